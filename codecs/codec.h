@@ -1,0 +1,82 @@
+/* A codec reads and writes one format, from memory to memory. */
+#ifndef CODECS_CODEC_H
+#define CODECS_CODEC_H
+
+#include "codecs/bytes.h"
+#include "codecs/image.h"
+#include "codecs/meta.h"
+
+struct load_opts {
+    struct limits limits;
+    struct mem mem;  /* where the cells go */
+    bool tolerant;   /* take what can be read of a damaged file, and warn */
+    bool neutral;    /* fill the neutral fields of the meta, and decode to
+                        colors that other formats know: the picture will be
+                        written in another format */
+    struct warnings *warnings;
+};
+
+enum strip {
+    STRIP_NOTHING,
+    STRIP_METADATA, /* all but what says how the samples look */
+    STRIP_ALL,
+};
+
+struct save_opts {
+    const char *suffix;   /* of the name asked for, as "ppm"; may be "" */
+    int quality;          /* 1..100 of a lossy format; 0: the codec's own */
+    enum strip strip;
+    unsigned orientation; /* what tags shall say from now on; 0: leave them */
+    struct warnings *warnings;
+};
+
+/* What a format can hold. A picture is made to fit by codecs/convert.h. */
+struct holds {
+    unsigned cells;     /* 1 << enum cell, or-ed */
+    unsigned colors;    /* 1 << enum color, or-ed */
+    bool alpha;
+    bool any_maxval;    /* else 255 and 65535 */
+    bool gray_bits;     /* gray without alpha also with maxval 1, 3 and 15 */
+    unsigned metadata;  /* HOLDS_..., or-ed */
+};
+
+struct codec {
+    const char *name;             /* "png"; what --format takes */
+    const char *title;            /* "PNG" */
+    const char *const *suffixes;  /* lower case, ended by NULL */
+    struct holds holds;
+    /* Whether a file that starts with these bytes is of this format. */
+    bool (*probe)(const uint8_t *head, size_t size);
+    /* Makes a picture of a whole file. img is {0}; on failure it stays so.
+     * A picture whose colors no other format holds is read all the same. */
+    int (*decode)(struct image *img, struct bytes file,
+                  const struct load_opts *opts, struct err *err);
+    /* Appends the whole file to `file`, which is empty. The picture fits
+     * `holds`. img->turned says what has to be made true in its meta. On
+     * failure `file` may hold a part, which the caller frees. */
+    int (*encode)(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err);
+};
+
+/* All codecs; those whose first bytes are no certain sign come last. */
+extern const struct codec *const codecs[];
+enum { CODECS = 9 };
+
+/* By the first bytes; NULL: nobody knows it. */
+const struct codec *codec_probe(struct bytes file);
+
+/* By a name or a suffix without the dot, in either case; NULL: no such. */
+const struct codec *codec_by_name(const char *name);
+
+/* Whether img, as decoded by its own codec, is of format `codec`: its own parts
+ * are written then, else the neutral fields. */
+static inline bool codec_is_own(const struct codec *codec,
+                                const struct image *img)
+{
+    return img->meta && img->meta->codec == codec;
+}
+
+extern const struct codec codec_png, codec_jpeg, codec_bmp, codec_tga,
+    codec_hdr, codec_pnm, codec_pam, codec_pfm, codec_npy;
+
+#endif

@@ -1,0 +1,26 @@
+/* The one way to say what went wrong, and what was lost on the way. */
+#include "codecs/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int fail(struct err *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    return -1;
+}
+
+void warn(struct warnings *warnings, const char *format, ...)
+{
+    if (warnings->count < WARNINGS_MAX) {
+        struct err *slot = &warnings->list[warnings->count];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(slot->text, sizeof slot->text, format, args);
+        va_end(args);
+    }
+    warnings->count++;
+}

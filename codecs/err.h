@@ -1,0 +1,37 @@
+/* The one way to say what went wrong, and what was lost on the way.
+ *
+ * A function that can fail takes a `struct err *`, and returns 0, or -1 with
+ * the reason set where it is known: return fail(err, "%u rows are missing", n);
+ * The text has no file name, no newline and no "error:"; cli/report.c adds
+ * them. Text that comes from a file may hold any byte: report.c escapes it. */
+#ifndef CODECS_ERR_H
+#define CODECS_ERR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct err {
+    char text[256];
+};
+
+/* Sets the reason and returns -1. */
+__attribute__((format(printf, 2, 3))) int fail(struct err *err,
+                                               const char *format, ...);
+
+/* What a picture lost without failing, in order. At most WARNINGS_MAX are
+ * kept: a hostile file shall not print without end. {0} is an empty list. */
+enum { WARNINGS_MAX = 8 };
+
+struct warnings {
+    unsigned count; /* how many were given; those past the last are not kept */
+    struct err list[WARNINGS_MAX];
+};
+
+__attribute__((format(printf, 2, 3))) void warn(struct warnings *warnings,
+                                                const char *format, ...);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

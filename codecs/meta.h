@@ -1,0 +1,87 @@
+/* All that a file says beside its pixels.
+ *
+ * It is kept twice. `part` is the file's own: every chunk or segment, byte for
+ * byte and in order, for a picture that is written in the format it came from.
+ * The neutral fields hold what other formats can hold as well; a codec fills
+ * them when it is asked to (struct load_opts), since that may mean to inflate
+ * a profile. Only codecs/ changes a meta; cli/ may list it. */
+#ifndef CODECS_META_H
+#define CODECS_META_H
+
+#include "codecs/bytes.h"
+#include "codecs/err.h"
+#include "codecs/xform.h"
+
+struct codec;
+
+/* One piece of a file that is no pixels. */
+struct part {
+    char name[32];   /* as people call it: "tEXt", "APP1 Exif" */
+    unsigned where;  /* the codec's: a marker, or a place in the file */
+    bool neutral;    /* what it says stands in the neutral fields as well */
+    bool color;      /* it says what the samples mean: a profile, a gamma */
+    uint8_t *data;   /* owned */
+    size_t size;
+};
+
+/* Pixels a unit of length, along the rows and down the columns. */
+struct density {
+    enum { DENSITY_NONE, DENSITY_ASPECT, DENSITY_INCH, DENSITY_METER } unit;
+    double x, y; /* for DENSITY_ASPECT only their ratio counts */
+};
+
+struct meta {
+    const struct codec *codec; /* whose parts these are */
+    struct part *part;
+    size_t nparts, room;
+
+    struct bytes icc;     /* a profile, as ICC.1 has it */
+    struct bytes exif;    /* from the TIFF header on */
+    struct bytes xmp;     /* the packet, UTF-8 */
+    struct bytes comment; /* plain text */
+    struct density density;
+
+    unsigned ncolors; /* the palette of COLOR_INDEXED, and PNG's PLTE */
+    uint8_t palette[256][4]; /* red, green, blue, alpha */
+    unsigned nalphas;        /* how many of them have an alpha of their own */
+    bool keyed;              /* cells equal to `key` are transparent */
+    uint16_t key[3];
+
+    /* How the file was coded, as far as its own format cares. */
+    bool interlaced;   /* PNG: Adam7 */
+    bool ascii;        /* PNM: numbers in decimal */
+    bool big_endian;   /* PFM, NPY */
+    bool flat;         /* NPY: two dimensions, no axis of channels */
+    double scale;      /* PFM: its scale factor, positive */
+    char kind[32];     /* PNM: "P4"; PAM: the tuple type */
+    int jpeg_space;    /* JPEG: the J_COLOR_SPACE of the file */
+};
+
+/* NULL when there is no memory. */
+struct meta *meta_new(const struct codec *codec);
+void meta_free(struct meta *meta);
+
+/* Appends a copy of `size` bytes as a part, zeroed but for these fields; NULL
+ * when there is no memory, or when the file has more parts than it may. The
+ * pointer holds until the next part is added. */
+struct part *meta_add(struct meta *meta, const char *name, unsigned where,
+                      const void *data, size_t size);
+
+/* What a format can hold of the neutral fields. */
+enum {
+    HOLDS_ICC = 1,
+    HOLDS_EXIF = 2,
+    HOLDS_XMP = 4,
+    HOLDS_COMMENT = 8,
+    HOLDS_DENSITY = 16,
+};
+
+/* One warning that names what a picture loses by being written as `name`, a
+ * format other than its own which holds only `holds`. */
+void meta_warn_lost(const struct meta *meta, unsigned holds, const char *name,
+                    struct warnings *warnings);
+
+/* The density after a turn. */
+struct density density_turn(struct density density, enum xform t);
+
+#endif

@@ -1,0 +1,43 @@
+/* Backends: who turns the planes of a picture, the CPU or a GPU. */
+#ifndef CUDA_BACKEND_H
+#define CUDA_BACKEND_H
+
+#include "codecs/err.h"
+#include "codecs/image.h"
+#include "codecs/xform.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One worker's stream and memory. A lane is used by one thread at a time; it
+ * grows to what its largest picture needs and keeps it. */
+struct lane;
+
+struct backend {
+    const char *name; /* "cpu", "cuda" */
+    /* 0 if it is usable on this machine, else -1 and why not. */
+    int (*probe)(struct err *why_not);
+    /* Opens a lane on device number `device`, from 0. The caller closes it. */
+    int (*open)(struct lane **lane, int device, struct err *err);
+    /* The memory that this lane reads and writes fastest. It is to be freed
+     * before the lane is closed. */
+    struct mem (*memory)(struct lane *lane);
+    /* Turns every plane of src into dst, which has the shape that image_like()
+     * gave for t and does not overlap src. dst is complete on return. */
+    int (*apply)(struct lane *lane, struct image *dst, const struct image *src,
+                 enum xform t, struct err *err);
+    void (*close)(struct lane *lane);
+};
+
+extern const struct backend backend_cpu;
+extern const struct backend backend_cuda; /* in a build with CUDA */
+
+/* The backend of this name; NULL, with the reason set, if there is none or it
+ * cannot run here. */
+const struct backend *backend_choose(const char *name, struct err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
