@@ -104,6 +104,9 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 # The one place where a build knows whether it has CUDA.
 $(BUILD)/cuda/backend.c.o: CFLAGS += -DHAVE_CUDA=$(CUDA)
 
+# Its loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
+$(BUILD)/codecs/planes.c.o: ALL_CFLAGS += -O3
+
 # Changes when the choices do, so that all is built anew.
 CHOICES := $(CC) $(CUDA) $(ARCHS) $(DEPS) $(CFLAGS) $(NVCCFLAGS) $(VERSION)
 $(BUILD)/flags: FORCE
