@@ -1,0 +1,21 @@
+/* The list of backends, and the choice. */
+#include "cuda/backend.h"
+
+#include <string.h>
+
+static const struct backend *const backends[] = {
+    &backend_cpu,
+};
+enum { BACKENDS = sizeof backends / sizeof backends[0] };
+
+const struct backend *backend_choose(const char *name, struct err *err)
+{
+    for (size_t i = 0; i < BACKENDS; i++)
+        if (strcmp(backends[i]->name, name) == 0)
+            return backends[i]->probe(err) ? NULL : backends[i];
+    if (strcmp(name, "cuda") == 0)
+        fail(err, "this build has no CUDA");
+    else
+        fail(err, "no backend is called \"%s\"; there are cpu and cuda", name);
+    return NULL;
+}
