@@ -1,0 +1,20 @@
+/* A block of metadata as PNG text: "Raw profile type exif", "... APP1".
+ *
+ * ImageMagick wrote EXIF and XMP into PNG so before there was a chunk for it,
+ * and still does: a name, the length in decimal, and the bytes in hexadecimal,
+ * each on lines of their own. */
+#ifndef CODECS_PROFILE_H
+#define CODECS_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codecs/xform.h"
+
+/* exif_turn() or xmp_turn() for the block in such a text, as inflated. The size
+ * of the text and its line breaks stay. Does nothing if the text is malformed
+ * or there is no memory. */
+void raw_profile_turn(uint8_t *text, size_t size, enum xform t,
+                      unsigned orientation, uint32_t width, uint32_t height);
+
+#endif
