@@ -44,6 +44,8 @@ struct codec {
     const char *name;             /* "png"; what --format takes */
     const char *title;            /* "PNG" */
     const char *const *suffixes;  /* lower case, ended by NULL */
+    bool lossy;                   /* samples change when they are encoded */
+    bool kinds;                   /* the suffix chooses among kinds of it */
     struct holds holds;
     /* Whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);

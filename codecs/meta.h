@@ -20,6 +20,7 @@ struct part {
     unsigned where;  /* the codec's: a marker, or a place in the file */
     bool neutral;    /* what it says stands in the neutral fields as well */
     bool color;      /* it says what the samples mean: a profile, a gamma */
+    bool samples;    /* it holds samples: true only of this depth and color */
     uint8_t *data;   /* owned */
     size_t size;
 };
@@ -54,7 +55,12 @@ struct meta {
     bool flat;         /* NPY: two dimensions, no axis of channels */
     double scale;      /* PFM: its scale factor, positive */
     char kind[32];     /* PNM: "P4"; PAM: the tuple type */
-    int jpeg_space;    /* JPEG: the J_COLOR_SPACE of the file */
+    struct {
+        int space;         /* a J_COLOR_SPACE */
+        bool progressive;  /* coded in several scans */
+        bool arithmetic;   /* else Huffman */
+        unsigned restart;  /* MCUs between restart markers; 0: none */
+    } jpeg;
 };
 
 /* NULL when there is no memory. */

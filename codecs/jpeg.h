@@ -1,0 +1,55 @@
+/* The parts of the JPEG codec, for one another: codec_jpeg stands in jpeg.c.
+ *
+ * ITU-T T.81 (JPEG), T.871 (JFIF). Every APPn and COM segment is kept byte for
+ * byte and in order, but for what a turn makes false. */
+#ifndef CODECS_JPEG_H
+#define CODECS_JPEG_H
+
+#include "codecs/codec.h"
+
+int read_jpeg(struct image *img, struct bytes file,
+              const struct load_opts *opts, struct err *err);
+int write_jpeg(struct bytes *file, const struct image *img,
+               const struct save_opts *opts, struct err *err);
+
+/* The most bytes that one segment holds after its length (T.81, B.1.1.4). */
+enum { SEGMENT_MAX = 65533 };
+
+/* What a segment is, by its first bytes. */
+enum segment {
+    SEGMENT_OTHER,
+    SEGMENT_JFIF,
+    SEGMENT_JFXX,
+    SEGMENT_EXIF,
+    SEGMENT_XMP,
+    SEGMENT_XMP_MORE, /* Extended XMP: XMP Specification Part 3, 1.1.3.1 */
+    SEGMENT_ICC,
+    SEGMENT_MPF,
+    SEGMENT_ADOBE,
+    SEGMENT_COMMENT,
+};
+enum segment segment_of(const struct part *part);
+
+/* Adds a segment to the meta: `marker` is the second byte of its marker. */
+int segment_add(struct meta *meta, unsigned marker, const void *data,
+                size_t size, struct err *err);
+
+/* Reads the orientation out of the segments into img. */
+void segments_note(struct image *img);
+
+/* Fills EXIF, XMP and comment of the meta. */
+int segments_to_neutral(struct image *img, struct err *err);
+
+/* Adds to `made`, which is empty, the segments that say what the neutral fields
+ * of img's meta say. */
+int segments_from_neutral(struct meta *made, const struct image *img,
+                          const struct save_opts *opts, struct err *err);
+
+/* Gives in out[i] what part i of `meta` says after img->turned, to be freed by
+ * the caller also on failure; data is NULL for a part that is not to be
+ * written. `out` has room for all parts and is zeroed. */
+int segments_turned(struct bytes *out, const struct meta *meta,
+                    const struct image *img, const struct save_opts *opts,
+                    struct err *err);
+
+#endif

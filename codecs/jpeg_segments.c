@@ -1,0 +1,308 @@
+/* What APPn and COM segments say, what of it a turn makes false, what other
+ * formats can hold, and what --strip may drop. */
+#include "codecs/jpeg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "codecs/exif.h"
+#include "codecs/thumbnail.h"
+#include "codecs/xmp.h"
+
+enum { APP0 = 0xe0, COM = 0xfe };
+
+/* Extended XMP: the head is followed by a GUID of 32 digits, the size of the
+ * whole and the offset of this piece, of 4 bytes each. */
+enum { XMP_MORE_LEAD = 32 + 4 + 4 };
+
+#define HEAD(text) text, sizeof text - 1
+static const struct {
+    unsigned marker;
+    const char *head;
+    size_t size;
+    enum segment segment;
+    const char *name;
+} known[] = {
+    { APP0, HEAD("JFIF\0"), SEGMENT_JFIF, "APP0 JFIF" },
+    { APP0, HEAD("JFXX\0"), SEGMENT_JFXX, "APP0 JFXX" },
+    { APP0 + 1, HEAD("Exif\0\0"), SEGMENT_EXIF, "APP1 Exif" },
+    { APP0 + 1, HEAD("http://ns.adobe.com/xap/1.0/\0"), SEGMENT_XMP,
+      "APP1 XMP" },
+    { APP0 + 1, HEAD("http://ns.adobe.com/xmp/extension/\0"), SEGMENT_XMP_MORE,
+      "APP1 Extended XMP" },
+    { APP0 + 2, HEAD("ICC_PROFILE\0"), SEGMENT_ICC, "APP2 ICC" },
+    { APP0 + 2, HEAD("MPF\0"), SEGMENT_MPF, "APP2 MPF" },
+    { APP0 + 13, HEAD("Photoshop 3.0\0"), SEGMENT_OTHER, "APP13 Photoshop" },
+    { APP0 + 14, HEAD("Adobe"), SEGMENT_ADOBE, "APP14 Adobe" },
+    { COM, HEAD(""), SEGMENT_COMMENT, "COM" },
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+/* Its index in `known`, or KNOWN. */
+static size_t known_index(unsigned marker, const uint8_t *data, size_t size)
+{
+    size_t i = 0;
+    while (i < KNOWN &&
+           (known[i].marker != marker || size < known[i].size ||
+            memcmp(known[i].head, data, known[i].size) != 0))
+        i++;
+    return i;
+}
+
+enum segment segment_of(const struct part *part)
+{
+    size_t i = known_index(part->where, part->data, part->size);
+    return i < KNOWN ? known[i].segment : SEGMENT_OTHER;
+}
+
+static const char *segment_head(enum segment segment, size_t *size)
+{
+    size_t i = 0;
+    while (known[i].segment != segment)
+        i++;
+    *size = known[i].size;
+    return known[i].head;
+}
+
+int segment_add(struct meta *meta, unsigned marker, const void *data,
+                size_t size, struct err *err)
+{
+    char name[sizeof meta->part->name];
+    size_t i = known_index(marker, data, size);
+    snprintf(name, sizeof name, "APP%u", marker - APP0);
+    if (!meta_add(meta, i < KNOWN ? known[i].name : name, marker, data, size))
+        return fail(err, "no memory for so many segments");
+    return 0;
+}
+
+/* ---- What is read out of segments -------------------------------------- */
+
+/* What follows the head of a segment; borrowed. */
+static struct bytes body(const struct part *part, enum segment segment)
+{
+    size_t lead;
+    segment_head(segment, &lead);
+    return (struct bytes){ .data = part->data + lead,
+                           .size = part->size - lead };
+}
+
+void segments_note(struct image *img)
+{
+    bool seen = false; /* readers take the first EXIF there is */
+    img->orientation = 1;
+    for (size_t i = 0; i < img->meta->nparts; i++) {
+        struct part *part = &img->meta->part[i];
+        enum segment segment = segment_of(part);
+        part->color = segment == SEGMENT_ICC;
+        if (segment != SEGMENT_EXIF || seen)
+            continue;
+        struct bytes exif = body(part, SEGMENT_EXIF);
+        img->orientation = exif_orientation(exif.data, exif.size);
+        seen = true;
+    }
+}
+
+int segments_to_neutral(struct image *img, struct err *err)
+{
+    struct meta *meta = img->meta;
+    for (size_t i = 0; i < meta->nparts; i++) {
+        struct part *part = &meta->part[i];
+        enum segment segment = segment_of(part);
+        struct bytes *into = segment == SEGMENT_EXIF      ? &meta->exif
+                             : segment == SEGMENT_XMP     ? &meta->xmp
+                             : segment == SEGMENT_COMMENT ? &meta->comment
+                                                          : NULL;
+        if (segment == SEGMENT_JFIF || segment == SEGMENT_ADOBE ||
+            (segment == SEGMENT_ICC && meta->icc.size))
+            part->neutral = true;
+        if (!into || into->size)
+            continue;
+        struct bytes text = body(part, segment);
+        part->neutral = true;
+        if (!bytes_append(into, text.data, text.size))
+            return fail(err, "no memory for %s", part->name);
+    }
+    return 0;
+}
+
+/* ---- What a turn makes of a segment ------------------------------------ */
+
+/* JFIF (T.871, 10.1): after the head 2 bytes of version, the unit, two
+ * densities of 2 bytes, and a thumbnail of w x h pixels of 3 bytes. */
+static int turn_jfif(struct bytes *data, const struct image *img,
+                     struct err *err)
+{
+    uint8_t *p = data->data;
+    if (data->size < 14)
+        return 0;
+    size_t w = p[12], h = p[13];
+    if (xform_transposes(img->turned)) {
+        uint8_t x[2] = { p[8], p[9] };
+        memmove(p + 8, p + 10, 2);
+        memcpy(p + 10, x, 2);
+    }
+    if (w * h == 0 || data->size < 14 + 3 * w * h)
+        return 0;
+    return thumbnail_turn_rgb(p + 14, &p[12], &p[13], img->turned, err);
+}
+
+static int turn_exif(struct bytes *data, const struct image *img,
+                     const struct save_opts *opts, struct err *err)
+{
+    struct bytes exif = { 0 };
+    size_t lead;
+    int status = -1;
+    segment_head(SEGMENT_EXIF, &lead);
+    if (!bytes_append(&exif, data->data + lead, data->size - lead))
+        fail(err, "no memory for EXIF");
+    else if (exif_turn_all(&exif, SEGMENT_MAX - lead, img, opts, err) == 0) {
+        data->size = lead;
+        status = bytes_append(data, exif.data, exif.size)
+                     ? 0
+                     : fail(err, "no memory for EXIF");
+    }
+    bytes_free(&exif);
+    return status;
+}
+
+static int turn_segment(struct bytes *data, const struct part *part,
+                        const struct image *img, const struct save_opts *opts,
+                        struct err *err)
+{
+    size_t lead;
+    switch (segment_of(part)) {
+    case SEGMENT_JFIF:
+        return turn_jfif(data, img, err);
+    case SEGMENT_EXIF:
+        return turn_exif(data, img, opts, err);
+    case SEGMENT_XMP:
+        segment_head(SEGMENT_XMP, &lead);
+        xmp_turn(data->data + lead, data->size - lead, img->turned,
+                 opts->orientation);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static bool is_xmp_more(const struct meta *meta, const struct bytes *out,
+                        size_t i)
+{
+    size_t lead;
+    segment_head(SEGMENT_XMP_MORE, &lead);
+    return out[i].data && out[i].size > lead + XMP_MORE_LEAD &&
+           segment_of(&meta->part[i]) == SEGMENT_XMP_MORE;
+}
+
+/* Extended XMP is one text in pieces: put together, turned in place, and laid
+ * back, since a turn never changes its size. */
+static int turn_xmp_more(struct bytes *out, const struct meta *meta,
+                         const struct image *img, const struct save_opts *opts,
+                         struct err *err)
+{
+    struct bytes all = { 0 };
+    size_t lead, at = 0;
+    segment_head(SEGMENT_XMP_MORE, &lead);
+    lead += XMP_MORE_LEAD;
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (is_xmp_more(meta, out, i) &&
+            !bytes_append(&all, out[i].data + lead, out[i].size - lead)) {
+            bytes_free(&all);
+            return fail(err, "no memory for Extended XMP");
+        }
+    xmp_turn(all.data, all.size, img->turned, opts->orientation);
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (is_xmp_more(meta, out, i)) {
+            memcpy(out[i].data + lead, all.data + at, out[i].size - lead);
+            at += out[i].size - lead;
+        }
+    bytes_free(&all);
+    return 0;
+}
+
+/* JFIF and Adobe segments say how the components are to be read. */
+static bool may_keep(const struct part *part, const struct image *img,
+                     const struct save_opts *opts)
+{
+    enum segment segment = segment_of(part);
+    if (segment == SEGMENT_JFIF || segment == SEGMENT_ADOBE)
+        return true;
+    if (opts->strip == STRIP_ALL)
+        return false;
+    if (opts->strip == STRIP_METADATA)
+        return segment == SEGMENT_ICC;
+    if (segment == SEGMENT_MPF) {
+        warn(opts->warnings, "the pictures after the first one (MPF) are not "
+                             "kept");
+        return false;
+    }
+    if (segment == SEGMENT_JFXX && img->turned != XFORM_NONE) {
+        warn(opts->warnings, "the JFXX thumbnail shows the picture as it was, "
+                             "so it is not kept");
+        return false;
+    }
+    return true;
+}
+
+int segments_turned(struct bytes *out, const struct meta *meta,
+                    const struct image *img, const struct save_opts *opts,
+                    struct err *err)
+{
+    for (size_t i = 0; i < meta->nparts; i++) {
+        const struct part *part = &meta->part[i];
+        if (!may_keep(part, img, opts))
+            continue;
+        /* One more, so that an empty segment has data as well. */
+        if (!bytes_reserve(&out[i], part->size + 1) ||
+            !bytes_append(&out[i], part->data, part->size))
+            return fail(err, "no memory for %s", part->name);
+        if (turn_segment(&out[i], part, img, opts, err))
+            return -1;
+    }
+    return turn_xmp_more(out, meta, img, opts, err);
+}
+
+/* ---- Segments for what another format said ----------------------------- */
+
+static int add_block(struct meta *made, enum segment segment,
+                     const struct bytes *text, const struct save_opts *opts,
+                     struct err *err)
+{
+    struct bytes data = { 0 };
+    size_t lead;
+    const char *head = segment_head(segment, &lead);
+    unsigned marker = segment == SEGMENT_COMMENT ? COM : APP0 + 1;
+    int status = -1;
+    if (text->size == 0)
+        return 0;
+    if (text->size > SEGMENT_MAX - lead) {
+        warn(opts->warnings, "%zu bytes are too long for a JPEG's %s, so they "
+                             "are not kept",
+             text->size, segment == SEGMENT_EXIF  ? "EXIF"
+                         : segment == SEGMENT_XMP ? "XMP"
+                                                  : "comment");
+        return 0;
+    }
+    if (bytes_append(&data, head, lead) &&
+        bytes_append(&data, text->data, text->size))
+        status = segment_add(made, marker, data.data, data.size, err);
+    else
+        fail(err, "no memory for a segment");
+    bytes_free(&data);
+    return status;
+}
+
+int segments_from_neutral(struct meta *made, const struct image *img,
+                          const struct save_opts *opts, struct err *err)
+{
+    const struct meta *from = img->meta;
+    if (!from)
+        return 0;
+    if (opts->strip == STRIP_NOTHING)
+        meta_warn_lost(from, codec_jpeg.holds.metadata, "JPEG", opts->warnings);
+    if (add_block(made, SEGMENT_EXIF, &from->exif, opts, err) ||
+        add_block(made, SEGMENT_XMP, &from->xmp, opts, err) ||
+        add_block(made, SEGMENT_COMMENT, &from->comment, opts, err))
+        return -1;
+    return 0;
+}

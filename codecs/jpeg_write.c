@@ -1,0 +1,187 @@
+/* JPEG out, through libjpeg-turbo. */
+#include "codecs/jpeg.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jpeglib.h>
+
+#include "codecs/planes.h"
+
+enum {
+    QUALITY = 98,      /* where none is asked for */
+    QUALITY_FULL = 90, /* from here on chroma is not subsampled */
+};
+
+struct writer {
+    struct jpeg_compress_struct c;
+    struct jpeg_error_mgr mgr;
+    jmp_buf out;
+    const struct image *img;
+    const struct save_opts *opts;
+    const struct meta *meta; /* whose parts are written */
+    struct bytes *segment;   /* what each of them says now */
+    uint8_t *row;
+    unsigned char *data; /* the encoded file, libjpeg's */
+    unsigned long size;
+    struct err *err;
+};
+
+static _Noreturn void leave(struct writer *w)
+{
+    longjmp(w->out, 1);
+}
+
+static void on_error(j_common_ptr cinfo)
+{
+    struct writer *w = cinfo->client_data;
+    char text[JMSG_LENGTH_MAX];
+    cinfo->err->format_message(cinfo, text);
+    fail(w->err, "%s", text);
+    leave(w);
+}
+
+static void on_message(j_common_ptr cinfo, int level)
+{
+    struct writer *w = cinfo->client_data;
+    char text[JMSG_LENGTH_MAX];
+    if (level >= 0)
+        return;
+    cinfo->err->format_message(cinfo, text);
+    warn(w->opts->warnings, "%s", text);
+}
+
+static void set_colors(struct writer *w)
+{
+    static const J_COLOR_SPACE spaces[] = {
+        [COLOR_GRAY] = JCS_GRAYSCALE, [COLOR_RGB] = JCS_RGB,
+        [COLOR_YCC] = JCS_YCbCr,      [COLOR_CMYK] = JCS_CMYK,
+        [COLOR_YCCK] = JCS_YCCK,
+    };
+    const struct image *img = w->img;
+    w->c.image_width = img->width;
+    w->c.image_height = img->height;
+    w->c.input_components = (int)img->nplanes;
+    w->c.in_color_space = spaces[img->color];
+    jpeg_set_defaults(&w->c);
+    if (codec_is_own(&codec_jpeg, img))
+        jpeg_set_colorspace(&w->c, img->meta->jpeg.space);
+}
+
+static void set_coding(struct writer *w)
+{
+    const struct meta *meta = w->img->meta;
+    int quality = w->opts->quality ? w->opts->quality : QUALITY;
+    jpeg_set_quality(&w->c, quality, TRUE);
+    if (quality >= QUALITY_FULL)
+        for (int i = 0; i < w->c.num_components; i++)
+            w->c.comp_info[i].h_samp_factor =
+                w->c.comp_info[i].v_samp_factor = 1;
+    w->c.optimize_coding = TRUE;
+    if (!codec_is_own(&codec_jpeg, w->img))
+        return;
+    w->c.optimize_coding = !meta->jpeg.arithmetic; /* it has no tables */
+    w->c.arith_code = meta->jpeg.arithmetic;
+    w->c.restart_interval = meta->jpeg.restart;
+    if (meta->jpeg.progressive)
+        jpeg_simple_progression(&w->c);
+}
+
+/* JFIF knows dots an inch and dots a cm, up to 65535. */
+static void set_density(struct writer *w)
+{
+    struct density d = density_turn(w->img->meta->density, w->img->turned);
+    if (d.unit == DENSITY_METER)
+        d = (struct density){ DENSITY_INCH, d.x * 0.0254, d.y * 0.0254 };
+    if (d.unit == DENSITY_NONE || !(d.x >= 1 && d.x < 65535 && d.y >= 1 &&
+                                    d.y < 65535))
+        return;
+    w->c.density_unit = d.unit == DENSITY_INCH;
+    w->c.X_density = (UINT16)(d.x + 0.5);
+    w->c.Y_density = (UINT16)(d.y + 0.5);
+}
+
+static void write_segments(struct writer *w)
+{
+    const struct meta *meta = w->img->meta;
+    for (size_t i = 0; i < w->meta->nparts; i++)
+        if (w->segment[i].data)
+            jpeg_write_marker(&w->c, (int)w->meta->part[i].where,
+                              w->segment[i].data, (unsigned)w->segment[i].size);
+    if (meta && w->meta != meta && meta->icc.size &&
+        w->opts->strip != STRIP_ALL)
+        jpeg_write_icc_profile(&w->c, meta->icc.data, (unsigned)meta->icc.size);
+}
+
+static int write_guarded(struct writer *w)
+{
+    if (setjmp(w->out))
+        return -1;
+    jpeg_create_compress(&w->c);
+    jpeg_mem_dest(&w->c, &w->data, &w->size);
+    set_colors(w);
+    set_coding(w);
+    if (w->meta == w->img->meta) { /* what the file had is among the parts */
+        w->c.write_JFIF_header = FALSE;
+        w->c.write_Adobe_marker = FALSE;
+    } else if (w->img->meta && w->opts->strip == STRIP_NOTHING) {
+        set_density(w);
+    }
+    jpeg_start_compress(&w->c, TRUE);
+    write_segments(w);
+    while (w->c.next_scanline < w->c.image_height) {
+        JSAMPROW row = w->row;
+        planes_join_row(w->img, w->c.next_scanline, w->row);
+        jpeg_write_scanlines(&w->c, &row, 1);
+    }
+    jpeg_finish_compress(&w->c);
+    return 0;
+}
+
+/* Makes the segments, true of the turned picture. */
+static int prepare(struct writer *w, struct meta *made)
+{
+    bool own = codec_is_own(&codec_jpeg, w->img);
+    w->meta = own ? w->img->meta : made;
+    if (!own && segments_from_neutral(made, w->img, w->opts, w->err))
+        return -1;
+    w->segment = calloc(w->meta->nparts + 1, sizeof *w->segment);
+    if (!w->segment)
+        return fail(w->err, "no memory for the segments");
+    return segments_turned(w->segment, w->meta, w->img, w->opts, w->err);
+}
+
+int write_jpeg(struct bytes *file, const struct image *img,
+               const struct save_opts *opts, struct err *err)
+{
+    struct writer w = { .img = img, .opts = opts, .err = err };
+    struct meta *made = NULL; /* of the neutral fields of another format */
+    int status = -1;
+
+    if (img->width > JPEG_MAX_DIMENSION || img->height > JPEG_MAX_DIMENSION)
+        return fail(err, "%u x %u pixels are too many; a JPEG has up to %d "
+                         "each way",
+                    img->width, img->height, (int)JPEG_MAX_DIMENSION);
+    w.c.err = jpeg_std_error(&w.mgr);
+    w.mgr.error_exit = on_error;
+    w.mgr.emit_message = on_message;
+    w.c.client_data = &w;
+    w.row = malloc((size_t)img->width * img->nplanes);
+    made = meta_new(&codec_jpeg);
+    if (!w.row || !made)
+        fail(err, "no memory for the encoder");
+    else if (prepare(&w, made) == 0)
+        status = write_guarded(&w);
+    jpeg_destroy_compress(&w.c);
+    for (size_t i = 0; w.segment && i < w.meta->nparts; i++)
+        bytes_free(&w.segment[i]);
+    free(w.segment);
+    meta_free(made);
+    free(w.row);
+    if (status == 0)
+        *file = (struct bytes){ w.data, w.size, w.size };
+    else
+        free(w.data);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* The parts of the PNG codec, for one another: codec_png stands in png.c.
+ *
+ * Portable Network Graphics Specification (Third Edition), W3C 2025. Chunks
+ * that are no pixels, palette or header are kept as they are, in order and in
+ * their place, and never interpreted but for what a turn makes false. */
+#ifndef CODECS_PNG_H
+#define CODECS_PNG_H
+
+#include "codecs/codec.h"
+
+int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
+             struct err *err);
+int write_png(struct bytes *file, const struct image *img,
+              const struct save_opts *opts, struct err *err);
+
+/* `where` of a part: the place of a chunk among the critical ones. */
+enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
+
+/* Marks the parts that say how samples look, and reads transparency, palette
+ * alpha and orientation out of them into img and its meta. */
+void chunks_note(struct image *img);
+
+/* Fills the neutral fields of the meta. Profiles and texts that inflate to more
+ * than any program writes are an error. */
+int chunks_to_neutral(struct image *img, struct err *err);
+
+/* Gives in `data` what the chunk says after img->turned, to be freed, and in
+ * *keep whether it may be written at all. */
+int chunk_turned(const struct part *part, const struct image *img,
+                 const struct save_opts *opts, struct bytes *data, bool *keep,
+                 struct err *err);
+
+/* Gives the chunks that say what the neutral fields say, as parts of `meta`,
+ * which is empty. */
+int chunks_from_neutral(struct meta *meta, const struct image *img,
+                        const struct save_opts *opts, struct err *err);
+
+#endif

@@ -1,0 +1,475 @@
+/* What PNG chunks say: what of it a turn makes false, what other formats can
+ * hold, and what --strip may drop. PNG (Third Edition), section 11.3. */
+#include "codecs/png.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "codecs/exif.h"
+#include "codecs/profile.h"
+#include "codecs/thumbnail.h"
+#include "codecs/xmp.h"
+
+/* What a chunk is to a turn, and to --strip. */
+enum kind {
+    KIND_PLAIN,  /* true of the picture in every position */
+    KIND_COLOR,  /* the same, and says how samples look: --strip keeps it */
+    KIND_ALPHA,  /* belongs to the pixels: always kept */
+    KIND_SAMPLE, /* holds samples, of this depth and color type */
+    KIND_AXES,   /* two 4-byte numbers, for x and for y, lead it */
+    KIND_CANVAS, /* two such pairs */
+    KIND_SCALE,  /* sCAL: two numbers in decimal */
+    KIND_ORIENT, /* one byte: an EXIF orientation */
+    KIND_EXIF,
+    KIND_TEXT, /* tEXt, zTXt, iTXt: may be XMP or EXIF within */
+    KIND_TIED, /* says nothing true of pixels that were moved */
+};
+
+/* caNv and orNT are ImageMagick's. */
+static const struct {
+    char name[5];
+    enum kind kind;
+} known[] = {
+    { "tRNS", KIND_ALPHA },  { "gAMA", KIND_COLOR },  { "cHRM", KIND_COLOR },
+    { "sRGB", KIND_COLOR },  { "iCCP", KIND_COLOR },  { "cICP", KIND_COLOR },
+    { "mDCV", KIND_COLOR },  { "mDCv", KIND_COLOR },  { "cLLI", KIND_COLOR },
+    { "cLLi", KIND_COLOR },  { "sBIT", KIND_COLOR },  { "bKGD", KIND_SAMPLE },
+    { "hIST", KIND_SAMPLE },  { "sPLT", KIND_PLAIN },  { "pCAL", KIND_SAMPLE },
+    { "tIME", KIND_PLAIN },  { "pHYs", KIND_AXES },   { "oFFs", KIND_AXES },
+    { "caNv", KIND_CANVAS }, { "sCAL", KIND_SCALE },  { "orNT", KIND_ORIENT },
+    { "eXIf", KIND_EXIF },   { "tEXt", KIND_TEXT },   { "zTXt", KIND_TEXT },
+    { "iTXt", KIND_TEXT },
+};
+
+/* A chunk that nobody here knows may be copied to a changed picture if its
+ * name says so: the fourth letter is lower case (section 5.4). */
+static enum kind kind_of(const struct part *part)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, part->name) == 0)
+            return known[i].kind;
+    return part->name[3] & 0x20 ? KIND_PLAIN : KIND_TIED;
+}
+
+static unsigned big16(const uint8_t *p)
+{
+    return (unsigned)p[0] << 8 | p[1];
+}
+
+static uint32_t big32(const uint8_t *p)
+{
+    return (uint32_t)big16(p) << 16 | big16(p + 2);
+}
+
+static void put_big32(uint8_t *p, uint32_t value)
+{
+    for (int i = 3; i >= 0; i--, value >>= 8)
+        p[i] = value & 255;
+}
+
+/* ---- Compressed data --------------------------------------------------- */
+
+/* No profile and no text is larger; a bomb of 100 KB would be. */
+enum { INFLATED_MAX = 64 << 20 };
+
+/* Appends what `size` bytes of a zlib stream inflate to. */
+static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
+                      struct err *err)
+{
+    z_stream z = { .next_in = (z_const Bytef *)data };
+    int status = Z_OK;
+    if (size > UINT32_MAX || inflateInit(&z) != Z_OK)
+        return fail(err, "no memory to inflate a chunk");
+    z.avail_in = (uInt)size;
+    while (status == Z_OK && out->size < INFLATED_MAX) {
+        enum { STEP = 1 << 16 };
+        if (!bytes_reserve(out, STEP))
+            break;
+        z.next_out = out->data + out->size;
+        z.avail_out = STEP;
+        status = inflate(&z, Z_NO_FLUSH);
+        out->size += STEP - z.avail_out;
+    }
+    inflateEnd(&z);
+    if (status != Z_STREAM_END)
+        return fail(err, out->size >= INFLATED_MAX
+                             ? "a chunk inflates to more than 64 MiB"
+                             : "a compressed chunk is damaged");
+    return 0;
+}
+
+static int deflate_to(struct bytes *out, const uint8_t *data, size_t size,
+                      struct err *err)
+{
+    uLongf made = compressBound(size);
+    if (!bytes_reserve(out, made) ||
+        compress2(out->data + out->size, &made, data, size,
+                  Z_BEST_COMPRESSION) != Z_OK)
+        return fail(err, "no memory to deflate a chunk");
+    out->size += made;
+    return 0;
+}
+
+/* ---- Texts ------------------------------------------------------------- */
+
+/* Where the text of a tEXt, zTXt or iTXt chunk begins; 0: it is malformed. */
+static size_t text_begin(const struct part *part, bool *deflated)
+{
+    const uint8_t *p = part->data, *end = p + part->size;
+    const uint8_t *zero = memchr(p, 0, part->size);
+    *deflated = part->name[0] == 'z';
+    if (!zero)
+        return 0;
+    p = zero + 1;
+    if (part->name[0] == 't')
+        return (size_t)(p - part->data);
+    if (part->name[0] == 'z') /* one byte: the method, 0 */
+        return p < end && *p == 0 ? (size_t)(p + 1 - part->data) : 0;
+    if (end - p < 2)
+        return 0;
+    *deflated = p[0] != 0;
+    p += 2;
+    for (int i = 0; i < 2; i++) { /* language, translated keyword */
+        zero = memchr(p, 0, (size_t)(end - p));
+        if (!zero)
+            return 0;
+        p = zero + 1;
+    }
+    return (size_t)(p - part->data);
+}
+
+static bool has_keyword(const struct part *part, const char *keyword)
+{
+    size_t n = strlen(keyword) + 1; /* with its zero */
+    return part->size >= n && memcmp(part->data, keyword, n) == 0;
+}
+
+static bool is_xmp(const struct part *part)
+{
+    return has_keyword(part, "XML:com.adobe.xmp");
+}
+
+static bool is_raw_exif(const struct part *part)
+{
+    return has_keyword(part, "Raw profile type exif") ||
+           has_keyword(part, "Raw profile type APP1");
+}
+
+/* Appends the text of a chunk, inflated if it is compressed. */
+static int text_of(const struct part *part, struct bytes *text, struct err *err)
+{
+    bool deflated;
+    size_t begin = text_begin(part, &deflated);
+    if (begin == 0)
+        return 0;
+    const uint8_t *data = part->data + begin;
+    size_t size = part->size - begin;
+    if (deflated)
+        return inflate_to(text, data, size, err);
+    return bytes_append(text, data, size) ? 0 : fail(err, "no memory");
+}
+
+/* ---- What is read out of chunks ---------------------------------------- */
+
+/* tRNS: alphas of the palette, or the color that is transparent. */
+static void note_transparency(struct image *img, const struct part *part)
+{
+    struct meta *meta = img->meta;
+    if (part->where == PNG_PLACE_AFTER_IDAT)
+        return; /* out of place: viewers pass it over */
+    if (img->color == COLOR_INDEXED) {
+        for (size_t i = 0; i < part->size && i < meta->ncolors; i++)
+            meta->palette[i][3] = part->data[i];
+        meta->nalphas = (unsigned)(part->size < 256 ? part->size : 256);
+    } else if (!img->alpha && part->size == 2 * img->nplanes) {
+        /* Bits above the depth shall be ignored (11.3.1.1). */
+        for (unsigned i = 0; i < img->nplanes; i++)
+            meta->key[i] =
+                (uint16_t)(big16(part->data + 2 * i) & img->maxval);
+        meta->keyed = true;
+    }
+}
+
+void chunks_note(struct image *img)
+{
+    struct meta *meta = img->meta;
+    img->orientation = 1;
+    for (size_t i = 0; i < meta->nparts; i++) {
+        struct part *part = &meta->part[i];
+        enum kind kind = kind_of(part);
+        part->color = kind == KIND_COLOR;
+        part->samples = kind == KIND_SAMPLE || kind == KIND_ALPHA ||
+                        strcmp(part->name, "sBIT") == 0;
+        if (kind == KIND_ALPHA)
+            note_transparency(img, part);
+        if (kind == KIND_EXIF)
+            img->orientation = exif_orientation(part->data, part->size);
+    }
+}
+
+static int profile_to_neutral(struct meta *meta, const struct part *part,
+                              struct err *err)
+{
+    const uint8_t *zero = memchr(part->data, 0, part->size);
+    size_t begin = zero ? (size_t)(zero - part->data) + 2 : part->size;
+    if (begin >= part->size)
+        return 0;
+    return inflate_to(&meta->icc, part->data + begin, part->size - begin, err);
+}
+
+static bool density_to_neutral(struct meta *meta, const struct part *part)
+{
+    if (part->size != 9)
+        return false;
+    meta->density = (struct density){
+        part->data[8] == 1 ? DENSITY_METER : DENSITY_ASPECT,
+        big32(part->data),
+        big32(part->data + 4),
+    };
+    return true;
+}
+
+static int part_to_neutral(struct meta *meta, struct part *part,
+                           struct err *err)
+{
+    const char *name = part->name;
+    struct bytes *into = NULL;
+    if (strcmp(name, "tRNS") == 0 || strcmp(name, "sRGB") == 0)
+        part->neutral = true; /* sRGB is what all other formats mean */
+    if (strcmp(name, "pHYs") == 0)
+        part->neutral = density_to_neutral(meta, part);
+    if (strcmp(name, "iCCP") == 0 && !meta->icc.size) {
+        part->neutral = true;
+        return profile_to_neutral(meta, part, err);
+    }
+    if (strcmp(name, "eXIf") == 0 && !meta->exif.size) {
+        part->neutral = true;
+        return bytes_append(&meta->exif, part->data, part->size)
+                   ? 0
+                   : fail(err, "no memory for EXIF");
+    }
+    if (kind_of(part) == KIND_TEXT) {
+        if (is_xmp(part) && !meta->xmp.size)
+            into = &meta->xmp;
+        if (has_keyword(part, "Comment") && !meta->comment.size)
+            into = &meta->comment;
+    }
+    part->neutral = part->neutral || into;
+    return into ? text_of(part, into, err) : 0;
+}
+
+/* Where sRGB stands, gAMA and cHRM only repeat it for old readers. */
+static void mark_repeats(struct meta *meta)
+{
+    bool srgb = false;
+    for (size_t i = 0; i < meta->nparts; i++)
+        srgb = srgb || strcmp(meta->part[i].name, "sRGB") == 0;
+    for (size_t i = 0; srgb && i < meta->nparts; i++) {
+        const char *name = meta->part[i].name;
+        if (strcmp(name, "gAMA") == 0 || strcmp(name, "cHRM") == 0)
+            meta->part[i].neutral = true;
+    }
+}
+
+int chunks_to_neutral(struct image *img, struct err *err)
+{
+    for (size_t i = 0; i < img->meta->nparts; i++)
+        if (part_to_neutral(img->meta, &img->meta->part[i], err))
+            return -1;
+    mark_repeats(img->meta);
+    return 0;
+}
+
+/* ---- What a turn makes of a chunk -------------------------------------- */
+
+static void exchange(uint8_t *a, uint8_t *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        uint8_t keep = a[i];
+        a[i] = b[i];
+        b[i] = keep;
+    }
+}
+
+/* sCAL: a unit, the width of a pixel in decimal, a zero, its height. */
+static void turn_scale(struct bytes *data)
+{
+    uint8_t text[128];
+    uint8_t *x = data->data + 1;
+    uint8_t *zero = data->size > 1 ? memchr(x, 0, data->size - 1) : NULL;
+    if (!zero || data->size > sizeof text)
+        return;
+    size_t nx = (size_t)(zero - x), ny = data->size - nx - 2;
+    memcpy(text, zero + 1, ny);
+    text[ny] = 0;
+    memcpy(text + ny + 1, x, nx);
+    memcpy(x, text, nx + ny + 1);
+}
+
+static int turn_text(const struct part *part, const struct image *img,
+                     const struct save_opts *opts, struct bytes *data,
+                     struct err *err)
+{
+    struct bytes text = { 0 };
+    bool deflated;
+    size_t begin = text_begin(part, &deflated);
+    uint32_t w = img->width, h = img->height;
+    int status = 0;
+
+    if (begin == 0 || (!is_xmp(part) && !is_raw_exif(part)))
+        return 0;
+    if (xform_transposes(img->turned)) /* the size before the turn */
+        w = img->height, h = img->width;
+    if (text_of(part, &text, err)) {
+        status = -1;
+        goto out;
+    }
+    if (is_xmp(part))
+        xmp_turn(text.data, text.size, img->turned, opts->orientation);
+    else
+        raw_profile_turn(text.data, text.size, img->turned, opts->orientation,
+                         w, h);
+    data->size = begin;
+    if (deflated)
+        status = deflate_to(data, text.data, text.size, err);
+    else if (!bytes_append(data, text.data, text.size))
+        status = fail(err, "no memory for a text");
+out:
+    bytes_free(&text);
+    return status;
+}
+
+static int turn_chunk(const struct part *part, const struct image *img,
+                      const struct save_opts *opts, struct bytes *data,
+                      struct err *err)
+{
+    bool exchanged = xform_transposes(img->turned);
+    switch (kind_of(part)) {
+    case KIND_CANVAS:
+        if (exchanged && data->size == 16)
+            exchange(data->data + 8, data->data + 12, 4);
+        /* fall through */
+    case KIND_AXES:
+        if (exchanged && data->size >= 8)
+            exchange(data->data, data->data + 4, 4);
+        return 0;
+    case KIND_SCALE:
+        if (exchanged)
+            turn_scale(data);
+        return 0;
+    case KIND_ORIENT:
+        if (opts->orientation && data->size == 1)
+            data->data[0] = (uint8_t)opts->orientation;
+        return 0;
+    case KIND_EXIF:
+        return exif_turn_all(data, SIZE_MAX, img, opts, err);
+    case KIND_TEXT:
+        return turn_text(part, img, opts, data, err);
+    default:
+        return 0;
+    }
+}
+
+static bool may_keep(const struct part *part, enum strip strip)
+{
+    enum kind kind = kind_of(part);
+    return kind == KIND_ALPHA || strip == STRIP_NOTHING ||
+           (strip == STRIP_METADATA && kind == KIND_COLOR);
+}
+
+int chunk_turned(const struct part *part, const struct image *img,
+                 const struct save_opts *opts, struct bytes *data, bool *keep,
+                 struct err *err)
+{
+    *keep = may_keep(part, opts->strip);
+    if (*keep && kind_of(part) == KIND_TIED) {
+        warn(opts->warnings, "chunk %s is tied to the pixels as they were, so "
+             "it is not kept", part->name);
+        *keep = false;
+    }
+    if (!*keep)
+        return 0;
+    if (!bytes_append(data, part->data, part->size))
+        return fail(err, "no memory for chunk %s", part->name);
+    return turn_chunk(part, img, opts, data, err);
+}
+
+/* ---- Chunks for what another format said ------------------------------- */
+
+static int add(struct meta *meta, const char *name, const struct bytes *data,
+               struct err *err)
+{
+    if (!meta_add(meta, name, PNG_PLACE_BEFORE_PLTE, data->data, data->size))
+        return fail(err, "no memory for chunk %s", name);
+    return 0;
+}
+
+static int add_profile(struct meta *meta, const struct bytes *icc,
+                       struct err *err)
+{
+    static const char head[] = "ICC profile\0"; /* and the method, 0 */
+    struct bytes data = { 0 };
+    int status = -1;
+    if (!bytes_append(&data, head, sizeof head))
+        fail(err, "no memory for an ICC profile");
+    else if (deflate_to(&data, icc->data, icc->size, err) == 0)
+        status = add(meta, "iCCP", &data, err);
+    bytes_free(&data);
+    return status;
+}
+
+static int add_text(struct meta *meta, const char *keyword,
+                    const struct bytes *text, struct err *err)
+{
+    struct bytes data = { 0 };
+    int status = -1;
+    /* After the keyword's own zero: not compressed, method 0, no language, no
+     * translated keyword. */
+    if (bytes_append(&data, keyword, strlen(keyword) + 1) &&
+        bytes_append(&data, "\0\0\0", 4) &&
+        bytes_append(&data, text->data, text->size))
+        status = add(meta, "iTXt", &data, err);
+    else
+        fail(err, "no memory for a text");
+    bytes_free(&data);
+    return status;
+}
+
+static int add_density(struct meta *meta, struct density d, struct err *err)
+{
+    uint8_t data[9] = { [8] = d.unit != DENSITY_ASPECT };
+    struct bytes chunk = { .data = data, .size = sizeof data };
+    double scale = d.unit == DENSITY_INCH ? 1 / 0.0254 : 1;
+    double x = d.x * scale + 0.5, y = d.y * scale + 0.5;
+    if (!(x >= 1 && x < INT32_MAX && y >= 1 && y < INT32_MAX))
+        return 0;
+    put_big32(data, (uint32_t)x);
+    put_big32(data + 4, (uint32_t)y);
+    return add(meta, "pHYs", &chunk, err);
+}
+
+/* Neutral EXIF and XMP are already true of the turned picture when a chunk is
+ * made of them: chunk_turned() sees to it for these as for any. */
+int chunks_from_neutral(struct meta *meta, const struct image *img,
+                        const struct save_opts *opts, struct err *err)
+{
+    const struct meta *from = img->meta;
+    if (!from)
+        return 0;
+    if (opts->strip == STRIP_NOTHING)
+        meta_warn_lost(from, codec_png.holds.metadata, "PNG", opts->warnings);
+    if (from->icc.size && add_profile(meta, &from->icc, err))
+        return -1;
+    if (from->density.unit != DENSITY_NONE &&
+        add_density(meta, from->density, err))
+        return -1;
+    if (from->exif.size && add(meta, "eXIf", &from->exif, err))
+        return -1;
+    if (from->xmp.size &&
+        add_text(meta, "XML:com.adobe.xmp", &from->xmp, err))
+        return -1;
+    if (from->comment.size && add_text(meta, "Comment", &from->comment, err))
+        return -1;
+    return 0;
+}

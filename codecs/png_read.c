@@ -1,0 +1,229 @@
+/* PNG in, through libpng: it checks the order and the CRC of every chunk and
+ * decodes the pixels; chunks that are neither come through as they are.
+ *
+ * libpng leaves by longjmp(). All that changes after setjmp() lives in a struct
+ * reader, which one function sets up and takes down. */
+#include "codecs/png.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/planes.h"
+
+struct reader {
+    png_structp png;
+    png_infop info;
+    struct bytes file;
+    size_t at;
+    const struct load_opts *opts;
+    struct image *img;
+    uint8_t *row;
+    bool pixels; /* the planes are there, and hold what has been read */
+    struct err *err;
+};
+
+static void on_error(png_structp png, png_const_charp text)
+{
+    struct reader *r = png_get_error_ptr(png);
+    fail(r->err, "%s", text);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    struct reader *r = png_get_error_ptr(png);
+    warn(r->opts->warnings, "%s", text);
+}
+
+static void on_read(png_structp png, png_bytep data, size_t size)
+{
+    struct reader *r = png_get_io_ptr(png);
+    if (size > r->file.size - r->at)
+        png_error(png, "the file is cut short");
+    memcpy(data, r->file.data + r->at, size);
+    r->at += size;
+}
+
+static int on_chunk(png_structp png, png_unknown_chunkp chunk)
+{
+    struct reader *r = png_get_user_chunk_ptr(png);
+    const char *name = (const char *)chunk->name;
+    char text[64];
+    if (!(name[0] & 0x20)) {
+        snprintf(text, sizeof text, "unknown critical chunk %.4s", name);
+        png_error(png, text);
+    }
+    if (memcmp(name, "acTL", 4) == 0)
+        png_error(png, "an animated PNG; only still pictures can be turned");
+    unsigned where = chunk->location & PNG_AFTER_IDAT  ? PNG_PLACE_AFTER_IDAT
+                     : chunk->location & PNG_HAVE_PLTE ? PNG_PLACE_BEFORE_IDAT
+                                                       : PNG_PLACE_BEFORE_PLTE;
+    if (!meta_add(r->img->meta, name, where, chunk->data, chunk->size))
+        png_error(png, "no memory for so many chunks");
+    return 1; /* taken */
+}
+
+static void set_up(struct reader *r)
+{
+    png_structp png = r->png;
+    png_set_read_fn(png, r, on_read);
+    /* Every chunk but IHDR, PLTE, IDAT and IEND goes to on_chunk(). */
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, NULL, -1);
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS,
+                                (png_const_bytep) "tRNS", 1);
+    png_set_read_user_chunk_fn(png, r, on_chunk);
+    /* A chunk that says it is longer than the file shall not be allocated. */
+    png_set_chunk_malloc_max(png, r->file.size);
+    png_set_user_limits(png, IMAGE_DIMENSION, IMAGE_DIMENSION);
+    /* An index past the palette is kept as it is, not judged. */
+    png_set_check_for_invalid_index(png, 0);
+    png_set_benign_errors(png, r->opts->tolerant);
+    if (!r->opts->tolerant)
+        png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+}
+
+/* Sets the shape of the picture from IHDR. */
+static void shape(struct reader *r)
+{
+    static const enum color colors[] = {
+        [PNG_COLOR_TYPE_GRAY] = COLOR_GRAY,
+        [PNG_COLOR_TYPE_GRAY_ALPHA] = COLOR_GRAY,
+        [PNG_COLOR_TYPE_PALETTE] = COLOR_INDEXED,
+        [PNG_COLOR_TYPE_RGB] = COLOR_RGB,
+        [PNG_COLOR_TYPE_RGB_ALPHA] = COLOR_RGB,
+    };
+    struct image *img = r->img;
+    unsigned type = png_get_color_type(r->png, r->info);
+    unsigned bits = png_get_bit_depth(r->png, r->info);
+    img->width = png_get_image_width(r->png, r->info);
+    img->height = png_get_image_height(r->png, r->info);
+    img->cell = bits == 16 ? CELL_U16 : CELL_U8;
+    img->maxval = (1u << bits) - 1;
+    img->color = colors[type];
+    img->alpha = type & PNG_COLOR_MASK_ALPHA;
+    img->nplanes = png_get_channels(r->png, r->info);
+    img->meta->interlaced =
+        png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_ADAM7;
+}
+
+/* Deflate makes at most 1032 bytes out of one (RFC 1951: a match of 258 bytes
+ * takes two bits or more), so what claims more is refused before any memory is
+ * taken for it. */
+static void check_ratio(struct reader *r)
+{
+    uint64_t raw = (uint64_t)png_get_rowbytes(r->png, r->info);
+    raw *= r->img->height;
+    if (!r->opts->tolerant && raw / 1032 > r->file.size)
+        png_error(r->png, "the image data is cut short");
+}
+
+static void read_palette(struct reader *r)
+{
+    struct meta *meta = r->img->meta;
+    png_colorp colors;
+    int n;
+    if (!png_get_PLTE(r->png, r->info, &colors, &n))
+        return;
+    meta->ncolors = (unsigned)n;
+    for (int i = 0; i < n; i++) {
+        meta->palette[i][0] = colors[i].red;
+        meta->palette[i][1] = colors[i].green;
+        meta->palette[i][2] = colors[i].blue;
+        meta->palette[i][3] = 255;
+    }
+}
+
+static void allocate(struct reader *r)
+{
+    struct image *img = r->img;
+    if (image_check(img->width, img->height, img->nplanes, img->cell,
+                    &r->opts->limits, r->err) ||
+        image_alloc(img, r->opts->mem, r->err))
+        png_longjmp(r->png, 1);
+    r->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
+    if (!r->row)
+        png_error(r->png, "no memory for a row");
+    /* What a cut file does not say is black, not what the memory held. */
+    if (r->opts->tolerant)
+        memset(img->cells, 0, img->size);
+}
+
+/* A pass of Adam7 changes some pixels of a row and leaves the others, so the
+ * row is given to libpng as the passes before have left it. */
+static void read_rows(struct reader *r)
+{
+    struct image *img = r->img;
+    png_set_packing(r->png); /* a byte a sample, also below 8 bits */
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
+        png_set_swap(r->png);
+    int passes = png_set_interlace_handling(r->png);
+    png_read_update_info(r->png, r->info);
+    r->pixels = true;
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t y = 0; y < img->height; y++) {
+            if (pass > 0)
+                planes_join_row(img, y, r->row);
+            png_read_row(r->png, r->row, NULL);
+            planes_split_row(img, y, r->row);
+        }
+}
+
+static void read_all(struct reader *r)
+{
+    set_up(r);
+    png_read_info(r->png, r->info);
+    shape(r);
+    check_ratio(r);
+    read_palette(r);
+    allocate(r);
+    read_rows(r);
+    png_read_end(r->png, r->info); /* without info it would skip chunks */
+    if (r->at < r->file.size)
+        warn(r->opts->warnings,
+             "%zu bytes after the end of the picture are not kept",
+             r->file.size - r->at);
+}
+
+/* Reads into r->img. On failure of a tolerant reading after the first row, what
+ * was read so far is the picture. */
+static int read_guarded(struct reader *r)
+{
+    if (setjmp(png_jmpbuf(r->png)) == 0) {
+        read_all(r);
+        return 0;
+    }
+    if (!r->opts->tolerant || !r->pixels)
+        return -1;
+    warn(r->opts->warnings, "damaged, read as far as it goes: %s",
+         r->err->text);
+    return 0;
+}
+
+int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
+             struct err *err)
+{
+    struct reader r = { .file = file, .opts = opts, .img = img, .err = err };
+    int status = -1;
+
+    img->meta = meta_new(&codec_png);
+    r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_error,
+                                   on_warning);
+    r.info = r.png ? png_create_info_struct(r.png) : NULL;
+    if (!img->meta || !r.info) {
+        fail(err, "no memory for the decoder");
+        goto out;
+    }
+    status = read_guarded(&r);
+    if (status == 0) {
+        chunks_note(img);
+        if (opts->neutral)
+            status = chunks_to_neutral(img, err);
+    }
+out:
+    png_destroy_read_struct(&r.png, &r.info, NULL);
+    free(r.row);
+    if (status)
+        image_free(img);
+    return status;
+}

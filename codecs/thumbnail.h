@@ -1,0 +1,20 @@
+/* Thumbnails inside of metadata, and EXIF with the one it has. */
+#ifndef CODECS_THUMBNAIL_H
+#define CODECS_THUMBNAIL_H
+
+#include "codecs/codec.h"
+
+/* Makes an EXIF block, from its TIFF header on, true of img: its tags by
+ * exif_turn(), and its thumbnail turned as img was. `exif` grows to at most
+ * `room` bytes; a thumbnail that cannot be turned, or no longer fits, is
+ * dropped with a warning, since one that lies on its side is worse than none.
+ * Fails only without memory. */
+int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
+                  const struct save_opts *opts, struct err *err);
+
+/* Turns *width x *height pixels of 3 bytes in place, and makes the size what it
+ * is after. Fails only without memory. */
+int thumbnail_turn_rgb(uint8_t *pixels, uint8_t *width, uint8_t *height,
+                       enum xform t, struct err *err);
+
+#endif
