@@ -1,0 +1,362 @@
+/* Makes a picture fit a format that cannot hold it as it is. */
+#include "codecs/convert.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the picture shall become. */
+struct plan {
+    enum cell cell;
+    enum color color;
+    bool alpha;
+    uint32_t maxval;
+    const struct convert_opts *opts;
+};
+
+static bool has_key_or_alphas(const struct image *img)
+{
+    const struct meta *meta = img->meta;
+    return meta && (meta->keyed || (img->color == COLOR_INDEXED &&
+                                    meta->nalphas > 0));
+}
+
+static bool can(unsigned set, unsigned member)
+{
+    return set >> member & 1;
+}
+
+/* ---- What is to be done ------------------------------------------------ */
+
+static int plan_color(struct plan *p, const struct image *img,
+                      const struct codec *to, struct err *err)
+{
+    const struct holds *holds = &to->holds;
+    bool own = codec_is_own(to, img);
+    p->color = img->color;
+    p->alpha = img->alpha;
+    if (own && p->maxval == img->maxval)
+        return 0;
+    /* Palette and key are PNG's: elsewhere they are colors and alpha. */
+    if (img->color == COLOR_INDEXED)
+        p->color = COLOR_RGB;
+    p->alpha = img->alpha || has_key_or_alphas(img);
+    if (p->color == COLOR_GRAY && !can(holds->colors, COLOR_GRAY))
+        p->color = COLOR_RGB;
+    if (!can(holds->colors, p->color))
+        return fail(err, "%s cannot hold %s", to->title, color_name(p->color));
+    if (p->alpha && !holds->alpha) {
+        if (!p->opts->background)
+            return fail(err, "%s cannot hold transparency; --background COLOR "
+                             "lays it on a color",
+                        to->title);
+        p->alpha = false;
+    }
+    return 0;
+}
+
+static uint32_t maxval_of(enum cell cell)
+{
+    return cell == CELL_U8 ? 255 : cell == CELL_U16 ? 65535 : 0;
+}
+
+static bool keeps_maxval(const struct image *img, const struct codec *to)
+{
+    uint32_t m = img->maxval;
+    if (img->cell == CELL_F32 || to->holds.any_maxval ||
+        codec_is_own(to, img))
+        return true;
+    if (m == 255 || m == 65535)
+        return true;
+    return to->holds.gray_bits && img->color == COLOR_GRAY && !img->alpha &&
+           (m == 1 || m == 3 || m == 15);
+}
+
+/* The smallest cell of the format that holds what is there, or the one that
+ * was asked for. */
+static int plan_cells(struct plan *p, const struct image *img,
+                      const struct codec *to, struct err *err)
+{
+    unsigned depth = p->opts->depth;
+    p->cell = img->cell;
+    p->maxval = img->maxval;
+    if (depth)
+        p->cell = depth == 8 ? CELL_U8 : depth == 16 ? CELL_U16 : CELL_F32;
+    while (!depth && p->cell < CELL_F32 && !can(to->holds.cells, p->cell))
+        p->cell++;
+    if (!can(to->holds.cells, p->cell)) {
+        if (depth)
+            return fail(err, "%s cannot hold samples of %u bits", to->title,
+                        depth);
+        return fail(err, "%s cannot hold samples of %u bits; --depth %d makes "
+                         "them fit",
+                    to->title, image_bits(img),
+                    can(to->holds.cells, CELL_U16) ? 16 : 8);
+    }
+    if (p->cell != img->cell || !keeps_maxval(img, to))
+        p->maxval = maxval_of(p->cell);
+    return 0;
+}
+
+static bool nothing_to_do(const struct plan *p, const struct image *img)
+{
+    return p->cell == img->cell && p->color == img->color &&
+           p->alpha == img->alpha && p->maxval == img->maxval;
+}
+
+/* ---- Doing it, a row at a time, in doubles ------------------------------
+ *
+ * A double holds every sample of 16 bits and every float exactly, so one way
+ * serves all pairs of cells. This is no hot path: pictures that keep their
+ * format never come here. */
+
+struct worker {
+    const struct image *src;
+    struct image *dst;
+    const struct plan *plan;
+    double *channel[5]; /* a row of each: gray or R G B, alpha; 0 to 1 */
+    uint64_t clipped;   /* samples that were outside of 0 to 1 */
+};
+
+static double sample(const struct image *img, unsigned plane, uint32_t y,
+                     uint32_t x)
+{
+    const void *row = plane_row(&img->plane[plane], y);
+    switch (img->cell) {
+    case CELL_U8:
+        return ((const uint8_t *)row)[x];
+    case CELL_U16:
+        return ((const uint16_t *)row)[x];
+    default:
+        return ((const float *)row)[x];
+    }
+}
+
+static void load_palette(struct worker *w, uint32_t y)
+{
+    const struct image *img = w->src;
+    const uint8_t *row = plane_row(&img->plane[0], y);
+    for (uint32_t x = 0; x < img->width; x++) {
+        const uint8_t *entry = img->meta->palette[row[x]];
+        for (unsigned c = 0; c < 3; c++)
+            w->channel[c][x] = entry[c] / 255.0;
+        /* An index past the palette is opaque black, as viewers show it. */
+        w->channel[3][x] =
+            row[x] < img->meta->ncolors ? entry[3] / 255.0 : 1.0;
+    }
+}
+
+static void load_key(struct worker *w, uint32_t y, unsigned colors)
+{
+    for (uint32_t x = 0; x < w->src->width; x++) {
+        bool hit = true;
+        for (unsigned c = 0; c < colors; c++)
+            hit = hit && sample(w->src, c, y, x) == w->src->meta->key[c];
+        w->channel[colors][x] = hit ? 0.0 : 1.0;
+    }
+}
+
+/* Brings a row of src into the channels; gives how many colors it has. */
+static unsigned load_row(struct worker *w, uint32_t y)
+{
+    const struct image *img = w->src;
+    double scale = img->maxval ? 1.0 / img->maxval : 1.0;
+    if (img->color == COLOR_INDEXED) {
+        load_palette(w, y);
+        return 3;
+    }
+    for (unsigned c = 0; c < img->nplanes; c++)
+        for (uint32_t x = 0; x < img->width; x++)
+            w->channel[c][x] = sample(img, c, y, x) * scale;
+    unsigned colors = img->nplanes - img->alpha;
+    if (!img->alpha && img->meta && img->meta->keyed)
+        load_key(w, y, colors);
+    return colors;
+}
+
+static void copy_row(struct worker *w, unsigned to, unsigned from)
+{
+    memcpy(w->channel[to], w->channel[from],
+           w->src->width * sizeof *w->channel[0]);
+}
+
+/* Gray becomes red, green and blue; alpha moves behind. */
+static void promote_gray(struct worker *w)
+{
+    copy_row(w, 3, 1);
+    copy_row(w, 1, 0);
+    copy_row(w, 2, 0);
+}
+
+static void lay_on_background(struct worker *w, unsigned colors)
+{
+    const uint8_t *over = w->plan->opts->over;
+    /* On gray a background is its luma, ITU-R BT.601. */
+    double luma = (0.299 * over[0] + 0.587 * over[1] + 0.114 * over[2]) / 255;
+    for (unsigned c = 0; c < colors; c++) {
+        double back = colors == 1 ? luma : over[c] / 255.0;
+        for (uint32_t x = 0; x < w->src->width; x++) {
+            double a = w->channel[colors][x];
+            w->channel[c][x] = a * w->channel[c][x] + (1 - a) * back;
+        }
+    }
+}
+
+static void store(struct worker *w, const double *from, unsigned plane,
+                  uint32_t y)
+{
+    void *row = plane_row(&w->dst->plane[plane], y);
+    uint32_t top = w->dst->maxval;
+    for (uint32_t x = 0; x < w->dst->width; x++) {
+        double v = from[x];
+        if (w->dst->cell == CELL_F32) {
+            ((float *)row)[x] = (float)v;
+            continue;
+        }
+        if (!(v >= 0 && v <= 1)) { /* NaN too */
+            w->clipped++;
+            v = v > 1 ? 1 : 0;
+        }
+        uint32_t n = (uint32_t)(v * top + 0.5);
+        if (w->dst->cell == CELL_U8)
+            ((uint8_t *)row)[x] = (uint8_t)n;
+        else
+            ((uint16_t *)row)[x] = (uint16_t)n;
+    }
+}
+
+static void convert_row(struct worker *w, uint32_t y)
+{
+    unsigned colors = load_row(w, y);
+    bool transparent = w->src->alpha || has_key_or_alphas(w->src);
+    if (colors == 1 && w->plan->color == COLOR_RGB) {
+        promote_gray(w);
+        colors = 3;
+    }
+    if (transparent && !w->plan->alpha)
+        lay_on_background(w, colors);
+    for (unsigned i = 0; i < w->dst->nplanes; i++)
+        store(w, w->channel[i], i, y);
+}
+
+/* Planes without a meaning are converted one by one, however many. */
+static void convert_other(struct worker *w, uint32_t y)
+{
+    double *row = w->channel[0];
+    double scale = w->src->maxval ? 1.0 / w->src->maxval : 1.0;
+    for (unsigned i = 0; i < w->dst->nplanes; i++) {
+        for (uint32_t x = 0; x < w->src->width; x++)
+            row[x] = sample(w->src, i, y, x) * scale;
+        store(w, row, i, y);
+    }
+}
+
+static int convert(struct image *dst, const struct image *src,
+                   const struct plan *plan, struct err *err)
+{
+    struct worker w = { .src = src, .dst = dst, .plan = plan };
+    double *rows = calloc(src->width, 5 * sizeof *rows);
+    if (!rows)
+        return fail(err, "no memory for a row");
+    for (unsigned c = 0; c < 5; c++)
+        w.channel[c] = rows + (size_t)c * src->width;
+    for (uint32_t y = 0; y < src->height; y++) {
+        if (src->color == COLOR_OTHER)
+            convert_other(&w, y);
+        else
+            convert_row(&w, y);
+    }
+    free(rows);
+    if (w.clipped)
+        warn(plan->opts->warnings,
+             "%llu samples were below 0 or above 1 and are clipped",
+             (unsigned long long)w.clipped);
+    return 0;
+}
+
+/* An ICC profile belongs to a color space (ICC.1, 7.2.8), and gray that became
+ * RGB has another. */
+static void drop_foreign_profile(struct image *img,
+                                 const struct convert_opts *opts)
+{
+    struct meta *meta = img->meta;
+    const char *want = img->color == COLOR_GRAY ? "GRAY" : "RGB ";
+    if (!meta || meta->icc.size < 20 ||
+        memcmp(meta->icc.data + 16, want, 4) == 0)
+        return;
+    warn(opts->warnings, "the ICC profile is for %.4s data, so it is not kept",
+         (const char *)meta->icc.data + 16);
+    bytes_free(&meta->icc);
+}
+
+/* Takes away what spoke of the samples as they were. Transparency has become
+ * an alpha channel; the rest is named. */
+static void drop_sample_parts(struct meta *meta, const struct convert_opts *opts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; meta && i < meta->nparts; i++) {
+        struct part *part = &meta->part[i];
+        if (!part->samples) {
+            meta->part[kept++] = *part;
+            continue;
+        }
+        if (!part->neutral)
+            warn(opts->warnings, "%s is about the samples as they were, so it "
+                                 "is not kept",
+                 part->name);
+        free(part->data);
+    }
+    if (!meta)
+        return;
+    meta->nparts = kept;
+    meta->ncolors = meta->nalphas = 0;
+    meta->keyed = false;
+}
+
+static unsigned planes_of(const struct plan *plan, const struct image *img)
+{
+    if (plan->color == COLOR_OTHER)
+        return img->nplanes;
+    return (plan->color == COLOR_GRAY ? 1 : 3) + plan->alpha;
+}
+
+static int make(struct image *img, const struct plan *plan, struct err *err)
+{
+    struct image made = {
+        .cell = plan->cell,
+        .color = plan->color,
+        .alpha = plan->alpha,
+        .width = img->width,
+        .height = img->height,
+        .maxval = plan->maxval,
+        .nplanes = planes_of(plan, img),
+        .orientation = img->orientation,
+        .turned = img->turned,
+    };
+    if (image_alloc(&made, plan->opts->mem, err))
+        return -1;
+    if (convert(&made, img, plan, err)) {
+        image_free(&made);
+        return -1;
+    }
+    image_take_meta(&made, img);
+    drop_sample_parts(made.meta, plan->opts);
+    image_free(img);
+    *img = made;
+    return 0;
+}
+
+int convert_to_fit(struct image *img, const struct codec *to,
+                   const struct convert_opts *opts, bool *converted,
+                   struct err *err)
+{
+    struct plan plan = { .opts = opts };
+    if (plan_cells(&plan, img, to, err) || plan_color(&plan, img, to, err))
+        return -1;
+    *converted = !nothing_to_do(&plan, img);
+    if (*converted && make(img, &plan, err))
+        return -1;
+    if (!codec_is_own(to, img))
+        drop_foreign_profile(img, opts);
+    return 0;
+}
