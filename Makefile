@@ -3,7 +3,8 @@
 #   make deps          install what is missing (apt; as root or through sudo)
 #   make               build build/gimgxf, with CUDA where nvcc is found
 #   make demo          turn a sample picture
-#   make check         the tests; check-all: also sanitizers, clang, CUDA=0
+#   make check         the tests; check-all: also the whole corpus, clang,
+#                      CUDA=0 and sanitizers, after make deps-all
 #   make install       to PREFIX, below DESTDIR
 #
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
@@ -23,7 +24,7 @@ CUDA ?= $(if $(NVCC),1,0)
 ARCHS ?= 75 80 86 89 90 100 120
 
 GOALS := $(or $(MAKECMDGOALS),all)
-BUILDS := $(filter-out deps clean format uninstall,$(GOALS))
+BUILDS := $(filter-out deps deps-all clean format uninstall,$(GOALS))
 
 ifneq ($(filter-out 0 1,$(CUDA)),)
 $(error CUDA=$(CUDA): it is 0 or 1)
@@ -41,9 +42,9 @@ endif
 
 LIBRARIES := libpng libjpeg zlib
 ifdef DEPS
-DEPS_LIB := $(wildcard $(DEPS)/usr/lib $(DEPS)/usr/lib/*-linux-gnu)
+DEPS_LIB := $(wildcard $(addprefix $(abspath $(DEPS))/usr/lib,/ /*-linux-gnu))
 DEPS_CFLAGS := -isystem $(DEPS)/usr/include
-DEPS_LIBS := $(DEPS_LIB:%=-L%) $(DEPS_LIB:%=-Wl,-rpath,$(CURDIR)/%)
+DEPS_LIBS := $(DEPS_LIB:%=-L%) $(DEPS_LIB:%=-Wl,-rpath,%)
 endif
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS = $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
@@ -80,7 +81,8 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: all deps demo check check-all tests install uninstall format clean
+.PHONY: all deps deps-all demo check check-all check-whole check-clang check-cpu \
+        check-sanitize check-man fuzz tests install uninstall format clean
 all: $(BUILD)/gimgxf
 
 ifneq ($(BUILDS),)
@@ -113,8 +115,79 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CHOICES)' | cmp -s - $@ || echo '$(CHOICES)' > $@
 FORCE:
+ifneq ($(filter deps,$(GOALS)),)
+$(BUILD)/flags: | deps
+endif
 
 tests: $(TESTS)
+
+# What the tests take for granted is that the choice was made here.
+CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(CUDA),0)
+check: $(BUILD)/gimgxf tests
+	@BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+
+# All that check does, over the whole corpus; then with gcc and clang, with and
+# without CUDA, warnings being errors; then with the sanitizers.
+SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+            -fno-sanitize-recover=all
+check-all: check-whole check-clang check-cpu check-sanitize check-man
+check-whole: $(BUILD)/gimgxf tests
+	@CORPUS=all BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+check-clang:
+	@$(MAKE) BUILD=build-clang CC=clang CUDA=0 CFLAGS='-O2 -g -Werror' \
+	    all tests
+	@CORPUS=none BUILD=build-clang tests/run
+check-cpu:
+	@$(MAKE) BUILD=build-cpu CUDA=0 CFLAGS='-O2 -g -Werror' all tests
+	@CORPUS=none BUILD=build-cpu tests/run
+check-sanitize:
+	@$(MAKE) BUILD=build-sanitize CUDA=0 CFLAGS='$(SANITIZE)' all tests
+	@BUILD=build-sanitize tests/run
+check-man:
+	man --warnings -E UTF-8 -l -Tutf8 man/gimgxf.1 2>&1 >/dev/null | \
+	    (! grep .)
+
+# Looks for inputs that break a reader: each fuzz target for FUZZ seconds. They
+# start from what broke one before, and from the samples.
+FUZZ ?= 60
+FUZZERS := $(patsubst tests/%.c,%,$(wildcard tests/fuzz_*.c))
+fuzz: $(FUZZERS:%=fuzz-%)
+fuzz-%:
+	@$(MAKE) BUILD=build-fuzz CC=clang CUDA=0 \
+	    CFLAGS='-O1 -g -DFUZZING -fsanitize=fuzzer-no-link,address,undefined' \
+	    LDFLAGS=-fsanitize=fuzzer build-fuzz/tests/$*
+	@mkdir -p build-fuzz/found
+	build-fuzz/tests/$* -max_total_time=$(FUZZ) -rss_limit_mb=4096 \
+	    -artifact_prefix=build-fuzz/found/ build-fuzz/found tests/crashers \
+	    samples
+
+# Packages of Debian 12 and Ubuntu 24.04: to build, to test, and for check-all.
+PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
+            libstb-dev python3 python3-numpy libjpeg-turbo-progs
+PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
+                libimage-exiftool-perl libclang-rt-14-dev
+deps:
+	@tests/deps $(PACKAGES)
+deps-all: deps
+	@tests/deps $(PACKAGES_ALL)
+
+demo: $(BUILD)/gimgxf
+	$(BUILD)/gimgxf -v rotate90 samples/f-rgb.png $(BUILD)/f-turned.png
+	@echo 'samples/f-rgb.png, turned, is $(BUILD)/f-turned.png'
+
+DATA = $(DESTDIR)$(PREFIX)/share
+install: $(BUILD)/gimgxf
+	install -Dm755 $(BUILD)/gimgxf $(DESTDIR)$(PREFIX)/bin/gimgxf
+	install -Dm644 man/gimgxf.1 $(DATA)/man/man1/gimgxf.1
+	install -Dm644 man/gimgxf.bash $(DATA)/bash-completion/completions/gimgxf
+	install -Dm644 man/_gimgxf $(DATA)/zsh/site-functions/_gimgxf
+	install -Dm644 man/gimgxf.fish \
+	    $(DATA)/fish/vendor_completions.d/gimgxf.fish
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/gimgxf $(DATA)/man/man1/gimgxf.1 \
+	    $(DATA)/bash-completion/completions/gimgxf \
+	    $(DATA)/zsh/site-functions/_gimgxf \
+	    $(DATA)/fish/vendor_completions.d/gimgxf.fish
 
 clean:
 	rm -rf build build-*

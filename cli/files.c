@@ -1,0 +1,296 @@
+/* Files, whole: read into memory, and written whole or not at all. */
+#include "cli/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Signals ----------------------------------------------------------- */
+
+/* The file that a signal has to remove. A handler may only look at it while the
+ * signals are not blocked, so it is always whole. */
+static char pending[PATH_MAX];
+
+static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+enum { ENDING = sizeof ending / sizeof *ending };
+
+static void on_signal(int number)
+{
+    if (*pending)
+        unlink(pending);
+    signal(number, SIG_DFL);
+    raise(number); /* so that our parent sees what ended us */
+}
+
+/* Blocks the signals that end us, or lets them through again. */
+static void block_signals(int how)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < ENDING; i++)
+        sigaddset(&set, ending[i]);
+    pthread_sigmask(how, &set, NULL);
+}
+
+void files_guard(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            _exit(1);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < ENDING; i++) {
+        struct sigaction action = { .sa_handler = on_signal }, old;
+        sigfillset(&action.sa_mask);
+        /* What our parent had us ignore, as nohup does, stays ignored. */
+        if (sigaction(ending[i], NULL, &old) == 0 &&
+            old.sa_handler != SIG_IGN)
+            sigaction(ending[i], &action, NULL);
+    }
+}
+
+/* ---- Reading ----------------------------------------------------------- */
+
+static int read_all(int fd, uint64_t limit, struct bytes *file, struct err *err)
+{
+    struct stat st;
+    size_t step = 1 << 16; /* of what has no size: pipes and devices */
+    if (fstat(fd, &st))
+        return fail(err, "%s", strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return fail(err, "it is a directory");
+    /* One more byte than there is, so that the end is seen without growing. */
+    if (S_ISREG(st.st_mode) && st.st_size >= 0 && (uint64_t)st.st_size < limit)
+        step = (size_t)st.st_size + 1;
+    for (;;) {
+        if (file->size > limit)
+            return fail(err, "the file is larger than --max-memory allows");
+        if (!bytes_reserve(file, step))
+            return fail(err, "no memory for the file");
+        ssize_t n = read(fd, file->data + file->size,
+                         file->capacity - file->size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(err, "%s", strerror(errno));
+        if (n == 0)
+            return 0;
+        file->size += (size_t)n;
+        step = 1 << 16;
+    }
+}
+
+int file_read(const char *name, uint64_t limit, struct bytes *file,
+              struct err *err)
+{
+    bool standard = strcmp(name, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(err, "%s", strerror(errno));
+    int status = read_all(fd, limit, file, err);
+    if (!standard)
+        close(fd);
+    if (status)
+        bytes_free(file);
+    return status;
+}
+
+/* ---- Writing ----------------------------------------------------------- */
+
+bool file_exists(const char *name)
+{
+    struct stat st;
+    return strcmp(name, "-") != 0 && lstat(name, &st) == 0;
+}
+
+static int write_all(int fd, struct bytes file, struct err *err)
+{
+    size_t at = 0;
+    while (at < file.size) {
+        ssize_t n = write(fd, file.data + at, file.size - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(err, "cannot be written: %s", strerror(errno));
+        at += (size_t)n;
+    }
+    return 0;
+}
+
+/* The name of the directory, with its slash, of a name. */
+static void directory_of(const char *name, char *directory)
+{
+    const char *slash = strrchr(name, '/');
+    size_t n = slash ? (size_t)(slash - name) + 1 : 0;
+    memcpy(directory, name, n);
+    directory[n] = '\0';
+}
+
+/* Follows symbolic links to the name that is to be replaced, which need not
+ * exist. */
+static int follow_links(const char *name, char *path, struct err *err)
+{
+    char link[PATH_MAX];
+    if (snprintf(path, PATH_MAX, "%s", name) >= PATH_MAX)
+        return fail(err, "%s", strerror(ENAMETOOLONG));
+    for (int i = 0; i < 40; i++) {
+        ssize_t n = readlink(path, link, sizeof link - 1);
+        if (n < 0)
+            return 0;
+        link[n] = '\0';
+        char directory[PATH_MAX];
+        directory_of(path, directory);
+        if (*link == '/')
+            *directory = '\0';
+        size_t m = strlen(directory);
+        if (m + (size_t)n >= PATH_MAX)
+            return fail(err, "%s", strerror(ENAMETOOLONG));
+        memcpy(path, directory, m);
+        memcpy(path + m, link, (size_t)n + 1);
+    }
+    return fail(err, "%s", strerror(ELOOP));
+}
+
+/* Opens a new file in the directory of `path`, whose name goes to pending. Its
+ * mode is what the umask leaves of 0666, as with any new file. */
+static int open_beside(const char *path)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+    int fd = -1;
+    for (int tries = 0; tries < 100; tries++) {
+        char name[PATH_MAX];
+        uint8_t random[12];
+        directory_of(path, name);
+        size_t n = strlen(name);
+        if (n + 32 > sizeof name) {
+            errno = ENAMETOOLONG;
+            break;
+        }
+        if (getrandom(random, sizeof random, 0) != sizeof random)
+            break;
+        n += (size_t)sprintf(name + n, ".gimgxf-");
+        for (size_t i = 0; i < sizeof random; i++)
+            name[n++] = letters[random[i] & 31];
+        name[n] = '\0';
+        block_signals(SIG_BLOCK);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            memcpy(pending, name, n + 1);
+        block_signals(SIG_UNBLOCK);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+static int give_times(int fd, const char *of, struct err *err)
+{
+    struct stat st;
+    if (stat(of, &st))
+        return fail(err, "no times to preserve: %s", strerror(errno));
+    struct timespec times[2] = { st.st_atim, st.st_mtim };
+    if (futimens(fd, times))
+        return fail(err, "its times cannot be set: %s", strerror(errno));
+    return 0;
+}
+
+/* What is replaced hands on its owner, where we may set one, and its mode: in
+ * this order, since a new owner clears bits of the mode. It is also what a
+ * power cut could cost, so the new bytes are on the disk before it goes. */
+static int take_place_of(int fd, const struct stat *old, struct err *err)
+{
+    if (fchown(fd, old->st_uid, old->st_gid) && errno != EPERM)
+        return fail(err, "its owner cannot be kept: %s", strerror(errno));
+    if (fchmod(fd, old->st_mode & 07777))
+        return fail(err, "its mode cannot be kept: %s", strerror(errno));
+    if (fsync(fd) && errno != EINVAL && errno != EROFS)
+        return fail(err, "cannot be written: %s", strerror(errno));
+    return 0;
+}
+
+/* Gives the pending file its name. Of two programs that shall not clobber, the
+ * kernel lets one. */
+static enum written settle(const char *path, bool no_clobber, struct err *err)
+{
+    enum written status = WRITTEN;
+    block_signals(SIG_BLOCK);
+    if (renameat2(AT_FDCWD, pending, AT_FDCWD, path,
+                  no_clobber ? RENAME_NOREPLACE : 0) == 0)
+        *pending = '\0';
+    else if (no_clobber && errno == EEXIST)
+        status = WRITTEN_EXISTS;
+    else
+        status = (enum written)fail(err, "cannot be put in place: %s",
+                                    strerror(errno));
+    block_signals(SIG_UNBLOCK);
+    return status;
+}
+
+static void give_up(void)
+{
+    block_signals(SIG_BLOCK);
+    unlink(pending);
+    *pending = '\0';
+    block_signals(SIG_UNBLOCK);
+}
+
+static enum written replace(const char *path, const struct stat *old,
+                            struct bytes file, const struct write_opts *opts,
+                            struct err *err)
+{
+    int fd = open_beside(path);
+    if (fd < 0)
+        return (enum written)fail(err, "cannot be written beside its place: %s",
+                                  strerror(errno));
+    int status = write_all(fd, file, err);
+    if (status == 0 && old)
+        status = take_place_of(fd, old, err);
+    if (status == 0 && opts->times_of)
+        status = give_times(fd, opts->times_of, err);
+    if (close(fd) && status == 0)
+        status = fail(err, "cannot be written: %s", strerror(errno));
+    enum written written =
+        status ? WRITTEN_NOT : settle(path, opts->no_clobber, err);
+    if (written != WRITTEN)
+        give_up();
+    return written;
+}
+
+static enum written write_to(int fd, struct bytes file, struct err *err)
+{
+    int status = write_all(fd, file, err);
+    if (close(fd) && status == 0)
+        status = fail(err, "cannot be written: %s", strerror(errno));
+    return (enum written)status;
+}
+
+enum written file_write(const char *name, struct bytes file,
+                        const struct write_opts *opts, struct err *err)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    if (strcmp(name, "-") == 0)
+        return write_to(dup(STDOUT_FILENO), file, err);
+    if (opts->no_clobber && file_exists(name))
+        return WRITTEN_EXISTS;
+    if (follow_links(name, path, err))
+        return WRITTEN_NOT;
+    bool exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
+        return (enum written)fail(err, "it is a directory");
+    if (exists && !S_ISREG(st.st_mode)) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd < 0)
+            return (enum written)fail(err, "cannot be written: %s",
+                                      strerror(errno));
+        return write_to(fd, file, err);
+    }
+    return replace(path, exists ? &st : NULL, file, opts, err);
+}

@@ -1,0 +1,39 @@
+/* Files, whole: read into memory, and written so that they are there whole or
+ * not at all. */
+#ifndef CLI_FILES_H
+#define CLI_FILES_H
+
+#include <stdbool.h>
+
+#include "codecs/bytes.h"
+#include "codecs/err.h"
+
+/* Reads a file, "-" for standard input, up to `limit` bytes. */
+int file_read(const char *name, uint64_t limit, struct bytes *file,
+              struct err *err);
+
+struct write_opts {
+    bool no_clobber;          /* leave a file alone that exists */
+    const char *times_of;     /* give it the times of this file; NULL: now */
+};
+
+enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };
+
+/* Writes a file beside its place, then renames it: at any instant there is the
+ * old file or the new one. Symbolic links are followed to the file that is
+ * replaced, which keeps its mode and, where we may, its owner. What is no
+ * regular file, and "-", standard output, is written to. WRITTEN_EXISTS: it was
+ * there, and no_clobber. */
+enum written file_write(const char *name, struct bytes file,
+                        const struct write_opts *opts, struct err *err);
+
+/* Whether something stands under this name already. "-" never does. */
+bool file_exists(const char *name);
+
+/* From now on a signal that ends the program takes the half-written file with
+ * it, and a closed pipe or a full disk is an error, not the end. Opens the
+ * standard streams on /dev/null where they are closed, so that no file takes
+ * their numbers. */
+void files_guard(void);
+
+#endif

@@ -1,0 +1,231 @@
+/* One picture, start to end.
+ *
+ * The bytes of the file live until they are decoded, the decoded planes until
+ * they are turned, the turned planes until they are encoded. What is left when
+ * a stage fails is freed at the end of job_run(). */
+#include "cli/job.h"
+
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "cli/files.h"
+#include "codecs/convert.h"
+
+/* What a job holds on its way. */
+struct work {
+    const struct job *job;
+    const struct options *opts;
+    struct result *result;
+    struct bytes input, output;
+    struct image img; /* as decoded, then as turned */
+    enum xform turn;  /* of the stored pixels: the tag, then the operation */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int read_input(const char *name, const struct options *opts,
+                      struct bytes *input, struct result *result,
+                      struct err *err)
+{
+    if (file_read(name, opts->limits.bytes, input, err))
+        return -1;
+    result->bytes_in = input->size;
+    if (input->size == 0)
+        return fail(err, "the file is empty");
+    result->from = codec_probe(*input);
+    if (!result->from)
+        return fail(err, "not a picture of a format known here");
+    return 0;
+}
+
+/* A PNG called in.jpg that is to become out.jpg: whoever wrote that believes it
+ * to be a JPEG. It stays what it is rather than lose pixels to a conversion that
+ * nobody asked for. */
+static void keep_misnamed(struct work *w)
+{
+    struct result *result = w->result;
+    const char *suffix = options_suffix(w->job->input);
+    if (result->to == result->from || w->opts->format_asked ||
+        codec_by_name(suffix) != result->to)
+        return;
+    warn(&result->warnings, "called .%s but a %s, which it stays; --format says "
+                            "otherwise",
+         suffix, result->from->title);
+    result->to = result->from;
+}
+
+static int stage_read(struct work *w, struct err *err)
+{
+    struct result *result = w->result;
+    if (read_input(w->job->input, w->opts, &w->input, result, err))
+        return -1;
+    result->to = w->opts->format ? w->opts->format : result->from;
+    keep_misnamed(w);
+    return 0;
+}
+
+static struct load_opts load_opts(const struct options *opts, struct mem mem,
+                                  bool neutral, struct result *result)
+{
+    return (struct load_opts){
+        .limits = opts->limits,
+        .mem = mem,
+        .tolerant = opts->tolerant,
+        .neutral = neutral,
+        .warnings = &result->warnings,
+    };
+}
+
+static int stage_decode(struct work *w, struct err *err)
+{
+    const struct options *opts = w->opts;
+    struct result *result = w->result;
+    struct mem mem = w->job->backend->memory(w->job->lane);
+    /* Other samples are another picture to most of the metadata. */
+    bool neutral = result->to != result->from || opts->depth;
+    struct load_opts load = load_opts(opts, mem, neutral, result);
+    if (result->from->decode(&w->img, w->input, &load, err))
+        return -1;
+    w->turn = opts->op;
+    if (!opts->ignore_orientation)
+        w->turn = xform_then(xform_from_exif(w->img.orientation), opts->op);
+    return 0;
+}
+
+/* Whether the output would be the input but for how it is coded. Then it is the
+ * input: nothing is more faithful. */
+static bool nothing_to_do(const struct work *w)
+{
+    const struct options *opts = w->opts;
+    const struct result *result = w->result;
+    const char *suffix = options_suffix(w->job->input);
+    bool lost = opts->tolerant && result->warnings.count;
+    bool same_tag = opts->ignore_orientation || w->img.orientation == 1;
+    bool same_kind = !result->to->kinds ||
+                     strcasecmp(suffix, opts->format_name) == 0;
+    return result->to == result->from && w->turn == XFORM_NONE && same_tag &&
+           same_kind && !lost && !opts->strip && !opts->quality && !opts->depth;
+}
+
+static int turn(struct work *w, struct err *err)
+{
+    const struct job *job = w->job;
+    struct image dst = { 0 };
+    struct mem mem = job->backend->memory(job->lane);
+    if (image_like(&dst, &w->img, w->turn, mem, err))
+        return -1;
+    if (job->backend->apply(job->lane, &dst, &w->img, w->turn, err)) {
+        image_free(&dst);
+        return -1;
+    }
+    image_take_meta(&dst, &w->img);
+    image_free(&w->img);
+    w->img = dst;
+    return 0;
+}
+
+static int stage_turn(struct work *w, struct err *err)
+{
+    const struct options *opts = w->opts;
+    struct result *result = w->result;
+    struct convert_opts convert = {
+        .depth = opts->depth,
+        .background = opts->background,
+        .over = { opts->over[0], opts->over[1], opts->over[2] },
+        .mem = w->job->backend->memory(w->job->lane),
+        .warnings = &result->warnings,
+    };
+    bool converted;
+    if (nothing_to_do(w)) {
+        result->how = HOW_UNCHANGED;
+        result->warnings.count = 0; /* what would be lost is not */
+        w->output = w->input;
+        w->input = (struct bytes){ 0 };
+        return 0;
+    }
+    bytes_free(&w->input);
+    if (convert_to_fit(&w->img, result->to, &convert, &converted, err))
+        return -1;
+    result->how = result->to->lossy ? HOW_REENCODED
+                  : converted       ? HOW_CONVERTED
+                                    : HOW_LOSSLESS;
+    result->turned = w->turn;
+    return w->turn == XFORM_NONE ? 0 : turn(w, err);
+}
+
+static int stage_encode(struct work *w, struct err *err)
+{
+    const struct options *opts = w->opts;
+    struct result *result = w->result;
+    struct save_opts save = {
+        .suffix = opts->format_name,
+        .quality = opts->quality,
+        .strip = opts->strip,
+        .orientation = opts->ignore_orientation ? 0 : 1,
+        .warnings = &result->warnings,
+    };
+    result->width = w->img.width;
+    result->height = w->img.height;
+    if (result->how != HOW_UNCHANGED &&
+        result->to->encode(&w->output, &w->img, &save, err))
+        return -1;
+    image_free(&w->img);
+    result->bytes_out = w->output.size;
+    return 0;
+}
+
+static int stage_write(struct work *w, struct err *err)
+{
+    const struct options *opts = w->opts;
+    struct write_opts write = {
+        .no_clobber = opts->no_clobber,
+        .times_of = opts->preserve ? w->job->input : NULL,
+    };
+    enum written written = file_write(w->job->output, w->output, &write, err);
+    w->result->skipped = written == WRITTEN_EXISTS;
+    return written == WRITTEN_NOT ? -1 : 0;
+}
+
+static int (*const stages[STAGES])(struct work *w, struct err *err) = {
+    [STAGE_READ] = stage_read,     [STAGE_DECODE] = stage_decode,
+    [STAGE_TURN] = stage_turn,     [STAGE_ENCODE] = stage_encode,
+    [STAGE_WRITE] = stage_write,
+};
+
+int job_run(const struct job *job, struct result *result, struct err *err)
+{
+    struct work w = { .job = job, .opts = job->opts, .result = result };
+    int status = 0;
+    *result = (struct result){ 0 };
+    if (job->opts->no_clobber && file_exists(job->output)) {
+        result->skipped = true;
+        return 0;
+    }
+    for (int i = 0; i < STAGES && status == 0; i++) {
+        double begin = now();
+        status = stages[i](&w, err);
+        result->seconds[i] = now() - begin;
+    }
+    image_free(&w.img);
+    bytes_free(&w.input);
+    bytes_free(&w.output);
+    return status;
+}
+
+int job_look(const char *input, const struct options *opts, struct image *img,
+             struct result *result, struct err *err)
+{
+    struct bytes file = { 0 };
+    struct load_opts load = load_opts(opts, mem_plain, true, result);
+    int status = read_input(input, opts, &file, result, err);
+    if (status == 0)
+        status = result->from->decode(img, file, &load, err);
+    bytes_free(&file);
+    return status;
+}

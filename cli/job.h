@@ -1,0 +1,52 @@
+/* One picture, start to end: read, decode, turn, encode, write. */
+#ifndef CLI_JOB_H
+#define CLI_JOB_H
+
+#include "cli/options.h"
+#include "cuda/backend.h"
+
+enum stage {
+    STAGE_READ,
+    STAGE_DECODE,
+    STAGE_TURN,
+    STAGE_ENCODE,
+    STAGE_WRITE,
+    STAGES,
+};
+
+/* How a picture came to be what it is. */
+enum how {
+    HOW_UNCHANGED, /* there was nothing to do: the same bytes */
+    HOW_LOSSLESS,  /* the same samples, moved */
+    HOW_CONVERTED, /* the samples were made to fit, by codecs/convert.h */
+    HOW_REENCODED, /* by a lossy codec */
+};
+
+struct job {
+    const char *input, *output; /* "-": standard input, standard output */
+    const struct options *opts;
+    const struct backend *backend;
+    struct lane *lane; /* of this backend */
+};
+
+struct result {
+    bool skipped; /* the output exists, and is left alone */
+    enum how how;
+    const struct codec *from, *to;
+    enum xform turned;      /* what was done to the stored pixels */
+    uint32_t width, height; /* of the output */
+    size_t bytes_in, bytes_out;
+    double seconds[STAGES];
+    struct warnings warnings;
+};
+
+/* Does the job. On failure nothing was written, and `result` says how far it
+ * came. */
+int job_run(const struct job *job, struct result *result, struct err *err);
+
+/* Reads a whole picture for what it is, into img, which the caller frees. The
+ * neutral fields of its meta are filled. */
+int job_look(const char *input, const struct options *opts, struct image *img,
+             struct result *result, struct err *err);
+
+#endif

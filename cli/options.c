@@ -1,0 +1,382 @@
+/* The command line. */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The most pixels of a picture, unless --max-pixels says otherwise: more than
+ * any camera has, and a PNG of a few MB that claims more is a bomb. */
+enum { PIXELS_MAX = 500 * 1000 * 1000 };
+
+/* ---- Values ------------------------------------------------------------ */
+
+/* A whole number with K, M or G for 2^10, 2^20, 2^30 bytes, or 10^3, 10^6, 10^9
+ * of anything else. */
+static int parse_amount(const char *text, unsigned base, uint64_t *value,
+                        struct err *err)
+{
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || errno)
+        return fail(err, "'%s' is no number", text);
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    for (int i = unit ? (int)(unit - units) + 1 : 0; i > 0; i--)
+        if (__builtin_mul_overflow(n, base, &n))
+            return fail(err, "'%s' is too large", text);
+    if (unit)
+        end++;
+    if (*end || n == 0)
+        return fail(err, "'%s' is no number", text);
+    *value = n;
+    return 0;
+}
+
+static int parse_int(const char *text, int least, int most, int *value,
+                     struct err *err)
+{
+    char *end;
+    errno = 0;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || errno || n < least || n > most)
+        return fail(err, "'%s' is not from %d to %d", text, least, most);
+    *value = (int)n;
+    return 0;
+}
+
+static int set_format(struct options *o, const char *value, struct err *err)
+{
+    o->format = codec_by_name(value);
+    o->format_name = value;
+    o->format_asked = true;
+    if (!o->format)
+        return fail(err, "'%s' is no format that can be written", value);
+    return 0;
+}
+
+static int set_strip(struct options *o, const char *value, struct err *err)
+{
+    if (value && strcmp(value, "all") != 0)
+        return fail(err, "'%s' is not 'all'", value);
+    o->strip = value ? STRIP_ALL : STRIP_METADATA;
+    return 0;
+}
+
+static int set_quality(struct options *o, const char *value, struct err *err)
+{
+    return parse_int(value, 1, 100, &o->quality, err);
+}
+
+static int set_depth(struct options *o, const char *value, struct err *err)
+{
+    if (strcmp(value, "8") == 0)
+        o->depth = 8;
+    else if (strcmp(value, "16") == 0)
+        o->depth = 16;
+    else if (strcmp(value, "float") == 0)
+        o->depth = 32;
+    else
+        return fail(err, "'%s' is not 8, 16 or float", value);
+    return 0;
+}
+
+static int set_background(struct options *o, const char *value,
+                          struct err *err)
+{
+    char *end;
+    const char *digits = value + (*value == '#');
+    unsigned long rgb = strtoul(digits, &end, 16);
+    if (strcmp(value, "white") == 0 || strcmp(value, "black") == 0)
+        rgb = *value == 'w' ? 0xffffff : 0;
+    else if (strlen(digits) != 6 || *end || strspn(digits, "+-xX "))
+        return fail(err, "'%s' is not white, black or #RRGGBB", value);
+    o->background = true;
+    for (int i = 0; i < 3; i++)
+        o->over[i] = rgb >> (16 - 8 * i) & 255;
+    return 0;
+}
+
+static int set_max_pixels(struct options *o, const char *value,
+                          struct err *err)
+{
+    return parse_amount(value, 1000, &o->limits.pixels, err);
+}
+
+static int set_max_memory(struct options *o, const char *value,
+                          struct err *err)
+{
+    return parse_amount(value, 1024, &o->limits.bytes, err);
+}
+
+static int set_backend(struct options *o, const char *value, struct err *err)
+{
+    static const char *const names[] = { "auto", "cpu", "cuda" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0) {
+            o->backend = names[i];
+            return 0;
+        }
+    return fail(err, "'%s' is not auto, cpu or cuda", value);
+}
+
+static int set_device(struct options *o, const char *value, struct err *err)
+{
+    return parse_int(value, 0, 1023, &o->device, err);
+}
+
+static int set_help(struct options *o, const char *value, struct err *err)
+{
+    (void)value, (void)err;
+    o->command = COMMAND_HELP;
+    return 0;
+}
+
+static int set_version(struct options *o, const char *value, struct err *err)
+{
+    (void)value, (void)err;
+    o->command = COMMAND_VERSION;
+    return 0;
+}
+
+/* ---- The table --------------------------------------------------------- */
+
+static const struct row {
+    char letter; /* 0: it has none */
+    const char *name;
+    const char *value; /* NULL: it takes none; "[=x]": it may take one */
+    /* What it does: sets a flag, at this offset, or what this function says. */
+    size_t flag;
+    int (*set)(struct options *o, const char *value, struct err *err);
+    const char *help;
+} table[] = {
+#define FLAG(member) offsetof(struct options, member), NULL
+#define SET(function) 0, function
+    { 0, "format", "NAME", SET(set_format),
+      "write this format, whatever OUTPUT is called" },
+    { 'n', "no-clobber", NULL, FLAG(no_clobber),
+      "leave an OUTPUT that exists alone" },
+    { 'p', "preserve", NULL, FLAG(preserve), "give OUTPUT the times of INPUT" },
+    { 0, "ignore-orientation", NULL, FLAG(ignore_orientation),
+      "turn the pixels as stored, leave the tag" },
+    { 0, "strip", "[=all]", SET(set_strip),
+      "drop metadata; with =all the color profile too" },
+    { 0, "quality", "N", SET(set_quality), "of a JPEG, 1 to 100; 98 if not given" },
+    { 0, "depth", "N", SET(set_depth), "make samples 8, 16 or float" },
+    { 0, "background", "COLOR", SET(set_background),
+      "white, black or #RRGGBB below transparency" },
+    { 0, "tolerant", NULL, FLAG(tolerant),
+      "take what can be read of a damaged file" },
+    { 0, "max-pixels", "N", SET(set_max_pixels),
+      "refuse larger pictures; 500M if not given" },
+    { 0, "max-memory", "N", SET(set_max_memory),
+      "and those that need more; 3/4 of the machine's" },
+    { 0, "backend", "NAME", SET(set_backend), "auto, cpu or cuda" },
+    { 0, "device", "N", SET(set_device), "the GPU to use, from 0" },
+    { 'q', "quiet", NULL, FLAG(quiet), "no warnings" },
+    { 'v', "verbose", NULL, FLAG(verbose), "say what was done, how, and how long" },
+    { 0, "json", NULL, FLAG(json), "the same as one JSON object on stdout" },
+    { 'h', "help", NULL, SET(set_help), "this" },
+    { 0, "version", NULL, SET(set_version), "version" },
+#undef FLAG
+#undef SET
+};
+enum { ROWS = sizeof table / sizeof *table };
+
+static bool value_may_lack(const struct row *row)
+{
+    return row->value && row->value[0] == '[';
+}
+
+void options_help(void)
+{
+    fputs("gimgxf OP[,OP...] [options] INPUT OUTPUT   turn a picture\n"
+          "gimgxf info [options] FILE                 say what it is\n"
+          "\n"
+          "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
+          "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"
+          "    upright (auto-orient)  copy (identity)\n"
+          "INPUT and OUTPUT may be - for stdin and stdout. Formats:\n"
+          "png jpeg bmp tga hdr pnm (pbm pgm ppm) pam pfm npy\n"
+          "\n",
+          stdout);
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct row *row = &table[i];
+        char name[40];
+        snprintf(name, sizeof name, "%s%s%s", row->name,
+                 row->value && !value_may_lack(row) ? " " : "",
+                 row->value ? row->value : "");
+        if (row->letter)
+            printf("  -%c, --%-20s %s\n", row->letter, name, row->help);
+        else
+            printf("      --%-20s %s\n", name, row->help);
+    }
+    fputs("\nExit status: 0 done, 1 failed, 2 wrong usage, 3 no such device.\n"
+          "All of it: man gimgxf\n",
+          stdout);
+}
+
+/* ---- Parsing ----------------------------------------------------------- */
+
+/* getopt's own tables, made of ours: val is the row's index past all letters. */
+enum { FIRST_ROW = 256 };
+
+static void make_tables(struct option *longs, char *letters)
+{
+    *letters++ = ':'; /* tell a missing value from an unknown option */
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct row *row = &table[i];
+        longs[i] = (struct option){
+            .name = row->name,
+            .has_arg = !row->value           ? no_argument
+                       : value_may_lack(row) ? optional_argument
+                                             : required_argument,
+            .val = FIRST_ROW + (int)i,
+        };
+        if (row->letter) {
+            *letters++ = row->letter;
+            if (row->value)
+                *letters++ = ':';
+        }
+    }
+    longs[ROWS] = (struct option){ 0 };
+    *letters = '\0';
+}
+
+static const struct row *row_of(int found)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (found == FIRST_ROW + (int)i ||
+            (found && found == table[i].letter))
+            return &table[i];
+    return NULL;
+}
+
+static int take_options(struct options *opts, int argc, char **argv,
+                        struct err *err)
+{
+    struct option longs[ROWS + 1];
+    char letters[2 * ROWS + 2];
+    int found;
+
+    make_tables(longs, letters);
+    opterr = 0;
+    while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+        const struct row *row = row_of(found);
+        struct err why;
+        if (found == ':')
+            return fail(err, "%s needs a value", argv[optind - 1]);
+        if (!row && optopt && optopt < FIRST_ROW)
+            return fail(err, "there is no option -%c", optopt);
+        if (!row)
+            return fail(err, "there is no option %s%s", argv[optind - 1],
+                        optopt ? " with a value" : "");
+        if (!row->set)
+            *(bool *)((char *)opts + row->flag) = true;
+        else if (row->set(opts, optarg, &why))
+            return fail(err, "--%s: %s", row->name, why.text);
+    }
+    return 0;
+}
+
+/* "rotate90,fliph": done left to right, folded to one. On the picture as shown,
+ * which is what counts, `upright` has nothing to do. */
+static int parse_op(struct options *opts, const char *list, struct err *err)
+{
+    char *copy = strdup(list), *rest = copy, *word;
+    int status = 0;
+    bool only_upright = true;
+    if (!copy)
+        return fail(err, "no memory");
+    opts->op = XFORM_NONE;
+    while (status == 0 && (word = strsep(&rest, ","))) {
+        enum xform t = XFORM_NONE;
+        if (strcmp(word, "upright") == 0 || strcmp(word, "auto-orient") == 0) {
+            if (opts->ignore_orientation)
+                status = fail(err, "%s goes by the orientation that "
+                                   "--ignore-orientation ignores",
+                              word);
+            continue;
+        }
+        only_upright = false;
+        if (!xform_parse(word, &t))
+            status = fail(err, "'%s' is no operation; --help lists them", word);
+        opts->op = xform_then(opts->op, t);
+    }
+    opts->op_name = only_upright ? "upright" : xform_name(opts->op);
+    free(copy);
+    return status;
+}
+
+const char *options_suffix(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    return dot && dot != base ? dot + 1 : "";
+}
+
+static int check_output(struct options *opts, struct err *err)
+{
+    const char *output = opts->file[1];
+    if (opts->format)
+        return 0;
+    opts->format_name = options_suffix(output);
+    if (strcmp(output, "-") == 0)
+        return 0; /* the format of the input */
+    opts->format = codec_by_name(opts->format_name);
+    if (!opts->format)
+        return fail(err, "%s: the name does not say which format to write; "
+                         "--format does",
+                    output);
+    return 0;
+}
+
+static int check_words(struct options *opts, const char *const *word, int n,
+                       struct err *err)
+{
+    if (n == 0)
+        return fail(err, "no operation is named; --help lists them");
+    opts->file = word + 1;
+    opts->nfiles = n - 1;
+    if (strcmp(word[0], "info") == 0) {
+        opts->command = COMMAND_INFO;
+        return opts->nfiles == 1 ? 0 : fail(err, "info takes one file");
+    }
+    if (parse_op(opts, word[0], err))
+        return -1;
+    if (opts->nfiles != 2)
+        return fail(err, "an input and an output are needed, not %d %s",
+                    opts->nfiles, opts->nfiles == 1 ? "name" : "names");
+    return check_output(opts, err);
+}
+
+static uint64_t most_of_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || size <= 0)
+        return UINT64_C(1) << 32;
+    return (uint64_t)pages * (uint64_t)size / 4 * 3;
+}
+
+int options_parse(struct options *opts, int argc, char **argv, struct err *err)
+{
+    *opts = (struct options){
+        .backend = "auto",
+        .device = -1,
+        .limits = { PIXELS_MAX, most_of_memory() },
+    };
+    if (take_options(opts, argc, argv, err))
+        return -1;
+    if (opts->command == COMMAND_HELP || opts->command == COMMAND_VERSION)
+        return 0;
+    if (opts->device >= 0 && strcmp(opts->backend, "cpu") == 0)
+        return fail(err, "--device: the cpu backend has no devices");
+    return check_words(opts, (const char *const *)argv + optind, argc - optind,
+                       err);
+}

@@ -1,0 +1,44 @@
+/* The command line. One table of options is what the parser and --help read. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "codecs/codec.h"
+
+enum command { COMMAND_TURN, COMMAND_INFO, COMMAND_HELP, COMMAND_VERSION };
+
+struct options {
+    enum command command;
+    enum xform op;
+    const char *op_name;       /* canonical: "rotate90", "upright" */
+    const char *const *file;   /* what is left: the input and the output */
+    int nfiles;
+
+    const struct codec *format; /* NULL: by the suffix of the output */
+    const char *format_name;    /* the name or suffix that chose it, or "" */
+    bool format_asked;          /* by --format */
+    bool no_clobber, preserve;
+    bool ignore_orientation;
+    enum strip strip;
+    int quality;                /* 0: the codec's own */
+    unsigned depth;             /* 0: as it is */
+    bool background;
+    uint8_t over[3];
+    bool tolerant;
+    struct limits limits;
+    const char *backend;        /* "auto", "cpu", "cuda" */
+    int device;                 /* -1: none was named */
+    bool quiet, verbose, json;
+};
+
+/* Reads the command line, which must outlive the options. -1: it is not
+ * understood, and nothing is to be done. */
+int options_parse(struct options *opts, int argc, char **argv,
+                  struct err *err);
+
+/* Prints the help on stdout. */
+void options_help(void);
+
+/* The suffix of a file's name without its dot; "" if it has none. */
+const char *options_suffix(const char *name);
+
+#endif

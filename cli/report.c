@@ -1,0 +1,279 @@
+/* All that is printed. */
+#include "cli/report.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/json.h"
+
+/* Control characters, among them those that UTF-8 writes with two bytes (C1),
+ * and bytes that are no UTF-8 come out as \n, \t or \x1b. */
+static void put_escaped(FILE *out, const char *text)
+{
+    while (*text) {
+        unsigned n = utf8_length(text);
+        uint8_t c = (uint8_t)text[0];
+        bool c1 = n == 2 && c == 0xc2 && (uint8_t)text[1] < 0xa0;
+        if (c == '\n' || c == '\t') {
+            fputs(c == '\n' ? "\\n" : "\\t", out);
+            text++;
+        } else if (n == 0 || c1 || c < 0x20 || c == 0x7f) {
+            fprintf(out, "\\x%02x", c);
+            text++;
+            if (c1)
+                fprintf(out, "\\x%02x", (uint8_t)*text++);
+        } else {
+            text += fwrite(text, 1, n, out) == n ? n : 1;
+        }
+    }
+}
+
+static void put_line(const char *file, const char *kind, const char *text)
+{
+    fputs("gimgxf: ", stderr);
+    if (file) {
+        put_escaped(stderr, file);
+        fputs(": ", stderr);
+    }
+    fputs(kind, stderr);
+    put_escaped(stderr, text);
+    putc('\n', stderr);
+}
+
+void report_error(const char *file, const char *text)
+{
+    put_line(file, "", text);
+}
+
+static void report_warnings(const char *file, const struct options *opts,
+                            const struct warnings *warnings)
+{
+    char more[64];
+    if (opts->quiet)
+        return;
+    for (unsigned i = 0; i < warnings->count && i < WARNINGS_MAX; i++)
+        put_line(file, "warning: ", warnings->list[i].text);
+    if (warnings->count > WARNINGS_MAX) {
+        snprintf(more, sizeof more, "%u more", warnings->count - WARNINGS_MAX);
+        put_line(file, "warning: ", more);
+    }
+}
+
+static void json_warnings(struct json *json, const struct warnings *warnings)
+{
+    json_open(json, "warnings", '[');
+    for (unsigned i = 0; i < warnings->count && i < WARNINGS_MAX; i++)
+        json_string(json, NULL, warnings->list[i].text);
+    json_close(json, ']');
+}
+
+static void json_error(struct json *json, const struct err *err)
+{
+    if (err)
+        json_string(json, "error", err->text);
+    else
+        json_null(json, "error");
+}
+
+/* ---- A job ------------------------------------------------------------- */
+
+static const char *const how_names[] = {
+    [HOW_UNCHANGED] = "unchanged",
+    [HOW_LOSSLESS] = "lossless",
+    [HOW_CONVERTED] = "converted",
+    [HOW_REENCODED] = "reencoded",
+};
+static const char *const stage_names[STAGES] = {
+    [STAGE_READ] = "read",     [STAGE_DECODE] = "decode",
+    [STAGE_TURN] = "turn",     [STAGE_ENCODE] = "encode",
+    [STAGE_WRITE] = "write",
+};
+
+static const char *status_of(const struct result *result,
+                             const struct err *err)
+{
+    return err ? "failed" : result->skipped ? "skipped" : "done";
+}
+
+static void json_job(FILE *out, const struct job *job,
+                     const struct result *result, const struct err *err)
+{
+    struct json json = { .out = out };
+    bool done = !err && !result->skipped;
+    json_open(&json, NULL, '{');
+    json_string(&json, "input", job->input);
+    json_string(&json, "output", job->output);
+    json_string(&json, "op", job->opts->op_name);
+    json_string(&json, "status", status_of(result, err));
+    if (done) {
+        json_string(&json, "how", how_names[result->how]);
+        json_string(&json, "turned", xform_name(result->turned));
+        json_string(&json, "from", result->from->name);
+        json_string(&json, "to", result->to->name);
+        json_number(&json, "width", result->width);
+        json_number(&json, "height", result->height);
+        json_number(&json, "bytes_in", (double)result->bytes_in);
+        json_number(&json, "bytes_out", (double)result->bytes_out);
+    }
+    json_string(&json, "backend", job->backend->name);
+    json_open(&json, "seconds", '{');
+    for (int i = 0; i < STAGES; i++)
+        json_number(&json, stage_names[i], result->seconds[i]);
+    json_close(&json, '}');
+    json_warnings(&json, &result->warnings);
+    json_error(&json, err);
+    json_close(&json, '}');
+    putc('\n', out);
+}
+
+static void tell_job(const struct job *job, const struct result *result,
+                     const char *why_backend)
+{
+    fputs("gimgxf: ", stderr);
+    put_escaped(stderr, job->input);
+    fputs(" -> ", stderr);
+    put_escaped(stderr, job->output);
+    fprintf(stderr, ": %s, %s, %s to %s, %u x %u\n", job->opts->op_name,
+            how_names[result->how], result->from->title, result->to->title,
+            result->width, result->height);
+    if (result->turned != job->opts->op)
+        fprintf(stderr,
+                "gimgxf: stored pixels: %s, with the orientation tag\n",
+                xform_name(result->turned));
+    fprintf(stderr, "gimgxf: backend %s: %s\n", job->backend->name,
+            why_backend);
+    fprintf(stderr, "gimgxf: %zu bytes in, %zu out;", result->bytes_in,
+            result->bytes_out);
+    for (int i = 0; i < STAGES; i++)
+        fprintf(stderr, " %s %.1f ms%s", stage_names[i],
+                result->seconds[i] * 1e3, i < STAGES - 1 ? "," : "\n");
+}
+
+void report_job(const struct job *job, const struct result *result,
+                const struct err *err, const char *why_backend)
+{
+    bool piped = strcmp(job->output, "-") == 0;
+    const struct options *opts = job->opts;
+    report_warnings(job->input, opts, &result->warnings);
+    if (err)
+        report_error(job->input, err->text);
+    else if (result->skipped && !opts->quiet)
+        report_error(job->output, "exists, so it is left alone");
+    else if (opts->verbose && !result->skipped)
+        tell_job(job, result, why_backend);
+    if (opts->json) /* the picture has stdout for itself */
+        json_job(piped ? stderr : stdout, job, result, err);
+}
+
+/* ---- A picture --------------------------------------------------------- */
+
+/* The names of the parts, each once, with how often it is there. */
+static bool seen_before(const struct meta *meta, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(meta->part[k].name, meta->part[i].name) == 0)
+            return true;
+    return false;
+}
+
+/* A file with very many parts is told by its first ones. */
+enum { PARTS_TOLD = 1000 };
+
+static size_t parts_told(const struct meta *meta)
+{
+    return meta->nparts < PARTS_TOLD ? meta->nparts : PARTS_TOLD;
+}
+
+static void tell_parts(const struct meta *meta)
+{
+    const char *lead = "  metadata: ";
+    for (size_t i = 0; i < parts_told(meta); i++) {
+        size_t count = 0;
+        if (seen_before(meta, i))
+            continue;
+        for (size_t k = i; k < meta->nparts; k++)
+            count += strcmp(meta->part[k].name, meta->part[i].name) == 0;
+        fputs(lead, stdout);
+        put_escaped(stdout, meta->part[i].name);
+        if (count > 1)
+            printf(" (%zu times)", count);
+        lead = ", ";
+    }
+    if (*lead == ',')
+        putchar('\n');
+}
+
+static void tell_picture(const char *file, const struct image *img,
+                         const struct result *result)
+{
+    const struct meta *meta = img->meta;
+    put_escaped(stdout, file);
+    printf(": %s, %u x %u, %s%s", result->from->title, img->width, img->height,
+           color_name(img->color), img->alpha ? " with alpha" : "");
+    if (img->color == COLOR_OTHER)
+        printf(" (%u)", img->nplanes);
+    if (img->cell == CELL_F32)
+        printf(", 32-bit float");
+    else
+        printf(", %u bit%s", image_bits(img), img->maxval > 1 ? "s" : "");
+    if (meta && meta->interlaced)
+        printf(", interlaced");
+    if (meta && meta->jpeg.progressive)
+        printf(", progressive");
+    if (img->orientation != 1)
+        printf(", orientation %u (shown by %s)", img->orientation,
+               xform_name(xform_from_exif(img->orientation)));
+    putchar('\n');
+    if (meta)
+        tell_parts(meta);
+}
+
+static void json_picture(const char *file, const struct image *img,
+                         const struct result *result, const struct err *err)
+{
+    struct json json = { .out = stdout };
+    const struct meta *meta = img->meta;
+    json_open(&json, NULL, '{');
+    json_string(&json, "input", file);
+    if (!err) {
+        json_string(&json, "format", result->from->name);
+        json_number(&json, "width", img->width);
+        json_number(&json, "height", img->height);
+        json_string(&json, "color", color_name(img->color));
+        json_bool(&json, "alpha", img->alpha);
+        json_number(&json, "channels", img->nplanes);
+        json_number(&json, "bits", image_bits(img));
+        json_bool(&json, "float", img->cell == CELL_F32);
+        json_number(&json, "maxval", img->maxval);
+        json_number(&json, "orientation", img->orientation);
+        json_bool(&json, "interlaced", meta && meta->interlaced);
+        json_bool(&json, "progressive", meta && meta->jpeg.progressive);
+        json_open(&json, "metadata", '[');
+        for (size_t i = 0; meta && i < parts_told(meta); i++) {
+            json_open(&json, NULL, '{');
+            json_string(&json, "name", meta->part[i].name);
+            json_number(&json, "bytes", (double)meta->part[i].size);
+            json_close(&json, '}');
+        }
+        json_close(&json, ']');
+        json_number(&json, "bytes", (double)result->bytes_in);
+    }
+    json_warnings(&json, &result->warnings);
+    json_error(&json, err);
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+void report_picture(const char *file, const struct options *opts,
+                    const struct image *img, const struct result *result,
+                    const struct err *err)
+{
+    report_warnings(file, opts, &result->warnings);
+    if (err)
+        report_error(file, err->text);
+    if (opts->json)
+        json_picture(file, img, result, err);
+    else if (!err)
+        tell_picture(file, img, result);
+}

@@ -1,0 +1,23 @@
+/* All that is printed: messages, results, descriptions.
+ *
+ * Names and texts that came from outside are printed with their control
+ * characters escaped, so that a file's name cannot steer a terminal. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "cli/job.h"
+
+/* One line on stderr: "gimgxf: FILE: TEXT"; file may be NULL. */
+void report_error(const char *file, const char *text);
+
+/* What became of a job: its warnings, its error if `err` is not NULL, and, as
+ * the options ask, the story of it in words or in JSON. */
+void report_job(const struct job *job, const struct result *result,
+                const struct err *err, const char *why_backend);
+
+/* What a picture is, on stdout; or why nobody can tell, if err is not NULL. */
+void report_picture(const char *file, const struct options *opts,
+                    const struct image *img, const struct result *result,
+                    const struct err *err);
+
+#endif

@@ -1,0 +1,26 @@
+/* The list of all codecs, and the choice among them. */
+#include "codecs/codec.h"
+
+#include <strings.h>
+
+const struct codec *const codecs[CODECS] = {
+    &codec_png, &codec_jpeg, &codec_hdr, &codec_npy, &codec_pnm,
+    &codec_pam, &codec_pfm,  &codec_bmp, &codec_tga,
+};
+
+const struct codec *codec_probe(struct bytes file)
+{
+    for (size_t i = 0; i < CODECS; i++)
+        if (codecs[i]->probe(file.data, file.size))
+            return codecs[i];
+    return NULL;
+}
+
+const struct codec *codec_by_name(const char *name)
+{
+    for (size_t i = 0; i < CODECS; i++)
+        for (const char *const *s = codecs[i]->suffixes; *s; s++)
+            if (strcasecmp(*s, name) == 0)
+                return codecs[i];
+    return NULL;
+}

@@ -1,0 +1,59 @@
+# What the scripts beside this file share. Each runs in a directory of its own,
+# and ends with `finish`.
+#
+#   ROOT            the project
+#   PLACE           the directory
+#   BUILD           where the program was built
+#   GIMGXF_BACKEND  cpu or cuda: what every call is made with
+samples=$ROOT/samples
+passed=0 failed=0
+cd "$PLACE" || exit 1
+case $BUILD in
+/*) program=$BUILD/gimgxf ;;
+*) program=$ROOT/$BUILD/gimgxf ;;
+esac
+
+gimgxf() {
+    "$program" --backend "$GIMGXF_BACKEND" "$@"
+}
+
+# check NAME COMMAND...: whether a command succeeds.
+check() {
+    local name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name: $*"
+    fi
+}
+
+# gives STATUS STDERR ARGUMENTS...: calls gimgxf, and compares its status and
+# all that it says on stderr. Its stdout is left in the file `stdout`.
+gives() {
+    local status=$1 said=$2 got
+    shift 2
+    gimgxf "$@" >stdout 2>stderr </dev/null
+    got=$?
+    check "status $got of: $*" [ "$got" = "$status" ]
+    check "stderr of: $*" [ "$(cat stderr)" = "$said" ]
+}
+
+same() {
+    cmp -s "$1" "$2"
+}
+
+absent() {
+    [ ! -e "$1" ]
+}
+
+# Nothing of ours is left in a directory.
+no_temporary() {
+    [ -z "$(find "$1" -name '.gimgxf-*')" ]
+}
+
+finish() {
+    echo "$passed passed, $failed failed"
+    [ "$failed" = 0 ]
+}

@@ -1,0 +1,75 @@
+# Where the output goes, what stands there before, and what is left after.
+. "$ROOT/tests/cli/lib.sh"
+cp "$samples/f-rgb.png" in.png
+gives 0 '' rotate90 in.png want.png
+
+# Input and output may be one file; its mode stays.
+cp in.png same.png
+chmod 640 same.png
+gives 0 '' rotate90 same.png same.png
+check 'in place' same want.png same.png
+check 'its mode' [ "$(stat -c %a same.png)" = 640 ]
+
+# A new file has the mode that the umask leaves.
+(umask 027 && gimgxf rotate90 in.png new.png)
+check 'a new mode' [ "$(stat -c %a new.png)" = 640 ]
+
+# Links are followed to the file, also to one that is not there yet.
+mkdir d
+ln -s d/target.png link.png
+gives 0 '' rotate90 in.png link.png
+check 'it stays a link' [ -L link.png ]
+check 'a new target' same want.png d/target.png
+echo old >d/target.png
+gives 0 '' rotate90 in.png link.png
+check 'an old target' same want.png d/target.png
+ln -s loop.png loop.png
+gives 1 'gimgxf: in.png: Too many levels of symbolic links' \
+    rotate90 in.png loop.png
+
+# What exists is replaced, unless it shall not be.
+echo keep >keep.png
+gives 0 'gimgxf: keep.png: exists, so it is left alone' \
+    -n rotate90 in.png keep.png
+check 'it is kept' [ "$(cat keep.png)" = keep ]
+gives 0 '' -n rotate90 in.png fresh.png
+check 'a fresh one is written' same want.png fresh.png
+
+# Times.
+touch -d '2001-02-03 04:05:06' in.png
+gives 0 '' -p rotate90 in.png timed.png
+check 'times' [ "$(stat -c %Y timed.png)" = "$(stat -c %Y in.png)" ]
+
+# What cannot be: one line, status 1, and what stood there stands there still.
+gives 1 'gimgxf: none.png: No such file or directory' rotate90 none.png o.png
+gives 1 'gimgxf: d: it is a directory' rotate90 d o.png
+mkdir d.png
+gives 1 'gimgxf: in.png: it is a directory' rotate90 in.png d.png
+gives 1 'gimgxf: in.png: cannot be written beside its place: No such file or di'\
+'rectory' rotate90 in.png no/o.png
+: >empty.png
+gives 1 'gimgxf: empty.png: the file is empty' rotate90 empty.png o.png
+echo text >text.png
+gives 1 'gimgxf: text.png: not a picture of a format known here' \
+    rotate90 text.png o.png
+head -c 500 in.png >cut.png
+gives 1 'gimgxf: cut.png: the file is cut short' rotate90 cut.png keep.png
+check 'the old output is there' [ "$(cat keep.png)" = keep ]
+check 'no other' absent o.png
+(ulimit -f 1 && gimgxf rotate90 in.png keep.png) 2>stderr
+check 'a full disk is told' [ "$(cat stderr)" = \
+    'gimgxf: in.png: cannot be written: File too large' ]
+check 'and nothing is lost' [ "$(cat keep.png)" = keep ]
+gives 1 'gimgxf: in.png: cannot be written: No space left on device' \
+    rotate90 in.png /dev/full --format png
+check 'a device stays a device' [ -c /dev/full ]
+check 'nothing is left' no_temporary .
+
+# Names cannot steer a terminal.
+name=$(printf 'a\033[31mb\nc\302\233d\377.png')
+gives 1 'gimgxf: a\x1b[31mb\nc\xc2\x9bd\xff.png: No such file or directory' \
+    rotate90 "$name" o.png
+cp in.png "$name"
+gives 0 '' rotate90 "$name" "out$name"
+check 'but name files' same want.png "out$name"
+finish

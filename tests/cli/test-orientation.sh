@@ -1,0 +1,34 @@
+# What counts is the picture as shown: the tag is folded into the turn, and says
+# 1 from then on. f-sideways.jpg holds the pixels of f.jpg and asks for a quarter
+# turn.
+. "$ROOT/tests/cli/lib.sh"
+
+# orientation FILE: what info tells.
+orientation() {
+    gimgxf info --json "$1" | sed 's/.*"orientation": \([0-9]*\).*/\1/'
+}
+
+check 'the tag is read' [ "$(orientation "$samples/f-sideways.jpg")" = 6 ]
+gives 0 '' upright "$samples/f-sideways.jpg" upright.ppm
+gives 0 '' rotate90 "$samples/f.jpg" turned.ppm
+check 'upright is what a viewer shows' same upright.ppm turned.ppm
+gives 0 '' fliph "$samples/f-sideways.jpg" a.ppm
+gives 0 '' rotate90,fliph "$samples/f.jpg" b.ppm
+check 'a mirror comes after the tag' same a.ppm b.ppm
+gives 0 '' rotate270 "$samples/f-sideways.jpg" a.ppm
+gives 0 '' copy "$samples/f.jpg" b.ppm
+check 'the tag undone' same a.ppm b.ppm
+
+gives 0 '' rotate90 "$samples/f-sideways.jpg" out.jpg
+check 'the tag says 1' [ "$(orientation out.jpg)" = 1 ]
+gives 0 '' --ignore-orientation rotate90 "$samples/f-sideways.jpg" out.jpg
+check 'the tag is left' [ "$(orientation out.jpg)" = 6 ]
+gives 0 '' --ignore-orientation copy "$samples/f-sideways.jpg" same.jpg
+check 'nothing to do' same "$samples/f-sideways.jpg" same.jpg
+gives 0 '' upright "$samples/f.jpg" same.jpg
+check 'an upright file, byte for byte' same "$samples/f.jpg" same.jpg
+
+gives 0 '' upright "$samples/f-sideways.jpg" out.png
+check 'eXIf says 1' [ "$(orientation out.png)" = 1 ]
+check 'eXIf is there' grep -q eXIf out.png
+finish

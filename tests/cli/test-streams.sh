@@ -1,0 +1,35 @@
+# Standard input and output, and what is printed where.
+. "$ROOT/tests/cli/lib.sh"
+in=$samples/f-rgb.png
+gives 0 '' rotate90 "$in" want.png
+
+gimgxf rotate90 - - <"$in" >out.png
+check 'the format of the input' same want.png out.png
+gimgxf rotate90 "$in" - | gimgxf rotate270 - --format ppm - >out.ppm
+gives 0 '' copy "$in" want.ppm
+check 'a pipeline' same want.ppm out.ppm
+gimgxf rotate90 - out2.png <"$in"
+check 'from a pipe to a file' same want.png out2.png
+gives 0 '' --format png rotate90 "$in" out.xyz
+check '--format wins over the name' same want.png out.xyz
+
+gimgxf rotate90 "$in" - 2>stderr >/dev/full
+check 'a full stdout fails' [ $? = 1 ]
+check 'and says so' [ "$(cat stderr)" = \
+    "gimgxf: $in: cannot be written: No space left on device" ]
+gimgxf --help >/dev/full 2>stderr
+check 'help to a full stdout' [ $? = 1 ]
+set -o pipefail
+gimgxf rotate90 "$in" - 2>stderr | true
+check 'a closed pipe is no signal' [ $? -lt 128 ]
+
+gimgxf --json rotate90 "$in" - >out.png 2>json
+check 'the picture has stdout for itself' same want.png out.png
+check 'JSON goes to stderr then' grep -q '"status": "done"' json
+gives 0 '' --help
+check 'help on stdout' grep -q rotate90 stdout
+check 'help fits a screen' [ "$(wc -l <stdout)" -le 36 ]
+check 'and its width' [ "$(wc -L <stdout)" -le 79 ]
+gives 0 '' --version
+check 'version' grep -qx 'gimgxf [0-9.]*' stdout
+finish
