@@ -5,6 +5,9 @@
 
 static const struct backend *const backends[] = {
     &backend_cpu,
+#if HAVE_CUDA
+    &backend_cuda,
+#endif
 };
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
