@@ -54,7 +54,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wwrite-strings
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARNINGS) $(DEPS_CFLAGS) \
-             $(LIB_CFLAGS) -DGIMGXF_VERSION='"$(VERSION)"' -MMD -MP $(CFLAGS)
+             $(LIB_CFLAGS) -DGIMGXF_VERSION='"$(VERSION)"' $(DEFINES) \
+             -MMD -MP $(CFLAGS)
 ALL_LIBS = $(DEPS_LIBS) $(LIB_LIBS) -lm -lpthread
 
 # The GPU code keeps machine code for each of ARCHS, and PTX of the oldest, from
@@ -106,8 +107,9 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(NVCC) $(ALL_NVCCFLAGS) -MMD -MP -c -o $@ $<
 
-# The one place where a build knows whether it has CUDA.
-$(BUILD)/cuda/backend.c.o: CFLAGS += -DHAVE_CUDA=$(CUDA)
+# The one place where a build knows whether it has CUDA. (Not through CFLAGS,
+# which the command line may set and then nothing here can add to.)
+$(BUILD)/cuda/backend.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
 
 # Its loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
 $(BUILD)/codecs/planes.c.o: ALL_CFLAGS += -O3
