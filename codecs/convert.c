@@ -26,6 +26,11 @@ static bool can(unsigned set, unsigned member)
     return set >> member & 1;
 }
 
+static uint32_t maxval_of(enum cell cell)
+{
+    return cell == CELL_U8 ? 255 : cell == CELL_U16 ? 65535 : 0;
+}
+
 /* ---- What is to be done ------------------------------------------------ */
 
 static int plan_color(struct plan *p, const struct image *img,
@@ -38,8 +43,10 @@ static int plan_color(struct plan *p, const struct image *img,
     if (own && p->maxval == img->maxval)
         return 0;
     /* Palette and key are PNG's: elsewhere they are colors and alpha. */
-    if (img->color == COLOR_INDEXED)
+    if (img->color == COLOR_INDEXED) {
         p->color = COLOR_RGB;
+        p->maxval = maxval_of(p->cell); /* of its colors, not of an index */
+    }
     p->alpha = img->alpha || has_key_or_alphas(img);
     if (p->color == COLOR_GRAY && !can(holds->colors, COLOR_GRAY))
         p->color = COLOR_RGB;
@@ -53,11 +60,6 @@ static int plan_color(struct plan *p, const struct image *img,
         p->alpha = false;
     }
     return 0;
-}
-
-static uint32_t maxval_of(enum cell cell)
-{
-    return cell == CELL_U8 ? 255 : cell == CELL_U16 ? 65535 : 0;
 }
 
 static bool keeps_maxval(const struct image *img, const struct codec *to)

@@ -53,8 +53,7 @@ struct meta {
     bool ascii;        /* PNM: numbers in decimal */
     bool big_endian;   /* PFM, NPY */
     bool flat;         /* NPY: two dimensions, no axis of channels */
-    double scale;      /* PFM: its scale factor, positive */
-    char kind[32];     /* PNM: "P4"; PAM: the tuple type */
+    char kind[32];     /* PNM: "P4"; PAM: the tuple type; PFM: the scale */
     struct {
         int space;         /* a J_COLOR_SPACE */
         bool progressive;  /* coded in several scans */

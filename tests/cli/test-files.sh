@@ -56,9 +56,10 @@ head -c 500 in.png >cut.png
 gives 1 'gimgxf: cut.png: the file is cut short' rotate90 cut.png keep.png
 check 'the old output is there' [ "$(cat keep.png)" = keep ]
 check 'no other' absent o.png
-(ulimit -f 1 && gimgxf rotate90 in.png keep.png) 2>stderr
+cp "$samples/f.ppm" in.ppm
+(ulimit -f 1 && gimgxf rotate90 in.ppm keep.png --format ppm) 2>stderr
 check 'a full disk is told' [ "$(cat stderr)" = \
-    'gimgxf: in.png: cannot be written: File too large' ]
+    'gimgxf: in.ppm: cannot be written: File too large' ]
 check 'and nothing is lost' [ "$(cat keep.png)" = keep ]
 gives 1 'gimgxf: in.png: cannot be written: No space left on device' \
     rotate90 in.png /dev/full --format png

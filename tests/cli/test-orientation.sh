@@ -9,14 +9,14 @@ orientation() {
 }
 
 check 'the tag is read' [ "$(orientation "$samples/f-sideways.jpg")" = 6 ]
-gives 0 '' upright "$samples/f-sideways.jpg" upright.ppm
-gives 0 '' rotate90 "$samples/f.jpg" turned.ppm
+gives 0 '' -q upright "$samples/f-sideways.jpg" upright.ppm
+gives 0 '' -q rotate90 "$samples/f.jpg" turned.ppm
 check 'upright is what a viewer shows' same upright.ppm turned.ppm
-gives 0 '' fliph "$samples/f-sideways.jpg" a.ppm
-gives 0 '' rotate90,fliph "$samples/f.jpg" b.ppm
+gives 0 '' -q fliph "$samples/f-sideways.jpg" a.ppm
+gives 0 '' -q rotate90,fliph "$samples/f.jpg" b.ppm
 check 'a mirror comes after the tag' same a.ppm b.ppm
-gives 0 '' rotate270 "$samples/f-sideways.jpg" a.ppm
-gives 0 '' copy "$samples/f.jpg" b.ppm
+gives 0 '' -q rotate270 "$samples/f-sideways.jpg" a.ppm
+gives 0 '' -q copy "$samples/f.jpg" b.ppm
 check 'the tag undone' same a.ppm b.ppm
 
 gives 0 '' rotate90 "$samples/f-sideways.jpg" out.jpg

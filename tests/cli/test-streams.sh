@@ -5,8 +5,8 @@ gives 0 '' rotate90 "$in" want.png
 
 gimgxf rotate90 - - <"$in" >out.png
 check 'the format of the input' same want.png out.png
-gimgxf rotate90 "$in" - | gimgxf rotate270 - --format ppm - >out.ppm
-gives 0 '' copy "$in" want.ppm
+gimgxf rotate90 "$in" - | gimgxf -q rotate270 - --format ppm - >out.ppm
+gives 0 '' -q copy "$in" want.ppm
 check 'a pipeline' same want.ppm out.ppm
 gimgxf rotate90 - out2.png <"$in"
 check 'from a pipe to a file' same want.png out2.png

@@ -1,0 +1,171 @@
+/* PAM: netpbm's pam(5). */
+#include <stdio.h>
+#include <string.h>
+
+#include "codecs/pnm.h"
+
+/* The tuple types that pam(5) defines. */
+static const struct {
+    const char *name;
+    enum color color;
+    bool alpha;
+    unsigned depth;
+    bool bits; /* maxval is 1 */
+} types[] = {
+    { "BLACKANDWHITE", COLOR_GRAY, false, 1, true },
+    { "GRAYSCALE", COLOR_GRAY, false, 1, false },
+    { "RGB", COLOR_RGB, false, 3, false },
+    { "BLACKANDWHITE_ALPHA", COLOR_GRAY, true, 2, true },
+    { "GRAYSCALE_ALPHA", COLOR_GRAY, true, 2, false },
+    { "RGB_ALPHA", COLOR_RGB, true, 4, false },
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+static bool probe(const uint8_t *head, size_t size)
+{
+    return size >= 3 && memcmp(head, "P7\n", 3) == 0;
+}
+
+/* What the depth and the type mean. A type of its own, or one that does not fit
+ * the depth, means nothing to us, and its name is kept. */
+static void shape_colors(struct image *img, const char *type)
+{
+    img->color = COLOR_OTHER;
+    for (size_t i = 0; i < TYPES; i++)
+        if (types[i].depth == img->nplanes &&
+            (*type == '\0' || strcmp(types[i].name, type) == 0)) {
+            img->color = types[i].color;
+            img->alpha = types[i].alpha;
+        }
+}
+
+/* The rest of a TUPLTYPE line. There may be several, which are joined by a
+ * blank. */
+static int read_type(struct scan *scan, char *type, size_t room,
+                     struct err *err)
+{
+    size_t n = strlen(type);
+    if (n > 0 && n + 1 < room)
+        type[n++] = ' ';
+    while (scan->at < scan->end && *scan->at == ' ')
+        scan->at++;
+    while (scan->at < scan->end && *scan->at != '\n') {
+        if (n + 1 >= room)
+            return fail(err, "its tuple type is too long");
+        type[n++] = (char)*scan->at++;
+    }
+    while (n > 0 && scan_is_blank((uint8_t)type[n - 1]))
+        n--;
+    type[n] = '\0';
+    return 0;
+}
+
+static int read_head(struct image *img, struct scan *scan, struct err *err)
+{
+    static const char *const keys[] = { "WIDTH", "HEIGHT", "DEPTH", "MAXVAL" };
+    uint32_t value[4] = { 0 };
+    char word[16], *type = img->meta->kind;
+    scan->at += 3;
+    for (;;) {
+        size_t k = 0;
+        if (!scan_word(scan, word, sizeof word))
+            return fail(err, "its header has no end");
+        if (strcmp(word, "ENDHDR") == 0)
+            break;
+        if (strcmp(word, "TUPLTYPE") == 0) {
+            if (read_type(scan, type, sizeof img->meta->kind, err))
+                return -1;
+            continue;
+        }
+        while (k < 4 && strcmp(word, keys[k]) != 0)
+            k++;
+        if (k == 4 || !scan_number(scan, &value[k]))
+            return fail(err, "its header has a wrong line: %s", word);
+    }
+    if (!scan_one_blank(scan))
+        return fail(err, "its header has no end");
+    img->width = value[0];
+    img->height = value[1];
+    img->nplanes = value[2];
+    shape_colors(img, type);
+    return samples_shape(img, value[3], err);
+}
+
+static int read_pam(struct image *img, struct scan *scan,
+                    const struct load_opts *opts, struct err *err)
+{
+    if (read_head(img, scan, err) ||
+        image_check(img->width, img->height, img->nplanes, img->cell,
+                    &opts->limits, err) ||
+        scan_has(scan, (uint64_t)img->width * img->height, opts, err) ||
+        image_alloc(img, opts->mem, err) ||
+        samples_read(img, scan, opts, err))
+        return -1;
+    return scan_finish(scan, opts, err);
+}
+
+static int decode(struct image *img, struct bytes file,
+                  const struct load_opts *opts, struct err *err)
+{
+    struct scan scan = { file.data, file.data + file.size, NULL };
+    int status;
+    img->orientation = 1;
+    scan.meta = img->meta = meta_new(&codec_pam);
+    if (!img->meta)
+        return fail(err, "no memory for the decoder");
+    status = read_pam(img, &scan, opts, err);
+    if (status == 0 && opts->neutral)
+        status = scan_neutral_comment(img->meta, err);
+    if (status)
+        image_free(img);
+    return status;
+}
+
+/* The type of a picture that came from another format. */
+static const char *type_of(const struct image *img)
+{
+    for (size_t i = 0; i < TYPES; i++)
+        if (types[i].color == img->color && types[i].alpha == img->alpha &&
+            types[i].bits == (img->maxval == 1 && img->color == COLOR_GRAY))
+            return types[i].name;
+    return "";
+}
+
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
+{
+    bool own = codec_is_own(&codec_pam, img);
+    const char *type = own ? img->meta->kind : type_of(img);
+    char text[256];
+    int n;
+    if (!own && opts->strip == STRIP_NOTHING)
+        meta_warn_lost(img->meta, codec_pam.holds.metadata, "PAM",
+                       opts->warnings);
+    if (!bytes_append(file, "P7\n", 3) ||
+        (own && opts->strip == STRIP_NOTHING &&
+         !scan_put_comments(file, img->meta)))
+        return fail(err, "no memory for the file");
+    n = sprintf(text, "WIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
+                img->width, img->height, img->nplanes, img->maxval,
+                *type ? "TUPLTYPE " : "", type, *type ? "\n" : "");
+    if (!bytes_append(file, text, (size_t)n))
+        return fail(err, "no memory for the file");
+    return samples_write(file, img, err);
+}
+
+static const char *const suffixes[] = { "pam", NULL };
+
+const struct codec codec_pam = {
+    .name = "pam",
+    .title = "PAM",
+    .suffixes = suffixes,
+    .holds = {
+        .cells = 1 << CELL_U8 | 1 << CELL_U16,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,
+        .alpha = true,
+        .any_maxval = true,
+    },
+    .probe = probe,
+    .decode = decode,
+    .encode = encode,
+};

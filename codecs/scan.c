@@ -1,0 +1,128 @@
+/* Headers that are text. */
+#include "codecs/scan.h"
+
+#include <string.h>
+
+bool scan_is_blank(uint8_t c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool take_comment(struct scan *scan)
+{
+    const uint8_t *begin = ++scan->at;
+    while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\r')
+        scan->at++;
+    return !scan->meta || meta_add(scan->meta, "comment", 0, begin,
+                                   (size_t)(scan->at - begin));
+}
+
+bool scan_blanks(struct scan *scan)
+{
+    while (scan->at < scan->end) {
+        if (*scan->at == '#') {
+            if (!take_comment(scan))
+                return false;
+        } else if (scan_is_blank(*scan->at)) {
+            scan->at++;
+        } else {
+            break;
+        }
+    }
+    return true;
+}
+
+bool scan_number(struct scan *scan, uint32_t *number)
+{
+    uint64_t n = 0;
+    if (!scan_blanks(scan))
+        return false;
+    const uint8_t *begin = scan->at;
+    while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9') {
+        n = 10 * n + *scan->at++ - '0';
+        if (n > INT32_MAX)
+            return false;
+    }
+    *number = (uint32_t)n;
+    return scan->at > begin;
+}
+
+bool scan_word(struct scan *scan, char *word, size_t room)
+{
+    size_t n = 0;
+    if (!scan_blanks(scan))
+        return false;
+    while (scan->at < scan->end && !scan_is_blank(*scan->at)) {
+        if (n + 1 == room)
+            return false;
+        word[n++] = (char)*scan->at++;
+    }
+    word[n] = '\0';
+    return n > 0;
+}
+
+bool scan_one_blank(struct scan *scan)
+{
+    return scan->at < scan->end && scan_is_blank(*scan->at++);
+}
+
+int scan_finish(struct scan *scan, const struct load_opts *opts,
+                struct err *err)
+{
+    scan->meta = NULL; /* what looks like a comment here is none */
+    while (scan->at < scan->end && scan_is_blank(*scan->at))
+        scan->at++;
+    if (scan->at == scan->end)
+        return 0;
+    if (!opts->tolerant)
+        return fail(err, "%zu bytes after the picture; only files of one "
+                         "picture can be turned",
+                    scan_left(scan));
+    warn(opts->warnings, "%zu bytes after the picture are not kept",
+         scan_left(scan));
+    return 0;
+}
+
+int scan_has(const struct scan *scan, uint64_t need,
+             const struct load_opts *opts, struct err *err)
+{
+    if (scan_left(scan) >= need)
+        return 0;
+    if (!opts->tolerant)
+        return fail(err, "the image data is cut short: %zu bytes of %llu",
+                    scan_left(scan), (unsigned long long)need);
+    warn(opts->warnings, "cut short, read as far as it goes");
+    return 0;
+}
+
+void scan_take(struct scan *scan, void *to, size_t size)
+{
+    size_t n = scan_left(scan) < size ? scan_left(scan) : size;
+    memcpy(to, scan->at, n);
+    memset((uint8_t *)to + n, 0, size - n);
+    scan->at += n;
+}
+
+bool scan_put_comments(struct bytes *file, const struct meta *meta)
+{
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (!bytes_append(file, "#", 1) ||
+            !bytes_append(file, meta->part[i].data, meta->part[i].size) ||
+            !bytes_append(file, "\n", 1))
+            return false;
+    return true;
+}
+
+int scan_neutral_comment(struct meta *meta, struct err *err)
+{
+    for (size_t i = 0; i < meta->nparts; i++) {
+        struct part *part = &meta->part[i];
+        size_t skip = part->size > 0 && part->data[0] == ' ';
+        part->neutral = true;
+        if ((i > 0 && !bytes_append(&meta->comment, "\n", 1)) ||
+            !bytes_append(&meta->comment, part->data + skip,
+                          part->size - skip))
+            return fail(err, "no memory for the comments");
+    }
+    return 0;
+}
