@@ -120,6 +120,7 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CHOICES)' | cmp -s - $@ || echo '$(CHOICES)' > $@
 FORCE:
+.SECONDARY:
 ifneq ($(filter deps,$(GOALS)),)
 $(BUILD)/flags: | deps
 endif
