@@ -41,20 +41,20 @@ unsigned image_bits(const struct image *img)
     return bits;
 }
 
-/* Cannot wrap: a row is below 2^31 cells of 4 bytes. */
+/* Cannot wrap: a row is below 2^31 cells of 128 bytes. */
 static uint64_t row_stride(uint64_t width, enum cell cell)
 {
     uint64_t mask = IMAGE_STRIDE - 1;
     return (width * cell_size(cell) + mask) & ~mask;
 }
 
-/* The bytes of all planes; 0 if they are no number of bytes. Rows and columns
- * are below 2^31, so a plane is below 2^64 bytes. */
+/* The bytes of all planes; 0 if they are no number of bytes. */
 static uint64_t all_planes(uint64_t width, uint64_t height, unsigned nplanes,
                            enum cell cell)
 {
-    uint64_t plane = row_stride(width, cell) * height, all;
-    if (__builtin_mul_overflow(plane, nplanes, &all) || all > SIZE_MAX / 2)
+    uint64_t plane, all;
+    if (__builtin_mul_overflow(row_stride(width, cell), height, &plane) ||
+        __builtin_mul_overflow(plane, nplanes, &all) || all > SIZE_MAX / 2)
         return 0;
     return all;
 }

@@ -15,11 +15,15 @@
 extern "C" {
 #endif
 
-enum cell { CELL_U8, CELL_U16, CELL_F32 }; /* native byte order */
+/* Samples in native byte order; or blocks of 8 x 8 int16_t, the coefficients of
+ * a discrete cosine transform, a row of them after the other (T.81, A.3.3). A
+ * block is turned inside as well: transposed, then odd columns negated where
+ * columns run backwards, and odd rows where rows do. */
+enum cell { CELL_U8, CELL_U16, CELL_F32, CELL_DCT };
 
 static inline size_t cell_size(enum cell cell)
 {
-    return (size_t)1 << cell;
+    return cell == CELL_DCT ? 8 * 8 * sizeof(int16_t) : (size_t)1 << cell;
 }
 
 /* What the planes mean, before an alpha plane if there is one. */
