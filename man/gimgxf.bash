@@ -1,0 +1,78 @@
+# Completion of gimgxf for bash.
+
+# Whether a word is an option whose value is the next word.
+_gimgxf_takes_value() {
+    case $1 in
+    --format | --quality | --depth | --background | --max-pixels | \
+        --max-memory | --backend | --device) return 0 ;;
+    esac
+    return 1
+}
+
+# Counts the operation and the files before the cursor, and notes the first.
+# Bash makes three words of --depth=8.
+_gimgxf_words() {
+    local i word
+    count=0 first='' ended=''
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ -z $ended && $word == -- ]]; then
+            ended=1
+        elif [[ -z $ended && $word == -?* ]]; then
+            if [[ ${COMP_WORDS[i + 1]} == = ]]; then
+                i=$((i + 2))
+            elif _gimgxf_takes_value "$word"; then
+                i=$((i + 1))
+            fi
+        else
+            ((count++)) || first=$word
+        fi
+    done
+}
+
+_gimgxf() {
+    local cur=${COMP_WORDS[COMP_CWORD]} option='' words='' lead=''
+    local count first ended
+    local operations='rotate90 cw rotate180 rotate270 ccw transpose fliph flop
+        hflip mirror flipv flip vflip transverse upright auto-orient copy
+        identity'
+    local options='--format --no-clobber --preserve --ignore-orientation
+        --strip --strip=all --quality --depth --background --tolerant
+        --max-pixels --max-memory --backend --device --quiet --verbose --json
+        --help --version'
+    COMPREPLY=()
+    _gimgxf_words
+
+    if [[ $cur == = ]]; then
+        option=${COMP_WORDS[COMP_CWORD - 1]} cur=
+    elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
+        option=${COMP_WORDS[COMP_CWORD - 2]}
+    elif _gimgxf_takes_value "${COMP_WORDS[COMP_CWORD - 1]}"; then
+        option=${COMP_WORDS[COMP_CWORD - 1]}
+    fi
+    [[ -z $ended ]] || option=
+
+    if [[ $option ]]; then
+        case $option in
+        --format) words='png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy' ;;
+        --strip) words=all ;;
+        --depth) words='8 16 float' ;;
+        --background) words='white black' ;;
+        --backend) words='auto cpu cuda' ;;
+        esac
+    elif [[ -z $ended && $cur == -* ]]; then
+        words=$options
+    elif [[ $count == 0 ]]; then
+        # Operations make a list; only its last one is completed.
+        [[ $cur != *,* ]] || lead=${cur%,*},
+        cur=${cur##*,} words=$operations
+        [[ $lead ]] || words+=' info'
+    elif [[ $count -lt 2 || ($count == 2 && $first != info) ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        return
+    fi
+    mapfile -t COMPREPLY < <(compgen -P "$lead" -W "$words" -- "$cur")
+}
+
+complete -F _gimgxf gimgxf

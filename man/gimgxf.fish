@@ -1,0 +1,85 @@
+# Completion of gimgxf for fish.
+
+# The words before the cursor that are no options and no values of options:
+# the operation, and the files.
+function __gimgxf_words
+    set -l values --format --quality --depth --background --max-pixels \
+        --max-memory --backend --device
+    set -l skip 1 # the name of the program
+    set -l ended 0
+    for word in (commandline -opc)
+        if test $skip = 1
+            set skip 0
+        else if test $ended = 0; and test "$word" = --
+            set ended 1
+        else if test $ended = 0; and string match -qr -- '^-.' "$word"
+            if contains -- "$word" $values
+                set skip 1
+            end
+        else
+            echo -- $word
+        end
+    end
+end
+
+function __gimgxf_needs_operation
+    test (count (__gimgxf_words)) = 0
+end
+
+function __gimgxf_needs_file
+    set -l words (__gimgxf_words)
+    test (count $words) = 1
+    or test (count $words) = 2 -a "$words[1]" != info
+end
+
+# Operations make a list; only its last one is completed.
+function __gimgxf_operations
+    set -l lead (string match -r -- '^.*,' (commandline -ct))
+    set -l operations \
+        rotate90\t'a quarter turn clockwise' \
+        cw\trotate90 \
+        rotate180\t'half a turn' \
+        rotate270\t'a quarter turn counterclockwise' \
+        ccw\trotate270 \
+        transpose\t'mirror at the diagonal from the top left' \
+        transverse\t'mirror at the diagonal from the top right' \
+        fliph\t'exchange left and right' \
+        flop\tfliph \
+        hflip\tfliph \
+        mirror\tfliph \
+        flipv\t'exchange top and bottom' \
+        flip\tflipv \
+        vflip\tflipv \
+        upright\t'as the orientation tag asks' \
+        auto-orient\tupright \
+        copy\t'no turn' \
+        identity\tcopy
+    test -n "$lead"
+    or set -a operations info\t'say what a file is'
+    printf '%s\n' "$lead"$operations
+end
+
+complete -c gimgxf -f
+complete -c gimgxf -n __gimgxf_needs_operation -a '(__gimgxf_operations)'
+complete -c gimgxf -n __gimgxf_needs_file -F
+complete -c gimgxf -l format -x -d 'write this format' \
+    -a 'png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy'
+complete -c gimgxf -s n -l no-clobber -d 'leave an output that exists alone'
+complete -c gimgxf -s p -l preserve -d 'give the output the times of the input'
+complete -c gimgxf -l ignore-orientation \
+    -d 'turn the pixels as stored, leave the tag'
+complete -c gimgxf -l strip -d 'drop metadata' -a all
+complete -c gimgxf -l quality -x -d 'of a JPEG, 1 to 100'
+complete -c gimgxf -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'
+complete -c gimgxf -l background -x -d 'the color below transparency' \
+    -a 'white black'
+complete -c gimgxf -l tolerant -d 'take what can be read of a damaged file'
+complete -c gimgxf -l max-pixels -x -d 'refuse larger pictures'
+complete -c gimgxf -l max-memory -x -d 'refuse what needs more'
+complete -c gimgxf -l backend -x -d 'who moves the samples' -a 'auto cpu cuda'
+complete -c gimgxf -l device -x -d 'the GPU to use, from 0'
+complete -c gimgxf -s q -l quiet -d 'no warnings'
+complete -c gimgxf -s v -l verbose -d 'say what was done, how, and how long'
+complete -c gimgxf -l json -d 'the same as a JSON object'
+complete -c gimgxf -s h -l help -d 'a summary'
+complete -c gimgxf -l version -d 'the version'
