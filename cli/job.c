@@ -152,6 +152,7 @@ static int stage_turn(struct work *w, struct err *err)
     bytes_free(&w->input);
     if (convert_to_fit(&w->img, result->to, &convert, &converted, err))
         return -1;
+    converted = converted || (result->to->rounds && result->to != result->from);
     result->how = result->to->lossy ? HOW_REENCODED
                   : converted       ? HOW_CONVERTED
                                     : HOW_LOSSLESS;
@@ -209,6 +210,7 @@ int job_run(const struct job *job, struct result *result, struct err *err)
     }
     for (int i = 0; i < STAGES && status == 0; i++) {
         double begin = now();
+        result->last = (enum stage)i;
         status = stages[i](&w, err);
         result->seconds[i] = now() - begin;
     }

@@ -37,6 +37,7 @@ struct result {
     uint32_t width, height; /* of the output */
     size_t bytes_in, bytes_out;
     double seconds[STAGES];
+    enum stage last; /* the stage that was done last, or failed */
     struct warnings warnings;
 };
 

@@ -274,8 +274,9 @@ static int take_options(struct options *opts, int argc, char **argv,
         if (!row && optopt && optopt < FIRST_ROW)
             return fail(err, "there is no option -%c", optopt);
         if (!row)
-            return fail(err, "there is no option %s%s", argv[optind - 1],
-                        optopt ? " with a value" : "");
+            return fail(err, optopt ? "%s: it takes no value"
+                                    : "there is no option %s, or more than one",
+                        argv[optind - 1]);
         if (!row->set)
             *(bool *)((char *)opts + row->flag) = true;
         else if (row->set(opts, optarg, &why))
@@ -350,6 +351,8 @@ static int check_words(struct options *opts, const char *const *word, int n,
     }
     if (parse_op(opts, word[0], err))
         return -1;
+    if (opts->preserve && n > 1 && strcmp(word[1], "-") == 0)
+        return fail(err, "--preserve: standard input has no times");
     if (opts->nfiles != 2)
         return fail(err, "an input and an output are needed, not %d %s",
                     opts->nfiles, opts->nfiles == 1 ? "name" : "names");

@@ -156,8 +156,9 @@ void report_job(const struct job *job, const struct result *result,
     bool piped = strcmp(job->output, "-") == 0;
     const struct options *opts = job->opts;
     report_warnings(job->input, opts, &result->warnings);
-    if (err)
-        report_error(job->input, err->text);
+    if (err) /* by the name of the file that is at fault */
+        report_error(result->last == STAGE_WRITE ? job->output : job->input,
+                     err->text);
     else if (result->skipped && !opts->quiet)
         report_error(job->output, "exists, so it is left alone");
     else if (opts->verbose && !result->skipped)

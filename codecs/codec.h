@@ -45,6 +45,7 @@ struct codec {
     const char *title;            /* "PNG" */
     const char *const *suffixes;  /* lower case, ended by NULL */
     bool lossy;                   /* samples change when they are encoded */
+    bool rounds;                  /* those of other formats do */
     bool kinds;                   /* the suffix chooses among kinds of it */
     struct holds holds;
     /* Whether a file that starts with these bytes is of this format. */

@@ -24,7 +24,7 @@ echo old >d/target.png
 gives 0 '' rotate90 in.png link.png
 check 'an old target' same want.png d/target.png
 ln -s loop.png loop.png
-gives 1 'gimgxf: in.png: Too many levels of symbolic links' \
+gives 1 'gimgxf: loop.png: Too many levels of symbolic links' \
     rotate90 in.png loop.png
 
 # What exists is replaced, unless it shall not be.
@@ -44,8 +44,8 @@ check 'times' [ "$(stat -c %Y timed.png)" = "$(stat -c %Y in.png)" ]
 gives 1 'gimgxf: none.png: No such file or directory' rotate90 none.png o.png
 gives 1 'gimgxf: d: it is a directory' rotate90 d o.png
 mkdir d.png
-gives 1 'gimgxf: in.png: it is a directory' rotate90 in.png d.png
-gives 1 'gimgxf: in.png: cannot be written beside its place: No such file or di'\
+gives 1 'gimgxf: d.png: it is a directory' rotate90 in.png d.png
+gives 1 'gimgxf: no/o.png: cannot be written beside its place: No such file or di'\
 'rectory' rotate90 in.png no/o.png
 : >empty.png
 gives 1 'gimgxf: empty.png: the file is empty' rotate90 empty.png o.png
@@ -59,9 +59,9 @@ check 'no other' absent o.png
 cp "$samples/f.ppm" in.ppm
 (ulimit -f 1 && gimgxf rotate90 in.ppm keep.png --format ppm) 2>stderr
 check 'a full disk is told' [ "$(cat stderr)" = \
-    'gimgxf: in.ppm: cannot be written: File too large' ]
+    'gimgxf: keep.png: cannot be written: File too large' ]
 check 'and nothing is lost' [ "$(cat keep.png)" = keep ]
-gives 1 'gimgxf: in.png: cannot be written: No space left on device' \
+gives 1 'gimgxf: /dev/full: cannot be written: No space left on device' \
     rotate90 in.png /dev/full --format png
 check 'a device stays a device' [ -c /dev/full ]
 check 'nothing is left' no_temporary .

@@ -16,7 +16,7 @@ check '--format wins over the name' same want.png out.xyz
 gimgxf rotate90 "$in" - 2>stderr >/dev/full
 check 'a full stdout fails' [ $? = 1 ]
 check 'and says so' [ "$(cat stderr)" = \
-    "gimgxf: $in: cannot be written: No space left on device" ]
+    "gimgxf: -: cannot be written: No space left on device" ]
 gimgxf --help >/dev/full 2>stderr
 check 'help to a full stdout' [ $? = 1 ]
 set -o pipefail

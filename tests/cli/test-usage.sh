@@ -14,7 +14,7 @@ gives 2 "gimgxf: an input and an output are needed, not 3 names" \
     rotate90 "$in" o.png p.png
 gives 2 "gimgxf: o.xyz: the name does not say which format to write; --format \
 does" rotate90 "$in" o.xyz
-gives 2 "gimgxf: there is no option --frobnicate" --frobnicate
+gives 2 "gimgxf: there is no option --frobnicate, or more than one" --frobnicate
 gives 2 "gimgxf: there is no option -Z" -Z
 gives 2 "gimgxf: --quality needs a value" rotate90 "$in" o.jpg --quality
 gives 2 "gimgxf: --quality: '101' is not from 1 to 100" \
@@ -30,6 +30,9 @@ gives 2 "gimgxf: --format: 'webp' is no format that can be written" \
     --format webp copy "$in" o.png
 gives 2 "gimgxf: upright goes by the orientation that --ignore-orientation \
 ignores" upright --ignore-orientation "$in" o.png
+gives 2 "gimgxf: there is no option --ma, or more than one" --ma 3 copy "$in" o.png
+gives 2 "gimgxf: --json=1: it takes no value" --json=1
+gives 2 "gimgxf: --preserve: standard input has no times" -p copy - o.png
 check 'nothing was written' absent o.png
 
 # Options stand anywhere; -- ends them.
