@@ -25,7 +25,7 @@ static const char *choose(const struct options *opts, const char **why)
         *why = "as asked for";
         return opts->backend;
     }
-    if (opts->device >= 0) {
+    if (opts->ndevices) {
         *why = "for the device that was named";
         return "cuda";
     }
@@ -40,13 +40,16 @@ static int turn(const struct options *opts)
     struct job job = {
         .input = opts->file[0], .output = opts->file[1], .opts = opts
     };
+    struct lane_opts lane = {
+        .device = opts->device,
+        .ndevices = opts->ndevices,
+        .vram = opts->vram,
+    };
     struct result result;
     struct err err;
 
     job.backend = backend_choose(name, &err);
-    if (!job.backend || job.backend->open(&job.lane,
-                                          opts->device < 0 ? 0 : opts->device,
-                                          &err)) {
+    if (!job.backend || job.backend->open(&job.lane, &lane, &err)) {
         struct err text;
         fail(&text, "--backend %s: %s", name, err.text);
         report_error(NULL, text.text);

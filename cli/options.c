@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda/backend.h"
+
 /* The most pixels of a picture, unless --max-pixels says otherwise: more than
  * any camera has, and a PNG of a few MB that claims more is a bomb. */
 enum { PIXELS_MAX = 500 * 1000 * 1000 };
@@ -125,9 +127,31 @@ static int set_backend(struct options *o, const char *value, struct err *err)
     return fail(err, "'%s' is not auto, cpu or cuda", value);
 }
 
+/* "0", "0,1", "all". */
 static int set_device(struct options *o, const char *value, struct err *err)
 {
-    return parse_int(value, 0, 1023, &o->device, err);
+    const char *at = value;
+    o->ndevices = 0;
+    if (strcmp(value, "all") == 0) {
+        o->ndevices = (unsigned)LANE_ALL_DEVICES;
+        return 0;
+    }
+    while (*at >= '0' && *at <= '9' && o->ndevices < OPTIONS_DEVICES) {
+        char *end;
+        unsigned long n = strtoul(at, &end, 10);
+        if (n > 1023)
+            break;
+        o->device[o->ndevices++] = (int)n;
+        if (*end == '\0')
+            return 0;
+        at = end + (*end == ',');
+    }
+    return fail(err, "'%s' is not all, or numbers as in 0,1", value);
+}
+
+static int set_max_vram(struct options *o, const char *value, struct err *err)
+{
+    return parse_amount(value, 1024, &o->vram, err);
 }
 
 static int set_help(struct options *o, const char *value, struct err *err)
@@ -177,7 +201,9 @@ static const struct row {
     { 0, "max-memory", "N", SET(set_max_memory),
       "and those that need more; 3/4 of the machine's" },
     { 0, "backend", "NAME", SET(set_backend), "auto, cpu or cuda" },
-    { 0, "device", "N", SET(set_device), "the GPU to use, from 0" },
+    { 0, "device", "LIST", SET(set_device), "the GPUs to use: 0; 0,1; all" },
+    { 0, "max-vram", "N", SET(set_max_vram),
+      "of a GPU's memory; larger pictures go in pieces" },
     { 'q', "quiet", NULL, FLAG(quiet), "no warnings" },
     { 'v', "verbose", NULL, FLAG(verbose), "say what was done, how, and how long" },
     { 0, "json", NULL, FLAG(json), "the same as one JSON object on stdout" },
@@ -371,14 +397,13 @@ int options_parse(struct options *opts, int argc, char **argv, struct err *err)
 {
     *opts = (struct options){
         .backend = "auto",
-        .device = -1,
         .limits = { PIXELS_MAX, most_of_memory() },
     };
     if (take_options(opts, argc, argv, err))
         return -1;
     if (opts->command == COMMAND_HELP || opts->command == COMMAND_VERSION)
         return 0;
-    if (opts->device >= 0 && strcmp(opts->backend, "cpu") == 0)
+    if (opts->ndevices && strcmp(opts->backend, "cpu") == 0)
         return fail(err, "--device: the cpu backend has no devices");
     return check_words(opts, (const char *const *)argv + optind, argc - optind,
                        err);

@@ -4,6 +4,8 @@
 
 #include "codecs/codec.h"
 
+enum { OPTIONS_DEVICES = 16 };
+
 enum command { COMMAND_TURN, COMMAND_INFO, COMMAND_HELP, COMMAND_VERSION };
 
 struct options {
@@ -26,7 +28,9 @@ struct options {
     bool tolerant;
     struct limits limits;
     const char *backend;        /* "auto", "cpu", "cuda" */
-    int device;                 /* -1: none was named */
+    int device[OPTIONS_DEVICES];
+    unsigned ndevices;          /* 0: none was named; or LANE_ALL_DEVICES */
+    uint64_t vram;              /* 0: what is best */
     bool quiet, verbose, json;
 };
 

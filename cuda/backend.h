@@ -14,12 +14,22 @@ extern "C" {
  * grows to what its largest picture needs and keeps it. */
 struct lane;
 
+/* What a lane is to be. {0} is the first device, and what is best there. */
+struct lane_opts {
+    const int *device; /* the devices to use, by number, from 0 */
+    unsigned ndevices; /* how many; LANE_ALL_DEVICES: those that there are */
+    uint64_t vram;     /* bytes of each device's memory that may be used; 0:
+                          most of what is free */
+};
+enum { LANE_ALL_DEVICES = -1 };
+
 struct backend {
     const char *name; /* "cpu", "cuda" */
     /* 0 if it is usable on this machine, else -1 and why not. */
     int (*probe)(struct err *why_not);
-    /* Opens a lane on device number `device`, from 0. The caller closes it. */
-    int (*open)(struct lane **lane, int device, struct err *err);
+    /* Opens a lane, which the caller closes. */
+    int (*open)(struct lane **lane, const struct lane_opts *opts,
+                struct err *err);
     /* The memory that this lane reads and writes fastest. It is to be freed
      * before the lane is closed. */
     struct mem (*memory)(struct lane *lane);

@@ -110,11 +110,12 @@ static int cpu_probe(struct err *why_not)
 }
 
 /* Nothing is kept from one picture to the next, so there is no lane to make. */
-static int cpu_open(struct lane **lane, int device, struct err *err)
+static int cpu_open(struct lane **lane, const struct lane_opts *opts,
+                    struct err *err)
 {
+    (void)opts;
+    (void)err;
     *lane = NULL;
-    if (device != 0)
-        return fail(err, "there is no device %d: the CPU is device 0", device);
     return 0;
 }
 

@@ -49,6 +49,8 @@ struct shape {
     unsigned pad;
 };
 
+static const struct lane_opts first = { 0 };
+
 enum { GUARD = IMAGE_STRIDE, POISON = 0xa5 };
 
 static uint32_t half(uint32_t n, unsigned plane)
@@ -237,7 +239,8 @@ static void test_devices(const struct backend *backend)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct err err = { "" };
         struct lane *lane = NULL;
-        CHECK(backend->open(&lane, wrong[i], &err) == -1 && err.text[0],
+        struct lane_opts opts = { .device = &wrong[i], .ndevices = 1 };
+        CHECK(backend->open(&lane, &opts, &err) == -1 && err.text[0],
               "%s: device %d", backend->name, wrong[i]);
     }
 }
@@ -279,7 +282,7 @@ static void test_lanes(const struct backend *backend)
                                  { .backend = backend } };
     struct err err = { "" };
     for (int i = 0; i < 2; i++) {
-        if (backend->open(&workers[i].lane, 0, &err) ||
+        if (backend->open(&workers[i].lane, &first, &err) ||
             pthread_create(&workers[i].thread, NULL, work, &workers[i])) {
             printf("no second lane: %s\n", err.text);
             abort();
@@ -290,6 +293,24 @@ static void test_lanes(const struct backend *backend)
         CHECK(workers[i].failures == 0, "%s: lane %d", backend->name, i);
         backend->close(workers[i].lane);
     }
+}
+
+/* With little memory of the device a picture goes through it in pieces. */
+static void test_pieces(const struct backend *backend)
+{
+    static const struct shape shapes[] = {
+        { CELL_U8, 3, 1021, 769, 0 }, { CELL_U16, 2, 700, 501, 1 },
+        { CELL_F32, 1, 333, 1027, 0 }, { CELL_U8, 1, 70000, 3, 0 },
+        { CELL_U8, 1, 3, 70000, 0 },
+    };
+    struct lane_opts little = { .vram = 1 << 20 };
+    struct lane *lane = NULL;
+    struct err err = { "" };
+    CHECK(backend->open(&lane, &little, &err) == 0, "%s", err.text);
+    for (size_t i = 0; lane && i < sizeof shapes / sizeof *shapes; i++)
+        check_shape(backend, lane, shapes[i]);
+    if (lane)
+        backend->close(lane);
 }
 
 static void test_backend(const char *name)
@@ -306,7 +327,7 @@ static void test_backend(const char *name)
         return;
     }
     CHECK(!strcmp(backend->name, name), "%s is %s", name, backend->name);
-    bool open = backend->open(&lane, 0, &err) == 0;
+    bool open = backend->open(&lane, &first, &err) == 0;
     CHECK(open, "%s: %s", name, err.text);
     if (!open)
         return;
@@ -315,8 +336,11 @@ static void test_backend(const char *name)
     test_large(backend, lane);
     test_program(backend, lane);
     backend->close(lane);
-    test_devices(backend);
     test_lanes(backend);
+    if (strcmp(name, "cpu") != 0) {
+        test_devices(backend);
+        test_pieces(backend);
+    }
 }
 
 static void test_choice(void)
