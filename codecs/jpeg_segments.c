@@ -146,6 +146,16 @@ static int turn_jfif(struct bytes *data, const struct image *img,
     return thumbnail_turn_rgb(p + 14, &p[12], &p[13], img->turned, err);
 }
 
+/* What JFIF says without a density and a thumbnail: that this is YCbCr. */
+static void strip_jfif(struct bytes *data)
+{
+    static const uint8_t nothing[7] = { 0, 0, 1, 0, 1, 0, 0 };
+    if (data->size < 14)
+        return;
+    memcpy(data->data + 7, nothing, sizeof nothing);
+    data->size = 14;
+}
+
 static int turn_exif(struct bytes *data, const struct image *img,
                      const struct save_opts *opts, struct err *err)
 {
@@ -172,6 +182,8 @@ static int turn_segment(struct bytes *data, const struct part *part,
     size_t lead;
     switch (segment_of(part)) {
     case SEGMENT_JFIF:
+        if (opts->strip != STRIP_NOTHING)
+            strip_jfif(data);
         return turn_jfif(data, img, err);
     case SEGMENT_EXIF:
         return turn_exif(data, img, opts, err);
