@@ -93,10 +93,16 @@ ifneq ($(BUILDS),)
 $(info gimgxf: $(FOUND))
 endif
 
-$(BUILD)/gimgxf: $(CLI_OBJ) $(LIB_OBJ)
+# All below cli/, for the program and the tests.
+LIB := $(BUILD)/below-cli.a
+$(LIB): $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/gimgxf: $(CLI_OBJ) $(LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
-$(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(LIB_OBJ)
+$(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
