@@ -201,16 +201,24 @@ static int give_times(int fd, const char *of, struct err *err)
     return 0;
 }
 
+static bool is_input(const struct stat *old, const char *input)
+{
+    struct stat st;
+    return stat(input, &st) == 0 && st.st_dev == old->st_dev &&
+           st.st_ino == old->st_ino;
+}
+
 /* What is replaced hands on its owner, where we may set one, and its mode: in
- * this order, since a new owner clears bits of the mode. It is also what a
- * power cut could cost, so the new bytes are on the disk before it goes. */
-static int take_place_of(int fd, const struct stat *old, struct err *err)
+ * this order, since a new owner clears bits of the mode. An output that is lost
+ * in a power cut can be made again, unless it replaces the input. */
+static int take_place_of(int fd, const struct stat *old, const char *input,
+                         struct err *err)
 {
     if (fchown(fd, old->st_uid, old->st_gid) && errno != EPERM)
         return fail(err, "its owner cannot be kept: %s", strerror(errno));
     if (fchmod(fd, old->st_mode & 07777))
         return fail(err, "its mode cannot be kept: %s", strerror(errno));
-    if (fsync(fd) && errno != EINVAL && errno != EROFS)
+    if (is_input(old, input) && fsync(fd) && errno != EINVAL && errno != EROFS)
         return fail(err, "cannot be written: %s", strerror(errno));
     return 0;
 }
@@ -251,9 +259,9 @@ static enum written replace(const char *path, const struct stat *old,
                                   strerror(errno));
     int status = write_all(fd, file, err);
     if (status == 0 && old)
-        status = take_place_of(fd, old, err);
-    if (status == 0 && opts->times_of)
-        status = give_times(fd, opts->times_of, err);
+        status = take_place_of(fd, old, opts->input, err);
+    if (status == 0 && opts->times_of_input)
+        status = give_times(fd, opts->input, err);
     if (close(fd) && status == 0)
         status = fail(err, "cannot be written: %s", strerror(errno));
     enum written written =

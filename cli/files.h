@@ -13,8 +13,10 @@ int file_read(const char *name, uint64_t limit, struct bytes *file,
               struct err *err);
 
 struct write_opts {
-    bool no_clobber;          /* leave a file alone that exists */
-    const char *times_of;     /* give it the times of this file; NULL: now */
+    bool no_clobber;      /* leave a file alone that exists */
+    const char *input;    /* what it was made of. If that is what is replaced,
+                             the new bytes are on the disk before it goes */
+    bool times_of_input;  /* give it the times of the input */
 };
 
 enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };

@@ -186,7 +186,8 @@ static int stage_write(struct work *w, struct err *err)
     const struct options *opts = w->opts;
     struct write_opts write = {
         .no_clobber = opts->no_clobber,
-        .times_of = opts->preserve ? w->job->input : NULL,
+        .input = w->job->input,
+        .times_of_input = opts->preserve,
     };
     enum written written = file_write(w->job->output, w->output, &write, err);
     w->result->skipped = written == WRITTEN_EXISTS;
