@@ -9,13 +9,29 @@ enum {
     AT_HEADER = 14, /* the size of the second header */
     AT_WIDTH = 18,
     AT_HEIGHT = 22, /* negative: the top row comes first */
+    AT_PLANES = 26,
     AT_BITS = 28,
     AT_CODING = 30,
     AT_DENSITY = 38, /* pixels a meter, for x and for y */
-    CORE_HEADER = 12, /* of OS/2: shorter, and without most of these */
+    AT_COLORS = 46,  /* entries of the palette; 0: all */
+    AT_MASKS = 54,   /* red, green, blue and, in a longer header, alpha */
+    CORE_HEADER = 12, /* of OS/2: sizes of 16 bits, and nothing from AT_CODING */
     INFO_HEADER = 40,
+    ALPHA_HEADER = 56, /* the first with a mask for alpha */
+    V4_HEADER = 108,
     V5_HEADER = 124,
     AT_PROFILE_SIZE = 14 + 116, /* of V5 */
+    PALETTE = 256,
+};
+
+enum { CODING_NONE, CODING_RLE8, CODING_RLE4, CODING_MASKS };
+
+struct head {
+    uint32_t size, coding;
+    int32_t width, height;
+    unsigned bits, colors;
+    size_t palette, pixels; /* where they begin */
+    uint32_t mask[4];       /* red, green, blue, alpha, for CODING_MASKS */
 };
 
 static bool probe(const uint8_t *head, size_t size)
@@ -25,39 +41,158 @@ static bool probe(const uint8_t *head, size_t size)
            little32(head + AT_HEADER) <= V5_HEADER;
 }
 
-/* Pixels that are not packed have a size that is known: rows of whole 4 bytes. */
-static int check_size(const uint8_t *p, size_t size,
-                      const struct load_opts *opts, struct err *err)
+/* ---- Reading ------------------------------------------------------------ */
+
+static int read_info(struct head *h, struct bytes file, struct err *err)
 {
-    if (size < 54 || little32(p + AT_HEADER) < INFO_HEADER)
+    const uint8_t *p = file.data;
+    h->width = (int32_t)little32(p + AT_WIDTH);
+    h->height = (int32_t)little32(p + AT_HEIGHT);
+    h->bits = little16(p + AT_BITS);
+    h->coding = little32(p + AT_CODING);
+    h->colors = little32(p + AT_COLORS);
+    h->palette = AT_HEADER + (size_t)h->size;
+    if (h->coding == CODING_RLE8 || h->coding == CODING_RLE4)
+        return fail(err, "its pixels are run-length coded; only plain ones can "
+                         "be read");
+    if (h->coding != CODING_NONE && h->coding != CODING_MASKS)
+        return fail(err, "its pixels are coded in way %u; only plain ones can "
+                         "be read",
+                    h->coding);
+    if (h->coding == CODING_NONE)
         return 0;
-    uint32_t w = little32(p + AT_WIDTH), h = little32(p + AT_HEIGHT);
-    uint64_t rows = h > INT32_MAX ? -(uint64_t)(int64_t)(int32_t)h : h;
-    uint64_t row = ((uint64_t)w * little16(p + AT_BITS) + 31) / 32 * 4;
-    uint64_t need;
-    if (__builtin_mul_overflow(row, rows, &need) ||
-        __builtin_add_overflow(need, little32(p + AT_PIXELS), &need))
+    unsigned masks = h->size < ALPHA_HEADER ? 3 : 4;
+    if (file.size < AT_MASKS + 4 * masks || (h->bits != 16 && h->bits != 32))
         return fail(err, "its header is malformed");
-    if (size >= need || opts->tolerant)
-        return 0;
-    return fail(err, "the image data is cut short: %zu bytes of %llu", size,
-                (unsigned long long)need);
+    for (unsigned i = 0; i < masks; i++)
+        h->mask[i] = little32(p + AT_MASKS + 4 * i);
+    return 0;
 }
 
-static void note(struct image *img, const uint8_t *p, size_t size,
+static void read_core(struct head *h, struct bytes file)
+{
+    const uint8_t *p = file.data;
+    h->width = (int32_t)little16(p + AT_WIDTH);
+    h->height = (int32_t)little16(p + AT_WIDTH + 2);
+    h->bits = little16(p + AT_WIDTH + 6);
+    h->palette = AT_HEADER + CORE_HEADER;
+}
+
+static int read_head(struct head *h, struct bytes file, struct err *err)
+{
+    h->size = little32(file.data + AT_HEADER);
+    h->pixels = little32(file.data + AT_PIXELS);
+    if (h->size == CORE_HEADER)
+        read_core(h, file);
+    else if (h->size < INFO_HEADER)
+        return fail(err, "a header of %u bytes; 12 or 40 and more can be read",
+                    h->size);
+    else if (file.size < AT_HEADER + (size_t)INFO_HEADER)
+        return fail(err, "the file is cut short");
+    else if (read_info(h, file, err))
+        return -1;
+    if (h->pixels < h->palette)
+        return fail(err, "its header is malformed");
+    switch (h->bits) {
+    case 1:
+    case 4:
+    case 8:
+    case 16:
+    case 24:
+    case 32:
+        return 0;
+    default:
+        return fail(err, "%u bits a pixel; 1, 4, 8, 16, 24 and 32 can be read",
+                    h->bits);
+    }
+}
+
+static uint32_t rows(const struct head *h)
+{
+    return h->height < 0 ? -(uint32_t)h->height : (uint32_t)h->height;
+}
+
+/* The plain ones of 32 bits have alpha by custom, if any of it is not 0. */
+static bool has_alpha(const struct head *h)
+{
+    return h->coding == CODING_MASKS ? h->mask[3] : h->bits == 32;
+}
+
+/* The palette, as the longer headers have it; what it lacks is black. */
+static void copy_palette(uint8_t *to, const struct head *h, struct bytes file)
+{
+    size_t entry = h->size == CORE_HEADER ? 3 : 4;
+    size_t end = h->pixels < file.size ? h->pixels : file.size;
+    size_t n = (size_t)1 << h->bits;
+    if (h->colors && h->colors < n)
+        n = h->colors;
+    for (size_t i = 0; i < n && h->palette + (i + 1) * entry <= end; i++)
+        memcpy(to + 4 * i, file.data + h->palette + i * entry, 3);
+}
+
+/* Appends the header that all have here. stb_image knows others, but takes
+ * pixels for the palette of some, and refuses a gap behind it. */
+static bool put_head(struct bytes *plain, const struct head *h,
+                     struct bytes file)
+{
+    uint8_t head[AT_HEADER + V4_HEADER + 4 * PALETTE] = "BM";
+    bool masks = h->coding == CODING_MASKS;
+    size_t size = AT_HEADER + (masks ? V4_HEADER : INFO_HEADER);
+    put_little32(head + AT_HEADER, masks ? V4_HEADER : INFO_HEADER);
+    put_little32(head + AT_WIDTH, (uint32_t)h->width);
+    put_little32(head + AT_HEIGHT, (uint32_t)h->height);
+    put_little16(head + AT_PLANES, 1);
+    put_little16(head + AT_BITS, h->bits);
+    put_little32(head + AT_CODING, h->coding);
+    for (unsigned i = 0; masks && i < 4; i++)
+        put_little32(head + AT_MASKS + 4 * i, h->mask[i]);
+    if (h->bits <= 8) {
+        copy_palette(head + size, h, file);
+        size += 4 * PALETTE;
+    }
+    put_little32(head + AT_PIXELS, (uint32_t)size);
+    return bytes_append(plain, head, size);
+}
+
+/* Makes a file for stb_image: a header of ours and all the pixels, which are
+ * rows of whole 4 bytes. */
+static int make_plain(struct bytes *plain, const struct head *h,
+                      struct bytes file, const struct load_opts *opts,
+                      struct err *err)
+{
+    size_t row = ((size_t)h->width * h->bits + 31) / 32 * 4;
+    size_t need = row * rows(h), at = h->pixels;
+    size_t left = file.size > at ? file.size - at : 0;
+    if (left < need && !opts->tolerant)
+        return fail(err, "the image data is cut short: %zu bytes of %zu", left,
+                    need);
+    if (left < need)
+        stb_warn_cut(opts);
+    else
+        left = need;
+    if (!put_head(plain, h, file) || !bytes_reserve(plain, need))
+        return fail(err, "no memory for the pixels");
+    memset(plain->data + plain->size, 0, need);
+    if (left)
+        memcpy(plain->data + plain->size, file.data + at, left);
+    plain->size += need;
+    return 0;
+}
+
+static void note(struct image *img, const struct head *h, struct bytes file,
                  struct warnings *warnings)
 {
-    struct density *density = &img->meta->density;
-    if (size < 54 || little32(p + AT_HEADER) < INFO_HEADER)
+    const uint8_t *p = file.data;
+    if (h->bits <= 8)
+        warn(warnings, "its palette is not kept, only its colors");
+    else if (h->bits == 16)
+        warn(warnings, "its 16 bits a pixel become %u", 8 * img->nplanes);
+    if (h->size == CORE_HEADER)
         return;
     uint32_t x = little32(p + AT_DENSITY), y = little32(p + AT_DENSITY + 4);
     if (x && y && x <= INT32_MAX && y <= INT32_MAX)
-        *density = (struct density){ DENSITY_METER, x, y };
-    if (little16(p + AT_BITS) <= 8)
-        warn(warnings, "its palette is not kept, only its colors");
-    else if (little16(p + AT_BITS) == 16)
-        warn(warnings, "its 16 bits a pixel become 24");
-    if (little32(p + AT_HEADER) == V5_HEADER && size >= 14 + V5_HEADER &&
+        img->meta->density = (struct density){ DENSITY_METER, x, y };
+    if (h->size == V5_HEADER && file.size >= AT_HEADER + V5_HEADER &&
         little32(p + AT_PROFILE_SIZE))
         warn(warnings, "its color profile is not kept");
 }
@@ -65,24 +200,34 @@ static void note(struct image *img, const uint8_t *p, size_t size,
 static int decode(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err)
 {
-    if (check_size(file.data, file.size, opts, err))
-        return -1;
-    img->meta = meta_new(&codec_bmp);
-    if (!img->meta)
-        return fail(err, "no memory for the decoder");
-    if (stb_read(img, file, false, opts, err)) {
+    struct head head = { 0 };
+    struct bytes plain = { 0 };
+    int status = read_head(&head, file, err);
+    if (status == 0 && head.width < 0)
+        status = fail(err, "its header is malformed");
+    if (status == 0)
+        status = stb_shape(img, (uint32_t)head.width, rows(&head),
+                           has_alpha(&head) ? 4 : 3, CELL_U8, opts, err);
+    if (status == 0)
+        status = make_plain(&plain, &head, file, opts, err);
+    if (status == 0)
+        status = stb_read(img, plain, opts, err);
+    bytes_free(&plain);
+    if (status == 0 && !(img->meta = meta_new(&codec_bmp)))
+        status = fail(err, "no memory for the decoder");
+    if (status == 0)
+        note(img, &head, file, opts->warnings);
+    else
         image_free(img);
-        return -1;
-    }
-    note(img, file.data, file.size, opts->warnings);
-    return 0;
+    return status;
 }
+
+/* ---- Writing ------------------------------------------------------------ */
 
 static void put_density(uint8_t *p, double value)
 {
-    uint32_t n = value >= 1 && value < INT32_MAX ? (uint32_t)(value + 0.5) : 0;
-    for (int i = 0; i < 4; i++, n >>= 8)
-        p[i] = n & 255;
+    put_little32(p, value >= 1 && value < INT32_MAX ? (uint32_t)(value + 0.5)
+                                                    : 0);
 }
 
 /* stb_image_write leaves the density 0. */
@@ -94,12 +239,15 @@ static int encode(struct bytes *file, const struct image *img,
         meta_warn_lost(meta, codec_bmp.holds.metadata, "BMP", opts->warnings);
     if (stb_write(file, img, STB_BMP, err))
         return -1;
-    if (!meta || opts->strip != STRIP_NOTHING || file->size < 54)
+    if (!meta || opts->strip != STRIP_NOTHING)
         return 0;
     struct density d = density_turn(meta->density, img->turned);
     double scale = d.unit == DENSITY_INCH    ? 1 / 0.0254
                    : d.unit == DENSITY_METER ? 1
                                              : 0;
+    if (d.unit == DENSITY_ASPECT && d.x != d.y)
+        warn(opts->warnings,
+             "BMP cannot hold, so it is not kept: aspect of the pixels");
     put_density(file->data + AT_DENSITY, d.x * scale);
     put_density(file->data + AT_DENSITY + 4, d.y * scale);
     return 0;

@@ -53,7 +53,8 @@ struct meta {
     bool ascii;        /* PNM: numbers in decimal */
     bool big_endian;   /* PFM, NPY */
     bool flat;         /* NPY: two dimensions, no axis of channels */
-    char kind[32];     /* PNM: "P4"; PAM: the tuple type; PFM: the scale */
+    char kind[32];     /* PNM: "P4"; PAM: the tuple type; PFM: the scale; TGA:
+                          bits of alpha in a pixel */
     struct {
         int space;         /* a J_COLOR_SPACE */
         bool progressive;  /* coded in several scans */
