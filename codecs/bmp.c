@@ -237,7 +237,7 @@ static int encode(struct bytes *file, const struct image *img,
     const struct meta *meta = img->meta;
     if (!codec_is_own(&codec_bmp, img) && opts->strip == STRIP_NOTHING)
         meta_warn_lost(meta, codec_bmp.holds.metadata, "BMP", opts->warnings);
-    if (stb_write(file, img, STB_BMP, err))
+    if (stb_write(file, img, STB_BMP, opts, err))
         return -1;
     if (!meta || opts->strip != STRIP_NOTHING)
         return 0;

@@ -287,7 +287,7 @@ static int encode(struct bytes *file, const struct image *img,
     if (!own && opts->strip == STRIP_NOTHING)
         meta_warn_lost(img->meta, codec_hdr.holds.metadata, "HDR",
                        opts->warnings);
-    if (stb_write(file, img, STB_HDR, err))
+    if (stb_write(file, img, STB_HDR, opts, err))
         return -1;
     return own ? with_lines(file, img, opts, err) : 0;
 }

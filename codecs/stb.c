@@ -2,6 +2,7 @@
 #include "codecs/stb.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "codecs/planes.h"
@@ -93,8 +94,61 @@ static void on_write(void *context, void *data, int size)
         sink->full = true;
 }
 
+/* The pixels of an HDR are three bytes of mantissa and one of a common exponent.
+ * stb_image_write takes the largest for granted, and makes what is below the
+ * smallest black. */
+static const float rgbe_largest = 255 * 0x1p119f, rgbe_smallest = 1e-32f;
+
+struct rgbe_lost {
+    uint64_t clipped, rounded; /* samples */
+};
+
+static float clip(float v, struct rgbe_lost *lost)
+{
+    if (v >= 0 && v <= rgbe_largest)
+        return v;
+    lost->clipped++;
+    return v > 0 ? rgbe_largest : 0; /* NaN is black */
+}
+
+static void fit_rgbe(float *pixel, struct rgbe_lost *lost)
+{
+    float most = 0;
+    int exponent;
+    for (int i = 0; i < 3; i++) {
+        pixel[i] = clip(pixel[i], lost);
+        most = fmaxf(most, pixel[i]);
+    }
+    frexpf(most, &exponent);
+    for (int i = 0; i < 3 && most < rgbe_smallest; i++)
+        lost->clipped += pixel[i] > 0;
+    for (int i = 0; i < 3 && most >= rgbe_smallest; i++) {
+        float mantissa = ldexpf(pixel[i], 8 - exponent);
+        float whole = fminf(roundf(mantissa), 255);
+        lost->rounded += mantissa != whole;
+        pixel[i] = ldexpf(whole, exponent - 8);
+    }
+}
+
+static void make_rgbe(float *pixels, const struct image *img,
+                      struct warnings *warnings)
+{
+    struct rgbe_lost lost = { 0 };
+    for (size_t i = 0; i < (size_t)img->width * img->height; i++)
+        fit_rgbe(pixels + 3 * i, &lost);
+    if (lost.clipped)
+        warn(warnings, "%llu samples are below or above what HDR can hold and "
+                       "are clipped",
+             (unsigned long long)lost.clipped);
+    if (lost.rounded)
+        warn(warnings, "%llu samples have more than the 8 bits that HDR can "
+                       "hold and are rounded",
+             (unsigned long long)lost.rounded);
+}
+
 int stb_write(struct bytes *file, const struct image *img,
-              enum stb_format format, struct err *err)
+              enum stb_format format, const struct save_opts *opts,
+              struct err *err)
 {
     struct sink sink = { .file = file };
     int w = (int)img->width, h = (int)img->height, n = (int)img->nplanes, done;
@@ -113,6 +167,7 @@ int stb_write(struct bytes *file, const struct image *img,
     } else if (format == STB_TGA) {
         done = stbi_write_tga_to_func(on_write, &sink, w, h, n, pixels);
     } else {
+        make_rgbe(pixels, img, opts->warnings);
         done = stbi_write_hdr_to_func(on_write, &sink, w, h, n, pixels);
     }
     free(pixels);

@@ -25,9 +25,11 @@ void stb_warn_cut(const struct load_opts *opts);
 
 enum stb_format { STB_BMP, STB_TGA, STB_HDR };
 
-/* Appends img as a file of this format. */
+/* Appends img as a file of this format. What an HDR cannot hold is clipped or
+ * rounded, with a warning. */
 int stb_write(struct bytes *file, const struct image *img,
-              enum stb_format format, struct err *err);
+              enum stb_format format, const struct save_opts *opts,
+              struct err *err);
 
 /* Numbers as BMP and TGA have them, the low byte first. */
 static inline unsigned little16(const uint8_t *p)

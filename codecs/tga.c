@@ -241,7 +241,7 @@ static int encode(struct bytes *file, const struct image *img,
     if (!own && opts->strip == STRIP_NOTHING)
         meta_warn_lost(img->meta, codec_tga.holds.metadata, "TGA",
                        opts->warnings);
-    if (stb_write(file, img, STB_TGA, err))
+    if (stb_write(file, img, STB_TGA, opts, err))
         return -1;
     return own ? put_meta(file, img, opts->strip, err) : 0;
 }
