@@ -88,6 +88,9 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
     img->height = value[1];
     img->nplanes = value[2];
     shape_colors(img, type);
+    if (img->color == COLOR_OTHER && *type &&
+        !meta_add(img->meta, "tuple type", 0, type, strlen(type)))
+        return fail(err, "no memory for the decoder");
     return samples_shape(img, value[3], err);
 }
 
@@ -97,9 +100,8 @@ static int read_pam(struct image *img, struct scan *scan,
     if (read_head(img, scan, err) ||
         image_check(img->width, img->height, img->nplanes, img->cell,
                     &opts->limits, err) ||
-        scan_has(scan, (uint64_t)img->width * img->height, opts, err) ||
-        image_alloc(img, opts->mem, err) ||
-        samples_read(img, scan, opts, err))
+        scan_has(scan, samples_size(img), opts, err) ||
+        image_alloc(img, opts->mem, err) || samples_read(img, scan, err))
         return -1;
     return scan_finish(scan, opts, err);
 }
@@ -131,11 +133,18 @@ static const char *type_of(const struct image *img)
     return "";
 }
 
+/* A type of its own is kept, unless it says bits and they were given depth. */
+static bool own_type_fits(const struct image *img, bool own)
+{
+    return own && (img->maxval == 1 ||
+                   strncmp(img->meta->kind, "BLACKANDWHITE", 13) != 0);
+}
+
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
     bool own = codec_is_own(&codec_pam, img);
-    const char *type = own ? img->meta->kind : type_of(img);
+    const char *type = own_type_fits(img, own) ? img->meta->kind : type_of(img);
     char text[256];
     int n;
     if (!own && opts->strip == STRIP_NOTHING)

@@ -29,6 +29,9 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
         return fail(err, "its scale is no number but 0");
     img->meta->big_endian = scale > 0;
     snprintf(img->meta->kind, sizeof img->meta->kind, "%s", word);
+    if (fabs(scale) != 1 && /* a unit, which other formats lack */
+        !meta_add(img->meta, "scale", 0, word, strlen(word)))
+        return fail(err, "no memory for the decoder");
     if (!scan_one_blank(scan))
         return fail(err, "its header has no end");
     return 0;

@@ -41,12 +41,14 @@ static size_t row_bytes(const struct image *img)
     return (size_t)img->width * img->nplanes * cell_size(img->cell);
 }
 
-int samples_read(struct image *img, struct scan *scan,
-                 const struct load_opts *opts, struct err *err)
+uint64_t samples_size(const struct image *img)
+{
+    return (uint64_t)row_bytes(img) * img->height;
+}
+
+int samples_read(struct image *img, struct scan *scan, struct err *err)
 {
     size_t n = row_bytes(img), samples = (size_t)img->width * img->nplanes;
-    if (scan_has(scan, (uint64_t)n * img->height, opts, err))
-        return -1;
     uint8_t *row = malloc(n);
     if (!row)
         return fail(err, "no memory for a row");
@@ -81,27 +83,30 @@ int samples_write(struct bytes *file, const struct image *img, struct err *err)
 
 /* ---- Bits: eight pixels a byte, the first in its high bit; 1 is black ---- */
 
-static int bits_read(struct image *img, struct scan *scan,
-                     const struct load_opts *opts, struct err *err)
+static size_t bits_row(const struct image *img)
 {
-    size_t n = ((size_t)img->width + 7) / 8;
-    if (scan_has(scan, (uint64_t)n * img->height, opts, err))
-        return -1;
+    return ((size_t)img->width + 7) / 8;
+}
+
+/* As far as there are any. */
+static void bits_read(struct image *img, struct scan *scan)
+{
     for (uint32_t y = 0; y < img->height; y++) {
         uint8_t *row = plane_row(&img->plane[0], y), byte = 0;
         for (uint32_t x = 0; x < img->width; x++) {
+            if (x % 8 == 0 && scan->at == scan->end)
+                return;
             if (x % 8 == 0)
-                scan_take(scan, &byte, 1);
+                byte = *scan->at++;
             row[x] = !(byte >> (7 - x % 8) & 1);
         }
     }
-    return 0;
 }
 
 static int bits_write(struct bytes *file, const struct image *img,
                       struct err *err)
 {
-    size_t n = ((size_t)img->width + 7) / 8;
+    size_t n = bits_row(img);
     if (!bytes_reserve(file, n * img->height))
         return fail(err, "no memory for the file");
     for (uint32_t y = 0; y < img->height; y++) {
@@ -207,18 +212,30 @@ static int read_head(struct image *img, struct scan *scan, int digit,
                        &opts->limits, err);
 }
 
+/* Whether there is enough to read, before memory is taken for it. Of text only
+ * the least is known, a character a sample; where it ends is seen by reading. */
+static int check_size(const struct image *img, const struct scan *scan,
+                      int digit, const struct load_opts *opts, struct err *err)
+{
+    uint64_t samples = (uint64_t)img->width * img->nplanes * img->height;
+    if (digit <= RAW)
+        return opts->tolerant ? 0 : scan_has(scan, samples, opts, err);
+    return scan_has(scan,
+                    digit == BITS + RAW
+                        ? (uint64_t)bits_row(img) * img->height
+                        : samples_size(img),
+                    opts, err);
+}
+
 static int read_pnm(struct image *img, struct scan *scan,
                     const struct load_opts *opts, struct err *err)
 {
-    int digit = scan->at[1] - '0', status;
+    int digit = scan->at[1] - '0', status = 0;
     struct meta *meta = img->meta;
     memcpy(meta->kind, scan->at, 2);
     meta->ascii = digit <= RAW;
-    if (read_head(img, scan, digit, opts, err))
-        return -1;
-    /* A sample takes a byte at the least, a bit of P4 an eighth of one. */
-    uint64_t least = (uint64_t)img->width * img->nplanes * img->height;
-    if (scan_has(scan, digit == BITS + RAW ? least / 8 : least, opts, err) ||
+    if (read_head(img, scan, digit, opts, err) ||
+        check_size(img, scan, digit, opts, err) ||
         image_alloc(img, opts->mem, err))
         return -1;
     if (opts->tolerant)
@@ -226,9 +243,12 @@ static int read_pnm(struct image *img, struct scan *scan,
     if (digit <= RAW)
         status = text_read(img, scan, digit == BITS, opts, err);
     else if (digit == BITS + RAW)
-        status = bits_read(img, scan, opts, err);
+        bits_read(img, scan);
     else
-        status = samples_read(img, scan, opts, err);
+        status = samples_read(img, scan, err);
+    /* Comments may stand behind numbers as well as between them. */
+    if (status == 0 && meta->ascii && !scan_blanks(scan))
+        status = fail(err, "no memory for the comments");
     return status ? -1 : scan_finish(scan, opts, err);
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+static const char comment[] = "comment";
+
 bool scan_is_blank(uint8_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -13,7 +15,7 @@ static bool take_comment(struct scan *scan)
     const uint8_t *begin = ++scan->at;
     while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\r')
         scan->at++;
-    return !scan->meta || meta_add(scan->meta, "comment", 0, begin,
+    return !scan->meta || meta_add(scan->meta, comment, 0, begin,
                                    (size_t)(scan->at - begin));
 }
 
@@ -103,26 +105,36 @@ void scan_take(struct scan *scan, void *to, size_t size)
     scan->at += n;
 }
 
+static bool is_comment(const struct part *part)
+{
+    return strcmp(part->name, comment) == 0;
+}
+
 bool scan_put_comments(struct bytes *file, const struct meta *meta)
 {
     for (size_t i = 0; i < meta->nparts; i++)
-        if (!bytes_append(file, "#", 1) ||
-            !bytes_append(file, meta->part[i].data, meta->part[i].size) ||
-            !bytes_append(file, "\n", 1))
+        if (is_comment(&meta->part[i]) &&
+            (!bytes_append(file, "#", 1) ||
+             !bytes_append(file, meta->part[i].data, meta->part[i].size) ||
+             !bytes_append(file, "\n", 1)))
             return false;
     return true;
 }
 
 int scan_neutral_comment(struct meta *meta, struct err *err)
 {
+    bool first = true;
     for (size_t i = 0; i < meta->nparts; i++) {
         struct part *part = &meta->part[i];
         size_t skip = part->size > 0 && part->data[0] == ' ';
+        if (!is_comment(part))
+            continue;
         part->neutral = true;
-        if ((i > 0 && !bytes_append(&meta->comment, "\n", 1)) ||
+        if ((!first && !bytes_append(&meta->comment, "\n", 1)) ||
             !bytes_append(&meta->comment, part->data + skip,
                           part->size - skip))
             return fail(err, "no memory for the comments");
+        first = false;
     }
     return 0;
 }

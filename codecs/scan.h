@@ -6,7 +6,7 @@
 #include "codecs/codec.h"
 
 /* A place in a file. Comments met on the way, from '#' to the end of the line,
- * are kept as parts of `meta`, if there is one. */
+ * are kept as parts of `meta`, called "comment", if there is one. */
 struct scan {
     const uint8_t *at, *end;
     struct meta *meta;
