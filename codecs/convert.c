@@ -108,16 +108,18 @@ static bool nothing_to_do(const struct plan *p, const struct image *img)
 
 /* ---- Doing it, a row at a time, in doubles ------------------------------
  *
- * A double holds every sample of 16 bits and every float exactly, so one way
- * serves all pairs of cells. This is no hot path: pictures that keep their
- * format never come here. */
+ * A double holds every sample of 16 bits and every float exactly, and so it
+ * does the product of two of 16 bits: rounding is exact if the one division
+ * comes last. One way serves all pairs of cells; this is no hot path, since
+ * pictures that keep their format never come here. */
 
 struct worker {
     const struct image *src;
     struct image *dst;
     const struct plan *plan;
-    double *channel[5]; /* a row of each: gray or R G B, alpha; 0 to 1 */
-    uint64_t clipped;   /* samples that were outside of 0 to 1 */
+    double full;        /* full intensity of what is in the channels */
+    double *channel[5]; /* a row of each: gray or R G B, alpha; 0 to full */
+    uint64_t clipped;   /* samples that were outside of that */
 };
 
 static double sample(const struct image *img, unsigned plane, uint32_t y,
@@ -141,10 +143,9 @@ static void load_palette(struct worker *w, uint32_t y)
     for (uint32_t x = 0; x < img->width; x++) {
         const uint8_t *entry = img->meta->palette[row[x]];
         for (unsigned c = 0; c < 3; c++)
-            w->channel[c][x] = entry[c] / 255.0;
+            w->channel[c][x] = entry[c];
         /* An index past the palette is opaque black, as viewers show it. */
-        w->channel[3][x] =
-            row[x] < img->meta->ncolors ? entry[3] / 255.0 : 1.0;
+        w->channel[3][x] = row[x] < img->meta->ncolors ? entry[3] : 255;
     }
 }
 
@@ -154,7 +155,7 @@ static void load_key(struct worker *w, uint32_t y, unsigned colors)
         bool hit = true;
         for (unsigned c = 0; c < colors; c++)
             hit = hit && sample(w->src, c, y, x) == w->src->meta->key[c];
-        w->channel[colors][x] = hit ? 0.0 : 1.0;
+        w->channel[colors][x] = hit ? 0 : w->full;
     }
 }
 
@@ -162,14 +163,13 @@ static void load_key(struct worker *w, uint32_t y, unsigned colors)
 static unsigned load_row(struct worker *w, uint32_t y)
 {
     const struct image *img = w->src;
-    double scale = img->maxval ? 1.0 / img->maxval : 1.0;
     if (img->color == COLOR_INDEXED) {
         load_palette(w, y);
         return 3;
     }
     for (unsigned c = 0; c < img->nplanes; c++)
         for (uint32_t x = 0; x < img->width; x++)
-            w->channel[c][x] = sample(img, c, y, x) * scale;
+            w->channel[c][x] = sample(img, c, y, x);
     unsigned colors = img->nplanes - img->alpha;
     if (!img->alpha && img->meta && img->meta->keyed)
         load_key(w, y, colors);
@@ -194,12 +194,12 @@ static void lay_on_background(struct worker *w, unsigned colors)
 {
     const uint8_t *over = w->plan->opts->over;
     /* On gray a background is its luma, ITU-R BT.601. */
-    double luma = (0.299 * over[0] + 0.587 * over[1] + 0.114 * over[2]) / 255;
+    double luma = 0.299 * over[0] + 0.587 * over[1] + 0.114 * over[2];
     for (unsigned c = 0; c < colors; c++) {
-        double back = colors == 1 ? luma : over[c] / 255.0;
+        double back = (colors == 1 ? luma : over[c]) * w->full / 255;
         for (uint32_t x = 0; x < w->src->width; x++) {
-            double a = w->channel[colors][x];
-            w->channel[c][x] = a * w->channel[c][x] + (1 - a) * back;
+            double v = w->channel[c][x], a = w->channel[colors][x];
+            w->channel[c][x] = (a * v + (w->full - a) * back) / w->full;
         }
     }
 }
@@ -208,18 +208,18 @@ static void store(struct worker *w, const double *from, unsigned plane,
                   uint32_t y)
 {
     void *row = plane_row(&w->dst->plane[plane], y);
-    uint32_t top = w->dst->maxval;
+    double top = w->dst->maxval, full = w->full;
     for (uint32_t x = 0; x < w->dst->width; x++) {
         double v = from[x];
         if (w->dst->cell == CELL_F32) {
-            ((float *)row)[x] = (float)v;
+            ((float *)row)[x] = (float)(v / full);
             continue;
         }
-        if (!(v >= 0 && v <= 1)) { /* NaN too */
+        if (!(v >= 0 && v <= full)) { /* NaN too */
             w->clipped++;
-            v = v > 1 ? 1 : 0;
+            v = v > full ? full : 0;
         }
-        uint32_t n = (uint32_t)(v * top + 0.5);
+        uint32_t n = (uint32_t)(v * top / full + 0.5);
         if (w->dst->cell == CELL_U8)
             ((uint8_t *)row)[x] = (uint8_t)n;
         else
@@ -245,10 +245,9 @@ static void convert_row(struct worker *w, uint32_t y)
 static void convert_other(struct worker *w, uint32_t y)
 {
     double *row = w->channel[0];
-    double scale = w->src->maxval ? 1.0 / w->src->maxval : 1.0;
     for (unsigned i = 0; i < w->dst->nplanes; i++) {
         for (uint32_t x = 0; x < w->src->width; x++)
-            row[x] = sample(w->src, i, y, x) * scale;
+            row[x] = sample(w->src, i, y, x);
         store(w, row, i, y);
     }
 }
@@ -257,6 +256,7 @@ static int convert(struct image *dst, const struct image *src,
                    const struct plan *plan, struct err *err)
 {
     struct worker w = { .src = src, .dst = dst, .plan = plan };
+    w.full = src->color == COLOR_INDEXED ? 255 : src->maxval ? src->maxval : 1;
     double *rows = calloc(src->width, 5 * sizeof *rows);
     if (!rows)
         return fail(err, "no memory for a row");
