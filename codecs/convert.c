@@ -95,7 +95,9 @@ static int plan_cells(struct plan *p, const struct image *img,
                     to->title, image_bits(img),
                     can(to->holds.cells, CELL_U16) ? 16 : 8);
     }
-    if (p->cell != img->cell || !keeps_maxval(img, to))
+    /* An index is no sample: its colors have 8 bits. */
+    bool asked = depth && img->color != COLOR_INDEXED;
+    if (asked || p->cell != img->cell || !keeps_maxval(img, to))
         p->maxval = maxval_of(p->cell);
     return 0;
 }

@@ -2,7 +2,8 @@
  *
  * What loses nothing is done unasked: a palette becomes its colors, gray
  * becomes RGB, samples are scaled to the full range of a larger cell, floats
- * take value / maxval. What loses something must be asked for. */
+ * take value / maxval. What loses something must be asked for. A depth that is
+ * asked for is had in full: 1 bit becomes 0 or 255. */
 #ifndef CODECS_CONVERT_H
 #define CODECS_CONVERT_H
 
