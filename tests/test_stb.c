@@ -1,0 +1,497 @@
+/* BMP and TGA: what is in them, however they are laid out, what is kept of them,
+ * and that no cut is taken for zeros. */
+#include "codecs/stb.h"
+#include "tests/formats.h"
+
+#define TEXT(text) text, sizeof text - 1
+#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
+
+static const char cut[] = "cut short, read as far as it goes";
+
+static void append(struct bytes *file, const void *data, size_t size)
+{
+    if (!bytes_append(file, data, size))
+        abort();
+}
+
+/* ---- BMP ---------------------------------------------------------------- */
+
+/* The fields of a BMP that the tests vary. */
+struct bmp {
+    uint32_t header; /* its size; 0: 40 */
+    int32_t width, height;
+    unsigned bits;
+    uint32_t coding, colors;
+    const char *palette; /* and masks: what stands before the pixels */
+    size_t palette_size;
+    const char *pixels;
+    size_t pixels_size;
+};
+
+static struct bytes make_bmp(struct bmp b)
+{
+    struct bytes file = { 0 };
+    uint8_t head[14 + 124] = "BM";
+    uint32_t size = b.header ? b.header : 40;
+    put_little32(head + 10, (uint32_t)(14 + size + b.palette_size));
+    put_little32(head + 14, size);
+    if (size == 12) {
+        put_little16(head + 18, (unsigned)b.width);
+        put_little16(head + 20, (unsigned)b.height);
+        put_little16(head + 22, 1);
+        put_little16(head + 24, b.bits);
+    } else {
+        put_little32(head + 18, (uint32_t)b.width);
+        put_little32(head + 22, (uint32_t)b.height);
+        put_little16(head + 26, 1);
+        put_little16(head + 28, b.bits);
+        put_little32(head + 30, b.coding);
+        put_little32(head + 46, b.colors);
+    }
+    if (size > 40 && b.coding == 3) { /* the masks are in the header */
+        memcpy(head + 54, b.palette, b.palette_size);
+        put_little32(head + 10, 14 + size);
+        b.palette_size = 0;
+    }
+    append(&file, head, 14 + size);
+    append(&file, b.palette, b.palette_size);
+    append(&file, b.pixels, b.pixels_size);
+    return file;
+}
+
+static void bmp_is(struct bmp b, unsigned nplanes, const double *want,
+                   const char *said)
+{
+    struct bytes file = make_bmp(b);
+    uint32_t height = (uint32_t)(b.height < 0 ? -b.height : b.height);
+    check_file(&codec_bmp, file.data, file.size, (uint32_t)b.width, height,
+               nplanes, want, said);
+    check_cuts(&codec_bmp, file.data, file.size, 0);
+    bytes_free(&file);
+}
+
+static void bmp_refused(struct bmp b, const char *words)
+{
+    struct bytes file = make_bmp(b);
+    check_refused(&codec_bmp, file.data, file.size, words);
+    bytes_free(&file);
+}
+
+/* Three colors: 1 2 3, 4 5 6 and 7 8 9, blue first. */
+#define PALETTE "\3\2\1\0\6\5\4\0\x09\x08\x07\0"
+#define CORE_PALETTE "\3\2\1\6\5\4\x09\x08\x07"
+#define BYTES(name, text) .name = text, .name##_size = sizeof text - 1
+
+static void test_bmp_palettes(void)
+{
+    static const char said[] = "its palette is not kept, only its colors";
+    const double eight[] = { 4, 5, 6, 7, 8, 9, 1, 2, 3, 1, 2, 3 };
+    struct bmp b = { .width = 2, .height = 2, .bits = 8,
+                     BYTES(palette, PALETTE),
+                     BYTES(pixels, "\0\0..\1\2..") };
+    bmp_is(b, 3, eight, said); /* the bottom row comes first */
+    b.colors = 3;
+    bmp_is(b, 3, eight, said);
+    b.header = 124;
+    bmp_is(b, 3, eight, said);
+    b.header = 12;
+    b.palette = CORE_PALETTE;
+    b.palette_size = 9;
+    bmp_is(b, 3, eight, said);
+    /* A color past the palette is black, and so is one past those in use. */
+    bmp_is((struct bmp){ .width = 2, .height = -1, .bits = 8, .colors = 2,
+                         BYTES(palette, PALETTE), BYTES(pixels, "\xff\2..") },
+           3, SAMPLES(0, 0, 0, 0, 0, 0), said);
+    bmp_is((struct bmp){ .width = 3, .height = -2, .bits = 4,
+                         BYTES(palette, PALETTE),
+                         BYTES(pixels, "\x01\x20..\x22\x1f..") },
+           3, SAMPLES(1, 2, 3, 4, 5, 6, 7, 8, 9, 7, 8, 9, 7, 8, 9, 4, 5, 6),
+           said);
+    bmp_is((struct bmp){ .width = 9, .height = 1, .bits = 1,
+                         BYTES(palette, "\3\2\1\0\6\5\4\0"),
+                         BYTES(pixels, "\x01\x80..") },
+           3, SAMPLES(1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2,
+                      3, 4, 5, 6, 4, 5, 6),
+           said);
+    bmp_is((struct bmp){ .header = 12, .width = 2, .height = 1, .bits = 1,
+                         BYTES(palette, "\3\2\1\6\5\4"),
+                         BYTES(pixels, "\x40...") },
+           3, SAMPLES(1, 2, 3, 4, 5, 6), said);
+}
+
+/* A pixel of "abc" is blue a, green b, red c. */
+static void test_bmp_colors(void)
+{
+    const double two[] = { 'c', 'b', 'a', 'f', 'e', 'd' };
+    struct bmp b = { .width = 1, .height = 2, .bits = 24,
+                     BYTES(pixels, "def.abc.") };
+    bmp_is(b, 3, two, NULL);
+    b.header = 12;
+    bmp_is(b, 3, two, NULL);
+    b.header = 108;
+    bmp_is(b, 3, two, NULL);
+    b = (struct bmp){ .width = 1, .height = -2, .bits = 24,
+                      BYTES(palette, "a gap"), BYTES(pixels, "abc.def.") };
+    bmp_is(b, 3, two, NULL);
+    /* The fourth byte of 32 bits is alpha, if any is not 0. */
+    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 32,
+                         BYTES(pixels, "abc\0def\1") },
+           4, SAMPLES('c', 'b', 'a', 0, 'f', 'e', 'd', 1), NULL);
+    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 32,
+                         BYTES(pixels, "abc\0def\0") },
+           4, SAMPLES('c', 'b', 'a', 255, 'f', 'e', 'd', 255), NULL);
+    /* Masks behind a header of 40 have no alpha; those in one of 108 may. */
+    bmp_is((struct bmp){ .width = 1, .height = 1, .bits = 32, .coding = 3,
+                         BYTES(palette, "\xff\0\0\0\0\xff\0\0\0\0\xff\0"),
+                         BYTES(pixels, "abc.") },
+           3, SAMPLES('a', 'b', 'c'), NULL);
+    for (uint32_t size = 56; size <= 124; size++)
+        if (size == 56 || size == 108 || size == 124)
+            bmp_is((struct bmp){ .header = size, .width = 1, .height = 1,
+                                 .bits = 32, .coding = 3,
+                                 BYTES(palette, "\0\0\xff\0\0\xff\0\0\xff\0\0\0"
+                                                "\0\0\0\xff"),
+                                 BYTES(pixels, "abc\0") },
+                   4, SAMPLES('c', 'b', 'a', 0), NULL);
+    /* 5 bits each: 31 is 255, 16 is 132 and 1 is 8. */
+    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 16,
+                         BYTES(pixels, "\x1f\x42\x00\x04") },
+           3, SAMPLES(132, 132, 255, 8, 0, 0), "its 16 bits a pixel become 24");
+    /* 5, 6 and 5 bits: 63 is 255. */
+    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 16, .coding = 3,
+                         BYTES(palette,
+                               "\0\xf8\0\0\xe0\x07\0\0\x1f\0\0\0"),
+                         BYTES(pixels, "\xe0\x07\x1f\xf8") },
+           3, SAMPLES(0, 255, 0, 255, 0, 255), "its 16 bits a pixel become 24");
+}
+
+static void test_bmp_refused(void)
+{
+    const struct bmp good = { .width = 1, .height = 1, .bits = 24,
+                              BYTES(pixels, "abc.") };
+    struct bmp b = good;
+    b.bits = 8;
+    b.coding = 1;
+    bmp_refused(b, "its pixels are run-length coded; only plain ones can be "
+                   "read");
+    b.coding = 4;
+    bmp_refused(b, "its pixels are coded in way 4; only plain ones can be read");
+    b.coding = 3;
+    bmp_refused(b, "its header is malformed");
+    b = good;
+    b.bits = 2;
+    bmp_refused(b, "2 bits a pixel; 1, 4, 8, 16, 24 and 32 can be read");
+    b = good;
+    b.header = 16;
+    bmp_refused(b, "a header of 16 bytes; 12 or 40 and more can be read");
+    b = good;
+    b.width = -1;
+    bmp_refused(b, "its header is malformed");
+    b.width = 0;
+    bmp_refused(b, "an empty picture: 0 x 1 pixels");
+    b = good;
+    b.height = INT32_MIN;
+    bmp_refused(b, "1 x 2147483648 pixels are more than --max-pixels allows");
+    b = good;
+    b.height = 3;
+    bmp_refused(b, "the image data is cut short: 4 bytes of 12");
+    b = good;
+    b.bits = 32;
+    b.coding = 3;
+    b.palette = "\xff\3\0\0\0\xfc\x0f\0\0\0\xf0\x3f"; /* 10 bits each */
+    b.palette_size = 12;
+    bmp_refused(b, "it cannot be decoded: bad masks");
+}
+
+static void test_bmp_damaged(void)
+{
+    struct bytes file = make_bmp((struct bmp){
+        .width = 1, .height = -2, .bits = 24, BYTES(pixels, "abc.de") });
+    check_tolerated(&codec_bmp, file.data, file.size,
+                    SAMPLES('c', 'b', 'a', 0, 'e', 'd'), cut);
+    check_hostile(&codec_bmp, file.data, file.size, 54);
+    bytes_free(&file);
+    file = make_bmp((struct bmp){ .width = 2, .height = 1, .bits = 8,
+                                  BYTES(palette, PALETTE),
+                                  BYTES(pixels, "\1\2..") });
+    check_hostile(&codec_bmp, file.data, file.size, 54);
+    bytes_free(&file);
+    file = make_bmp((struct bmp){ .header = 108, .width = 1, .height = 1,
+                                  .bits = 32, .coding = 3,
+                                  BYTES(palette, "\0\0\xff\0\0\xff\0\0\xff\0\0"
+                                                 "\0\0\0\0\xff"),
+                                  BYTES(pixels, "abcd") });
+    check_hostile(&codec_bmp, file.data, file.size, 122);
+    bytes_free(&file);
+}
+
+/* Pixels a meter along x and y, as a picture of a density is written. */
+static void density_is(struct density density, enum xform turned, uint32_t x,
+                       uint32_t y, unsigned warnings_want)
+{
+    struct warnings warnings = { 0 };
+    struct image img = random_picture(CELL_U8, 255, COLOR_RGB, 3, 2, 2);
+    img.meta = meta_new(&codec_png);
+    img.meta->density = density;
+    img.turned = turned;
+    struct bytes file = written(&codec_bmp, &img, "bmp", &warnings);
+    CHECK(little32(file.data + 38) == x && little32(file.data + 42) == y,
+          "%u, %u", little32(file.data + 38), little32(file.data + 42));
+    CHECK(warnings.count == warnings_want, "%s", warnings.list[0].text);
+    bytes_free(&file);
+    image_free(&img);
+}
+
+static void test_bmp_density(void)
+{
+    density_is((struct density){ DENSITY_METER, 7, 9 }, XFORM_MIRROR_X, 7, 9, 0);
+    density_is((struct density){ DENSITY_METER, 7, 9 }, XFORM_ROTATE_90, 9, 7,
+               0);
+    density_is((struct density){ DENSITY_INCH, 300, 72 }, XFORM_TRANSPOSE, 2835,
+               11811, 0);
+    density_is((struct density){ DENSITY_ASPECT, 1, 1 }, XFORM_NONE, 0, 0, 0);
+    density_is((struct density){ DENSITY_ASPECT, 2, 1 }, XFORM_NONE, 0, 0, 1);
+    /* In its own format a turn by 90 degrees is the same file but for that. */
+    struct bytes file = make_bmp((struct bmp){ .width = 1, .height = 1,
+                                               .bits = 24,
+                                               BYTES(pixels, "abc\0") });
+    struct bytes want = { 0 };
+    put_little32(file.data + 2, 58);
+    put_little32(file.data + 38, 2835);
+    put_little32(file.data + 42, 1000);
+    append(&want, file.data, file.size);
+    put_little32(want.data + 38, 1000);
+    put_little32(want.data + 42, 2835);
+    check_rewritten(&codec_bmp, file.data, file.size, "bmp", XFORM_ROTATE_270,
+                    want.data, want.size);
+    bytes_free(&want);
+    bytes_free(&file);
+}
+
+/* ---- TGA ---------------------------------------------------------------- */
+
+enum { LEFT_UP = 0, RIGHT_UP = 0x10, LEFT_DOWN = 0x20, RIGHT_DOWN = 0x30 };
+
+static struct bytes make_tga(unsigned type, unsigned bits, unsigned width,
+                             unsigned height, unsigned descriptor,
+                             const char *pixels, size_t size)
+{
+    struct bytes file = { 0 };
+    uint8_t head[18] = { 0 };
+    head[2] = (uint8_t)type;
+    put_little16(head + 12, width);
+    put_little16(head + 14, height);
+    head[16] = (uint8_t)bits;
+    head[17] = (uint8_t)descriptor;
+    append(&file, head, sizeof head);
+    append(&file, pixels, size);
+    return file;
+}
+
+/* What stands between the header and the pixels. */
+static void insert(struct bytes *file, const char *data, size_t size)
+{
+    append(file, data, size);
+    memmove(file->data + 18 + size, file->data + 18, file->size - 18 - size);
+    memcpy(file->data + 18, data, size);
+}
+
+static void tga_is(struct bytes file, unsigned nplanes, const double *want,
+                   const char *said)
+{
+    check_file(&codec_tga, file.data, file.size, little16(file.data + 12),
+               little16(file.data + 14), nplanes, want, said);
+    check_cuts(&codec_tga, file.data, file.size, 0);
+    check_hostile(&codec_tga, file.data, file.size, 18);
+    bytes_free(&file);
+}
+
+static void test_tga_files(void)
+{
+    const double four[] = { 'a', 'b', 'c', 'd' };
+    tga_is(make_tga(3, 8, 2, 2, LEFT_DOWN, TEXT("abcd")), 1, four, NULL);
+    tga_is(make_tga(3, 8, 2, 2, LEFT_UP, TEXT("cdab")), 1, four, NULL);
+    tga_is(make_tga(3, 8, 2, 2, RIGHT_DOWN, TEXT("badc")), 1, four, NULL);
+    tga_is(make_tga(3, 8, 2, 2, RIGHT_UP, TEXT("dcba")), 1, four, NULL);
+    tga_is(make_tga(3, 16, 2, 1, LEFT_DOWN | 8, TEXT("abcd")), 2, four, NULL);
+    tga_is(make_tga(2, 24, 1, 2, LEFT_UP, TEXT("abcdef")), 3,
+           SAMPLES('f', 'e', 'd', 'c', 'b', 'a'), NULL);
+    tga_is(make_tga(2, 32, 2, 1, RIGHT_UP | 8, TEXT("abc\0efgh")), 4,
+           SAMPLES('g', 'f', 'e', 'h', 'c', 'b', 'a', 0), NULL);
+    /* 5 bits each: 31 is 255, 16 is 131 and 1 is 8. */
+    tga_is(make_tga(2, 16, 2, 1, LEFT_DOWN, TEXT("\x1f\x42\x00\x04")), 3,
+           SAMPLES(131, 131, 255, 8, 0, 0), "its 16 bits a pixel become 24");
+    tga_is(make_tga(2, 16, 1, 1, LEFT_DOWN | 1, TEXT("\x1f\xc2")), 3,
+           SAMPLES(131, 131, 255),
+           "its 16 bits a pixel become 24 without alpha");
+    tga_is(make_tga(2, 15, 1, 1, LEFT_DOWN, TEXT("\x1f\x00")), 3,
+           SAMPLES(0, 0, 255), "its 15 bits a pixel become 24");
+}
+
+/* Runs and literals, some of which go on in the next row; in every order. */
+static void test_tga_packets(void)
+{
+    const double gray[] = { 'a', 'a', 'a', 'b', 'c', 'd' };
+    tga_is(make_tga(11, 8, 3, 2, LEFT_DOWN, TEXT("\x82"
+                                                 "a\2bcd")),
+           1, gray, NULL);
+    tga_is(make_tga(11, 8, 2, 3, LEFT_DOWN, TEXT("\x82"
+                                                 "a\0b\1cd")),
+           1, gray, NULL);
+    tga_is(make_tga(11, 8, 2, 3, RIGHT_UP, TEXT("\1dc\0b\x82"
+                                                "a")),
+           1, gray, NULL);
+    tga_is(make_tga(10, 24, 3, 1, LEFT_DOWN, TEXT("\0abc\x81"
+                                                  "def")),
+           3, SAMPLES('c', 'b', 'a', 'f', 'e', 'd', 'f', 'e', 'd'), NULL);
+    tga_is(make_tga(10, 32, 2, 1, LEFT_DOWN | 8, TEXT("\1abcdefgh")), 4,
+           SAMPLES('c', 'b', 'a', 'd', 'g', 'f', 'e', 'h'), NULL);
+    tga_is(make_tga(10, 16, 2, 1, LEFT_DOWN, TEXT("\x81\x1f\x00")), 3,
+           SAMPLES(0, 0, 255, 0, 0, 255), "its 16 bits a pixel become 24");
+    /* The last packet may say more than there is room for. */
+    tga_is(make_tga(11, 8, 2, 1, LEFT_DOWN, TEXT("\xff"
+                                                 "a")),
+           1, SAMPLES('a', 'a'), NULL);
+}
+
+static void test_tga_palettes(void)
+{
+    static const char said[] = "its palette is not kept, only its colors";
+    static const unsigned types[] = { 1, 1, 9 };
+    static const struct {
+        const char *pixels;
+        size_t size;
+    } data[] = { { TEXT("\1\0") }, { TEXT("\1\0\0\0") }, { TEXT("\1\1\0") } };
+    for (unsigned i = 0; i < 3; i++) {
+        struct bytes file = make_tga(types[i], i == 1 ? 16 : 8, 2, 1, LEFT_DOWN,
+                                     data[i].pixels, data[i].size);
+        file.data[1] = 1;
+        file.data[5] = 2;
+        file.data[7] = 24;
+        insert(&file, TEXT("abcdef"));
+        tga_is(file, 3, SAMPLES('f', 'e', 'd', 'c', 'b', 'a'), said);
+    }
+    struct bytes file = make_tga(1, 8, 2, 1, LEFT_UP, TEXT("\1\0"));
+    file.data[1] = 1;
+    file.data[5] = 2;
+    file.data[7] = 32;
+    insert(&file, TEXT("abcdefgh"));
+    tga_is(file, 4, SAMPLES('g', 'f', 'e', 'h', 'c', 'b', 'a', 'd'), said);
+    file = make_tga(1, 8, 1, 1, LEFT_UP, TEXT("\0"));
+    file.data[1] = 1;
+    file.data[5] = 1;
+    file.data[7] = 16;
+    insert(&file, TEXT("\x1f\x00"));
+    tga_is(file, 3, SAMPLES(0, 0, 255), said);
+}
+
+static void tga_refused(unsigned at, uint8_t value, const char *words)
+{
+    struct bytes file = make_tga(1, 8, 2, 1, LEFT_DOWN, TEXT("\0\0"));
+    file.data[1] = 1;
+    file.data[5] = 1;
+    file.data[7] = 24;
+    insert(&file, TEXT("abc"));
+    file.data[at] = value;
+    check_refused(&codec_tga, file.data, file.size, words);
+    bytes_free(&file);
+}
+
+static void test_tga_refused(void)
+{
+    tga_refused(1, 2, "probe");
+    tga_refused(2, 0, "probe");
+    tga_refused(2, 3, "a palette beside the colors; only one can be read");
+    tga_refused(3, 1, "a palette of 1 colors from number 1 on; it must begin at "
+                      "0");
+    tga_refused(5, 0, "a palette of 0 colors from number 0 on; it must begin at "
+                      "0");
+    tga_refused(7, 8, "probe");
+    tga_refused(12, 0, "probe");
+    tga_refused(14, 2, "the image data is cut short");
+    tga_refused(16, 24, "probe");
+    tga_refused(17, 0x40, "its rows are interleaved; only plain ones can be "
+                          "read");
+    tga_refused(0, 10, "the file is cut short");
+}
+
+/* Tolerant, what is missing is black; not a byte of it is left over. */
+static void test_tga_tolerant(void)
+{
+    struct bytes file = make_tga(3, 8, 2, 2, LEFT_DOWN, TEXT("abc"));
+    check_tolerated(&codec_tga, file.data, file.size,
+                    SAMPLES('a', 'b', 'c', 0), cut);
+    bytes_free(&file);
+    file = make_tga(2, 24, 1, 2, LEFT_DOWN, TEXT("abcd"));
+    check_tolerated(&codec_tga, file.data, file.size,
+                    SAMPLES('c', 'b', 'a', 0, 0, 'd'), cut);
+    bytes_free(&file);
+    file = make_tga(11, 8, 2, 2, LEFT_DOWN, TEXT("\x81"
+                                                 "a\1b"));
+    check_tolerated(&codec_tga, file.data, file.size,
+                    SAMPLES('a', 'a', 'b', 0), cut);
+    bytes_free(&file);
+}
+
+/* The image ID and the bits of alpha stay; areas that do not are named. */
+static void test_tga_kept(void)
+{
+    struct warnings warnings = { 0 };
+    struct bytes file =
+        make_tga(2, 32, 1, 1, LEFT_DOWN | 0, TEXT("abc\0\0\0\0\0\0\0\0\0"
+                                                  "TRUEVISION-XFILE.\0"));
+    file.data[0] = 4;
+    insert(&file, TEXT("F\0or"));
+    struct opened o = open_file(&codec_tga, file.data, file.size, STRICT);
+    CHECK(o.status == 0 && o.warnings.count == 0, "%s", o.err.text);
+    struct bytes again = written(&codec_tga, &o.img, "tga", &warnings);
+    CHECK(again.data[0] == 4 && !memcmp(again.data + 18, "F\0or", 4) &&
+              again.data[17] == 0,
+          "%u, %u", again.data[0], again.data[17]);
+    close_file(&o);
+    check_file(&codec_tga, again.data, again.size, 1, 1, 4,
+               SAMPLES('c', 'b', 'a', 0), NULL);
+    bytes_free(&again);
+    file.data[file.size - 26] = 1;
+    check_file(&codec_tga, file.data, file.size, 1, 1, 4,
+               SAMPLES('c', 'b', 'a', 0),
+               "its extension and developer areas are not kept");
+    file.data[file.size - 3] = 'x';
+    check_file(&codec_tga, file.data, file.size, 1, 1, 4,
+               SAMPLES('c', 'b', 'a', 0),
+               "26 bytes after the picture are not kept");
+    bytes_free(&file);
+}
+
+static void test_round_trips(void)
+{
+    for (uint32_t width = 1; width < 140; width += width < 9 ? 1 : 43)
+        for (unsigned n = 1; n <= 4; n++) {
+            struct image img =
+                random_picture(CELL_U8, 255, n < 3 ? COLOR_GRAY : COLOR_RGB, n,
+                               width, 7);
+            check_round_trip(&codec_tga, &img, "tga");
+            if (n >= 3)
+                check_round_trip(&codec_bmp, &img, "bmp");
+            memset(img.cells, 7, img.size / 2); /* something to pack */
+            check_round_trip(&codec_tga, &img, "tga");
+            image_free(&img);
+        }
+}
+
+int main(void)
+{
+    test_bmp_palettes();
+    test_bmp_colors();
+    test_bmp_refused();
+    test_bmp_damaged();
+    test_bmp_density();
+    test_tga_files();
+    test_tga_packets();
+    test_tga_palettes();
+    test_tga_refused();
+    test_tga_tolerant();
+    test_tga_kept();
+    test_round_trips();
+    return test_end();
+}
