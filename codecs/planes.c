@@ -160,6 +160,21 @@ INLINE void swap32_any(void *cells, size_t count)
         cell[i] = __builtin_bswap32(cell[i]);
 }
 
+INLINE unsigned max_any(enum cell cell, const void *cells, size_t count)
+{
+    const uint8_t *small = cells;
+    const loose16 *large = cells;
+    uint8_t max8 = 0;
+    uint16_t max16 = 0;
+    if (cell == CELL_U8)
+        for (size_t i = 0; i < count; i++)
+            max8 = small[i] > max8 ? small[i] : max8;
+    else
+        for (size_t i = 0; i < count; i++)
+            max16 = large[i] > max16 ? large[i] : max16;
+    return cell == CELL_U8 ? max8 : max16;
+}
+
 #ifdef __x86_64__
 #define WIDE __attribute__((target("avx2")))
 static bool has_wide(void)
@@ -195,6 +210,11 @@ WIDE static void swap32_wide(void *cells, size_t count)
     swap32_any(cells, count);
 }
 
+WIDE static unsigned max_wide(enum cell cell, const void *cells, size_t count)
+{
+    return max_any(cell, cells, count);
+}
+
 void planes_split_row(const struct image *img, uint32_t y, const void *row)
 {
     if (has_wide())
@@ -225,4 +245,10 @@ void cells_swap32(void *cells, size_t count)
         swap32_wide(cells, count);
     else
         swap32_any(cells, count);
+}
+
+unsigned cells_max(enum cell cell, const void *cells, size_t count)
+{
+    return has_wide() ? max_wide(cell, cells, count)
+                      : max_any(cell, cells, count);
 }

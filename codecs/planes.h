@@ -21,6 +21,10 @@ void planes_join_row(const struct image *img, uint32_t y, void *row);
 void cells_swap16(void *cells, size_t count);
 void cells_swap32(void *cells, size_t count);
 
+/* The largest of `count` cells, which are no floats and need not be aligned; 0
+ * of none. */
+unsigned cells_max(enum cell cell, const void *cells, size_t count);
+
 /* Whether this machine stores the high byte first, so that a file which does
  * as well needs no swap. */
 static inline bool cells_big_endian(void)

@@ -25,15 +25,8 @@ int samples_shape(struct image *img, uint32_t maxval, struct err *err)
 /* Whether no sample of a row is above maxval. */
 static bool row_fits(const void *row, size_t n, const struct image *img)
 {
-    uint32_t most = 0;
-    if (img->maxval == (img->cell == CELL_U8 ? 255 : 65535))
-        return true;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t v = img->cell == CELL_U8 ? ((const uint8_t *)row)[i]
-                                          : ((const uint16_t *)row)[i];
-        most = v > most ? v : most;
-    }
-    return most <= img->maxval;
+    return img->maxval == (img->cell == CELL_U8 ? 255 : 65535) ||
+           cells_max(img->cell, row, n) <= img->maxval;
 }
 
 static size_t row_bytes(const struct image *img)

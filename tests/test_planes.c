@@ -90,9 +90,28 @@ static void test_swaps(void)
     }
 }
 
+static void test_max(void)
+{
+    uint8_t cells[2 * 200 + 1] = { 0 };
+    CHECK(cells_max(CELL_U8, cells, 0) == 0, "none");
+    CHECK(cells_max(CELL_U16, cells, 0) == 0, "none");
+    for (size_t i = 0; i < 200; i++) {
+        uint16_t large = 40000;
+        cells[1 + i] = 200;
+        CHECK(cells_max(CELL_U8, cells + 1, 200) == 200, "at %zu", i);
+        CHECK(cells_max(CELL_U8, cells + 1, i) == 0, "behind %zu", i);
+        cells[1 + i] = 0;
+        memcpy(cells + 1 + 2 * i, &large, 2);
+        CHECK(cells_max(CELL_U16, cells + 1, 200) == 40000, "at %zu", i);
+        CHECK(cells_max(CELL_U16, cells + 1, i) == 0, "behind %zu", i);
+        memset(cells + 1 + 2 * i, 0, 2);
+    }
+}
+
 int main(void)
 {
     test_rows();
+    test_max();
     test_swaps();
     return test_end();
 }
