@@ -84,14 +84,15 @@ static size_t bits_row(const struct image *img)
 /* As far as there are any. */
 static void bits_read(struct image *img, struct scan *scan)
 {
+    /* Whole bytes: a row of a plane has room for what is past its end. */
     for (uint32_t y = 0; y < img->height; y++) {
-        uint8_t *row = plane_row(&img->plane[0], y), byte = 0;
-        for (uint32_t x = 0; x < img->width; x++) {
-            if (x % 8 == 0 && scan->at == scan->end)
+        uint8_t *row = plane_row(&img->plane[0], y);
+        for (size_t i = 0; i < bits_row(img); i++) {
+            if (scan->at == scan->end)
                 return;
-            if (x % 8 == 0)
-                byte = *scan->at++;
-            row[x] = !(byte >> (7 - x % 8) & 1);
+            unsigned byte = *scan->at++;
+            for (unsigned bit = 0; bit < 8; bit++)
+                row[8 * i + bit] = !(byte << bit & 128);
         }
     }
 }
@@ -105,9 +106,13 @@ static int bits_write(struct bytes *file, const struct image *img,
     for (uint32_t y = 0; y < img->height; y++) {
         const uint8_t *row = plane_row(&img->plane[0], y);
         uint8_t *to = file->data + file->size;
-        memset(to, 0, n);
-        for (uint32_t x = 0; x < img->width; x++)
-            to[x / 8] |= (uint8_t)(!row[x] << (7 - x % 8));
+        for (size_t i = 0; i < n; i++) {
+            size_t left = img->width - 8 * i, bits = left < 8 ? left : 8;
+            unsigned byte = 0;
+            for (size_t bit = 0; bit < bits; bit++)
+                byte |= row[8 * i + bit] ? 0 : 128u >> bit;
+            to[i] = (uint8_t)byte;
+        }
         file->size += n;
     }
     return 0;
