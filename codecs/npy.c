@@ -82,7 +82,8 @@ static bool take_number(struct head *h, uint64_t *number)
     return h->at > begin;
 }
 
-/* "(3, 480, 640)"; one element has a comma behind it. */
+/* "(3, 480, 640)"; one element has a comma behind it, and Python 2 may have put
+ * an L behind each. */
 static bool take_shape(struct head *h)
 {
     uint64_t n;
@@ -94,6 +95,8 @@ static bool take_shape(struct head *h)
         if (h->dimensions < DIMENSIONS)
             h->shape[h->dimensions] = n;
         h->dimensions++;
+        if (h->at < h->end && *h->at == 'L')
+            h->at++;
         if (!take(h, ',') && (h->at == h->end || *h->at != ')'))
             return false;
     }
@@ -125,9 +128,11 @@ static bool take_dictionary(struct head *h)
     while (!take(h, '}')) {
         if (!take_pair(h))
             return false;
-        take(h, ',');
+        if (!take(h, ',') && (h->at == h->end || *h->at != '}'))
+            return false;
     }
-    return h->seen == 7;
+    skip_blanks(h);
+    return h->seen == 7 && h->at == h->end;
 }
 
 /* Finds the header of `file`, whose length has 2 bytes in version 1 and 4 in
