@@ -65,6 +65,8 @@ bool scan_word(struct scan *scan, char *word, size_t room)
 
 bool scan_one_blank(struct scan *scan)
 {
+    if (scan->at < scan->end && *scan->at == '#' && !take_comment(scan))
+        return false;
     return scan->at < scan->end && scan_is_blank(*scan->at++);
 }
 

@@ -28,7 +28,8 @@ bool scan_number(struct scan *scan, uint32_t *number);
 /* Reads a word shorter than `room` bytes, after blanks. False: there is none. */
 bool scan_word(struct scan *scan, char *word, size_t room);
 
-/* Passes the one blank that ends a header. False: there is none. */
+/* Passes the one blank that ends a header; a comment before it ends with it.
+ * False: there is none. */
 bool scan_one_blank(struct scan *scan);
 
 /* Whether nothing but blanks follows, since what follows may be another
