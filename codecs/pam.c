@@ -47,7 +47,8 @@ static int read_type(struct scan *scan, char *type, size_t room,
     size_t n = strlen(type);
     if (n > 0 && n + 1 < room)
         type[n++] = ' ';
-    while (scan->at < scan->end && *scan->at == ' ')
+    while (scan->at < scan->end && *scan->at != '\n' &&
+           scan_is_blank(*scan->at))
         scan->at++;
     while (scan->at < scan->end && *scan->at != '\n') {
         if (n + 1 >= room)
@@ -58,6 +59,15 @@ static int read_type(struct scan *scan, char *type, size_t room,
         n--;
     type[n] = '\0';
     return 0;
+}
+
+/* The pixels begin behind the line, which may have blanks at its end. */
+static bool end_line(struct scan *scan)
+{
+    while (scan->at < scan->end && *scan->at != '\n' &&
+           scan_is_blank(*scan->at))
+        scan->at++;
+    return scan->at < scan->end && *scan->at++ == '\n';
 }
 
 static int read_head(struct image *img, struct scan *scan, struct err *err)
@@ -79,10 +89,10 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
         }
         while (k < 4 && strcmp(word, keys[k]) != 0)
             k++;
-        if (k == 4 || !scan_number(scan, &value[k]))
+        if (k == 4 || value[k] || !scan_number(scan, &value[k]))
             return fail(err, "its header has a wrong line: %s", word);
     }
-    if (!scan_one_blank(scan))
+    if (!end_line(scan))
         return fail(err, "its header has no end");
     img->width = value[0];
     img->height = value[1];
