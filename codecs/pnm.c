@@ -29,6 +29,30 @@ static bool row_fits(const void *row, size_t n, const struct image *img)
            cells_max(img->cell, row, n) <= img->maxval;
 }
 
+static void clip_row(void *row, size_t n, const struct image *img)
+{
+    for (size_t i = 0; i < n; i++)
+        if (img->cell == CELL_U8 && ((uint8_t *)row)[i] > img->maxval)
+            ((uint8_t *)row)[i] = (uint8_t)img->maxval;
+        else if (img->cell == CELL_U16 && ((uint16_t *)row)[i] > img->maxval)
+            ((uint16_t *)row)[i] = (uint16_t)img->maxval;
+}
+
+/* A sample above the maxval is an error; tolerant, the first one of a picture
+ * is a warning. */
+static int note_clipped(bool *clipped, uint32_t y, const struct image *img,
+                        const struct load_opts *opts, struct err *err)
+{
+    if (!opts->tolerant)
+        return fail(err, "row %u has a sample above the maxval, %u", y,
+                    img->maxval);
+    if (!*clipped)
+        warn(opts->warnings, "samples above the maxval are taken as %u",
+             img->maxval);
+    *clipped = true;
+    return 0;
+}
+
 static size_t row_bytes(const struct image *img)
 {
     return (size_t)img->width * img->nplanes * cell_size(img->cell);
@@ -39,20 +63,23 @@ uint64_t samples_size(const struct image *img)
     return (uint64_t)row_bytes(img) * img->height;
 }
 
-int samples_read(struct image *img, struct scan *scan, struct err *err)
+int samples_read(struct image *img, struct scan *scan,
+                 const struct load_opts *opts, struct err *err)
 {
     size_t n = row_bytes(img), samples = (size_t)img->width * img->nplanes;
     uint8_t *row = malloc(n);
     if (!row)
         return fail(err, "no memory for a row");
+    bool clipped = false;
     int status = 0;
     for (uint32_t y = 0; y < img->height && status == 0; y++) {
         scan_take(scan, row, n);
         if (img->cell == CELL_U16 && !cells_big_endian())
             cells_swap16(row, samples);
-        if (!row_fits(row, samples, img))
-            status = fail(err, "row %u has a sample above the maxval, %u", y,
-                          img->maxval);
+        if (!row_fits(row, samples, img)) {
+            status = note_clipped(&clipped, y, img, opts, err);
+            clip_row(row, samples, img);
+        }
         planes_split_row(img, y, row);
     }
     free(row);
@@ -121,11 +148,10 @@ static int bits_write(struct bytes *file, const struct image *img,
 /* ---- Numbers ------------------------------------------------------------ */
 
 /* A sample as text. Bits need no blanks between them. */
-static bool text_sample(struct scan *scan, const struct image *img, bool bits,
-                        uint32_t *sample)
+static bool text_sample(struct scan *scan, bool bits, uint32_t *sample)
 {
     if (!bits)
-        return scan_number(scan, sample) && *sample <= img->maxval;
+        return scan_number(scan, sample);
     if (!scan_blanks(scan) || scan->at == scan->end ||
         (*scan->at != '0' && *scan->at != '1'))
         return false;
@@ -133,21 +159,34 @@ static bool text_sample(struct scan *scan, const struct image *img, bool bits,
     return true;
 }
 
+/* There is no number where one must be. Tolerant, nothing from there on is
+ * read. */
+static int text_cut(struct scan *scan, const struct image *img, uint32_t x,
+                    uint32_t y, const struct load_opts *opts, struct err *err)
+{
+    if (!opts->tolerant)
+        return fail(err, "column %u of row %u is no number up to %u", x, y,
+                    img->maxval);
+    warn(opts->warnings, "cut short, read as far as it goes");
+    scan->at = scan->end;
+    return 0;
+}
+
 static int text_read(struct image *img, struct scan *scan, bool bits,
                      const struct load_opts *opts, struct err *err)
 {
+    bool clipped = false;
     for (uint32_t y = 0; y < img->height; y++)
         for (uint32_t x = 0; x < img->width; x++)
             for (unsigned i = 0; i < img->nplanes; i++) {
                 void *row = plane_row(&img->plane[i], y);
                 uint32_t sample = 0;
-                if (!text_sample(scan, img, bits, &sample)) {
-                    if (!opts->tolerant)
-                        return fail(err, "column %u of row %u is no number up "
-                                         "to %u",
-                                    x, y, img->maxval);
-                    warn(opts->warnings, "cut short, read as far as it goes");
-                    return 0;
+                if (!text_sample(scan, bits, &sample) ||
+                    (sample > img->maxval && !opts->tolerant))
+                    return text_cut(scan, img, x, y, opts, err);
+                if (sample > img->maxval) {
+                    note_clipped(&clipped, y, img, opts, err);
+                    sample = img->maxval;
                 }
                 if (img->cell == CELL_U8)
                     ((uint8_t *)row)[x] = (uint8_t)sample;
@@ -243,7 +282,7 @@ static int read_pnm(struct image *img, struct scan *scan,
     else if (digit == BITS + RAW)
         bits_read(img, scan);
     else
-        status = samples_read(img, scan, err);
+        status = samples_read(img, scan, opts, err);
     /* Comments may stand behind numbers as well as between them. */
     if (status == 0 && meta->ascii && !scan_blanks(scan))
         status = fail(err, "no memory for the comments");

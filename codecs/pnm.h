@@ -13,7 +13,8 @@ uint64_t samples_size(const struct image *img);
 
 /* Reads or appends all rows of img, whose planes are allocated. Whether the
  * file has samples_size() bytes is asked before, by scan_has(). */
-int samples_read(struct image *img, struct scan *scan, struct err *err);
+int samples_read(struct image *img, struct scan *scan,
+                 const struct load_opts *opts, struct err *err);
 int samples_write(struct bytes *file, const struct image *img,
                   struct err *err);
 
