@@ -162,8 +162,8 @@ static int encode(struct bytes *file, const struct image *img,
         meta_warn_lost(img->meta, codec_pam.holds.metadata, "PAM",
                        opts->warnings);
     if (!bytes_append(file, "P7\n", 3) ||
-        (own && opts->strip == STRIP_NOTHING &&
-         !scan_put_comments(file, img->meta)))
+        (img->meta && opts->strip == STRIP_NOTHING &&
+         !scan_put_comments(file, img->meta, own)))
         return fail(err, "no memory for the file");
     n = sprintf(text, "WIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
                 img->width, img->height, img->nplanes, img->maxval,
@@ -184,6 +184,7 @@ const struct codec codec_pam = {
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,
         .alpha = true,
         .any_maxval = true,
+        .metadata = HOLDS_COMMENT,
     },
     .probe = probe,
     .decode = decode,

@@ -117,7 +117,7 @@ static int encode(struct bytes *file, const struct image *img,
     int n = sprintf(text, "P%c\n", img->color == COLOR_RGB ? 'F' : 'f');
     if (!bytes_append(file, text, (size_t)n) ||
         (own && opts->strip == STRIP_NOTHING &&
-         !scan_put_comments(file, img->meta)))
+         !scan_put_comments(file, img->meta, own)))
         return fail(err, "no memory for the file");
     n = sprintf(text, "%u %u\n%s\n", img->width, img->height, scale);
     if (!bytes_append(file, text, (size_t)n))

@@ -333,13 +333,14 @@ static struct image promoted(const struct image *img)
 }
 
 static int write_head(struct bytes *file, const struct image *img, int digit,
-                      const struct meta *comments, struct err *err)
+                      const struct meta *comments, bool own,
+                      struct err *err)
 {
     char text[64];
     bool bits = digit == BITS || digit == BITS + RAW;
     int n = sprintf(text, "P%d\n", digit);
     bool good = bytes_append(file, text, (size_t)n) &&
-                (!comments || scan_put_comments(file, comments));
+                (!comments || scan_put_comments(file, comments, own));
     n = sprintf(text, "%u %u\n", img->width, img->height);
     if (!bits)
         n += sprintf(text + n, "%u\n", img->maxval);
@@ -358,7 +359,7 @@ static int encode(struct bytes *file, const struct image *img,
                           : *img;
     bool ascii = own && img->meta->ascii;
     const struct meta *comments =
-        own && opts->strip == STRIP_NOTHING ? img->meta : NULL;
+        opts->strip == STRIP_NOTHING ? img->meta : NULL;
     if (!kind)
         return fail(err, "a .%s cannot hold %s of %u bits; .%s can",
                     opts->suffix, color_name(img->color), image_bits(img),
@@ -366,7 +367,7 @@ static int encode(struct bytes *file, const struct image *img,
     if (!own && opts->strip == STRIP_NOTHING)
         meta_warn_lost(img->meta, codec_pnm.holds.metadata, "PNM",
                        opts->warnings);
-    if (write_head(file, &as, ascii ? kind : kind + RAW, comments, err))
+    if (write_head(file, &as, ascii ? kind : kind + RAW, comments, own, err))
         return -1;
     if (ascii)
         return text_write(file, &as, kind == BITS, err);
@@ -385,6 +386,7 @@ const struct codec codec_pnm = {
         .cells = 1 << CELL_U8 | 1 << CELL_U16,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
         .any_maxval = true,
+        .metadata = HOLDS_COMMENT,
     },
     .probe = probe,
     .decode = decode,

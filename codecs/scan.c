@@ -112,8 +112,27 @@ static bool is_comment(const struct part *part)
     return strcmp(part->name, comment) == 0;
 }
 
-bool scan_put_comments(struct bytes *file, const struct meta *meta)
+/* A comment ends at a newline or a carriage return, so each line of a text is
+ * one. */
+static bool put_lines(struct bytes *file, struct bytes text)
 {
+    for (size_t at = 0, n; at < text.size; at += n + 1) {
+        const uint8_t *line = text.data + at;
+        for (n = 0; at + n < text.size && line[n] != '\n'; n++)
+            if (line[n] == '\r')
+                break;
+        if (n > 0 && (!bytes_append(file, "# ", 2) ||
+                      !bytes_append(file, line, n) ||
+                      !bytes_append(file, "\n", 1)))
+            return false;
+    }
+    return true;
+}
+
+bool scan_put_comments(struct bytes *file, const struct meta *meta, bool own)
+{
+    if (!own)
+        return put_lines(file, meta->comment);
     for (size_t i = 0; i < meta->nparts; i++)
         if (is_comment(&meta->part[i]) &&
             (!bytes_append(file, "#", 1) ||

@@ -44,8 +44,9 @@ int scan_has(const struct scan *scan, uint64_t need,
 /* Copies the next `size` bytes, or what there is of them and then zeros. */
 void scan_take(struct scan *scan, void *to, size_t size);
 
-/* Appends the comments of `meta` as lines with their '#'. */
-bool scan_put_comments(struct bytes *file, const struct meta *meta);
+/* Appends the comments of `meta` as lines with their '#': its own parts as they
+ * were, or else the neutral comment. */
+bool scan_put_comments(struct bytes *file, const struct meta *meta, bool own);
 
 /* Fills meta->comment with all comments. */
 int scan_neutral_comment(struct meta *meta, struct err *err);

@@ -668,8 +668,35 @@ static void test_suffixes(void)
     check_suffix(color, "pnm", color);
 }
 
+/* From another format a comment comes as one text. */
+static void test_comment(void)
+{
+    struct bytes gray = FILE_OF("P5\n# a\n#b\n1 1\n9\n\1"), file;
+    struct load_opts neutral = careful();
+    struct image img;
+    neutral.neutral = true;
+    CHECK(!load(&img, &codec_pnm, gray, neutral), "%s", err.text);
+    CHECK(img.meta->comment.size == 3 &&
+              !memcmp(img.meta->comment.data, "a\nb", 3),
+          "%.*s", (int)img.meta->comment.size, img.meta->comment.data);
+    bytes_append(&img.meta->comment, "\r\n\n#c", 5);
+    static const char want[] = "P7\n# a\n# b\n# #c\nWIDTH 1\nHEIGHT 1\n"
+                               "DEPTH 1\nMAXVAL 9\nTUPLTYPE GRAYSCALE\n"
+                               "ENDHDR\n\1";
+    CHECK(!save(&file, &codec_pam, &img, ""), "%s", err.text);
+    CHECK(file.size == sizeof want - 1 && !memcmp(file.data, want, file.size),
+          "%.*s", (int)file.size, file.data);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    bytes_free(&file);
+    CHECK(!save(&file, &codec_npy, &img, ""), "%s", err.text);
+    CHECK(warnings.count == 1, "%u", warnings.count);
+    bytes_free(&file);
+    image_free(&img);
+}
+
 int main(void)
 {
+    test_comment();
     test_known();
     test_dictionaries();
     test_npy_as_numpy();
