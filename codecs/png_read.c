@@ -144,8 +144,9 @@ static void allocate(struct reader *r)
     r->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
     if (!r->row)
         png_error(r->png, "no memory for a row");
-    /* What a cut file does not say is black, not what the memory held. */
-    if (r->opts->tolerant)
+    /* What a cut file does not say is black, not what the memory held. A row of
+     * Adam7 is read before all of it was said. */
+    if (r->opts->tolerant || img->meta->interlaced)
         memset(img->cells, 0, img->size);
 }
 
@@ -162,7 +163,7 @@ static void read_rows(struct reader *r)
     r->pixels = true;
     for (int pass = 0; pass < passes; pass++)
         for (uint32_t y = 0; y < img->height; y++) {
-            if (pass > 0)
+            if (passes > 1)
                 planes_join_row(img, y, r->row);
             png_read_row(r->png, r->row, NULL);
             planes_split_row(img, y, r->row);
