@@ -200,7 +200,7 @@ void chunks_note(struct image *img)
         enum kind kind = kind_of(part);
         part->color = kind == KIND_COLOR;
         part->samples = kind == KIND_SAMPLE || kind == KIND_ALPHA ||
-                        strcmp(part->name, "sBIT") == 0;
+                        kind == KIND_TIED || strcmp(part->name, "sBIT") == 0;
         if (kind == KIND_ALPHA)
             note_transparency(img, part);
         if (kind == KIND_EXIF)
@@ -383,9 +383,10 @@ int chunk_turned(const struct part *part, const struct image *img,
                  struct err *err)
 {
     *keep = may_keep(part, opts->strip);
-    if (*keep && kind_of(part) == KIND_TIED) {
-        warn(opts->warnings, "chunk %s is tied to the pixels as they were, so "
-             "it is not kept", part->name);
+    if (*keep && kind_of(part) == KIND_TIED && img->turned != XFORM_NONE) {
+        warn(opts->warnings,
+             "chunk %s is tied to the pixels as they were, so it is not kept",
+             part->name);
         *keep = false;
     }
     if (!*keep)
