@@ -26,7 +26,7 @@ enum kind {
     KIND_TIED, /* says nothing true of pixels that were moved */
 };
 
-/* caNv and orNT are ImageMagick's. */
+/* vpAg, caNv and orNT are ImageMagick's. */
 static const struct {
     char name[5];
     enum kind kind;
@@ -35,11 +35,11 @@ static const struct {
     { "sRGB", KIND_COLOR },  { "iCCP", KIND_COLOR },  { "cICP", KIND_COLOR },
     { "mDCV", KIND_COLOR },  { "mDCv", KIND_COLOR },  { "cLLI", KIND_COLOR },
     { "cLLi", KIND_COLOR },  { "sBIT", KIND_COLOR },  { "bKGD", KIND_SAMPLE },
-    { "hIST", KIND_SAMPLE },  { "sPLT", KIND_PLAIN },  { "pCAL", KIND_SAMPLE },
+    { "hIST", KIND_SAMPLE }, { "sPLT", KIND_PLAIN },  { "pCAL", KIND_SAMPLE },
     { "tIME", KIND_PLAIN },  { "pHYs", KIND_AXES },   { "oFFs", KIND_AXES },
-    { "caNv", KIND_CANVAS }, { "sCAL", KIND_SCALE },  { "orNT", KIND_ORIENT },
-    { "eXIf", KIND_EXIF },   { "tEXt", KIND_TEXT },   { "zTXt", KIND_TEXT },
-    { "iTXt", KIND_TEXT },
+    { "vpAg", KIND_AXES },   { "caNv", KIND_CANVAS }, { "sCAL", KIND_SCALE },
+    { "orNT", KIND_ORIENT }, { "eXIf", KIND_EXIF },   { "tEXt", KIND_TEXT },
+    { "zTXt", KIND_TEXT },   { "iTXt", KIND_TEXT },
 };
 
 /* A chunk that nobody here knows may be copied to a changed picture if its
@@ -153,6 +153,7 @@ static bool is_xmp(const struct part *part)
 static bool is_raw_exif(const struct part *part)
 {
     return has_keyword(part, "Raw profile type exif") ||
+           has_keyword(part, "Raw profile type xmp") ||
            has_keyword(part, "Raw profile type APP1");
 }
 
