@@ -150,7 +150,7 @@ static bool is_xmp(const struct part *part)
     return has_keyword(part, "XML:com.adobe.xmp");
 }
 
-static bool is_raw_exif(const struct part *part)
+static bool is_raw_profile(const struct part *part)
 {
     return has_keyword(part, "Raw profile type exif") ||
            has_keyword(part, "Raw profile type xmp") ||
@@ -308,42 +308,60 @@ static void turn_scale(struct bytes *data)
     memcpy(x, text, nx + ny + 1);
 }
 
-static int turn_text(const struct part *part, const struct image *img,
-                     const struct save_opts *opts, struct bytes *data,
-                     struct err *err)
+/* Makes the text of a chunk true of the turned picture. */
+static void turn_block(struct bytes text, const struct part *part,
+                       const struct image *img, const struct save_opts *opts)
 {
-    struct bytes text = { 0 };
-    bool deflated;
-    size_t begin = text_begin(part, &deflated);
-    uint32_t w = img->width, h = img->height;
-    int status = 0;
-
-    if (begin == 0 || (!is_xmp(part) && !is_raw_exif(part)))
-        return 0;
-    if (xform_transposes(img->turned)) /* the size before the turn */
-        w = img->height, h = img->width;
-    if (text_of(part, &text, err)) {
-        status = -1;
-        goto out;
-    }
+    bool exchanged = xform_transposes(img->turned);
     if (is_xmp(part))
         xmp_turn(text.data, text.size, img->turned, opts->orientation);
     else
         raw_profile_turn(text.data, text.size, img->turned, opts->orientation,
-                         w, h);
+                         exchanged ? img->height : img->width,
+                         exchanged ? img->width : img->height);
+}
+
+/* A text that cannot be read may say what is no longer true. One in which
+ * nothing changes stays deflated as it was. */
+static int turn_text(const struct part *part, const struct image *img,
+                     const struct save_opts *opts, struct bytes *data,
+                     bool *keep, struct err *err)
+{
+    struct bytes text = { 0 }, before = { 0 };
+    struct err why = { "" };
+    bool deflated;
+    size_t begin = text_begin(part, &deflated);
+    int status = 0;
+
+    if (begin == 0 || (!is_xmp(part) && !is_raw_profile(part)))
+        return 0;
+    if (text_of(part, &text, &why)) {
+        warn(opts->warnings, "%s with %s is not kept: %s", part->name,
+             (const char *)part->data, why.text);
+        *keep = false;
+        goto out;
+    }
+    if (!bytes_append(&before, text.data, text.size)) {
+        status = fail(err, "no memory for a text");
+        goto out;
+    }
+    turn_block(text, part, img, opts);
+    if (!text.size || memcmp(text.data, before.data, text.size) == 0)
+        goto out;
     data->size = begin;
     if (deflated)
         status = deflate_to(data, text.data, text.size, err);
     else if (!bytes_append(data, text.data, text.size))
         status = fail(err, "no memory for a text");
 out:
+    bytes_free(&before);
     bytes_free(&text);
     return status;
 }
 
 static int turn_chunk(const struct part *part, const struct image *img,
                       const struct save_opts *opts, struct bytes *data,
-                      struct err *err)
+                      bool *keep, struct err *err)
 {
     bool exchanged = xform_transposes(img->turned);
     switch (kind_of(part)) {
@@ -366,7 +384,7 @@ static int turn_chunk(const struct part *part, const struct image *img,
     case KIND_EXIF:
         return exif_turn_all(data, SIZE_MAX, img, opts, err);
     case KIND_TEXT:
-        return turn_text(part, img, opts, data, err);
+        return turn_text(part, img, opts, data, keep, err);
     default:
         return 0;
     }
@@ -394,7 +412,7 @@ int chunk_turned(const struct part *part, const struct image *img,
         return 0;
     if (!bytes_append(data, part->data, part->size))
         return fail(err, "no memory for chunk %s", part->name);
-    return turn_chunk(part, img, opts, data, err);
+    return turn_chunk(part, img, opts, data, keep, err);
 }
 
 /* ---- Chunks for what another format said ------------------------------- */
