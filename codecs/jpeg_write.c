@@ -94,9 +94,12 @@ static void set_density(struct writer *w)
     struct density d = density_turn(w->img->meta->density, w->img->turned);
     if (d.unit == DENSITY_METER)
         d = (struct density){ DENSITY_INCH, d.x * 0.0254, d.y * 0.0254 };
-    if (d.unit == DENSITY_NONE || !(d.x >= 1 && d.x < 65535 && d.y >= 1 &&
-                                    d.y < 65535))
+    if (d.unit == DENSITY_NONE)
         return;
+    if (!(d.x >= 1 && d.x < 65535 && d.y >= 1 && d.y < 65535)) {
+        warn(w->opts->warnings, "a density of %g x %g is not kept", d.x, d.y);
+        return;
+    }
     w->c.density_unit = d.unit == DENSITY_INCH;
     w->c.X_density = (UINT16)(d.x + 0.5);
     w->c.Y_density = (UINT16)(d.y + 0.5);
