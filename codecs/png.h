@@ -20,9 +20,11 @@ enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
  * alpha and orientation out of them into img and its meta. */
 void chunks_note(struct image *img);
 
-/* Fills the neutral fields of the meta. Profiles and texts that inflate to more
- * than any program writes are an error. */
-int chunks_to_neutral(struct image *img, struct err *err);
+/* Fills the neutral fields of the meta. Profiles and texts that are damaged, or
+ * inflate to more than any program writes, are an error, or, tolerant, left with
+ * a warning. */
+int chunks_to_neutral(struct image *img, const struct load_opts *opts,
+                      struct err *err);
 
 /* Gives in `data` what the chunk says after img->turned, to be freed, and in
  * *keep whether it may be written at all. */

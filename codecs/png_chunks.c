@@ -73,7 +73,8 @@ static void put_big32(uint8_t *p, uint32_t value)
 /* No profile and no text is larger; a bomb of 100 KB would be. */
 enum { INFLATED_MAX = 64 << 20 };
 
-/* Appends what `size` bytes of a zlib stream inflate to. */
+/* Fills `out`, which is empty, with what `size` bytes of a zlib stream inflate
+ * to. It stays empty on failure. */
 static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
                       struct err *err)
 {
@@ -92,11 +93,12 @@ static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
         out->size += STEP - z.avail_out;
     }
     inflateEnd(&z);
-    if (status != Z_STREAM_END)
-        return fail(err, out->size >= INFLATED_MAX
-                             ? "a chunk inflates to more than 64 MiB"
-                             : "a compressed chunk is damaged");
-    return 0;
+    if (status == Z_STREAM_END)
+        return 0;
+    fail(err, out->size >= INFLATED_MAX ? "a chunk inflates to more than 64 MiB"
+                                        : "a compressed chunk is damaged");
+    bytes_free(out);
+    return -1;
 }
 
 static int deflate_to(struct bytes *out, const uint8_t *data, size_t size,
@@ -157,7 +159,7 @@ static bool is_raw_profile(const struct part *part)
            has_keyword(part, "Raw profile type APP1");
 }
 
-/* Appends the text of a chunk, inflated if it is compressed. */
+/* Fills `text`, which is empty, with the text of a chunk. */
 static int text_of(const struct part *part, struct bytes *text, struct err *err)
 {
     bool deflated;
@@ -195,6 +197,7 @@ static void note_transparency(struct image *img, const struct part *part)
 void chunks_note(struct image *img)
 {
     struct meta *meta = img->meta;
+    bool seen = false; /* readers take the first EXIF there is */
     img->orientation = 1;
     for (size_t i = 0; i < meta->nparts; i++) {
         struct part *part = &meta->part[i];
@@ -204,18 +207,20 @@ void chunks_note(struct image *img)
                         kind == KIND_TIED || strcmp(part->name, "sBIT") == 0;
         if (kind == KIND_ALPHA)
             note_transparency(img, part);
-        if (kind == KIND_EXIF)
+        if (kind == KIND_EXIF && !seen)
             img->orientation = exif_orientation(part->data, part->size);
+        seen = seen || kind == KIND_EXIF;
     }
 }
 
-static int profile_to_neutral(struct meta *meta, const struct part *part,
+static int profile_to_neutral(struct meta *meta, struct part *part,
                               struct err *err)
 {
     const uint8_t *zero = memchr(part->data, 0, part->size);
     size_t begin = zero ? (size_t)(zero - part->data) + 2 : part->size;
     if (begin >= part->size)
         return 0;
+    part->neutral = true;
     return inflate_to(&meta->icc, part->data + begin, part->size - begin, err);
 }
 
@@ -236,14 +241,15 @@ static int part_to_neutral(struct meta *meta, struct part *part,
 {
     const char *name = part->name;
     struct bytes *into = NULL;
-    if (strcmp(name, "tRNS") == 0 || strcmp(name, "sRGB") == 0)
-        part->neutral = true; /* sRGB is what all other formats mean */
+    bool deflated;
+    if (strcmp(name, "sRGB") == 0)
+        part->neutral = true; /* it is what all other formats mean */
+    if (strcmp(name, "tRNS") == 0)
+        part->neutral = meta->keyed || meta->nalphas;
     if (strcmp(name, "pHYs") == 0)
         part->neutral = density_to_neutral(meta, part);
-    if (strcmp(name, "iCCP") == 0 && !meta->icc.size) {
-        part->neutral = true;
+    if (strcmp(name, "iCCP") == 0 && !meta->icc.size)
         return profile_to_neutral(meta, part, err);
-    }
     if (strcmp(name, "eXIf") == 0 && !meta->exif.size) {
         part->neutral = true;
         return bytes_append(&meta->exif, part->data, part->size)
@@ -256,8 +262,10 @@ static int part_to_neutral(struct meta *meta, struct part *part,
         if (has_keyword(part, "Comment") && !meta->comment.size)
             into = &meta->comment;
     }
-    part->neutral = part->neutral || into;
-    return into ? text_of(part, into, err) : 0;
+    if (!into)
+        return 0;
+    part->neutral = text_begin(part, &deflated) > 0;
+    return text_of(part, into, err);
 }
 
 /* Where sRGB stands, gAMA and cHRM only repeat it for old readers. */
@@ -273,11 +281,18 @@ static void mark_repeats(struct meta *meta)
     }
 }
 
-int chunks_to_neutral(struct image *img, struct err *err)
+int chunks_to_neutral(struct image *img, const struct load_opts *opts,
+                      struct err *err)
 {
-    for (size_t i = 0; i < img->meta->nparts; i++)
-        if (part_to_neutral(img->meta, &img->meta->part[i], err))
+    for (size_t i = 0; i < img->meta->nparts; i++) {
+        struct part *part = &img->meta->part[i];
+        if (part_to_neutral(img->meta, part, err) == 0)
+            continue;
+        if (!opts->tolerant)
             return -1;
+        warn(opts->warnings, "%s cannot be read: %s", part->name, err->text);
+        part->neutral = false;
+    }
     mark_repeats(img->meta);
     return 0;
 }
@@ -456,14 +471,17 @@ static int add_text(struct meta *meta, const char *keyword,
     return status;
 }
 
-static int add_density(struct meta *meta, struct density d, struct err *err)
+static int add_density(struct meta *meta, struct density d,
+                       const struct save_opts *opts, struct err *err)
 {
     uint8_t data[9] = { [8] = d.unit != DENSITY_ASPECT };
     struct bytes chunk = { .data = data, .size = sizeof data };
     double scale = d.unit == DENSITY_INCH ? 1 / 0.0254 : 1;
     double x = d.x * scale + 0.5, y = d.y * scale + 0.5;
-    if (!(x >= 1 && x < INT32_MAX && y >= 1 && y < INT32_MAX))
+    if (!(x >= 1 && x < INT32_MAX && y >= 1 && y < INT32_MAX)) {
+        warn(opts->warnings, "a density of %g x %g is not kept", d.x, d.y);
         return 0;
+    }
     put_big32(data, (uint32_t)x);
     put_big32(data + 4, (uint32_t)y);
     return add(meta, "pHYs", &chunk, err);
@@ -481,8 +499,8 @@ int chunks_from_neutral(struct meta *meta, const struct image *img,
         meta_warn_lost(from, codec_png.holds.metadata, "PNG", opts->warnings);
     if (from->icc.size && add_profile(meta, &from->icc, err))
         return -1;
-    if (from->density.unit != DENSITY_NONE &&
-        add_density(meta, from->density, err))
+    if (from->density.unit != DENSITY_NONE && opts->strip == STRIP_NOTHING &&
+        add_density(meta, from->density, opts, err))
         return -1;
     if (from->exif.size && add(meta, "eXIf", &from->exif, err))
         return -1;

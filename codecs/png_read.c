@@ -219,7 +219,7 @@ int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
     if (status == 0) {
         chunks_note(img);
         if (opts->neutral)
-            status = chunks_to_neutral(img, err);
+            status = chunks_to_neutral(img, opts, err);
     }
 out:
     png_destroy_read_struct(&r.png, &r.info, NULL);
