@@ -141,6 +141,8 @@ static void shape(struct reader *r)
     img->meta->jpeg.progressive = r->d.progressive_mode;
     img->meta->jpeg.arithmetic = r->d.arith_code;
     img->meta->jpeg.restart = r->d.restart_interval;
+    for (int i = 0; i < r->d.num_components; i++)
+        img->meta->jpeg.ids[i] = (uint8_t)r->d.comp_info[i].component_id;
 }
 
 static void allocate(struct reader *r)

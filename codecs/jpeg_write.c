@@ -65,8 +65,12 @@ static void set_colors(struct writer *w)
     w->c.input_components = (int)img->nplanes;
     w->c.in_color_space = spaces[img->color];
     jpeg_set_defaults(&w->c);
-    if (codec_is_own(&codec_jpeg, img))
-        jpeg_set_colorspace(&w->c, img->meta->jpeg.space);
+    if (!codec_is_own(&codec_jpeg, img))
+        return;
+    /* Where no segment tells the color space, readers guess it by the ids. */
+    jpeg_set_colorspace(&w->c, img->meta->jpeg.space);
+    for (int i = 0; i < w->c.num_components; i++)
+        w->c.comp_info[i].component_id = img->meta->jpeg.ids[i];
 }
 
 static void set_coding(struct writer *w)

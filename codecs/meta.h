@@ -60,6 +60,7 @@ struct meta {
         bool progressive;  /* coded in several scans */
         bool arithmetic;   /* else Huffman */
         unsigned restart;  /* MCUs between restart markers; 0: none */
+        uint8_t ids[4];    /* what the components are called */
     } jpeg;
 };
 
