@@ -1,0 +1,257 @@
+/* JPEG files as the tests make and read them: coded by libjpeg itself, with
+ * every APPn and COM segment put in and taken out by hand.
+ *
+ * A test in which libjpeg fails, or runs out of memory, ends. */
+#ifndef TESTS_JPEG_FILE_H
+#define TESTS_JPEG_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include "codecs/bytes.h"
+
+struct coding {
+    uint32_t width, height;
+    J_COLOR_SPACE space; /* in the file; what it is made of is sample_at() */
+    int h, v;            /* sampling of the first component; 0: 1 */
+    unsigned restart;
+    bool progressive, arithmetic;
+    int ids[4];                 /* of components; 0: libjpeg's */
+    const jpeg_scan_info *scan; /* other scans than those of libjpeg */
+    int scans;
+};
+
+static inline unsigned space_channels(J_COLOR_SPACE space)
+{
+    return space == JCS_GRAYSCALE                   ? 1
+           : space == JCS_CMYK || space == JCS_YCCK ? 4
+                                                    : 3;
+}
+
+/* A picture that is smooth, so that little is lost in coding, and that no turn
+ * leaves as it is. */
+static inline unsigned sample_at(unsigned c, uint32_t x, uint32_t y, uint32_t w,
+                                 uint32_t h)
+{
+    unsigned across = 200 * x / w, down = 200 * y / h;
+    const unsigned samples[4] = { 20 + across, 20 + down,
+                                  20 + (across * 2 + down) / 3,
+                                  220 - (across + down) / 2 };
+    return samples[c];
+}
+
+/* What libjpeg converts into that space. */
+static inline J_COLOR_SPACE space_made_of(J_COLOR_SPACE space)
+{
+    return space == JCS_YCbCr ? JCS_RGB : space == JCS_YCCK ? JCS_CMYK : space;
+}
+
+static inline void set_coding(struct jpeg_compress_struct *c,
+                              const struct coding *coding)
+{
+    c->image_width = coding->width;
+    c->image_height = coding->height;
+    c->input_components = (int)space_channels(coding->space);
+    c->in_color_space = space_made_of(coding->space);
+    jpeg_set_defaults(c);
+    jpeg_set_colorspace(c, coding->space);
+    jpeg_set_quality(c, 95, TRUE);
+    for (int i = 0; i < c->num_components; i++) {
+        c->comp_info[i].h_samp_factor = c->comp_info[i].v_samp_factor = 1;
+        if (coding->ids[i])
+            c->comp_info[i].component_id = coding->ids[i];
+    }
+    if (coding->h)
+        c->comp_info[0].h_samp_factor = coding->h;
+    if (coding->v)
+        c->comp_info[0].v_samp_factor = coding->v;
+    c->write_JFIF_header = c->write_Adobe_marker = FALSE;
+    c->arith_code = coding->arithmetic;
+    c->restart_interval = coding->restart;
+    if (coding->progressive)
+        jpeg_simple_progression(c);
+    if (coding->scans) {
+        c->scan_info = coding->scan;
+        c->num_scans = coding->scans;
+    }
+}
+
+/* A whole file without segments. */
+static inline struct bytes make_jpeg(const struct coding *coding)
+{
+    struct jpeg_compress_struct c = { 0 };
+    struct jpeg_error_mgr mgr;
+    unsigned char *data = NULL;
+    unsigned long size = 0;
+    c.err = jpeg_std_error(&mgr);
+    jpeg_create_compress(&c);
+    jpeg_mem_dest(&c, &data, &size);
+    set_coding(&c, coding);
+    jpeg_start_compress(&c, TRUE);
+    unsigned n = (unsigned)c.input_components;
+    uint8_t *row = malloc((size_t)n * coding->width);
+    if (!row)
+        abort();
+    for (uint32_t y = 0; y < coding->height; y++) {
+        JSAMPROW rows = row;
+        for (uint32_t x = 0; x < coding->width; x++)
+            for (unsigned i = 0; i < n; i++)
+                row[n * x + i] =
+                    (uint8_t)sample_at(i, x, y, coding->width, coding->height);
+        jpeg_write_scanlines(&c, &rows, 1);
+    }
+    jpeg_finish_compress(&c);
+    jpeg_destroy_compress(&c);
+    free(row);
+    return (struct bytes){ data, size, size };
+}
+
+/* ---- Segments -------------------------------------------------------------*/
+
+static inline void insert_bytes(struct bytes *file, size_t at, const void *data,
+                                size_t size)
+{
+    if (!bytes_reserve(file, size))
+        abort();
+    memmove(file->data + at + size, file->data + at, file->size - at);
+    if (size)
+        memcpy(file->data + at, data, size);
+    file->size += size;
+}
+
+/* Puts a segment after those that were put in before: *at is 0 for the first
+ * one. */
+static inline void add_segment(struct bytes *file, size_t *at, unsigned marker,
+                               const void *data, size_t size)
+{
+    size_t length = size + 2;
+    uint8_t head[4] = { 0xff, (uint8_t)marker, (uint8_t)(length >> 8),
+                        (uint8_t)length };
+    if (*at == 0)
+        *at = 2;
+    if (length > 65535)
+        abort();
+    insert_bytes(file, *at, head, sizeof head);
+    insert_bytes(file, *at + 4, data, size);
+    *at += size + 4;
+}
+
+struct segment_seen {
+    unsigned marker;
+    const uint8_t *data; /* in the file */
+    size_t size;
+};
+
+enum { SEGMENTS_MAX = 100 };
+struct segments {
+    struct segment_seen segment[SEGMENTS_MAX];
+    size_t count;
+    size_t scan; /* where the first scan begins in the file */
+};
+
+/* The APPn and COM segments before the first scan. False: it is no JPEG. */
+static inline bool read_segments(struct segments *list, struct bytes file)
+{
+    size_t at = 2;
+    *list = (struct segments){ 0 };
+    if (file.size < 4 || memcmp(file.data, "\xff\xd8", 2) != 0 ||
+        memcmp(file.data + file.size - 2, "\xff\xd9", 2) != 0)
+        return false;
+    while (file.size - at >= 4 && file.data[at] == 0xff) {
+        const uint8_t *p = file.data + at;
+        size_t size = (size_t)p[2] << 8 | p[3];
+        if (size < 2 || size > file.size - at - 2)
+            return false;
+        if (p[1] >= 0xe0 && list->count < SEGMENTS_MAX)
+            list->segment[list->count++] =
+                (struct segment_seen){ p[1], p + 4, size - 2 };
+        if (p[1] == 0xda) {
+            list->scan = at;
+            return true;
+        }
+        at += 2 + size;
+    }
+    return false;
+}
+
+/* The first segment that begins so; NULL: there is none. */
+static inline const struct segment_seen *
+find_segment(const struct segments *list, unsigned marker, const char *begin)
+{
+    size_t length = strlen(begin);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->segment[i].marker == marker &&
+            list->segment[i].size >= length &&
+            memcmp(list->segment[i].data, begin, length) == 0)
+            return &list->segment[i];
+    return NULL;
+}
+
+/* ---- Reading --------------------------------------------------------------*/
+
+struct decoded {
+    struct coding coding;
+    J_COLOR_SPACE out;
+    unsigned channels;
+    uint8_t *samples; /* side by side */
+    long warnings;    /* libjpeg's count of them */
+};
+
+static inline void say_nothing(j_common_ptr cinfo)
+{
+    (void)cinfo;
+}
+
+/* What libjpeg makes of a file, in the space `out`, or in that of the file if
+ * it is JCS_UNKNOWN. To be freed. */
+static inline struct decoded decode_jpeg(struct bytes file, J_COLOR_SPACE out)
+{
+    struct jpeg_decompress_struct d = { 0 };
+    struct jpeg_error_mgr mgr;
+    struct decoded made = { 0 };
+    d.err = jpeg_std_error(&mgr);
+    mgr.output_message = say_nothing;
+    jpeg_create_decompress(&d);
+    jpeg_mem_src(&d, file.data, file.size);
+    jpeg_read_header(&d, TRUE);
+    d.out_color_space = out == JCS_UNKNOWN ? d.jpeg_color_space : out;
+    made.coding = (struct coding){
+        .width = d.image_width,
+        .height = d.image_height,
+        .space = d.jpeg_color_space,
+        .h = d.comp_info->h_samp_factor,
+        .v = d.comp_info->v_samp_factor,
+        .restart = d.restart_interval,
+        .progressive = d.progressive_mode,
+        .arithmetic = d.arith_code,
+    };
+    for (int i = 0; i < d.num_components && i < 4; i++)
+        made.coding.ids[i] = d.comp_info[i].component_id;
+    jpeg_start_decompress(&d);
+    made.out = d.out_color_space;
+    made.channels = (unsigned)d.output_components;
+    size_t row = (size_t)d.output_width * made.channels;
+    made.samples = malloc(row * d.output_height);
+    if (!made.samples)
+        abort();
+    while (d.output_scanline < d.output_height) {
+        JSAMPROW to = made.samples + row * d.output_scanline;
+        jpeg_read_scanlines(&d, &to, 1);
+    }
+    jpeg_finish_decompress(&d);
+    made.warnings = mgr.num_warnings;
+    jpeg_destroy_decompress(&d);
+    return made;
+}
+
+static inline unsigned decoded_at(const struct decoded *d, unsigned c,
+                                  uint32_t x, uint32_t y)
+{
+    return d->samples[((size_t)y * d->coding.width + x) * d->channels + c];
+}
+
+#endif
