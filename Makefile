@@ -144,14 +144,14 @@ SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=all
 check-all: check-whole check-clang check-cpu check-sanitize check-man
 check-whole: $(BUILD)/gimgxf tests
-	@CORPUS=all BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+	@PICTURES=all BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 check-clang:
 	@$(MAKE) BUILD=build-clang CC=clang CUDA=0 CFLAGS='-O2 -g -Werror' \
 	    all tests
-	@CORPUS=none BUILD=build-clang tests/run
+	@PICTURES=none BUILD=build-clang tests/run
 check-cpu:
 	@$(MAKE) BUILD=build-cpu CUDA=0 CFLAGS='-O2 -g -Werror' all tests
-	@CORPUS=none BUILD=build-cpu tests/run
+	@PICTURES=none BUILD=build-cpu tests/run
 check-sanitize:
 	@$(MAKE) BUILD=build-sanitize CUDA=0 CFLAGS='$(SANITIZE)' all tests
 	@BUILD=build-sanitize tests/run
