@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/pages.h"
+
 bool bytes_reserve(struct bytes *bytes, size_t more)
 {
     size_t need;
@@ -18,6 +20,7 @@ bool bytes_reserve(struct bytes *bytes, size_t more)
     uint8_t *data = realloc(bytes->data, capacity);
     if (!data)
         return false;
+    pages_advise(data + bytes->size, capacity - bytes->size);
     bytes->data = data;
     bytes->capacity = capacity;
     return true;

@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "codecs/meta.h"
+#include "codecs/pages.h"
 
 static void *plain_alloc(void *context, size_t size)
 {
     (void)context;
-    return aligned_alloc(IMAGE_STRIDE, size);
+    void *memory = aligned_alloc(IMAGE_STRIDE, size);
+    if (memory)
+        pages_advise(memory, size);
+    return memory;
 }
 
 static void plain_free(void *context, void *memory)
