@@ -76,7 +76,7 @@ CUDA_HOME := $(dir $(NVCC))..
 CXX_LIB := $(or $(filter /%,$(shell $(CC) -print-file-name=libstdc++.a)),-lstdc++)
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static $(CXX_LIB) -ldl -lrt
 endif
-TEST_SRC := $(wildcard tests/test_*.c)
+TEST_SRC := $(wildcard tests/test_*.c tests/fuzz_*.c)
 
 object = $(addsuffix .o,$(addprefix $(BUILD)/,$(1)))
 LIB_OBJ := $(call object,$(LIB_SRC))
@@ -86,7 +86,7 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 # ---- Targets ----------------------------------------------------------------
 
 .PHONY: all deps deps-all demo check check-all check-whole check-clang check-cpu \
-        check-sanitize check-man fuzz tests install uninstall format clean
+        check-sanitize check-gpu check-man fuzz tests install uninstall format clean
 all: $(BUILD)/gimgxf
 
 ifneq ($(BUILDS),)
@@ -155,6 +155,13 @@ check-cpu:
 check-sanitize:
 	@$(MAKE) BUILD=build-sanitize CUDA=0 CFLAGS='$(SANITIZE)' all tests
 	@BUILD=build-sanitize tests/run
+# On a machine with a GPU.
+check-gpu: $(BUILD)/gimgxf tests
+	@BUILD=$(BUILD) CUDA_REQUIRED=1 tests/run
+	for tool in memcheck racecheck initcheck synccheck; do \
+	    compute-sanitizer --tool $$tool --error-exitcode 9 \
+	        $(BUILD)/tests/test_stage || exit; \
+	done
 check-man:
 	man --warnings -E UTF-8 -l -Tutf8 man/gimgxf.1 2>&1 >/dev/null | \
 	    (! grep .)
