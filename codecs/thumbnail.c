@@ -91,6 +91,7 @@ int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
     bool exchanged = xform_transposes(img->turned);
     struct bytes turned = { 0 };
     struct err why = { "it is no JPEG file" };
+    const size_t before = exif->size;
     size_t at, length;
 
     exif_turn(exif->data, exif->size, img->turned, opts->orientation,
@@ -113,9 +114,9 @@ int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
                              "not kept: %s",
              why.text);
         exif_drop_thumbnail(exif);
+        if (exif->size > before) /* what was put between is of no use now */
+            exif->size = before;
     }
     bytes_free(&turned);
-    if (exif->size > room)
-        return fail(err, "%zu bytes of EXIF are too many", exif->size);
     return 0;
 }

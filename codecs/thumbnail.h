@@ -5,7 +5,7 @@
 #include "codecs/codec.h"
 
 /* Makes an EXIF block, from its TIFF header on, true of img: its tags by
- * exif_turn(), and its thumbnail turned as img was. `exif` grows to at most
+ * exif_turn(), and its thumbnail turned as img was. `exif` grows to no more than
  * `room` bytes; a thumbnail that cannot be turned, or no longer fits, is
  * dropped with a warning, since one that lies on its side is worse than none.
  * Fails only without memory. */
