@@ -18,6 +18,7 @@ struct coding {
     uint32_t width, height;
     J_COLOR_SPACE space; /* in the file; what it is made of is sample_at() */
     int h, v;            /* sampling of the first component; 0: 1 */
+    int quality;         /* 0: 95 */
     unsigned restart;
     bool progressive, arithmetic;
     int ids[4];                 /* of components; 0: libjpeg's */
@@ -59,7 +60,7 @@ static inline void set_coding(struct jpeg_compress_struct *c,
     c->in_color_space = space_made_of(coding->space);
     jpeg_set_defaults(c);
     jpeg_set_colorspace(c, coding->space);
-    jpeg_set_quality(c, 95, TRUE);
+    jpeg_set_quality(c, coding->quality ? coding->quality : 95, TRUE);
     for (int i = 0; i < c->num_components; i++) {
         c->comp_info[i].h_samp_factor = c->comp_info[i].v_samp_factor = 1;
         if (coding->ids[i])
@@ -70,6 +71,7 @@ static inline void set_coding(struct jpeg_compress_struct *c,
     if (coding->v)
         c->comp_info[0].v_samp_factor = coding->v;
     c->write_JFIF_header = c->write_Adobe_marker = FALSE;
+    c->optimize_coding = !coding->arithmetic;
     c->arith_code = coding->arithmetic;
     c->restart_interval = coding->restart;
     if (coding->progressive)
