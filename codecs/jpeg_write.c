@@ -12,19 +12,24 @@
 enum {
     QUALITY = 98,      /* where none is asked for */
     QUALITY_FULL = 90, /* from here on chroma is not subsampled */
+    ROOM = 1 << 16,    /* asked for at least whenever the file is full */
 };
+
+/* A profile is written in up to 255 segments, with 14 bytes of each for its
+ * name, its number and their count (ICC.1, B.4). */
+enum { ICC_MAX = 255 * (SEGMENT_MAX - 14) };
 
 struct writer {
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr mgr;
+    struct jpeg_destination_mgr to;
+    struct bytes *file;
     jmp_buf out;
     const struct image *img;
     const struct save_opts *opts;
     const struct meta *meta; /* whose parts are written */
     struct bytes *segment;   /* what each of them says now */
     uint8_t *row;
-    unsigned char *data; /* the encoded file, libjpeg's */
-    unsigned long size;
     struct err *err;
 };
 
@@ -50,6 +55,33 @@ static void on_message(j_common_ptr cinfo, int level)
         return;
     cinfo->err->format_message(cinfo, text);
     warn(w->opts->warnings, "%s", text);
+}
+
+/* libjpeg's own jpeg_mem_dest() leaves a pointer to freed memory if it runs out
+ * of it. While libjpeg writes, the size of the file is all the room it has. */
+static void on_begin(j_compress_ptr c)
+{
+    struct writer *w = c->client_data;
+    size_t size = w->file->size;
+    if (!bytes_reserve(w->file, ROOM)) {
+        fail(w->err, "no memory for the encoded picture");
+        leave(w);
+    }
+    w->to.next_output_byte = w->file->data + size;
+    w->to.free_in_buffer = w->file->capacity - size;
+    w->file->size = w->file->capacity;
+}
+
+static boolean on_full(j_compress_ptr c)
+{
+    on_begin(c);
+    return TRUE;
+}
+
+static void on_end(j_compress_ptr c)
+{
+    struct writer *w = c->client_data;
+    w->file->size -= w->to.free_in_buffer;
 }
 
 static void set_colors(struct writer *w)
@@ -100,7 +132,7 @@ static void set_density(struct writer *w)
         d = (struct density){ DENSITY_INCH, d.x * 0.0254, d.y * 0.0254 };
     if (d.unit == DENSITY_NONE)
         return;
-    if (!(d.x >= 1 && d.x < 65535 && d.y >= 1 && d.y < 65535)) {
+    if (!(d.x >= 1 && d.x < 65535.5 && d.y >= 1 && d.y < 65535.5)) {
         warn(w->opts->warnings, "a density of %g x %g is not kept", d.x, d.y);
         return;
     }
@@ -116,8 +148,15 @@ static void write_segments(struct writer *w)
         if (w->segment[i].data)
             jpeg_write_marker(&w->c, (int)w->meta->part[i].where,
                               w->segment[i].data, (unsigned)w->segment[i].size);
-    if (meta && w->meta != meta && meta->icc.size &&
-        w->opts->strip != STRIP_ALL)
+    if (!meta || w->meta == meta || !meta->icc.size ||
+        w->opts->strip == STRIP_ALL)
+        return;
+    if (meta->icc.size > ICC_MAX)
+        warn(w->opts->warnings,
+             "%zu bytes are too long for a JPEG's ICC profile, so they are not "
+             "kept",
+             meta->icc.size);
+    else
         jpeg_write_icc_profile(&w->c, meta->icc.data, (unsigned)meta->icc.size);
 }
 
@@ -126,7 +165,10 @@ static int write_guarded(struct writer *w)
     if (setjmp(w->out))
         return -1;
     jpeg_create_compress(&w->c);
-    jpeg_mem_dest(&w->c, &w->data, &w->size);
+    w->to.init_destination = on_begin;
+    w->to.empty_output_buffer = on_full;
+    w->to.term_destination = on_end;
+    w->c.dest = &w->to;
     set_colors(w);
     set_coding(w);
     if (w->meta == w->img->meta) { /* what the file had is among the parts */
@@ -162,7 +204,7 @@ static int prepare(struct writer *w, struct meta *made)
 int write_jpeg(struct bytes *file, const struct image *img,
                const struct save_opts *opts, struct err *err)
 {
-    struct writer w = { .img = img, .opts = opts, .err = err };
+    struct writer w = { .file = file, .img = img, .opts = opts, .err = err };
     struct meta *made = NULL; /* of the neutral fields of another format */
     int status = -1;
 
@@ -186,9 +228,5 @@ int write_jpeg(struct bytes *file, const struct image *img,
     free(w.segment);
     meta_free(made);
     free(w.row);
-    if (status == 0)
-        *file = (struct bytes){ w.data, w.size, w.size };
-    else
-        free(w.data);
     return status;
 }

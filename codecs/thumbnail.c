@@ -93,6 +93,7 @@ int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
     struct err why = { "it is no JPEG file" };
     const size_t before = exif->size;
     size_t at, length;
+    bool done = false;
 
     exif_turn(exif->data, exif->size, img->turned, opts->orientation,
               exchanged ? img->height : img->width,
@@ -106,10 +107,11 @@ int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
                 bytes_free(&turned);
                 return fail(err, "no memory for a thumbnail");
             }
+            done = exif->size <= room;
             fail(&why, "it no longer fits");
         }
     }
-    if (!turned.size || exif->size > room) {
+    if (!done) {
         warn(opts->warnings, "the EXIF thumbnail cannot be turned, so it is "
                              "not kept: %s",
              why.text);
