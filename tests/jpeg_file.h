@@ -148,7 +148,7 @@ struct segment_seen {
     size_t size;
 };
 
-enum { SEGMENTS_MAX = 100 };
+enum { SEGMENTS_MAX = 300 };
 struct segments {
     struct segment_seen segment[SEGMENTS_MAX];
     size_t count;
