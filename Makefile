@@ -177,8 +177,8 @@ fuzz-%:
 	    LDFLAGS=-fsanitize=fuzzer build-fuzz/tests/$*
 	@mkdir -p build-fuzz/found
 	build-fuzz/tests/$* -max_total_time=$(FUZZ) -rss_limit_mb=4096 \
-	    -artifact_prefix=build-fuzz/found/ build-fuzz/found tests/crashers \
-	    samples
+	    -artifact_prefix=build-fuzz/found/ build-fuzz/found \
+	    $(wildcard tests/crashers) samples
 
 # Packages of Debian 12 and Ubuntu 24.04: to build, to test, and for check-all.
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
