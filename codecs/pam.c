@@ -51,8 +51,8 @@ static int read_type(struct scan *scan, char *type, size_t room,
            scan_is_blank(*scan->at))
         scan->at++;
     while (scan->at < scan->end && *scan->at != '\n') {
-        if (n + 1 >= room)
-            return fail(err, "its tuple type is too long");
+        if (n + 1 >= room || *scan->at == '\0')
+            return fail(err, "its tuple type is too long or no text");
         type[n++] = (char)*scan->at++;
     }
     while (n > 0 && scan_is_blank((uint8_t)type[n - 1]))
@@ -144,18 +144,21 @@ static const char *type_of(const struct image *img)
     return "";
 }
 
-/* A type of its own is kept, unless it says bits and they were given depth. */
-static bool own_type_fits(const struct image *img, bool own)
+/* The type that the file had, unless it says bits and they were given depth. */
+static const char *own_type_of(const struct image *img)
 {
-    return own && (img->maxval == 1 ||
-                   strncmp(img->meta->kind, "BLACKANDWHITE", 13) != 0);
+    const char *type = img->meta->kind;
+    for (size_t i = 0; i < TYPES && img->maxval != 1; i++)
+        if (types[i].bits && strcmp(types[i].name, type) == 0)
+            return type_of(img);
+    return type;
 }
 
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
     bool own = codec_is_own(&codec_pam, img);
-    const char *type = own_type_fits(img, own) ? img->meta->kind : type_of(img);
+    const char *type = own ? own_type_of(img) : type_of(img);
     char text[256];
     int n;
     if (!own && opts->strip == STRIP_NOTHING)

@@ -55,7 +55,7 @@ bool scan_word(struct scan *scan, char *word, size_t room)
     if (!scan_blanks(scan))
         return false;
     while (scan->at < scan->end && !scan_is_blank(*scan->at)) {
-        if (n + 1 == room)
+        if (n + 1 == room || *scan->at == '\0')
             return false;
         word[n++] = (char)*scan->at++;
     }

@@ -262,6 +262,8 @@ static void test_pam_kept(void)
          PAM("1", "1", "1", "1", "TUPLTYPE BLACKANDWHITE\n") "\1");
     KEPT(PAM("1", "1", "1", "9", "TUPLTYPE depth map\n") "\1",
          PAM("1", "1", "1", "9", "TUPLTYPE depth map\n") "\1");
+    KEPT(PAM("1", "1", "1", "9", "TUPLTYPE BLACKANDWHITES\n") "\1",
+         PAM("1", "1", "1", "9", "TUPLTYPE BLACKANDWHITES\n") "\1");
     KEPT(PAM("1", "1", "1", "9", "") "\1", PAM("1", "1", "1", "9", "") "\1");
     KEPT(PAM("1", "1", "1", "9", "TUPLTYPE one \nTUPLTYPE  two\n") "\1",
          PAM("1", "1", "1", "9", "TUPLTYPE one two\n") "\1");
@@ -288,7 +290,10 @@ static void test_pam_refused(void)
     check_refused(c, TEXT("P7\nWIDTH 1\nHEIGHT 1\n"), "its header has no end");
     check_refused(c, TEXT(PAM("1", "1", "1", "9",
                               "TUPLTYPE 12345678901234567890123456789012\n")),
-                  "its tuple type is too long");
+                  "its tuple type is too long or no text");
+    check_refused(c, TEXT(PAM("1", "1", "1", "9", "TUPLTYPE a\0b\n") "\1"),
+                  "its tuple type is too long or no text");
+    check_refused(c, TEXT("P7\nWIDTH\0 1\n"), "its header has no end");
     check_refused(c, TEXT(PAM("1", "1", "2", "9", "") "\1\x0a"),
                   "row 0 has a sample above the maxval, 9");
     check_refused(c, TEXT(PAM("1", "1", "1", "9", "") "\1P7"),
