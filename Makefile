@@ -173,7 +173,8 @@ FUZZERS := $(patsubst tests/%.c,%,$(wildcard tests/fuzz_*.c))
 fuzz: $(FUZZERS:%=fuzz-%)
 fuzz-%:
 	@$(MAKE) BUILD=build-fuzz CC=clang CUDA=0 \
-	    CFLAGS='-O1 -g -DFUZZING -fsanitize=fuzzer-no-link,address,undefined' \
+	    CFLAGS='-O1 -g -DFUZZING -fsanitize=fuzzer-no-link,address,undefined \
+	        -fno-sanitize-recover=all' \
 	    LDFLAGS=-fsanitize=fuzzer build-fuzz/tests/$*
 	@mkdir -p build-fuzz/found
 	build-fuzz/tests/$* -max_total_time=$(FUZZ) -rss_limit_mb=4096 \
