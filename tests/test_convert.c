@@ -304,6 +304,8 @@ static void test_background(void)
 {
     static const uint8_t over[3] = { 10, 255, 0 };
     static const uint8_t red[3] = { 255, 0, 0 };
+    static const uint8_t green[3] = { 0, 255, 0 };
+    static const uint8_t blue[3] = { 0, 0, 255 };
     /* (128 * 200 + 127 * 10) / 255 is 105.4; (128 * 200 + 127 * 255) / 255 is
      * 227.4; 128 * 200 / 255 is 100.4. */
     becomes(row_of(CELL_U8, 255, COLOR_RGB, 4, 3,
@@ -315,6 +317,13 @@ static void test_background(void)
                    SAMPLES(100, 255, 100, 0, 100, 51)),
             &codec_pnm, (struct ask){ 0, red }, CELL_U8, 255, COLOR_GRAY, 1,
             SAMPLES(100, 76, 81), NULL);
+    /* 0.587 * 255 is 149.7, and 0.114 * 255 is 29.1. */
+    becomes(row_of(CELL_U8, 255, COLOR_GRAY, 2, 1, SAMPLES(100, 0)), &codec_pnm,
+            (struct ask){ 0, green }, CELL_U8, 255, COLOR_GRAY, 1, SAMPLES(150),
+            NULL);
+    becomes(row_of(CELL_U8, 255, COLOR_GRAY, 2, 1, SAMPLES(100, 0)), &codec_pnm,
+            (struct ask){ 0, blue }, CELL_U8, 255, COLOR_GRAY, 1, SAMPLES(29),
+            NULL);
     /* A background has 8 bits, whatever it is laid under. */
     becomes(row_of(CELL_U16, 1023, COLOR_RGB, 4, 2,
                    SAMPLES(1, 2, 3, 0, 1, 2, 3, 1023)),

@@ -102,6 +102,10 @@ static void test_bmp_palettes(void)
     bmp_is((struct bmp){ .width = 2, .height = -1, .bits = 8, .colors = 2,
                          BYTES(palette, PALETTE), BYTES(pixels, "\xff\2..") },
            3, SAMPLES(0, 0, 0, 0, 0, 0), said);
+    /* It ends where the pixels begin: they are no colors. */
+    bmp_is((struct bmp){ .width = 2, .height = 1, .bits = 8,
+                         BYTES(palette, PALETTE), BYTES(pixels, "\3\1..") },
+           3, SAMPLES(0, 0, 0, 4, 5, 6), said);
     bmp_is((struct bmp){ .width = 3, .height = -2, .bits = 4,
                          BYTES(palette, PALETTE),
                          BYTES(pixels, "\x01\x20..\x22\x1f..") },
