@@ -24,6 +24,10 @@ enum {
     PALETTE = 256,
 };
 
+/* In a plain pixel of 32 bits the fourth byte means nothing, says the format;
+ * to many programs it is alpha. Its own file leaves that open, as it was. */
+static const char plain_alpha[] = "plain";
+
 enum { CODING_NONE, CODING_RLE8, CODING_RLE4, CODING_MASKS };
 
 struct head {
@@ -112,7 +116,8 @@ static uint32_t rows(const struct head *h)
     return h->height < 0 ? -(uint32_t)h->height : (uint32_t)h->height;
 }
 
-/* The plain ones of 32 bits have alpha by custom, if any of it is not 0. */
+/* The plain ones of 32 bits have alpha by custom; stb_image makes it opaque if
+ * all of it is 0. */
 static bool has_alpha(const struct head *h)
 {
     return h->coding == CODING_MASKS ? h->mask[3] : h->bits == 32;
@@ -183,6 +188,8 @@ static void note(struct image *img, const struct head *h, struct bytes file,
                  struct warnings *warnings)
 {
     const uint8_t *p = file.data;
+    if (h->bits == 32 && h->coding == CODING_NONE)
+        strcpy(img->meta->kind, plain_alpha);
     if (h->bits <= 8)
         warn(warnings, "its palette is not kept, only its colors");
     else if (h->bits == 16)
@@ -230,7 +237,7 @@ static void put_density(uint8_t *p, double value)
                                                     : 0);
 }
 
-/* stb_image_write leaves the density 0. */
+/* stb_image_write says by masks what is alpha, and leaves the density 0. */
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
@@ -239,6 +246,11 @@ static int encode(struct bytes *file, const struct image *img,
         meta_warn_lost(meta, codec_bmp.holds.metadata, "BMP", opts->warnings);
     if (stb_write(file, img, STB_BMP, opts, err))
         return -1;
+    if (codec_is_own(&codec_bmp, img) && img->alpha &&
+        strcmp(meta->kind, plain_alpha) == 0) {
+        put_little32(file->data + AT_CODING, CODING_NONE);
+        memset(file->data + AT_MASKS, 0, 4 * 4);
+    }
     if (!meta || opts->strip != STRIP_NOTHING)
         return 0;
     struct density d = density_turn(meta->density, img->turned);

@@ -272,6 +272,30 @@ static void test_bmp_density(void)
     bytes_free(&file);
 }
 
+/* What was not said to be alpha is not said to be, and what was is. */
+static void test_bmp_alpha(void)
+{
+    for (uint32_t coding = 0; coding <= 3; coding += 3) {
+        struct warnings warnings = { 0 };
+        struct bytes file = make_bmp((struct bmp){
+            .header = coding ? 108 : 40, .width = 1, .height = 1, .bits = 32,
+            .coding = coding, .palette = "\0\0\xff\0\0\xff\0\0\xff\0\0\0"
+                                         "\0\0\0\xff",
+            .palette_size = coding ? 16 : 0, BYTES(pixels, "abcd") });
+        struct opened o = open_file(&codec_bmp, file.data, file.size, STRICT);
+        struct bytes again = written(&codec_bmp, &o.img, "bmp", &warnings);
+        CHECK(little32(again.data + 30) == coding &&
+                  little32(again.data + 66) == (coding ? 0xff000000 : 0),
+              "coding %u, mask %x", little32(again.data + 30),
+              little32(again.data + 66));
+        check_file(&codec_bmp, again.data, again.size, 1, 1, 4,
+                   SAMPLES('c', 'b', 'a', 'd'), NULL);
+        bytes_free(&again);
+        bytes_free(&file);
+        close_file(&o);
+    }
+}
+
 /* ---- TGA ---------------------------------------------------------------- */
 
 enum { LEFT_UP = 0, RIGHT_UP = 0x10, LEFT_DOWN = 0x20, RIGHT_DOWN = 0x30 };
@@ -490,6 +514,7 @@ int main(void)
     test_bmp_refused();
     test_bmp_damaged();
     test_bmp_density();
+    test_bmp_alpha();
     test_tga_files();
     test_tga_packets();
     test_tga_palettes();
