@@ -204,6 +204,17 @@ static void note(struct image *img, const struct head *h, struct bytes file,
         warn(warnings, "its color profile is not kept");
 }
 
+static bool is_opaque(const struct image *img)
+{
+    for (uint32_t y = 0; y < img->height; y++) {
+        const uint8_t *row = plane_row(&img->plane[img->nplanes - 1], y);
+        for (uint32_t x = 0; x < img->width; x++)
+            if (row[x] != 255)
+                return false;
+    }
+    return true;
+}
+
 static int decode(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err)
 {
@@ -222,11 +233,17 @@ static int decode(struct image *img, struct bytes file,
     bytes_free(&plain);
     if (status == 0 && !(img->meta = meta_new(&codec_bmp)))
         status = fail(err, "no memory for the decoder");
-    if (status == 0)
-        note(img, &head, file, opts->warnings);
-    else
+    if (status) {
         image_free(img);
-    return status;
+        return -1;
+    }
+    note(img, &head, file, opts->warnings);
+    /* To other formats it would be alpha, so it is not where it says nothing. */
+    if (opts->neutral && *img->meta->kind && is_opaque(img)) {
+        img->nplanes = 3;
+        img->alpha = false;
+    }
+    return 0;
 }
 
 /* ---- Writing ------------------------------------------------------------ */

@@ -272,6 +272,21 @@ static void test_bmp_density(void)
     bytes_free(&file);
 }
 
+/* To another format an unused fourth byte is none. */
+static void test_bmp_unused(void)
+{
+    for (int last = 0; last < 2; last++) {
+        struct bytes file = make_bmp((struct bmp){
+            .width = 2, .height = 1, .bits = 32,
+            .pixels = last ? "abc\0def\1" : "abc\0def\0", .pixels_size = 8 });
+        struct opened o = open_file(&codec_bmp, file.data, file.size, NEUTRAL);
+        CHECK(o.img.nplanes == (last ? 4 : 3) && o.img.alpha == last,
+              "%u planes", o.img.nplanes);
+        bytes_free(&file);
+        close_file(&o);
+    }
+}
+
 /* What was not said to be alpha is not said to be, and what was is. */
 static void test_bmp_alpha(void)
 {
@@ -515,6 +530,7 @@ int main(void)
     test_bmp_damaged();
     test_bmp_density();
     test_bmp_alpha();
+    test_bmp_unused();
     test_tga_files();
     test_tga_packets();
     test_tga_palettes();
