@@ -18,6 +18,7 @@ struct lane;
 struct lane_opts {
     const int *device; /* the devices to use, by number, from 0 */
     unsigned ndevices; /* how many; LANE_ALL_DEVICES: those that there are */
+    unsigned threads;  /* of the CPU that the lane may keep busy; 0 is 1 */
     uint64_t vram;     /* bytes of each device's memory that may be used; 0:
                           most of what is free */
 };
