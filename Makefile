@@ -117,8 +117,8 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 # which the command line may set and then nothing here can add to.)
 $(BUILD)/cuda/backend.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
 
-# Its loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
-$(BUILD)/codecs/planes.c.o: ALL_CFLAGS += -O3
+# Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
+$(BUILD)/codecs/planes.c.o $(BUILD)/cuda/cpu_portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when the choices do, so that all is built anew.
 CHOICES := $(CC) $(CUDA) $(ARCHS) $(DEPS) $(CFLAGS) $(NVCCFLAGS) $(VERSION)

@@ -1,10 +1,12 @@
-/* Every backend against the definitions of the eight turns. */
+/* Every backend against the definitions of the eight turns, and all that the
+ * CPU may choose from, chosen in turn. */
 #include "cuda/backend.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/cpu_tiles.h"
 #include "tests/test.h"
 
 /* The definitions: dst(x, y) = src(sx, sy), where, of a source of w x h,
@@ -24,18 +26,49 @@ static const struct op {
 };
 enum { OPS = sizeof ops / sizeof ops[0] };
 
+/* Whether a block of coefficients is what op makes of another. An axis of the
+ * source that runs backwards negates its odd frequencies. */
+static bool is_turned_dct(const struct op *op, const uint8_t *d,
+                          const uint8_t *s)
+{
+    int16_t got[8][8], from[8][8];
+    bool same = true;
+    memcpy(got, d, sizeof got);
+    memcpy(from, s, sizeof from);
+    for (int v = 0; v < 8; v++)
+        for (int u = 0; u < 8; u++) {
+            int su = op->xy ? v : u, sv = op->xy ? u : v;
+            int32_t want = from[sv][su];
+            if ((op->x1 * su + op->y1 * sv) % 2)
+                want = -want;
+            same &= (uint16_t)got[v][u] == (uint16_t)want;
+        }
+    return same;
+}
+
+/* memcmp() of a size that the compiler knows. */
+static bool is_same(const uint8_t *a, const uint8_t *b, size_t size)
+{
+    return size == 1   ? *a == *b
+           : size == 2 ? !memcmp(a, b, 2)
+                       : !memcmp(a, b, 4);
+}
+
 /* Whether dst is what op makes of src: the oracle. */
 static bool is_turned(const struct op *op, const struct plane *d,
-                      const struct plane *s, size_t size)
+                      const struct plane *s, enum cell cell)
 {
+    size_t size = cell_size(cell);
     int64_t w = s->width, h = s->height;
     bool same = true;
     for (int64_t y = 0; y < d->height; y++)
         for (int64_t x = 0; x < d->width; x++) {
             int64_t sx = op->xx * x + op->xy * y + op->x1 * (w - 1);
             int64_t sy = op->yx * x + op->yy * y + op->y1 * (h - 1);
-            same &= !memcmp(d->data + y * d->stride + x * size,
-                            s->data + sy * s->stride + sx * size, size);
+            const uint8_t *got = d->data + y * d->stride + x * size;
+            const uint8_t *from = s->data + sy * s->stride + sx * size;
+            same &= cell == CELL_DCT ? is_turned_dct(op, got, from)
+                                     : is_same(got, from, size);
         }
     return same;
 }
@@ -49,7 +82,7 @@ struct shape {
     unsigned pad;
 };
 
-static const struct lane_opts first = { 0 };
+static const struct lane_opts first = { .threads = 3 };
 
 enum { GUARD = IMAGE_STRIDE, POISON = 0xa5 };
 
@@ -112,6 +145,11 @@ static void fill(struct image *img, uint64_t *seed)
         uint64_t r = test_random(seed);
         memcpy(img->cells + i, &r, sizeof r);
     }
+    /* The one number whose negative is itself. */
+    int16_t lowest = INT16_MIN;
+    for (size_t i = 0; i < img->size; i += 5 * sizeof lowest)
+        if (img->cell == CELL_DCT)
+            memcpy(img->cells + i, &lowest, sizeof lowest);
 }
 
 /* One turn of one picture. `kept` is a copy of the bytes of src. */
@@ -131,7 +169,7 @@ static void check_op(const struct backend *backend, struct lane *lane,
     bool right = known && backend->apply(lane, &dst, src, t, &err) == 0;
     for (unsigned i = 0; right && i < shape.nplanes; i++)
         right =
-            is_turned(op, &dst.plane[i], &src->plane[i], cell_size(shape.cell));
+            is_turned(op, &dst.plane[i], &src->plane[i], shape.cell);
     CHECK(right, "%s %s %ux%u, %u planes of %zu bytes, pad %u: %s",
           backend->name, op->name, shape.width, shape.height, shape.nplanes,
           cell_size(shape.cell), shape.pad, err.text);
@@ -159,6 +197,12 @@ static void check_shape(const struct backend *backend, struct lane *lane,
     drop(&src);
 }
 
+/* The kernels of a GPU do not turn coefficients yet. */
+static bool turns_dct(const struct backend *backend)
+{
+    return strcmp(backend->name, "cuda") != 0;
+}
+
 /* One less, as many, one more than the tiles and blocks of every backend are
  * wide, high, or long in vectors; and primes. */
 static const uint32_t sides[] = {
@@ -167,29 +211,40 @@ static const uint32_t sides[] = {
 };
 enum { SIDES = sizeof sides / sizeof sides[0] };
 
+static void check_sides(const struct backend *backend, struct lane *lane,
+                        enum cell cell, const uint32_t *side, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            check_shape(backend, lane,
+                        (struct shape){ .cell = cell,
+                                        .nplanes = 1,
+                                        .width = side[i],
+                                        .height = side[j] });
+}
+
 static void test_sides(const struct backend *backend, struct lane *lane)
 {
-    for (unsigned cell = CELL_U8; cell <= CELL_F32; cell++)
-        for (size_t i = 0; i < SIDES; i++)
-            for (size_t j = 0; j < SIDES; j++)
-                check_shape(backend, lane,
-                            (struct shape){ .cell = (enum cell)cell,
-                                            .nplanes = 1,
-                                            .width = sides[i],
-                                            .height = sides[j] });
+    static const uint32_t few[] = { 1, 2, 3, 7, 8, 9, 16, 17, 31, 33 };
+    check_sides(backend, lane, CELL_U8, sides, SIDES);
+    check_sides(backend, lane, CELL_U16, sides, SIDES);
+    check_sides(backend, lane, CELL_F32, sides, SIDES);
+    if (turns_dct(backend))
+        check_sides(backend, lane, CELL_DCT, few, sizeof few / sizeof few[0]);
 }
 
 static void test_planes(const struct backend *backend, struct lane *lane)
 {
     static const unsigned counts[] = { 1, 3, 4, 5, IMAGE_PLANES };
-    for (unsigned cell = CELL_U8; cell <= CELL_F32; cell++)
+    enum cell last = turns_dct(backend) ? CELL_DCT : CELL_F32;
+    for (unsigned cell = CELL_U8; cell <= last; cell++)
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
             for (unsigned pad = 0; pad < 3; pad++)
                 check_shape(backend, lane,
                             (struct shape){ .cell = (enum cell)cell,
                                             .nplanes = counts[i],
-                                            .width = 150,
-                                            .height = 67,
+                                            .width = 150 >> cell,
+                                            .height = 67 >> cell / 2,
                                             .pad = pad });
 }
 
@@ -203,6 +258,8 @@ static void test_large(const struct backend *backend, struct lane *lane)
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         check_shape(backend, lane, shapes[i]);
+    if (turns_dct(backend))
+        check_shape(backend, lane, (struct shape){ CELL_DCT, 3, 161, 97, 1 });
 }
 
 /* Pictures as the program makes them: in the lane's own memory, with the shape
@@ -227,7 +284,7 @@ static void test_program(const struct backend *backend, struct lane *lane)
                 0;
     for (unsigned i = 0; right && i < img[0].nplanes; i++)
         right = is_turned(&ops[0], &img[4].plane[i], &img[0].plane[i],
-                          sizeof(uint16_t));
+                          CELL_U16);
     CHECK(right, "%s: four quarter turns: %s", backend->name, err.text);
     for (int i = 0; i < 5; i++)
         image_free(&img[i]);
@@ -256,8 +313,8 @@ struct worker {
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    struct shape shape = { CELL_U8, 3, 300, 200, 0 };
-    struct shape turned = { CELL_U8, 3, 200, 300, 0 };
+    struct shape shape = { CELL_U8, 3, 3000, 200, 0 };
+    struct shape turned = { CELL_U8, 3, 200, 3000, 0 };
     struct image src = guarded(shape), dst = guarded(turned);
     uint64_t seed = 7;
     fill(&src, &seed);
@@ -268,7 +325,7 @@ static void *work(void *argument)
                                    &err))
             worker->failures++;
         for (unsigned i = 0; i < shape.nplanes; i++)
-            if (!is_turned(&ops[4], &dst.plane[i], &src.plane[i], 1))
+            if (!is_turned(&ops[4], &dst.plane[i], &src.plane[i], CELL_U8))
                 worker->failures++;
     }
     drop(&src);
@@ -311,6 +368,50 @@ static void test_pieces(const struct backend *backend)
         check_shape(backend, lane, shapes[i]);
     if (lane)
         backend->close(lane);
+}
+
+/* Each of what the CPU may choose from, on several threads, in pieces so small
+ * that there are enough for all, streamed and not. */
+static void test_tiles(const struct cpu_tiles *tiles, unsigned threads,
+                       size_t stream_from)
+{
+    struct err err = { "" };
+    struct lane *lane = NULL;
+    char name[80];
+    struct backend backend = backend_cpu;
+    struct cpu_opts opts = {
+        .tiles = tiles,
+        .threads = threads,
+        .piece = 5000,
+        .stream_from = stream_from,
+    };
+    snprintf(name, sizeof name, "cpu (%s, %u threads, streams from %zu)",
+             tiles->name, threads, stream_from);
+    backend.name = name;
+    bool open = cpu_open_with(&lane, &opts, &err) == 0;
+    CHECK(open, "%s: %s", name, err.text);
+    if (!open)
+        return;
+    if (threads == 1)
+        test_sides(&backend, lane);
+    else
+        test_large(&backend, lane);
+    test_planes(&backend, lane);
+    backend.close(lane);
+}
+
+static void test_all_tiles(void)
+{
+    for (size_t i = 0; cpu_tiles[i]; i++) {
+        if (!cpu_tiles[i]->usable()) {
+            printf("skipped: %s: not on this CPU\n", cpu_tiles[i]->name);
+            continue;
+        }
+        test_tiles(cpu_tiles[i], 1, 0);
+        test_tiles(cpu_tiles[i], 1, SIZE_MAX);
+        test_tiles(cpu_tiles[i], 2, 0);
+        test_tiles(cpu_tiles[i], 7, SIZE_MAX);
+    }
 }
 
 static void test_backend(const char *name)
@@ -356,6 +457,7 @@ static void test_choice(void)
 int main(void)
 {
     test_choice();
+    test_all_tiles();
     test_backend("cpu");
     test_backend("cuda");
     return test_end();

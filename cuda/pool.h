@@ -1,0 +1,21 @@
+/* Threads that share the pieces of one piece of work after the other. */
+#ifndef CUDA_POOL_H
+#define CUDA_POOL_H
+
+#include <stddef.h>
+
+struct pool;
+
+/* A pool of `threads` threads, of which the caller of pool_run() is one. The
+ * others start when first needed. NULL: no memory. */
+struct pool *pool_open(unsigned threads);
+
+/* Calls work(context, i) for each i from 0 to n - 1, on several threads at
+ * once, and returns when all calls have returned and what they wrote can be
+ * read. Not to be called by two threads at a time. */
+void pool_run(struct pool *pool, void (*work)(void *context, size_t i),
+              void *context, size_t n);
+
+void pool_close(struct pool *pool);
+
+#endif
