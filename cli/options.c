@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,9 @@
 /* The most pixels of a picture, unless --max-pixels says otherwise: more than
  * any camera has, and a PNG of a few MB that claims more is a bomb. */
 enum { PIXELS_MAX = 500 * 1000 * 1000 };
+
+/* The most threads: more than any machine has processors that this is for. */
+enum { THREADS_MAX = 1024 };
 
 /* ---- Values ------------------------------------------------------------ */
 
@@ -154,6 +158,15 @@ static int set_max_vram(struct options *o, const char *value, struct err *err)
     return parse_amount(value, 1024, &o->vram, err);
 }
 
+static int set_threads(struct options *o, const char *value, struct err *err)
+{
+    int n;
+    if (parse_int(value, 1, THREADS_MAX, &n, err))
+        return -1;
+    o->threads = (unsigned)n;
+    return 0;
+}
+
 static int set_help(struct options *o, const char *value, struct err *err)
 {
     (void)value, (void)err;
@@ -204,6 +217,8 @@ static const struct row {
     { 0, "device", "LIST", SET(set_device), "the GPUs to use: 0; 0,1; all" },
     { 0, "max-vram", "N", SET(set_max_vram),
       "of a GPU's memory; larger pictures go in pieces" },
+    { 'j', "threads", "N", SET(set_threads),
+      "keep N processors busy; all if not given" },
     { 'q', "quiet", NULL, FLAG(quiet), "no warnings" },
     { 'v', "verbose", NULL, FLAG(verbose), "say what was done, how, and how long" },
     { 0, "json", NULL, FLAG(json), "the same as one JSON object on stdout" },
@@ -393,10 +408,23 @@ static uint64_t most_of_memory(void)
     return (uint64_t)pages * (uint64_t)size / 4 * 3;
 }
 
+/* The processors that this process may run on. */
+static unsigned count_processors(void)
+{
+    cpu_set_t set;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        online = CPU_COUNT(&set);
+    return online < 1             ? 1
+           : online > THREADS_MAX ? THREADS_MAX
+                                  : (unsigned)online;
+}
+
 int options_parse(struct options *opts, int argc, char **argv, struct err *err)
 {
     *opts = (struct options){
         .backend = "auto",
+        .threads = count_processors(),
         .limits = { PIXELS_MAX, most_of_memory() },
     };
     if (take_options(opts, argc, argv, err))

@@ -31,6 +31,7 @@ struct options {
     int device[OPTIONS_DEVICES];
     unsigned ndevices;          /* 0: none was named; or LANE_ALL_DEVICES */
     uint64_t vram;              /* 0: what is best */
+    unsigned threads;
     bool quiet, verbose, json;
 };
 

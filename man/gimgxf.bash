@@ -4,7 +4,7 @@
 _gimgxf_takes_value() {
     case $1 in
     --format | --quality | --depth | --background | --max-pixels | \
-        --max-memory | --backend | --device | --max-vram) return 0 ;;
+        --max-memory | --backend | --device | --max-vram | --threads | -j) return 0 ;;
     esac
     return 1
 }
@@ -38,8 +38,8 @@ _gimgxf() {
         identity'
     local options='--format --no-clobber --preserve --ignore-orientation
         --strip --strip=all --quality --depth --background --tolerant
-        --max-pixels --max-memory --backend --device --max-vram --quiet --verbose
-        --json --help --version'
+        --max-pixels --max-memory --backend --device --max-vram --threads --quiet
+        --verbose --json --help --version'
     COMPREPLY=()
     _gimgxf_words
 

@@ -4,7 +4,7 @@
 # the operation, and the files.
 function __gimgxf_words
     set -l values --format --quality --depth --background --max-pixels \
-        --max-memory --backend --device --max-vram
+        --max-memory --backend --device --max-vram --threads -j
     set -l skip 1 # the name of the program
     set -l ended 0
     for word in (commandline -opc)
@@ -79,6 +79,7 @@ complete -c gimgxf -l max-memory -x -d 'refuse what needs more'
 complete -c gimgxf -l backend -x -d 'who moves the samples' -a 'auto cpu cuda'
 complete -c gimgxf -l device -x -d 'the GPUs to use' -a 'all 0'
 complete -c gimgxf -l max-vram -x -d 'of a GPU, for pictures'
+complete -c gimgxf -s j -l threads -x -d 'processors to keep busy'
 complete -c gimgxf -s q -l quiet -d 'no warnings'
 complete -c gimgxf -s v -l verbose -d 'say what was done, how, and how long'
 complete -c gimgxf -l json -d 'the same as a JSON object'

@@ -28,6 +28,10 @@ gives 2 "gimgxf: --max-pixels: '12Q' is no number" \
     --max-pixels 12Q copy "$in" o.png
 gives 2 "gimgxf: --format: 'webp' is no format that can be written" \
     --format webp copy "$in" o.png
+gives 2 "gimgxf: --threads: '0' is not from 1 to 1024" \
+    -j 0 copy "$in" o.png
+gives 2 "gimgxf: --threads: '2x' is not from 1 to 1024" \
+    --threads 2x copy "$in" o.png
 gives 2 "gimgxf: upright goes by the orientation that --ignore-orientation \
 ignores" upright --ignore-orientation "$in" o.png
 gives 2 "gimgxf: there is no option --ma, or more than one" --ma 3 copy "$in" o.png
