@@ -8,70 +8,7 @@
 
 #include "cuda/cpu_tiles.h"
 #include "tests/test.h"
-
-/* The definitions: dst(x, y) = src(sx, sy), where, of a source of w x h,
- * sx = xx * x + xy * y + x1 * (w-1) and sy = yx * x + yy * y + y1 * (h-1). */
-static const struct op {
-    const char *name;
-    int xx, xy, x1, yx, yy, y1;
-} ops[] = {
-    { "copy", 1, 0, 0, 0, 1, 0 },         /* x, y */
-    { "fliph", -1, 0, 1, 0, 1, 0 },       /* w-1-x, y */
-    { "rotate180", -1, 0, 1, 0, -1, 1 },  /* w-1-x, h-1-y */
-    { "flipv", 1, 0, 0, 0, -1, 1 },       /* x, h-1-y */
-    { "transpose", 0, 1, 0, 1, 0, 0 },    /* y, x */
-    { "rotate90", 0, 1, 0, -1, 0, 1 },    /* y, h-1-x */
-    { "transverse", 0, -1, 1, -1, 0, 1 }, /* w-1-y, h-1-x */
-    { "rotate270", 0, -1, 1, 1, 0, 0 },   /* w-1-y, x */
-};
-enum { OPS = sizeof ops / sizeof ops[0] };
-
-/* Whether a block of coefficients is what op makes of another. An axis of the
- * source that runs backwards negates its odd frequencies. */
-static bool is_turned_dct(const struct op *op, const uint8_t *d,
-                          const uint8_t *s)
-{
-    int16_t got[8][8], from[8][8];
-    bool same = true;
-    memcpy(got, d, sizeof got);
-    memcpy(from, s, sizeof from);
-    for (int v = 0; v < 8; v++)
-        for (int u = 0; u < 8; u++) {
-            int su = op->xy ? v : u, sv = op->xy ? u : v;
-            int32_t want = from[sv][su];
-            if ((op->x1 * su + op->y1 * sv) % 2)
-                want = -want;
-            same &= (uint16_t)got[v][u] == (uint16_t)want;
-        }
-    return same;
-}
-
-/* memcmp() of a size that the compiler knows. */
-static bool is_same(const uint8_t *a, const uint8_t *b, size_t size)
-{
-    return size == 1   ? *a == *b
-           : size == 2 ? !memcmp(a, b, 2)
-                       : !memcmp(a, b, 4);
-}
-
-/* Whether dst is what op makes of src: the oracle. */
-static bool is_turned(const struct op *op, const struct plane *d,
-                      const struct plane *s, enum cell cell)
-{
-    size_t size = cell_size(cell);
-    int64_t w = s->width, h = s->height;
-    bool same = true;
-    for (int64_t y = 0; y < d->height; y++)
-        for (int64_t x = 0; x < d->width; x++) {
-            int64_t sx = op->xx * x + op->xy * y + op->x1 * (w - 1);
-            int64_t sy = op->yx * x + op->yy * y + op->y1 * (h - 1);
-            const uint8_t *got = d->data + y * d->stride + x * size;
-            const uint8_t *from = s->data + sy * s->stride + sx * size;
-            same &= cell == CELL_DCT ? is_turned_dct(op, got, from)
-                                     : is_same(got, from, size);
-        }
-    return same;
-}
+#include "tests/turned.h"
 
 /* What is to be turned: planes of this size, every second one of half of it,
  * with `pad` times IMAGE_STRIDE bytes more in a row than it needs. */
