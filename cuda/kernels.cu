@@ -1,116 +1,294 @@
-/* The two kernels that turn planes, and their launcher.
+/* The kernels that turn planes, and their launchers.
  *
  * A turn is "transpose first, then mirror" (codecs/xform.h). So a row of src
  * either stays a row or becomes a column of dst, and that is two kernels; a
  * mirror is a row that is counted from the other end, or a vector that is
  * reversed. What a cell means does not matter, so a template on its size is
- * enough: 1, 2 or 4 bytes. cuda/tiles.h has the arithmetic.
+ * enough: 1, 2 or 4 bytes. Blocks of DCT coefficients are turned inside as
+ * well: they need a third kernel where they are transposed, and signs in both
+ * cases. cuda/tiles.h has the arithmetic.
  *
  * Nothing is computed, so the bound is memory: every byte of a plane is read
- * once and written once. Memory is moved in sectors of 32 bytes, and all that
- * is asked of a kernel is that a warp touch whole sectors on both sides.
+ * once and written once, and the best to be had is what a copy on the device
+ * reaches. Beyond the whole sectors of 32 bytes that any access moves, what
+ * counts is how long the runs of bytes are that are touched at a time: DRAM
+ * opens a page for each.
  *
- *   rows     A warp writes 512 bytes of a row, 16 a thread, aligned. It reads
- *            as many; mirrored, up to 16 bytes from each vector of src twice,
- *            by neighbours of a warp: from L1 the second time.
- *   columns  A warp reads 128 bytes of a row of src and writes 128 of a row of
- *            dst, aligned, 4 a thread. Between the two stands the transpose: of
- *            squares of 4-byte words in registers, and of squares in the tile
- *            of shared memory, whose pitch of 33 words keeps lanes from meeting
- *            at a bank both when they put columns and when they get rows.
+ *   rows     A thread moves one vector of 16 bytes. Mirrored, it reads up to 16
+ *            bytes of two vectors, each of which a neighbour reads as well:
+ * from L1 the second time. The last vector of a row is cut short by its end,
+ * and by nothing else. columns  A block moves a tile that has rows of 256 bytes
+ * both in src and in dst, 16 bytes a thread and access, through squares that
+ * are transposed in registers and a tile of shared memory that is free of bank
+ * conflicts without padding. blocks   Eight threads transpose a block of 128
+ * bytes by shuffles. Tiles have rows of 512 bytes in src, of 1024 in dst.
  *
- * Traffic beyond 1 + 1 is what the edges cost: the last sector of each row. */
+ * Measured on an H200, as a share of cudaMemcpy of the same bytes, of planes of
+ * 16381 x 16411 cells turned by rotate90, bytes, 16 and 32 bits each:
+ *
+ *   tiles of 256-byte rows, numbered along dst   0.998  0.987  0.980
+ *   the same, numbered along src                 0.964  0.961  0.949
+ *   tiles of 128-byte rows                       0.952  0.948  0.935
+ *   tiles of 64-byte rows                        0.813  0.809  0.791
+ *
+ * Eight vectors a thread are as good as four or sixteen if 1024 threads fit on
+ * a multiprocessor: shared memory that more tiles would take is L1's loss, and
+ * reads in flight wait there (f32, 8 tiles on a multiprocessor: 0.980 with 164
+ * KiB for shared memory, 0.955 with 228). Streaming hints change nothing.
+ *
+ * Wide tiles are few. A small picture is cut into tiles of 128-byte rows, so
+ * that all multiprocessors are at work: 12 megapixels of bytes 1.22, not 1.12.
+ */
 #include "cuda/kernels.h"
-
-#include "cuda/tiles.h"
 
 /* A kernel's parameters end at 4096 bytes on every GPU and driver. */
 static_assert(sizeof(struct tiles) <= 4096, "too many planes for a launch");
 
-static __device__ uint4 load_vector(const uint8_t *at)
+/* The plane that this block works on. */
+static __device__ struct tiles_plane find_plane(const struct tiles &tiles)
 {
-    return *reinterpret_cast<const uint4 *>(at);
+    if (tiles.many)
+        return *tiles_find(tiles.many, tiles.nplanes, blockIdx.x);
+    return *tiles_find(tiles.plane, tiles.nplanes, blockIdx.x);
 }
 
-static __device__ uint32_t load_word(const uint8_t *at)
+/* Four words in registers, and the vector of memory they are. */
+static __device__ void load(uint32_t w[4], const void *at)
 {
-    return *reinterpret_cast<const uint32_t *>(at);
+    uint4 v = *static_cast<const uint4 *>(at);
+    w[0] = v.x;
+    w[1] = v.y;
+    w[2] = v.z;
+    w[3] = v.w;
 }
 
-static __device__ uint4 load_mirrored(const uint8_t *src, struct rows_part part,
-                                      unsigned size)
+static __device__ void load_if(bool there, uint32_t w[4], const void *at)
 {
-    const uint4 none = make_uint4(0, 0, 0, 0);
-    uint4 low = part.low ? load_vector(src + part.from - TILES_VECTOR) : none;
-    uint4 high = part.shift ? load_vector(src + part.from) : none;
-    uint32_t w[8] = {
-        low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w
-    };
-    rows_mirror(w, part.shift, size);
-    return make_uint4(w[0], w[1], w[2], w[3]);
+    w[0] = w[1] = w[2] = w[3] = 0;
+    if (there)
+        load(w, at);
 }
+
+static __device__ void store(void *at, const uint32_t w[4])
+{
+    *static_cast<uint4 *>(at) = make_uint4(w[0], w[1], w[2], w[3]);
+}
+
+/* ---- Rows stay rows -------------------------------------------------------*/
 
 template <unsigned SIZE>
-__global__ void __launch_bounds__(TILES_THREADS)
+__global__ void __launch_bounds__(ROWS_THREADS)
     rows(const __grid_constant__ struct tiles tiles)
 {
-    const struct tiles_plane *p = tiles_find(&tiles, blockIdx.x);
-    struct rows_part part =
-        rows_find_part(p, tiles.t, blockIdx.x, threadIdx.x, SIZE);
+    const struct tiles_plane p = find_plane(tiles);
+    struct rows_part part = rows_find_part(&p, blockIdx.x, threadIdx.x, SIZE);
+    const uint8_t *from = p.src + part.from;
+    uint32_t w[8];
     if (!part.inside)
         return;
-    uint4 *to = reinterpret_cast<uint4 *>(p->dst + part.to);
-    if (tiles.t & XFORM_MIRROR_X)
-        *to = load_mirrored(p->src, part, SIZE);
-    else
-        *to = load_vector(p->src + part.from);
+    if (SIZE > TILES_VECTOR) {
+        unsigned row = part.to / TILES_VECTOR % DCT_ROW;
+        uint32_t signs = dct_signs(p.t, row);
+        load(w, from);
+#pragma unroll
+        for (unsigned i = 0; i < 4; i++)
+            w[i] = word_negate(w[i], signs);
+    } else if (p.t & XFORM_MIRROR_X) {
+        load_if(part.low, w, from - TILES_VECTOR);
+        load_if(part.shift != 0, w + 4, from);
+        rows_mirror(w, part.shift, SIZE);
+    } else {
+        load(w, from);
+    }
+    store(p.dst + part.to, w);
 }
 
-template <unsigned SIZE>
-__global__ void __launch_bounds__(TILES_THREADS)
+/* ---- Rows become columns --------------------------------------------------*/
+
+/* Transposes the squares in `step` rows of a vector each, and puts the pieces
+ * that they are: piece i has words 4i.. of all squares, one after the other. */
+template <unsigned SIZE, unsigned W>
+static __device__ void put_pieces(uint4 *shared, const uint32_t (*rows)[4],
+                                  unsigned g, unsigned v)
+{
+    constexpr unsigned STEP = TILES_WORD / SIZE;
+    uint32_t columns[4 * STEP];
+#pragma unroll
+    for (unsigned j = 0; j < 4; j++) {
+        uint32_t *square = columns + j * STEP;
+#pragma unroll
+        for (unsigned i = 0; i < STEP; i++)
+            square[i] = rows[i][j];
+        square_transpose(square, STEP);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < STEP; i++)
+        store(&shared[columns_place(g, v * STEP + i, SIZE, W)],
+              columns + 4 * i);
+}
+
+/* Gets four pieces, one below the other in src. Their words are a matrix; its
+ * columns are vectors of dst. */
+template <unsigned SIZE, unsigned W>
+static __device__ void get_vectors(const uint4 *shared, uint32_t (*rows)[4],
+                                   unsigned v, unsigned h)
+{
+#pragma unroll
+    for (unsigned j = 0; j < 4; j++) {
+        uint32_t piece[4];
+        load(piece, &shared[columns_place(4 * v + j, h, SIZE, W)]);
+#pragma unroll
+        for (unsigned i = 0; i < 4; i++)
+            rows[i][j] = piece[i];
+    }
+}
+
+/* A thread moves EACH vectors: of the columns v of rows g, g + GROUPS.. of the
+ * tile in src, `step` rows a group; then of the columns v of rows h, h +
+ * QUADS.. in dst, four rows a quad. All reads are under way before the first is
+ * waited for. */
+template <unsigned SIZE, unsigned W, unsigned EACH>
+__global__ void __launch_bounds__(COLUMNS_THREADS(SIZE, W, EACH),
+                                  1024 / COLUMNS_THREADS(SIZE, W, EACH))
     columns(const __grid_constant__ struct tiles tiles)
 {
     constexpr unsigned STEP = TILES_WORD / SIZE;
-    constexpr unsigned BANDS = TILES_LANES / TILES_WARPS; /* of a warp */
-    __shared__ uint32_t shared[STEP * TILES_LANES * TILES_PITCH];
-    const struct tiles_plane *p = tiles_find(&tiles, blockIdx.x);
-    struct columns_tile tile = columns_find_tile(p, blockIdx.x, SIZE);
-    unsigned lane = threadIdx.x % TILES_LANES;
-    unsigned warp = threadIdx.x / TILES_LANES;
-    uint32_t w[BANDS][STEP];
+    constexpr unsigned ABREAST = COLUMNS_THREADS(SIZE, W, EACH) / W;
+    extern __shared__ uint4 shared[];
+    const struct tiles_plane p = find_plane(tiles);
+    struct columns_tile tile = columns_find_tile(&p, blockIdx.x, SIZE, W);
+    unsigned v = threadIdx.x % W, first = threadIdx.x / W;
+    uint32_t w[EACH][4];
     uint64_t at;
 
-    /* All reads are under way before the first is waited for. */
 #pragma unroll
-    for (unsigned n = 0; n < BANDS; n++)
-#pragma unroll
-        for (unsigned i = 0; i < STEP; i++) {
-            unsigned column = (n * TILES_WARPS + warp) * STEP + i;
-            bool live = columns_read(p, tiles.t, tile, column, lane, &at);
-            w[n][i] = live ? load_word(p->src + at) : 0;
-        }
-#pragma unroll
-    for (unsigned n = 0; n < BANDS; n++) {
-        square_transpose(w[n], STEP);
-#pragma unroll
-        for (unsigned i = 0; i < STEP; i++)
-            shared[columns_put(i, lane, n * TILES_WARPS + warp)] = w[n][i];
+    for (unsigned n = 0; n < EACH; n++) {
+        unsigned g = first + n / STEP * ABREAST;
+        bool live = columns_read(&p, tile, g * STEP + n % STEP, v, SIZE, &at);
+        load_if(live, w[n], p.src + at);
     }
+#pragma unroll
+    for (unsigned n = 0; n < EACH; n += STEP)
+        put_pieces<SIZE, W>(shared, &w[n], first + n / STEP * ABREAST, v);
     __syncthreads();
 #pragma unroll
-    for (unsigned n = 0; n < BANDS * STEP; n++) {
-        unsigned row = n * TILES_WARPS + warp;
-        if (columns_write(p, tiles.t, tile, row, lane, &at))
-            *reinterpret_cast<uint32_t *>(p->dst + at) =
-                shared[columns_get(row, lane)];
+    for (unsigned n = 0; n < EACH; n += 4) {
+        unsigned h = first + n / 4 * ABREAST;
+        get_vectors<SIZE, W>(shared, w, v, h);
+#pragma unroll
+        for (unsigned i = 0; i < 4; i++)
+            if (columns_write(&p, tile, 4 * h + i, v, SIZE, &at))
+                store(p.dst + at, w[i]);
     }
 }
 
+/* ---- DCT blocks become columns --------------------------------------------*/
+
+static __device__ void transpose_block(uint32_t w[4], unsigned lane)
+{
+#pragma unroll
+    for (unsigned bit = 1; bit < DCT_ROW; bit *= 2) {
+        uint32_t moved[2];
+        dct_give(w, lane, bit, moved);
+#pragma unroll
+        for (unsigned i = 0; i < 2; i++)
+            moved[i] = __shfl_xor_sync(0xffffffff, moved[i], bit);
+        dct_take(w, lane, bit, moved);
+    }
+}
+
+__global__ void __launch_bounds__(DCT_THREADS)
+    blocks(const __grid_constant__ struct tiles tiles)
+{
+    const struct tiles_plane p = find_plane(tiles);
+    struct columns_tile tile = dct_find_tile(&p, blockIdx.x);
+    unsigned lane = threadIdx.x % DCT_ROW;
+    uint32_t x = tile.x + threadIdx.x / DCT_ROW;
+    uint32_t signs = dct_signs(p.t, lane);
+    uint32_t w[DCT_DOWN][4];
+    uint64_t from, to;
+
+#pragma unroll
+    for (unsigned n = 0; n < DCT_DOWN; n++) {
+        bool live = dct_find(&p, x, tile.c + n, lane, &from, &to);
+        load_if(live, w[n], p.src + from);
+    }
+#pragma unroll
+    for (unsigned n = 0; n < DCT_DOWN; n++) {
+        transpose_block(w[n], lane);
+#pragma unroll
+        for (unsigned i = 0; i < 4; i++)
+            w[n][i] = word_negate(w[n][i], signs);
+        if (dct_find(&p, x, tile.c + n, lane, &from, &to))
+            store(p.dst + to, w[n]);
+    }
+}
+
+/* ---- Launchers ------------------------------------------------------------*/
+
 typedef void (*kernel)(struct tiles);
 
+struct choice {
+    kernel turn;
+    unsigned threads;
+    unsigned shared; /* bytes */
+};
+
+template <unsigned SIZE, unsigned W, unsigned EACH>
+static constexpr struct choice columns_choice()
+{
+    return { columns<SIZE, W, EACH>, COLUMNS_THREADS(SIZE, W, EACH),
+             COLUMNS_BYTES(SIZE, W) };
+}
+
 /* By enum cell. */
-static constexpr kernel rows_of[] = { rows<1>, rows<2>, rows<4> };
-static constexpr kernel columns_of[] = { columns<1>, columns<2>, columns<4> };
+static constexpr struct choice rows_of[] = {
+    { rows<1>, ROWS_THREADS, 0 },
+    { rows<2>, ROWS_THREADS, 0 },
+    { rows<4>, ROWS_THREADS, 0 },
+    { rows<128>, ROWS_THREADS, 0 },
+};
+static constexpr struct choice wide_columns_of[] = {
+    columns_choice<1, COLUMNS_WIDE, COLUMNS_WIDE_EACH>(),
+    columns_choice<2, COLUMNS_WIDE, COLUMNS_WIDE_EACH>(),
+    columns_choice<4, COLUMNS_WIDE, COLUMNS_WIDE_EACH>(),
+    { blocks, DCT_THREADS, 0 },
+};
+static constexpr struct choice narrow_columns_of[] = {
+    columns_choice<1, COLUMNS_NARROW, COLUMNS_NARROW_EACH>(),
+    columns_choice<2, COLUMNS_NARROW, COLUMNS_NARROW_EACH>(),
+    columns_choice<4, COLUMNS_NARROW, COLUMNS_NARROW_EACH>(),
+    { blocks, DCT_THREADS, 0 },
+};
+
+static const struct choice *choose(const struct tiles_plan *plan)
+{
+    if (!plan->columns)
+        return &rows_of[plan->cell];
+    if (plan->vectors == COLUMNS_WIDE)
+        return &wide_columns_of[plan->cell];
+    return &narrow_columns_of[plan->cell];
+}
+
+/* A block has 48 KiB of shared memory unless its kernel was allowed more, on
+ * each device anew. To ask again costs 0.2 us, a launch 3. */
+static cudaError_t launch(const struct tiles_plan *plan,
+                          const struct tiles *tiles, cudaStream_t stream)
+{
+    const struct choice *choice = choose(plan);
+    if (plan->ntiles == 0 || plan->ntiles > TILES_MAX)
+        return cudaErrorInvalidConfiguration;
+    if (choice->shared > 48 * 1024) {
+        cudaError_t status = cudaFuncSetAttribute(
+            reinterpret_cast<const void *>(choice->turn),
+            cudaFuncAttributeMaxDynamicSharedMemorySize, (int)choice->shared);
+        if (status != cudaSuccess)
+            return status;
+    }
+    choice->turn<<<(unsigned)plan->ntiles, choice->threads, choice->shared,
+                   stream>>>(*tiles);
+    return cudaGetLastError();
+}
 
 cudaError_t kernels_usable(void)
 {
@@ -119,15 +297,49 @@ cudaError_t kernels_usable(void)
                                  reinterpret_cast<const void *>(rows<1>));
 }
 
+/* All three together take 0.1 us: nothing is to be gained by remembering. */
+cudaError_t kernels_chip(struct tiles_chip *chip)
+{
+    int device = 0, multiprocessors = 0, block = 0, all = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&multiprocessors,
+                                        cudaDevAttrMultiProcessorCount, device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(
+            &block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(
+            &all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+    chip->multiprocessors = (unsigned)multiprocessors;
+    chip->shared_block = (size_t)block;
+    chip->shared_all = (size_t)all;
+    return status;
+}
+
+cudaError_t kernels_turn_many(const struct tiles_plan *plan,
+                              const struct tiles_plane *planes,
+                              cudaStream_t stream)
+{
+    struct tiles tiles;
+    tiles.many = planes;
+    tiles.nplanes = plan->nplanes;
+    return launch(plan, &tiles, stream);
+}
+
 cudaError_t kernels_turn(const struct image *dst, const struct image *src,
                          enum xform t, cudaStream_t stream)
 {
     struct tiles tiles;
-    uint64_t blocks = tiles_plan(&tiles, dst, src, t);
-    if (blocks > TILES_MAX)
-        return cudaErrorInvalidConfiguration;
-    kernel turn =
-        xform_transposes(t) ? columns_of[src->cell] : rows_of[src->cell];
-    turn<<<(unsigned)blocks, TILES_THREADS, 0, stream>>>(tiles);
-    return cudaGetLastError();
+    struct tiles_chip chip;
+    struct tiles_plan plan = tiles_begin(src->cell, t);
+    cudaError_t status = kernels_chip(&chip);
+    if (status != cudaSuccess)
+        return status;
+    for (unsigned i = 0; i < src->nplanes; i++)
+        tiles_add(&plan, tiles.plane, &dst->plane[i], &src->plane[i], t);
+    tiles_number(&plan, tiles.plane, &chip);
+    tiles.many = NULL;
+    tiles.nplanes = plan.nplanes;
+    return launch(&plan, &tiles, stream);
 }

@@ -6,6 +6,7 @@
 
 #include "codecs/image.h"
 #include "codecs/xform.h"
+#include "cuda/tiles.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +21,17 @@ cudaError_t kernels_usable(void);
  * row of dst, in its padding, may be written. */
 cudaError_t kernels_turn(const struct image *dst, const struct image *src,
                          enum xform t, cudaStream_t stream);
+
+/* Describes the current device to tiles_number(). */
+cudaError_t kernels_chip(struct tiles_chip *chip);
+
+/* The same for any number of planes, of any pictures, in one launch. They were
+ * planned by tiles_begin(), tiles_add() for each, and tiles_number(); then
+ * `planes` was copied to the device's memory, where it stays until the launch
+ * is done. */
+cudaError_t kernels_turn_many(const struct tiles_plan *plan,
+                              const struct tiles_plane *planes,
+                              cudaStream_t stream);
 
 #ifdef __cplusplus
 }
