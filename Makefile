@@ -77,6 +77,9 @@ CXX_LIB := $(or $(filter /%,$(shell $(CC) -print-file-name=libstdc++.a)),-lstdc+
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static $(CXX_LIB) -ldl -lrt
 endif
 TEST_SRC := $(wildcard tests/test_*.c tests/fuzz_*.c)
+ifneq ($(CUDA),1)
+TEST_SRC := $(filter-out tests/test_kernels.c,$(TEST_SRC))
+endif
 
 object = $(addsuffix .o,$(addprefix $(BUILD)/,$(1)))
 LIB_OBJ := $(call object,$(LIB_SRC))
@@ -116,6 +119,9 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 # The one place where a build knows whether it has CUDA. (Not through CFLAGS,
 # which the command line may set and then nothing here can add to.)
 $(BUILD)/cuda/backend.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
+
+# The one test that calls CUDA itself.
+$(BUILD)/tests/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
 $(BUILD)/codecs/planes.c.o $(BUILD)/cuda/cpu_portable.c.o: ALL_CFLAGS += -O3

@@ -134,12 +134,6 @@ static void check_shape(const struct backend *backend, struct lane *lane,
     drop(&src);
 }
 
-/* The kernels of a GPU do not turn coefficients yet. */
-static bool turns_dct(const struct backend *backend)
-{
-    return strcmp(backend->name, "cuda") != 0;
-}
-
 /* One less, as many, one more than the tiles and blocks of every backend are
  * wide, high, or long in vectors; and primes. */
 static const uint32_t sides[] = {
@@ -166,15 +160,13 @@ static void test_sides(const struct backend *backend, struct lane *lane)
     check_sides(backend, lane, CELL_U8, sides, SIDES);
     check_sides(backend, lane, CELL_U16, sides, SIDES);
     check_sides(backend, lane, CELL_F32, sides, SIDES);
-    if (turns_dct(backend))
-        check_sides(backend, lane, CELL_DCT, few, sizeof few / sizeof few[0]);
+    check_sides(backend, lane, CELL_DCT, few, sizeof few / sizeof few[0]);
 }
 
 static void test_planes(const struct backend *backend, struct lane *lane)
 {
     static const unsigned counts[] = { 1, 3, 4, 5, IMAGE_PLANES };
-    enum cell last = turns_dct(backend) ? CELL_DCT : CELL_F32;
-    for (unsigned cell = CELL_U8; cell <= last; cell++)
+    for (unsigned cell = CELL_U8; cell <= CELL_DCT; cell++)
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
             for (unsigned pad = 0; pad < 3; pad++)
                 check_shape(backend, lane,
@@ -195,8 +187,7 @@ static void test_large(const struct backend *backend, struct lane *lane)
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         check_shape(backend, lane, shapes[i]);
-    if (turns_dct(backend))
-        check_shape(backend, lane, (struct shape){ CELL_DCT, 3, 161, 97, 1 });
+    check_shape(backend, lane, (struct shape){ CELL_DCT, 3, 161, 97, 1 });
 }
 
 /* Pictures as the program makes them: in the lane's own memory, with the shape
