@@ -9,12 +9,6 @@
 
 enum { PLANES = 60, GAP = IMAGE_STRIDE, POISON = 0xa5 };
 
-/* GPUs for which wide tiles are always chosen, and never. */
-static const struct tiles_chip chips[] = {
-    { 0, SIZE_MAX, SIZE_MAX },
-    { 0, 0, 0 },
-};
-
 static bool works(cudaError_t status)
 {
     CHECK(status == cudaSuccess, "%s", cudaGetErrorString(status));
@@ -86,10 +80,9 @@ static uint32_t random_side(enum cell cell, uint64_t *seed)
     return cell == CELL_DCT ? 1 + side % 40 : side;
 }
 
-/* Plans the planes, and enqueues: what a caller does. */
+/* What a caller does, but for the choice of tiles. */
 static bool enqueue(const struct side *dst, const struct side *src,
-                    const enum xform *t, enum cell cell,
-                    const struct tiles_chip *chip)
+                    const enum xform *t, enum cell cell, unsigned vectors)
 {
     struct tiles_plane planes[PLANES], *there;
     struct tiles_plan plan = tiles_begin(cell, t[0]);
@@ -97,7 +90,7 @@ static bool enqueue(const struct side *dst, const struct side *src,
         struct plane d = on_device(dst, i), s = on_device(src, i);
         tiles_add(&plan, planes, &d, &s, t[i]);
     }
-    tiles_number(&plan, planes, chip);
+    tiles_cut_all(&plan, planes, vectors);
     if (!works(cudaMalloc((void **)&there, sizeof planes)))
         return false;
     bool done = works(cudaMemcpy(there, planes, sizeof planes,
@@ -110,18 +103,18 @@ static bool enqueue(const struct side *dst, const struct side *src,
 /* src is random, dst poison. */
 static bool turn_there_and_back(const struct side *dst, const struct side *src,
                                 const enum xform *t, enum cell cell,
-                                const struct tiles_chip *chip)
+                                unsigned vectors)
 {
     return works(cudaMemcpy(src->device, src->host, src->size,
                             cudaMemcpyHostToDevice)) &&
            works(cudaMemset(dst->device, POISON, dst->size)) &&
-           enqueue(dst, src, t, cell, chip) &&
+           enqueue(dst, src, t, cell, vectors) &&
            works(cudaMemcpy(dst->host, dst->device, dst->size,
                             cudaMemcpyDeviceToHost));
 }
 
-static void check_launch(enum cell cell, bool transposes,
-                         const struct tiles_chip *chip, uint64_t seed)
+static void check_launch(enum cell cell, bool transposes, unsigned vectors,
+                         uint64_t seed)
 {
     struct side src = { .size = 0 }, dst = { .size = 0 };
     const struct op *op[PLANES];
@@ -137,7 +130,7 @@ static void check_launch(enum cell cell, bool transposes,
     right = right && allocate(&src) && allocate(&dst);
     for (size_t i = 0; right && i < src.size; i++)
         src.host[i] = (uint8_t)(test_random(&seed) >> 56);
-    right = right && turn_there_and_back(&dst, &src, t, cell, chip);
+    right = right && turn_there_and_back(&dst, &src, t, cell, vectors);
     for (size_t i = 0; right && i < PLANES; i++)
         CHECK(is_turned(op[i], &dst.plane[i], &src.plane[i], cell),
               "%s, %u x %u cells of %zu bytes", op[i]->name, src.plane[i].width,
@@ -169,9 +162,10 @@ int main(void)
         return test_end();
     }
     test_chip();
-    for (unsigned cell = CELL_U8; cell <= CELL_DCT; cell++)
-        for (int i = 0; i < 4; i++)
-            check_launch((enum cell)cell, i / 2, &chips[i % 2],
-                         cell * 4 + i + 1);
+    for (unsigned cell = CELL_U8; cell <= CELL_DCT; cell++) {
+        check_launch((enum cell)cell, false, COLUMNS_NARROW, 3 * cell + 1);
+        check_launch((enum cell)cell, true, COLUMNS_NARROW, 3 * cell + 2);
+        check_launch((enum cell)cell, true, COLUMNS_WIDE, 3 * cell + 3);
+    }
     return test_end();
 }

@@ -7,10 +7,6 @@
 #include "tests/test.h"
 #include "tests/turned.h"
 
-/* GPUs for which wide tiles are always chosen, and never. */
-static const struct tiles_chip chip_wide = { 0, SIZE_MAX, SIZE_MAX };
-static const struct tiles_chip chip_narrow = { 0, 0, 0 };
-
 static bool check_plane_access(const struct plane *plane, uint64_t at)
 {
     return at % 16 == 0 && at % plane->stride + 16 <= plane->stride &&
@@ -231,7 +227,7 @@ struct size {
 };
 
 static void check_turn(enum cell cell, struct size size, const struct op *op,
-                       const struct tiles_chip *chip)
+                       unsigned vectors)
 {
     struct launch l = { .size = (unsigned)cell_size(cell) };
     struct err err;
@@ -251,7 +247,7 @@ static void check_turn(enum cell cell, struct size size, const struct op *op,
         tiles_add(&l.plan, l.planes, &l.dst.plane[i], &l.src.plane[i], t);
         l.written[i] = malloc(l.dst.size / 16);
     }
-    tiles_number(&l.plan, l.planes, chip);
+    tiles_cut_all(&l.plan, l.planes, vectors);
     for (unsigned n = 0; n < (l.size == 1 ? 3 : 1); n++)
         CHECK(launch_is_right(&l, op, &seed),
               "%s, %u bytes, %u planes, %u x %u, tiles of %u", op->name, l.size,
@@ -265,9 +261,9 @@ static void check_turn(enum cell cell, struct size size, const struct op *op,
 static void check_all_turns(enum cell cell, struct size size)
 {
     for (size_t i = 0; i < OPS; i++) {
-        check_turn(cell, size, &ops[i], &chip_narrow);
+        check_turn(cell, size, &ops[i], COLUMNS_NARROW);
         if (ops[i].xy && cell != CELL_DCT)
-            check_turn(cell, size, &ops[i], &chip_wide);
+            check_turn(cell, size, &ops[i], COLUMNS_WIDE);
     }
 }
 
@@ -330,8 +326,7 @@ struct large {
 };
 
 static struct large large_launch(enum cell cell, uint32_t width,
-                                 uint32_t height, enum xform t,
-                                 const struct tiles_chip *chip)
+                                 uint32_t height, enum xform t)
 {
     struct large l = { .plan = tiles_begin(cell, t), .t = t };
     bool turns = xform_transposes(t);
@@ -340,7 +335,6 @@ static struct large large_launch(enum cell cell, uint32_t width,
     l.dst = shape(turns ? height : width, turns ? width : height, l.size);
     for (int i = 0; i < 3; i++)
         tiles_add(&l.plan, l.planes, &l.dst, &l.src, t);
-    tiles_number(&l.plan, l.planes, chip);
     return l;
 }
 
@@ -424,9 +418,10 @@ static bool blocks_agree(const struct large *l, uint64_t n, unsigned k)
 }
 
 static void check_large(enum cell cell, uint32_t width, uint32_t height,
-                        enum xform t, const struct tiles_chip *chip)
+                        enum xform t, unsigned vectors)
 {
-    struct large l = large_launch(cell, width, height, t, chip);
+    struct large l = large_launch(cell, width, height, t);
+    tiles_cut_all(&l.plan, l.planes, vectors);
     uint64_t n = l.plan.ntiles, seed = width + l.size + t;
     bool agree = n <= TILES_MAX && n % 3 == 0 && l.planes[2].first == n / 3 * 2;
     for (unsigned i = 0; agree && i < 2000; i++) {
@@ -456,14 +451,14 @@ static void test_large(void)
         for (unsigned t = 0; t < XFORM_COUNT; t++)
             for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
                 check_large((enum cell)cell, sizes[i][0], sizes[i][1],
-                            (enum xform)t, &chip_wide);
+                            (enum xform)t, COLUMNS_WIDE);
                 check_large((enum cell)cell, sizes[i][0], sizes[i][1],
-                            (enum xform)t, &chip_narrow);
+                            (enum xform)t, COLUMNS_NARROW);
             }
     for (unsigned t = 0; t < XFORM_COUNT; t++) {
-        check_large(CELL_DCT, 1200000, 4, (enum xform)t, &chip_wide);
-        check_large(CELL_DCT, 4, 1200000, (enum xform)t, &chip_wide);
-        check_large(CELL_DCT, 80000, 70000, (enum xform)t, &chip_wide);
+        check_large(CELL_DCT, 1200000, 4, (enum xform)t, COLUMNS_WIDE);
+        check_large(CELL_DCT, 4, 1200000, (enum xform)t, COLUMNS_WIDE);
+        check_large(CELL_DCT, 80000, 70000, (enum xform)t, COLUMNS_WIDE);
     }
 }
 
@@ -475,7 +470,7 @@ static void test_too_many(void)
     struct tiles_plan plan = tiles_begin(CELL_F32, XFORM_TRANSPOSE);
     for (int i = 0; i < 3; i++)
         tiles_add(&plan, planes, &plane, &plane, XFORM_TRANSPOSE);
-    tiles_number(&plan, planes, &chip_wide);
+    tiles_cut_all(&plan, planes, COLUMNS_WIDE);
     uint64_t side = ((uint64_t)1 << 31) / 64;
     CHECK(plan.ntiles == 3 * side * side, "%llu",
           (unsigned long long)plan.ntiles);
@@ -484,12 +479,13 @@ static void test_too_many(void)
 
 /* ---- Which tiles ----------------------------------------------------------*/
 
-/* The vectors in a row of the tiles that are chosen for a picture. */
-static unsigned chosen(enum cell cell, uint32_t width, uint32_t height,
-                       struct tiles_chip chip)
+/* Whether wide tiles are chosen for a picture of three planes. */
+static bool is_wide(enum cell cell, uint32_t width, uint32_t height,
+                    struct tiles_chip chip)
 {
-    return large_launch(cell, width, height, XFORM_ROTATE_90, &chip)
-        .plan.vectors;
+    struct large l = large_launch(cell, width, height, XFORM_ROTATE_90);
+    tiles_number(&l.plan, l.planes, &chip);
+    return l.plan.vectors == COLUMNS_WIDE;
 }
 
 static void test_choice(void)
@@ -497,17 +493,21 @@ static void test_choice(void)
     const struct tiles_chip h200 = { 132, 232448, 233472 };
     const struct tiles_chip sm75 = { 40, 65536, 65536 };
     const struct tiles_chip sm86 = { 82, 101376, 102400 };
-    /* Three planes: 8 tiles of 256 x 256 for each multiprocessor are as many as
-     * 352 a plane. */
-    CHECK(chosen(CELL_U8, 22 * 256, 16 * 256, h200) == COLUMNS_WIDE, "352");
-    CHECK(chosen(CELL_U8, 351 * 256, 256, h200) == COLUMNS_NARROW, "351");
-    CHECK(chosen(CELL_F32, 22 * 64, 16 * 64, h200) == COLUMNS_WIDE, "352");
-    CHECK(chosen(CELL_F32, 351 * 64, 64, h200) == COLUMNS_NARROW, "351");
+    /* 8 tiles of 256 x 256 for each multiprocessor are 352 a plane. */
+    CHECK(is_wide(CELL_U8, 22 * 256, 16 * 256, h200), "352");
+    CHECK(!is_wide(CELL_U8, 351 * 256, 256, h200), "351");
+    CHECK(is_wide(CELL_F32, 22 * 64, 16 * 64, h200), "352");
+    CHECK(!is_wide(CELL_F32, 351 * 64, 64, h200), "351");
+    /* What lies beyond the end: little, or more than an eighth. */
+    CHECK(is_wide(CELL_U8, 16381, 16411, h200), "little");
+    CHECK(is_wide(CELL_U8, 6000, 4000, h200), "little");
+    CHECK(!is_wide(CELL_U8, 1200000, 4, h200), "a strip");
+    CHECK(!is_wide(CELL_U8, 200000, 380, h200), "a quarter");
     /* 64 KiB of shared memory, twice, are more than some GPUs have. */
-    CHECK(chosen(CELL_U8, 30000, 30000, sm75) == COLUMNS_NARROW, "64 KiB");
-    CHECK(chosen(CELL_U8, 30000, 30000, sm86) == COLUMNS_NARROW, "100 KiB");
-    CHECK(chosen(CELL_U16, 30000, 30000, sm75) == COLUMNS_WIDE, "64 KiB");
-    CHECK(chosen(CELL_U16, 30000, 30000, sm86) == COLUMNS_WIDE, "100 KiB");
+    CHECK(!is_wide(CELL_U8, 30000, 30000, sm75), "64 KiB");
+    CHECK(!is_wide(CELL_U8, 30000, 30000, sm86), "100 KiB");
+    CHECK(is_wide(CELL_U16, 30000, 30000, sm75), "64 KiB");
+    CHECK(is_wide(CELL_U16, 30000, 30000, sm86), "100 KiB");
 }
 
 /* Rows that stay rows: how many vectors are side by side. */
@@ -549,7 +549,7 @@ static void test_find(void)
     }
     for (uint32_t n = 1; right && n <= MANY; n += 1000) {
         plan.nplanes = n;
-        tiles_number(&plan, planes, &chip_narrow);
+        tiles_cut_all(&plan, planes, COLUMNS_NARROW);
         uint32_t tile = 0;
         for (uint32_t i = 0; i < n; i++) {
             uint64_t side = tiles_ceil(planes[i].width, 128);
