@@ -10,46 +10,55 @@
  *
  * Nothing is computed, so the bound is memory: every byte of a plane is read
  * once and written once, and the best to be had is what a copy on the device
- * reaches. Beyond the whole sectors of 32 bytes that any access moves, what
- * counts is how long the runs of bytes are that are touched at a time: DRAM
- * opens a page for each.
+ * reaches. Traffic beyond 1 + 1 is what the ends of rows cost, that is the rest
+ * of a sector of 32 bytes. At equal traffic what counts is how long the runs of
+ * bytes are that are touched at a time, on both sides, and first of all where
+ * they are written.
  *
- *   rows     A thread moves one vector of 16 bytes. Mirrored, it reads up to 16
- *            bytes of two vectors, each of which a neighbour reads as well:
- * from L1 the second time. The last vector of a row is cut short by its end,
- * and by nothing else. columns  A block moves a tile that has rows of 256 bytes
- * both in src and in dst, 16 bytes a thread and access, through squares that
- * are transposed in registers and a tile of shared memory that is free of bank
- * conflicts without padding. blocks   Eight threads transpose a block of 128
- * bytes by shuffles. Tiles have rows of 512 bytes in src, of 1024 in dst.
+ * In `rows` a thread moves one vector of 16 bytes, for many small blocks come
+ * closest to one sweep through memory. Mirrored, it reads two vectors, of which
+ * a neighbour reads one as well: from L1 the second time.
  *
- * Measured on an H200, as a share of cudaMemcpy of the same bytes, of planes of
- * 16381 x 16411 cells turned by rotate90, bytes, 16 and 32 bits each:
+ * In `columns` a block moves a tile that has rows of 256 bytes both in src and
+ * in dst, 16 bytes a thread and access, through squares that are transposed in
+ * registers and a tile of shared memory that is free of bank conflicts.
  *
- *   tiles of 256-byte rows, numbered along dst   0.998  0.987  0.980
- *   the same, numbered along src                 0.964  0.961  0.949
- *   tiles of 128-byte rows                       0.952  0.948  0.935
- *   tiles of 64-byte rows                        0.813  0.809  0.791
+ * In `blocks` eight threads transpose the 128 bytes of a DCT block by shuffles.
+ * Tiles have rows of 512 bytes in src, of 1024 in dst.
  *
- * Eight vectors a thread are as good as four or sixteen if 1024 threads fit on
- * a multiprocessor: shared memory that more tiles would take is L1's loss, and
- * reads in flight wait there (f32, 8 tiles on a multiprocessor: 0.980 with 164
- * KiB for shared memory, 0.955 with 228). Streaming hints change nothing.
+ * Shares of cudaMemcpy of the same bytes in the same run, on an H200, for
+ * rotate90 of a plane of 16381 x 16411 cells of 8, 16 and 32 bits:
+ *
+ *     tiles of 256-byte rows, numbered along dst   0.986  0.985  0.976
+ *     the same, numbered along src                 0.964  0.961  0.949
+ *     tiles of 128-byte rows                       0.941  0.927  0.922
+ *     tiles of 64-byte rows                        0.81   0.81   0.79
+ *
+ * Four, eight or sixteen vectors a thread make no difference if all their reads
+ * are under way before the first is waited for. Nor do streaming hints and
+ * wider prefetches into L2. Shared memory is L1's loss, where reads wait for
+ * their data: with all of it given to shared memory 0.94 is left of 0.98.
  *
  * Wide tiles are few. A small picture is cut into tiles of 128-byte rows, so
- * that all multiprocessors are at work: 12 megapixels of bytes 1.22, not 1.12.
+ * that all multiprocessors are at work: 12 megapixels of bytes 1.18, not 1.13.
  */
 #include "cuda/kernels.h"
 
 /* A kernel's parameters end at 4096 bytes on every GPU and driver. */
 static_assert(sizeof(struct tiles) <= 4096, "too many planes for a launch");
 
-/* The plane that this block works on. */
+/* The plane that this block works on. The compiler is told what it cannot see,
+ * that its addresses are of global memory. */
 static __device__ struct tiles_plane find_plane(const struct tiles &tiles)
 {
+    struct tiles_plane p;
     if (tiles.many)
-        return *tiles_find(tiles.many, tiles.nplanes, blockIdx.x);
-    return *tiles_find(tiles.plane, tiles.nplanes, blockIdx.x);
+        p = *tiles_find(tiles.many, tiles.nplanes, blockIdx.x);
+    else
+        p = *tiles_find(tiles.plane, tiles.nplanes, blockIdx.x);
+    __builtin_assume(__isGlobal(p.src));
+    __builtin_assume(__isGlobal(p.dst));
+    return p;
 }
 
 /* Four words in registers, and the vector of memory they are. */
@@ -143,10 +152,10 @@ static __device__ void get_vectors(const uint4 *shared, uint32_t (*rows)[4],
     }
 }
 
-/* A thread moves EACH vectors: of the columns v of rows g, g + GROUPS.. of the
- * tile in src, `step` rows a group; then of the columns v of rows h, h +
- * QUADS.. in dst, four rows a quad. All reads are under way before the first is
- * waited for. */
+/* A thread moves EACH vectors. It reads column v of the tile in src, in every
+ * ABREAST-th group of `step` rows; and writes column v of the tile in dst, in
+ * every ABREAST-th group of four rows. All reads are under way before the first
+ * is waited for. */
 template <unsigned SIZE, unsigned W, unsigned EACH>
 __global__ void __launch_bounds__(COLUMNS_THREADS(SIZE, W, EACH),
                                   1024 / COLUMNS_THREADS(SIZE, W, EACH))

@@ -56,13 +56,14 @@ enum {
 struct tiles_plane {
     const uint8_t *src;
     uint8_t *dst;
-    uint64_t src_stride, dst_stride;
-    uint32_t width, height; /* of dst, in cells */
-    uint32_t first;         /* its first tile */
-    uint32_t across;        /* its tiles side by side, along a row of dst */
-    uint16_t t;             /* enum xform */
-    uint16_t lanes;         /* log2 of the vectors in a row of its tiles, where
-                               rows stay rows */
+    uint32_t src_stride, dst_stride; /* in units of IMAGE_STRIDE */
+    uint32_t width, height;          /* of dst, in cells */
+    uint32_t first;                  /* its first tile */
+    uint32_t across;  /* its tiles side by side, along a row of dst */
+    uint64_t inverse; /* of across: tiles_divide() */
+    uint16_t t;       /* enum xform */
+    uint16_t lanes;   /* log2 of the vectors in a row of its tiles, where rows
+                         stay rows */
 };
 
 /* All that a kernel is told. */
@@ -107,11 +108,12 @@ static inline void tiles_add(struct tiles_plan *plan,
     struct tiles_plane *p = &planes[plan->nplanes++];
     p->src = src->data;
     p->dst = dst->data;
-    p->src_stride = src->stride;
-    p->dst_stride = dst->stride;
+    p->src_stride = (uint32_t)(src->stride / IMAGE_STRIDE);
+    p->dst_stride = (uint32_t)(dst->stride / IMAGE_STRIDE);
     p->width = dst->width;
     p->height = dst->height;
     p->first = p->across = 0;
+    p->inverse = 0;
     p->t = (uint16_t)t;
     p->lanes = 0;
 }
@@ -151,6 +153,7 @@ static inline uint64_t tiles_cut(const struct tiles_plan *plan,
         high = wide / size;
     }
     p->across = (uint32_t)tiles_ceil(length, wide);
+    p->inverse = UINT64_MAX / p->across + 1;
     return p->across * tiles_ceil(p->height, high);
 }
 
@@ -210,14 +213,35 @@ tiles_find(const struct tiles_plane *planes, uint32_t nplanes, uint32_t tile)
     return &planes[low];
 }
 
-/* Where row i of n begins, in bytes. Mirrored, it is counted from the last one
- * on, with a stride below zero (modulo 2^64, as unsigned numbers have it). Both
- * choices are the same for all threads and are made once. */
-TILES_INLINE uint64_t tiles_row(uint32_t i, uint32_t n, uint64_t stride,
+/* n / across, by a multiplication with 2^64 / across, rounded up: exact for
+ * numbers of 32 bits (Granlund and Montgomery 1994, "Division by invariant
+ * integers using multiplication"). That takes 8 instructions; a division takes
+ * 18, three of them slow, and a thread of `rows` has about 100 in all. */
+TILES_INLINE uint32_t tiles_divide(uint32_t n, const struct tiles_plane *p)
+{
+    uint64_t low = (p->inverse & 0xffffffff) * n;
+    uint64_t quotient = ((p->inverse >> 32) * n + (low >> 32)) >> 32;
+    return p->across == 1 ? n : (uint32_t)quotient;
+}
+
+/* A tile of a plane: how many tiles are before it along a row, and above. */
+struct tiles_place {
+    uint32_t x, y;
+};
+
+TILES_INLINE struct tiles_place tiles_place(const struct tiles_plane *p,
+                                            uint32_t tile)
+{
+    uint32_t n = tile - p->first, y = tiles_divide(n, p);
+    struct tiles_place place = { n - y * p->across, y };
+    return place;
+}
+
+/* Where row i of n begins, in bytes; mirrored, counted from the last one on. */
+TILES_INLINE uint64_t tiles_row(uint32_t i, uint32_t n, uint32_t stride,
                                 unsigned mirror)
 {
-    uint64_t first = mirror ? (n - 1) * stride : 0;
-    return first + i * (mirror ? 0 - stride : stride);
+    return (uint64_t)(mirror ? n - 1 - i : i) * stride * IMAGE_STRIDE;
 }
 
 /* The word whose bytes the digits of `which` name, the last digit the lowest
@@ -270,16 +294,15 @@ TILES_INLINE struct rows_part rows_find_part(const struct tiles_plane *p,
                                              unsigned size)
 {
     struct rows_part part = { false, 0, 0, 0, false };
-    uint32_t n = tile - p->first;
+    struct tiles_place place = tiles_place(p, tile);
     unsigned lane = thread & ((1u << p->lanes) - 1);
-    uint64_t vector = ((uint64_t)(n % p->across) << p->lanes) + lane;
+    uint64_t vector = ((uint64_t)place.x << p->lanes) + lane;
     uint64_t at = vector * TILES_VECTOR, length = (uint64_t)p->width * size;
-    uint32_t y =
-        n / p->across * (ROWS_THREADS >> p->lanes) + (thread >> p->lanes);
+    uint32_t y = place.y * (ROWS_THREADS >> p->lanes) + (thread >> p->lanes);
     if (at >= length || y >= p->height)
         return part;
     part.inside = true;
-    part.to = y * p->dst_stride + at;
+    part.to = tiles_row(y, p->height, p->dst_stride, 0) + at;
     part.from = tiles_row(y, p->height, p->src_stride, p->t & XFORM_MIRROR_Y);
     if (p->t & XFORM_MIRROR_X)
         rows_mirror_part(&part, length, at, size);
@@ -337,8 +360,9 @@ TILES_INLINE struct columns_tile columns_find_tile(const struct tiles_plane *p,
                                                    uint32_t tile, unsigned size,
                                                    unsigned vectors)
 {
-    uint32_t n = tile - p->first, side = vectors * TILES_VECTOR / size;
-    struct columns_tile at = { n / p->across * side, n % p->across * side };
+    struct tiles_place place = tiles_place(p, tile);
+    uint32_t side = vectors * TILES_VECTOR / size;
+    struct columns_tile at = { place.y * side, place.x * side };
     return at;
 }
 
@@ -422,9 +446,8 @@ TILES_INLINE uint32_t word_negate(uint32_t w, uint32_t marked)
 TILES_INLINE struct columns_tile dct_find_tile(const struct tiles_plane *p,
                                                uint32_t tile)
 {
-    uint32_t n = tile - p->first;
-    struct columns_tile at = { n / p->across * DCT_DOWN,
-                               n % p->across * DCT_ACROSS };
+    struct tiles_place place = tiles_place(p, tile);
+    struct columns_tile at = { place.y * DCT_DOWN, place.x * DCT_ACROSS };
     return at;
 }
 

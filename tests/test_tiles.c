@@ -510,6 +510,29 @@ static void test_choice(void)
     CHECK(is_wide(CELL_U16, 30000, 30000, sm86), "100 KiB");
 }
 
+static void test_divide(void)
+{
+    static const uint32_t edges[] = {
+        1, 2, 3, 5, 7, 641, 65535, 65536, 0x7fffffff, 0x80000000, 0xffffffff,
+    };
+    enum { EDGES = sizeof edges / sizeof edges[0] };
+    uint64_t seed = 11;
+    bool right = true;
+    for (unsigned i = 0; i < 100000; i++) {
+        struct tiles_plane p = { NULL };
+        uint64_t r = test_random(&seed);
+        uint32_t n = i < EDGES * EDGES ? edges[i / EDGES] : (uint32_t)r;
+        p.across = i < EDGES * EDGES ? edges[i % EDGES] : (uint32_t)(r >> 32);
+        p.across = i % 2 ? p.across : p.across >> r % 31;
+        p.across += !p.across;
+        p.inverse = UINT64_MAX / p.across + 1;
+        right &= tiles_divide(n, &p) == n / p.across;
+        right &= tiles_divide(n - 1, &p) == (n - 1) / p.across;
+        right &= tiles_divide(n - n % p.across, &p) == n / p.across;
+    }
+    CHECK(right, "a quotient is wrong");
+}
+
 /* Rows that stay rows: how many vectors are side by side. */
 static void test_lanes(void)
 {
@@ -610,6 +633,7 @@ int main(void)
     test_large();
     test_too_many();
     test_choice();
+    test_divide();
     test_lanes();
     test_find();
     test_banks();
