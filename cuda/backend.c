@@ -3,11 +3,19 @@
 
 #include <string.h>
 
+#include "cuda/ladder.h"
+
 static const struct backend *const backends[] = {
     &backend_cpu,
 #if HAVE_CUDA
     &backend_cuda,
 #endif
+};
+static const struct ladder *const ladders[] = {
+#if HAVE_CUDA
+    &ladder_cuda,
+#endif
+    NULL,
 };
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
@@ -21,4 +29,9 @@ const struct backend *backend_choose(const char *name, struct err *err)
     else
         fail(err, "no backend is called \"%s\"; there are cpu and cuda", name);
     return NULL;
+}
+
+const struct ladder *backend_ladder(void)
+{
+    return ladders[0];
 }

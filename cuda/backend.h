@@ -48,6 +48,10 @@ extern const struct backend backend_cuda; /* in a build with CUDA */
  * cannot run here. */
 const struct backend *backend_choose(const char *name, struct err *err);
 
+/* What a benchmark of the GPU runs; NULL in a build without CUDA. */
+struct ladder;
+const struct ladder *backend_ladder(void);
+
 #ifdef __cplusplus
 }
 #endif
