@@ -440,6 +440,8 @@ static constexpr struct rung sweep_rung(size_t step, size_t block)
         r = r.banks(PATTERN_ROW, PATTERN_REINDEX, tile_x + s.pad).dynamic();
     if (s.kernel == book_naive_columns)
         r = r.over_result();
+    if (s.kernel == book_copy)
+        r = r.copies();
     r.rung.about.sweep = true;
     return r.rung;
 }
