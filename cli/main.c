@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/bench.h"
 #include "cli/files.h"
 #include "cli/job.h"
 #include "cli/options.h"
@@ -96,12 +97,24 @@ static int run(const struct options *opts)
     return EXIT_USAGE;
 }
 
+/* What was printed shall have arrived. */
+static int end(int status)
+{
+    if (fflush(stdout) || ferror(stdout)) {
+        report_error(NULL, "standard output cannot be written");
+        return EXIT_FAILED;
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct options opts;
     struct err err;
 
     files_guard();
+    if (argc > 1 && strcmp(argv[1], "bench") == 0)
+        return end(bench_main(argc - 1, argv + 1));
     if (options_parse(&opts, argc, argv, &err)) {
         report_error(NULL, err.text);
         return EXIT_USAGE;
@@ -110,10 +123,5 @@ int main(int argc, char **argv)
         report_error(NULL, "a picture is not written to a terminal");
         return EXIT_USAGE;
     }
-    int status = run(&opts);
-    if (fflush(stdout) || ferror(stdout)) {
-        report_error(NULL, "standard output cannot be written");
-        return EXIT_FAILED;
-    }
-    return status;
+    return end(run(&opts));
 }

@@ -238,6 +238,7 @@ void options_help(void)
 {
     fputs("gimgxf OP[,OP...] [options] INPUT OUTPUT   turn a picture\n"
           "gimgxf info [options] FILE                 say what it is\n"
+          "gimgxf bench [options]                     measure; has its own --help\n"
           "\n"
           "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
           "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"

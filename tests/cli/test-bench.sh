@@ -1,0 +1,122 @@
+# bench: what it runs is right, and what it shows can be read. With a GPU, every
+# step of the ladder, as published and as meant.
+. "$ROOT/tests/cli/lib.sh"
+
+bench() {
+    "$program" bench "$@" >stdout 2>stderr
+    got=$?
+}
+
+# results PYTHON: an expression over `all`, the bench's results; of JSON only.
+results() {
+    python3 -c 'import json, sys
+bench = json.load(open("stdout"))
+all = bench["results"]
+sys.exit(not ('"$1"'))'
+}
+
+turns='copy fliph flipv rotate180 transpose rotate90 rotate270 transverse'
+
+# Wrong usage.
+usage() {
+    local said=$1
+    shift
+    bench "$@"
+    check "status of: bench $*" [ $got = 2 ]
+    check "stderr of: bench $*" [ "$(cat stderr)" = "gimgxf: $said" ]
+    check "no stdout of: bench $*" [ ! -s stdout ]
+}
+usage 'there is no option --frobnicate of bench' --frobnicate
+usage 'there is no option -x of bench' -x
+usage '--size needs a value' --size
+usage "--size: '12' is no size, as in 4096x4096" --size 12
+usage "--size: '0x4' is no size, as in 4096x4096" --size 0x4
+usage "--size: '4x4x4' is no size, as in 4096x4096" --size 4x4x4
+usage "--size: '4x-4' is no size, as in 4096x4096" --size 4x-4
+usage "--rounds: '0' is not from 1 to 1000" --rounds 0
+usage "bench takes no files: 'a.png'" a.png
+usage '--device: --cpu uses none' --cpu --device 0
+usage '--svg: --profile times nothing' --svg x.svg --profile
+usage '--svg: standard output is for the table' --svg -
+
+bench --help
+check 'help' [ $got = 0 ]
+check 'help is on stdout' grep -q '^  --sweep ' stdout
+check 'it stands in --help' grep -q '^gimgxf bench ' <("$program" --help)
+
+# The CPU part, as a table, as JSON, as a chart.
+bench --cpu --size 67x41 --rounds 3
+check 'table' [ $got = 0 ]
+check 'nothing else is said' [ ! -s stderr ]
+for t in $turns; do
+    check "$t of bytes" grep -qE "^  $t +u8 67 x 41 " stdout
+done
+check 'nothing is wrong' [ "$(grep -ci wrong stdout)" = 0 ]
+
+bench --cpu --size 67x41 --rounds 3 --json --svg chart.svg
+check 'json' [ $got = 0 ]
+check 'all turns' results "set('$turns'.split()) ==
+    {r['name'] for r in all if r['form'] == 'gimgxf'}"
+check 'all are checked' results "all and
+    not any(r['wrong'] or r['cells'] < 1 or r['left_out'] for r in all)"
+check 'all are timed' results "not any(r['gbs'] <= 0 or r['share'] <= 0 or
+    not r['seconds']['min'] <= r['seconds']['median'] <= r['seconds']['max']
+    for r in all)"
+check 'the GPU is not there' results "bench['gpu_left_out'] is not None"
+check 'chart' python3 -c 'import sys, xml.etree.ElementTree as tree
+svg = tree.parse("chart.svg").getroot()
+name = "{http://www.w3.org/2000/svg}"
+words = [t.text for t in svg.iter(name + "text")]
+sys.exit(svg.tag != name + "svg" or "rotate90" not in words or
+         len(list(svg.iter(name + "rect"))) < 32)'
+bench --cpu --size 67x41 --rounds 1 --svg none/chart.svg
+check 'a chart that cannot be written' [ $got = 1 ]
+check 'its name is told' grep -q '^gimgxf: none/chart.svg: ' stderr
+
+bench --cpu --size 67x41 --rounds 1 --json --only ROTATE
+check '--only' results "{r['name'] for r in all} ==
+    {'rotate90', 'rotate180', 'rotate270'}"
+bench --cpu --size 67x41 --json --profile --only 'two loops'
+check '--only, by source' results "all and
+    {r['name'] for r in all} == {'transpose'}"
+check '--profile times nothing' results "not any('gbs' in r for r in all)"
+check '--profile checks' results "not any(r['cells'] < 1 for r in all)"
+bench --cpu --only nothing
+check '--only that is nothing' [ $got = 1 ]
+check 'and is told' [ "$(cat stderr)" = \
+    "gimgxf: --only: nothing that runs here is called 'nothing'" ]
+
+# Without --cpu it is the GPU's turn, or one line says why not.
+bench --size 8x4 --only rotate90 --json --rounds 1
+check 'with or without a GPU' [ $got = 0 ]
+check 'why there is no GPU' results "bench['gpu_left_out'] is None or
+    '$(cat stderr)' ==
+    'gimgxf: the GPU part is left out: ' + bench['gpu_left_out']"
+bench --device 1000
+check 'a GPU asked for by name' [ $got = 3 ]
+check 'and why it is not' grep -q '^gimgxf: --device 1000: ' stderr
+
+# With a GPU: at sizes that are whole blocks, squares, and neither, and at the
+# steps' own.
+if [ "$GIMGXF_BACKEND" = cuda ]; then
+    for size in 64x64 128x64 64x128 61x61 131x77 77x131 1x1 1x300 300x1 \
+        2000x1300; do
+        bench --profile --sweep --json --size $size
+        check "status at $size" [ $got = 0 ]
+        check "right at $size" results "len(all) > 100 and
+            not any(r['left_out'] is None and r['wrong'] and
+                    not r['known_wrong'] for r in all)"
+        check "run at $size" results "not any(r['left_out'] for r in all
+            if r['form'] in ('meant', 'gimgxf'))"
+    done
+    bench --profile --json --size 64x64
+    check 'published forms are run' results "not any(r['left_out']
+        for r in all if r['form'] == 'published')"
+    check 'what is known to be wrong is' results "
+        {r['name'] for r in all if r.get('wrong')} == {'copyGmem'}"
+    bench --profile --json
+    check 'their own sizes' [ $got = 0 ]
+    bench --rounds 3 --json --only transposeNoBankConflicts
+    check 'timed' results "all and not any(r['share'] <= 0 for r in all)"
+fi
+finish
