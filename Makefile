@@ -3,6 +3,7 @@
 #   make deps          install what is missing (apt; as root or through sudo)
 #   make               build build/gimgxf, with CUDA where nvcc is found
 #   make demo          turn a sample picture
+#   make bench         measure, on a GPU where there is one; BENCH="OPTION..."
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
 #   make install       to PREFIX, below DESTDIR
@@ -88,7 +89,7 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: all deps deps-all demo check check-all check-whole check-clang check-cpu \
+.PHONY: all deps deps-all demo bench check check-all check-whole check-clang check-cpu \
         check-sanitize check-gpu check-man fuzz tests install uninstall format clean
 all: $(BUILD)/gimgxf
 
@@ -201,6 +202,9 @@ demo: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf -v rotate90 samples/f-rgb.png $(BUILD)/f-turned.png
 	@echo 'samples/f-rgb.png, turned, is $(BUILD)/f-turned.png'
 
+bench: $(BUILD)/gimgxf
+	$(BUILD)/gimgxf bench $(BENCH)
+
 DATA = $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/gimgxf
 	install -Dm755 $(BUILD)/gimgxf $(DESTDIR)$(PREFIX)/bin/gimgxf
@@ -219,6 +223,6 @@ clean:
 	rm -rf build build-*
 
 format:
-	clang-format -i $(wildcard */*.[ch] */*.cu)
+	clang-format -i $(wildcard */*.[ch] */*.cu */*.cuh)
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call object,$(TEST_SRC)))
