@@ -18,6 +18,7 @@ struct bench_row {
     struct ladder_shape shape;
     struct ladder_banks banks;
     struct ladder_result result;
+    unsigned threads; /* of the CPU; 0: it ran on a GPU */
 };
 
 /* All that was run. */

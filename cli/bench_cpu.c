@@ -2,6 +2,7 @@
  * loops that every text on the transpose begins with. */
 #include "cli/bench.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 
 /* What is timed takes some 10 ms, longer than what disturbs it. */
 enum { CPU_ROUNDS = 11 };
+
+/* Threads that copy; a turn may use more. */
+enum { COPIERS = 64 };
 
 static const char source_ours[] = "gimgxf, on the CPU";
 static const char source_loops[] = "Two loops, on the CPU";
@@ -39,6 +43,7 @@ struct bed {
     struct image src, dst;
     uint64_t bytes; /* of the cells */
     bool filled;    /* src is */
+    unsigned threads;
 };
 
 /* ---- Two loops ----------------------------------------------------------- */
@@ -116,6 +121,41 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+struct part {
+    uint8_t *to;
+    const uint8_t *from;
+    size_t size;
+};
+
+static void *copy_part(void *context)
+{
+    const struct part *part = context;
+    memcpy(part->to, part->from, part->size);
+    return NULL;
+}
+
+/* As many threads copy as turn, this one among them. */
+static void copy(const struct bed *bed)
+{
+    unsigned n = bed->threads < COPIERS ? bed->threads : COPIERS;
+    size_t step = bed->bytes / n;
+    struct part part[COPIERS];
+    pthread_t thread[COPIERS];
+    bool started[COPIERS] = { false };
+    for (unsigned i = 0; i < n; i++)
+        part[i] =
+            (struct part){ bed->dst.cells + i * step, bed->src.cells + i * step,
+                           i < n - 1 ? step : bed->bytes - i * step };
+    for (unsigned i = 1; i < n; i++)
+        started[i] = !pthread_create(&thread[i], NULL, copy_part, &part[i]);
+    copy_part(&part[0]);
+    for (unsigned i = 1; i < n; i++)
+        if (started[i])
+            pthread_join(thread[i], NULL);
+        else
+            copy_part(&part[i]);
+}
+
 /* In turns with a copy; the first round, which takes new pages, is not kept. */
 static int time_rounds(struct bed *bed, turner turn, enum xform t,
                        struct ladder_result *result, struct err *err)
@@ -131,7 +171,7 @@ static int time_rounds(struct bed *bed, turner turn, enum xform t,
             return -1;
         }
         double middle = now();
-        memcpy(bed->dst.cells, bed->src.cells, bed->bytes);
+        copy(bed);
         double end = now();
         sample[r ? r - 1 : 0] = middle - begin;
         sample[n + (r ? r - 1 : 0)] = end - middle;
@@ -168,7 +208,8 @@ static int run_turn(struct bench *bench, struct bed *bed,
                     struct err *err)
 {
     struct bench_row row = { .entry = *entry,
-                             .shape = { bed->src.width, bed->src.height } };
+                             .shape = { bed->src.width, bed->src.height },
+                             .threads = bed->threads };
     if (!bench->opts.profile)
         row.result.rounds =
             bench->opts.rounds ? bench->opts.rounds : CPU_ROUNDS;
@@ -246,17 +287,18 @@ static int check_room(const struct image *img, struct err *err)
 }
 
 static int run_kind(struct bench *bench, const struct plane_kind *kind,
-                    runner run, struct err *err)
+                    unsigned threads, runner run, struct err *err)
 {
+    struct lane_opts opts = { .threads = threads };
     struct ladder_entry entry = entry_for(kind, XFORM_NONE);
     struct ladder_shape shape = bench_shape(bench, &entry, kind->shape);
-    struct bed bed = { 0 };
+    struct bed bed = { .threads = threads };
     bed.src = (struct image){ .cell = kind->cell,
                               .width = shape.width,
                               .height = shape.height,
                               .nplanes = 1 };
     bed.bytes = (uint64_t)shape.width * shape.height * cell_size(kind->cell);
-    if (check_room(&bed.src, err) || backend_cpu.open(&bed.lane, 0, err))
+    if (check_room(&bed.src, err) || backend_cpu.open(&bed.lane, &opts, err))
         return -1;
     int status = image_alloc(&bed.src, backend_cpu.memory(bed.lane), err);
     if (status == 0)
@@ -277,19 +319,27 @@ static void name_machine(char *name, size_t size)
     if (file)
         fclose(file);
     line[strcspn(line, "\n")] = '\0';
-    snprintf(name, size, "%s, %ld processors, one used",
-             model ? model + 2 : "a CPU", sysconf(_SC_NPROCESSORS_ONLN));
+    snprintf(name, size, "%s, %ld processors", model ? model + 2 : "a CPU",
+             sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static int run_kinds(struct bench *bench, unsigned threads, runner run,
+                     struct err *err)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (run_kind(bench, &kinds[i], threads, run, err))
+            return -1;
+    return 0;
 }
 
 int bench_cpu(struct bench *bench, struct err *err)
 {
-    static const runner runners[] = { run_loops, run_turns };
+    long all = sysconf(_SC_NPROCESSORS_ONLN);
     name_machine(bench->machine, sizeof bench->machine);
     if (!bench->opts.json)
         bench_show_machine(bench);
-    for (size_t r = 0; r < sizeof runners / sizeof runners[0]; r++)
-        for (size_t i = 0; i < KINDS; i++)
-            if (run_kind(bench, &kinds[i], runners[r], err))
-                return -1;
-    return 0;
+    if (run_kinds(bench, 1, run_loops, err) ||
+        run_kinds(bench, 1, run_turns, err))
+        return -1;
+    return all > 1 ? run_kinds(bench, (unsigned)all, run_turns, err) : 0;
 }

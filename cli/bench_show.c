@@ -44,12 +44,14 @@ static double share_of(const struct ladder_result *r)
 static void title_of(const struct bench_row *row, char *title, size_t size)
 {
     const struct ladder_entry *e = &row->entry;
-    char block[32] = "", planes[32] = "";
+    char block[32] = "", planes[32] = "", threads[32] = "";
     if (e->sweep)
         snprintf(block, sizeof block, ", %u x %u", e->block_x, e->block_y);
     if (e->nplanes > 1)
         snprintf(planes, sizeof planes, ", %u planes", e->nplanes);
-    snprintf(title, size, "%s%s%s%s", name_of(e), block, planes,
+    if (row->threads > 1)
+        snprintf(threads, sizeof threads, ", %u threads", row->threads);
+    snprintf(title, size, "%s%s%s%s%s", name_of(e), block, planes, threads,
              e->form == LADDER_PUBLISHED ? " *" : "");
 }
 
@@ -183,6 +185,8 @@ static void json_row(struct json *json, const struct bench_row *row)
         json_number(json, "block_x", e->block_x);
         json_number(json, "block_y", e->block_y);
     }
+    if (row->threads)
+        json_number(json, "threads", row->threads);
     if (row->banks.put) {
         json_number(json, "banks_put", row->banks.put);
         json_number(json, "banks_get", row->banks.get);

@@ -42,11 +42,12 @@ static void test_turn(enum cell cell, enum xform t)
     };
     struct image dst;
     struct lane *lane;
+    struct lane_opts opts = { .threads = 1 };
     struct err err;
     unsigned all = src.width * src.height * src.nplanes;
     if (image_alloc(&src, mem_plain, &err) ||
         image_like(&dst, &src, t, mem_plain, &err) ||
-        backend_cpu.open(&lane, 0, &err)) {
+        backend_cpu.open(&lane, &opts, &err)) {
         CHECK(false, "%s", err.text);
         return;
     }
