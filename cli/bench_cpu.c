@@ -30,6 +30,7 @@ static const struct plane_kind {
     { CELL_U8, { 8209, 8191 } },
     { CELL_U16, { 5801, 5791 } },
     { CELL_F32, { 4099, 4111 } },
+    { CELL_DCT, { 725, 727 } },
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -4,7 +4,7 @@
 #include "cuda/backend.h"
 #include "tests/test.h"
 
-static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32 };
+static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32, CELL_DCT };
 enum { CELLS = sizeof cells / sizeof cells[0] };
 
 static void fill(const struct image *img)
