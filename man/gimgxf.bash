@@ -66,8 +66,8 @@ _gimgxf() {
         # Operations make a list; only its last one is completed.
         [[ $cur != *,* ]] || lead=${cur%,*},
         cur=${cur##*,} words=$operations
-        [[ $lead ]] || words+=' info'
-    elif [[ $count -lt 2 || ($count == 2 && $first != info) ]]; then
+        [[ $lead ]] || words+=' info bench'
+    elif [[ $count -lt 2 || ($count == 2 && $first != info && $first != bench) ]]; then
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return

@@ -55,7 +55,8 @@ function __gimgxf_operations
         copy\t'no turn' \
         identity\tcopy
     test -n "$lead"
-    or set -a operations info\t'say what a file is'
+    or set -a operations info\t'say what a file is' \
+            bench\t'time what turns pictures'
     printf '%s\n' "$lead"$operations
 end
 
