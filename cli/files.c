@@ -18,7 +18,10 @@
  * signals are not blocked, so it is always whole. */
 static char pending[PATH_MAX];
 
-static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+static const int ending[] = {
+    SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGALRM, SIGUSR1,
+    SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL,
+};
 enum { ENDING = sizeof ending / sizeof *ending };
 
 static void on_signal(int number)
@@ -41,8 +44,10 @@ static void block_signals(int how)
 
 void files_guard(void)
 {
+    /* Opened the wrong way round: to use one that was closed stays an error. */
+    static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
     for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
             _exit(1);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
@@ -58,17 +63,23 @@ void files_guard(void)
 
 /* ---- Reading ----------------------------------------------------------- */
 
-static int read_all(int fd, uint64_t limit, struct bytes *file, struct err *err)
+/* Enough of a file to tell what it is. */
+enum { HEAD = 4096 };
+
+static int read_all(int fd, uint64_t limit, bool (*wanted)(struct bytes head),
+                    struct bytes *file, struct err *err)
 {
     struct stat st;
-    size_t step = 1 << 16; /* of what has no size: pipes and devices */
+    size_t rest = 1 << 16; /* of what has no size: pipes and devices */
+    size_t step = HEAD;
+    bool known = false;
     if (fstat(fd, &st))
         return fail(err, "%s", strerror(errno));
     if (S_ISDIR(st.st_mode))
         return fail(err, "it is a directory");
     /* One more byte than there is, so that the end is seen without growing. */
     if (S_ISREG(st.st_mode) && st.st_size >= 0 && (uint64_t)st.st_size < limit)
-        step = (size_t)st.st_size + 1;
+        rest = (size_t)st.st_size + 1;
     for (;;) {
         if (file->size > limit)
             return fail(err, "the file is larger than --max-memory allows");
@@ -80,21 +91,28 @@ static int read_all(int fd, uint64_t limit, struct bytes *file, struct err *err)
             continue;
         if (n < 0)
             return fail(err, "%s", strerror(errno));
+        file->size += (size_t)n;
+        if (!known && (n == 0 || file->size >= HEAD)) {
+            known = true;
+            step = rest > file->size ? rest - file->size : 1 << 16;
+            if (file->size && !wanted(*file))
+                return fail(err, "not a picture of a format known here");
+        } else if (known) {
+            step = 1 << 16;
+        }
         if (n == 0)
             return 0;
-        file->size += (size_t)n;
-        step = 1 << 16;
     }
 }
 
-int file_read(const char *name, uint64_t limit, struct bytes *file,
-              struct err *err)
+int file_read(const char *name, uint64_t limit, bool (*wanted)(struct bytes),
+              struct bytes *file, struct err *err)
 {
     bool standard = strcmp(name, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail(err, "%s", strerror(errno));
-    int status = read_all(fd, limit, file, err);
+    int status = read_all(fd, limit, wanted, file, err);
     if (!standard)
         close(fd);
     if (status)
@@ -158,9 +176,8 @@ static int follow_links(const char *name, char *path, struct err *err)
     return fail(err, "%s", strerror(ELOOP));
 }
 
-/* Opens a new file in the directory of `path`, whose name goes to pending. Its
- * mode is what the umask leaves of 0666, as with any new file. */
-static int open_beside(const char *path)
+/* Opens a new file in the directory of `path`, whose name goes to pending. */
+static int open_beside(const char *path, mode_t mode)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
     int fd = -1;
@@ -180,7 +197,7 @@ static int open_beside(const char *path)
             name[n++] = letters[random[i] & 31];
         name[n] = '\0';
         block_signals(SIG_BLOCK);
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0)
             memcpy(pending, name, n + 1);
         block_signals(SIG_UNBLOCK);
@@ -208,29 +225,43 @@ static bool is_input(const struct stat *old, const char *input)
            st.st_ino == old->st_ino;
 }
 
-/* What is replaced hands on its owner, where we may set one, and its mode: in
- * this order, since a new owner clears bits of the mode. An output that is lost
- * in a power cut can be made again, unless it replaces the input. */
+/* What is replaced hands on its owner and group, where we may set them, and its
+ * mode: in this order, since a new owner clears bits of the mode. What a group
+ * may do is not left to another one. An output that is lost in a power cut can
+ * be made again, unless it replaces the input. */
 static int take_place_of(int fd, const struct stat *old, const char *input,
                          struct err *err)
 {
-    if (fchown(fd, old->st_uid, old->st_gid) && errno != EPERM)
-        return fail(err, "its owner cannot be kept: %s", strerror(errno));
-    if (fchmod(fd, old->st_mode & 07777))
+    mode_t mode = old->st_mode & 07777;
+    if (fchown(fd, old->st_uid, old->st_gid) &&
+        fchown(fd, (uid_t)-1, old->st_gid) && getegid() != old->st_gid)
+        mode &= ~(mode_t)S_IRWXG;
+    if (fchmod(fd, mode))
         return fail(err, "its mode cannot be kept: %s", strerror(errno));
     if (is_input(old, input) && fsync(fd) && errno != EINVAL && errno != EROFS)
         return fail(err, "cannot be written: %s", strerror(errno));
     return 0;
 }
 
-/* Gives the pending file its name. Of two programs that shall not clobber, the
- * kernel lets one. */
+/* Of two programs that shall not clobber, the kernel lets one. Where its file
+ * system knows no such renaming, a link never replaces either. */
+static int rename_fresh(const char *path)
+{
+    if (renameat2(AT_FDCWD, pending, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (link(pending, path))
+        return -1;
+    return unlink(pending);
+}
+
+/* Gives the pending file its name. */
 static enum written settle(const char *path, bool no_clobber, struct err *err)
 {
     enum written status = WRITTEN;
     block_signals(SIG_BLOCK);
-    if (renameat2(AT_FDCWD, pending, AT_FDCWD, path,
-                  no_clobber ? RENAME_NOREPLACE : 0) == 0)
+    if ((no_clobber ? rename_fresh(path) : rename(pending, path)) == 0)
         *pending = '\0';
     else if (no_clobber && errno == EEXIST)
         status = WRITTEN_EXISTS;
@@ -253,7 +284,9 @@ static enum written replace(const char *path, const struct stat *old,
                             struct bytes file, const struct write_opts *opts,
                             struct err *err)
 {
-    int fd = open_beside(path);
+    /* What others may not read they may not read while it is made; a new file
+     * has what the umask leaves. */
+    int fd = open_beside(path, old ? 0600 : 0666);
     if (fd < 0)
         return (enum written)fail(err, "cannot be written beside its place: %s",
                                   strerror(errno));
@@ -273,6 +306,9 @@ static enum written replace(const char *path, const struct stat *old,
 
 static enum written write_to(int fd, struct bytes file, struct err *err)
 {
+    if (fd < 0)
+        return (enum written)fail(err, "cannot be written: %s",
+                                  strerror(errno));
     int status = write_all(fd, file, err);
     if (close(fd) && status == 0)
         status = fail(err, "cannot be written: %s", strerror(errno));
@@ -284,21 +320,16 @@ enum written file_write(const char *name, struct bytes file,
 {
     char path[PATH_MAX];
     struct stat st;
-    if (strcmp(name, "-") == 0)
+    if (strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0)
         return write_to(dup(STDOUT_FILENO), file, err);
     if (opts->no_clobber && file_exists(name))
         return WRITTEN_EXISTS;
-    if (follow_links(name, path, err))
-        return WRITTEN_NOT;
-    bool exists = stat(path, &st) == 0;
+    bool exists = stat(name, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return (enum written)fail(err, "it is a directory");
-    if (exists && !S_ISREG(st.st_mode)) {
-        int fd = open(path, O_WRONLY | O_CLOEXEC);
-        if (fd < 0)
-            return (enum written)fail(err, "cannot be written: %s",
-                                      strerror(errno));
-        return write_to(fd, file, err);
-    }
+    if (exists && !S_ISREG(st.st_mode))
+        return write_to(open(name, O_WRONLY | O_CLOEXEC), file, err);
+    if (follow_links(name, path, err))
+        return WRITTEN_NOT;
     return replace(path, exists ? &st : NULL, file, opts, err);
 }

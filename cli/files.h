@@ -8,9 +8,10 @@
 #include "codecs/bytes.h"
 #include "codecs/err.h"
 
-/* Reads a file, "-" for standard input, up to `limit` bytes. */
-int file_read(const char *name, uint64_t limit, struct bytes *file,
-              struct err *err);
+/* Reads a file, "-" for standard input, up to `limit` bytes. `wanted` is asked
+ * once, by the first bytes, whether the rest is worth reading. */
+int file_read(const char *name, uint64_t limit, bool (*wanted)(struct bytes),
+              struct bytes *file, struct err *err);
 
 struct write_opts {
     bool no_clobber;      /* leave a file alone that exists */

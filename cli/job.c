@@ -29,18 +29,21 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static bool is_picture(struct bytes head)
+{
+    return codec_probe(head) != NULL;
+}
+
 static int read_input(const char *name, const struct options *opts,
                       struct bytes *input, struct result *result,
                       struct err *err)
 {
-    if (file_read(name, opts->limits.bytes, input, err))
+    if (file_read(name, opts->limits.bytes, is_picture, input, err))
         return -1;
     result->bytes_in = input->size;
     if (input->size == 0)
         return fail(err, "the file is empty");
     result->from = codec_probe(*input);
-    if (!result->from)
-        return fail(err, "not a picture of a format known here");
     return 0;
 }
 
@@ -92,6 +95,10 @@ static int stage_decode(struct work *w, struct err *err)
     struct load_opts load = load_opts(opts, mem, neutral, result);
     if (result->from->decode(&w->img, w->input, &load, err))
         return -1;
+    if (opts->ignore_orientation && opts->strip && w->img.orientation != 1)
+        return fail(err, "--strip would drop the orientation, %u, that "
+                         "--ignore-orientation leaves",
+                    w->img.orientation);
     w->turn = opts->op;
     if (!opts->ignore_orientation)
         w->turn = xform_then(xform_from_exif(w->img.orientation), opts->op);
@@ -138,6 +145,7 @@ static int stage_turn(struct work *w, struct err *err)
         .depth = opts->depth,
         .background = opts->background,
         .over = { opts->over[0], opts->over[1], opts->over[2] },
+        .limits = &opts->limits,
         .mem = w->job->backend->memory(w->job->lane),
         .warnings = &result->warnings,
     };

@@ -23,8 +23,4 @@ void json_number(struct json *json, const char *key, double value);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 
-/* How many bytes of `text` are one UTF-8 character (RFC 3629); 0 if its first
- * bytes are none, or the text ends. */
-unsigned utf8_length(const char *text);
-
 #endif

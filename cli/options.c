@@ -32,7 +32,7 @@ static int parse_amount(const char *text, unsigned base, uint64_t *value,
     unsigned long long n = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || errno)
         return fail(err, "'%s' is no number", text);
-    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    const char *unit = *end >= 'A' ? strchr(units, *end & ~0x20) : NULL;
     for (int i = unit ? (int)(unit - units) + 1 : 0; i > 0; i--)
         if (__builtin_mul_overflow(n, base, &n))
             return fail(err, "'%s' is too large", text);
@@ -50,7 +50,7 @@ static int parse_int(const char *text, int least, int most, int *value,
     char *end;
     errno = 0;
     long n = strtol(text, &end, 10);
-    if (end == text || *end || errno || n < least || n > most)
+    if (*text < '0' || *text > '9' || *end || errno || n < least || n > most)
         return fail(err, "'%s' is not from %d to %d", text, least, most);
     *value = (int)n;
     return 0;
@@ -95,12 +95,12 @@ static int set_depth(struct options *o, const char *value, struct err *err)
 static int set_background(struct options *o, const char *value,
                           struct err *err)
 {
-    char *end;
     const char *digits = value + (*value == '#');
-    unsigned long rgb = strtoul(digits, &end, 16);
+    unsigned long rgb = strtoul(digits, NULL, 16);
     if (strcmp(value, "white") == 0 || strcmp(value, "black") == 0)
         rgb = *value == 'w' ? 0xffffff : 0;
-    else if (strlen(digits) != 6 || *end || strspn(digits, "+-xX "))
+    else if (strlen(digits) != 6 ||
+             strspn(digits, "0123456789abcdefABCDEF") != 6)
         return fail(err, "'%s' is not white, black or #RRGGBB", value);
     o->background = true;
     for (int i = 0; i < 3; i++)
@@ -145,6 +145,9 @@ static int set_device(struct options *o, const char *value, struct err *err)
         unsigned long n = strtoul(at, &end, 10);
         if (n > 1023)
             break;
+        for (unsigned i = 0; i < o->ndevices; i++)
+            if (o->device[i] == (int)n)
+                return fail(err, "'%s' names a GPU twice", value);
         o->device[o->ndevices++] = (int)n;
         if (*end == '\0')
             return 0;

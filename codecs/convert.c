@@ -337,7 +337,10 @@ static int make(struct image *img, const struct plan *plan, struct err *err)
         .orientation = img->orientation,
         .turned = img->turned,
     };
-    if (image_alloc(&made, plan->opts->mem, err))
+    const struct limits *limits = plan->opts->limits;
+    if ((limits && image_check(made.width, made.height, made.nplanes, made.cell,
+                               limits, err)) ||
+        image_alloc(&made, plan->opts->mem, err))
         return -1;
     if (convert(&made, img, plan, err)) {
         image_free(&made);

@@ -13,6 +13,7 @@ struct convert_opts {
     unsigned depth;         /* 8, 16 or 32 (float); 0: none is asked for */
     bool background;        /* whether there is one, to lay alpha upon */
     uint8_t over[3];        /* its red, green and blue */
+    const struct limits *limits; /* of the converted picture; NULL: none */
     struct mem mem;         /* for the cells of the converted picture */
     struct warnings *warnings;
 };

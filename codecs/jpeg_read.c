@@ -48,14 +48,16 @@ static void on_error(j_common_ptr cinfo)
     leave(r);
 }
 
-/* Level -1 is a warning; what is above it traces the work. Two of the warnings
- * are opinions about a header and lose nothing. */
+/* Level -1 is a warning; what is above it traces the work. Some of the warnings
+ * are opinions about a header and cost no pixel; a profile that cannot be put
+ * together is named with all else that another format does not hold. */
 static void on_message(j_common_ptr cinfo, int level)
 {
     struct reader *r = cinfo->client_data;
     char text[JMSG_LENGTH_MAX];
     int code = cinfo->err->msg_code;
-    if (level >= 0 || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM)
+    if (level >= 0 || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM ||
+        code == JWRN_BOGUS_ICC)
         return;
     if (!r->opts->tolerant)
         on_error(cinfo);

@@ -124,7 +124,7 @@ int segments_to_neutral(struct image *img, struct err *err)
         if (!bytes_append(into, text.data, text.size))
             return fail(err, "no memory for %s", part->name);
     }
-    return 0;
+    return meta_comment_utf8(meta, err);
 }
 
 /* ---- What a turn makes of a segment ------------------------------------ */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/utf8.h"
+
 /* A hostile file can be all parts. 2^16 of them are more than any program
  * writes, and some MiB of bookkeeping. */
 enum { PARTS_MAX = 1 << 16 };
@@ -96,6 +98,18 @@ void meta_warn_lost(const struct meta *meta, unsigned holds, const char *name,
             list_add(list, sizeof list, meta->part[i].name);
     if (*list)
         warn(warnings, "%s cannot hold, so it is not kept: %s", name, list);
+}
+
+int meta_comment_utf8(struct meta *meta, struct err *err)
+{
+    struct bytes text = { 0 };
+    if (!utf8_append(&text, meta->comment.data, meta->comment.size)) {
+        bytes_free(&text);
+        return fail(err, "no memory for a comment");
+    }
+    bytes_free(&meta->comment);
+    meta->comment = text;
+    return 0;
 }
 
 struct density density_turn(struct density density, enum xform t)

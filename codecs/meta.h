@@ -39,7 +39,7 @@ struct meta {
     struct bytes icc;     /* a profile, as ICC.1 has it */
     struct bytes exif;    /* from the TIFF header on */
     struct bytes xmp;     /* the packet, UTF-8 */
-    struct bytes comment; /* plain text */
+    struct bytes comment; /* plain text, UTF-8 */
     struct density density;
 
     unsigned ncolors; /* the palette of COLOR_INDEXED, and PNG's PLTE */
@@ -74,6 +74,10 @@ void meta_free(struct meta *meta);
  * pointer holds until the next part is added. */
 struct part *meta_add(struct meta *meta, const char *name, unsigned where,
                       const void *data, size_t size);
+
+/* Makes the comment UTF-8, which it is said to be; see utf8_append(). To be
+ * called by a codec that has filled it. */
+int meta_comment_utf8(struct meta *meta, struct err *err);
 
 /* What a format can hold of the neutral fields. */
 enum {

@@ -294,7 +294,7 @@ int chunks_to_neutral(struct image *img, const struct load_opts *opts,
         part->neutral = false;
     }
     mark_repeats(img->meta);
-    return 0;
+    return meta_comment_utf8(img->meta, err);
 }
 
 /* ---- What a turn makes of a chunk -------------------------------------- */

@@ -157,5 +157,5 @@ int scan_neutral_comment(struct meta *meta, struct err *err)
             return fail(err, "no memory for the comments");
         first = false;
     }
-    return 0;
+    return meta_comment_utf8(meta, err);
 }

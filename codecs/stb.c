@@ -146,6 +146,37 @@ static void make_rgbe(float *pixels, const struct image *img,
              (unsigned long long)lost.rounded);
 }
 
+/* What stb_image_write takes memory for is a row of an HDR, 4 bytes a pixel. */
+static _Thread_local struct {
+    void *memory;
+    size_t size;
+} set_aside;
+
+void *stb_lend(size_t size)
+{
+    return size <= set_aside.size ? set_aside.memory : malloc(size);
+}
+
+void stb_take_back(void *memory)
+{
+    if (memory != set_aside.memory)
+        free(memory);
+}
+
+static bool set_aside_row(const struct image *img)
+{
+    set_aside.size = (size_t)4 * img->width;
+    set_aside.memory = malloc(set_aside.size);
+    return set_aside.memory;
+}
+
+static void drop_row(void)
+{
+    free(set_aside.memory);
+    set_aside.memory = NULL;
+    set_aside.size = 0;
+}
+
 int stb_write(struct bytes *file, const struct image *img,
               enum stb_format format, const struct save_opts *opts,
               struct err *err)
@@ -158,8 +189,10 @@ int stb_write(struct bytes *file, const struct image *img,
     if ((row + 3) * img->height > BYTES_MAX)
         return too_many(img, err);
     void *pixels = malloc(row * img->height);
-    if (!pixels)
+    if (!pixels || !set_aside_row(img)) {
+        free(pixels);
         return fail(err, "no memory for the pixels");
+    }
     for (uint32_t y = 0; y < img->height; y++)
         planes_join_row(img, y, (uint8_t *)pixels + y * row);
     if (format == STB_BMP) {
@@ -170,6 +203,7 @@ int stb_write(struct bytes *file, const struct image *img,
         make_rgbe(pixels, img, opts->warnings);
         done = stbi_write_hdr_to_func(on_write, &sink, w, h, n, pixels);
     }
+    drop_row();
     free(pixels);
     if (!done || sink.full)
         return fail(err, "no memory for the file");

@@ -66,6 +66,43 @@ gives 1 'gimgxf: /dev/full: cannot be written: No space left on device' \
 check 'a device stays a device' [ -c /dev/full ]
 check 'nothing is left' no_temporary .
 
+# Into what is no file: a pipe, a stream by its name; not into a closed one.
+gimgxf rotate90 in.png /dev/stdout --format png | cat >piped.png
+check 'a stream by its name' same want.png piped.png
+mkfifo fifo
+cat fifo >piped.png &
+gimgxf rotate90 in.png fifo --format png
+wait
+check 'a named pipe' same want.png piped.png
+gimgxf rotate90 in.png - 2>stderr >&-
+check 'a closed stdout' [ $? = 1 ]
+
+# What others may not read they never can.
+echo old >secret.png
+chmod 600 secret.png
+strace -o trace -e trace=openat "$program" rotate90 in.png secret.png \
+    2>/dev/null && check 'private from the first byte' \
+    grep -q 'gimgxf-.*O_CREAT.*, 0600' trace
+
+# A signal takes the half-written file with it. (Into a pipe that nobody reads
+# the output of a picture waits, so nothing here goes by the clock.)
+for signal in TERM ALRM USR1 XCPU; do
+    mkdir "s$signal"
+    mkfifo "s$signal/in"
+    gimgxf rotate90 "s$signal/in" "s$signal/out.png" 2>/dev/null &
+    exec 9>"s$signal/in"
+    kill -s $signal $!
+    wait $! 2>/dev/null
+    check "ended by SIG$signal" [ $? = $((128 + $(kill -l $signal))) ]
+    exec 9>&-
+    check "nothing is left after SIG$signal" no_temporary "s$signal"
+done
+
+# The tag that is to be left is not dropped.
+gives 1 "gimgxf: $samples/f-sideways.jpg: --strip would drop the orientation, 6\
+, that --ignore-orientation leaves" --strip --ignore-orientation rotate90 \
+    "$samples/f-sideways.jpg" o.jpg
+
 # Names cannot steer a terminal.
 name=$(printf 'a\033[31mb\nc\302\233d\377.png')
 gives 1 'gimgxf: a\x1b[31mb\nc\xc2\x9bd\xff.png: No such file or directory' \

@@ -26,6 +26,14 @@ gives 2 "gimgxf: --background: '#12345' is not white, black or #RRGGBB" \
     --background '#12345' copy "$in" o.png
 gives 2 "gimgxf: --max-pixels: '12Q' is no number" \
     --max-pixels 12Q copy "$in" o.png
+gives 2 "gimgxf: --max-pixels: '1 ' is no number" \
+    --max-pixels '1 ' copy "$in" o.png
+gives 2 "gimgxf: --background: '0x1234' is not white, black or #RRGGBB" \
+    --background 0x1234 copy "$in" o.png
+gives 2 "gimgxf: --quality: ' 90' is not from 1 to 100" \
+    --quality ' 90' copy "$in" o.jpg
+gives 2 "gimgxf: --device: '0,0' names a GPU twice" \
+    --device 0,0 copy "$in" o.png
 gives 2 "gimgxf: --format: 'webp' is no format that can be written" \
     --format webp copy "$in" o.png
 gives 2 "gimgxf: --threads: '0' is not from 1 to 1024" \
