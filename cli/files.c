@@ -63,46 +63,53 @@ void files_guard(void)
 
 /* ---- Reading ----------------------------------------------------------- */
 
-/* Enough of a file to tell what it is. */
-enum { HEAD = 4096 };
+/* One read() into what room there is. 0: the end, or an error if *status. */
+static size_t read_some(int fd, struct bytes *file, int *status,
+                        struct err *err)
+{
+    ssize_t n;
+    do
+        n = read(fd, file->data + file->size, file->capacity - file->size);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        *status = fail(err, "%s", strerror(errno));
+    else
+        file->size += (size_t)n;
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Enough of a file to tell what it is; and what is taken at a time of one that
+ * has no size, as a pipe. */
+enum { HEAD = 4096, STEP = 1 << 16 };
 
 static int read_all(int fd, uint64_t limit, bool (*wanted)(struct bytes head),
                     struct bytes *file, struct err *err)
 {
     struct stat st;
-    size_t rest = 1 << 16; /* of what has no size: pipes and devices */
-    size_t step = HEAD;
-    bool known = false;
+    int status = 0;
     if (fstat(fd, &st))
         return fail(err, "%s", strerror(errno));
     if (S_ISDIR(st.st_mode))
         return fail(err, "it is a directory");
+    if (!bytes_reserve(file, HEAD))
+        return fail(err, "no memory for the file");
+    while (file->size < HEAD && read_some(fd, file, &status, err))
+        continue;
+    if (status == 0 && file->size && !wanted(*file))
+        return fail(err, "not a picture of a format known here");
     /* One more byte than there is, so that the end is seen without growing. */
-    if (S_ISREG(st.st_mode) && st.st_size >= 0 && (uint64_t)st.st_size < limit)
-        rest = (size_t)st.st_size + 1;
-    for (;;) {
+    size_t room = STEP, size = (size_t)st.st_size + 1;
+    if (S_ISREG(st.st_mode) && st.st_size >= 0 && size > file->size &&
+        size <= limit)
+        room = size - file->size;
+    do {
         if (file->size > limit)
             return fail(err, "the file is larger than --max-memory allows");
-        if (!bytes_reserve(file, step))
+        if (file->size == file->capacity && !bytes_reserve(file, room))
             return fail(err, "no memory for the file");
-        ssize_t n = read(fd, file->data + file->size,
-                         file->capacity - file->size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail(err, "%s", strerror(errno));
-        file->size += (size_t)n;
-        if (!known && (n == 0 || file->size >= HEAD)) {
-            known = true;
-            step = rest > file->size ? rest - file->size : 1 << 16;
-            if (file->size && !wanted(*file))
-                return fail(err, "not a picture of a format known here");
-        } else if (known) {
-            step = 1 << 16;
-        }
-        if (n == 0)
-            return 0;
-    }
+        room = STEP;
+    } while (read_some(fd, file, &status, err));
+    return status;
 }
 
 int file_read(const char *name, uint64_t limit, bool (*wanted)(struct bytes),
