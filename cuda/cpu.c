@@ -179,12 +179,12 @@ static int cpu_open(struct lane **lane, const struct lane_opts *opts,
     struct cpu_opts how = {
         .threads = opts->threads ? opts->threads : 1,
         /* Many pieces to share, few to hand out. */
-        .piece = 256 << 10,
+        .piece = 512 << 10,
         /* To wake a thread takes as long as to turn so much. */
         .alone_below = 1 << 20,
-        /* Less than this is still in the last cache, or a good part of it,
-         * when it is encoded. */
-        .stream_from = 16 << 20,
+        /* Less may still be in a cache when it is encoded. From here on the
+         * turn gains more than that costs: 4.0 for 5.8 ms of 18 MB. */
+        .stream_from = 4 << 20,
     };
     size_t i = 0;
     *lane = NULL;

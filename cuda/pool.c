@@ -6,6 +6,7 @@
 #include "cuda/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@ struct pool {
     unsigned most;     /* helpers that there may be */
     unsigned helpers;  /* that there are */
     pthread_t *thread; /* theirs */
+    cpu_set_t allowed; /* where they may run */
 
     /* The present piece of work. It is written under the lock while no helper
      * is busy. */
@@ -40,6 +42,9 @@ static void take_pieces(struct pool *pool)
 static void *help(void *argument)
 {
     struct pool *pool = argument;
+    if (CPU_COUNT(&pool->allowed))
+        pthread_setaffinity_np(pthread_self(), sizeof pool->allowed,
+                               &pool->allowed);
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         while (!pool->wanted && !pool->closing)
@@ -58,20 +63,40 @@ static void *help(void *argument)
     return NULL;
 }
 
+/* Lets a thread that is about to be made begin elsewhere than here. Left to
+ * itself Linux may let it wait for this processor, beside one that is idle, for
+ * longer than a picture takes; and where it ran it is waked again. */
+static void begin_elsewhere(struct pool *pool, pthread_attr_t *attr)
+{
+    int here = sched_getcpu();
+    CPU_ZERO(&pool->allowed);
+    if (here < 0 || here >= CPU_SETSIZE ||
+        sched_getaffinity(0, sizeof pool->allowed, &pool->allowed))
+        return;
+    cpu_set_t elsewhere = pool->allowed;
+    CPU_CLR(here, &elsewhere);
+    if (CPU_COUNT(&elsewhere))
+        pthread_attr_setaffinity_np(attr, sizeof elsewhere, &elsewhere);
+}
+
 /* Starts helpers up to `wanted`. No signal is delivered to them: it belongs to
  * the thread that started the program, and to the calls it interrupts there.
  * If there can be no more threads, there are fewer. */
 static void hire(struct pool *pool, unsigned wanted)
 {
     sigset_t all, before;
+    pthread_attr_t attr;
     if (pool->helpers >= wanted)
         return;
+    pthread_attr_init(&attr);
+    begin_elsewhere(pool, &attr);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool->helpers < wanted &&
-           pthread_create(&pool->thread[pool->helpers], NULL, help, pool) == 0)
+           pthread_create(&pool->thread[pool->helpers], &attr, help, pool) == 0)
         pool->helpers++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
 }
 
 struct pool *pool_open(unsigned threads)
