@@ -519,7 +519,7 @@ static void test_divide(void)
     uint64_t seed = 11;
     bool right = true;
     for (unsigned i = 0; i < 100000; i++) {
-        struct tiles_plane p = { NULL };
+        struct tiles_plane p = { .src = NULL };
         uint64_t r = test_random(&seed);
         uint32_t n = i < EDGES * EDGES ? edges[i / EDGES] : (uint32_t)r;
         p.across = i < EDGES * EDGES ? edges[i % EDGES] : (uint32_t)(r >> 32);
