@@ -75,18 +75,7 @@ static int read_pfm(struct image *img, struct scan *scan,
 static int decode(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err)
 {
-    struct scan scan = { file.data, file.data + file.size, NULL };
-    int status;
-    img->orientation = 1;
-    scan.meta = img->meta = meta_new(&codec_pfm);
-    if (!img->meta)
-        return fail(err, "no memory for the decoder");
-    status = read_pfm(img, &scan, opts, err);
-    if (status == 0 && opts->neutral)
-        status = scan_neutral_comment(img->meta, err);
-    if (status)
-        image_free(img);
-    return status;
+    return scan_picture(img, file, &codec_pfm, read_pfm, opts, err);
 }
 
 static int write_rows(struct bytes *file, const struct image *img,

@@ -159,3 +159,22 @@ int scan_neutral_comment(struct meta *meta, struct err *err)
     }
     return meta_comment_utf8(meta, err);
 }
+
+int scan_picture(struct image *img, struct bytes file,
+                 const struct codec *codec,
+                 int (*read)(struct image *img, struct scan *scan,
+                             const struct load_opts *opts, struct err *err),
+                 const struct load_opts *opts, struct err *err)
+{
+    struct scan scan = { file.data, file.data + file.size, meta_new(codec) };
+    if (!scan.meta)
+        return fail(err, "no memory for the decoder");
+    img->meta = scan.meta;
+    img->orientation = 1;
+    int status = read(img, &scan, opts, err);
+    if (status == 0 && opts->neutral)
+        status = scan_neutral_comment(img->meta, err);
+    if (status)
+        image_free(img);
+    return status;
+}

@@ -51,4 +51,12 @@ bool scan_put_comments(struct bytes *file, const struct meta *meta, bool own);
 /* Fills meta->comment with all comments. */
 int scan_neutral_comment(struct meta *meta, struct err *err);
 
+/* Decodes a file whose header and pixels `read` reads: with a meta of `codec`,
+ * its comments among it, and nothing left on failure. */
+int scan_picture(struct image *img, struct bytes file,
+                 const struct codec *codec,
+                 int (*read)(struct image *img, struct scan *scan,
+                             const struct load_opts *opts, struct err *err),
+                 const struct load_opts *opts, struct err *err);
+
 #endif
