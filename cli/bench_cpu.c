@@ -2,7 +2,6 @@
  * loops that every text on the transpose begins with. */
 #include "cli/bench.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +10,10 @@
 
 #include "cuda/backend.h"
 #include "cuda/marks.h"
+#include "cuda/pool.h"
 
 /* What is timed takes some 10 ms, longer than what disturbs it. */
 enum { CPU_ROUNDS = 11 };
-
-/* Threads that copy; a turn may use more. */
-enum { COPIERS = 64 };
 
 static const char source_ours[] = "gimgxf, on the CPU";
 static const char source_loops[] = "Two loops, on the CPU";
@@ -45,6 +42,7 @@ struct bed {
     uint64_t bytes; /* of the cells */
     bool filled;    /* src is */
     unsigned threads;
+    struct pool *copiers; /* as many threads, kept as those that turn are */
 };
 
 /* ---- Two loops ----------------------------------------------------------- */
@@ -122,39 +120,17 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct part {
-    uint8_t *to;
-    const uint8_t *from;
-    size_t size;
-};
-
-static void *copy_part(void *context)
+static void copy_part(void *context, size_t i)
 {
-    const struct part *part = context;
-    memcpy(part->to, part->from, part->size);
-    return NULL;
+    const struct bed *bed = context;
+    uint64_t n = bed->threads, begin = bed->bytes * i / n;
+    memcpy(bed->dst.cells + begin, bed->src.cells + begin,
+           bed->bytes * (i + 1) / n - begin);
 }
 
-/* As many threads copy as turn, this one among them. */
-static void copy(const struct bed *bed)
+static void copy(struct bed *bed)
 {
-    unsigned n = bed->threads < COPIERS ? bed->threads : COPIERS;
-    size_t step = bed->bytes / n;
-    struct part part[COPIERS];
-    pthread_t thread[COPIERS];
-    bool started[COPIERS] = { false };
-    for (unsigned i = 0; i < n; i++)
-        part[i] =
-            (struct part){ bed->dst.cells + i * step, bed->src.cells + i * step,
-                           i < n - 1 ? step : bed->bytes - i * step };
-    for (unsigned i = 1; i < n; i++)
-        started[i] = !pthread_create(&thread[i], NULL, copy_part, &part[i]);
-    copy_part(&part[0]);
-    for (unsigned i = 1; i < n; i++)
-        if (started[i])
-            pthread_join(thread[i], NULL);
-        else
-            copy_part(&part[i]);
+    pool_run(bed->copiers, copy_part, bed, bed->threads);
 }
 
 /* In turns with a copy; the first round, which takes new pages, is not kept. */
@@ -301,10 +277,16 @@ static int run_kind(struct bench *bench, const struct plane_kind *kind,
     bed.bytes = (uint64_t)shape.width * shape.height * cell_size(kind->cell);
     if (check_room(&bed.src, err) || backend_cpu.open(&bed.lane, &opts, err))
         return -1;
+    bed.copiers = pool_open(threads);
+    if (!bed.copiers) {
+        backend_cpu.close(bed.lane);
+        return fail(err, "no memory for threads");
+    }
     int status = image_alloc(&bed.src, backend_cpu.memory(bed.lane), err);
     if (status == 0)
         status = run(bench, &bed, kind, err);
     image_free(&bed.src);
+    pool_close(bed.copiers);
     backend_cpu.close(bed.lane);
     return status;
 }
