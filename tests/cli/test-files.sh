@@ -84,12 +84,12 @@ strace -o trace -e trace=openat "$program" rotate90 in.png secret.png \
     2>/dev/null && check 'private from the first byte' \
     grep -q 'gimgxf-.*O_CREAT.*, 0600' trace
 
-# A signal takes the half-written file with it. (Into a pipe that nobody reads
-# the output of a picture waits, so nothing here goes by the clock.)
+# A signal ends the program, and its parent sees which. (It waits for its input
+# meanwhile, so nothing here goes by the clock.)
 for signal in TERM ALRM USR1 XCPU; do
     mkdir "s$signal"
     mkfifo "s$signal/in"
-    gimgxf rotate90 "s$signal/in" "s$signal/out.png" 2>/dev/null &
+    "$program" rotate90 "s$signal/in" "s$signal/out.png" 2>/dev/null &
     exec 9>"s$signal/in"
     kill -s $signal $!
     wait $! 2>/dev/null
