@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cuda/backend.h"
 #include "cuda/marks.h"
 #include "cuda/pool.h"
+#include "cuda/times.h"
 
 /* What is timed takes some 10 ms, longer than what disturbs it. */
 enum { CPU_ROUNDS = 11 };
@@ -107,19 +107,6 @@ static uint64_t count_wrong(const struct image *img, enum xform t)
 
 /* ---- Timing -------------------------------------------------------------- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void copy_part(void *context, size_t i)
 {
     const struct bed *bed = context;
@@ -142,23 +129,21 @@ static int time_rounds(struct bed *bed, turner turn, enum xform t,
     if (!sample)
         return fail(err, "no memory for the times");
     for (unsigned r = 0; r <= n; r++) {
-        double begin = now();
+        double begin = times_now();
         if (turn(bed->lane, &bed->dst, &bed->src, t, err)) {
             free(sample);
             return -1;
         }
-        double middle = now();
+        double middle = times_now();
         copy(bed);
-        double end = now();
+        double end = times_now();
         sample[r ? r - 1 : 0] = middle - begin;
         sample[n + (r ? r - 1 : 0)] = end - middle;
     }
-    qsort(sample, n, sizeof *sample, by_value);
-    qsort(sample + n, n, sizeof *sample, by_value);
-    result->median = sample[n / 2];
+    result->median = times_median(sample, n);
     result->min = sample[0];
     result->max = sample[n - 1];
-    result->copy = sample[n + n / 2];
+    result->copy = times_median(sample + n, n);
     result->launches = 1;
     free(sample);
     return 0;

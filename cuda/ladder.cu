@@ -20,6 +20,7 @@
 #include "cuda/backend.h"
 #include "cuda/marks.h"
 #include "cuda/rungs.h"
+#include "cuda/times.h"
 
 /* Pairs together are at least so many times the L2; as one pair alone is larger
  * than the L2, or there is but one, so many pairs are enough. */
@@ -309,12 +310,6 @@ static unsigned launches_for(double seconds, unsigned ntasks)
     return launches + (ntasks - launches % ntasks) % ntasks;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* All pairs are used once before the first round counts. */
 static int time_rounds(struct ladder_run *run, const struct rung *rung,
                        uint64_t bytes, struct ladder_result *result,
@@ -333,12 +328,10 @@ static int time_rounds(struct ladder_run *run, const struct rung *rung,
         run->sample[0][r] = seconds[0];
         run->sample[1][r] = seconds[1];
     }
-    for (int i = 0; i < 2; i++)
-        qsort(run->sample[i], rounds, sizeof(double), by_value);
-    result->median = run->sample[0][rounds / 2];
+    result->median = times_median(run->sample[0], rounds);
     result->min = run->sample[0][0];
     result->max = run->sample[0][rounds - 1];
-    result->copy = run->sample[1][rounds / 2];
+    result->copy = times_median(run->sample[1], rounds);
     result->rounds = rounds;
     result->launches = n[0];
     return 0;
