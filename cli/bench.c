@@ -89,7 +89,7 @@ static const struct row {
 } table[] = {
 #define FLAG(member)         NULL, offsetof(struct bench_opts, member), NULL
 #define SET(value, function) value, 0, function
-    { "only", SET("NAME", set_only), "what has NAME in its name or source" },
+    { "only", SET("NAME", set_only), "what has NAME in its name or section" },
     { "size", SET("WxH", set_size), "at this size, in pixels" },
     { "cpu", FLAG(cpu), "the CPU beside memcpy, and no GPU" },
     { "sweep", FLAG(sweep), "shapes of blocks as well" },
@@ -161,7 +161,8 @@ bool bench_wants(const struct bench *bench, const struct ladder_entry *entry)
 {
     const char *only = bench->opts.only;
     const char *name = entry->name ? entry->name : xform_name(entry->turn);
-    return !only || strcasestr(name, only) || strcasestr(entry->source, only);
+    return !only || strcasestr(name, only) || strcasestr(entry->source, only) ||
+           strcasestr(entry->section, only);
 }
 
 struct ladder_shape bench_shape(const struct bench *bench,
@@ -218,8 +219,8 @@ static int run_entry(struct bench *bench, const struct ladder *ladder,
     return 0;
 }
 
-static int run_gpu(struct bench *bench, const struct ladder *ladder,
-                   struct ladder_run *run, struct err *err)
+static int run_entries(struct bench *bench, const struct ladder *ladder,
+                       struct ladder_run *run, struct err *err)
 {
     for (size_t i = 0; i < ladder->count(); i++) {
         const struct ladder_entry *entry = ladder->entry(i);
@@ -230,6 +231,33 @@ static int run_gpu(struct bench *bench, const struct ladder *ladder,
     return 0;
 }
 
+/* Whoever names what the sweep alone has need not ask for the sweep as well. */
+static int run_gpu(struct bench *bench, const struct ladder *ladder,
+                   struct ladder_run *run, struct err *err)
+{
+    if (run_entries(bench, ladder, run, err))
+        return -1;
+    if (bench->nrows || bench->opts.sweep)
+        return 0;
+    bench->opts.sweep = true;
+    return run_entries(bench, ladder, run, err);
+}
+
+/* "nvidia, book" and so on. */
+static void list_sections(const struct ladder *ladder, char *text, size_t size)
+{
+    const char *last = "";
+    size_t n = 0;
+    *text = '\0';
+    for (size_t i = 0; i < ladder->count() && n < size; i++) {
+        const char *section = ladder->entry(i)->section;
+        if (strcmp(section, last) != 0)
+            n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "",
+                                  section);
+        last = section;
+    }
+}
+
 static void tell_machine(struct bench *bench, const struct ladder_machine *m)
 {
     snprintf(bench->machine, sizeof bench->machine,
@@ -238,8 +266,6 @@ static void tell_machine(struct bench *bench, const struct ladder_machine *m)
              m->name, m->compute, m->multiprocessors, (double)m->l2 / 1e6,
              (double)m->memory / 1e9, m->runtime / 1000, m->runtime % 1000 / 10,
              m->driver / 1000, m->driver % 1000 / 10);
-    if (!bench->opts.json)
-        bench_show_machine(bench);
 }
 
 static struct ladder_run *open_gpu(struct bench *bench,
@@ -280,13 +306,24 @@ static int finish(const struct bench *bench, struct err *err)
         bench_show_json(bench);
     if (bench->opts.svg && bench_show_svg(bench, err))
         return -1;
-    if (bench->nrows == 0 && bench->opts.only)
-        return fail(err, "--only: nothing that runs here is called '%s'",
-                    bench->opts.only);
     if (bench->wrong)
         return fail(err, "%u of %zu results are wrong", bench->wrong,
                     bench->nrows);
     return 0;
+}
+
+static int tell_of_nothing(const struct bench *bench,
+                           const struct ladder *ladder)
+{
+    struct err text;
+    char sections[128];
+    if (ladder)
+        list_sections(ladder, sections, sizeof sections);
+    fail(&text,
+         "--only: nothing that runs here is called '%s'; the sections are %s",
+         bench->opts.only, ladder ? sections : bench_cpu_sections);
+    report_error(NULL, text.text);
+    return STATUS_USAGE;
 }
 
 static int run_all(struct bench *bench)
@@ -306,6 +343,8 @@ static int run_all(struct bench *bench)
         ladder->close(run);
     if (failed)
         report_error(NULL, err.text);
+    else if (bench->nrows == 0 && bench->opts.only)
+        return tell_of_nothing(bench, run ? ladder : NULL);
     if (finish(bench, &err)) { /* with what there is */
         report_error(NULL, err.text);
         failed = -1;

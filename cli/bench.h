@@ -47,11 +47,13 @@ struct ladder_shape bench_shape(const struct bench *bench,
 int bench_add(struct bench *bench, const struct bench_row *row,
               struct err *err);
 
-/* Times the CPU stage beside memcpy: cli/bench_cpu.c. */
+/* Times the CPU stage beside memcpy: cli/bench_cpu.c. And the sections that it
+ * has. */
+extern const char bench_cpu_sections[];
 int bench_cpu(struct bench *bench, struct err *err);
 
-/* What was run, in words, as JSON, as SVG: cli/bench_show.c. */
-void bench_show_machine(const struct bench *bench);
+/* What was run, in words, as JSON, as SVG: cli/bench_show.c. The first row also
+ * names the machine. */
 void bench_show_row(const struct bench *bench, const struct bench_row *row);
 void bench_show_json(const struct bench *bench);
 int bench_show_svg(const struct bench *bench, struct err *err);

@@ -190,7 +190,8 @@ static int run_turn(struct bench *bench, struct bed *bed,
 static struct ladder_entry entry_for(const struct plane_kind *kind,
                                      enum xform t)
 {
-    return (struct ladder_entry){ .source = source_ours,
+    return (struct ladder_entry){ .section = "gimgxf",
+                                  .source = source_ours,
                                   .form = LADDER_OURS,
                                   .cell = kind->cell,
                                   .turn = t,
@@ -200,6 +201,7 @@ static struct ladder_entry entry_for(const struct plane_kind *kind,
 static struct ladder_entry entry_for_loops(const struct plane_kind *kind)
 {
     struct ladder_entry entry = entry_for(kind, XFORM_TRANSPOSE);
+    entry.section = "loops";
     entry.source = source_loops;
     entry.name = "transpose";
     entry.form = LADDER_MEANT;
@@ -300,12 +302,12 @@ static int run_kinds(struct bench *bench, unsigned threads, runner run,
     return 0;
 }
 
+const char bench_cpu_sections[] = "loops, gimgxf";
+
 int bench_cpu(struct bench *bench, struct err *err)
 {
     long all = sysconf(_SC_NPROCESSORS_ONLN);
     name_machine(bench->machine, sizeof bench->machine);
-    if (!bench->opts.json)
-        bench_show_machine(bench);
     if (run_kinds(bench, 1, run_loops, err) ||
         run_kinds(bench, 1, run_turns, err))
         return -1;

@@ -106,14 +106,13 @@ static bool last_of_entry(const struct bench *bench,
                                       row->shape.height == shape[n].height);
 }
 
-void bench_show_machine(const struct bench *bench)
+static void show_machine(const struct bench *bench)
 {
     printf(
         "%s\nGB/s read and written, and the share of a plain copy of the same "
         "cells.\n* as published; banks: the most lanes at one, putting and "
         "getting.\n",
         bench->machine);
-    fflush(stdout);
 }
 
 void bench_show_row(const struct bench *bench, const struct bench_row *row)
@@ -122,6 +121,8 @@ void bench_show_row(const struct bench *bench, const struct bench_row *row)
     char title[96], size[48];
     title_of(row, title, sizeof title);
     size_of(row, size, sizeof size);
+    if (bench->nrows == 1)
+        show_machine(bench);
     if (first_of_source(bench, row))
         printf("\n%s\n", row->entry.source);
     printf("  %-34s %-19s", title, size);
@@ -172,6 +173,7 @@ static void json_row(struct json *json, const struct bench_row *row)
     const struct ladder_entry *e = &row->entry;
     const struct ladder_result *r = &row->result;
     json_open(json, NULL, '{');
+    json_string(json, "section", e->section);
     json_string(json, "source", e->source);
     json_string(json, "name", name_of(e));
     json_string(json, "form", form_names[e->form]);

@@ -28,7 +28,8 @@ struct ladder_shape {
 enum { LADDER_SHAPES = 3 };
 
 struct ladder_entry {
-    const char *source; /* entries of one source stand together */
+    const char *section; /* what --only calls it and its like, in a word */
+    const char *source;  /* entries of one source stand together */
     const char *name;   /* NULL: the name of the turn */
     const char *note;   /* what one has to know about it; may be NULL */
     enum ladder_form form;

@@ -67,15 +67,27 @@ int rungs_launch(const struct rung *rung, const struct task *task,
 /* ---- The list -------------------------------------------------------------
  */
 
-static constexpr char nvidia[] =
-    "NVIDIA: An Efficient Matrix Transpose in CUDA C/C++";
-static constexpr char book[] = "Professional CUDA C Programming, chapter 5";
-static constexpr char sweep[] =
-    "Professional CUDA C Programming: shapes of blocks";
-static constexpr char mat[] = "mat_transpose, v0 to v3";
-static constexpr char others[] = "Re-indexed rectangles; one block a row";
-static constexpr char toolkit[] = "CUDA and its libraries";
-static constexpr char gimgxf[] = "gimgxf";
+/* What stands together: in a word, and where it is from. */
+struct section {
+    const char *name, *source;
+};
+static constexpr struct section nvidia = {
+    "nvidia", "NVIDIA: An Efficient Matrix Transpose in CUDA C/C++"
+};
+static constexpr struct section book = {
+    "book", "Professional CUDA C Programming, chapter 5"
+};
+static constexpr struct section sweep = {
+    "sweep", "Professional CUDA C Programming: shapes of blocks"
+};
+static constexpr struct section mat = { "mat_transpose",
+                                        "mat_transpose, v0 to v3" };
+static constexpr struct section others = {
+    "others", "Re-indexed rectangles; one block a row"
+};
+static constexpr struct section toolkit = { "libraries",
+                                            "CUDA and its libraries" };
+static constexpr struct section gimgxf = { "gimgxf", "gimgxf" };
 
 static constexpr char squares[] =
     "writes with the pitch of the source, so for squares only";
@@ -94,9 +106,10 @@ static constexpr struct ladder_shape gigabyte = { 16384, 16384 };
 struct row {
     struct rung rung;
 
-    constexpr row(const char *source, const char *name) : rung{}
+    constexpr row(struct section section, const char *name) : rung{}
     {
-        rung.about.source = source;
+        rung.about.section = section.name;
+        rung.about.source = section.source;
         rung.about.name = name;
         rung.about.form = LADDER_MEANT;
         rung.about.cell = CELL_F32;

@@ -81,10 +81,13 @@ check '--only, by source' results "all and
     {r['name'] for r in all} == {'transpose'}"
 check '--profile times nothing' results "not any('gbs' in r for r in all)"
 check '--profile checks' results "not any(r['cells'] < 1 for r in all)"
-bench --cpu --only nothing
-check '--only that is nothing' [ $got = 1 ]
-check 'and is told' [ "$(cat stderr)" = \
-    "gimgxf: --only: nothing that runs here is called 'nothing'" ]
+bench --cpu --size 67x41 --json --profile --only loops
+check '--only, by section' results "len(all) == 3 and
+    {r['section'] for r in all} == {'loops'}"
+usage "--only: nothing that runs here is called 'nothing'; the sections are \
+loops, gimgxf" --cpu --only nothing
+usage "--only: nothing that runs here is called 'x y'; the sections are \
+loops, gimgxf" --cpu --json --only 'x y'
 
 # Without --cpu it is the GPU's turn, or one line says why not.
 bench --size 8x4 --only rotate90 --json --rounds 1
@@ -99,6 +102,17 @@ check 'and why it is not' grep -q '^gimgxf: --device 1000: ' stderr
 # With a GPU: at sizes that are whole blocks, squares, and neither, and at the
 # steps' own.
 if [ "$GIMGXF_BACKEND" = cuda ]; then
+    for name in sweep 'Shapes of Blocks'; do
+        bench --profile --json --size 64x64 --only "$name"
+        check "--only $name" results "len(all) > 50 and
+            {r['section'] for r in all} == {'sweep'}"
+    done
+    bench --profile --json --size 64x64 --only 'IPAD 1'
+    check 'the sweep only where it is asked for' results "
+        {r['section'] for r in all} == {'book'}"
+    usage "--only: nothing that runs here is called 'nothing'; the sections \
+are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf" \
+        --only nothing
     for size in 64x64 128x64 64x128 61x61 131x77 77x131 1x1 1x300 300x1 \
         2000x1300; do
         bench --profile --sweep --json --size $size
