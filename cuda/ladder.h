@@ -25,7 +25,7 @@ struct ladder_shape {
     uint32_t width, height; /* of the source, in cells */
 };
 
-enum { LADDER_SHAPES = 3 };
+enum { LADDER_SHAPES = 4 };
 
 struct ladder_entry {
     const char *section; /* what --only calls it and its like, in a word */

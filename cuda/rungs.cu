@@ -100,6 +100,8 @@ static constexpr char download[] =
 static constexpr struct ladder_shape article = { 1024, 1024 };
 static constexpr struct ladder_shape chapter = { 4096, 4096 };
 static constexpr struct ladder_shape gigabyte = { 16384, 16384 };
+/* A multiple of nothing. */
+static constexpr struct ladder_shape odd = { 16381, 16411 };
 
 /* A row of the list: a transpose of floats, defined for all sizes, unless it
  * says otherwise. */
@@ -211,11 +213,13 @@ struct row {
         return r;
     }
     constexpr row at(struct ladder_shape first,
-                     struct ladder_shape second = {}) const
+                     struct ladder_shape second = {},
+                     struct ladder_shape third = {}) const
     {
         row r = *this;
         r.rung.about.shape[0] = first;
         r.rung.about.shape[1] = second;
+        r.rung.about.shape[2] = third;
         return r;
     }
 };
@@ -399,19 +403,19 @@ static constexpr row list[] = {
     row(toolkit, "cudaMemcpy, device to device")
         .library(LIBRARY_NONE, CELL_F32, launch_copy)
         .copies()
-        .at(gigabyte),
+        .at(article, gigabyte),
     row(toolkit, "cuBLAS, cublasSgeam")
         .library(LIBRARY_CUBLAS, CELL_F32, libraries_geam)
-        .at(gigabyte, { 16381, 16411 }),
+        .at(article, gigabyte, odd),
     row(toolkit, "NPP, nppiTranspose_8u_C1R")
         .library(LIBRARY_NPP, CELL_U8, libraries_npp)
-        .at(gigabyte, { 16381, 16411 }),
+        .at(article, gigabyte, odd),
     row(toolkit, "NPP, nppiTranspose_16u_C1R")
         .library(LIBRARY_NPP, CELL_U16, libraries_npp)
-        .at(gigabyte, { 16381, 16411 }),
+        .at(article, gigabyte, odd),
     row(toolkit, "NPP, nppiTranspose_32f_C1R")
         .library(LIBRARY_NPP, CELL_F32, libraries_npp)
-        .at(gigabyte, { 16381, 16411 }),
+        .at(article, gigabyte, odd),
 };
 enum { LISTED = sizeof list / sizeof list[0] };
 
@@ -460,15 +464,16 @@ static constexpr struct rung sweep_rung(size_t step, size_t block)
 }
 
 /* Ours: every turn of every cell at sizes that are multiples of nothing, planes
- * of 256 MiB and more, and of a picture as cameras make it. */
+ * of 256 MiB and more, and of a picture as cameras make it. What the others do,
+ * at their sizes too. */
 static constexpr struct {
     enum cell cell;
     unsigned nplanes;
     struct ladder_shape shape;
 } our_pictures[] = {
-    { CELL_U8, 1, { 16381, 16411 } },
-    { CELL_U16, 1, { 16381, 16411 } },
-    { CELL_F32, 1, { 16381, 16411 } },
+    { CELL_U8, 1, odd },
+    { CELL_U16, 1, odd },
+    { CELL_F32, 1, odd },
     { CELL_DCT, 1, { 1447, 1453 } },
     { CELL_U8, 3, { 6000, 4000 } },
 };
@@ -477,14 +482,24 @@ enum {
     OURS = OUR_PICTURES * XFORM_COUNT,
 };
 
+/* Copies and transposes, of planes of what they have cells of. */
+static constexpr bool others_do(const struct ladder_entry *entry)
+{
+    return entry->nplanes == 1 && entry->cell != CELL_DCT &&
+           (entry->turn == XFORM_NONE || entry->turn == XFORM_TRANSPOSE);
+}
+
 static constexpr struct rung our_rung(size_t picture, size_t turn)
 {
+    const struct ladder_shape theirs[] = { article, chapter, gigabyte };
     row r = row(gimgxf, NULL).at(our_pictures[picture].shape);
     r.rung.about.form = LADDER_OURS;
     r.rung.about.cell = our_pictures[picture].cell;
     r.rung.about.nplanes = our_pictures[picture].nplanes;
     r.rung.about.turn = static_cast<enum xform>(turn);
     r.rung.launch = launch_ours;
+    for (int i = 0; i < 3 && others_do(&r.rung.about); i++)
+        r.rung.about.shape[1 + i] = theirs[i];
     return r.rung;
 }
 
