@@ -195,7 +195,8 @@ static struct ladder_entry entry_for(const struct plane_kind *kind,
                                   .form = LADDER_OURS,
                                   .cell = kind->cell,
                                   .turn = t,
-                                  .nplanes = 1 };
+                                  .nplanes = 1,
+                                  .npictures = 1 };
 }
 
 static struct ladder_entry entry_for_loops(const struct plane_kind *kind)

@@ -44,14 +44,17 @@ static double share_of(const struct ladder_result *r)
 static void title_of(const struct bench_row *row, char *title, size_t size)
 {
     const struct ladder_entry *e = &row->entry;
-    char block[32] = "", planes[32] = "", threads[32] = "";
+    char block[32] = "", planes[32] = "", threads[32] = "", many[32] = "";
     if (e->sweep)
         snprintf(block, sizeof block, ", %u x %u", e->block_x, e->block_y);
     if (e->nplanes > 1)
         snprintf(planes, sizeof planes, ", %u planes", e->nplanes);
+    if (e->npictures > 1)
+        snprintf(many, sizeof many, ", %u pictures", e->npictures);
     if (row->threads > 1)
         snprintf(threads, sizeof threads, ", %u threads", row->threads);
-    snprintf(title, size, "%s%s%s%s%s", name_of(e), block, planes, threads,
+    snprintf(title, size, "%s%s%s%s%s%s", name_of(e), block, many, planes,
+             threads,
              e->form == LADDER_PUBLISHED ? " *" : "");
 }
 
@@ -79,6 +82,9 @@ static void put_remarks(const struct bench_row *row)
         printf("  banks %u, %u", row->banks.put, row->banks.get);
     if (r->in_l2)
         printf("  in L2");
+    if (r->many.each > 0)
+        printf("  a launch each: %.1f x the GPU time, %.1f x the wall time",
+               r->many.each / r->median, r->many.wall_each / r->many.wall);
     if (r->wrong)
         printf("  %s: %llu of %llu cells",
                row->entry.wrong ? "wrong, as known" : "WRONG",
@@ -160,6 +166,11 @@ static void json_times(struct json *json, const struct ladder_result *r)
     json_number(json, "min", r->min);
     json_number(json, "max", r->max);
     json_number(json, "copy", r->copy);
+    if (r->many.each > 0) {
+        json_number(json, "each", r->many.each);
+        json_number(json, "wall", r->many.wall);
+        json_number(json, "wall_each", r->many.wall_each);
+    }
     json_close(json, '}');
     json_number(json, "rounds", r->rounds);
     json_number(json, "launches", r->launches);
@@ -183,6 +194,7 @@ static void json_row(struct json *json, const struct bench_row *row)
     json_number(json, "width", row->shape.width);
     json_number(json, "height", row->shape.height);
     json_number(json, "planes", e->nplanes);
+    json_number(json, "pictures", e->npictures);
     if (e->block_x) {
         json_number(json, "block_x", e->block_x);
         json_number(json, "block_y", e->block_y);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "cuda/backend.h"
+#include "cuda/many.h"
 #include "cuda/marks.h"
 #include "cuda/rungs.h"
 #include "cuda/times.h"
@@ -37,9 +38,13 @@ static constexpr unsigned THREADS = 256;
 static constexpr uint64_t HOST_CELLS = 1 << 20; /* the host checks no more */
 static constexpr int GARBAGE = 0xa5;
 
+/* Many pictures together are no larger: it is small ones that are many. */
+static constexpr uint64_t MANY_BYTES = 1 << 30;
+
 struct block {
     void *memory;
     size_t size;
+    unsigned times; /* as much as is asked for */
 };
 
 struct ladder_run {
@@ -59,37 +64,72 @@ struct ladder_run {
 /* ---- Cells ------------------------------------------------------------------
  */
 
-__global__ void ladder_fill(struct plane plane, struct marks marks)
+/* One plane of the first picture, and its like in all of them. */
+struct planes {
+    struct plane first;
+    unsigned npictures;
+    size_t apart; /* bytes from one picture to the next */
+    struct marks marks;
+    unsigned nplanes; /* what the plane's number goes up by */
+};
+
+/* Cell i of them all: the plane that it is in, its marks, and where there. */
+struct place {
+    struct plane plane;
+    struct marks marks;
+    uint32_t x, y;
+};
+
+static __device__ struct place find_place(const struct planes &planes,
+                                          uint64_t i)
 {
-    uint64_t cells = (uint64_t)plane.width * plane.height;
+    uint32_t width = planes.first.width;
+    uint64_t cells = (uint64_t)width * planes.first.height;
+    unsigned picture = (unsigned)(i / cells);
+    struct place p = { planes.first, planes.marks, (uint32_t)(i % width),
+                       (uint32_t)(i % cells / width) };
+    p.plane.data += picture * planes.apart;
+    p.marks.number += picture * planes.nplanes;
+    return p;
+}
+
+static __host__ __device__ uint64_t count_cells(const struct planes &planes)
+{
+    return (uint64_t)planes.first.width * planes.first.height *
+           planes.npictures;
+}
+
+__global__ void ladder_fill(struct planes planes)
+{
+    uint64_t cells = count_cells(planes);
     uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     for (; i < cells; i += step) {
-        uint32_t x = (uint32_t)(i % plane.width);
-        uint32_t y = (uint32_t)(i / plane.width);
-        uint8_t *at = plane.data + y * plane.stride + (size_t)x * marks.size;
-        marks_put(at, marks, x, y);
+        struct place p = find_place(planes, i);
+        uint8_t *at =
+            p.plane.data + p.y * p.plane.stride + (size_t)p.x * p.marks.size;
+        marks_put(at, p.marks, p.x, p.y);
     }
 }
 
 /* Adds the number of cells that are not right. */
-__global__ void ladder_check(struct plane plane, struct marks marks,
-                             unsigned long long *wrong)
+__global__ void ladder_check(struct planes planes, unsigned long long *wrong)
 {
-    uint64_t cells = (uint64_t)plane.width * plane.height;
+    uint64_t cells = count_cells(planes);
     uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     unsigned long long mine = 0;
-    for (; i < cells; i += step)
-        mine += !marks_right(&plane, marks, (uint32_t)(i % plane.width),
-                             (uint32_t)(i / plane.width));
+    for (; i < cells; i += step) {
+        struct place p = find_place(planes, i);
+        mine += !marks_right(&p.plane, p.marks, p.x, p.y);
+    }
     if (mine)
         atomicAdd(wrong, mine);
 }
 
-static unsigned grid_over(const struct plane *plane)
+static unsigned grid_over(const struct planes &planes)
 {
-    uint64_t cells = (uint64_t)plane->width * plane->height;
+    uint64_t cells = count_cells(planes);
     uint64_t blocks = (cells + THREADS - 1) / THREADS;
     return blocks < 1 << 16 ? (unsigned)blocks : 1 << 16;
 }
@@ -102,19 +142,29 @@ static struct marks marks_of(const struct task *task, unsigned number)
     return marks;
 }
 
+/* Plane p of all pictures, before the turn or after it. */
+static struct planes planes_of(const struct task *task, const struct image *img,
+                               unsigned p)
+{
+    struct planes planes = { img->plane[p], task->npictures, img->size,
+                             marks_of(task, p), img->nplanes };
+    return planes;
+}
+
 /* ---- Pairs of pictures ----------------------------------------------------
  */
 
 static uint64_t bytes_of(const struct rung *rung, struct ladder_shape shape)
 {
     return (uint64_t)shape.width * shape.height * rung->about.nplanes *
-           cell_size(rung->about.cell);
+           rung->about.npictures * cell_size(rung->about.cell);
 }
 
 /* A struct mem whose context is a block: it grows, and is given whole. */
-static void *block_alloc(void *context, size_t size)
+static void *block_alloc(void *context, size_t one)
 {
     struct block *block = (struct block *)context;
+    size_t size = one * block->times;
     if (size <= block->size)
         return block->memory;
     (void)cudaFree(block->memory);
@@ -135,8 +185,9 @@ static void block_free(void *context, void *memory)
     (void)memory;
 }
 
-static struct mem memory_of(struct block *block)
+static struct mem memory_of(struct block *block, unsigned times)
 {
+    block->times = times;
     struct mem mem = { block_alloc, block_free, block };
     return mem;
 }
@@ -160,8 +211,11 @@ static int make_pair(struct ladder_run *run, const struct rung *rung,
 {
     struct task *task = &run->task[i];
     bool across = xform_transposes(rung->about.turn);
-    struct mem src = memory_of(&run->src[i]), dst = memory_of(&run->dst[i]);
+    unsigned npictures = rung->about.npictures;
+    struct mem src = memory_of(&run->src[i], npictures);
+    struct mem dst = memory_of(&run->dst[i], npictures);
     memset(task, 0, sizeof *task);
+    task->npictures = npictures;
     task->turn = rung->about.turn;
     task->stream = run->stream;
     task->libraries = run->libraries;
@@ -187,12 +241,14 @@ static int prepare(struct ladder_run *run, struct err *err)
 {
     for (unsigned i = 0; i < run->ntasks; i++) {
         const struct task *task = &run->task[i];
-        for (unsigned p = 0; p < task->src.nplanes; p++)
-            ladder_fill<<<grid_over(&task->src.plane[p]), THREADS, 0,
-                          run->stream>>>(task->src.plane[p], marks_of(task, p));
+        for (unsigned p = 0; p < task->src.nplanes; p++) {
+            struct planes planes = planes_of(task, &task->src, p);
+            ladder_fill<<<grid_over(planes), THREADS, 0, run->stream>>>(planes);
+        }
         if (rungs_check(cudaGetLastError(), "filling", err) ||
             rungs_check(cudaMemsetAsync(task->dst.cells, GARBAGE,
-                                        task->dst.size, run->stream),
+                                        task->dst.size * task->npictures,
+                                        run->stream),
                         "filling", err))
             return -1;
     }
@@ -202,15 +258,24 @@ static int prepare(struct ladder_run *run, struct err *err)
 /* ---- Checking -------------------------------------------------------------
  */
 
-static uint64_t wrong_on_host(const struct task *task, const uint8_t *cells)
+static uint64_t wrong_in(const struct plane *plane, struct marks marks)
 {
     uint64_t wrong = 0;
-    for (unsigned p = 0; p < task->dst.nplanes; p++) {
-        struct plane plane = task->dst.plane[p];
-        plane.data = (uint8_t *)cells + (plane.data - task->dst.cells);
-        for (uint32_t y = 0; y < plane.height; y++)
-            for (uint32_t x = 0; x < plane.width; x++)
-                wrong += !marks_right(&plane, marks_of(task, p), x, y);
+    for (uint32_t y = 0; y < plane->height; y++)
+        for (uint32_t x = 0; x < plane->width; x++)
+            wrong += !marks_right(plane, marks, x, y);
+    return wrong;
+}
+
+static uint64_t wrong_on_host(const struct task *task, const uint8_t *cells)
+{
+    const struct image *dst = &task->dst;
+    uint64_t wrong = 0;
+    for (unsigned i = 0; i < task->npictures * dst->nplanes; i++) {
+        struct plane plane = dst->plane[i % dst->nplanes];
+        plane.data = (uint8_t *)cells + (plane.data - dst->cells) +
+                     i / dst->nplanes * dst->size;
+        wrong += wrong_in(&plane, marks_of(task, i));
     }
     return wrong;
 }
@@ -218,11 +283,12 @@ static uint64_t wrong_on_host(const struct task *task, const uint8_t *cells)
 /* Whether the host finds as many cells wrong as the device did. */
 static int check_check(const struct task *task, uint64_t wrong, struct err *err)
 {
-    uint8_t *cells = (uint8_t *)malloc(task->dst.size);
+    size_t size = task->dst.size * task->npictures;
+    uint8_t *cells = (uint8_t *)malloc(size);
     if (!cells)
         return fail(err, "no memory to check a result");
     int status =
-        rungs_check(cudaMemcpyAsync(cells, task->dst.cells, task->dst.size,
+        rungs_check(cudaMemcpyAsync(cells, task->dst.cells, size,
                                     cudaMemcpyDeviceToHost, task->stream),
                     "copying a result", err);
     if (status == 0)
@@ -246,11 +312,11 @@ static int check_task(struct ladder_run *run, const struct task *task,
     cudaError_t status =
         cudaMemsetAsync(run->wrong, 0, sizeof *run->wrong, run->stream);
     for (unsigned p = 0; p < task->dst.nplanes && !status; p++) {
-        const struct plane *plane = &task->dst.plane[p];
-        ladder_check<<<grid_over(plane), THREADS, 0, run->stream>>>(
-            *plane, marks_of(task, p), run->wrong);
+        struct planes planes = planes_of(task, &task->dst, p);
+        ladder_check<<<grid_over(planes), THREADS, 0, run->stream>>>(
+            planes, run->wrong);
         status = cudaGetLastError();
-        count += (uint64_t)plane->width * plane->height;
+        count += count_cells(planes);
     }
     if (!status)
         status = cudaMemcpyAsync(&found, run->wrong, sizeof found,
@@ -346,6 +412,8 @@ static const char *undefined(const struct rung *rung, struct ladder_shape shape)
     if (shape.width == 0 || shape.height == 0 || shape.width > INT_MAX ||
         shape.height > INT_MAX)
         return "no size that can be";
+    if (rung->about.npictures > 1 && bytes_of(rung, shape) > MANY_BYTES)
+        return "for small pictures only";
     if (rung->about.form == LADDER_OURS)
         return NULL;
     if ((uint64_t)shape.width * shape.height > INT_MAX)
@@ -400,6 +468,53 @@ static int check_pairs(struct ladder_run *run, struct ladder_result *result,
 
 /* What was timed is followed by copies over its results, so results are made
  * once more to be checked. */
+static int run_pairs(struct ladder_run *run, const struct rung *rung,
+                     uint64_t bytes, struct ladder_result *result,
+                     struct err *err)
+{
+    if (prepare(run, err) ||
+        (run->rounds &&
+         (time_rounds(run, rung, bytes, result, err) || prepare(run, err))))
+        return -1;
+    for (unsigned k = 0; k < run->ntasks; k++)
+        if (rungs_launch(rung, &run->task[k], err))
+            return -1;
+    return check_pairs(run, result, err);
+}
+
+/* A launch for each of many pictures, timed and checked as well. A profiler
+ * shall see one launch. */
+static int run_each(struct ladder_run *run, struct ladder_result *result,
+                    struct err *err)
+{
+    if (run->rounds == 0)
+        return 0;
+    if (many_time(&run->task[0], run->rounds, &result->many, err) ||
+        prepare(run, err))
+        return -1;
+    for (unsigned k = 0; k < run->ntasks; k++)
+        if (many_launch_each(&run->task[k], err))
+            return -1;
+    return check_pairs(run, result, err);
+}
+
+static int run_many(struct ladder_run *run, const struct rung *rung,
+                    uint64_t bytes, struct ladder_result *result,
+                    struct err *err)
+{
+    int status = 0;
+    for (unsigned i = 0; i < run->ntasks && status == 0; i++) {
+        run->task[i].many = many_new(&run->task[i], err);
+        status = run->task[i].many ? 0 : -1;
+    }
+    if (status == 0 && (run_pairs(run, rung, bytes, result, err) ||
+                        run_each(run, result, err)))
+        status = -1;
+    for (unsigned i = 0; i < run->ntasks; i++)
+        many_free(run->task[i].many);
+    return status;
+}
+
 static int cuda_measure(struct ladder_run *run, size_t i,
                         struct ladder_shape shape, struct ladder_result *result,
                         struct err *err)
@@ -415,14 +530,8 @@ static int cuda_measure(struct ladder_run *run, size_t i,
         return 0;
     uint64_t bytes = bytes_of(rung, shape);
     result->bytes = 2 * bytes;
-    if (prepare(run, err) ||
-        (run->rounds &&
-         (time_rounds(run, rung, bytes, result, err) || prepare(run, err))))
-        return -1;
-    for (unsigned k = 0; k < run->ntasks; k++)
-        if (rungs_launch(rung, &run->task[k], err))
-            return -1;
-    return check_pairs(run, result, err);
+    return rung->about.npictures > 1 ? run_many(run, rung, bytes, result, err)
+                                     : run_pairs(run, rung, bytes, result, err);
 }
 
 /* ---- The device -----------------------------------------------------------

@@ -30,14 +30,15 @@ enum { LADDER_SHAPES = 4 };
 struct ladder_entry {
     const char *section; /* what --only calls it and its like, in a word */
     const char *source;  /* entries of one source stand together */
-    const char *name;   /* NULL: the name of the turn */
-    const char *note;   /* what one has to know about it; may be NULL */
+    const char *name;    /* NULL: the name of the turn */
+    const char *note;    /* what one has to know about it; may be NULL */
     enum ladder_form form;
     enum cell cell;
-    enum xform turn;  /* what it is said to do */
-    unsigned nplanes; /* in one launch */
-    bool wrong;       /* it is known not to do that; the note says why */
-    bool sweep;       /* a step of the sweep over shapes of blocks */
+    enum xform turn;    /* what it is said to do */
+    unsigned nplanes;   /* of a picture */
+    unsigned npictures; /* in one launch */
+    bool wrong;         /* it is known not to do that; the note says why */
+    bool sweep;         /* a step of the sweep over shapes of blocks */
     unsigned block_x, block_y; /* threads of a block; 0: not for us to choose */
     /* Where it is timed; {0} ends the list. */
     struct ladder_shape shape[LADDER_SHAPES];
@@ -64,6 +65,13 @@ struct ladder_opts {
                         checked or profiled, and time nothing */
 };
 
+/* Many pictures, a launch each, beside all in one launch: seconds for all. */
+struct ladder_many {
+    double each;            /* between events */
+    double wall, wall_each; /* of the host, from their addresses to the results:
+                               in one launch, and in one each */
+};
+
 struct ladder_result {
     char left_out[128]; /* why it was not run; "": it was */
     uint64_t bytes;     /* read plus written */
@@ -72,6 +80,7 @@ struct ladder_result {
     double copy; /* the median of cudaMemcpy of the same cells, in turns
                     with the above */
     unsigned rounds, launches; /* launches between the events of a round */
+    struct ladder_many many;   /* all 0 where a launch takes one picture */
     bool in_l2;            /* source and result fit into it, and stay there */
     uint64_t cells, wrong; /* that were checked, and that were not right */
 };

@@ -3,6 +3,7 @@
 
 #include "cuda/kernels.h"
 #include "cuda/literature.cuh"
+#include "cuda/many.h"
 
 /* ---- Launchers ------------------------------------------------------------
  */
@@ -88,6 +89,8 @@ static constexpr struct section others = {
 static constexpr struct section toolkit = { "libraries",
                                             "CUDA and its libraries" };
 static constexpr struct section gimgxf = { "gimgxf", "gimgxf" };
+static constexpr struct section many = { "many",
+                                         "Many small pictures in one launch" };
 
 static constexpr char squares[] =
     "writes with the pitch of the source, so for squares only";
@@ -117,6 +120,7 @@ struct row {
         rung.about.cell = CELL_F32;
         rung.about.turn = XFORM_TRANSPOSE;
         rung.about.nplanes = 1;
+        rung.about.npictures = 1;
     }
     /* Blocks of x by y threads, for tiles of tile_x by tile_y cells. */
     constexpr row tiles(matrix_kernel kernel, unsigned x, unsigned y,
@@ -212,8 +216,7 @@ struct row {
         r.rung.launch = launch;
         return r;
     }
-    constexpr row at(struct ladder_shape first,
-                     struct ladder_shape second = {},
+    constexpr row at(struct ladder_shape first, struct ladder_shape second = {},
                      struct ladder_shape third = {}) const
     {
         row r = *this;
@@ -503,8 +506,21 @@ static constexpr struct rung our_rung(size_t picture, size_t turn)
     return r.rung;
 }
 
+/* Thumbnails: a launch for each would take longer to start than to run. */
+static constexpr struct rung many_rung(size_t turn)
+{
+    row r = row(many, NULL).at({ 64, 64 });
+    r.rung.about.form = LADDER_OURS;
+    r.rung.about.cell = CELL_U8;
+    r.rung.about.nplanes = 3;
+    r.rung.about.npictures = 1000;
+    r.rung.about.turn = static_cast<enum xform>(turn);
+    r.rung.launch = many_launch;
+    return r.rung;
+}
+
 struct generated {
-    struct rung swept[SWEPT], ours[OURS];
+    struct rung swept[SWEPT], ours[OURS], many[XFORM_COUNT];
 };
 
 static constexpr struct generated generate()
@@ -514,13 +530,15 @@ static constexpr struct generated generate()
         g.swept[i] = sweep_rung(i % SWEEP_STEPS, i / SWEEP_STEPS);
     for (size_t i = 0; i < OURS; i++)
         g.ours[i] = our_rung(i / XFORM_COUNT, i % XFORM_COUNT);
+    for (size_t i = 0; i < XFORM_COUNT; i++)
+        g.many[i] = many_rung(i);
     return g;
 }
 static constexpr struct generated generated = generate();
 
 size_t rungs_count(void)
 {
-    return LISTED + SWEPT + OURS;
+    return LISTED + SWEPT + OURS + XFORM_COUNT;
 }
 
 const struct rung *rungs_get(size_t i)
@@ -529,7 +547,9 @@ const struct rung *rungs_get(size_t i)
         return &list[i].rung;
     if (i < LISTED + SWEPT)
         return &generated.swept[i - LISTED];
-    return &generated.ours[i - LISTED - SWEPT];
+    if (i < LISTED + SWEPT + OURS)
+        return &generated.ours[i - LISTED - SWEPT];
+    return &generated.many[i - LISTED - SWEPT - OURS];
 }
 
 /* ---- Banks ----------------------------------------------------------------

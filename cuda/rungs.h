@@ -6,9 +6,14 @@
 
 #include "cuda/ladder.h"
 
-/* One pair of pictures in the device's memory, to be turned. */
+struct many;
+
+/* One pair of pictures in the device's memory, to be turned; or of so many, one
+ * behind the other, of which these are the first. */
 struct task {
     struct image dst, src;
+    unsigned npictures;
+    struct many *many; /* the plan of a launch for all; NULL for one picture */
     enum xform turn;
     cudaStream_t stream;
     struct libraries *libraries;
