@@ -132,28 +132,34 @@ static int set_backend(struct options *o, const char *value, struct err *err)
 }
 
 /* "0", "0,1", "all". */
-static int set_device(struct options *o, const char *value, struct err *err)
+int options_devices(const char *value, int device[OPTIONS_DEVICES],
+                    unsigned *ndevices, struct err *err)
 {
     const char *at = value;
-    o->ndevices = 0;
-    if (strcmp(value, "all") == 0) {
-        o->ndevices = (unsigned)LANE_ALL_DEVICES;
+    unsigned count = 0;
+    *ndevices = (unsigned)LANE_ALL_DEVICES;
+    if (strcmp(value, "all") == 0)
         return 0;
-    }
-    while (*at >= '0' && *at <= '9' && o->ndevices < OPTIONS_DEVICES) {
+    while (*at >= '0' && *at <= '9' && count < OPTIONS_DEVICES) {
         char *end;
         unsigned long n = strtoul(at, &end, 10);
         if (n > 1023)
             break;
-        for (unsigned i = 0; i < o->ndevices; i++)
-            if (o->device[i] == (int)n)
+        for (unsigned i = 0; i < count; i++)
+            if (device[i] == (int)n)
                 return fail(err, "'%s' names a GPU twice", value);
-        o->device[o->ndevices++] = (int)n;
+        device[count++] = (int)n;
+        *ndevices = count;
         if (*end == '\0')
             return 0;
         at = end + (*end == ',');
     }
     return fail(err, "'%s' is not all, or numbers as in 0,1", value);
+}
+
+static int set_device(struct options *o, const char *value, struct err *err)
+{
+    return options_devices(value, o->device, &o->ndevices, err);
 }
 
 static int set_max_vram(struct options *o, const char *value, struct err *err)

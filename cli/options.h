@@ -40,6 +40,11 @@ struct options {
 int options_parse(struct options *opts, int argc, char **argv,
                   struct err *err);
 
+/* Reads the value of --device: numbers, each once, or "all", which makes
+ * *ndevices LANE_ALL_DEVICES. */
+int options_devices(const char *value, int device[OPTIONS_DEVICES],
+                    unsigned *ndevices, struct err *err);
+
 /* Prints the help on stdout. */
 void options_help(void);
 
