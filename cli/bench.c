@@ -19,7 +19,7 @@ enum {
 };
 
 /* Enough for a median that a few disturbed rounds leave alone. */
-enum { GPU_ROUNDS = 31, ROUNDS_MAX = 1000 };
+enum { GPU_ROUNDS = 31 };
 
 /* ---- Options ------------------------------------------------------------- */
 
@@ -65,17 +65,14 @@ static int set_svg(struct bench_opts *o, const char *value, struct err *err)
 
 static int set_device(struct bench_opts *o, const char *value, struct err *err)
 {
-    long device;
-    if (parse_number(value, 0, 1023, &device, err))
-        return -1;
-    o->device = (int)device;
-    return 0;
+    o->devices = value;
+    return options_devices(value, o->device, &o->ndevices, err);
 }
 
 static int set_rounds(struct bench_opts *o, const char *value, struct err *err)
 {
     long rounds;
-    if (parse_number(value, 1, ROUNDS_MAX, &rounds, err))
+    if (parse_number(value, 1, LADDER_ROUNDS, &rounds, err))
         return -1;
     o->rounds = (unsigned)rounds;
     return 0;
@@ -95,7 +92,7 @@ static const struct row {
     { "sweep", FLAG(sweep), "shapes of blocks as well" },
     { "rounds", SET("N", set_rounds), "time each N times; 31, the CPU 11" },
     { "profile", FLAG(profile), "launch each once and time none" },
-    { "device", SET("N", set_device), "the GPU to use, from 0" },
+    { "device", SET("LIST", set_device), "GPUs: 0; 0,1; all" },
     { "json", FLAG(json), "one JSON object on stdout, no table" },
     { "svg", SET("FILE", set_svg), "draw a chart as well" },
     { "help", FLAG(help), "this" },
@@ -130,7 +127,7 @@ static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
             .name = table[i].name,
             .has_arg = table[i].value ? required_argument : no_argument,
         };
-    *o = (struct bench_opts){ .device = -1 };
+    *o = (struct bench_opts){ 0 };
     opterr = 0;
     while ((found = getopt_long(argc, argv, ":h", longs, &index)) != -1) {
         struct err why;
@@ -148,7 +145,7 @@ static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
     }
     if (optind < argc)
         return fail(err, "bench takes no files: '%s'", argv[optind]);
-    if (o->cpu && o->device >= 0)
+    if (o->cpu && o->ndevices)
         return fail(err, "--device: --cpu uses none");
     if (o->svg && o->profile)
         return fail(err, "--svg: --profile times nothing");
@@ -235,7 +232,9 @@ static int run_entries(struct bench *bench, const struct ladder *ladder,
 static int run_gpu(struct bench *bench, const struct ladder *ladder,
                    struct ladder_run *run, struct err *err)
 {
-    if (run_entries(bench, ladder, run, err))
+    const struct bench_opts *o = &bench->opts;
+    if (run_entries(bench, ladder, run, err) ||
+        bench_stream(bench, ladder, o->device, o->ndevices, err))
         return -1;
     if (bench->nrows || bench->opts.sweep)
         return 0;
@@ -248,18 +247,19 @@ static void list_sections(const struct ladder *ladder, char *text, size_t size)
 {
     const char *last = "";
     size_t n = 0;
-    *text = '\0';
     for (size_t i = 0; i < ladder->count() && n < size; i++) {
         const char *section = ladder->entry(i)->section;
         if (strcmp(section, last) != 0)
-            n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "",
-                                  section);
+            n += (size_t)snprintf(text + n, size - n, "%s, ", section);
         last = section;
     }
+    if (n < size)
+        snprintf(text + n, size - n, "%s", bench_stream_section);
 }
 
 static void tell_machine(struct bench *bench, const struct ladder_machine *m)
 {
+    bench->gpus = m->devices;
     snprintf(bench->machine, sizeof bench->machine,
              "%s, sm %s, %u multiprocessors, L2 %.0f MB, memory %.0f GB, "
              "CUDA %d.%d, driver for %d.%d",
@@ -268,22 +268,46 @@ static void tell_machine(struct bench *bench, const struct ladder_machine *m)
              m->driver / 1000, m->driver % 1000 / 10);
 }
 
+/* All devices as numbers, and whether they are there. */
+static int name_devices(struct bench_opts *o, int count, struct err *err)
+{
+    bool all = o->ndevices == (unsigned)LANE_ALL_DEVICES;
+    if (all)
+        o->ndevices =
+            count < OPTIONS_DEVICES ? (unsigned)count : OPTIONS_DEVICES;
+    else if (o->ndevices == 0)
+        o->ndevices = 1; /* the first */
+    for (unsigned i = 0; i < o->ndevices; i++) {
+        if (all)
+            o->device[i] = (int)i;
+        if (o->device[i] >= count)
+            return fail(err, "there is no CUDA device %d: %d found, from 0 on",
+                        o->device[i], count);
+    }
+    return 0;
+}
+
+/* The first of the devices runs kernels. */
 static struct ladder_run *open_gpu(struct bench *bench,
                                    const struct ladder *ladder)
 {
-    const struct bench_opts *o = &bench->opts;
-    struct ladder_opts opts = { o->device < 0 ? 0 : o->device,
-                                o->profile  ? 0
-                                : o->rounds ? o->rounds
-                                            : GPU_ROUNDS };
+    struct bench_opts *o = &bench->opts;
+    struct ladder_opts opts = { o->device[0], o->profile  ? 0
+                                              : o->rounds ? o->rounds
+                                                          : GPU_ROUNDS };
     struct ladder_machine machine;
     struct ladder_run *run = NULL;
     if (!ladder)
         fail(&bench->gpu_left_out, "this build has no CUDA");
     else if (o->cpu)
         fail(&bench->gpu_left_out, "as asked for");
-    else if (ladder->open(&run, &opts, &machine, &bench->gpu_left_out) == 0)
+    else if (ladder->open(&run, &opts, &machine, &bench->gpu_left_out) == 0) {
         tell_machine(bench, &machine);
+        if (name_devices(o, machine.devices, &bench->gpu_left_out)) {
+            ladder->close(run);
+            run = NULL;
+        }
+    }
     return run;
 }
 
@@ -331,9 +355,9 @@ static int run_all(struct bench *bench)
     const struct ladder *ladder = backend_ladder();
     struct ladder_run *run = open_gpu(bench, ladder);
     struct err err;
-    if (!run && bench->opts.device >= 0) {
+    if (!run && bench->opts.devices) {
         struct err text;
-        fail(&text, "--device %d: %s", bench->opts.device,
+        fail(&text, "--device %s: %s", bench->opts.devices,
              bench->gpu_left_out.text);
         report_error(NULL, text.text);
         return STATUS_DEVICE;

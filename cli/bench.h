@@ -2,14 +2,17 @@
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
+#include "cli/options.h"
 #include "cuda/ladder.h"
 
 struct bench_opts {
     bool help, cpu, sweep, profile, json;
     const char *only, *svg;   /* NULL: not asked for */
     struct ladder_shape size; /* {0}: each its own */
-    int device;               /* -1: none was named */
-    unsigned rounds;          /* 0: as many as are good here */
+    int device[OPTIONS_DEVICES];
+    unsigned ndevices;   /* 0: none was named; or LANE_ALL_DEVICES */
+    const char *devices; /* as they were named */
+    unsigned rounds;     /* 0: as many as are good here */
 };
 
 /* One line of the table. What runs on the CPU has an entry as well. */
@@ -18,13 +21,15 @@ struct bench_row {
     struct ladder_shape shape;
     struct ladder_banks banks;
     struct ladder_result result;
-    unsigned threads; /* of the CPU; 0: it ran on a GPU */
+    unsigned threads;        /* of the CPU; 0: it ran on a GPU */
+    unsigned devices, lanes; /* GPUs, and lanes of each, of a stream; else 0 */
 };
 
 /* All that was run. */
 struct bench {
     struct bench_opts opts;
     char machine[512]; /* in words; the GPU if one is used, else the CPU */
+    int gpus;                /* that there are; 0 if none is used */
     struct err gpu_left_out; /* why; "" if it was not */
     struct bench_row *row;
     size_t nrows;
@@ -51,6 +56,12 @@ int bench_add(struct bench *bench, const struct bench_row *row,
  * has. */
 extern const char bench_cpu_sections[];
 int bench_cpu(struct bench *bench, struct err *err);
+
+/* Takes pictures from the host to these GPUs and back, beside plain copies:
+ * cli/bench_stream.c. Several GPUs are used together, and the first alone. */
+extern const char bench_stream_section[];
+int bench_stream(struct bench *bench, const struct ladder *ladder,
+                 const int *device, unsigned ndevices, struct err *err);
 
 /* What was run, in words, as JSON, as SVG: cli/bench_show.c. The first row also
  * names the machine. */

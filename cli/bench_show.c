@@ -45,17 +45,22 @@ static void title_of(const struct bench_row *row, char *title, size_t size)
 {
     const struct ladder_entry *e = &row->entry;
     char block[32] = "", planes[32] = "", threads[32] = "", many[32] = "";
+    char lanes[32] = "", devices[32] = "";
     if (e->sweep)
         snprintf(block, sizeof block, ", %u x %u", e->block_x, e->block_y);
     if (e->nplanes > 1)
         snprintf(planes, sizeof planes, ", %u planes", e->nplanes);
     if (e->npictures > 1)
         snprintf(many, sizeof many, ", %u pictures", e->npictures);
+    if (row->lanes)
+        snprintf(lanes, sizeof lanes, ", %u lane%s", row->lanes,
+                 row->lanes > 1 ? "s" : "");
+    if (row->devices > 1)
+        snprintf(devices, sizeof devices, ", %u GPUs", row->devices);
     if (row->threads > 1)
         snprintf(threads, sizeof threads, ", %u threads", row->threads);
-    snprintf(title, size, "%s%s%s%s%s%s", name_of(e), block, many, planes,
-             threads,
-             e->form == LADDER_PUBLISHED ? " *" : "");
+    snprintf(title, size, "%s%s%s%s%s%s%s%s", name_of(e), block, many, planes,
+             threads, lanes, devices, e->form == LADDER_PUBLISHED ? " *" : "");
 }
 
 static void size_of(const struct bench_row *row, char *text, size_t size)
@@ -124,14 +129,14 @@ static void show_machine(const struct bench *bench)
 void bench_show_row(const struct bench *bench, const struct bench_row *row)
 {
     const struct ladder_result *r = &row->result;
-    char title[96], size[48];
+    char title[128], size[48];
     title_of(row, title, sizeof title);
     size_of(row, size, sizeof size);
     if (bench->nrows == 1)
         show_machine(bench);
     if (first_of_source(bench, row))
         printf("\n%s\n", row->entry.source);
-    printf("  %-34s %-19s", title, size);
+    printf("  %-36s %-19s", title, size);
     if (r->left_out[0]) {
         printf(" left out: %s\n", r->left_out);
     } else {
@@ -201,6 +206,10 @@ static void json_row(struct json *json, const struct bench_row *row)
     }
     if (row->threads)
         json_number(json, "threads", row->threads);
+    if (row->devices)
+        json_number(json, "devices", row->devices);
+    if (row->lanes)
+        json_number(json, "lanes", row->lanes);
     if (row->banks.put) {
         json_number(json, "banks_put", row->banks.put);
         json_number(json, "banks_get", row->banks.get);
@@ -223,6 +232,7 @@ void bench_show_json(const struct bench *bench)
     struct json json = { .out = stdout };
     json_open(&json, NULL, '{');
     json_string(&json, "machine", bench->machine);
+    json_number(&json, "gpus", bench->gpus);
     json_text(&json, "gpu_left_out", bench->gpu_left_out.text);
     json_open(&json, "results", '[');
     for (size_t i = 0; i < bench->nrows; i++)
@@ -321,7 +331,7 @@ static void draw_bar(FILE *out, double share, double y, const char *color,
 static void draw_row(FILE *out, const struct bench_row *row, double y)
 {
     const char *edge = " stroke=\"#c0392b\" stroke-dasharray=\"4 3\"";
-    char title[96], size[48];
+    char title[128], size[48];
     title_of(row, title, sizeof title);
     size_of(row, size, sizeof size);
     put_text(out, MARGIN, y + 16, "font-size=\"15\" fill=\"#222222\"", title);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "cuda/backend.h"
+#include "cuda/bus.h"
 #include "cuda/many.h"
 #include "cuda/marks.h"
 #include "cuda/rungs.h"
@@ -31,7 +32,6 @@ static constexpr unsigned TIMES_L2 = 4, PAIRS = TIMES_L2;
  * half a microsecond. */
 static constexpr double ROUND = 0.4e-3;
 
-static constexpr unsigned ROUNDS = 1000;   /* at most */
 static constexpr unsigned LAUNCHES = 2000; /* of a round, at most */
 static constexpr unsigned GRID_Y = 65535;  /* blocks, at most */
 static constexpr unsigned THREADS = 256;
@@ -58,7 +58,7 @@ struct ladder_run {
     struct block src[PAIRS], dst[PAIRS];
     struct task task[PAIRS];
     unsigned ntasks;
-    double sample[2][ROUNDS];
+    double sample[2][LADDER_ROUNDS];
 };
 
 /* ---- Cells ------------------------------------------------------------------
@@ -578,6 +578,7 @@ static int start(struct ladder_run *run, struct ladder_machine *machine,
         if (rungs_check(cudaEventCreate(&run->event[i]), "making an event",
                         err))
             return -1;
+    machine->devices = count;
     run->l2 = machine->l2;
     run->libraries = libraries_new();
     return run->libraries ? 0 : fail(err, "no memory");
@@ -609,7 +610,7 @@ static int cuda_open(struct ladder_run **run, const struct ladder_opts *opts,
     if (!*run)
         return fail(err, "no memory");
     (*run)->device = opts->device;
-    (*run)->rounds = opts->rounds < ROUNDS ? opts->rounds : ROUNDS;
+    (*run)->rounds = opts->rounds;
     if (start(*run, machine, err) == 0)
         return 0;
     cuda_close(*run);
@@ -623,5 +624,6 @@ static const struct ladder_entry *cuda_entry(size_t i)
 }
 
 const struct ladder ladder_cuda = {
-    rungs_count, cuda_entry, rungs_banks, cuda_open, cuda_measure, cuda_close,
+    rungs_count, cuda_entry, rungs_banks, cuda_open, cuda_measure,
+    cuda_close,  bus_open,   bus_measure, bus_close,
 };

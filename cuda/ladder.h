@@ -25,7 +25,7 @@ struct ladder_shape {
     uint32_t width, height; /* of the source, in cells */
 };
 
-enum { LADDER_SHAPES = 4 };
+enum { LADDER_SHAPES = 4, LADDER_ROUNDS = 1000 }; /* at most */
 
 struct ladder_entry {
     const char *section; /* what --only calls it and its like, in a word */
@@ -52,6 +52,7 @@ struct ladder_banks {
 };
 
 struct ladder_machine {
+    int devices; /* that there are, of which the others are not described */
     char name[256];
     char compute[16]; /* "9.0" */
     unsigned multiprocessors;
@@ -61,8 +62,9 @@ struct ladder_machine {
 
 struct ladder_opts {
     int device;
-    unsigned rounds; /* how often each is timed; 0: launch it once, to be
-                        checked or profiled, and time nothing */
+    unsigned
+        rounds; /* how often each is timed, LADDER_ROUNDS at most; 0: launch it
+                   once, to be checked or profiled, and time nothing */
 };
 
 /* Many pictures, a launch each, beside all in one launch: seconds for all. */
@@ -86,6 +88,7 @@ struct ladder_result {
 };
 
 struct ladder_run; /* a device, its memory and a stream */
+struct ladder_bus; /* the way from the host to some devices and back */
 
 struct ladder {
     size_t (*count)(void);
@@ -101,6 +104,14 @@ struct ladder {
     int (*measure)(struct ladder_run *run, size_t i, struct ladder_shape shape,
                    struct ladder_result *result, struct err *err);
     void (*close)(struct ladder_run *run);
+    /* The way to these devices and back, by copies of `bytes` from and to
+     * page-locked memory. The caller closes it. */
+    int (*bus_open)(struct ladder_bus **bus, const int *device,
+                    unsigned ndevices, size_t bytes, struct err *err);
+    /* Bytes a second to the devices and from them, while both directions of
+     * all are busy; the sums over the devices. */
+    int (*bus_measure)(struct ladder_bus *bus, double rate[2], struct err *err);
+    void (*bus_close)(struct ladder_bus *bus);
 };
 
 extern const struct ladder ladder_cuda; /* in a build with CUDA */

@@ -36,6 +36,8 @@ usage "--size: '4x-4' is no size, as in 4096x4096" --size 4x-4
 usage "--rounds: '0' is not from 1 to 1000" --rounds 0
 usage "bench takes no files: 'a.png'" a.png
 usage '--device: --cpu uses none' --cpu --device 0
+usage "--device: '0,0' names a GPU twice" --device 0,0
+usage "--device: 'x' is not all, or numbers as in 0,1" --device x
 usage '--svg: --profile times nothing' --svg x.svg --profile
 usage '--svg: standard output is for the table' --svg -
 
@@ -82,7 +84,7 @@ check '--only, by source' results "all and
 check '--profile times nothing' results "not any('gbs' in r for r in all)"
 check '--profile checks' results "not any(r['cells'] < 1 for r in all)"
 bench --cpu --size 67x41 --json --profile --only loops
-check '--only, by section' results "len(all) == 3 and
+check '--only loops' results "len(all) == 3 and
     {r['section'] for r in all} == {'loops'}"
 usage "--only: nothing that runs here is called 'nothing'; the sections are \
 loops, gimgxf" --cpu --only nothing
@@ -111,7 +113,7 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     check 'the sweep only where it is asked for' results "
         {r['section'] for r in all} == {'book'}"
     usage "--only: nothing that runs here is called 'nothing'; the sections \
-are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf, many" \
+are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf, many, stream" \
         --only nothing
     for size in 64x64 128x64 64x128 61x61 131x77 77x131 1x1 1x300 300x1 \
         2000x1300; do
@@ -139,6 +141,19 @@ are nvidia, book, mat_transpose, others, libraries, sweep, gimgxf, many" \
     check 'many are right' [ $got = 0 ]
     check 'many are timed' results "not any(r['seconds'][k] <= 0 for r in all
         for k in ('each', 'wall', 'wall_each'))"
+    # A stream, through one GPU, and through all that there are.
+    gpus=$(python3 -c 'import json
+print(json.load(open("stdout"))["gpus"])')
+    bench --rounds 3 --json --only stream --size 501x303 --device all
+    check 'stream' [ $got = 0 ]
+    check 'stream, lanes' results "{(r['devices'], r['lanes'])
+        for r in all if r['form'] == 'gimgxf'} ==
+        {(d, l) for d in (1, $gpus) for l in (1, 2, 3, 4, 6, 8)}"
+    check 'stream, right' results "not any(r['wrong'] or r['cells'] !=
+        501 * 303 * 3 * r['devices'] * r['lanes']
+        for r in all if r['form'] == 'gimgxf')"
+    check 'stream, two ways' results "2 * len({1, $gpus}) ==
+        len([r for r in all if r['form'] == 'library' and r['gbs'] > 0])"
     bench --rounds 3 --json --only transposeNoBankConflicts
     check 'timed' results "all and not any(r['share'] <= 0 for r in all)"
 fi
