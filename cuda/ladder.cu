@@ -1,8 +1,4 @@
-/* Runs the steps of the ladder: memory, checks, times.
- *
- * Every cell of a source is marked with its place (cuda/marks.h), so a kernel
- * of ours can tell of every cell of a result whether it belongs there. Small
- * results are checked by the host as well, which also checks the check.
+/* Runs the steps of the ladder: memory, times.
  *
  * A step is timed by events around one launch, or around so many that a clock
  * tick and the start of a launch do not count; cudaMemcpy of the same cells
@@ -19,8 +15,8 @@
 
 #include "cuda/backend.h"
 #include "cuda/bus.h"
+#include "cuda/cells.h"
 #include "cuda/many.h"
-#include "cuda/marks.h"
 #include "cuda/rungs.h"
 #include "cuda/times.h"
 
@@ -34,9 +30,6 @@ static constexpr double ROUND = 0.4e-3;
 
 static constexpr unsigned LAUNCHES = 2000; /* of a round, at most */
 static constexpr unsigned GRID_Y = 65535;  /* blocks, at most */
-static constexpr unsigned THREADS = 256;
-static constexpr uint64_t HOST_CELLS = 1 << 20; /* the host checks no more */
-static constexpr int GARBAGE = 0xa5;
 
 /* Many pictures together are no larger: it is small ones that are many. */
 static constexpr uint64_t MANY_BYTES = 1 << 30;
@@ -60,96 +53,6 @@ struct ladder_run {
     unsigned ntasks;
     double sample[2][LADDER_ROUNDS];
 };
-
-/* ---- Cells ------------------------------------------------------------------
- */
-
-/* One plane of the first picture, and its like in all of them. */
-struct planes {
-    struct plane first;
-    unsigned npictures;
-    size_t apart; /* bytes from one picture to the next */
-    struct marks marks;
-    unsigned nplanes; /* what the plane's number goes up by */
-};
-
-/* Cell i of them all: the plane that it is in, its marks, and where there. */
-struct place {
-    struct plane plane;
-    struct marks marks;
-    uint32_t x, y;
-};
-
-static __device__ struct place find_place(const struct planes &planes,
-                                          uint64_t i)
-{
-    uint32_t width = planes.first.width;
-    uint64_t cells = (uint64_t)width * planes.first.height;
-    unsigned picture = (unsigned)(i / cells);
-    struct place p = { planes.first, planes.marks, (uint32_t)(i % width),
-                       (uint32_t)(i % cells / width) };
-    p.plane.data += picture * planes.apart;
-    p.marks.number += picture * planes.nplanes;
-    return p;
-}
-
-static __host__ __device__ uint64_t count_cells(const struct planes &planes)
-{
-    return (uint64_t)planes.first.width * planes.first.height *
-           planes.npictures;
-}
-
-__global__ void ladder_fill(struct planes planes)
-{
-    uint64_t cells = count_cells(planes);
-    uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-    uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i < cells; i += step) {
-        struct place p = find_place(planes, i);
-        uint8_t *at =
-            p.plane.data + p.y * p.plane.stride + (size_t)p.x * p.marks.size;
-        marks_put(at, p.marks, p.x, p.y);
-    }
-}
-
-/* Adds the number of cells that are not right. */
-__global__ void ladder_check(struct planes planes, unsigned long long *wrong)
-{
-    uint64_t cells = count_cells(planes);
-    uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-    uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned long long mine = 0;
-    for (; i < cells; i += step) {
-        struct place p = find_place(planes, i);
-        mine += !marks_right(&p.plane, p.marks, p.x, p.y);
-    }
-    if (mine)
-        atomicAdd(wrong, mine);
-}
-
-static unsigned grid_over(const struct planes &planes)
-{
-    uint64_t cells = count_cells(planes);
-    uint64_t blocks = (cells + THREADS - 1) / THREADS;
-    return blocks < 1 << 16 ? (unsigned)blocks : 1 << 16;
-}
-
-static struct marks marks_of(const struct task *task, unsigned number)
-{
-    enum cell cell = task->src.cell;
-    struct marks marks = { cell, number, (unsigned)task->turn,
-                           (uint32_t)cell_size(cell) };
-    return marks;
-}
-
-/* Plane p of all pictures, before the turn or after it. */
-static struct planes planes_of(const struct task *task, const struct image *img,
-                               unsigned p)
-{
-    struct planes planes = { img->plane[p], task->npictures, img->size,
-                             marks_of(task, p), img->nplanes };
-    return planes;
-}
 
 /* ---- Pairs of pictures ----------------------------------------------------
  */
@@ -236,98 +139,12 @@ static int make_pair(struct ladder_run *run, const struct rung *rung,
                : 0;
 }
 
-/* Sources are filled, results are garbage. */
 static int prepare(struct ladder_run *run, struct err *err)
 {
-    for (unsigned i = 0; i < run->ntasks; i++) {
-        const struct task *task = &run->task[i];
-        for (unsigned p = 0; p < task->src.nplanes; p++) {
-            struct planes planes = planes_of(task, &task->src, p);
-            ladder_fill<<<grid_over(planes), THREADS, 0, run->stream>>>(planes);
-        }
-        if (rungs_check(cudaGetLastError(), "filling", err) ||
-            rungs_check(cudaMemsetAsync(task->dst.cells, GARBAGE,
-                                        task->dst.size * task->npictures,
-                                        run->stream),
-                        "filling", err))
+    for (unsigned i = 0; i < run->ntasks; i++)
+        if (cells_fill(&run->task[i], err))
             return -1;
-    }
     return 0;
-}
-
-/* ---- Checking -------------------------------------------------------------
- */
-
-static uint64_t wrong_in(const struct plane *plane, struct marks marks)
-{
-    uint64_t wrong = 0;
-    for (uint32_t y = 0; y < plane->height; y++)
-        for (uint32_t x = 0; x < plane->width; x++)
-            wrong += !marks_right(plane, marks, x, y);
-    return wrong;
-}
-
-static uint64_t wrong_on_host(const struct task *task, const uint8_t *cells)
-{
-    const struct image *dst = &task->dst;
-    uint64_t wrong = 0;
-    for (unsigned i = 0; i < task->npictures * dst->nplanes; i++) {
-        struct plane plane = dst->plane[i % dst->nplanes];
-        plane.data = (uint8_t *)cells + (plane.data - dst->cells) +
-                     i / dst->nplanes * dst->size;
-        wrong += wrong_in(&plane, marks_of(task, i));
-    }
-    return wrong;
-}
-
-/* Whether the host finds as many cells wrong as the device did. */
-static int check_check(const struct task *task, uint64_t wrong, struct err *err)
-{
-    size_t size = task->dst.size * task->npictures;
-    uint8_t *cells = (uint8_t *)malloc(size);
-    if (!cells)
-        return fail(err, "no memory to check a result");
-    int status =
-        rungs_check(cudaMemcpyAsync(cells, task->dst.cells, size,
-                                    cudaMemcpyDeviceToHost, task->stream),
-                    "copying a result", err);
-    if (status == 0)
-        status = rungs_check(cudaStreamSynchronize(task->stream),
-                             "copying a result", err);
-    uint64_t here = status ? 0 : wrong_on_host(task, cells);
-    free(cells);
-    if (status == 0 && here != wrong)
-        return fail(err,
-                    "the check is at fault: %llu cells are wrong on the "
-                    "device, %llu on the host",
-                    (unsigned long long)wrong, (unsigned long long)here);
-    return status;
-}
-
-static int check_task(struct ladder_run *run, const struct task *task,
-                      uint64_t *wrong, uint64_t *cells, struct err *err)
-{
-    unsigned long long found = 0;
-    uint64_t count = 0;
-    cudaError_t status =
-        cudaMemsetAsync(run->wrong, 0, sizeof *run->wrong, run->stream);
-    for (unsigned p = 0; p < task->dst.nplanes && !status; p++) {
-        struct planes planes = planes_of(task, &task->dst, p);
-        ladder_check<<<grid_over(planes), THREADS, 0, run->stream>>>(
-            planes, run->wrong);
-        status = cudaGetLastError();
-        count += count_cells(planes);
-    }
-    if (!status)
-        status = cudaMemcpyAsync(&found, run->wrong, sizeof found,
-                                 cudaMemcpyDeviceToHost, run->stream);
-    if (!status)
-        status = cudaStreamSynchronize(run->stream);
-    if (rungs_check(status, "checking", err))
-        return -1;
-    *wrong += found;
-    *cells += count;
-    return count <= HOST_CELLS ? check_check(task, found, err) : 0;
 }
 
 /* ---- Timing ---------------------------------------------------------------
@@ -461,7 +278,8 @@ static int check_pairs(struct ladder_run *run, struct ladder_result *result,
                        struct err *err)
 {
     for (unsigned i = 0; i < run->ntasks; i++)
-        if (check_task(run, &run->task[i], &result->wrong, &result->cells, err))
+        if (cells_check(&run->task[i], run->wrong, &result->wrong,
+                        &result->cells, err))
             return -1;
     return 0;
 }
