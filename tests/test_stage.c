@@ -280,18 +280,20 @@ static void test_lanes(const struct backend *backend)
     }
 }
 
-/* With little memory of the device a picture goes through it in pieces. */
-static void test_pieces(const struct backend *backend)
+/* Pictures that go through whole, and those that, with little memory of the
+ * device, go through in pieces; on so many devices. */
+static void test_loads(const struct backend *backend, unsigned ndevices,
+                       uint64_t vram)
 {
     static const struct shape shapes[] = {
         { CELL_U8, 3, 1021, 769, 0 }, { CELL_U16, 2, 700, 501, 1 },
         { CELL_F32, 1, 333, 1027, 0 }, { CELL_U8, 1, 70000, 3, 0 },
         { CELL_U8, 1, 3, 70000, 0 },
     };
-    struct lane_opts little = { .vram = 1 << 20 };
+    struct lane_opts opts = { .ndevices = ndevices, .vram = vram };
     struct lane *lane = NULL;
     struct err err = { "" };
-    CHECK(backend->open(&lane, &little, &err) == 0, "%s", err.text);
+    CHECK(backend->open(&lane, &opts, &err) == 0, "%s", err.text);
     for (size_t i = 0; lane && i < sizeof shapes / sizeof *shapes; i++)
         check_shape(backend, lane, shapes[i]);
     if (lane)
@@ -368,7 +370,9 @@ static void test_backend(const char *name)
     test_lanes(backend);
     if (strcmp(name, "cpu") != 0) {
         test_devices(backend);
-        test_pieces(backend);
+        test_loads(backend, 0, 1 << 20);
+        test_loads(backend, (unsigned)LANE_ALL_DEVICES, 1 << 20);
+        test_loads(backend, (unsigned)LANE_ALL_DEVICES, 0);
     }
 }
 

@@ -17,4 +17,26 @@ check 'one line' [ "$(grep -c '^gimgxf: --backend cuda: ' stderr)" = 1 ]
 "$program" --device 1000 rotate90 "$in" o.png 2>stderr
 check 'a named device is asked for' [ $? = 3 ]
 check 'nothing was written' absent o.png
+
+# Every GPU by itself, and all of them at once, each with a few pieces.
+if [ "$GIMGXF_BACKEND" = cuda ]; then
+    python3 -c 'import sys
+sys.stdout.buffer.write(b"P6 1500 1100 255\n" +
+                        bytes(i * i % 251 for i in range(1500 * 1100 * 3)))' \
+        >large.ppm
+    "$program" --backend cpu rotate90 large.ppm cpu.ppm
+    gpus=$("$program" bench --only many --profile --size 1x1 --json |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["gpus"])')
+    check 'there are GPUs' [ "$gpus" -gt 0 ]
+    for devices in all $(seq 0 $((gpus - 1))); do
+        for vram in 256K 64M; do
+            gives 0 '' --device "$devices" --max-vram $vram rotate90 \
+                large.ppm gpu.ppm
+            check "--device $devices --max-vram $vram" same cpu.ppm gpu.ppm
+            rm -f gpu.ppm
+        done
+    done
+    gives 3 "gimgxf: --backend cuda: there is no CUDA device $gpus: $gpus \
+found, from 0 on" --device "0,$gpus" rotate90 "$in" o.png
+fi
 finish
