@@ -89,7 +89,7 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: all deps deps-all demo bench check check-all check-whole check-clang check-cpu \
+.PHONY: FORCE all deps deps-all demo bench check check-all check-whole check-clang check-cpu \
         check-sanitize check-gpu check-man fuzz tests install uninstall format clean
 all: $(BUILD)/gimgxf
 
