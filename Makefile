@@ -4,6 +4,8 @@
 #   make               build build/gimgxf, with CUDA where nvcc is found
 #   make demo          turn a sample picture
 #   make bench         measure, on a GPU where there is one; BENCH="OPTION..."
+#   make bench-cpu     measure the CPU beside OpenCV and libyuv, where they are
+#                      installed, as make deps-bench does
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
 #   make install       to PREFIX, below DESTDIR
@@ -25,7 +27,7 @@ CUDA ?= $(if $(NVCC),1,0)
 ARCHS ?= 75 80 86 89 90 100 120
 
 GOALS := $(or $(MAKECMDGOALS),all)
-BUILDS := $(filter-out deps deps-all clean format uninstall,$(GOALS))
+BUILDS := $(filter-out deps deps-all deps-bench clean format uninstall,$(GOALS))
 
 ifneq ($(filter-out 0 1,$(CUDA)),)
 $(error CUDA=$(CUDA): it is 0 or 1)
@@ -54,6 +56,7 @@ LIB_LIBS = $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wwrite-strings
 CFLAGS ?= -O2 -g
+CXXFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARNINGS) $(DEPS_CFLAGS) \
              $(LIB_CFLAGS) -DGIMGXF_VERSION='"$(VERSION)"' $(DEFINES) \
              -MMD -MP $(CFLAGS)
@@ -89,8 +92,9 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all demo bench check check-all check-whole check-clang check-cpu \
-        check-sanitize check-gpu check-man fuzz tests install uninstall format clean
+.PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu check check-all \
+        check-whole check-clang check-cpu check-sanitize check-gpu check-man \
+        fuzz tests install uninstall format clean
 all: $(BUILD)/gimgxf
 
 ifneq ($(BUILDS),)
@@ -193,10 +197,13 @@ PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             libstb-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev
+PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev
 deps:
 	@tests/deps $(PACKAGES)
 deps-all: deps
 	@tests/deps $(PACKAGES_ALL)
+deps-bench: deps
+	@tests/deps $(PACKAGES_BENCH)
 
 demo: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf -v rotate90 samples/f-rgb.png $(BUILD)/f-turned.png
@@ -204,6 +211,26 @@ demo: $(BUILD)/gimgxf
 
 bench: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf bench $(BENCH)
+
+# The CPU beside other libraries, each where its header is; Debian's libyuv tells
+# pkg-config nothing. What is installed may change, so that is asked each time.
+INCLUDES := $(DEPS:%=%/usr/include) /usr/include /usr/local/include
+OPENCV := $(firstword $(wildcard $(INCLUDES:%=%/opencv4)))
+LIBYUV := $(firstword $(wildcard $(INCLUDES:%=%/libyuv.h)))
+RIVALS := tests/rivals.c $(if $(OPENCV),tests/rivals_opencv.cc) \
+          $(if $(LIBYUV),tests/rivals_libyuv.c)
+RIVALS_LIBS := $(if $(OPENCV),-lopencv_core) $(if $(LIBYUV),-lyuv)
+bench-cpu: $(BUILD)/tests/rivals
+	$(BUILD)/tests/rivals $(BENCH)
+$(BUILD)/tests/rivals.c.o: DEFINES := -DHAVE_OPENCV=$(if $(OPENCV),1,0) \
+    -DHAVE_LIBYUV=$(if $(LIBYUV),1,0)
+$(BUILD)/tests/rivals.c.o: FORCE
+$(BUILD)/tests/rivals: $(call object,$(RIVALS)) $(LIB)
+	$(if $(OPENCV),$(CXX),$(CC)) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
+	    $(RIVALS_LIBS) $(ALL_LIBS) $(CUDA_LIBS)
+$(BUILD)/tests/rivals_opencv.cc.o: tests/rivals_opencv.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -I. -isystem $(OPENCV) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 
 DATA = $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/gimgxf
@@ -223,6 +250,6 @@ clean:
 	rm -rf build build-*
 
 format:
-	clang-format -i $(wildcard */*.[ch] */*.cu */*.cuh)
+	clang-format -i $(wildcard */*.[ch] */*.cc */*.cu */*.cuh)
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call object,$(TEST_SRC)))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call object,$(TEST_SRC) $(RIVALS)))
