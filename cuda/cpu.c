@@ -1,9 +1,10 @@
 /* The stage on the CPU: any turn, any size, any stride, without a GPU.
  *
- * A picture is cut into pieces, which the threads of the lane share. A piece
- * is a rectangle of dst: of some whole rows; or, where rows become columns, as
- * wide as a block, so that src's rows are read along, a block after the other,
- * and its pages are still known when the next block needs them. */
+ * A picture is cut into pieces, which the threads of the lane share: of some
+ * whole rows, which are read in the order in which they lie in memory, for that
+ * is what the CPU expects; or, where rows become columns, as wide as a block of
+ * dst, so that src's rows are read along, a block after the other, and its
+ * pages are still known when the next block needs them. */
 #include "cuda/backend.h"
 
 #include <stdlib.h>
@@ -50,19 +51,20 @@ static size_t rows_of_piece(const struct plane *dst, size_t piece)
     return dst->stride < piece ? piece / dst->stride : 1;
 }
 
+/* Rows y and following of src, which may go to dst's last and those before. */
 static void rows_piece(const struct turn *turn, const struct plane *dst,
                        const struct plane *src, size_t piece)
 {
     size_t n = rows_of_piece(dst, turn->opts->piece), y = piece * n;
-    uint8_t *from = src->data;
-    ptrdiff_t stride = (ptrdiff_t)src->stride;
+    uint8_t *to = dst->data;
+    ptrdiff_t stride = (ptrdiff_t)dst->stride;
     if (turn->t & XFORM_MIRROR_Y)
-        step_back(&from, &stride, src->height);
+        step_back(&to, &stride, dst->height);
     turn->opts->tiles->rows[turn->src->cell](&(struct block){
-        .to = plane_row(dst, y),
-        .from = from + (ptrdiff_t)y * stride,
-        .to_stride = (ptrdiff_t)dst->stride,
-        .from_stride = stride,
+        .to = to + (ptrdiff_t)y * stride,
+        .from = plane_row(src, y),
+        .to_stride = stride,
+        .from_stride = (ptrdiff_t)src->stride,
         .rows = least(n, dst->height - y),
         .cells = dst->width,
         .t = turn->t,

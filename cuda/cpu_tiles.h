@@ -22,7 +22,7 @@ enum { BLOCK_TO = 256, BLOCK_FROM = 128, BLOCK_DCT = 8 };
 struct block {
     uint8_t *to;         /* the first cell of the first row of dst */
     const uint8_t *from; /* the cell that goes there */
-    /* Bytes from each row to the next; that of dst is above zero if rows stay
+    /* Bytes from each row to the next; that of src is above zero if rows stay
      * rows. */
     ptrdiff_t to_stride, from_stride;
     size_t rows;  /* of dst; columns of src, if they become rows */

@@ -81,49 +81,41 @@ SIZED __m128i reversed(__m128i v, size_t size)
     return _mm_shuffle_epi32(v, 0x4e);
 }
 
-/* Fetches what is AHEAD bytes further than byte i of a row of n bytes, on the
- * way from row to row: where rows or columns run backwards, the CPU expects
- * neither the next row nor the next page. */
-SIZED void fetch_ahead(const uint8_t *from, ptrdiff_t from_stride, size_t i,
-                       size_t n, unsigned mirror)
+/* src is read from its beginning to its end whatever the turn: that way the CPU
+ * knows what is next. But it stops at each page of 4 KiB. */
+SIZED void fetch_ahead(const uint8_t *from)
 {
     enum { AHEAD = 4096 };
-    size_t at = i + AHEAD;
-    if (at >= n) {
-        at = at - n < n ? at - n : n - 1;
-        from += from_stride;
-    }
-    _mm_prefetch(mirror ? from + n - 1 - at : from + at, _MM_HINT_T0);
+    _mm_prefetch(from + AHEAD, _MM_HINT_T0);
 }
 
-SIZED void copy_row(const struct block *b, uint8_t *to, const uint8_t *from,
-                    size_t n, bool stream)
+SIZED void copy_row(uint8_t *to, const uint8_t *from, size_t n, bool stream)
 {
     for (size_t i = 0; i < n; i += LINE) {
-        fetch_ahead(from, b->from_stride, i, n, 0);
+        fetch_ahead(from + i);
         copy_lines(to + i, from + i, LINE, stream);
     }
 }
 
-/* A row of n bytes in steps of a line, whose stores are aligned; at its end,
- * in steps of a vector. The last vector may hold less than a whole one of
- * cells: the bytes before them would lie before the row, perhaps before all
- * memory, so they are made up. */
-SIZED void reverse_row(const struct block *b, uint8_t *to, const uint8_t *from,
-                       size_t n, size_t size, bool stream)
+/* A row of n bytes, whose stores are aligned: from the end of dst's on in steps
+ * of a vector, then in steps of a line. The first vector may hold less than a
+ * whole one of cells: the bytes before them would lie before the row, perhaps
+ * before all memory, so they are made up. */
+SIZED void reverse_row(uint8_t *to, const uint8_t *from, size_t n, size_t size,
+                       bool stream)
 {
     uint8_t first[2 * VECTOR] = { 0 };
-    size_t i = 0;
-    for (; i + LINE <= n; i += LINE) {
-        fetch_ahead(from, b->from_stride, i, n, 1);
-        for (size_t k = i; k < i + LINE; k += VECTOR)
-            put(to + k, reversed(load(from + n - VECTOR - k), size), stream);
-    }
-    for (; i + VECTOR <= n; i += VECTOR)
-        put(to + i, reversed(load(from + n - VECTOR - i), size), stream);
-    if (i < n) {
+    size_t i = n % VECTOR;
+    if (i) {
         store(first + VECTOR, load(from));
-        put(to + i, reversed(load(first + (n - i)), size), stream);
+        put(to + n - i, reversed(load(first + i), size), stream);
+    }
+    for (; i < n % LINE; i += VECTOR)
+        put(to + n - VECTOR - i, reversed(load(from + i), size), stream);
+    for (; i < n; i += LINE) {
+        fetch_ahead(from + i);
+        for (size_t k = i; k < i + LINE; k += VECTOR)
+            put(to + n - VECTOR - k, reversed(load(from + k), size), stream);
     }
 }
 
@@ -133,9 +125,9 @@ SIZED void rows_as(const struct block *b, size_t size, bool stream)
         uint8_t *to = b->to + (ptrdiff_t)y * b->to_stride;
         const uint8_t *from = b->from + (ptrdiff_t)y * b->from_stride;
         if (b->t & XFORM_MIRROR_X)
-            reverse_row(b, to, from, b->cells * size, size, stream);
+            reverse_row(to, from, b->cells * size, size, stream);
         else
-            copy_row(b, to, from, b->cells * size, stream);
+            copy_row(to, from, b->cells * size, stream);
     }
 }
 
@@ -400,7 +392,7 @@ SIZED void rows_dct_as(const struct block *b, enum xform t, bool stream)
         const uint8_t *from = b->from + (ptrdiff_t)y * b->from_stride;
         for (size_t i = 0; i < b->cells; i++) {
             size_t at = t & XFORM_MIRROR_X ? b->cells - 1 - i : i;
-            turn_dct(to + i * DCT_BYTES, from + at * DCT_BYTES, t, stream);
+            turn_dct(to + at * DCT_BYTES, from + i * DCT_BYTES, t, stream);
         }
     }
 }
