@@ -2,10 +2,7 @@
  *
  * Everything is written once for the 16-byte vectors of SSE2, which any x86-64
  * has, and compiled a second time for AVX2, whose instructions have a third
- * operand and so need a quarter less of them. Memory is the limit, so 32-byte
- * vectors win nothing; the 64-byte vectors of AVX-512 do, where rows become
- * columns: a tile reads whole cache lines, which a stride that is a power of
- * two cannot throw out between one 16-byte piece and the next. */
+ * operand and so need a quarter less of them. */
 #include "cuda/cpu_tiles.h"
 
 #ifdef __x86_64__
@@ -13,8 +10,6 @@
 
 #define SIZED static inline __attribute__((always_inline))
 #define AVX2 __attribute__((target("avx2")))
-/* VBMI stands for the CPUs whose clock does not fall for 64-byte vectors. */
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi")))
 
 enum { VECTOR = 16, LINE = 64 };
 
@@ -30,12 +25,6 @@ static bool has_sse2(void)
 static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2");
-}
-
-static bool has_avx512(void)
-{
-    return has_avx2() && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi");
 }
 
 static void flush(void)
@@ -260,104 +249,6 @@ SIZED void columns(const struct block *b, size_t size)
     write_rows(b, local, size);
 }
 
-/* ---- The same with 64-byte vectors ---------------------------------------*/
-
-/* Each vector is four of 16 bytes, which are transposed side by side. */
-
-AVX512 SIZED void shuffle_u8_x4(__m512i r[16])
-{
-    __m512i s[16];
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; i++) {
-        s[2 * i] = _mm512_unpacklo_epi8(r[i], r[i + 8]);
-        s[2 * i + 1] = _mm512_unpackhi_epi8(r[i], r[i + 8]);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; i++)
-        r[i] = s[i];
-}
-
-AVX512 SIZED void shuffle_u16_x4(__m512i r[8])
-{
-    __m512i s[8];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; i++) {
-        s[2 * i] = _mm512_unpacklo_epi16(r[i], r[i + 4]);
-        s[2 * i + 1] = _mm512_unpackhi_epi16(r[i], r[i + 4]);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; i++)
-        r[i] = s[i];
-}
-
-AVX512 SIZED void shuffle_u32_x4(__m512i r[4])
-{
-    __m512i s[4];
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; i++) {
-        s[2 * i] = _mm512_unpacklo_epi32(r[i], r[i + 2]);
-        s[2 * i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 2]);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; i++)
-        r[i] = s[i];
-}
-
-AVX512 SIZED void transpose_x4(__m512i *r, size_t size)
-{
-    if (size == 1) {
-        shuffle_u8_x4(r);
-        shuffle_u8_x4(r);
-        shuffle_u8_x4(r);
-        shuffle_u8_x4(r);
-    } else if (size == 2) {
-        shuffle_u16_x4(r);
-        shuffle_u16_x4(r);
-        shuffle_u16_x4(r);
-    } else {
-        shuffle_u32_x4(r);
-        shuffle_u32_x4(r);
-    }
-}
-
-AVX512 SIZED void columns_of_x4(uint8_t *local, const uint8_t *const *row,
-                                size_t size)
-{
-    const size_t side = VECTOR / size;
-    for (size_t k = 0; k < BLOCK_FROM; k += 4 * VECTOR) {
-        uint8_t *to = local + k / size * PITCH;
-        __m512i r[VECTOR];
-#pragma GCC unroll 16
-        for (size_t i = 0; i < side; i++)
-            r[i] = _mm512_loadu_si512(row[i] + k);
-        transpose_x4(r, size);
-#pragma GCC unroll 16
-        for (size_t i = 0; i < side; i++) {
-            uint8_t *at = to + i * PITCH;
-            store(at, _mm512_castsi512_si128(r[i]));
-            at += side * PITCH;
-            store(at, _mm512_extracti32x4_epi32(r[i], 1));
-            at += side * PITCH;
-            store(at, _mm512_extracti32x4_epi32(r[i], 2));
-            at += side * PITCH;
-            store(at, _mm512_extracti32x4_epi32(r[i], 3));
-        }
-    }
-}
-
-AVX512 SIZED void columns_x4(const struct block *b, size_t size)
-{
-    _Alignas(LINE) uint8_t local[BLOCK_FROM * PITCH];
-    const size_t side = VECTOR / size;
-    for (size_t j = 0; j < b->cells; j += LINE / size)
-        for (size_t i = j; i < j + LINE / size; i += side) {
-            const uint8_t *row[VECTOR];
-            find_rows(row, side, b, i);
-            columns_of_x4(local + i * size, row, size);
-        }
-    write_rows(b, local, size);
-}
-
 /* ---- Coefficients --------------------------------------------------------*/
 
 enum { SIDE = 8, DCT_BYTES = SIDE * VECTOR };
@@ -510,21 +401,6 @@ AVX2 static void columns_dct_avx2(const struct block *b)
     columns_dct(b);
 }
 
-AVX512 static void columns_u8_avx512(const struct block *b)
-{
-    columns_x4(b, 1);
-}
-
-AVX512 static void columns_u16_avx512(const struct block *b)
-{
-    columns_x4(b, 2);
-}
-
-AVX512 static void columns_f32_avx512(const struct block *b)
-{
-    columns_x4(b, 4);
-}
-
 const struct cpu_tiles cpu_tiles_sse2 = {
     .name = "sse2",
     .usable = has_sse2,
@@ -539,15 +415,6 @@ const struct cpu_tiles cpu_tiles_avx2 = {
     .usable = has_avx2,
     .rows = { rows_u8_avx2, rows_u16_avx2, rows_f32_avx2, rows_dct_avx2 },
     .columns = { columns_u8_avx2, columns_u16_avx2, columns_f32_avx2,
-                 columns_dct_avx2 },
-    .flush = flush,
-};
-
-const struct cpu_tiles cpu_tiles_avx512 = {
-    .name = "avx512",
-    .usable = has_avx512,
-    .rows = { rows_u8_avx2, rows_u16_avx2, rows_f32_avx2, rows_dct_avx2 },
-    .columns = { columns_u8_avx512, columns_u16_avx512, columns_f32_avx512,
                  columns_dct_avx2 },
     .flush = flush,
 };
