@@ -24,7 +24,8 @@
  * registers and a tile of shared memory that is free of bank conflicts.
  *
  * In `blocks` eight threads transpose the 128 bytes of a DCT block by shuffles.
- * Tiles have rows of 512 bytes in src, of 1024 in dst.
+ * Tiles have rows of 256 bytes in src, of 1024 in dst: 1447 x 1453 blocks reach
+ * 0.990 of cudaMemcpy; with rows of 512 in src, four vectors a thread, 0.979.
  *
  * Shares of cudaMemcpy of the same bytes in the same run, on an H200, for
  * rotate90 of a plane of 16381 x 16411 cells of 8, 16 and 32 bits:

@@ -43,7 +43,7 @@ enum {
      * and of src. A thread moves one row of as many blocks as are along src. */
     DCT_ROW = 8, /* coefficients, and rows: a vector is a row */
     DCT_ACROSS = 8,
-    DCT_DOWN = 4,
+    DCT_DOWN = 2,
     DCT_THREADS = DCT_ACROSS * DCT_ROW,
 };
 
