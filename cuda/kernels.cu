@@ -35,10 +35,17 @@
  *     tiles of 128-byte rows                       0.941  0.927  0.922
  *     tiles of 64-byte rows                        0.81   0.81   0.79
  *
- * Four, eight or sixteen vectors a thread make no difference if all their reads
- * are under way before the first is waited for. Nor do streaming hints and
- * wider prefetches into L2. Shared memory is L1's loss, where reads wait for
- * their data: with all of it given to shared memory 0.94 is left of 0.98.
+ * Few vectors a thread are best, and all their reads under way before the first
+ * is waited for; but blocks of 1024 threads are not:
+ *
+ *     vectors a thread             2      4      8
+ *     f32                        0.975  0.974  0.971
+ *     u16                        0.955  0.979  0.976
+ *     u8                                0.974  0.977
+ *
+ * Streaming hints and wider prefetches into L2 make nothing better. Shared
+ * memory is L1's loss, where reads wait for their data: with all of it given to
+ * shared memory 0.94 is left of 0.98.
  *
  * Wide tiles are few. A small picture is cut into tiles of 128-byte rows, so
  * that all multiprocessors are at work: 12 megapixels of bytes 1.18, not 1.13.
@@ -70,6 +77,14 @@ static __device__ void load(uint32_t w[4], const void *at)
     w[1] = v.y;
     w[2] = v.z;
     w[3] = v.w;
+}
+
+/* Two of them, from word 0 or 2 of a vector on. */
+static __device__ void load_half(uint32_t w[2], const uint4 *at, unsigned word)
+{
+    uint2 v = reinterpret_cast<const uint2 *>(at)[word / 2];
+    w[0] = v.x;
+    w[1] = v.y;
 }
 
 static __device__ void load_if(bool there, uint32_t w[4], const void *at)
@@ -137,25 +152,31 @@ static __device__ void put_pieces(uint4 *shared, const uint32_t (*rows)[4],
               columns + 4 * i);
 }
 
-/* Gets four pieces, one below the other in src. Their words are a matrix; its
- * columns are vectors of dst. */
-template <unsigned SIZE, unsigned W>
+/* Gets four pieces, one below the other in src, or of each the half that begins
+ * with word `row` % 4. Their words are a matrix; its columns are the vectors of
+ * dst in row `row` of the tile and in those below. */
+template <unsigned SIZE, unsigned W, unsigned ROWS>
 static __device__ void get_vectors(const uint4 *shared, uint32_t (*rows)[4],
-                                   unsigned v, unsigned h)
+                                   unsigned v, unsigned row)
 {
+    static_assert(ROWS == 2 || ROWS == 4, "a half, or the whole");
 #pragma unroll
     for (unsigned j = 0; j < 4; j++) {
         uint32_t piece[4];
-        load(piece, &shared[columns_place(4 * v + j, h, SIZE, W)]);
+        unsigned place = columns_place(4 * v + j, row / 4, SIZE, W);
+        if (ROWS == 4)
+            load(piece, &shared[place]);
+        else
+            load_half(piece, &shared[place], row % 4);
 #pragma unroll
-        for (unsigned i = 0; i < 4; i++)
+        for (unsigned i = 0; i < ROWS; i++)
             rows[i][j] = piece[i];
     }
 }
 
 /* A thread moves EACH vectors. It reads column v of the tile in src, in every
  * ABREAST-th group of `step` rows; and writes column v of the tile in dst, in
- * every ABREAST-th group of four rows. All reads are under way before the first
+ * every ABREAST-th group of ROWS rows. All reads are under way before the first
  * is waited for. */
 template <unsigned SIZE, unsigned W, unsigned EACH>
 __global__ void __launch_bounds__(COLUMNS_THREADS(SIZE, W, EACH),
@@ -164,6 +185,7 @@ __global__ void __launch_bounds__(COLUMNS_THREADS(SIZE, W, EACH),
 {
     constexpr unsigned STEP = TILES_WORD / SIZE;
     constexpr unsigned ABREAST = COLUMNS_THREADS(SIZE, W, EACH) / W;
+    constexpr unsigned ROWS = EACH < 4 ? EACH : 4;
     extern __shared__ uint4 shared[];
     const struct tiles_plane p = find_plane(tiles);
     struct columns_tile tile = columns_find_tile(&p, blockIdx.x, SIZE, W);
@@ -182,12 +204,12 @@ __global__ void __launch_bounds__(COLUMNS_THREADS(SIZE, W, EACH),
         put_pieces<SIZE, W>(shared, &w[n], first + n / STEP * ABREAST, v);
     __syncthreads();
 #pragma unroll
-    for (unsigned n = 0; n < EACH; n += 4) {
-        unsigned h = first + n / 4 * ABREAST;
-        get_vectors<SIZE, W>(shared, w, v, h);
+    for (unsigned n = 0; n < EACH; n += ROWS) {
+        unsigned row = (first + n / ROWS * ABREAST) * ROWS;
+        get_vectors<SIZE, W, ROWS>(shared, w, v, row);
 #pragma unroll
-        for (unsigned i = 0; i < 4; i++)
-            if (columns_write(&p, tile, 4 * h + i, v, SIZE, &at))
+        for (unsigned i = 0; i < ROWS; i++)
+            if (columns_write(&p, tile, row + i, v, SIZE, &at))
                 store(p.dst + at, w[i]);
     }
 }
@@ -259,9 +281,9 @@ static constexpr struct choice rows_of[] = {
     { rows<128>, ROWS_THREADS, 0 },
 };
 static constexpr struct choice wide_columns_of[] = {
-    columns_choice<1, COLUMNS_WIDE, COLUMNS_WIDE_EACH>(),
-    columns_choice<2, COLUMNS_WIDE, COLUMNS_WIDE_EACH>(),
-    columns_choice<4, COLUMNS_WIDE, COLUMNS_WIDE_EACH>(),
+    columns_choice<1, COLUMNS_WIDE, COLUMNS_WIDE_EACH(1)>(),
+    columns_choice<2, COLUMNS_WIDE, COLUMNS_WIDE_EACH(2)>(),
+    columns_choice<4, COLUMNS_WIDE, COLUMNS_WIDE_EACH(4)>(),
     { blocks, DCT_THREADS, 0 },
 };
 static constexpr struct choice narrow_columns_of[] = {

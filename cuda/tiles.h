@@ -28,10 +28,10 @@ enum {
 
     ROWS_THREADS = 128, /* a vector each */
 
-    /* Vectors in a row of a tile whose rows become columns, and how many of
-     * them a thread moves. */
+    /* Vectors in a row of a tile whose rows become columns; threads of a block
+     * that moves a wide one, and how many vectors a thread of another moves. */
     COLUMNS_WIDE = 16,
-    COLUMNS_WIDE_EACH = 8,
+    COLUMNS_WIDE_THREADS = 512,
     COLUMNS_NARROW = 8,
     COLUMNS_NARROW_EACH = 4,
     /* How many wide tiles a multiprocessor must get for them to be worth it. On
@@ -52,6 +52,8 @@ enum {
     ((vectors) * (vectors)*TILES_VECTOR / (size) / (each))
 #define COLUMNS_BYTES(size, vectors)                                           \
     ((vectors) * (vectors)*TILES_VECTOR * TILES_VECTOR / (size))
+#define COLUMNS_WIDE_EACH(size)                                                \
+    (COLUMNS_BYTES(size, COLUMNS_WIDE) / TILES_VECTOR / COLUMNS_WIDE_THREADS)
 
 struct tiles_plane {
     const uint8_t *src;
@@ -351,7 +353,8 @@ TILES_INLINE void rows_mirror(uint32_t w[8], unsigned shift, unsigned size)
  * pieces of four words: a piece is of four rows of dst one word each, and so
  * four pieces, one below the other in src, are four vectors of dst. Pieces are
  * what is kept in shared memory: piece (g, h) comes from the g-th step rows of
- * src and goes to the h-th four rows of dst. */
+ * src and goes to the h-th four rows of dst. A thread that moves but two
+ * vectors gets half of each of its pieces. */
 struct columns_tile {
     uint32_t c, x;
 };
