@@ -24,6 +24,7 @@ enum {
     TILES_MAX = 0x7fffffff, /* blocks in a grid */
     TILES_WORD = 4,         /* bytes that the GPU computes with */
     TILES_VECTOR = 16,      /* and that a thread moves at once */
+    TILES_BURST = 64,       /* and that memory is written by, at the least */
     TILES_LANES = 32,       /* threads of a warp */
 
     ROWS_THREADS = 128, /* a vector each */
@@ -381,7 +382,8 @@ TILES_INLINE bool columns_read(const struct tiles_plane *p,
     return x < p->width && c < p->height;
 }
 
-/* The same for vector v of row `row` of the tile in dst. */
+/* The same for vector v of row `row` of the tile in dst; but what memory writes
+ * at once is written whole, for else the rest of it had to be read before. */
 TILES_INLINE bool columns_write(const struct tiles_plane *p,
                                 struct columns_tile tile, unsigned row,
                                 unsigned v, unsigned size, uint64_t *at)
@@ -389,7 +391,7 @@ TILES_INLINE bool columns_write(const struct tiles_plane *p,
     uint32_t c = tile.c + row, x = tile.x + v * (TILES_VECTOR / size);
     *at = tiles_row(c, p->height, p->dst_stride, p->t & XFORM_MIRROR_Y) +
           (uint64_t)x * size;
-    return c < p->height && x < p->width;
+    return c < p->height && x - x % (TILES_BURST / size) < p->width;
 }
 
 /* Where piece (g, h) is in shared memory, in vectors. Eight threads, 128 bytes,
