@@ -6,6 +6,8 @@
 #   make bench         measure, on a GPU where there is one; BENCH="OPTION..."
 #   make bench-cpu     measure the CPU beside OpenCV and libyuv, where they are
 #                      installed, as make deps-bench does
+#   make bench-files   measure whole processes beside other programs, which
+#                      make deps-bench installs
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
 #   make install       to PREFIX, below DESTDIR
@@ -92,9 +94,9 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu check check-all \
-        check-whole check-clang check-cpu check-sanitize check-gpu check-man \
-        fuzz tests install uninstall format clean
+.PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu bench-files \
+        check check-all check-whole check-clang check-cpu check-sanitize \
+        check-gpu check-man fuzz tests install uninstall format clean
 all: $(BUILD)/gimgxf
 
 ifneq ($(BUILDS),)
@@ -197,7 +199,8 @@ PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             libstb-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev
-PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev
+PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev imagemagick \
+                  libvips-tools netpbm
 deps:
 	@tests/deps $(PACKAGES)
 deps-all: deps
@@ -211,6 +214,8 @@ demo: $(BUILD)/gimgxf
 
 bench: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf bench $(BENCH)
+bench-files: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench files
 
 # The CPU beside other libraries, each where its header is; Debian's libyuv tells
 # pkg-config nothing. What is installed may change, so that is asked each time.
