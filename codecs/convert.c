@@ -358,6 +358,10 @@ int convert_to_fit(struct image *img, const struct codec *to,
                    struct err *err)
 {
     struct plan plan = { .opts = opts };
+    /* What a codec reads it can write, also what no other format holds. */
+    *converted = false;
+    if (codec_is_own(to, img) && !opts->depth)
+        return 0;
     if (plan_cells(&plan, img, to, err) || plan_color(&plan, img, to, err))
         return -1;
     *converted = !nothing_to_do(&plan, img);
