@@ -1,14 +1,15 @@
-/* Radiance HDR through stb_image and stb_image_write: floats, never mapped to a
- * range. G. Ward, "The RADIANCE Picture File Format": lines of text, an empty
- * one, the size, and pixels of three mantissas and an exponent. */
+/* Radiance HDR. G. Ward, "The RADIANCE Picture File Format": lines of text, an
+ * empty one, the size, and rows of pixels with a common exponent.
+ *
+ * Its pixels stay what they are in its own format, which is exact and a third
+ * of the memory. For others they become floats, never mapped to a range. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/stb.h"
-
-enum { PIXEL = 4 }; /* bytes */
+#include "codecs/codec.h"
+#include "codecs/rgbe.h"
 
 static bool probe(const uint8_t *head, size_t size)
 {
@@ -75,140 +76,121 @@ static int take_lines(struct meta *meta, struct bytes file, size_t *at,
     return format ? 0 : fail(err, "its header has no FORMAT");
 }
 
+/* The axis that goes from row to row, and the one along a row, by the number of
+ * the orientation that this is. +Y is up, +X is to the right. */
+static const char *const axes[9][2] = {
+    [1] = { "-Y", "+X" }, [2] = { "-Y", "-X" }, [3] = { "+Y", "-X" },
+    [4] = { "+Y", "+X" }, [5] = { "+X", "-Y" }, [6] = { "-X", "-Y" },
+    [7] = { "-X", "+Y" }, [8] = { "+X", "+Y" },
+};
+
+/* The number; 0: these are no two axes. */
+static unsigned orientation(const char *rows, const char *columns)
+{
+    for (unsigned i = 1; i <= 8; i++)
+        if (strcmp(rows, axes[i][0]) == 0 && strcmp(columns, axes[i][1]) == 0)
+            return i;
+    return 0;
+}
+
 /* Reads the line of the size, and gives where the pixels begin. */
 static int take_size(struct image *img, struct bytes file, size_t *at,
-                     const struct load_opts *opts, struct err *err)
+                     struct err *err)
 {
-    char line[64];
-    unsigned width, height;
+    char line[64], rows[3], columns[3];
     int used = 0;
     size_t n = line_at(file, *at);
     if (n == 0 || n >= sizeof line)
         return fail(err, "its header has no size");
     memcpy(line, file.data + *at, n);
     line[n - 1] = '\0';
-    if (sscanf(line, "-Y %9u +X %9u%n", &height, &width, &used) != 2 ||
-        (size_t)used != n - 1)
-        return fail(err, "its rows are not from the top left (%s)", line);
+    if (sscanf(line, "%2s %9u %2s %9u%n", rows, &img->height, columns,
+               &img->width, &used) == 4 &&
+        (size_t)used == n - 1)
+        img->orientation = orientation(rows, columns);
+    if (!img->orientation)
+        return fail(err, "its size is malformed (%s)", line);
     *at += n;
-    return stb_shape(img, width, height, 3, CELL_F32, opts, err);
+    return 0;
 }
 
 /* ---- The pixels --------------------------------------------------------- */
 
-enum row { ROW_WHOLE, ROW_CUT, ROW_WRONG };
-
-/* Passes a run-length coded row: its width, and each of the four components as
- * runs and literals. */
-static enum row pass_coded_row(struct bytes file, size_t *at, uint32_t width)
+static int shape(struct image *img, const struct load_opts *opts,
+                 struct err *err)
 {
-    const uint8_t *p = file.data + *at, *end = file.data + file.size;
-    if (end - p < 4)
-        return ROW_CUT;
-    if (p[0] != 2 || p[1] != 2 || (uint32_t)(p[2] << 8 | p[3]) != width)
-        return ROW_WRONG;
-    p += 4;
-    for (uint32_t x = 0; x < 4 * width;) {
-        if (p == end)
-            return ROW_CUT;
-        uint32_t left = width - x % width;
-        bool run = *p > 128;
-        uint32_t n = run ? *p - 128 : *p;
-        size_t size = run ? 1 : n;
-        if (n == 0 || n > left)
-            return ROW_WRONG;
-        if ((size_t)(end - ++p) < size)
-            return ROW_CUT;
-        p += size;
-        x += n;
+    img->cell = opts->neutral ? CELL_F32 : CELL_U8;
+    img->color = opts->neutral ? COLOR_RGB : COLOR_RGBE;
+    img->nplanes = opts->neutral ? 3 : 4;
+    img->maxval = opts->neutral ? 0 : 255;
+    return image_check(img->width, img->height, img->nplanes, img->cell,
+                       &opts->limits, err);
+}
+
+/* Row y of img, or `spare` if its planes have other cells. */
+static struct rgbe_row row_of(const struct image *img, uint32_t y,
+                              uint8_t *spare)
+{
+    struct rgbe_row row = { .width = img->width };
+    for (unsigned c = 0; c < 4; c++)
+        row.part[c] = img->color == COLOR_RGBE ? plane_row(&img->plane[c], y)
+                                               : spare + c * (size_t)img->width;
+    return row;
+}
+
+static uint8_t *spare_row(const struct image *img)
+{
+    return malloc((size_t)4 * img->width);
+}
+
+/* The same row of float planes. */
+static void find_floats(const struct image *img, uint32_t y, float *floats[3])
+{
+    for (unsigned c = 0; c < 3; c++)
+        floats[c] = plane_row(&img->plane[c], y);
+}
+
+static int read_rows(struct image *img, struct bytes file, size_t *at,
+                     uint8_t *spare, const struct load_opts *opts,
+                     struct err *err)
+{
+    enum rgbe_end status = RGBE_WHOLE;
+    for (uint32_t y = 0; y < img->height; y++) {
+        struct rgbe_row row = row_of(img, y, spare);
+        if (status == RGBE_WHOLE)
+            status = rgbe_read(row, file, at);
+        if (status != RGBE_WHOLE && !opts->tolerant)
+            return fail(err,
+                        status == RGBE_CUT ? "cut short in row %u"
+                                           : "row %u is coded in a wrong "
+                                             "way",
+                        y);
+        if (status != RGBE_WHOLE) /* from here on it is black */
+            for (unsigned c = 0; c < 4; c++)
+                memset(row.part[c], 0, row.width);
+        if (img->color != COLOR_RGBE) {
+            float *floats[3];
+            find_floats(img, y, floats);
+            rgbe_to_floats(row, floats);
+        }
     }
-    *at = (size_t)(p - file.data);
-    return ROW_WHOLE;
-}
-
-/* Passes a row of plain pixels. Mantissas of 1, 1, 1 are a run in the way of
- * before 1991, which stb_image takes for a pixel. */
-static enum row pass_plain_row(struct bytes file, size_t *at, uint32_t width)
-{
-    const uint8_t *p = file.data + *at;
-    if (file.size - *at < (size_t)width * PIXEL)
-        return ROW_CUT;
-    for (uint32_t x = 0; x < width; x++, p += PIXEL)
-        if (p[0] == 1 && p[1] == 1 && p[2] == 1)
-            return ROW_WRONG;
-    *at += (size_t)width * PIXEL;
-    return ROW_WHOLE;
-}
-
-/* As stb_image decides it, for all rows by the first one. */
-static bool is_coded(struct bytes file, size_t at, uint32_t width)
-{
-    const uint8_t *p = file.data + at;
-    return width >= 8 && width < 32768 && file.size - at >= 3 && p[0] == 2 &&
-           p[1] == 2 && p[2] < 128;
-}
-
-/* A black row of the same kind. */
-static bool put_black_row(struct bytes *file, uint32_t width, bool coded)
-{
-    static const uint8_t pixel[PIXEL];
-    bool good = true;
-    for (uint32_t x = 0; x < width && !coded && good; x++)
-        good = bytes_append(file, pixel, PIXEL);
-    if (!coded)
-        return good;
-    uint8_t lead[] = { 2, 2, (uint8_t)(width >> 8), width & 255 };
-    good = bytes_append(file, lead, sizeof lead);
-    for (uint32_t x = 0; x < 4 * width && good;) {
-        uint32_t left = width - x % width, n = left < 127 ? left : 127;
-        uint8_t run[] = { (uint8_t)(128 + n), 0 };
-        good = bytes_append(file, run, sizeof run);
-        x += n;
-    }
-    return good;
-}
-
-/* The file up to the last whole row, at `at`, and black from there on. */
-static int complete(struct bytes *whole, struct bytes file, size_t at,
-                    uint32_t rows, uint32_t width, bool coded, struct err *err)
-{
-    bool good = bytes_append(whole, file.data, at);
-    while (rows-- > 0 && good)
-        good = put_black_row(whole, width, coded);
-    return good ? 0 : fail(err, "no memory for the pixels");
+    if (status != RGBE_WHOLE)
+        warn(opts->warnings, "cut short, read as far as it goes");
+    else if (*at < file.size)
+        warn(opts->warnings, "%zu bytes after the picture are not kept",
+             file.size - *at);
+    return 0;
 }
 
 static int read_pixels(struct image *img, struct bytes file, size_t at,
                        const struct load_opts *opts, struct err *err)
 {
-    bool coded = is_coded(file, at, img->width);
-    struct bytes whole = { 0 };
-    enum row row = ROW_WHOLE;
-    uint32_t y = 0;
-    while (y < img->height) {
-        row = coded ? pass_coded_row(file, &at, img->width)
-                    : pass_plain_row(file, &at, img->width);
-        if (row != ROW_WHOLE)
-            break;
-        y++;
-    }
-    if (row != ROW_WHOLE && !opts->tolerant)
-        return fail(err, row == ROW_CUT ? "cut short in row %u"
-                                        : "row %u is coded in a wrong or in an "
-                                          "old way",
-                    y);
-    if (row == ROW_WHOLE) {
-        if (at < file.size)
-            warn(opts->warnings, "%zu bytes after the picture are not kept",
-                 file.size - at);
-        return stb_read(img, file, opts, err);
-    }
-    stb_warn_cut(opts);
-    int status = complete(&whole, file, at, img->height - y, img->width, coded,
-                          err);
+    uint8_t *spare = spare_row(img);
+    int status = spare ? image_alloc(img, opts->mem, err)
+                       : fail(err, "no memory for a row");
     if (status == 0)
-        status = stb_read(img, whole, opts, err);
-    bytes_free(&whole);
+        status = read_rows(img, file, &at, spare, opts, err);
+    free(spare);
     return status;
 }
 
@@ -220,7 +202,7 @@ static int decode(struct image *img, struct bytes file,
     if (!img->meta)
         return fail(err, "no memory for the decoder");
     if (take_lines(img->meta, file, &at, err) ||
-        take_size(img, file, &at, opts, err) ||
+        take_size(img, file, &at, err) || shape(img, opts, err) ||
         read_pixels(img, file, at, opts, err)) {
         image_free(img);
         return -1;
@@ -246,50 +228,97 @@ static bool put_aspect(struct bytes *file, const struct part *part)
     return bytes_append(file, text, n);
 }
 
+/* Whether the axes of the picture as shown are exchanged: its planes are turned
+ * by what the order of its pixels asks for as well, if that is not left. */
+static bool exchanges_axes(const struct image *img,
+                           const struct save_opts *opts)
+{
+    enum xform order = xform_from_exif(img->orientation);
+    return xform_transposes(img->turned) !=
+           (opts->orientation && xform_transposes(order));
+}
+
 static bool put_lines(struct bytes *file, const struct image *img,
-                      enum strip strip)
+                      const struct save_opts *opts)
 {
     const struct meta *meta = img->meta;
+    bool turn = exchanges_axes(img, opts);
     for (size_t i = 0; i < meta->nparts; i++) {
         const struct part *part = &meta->part[i];
         bool color = is_line(part, "FORMAT=") || is_line(part, "EXPOSURE=") ||
                      is_line(part, "COLORCORR=") || is_line(part, "PRIMARIES=");
-        bool turn = is_line(part, "PIXASPECT=") && xform_transposes(img->turned);
-        if (strip != STRIP_NOTHING && !color && i > 0) /* 0: the magic one */
+        if (opts->strip && !color && i > 0) /* 0: the magic one */
             continue;
-        if (turn ? !put_aspect(file, part)
-                 : !bytes_append(file, part->data, part->size))
+        if (turn && is_line(part, "PIXASPECT=")
+                ? !put_aspect(file, part)
+                : !bytes_append(file, part->data, part->size))
             return false;
     }
     return bytes_append(file, "\n", 1);
 }
 
-/* stb_image_write's own lines, up to the empty one, give way to the file's. */
-static int with_lines(struct bytes *file, const struct image *img,
-                      const struct save_opts *opts, struct err *err)
+static int put_head(struct bytes *file, const struct image *img,
+                    const struct save_opts *opts, struct err *err)
 {
-    struct bytes made = *file;
-    size_t at = 0, n;
-    *file = (struct bytes){ 0 };
-    while ((n = line_at(made, at)) > 1)
-        at += n;
-    at += n;
-    bool good = put_lines(file, img, opts->strip) &&
-                bytes_append(file, made.data + at, made.size - at);
-    bytes_free(&made);
-    return good ? 0 : fail(err, "no memory for the file");
+    static const char bare[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n";
+    bool own = codec_is_own(&codec_hdr, img);
+    unsigned order = own && !opts->orientation ? img->orientation : 1;
+    char text[64];
+    int n = sprintf(text, "%s %u %s %u\n", axes[order][0], img->height,
+                    axes[order][1], img->width);
+    if (!(own ? put_lines(file, img, opts)
+              : bytes_append(file, bare, sizeof bare - 1)) ||
+        !bytes_append(file, text, (size_t)n))
+        return fail(err, "no memory for the file");
+    return 0;
+}
+
+static void warn_inexact(struct rgbe_lost lost, struct warnings *warnings)
+{
+    if (lost.clipped)
+        warn(warnings,
+             "%llu samples are below or above what HDR can hold and "
+             "are clipped",
+             (unsigned long long)lost.clipped);
+    if (lost.rounded)
+        warn(warnings,
+             "%llu samples have more than the 8 bits that HDR can "
+             "hold and are rounded",
+             (unsigned long long)lost.rounded);
+}
+
+static int put_rows(struct bytes *file, const struct image *img, uint8_t *spare,
+                    struct warnings *warnings, struct err *err)
+{
+    struct rgbe_lost lost = { 0 };
+    if (!bytes_reserve(file, rgbe_most(img->width) * img->height))
+        return fail(err, "no memory for the file");
+    for (uint32_t y = 0; y < img->height; y++) {
+        struct rgbe_row row = row_of(img, y, spare);
+        if (img->color != COLOR_RGBE) {
+            float *floats[3];
+            find_floats(img, y, floats);
+            rgbe_from_floats(row, floats, &lost);
+        }
+        file->size += rgbe_write(file->data + file->size, row, &lost);
+    }
+    warn_inexact(lost, warnings);
+    return 0;
 }
 
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
-    bool own = codec_is_own(&codec_hdr, img);
-    if (!own && opts->strip == STRIP_NOTHING)
+    if (!codec_is_own(&codec_hdr, img) && opts->strip == STRIP_NOTHING)
         meta_warn_lost(img->meta, codec_hdr.holds.metadata, "HDR",
                        opts->warnings);
-    if (stb_write(file, img, STB_HDR, opts, err))
+    if (put_head(file, img, opts, err))
         return -1;
-    return own ? with_lines(file, img, opts, err) : 0;
+    uint8_t *spare = spare_row(img);
+    int status = spare ? put_rows(file, img, spare, opts->warnings, err)
+                       : fail(err, "no memory for a row");
+    free(spare);
+    return status;
 }
 
 static const char *const suffixes[] = { "hdr", "rgbe", "pic", NULL };

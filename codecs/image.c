@@ -28,9 +28,9 @@ const char *color_name(enum color color)
 {
     static const char *const names[] = {
         [COLOR_GRAY] = "gray", [COLOR_INDEXED] = "palette",
-        [COLOR_RGB] = "RGB",   [COLOR_YCC] = "YCbCr",
-        [COLOR_CMYK] = "CMYK", [COLOR_YCCK] = "YCCK",
-        [COLOR_OTHER] = "channels",
+        [COLOR_RGB] = "RGB",   [COLOR_RGBE] = "RGBE",
+        [COLOR_YCC] = "YCbCr", [COLOR_CMYK] = "CMYK",
+        [COLOR_YCCK] = "YCCK", [COLOR_OTHER] = "channels",
     };
     return names[color];
 }

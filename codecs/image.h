@@ -31,6 +31,7 @@ enum color {
     COLOR_GRAY,    /* 1 plane */
     COLOR_INDEXED, /* 1 plane of palette indices; the palette is in the meta */
     COLOR_RGB,     /* 3 planes */
+    COLOR_RGBE,    /* 4 planes of bytes: mantissas of R G B, their exponent */
     COLOR_YCC,     /* 3 planes, YCbCr as JFIF has it, full range */
     COLOR_CMYK,    /* 4 planes, as stored */
     COLOR_YCCK,    /* 4 planes, as stored */
