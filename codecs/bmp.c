@@ -1,42 +1,35 @@
-/* BMP through stb_image and stb_image_write. The header is laid out as in
- * Microsoft's BITMAPFILEHEADER and BITMAPINFOHEADER. */
+/* BMP. The header is laid out as in Microsoft's BITMAPFILEHEADER and
+ * BITMAPINFOHEADER. What is written has 24 or 32 bits a pixel. */
+#include "codecs/bmp.h"
+
 #include <string.h>
 
-#include "codecs/stb.h"
+#include "codecs/bgr.h"
+#include "codecs/planes.h"
 
 enum {
+    AT_SIZE = 2,    /* of the file */
     AT_PIXELS = 10, /* where the pixels begin */
     AT_HEADER = 14, /* the size of the second header */
     AT_WIDTH = 18,
-    AT_HEIGHT = 22, /* negative: the top row comes first */
+    AT_HEIGHT = 22,
     AT_PLANES = 26,
     AT_BITS = 28,
     AT_CODING = 30,
-    AT_DENSITY = 38, /* pixels a meter, for x and for y */
-    AT_COLORS = 46,  /* entries of the palette; 0: all */
-    AT_MASKS = 54,   /* red, green, blue and, in a longer header, alpha */
-    CORE_HEADER = 12, /* of OS/2: sizes of 16 bits, and nothing from AT_CODING */
+    AT_DENSITY = 38,  /* pixels a meter, for x and for y */
+    AT_COLORS = 46,   /* entries of the palette; 0: all */
+    AT_MASKS = 54,    /* red, green, blue and, in a longer header, alpha */
+    CORE_HEADER = 12, /* of OS/2: sizes of 16 bits, nothing from AT_CODING */
     INFO_HEADER = 40,
     ALPHA_HEADER = 56, /* the first with a mask for alpha */
     V4_HEADER = 108,
     V5_HEADER = 124,
     AT_PROFILE_SIZE = 14 + 116, /* of V5 */
-    PALETTE = 256,
 };
 
 /* In a plain pixel of 32 bits the fourth byte means nothing, says the format;
  * to many programs it is alpha. Its own file leaves that open, as it was. */
 static const char plain_alpha[] = "plain";
-
-enum { CODING_NONE, CODING_RLE8, CODING_RLE4, CODING_MASKS };
-
-struct head {
-    uint32_t size, coding;
-    int32_t width, height;
-    unsigned bits, colors;
-    size_t palette, pixels; /* where they begin */
-    uint32_t mask[4];       /* red, green, blue, alpha, for CODING_MASKS */
-};
 
 static bool probe(const uint8_t *head, size_t size)
 {
@@ -47,45 +40,70 @@ static bool probe(const uint8_t *head, size_t size)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static int read_info(struct head *h, struct bytes file, struct err *err)
+static int read_masks(struct bmp_head *h, struct bytes file, struct err *err)
+{
+    unsigned masks = h->size < ALPHA_HEADER ? 3 : 4;
+    if (file.size < AT_MASKS + 4 * masks || (h->bits != 16 && h->bits != 32))
+        return fail(err, "its header is malformed");
+    for (unsigned i = 0; i < masks; i++)
+        h->mask[i] = little32(file.data + AT_MASKS + 4 * i);
+    return 0;
+}
+
+static int read_info(struct bmp_head *h, struct bytes file, struct err *err)
 {
     const uint8_t *p = file.data;
     h->width = (int32_t)little32(p + AT_WIDTH);
     h->height = (int32_t)little32(p + AT_HEIGHT);
     h->bits = little16(p + AT_BITS);
     h->coding = little32(p + AT_CODING);
-    h->colors = little32(p + AT_COLORS);
-    h->palette = AT_HEADER + (size_t)h->size;
-    if (h->coding == CODING_RLE8 || h->coding == CODING_RLE4)
-        return fail(err, "its pixels are run-length coded; only plain ones can "
-                         "be read");
-    if (h->coding != CODING_NONE && h->coding != CODING_MASKS)
-        return fail(err, "its pixels are coded in way %u; only plain ones can "
-                         "be read",
-                    h->coding);
-    if (h->coding == CODING_NONE)
+    h->ncolors = little32(p + AT_COLORS);
+    h->palette_at = AT_HEADER + (size_t)h->size;
+    switch (h->coding) {
+    case BMP_PLAIN:
         return 0;
-    unsigned masks = h->size < ALPHA_HEADER ? 3 : 4;
-    if (file.size < AT_MASKS + 4 * masks || (h->bits != 16 && h->bits != 32))
-        return fail(err, "its header is malformed");
-    for (unsigned i = 0; i < masks; i++)
-        h->mask[i] = little32(p + AT_MASKS + 4 * i);
-    return 0;
+    case BMP_RLE8:
+    case BMP_RLE4:
+        if (h->bits != (h->coding == BMP_RLE8 ? 8 : 4))
+            return fail(err, "its header is malformed");
+        return 0;
+    case BMP_MASKS:
+        return read_masks(h, file, err);
+    default:
+        return fail(err,
+                    "its pixels are coded in way %u; from 0 to 3 can be "
+                    "read",
+                    h->coding);
+    }
 }
 
-static void read_core(struct head *h, struct bytes file)
+static void read_core(struct bmp_head *h, struct bytes file)
 {
     const uint8_t *p = file.data;
     h->width = (int32_t)little16(p + AT_WIDTH);
     h->height = (int32_t)little16(p + AT_WIDTH + 2);
     h->bits = little16(p + AT_WIDTH + 6);
-    h->palette = AT_HEADER + CORE_HEADER;
+    h->palette_at = AT_HEADER + CORE_HEADER;
 }
 
-static int read_head(struct head *h, struct bytes file, struct err *err)
+/* What the palette lacks is black. */
+static void read_palette(struct bmp_head *h, struct bytes file)
 {
+    size_t entry = h->size == CORE_HEADER ? 3 : 4;
+    size_t end = h->pixels_at < file.size ? h->pixels_at : file.size;
+    size_t n = (size_t)1 << h->bits;
+    if (h->ncolors && h->ncolors < n)
+        n = h->ncolors;
+    for (size_t i = 0; i < n && h->palette_at + (i + 1) * entry <= end; i++)
+        memcpy(h->palette[i], file.data + h->palette_at + i * entry, 3);
+}
+
+static int read_head(struct bmp_head *h, struct bytes file, struct err *err)
+{
+    static const uint32_t fives[] = { 0x7c00, 0x3e0, 0x1f };
+    memcpy(h->mask, fives, sizeof fives);
     h->size = little32(file.data + AT_HEADER);
-    h->pixels = little32(file.data + AT_PIXELS);
+    h->pixels_at = little32(file.data + AT_PIXELS);
     if (h->size == CORE_HEADER)
         read_core(h, file);
     else if (h->size < INFO_HEADER)
@@ -95,12 +113,14 @@ static int read_head(struct head *h, struct bytes file, struct err *err)
         return fail(err, "the file is cut short");
     else if (read_info(h, file, err))
         return -1;
-    if (h->pixels < h->palette)
+    if (h->pixels_at < h->palette_at || h->width < 0)
         return fail(err, "its header is malformed");
     switch (h->bits) {
     case 1:
     case 4:
     case 8:
+        read_palette(h, file);
+        return 0;
     case 16:
     case 24:
     case 32:
@@ -111,84 +131,21 @@ static int read_head(struct head *h, struct bytes file, struct err *err)
     }
 }
 
-static uint32_t rows(const struct head *h)
+static uint32_t height(const struct bmp_head *h)
 {
     return h->height < 0 ? -(uint32_t)h->height : (uint32_t)h->height;
 }
 
-/* The plain ones of 32 bits have alpha by custom; stb_image makes it opaque if
- * all of it is 0. */
-static bool has_alpha(const struct head *h)
+static bool has_alpha(const struct bmp_head *h)
 {
-    return h->coding == CODING_MASKS ? h->mask[3] : h->bits == 32;
+    return h->coding == BMP_MASKS ? h->mask[3] : h->bits == 32;
 }
 
-/* The palette, as the longer headers have it; what it lacks is black. */
-static void copy_palette(uint8_t *to, const struct head *h, struct bytes file)
-{
-    size_t entry = h->size == CORE_HEADER ? 3 : 4;
-    size_t end = h->pixels < file.size ? h->pixels : file.size;
-    size_t n = (size_t)1 << h->bits;
-    if (h->colors && h->colors < n)
-        n = h->colors;
-    for (size_t i = 0; i < n && h->palette + (i + 1) * entry <= end; i++)
-        memcpy(to + 4 * i, file.data + h->palette + i * entry, 3);
-}
-
-/* Appends the header that all have here. stb_image knows others, but takes
- * pixels for the palette of some, and refuses a gap behind it. */
-static bool put_head(struct bytes *plain, const struct head *h,
-                     struct bytes file)
-{
-    uint8_t head[AT_HEADER + V4_HEADER + 4 * PALETTE] = "BM";
-    bool masks = h->coding == CODING_MASKS;
-    size_t size = AT_HEADER + (masks ? V4_HEADER : INFO_HEADER);
-    put_little32(head + AT_HEADER, masks ? V4_HEADER : INFO_HEADER);
-    put_little32(head + AT_WIDTH, (uint32_t)h->width);
-    put_little32(head + AT_HEIGHT, (uint32_t)h->height);
-    put_little16(head + AT_PLANES, 1);
-    put_little16(head + AT_BITS, h->bits);
-    put_little32(head + AT_CODING, h->coding);
-    for (unsigned i = 0; masks && i < 4; i++)
-        put_little32(head + AT_MASKS + 4 * i, h->mask[i]);
-    if (h->bits <= 8) {
-        copy_palette(head + size, h, file);
-        size += 4 * PALETTE;
-    }
-    put_little32(head + AT_PIXELS, (uint32_t)size);
-    return bytes_append(plain, head, size);
-}
-
-/* Makes a file for stb_image: a header of ours and all the pixels, which are
- * rows of whole 4 bytes. */
-static int make_plain(struct bytes *plain, const struct head *h,
-                      struct bytes file, const struct load_opts *opts,
-                      struct err *err)
-{
-    size_t row = ((size_t)h->width * h->bits + 31) / 32 * 4;
-    size_t need = row * rows(h), at = h->pixels;
-    size_t left = file.size > at ? file.size - at : 0;
-    if (left < need && !opts->tolerant)
-        return fail(err, "the image data is cut short: %zu bytes of %zu", left,
-                    need);
-    if (left < need)
-        stb_warn_cut(opts);
-    else
-        left = need;
-    if (!put_head(plain, h, file) || !bytes_reserve(plain, need))
-        return fail(err, "no memory for the pixels");
-    memset(plain->data + plain->size, 0, need);
-    if (left)
-        memcpy(plain->data + plain->size, file.data + at, left);
-    plain->size += need;
-    return 0;
-}
-
-static void note(struct image *img, const struct head *h, struct bytes file,
+static void note(struct image *img, const struct bmp_head *h, struct bytes file,
                  struct warnings *warnings)
 {
     const uint8_t *p = file.data;
-    if (h->bits == 32 && h->coding == CODING_NONE)
+    if (h->bits == 32 && h->coding == BMP_PLAIN)
         strcpy(img->meta->kind, plain_alpha);
     if (h->bits <= 8)
         warn(warnings, "its palette is not kept, only its colors");
@@ -218,27 +175,21 @@ static bool is_opaque(const struct image *img)
 static int decode(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err)
 {
-    struct head head = { 0 };
-    struct bytes plain = { 0 };
-    int status = read_head(&head, file, err);
-    if (status == 0 && head.width < 0)
-        status = fail(err, "its header is malformed");
-    if (status == 0)
-        status = stb_shape(img, (uint32_t)head.width, rows(&head),
-                           has_alpha(&head) ? 4 : 3, CELL_U8, opts, err);
-    if (status == 0)
-        status = make_plain(&plain, &head, file, opts, err);
-    if (status == 0)
-        status = stb_read(img, plain, opts, err);
-    bytes_free(&plain);
-    if (status == 0 && !(img->meta = meta_new(&codec_bmp)))
-        status = fail(err, "no memory for the decoder");
-    if (status) {
+    struct bmp_head head = { 0 };
+    if (read_head(&head, file, err) ||
+        bgr_shape(img, (uint32_t)head.width, height(&head),
+                  has_alpha(&head) ? 4 : 3, opts, err) ||
+        bmp_read_pixels(img, &head, file, opts, err)) {
         image_free(img);
         return -1;
     }
+    img->meta = meta_new(&codec_bmp);
+    if (!img->meta) {
+        image_free(img);
+        return fail(err, "no memory for the decoder");
+    }
     note(img, &head, file, opts->warnings);
-    /* To other formats it would be alpha, so it is not where it says nothing. */
+    /* To other formats it would be alpha: it is not where it says nothing. */
     if (opts->neutral && *img->meta->kind && is_opaque(img)) {
         img->nplanes = 3;
         img->alpha = false;
@@ -250,35 +201,78 @@ static int decode(struct image *img, struct bytes file,
 
 static void put_density(uint8_t *p, double value)
 {
-    put_little32(p, value >= 1 && value < INT32_MAX ? (uint32_t)(value + 0.5)
-                                                    : 0);
+    put_little32(p,
+                 value >= 1 && value < INT32_MAX ? (uint32_t)(value + 0.5) : 0);
 }
 
-/* stb_image_write says by masks what is alpha, and leaves the density 0. */
-static int encode(struct bytes *file, const struct image *img,
-                  const struct save_opts *opts, struct err *err)
+static void put_densities(uint8_t *head, const struct image *img,
+                          struct warnings *warnings)
 {
-    const struct meta *meta = img->meta;
-    if (!codec_is_own(&codec_bmp, img) && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(meta, codec_bmp.holds.metadata, "BMP", opts->warnings);
-    if (stb_write(file, img, STB_BMP, opts, err))
-        return -1;
-    if (codec_is_own(&codec_bmp, img) && img->alpha &&
-        strcmp(meta->kind, plain_alpha) == 0) {
-        put_little32(file->data + AT_CODING, CODING_NONE);
-        memset(file->data + AT_MASKS, 0, 4 * 4);
-    }
-    if (!meta || opts->strip != STRIP_NOTHING)
-        return 0;
-    struct density d = density_turn(meta->density, img->turned);
+    struct density d = density_turn(img->meta->density, img->turned);
     double scale = d.unit == DENSITY_INCH    ? 1 / 0.0254
                    : d.unit == DENSITY_METER ? 1
                                              : 0;
     if (d.unit == DENSITY_ASPECT && d.x != d.y)
-        warn(opts->warnings,
+        warn(warnings,
              "BMP cannot hold, so it is not kept: aspect of the pixels");
-    put_density(file->data + AT_DENSITY, d.x * scale);
-    put_density(file->data + AT_DENSITY + 4, d.y * scale);
+    put_density(head + AT_DENSITY, d.x * scale);
+    put_density(head + AT_DENSITY + 4, d.y * scale);
+}
+
+/* That there is alpha has to be said by masks, in a header that has room for
+ * one of it; unless the file that was read had left it open. */
+static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
+{
+    bool open = codec_is_own(&codec_bmp, img) &&
+                strcmp(img->meta->kind, plain_alpha) == 0;
+    size_t size = img->alpha ? V4_HEADER : INFO_HEADER;
+    memcpy(head, "BM", 2);
+    put_little32(head + AT_SIZE, (uint32_t)(AT_HEADER + size + pixels));
+    put_little32(head + AT_PIXELS, (uint32_t)(AT_HEADER + size));
+    put_little32(head + AT_HEADER, (uint32_t)size);
+    put_little32(head + AT_WIDTH, img->width);
+    put_little32(head + AT_HEIGHT, img->height);
+    put_little16(head + AT_PLANES, 1);
+    put_little16(head + AT_BITS, img->alpha ? 32 : 24);
+    if (img->alpha && !open) {
+        put_little32(head + AT_CODING, BMP_MASKS);
+        for (unsigned i = 0; i < 4; i++)
+            put_little32(head + AT_MASKS + 4 * i, bmp_byte_masks[i]);
+    }
+    return AT_HEADER + size;
+}
+
+/* There is room. */
+static void put_rows(struct bytes *file, const struct image *img, size_t row)
+{
+    struct image view = bgr_view(img);
+    size_t used = (size_t)img->width * img->nplanes;
+    for (uint32_t y = img->height; y-- > 0;) {
+        uint8_t *to = file->data + file->size;
+        planes_join_row(&view, y, to);
+        memset(to + used, 0, row - used);
+        file->size += row;
+    }
+}
+
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
+{
+    uint8_t head[AT_HEADER + V4_HEADER] = { 0 };
+    uint64_t row = ((uint64_t)img->width * img->nplanes + 3) / 4 * 4;
+    uint64_t pixels = row * img->height; /* below 2^63 */
+    if (!codec_is_own(&codec_bmp, img) && opts->strip == STRIP_NOTHING)
+        meta_warn_lost(img->meta, codec_bmp.holds.metadata, "BMP",
+                       opts->warnings);
+    if (pixels > UINT32_MAX - sizeof head)
+        return fail(err, "%u x %u pixels are too many; a BMP has up to 4 GiB",
+                    img->width, img->height);
+    size_t size = put_head(head, img, pixels);
+    if (img->meta && opts->strip == STRIP_NOTHING)
+        put_densities(head, img, opts->warnings);
+    if (!bytes_append(file, head, size) || !bytes_reserve(file, pixels))
+        return fail(err, "no memory for the file");
+    put_rows(file, img, row);
     return 0;
 }
 

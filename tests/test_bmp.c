@@ -1,6 +1,6 @@
 /* BMP: what is in it, however it is laid out, what is kept of it, and that no cut
  * is taken for zeros. */
-#include "codecs/stb.h"
+#include "codecs/bgr.h"
 #include "tests/formats.h"
 
 #define TEXT(text) text, sizeof text - 1
@@ -167,17 +167,88 @@ static void test_bmp_colors(void)
            3, SAMPLES(0, 255, 0, 255, 0, 255), "its 16 bits a pixel become 24");
 }
 
+/* Fields of all sizes: the bits are repeated, so that the largest is 255. */
+static void test_bmp_fields(void)
+{
+    static const uint8_t wide[8] = { 0xff, 0xaa, 0xb6, 0xbb, 0xbd, 0xbe, 0xbf,
+                                     0xbf };
+    for (unsigned bits = 1; bits <= 8; bits++) {
+        char masks[16] = { 0 }, pixel[4];
+        uint32_t mask = (1u << bits) - 1, value = 0xbf >> (8 - bits);
+        put_little32((uint8_t *)masks, mask);
+        put_little32((uint8_t *)masks + 4, mask << 9);
+        put_little32((uint8_t *)masks + 8, mask << 24);
+        put_little32((uint8_t *)masks + 12, 1u << 23);
+        put_little32((uint8_t *)pixel, value | mask << 9 | 1u << 23);
+        bmp_is((struct bmp){ .header = 108, .width = 1, .height = 1, .bits = 32,
+                             .coding = 3, .palette = masks, .palette_size = 16,
+                             .pixels = pixel, .pixels_size = 4 },
+               4, SAMPLES(wide[bits - 1], 255, 0, 255), NULL);
+    }
+}
+
+/* Runs, indices as they are, ends of rows and moves; what is passed over has
+ * index 0. The last row comes first. */
+static void test_bmp_runs(void)
+{
+    static const char said[] = "its palette is not kept, only its colors";
+#define A 1, 2, 3
+#define B 4, 5, 6
+#define C 7, 8, 9
+    struct bmp b = { .width = 4, .height = 2, .bits = 8, .coding = 1,
+                     BYTES(palette, PALETTE),
+                     BYTES(pixels, "\3\1\1\2\0\0\0\3\2\0\1\0\1\1\0\1") };
+    struct bytes file = make_bmp(b);
+    check_file(&codec_bmp, file.data, file.size, 4, 2, 3,
+               SAMPLES(C, A, B, B, B, B, B, C), said);
+    check_cuts(&codec_bmp, file.data, file.size, 2); /* the mark of the end */
+    check_hostile(&codec_bmp, file.data, file.size, file.size);
+    bytes_free(&file);
+    /* It may end early, and move. */
+    b.pixels = "\0\2\1\1\2\1\0\1";
+    b.pixels_size = 8;
+    bmp_is(b, 3, SAMPLES(A, B, B, A, A, A, A, A), said);
+    /* Halves of a byte take turns, and whole pairs of bytes are literals. */
+    b.bits = 4;
+    b.coding = 2;
+    b.width = 5;
+    b.height = -2;
+    b.pixels = "\5\x12\0\0\0\3\x21\x20\2\x11\0\1";
+    b.pixels_size = 12;
+    file = make_bmp(b);
+    check_file(&codec_bmp, file.data, file.size, 5, 2, 3,
+               SAMPLES(B, C, B, C, B, C, B, C, B, B), said);
+    check_cuts(&codec_bmp, file.data, file.size, 2);
+    bytes_free(&file);
+    b.pixels = "\5\x12\0\0\6\x12\0\1";
+    b.pixels_size = 8;
+    bmp_refused(b, "row 1 is coded in a wrong way");
+    b.pixels = "\5\x12\0\0\0\2\0\2\0\1";
+    b.pixels_size = 10;
+    bmp_refused(b, "row 1 is coded in a wrong way");
+    b.pixels = "\5\x12\0\0\0\5\0\0";
+    b.pixels_size = 8;
+    bmp_refused(b, "cut short in row 1");
+    file = make_bmp(b);
+    struct opened o = open_file(&codec_bmp, file.data, file.size, TOLERANT);
+    CHECK(o.status == 0 && o.warnings.count == 2 &&
+              !strcmp(o.warnings.list[0].text, cut) &&
+              has_samples(&o.img, SAMPLES(B, C, B, C, B, A, A, A, A, A)),
+          "%s", o.warnings.list[0].text);
+    bytes_free(&file);
+    close_file(&o);
+}
+
 static void test_bmp_refused(void)
 {
     const struct bmp good = { .width = 1, .height = 1, .bits = 24,
                               BYTES(pixels, "abc.") };
     struct bmp b = good;
     b.bits = 8;
-    b.coding = 1;
-    bmp_refused(b, "its pixels are run-length coded; only plain ones can be "
-                   "read");
+    b.coding = 2;
+    bmp_refused(b, "its header is malformed");
     b.coding = 4;
-    bmp_refused(b, "its pixels are coded in way 4; only plain ones can be read");
+    bmp_refused(b, "its pixels are coded in way 4; from 0 to 3 can be read");
     b.coding = 3;
     bmp_refused(b, "its header is malformed");
     b = good;
@@ -202,7 +273,12 @@ static void test_bmp_refused(void)
     b.coding = 3;
     b.palette = "\xff\3\0\0\0\xfc\x0f\0\0\0\xf0\x3f"; /* 10 bits each */
     b.palette_size = 12;
-    bmp_refused(b, "it cannot be decoded: bad masks");
+    bmp_refused(b, "a mask of 000003ff; one must be 1 to 8 bits in a "
+                   "row");
+    b.palette = "\xff\0\0\0\0\0\0\0\0\0\xff\0";
+    bmp_refused(b, "a mask of 00000000; one must be 1 to 8 bits in a row");
+    b.palette = "\xff\0\0\0\0\xb1\0\0\0\0\xff\0";
+    bmp_refused(b, "a mask of 0000b100; one must be 1 to 8 bits in a row");
 }
 
 static void test_bmp_damaged(void)
@@ -324,6 +400,8 @@ int main(void)
 {
     test_bmp_palettes();
     test_bmp_colors();
+    test_bmp_fields();
+    test_bmp_runs();
     test_bmp_refused();
     test_bmp_damaged();
     test_bmp_density();
