@@ -196,7 +196,7 @@ fuzz-%:
 
 # Packages of Debian 12 and Ubuntu 24.04: to build, to test, and for check-all.
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
-            libstb-dev python3 python3-numpy libjpeg-turbo-progs
+            python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev
 PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev imagemagick \

@@ -54,7 +54,8 @@ struct meta {
     bool big_endian;   /* PFM, NPY */
     bool flat;         /* NPY: two dimensions, no axis of channels */
     char kind[32];     /* PNM: "P4"; PAM: the tuple type; PFM: the scale; TGA:
-                          bits of alpha in a pixel; BMP: "plain" if the fourth
+                          bits of alpha in a pixel, then an r if runs are
+                          coded; BMP: "plain" if the fourth
                           byte of a pixel is not said to be alpha */
     struct {
         int space;         /* a J_COLOR_SPACE */

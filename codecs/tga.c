@@ -1,8 +1,11 @@
-/* TGA through stb_image and stb_image_write. Truevision TGA File Format
- * Specification 2.0. */
+/* TGA. Truevision TGA File Format Specification 2.0. */
+#include "codecs/tga.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-#include "codecs/stb.h"
+#include "codecs/bgr.h"
+#include "codecs/planes.h"
 
 enum {
     HEADER = 18,
@@ -18,8 +21,9 @@ enum {
     AT_DESCRIPTOR = 17,
     ALPHA_BITS = 0x0f, /* of the descriptor: how many a pixel has */
     RIGHT_TO_LEFT = 0x10,
+    DOWN = 0x20, /* the top row comes first */
     INTERLEAVED = 0xc0,
-    MAPPED = 1,           /* types; or-ed with PACKED if run-length coded */
+    MAPPED = 1, /* types; or-ed with PACKED if run-length coded */
     COLORS = 2,
     GRAYS = 3,
     PACKED = 8,
@@ -51,8 +55,8 @@ static bool probe(const uint8_t *p, size_t size)
 /* Where the pixels begin. */
 static size_t pixels_at(const uint8_t *p)
 {
-    size_t map = little16(p + AT_MAP_LENGTH) *
-                 (size_t)((p[AT_MAP_BITS] + 7) / 8);
+    size_t map =
+        little16(p + AT_MAP_LENGTH) * (size_t)((p[AT_MAP_BITS] + 7) / 8);
     return HEADER + (size_t)p[AT_ID] + (p[AT_MAP] ? map : 0);
 }
 
@@ -61,38 +65,25 @@ static size_t pixel_size(const uint8_t *p)
     return (p[AT_BITS] + 7) / 8;
 }
 
-/* Where run-length coded pixels end; past the file if they are cut short. A
- * packet is a pixel that is repeated, or several as they are. */
-static size_t packets_end(struct bytes file)
-{
-    const uint8_t *p = file.data;
-    uint64_t left = (uint64_t)little16(p + AT_WIDTH) * little16(p + AT_HEIGHT);
-    size_t at = pixels_at(p);
-    while (left > 0 && at < file.size) {
-        size_t n = 1 + (p[at] & 127);
-        at += 1 + (p[at] & 128 ? 1 : n) * pixel_size(p);
-        left = left > n ? left - n : 0;
-    }
-    return left > 0 ? SIZE_MAX : at;
-}
-
 static size_t pixels_end(struct bytes file)
 {
     const uint8_t *p = file.data;
+    uint64_t n = (uint64_t)little16(p + AT_WIDTH) * little16(p + AT_HEIGHT);
+    size_t at = pixels_at(p);
     if (p[AT_TYPE] & PACKED)
-        return packets_end(file);
-    return pixels_at(p) + (size_t)little16(p + AT_WIDTH) *
-                              little16(p + AT_HEIGHT) * pixel_size(p);
+        return tga_packets_end(file, at, n, pixel_size(p));
+    return at + n * pixel_size(p);
 }
 
 static int check_head(const uint8_t *p, struct err *err)
 {
     if (p[AT_MAP] && (p[AT_TYPE] & ~PACKED) != MAPPED)
         return fail(err, "a palette beside the colors; only one can be read");
-    if (p[AT_MAP] && (little16(p + AT_MAP_FIRST) ||
-                      !little16(p + AT_MAP_LENGTH)))
-        return fail(err, "a palette of %u colors from number %u on; it must "
-                         "begin at 0",
+    if (p[AT_MAP] &&
+        (little16(p + AT_MAP_FIRST) || !little16(p + AT_MAP_LENGTH)))
+        return fail(err,
+                    "a palette of %u colors from number %u on; it must "
+                    "begin at 0",
                     little16(p + AT_MAP_LENGTH), little16(p + AT_MAP_FIRST));
     if (p[AT_DESCRIPTOR] & INTERLEAVED)
         return fail(err, "its rows are interleaved; only plain ones can be "
@@ -106,11 +97,10 @@ static int shape(struct image *img, const uint8_t *p,
     bool gray = (p[AT_TYPE] & ~PACKED) == GRAYS;
     unsigned bits = p[AT_MAP] ? p[AT_MAP_BITS] : p[AT_BITS];
     unsigned n = gray ? bits / 8 : bits == 32 ? 4 : 3;
-    return stb_shape(img, little16(p + AT_WIDTH), little16(p + AT_HEIGHT), n,
-                     CELL_U8, opts, err);
+    return bgr_shape(img, little16(p + AT_WIDTH), little16(p + AT_HEIGHT), n,
+                     opts, err);
 }
 
-/* stb_image passes this bit over. */
 static void mirror(struct image *img)
 {
     for (unsigned i = 0; i < img->nplanes; i++)
@@ -124,14 +114,17 @@ static void mirror(struct image *img)
         }
 }
 
-/* Keeps the image ID, and how many bits of a pixel are said to be alpha. */
+/* Keeps the image ID, how many bits of a pixel are said to be alpha, and
+ * whether runs are coded. */
 static int take_meta(struct image *img, const uint8_t *p, struct err *err)
 {
     img->meta = meta_new(&codec_tga);
-    if (!img->meta || (p[AT_ID] && !meta_add(img->meta, "image ID", 0,
-                                             p + HEADER, p[AT_ID])))
+    if (!img->meta ||
+        (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID])))
         return fail(err, "no memory for the decoder");
     img->meta->kind[0] = (char)('0' + (p[AT_DESCRIPTOR] & ALPHA_BITS));
+    if (p[AT_TYPE] & PACKED)
+        img->meta->kind[1] = 'r';
     return 0;
 }
 
@@ -154,39 +147,131 @@ static void warn_lost(struct bytes file, size_t pixels,
              p[AT_DESCRIPTOR] & ALPHA_BITS ? " without alpha" : "");
 }
 
-/* A copy of the file which is as long as it would have to be. */
-static int complete(struct bytes *whole, struct bytes file,
-                    const struct image *img, struct err *err)
+/* ---- Pixels -------------------------------------------------------------- */
+
+/* What rows are made of, and what they become. */
+struct source {
+    struct bgr_rows rows;
+    struct tga_packets packets;
+    bool packed;
+    size_t pixel;          /* bytes of one */
+    uint8_t *row;          /* room for one, unpacked */
+    uint8_t (*palette)[4]; /* blue, green, red, alpha; NULL: there is none */
+    unsigned ncolors;
+};
+
+/* Colors of 5 bits each as bytes. */
+static void open_fives(uint8_t *to, unsigned pixel)
 {
-    size_t need = pixels_at(file.data) + (size_t)img->width * img->height *
-                                             pixel_size(file.data);
-    if (need < file.size)
-        need = file.size;
-    if (!bytes_append(whole, file.data, file.size) ||
-        !bytes_reserve(whole, need - file.size))
-        return fail(err, "no memory for the pixels");
-    memset(whole->data + file.size, 0, need - file.size);
-    whole->size = need;
+    for (unsigned c = 0; c < 3; c++)
+        to[c] = (uint8_t)((pixel >> (5 * c) & 31) * 255 / 31);
+}
+
+/* The palette of the file; what is cut from it is black. */
+static int read_palette(struct source *s, struct bytes file, struct err *err)
+{
+    const uint8_t *p = file.data;
+    size_t entry = (p[AT_MAP_BITS] + 7) / 8, at = HEADER + (size_t)p[AT_ID];
+    s->ncolors = little16(p + AT_MAP_LENGTH);
+    s->palette = calloc(s->ncolors, sizeof *s->palette);
+    if (!s->palette)
+        return fail(err, "no memory for the palette");
+    for (unsigned i = 0; i < s->ncolors && at + entry <= file.size; i++) {
+        if (entry == 2)
+            open_fives(s->palette[i], little16(p + at));
+        else
+            memcpy(s->palette[i], p + at, entry);
+        at += entry;
+    }
     return 0;
+}
+
+/* An index that the palette does not have is taken as 0. */
+static void take_indices(struct image *img, uint32_t y, const uint8_t *row,
+                         const struct source *s)
+{
+    static const unsigned order[] = { 2, 1, 0, 3 };
+    for (uint32_t x = 0; x < img->width; x++) {
+        unsigned i = s->pixel == 1 ? row[x] : little16(row + 2 * x);
+        const uint8_t *color = s->palette[i < s->ncolors ? i : 0];
+        for (unsigned c = 0; c < img->nplanes; c++) {
+            uint8_t *to = plane_row(&img->plane[c], y);
+            to[x] = color[order[c]];
+        }
+    }
+}
+
+static void take_fives(struct image *img, uint32_t y, const uint8_t *row)
+{
+    for (uint32_t x = 0; x < img->width; x++) {
+        uint8_t color[3];
+        open_fives(color, little16(row + 2 * (size_t)x));
+        for (unsigned c = 0; c < 3; c++) {
+            uint8_t *to = plane_row(&img->plane[c], y);
+            to[x] = color[2 - c];
+        }
+    }
+}
+
+static void read_rows(struct image *img, struct source *s, bool down)
+{
+    struct image view = bgr_view(img);
+    for (uint32_t i = 0; i < img->height; i++) {
+        uint32_t y = down ? i : img->height - 1 - i;
+        const uint8_t *row = s->row;
+        if (s->packed)
+            tga_unpack(&s->packets, s->row, img->width);
+        else
+            row = bgr_row(&s->rows, i);
+        if (s->palette)
+            take_indices(img, y, row, s);
+        else if (s->pixel == 2 && img->nplanes == 3)
+            take_fives(img, y, row);
+        else
+            planes_split_row(&view, y, row);
+    }
+}
+
+/* Tolerant, what is not there is 0. */
+static int open_source(struct source *s, struct image *img, struct bytes file,
+                       const struct load_opts *opts, struct err *err)
+{
+    const uint8_t *p = file.data;
+    size_t at = pixels_at(p), row = img->width * pixel_size(p);
+    s->pixel = pixel_size(p);
+    s->packed = p[AT_TYPE] & PACKED;
+    if (p[AT_MAP] && read_palette(s, file, err))
+        return -1;
+    if (!s->packed)
+        return bgr_open(&s->rows, file, at, row, img->height, opts, err);
+    if (pixels_end(file) > file.size) {
+        if (!opts->tolerant)
+            return fail(err, "the image data is cut short");
+        bgr_warn_cut(opts);
+    }
+    at = at < file.size ? at : file.size;
+    s->packets = (struct tga_packets){ .at = p + at,
+                                       .end = p + file.size,
+                                       .pixel = s->pixel };
+    s->row = malloc(row);
+    return s->row ? 0 : fail(err, "no memory for a row");
 }
 
 static int read_pixels(struct image *img, struct bytes file,
                        const struct load_opts *opts, struct err *err)
 {
-    struct bytes whole = { 0 };
-    size_t end = pixels_end(file);
-    if (end <= file.size) {
-        warn_lost(file, end, opts->warnings);
-        return stb_read(img, file, opts, err);
+    struct source s = { 0 };
+    int status = open_source(&s, img, file, opts, err);
+    if (status == 0) {
+        size_t end = pixels_end(file);
+        warn_lost(file, end < file.size ? end : file.size, opts->warnings);
+        status = image_alloc(img, opts->mem, err);
     }
-    if (!opts->tolerant)
-        return fail(err, "the image data is cut short");
-    stb_warn_cut(opts);
-    warn_lost(file, file.size, opts->warnings);
-    int status = complete(&whole, file, img, err);
     if (status == 0)
-        status = stb_read(img, whole, opts, err);
-    bytes_free(&whole);
+        read_rows(img, &s, file.data[AT_DESCRIPTOR] & DOWN);
+    bgr_close(&s.rows);
+    free(s.row);
+    free(s.palette);
     return status;
 }
 
@@ -208,42 +293,64 @@ static int decode(struct image *img, struct bytes file,
 
 /* ---- Writing ------------------------------------------------------------ */
 
-/* What stb_image_write has no argument for. */
-static int put_meta(struct bytes *file, const struct image *img,
-                    enum strip strip, struct err *err)
+static bool put_head(struct bytes *file, const struct image *img, bool packed,
+                     bool own, enum strip strip)
 {
+    uint8_t head[HEADER] = { 0 };
     const struct meta *meta = img->meta;
-    uint8_t *p = file->data;
+    const struct part *id =
+        own && strip == STRIP_NOTHING && meta->nparts ? &meta->part[0] : NULL;
+    head[AT_ID] = id ? (uint8_t)id->size : 0;
+    head[AT_TYPE] = (uint8_t)((img->color == COLOR_GRAY ? GRAYS : COLORS) |
+                              (packed ? PACKED : 0));
+    put_little16(head + AT_WIDTH, img->width);
+    put_little16(head + AT_HEIGHT, img->height);
+    head[AT_BITS] = (uint8_t)(8 * img->nplanes);
     if (img->alpha)
-        p[AT_DESCRIPTOR] = (uint8_t)((p[AT_DESCRIPTOR] & ~ALPHA_BITS) |
-                                     (meta->kind[0] - '0'));
-    if (strip != STRIP_NOTHING || meta->nparts == 0)
-        return 0;
-    const struct part *id = &meta->part[0];
-    if (!bytes_reserve(file, id->size))
+        head[AT_DESCRIPTOR] = own ? (uint8_t)(meta->kind[0] - '0') : 8;
+    return bytes_append(file, head, sizeof head) &&
+           (!id || bytes_append(file, id->data, id->size));
+}
+
+/* Rows from the bottom up. A packet ends with its row. */
+static int put_rows(struct bytes *file, const struct image *img, bool packed,
+                    struct err *err)
+{
+    struct image view = bgr_view(img);
+    size_t row = (size_t)img->width * img->nplanes;
+    uint8_t *plain = packed ? malloc(row) : NULL;
+    size_t most = packed ? tga_packed_most(img->width, img->nplanes) : row;
+    if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
+        free(plain);
         return fail(err, "no memory for the file");
-    p = file->data;
-    memmove(p + HEADER + id->size, p + HEADER, file->size - HEADER);
-    memcpy(p + HEADER, id->data, id->size);
-    p[AT_ID] = (uint8_t)id->size;
-    file->size += id->size;
+    }
+    for (uint32_t y = img->height; y-- > 0;) {
+        uint8_t *to = file->data + file->size;
+        planes_join_row(&view, y, packed ? plain : to);
+        file->size +=
+            packed ? tga_pack(to, plain, img->width, img->nplanes) : row;
+    }
+    free(plain);
     return 0;
 }
 
+/* A file stays run-length coded or plain; one of another format is coded. */
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
     bool own = codec_is_own(&codec_tga, img);
+    bool packed = !own || img->meta->kind[1] == 'r';
     if (img->width > 65535 || img->height > 65535)
-        return fail(err, "%u x %u pixels are too many; a TGA has up to 65535 "
-                         "each way",
+        return fail(err,
+                    "%u x %u pixels are too many; a TGA has up to 65535 "
+                    "each way",
                     img->width, img->height);
     if (!own && opts->strip == STRIP_NOTHING)
         meta_warn_lost(img->meta, codec_tga.holds.metadata, "TGA",
                        opts->warnings);
-    if (stb_write(file, img, STB_TGA, opts, err))
-        return -1;
-    return own ? put_meta(file, img, opts->strip, err) : 0;
+    if (!put_head(file, img, packed, own, opts->strip))
+        return fail(err, "no memory for the file");
+    return put_rows(file, img, packed, err);
 }
 
 static const char *const suffixes[] = { "tga", "vda", "icb", "vst", NULL };
