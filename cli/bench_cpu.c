@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codecs/pool.h"
 #include "cuda/backend.h"
 #include "cuda/marks.h"
-#include "cuda/pool.h"
 #include "cuda/times.h"
 
 /* What is timed takes some 10 ms, longer than what disturbs it. */

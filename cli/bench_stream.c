@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/pool.h"
 #include "cuda/backend.h"
 #include "cuda/marks.h"
-#include "cuda/pool.h"
 #include "cuda/times.h"
 
 enum {

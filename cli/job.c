@@ -74,13 +74,15 @@ static int stage_read(struct work *w, struct err *err)
 }
 
 static struct load_opts load_opts(const struct options *opts, struct mem mem,
-                                  bool neutral, struct result *result)
+                                  bool neutral, struct pool *pool,
+                                  struct result *result)
 {
     return (struct load_opts){
         .limits = opts->limits,
         .mem = mem,
         .tolerant = opts->tolerant,
         .neutral = neutral,
+        .pool = pool,
         .warnings = &result->warnings,
     };
 }
@@ -92,7 +94,8 @@ static int stage_decode(struct work *w, struct err *err)
     struct mem mem = w->job->backend->memory(w->job->lane);
     /* Other samples are another picture to most of the metadata. */
     bool neutral = result->to != result->from || opts->depth;
-    struct load_opts load = load_opts(opts, mem, neutral, result);
+    struct load_opts load =
+        load_opts(opts, mem, neutral, w->job->pool, result);
     if (result->from->decode(&w->img, w->input, &load, err))
         return -1;
     if (opts->ignore_orientation && opts->strip && w->img.orientation != 1)
@@ -177,6 +180,7 @@ static int stage_encode(struct work *w, struct err *err)
         .quality = opts->quality,
         .strip = opts->strip,
         .orientation = opts->ignore_orientation ? 0 : 1,
+        .pool = w->job->pool,
         .warnings = &result->warnings,
     };
     result->width = w->img.width;
@@ -233,7 +237,7 @@ int job_look(const char *input, const struct options *opts, struct image *img,
              struct result *result, struct err *err)
 {
     struct bytes file = { 0 };
-    struct load_opts load = load_opts(opts, mem_plain, true, result);
+    struct load_opts load = load_opts(opts, mem_plain, true, NULL, result);
     int status = read_input(input, opts, &file, result, err);
     if (status == 0)
         status = result->from->decode(img, file, &load, err);

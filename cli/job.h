@@ -27,6 +27,7 @@ struct job {
     const struct options *opts;
     const struct backend *backend;
     struct lane *lane; /* of this backend */
+    struct pool *pool; /* threads for the codecs */
 };
 
 struct result {

@@ -39,7 +39,9 @@ static int turn(const struct options *opts)
     const char *why;
     const char *name = choose(opts, &why);
     struct job job = {
-        .input = opts->file[0], .output = opts->file[1], .opts = opts
+        .input = opts->file[0],
+        .output = opts->file[1],
+        .opts = opts,
     };
     struct lane_opts lane = {
         .device = opts->device,
@@ -57,8 +59,10 @@ static int turn(const struct options *opts)
         report_error(NULL, text.text);
         return EXIT_NO_DEVICE;
     }
+    job.pool = pool_open(opts->threads); /* without one it takes longer */
     int status = job_run(&job, &result, &err);
     report_job(&job, &result, status ? &err : NULL, why);
+    pool_close(job.pool);
     job.backend->close(job.lane);
     return status ? EXIT_FAILED : EXIT_DONE;
 }

@@ -5,6 +5,7 @@
 #include "codecs/bytes.h"
 #include "codecs/image.h"
 #include "codecs/meta.h"
+#include "codecs/pool.h"
 
 struct load_opts {
     struct limits limits;
@@ -13,6 +14,7 @@ struct load_opts {
     bool neutral;    /* fill the neutral fields of the meta, and decode to
                         colors that other formats know: the picture will be
                         written in another format */
+    struct pool *pool; /* threads that may be kept busy; NULL: the caller's */
     struct warnings *warnings;
 };
 
@@ -27,6 +29,8 @@ struct save_opts {
     int quality;          /* 1..100 of a lossy format; 0: the codec's own */
     enum strip strip;
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
+    struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.
+                             What is written does not depend on it */
     struct warnings *warnings;
 };
 

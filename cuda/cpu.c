@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
+#include "codecs/pool.h"
 #include "cuda/cpu_tiles.h"
-#include "cuda/pool.h"
 
 struct lane {
     struct cpu_opts opts;

@@ -1,6 +1,6 @@
 /* Threads that share the pieces of one piece of work after the other. */
-#ifndef CUDA_POOL_H
-#define CUDA_POOL_H
+#ifndef CODECS_POOL_H
+#define CODECS_POOL_H
 
 #include <stddef.h>
 
@@ -10,9 +10,10 @@ struct pool;
  * others start when first needed. NULL: no memory. */
 struct pool *pool_open(unsigned threads);
 
-/* Calls work(context, i) for each i from 0 to n - 1, on several threads at
- * once, and returns when all calls have returned and what they wrote can be
- * read. Not to be called by two threads at a time. */
+/* Calls work(context, i) for each i from 0 to n - 1, in this order, on several
+ * threads at once, and returns when all calls have returned and what they wrote
+ * can be read. Not to be called by two threads at a time. No pool is one
+ * thread, the caller's. */
 void pool_run(struct pool *pool, void (*work)(void *context, size_t i),
               void *context, size_t n);
 

@@ -3,7 +3,7 @@
  * Whoever is free takes the next piece: a thread that has to wait for its
  * processor holds nobody up. For the same reason the caller, once there are no
  * pieces left, calls off the helpers that have not come yet. */
-#include "cuda/pool.h"
+#include "codecs/pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -116,9 +116,20 @@ struct pool *pool_open(unsigned threads)
     return pool;
 }
 
+static void run_alone(void (*work)(void *context, size_t i), void *context,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        work(context, i);
+}
+
 void pool_run(struct pool *pool, void (*work)(void *context, size_t i),
               void *context, size_t n)
 {
+    if (!pool || n == 1) {
+        run_alone(work, context, n);
+        return;
+    }
     unsigned wanted = n > pool->most ? pool->most : n > 1 ? (unsigned)n - 1 : 0;
     hire(pool, wanted);
     pthread_mutex_lock(&pool->lock);
