@@ -13,6 +13,7 @@
 #   make install       to PREFIX, below DESTDIR
 #
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
+#   ISAL=0             do without ISA-L, which makes PNG faster
 #   ARCHS="90 100"     the GPUs to compile for
 #   DEPS=DIR           libraries also in DIR/usr, where none can be installed
 #   BUILD=DIR          where to build
@@ -45,7 +46,13 @@ endif
 
 # ---- How to build -----------------------------------------------------------
 
-LIBRARIES := libpng libjpeg zlib
+# ISA-L is taken where it is found, or about to be installed; without it zlib
+# does the same, several times slower.
+ISAL ?= $(if $(or $(filter deps,$(GOALS)),\
+                  $(wildcard $(DEPS:%=%/usr/include/isa-l.h)),\
+                  $(filter 0,$(shell pkg-config --exists libisal; echo $$?))),1,0)
+
+LIBRARIES := libpng libjpeg zlib $(if $(filter 1,$(ISAL)),libisal)
 ifdef DEPS
 DEPS_LIB := $(wildcard $(addprefix $(abspath $(DEPS))/usr/lib,/ /*-linux-gnu))
 DEPS_CFLAGS := -isystem $(DEPS)/usr/include
@@ -53,7 +60,7 @@ DEPS_LIBS := $(DEPS_LIB:%=-L%) $(DEPS_LIB:%=-Wl,-rpath,%)
 endif
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS = $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
-                   echo -lpng -ljpeg -lz)
+                   echo -lpng -ljpeg -lz $(if $(filter 1,$(ISAL)),-lisal))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wwrite-strings
@@ -73,6 +80,9 @@ ALL_NVCCFLAGS = -std=c++17 -I. -lineinfo --threads 0 \
     -gencode=arch=compute_$(firstword $(ARCHS)),code=compute_$(firstword $(ARCHS))
 
 LIB_SRC := $(wildcard codecs/*.c cuda/*.c)
+ifneq ($(ISAL),1)
+LIB_SRC := $(filter-out codecs/flate_isal.c,$(LIB_SRC))
+endif
 CLI_SRC := $(wildcard cli/*.c)
 ifeq ($(CUDA),1)
 LIB_SRC += $(wildcard cuda/*.cu)
@@ -100,7 +110,7 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 all: $(BUILD)/gimgxf
 
 ifneq ($(BUILDS),)
-$(info gimgxf: $(FOUND))
+$(info gimgxf: $(FOUND)$(if $(filter 1,$(ISAL)),, (no ISA-L: PNG will be slower)))
 endif
 
 # All below cli/, for the program and the tests.
@@ -127,6 +137,9 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 # which the command line may set and then nothing here can add to.)
 $(BUILD)/cuda/backend.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
 
+# The same for ISA-L.
+$(BUILD)/codecs/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
+
 # The one test that calls CUDA itself.
 $(BUILD)/tests/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 
@@ -134,7 +147,7 @@ $(BUILD)/tests/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 $(BUILD)/codecs/planes.c.o $(BUILD)/cuda/cpu_portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when the choices do, so that all is built anew.
-CHOICES := $(CC) $(CUDA) $(ARCHS) $(DEPS) $(CFLAGS) $(NVCCFLAGS) $(VERSION)
+CHOICES := $(CC) $(CUDA) $(ISAL) $(ARCHS) $(DEPS) $(CFLAGS) $(NVCCFLAGS) $(VERSION)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CHOICES)' | cmp -s - $@ || echo '$(CHOICES)' > $@
@@ -196,7 +209,7 @@ fuzz-%:
 
 # Packages of Debian 12 and Ubuntu 24.04: to build, to test, and for check-all.
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
-            python3 python3-numpy libjpeg-turbo-progs
+            libisal-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev
 PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev imagemagick \
