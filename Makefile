@@ -144,7 +144,8 @@ $(BUILD)/codecs/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
 $(BUILD)/tests/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
-$(BUILD)/codecs/planes.c.o $(BUILD)/cuda/cpu_portable.c.o: ALL_CFLAGS += -O3
+$(BUILD)/codecs/planes.c.o $(BUILD)/codecs/png_filter.c.o \
+$(BUILD)/cuda/cpu_portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when the choices do, so that all is built anew.
 CHOICES := $(CC) $(CUDA) $(ISAL) $(ARCHS) $(DEPS) $(CFLAGS) $(NVCCFLAGS) $(VERSION)
