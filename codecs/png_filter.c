@@ -219,6 +219,9 @@ const struct filters filters_portable = {
 /* ---- The choice -----------------------------------------------------------*/
 
 const struct filters *const filters[] = {
+#ifdef __x86_64__
+    &filters_avx2,
+#endif
     &filters_portable,
     NULL,
 };

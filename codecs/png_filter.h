@@ -56,7 +56,7 @@ struct filters {
 
 /* The best first; the last is portable. Ended by NULL. */
 extern const struct filters *const filters[];
-extern const struct filters filters_portable;
+extern const struct filters filters_avx2, filters_portable;
 
 /* How they are called with the size of a pixel as a constant. */
 #define FILTER_BY_PIXEL(function, pixel, ...)                                  \
