@@ -16,6 +16,37 @@ int write_png(struct bytes *file, const struct image *img,
 /* `where` of a part: the place of a chunk among the critical ones. */
 enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
 
+/* ---- Samples -------------------------------------------------------------- */
+
+/* The chunks IDAT of a file, one after the other: their lengths, types and CRCs
+ * included, and within the file. Borrowed. */
+struct idats {
+    const uint8_t *at;
+    size_t size;
+};
+
+static inline uint32_t idat_big32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
+           p[3];
+}
+
+/* Of the data of the first chunk. */
+static inline size_t idat_size(const uint8_t *p)
+{
+    return idat_big32(p);
+}
+
+struct flate;
+
+/* Reads the samples of img, which has its shape and its planes, from chunks
+ * that are not interlaced, by one library. False: something is wrong with them,
+ * or there was no memory; what libpng says of them is what counts. */
+bool idats_read(const struct image *img, struct idats idats,
+                const struct flate *flate, struct pool *pool);
+
+/* ---- Chunks --------------------------------------------------------------- */
+
 /* Marks the parts that say how samples look, and reads transparency, palette
  * alpha and orientation out of them into img and its meta. */
 void chunks_note(struct image *img);

@@ -1,5 +1,6 @@
-/* PNG in, through libpng: it checks the order and the CRC of every chunk and
- * decodes the pixels; chunks that are neither come through as they are.
+/* PNG in: through libpng, which checks the order and the CRC of every chunk, all
+ * but the samples, which are left to png_inflate.c. Those that are interlaced,
+ * or damaged, go through libpng as well.
  *
  * libpng leaves by longjmp(). All that changes after setjmp() lives in a struct
  * reader, which one function sets up and takes down. */
@@ -9,16 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/flate.h"
 #include "codecs/planes.h"
 
 struct reader {
     png_structp png;
     png_infop info;
     struct bytes file;
-    size_t at;
+    struct idats idats; /* that go around libpng; none: it reads all */
+    struct span {
+        const uint8_t *at;
+        size_t size;
+    } span[3]; /* what is left for libpng to read */
     const struct load_opts *opts;
     struct image *img;
     uint8_t *row;
+    bool after_idat;
     bool pixels; /* the planes are there, and hold what has been read */
     struct err *err;
 };
@@ -36,13 +43,24 @@ static void on_warning(png_structp png, png_const_charp text)
     warn(r->opts->warnings, "%s", text);
 }
 
+static size_t left(const struct reader *r)
+{
+    return r->span[0].size + r->span[1].size + r->span[2].size;
+}
+
 static void on_read(png_structp png, png_bytep data, size_t size)
 {
     struct reader *r = png_get_io_ptr(png);
-    if (size > r->file.size - r->at)
+    if (size > left(r))
         png_error(png, "the file is cut short");
-    memcpy(data, r->file.data + r->at, size);
-    r->at += size;
+    for (struct span *span = r->span; size > 0; span++) {
+        size_t n = size < span->size ? size : span->size;
+        memcpy(data, span->at, n);
+        span->at += n;
+        span->size -= n;
+        data += n;
+        size -= n;
+    }
 }
 
 static int on_chunk(png_structp png, png_unknown_chunkp chunk)
@@ -50,13 +68,19 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
     struct reader *r = png_get_user_chunk_ptr(png);
     const char *name = (const char *)chunk->name;
     char text[64];
+    if (r->idats.size && memcmp(name, "IDAT", 4) == 0) {
+        r->after_idat = true;
+        return 1;
+    }
     if (!(name[0] & 0x20)) {
         snprintf(text, sizeof text, "unknown critical chunk %.4s", name);
         png_error(png, text);
     }
     if (memcmp(name, "acTL", 4) == 0)
         png_error(png, "an animated PNG; only still pictures can be turned");
-    unsigned where = chunk->location & PNG_AFTER_IDAT  ? PNG_PLACE_AFTER_IDAT
+    /* libpng does not tell where samples are that it does not read. */
+    bool after = r->after_idat || chunk->location & PNG_AFTER_IDAT;
+    unsigned where = after                             ? PNG_PLACE_AFTER_IDAT
                      : chunk->location & PNG_HAVE_PLTE ? PNG_PLACE_BEFORE_IDAT
                                                        : PNG_PLACE_BEFORE_PLTE;
     if (!meta_add(r->img->meta, name, where, chunk->data, chunk->size))
@@ -72,6 +96,9 @@ static void set_up(struct reader *r)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, NULL, -1);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS,
                                 (png_const_bytep) "tRNS", 1);
+    if (r->idats.size)
+        png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS,
+                                    (png_const_bytep) "IDAT", 1);
     png_set_read_user_chunk_fn(png, r, on_chunk);
     /* A chunk that says it is longer than the file shall not be allocated. */
     png_set_chunk_malloc_max(png, r->file.size);
@@ -141,9 +168,6 @@ static void allocate(struct reader *r)
                     &r->opts->limits, r->err) ||
         image_alloc(img, r->opts->mem, r->err))
         png_longjmp(r->png, 1);
-    r->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
-    if (!r->row)
-        png_error(r->png, "no memory for a row");
     /* What a cut file does not say is black, not what the memory held. A row of
      * Adam7 is read before all of it was said. */
     if (r->opts->tolerant || img->meta->interlaced)
@@ -155,6 +179,9 @@ static void allocate(struct reader *r)
 static void read_rows(struct reader *r)
 {
     struct image *img = r->img;
+    r->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
+    if (!r->row)
+        png_error(r->png, "no memory for a row");
     png_set_packing(r->png); /* a byte a sample, also below 8 bits */
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
         png_set_swap(r->png);
@@ -178,12 +205,14 @@ static void read_all(struct reader *r)
     check_ratio(r);
     read_palette(r);
     allocate(r);
-    read_rows(r);
+    if (!r->idats.size)
+        read_rows(r);
+    else if (!idats_read(r->img, r->idats, flates[0], r->opts->pool))
+        png_error(r->png, "the image data is damaged");
     png_read_end(r->png, r->info); /* without info it would skip chunks */
-    if (r->at < r->file.size)
+    if (left(r))
         warn(r->opts->warnings,
-             "%zu bytes after the end of the picture are not kept",
-             r->file.size - r->at);
+             "%zu bytes after the end of the picture are not kept", left(r));
 }
 
 /* Reads into r->img. On failure of a tolerant reading after the first row, what
@@ -201,12 +230,58 @@ static int read_guarded(struct reader *r)
     return 0;
 }
 
-int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
-             struct err *err)
+/* ---- Around libpng ------------------------------------------------------- */
+
+/* The chunks IDAT of a file, if it looks as though they could be read around
+ * libpng: all in one place, and not interlaced. */
+static struct idats find_idats(struct bytes file)
 {
-    struct reader r = { .file = file, .opts = opts, .img = img, .err = err };
+    enum { INTERLACE = 8 + 8 + 12, HEADER_END = 8 + 8 + 13 + 4 };
+    struct idats found = { 0 };
+    const uint8_t *at = file.data + HEADER_END;
+    size_t size = file.size - HEADER_END;
+    if (file.size < HEADER_END || file.data[INTERLACE])
+        return found;
+    while (size >= 12 && idat_size(at) <= size - 12) {
+        size_t whole = idat_size(at) + 12;
+        if (memcmp(at + 4, "IDAT", 4) == 0) {
+            found.at = found.size ? found.at : at;
+            found.size += whole;
+        } else if (found.size) {
+            return found;
+        }
+        at += whole;
+        size -= whole;
+    }
+    return (struct idats){ 0 }; /* it ends within them */
+}
+
+/* What libpng is to read: the file; or, where its chunks IDAT go around libpng,
+ * the file with an empty one in their place. */
+static void set_spans(struct reader *r)
+{
+    static const uint8_t empty[] = { 0,   0,   0,    0,    'I',  'D',
+                                     'A', 'T', 0x35, 0xaf, 0x06, 0x1e };
+    const uint8_t *begin = r->file.data, *end = begin + r->file.size;
+    if (!r->idats.size) {
+        r->span[0] = (struct span){ begin, r->file.size };
+        return;
+    }
+    const uint8_t *after = r->idats.at + r->idats.size;
+    r->span[0] = (struct span){ begin, (size_t)(r->idats.at - begin) };
+    r->span[1] = (struct span){ empty, sizeof empty };
+    r->span[2] = (struct span){ after, (size_t)(end - after) };
+}
+
+static int read_whole(struct image *img, struct bytes file, struct idats idats,
+                      const struct load_opts *opts, struct err *err)
+{
+    struct reader r = {
+        .file = file, .idats = idats, .opts = opts, .img = img, .err = err
+    };
     int status = -1;
 
+    set_spans(&r);
     img->meta = meta_new(&codec_png);
     r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_error,
                                    on_warning);
@@ -227,4 +302,17 @@ out:
     if (status)
         image_free(img);
     return status;
+}
+
+/* If anything is wrong, libpng reads the whole: it decides what is a picture
+ * and what is not, and says why. */
+int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
+             struct err *err)
+{
+    struct idats idats = find_idats(file);
+    unsigned warned = opts->warnings->count;
+    if (idats.size && read_whole(img, file, idats, opts, err) == 0)
+        return 0;
+    opts->warnings->count = warned;
+    return read_whole(img, file, (struct idats){ 0 }, opts, err);
 }
