@@ -120,7 +120,8 @@ static bool nothing_to_do(const struct work *w)
     bool same_kind = !result->to->kinds ||
                      strcasecmp(suffix, opts->format_name) == 0;
     return result->to == result->from && w->turn == XFORM_NONE && same_tag &&
-           same_kind && !lost && !opts->strip && !opts->quality && !opts->depth;
+           same_kind && !lost && !opts->strip && !opts->quality &&
+           !opts->effort && !opts->depth;
 }
 
 static int turn(struct work *w, struct err *err)
@@ -178,6 +179,7 @@ static int stage_encode(struct work *w, struct err *err)
     struct save_opts save = {
         .suffix = opts->format_name,
         .quality = opts->quality,
+        .effort = opts->effort,
         .strip = opts->strip,
         .orientation = opts->ignore_orientation ? 0 : 1,
         .pool = w->job->pool,

@@ -79,6 +79,20 @@ static int set_quality(struct options *o, const char *value, struct err *err)
     return parse_int(value, 1, 100, &o->quality, err);
 }
 
+static int set_png_level(struct options *o, const char *value, struct err *err)
+{
+    int level = strcmp(value, "fast") == 0      ? LEVEL_FAST
+                : strcmp(value, "default") == 0 ? LEVEL_DEFAULT
+                : strcmp(value, "small") == 0   ? LEVEL_SMALL
+                                                : -1;
+    if (level < 0 && value[0] >= '0' && value[0] <= '9' && !value[1])
+        level = value[0] - '0';
+    if (level < 0)
+        return fail(err, "'%s' is not fast, default, small or 0 to 9", value);
+    o->effort = 1 + level;
+    return 0;
+}
+
 static int set_depth(struct options *o, const char *value, struct err *err)
 {
     if (strcmp(value, "8") == 0)
@@ -213,6 +227,8 @@ static const struct row {
     { 0, "strip", "[=all]", SET(set_strip),
       "drop metadata; with =all the color profile too" },
     { 0, "quality", "N", SET(set_quality), "of a JPEG, 1 to 100; 98 if not given" },
+    { 0, "png-level", "LEVEL", SET(set_png_level),
+      "fast, default or small; or 0 to 9" },
     { 0, "depth", "N", SET(set_depth), "make samples 8, 16 or float" },
     { 0, "background", "COLOR", SET(set_background),
       "white, black or #RRGGBB below transparency" },

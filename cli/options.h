@@ -22,6 +22,7 @@ struct options {
     bool ignore_orientation;
     enum strip strip;
     int quality;                /* 0: the codec's own */
+    int effort;                 /* 0: the codec's own; else 1 + the level */
     unsigned depth;             /* 0: as it is */
     bool background;
     uint8_t over[3];

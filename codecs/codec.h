@@ -27,12 +27,17 @@ enum strip {
 struct save_opts {
     const char *suffix;   /* of the name asked for, as "ppm"; may be "" */
     int quality;          /* 1..100 of a lossy format; 0: the codec's own */
+    int effort;           /* to make a PNG small: 1 + 0..9, as zlib counts; 0:
+                             what is best for most */
     enum strip strip;
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
     struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.
                              What is written does not depend on it */
     struct warnings *warnings;
 };
+
+/* Levels of compression that have a name. */
+enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
 
 /* What a format can hold. A picture is made to fit by codecs/convert.h. */
 struct holds {

@@ -45,6 +45,11 @@ struct flate;
 bool idats_read(const struct image *img, struct idats idats,
                 const struct flate *flate, struct pool *pool);
 
+/* Appends the chunks IDAT that hold the samples of img, not interlaced. What
+ * they are does not depend on the pool. */
+int idats_write(struct bytes *file, const struct image *img, int level,
+                struct pool *pool, struct err *err);
+
 /* ---- Chunks --------------------------------------------------------------- */
 
 /* Marks the parts that say how samples look, and reads transparency, palette

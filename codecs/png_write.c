@@ -1,11 +1,13 @@
-/* PNG out, through libpng: the header, the palette and the pixels; all other
- * chunks are written as they were read, but for what the turn makes false. */
+/* PNG out: through libpng the header, the palette and what samples png_deflate.c
+ * does not write; all other chunks are written as they were read, but for what
+ * the turn makes false. */
 #include "codecs/png.h"
 
 #include <png.h>
 #include <stdlib.h>
 
 #include "codecs/planes.h"
+#include "codecs/png_row.h"
 
 struct writer {
     png_structp png;
@@ -87,9 +89,15 @@ static void write_chunks(struct writer *w, unsigned where)
     }
 }
 
+/* Through libpng: all of Adam7, and rows of more than 1 GiB. */
 static void write_rows(struct writer *w)
 {
     const struct image *img = w->img;
+    w->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
+    if (!w->row)
+        png_error(w->png, "no memory for a row");
+    if (w->opts->effort)
+        png_set_compression_level(w->png, w->opts->effort - 1);
     png_set_packing(w->png);
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
         png_set_swap(w->png);
@@ -99,6 +107,17 @@ static void write_rows(struct writer *w)
             planes_join_row(img, y, w->row);
             png_write_row(w->png, w->row);
         }
+}
+
+static void write_samples(struct writer *w)
+{
+    int level = w->opts->effort ? w->opts->effort - 1 : LEVEL_DEFAULT;
+    bool interlaced = codec_is_own(&codec_png, w->img) &&
+                      w->img->meta->interlaced;
+    if (interlaced || png_row_size(w->img) >= (size_t)1 << 30)
+        write_rows(w);
+    else if (idats_write(w->file, w->img, level, w->opts->pool, w->err))
+        png_longjmp(w->png, 1);
 }
 
 static int write_guarded(struct writer *w)
@@ -113,9 +132,10 @@ static int write_guarded(struct writer *w)
     write_chunks(w, PNG_PLACE_BEFORE_PLTE);
     png_write_info(w->png, w->info);
     write_chunks(w, PNG_PLACE_BEFORE_IDAT);
-    write_rows(w);
+    write_samples(w);
     write_chunks(w, PNG_PLACE_AFTER_IDAT);
-    png_write_end(w->png, NULL);
+    /* png_write_end() would miss the samples that did not go through libpng. */
+    png_write_chunk(w->png, (png_const_bytep) "IEND", NULL, 0);
     return 0;
 }
 
@@ -129,9 +149,8 @@ int write_png(struct bytes *file, const struct image *img,
     w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error,
                                     on_warning);
     w.info = w.png ? png_create_info_struct(w.png) : NULL;
-    w.row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
     made = meta_new(&codec_png);
-    if (!w.info || !w.row || !made) {
+    if (!w.info || !made) {
         fail(err, "no memory for the encoder");
         goto out;
     }

@@ -3,7 +3,7 @@
 # Whether a word is an option whose value is the next word.
 _gimgxf_takes_value() {
     case $1 in
-    --format | --quality | --depth | --background | --max-pixels | \
+    --format | --quality | --png-level | --depth | --background | --max-pixels | \
         --max-memory | --backend | --device | --max-vram | --threads | -j) return 0 ;;
     esac
     return 1
@@ -37,7 +37,8 @@ _gimgxf() {
         hflip mirror flipv flip vflip transverse upright auto-orient copy
         identity'
     local options='--format --no-clobber --preserve --ignore-orientation
-        --strip --strip=all --quality --depth --background --tolerant
+        --strip --strip=all --quality --png-level --depth --background
+        --tolerant
         --max-pixels --max-memory --backend --device --max-vram --threads --quiet
         --verbose --json --help --version'
     COMPREPLY=()

@@ -3,7 +3,7 @@
 # The words before the cursor that are no options and no values of options:
 # the operation, and the files.
 function __gimgxf_words
-    set -l values --format --quality --depth --background --max-pixels \
+    set -l values --format --quality --png-level --depth --background --max-pixels \
         --max-memory --backend --device --max-vram --threads -j
     set -l skip 1 # the name of the program
     set -l ended 0
@@ -71,6 +71,8 @@ complete -c gimgxf -l ignore-orientation \
     -d 'turn the pixels as stored, leave the tag'
 complete -c gimgxf -l strip -d 'drop metadata' -a all
 complete -c gimgxf -l quality -x -d 'of a JPEG, 1 to 100'
+complete -c gimgxf -l png-level -x -a 'fast default small' \
+    -d 'how hard to try to make a PNG small'
 complete -c gimgxf -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'
 complete -c gimgxf -l background -x -d 'the color below transparency' \
     -a 'white black'

@@ -1,0 +1,434 @@
+/* The samples of a PNG that is not interlaced, filtered and deflated in bands
+ * of rows, by several threads: each band is a chunk IDAT.
+ *
+ * A band ends at a byte, and only the last one holds a final block, so that
+ * they join to one zlib stream; adler32_combine() makes its checksum. A row is
+ * filtered against the one above also across bands, and matches may reach back
+ * across them.
+ *
+ * Two choices are made. How rows are filtered is chosen for all bands before
+ * any is deflated, for matches refer to what the rows before a band have
+ * become: by strips of the picture, or, where size counts, by the whole of each
+ * band. Then for each band how it is coded: after filters a photograph has next
+ * to no matches, so that Huffman codes alone are smaller than what a fast
+ * library finds; a screenshot is made of matches. */
+#include "codecs/png.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "codecs/flate.h"
+#include "codecs/huffman.h"
+#include "codecs/png_filter.h"
+#include "codecs/png_row.h"
+
+enum {
+    BAND = 512 << 10,      /* bytes of a band, but at least a row */
+    LARGE_BAND = 2 << 20,  /* where size counts */
+    SAMPLE = 16 << 10,     /* of a band, to choose how it is coded */
+    STRIP = 64 << 10,      /* of rows, to choose how they are filtered */
+    STRIPS = 8,
+    SIZE_FROM = 7,         /* the level from which on size counts, not time */
+    CHUNK_HEAD = 8,        /* a chunk's length and type */
+    STREAM_HEAD = 2,
+    CHECKSUM = 4,
+};
+
+/* How rows are filtered: by one of the five, or each by that with the smallest
+ * sum. */
+enum { FILTER_ADAPTIVE = FILTER_TYPES, FILTER_CHOICES };
+
+/* What one thread works with. */
+struct desk {
+    struct desk *next;
+    uint8_t *raw[2];   /* rows */
+    uint8_t *filtered; /* rows that matches may refer to, then a band */
+    uint8_t *out;      /* a chunk */
+    uint8_t *trial;
+    struct deflater *scout, *deflater;
+};
+
+/* What a band becomes. */
+struct band {
+    uint8_t filter;
+    bool done;
+    uint8_t *chunk; /* NULL: it was appended as soon as it was done */
+    size_t size;    /* of the chunk, without its CRC */
+    uint32_t crc, adler;
+    size_t raw;
+};
+
+struct writing {
+    const struct image *img;
+    const struct flate *flate; /* that bands are deflated by */
+    const struct flate *fast;  /* that tries are, and checksums */
+    int level;
+    size_t row; /* bytes, with the filter's type */
+    unsigned pixel;
+    uint32_t per_band, before; /* rows: of a band, and before it, that are worth
+                                  to refer to */
+    uint32_t bands;
+    size_t filtered_size, out_size, trial_size;
+
+    pthread_mutex_t lock;
+    struct desk *desks; /* those that nobody sits at */
+    struct bytes *file;
+    struct band *band;
+    uint32_t written; /* bands */
+    uint32_t adler;   /* of those */
+    atomic_bool failed;
+
+    struct {
+        size_t plain, adaptive;
+    } strip[STRIPS]; /* what they come to */
+};
+
+/* ---- Desks -------------------------------------------------------------- */
+
+static void desk_free(struct desk *desk, const struct writing *w)
+{
+    if (!desk)
+        return;
+    w->fast->deflate_close(desk->scout);
+    w->flate->deflate_close(desk->deflater);
+    free(desk->raw[0]);
+    free(desk->raw[1]);
+    free(desk->filtered);
+    free(desk->out);
+    free(desk->trial);
+    free(desk);
+}
+
+static struct desk *desk_new(const struct writing *w)
+{
+    struct desk *desk = calloc(1, sizeof *desk);
+    if (!desk)
+        return NULL;
+    desk->raw[0] = malloc(w->row);
+    desk->raw[1] = malloc(w->row);
+    desk->filtered = malloc(w->filtered_size);
+    desk->out = malloc(w->out_size);
+    desk->trial = malloc(w->trial_size);
+    desk->scout = w->fast->deflate_open(LEVEL_FAST);
+    desk->deflater = w->flate->deflate_open(w->level);
+    if (desk->raw[0] && desk->raw[1] && desk->filtered && desk->out &&
+        desk->trial && desk->scout && desk->deflater)
+        return desk;
+    desk_free(desk, w);
+    return NULL;
+}
+
+/* NULL: there is no memory for one, and the writing has failed. */
+static struct desk *desk_take(struct writing *w)
+{
+    pthread_mutex_lock(&w->lock);
+    struct desk *desk = w->desks;
+    if (desk)
+        w->desks = desk->next;
+    pthread_mutex_unlock(&w->lock);
+    if (!desk)
+        desk = desk_new(w);
+    if (!desk)
+        atomic_store(&w->failed, true);
+    return desk;
+}
+
+static void desk_leave(struct writing *w, struct desk *desk)
+{
+    pthread_mutex_lock(&w->lock);
+    desk->next = w->desks;
+    w->desks = desk;
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* ---- Filtering ---------------------------------------------------------- */
+
+/* Filters `n` rows from y on to `out`, each as its band is, or all by one. */
+enum { AS_ITS_BAND = -1 };
+static void filter_rows(const struct writing *w, struct desk *desk, int how,
+                        uint32_t y, uint32_t n, uint8_t *out)
+{
+    uint8_t *row = desk->raw[0], *prior = desk->raw[1];
+    if (y == 0)
+        memset(prior, 0, w->row - 1);
+    else if (n)
+        png_row_join(w->img, y - 1, prior);
+    for (; n > 0; n--, y++, out += w->row) {
+        unsigned filter = how == AS_ITS_BAND ? w->band[y / w->per_band].filter
+                                             : (unsigned)how;
+        png_row_join(w->img, y, row);
+        if (filter == FILTER_ADAPTIVE)
+            filter_row(out, row, prior, w->row - 1, w->pixel);
+        else
+            filter_row_with(filter, out, row, prior, w->row - 1, w->pixel);
+        uint8_t *keep = prior;
+        prior = row;
+        row = keep;
+    }
+}
+
+static uint32_t rows_of_band(const struct writing *w, size_t i)
+{
+    uint32_t left = w->img->height - (uint32_t)i * w->per_band;
+    return left < w->per_band ? left : w->per_band;
+}
+
+/* ---- Choosing ----------------------------------------------------------- */
+
+/* Whether matches make `size` bytes smaller, by 2 % at least: codes alone are
+ * faster to write and to read. Gives the smaller size, about. */
+static bool has_matches(const struct writing *w, struct desk *desk,
+                        const uint8_t *data, size_t size, size_t *smaller)
+{
+    size_t codes = huffman_estimate(data, size);
+    size_t matches = w->fast->deflate(desk->scout, desk->trial, w->trial_size,
+                                      data, 0, size, true);
+    bool better = matches && matches < codes - codes / 50;
+    *smaller = better ? matches : codes;
+    return better;
+}
+
+static size_t try_filter(const struct writing *w, struct desk *desk, int filter,
+                         uint32_t y, uint32_t n)
+{
+    size_t size;
+    filter_rows(w, desk, filter, y, n, desk->filtered);
+    has_matches(w, desk, desk->filtered, n * w->row, &size);
+    return size;
+}
+
+static uint32_t strip_rows(const struct writing *w)
+{
+    uint32_t n = w->row < STRIP ? (uint32_t)(STRIP / w->row) : 1;
+    return n < w->img->height ? n : w->img->height;
+}
+
+/* Tries on a strip what most pictures want: no filter, or all. */
+static void try_strip(void *context, size_t i)
+{
+    struct writing *w = context;
+    uint32_t n = strip_rows(w), last = w->img->height - n;
+    struct desk *desk = desk_take(w);
+    if (!desk)
+        return;
+    uint32_t y = (uint32_t)(last * i / (STRIPS - 1));
+    w->strip[i].plain = try_filter(w, desk, FILTER_NONE, y, n);
+    w->strip[i].adaptive = try_filter(w, desk, FILTER_ADAPTIVE, y, n);
+    desk_leave(w, desk);
+}
+
+/* Chooses for all bands by strips, which are spread over the picture; of a
+ * small one the first is the whole. */
+static void choose_by_strips(struct writing *w, struct pool *pool)
+{
+    bool whole = strip_rows(w) == w->img->height;
+    size_t plain = 0, adaptive = 0;
+    pool_run(pool, try_strip, w, whole ? 1 : STRIPS);
+    for (int i = 0; i < STRIPS; i++) {
+        plain += w->strip[i].plain;
+        adaptive += w->strip[i].adaptive;
+    }
+    for (uint32_t i = 0; i < w->bands; i++)
+        w->band[i].filter = plain < adaptive ? FILTER_NONE : FILTER_ADAPTIVE;
+}
+
+/* Chooses for a band by trying all on all of it. */
+static void choose_for_band(void *context, size_t i)
+{
+    struct writing *w = context;
+    size_t least = SIZE_MAX;
+    struct desk *desk = desk_take(w);
+    if (!desk)
+        return;
+    for (int filter = 0; filter < FILTER_CHOICES; filter++) {
+        size_t size = try_filter(w, desk, filter, (uint32_t)i * w->per_band,
+                                 rows_of_band(w, i));
+        if (size < least) {
+            least = size;
+            w->band[i].filter = (uint8_t)filter;
+        }
+    }
+    desk_leave(w, desk);
+}
+
+/* Nothing that is not compressed has to be filtered. */
+static void choose_filters(struct writing *w, struct pool *pool)
+{
+    if (w->level >= SIZE_FROM)
+        pool_run(pool, choose_for_band, w, w->bands);
+    else if (w->level > 0)
+        choose_by_strips(w, pool);
+}
+
+/* ---- Bands -------------------------------------------------------------- */
+
+static void put_big32(uint8_t *p, uint32_t value)
+{
+    for (int i = 3; i >= 0; i--, value >>= 8)
+        p[i] = value & 255;
+}
+
+/* Deflates a band to `out`: the rows from y on, which are filtered already,
+ * behind room for those that matches may refer to. */
+static size_t deflate_band(const struct writing *w, struct desk *desk,
+                           uint8_t *out, uint8_t *rows, uint32_t y, size_t size,
+                           bool final)
+{
+    size_t sample = size < SAMPLE ? size : SAMPLE, cost;
+    if (w->level > 0 && w->level < SIZE_FROM &&
+        !has_matches(w, desk, rows + (size - sample) / 2, sample, &cost))
+        return huffman_deflate(out, rows, size, final);
+    uint32_t before = y < w->before ? y : w->before;
+    filter_rows(w, desk, AS_ITS_BAND, y - before, before,
+                rows - before * w->row);
+    size_t made = w->flate->deflate(desk->deflater, out, flate_bound(size),
+                                    rows, before * w->row, size, final);
+    if (w->level >= SIZE_FROM && made > huffman_estimate(rows, size))
+        made = huffman_deflate(out, rows, size, final);
+    return made;
+}
+
+/* Makes a chunk of a band, at desk->out. */
+static bool make_band(struct writing *w, struct desk *desk, uint32_t i,
+                      struct band *band)
+{
+    uint32_t y = i * w->per_band, n = rows_of_band(w, i);
+    uint8_t *rows = desk->filtered + w->before * w->row;
+    uint8_t *out = desk->out + CHUNK_HEAD;
+    filter_rows(w, desk, AS_ITS_BAND, y, n, rows);
+    band->raw = n * w->row;
+    if (i == 0) { /* deflate, a window of 32 KiB; and a check of these bits */
+        *out++ = 0x78;
+        *out++ = 0x5e;
+    }
+    size_t made =
+        deflate_band(w, desk, out, rows, y, band->raw, i + 1 == w->bands);
+    band->adler = w->fast->adler32(1, rows, band->raw);
+    band->size = (size_t)(out - desk->out) + made;
+    memcpy(desk->out + 4, "IDAT", 4);
+    band->crc = w->fast->crc32(0, desk->out + 4, band->size - 4);
+    return made > 0;
+}
+
+/* Appends a chunk whose turn it is; behind the last one, the checksum. */
+static bool append_band(struct writing *w, const struct band *band,
+                        uint8_t *chunk)
+{
+    uint8_t end[CHECKSUM + 4];
+    bool last = w->written + 1 == w->bands;
+    size_t more = last ? CHECKSUM : 0;
+    uint32_t crc = band->crc;
+    w->adler = (uint32_t)adler32_combine(w->adler, band->adler,
+                                         (z_off_t)band->raw);
+    put_big32(chunk, (uint32_t)(band->size - CHUNK_HEAD + more));
+    put_big32(end, w->adler);
+    crc = w->fast->crc32(crc, end, more);
+    put_big32(end + more, crc);
+    w->written++;
+    return bytes_append(w->file, chunk, band->size) &&
+           bytes_append(w->file, end, more + 4);
+}
+
+/* Keeps a chunk that is done before its turn. */
+static bool keep_band(struct band *band, const uint8_t *chunk)
+{
+    band->chunk = malloc(band->size);
+    if (band->chunk)
+        memcpy(band->chunk, chunk, band->size);
+    return band->chunk;
+}
+
+/* Appends the band and those that waited for it, or lets it wait. */
+static bool hand_in(struct writing *w, uint32_t i, struct band band,
+                    uint8_t *chunk)
+{
+    bool right = true;
+    if (i != w->written) {
+        right = keep_band(&band, chunk);
+        band.done = true;
+        band.filter = w->band[i].filter;
+        w->band[i] = band;
+        return right;
+    }
+    right = append_band(w, &band, chunk);
+    while (right && w->written < w->bands && w->band[w->written].done) {
+        struct band *next = &w->band[w->written];
+        right = append_band(w, next, next->chunk);
+        free(next->chunk);
+        next->chunk = NULL;
+    }
+    return right;
+}
+
+static void write_band(void *context, size_t i)
+{
+    struct writing *w = context;
+    struct band band = { 0 };
+    struct desk *desk = atomic_load(&w->failed) ? NULL : desk_take(w);
+    if (!desk)
+        return;
+    bool right = make_band(w, desk, (uint32_t)i, &band);
+    pthread_mutex_lock(&w->lock);
+    right = right && hand_in(w, (uint32_t)i, band, desk->out);
+    pthread_mutex_unlock(&w->lock);
+    if (!right)
+        atomic_store(&w->failed, true);
+    desk_leave(w, desk);
+}
+
+/* ---- The whole ---------------------------------------------------------- */
+
+static void set_up(struct writing *w)
+{
+    size_t band = w->level < SIZE_FROM ? BAND : LARGE_BAND;
+    w->row = png_row_size(w->img) + 1;
+    w->pixel = png_row_pixel(w->img);
+    w->per_band = w->row < band ? (uint32_t)(band / w->row) : 1;
+    w->bands = (w->img->height - 1) / w->per_band + 1;
+    w->before = (uint32_t)((FLATE_WINDOW - 1) / w->row + 1);
+    w->filtered_size = (w->before + w->per_band) * w->row;
+    if (w->filtered_size < STRIP)
+        w->filtered_size = STRIP;
+    w->out_size = CHUNK_HEAD + STREAM_HEAD +
+                  flate_bound(w->per_band * w->row);
+    w->trial_size = flate_bound(w->filtered_size);
+    w->adler = 1;
+    atomic_init(&w->failed, false);
+    pthread_mutex_init(&w->lock, NULL);
+}
+
+static void take_down(struct writing *w)
+{
+    while (w->desks) {
+        struct desk *desk = w->desks;
+        w->desks = desk->next;
+        desk_free(desk, w);
+    }
+    for (uint32_t i = 0; w->band && i < w->bands; i++)
+        free(w->band[i].chunk);
+    free(w->band);
+    pthread_mutex_destroy(&w->lock);
+}
+
+int idats_write(struct bytes *file, const struct image *img, int level,
+                struct pool *pool, struct err *err)
+{
+    struct writing w = {
+        .img = img,
+        .flate = level > 0 && level < SIZE_FROM ? flates[0] : &flate_zlib,
+        .fast = flates[0],
+        .level = level,
+        .file = file,
+    };
+    set_up(&w);
+    w.band = calloc(w.bands, sizeof *w.band);
+    if (w.band) {
+        choose_filters(&w, pool);
+        pool_run(pool, write_band, &w, w.bands);
+    }
+    take_down(&w);
+    return w.written == w.bands ? 0 : fail(err, "no memory to encode it");
+}
