@@ -6,7 +6,7 @@
 #include <png.h>
 
 #include "codecs/flate.h"
-#include "tests/png_file.h"
+#include "tests/png_image.h"
 #include "tests/test.h"
 
 static struct pool *pools[3]; /* of 1, 2 and 7 threads */
@@ -40,35 +40,37 @@ static void on_warning(png_structp png, png_const_charp text)
     (void)text;
 }
 
-/* The rows of a file as they are packed in it, one after the other; NULL: it is
- * refused. */
-static uint8_t *libpng_rows(struct bytes file, size_t *size)
+/* The samples of a file of this shape, side by side; NULL: it is refused. */
+static uint16_t *libpng_cells(struct bytes file, const struct shape *s)
 {
     struct source source = { file, 0 };
-    png_structp png =
-        png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, on_error,
-                               on_warning);
+    struct pass pass[7];
+    shape_passes(s, pass);
+    size_t cells = (size_t)s->width * s->height * shape_channels(s);
+    uint16_t *volatile to = malloc(cells * sizeof *to);
+    uint8_t *volatile row = malloc(pass_row_bytes(s, pass));
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL,
+                                             on_error, on_warning);
     png_infop info = png_create_info_struct(png);
-    uint8_t *volatile rows = NULL;
+    must(to && row);
     if (setjmp(png_jmpbuf(png))) {
-        png_destroy_read_struct(&png, &info, NULL);
-        free(rows);
-        return NULL;
+        free(to);
+        to = NULL;
+        goto out;
     }
     png_set_read_fn(png, &source, on_read);
     png_set_benign_errors(png, 0);
     png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     png_read_info(png, info);
-    size_t row = png_get_rowbytes(png, info);
-    uint32_t height = png_get_image_height(png, info);
-    *size = row * height;
-    rows = malloc(*size);
-    must(rows);
-    for (uint32_t y = 0; y < height; y++)
-        png_read_row(png, rows + y * row, NULL);
+    for (uint32_t y = 0; y < s->height; y++) {
+        png_read_row(png, row, NULL);
+        unpack_row(s, pass, y, row, to);
+    }
     png_read_end(png, info);
+out:
     png_destroy_read_struct(&png, &info, NULL);
-    return rows;
+    free(row);
+    return to;
 }
 
 /* ---- Reading -------------------------------------------------------------- */
@@ -84,70 +86,23 @@ static struct idats idats_of(struct bytes file)
     return idats;
 }
 
-static void allocate(struct image *img, const struct shape *s)
-{
-    struct err err;
-    *img = (struct image){
-        .cell = s->depth == 16 ? CELL_U16 : CELL_U8,
-        .width = s->width,
-        .height = s->height,
-        .nplanes = shape_channels(s),
-    };
-    must(image_alloc(img, mem_plain, &err) == 0);
-    img->maxval = (1u << s->depth) - 1;
-    img->color = s->type == PALETTE ? COLOR_INDEXED
-                 : s->type & 2      ? COLOR_RGB
-                                    : COLOR_GRAY;
-    img->alpha = s->type & 4;
-    memset(img->cells, 0xa5, img->size);
-}
-
-/* Sample i of a packed row. */
-static unsigned packed(const uint8_t *row, unsigned depth, size_t i)
-{
-    if (depth == 16)
-        return (unsigned)row[2 * i] << 8 | row[2 * i + 1];
-    size_t bit = i * depth;
-    return row[bit / 8] >> (8 - depth - bit % 8) & ((1u << depth) - 1);
-}
-
-static bool holds(const struct image *img, const struct shape *s,
-                  const uint8_t *rows)
-{
-    unsigned n = img->nplanes;
-    size_t row = ((size_t)s->width * n * s->depth + 7) / 8;
-    for (unsigned c = 0; c < n; c++)
-        for (uint32_t y = 0; y < s->height; y++)
-            for (uint32_t x = 0; x < s->width; x++) {
-                const uint8_t *p = plane_row(&img->plane[c], y);
-                unsigned value = s->depth == 16 ? ((const uint16_t *)p)[x]
-                                                : p[x];
-                if (value != packed(rows + y * row, s->depth,
-                                    (size_t)x * n + c))
-                    return false;
-            }
-    return true;
-}
-
 /* Each library, on each number of threads, says what libpng says. `sure`: what
  * libpng takes they take too, and do not leave it to libpng. */
 static void check_read(const char *what, struct bytes file,
                        const struct shape *s, bool sure)
 {
-    size_t size;
-    uint8_t *rows = libpng_rows(file, &size);
+    uint16_t *cells = libpng_cells(file, s);
     for (int f = 0; flates[f]; f++)
         for (int p = 0; p < POOLS; p++) {
-            struct image img;
-            allocate(&img, s);
+            struct image img = shape_image(s);
             bool read = idats_read(&img, idats_of(file), flates[f], pools[p]);
-            CHECK(rows ? read || !sure : !read, "%s, %s: %s", what,
+            CHECK(cells ? read || !sure : !read, "%s, %s: %s", what,
                   flates[f]->name, read ? "read" : "refused");
-            CHECK(!read || !rows || holds(&img, s, rows), "%s, %s: other rows",
+            CHECK(!read || !cells || image_holds(&img, cells), "%s, %s: others",
                   what, flates[f]->name);
             image_free(&img);
         }
-    free(rows);
+    free(cells);
 }
 
 /* Slots hold 128 KiB: these are of less, of some, of many, of one row each. */
@@ -368,14 +323,9 @@ static void fill(struct image *img, enum kind kind)
     uint64_t state = 1 + kind;
     for (unsigned c = 0; c < img->nplanes; c++)
         for (uint32_t y = 0; y < img->height; y++)
-            for (uint32_t x = 0; x < img->width; x++) {
-                void *p = plane_row(&img->plane[c], y);
-                unsigned v = value_of(kind, x, y, c, img->maxval, &state);
-                if (img->cell == CELL_U16)
-                    ((uint16_t *)p)[x] = (uint16_t)v;
-                else
-                    ((uint8_t *)p)[x] = (uint8_t)v;
-            }
+            for (uint32_t x = 0; x < img->width; x++)
+                image_set_sample(img, c, x, y,
+                                 value_of(kind, x, y, c, img->maxval, &state));
 }
 
 static struct bytes write_file(const struct image *img, const struct shape *s,
@@ -393,16 +343,14 @@ static struct bytes write_file(const struct image *img, const struct shape *s,
 
 static void check_write(const struct shape *s, enum kind kind, int level)
 {
-    struct image img;
-    size_t size;
+    struct image img = shape_image(s);
     char what[80];
     snprintf(what, sizeof what, "%s, %ux%u, depth %u, type %u, level %d",
              kinds[kind], s->width, s->height, s->depth, s->type, level);
-    allocate(&img, s);
     fill(&img, kind);
     struct bytes file = write_file(&img, s, level, NULL);
-    uint8_t *rows = libpng_rows(file, &size);
-    CHECK(rows && holds(&img, s, rows), "%s", what);
+    uint16_t *cells = libpng_cells(file, s);
+    CHECK(cells && image_holds(&img, cells), "%s", what);
     for (int p = 0; p < POOLS; p++) {
         struct bytes same = write_file(&img, s, level, pools[p]);
         CHECK(same.size == file.size &&
@@ -410,7 +358,7 @@ static void check_write(const struct shape *s, enum kind kind, int level)
               "%s: other bytes on other threads", what);
         bytes_free(&same);
     }
-    free(rows);
+    free(cells);
     bytes_free(&file);
     image_free(&img);
 }
@@ -421,8 +369,7 @@ static void check_levels(enum kind kind, double most)
     static const struct shape s = { 1500, 1100, 8, RGB, false };
     static const int levels[] = { 0, 1, 6, 9 };
     size_t raw = (size_t)s.width * s.height * 3, size[4];
-    struct image img;
-    allocate(&img, &s);
+    struct image img = shape_image(&s);
     fill(&img, kind);
     for (int i = 0; i < 4; i++) {
         struct bytes file = write_file(&img, &s, levels[i], pools[1]);
