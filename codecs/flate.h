@@ -15,7 +15,7 @@ struct deflater;
 enum flate_status {
     FLATE_MORE, /* all of the input is read, or all of the output is full */
     FLATE_END,  /* the stream has ended, and its checksum is right */
-    FLATE_BAD,
+    FLATE_BAD,  /* it is damaged; or goes on behind its end, which not all see */
 };
 
 /* Bytes to read, and room for others; what is done is taken off both. */

@@ -57,7 +57,10 @@ static enum flate_status isal_inflate_some(struct inflater *inflater,
              s->block_state != ISAL_BLOCK_FINISH);
     if (status != ISAL_DECOMP_OK)
         return FLATE_BAD;
-    return s->block_state == ISAL_BLOCK_FINISH ? FLATE_END : FLATE_MORE;
+    if (s->block_state != ISAL_BLOCK_FINISH)
+        return FLATE_MORE;
+    /* What lies behind the end it may have taken already. */
+    return s->read_in_length < 8 ? FLATE_END : FLATE_BAD;
 }
 
 static void isal_inflate_close(struct inflater *inflater)
