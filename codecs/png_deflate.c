@@ -424,6 +424,8 @@ int idats_write(struct bytes *file, const struct image *img, int level,
         .file = file,
     };
     set_up(&w);
+    /* Room for most at once; what is not needed is never touched. */
+    (void)bytes_reserve(file, w.row * img->height / 8 * 7);
     w.band = calloc(w.bands, sizeof *w.band);
     if (w.band) {
         choose_filters(&w, pool);

@@ -1,0 +1,82 @@
+# --png-level: every level holds the same samples, on any number of threads; what
+# is asked for smaller is not larger; and others can read it, where they are
+# installed.
+. "$ROOT/tests/cli/lib.sh"
+
+levels='fast default small 0 1 2 3 4 5 6 7 8 9'
+pngs='f-rgb.png f-rgba.png f-gray16.png f-palette.png'
+
+# Large enough for several bands: text-like and photo-like, from the samples.
+wide() {
+    /usr/bin/python3 - "$1" <<'EOF'
+import sys
+import numpy
+noise = numpy.random.default_rng(3).integers(0, 9, (700, 901, 3))
+y, x = numpy.mgrid[0:700, 0:901]
+wave = (numpy.stack([x, y, x + y], -1) // 4 % 220)
+a = (wave + noise).astype(numpy.uint8)
+a[200:400] = numpy.where((x * 7 + y // 9 * 5) % 91 % 8 == 0, 0, 255)[200:400, :, None]
+open(sys.argv[1], 'wb').write(b'P6\n901 700\n255\n' + a.tobytes())
+EOF
+}
+
+wide wide.ppm
+gimgxf rotate90 wide.ppm turned.ppm
+size=100000000
+for level in 0 fast default small; do
+    gimgxf --png-level $level rotate90 wide.ppm wide-$level.png
+    gimgxf copy wide-$level.png back.ppm
+    check "level $level holds the same" same back.ppm turned.ppm
+    for threads in 1 2 7; do
+        gimgxf --png-level $level -j $threads rotate90 wide.ppm other.png
+        check "level $level on $threads threads" same other.png wide-$level.png
+    done
+    now=$(stat -c %s wide-$level.png)
+    check "level $level is no larger than the one before" [ "$now" -le $size ]
+    size=$now
+done
+
+for png in $pngs; do
+    gimgxf -q --format npy rotate90 "$samples/$png" turned.npy
+    for level in $levels; do
+        gimgxf --png-level $level rotate90 "$samples/$png" out.png
+        gimgxf -q --format npy copy out.png out.npy
+        check "level $level of $png" same out.npy turned.npy
+    done
+done
+
+# A file that would be copied is written anew if a level asks for that.
+gimgxf copy wide-0.png copied.png
+check 'a copy is the file' same copied.png wide-0.png
+gimgxf --png-level small copy wide-0.png copied.png
+check 'a copy by level is small' same copied.png wide-small.png
+
+for value in 10 -1 large '' 1x; do
+    gives 2 "gimgxf: --png-level: '$value' is not fast, default, small or 0 to 9" \
+        --png-level "$value" copy wide-0.png out.png
+done
+
+if command -v pngcheck >/dev/null; then
+    for level in 0 fast default small; do
+        check "pngcheck of level $level" pngcheck -q wide-$level.png
+    done
+else
+    echo 'skipped: pngcheck'
+fi
+
+if /usr/bin/python3 -c 'import PIL' 2>/dev/null; then
+    cat >same.py <<'EOF'
+import sys
+from PIL import Image
+a, b = (Image.open(name) for name in sys.argv[1:])
+sys.exit(a.mode != b.mode or a.size != b.size or a.tobytes() != b.tobytes())
+EOF
+    for level in 0 fast default small; do
+        check "Pillow of level $level" \
+            /usr/bin/python3 same.py wide-$level.png turned.ppm
+    done
+else
+    echo 'skipped: Pillow'
+fi
+
+finish
