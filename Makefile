@@ -7,7 +7,7 @@
 #   make bench-cpu     measure the CPU beside OpenCV and libyuv, where they are
 #                      installed, as make deps-bench does
 #   make bench-files   measure whole processes beside other programs, which
-#                      make deps-bench installs
+#                      make deps-bench installs; bench-png: on PNG
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
 #   make install       to PREFIX, below DESTDIR
@@ -104,7 +104,7 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu bench-files \
+.PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu bench-files bench-png \
         check check-all check-whole check-clang check-cpu check-sanitize \
         check-gpu check-man fuzz tests install uninstall format clean
 all: $(BUILD)/gimgxf
@@ -214,7 +214,7 @@ PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev
 PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev imagemagick \
-                  libvips-tools netpbm
+                  libvips-tools netpbm graphicsmagick openimageio-tools
 deps:
 	@tests/deps $(PACKAGES)
 deps-all: deps
@@ -230,6 +230,8 @@ bench: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf bench $(BENCH)
 bench-files: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench files
+bench-png: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench png
 
 # The CPU beside other libraries, each where its header is; Debian's libyuv tells
 # pkg-config nothing. What is installed may change, so that is asked each time.
