@@ -23,10 +23,4 @@ size_t huffman_deflate(uint8_t *out, const uint8_t *data, size_t size,
 /* About how many bytes that would be, without the blocks' headers. */
 size_t huffman_estimate(const uint8_t *data, size_t size);
 
-/* Code lengths of at most `limit` bits, in `length`, for n <= 288 symbols that
- * occur so often: at least two of them at all, and none more than 65535 times.
- * Those that do not occur get 0. The code is complete. */
-void huffman_lengths(uint8_t *length, const uint32_t *count, unsigned n,
-                     unsigned limit);
-
 #endif

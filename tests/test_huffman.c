@@ -1,6 +1,7 @@
 /* Deflate without matches: zlib inflates what was written to what was put in;
  * codes are complete, and cost no more than they have to. */
 #include "codecs/huffman.h"
+#include "codecs/prefix.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ static void check_code(const uint32_t *count, unsigned n, unsigned limit,
     uint8_t length[288];
     uint64_t cost = 0, sum = 0, least = least_cost(count, n);
     bool used = true;
-    huffman_lengths(length, count, n, limit);
+    prefix_lengths(length, count, n, limit);
     for (unsigned i = 0; i < n; i++) {
         cost += (uint64_t)count[i] * length[i];
         sum += length[i] ? (uint64_t)1 << (limit - length[i]) : 0;
