@@ -64,7 +64,7 @@ static size_t sum_of_bits(const uint32_t *count, const uint8_t *length,
 /* ---- The header --------------------------------------------------------- */
 
 /* The code lengths of symbols, then of distances, written in a code of their
- * own. */
+ * own; no kinds: those that are fixed, which are not written at all. */
 struct header {
     unsigned symbols, distances; /* that are written */
     uint8_t length[PREFIX_SYMBOLS + DISTANCES];
@@ -137,6 +137,24 @@ static void make_header(struct header *h, const struct block_counts *counts)
     prefix_codes(h->kind_code, h->kind_length, KINDS);
 }
 
+/* The lengths of 3.2.6. */
+static unsigned fixed_length(unsigned symbol)
+{
+    return symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
+}
+
+enum { FIXED_DISTANCE = 5 };
+
+static void make_fixed_header(struct header *h)
+{
+    h->symbols = PREFIX_SYMBOLS;
+    h->distances = DISTANCES;
+    h->nkinds = 0;
+    for (unsigned i = 0; i < PREFIX_SYMBOLS; i++)
+        h->length[i] = (uint8_t)fixed_length(i);
+    memset(h->length + PREFIX_SYMBOLS, FIXED_DISTANCE, DISTANCES);
+}
+
 /* The order in which the lengths of kinds are written (3.2.7). */
 static const uint8_t kind_order[KINDS] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                            11, 4,  12, 3, 13, 2, 14, 1, 15 };
@@ -151,6 +169,8 @@ static unsigned kinds_written(const struct header *h)
 
 static size_t header_bits(const struct header *h)
 {
+    if (!h->nkinds)
+        return 3;
     size_t bits = 3 + 5 + 5 + 4 + 3 * (size_t)kinds_written(h);
     for (unsigned i = 0; i < h->nkinds; i++)
         bits += h->kind_length[h->kind[i].kind] + h->kind[i].bits;
@@ -159,6 +179,10 @@ static size_t header_bits(const struct header *h)
 
 static void put_header(struct bits *b, const struct header *h, bool final)
 {
+    if (!h->nkinds) {
+        bits_put(b, final | 1 << 1, 3);
+        return;
+    }
     unsigned n = kinds_written(h);
     bits_put(b, final | 2 << 1, 3);
     bits_put(b, h->symbols - LITERALS, 5);
@@ -283,6 +307,20 @@ static size_t coded_bits(const struct header *h,
            sum_of_bits(counts->distance, h->length + h->symbols, h->distances);
 }
 
+/* Gives how many bits the block will be. */
+static size_t make_shorter_header(struct header *h,
+                                  const struct block_counts *counts)
+{
+    make_fixed_header(h);
+    size_t fixed = coded_bits(h, counts);
+    make_header(h, counts);
+    size_t own = coded_bits(h, counts);
+    if (own <= fixed)
+        return own;
+    make_fixed_header(h);
+    return fixed;
+}
+
 /* A code of fewer than two symbols is not complete, as old readers want it to
  * be, also where there is no distance at all. */
 static void complete(uint32_t *count, unsigned n)
@@ -309,8 +347,8 @@ void block_put(struct bits *b, struct block_counts *counts, const uint8_t *data,
     }
     counts->symbol[END_OF_BLOCK] = 1;
     complete(counts->distance, DISTANCES);
-    make_header(&h, counts);
-    if (coded_bits(&h, counts) / 8 >= size + 4 * blocks) {
+    size_t bits = make_shorter_header(&h, counts);
+    if (bits / 8 >= size + 4 * blocks) {
         put_all_stored(b, data, size, final);
         return;
     }

@@ -177,6 +177,16 @@ static void check_runs(void)
     }
 }
 
+/* A few bytes are not worth a header. */
+static void check_few(void)
+{
+    uint8_t row[50];
+    for (size_t i = 0; i < sizeof row; i++)
+        row[i] = (uint8_t) "background"[i % 10];
+    size_t size = check_round("few", row, 0, sizeof row, true);
+    CHECK(size < 20, "%zu bytes", size);
+}
+
 /* ---- Pictures ----------------------------------------------------------- */
 
 enum { WIDTH = 640, HEIGHT = 480, ROW = 1 + 3 * WIDTH };
@@ -289,6 +299,7 @@ int main(void)
     check_periods();
     check_distances();
     check_runs();
+    check_few();
     check_pictures();
     matcher_free(confused);
     matcher_free(used);
