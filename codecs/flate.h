@@ -37,8 +37,8 @@ struct flate {
     enum flate_status (*inflate)(struct inflater *inflater, struct flow *flow);
     void (*inflate_close)(struct inflater *inflater);
 
-    /* A writer of bands, of a level from 1 to 9 as zlib has them; NULL: no
-     * memory. */
+    /* A writer of bands, of a level from 0 to 9 as zlib has them, for all that
+     * the library can; NULL: no memory. */
     struct deflater *(*deflate_open)(int level);
     /* Deflates `size` bytes that follow `before` bytes in memory, which matches
      * may refer to, and returns how many bytes that made; 0: there was not

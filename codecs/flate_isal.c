@@ -70,24 +70,15 @@ static void isal_inflate_close(struct inflater *inflater)
 
 struct deflater {
     struct isal_zstream stream;
-    int level;
-    size_t buffer_size;
-    uint8_t buffer[];
+    uint8_t buffer[ISAL_DEF_LVL1_DEFAULT];
 };
 
-/* Zlib's levels 1 to 9 as ISA-L's 1 to 3. */
+/* Its level 1 for all: 2 and 3 are slower, and make rows of pixels no
+ * smaller. */
 static struct deflater *isal_deflate_open(int level)
 {
-    static const size_t sizes[] = { 0, ISAL_DEF_LVL1_DEFAULT,
-                                    ISAL_DEF_LVL2_DEFAULT,
-                                    ISAL_DEF_LVL3_DEFAULT };
-    int own = level < 3 ? 1 : level < 6 ? 2 : 3;
-    struct deflater *made = malloc(sizeof *made + sizes[own]);
-    if (!made)
-        return NULL;
-    made->level = own;
-    made->buffer_size = sizes[own];
-    return made;
+    (void)level;
+    return malloc(sizeof(struct deflater));
 }
 
 static size_t isal_deflate_band(struct deflater *deflater, uint8_t *out,
@@ -99,9 +90,9 @@ static size_t isal_deflate_band(struct deflater *deflater, uint8_t *out,
     if (size > most)
         return 0;
     isal_deflate_init(s);
-    s->level = (uint32_t)deflater->level;
+    s->level = 1;
     s->level_buf = deflater->buffer;
-    s->level_buf_size = (uint32_t)deflater->buffer_size;
+    s->level_buf_size = sizeof deflater->buffer;
     s->flush = final ? NO_FLUSH : SYNC_FLUSH;
     s->end_of_stream = final;
     if (known &&

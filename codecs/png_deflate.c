@@ -10,8 +10,10 @@
  * any is deflated, for matches refer to what the rows before a band have
  * become: by strips of the picture, or, where size counts, by the whole of each
  * band. Then for each band how it is coded: after filters a photograph has next
- * to no matches, so that Huffman codes alone are smaller than what a fast
- * library finds; a screenshot is made of matches. */
+ * to no matches, so that Huffman codes alone do, at twice the speed and more; a
+ * screenshot is made of matches. Where speed counts most these are what ISA-L
+ * finds, else what matcher.c does, and where size counts the smallest of that
+ * and of what zlib does. */
 #include "codecs/png.h"
 
 #include <pthread.h>
@@ -22,6 +24,7 @@
 
 #include "codecs/flate.h"
 #include "codecs/huffman.h"
+#include "codecs/matcher.h"
 #include "codecs/png_filter.h"
 #include "codecs/png_row.h"
 
@@ -31,6 +34,7 @@ enum {
     SAMPLE = 16 << 10,     /* of a band, to choose how it is coded */
     STRIP = 64 << 10,      /* of rows, to choose how they are filtered */
     STRIPS = 8,
+    MATCHER_FROM = 3,      /* the level from which on matcher.c looks */
     SIZE_FROM = 7,         /* the level from which on size counts, not time */
     CHUNK_HEAD = 8,        /* a chunk's length and type */
     STREAM_HEAD = 2,
@@ -48,7 +52,8 @@ struct desk {
     uint8_t *filtered; /* rows that matches may refer to, then a band */
     uint8_t *out;      /* a chunk */
     uint8_t *trial;
-    struct deflater *scout, *deflater;
+    struct deflater *deflater;
+    struct matcher *matcher;
 };
 
 /* What a band becomes. */
@@ -63,8 +68,8 @@ struct band {
 
 struct writing {
     const struct image *img;
-    const struct flate *flate; /* that bands are deflated by */
-    const struct flate *fast;  /* that tries are, and checksums */
+    const struct flate *flate; /* that deflates where matcher.c does not */
+    const struct flate *fast;  /* that makes checksums */
     int level;
     size_t row; /* bytes, with the filter's type */
     unsigned pixel;
@@ -92,8 +97,8 @@ static void desk_free(struct desk *desk, const struct writing *w)
 {
     if (!desk)
         return;
-    w->fast->deflate_close(desk->scout);
     w->flate->deflate_close(desk->deflater);
+    matcher_free(desk->matcher);
     free(desk->raw[0]);
     free(desk->raw[1]);
     free(desk->filtered);
@@ -112,10 +117,10 @@ static struct desk *desk_new(const struct writing *w)
     desk->filtered = malloc(w->filtered_size);
     desk->out = malloc(w->out_size);
     desk->trial = malloc(w->trial_size);
-    desk->scout = w->fast->deflate_open(LEVEL_FAST);
+    desk->matcher = matcher_new();
     desk->deflater = w->flate->deflate_open(w->level);
     if (desk->raw[0] && desk->raw[1] && desk->filtered && desk->out &&
-        desk->trial && desk->scout && desk->deflater)
+        desk->trial && desk->matcher && desk->deflater)
         return desk;
     desk_free(desk, w);
     return NULL;
@@ -178,15 +183,24 @@ static uint32_t rows_of_band(const struct writing *w, size_t i)
 
 /* ---- Choosing ----------------------------------------------------------- */
 
-/* Whether matches make `size` bytes smaller, by 2 % at least: codes alone are
+/* Deflates with matches, by what is fast enough for the level. */
+static size_t match(const struct writing *w, struct desk *desk, uint8_t *out,
+                    const uint8_t *data, size_t before, size_t size, bool final)
+{
+    if (w->level >= MATCHER_FROM)
+        return matcher_deflate(desk->matcher, out, data, before, size, final);
+    return w->flate->deflate(desk->deflater, out, flate_bound(size), data,
+                             before, size, final);
+}
+
+/* Whether matches make `size` bytes smaller, by 4 % at least: codes alone are
  * faster to write and to read. Gives the smaller size, about. */
 static bool has_matches(const struct writing *w, struct desk *desk,
                         const uint8_t *data, size_t size, size_t *smaller)
 {
     size_t codes = huffman_estimate(data, size);
-    size_t matches = w->fast->deflate(desk->scout, desk->trial, w->trial_size,
-                                      data, 0, size, true);
-    bool better = matches && matches < codes - codes / 50;
+    size_t matches = match(w, desk, desk->trial, data, 0, size, true);
+    bool better = matches && matches < codes - codes / 25;
     *smaller = better ? matches : codes;
     return better;
 }
@@ -271,6 +285,23 @@ static void put_big32(uint8_t *p, uint32_t value)
         p[i] = value & 255;
 }
 
+/* Deflates by all that there is, and keeps what is smallest. */
+static size_t deflate_smallest(const struct writing *w, struct desk *desk,
+                               uint8_t *out, const uint8_t *data, size_t before,
+                               size_t size, bool final)
+{
+    size_t made = w->flate->deflate(desk->deflater, out, flate_bound(size),
+                                    data, before, size, final);
+    size_t other = matcher_deflate(desk->matcher, desk->trial, data, before,
+                                   size, final);
+    if (other < made)
+        memcpy(out, desk->trial, other);
+    made = other < made ? other : made;
+    return huffman_estimate(data, size) < made
+               ? huffman_deflate(out, data, size, final)
+               : made;
+}
+
 /* Deflates a band to `out`: the rows from y on, which are filtered already,
  * behind room for those that matches may refer to. */
 static size_t deflate_band(const struct writing *w, struct desk *desk,
@@ -278,17 +309,17 @@ static size_t deflate_band(const struct writing *w, struct desk *desk,
                            bool final)
 {
     size_t sample = size < SAMPLE ? size : SAMPLE, cost;
-    if (w->level > 0 && w->level < SIZE_FROM &&
+    uint32_t before = y < w->before ? y : w->before;
+    if (w->level == 0)
+        return w->flate->deflate(desk->deflater, out, flate_bound(size), rows,
+                                 0, size, final);
+    if (w->level < SIZE_FROM &&
         !has_matches(w, desk, rows + (size - sample) / 2, sample, &cost))
         return huffman_deflate(out, rows, size, final);
-    uint32_t before = y < w->before ? y : w->before;
     filter_rows(w, desk, AS_ITS_BAND, y - before, before,
                 rows - before * w->row);
-    size_t made = w->flate->deflate(desk->deflater, out, flate_bound(size),
-                                    rows, before * w->row, size, final);
-    if (w->level >= SIZE_FROM && made > huffman_estimate(rows, size))
-        made = huffman_deflate(out, rows, size, final);
-    return made;
+    return (w->level < SIZE_FROM ? match : deflate_smallest)(
+        w, desk, out, rows, before * w->row, size, final);
 }
 
 /* Makes a chunk of a band, at desk->out. */
@@ -418,7 +449,7 @@ int idats_write(struct bytes *file, const struct image *img, int level,
 {
     struct writing w = {
         .img = img,
-        .flate = level > 0 && level < SIZE_FROM ? flates[0] : &flate_zlib,
+        .flate = level > 0 && level < MATCHER_FROM ? flates[0] : &flate_zlib,
         .fast = flates[0],
         .level = level,
         .file = file,
