@@ -11,6 +11,7 @@
 
 #include "cli/files.h"
 #include "codecs/convert.h"
+#include "cuda/band.h"
 
 /* What a job holds on its way. */
 struct work {
@@ -87,6 +88,40 @@ static struct load_opts load_opts(const struct options *opts, struct mem mem,
     };
 }
 
+/* What is done to bands of the picture while it is read. */
+struct hands {
+    const struct backend *backend;
+    struct lane *lane;
+};
+
+static int turn_band(void *context, struct image *dst, const struct image *band,
+                     uint32_t y, uint32_t height, enum xform t, struct err *err)
+{
+    const struct hands *hands = context;
+    return band_turn(hands->backend, hands->lane, dst, band, y, height, t, err);
+}
+
+/* Decodes, and turns what can be turned meanwhile. The lane for that is of one
+ * thread: the codec keeps the others busy. */
+static int decode(struct work *w, struct load_opts *load, struct err *err)
+{
+    const struct lane_opts one = { .threads = 1 };
+    struct hands hands = { .backend = w->job->backend };
+    struct turner turner = {
+        .op = w->opts->op,
+        .as_stored = w->opts->ignore_orientation,
+        .turn = turn_band,
+        .context = &hands,
+    };
+    if (hands.backend->bands && hands.backend->open(&hands.lane, &one, err))
+        return -1;
+    load->turner = hands.lane ? &turner : NULL;
+    int status = w->result->from->decode(&w->img, w->input, load, err);
+    if (hands.lane)
+        hands.backend->close(hands.lane);
+    return status;
+}
+
 static int stage_decode(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -96,7 +131,7 @@ static int stage_decode(struct work *w, struct err *err)
     bool neutral = result->to != result->from || opts->depth;
     struct load_opts load =
         load_opts(opts, mem, neutral, w->job->pool, result);
-    if (result->from->decode(&w->img, w->input, &load, err))
+    if (decode(w, &load, err))
         return -1;
     if (opts->ignore_orientation && opts->strip && w->img.orientation != 1)
         return fail(err, "--strip would drop the orientation, %u, that "
@@ -169,7 +204,7 @@ static int stage_turn(struct work *w, struct err *err)
                   : converted       ? HOW_CONVERTED
                                     : HOW_LOSSLESS;
     result->turned = w->turn;
-    return w->turn == XFORM_NONE ? 0 : turn(w, err);
+    return w->turn == w->img.turned ? 0 : turn(w, err);
 }
 
 static int stage_encode(struct work *w, struct err *err)

@@ -6,6 +6,7 @@
 #include "codecs/image.h"
 #include "codecs/meta.h"
 #include "codecs/pool.h"
+#include "codecs/rows.h"
 
 struct load_opts {
     struct limits limits;
@@ -14,6 +15,9 @@ struct load_opts {
     bool neutral;    /* fill the neutral fields of the meta, and decode to
                         colors that other formats know: the picture will be
                         written in another format */
+    /* Turns the picture while it is read; NULL: it stays as stored. A codec may
+     * pay no regard to it: img->turned says. */
+    const struct turner *turner;
     struct pool *pool; /* threads that may be kept busy; NULL: the caller's */
     struct warnings *warnings;
 };

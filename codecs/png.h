@@ -39,10 +39,10 @@ static inline size_t idat_size(const uint8_t *p)
 
 struct flate;
 
-/* Reads the samples of img, which has its shape and its planes, from chunks
+/* Reads the samples of a picture, for whose rows there is a place, from chunks
  * that are not interlaced, by one library. False: something is wrong with them,
  * or there was no memory; what libpng says of them is what counts. */
-bool idats_read(const struct image *img, struct idats idats,
+bool idats_read(struct rows *rows, struct idats idats,
                 const struct flate *flate, struct pool *pool);
 
 /* Appends the chunks IDAT that hold the samples of img, not interlaced. What

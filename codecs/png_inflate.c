@@ -22,7 +22,9 @@ enum {
 };
 
 struct reading {
-    const struct image *img;
+    struct rows *rows;
+    uint32_t height;
+    unsigned pixel; /* bytes of one */
     const struct flate *flate;
     struct inflater *inflater;
     struct idats idats;
@@ -93,7 +95,7 @@ static bool at_end(struct reading *r)
 
 static uint32_t rows_of(const struct reading *r, uint32_t slot)
 {
-    uint32_t left = r->img->height - slot * r->per_slot;
+    uint32_t left = r->height - slot * r->per_slot;
     return left < r->per_slot ? left : r->per_slot;
 }
 
@@ -115,12 +117,15 @@ static bool unfilter_slot(struct reading *r, uint32_t slot)
 {
     uint8_t *row = slot_at(r, slot);
     const uint8_t *prior = r->prior;
-    unsigned pixel = png_row_pixel(r->img);
-    uint32_t n = rows_of(r, slot);
-    for (uint32_t i = 0; i < n; i++, row += r->row) {
-        if (!unfilter_row(row[0], row + 1, prior, r->row - 1, pixel))
+    uint32_t y = slot * r->per_slot, end = y + rows_of(r, slot), at;
+    struct err err; /* libpng gives the reason */
+    for (; y < end; y++, row += r->row) {
+        const struct image *to = rows_at(r->rows, y, &at);
+        if (!unfilter_row(row[0], row + 1, prior, r->row - 1, r->pixel))
             return false;
-        png_row_split(r->img, slot * r->per_slot + i, row + 1);
+        png_row_split(to, at, row + 1);
+        if (rows_done(r->rows, y, &err))
+            return false;
         prior = row + 1;
     }
     memcpy(r->prior, prior, r->row - 1); /* the slot is about to be reused */
@@ -173,16 +178,24 @@ static bool fits_window(const struct reading *r)
         return false;
     unsigned bits = 8 + (p[8] >> 4);
     return bits == 15 ||
-           (bits < 15 && r->row * r->img->height <= (size_t)1 << bits);
+           (bits < 15 && r->row * r->height <= (size_t)1 << bits);
 }
 
-bool idats_read(const struct image *img, struct idats idats,
+bool idats_read(struct rows *rows, struct idats idats,
                 const struct flate *flate, struct pool *pool)
 {
-    struct reading r = { .img = img, .flate = flate, .idats = idats };
-    r.row = png_row_size(img) + 1;
+    uint32_t row;
+    const struct image *img = rows_at(rows, 0, &row);
+    struct reading r = {
+        .rows = rows,
+        .height = rows->height,
+        .pixel = png_row_pixel(img),
+        .flate = flate,
+        .idats = idats,
+        .row = png_row_size(img) + 1,
+    };
     r.per_slot = r.row < SLOT ? (uint32_t)(SLOT / r.row) : 1;
-    r.slots = (img->height - 1) / r.per_slot + 1;
+    r.slots = (r.height - 1) / r.per_slot + 1;
     r.in_ring = r.slots < SLOTS ? r.slots : SLOTS;
     if (!fits_window(&r))
         return false;

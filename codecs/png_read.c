@@ -24,6 +24,7 @@ struct reader {
     } span[3]; /* what is left for libpng to read */
     const struct load_opts *opts;
     struct image *img;
+    struct rows rows;
     uint8_t *row;
     bool after_idat;
     bool pixels; /* the planes are there, and hold what has been read */
@@ -161,12 +162,18 @@ static void read_palette(struct reader *r)
     }
 }
 
-static void allocate(struct reader *r)
+static void check_size(struct reader *r)
 {
     struct image *img = r->img;
     if (image_check(img->width, img->height, img->nplanes, img->cell,
-                    &r->opts->limits, r->err) ||
-        image_alloc(img, r->opts->mem, r->err))
+                    &r->opts->limits, r->err))
+        png_longjmp(r->png, 1);
+}
+
+static void allocate(struct reader *r)
+{
+    struct image *img = r->img;
+    if (image_alloc(img, r->opts->mem, r->err))
         png_longjmp(r->png, 1);
     /* What a cut file does not say is black, not what the memory held. A row of
      * Adam7 is read before all of it was said. */
@@ -179,6 +186,7 @@ static void allocate(struct reader *r)
 static void read_rows(struct reader *r)
 {
     struct image *img = r->img;
+    allocate(r);
     r->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
     if (!r->row)
         png_error(r->png, "no memory for a row");
@@ -197,6 +205,34 @@ static void read_rows(struct reader *r)
         }
 }
 
+/* Whether the orientation is known before the samples are read: there is EXIF
+ * before them, or none behind. */
+static bool orientation_known(const struct reader *r)
+{
+    const uint8_t *at = r->span[2].at;
+    size_t size = r->span[2].size;
+    for (size_t i = 0; i < r->img->meta->nparts; i++)
+        if (strcmp(r->img->meta->part[i].name, "eXIf") == 0)
+            return true;
+    for (size_t whole; size >= 12; at += whole, size -= whole) {
+        whole = 12 + idat_size(at);
+        if (memcmp(at + 4, "eXIf", 4) == 0 || whole > size)
+            return false;
+    }
+    return true;
+}
+
+static void read_idats(struct reader *r)
+{
+    const struct turner *turner = r->opts->turner;
+    chunks_note(r->img);
+    if (rows_open(&r->rows, r->img, orientation_known(r) ? turner : NULL,
+                  r->opts->mem, r->err))
+        png_longjmp(r->png, 1);
+    if (!idats_read(&r->rows, r->idats, flates[0], r->opts->pool))
+        png_error(r->png, "the image data is damaged");
+}
+
 static void read_all(struct reader *r)
 {
     set_up(r);
@@ -204,11 +240,11 @@ static void read_all(struct reader *r)
     shape(r);
     check_ratio(r);
     read_palette(r);
-    allocate(r);
-    if (!r->idats.size)
+    check_size(r);
+    if (r->idats.size)
+        read_idats(r);
+    else
         read_rows(r);
-    else if (!idats_read(r->img, r->idats, flates[0], r->opts->pool))
-        png_error(r->png, "the image data is damaged");
     png_read_end(r->png, r->info); /* without info it would skip chunks */
     if (left(r))
         warn(r->opts->warnings,
@@ -298,6 +334,7 @@ static int read_whole(struct image *img, struct bytes file, struct idats idats,
     }
 out:
     png_destroy_read_struct(&r.png, &r.info, NULL);
+    rows_close(&r.rows);
     free(r.row);
     if (status)
         image_free(img);

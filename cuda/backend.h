@@ -2,6 +2,8 @@
 #ifndef CUDA_BACKEND_H
 #define CUDA_BACKEND_H
 
+#include <stdbool.h>
+
 #include "codecs/err.h"
 #include "codecs/image.h"
 #include "codecs/xform.h"
@@ -39,6 +41,8 @@ struct backend {
     int (*apply)(struct lane *lane, struct image *dst, const struct image *src,
                  enum xform t, struct err *err);
     void (*close)(struct lane *lane);
+    /* Whether dst and src may be parts of pictures: cuda/band.h. */
+    bool bands;
 };
 
 extern const struct backend backend_cpu;

@@ -241,4 +241,5 @@ const struct backend backend_cpu = {
     .memory = cpu_memory,
     .apply = cpu_apply,
     .close = cpu_close,
+    .bands = true,
 };

@@ -479,5 +479,5 @@ static int cuda_open(struct lane **lane, const struct lane_opts *opts,
 }
 
 const struct backend backend_cuda = {
-    "cuda", cuda_probe, cuda_open, cuda_memory, cuda_apply, cuda_close,
+    "cuda", cuda_probe, cuda_open, cuda_memory, cuda_apply, cuda_close, false,
 };

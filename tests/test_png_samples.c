@@ -95,7 +95,8 @@ static void check_read(const char *what, struct bytes file,
     for (int f = 0; flates[f]; f++)
         for (int p = 0; p < POOLS; p++) {
             struct image img = shape_image(s);
-            bool read = idats_read(&img, idats_of(file), flates[f], pools[p]);
+            struct rows rows = { .img = &img, .height = img.height };
+            bool read = idats_read(&rows, idats_of(file), flates[f], pools[p]);
             CHECK(cells ? read || !sure : !read, "%s, %s: %s", what,
                   flates[f]->name, read ? "read" : "refused");
             CHECK(!read || !cells || image_holds(&img, cells), "%s, %s: others",
