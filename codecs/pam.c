@@ -111,7 +111,6 @@ static int read_pam(struct image *img, struct scan *scan,
         image_check(img->width, img->height, img->nplanes, img->cell,
                     &opts->limits, err) ||
         scan_has(scan, samples_size(img), opts, err) ||
-        image_alloc(img, opts->mem, err) ||
         samples_read(img, scan, opts, err))
         return -1;
     return scan_finish(scan, opts, err);

@@ -68,11 +68,12 @@ int samples_read(struct image *img, struct scan *scan,
 {
     size_t n = row_bytes(img), samples = (size_t)img->width * img->nplanes;
     uint8_t *row = malloc(n);
-    if (!row)
-        return fail(err, "no memory for a row");
+    struct rows rows = { 0 };
     bool clipped = false;
-    int status = 0;
-    for (uint32_t y = 0; y < img->height && status == 0; y++) {
+    uint32_t at;
+    int status = row ? rows_open(&rows, img, opts->turner, opts->mem, err)
+                     : fail(err, "no memory for a row");
+    for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
         scan_take(scan, row, n);
         if (img->cell == CELL_U16 && !cells_big_endian())
             cells_swap16(row, samples);
@@ -80,8 +81,12 @@ int samples_read(struct image *img, struct scan *scan,
             status = note_clipped(&clipped, y, img, opts, err);
             clip_row(row, samples, img);
         }
-        planes_split_row(img, y, row);
+        const struct image *to = rows_at(&rows, y, &at);
+        planes_split_row(to, at, row);
+        if (status == 0)
+            status = rows_done(&rows, y, err);
     }
+    rows_close(&rows);
     free(row);
     return status;
 }
@@ -272,10 +277,11 @@ static int read_pnm(struct image *img, struct scan *scan,
     memcpy(meta->kind, scan->at, 2);
     meta->ascii = digit <= RAW;
     if (read_head(img, scan, digit, opts, err) ||
-        check_size(img, scan, digit, opts, err) ||
-        image_alloc(img, opts->mem, err))
+        check_size(img, scan, digit, opts, err))
         return -1;
-    if (opts->tolerant)
+    if (digit <= BITS + RAW && image_alloc(img, opts->mem, err))
+        return -1;
+    if (digit <= BITS + RAW && opts->tolerant)
         memset(img->cells, 0, img->size);
     if (digit <= RAW)
         status = text_read(img, scan, digit == BITS, opts, err);

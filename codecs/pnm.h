@@ -11,7 +11,7 @@ int samples_shape(struct image *img, uint32_t maxval, struct err *err);
 /* The bytes of all rows. */
 uint64_t samples_size(const struct image *img);
 
-/* Reads or appends all rows of img, whose planes are allocated. Whether the
+/* Allocates the planes of img and reads all rows; or appends them. Whether the
  * file has samples_size() bytes is asked before, by scan_has(). */
 int samples_read(struct image *img, struct scan *scan,
                  const struct load_opts *opts, struct err *err);
