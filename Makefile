@@ -106,7 +106,7 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 .PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu bench-files bench-png \
         check check-all check-whole check-clang check-cpu check-sanitize \
-        check-gpu check-man fuzz tests install uninstall format clean
+        check-tsan check-gpu check-man fuzz tests install uninstall format clean
 all: $(BUILD)/gimgxf
 
 ifneq ($(BUILDS),)
@@ -169,7 +169,7 @@ check: $(BUILD)/gimgxf tests
 # without CUDA, warnings being errors; then with the sanitizers.
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=all
-check-all: check-whole check-clang check-cpu check-sanitize check-man
+check-all: check-whole check-clang check-cpu check-sanitize check-tsan check-man
 check-whole: $(BUILD)/gimgxf tests
 	@PICTURES=all BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 check-clang:
@@ -182,6 +182,17 @@ check-cpu:
 check-sanitize:
 	@$(MAKE) BUILD=build-sanitize CUDA=0 CFLAGS='$(SANITIZE)' all tests
 	@BUILD=build-sanitize tests/run
+# What runs on several threads, by the sanitizer for these. It wants addresses to
+# be where it expects them.
+check-tsan:
+	@$(MAKE) BUILD=build-tsan CUDA=0 CFLAGS='-O1 -g -fsanitize=thread' \
+	    build-tsan/gimgxf build-tsan/tests/test_stage
+	TSAN_OPTIONS=halt_on_error=1 setarch -R build-tsan/tests/test_stage
+	for script in png-level threads; do \
+	    TSAN_OPTIONS=halt_on_error=1 ROOT=$(CURDIR) BUILD=$(CURDIR)/build-tsan \
+	    PLACE=$$(mktemp -d) GIMGXF_BACKEND=cpu \
+	    setarch -R bash tests/cli/test-$$script.sh || exit; \
+	done
 # On a machine with a GPU.
 check-gpu: $(BUILD)/gimgxf tests
 	@BUILD=$(BUILD) CUDA_REQUIRED=1 tests/run

@@ -58,7 +58,6 @@ struct desk {
 
 /* What a band becomes. */
 struct band {
-    uint8_t filter;
     bool done;
     uint8_t *chunk; /* NULL: it was appended as soon as it was done */
     size_t size;    /* of the chunk, without its CRC */
@@ -81,7 +80,8 @@ struct writing {
     pthread_mutex_t lock;
     struct desk *desks; /* those that nobody sits at */
     struct bytes *file;
-    struct band *band;
+    uint8_t *filter;   /* of each band: fixed before the first is made */
+    struct band *band; /* under the lock, as what follows */
     uint32_t written; /* bands */
     uint32_t adler;   /* of those */
     atomic_bool failed;
@@ -162,7 +162,7 @@ static void filter_rows(const struct writing *w, struct desk *desk, int how,
     else if (n)
         png_row_join(w->img, y - 1, prior);
     for (; n > 0; n--, y++, out += w->row) {
-        unsigned filter = how == AS_ITS_BAND ? w->band[y / w->per_band].filter
+        unsigned filter = how == AS_ITS_BAND ? w->filter[y / w->per_band]
                                              : (unsigned)how;
         png_row_join(w->img, y, row);
         if (filter == FILTER_ADAPTIVE)
@@ -246,7 +246,7 @@ static void choose_by_strips(struct writing *w, struct pool *pool)
         adaptive += w->strip[i].adaptive;
     }
     for (uint32_t i = 0; i < w->bands; i++)
-        w->band[i].filter = plain < adaptive ? FILTER_NONE : FILTER_ADAPTIVE;
+        w->filter[i] = plain < adaptive ? FILTER_NONE : FILTER_ADAPTIVE;
 }
 
 /* Chooses for a band by trying all on all of it. */
@@ -262,7 +262,7 @@ static void choose_for_band(void *context, size_t i)
                                  rows_of_band(w, i));
         if (size < least) {
             least = size;
-            w->band[i].filter = (uint8_t)filter;
+            w->filter[i] = (uint8_t)filter;
         }
     }
     desk_leave(w, desk);
@@ -380,7 +380,6 @@ static bool hand_in(struct writing *w, uint32_t i, struct band band,
     if (i != w->written) {
         right = keep_band(&band, chunk);
         band.done = true;
-        band.filter = w->band[i].filter;
         w->band[i] = band;
         return right;
     }
@@ -441,6 +440,7 @@ static void take_down(struct writing *w)
     for (uint32_t i = 0; w->band && i < w->bands; i++)
         free(w->band[i].chunk);
     free(w->band);
+    free(w->filter);
     pthread_mutex_destroy(&w->lock);
 }
 
@@ -458,7 +458,8 @@ int idats_write(struct bytes *file, const struct image *img, int level,
     /* Room for most at once; what is not needed is never touched. */
     (void)bytes_reserve(file, w.row * img->height / 8 * 7);
     w.band = calloc(w.bands, sizeof *w.band);
-    if (w.band) {
+    w.filter = calloc(w.bands, 1);
+    if (w.band && w.filter) {
         choose_filters(&w, pool);
         pool_run(pool, write_band, &w, w.bands);
     }
