@@ -98,6 +98,62 @@ for signal in TERM ALRM USR1 XCPU; do
     check "nothing is left after SIG$signal" no_temporary "s$signal"
 done
 
+# Large outputs: several MiB, which take a while. What the disk does not hold in
+# the middle, and what cannot be begun.
+{ printf 'P6\n1600 1200\n255\n'; head -c 5760000 /dev/urandom; } >large.ppm
+echo keep >kept
+for format in ppm png; do
+    gives 0 '' rotate90 large.ppm "large-want.$format"
+    cp kept "keep.$format"
+    (ulimit -f 2048 && gimgxf rotate90 large.ppm "keep.$format") 2>stderr
+    check "a disk full after 2 MiB, $format" [ $? = 1 ]
+    check "is told, $format" [ "$(cat stderr)" = \
+        "gimgxf: keep.$format: cannot be written: File too large" ]
+    check "nothing is lost, $format" same kept "keep.$format"
+    check "no part is left, $format" no_temporary .
+    (ulimit -f 2048 && gimgxf rotate90 large.ppm "fresh-o.$format") 2>/dev/null
+    check "no part of a new one, $format" absent "fresh-o.$format"
+    gives 1 "gimgxf: no/o.$format: cannot be written beside its place: No such \
+file or directory" rotate90 large.ppm "no/o.$format"
+    gimgxf rotate90 large.ppm - --format "$format" | cat >piped
+    check "a large pipe, $format" same "large-want.$format" piped
+done
+
+# Over the input; what else is called so keeps the old content.
+gives 0 '' copy --format png large.ppm large.png
+cp large.png whole.png
+cp large.png over.png
+ln over.png other-name.png
+ln -s over.png by-link.png
+gives 0 '' rotate90 by-link.png by-link.png
+check 'large, in place' same large-want.png over.png
+check 'the other name' same whole.png other-name.png
+check 'still a link' [ -L by-link.png ]
+
+# An error that comes late: what stood there stands, and a stream is empty.
+head -c -20 whole.png >cut.png
+cp kept keep.png
+gives 1 'gimgxf: cut.png: the file is cut short' rotate90 cut.png keep.png
+check 'kept after a late error' same kept keep.png
+check 'no part of it' no_temporary .
+gives 1 'gimgxf: cut.png: the file is cut short' rotate90 cut.png -
+check 'no part in a stream' [ ! -s stdout ]
+
+# Ended while the new file is written: SIGTERM takes it away, SIGKILL cannot.
+# Both leave the old one.
+for signal in TERM KILL; do
+    strace -o trace -e trace=none true 2>/dev/null || break
+    mkdir "at$signal"
+    cp whole.png "at$signal/o.png"
+    # A shell of its own says that it was killed, where nobody hears it.
+    (strace -o trace -e trace=write -e inject=write:signal=$signal:when=1 \
+        "$program" rotate90 large.ppm "at$signal/o.png"
+    exit $?) 2>/dev/null
+    check "ended by SIG$signal" [ $? = $((128 + $(kill -l $signal))) ]
+    check "the old file after SIG$signal" same whole.png "at$signal/o.png"
+    [ $signal = KILL ] || check "nothing else is left" no_temporary "at$signal"
+done
+
 # The tag that is to be left is not dropped.
 gives 1 "gimgxf: $samples/f-sideways.jpg: --strip would drop the orientation, 6\
 , that --ignore-orientation leaves" --strip --ignore-orientation rotate90 \
