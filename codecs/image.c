@@ -45,22 +45,45 @@ unsigned image_bits(const struct image *img)
     return bits;
 }
 
+/* What planes of blocks have room for beyond their size, each way: libjpeg reads
+ * and writes whole groups of up to 4 x 4 of them (T.81, A.2.3). */
+enum { GROUP = 4 };
+
 /* Cannot wrap: a row is below 2^31 cells of 128 bytes. */
 static uint64_t row_stride(uint64_t width, enum cell cell)
 {
-    uint64_t mask = IMAGE_STRIDE - 1;
-    return (width * cell_size(cell) + mask) & ~mask;
+    uint64_t unit = cell == CELL_DCT ? GROUP * cell_size(cell) : IMAGE_STRIDE;
+    return (width * cell_size(cell) + unit - 1) / unit * unit;
 }
 
-/* The bytes of all planes; 0 if they are no number of bytes. */
-static uint64_t all_planes(uint64_t width, uint64_t height, unsigned nplanes,
-                           enum cell cell)
+static uint64_t rows_of(uint64_t height, enum cell cell)
 {
-    uint64_t plane, all;
-    if (__builtin_mul_overflow(row_stride(width, cell), height, &plane) ||
-        __builtin_mul_overflow(plane, nplanes, &all) || all > SIZE_MAX / 2)
-        return 0;
-    return all;
+    return cell == CELL_DCT ? (height + GROUP - 1) / GROUP * GROUP : height;
+}
+
+/* A plane whose size is not set is as large as the picture. */
+static void plane_shape(const struct image *img, unsigned i, uint64_t *width,
+                        uint64_t *height)
+{
+    const struct plane *plane = &img->plane[i];
+    *width = plane->width ? plane->width : img->width;
+    *height = plane->height ? plane->height : img->height;
+}
+
+/* The bytes of all planes, as they are or with their axes exchanged; 0 if they
+ * are no number of bytes. */
+static uint64_t all_planes(const struct image *img, bool exchanged)
+{
+    uint64_t width, height, plane, all = 0;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        plane_shape(img, i, exchanged ? &height : &width,
+                    exchanged ? &width : &height);
+        if (__builtin_mul_overflow(row_stride(width, img->cell),
+                                   rows_of(height, img->cell), &plane) ||
+            __builtin_add_overflow(all, plane, &all))
+            return 0;
+    }
+    return all > SIZE_MAX / 2 ? 0 : all;
 }
 
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
@@ -77,54 +100,69 @@ int image_check(uint64_t width, uint64_t height, unsigned nplanes,
         return fail(err,
                     "%llu x %llu pixels are more than --max-pixels allows",
                     (unsigned long long)width, (unsigned long long)height);
-    uint64_t once = all_planes(width, height, nplanes, cell);
-    uint64_t turned = all_planes(height, width, nplanes, cell);
+    struct image img = { .cell = cell,
+                         .width = (uint32_t)width,
+                         .height = (uint32_t)height,
+                         .nplanes = nplanes };
+    return image_check_memory(&img, limits, err);
+}
+
+int image_check_memory(const struct image *img, const struct limits *limits,
+                       struct err *err)
+{
+    uint64_t once = all_planes(img, false), turned = all_planes(img, true);
     if (once == 0 || turned == 0 || once > limits->bytes ||
         turned > limits->bytes - once)
         return fail(err,
-                    "%llu x %llu pixels in %u channels need more memory than "
+                    "%u x %u pixels in %u channels need more memory than "
                     "--max-memory allows",
-                    (unsigned long long)width, (unsigned long long)height,
-                    nplanes);
+                    img->width, img->height, img->nplanes);
     return 0;
 }
 
 int image_alloc(struct image *img, struct mem mem, struct err *err)
 {
-    uint64_t size =
-        all_planes(img->width, img->height, img->nplanes, img->cell);
+    uint64_t size = all_planes(img, false), width, height;
     uint8_t *cells = size ? mem.alloc(mem.context, size) : NULL;
     if (!cells)
         return fail(err, "no memory for %u x %u pixels in %u channels",
                     img->width, img->height, img->nplanes);
-    size_t stride = row_stride(img->width, img->cell);
-    for (unsigned i = 0; i < img->nplanes; i++)
-        img->plane[i] = (struct plane){
-            .data = cells + i * stride * img->height,
-            .stride = stride,
-            .width = img->width,
-            .height = img->height,
-        };
     img->cells = cells;
     img->size = size;
     img->mem = mem;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        plane_shape(img, i, &width, &height);
+        img->plane[i] = (struct plane){
+            .data = cells,
+            .stride = row_stride(width, img->cell),
+            .width = (uint32_t)width,
+            .height = (uint32_t)height,
+        };
+        cells += img->plane[i].stride * rows_of(height, img->cell);
+    }
     return 0;
 }
 
 int image_like(struct image *dst, const struct image *src, enum xform t,
                struct mem mem, struct err *err)
 {
+    bool exchanged = xform_transposes(t);
     *dst = (struct image){
         .cell = src->cell,
         .color = src->color,
         .alpha = src->alpha,
-        .width = xform_transposes(t) ? src->height : src->width,
-        .height = xform_transposes(t) ? src->width : src->height,
+        .width = exchanged ? src->height : src->width,
+        .height = exchanged ? src->width : src->height,
         .maxval = src->maxval,
         .nplanes = src->nplanes,
         .orientation = src->orientation,
         .turned = xform_then(src->turned, t),
     };
+    for (unsigned i = 0; i < src->nplanes; i++) {
+        const struct plane *plane = &src->plane[i];
+        dst->plane[i].width = exchanged ? plane->height : plane->width;
+        dst->plane[i].height = exchanged ? plane->width : plane->height;
+    }
     return image_alloc(dst, mem, err);
 }
 

@@ -73,7 +73,7 @@ struct image {
     uint32_t maxval;        /* the value of full intensity (for COLOR_INDEXED:
                                2^bits - 1); 0 for CELL_F32 */
     unsigned nplanes;
-    struct plane plane[IMAGE_PLANES];
+    struct plane plane[IMAGE_PLANES]; /* may differ in size */
     uint8_t *cells;       /* the one block of memory that holds all planes */
     size_t size;          /* its bytes */
     unsigned orientation; /* the tag of the file, 1..8; 1 if it has none */
@@ -93,9 +93,16 @@ struct limits {
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
                 enum cell cell, const struct limits *limits, struct err *err);
 
-/* Allocates `nplanes` planes of width x height cells each, whose content is
- * undefined. cell, width, height and nplanes are set, all else is 0. On failure
- * there is nothing to free. */
+/* The memory part of it, of planes of different sizes: those that are set, as
+ * image_alloc() takes them. */
+int image_check_memory(const struct image *img, const struct limits *limits,
+                       struct err *err);
+
+/* Allocates `nplanes` planes whose content is undefined, each of the width and
+ * height that are set in it, or of those of the picture where they are 0. cell,
+ * width, height and nplanes are set, all else is 0. Planes of CELL_DCT have room
+ * for rows and columns up to the next multiple of 4, which is padding like what
+ * lies between rows. On failure there is nothing to free. */
 int image_alloc(struct image *img, struct mem mem, struct err *err);
 
 /* Makes dst a picture of src's kind, with the size it has after t, whose cells
