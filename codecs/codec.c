@@ -24,3 +24,10 @@ const struct codec *codec_by_name(const char *name)
                 return codecs[i];
     return NULL;
 }
+
+bool coded_turns(const struct coded *coded, enum form form, enum xform t)
+{
+    const struct grain *grain = &coded->grain[form];
+    return (!xform_reverses_x(t) || coded->width % grain->x == 0) &&
+           (!xform_reverses_y(t) || coded->height % grain->y == 0);
+}

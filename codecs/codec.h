@@ -8,9 +8,21 @@
 #include "codecs/pool.h"
 #include "codecs/rows.h"
 
+/* In which form a picture is decoded. What is further down is closer to the
+ * file, and less of it can be turned: struct coded. */
+enum form {
+    FORM_SAMPLES, /* planes of the size of the picture */
+    FORM_PLANES,  /* the samples that the file stores: chroma may have fewer */
+    FORM_CODED,   /* blocks of coefficients, as they are */
+    FORM_COUNT,
+};
+
 struct load_opts {
     struct limits limits;
     struct mem mem;  /* where the cells go */
+    enum form form;  /* more than FORM_SAMPLES: of a codec that has `look` */
+    uint32_t width, height; /* FORM_CODED: take no more columns and rows than
+                               these, which are whole grains; 0: take all */
     bool tolerant;   /* take what can be read of a damaged file, and warn */
     bool neutral;    /* fill the neutral fields of the meta, and decode to
                         colors that other formats know: the picture will be
@@ -33,6 +45,7 @@ struct save_opts {
     int quality;          /* 1..100 of a lossy format; 0: the codec's own */
     int effort;           /* to make a PNG small: 1 + 0..9, as zlib counts; 0:
                              what is best for most */
+    bool optimize;        /* the smallest file, if that takes longer */
     enum strip strip;
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
     struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.
@@ -42,6 +55,20 @@ struct save_opts {
 
 /* Levels of compression that have a name. */
 enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
+
+/* What has to be known of a file to turn it in the form that suits. */
+struct coded {
+    uint32_t width, height;
+    unsigned orientation; /* the tag, 1..8 */
+    /* An axis that runs backwards after a turn has to be a whole number of
+     * grains, in pixels: what is smaller cannot be cut. */
+    struct grain {
+        uint32_t x, y;
+    } grain[FORM_COUNT];
+};
+
+/* Whether this picture can be turned by t in this form. */
+bool coded_turns(const struct coded *coded, enum form form, enum xform t);
 
 /* What a format can hold. A picture is made to fit by codecs/convert.h. */
 struct holds {
@@ -63,6 +90,10 @@ struct codec {
     struct holds holds;
     /* Whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);
+    /* Reads no more than what comes before the pixels. NULL: there is but one
+     * form, FORM_SAMPLES. */
+    int (*look)(struct coded *coded, struct bytes file,
+                const struct load_opts *opts, struct err *err);
     /* Makes a picture of a whole file. img is {0}; on failure it stays so.
      * A picture whose colors no other format holds is read all the same. */
     int (*decode)(struct image *img, struct bytes file,

@@ -45,20 +45,19 @@ unsigned image_bits(const struct image *img)
     return bits;
 }
 
-/* What planes of blocks have room for beyond their size, each way: libjpeg reads
- * and writes whole groups of up to 4 x 4 of them (T.81, A.2.3). */
-enum { GROUP = 4 };
+/* What a plane has room for beyond its size, each way. libjpeg reads and writes
+ * whole groups of up to 4 x 4 blocks (T.81, A.2.3), of which one may be in the
+ * picture. */
+static unsigned room_of(enum cell cell)
+{
+    return cell == CELL_DCT ? 3 : 0;
+}
 
 /* Cannot wrap: a row is below 2^31 cells of 128 bytes. */
 static uint64_t row_stride(uint64_t width, enum cell cell)
 {
-    uint64_t unit = cell == CELL_DCT ? GROUP * cell_size(cell) : IMAGE_STRIDE;
-    return (width * cell_size(cell) + unit - 1) / unit * unit;
-}
-
-static uint64_t rows_of(uint64_t height, enum cell cell)
-{
-    return cell == CELL_DCT ? (height + GROUP - 1) / GROUP * GROUP : height;
+    uint64_t mask = IMAGE_STRIDE - 1;
+    return ((width + room_of(cell)) * cell_size(cell) + mask) & ~mask;
 }
 
 /* A plane whose size is not set is as large as the picture. */
@@ -79,11 +78,17 @@ static uint64_t all_planes(const struct image *img, bool exchanged)
         plane_shape(img, i, exchanged ? &height : &width,
                     exchanged ? &width : &height);
         if (__builtin_mul_overflow(row_stride(width, img->cell),
-                                   rows_of(height, img->cell), &plane) ||
+                                   height + room_of(img->cell), &plane) ||
             __builtin_add_overflow(all, plane, &all))
             return 0;
     }
     return all > SIZE_MAX / 2 ? 0 : all;
+}
+
+static int too_many(uint64_t width, uint64_t height, struct err *err)
+{
+    return fail(err, "%llu x %llu pixels are more than --max-pixels allows",
+                (unsigned long long)width, (unsigned long long)height);
 }
 
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
@@ -95,21 +100,20 @@ int image_check(uint64_t width, uint64_t height, unsigned nplanes,
     if (nplanes == 0 || nplanes > IMAGE_PLANES)
         return fail(err, "%u channels; from 1 to %d can be read", nplanes,
                     IMAGE_PLANES);
-    if (width > IMAGE_DIMENSION || height > IMAGE_DIMENSION ||
-        width * height > limits->pixels)
-        return fail(err,
-                    "%llu x %llu pixels are more than --max-pixels allows",
-                    (unsigned long long)width, (unsigned long long)height);
+    if (width > IMAGE_DIMENSION || height > IMAGE_DIMENSION)
+        return too_many(width, height, err);
     struct image img = { .cell = cell,
                          .width = (uint32_t)width,
                          .height = (uint32_t)height,
                          .nplanes = nplanes };
-    return image_check_memory(&img, limits, err);
+    return image_check_planes(&img, limits, err);
 }
 
-int image_check_memory(const struct image *img, const struct limits *limits,
+int image_check_planes(const struct image *img, const struct limits *limits,
                        struct err *err)
 {
+    if ((uint64_t)img->width * img->height > limits->pixels)
+        return too_many(img->width, img->height, err);
     uint64_t once = all_planes(img, false), turned = all_planes(img, true);
     if (once == 0 || turned == 0 || once > limits->bytes ||
         turned > limits->bytes - once)
@@ -138,7 +142,7 @@ int image_alloc(struct image *img, struct mem mem, struct err *err)
             .width = (uint32_t)width,
             .height = (uint32_t)height,
         };
-        cells += img->plane[i].stride * rows_of(height, img->cell);
+        cells += img->plane[i].stride * (height + room_of(img->cell));
     }
     return 0;
 }

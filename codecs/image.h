@@ -93,16 +93,14 @@ struct limits {
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
                 enum cell cell, const struct limits *limits, struct err *err);
 
-/* The memory part of it, of planes of different sizes: those that are set, as
- * image_alloc() takes them. */
-int image_check_memory(const struct image *img, const struct limits *limits,
+/* The same for planes of different sizes, as image_alloc() takes them. */
+int image_check_planes(const struct image *img, const struct limits *limits,
                        struct err *err);
 
 /* Allocates `nplanes` planes whose content is undefined, each of the width and
  * height that are set in it, or of those of the picture where they are 0. cell,
  * width, height and nplanes are set, all else is 0. Planes of CELL_DCT have room
- * for rows and columns up to the next multiple of 4, which is padding like what
- * lies between rows. On failure there is nothing to free. */
+ * for 3 rows and columns more, which is padding like what lies between rows. On failure there is nothing to free. */
 int image_alloc(struct image *img, struct mem mem, struct err *err);
 
 /* Makes dst a picture of src's kind, with the size it has after t, whose cells

@@ -23,6 +23,7 @@ const struct codec codec_jpeg = {
                     HOLDS_DENSITY,
     },
     .probe = probe,
+    .look = look_jpeg,
     .decode = read_jpeg,
     .encode = write_jpeg,
 };

@@ -7,6 +7,8 @@
 
 #include "codecs/codec.h"
 
+int look_jpeg(struct coded *coded, struct bytes file,
+              const struct load_opts *opts, struct err *err);
 int read_jpeg(struct image *img, struct bytes file,
               const struct load_opts *opts, struct err *err);
 int write_jpeg(struct bytes *file, const struct image *img,

@@ -16,6 +16,9 @@
 
 #include <jerror.h>
 
+#include "codecs/jpeg_blocks.h"
+#include "codecs/jpeg_coding.h"
+#include "codecs/jpeg_planes.h"
 #include "codecs/planes.h"
 
 /* A small file can ask for thousands of passes over a large picture. Progressive
@@ -29,8 +32,12 @@ struct reader {
     jmp_buf out;
     const struct load_opts *opts;
     struct image *img;
+    size_t segments; /* how many of the list are in the meta */
+    int scans;       /* how many have been noted */
     uint8_t *row;
-    bool pixels; /* the planes are there, and hold what has been read */
+    struct blocks blocks;
+    unsigned lent; /* how many of them libjpeg has */
+    bool pixels;   /* the planes are there, and hold what has been read */
     struct err *err;
 };
 
@@ -67,6 +74,18 @@ static void on_message(j_common_ptr cinfo, int level)
     }
 }
 
+/* A scan has begun when libjpeg is about to read the first of it. */
+static void note_scan(struct reader *r)
+{
+    if (r->d.input_scan_number == r->scans)
+        return;
+    r->scans = r->d.input_scan_number;
+    if (!coding_note_scan(r->img->meta, &r->d)) {
+        fail(r->err, "no memory for so many scans");
+        leave(r);
+    }
+}
+
 static void on_progress(j_common_ptr cinfo)
 {
     struct reader *r = cinfo->client_data;
@@ -74,6 +93,8 @@ static void on_progress(j_common_ptr cinfo)
         fail(r->err, "more than %d scans", SCANS_MAX);
         leave(r);
     }
+    note_scan(r);
+    r->pixels = r->pixels || r->lent; /* they are being read */
 }
 
 static void set_up(struct reader *r)
@@ -87,12 +108,35 @@ static void set_up(struct reader *r)
         jpeg_save_markers(&r->d, JPEG_APP0 + n, SEGMENT_MAX);
 }
 
+/* Those that are new in the list, which grows while scans are read. */
 static void take_segments(struct reader *r)
 {
-    struct meta *meta = r->img->meta;
-    for (jpeg_saved_marker_ptr m = r->d.marker_list; m; m = m->next)
-        if (segment_add(meta, m->marker, m->data, m->data_length, r->err))
+    size_t i = 0;
+    for (jpeg_saved_marker_ptr m = r->d.marker_list; m; m = m->next) {
+        if (i++ < r->segments)
+            continue;
+        if (segment_add(r->img->meta, m->marker, m->data, m->data_length,
+                        r->err))
             leave(r);
+        r->segments++;
+    }
+}
+
+/* What comes before the first scan. No viewer looks for an orientation behind
+ * it. */
+static void read_header(struct reader *r, struct bytes file)
+{
+    jpeg_create_decompress(&r->d);
+    set_up(r);
+    jpeg_mem_src(&r->d, file.data, file.size);
+    jpeg_read_header(&r->d, TRUE);
+    if (r->d.data_precision != 8) {
+        fail(r->err, "%d bits a sample; only 8 can be read",
+             r->d.data_precision);
+        leave(r);
+    }
+    take_segments(r);
+    segments_note(r->img);
 }
 
 /* YCbCr stays YCbCr on its way to another JPEG: nothing is lost to rounding. */
@@ -119,52 +163,69 @@ static void choose_color(struct reader *r)
         r->d.out_color_space = JCS_YCCK;
         break;
     default:
+        img->color = COLOR_OTHER;
+        if (r->opts->form == FORM_CODED)
+            break;
         fail(r->err, "%d components of an unknown color space",
              r->d.num_components);
         leave(r);
     }
 }
 
-static void shape(struct reader *r)
+/* Planes of the sizes that the components have: of samples, or of blocks. */
+static void shape_planes(struct reader *r)
 {
     struct image *img = r->img;
-    if (r->d.data_precision != 8) {
-        fail(r->err, "%d bits a sample; only 8 can be read",
-             r->d.data_precision);
+    bool blocks = r->opts->form == FORM_CODED;
+    if (img->nplanes > COMPONENTS) {
+        fail(r->err, "%u components; up to %d can be turned as they are",
+             img->nplanes, COMPONENTS);
         leave(r);
     }
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        const jpeg_component_info *info = &r->d.comp_info[i];
+        img->plane[i].width =
+            blocks ? info->width_in_blocks : info->downsampled_width;
+        img->plane[i].height =
+            blocks ? info->height_in_blocks : info->downsampled_height;
+    }
+}
+
+static void shape(struct reader *r, struct bytes file)
+{
+    struct image *img = r->img;
     choose_color(r);
-    img->cell = CELL_U8;
+    img->cell = r->opts->form == FORM_CODED ? CELL_DCT : CELL_U8;
     img->maxval = 255;
     img->width = r->d.image_width;
     img->height = r->d.image_height;
     img->nplanes = (unsigned)r->d.num_components;
-    img->meta->jpeg.space = r->d.jpeg_color_space;
-    img->meta->jpeg.progressive = r->d.progressive_mode;
-    img->meta->jpeg.arithmetic = r->d.arith_code;
-    img->meta->jpeg.restart = r->d.restart_interval;
-    for (int i = 0; i < r->d.num_components; i++)
-        img->meta->jpeg.ids[i] = (uint8_t)r->d.comp_info[i].component_id;
+    coding_note(img->meta, &r->d, file);
+    if (r->opts->form == FORM_SAMPLES) {
+        memset(img->meta->jpeg.across, 1, sizeof img->meta->jpeg.across);
+        memset(img->meta->jpeg.down, 1, sizeof img->meta->jpeg.down);
+    } else {
+        shape_planes(r);
+    }
 }
 
 static void allocate(struct reader *r)
 {
     struct image *img = r->img;
-    if (image_check(img->width, img->height, img->nplanes, img->cell,
-                    &r->opts->limits, r->err) ||
+    if (image_check_planes(img, &r->opts->limits, r->err) ||
         image_alloc(img, r->opts->mem, r->err))
         leave(r);
-    r->row = malloc((size_t)img->width * img->nplanes);
+    if (r->opts->tolerant && img->cell == CELL_U8)
+        memset(img->cells, 0, img->size);
+}
+
+static void read_samples(struct reader *r)
+{
+    r->row = malloc((size_t)r->img->width * r->img->nplanes);
     if (!r->row) {
         fail(r->err, "no memory for a row");
         leave(r);
     }
-    if (r->opts->tolerant)
-        memset(img->cells, 0, img->size);
-}
-
-static void read_rows(struct reader *r)
-{
     jpeg_start_decompress(&r->d);
     r->pixels = true;
     while (r->d.output_scanline < r->d.output_height) {
@@ -173,6 +234,35 @@ static void read_rows(struct reader *r)
         jpeg_read_scanlines(&r->d, &row, 1);
         planes_split_row(r->img, y, r->row);
     }
+}
+
+static void read_planes(struct reader *r)
+{
+    r->d.raw_data_out = TRUE;
+    jpeg_start_decompress(&r->d);
+    r->pixels = true;
+    stored_planes_read(&r->d, r->img);
+}
+
+/* libjpeg asks for one array a component, in their order. */
+static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
+                                  JDIMENSION across, JDIMENSION down,
+                                  JDIMENSION at_once)
+{
+    struct reader *r = cinfo->client_data;
+    (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
+    if (r->lent == r->img->nplanes) {
+        fail(r->err, "more components than there are");
+        leave(r);
+    }
+    return r->blocks.list[r->lent++];
+}
+
+static void read_coded(struct reader *r)
+{
+    blocks_lend(&r->blocks, r->img, (j_common_ptr)&r->d);
+    r->d.mem->request_virt_barray = lend_next;
+    jpeg_read_coefficients(&r->d);
 }
 
 static void take_neutral(struct reader *r)
@@ -202,13 +292,16 @@ static void take_neutral(struct reader *r)
 
 static void read_all(struct reader *r, struct bytes file)
 {
-    jpeg_create_decompress(&r->d);
-    set_up(r);
-    jpeg_mem_src(&r->d, file.data, file.size);
-    jpeg_read_header(&r->d, TRUE);
-    shape(r);
+    static void (*const read[FORM_COUNT])(struct reader *r) = {
+        [FORM_SAMPLES] = read_samples,
+        [FORM_PLANES] = read_planes,
+        [FORM_CODED] = read_coded,
+    };
+    read_header(r, file);
+    note_scan(r);
+    shape(r, file);
     allocate(r);
-    read_rows(r);
+    read[r->opts->form](r);
     /* To the end of the image. jpeg_finish_decompress() would do it, and free the
      * list of segments. */
     while (!jpeg_input_complete(&r->d))
@@ -232,18 +325,58 @@ static int read_guarded(struct reader *r, struct bytes file)
     return 0;
 }
 
-/* The list of segments may have grown while the scans were read, so it is taken
- * at the end. */
+/* Fewer columns and rows: what is left out of the planes stays in memory. */
+static void trim(struct reader *r)
+{
+    struct image *img = r->img;
+    const jpeg_component_info *info = r->d.comp_info;
+    uint32_t width = r->opts->width, height = r->opts->height;
+    if (r->opts->form != FORM_CODED || !width || !height)
+        return;
+    uint32_t x = DCTSIZE * (uint32_t)r->d.max_h_samp_factor;
+    uint32_t y = DCTSIZE * (uint32_t)r->d.max_v_samp_factor;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        uint64_t across = (uint64_t)width * (uint32_t)info[i].h_samp_factor;
+        uint64_t down = (uint64_t)height * (uint32_t)info[i].v_samp_factor;
+        img->plane[i].width = (uint32_t)((across + x - 1) / x);
+        img->plane[i].height = (uint32_t)((down + y - 1) / y);
+    }
+    img->width = width;
+    img->height = height;
+}
+
 static int take_guarded(struct reader *r)
 {
+    unsigned orientation = r->img->orientation;
     if (setjmp(r->out))
         return -1;
+    coding_note_tables(r->img->meta, &r->d);
+    blocks_finish(&r->blocks);
+    trim(r);
     take_segments(r);
     segments_note(r->img);
+    r->img->orientation = orientation;
     if (!r->opts->neutral)
         return 0;
     take_neutral(r);
     return segments_to_neutral(r->img, r->err);
+}
+
+/* Starts a reader, which end() ends. */
+static int begin(struct reader *r)
+{
+    r->d.err = jpeg_std_error(&r->mgr);
+    r->mgr.error_exit = on_error;
+    r->mgr.emit_message = on_message;
+    r->d.client_data = r;
+    r->img->meta = meta_new(&codec_jpeg);
+    return r->img->meta ? 0 : fail(r->err, "no memory for the decoder");
+}
+
+static void end(struct reader *r)
+{
+    jpeg_destroy_decompress(&r->d);
+    free(r->row);
 }
 
 int read_jpeg(struct image *img, struct bytes file,
@@ -251,19 +384,36 @@ int read_jpeg(struct image *img, struct bytes file,
 {
     struct reader r = { .opts = opts, .img = img, .err = err };
     int status = -1;
-
-    r.d.err = jpeg_std_error(&r.mgr);
-    r.mgr.error_exit = on_error;
-    r.mgr.emit_message = on_message;
-    r.d.client_data = &r;
-    img->meta = meta_new(&codec_jpeg);
-    if (!img->meta)
-        fail(err, "no memory for the decoder");
-    else if (read_guarded(&r, file) == 0)
+    if (begin(&r) == 0 && read_guarded(&r, file) == 0)
         status = take_guarded(&r);
-    jpeg_destroy_decompress(&r.d);
-    free(r.row);
+    end(&r);
     if (status)
         image_free(img);
+    return status;
+}
+
+static int look_guarded(struct reader *r, struct coded *coded,
+                        struct bytes file)
+{
+    if (setjmp(r->out))
+        return -1;
+    read_header(r, file);
+    coded->width = r->d.image_width;
+    coded->height = r->d.image_height;
+    coded->orientation = r->img->orientation;
+    coding_grains(coded, &r->d);
+    return 0;
+}
+
+int look_jpeg(struct coded *coded, struct bytes file,
+              const struct load_opts *opts, struct err *err)
+{
+    struct image img = { 0 }; /* for its meta */
+    struct reader r = { .opts = opts, .img = &img, .err = err };
+    int status = -1;
+    if (begin(&r) == 0)
+        status = look_guarded(&r, coded, file);
+    end(&r);
+    image_free(&img);
     return status;
 }

@@ -7,6 +7,9 @@
 
 #include <jpeglib.h>
 
+#include "codecs/jpeg_blocks.h"
+#include "codecs/jpeg_coding.h"
+#include "codecs/jpeg_planes.h"
 #include "codecs/planes.h"
 
 enum {
@@ -29,6 +32,7 @@ struct writer {
     const struct save_opts *opts;
     const struct meta *meta; /* whose parts are written */
     struct bytes *segment;   /* what each of them says now */
+    struct blocks blocks;
     uint8_t *row;
     struct err *err;
 };
@@ -89,7 +93,7 @@ static void set_colors(struct writer *w)
     static const J_COLOR_SPACE spaces[] = {
         [COLOR_GRAY] = JCS_GRAYSCALE, [COLOR_RGB] = JCS_RGB,
         [COLOR_YCC] = JCS_YCbCr,      [COLOR_CMYK] = JCS_CMYK,
-        [COLOR_YCCK] = JCS_YCCK,
+        [COLOR_YCCK] = JCS_YCCK,      [COLOR_OTHER] = JCS_UNKNOWN,
     };
     const struct image *img = w->img;
     w->c.image_width = img->width;
@@ -97,17 +101,12 @@ static void set_colors(struct writer *w)
     w->c.input_components = (int)img->nplanes;
     w->c.in_color_space = spaces[img->color];
     jpeg_set_defaults(&w->c);
-    if (!codec_is_own(&codec_jpeg, img))
-        return;
-    /* Where no segment tells the color space, readers guess it by the ids. */
-    jpeg_set_colorspace(&w->c, img->meta->jpeg.space);
-    for (int i = 0; i < w->c.num_components; i++)
-        w->c.comp_info[i].component_id = img->meta->jpeg.ids[i];
+    if (codec_is_own(&codec_jpeg, img))
+        jpeg_set_colorspace(&w->c, img->meta->jpeg.space);
 }
 
 static void set_coding(struct writer *w)
 {
-    const struct meta *meta = w->img->meta;
     int quality = w->opts->quality ? w->opts->quality : QUALITY;
     jpeg_set_quality(&w->c, quality, TRUE);
     if (quality >= QUALITY_FULL)
@@ -115,13 +114,6 @@ static void set_coding(struct writer *w)
             w->c.comp_info[i].h_samp_factor =
                 w->c.comp_info[i].v_samp_factor = 1;
     w->c.optimize_coding = TRUE;
-    if (!codec_is_own(&codec_jpeg, w->img))
-        return;
-    w->c.optimize_coding = !meta->jpeg.arithmetic; /* it has no tables */
-    w->c.arith_code = meta->jpeg.arithmetic;
-    w->c.restart_interval = meta->jpeg.restart;
-    if (meta->jpeg.progressive)
-        jpeg_simple_progression(&w->c);
 }
 
 /* JFIF knows dots an inch and dots a cm, up to 65535. */
@@ -160,23 +152,8 @@ static void write_segments(struct writer *w)
         jpeg_write_icc_profile(&w->c, meta->icc.data, (unsigned)meta->icc.size);
 }
 
-static int write_guarded(struct writer *w)
+static void write_samples(struct writer *w)
 {
-    if (setjmp(w->out))
-        return -1;
-    jpeg_create_compress(&w->c);
-    w->to.init_destination = on_begin;
-    w->to.empty_output_buffer = on_full;
-    w->to.term_destination = on_end;
-    w->c.dest = &w->to;
-    set_colors(w);
-    set_coding(w);
-    if (w->meta == w->img->meta) { /* what the file had is among the parts */
-        w->c.write_JFIF_header = FALSE;
-        w->c.write_Adobe_marker = FALSE;
-    } else if (w->img->meta && w->opts->strip == STRIP_NOTHING) {
-        set_density(w);
-    }
     jpeg_start_compress(&w->c, TRUE);
     write_segments(w);
     while (w->c.next_scanline < w->c.image_height) {
@@ -184,7 +161,63 @@ static int write_guarded(struct writer *w)
         planes_join_row(w->img, w->c.next_scanline, w->row);
         jpeg_write_scanlines(&w->c, &row, 1);
     }
+}
+
+static void write_planes(struct writer *w)
+{
+    w->c.raw_data_in = TRUE;
+    jpeg_start_compress(&w->c, TRUE);
+    write_segments(w);
+    stored_planes_write(&w->c, w->img);
+}
+
+static void write_coded(struct writer *w)
+{
+    blocks_lend(&w->blocks, w->img, (j_common_ptr)&w->c);
+    jpeg_write_coefficients(&w->c, w->blocks.list);
+    write_segments(w);
+}
+
+static void write_all(struct writer *w)
+{
+    if (w->img->cell == CELL_DCT)
+        write_coded(w);
+    else if (codec_is_own(&codec_jpeg, w->img) &&
+             w->c.in_color_space == w->c.jpeg_color_space)
+        write_planes(w);
+    else
+        write_samples(w);
     jpeg_finish_compress(&w->c);
+}
+
+static void set_up(struct writer *w)
+{
+    jpeg_create_compress(&w->c);
+    w->to.init_destination = on_begin;
+    w->to.empty_output_buffer = on_full;
+    w->to.term_destination = on_end;
+    w->c.dest = &w->to;
+    set_colors(w);
+    if (codec_is_own(&codec_jpeg, w->img)) {
+        coding_set(&w->c, w->img, w->opts);
+        /* What the file had is among the parts. */
+        w->c.write_JFIF_header = FALSE;
+        w->c.write_Adobe_marker = FALSE;
+        return;
+    }
+    set_coding(w);
+    if (w->img->meta && w->opts->strip == STRIP_NOTHING)
+        set_density(w);
+}
+
+static int write_guarded(struct writer *w)
+{
+    if (setjmp(w->out))
+        return -1;
+    set_up(w);
+    write_all(w);
+    if (codec_is_own(&codec_jpeg, w->img))
+        coding_mark_frame(w->file, w->img->meta);
     return 0;
 }
 

@@ -30,6 +30,7 @@ void meta_free(struct meta *meta)
     bytes_free(&meta->exif);
     bytes_free(&meta->xmp);
     bytes_free(&meta->comment);
+    bytes_free(&meta->jpeg.scans);
     free(meta);
 }
 

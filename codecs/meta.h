@@ -61,8 +61,16 @@ struct meta {
         int space;         /* a J_COLOR_SPACE */
         bool progressive;  /* coded in several scans */
         bool arithmetic;   /* else Huffman */
+        bool extended;     /* SOF1, although SOF0 may do */
+        bool standard;     /* Huffman tables as T.81, Annex K has them */
         unsigned restart;  /* MCUs between restart markers; 0: none */
+        unsigned columns;  /* MCUs in a row */
         uint8_t ids[4];    /* what the components are called */
+        uint8_t across[4]; /* sampling factors of the planes as decoded */
+        uint8_t down[4];
+        uint8_t table[4];  /* which quantization table each component has */
+        uint16_t step[4][64]; /* the tables, rows of steps */
+        struct bytes scans;   /* what is coded in which order; jpeg_coding.h */
     } jpeg;
 };
 

@@ -39,6 +39,17 @@ static inline bool xform_transposes(enum xform t)
     return (t & XFORM_TRANSPOSE) != 0;
 }
 
+/* Whether the columns, or the rows, of the source run backwards after t. */
+static inline bool xform_reverses_x(enum xform t)
+{
+    return (t & (xform_transposes(t) ? XFORM_MIRROR_Y : XFORM_MIRROR_X)) != 0;
+}
+
+static inline bool xform_reverses_y(enum xform t)
+{
+    return (t & (xform_transposes(t) ? XFORM_MIRROR_X : XFORM_MIRROR_Y)) != 0;
+}
+
 /* The turn that makes a picture with this orientation tag upright (EXIF 2.3,
  * tag 0x0112). A value outside 1..8 is read as 1: nothing to do. */
 enum xform xform_from_exif(unsigned orientation);

@@ -1,0 +1,49 @@
+/* How a JPEG file is coded beside its samples: tables, sampling, scans, restart
+ * intervals. What is noted of one file is what another is written by, turned as
+ * its picture was. */
+#ifndef CODECS_JPEG_CODING_H
+#define CODECS_JPEG_CODING_H
+
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "codecs/codec.h"
+
+/* As many components as a scan may have, and a picture that can be turned as it
+ * is coded. */
+enum { COMPONENTS = 4 };
+
+/* One scan (T.81, B.2.3): meta->jpeg.scans holds an array of these. */
+struct scan {
+    uint8_t count, component[COMPONENTS];
+    uint8_t from, to;   /* coefficients, in zigzag order */
+    uint8_t high, low;  /* bits known before, and after */
+};
+
+/* Where the marker of the frame header stands; 0 if there is none before the
+ * first scan. */
+size_t coding_find_frame(const uint8_t *file, size_t size);
+
+/* Notes what the headers before the first scan say. */
+void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
+
+/* Notes the scan that has just begun. False: no memory. */
+bool coding_note_scan(struct meta *meta, j_decompress_ptr d);
+
+/* Notes the quantization tables. To be called after all scans, each of which may
+ * have brought some. */
+void coding_note_tables(struct meta *meta, j_decompress_ptr d);
+
+/* In which sizes this file can be turned. */
+void coding_grains(struct coded *coded, j_decompress_ptr d);
+
+/* Makes c write img, which was decoded from a JPEG file, as that file was coded.
+ * The size, the color space and the defaults of c are set. */
+void coding_set(j_compress_ptr c, const struct image *img,
+                const struct save_opts *opts);
+
+/* Makes the frame header of what was written so be of the kind that it was. */
+void coding_mark_frame(struct bytes *file, const struct meta *meta);
+
+#endif

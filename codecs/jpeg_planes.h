@@ -1,0 +1,21 @@
+/* The samples that a JPEG file stores, each component in a plane of its own
+ * size: without conversion of colors, and without resampling. */
+#ifndef CODECS_JPEG_PLANES_H
+#define CODECS_JPEG_PLANES_H
+
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "codecs/image.h"
+
+/* Reads all rows into img, whose planes have the sizes that d has computed for
+ * its components. d has been started, for raw data. */
+void stored_planes_read(j_decompress_ptr d, const struct image *img);
+
+/* Writes all rows of img, whose planes have these sizes as well. c has been
+ * started, for raw data. What the last blocks have beyond the picture becomes
+ * what its last column and row are; the padding of img is used for that. */
+void stored_planes_write(j_compress_ptr c, const struct image *img);
+
+#endif
