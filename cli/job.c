@@ -21,6 +21,10 @@ struct work {
     struct bytes input, output;
     struct image img; /* as decoded, then as turned */
     enum xform turn;  /* of the stored pixels: the tag, then the operation */
+    bool own;         /* the output has the format of the input */
+    enum form form;   /* in which they are turned */
+    uint32_t width, height; /* to which they are trimmed; 0: they are not */
+    unsigned tag;     /* what turns them instead, 1..8; 0: they are turned */
 };
 
 static double now(void)
@@ -122,24 +126,105 @@ static int decode(struct work *w, struct load_opts *load, struct err *err)
     return status;
 }
 
+/* The tag, then the operation. */
+static enum xform turn_of(const struct options *opts, unsigned orientation)
+{
+    if (opts->ignore_orientation)
+        return opts->op;
+    return xform_then(xform_from_exif(orientation), opts->op);
+}
+
+static int choose_trim(struct work *w, const struct coded *coded,
+                       enum xform turn, struct err *err)
+{
+    const struct grain *grain = &coded->grain[FORM_CODED];
+    w->width = coded->width;
+    w->height = coded->height;
+    if (xform_reverses_x(turn))
+        w->width -= coded->width % grain->x;
+    if (xform_reverses_y(turn))
+        w->height -= coded->height % grain->y;
+    if (w->width && w->height)
+        return 0;
+    return fail(err, "%u x %u pixels are less than one block of %u x %u, so "
+                     "--edge trim would leave nothing",
+                coded->width, coded->height, grain->x, grain->y);
+}
+
+/* A picture that cannot be turned as it is coded: what reverses an axis would
+ * bring the rest of a block to the wrong end of it. */
+static int choose_edge(struct work *w, const struct coded *coded,
+                       enum xform turn, struct err *err)
+{
+    const struct grain *grain = &coded->grain[FORM_CODED];
+    switch (w->opts->edge) {
+    case EDGE_TRIM:
+        w->result->how = HOW_TRIMMED;
+        return choose_trim(w, coded, turn, err);
+    case EDGE_TAG:
+        w->result->how = HOW_TAGGED;
+        w->tag = xform_to_exif(turn);
+        return 0;
+    case EDGE_FAIL:
+        return fail(err, "%u x %u pixels are not whole blocks of %u x %u, so "
+                         "it cannot be turned without loss; --edge says what "
+                         "else to do",
+                    coded->width, coded->height, grain->x, grain->y);
+    case EDGE_REENCODE:
+        break;
+    }
+    w->form = FORM_PLANES;
+    return 0;
+}
+
+/* The form closest to the file in which the picture can be turned. */
+static int choose_form(struct work *w, struct err *err)
+{
+    const struct options *opts = w->opts;
+    struct result *result = w->result;
+    struct warnings unheard = { 0 }; /* they come again */
+    struct load_opts load = load_opts(opts, mem_plain, false, NULL, result);
+    struct coded coded;
+    result->how = result->to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
+    if (!w->own || !result->from->look)
+        return 0;
+    load.warnings = &unheard;
+    if (result->from->look(&coded, w->input, &load, err))
+        return -1;
+    enum xform turn = turn_of(opts, coded.orientation);
+    w->form = FORM_CODED;
+    if (opts->quality)
+        w->form = FORM_PLANES;
+    else if (coded_turns(&coded, FORM_CODED, turn))
+        result->how = HOW_LOSSLESS;
+    else if (choose_edge(w, &coded, turn, err))
+        return -1;
+    if (w->form == FORM_PLANES && !coded_turns(&coded, FORM_PLANES, turn))
+        w->form = FORM_SAMPLES;
+    return 0;
+}
+
 static int stage_decode(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
     struct result *result = w->result;
     struct mem mem = w->job->backend->memory(w->job->lane);
     /* Other samples are another picture to most of the metadata. */
-    bool neutral = result->to != result->from || opts->depth;
+    w->own = result->to == result->from && !opts->depth;
     struct load_opts load =
-        load_opts(opts, mem, neutral, w->job->pool, result);
+        load_opts(opts, mem, !w->own, w->job->pool, result);
+    if (choose_form(w, err))
+        return -1;
+    load.form = w->form;
+    load.width = w->width;
+    load.height = w->height;
     if (decode(w, &load, err))
         return -1;
     if (opts->ignore_orientation && opts->strip && w->img.orientation != 1)
         return fail(err, "--strip would drop the orientation, %u, that "
                          "--ignore-orientation leaves",
                     w->img.orientation);
-    w->turn = opts->op;
-    if (!opts->ignore_orientation)
-        w->turn = xform_then(xform_from_exif(w->img.orientation), opts->op);
+    w->turn = w->tag ? XFORM_NONE : turn_of(opts, w->img.orientation);
     return 0;
 }
 
@@ -151,12 +236,13 @@ static bool nothing_to_do(const struct work *w)
     const struct result *result = w->result;
     const char *suffix = options_suffix(w->job->input);
     bool lost = opts->tolerant && result->warnings.count;
-    bool same_tag = opts->ignore_orientation || w->img.orientation == 1;
+    bool same_tag = opts->ignore_orientation ||
+                    w->img.orientation == (w->tag ? w->tag : 1);
     bool same_kind = !result->to->kinds ||
                      strcasecmp(suffix, opts->format_name) == 0;
     return result->to == result->from && w->turn == XFORM_NONE && same_tag &&
            same_kind && !lost && !opts->strip && !opts->quality &&
-           !opts->effort && !opts->depth;
+           !opts->effort && !opts->optimize && !opts->depth;
 }
 
 static int turn(struct work *w, struct err *err)
@@ -188,7 +274,7 @@ static int stage_turn(struct work *w, struct err *err)
         .mem = w->job->backend->memory(w->job->lane),
         .warnings = &result->warnings,
     };
-    bool converted;
+    bool converted = false;
     if (nothing_to_do(w)) {
         result->how = HOW_UNCHANGED;
         result->warnings.count = 0; /* what would be lost is not */
@@ -197,12 +283,12 @@ static int stage_turn(struct work *w, struct err *err)
         return 0;
     }
     bytes_free(&w->input);
-    if (convert_to_fit(&w->img, result->to, &convert, &converted, err))
+    if (w->form == FORM_SAMPLES &&
+        convert_to_fit(&w->img, result->to, &convert, &converted, err))
         return -1;
     converted = converted || (result->to->rounds && result->to != result->from);
-    result->how = result->to->lossy ? HOW_REENCODED
-                  : converted       ? HOW_CONVERTED
-                                    : HOW_LOSSLESS;
+    if (converted && !result->to->lossy)
+        result->how = HOW_CONVERTED;
     result->turned = w->turn;
     return w->turn == w->img.turned ? 0 : turn(w, err);
 }
@@ -215,8 +301,9 @@ static int stage_encode(struct work *w, struct err *err)
         .suffix = opts->format_name,
         .quality = opts->quality,
         .effort = opts->effort,
+        .optimize = opts->optimize,
         .strip = opts->strip,
-        .orientation = opts->ignore_orientation ? 0 : 1,
+        .orientation = w->tag ? w->tag : opts->ignore_orientation ? 0 : 1,
         .pool = w->job->pool,
         .warnings = &result->warnings,
     };

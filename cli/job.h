@@ -20,6 +20,8 @@ enum how {
     HOW_LOSSLESS,  /* the same samples, moved */
     HOW_CONVERTED, /* the samples were made to fit, by codecs/convert.h */
     HOW_REENCODED, /* by a lossy codec */
+    HOW_TRIMMED,   /* the same samples, but for those at an edge */
+    HOW_TAGGED,    /* the same samples, where they were; the tag turns them */
 };
 
 struct job {

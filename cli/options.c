@@ -93,6 +93,20 @@ static int set_png_level(struct options *o, const char *value, struct err *err)
     return 0;
 }
 
+static int set_edge(struct options *o, const char *value, struct err *err)
+{
+    static const char *const names[] = {
+        [EDGE_REENCODE] = "reencode", [EDGE_TRIM] = "trim",
+        [EDGE_TAG] = "tag",           [EDGE_FAIL] = "fail",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0) {
+            o->edge = (enum edge)i;
+            return 0;
+        }
+    return fail(err, "'%s' is not reencode, trim, tag or fail", value);
+}
+
 static int set_depth(struct options *o, const char *value, struct err *err)
 {
     if (strcmp(value, "8") == 0)
@@ -226,7 +240,10 @@ static const struct row {
       "turn the pixels as stored, leave the tag" },
     { 0, "strip", "[=all]", SET(set_strip),
       "drop metadata; with =all the color profile too" },
-    { 0, "quality", "N", SET(set_quality), "of a JPEG, 1 to 100; 98 if not given" },
+    { 0, "edge", "WAY", SET(set_edge),
+      "of a JPEG's odd sizes: reencode, trim, tag, fail" },
+    { 0, "quality", "N", SET(set_quality), "encode a JPEG anew, 1 to 100" },
+    { 0, "optimize", NULL, FLAG(optimize), "make a JPEG as small as it gets" },
     { 0, "png-level", "LEVEL", SET(set_png_level),
       "fast, default or small; or 0 to 9" },
     { 0, "depth", "N", SET(set_depth), "make samples 8, 16 or float" },
@@ -418,6 +435,11 @@ static int check_words(struct options *opts, const char *const *word, int n,
     }
     if (parse_op(opts, word[0], err))
         return -1;
+    if (opts->edge == EDGE_TAG && opts->ignore_orientation)
+        return fail(err, "--edge tag sets the orientation that "
+                         "--ignore-orientation leaves");
+    if (opts->edge == EDGE_TAG && opts->strip)
+        return fail(err, "--strip drops the orientation that --edge tag sets");
     if (opts->preserve && n > 1 && strcmp(word[1], "-") == 0)
         return fail(err, "--preserve: standard input has no times");
     if (opts->nfiles != 2)

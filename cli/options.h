@@ -8,6 +8,9 @@ enum { OPTIONS_DEVICES = 16 };
 
 enum command { COMMAND_TURN, COMMAND_INFO, COMMAND_HELP, COMMAND_VERSION };
 
+/* What to do with a JPEG that cannot be turned as it is coded. */
+enum edge { EDGE_REENCODE, EDGE_TRIM, EDGE_TAG, EDGE_FAIL };
+
 struct options {
     enum command command;
     enum xform op;
@@ -23,6 +26,8 @@ struct options {
     enum strip strip;
     int quality;                /* 0: the codec's own */
     int effort;                 /* 0: the codec's own; else 1 + the level */
+    bool optimize;
+    enum edge edge;
     unsigned depth;             /* 0: as it is */
     bool background;
     uint8_t over[3];

@@ -84,6 +84,8 @@ static const char *const how_names[] = {
     [HOW_LOSSLESS] = "lossless",
     [HOW_CONVERTED] = "converted",
     [HOW_REENCODED] = "reencoded",
+    [HOW_TRIMMED] = "trimmed",
+    [HOW_TAGGED] = "tagged",
 };
 static const char *const stage_names[STAGES] = {
     [STAGE_READ] = "read",     [STAGE_DECODE] = "decode",

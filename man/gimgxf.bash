@@ -3,8 +3,8 @@
 # Whether a word is an option whose value is the next word.
 _gimgxf_takes_value() {
     case $1 in
-    --format | --quality | --png-level | --depth | --background | --max-pixels | \
-        --max-memory | --backend | --device | --max-vram | --threads | -j) return 0 ;;
+    --format | --edge | --quality | --png-level | --depth | --background | \
+        --max-pixels | --max-memory | --backend | --device | --max-vram | --threads | -j) return 0 ;;
     esac
     return 1
 }
@@ -37,10 +37,9 @@ _gimgxf() {
         hflip mirror flipv flip vflip transverse upright auto-orient copy
         identity'
     local options='--format --no-clobber --preserve --ignore-orientation
-        --strip --strip=all --quality --png-level --depth --background
-        --tolerant
-        --max-pixels --max-memory --backend --device --max-vram --threads --quiet
-        --verbose --json --help --version'
+        --strip --strip=all --edge --quality --optimize --png-level --depth
+        --background --tolerant --max-pixels --max-memory --backend --device
+        --max-vram --threads --quiet --verbose --json --help --version'
     COMPREPLY=()
     _gimgxf_words
 
@@ -57,6 +56,7 @@ _gimgxf() {
         case $option in
         --format) words='png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy' ;;
         --strip) words=all ;;
+        --edge) words='reencode trim tag fail' ;;
         --depth) words='8 16 float' ;;
         --background) words='white black' ;;
         --backend) words='auto cpu cuda' ;;

@@ -3,8 +3,8 @@
 # The words before the cursor that are no options and no values of options:
 # the operation, and the files.
 function __gimgxf_words
-    set -l values --format --quality --png-level --depth --background --max-pixels \
-        --max-memory --backend --device --max-vram --threads -j
+    set -l values --format --edge --quality --png-level --depth --background \
+        --max-pixels --max-memory --backend --device --max-vram --threads -j
     set -l skip 1 # the name of the program
     set -l ended 0
     for word in (commandline -opc)
@@ -70,7 +70,10 @@ complete -c gimgxf -s p -l preserve -d 'give the output the times of the input'
 complete -c gimgxf -l ignore-orientation \
     -d 'turn the pixels as stored, leave the tag'
 complete -c gimgxf -l strip -d 'drop metadata' -a all
-complete -c gimgxf -l quality -x -d 'of a JPEG, 1 to 100'
+complete -c gimgxf -l edge -x -d 'of a JPEG that is no whole blocks' \
+    -a 'reencode trim tag fail'
+complete -c gimgxf -l quality -x -d 'encode a JPEG anew, 1 to 100'
+complete -c gimgxf -l optimize -d 'make a JPEG as small as it gets'
 complete -c gimgxf -l png-level -x -a 'fast default small' \
     -d 'how hard to try to make a PNG small'
 complete -c gimgxf -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'

@@ -21,6 +21,8 @@ check seconds [ "$(field stdout seconds.decode)" != 0 ]
 gives 0 '' --json copy "$samples/f.ppm" same.ppm
 check unchanged [ "$(field stdout how)" = unchanged ]
 gives 0 '' --json rotate90 "$samples/f.jpg" out.jpg
+check lossless [ "$(field stdout how)" = lossless ]
+gives 0 '' --json --quality 90 rotate90 "$samples/f.jpg" out.jpg
 check reencoded [ "$(field stdout how)" = reencoded ]
 echo x >out.jpg
 gives 0 'gimgxf: out.jpg: exists, so it is left alone' --json -n rotate90 \
