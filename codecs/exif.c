@@ -492,3 +492,69 @@ void exif_drop_thumbnail(struct bytes *exif)
         erase(exif, strips_at, strips_length);
     put(&tiff, exif->data, link, 4, 0);
 }
+
+/* ---- A tag that was not there ---------------------------------------------*/
+
+/* A block of nothing but an orientation, to be put at its byte 19. */
+static const uint8_t smallest[] = {
+    'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, TYPE_SHORT,
+    0,   0,   0, 1,   0, 1, 0, 0, 0, 0, 0,    0,
+};
+
+/* Copies the entries of an IFD, which are in the order of their tags, to `to`,
+ * with an orientation among them. Returns how many there are then. */
+static unsigned copy_entries(const struct tiff *tiff, const struct ifd *ifd,
+                             uint8_t *data, size_t to, unsigned orientation)
+{
+    unsigned count = 0;
+    size_t at = ifd->start + 2, entry;
+    for (bool put_in = false; at < ifd->end || !put_in; count++) {
+        unsigned tag = at < ifd->end ? get(tiff, at, 2) : UINT16_MAX + 1;
+        entry = to + count * ENTRY;
+        if (tag > TAG_ORIENTATION && !put_in) {
+            memset(data + entry, 0, ENTRY);
+            put(tiff, data, entry, 2, TAG_ORIENTATION);
+            put(tiff, data, entry + ENTRY_TYPE, 2, TYPE_SHORT);
+            put(tiff, data, entry + ENTRY_COUNT, 4, 1);
+            put(tiff, data, entry + ENTRY_VALUE, 2, orientation);
+            put_in = true;
+            continue;
+        }
+        if (tag == TAG_ORIENTATION) /* one that cannot be read */
+            count--;
+        else
+            memcpy(data + entry, data + at, ENTRY);
+        at += ENTRY;
+    }
+    return count;
+}
+
+/* IFD0 is written anew behind all else, where it may grow. */
+int exif_add_orientation(struct bytes *exif, unsigned orientation)
+{
+    struct tiff tiff;
+    if (exif->size == 0) {
+        if (!bytes_append(exif, smallest, sizeof smallest))
+            return -1;
+        exif->data[19] = (uint8_t)orientation;
+        return 0;
+    }
+    if (!open_tiff(&tiff, exif->data, exif->size))
+        return -1;
+    struct ifd ifd0 = ifd_at(&tiff, get(&tiff, 4, 4));
+    size_t to = exif->size + (exif->size & 1);
+    if (!ifd0.start || to > UINT32_MAX ||
+        !bytes_reserve(exif, to - exif->size + ifd0.end - ifd0.start + ENTRY +
+                                 4))
+        return -1;
+    uint8_t *data = exif->data;
+    tiff.data = data;
+    uint32_t link = ifd0.link ? get(&tiff, ifd0.link, 4) : 0;
+    data[exif->size] = 0;
+    unsigned count = copy_entries(&tiff, &ifd0, data, to + 2, orientation);
+    put(&tiff, data, to, 2, count);
+    exif->size = to + 2 + count * ENTRY + 4;
+    put(&tiff, data, exif->size - 4, 4, link);
+    put(&tiff, data, 4, 4, (uint32_t)to);
+    return 0;
+}

@@ -41,4 +41,9 @@ int exif_set_thumbnail(struct bytes *exif, const void *jpeg, size_t length);
 /* Takes the thumbnail away, with its directory. The block may get shorter. */
 void exif_drop_thumbnail(struct bytes *exif);
 
+/* Makes exif_orientation() say so where there is no tag that could be set. The
+ * block, which owns its memory, grows; an empty one becomes one with this tag
+ * alone. -1: no memory, or it is no EXIF block, and nothing has changed. */
+int exif_add_orientation(struct bytes *exif, unsigned orientation);
+
 #endif

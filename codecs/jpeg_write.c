@@ -10,6 +10,7 @@
 #include "codecs/jpeg_blocks.h"
 #include "codecs/jpeg_coding.h"
 #include "codecs/jpeg_planes.h"
+#include "codecs/jpeg_tag.h"
 #include "codecs/planes.h"
 
 enum {
@@ -32,6 +33,7 @@ struct writer {
     const struct save_opts *opts;
     const struct meta *meta; /* whose parts are written */
     struct bytes *segment;   /* what each of them says now */
+    struct bytes exif;       /* one more, after those of JFIF */
     struct blocks blocks;
     uint8_t *row;
     struct err *err;
@@ -133,13 +135,27 @@ static void set_density(struct writer *w)
     w->c.Y_density = (UINT16)(d.y + 0.5);
 }
 
+static bool write_exif(struct writer *w)
+{
+    if (w->exif.size)
+        jpeg_write_marker(&w->c, JPEG_APP0 + 1, w->exif.data,
+                          (unsigned)w->exif.size);
+    return true;
+}
+
 static void write_segments(struct writer *w)
 {
     const struct meta *meta = w->img->meta;
-    for (size_t i = 0; i < w->meta->nparts; i++)
+    bool exif = false;
+    for (size_t i = 0; i < w->meta->nparts; i++) {
+        if (!exif && w->meta->part[i].where != JPEG_APP0)
+            exif = write_exif(w);
         if (w->segment[i].data)
             jpeg_write_marker(&w->c, (int)w->meta->part[i].where,
                               w->segment[i].data, (unsigned)w->segment[i].size);
+    }
+    if (!exif)
+        write_exif(w);
     if (!meta || w->meta == meta || !meta->icc.size ||
         w->opts->strip == STRIP_ALL)
         return;
@@ -231,7 +247,12 @@ static int prepare(struct writer *w, struct meta *made)
     w->segment = calloc(w->meta->nparts + 1, sizeof *w->segment);
     if (!w->segment)
         return fail(w->err, "no memory for the segments");
-    return segments_turned(w->segment, w->meta, w->img, w->opts, w->err);
+    if (segments_turned(w->segment, w->meta, w->img, w->opts, w->err))
+        return -1;
+    if (w->opts->orientation <= 1) /* what no tag says as well */
+        return 0;
+    return segments_tag(w->segment, &w->exif, w->meta, w->opts->orientation,
+                        w->err);
 }
 
 int write_jpeg(struct bytes *file, const struct image *img,
@@ -259,6 +280,7 @@ int write_jpeg(struct bytes *file, const struct image *img,
     for (size_t i = 0; w.segment && i < w.meta->nparts; i++)
         bytes_free(&w.segment[i]);
     free(w.segment);
+    bytes_free(&w.exif);
     meta_free(made);
     free(w.row);
     return status;

@@ -1,0 +1,14 @@
+/* The orientation tag of a JPEG file that has no place for one. */
+#ifndef CODECS_JPEG_TAG_H
+#define CODECS_JPEG_TAG_H
+
+#include "codecs/jpeg.h"
+
+/* Makes the segments say this orientation, 1..8, if they do not. `out` is what
+ * segments_turned() gave for `meta`; `made`, which is empty, becomes the EXIF
+ * segment that is to be written as well if there was none. */
+int segments_tag(struct bytes *out, struct bytes *made,
+                 const struct meta *meta, unsigned orientation,
+                 struct err *err);
+
+#endif
