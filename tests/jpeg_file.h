@@ -18,9 +18,11 @@ struct coding {
     uint32_t width, height;
     J_COLOR_SPACE space; /* in the file; what it is made of is sample_at() */
     int h, v;            /* sampling of the first component; 0: 1 */
+    int others[3][2];    /* and of the others; 0: 1 */
     int quality;         /* 0: 95 */
     unsigned restart;
     bool progressive, arithmetic;
+    bool standard;              /* Huffman tables as T.81, Annex K has them */
     int ids[4];                 /* of components; 0: libjpeg's */
     const jpeg_scan_info *scan; /* other scans than those of libjpeg */
     int scans;
@@ -66,12 +68,17 @@ static inline void set_coding(struct jpeg_compress_struct *c,
         if (coding->ids[i])
             c->comp_info[i].component_id = coding->ids[i];
     }
+    for (int i = 1; i < c->num_components; i++)
+        if (coding->others[i - 1][0]) {
+            c->comp_info[i].h_samp_factor = coding->others[i - 1][0];
+            c->comp_info[i].v_samp_factor = coding->others[i - 1][1];
+        }
     if (coding->h)
         c->comp_info[0].h_samp_factor = coding->h;
     if (coding->v)
         c->comp_info[0].v_samp_factor = coding->v;
     c->write_JFIF_header = c->write_Adobe_marker = FALSE;
-    c->optimize_coding = !coding->arithmetic;
+    c->optimize_coding = !coding->arithmetic && !coding->standard;
     c->arith_code = coding->arithmetic;
     c->restart_interval = coding->restart;
     if (coding->progressive)
