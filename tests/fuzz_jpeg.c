@@ -1,8 +1,108 @@
-/* Any bytes as a JPEG file. */
+/* Any bytes as a JPEG file: its pixels, and what is turned as it is coded. */
 #include "tests/fuzz_picture.h"
+
+#include "codecs/jpeg_blocks.h"
+
+/* Turns by the definition: what the stage does has tests of its own. A plane
+ * keeps its size or exchanges its axes; cells are as good where they were. */
+static void claim_turn(struct image *img, enum xform t)
+{
+    struct image dst = { 0 };
+    struct err err;
+    require(image_like(&dst, img, t, mem_plain, &err) == 0);
+    memset(dst.cells, 0, dst.size);
+    for (unsigned i = 0; i < dst.nplanes; i++) {
+        struct plane *to = &dst.plane[i], *from = &img->plane[i];
+        uint32_t rows = to->height < from->height ? to->height : from->height;
+        uint32_t width = to->width < from->width ? to->width : from->width;
+        for (uint32_t y = 0; y < rows; y++)
+            memcpy(plane_row(to, y), plane_row(from, y),
+                   width * cell_size(img->cell));
+    }
+    image_take_meta(&dst, img);
+    image_free(img);
+    *img = dst;
+}
+
+static void require_blocks(const struct image *a, const struct image *b)
+{
+    require(a->nplanes == b->nplanes);
+    for (unsigned i = 0; i < a->nplanes; i++) {
+        require(a->plane[i].width == b->plane[i].width &&
+                a->plane[i].height == b->plane[i].height);
+        for (uint32_t y = 0; y < a->plane[i].height; y++)
+            require(!memcmp(plane_row(&a->plane[i], y),
+                            plane_row(&b->plane[i], y),
+                            a->plane[i].width * cell_size(a->cell)));
+    }
+}
+
+/* Coefficients that are written are read again, unless they are none that JPEG
+ * has codes for. */
+static void write_again(struct image *img, const struct load_opts *load,
+                        unsigned way)
+{
+    struct warnings warnings = { 0 };
+    struct save_opts save = { .suffix = "",
+                              .orientation = way % 9,
+                              .optimize = way % 2,
+                              .warnings = &warnings };
+    struct load_opts again = *load;
+    struct image back = { 0 };
+    struct bytes made = { 0 };
+    struct err err = { "" };
+    bool standard = img->cell != CELL_DCT || blocks_are_standard(img);
+    if (codec_jpeg.encode(&made, img, &save, &err)) {
+        require(!standard || strstr(err.text, "EXIF"));
+    } else {
+        again.tolerant = false;
+        again.width = again.height = 0;
+        again.limits = (struct limits){ 1 << 20, 256 << 20 };
+        require(codec_jpeg.decode(&back, made, &again, &err) == 0);
+        require(back.width == img->width && back.height == img->height);
+        if (img->cell == CELL_DCT)
+            require_blocks(img, &back);
+        image_free(&back);
+    }
+    bytes_free(&made);
+}
+
+static void as_coded(struct bytes file, unsigned way)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = { .limits = { 1 << 18, 16 << 20 },
+                              .mem = mem_plain,
+                              .warnings = &warnings };
+    struct coded coded;
+    struct err err = { "" };
+    enum xform t = (enum xform)(way % XFORM_COUNT);
+    load.tolerant = way & 16;
+    if (codec_jpeg.look(&coded, file, &load, &err))
+        return;
+    for (int form = FORM_PLANES; form < FORM_COUNT; form++) {
+        const struct grain *grain = &coded.grain[form];
+        struct image img = { 0 };
+        load.form = (enum form)form;
+        load.width = coded.width - coded.width % grain->x;
+        load.height = coded.height - coded.height % grain->y;
+        if (codec_jpeg.decode(&img, file, &load, &err)) {
+            require(!img.cells && !img.meta);
+            continue;
+        }
+        require(img.orientation == coded.orientation);
+        claim_turn(&img, t);
+        write_again(&img, &load, way);
+        image_free(&img);
+    }
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    struct bytes file = { .data = (uint8_t *)(uintptr_t)data, .size = size };
+    unsigned way = 0;
+    for (size_t i = 0; i < size; i++)
+        way = way * 31 + data[i];
     fuzz_picture(&codec_jpeg, data, size);
+    as_coded(file, way);
     return 0;
 }

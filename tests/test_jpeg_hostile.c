@@ -25,43 +25,82 @@ static struct bytes make_kind(unsigned i)
     return file;
 }
 
+/* What is taken in any form can be written, and the file is sound. */
+static void check_encoded(const char *name, const struct image *img)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct save_opts save = plain_save(&warnings);
+    struct bytes made = { 0 };
+    struct image back = { 0 };
+    struct err err = { "" };
+    if (codec_jpeg.encode(&made, img, &save, &err) == 0)
+        CHECK(!codec_jpeg.decode(&back, made, &load, &err) &&
+                  back.width == img->width && back.height == img->height,
+              "%s: %s", name, err.text);
+    else /* nothing that a sound file would hold */
+        CHECK(img->cell == CELL_DCT && strstr(err.text, "out of range"),
+              "%s: %s", name, err.text);
+    image_free(&back);
+    bytes_free(&made);
+}
+
 /* Decodes in both ways. Strict, a damaged file is refused; tolerant, it is
  * refused or warned of. Returns whether it is taken in the end. */
-static bool check_damaged(const char *name, struct bytes file, bool maybe_sound)
+static bool check_form(const char *name, struct bytes file, bool maybe_sound,
+                       enum form form)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
     struct err err = { "" };
+    load.form = form;
     int status = codec_jpeg.decode(&img, file, &load, &err);
     CHECK(maybe_sound || status, "%s: it is accepted", name);
     CHECK(!status == !!img.cells && !status == !*err.text, "%s: %s", name,
           err.text);
     image_free(&img);
     warnings = (struct warnings){ 0 };
-    load.tolerant = load.neutral = true;
+    load.tolerant = true;
+    load.neutral = form == FORM_SAMPLES;
     bool taken = codec_jpeg.decode(&img, file, &load, &err) == 0;
     CHECK(taken || (!img.cells && !img.meta), "%s: something is left", name);
     /* What was refused cannot pass as if nothing were. */
     CHECK(!taken || !status || is_warned(&warnings, "damaged"),
           "%s: no warning", name);
+    if (taken && form != FORM_SAMPLES)
+        check_encoded(name, &img);
     image_free(&img);
     return taken;
 }
 
-static void refuses(const char *name, struct bytes file, const char *words)
+static bool check_damaged(const char *name, struct bytes file, bool maybe_sound)
+{
+    check_form(name, file, maybe_sound, FORM_CODED);
+    check_form(name, file, maybe_sound, FORM_PLANES);
+    return check_form(name, file, maybe_sound, FORM_SAMPLES);
+}
+
+static void refuses_in(const char *name, struct bytes file, const char *words,
+                       int forms)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
-    for (int tolerant = 0; tolerant < 2; tolerant++) {
+    for (int i = 0; i < 2 * forms; i++) {
         struct image img = { 0 };
         struct err err = { "" };
-        load.tolerant = tolerant;
+        load.tolerant = i % 2;
+        load.form = (enum form)(i / 2);
         CHECK(codec_jpeg.decode(&img, file, &load, &err), "%s: accepted", name);
         CHECK(*err.text && strstr(err.text, words), "%s: %s", name, err.text);
         CHECK(!img.cells && !img.meta, "%s: something is left", name);
         image_free(&img);
     }
+}
+
+static void refuses(const char *name, struct bytes file, const char *words)
+{
+    refuses_in(name, file, words, FORM_COUNT);
 }
 
 /* ---- Damaged --------------------------------------------------------------*/
@@ -296,7 +335,9 @@ static void test_two_components(void)
     file.data[scan + 1] = 6 + 2 * 2;
     file.data[scan + 2] = 2;
     insert_bytes(&file, scan + 5, "\2\0", 2);
-    refuses("2 components", file, "2 components of an unknown color space");
+    /* Coefficients have no color. */
+    refuses_in("2 components", file, "2 components of an unknown color space",
+               FORM_CODED);
     bytes_free(&file);
 }
 
@@ -313,10 +354,8 @@ static void *counted_alloc(void *context, size_t size)
     return counted->empty ? NULL : mem_plain.alloc(NULL, size);
 }
 
-static void test_limits(void)
+static void check_limits(enum form form, uint64_t need)
 {
-    /* Rows are padded to 256 bytes, and there are two pictures. */
-    const uint64_t need = 256 * 3 * (45 + 27);
     const struct {
         uint64_t pixels, bytes;
         const char *words;
@@ -333,6 +372,7 @@ static void test_limits(void)
             struct load_opts load = small_load(&warnings);
             struct image img = { 0 };
             struct err err = { "" };
+            load.form = form;
             load.limits = (struct limits){ limits[i].pixels, limits[i].bytes };
             load.mem.alloc = counted_alloc;
             load.mem.context = &counted;
@@ -348,6 +388,16 @@ static void test_limits(void)
         }
 }
 
+/* Rows are padded to 256 bytes, and there are two pictures. Of blocks there are
+ * 6 x 4 and twice 3 x 2, in planes with room for 3 more each way. */
+static void test_limits(void)
+{
+    check_limits(FORM_SAMPLES, 256 * 3 * (45 + 27));
+    check_limits(FORM_PLANES, 256 * (27 + 2 * 14 + 45 + 2 * 23));
+    check_limits(FORM_CODED,
+                 1280 * 7 + 2 * 768 * 5 + 1024 * 9 + 2 * 768 * 6);
+}
+
 /* A header that claims the most that there can be costs no memory: neither for
  * planes, nor for the coefficients of a progressive file. */
 static void test_claims(void)
@@ -361,8 +411,11 @@ static void test_claims(void)
         memcpy(file.data + find_frame(file, k == 3) + 3, "\xff\xdc\xff\xdc", 4);
         refuses("65500 x 65500", file, "--max-pixels");
         load.limits = (struct limits){ UINT64_MAX, 64 << 20 };
-        CHECK(codec_jpeg.decode(&img, file, &load, &err), "it is accepted");
-        CHECK(strstr(err.text, "--max-memory"), "%s", err.text);
+        for (int form = 0; form < FORM_COUNT; form++) {
+            load.form = (enum form)form;
+            CHECK(codec_jpeg.decode(&img, file, &load, &err), "accepted");
+            CHECK(strstr(err.text, "--max-memory"), "%s", err.text);
+        }
         bytes_free(&file);
     }
 }
