@@ -39,18 +39,22 @@ static bool same_table(const JHUFF_TBL *a, const JHUFF_TBL *b)
     return count <= 256 && memcmp(a->huffval, b->huffval, count) == 0;
 }
 
-/* libjpeg gives Annex K's tables only to those who write. */
+/* Of the components of the first scan, which has to be all: which tables others
+ * will have is not known yet. libjpeg gives Annex K's tables only to those who
+ * write. */
 static bool is_standard(j_decompress_ptr d)
 {
     struct jpeg_compress_struct c = { .err = d->err,
                                       .client_data = d->client_data };
-    bool standard = !d->progressive_mode && !d->arith_code;
+    bool standard = !d->progressive_mode && !d->arith_code &&
+                    d->comps_in_scan == d->num_components;
     jpeg_create_compress(&c);
     c.input_components = 1;
     c.in_color_space = JCS_GRAYSCALE;
     jpeg_set_defaults(&c);
-    for (int i = 0; i < d->num_components; i++) {
-        int dc = d->comp_info[i].dc_tbl_no, ac = d->comp_info[i].ac_tbl_no;
+    for (int i = 0; i < d->comps_in_scan; i++) {
+        int dc = d->cur_comp_info[i]->dc_tbl_no;
+        int ac = d->cur_comp_info[i]->ac_tbl_no;
         standard = standard && dc < 2 && ac < 2 &&
                    same_table(d->dc_huff_tbl_ptrs[dc], c.dc_huff_tbl_ptrs[dc]) &&
                    same_table(d->ac_huff_tbl_ptrs[ac], c.ac_huff_tbl_ptrs[ac]);
