@@ -98,7 +98,7 @@ bool coding_note_scan(struct meta *meta, j_decompress_ptr d)
 
 /* The table of a component is the one that was there when its first scan began
  * (T.81, B.2.4.1). A component without scans holds nothing to be scaled. */
-static const JQUANT_TBL *table_of(j_decompress_ptr d, int component)
+static const JQUANT_TBL *table_of(j_decompress_ptr d, unsigned component)
 {
     const jpeg_component_info *info = &d->comp_info[component];
     static const JQUANT_TBL none = { { 0 }, FALSE };
@@ -111,10 +111,11 @@ static const JQUANT_TBL *table_of(j_decompress_ptr d, int component)
 }
 
 /* Tables keep their numbers, but where a number stood for two of them. */
-void coding_note_tables(struct meta *meta, j_decompress_ptr d)
+void coding_note_tables(struct meta *meta, j_decompress_ptr d,
+                        unsigned components)
 {
     bool used[NUM_QUANT_TBLS] = { false };
-    for (int i = 0; i < d->num_components && i < COMPONENTS; i++) {
+    for (unsigned i = 0; i < components && i < COMPONENTS; i++) {
         const JQUANT_TBL *table = table_of(d, i);
         int n = d->comp_info[i].quant_tbl_no % NUM_QUANT_TBLS;
         const size_t size = sizeof meta->jpeg.step[n];

@@ -32,8 +32,10 @@ void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
 bool coding_note_scan(struct meta *meta, j_decompress_ptr d);
 
 /* Notes the quantization tables. To be called after all scans, each of which may
- * have brought some. */
-void coding_note_tables(struct meta *meta, j_decompress_ptr d);
+ * have brought some. `components` is their number by the frame header: d may have
+ * another one from what libjpeg has failed to read since. */
+void coding_note_tables(struct meta *meta, j_decompress_ptr d,
+                        unsigned components);
 
 /* In which sizes this file can be turned. */
 void coding_grains(struct coded *coded, j_decompress_ptr d);

@@ -351,7 +351,7 @@ static int take_guarded(struct reader *r)
     unsigned orientation = r->img->orientation;
     if (setjmp(r->out))
         return -1;
-    coding_note_tables(r->img->meta, &r->d);
+    coding_note_tables(r->img->meta, &r->d, r->img->nplanes);
     blocks_finish(&r->blocks);
     trim(r);
     take_segments(r);
