@@ -558,3 +558,32 @@ int exif_add_orientation(struct bytes *exif, unsigned orientation)
     put(&tiff, data, 4, 4, (uint32_t)to);
     return 0;
 }
+
+/* ---- Another size ---------------------------------------------------------*/
+
+static void set_size(const struct tiff *tiff, uint8_t *data,
+                     const struct ifd *ifd, unsigned tag, uint32_t size)
+{
+    uint32_t old;
+    size_t entry = find(tiff, ifd, tag);
+    if (get_number(tiff, entry, &old) && size <= old)
+        put(tiff, data, entry + ENTRY_VALUE,
+            type_size[entry_type(tiff, entry)], size);
+}
+
+void exif_set_size(uint8_t *data, size_t size, uint32_t width, uint32_t height)
+{
+    struct tiff tiff;
+    struct ifd ifd[IFDS];
+    if (!open_tiff(&tiff, data, size))
+        return;
+    find_ifds(&tiff, ifd);
+    for (unsigned i = 0; i < IFDS; i++) {
+        if (i == IFD1) /* the thumbnail's */
+            continue;
+        set_size(&tiff, data, &ifd[i], TAG_IMAGE_WIDTH, width);
+        set_size(&tiff, data, &ifd[i], TAG_IMAGE_LENGTH, height);
+        set_size(&tiff, data, &ifd[i], TAG_PIXEL_X_DIMENSION, width);
+        set_size(&tiff, data, &ifd[i], TAG_PIXEL_Y_DIMENSION, height);
+    }
+}

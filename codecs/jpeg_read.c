@@ -334,6 +334,7 @@ static void trim(struct reader *r)
     uint32_t width = r->opts->width, height = r->opts->height;
     if (r->opts->form != FORM_CODED || !width || !height)
         return;
+    img->meta->jpeg.trimmed = width < img->width || height < img->height;
     uint32_t x = DCTSIZE * (uint32_t)r->d.max_h_samp_factor;
     uint32_t y = DCTSIZE * (uint32_t)r->d.max_v_samp_factor;
     for (unsigned i = 0; i < img->nplanes; i++) {

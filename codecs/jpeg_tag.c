@@ -1,4 +1,4 @@
-/* The orientation tag of a JPEG file that has no place for one. */
+/* What EXIF has to say in a JPEG file that was not turned, or was trimmed. */
 #include "codecs/jpeg_tag.h"
 
 #include <string.h>
@@ -43,4 +43,13 @@ int segments_tag(struct bytes *out, struct bytes *made,
                          segment->size - sizeof head) == orientation)
         return 0;
     return tag_segment(segment, orientation, err);
+}
+
+void segments_trim(struct bytes *out, const struct meta *meta,
+                   const struct image *img)
+{
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_EXIF)
+            exif_set_size(out[i].data + sizeof head,
+                          out[i].size - sizeof head, img->width, img->height);
 }

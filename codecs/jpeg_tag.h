@@ -1,4 +1,4 @@
-/* The orientation tag of a JPEG file that has no place for one. */
+/* What EXIF has to say in a JPEG file that was not turned, or was trimmed. */
 #ifndef CODECS_JPEG_TAG_H
 #define CODECS_JPEG_TAG_H
 
@@ -10,5 +10,9 @@
 int segments_tag(struct bytes *out, struct bytes *made,
                  const struct meta *meta, unsigned orientation,
                  struct err *err);
+
+/* Makes the EXIF segments say the size of img. */
+void segments_trim(struct bytes *out, const struct meta *meta,
+                   const struct image *img);
 
 #endif

@@ -65,6 +65,7 @@ struct meta {
         bool standard;     /* Huffman tables as T.81, Annex K has them */
         unsigned restart;  /* MCUs between restart markers; 0: none */
         unsigned columns;  /* MCUs in a row */
+        bool trimmed;      /* the file had more columns or rows */
         uint8_t ids[4];    /* what the components are called */
         uint8_t across[4]; /* sampling factors of the planes as decoded */
         uint8_t down[4];

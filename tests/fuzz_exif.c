@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     set_and_find(&exif, 2 + data[2]);
     exif_drop_thumbnail(&exif);
     require(!exif_has_thumbnail(exif.data, exif.size));
+    exif_set_size(exif.data, exif.size, height, width);
     if (exif_add_orientation(&exif, 1 + orientation % 8) == 0)
         require(exif_orientation(exif.data, exif.size) == 1 + orientation % 8);
     bytes_free(&exif);
