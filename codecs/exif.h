@@ -41,8 +41,8 @@ int exif_set_thumbnail(struct bytes *exif, const void *jpeg, size_t length);
 /* Takes the thumbnail away, with its directory. The block may get shorter. */
 void exif_drop_thumbnail(struct bytes *exif);
 
-/* Makes the tags of the picture's size, where there are any, say this one, which
- * is no larger than it was. */
+/* Makes the tags of the picture's size, where there are any, say this one. It is
+ * no larger than it was. */
 void exif_set_size(uint8_t *tiff, size_t size, uint32_t width,
                    uint32_t height);
 

@@ -99,8 +99,9 @@ int image_check_planes(const struct image *img, const struct limits *limits,
 
 /* Allocates `nplanes` planes whose content is undefined, each of the width and
  * height that are set in it, or of those of the picture where they are 0. cell,
- * width, height and nplanes are set, all else is 0. Planes of CELL_DCT have room
- * for 3 rows and columns more, which is padding like what lies between rows. On failure there is nothing to free. */
+ * width, height and nplanes are set, all else is 0. Planes of CELL_DCT have
+ * room for 3 rows and columns more, which is padding like what lies between
+ * rows. On failure there is nothing to free. */
 int image_alloc(struct image *img, struct mem mem, struct err *err);
 
 /* Makes dst a picture of src's kind, with the size it has after t, whose cells

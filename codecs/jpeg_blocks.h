@@ -22,16 +22,16 @@ struct blocks {
     jvirt_barray_ptr list[BLOCKS_PLANES];
 };
 
-/* Lends the planes of img to one object of libjpeg, one a component, for as long
- * as both live. Rows are zeroed when they are first written to. */
+/* Lends the planes of img to one object of libjpeg, one a component, for as
+ * long as both live. Rows are zeroed when they are first written to. */
 void blocks_lend(struct blocks *blocks, const struct image *img,
                  j_common_ptr cinfo);
 
 /* Zeroes what has not been written to. */
 void blocks_finish(struct blocks *blocks);
 
-/* Whether all coefficients are among those for which the Huffman tables of T.81,
- * Annex K have a code. */
+/* Whether all coefficients are among those for which the Huffman tables of
+ * T.81, Annex K have a code. */
 bool blocks_are_standard(const struct image *img);
 
 #endif

@@ -15,7 +15,8 @@ size_t coding_find_frame(const uint8_t *file, size_t size)
         if (marker >= SOF0 && marker <= SOF15 && marker != DHT &&
             marker != JPG && marker != DAC)
             return at + 1;
-        at += marker == 0xff ? 1 : 2 + (size_t)(file[at + 2] << 8 | file[at + 3]);
+        size_t length = (size_t)file[at + 2] << 8 | file[at + 3];
+        at += marker == 0xff ? 1 : 2 + length; /* 0xff may be repeated */
     }
     return 0;
 }
@@ -55,9 +56,10 @@ static bool is_standard(j_decompress_ptr d)
     for (int i = 0; i < d->comps_in_scan; i++) {
         int dc = d->cur_comp_info[i]->dc_tbl_no;
         int ac = d->cur_comp_info[i]->ac_tbl_no;
-        standard = standard && dc < 2 && ac < 2 &&
-                   same_table(d->dc_huff_tbl_ptrs[dc], c.dc_huff_tbl_ptrs[dc]) &&
-                   same_table(d->ac_huff_tbl_ptrs[ac], c.ac_huff_tbl_ptrs[ac]);
+        JHUFF_TBL **tables = d->dc_huff_tbl_ptrs, **own = c.dc_huff_tbl_ptrs;
+        standard = standard && dc < 2 && same_table(tables[dc], own[dc]);
+        tables = d->ac_huff_tbl_ptrs, own = c.ac_huff_tbl_ptrs;
+        standard = standard && ac < 2 && same_table(tables[ac], own[ac]);
     }
     jpeg_destroy_compress(&c);
     return standard;
@@ -182,10 +184,10 @@ static void set_components(j_compress_ptr c, const struct image *img)
     }
 }
 
-/* Samples that were decoded and turned are rounded once more, by blocks that lie
- * elsewhere. With half the steps that costs less than they have lost already;
- * with more than STEP_MAX it would show: a step of q adds up to q^2 / 12 to the
- * square of the error, 39 dB of one component. */
+/* Samples that were decoded and turned are rounded once more, by blocks that
+ * lie elsewhere. With half the steps that costs less than they have lost
+ * already; with more than STEP_MAX it would show: a step of q adds up to
+ * q^2 / 12 to the square of the error, 39 dB of one component. */
 enum { STEP_MAX = 10 };
 
 static unsigned finer(unsigned step)

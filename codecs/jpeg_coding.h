@@ -31,17 +31,17 @@ void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
 /* Notes the scan that has just begun. False: no memory. */
 bool coding_note_scan(struct meta *meta, j_decompress_ptr d);
 
-/* Notes the quantization tables. To be called after all scans, each of which may
- * have brought some. `components` is their number by the frame header: d may have
- * another one from what libjpeg has failed to read since. */
+/* Notes the quantization tables. To be called after all scans, each of which
+ * may have brought some. `components` is their number by the frame header: d may
+ * have another one from what libjpeg has failed to read since. */
 void coding_note_tables(struct meta *meta, j_decompress_ptr d,
                         unsigned components);
 
 /* In which sizes this file can be turned. */
 void coding_grains(struct coded *coded, j_decompress_ptr d);
 
-/* Makes c write img, which was decoded from a JPEG file, as that file was coded.
- * The size, the color space and the defaults of c are set. */
+/* Makes c write img, which was decoded from a JPEG file, as that file was
+ * coded. The size, the color space and the defaults of c are set. */
 void coding_set(j_compress_ptr c, const struct image *img,
                 const struct save_opts *opts);
 

@@ -4,7 +4,8 @@
 _gimgxf_takes_value() {
     case $1 in
     --format | --edge | --quality | --png-level | --depth | --background | \
-        --max-pixels | --max-memory | --backend | --device | --max-vram | --threads | -j) return 0 ;;
+        --max-pixels | --max-memory | --backend | --device | --max-vram | \
+        --threads | -j) return 0 ;;
     esac
     return 1
 }

@@ -1,6 +1,6 @@
-/* JPEG to JPEG by coefficients: turned as the definitions of the turns say, with
- * the tables, the sampling and the scans of the file. libjpeg reads both files
- * for the oracle. */
+/* JPEG to JPEG by coefficients: turned as the definitions of the turns say,
+ * with the tables, the sampling and the scans of the file. libjpeg reads both
+ * files for the oracle. */
 #include "codecs/codec.h"
 #include "cuda/backend.h"
 
@@ -9,7 +9,7 @@
 #include "tests/turn.h"
 #include "tests/turned.h"
 
-/* Sizes that are whole MCUs of every sampling below, and show which is which. */
+/* Whole MCUs of every sampling below, and different numbers of them. */
 enum { WIDE = 192, HIGH = 96 };
 
 static struct lane *lane;
@@ -128,7 +128,7 @@ static struct coded look(struct bytes file)
     return coded;
 }
 
-/* ---- What libjpeg reads ----------------------------------------------------*/
+/* ---- What libjpeg reads ---------------------------------------------------*/
 
 struct opened {
     struct jpeg_decompress_struct d;
@@ -225,7 +225,7 @@ static void check_turned(const char *name, struct bytes file, struct bytes made,
     jpeg_destroy_decompress(&b.d);
 }
 
-/* ---- All turns of all kinds -------------------------------------------------*/
+/* ---- All turns of all kinds -----------------------------------------------*/
 
 static bool same(struct bytes a, struct bytes b)
 {
@@ -323,7 +323,7 @@ static void test_colors(void)
         }
 }
 
-/* ---- What headers say -------------------------------------------------------*/
+/* ---- What headers say -----------------------------------------------------*/
 
 /* The marker of the frame, and DRI; 0 if there is none. */
 static unsigned find_word(struct bytes file, unsigned marker, unsigned *m)
@@ -410,7 +410,7 @@ static void test_optimize(void)
     bytes_free(&file);
 }
 
-/* ---- Trimmed ------------------------------------------------------------------*/
+/* ---- Trimmed --------------------------------------------------------------*/
 
 /* What is left are the blocks at the top left. */
 static void test_trim(void)

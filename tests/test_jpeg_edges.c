@@ -15,7 +15,7 @@ static const struct {
                   { "4:2:0", 2, 2 }, { "4:1:1", 4, 1 } };
 enum { SAMPLINGS = sizeof samplings / sizeof *samplings };
 
-/* ---- A gray picture with a red dot, soft as a lens makes it -----------------*/
+/* ---- A gray picture with a red dot, soft as a lens makes it ---------------*/
 
 static void dot_at(uint8_t rgb[3], double x, double y, double cx, double cy)
 {
@@ -67,7 +67,7 @@ static struct coding dot_coding(unsigned sampling, uint32_t w, uint32_t h)
     return coding;
 }
 
-/* ---- What is seen of it ------------------------------------------------------*/
+/* ---- What is seen of it ---------------------------------------------------*/
 
 /* Of the second one against the first one, turned. */
 static double psnr(const struct decoded *a, const struct decoded *b,
@@ -109,7 +109,7 @@ static double moved(const struct decoded *a, const struct decoded *b,
     return hypot(is[0] / all - was[0] / before, is[1] / all - was[1] / before);
 }
 
-/* ---- Turning ----------------------------------------------------------------*/
+/* ---- Turning --------------------------------------------------------------*/
 
 static enum form form_for(struct bytes file, enum xform t)
 {
@@ -221,7 +221,7 @@ static struct bytes resampled(const struct decoded *d, enum xform t)
     return (struct bytes){ data, size, size };
 }
 
-/* ---- Tests --------------------------------------------------------------------*/
+/* ---- Tests ----------------------------------------------------------------*/
 
 static double seen(struct bytes made, const struct decoded *from, enum xform t,
                    double *how_far)

@@ -58,7 +58,7 @@ static struct bytes make_other(unsigned tag)
     return exif;
 }
 
-/* Whether IFD0 of a little-endian block has both tags, in order, and the link. */
+/* Whether IFD0 of a little-endian block has both tags in order, and its link. */
 static bool has_both(const uint8_t *exif, unsigned tag)
 {
     const uint8_t *ifd = exif + exif_word(exif + 4);

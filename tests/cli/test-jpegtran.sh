@@ -65,7 +65,7 @@ for file in gray.jpg rgb.jpg 2x23.jpg 2x14.jpg; do
     agree $file $turns
 done
 
-# ---- What its users complain of ------------------------------------------------
+# ---- What its users complain of ---------------------------------------------
 
 # coding FILE: what the frame and the restart markers are.
 coding() {
@@ -140,7 +140,7 @@ gives 2 'gimgxf: --edge tag sets the orientation that --ignore-orientation leave
 gives 2 'gimgxf: --strip drops the orientation that --edge tag sets' \
     --edge tag --strip rotate90 odd.jpg out.jpg
 
-# ---- Four quarter turns --------------------------------------------------------
+# ---- Four quarter turns -----------------------------------------------------
 
 for file in 2x2?.jpg 4x13.jpg 1x2,2x1,2x21.jpg gray.jpg "$samples/f.jpg"; do
     cp "$file" 0.jpg
