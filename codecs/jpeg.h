@@ -32,6 +32,9 @@ enum segment {
 };
 enum segment segment_of(const struct part *part);
 
+/* The bytes that a segment of this kind begins with. */
+const char *segment_head(enum segment segment, size_t *size);
+
 /* Adds a segment to the meta: `marker` is the second byte of its marker. */
 int segment_add(struct meta *meta, unsigned marker, const void *data,
                 size_t size, struct err *err);
@@ -53,5 +56,11 @@ int segments_from_neutral(struct meta *made, const struct image *img,
 int segments_turned(struct bytes *out, const struct meta *meta,
                     const struct image *img, const struct save_opts *opts,
                     struct err *err);
+
+/* The part of it that is about XMP: makes the packets in out[i], and Extended
+ * XMP, true. */
+int segments_turn_xmp(struct bytes *out, const struct meta *meta,
+                      const struct image *img, const struct save_opts *opts,
+                      struct err *err);
 
 #endif

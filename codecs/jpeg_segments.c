@@ -3,19 +3,12 @@
 #include "codecs/jpeg.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/exif.h"
 #include "codecs/thumbnail.h"
-#include "codecs/xmp.h"
 
 enum { APP0 = 0xe0, COM = 0xfe };
-
-/* Extended XMP: the head is followed by a GUID of 32 digits, which is that of
- * the whole, the size of the whole and the offset of this piece, of 4 bytes
- * each. */
-enum { XMP_MORE_LEAD = 32 + 4 + 4 };
 
 #define HEAD(text) text, sizeof text - 1
 static const struct {
@@ -57,7 +50,7 @@ enum segment segment_of(const struct part *part)
     return i < KNOWN ? known[i].segment : SEGMENT_OTHER;
 }
 
-static const char *segment_head(enum segment segment, size_t *size)
+const char *segment_head(enum segment segment, size_t *size)
 {
     size_t i = 0;
     while (known[i].segment != segment)
@@ -181,7 +174,6 @@ static int turn_segment(struct bytes *data, const struct part *part,
                         const struct image *img, const struct save_opts *opts,
                         struct err *err)
 {
-    size_t lead;
     switch (segment_of(part)) {
     case SEGMENT_JFIF:
         if (opts->strip != STRIP_NOTHING)
@@ -189,87 +181,9 @@ static int turn_segment(struct bytes *data, const struct part *part,
         return turn_jfif(data, img, err);
     case SEGMENT_EXIF:
         return turn_exif(data, img, opts, err);
-    case SEGMENT_XMP:
-        segment_head(SEGMENT_XMP, &lead);
-        xmp_turn(data->data + lead, data->size - lead, img->turned,
-                 opts->orientation);
-        return 0;
     default:
         return 0;
     }
-}
-
-/* One piece of Extended XMP that is to be written. */
-struct piece {
-    const uint8_t *lead; /* what stands between the head and the text */
-    uint8_t *text;
-    size_t size;
-};
-
-/* By the whole that they belong to, then by their place in it. */
-static int compare_pieces(const void *a, const void *b)
-{
-    const struct piece *left = a, *right = b;
-    int order = memcmp(left->lead, right->lead, 32);
-    return order ? order : memcmp(left->lead + 36, right->lead + 36, 4);
-}
-
-/* Gives the pieces in order; `piece` has room for all parts. */
-static size_t find_pieces(struct piece *piece, struct bytes *out,
-                          const struct meta *meta)
-{
-    size_t lead, count = 0;
-    segment_head(SEGMENT_XMP_MORE, &lead);
-    for (size_t i = 0; i < meta->nparts; i++)
-        if (out[i].data && out[i].size > lead + XMP_MORE_LEAD &&
-            segment_of(&meta->part[i]) == SEGMENT_XMP_MORE)
-            piece[count++] = (struct piece){
-                .lead = out[i].data + lead,
-                .text = out[i].data + lead + XMP_MORE_LEAD,
-                .size = out[i].size - lead - XMP_MORE_LEAD,
-            };
-    qsort(piece, count, sizeof *piece, compare_pieces);
-    return count;
-}
-
-/* Turns one text in pieces: put together, turned in place, and laid back, since
- * a turn never changes its size. */
-static int turn_pieces(const struct piece *piece, size_t count,
-                       const struct image *img, const struct save_opts *opts,
-                       struct err *err)
-{
-    struct bytes all = { 0 };
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!bytes_append(&all, piece[i].text, piece[i].size)) {
-            bytes_free(&all);
-            return fail(err, "no memory for Extended XMP");
-        }
-    xmp_turn(all.data, all.size, img->turned, opts->orientation);
-    for (size_t i = 0; i < count; at += piece[i++].size)
-        memcpy(piece[i].text, all.data + at, piece[i].size);
-    bytes_free(&all);
-    return 0;
-}
-
-/* The pieces may stand in any order (XMP Specification Part 3, 1.1.3.1). */
-static int turn_xmp_more(struct bytes *out, const struct meta *meta,
-                         const struct image *img, const struct save_opts *opts,
-                         struct err *err)
-{
-    struct piece *piece = calloc(meta->nparts + 1, sizeof *piece);
-    int status = 0;
-    if (!piece)
-        return fail(err, "no memory for Extended XMP");
-    size_t count = find_pieces(piece, out, meta), end;
-    for (size_t i = 0; i < count && status == 0; i = end) {
-        for (end = i + 1; end < count; end++)
-            if (memcmp(piece[i].lead, piece[end].lead, 32) != 0)
-                break;
-        status = turn_pieces(piece + i, end - i, img, opts, err);
-    }
-    free(piece);
-    return status;
 }
 
 /* JFIF and Adobe segments say how the components are to be read. */
@@ -311,7 +225,7 @@ int segments_turned(struct bytes *out, const struct meta *meta,
         if (turn_segment(&out[i], part, img, opts, err))
             return -1;
     }
-    return turn_xmp_more(out, meta, img, opts, err);
+    return segments_turn_xmp(out, meta, img, opts, err);
 }
 
 /* ---- Segments for what another format said ----------------------------- */

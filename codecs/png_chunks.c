@@ -8,6 +8,7 @@
 
 #include "codecs/exif.h"
 #include "codecs/profile.h"
+#include "codecs/regions.h"
 #include "codecs/thumbnail.h"
 #include "codecs/xmp.h"
 
@@ -324,16 +325,19 @@ static void turn_scale(struct bytes *data)
 }
 
 /* Makes the text of a chunk true of the turned picture. */
-static void turn_block(struct bytes text, const struct part *part,
-                       const struct image *img, const struct save_opts *opts)
+static int turn_block(struct bytes *text, const struct part *part,
+                      const struct image *img, const struct save_opts *opts,
+                      struct err *err)
 {
     bool exchanged = xform_transposes(img->turned);
-    if (is_xmp(part))
-        xmp_turn(text.data, text.size, img->turned, opts->orientation);
-    else
-        raw_profile_turn(text.data, text.size, img->turned, opts->orientation,
-                         exchanged ? img->height : img->width,
-                         exchanged ? img->width : img->height);
+    if (is_xmp(part)) {
+        xmp_turn(text->data, text->size, img->turned, opts->orientation);
+        return regions_turn(text, SIZE_MAX, img->turned, opts->warnings, err);
+    }
+    raw_profile_turn(text->data, text->size, img->turned, opts->orientation,
+                     exchanged ? img->height : img->width,
+                     exchanged ? img->width : img->height);
+    return 0;
 }
 
 /* A text that cannot be read may say what is no longer true. One in which
@@ -360,8 +364,10 @@ static int turn_text(const struct part *part, const struct image *img,
         status = fail(err, "no memory for a text");
         goto out;
     }
-    turn_block(text, part, img, opts);
-    if (!text.size || memcmp(text.data, before.data, text.size) == 0)
+    status = turn_block(&text, part, img, opts, err);
+    if (status || !text.size ||
+        (text.size == before.size &&
+         memcmp(text.data, before.data, text.size) == 0))
         goto out;
     data->size = begin;
     if (deflated)

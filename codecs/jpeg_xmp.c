@@ -1,0 +1,247 @@
+/* XMP in a JPEG: a packet in a segment of its own, and Extended XMP in pieces.
+ *
+ * XMP specification, part 3, 1.1.3: what does not fit into one segment is a
+ * second packet, cut into pieces, which the first one names by its GUID, the
+ * MD5 digest of it as 32 hexadecimal digits. */
+#include "codecs/jpeg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/md5.h"
+#include "codecs/regions.h"
+#include "codecs/xml.h"
+#include "codecs/xmp.h"
+
+/* Behind the head of a piece stand the GUID, the size of the whole and the
+ * offset of this piece, of 4 bytes each. */
+enum {
+    GUID = 2 * MD5_SIZE,
+    PIECE_WHOLE = GUID,
+    PIECE_OFFSET = GUID + 4,
+    PIECE_LEAD = GUID + 8,
+};
+
+static uint32_t big32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
+           p[3];
+}
+
+static void put_big32(uint8_t *p, size_t value)
+{
+    for (int i = 3; i >= 0; i--, value >>= 8)
+        p[i] = value & 255;
+}
+
+/* ---- Any packet -----------------------------------------------------------*/
+
+static int turn_packet(struct bytes *packet, size_t room,
+                       const struct image *img, const struct save_opts *opts,
+                       struct err *err)
+{
+    xmp_turn(packet->data, packet->size, img->turned, opts->orientation);
+    return regions_turn(packet, room, img->turned, opts->warnings, err);
+}
+
+static int turn_segment(struct bytes *data, const struct image *img,
+                        const struct save_opts *opts, struct err *err)
+{
+    struct bytes packet = { 0 };
+    size_t lead;
+    int status = -1;
+    segment_head(SEGMENT_XMP, &lead);
+    if (!bytes_append(&packet, data->data + lead, data->size - lead))
+        fail(err, "no memory for XMP");
+    else if (turn_packet(&packet, SEGMENT_MAX - lead, img, opts, err) == 0) {
+        data->size = lead;
+        status = bytes_append(data, packet.data, packet.size)
+                     ? 0
+                     : fail(err, "no memory for XMP");
+    }
+    bytes_free(&packet);
+    return status;
+}
+
+/* ---- Extended XMP ---------------------------------------------------------*/
+
+/* One piece of Extended XMP that is to be written. */
+struct piece {
+    struct bytes *segment;
+    size_t lead; /* of the segment, up to the GUID */
+};
+
+static uint8_t *piece_at(const struct piece *piece, size_t at)
+{
+    return piece->segment->data + piece->lead + at;
+}
+
+static size_t piece_size(const struct piece *piece)
+{
+    return piece->segment->size - piece->lead - PIECE_LEAD;
+}
+
+/* By the whole that they belong to, then by their place in it. */
+static int compare_pieces(const void *a, const void *b)
+{
+    int order = memcmp(piece_at(a, 0), piece_at(b, 0), GUID);
+    return order ? order
+                 : memcmp(piece_at(a, PIECE_OFFSET), piece_at(b, PIECE_OFFSET),
+                          4);
+}
+
+/* Gives the pieces in order; `piece` has room for all parts. */
+static size_t find_pieces(struct piece *piece, struct bytes *out,
+                          const struct meta *meta)
+{
+    size_t lead, count = 0;
+    segment_head(SEGMENT_XMP_MORE, &lead);
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (out[i].data && out[i].size > lead + PIECE_LEAD &&
+            segment_of(&meta->part[i]) == SEGMENT_XMP_MORE)
+            piece[count++] = (struct piece){ .segment = &out[i], .lead = lead };
+    qsort(piece, count, sizeof *piece, compare_pieces);
+    return count;
+}
+
+/* Puts the pieces together in `all`. *whole: there are all of them. */
+static int join(struct bytes *all, const struct piece *piece, size_t count,
+                bool *whole, struct err *err)
+{
+    *whole = true;
+    for (size_t i = 0; i < count; i++) {
+        if (big32(piece_at(&piece[i], PIECE_OFFSET)) != all->size)
+            *whole = false;
+        if (!bytes_append(all, piece_at(&piece[i], PIECE_LEAD),
+                          piece_size(&piece[i])))
+            return fail(err, "no memory for Extended XMP");
+    }
+    for (size_t i = 0; i < count; i++)
+        if (big32(piece_at(&piece[i], PIECE_WHOLE)) != all->size)
+            *whole = false;
+    return 0;
+}
+
+/* Cuts `all` where it was cut before: the last piece takes what it has grown
+ * by, which is no more than there was room for. */
+static int cut(const struct bytes *all, const struct piece *piece, size_t count,
+               bool whole, struct err *err)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t size = i + 1 < count ? piece_size(&piece[i]) : all->size - at;
+        piece[i].segment->size = piece[i].lead + PIECE_LEAD;
+        if (!bytes_append(piece[i].segment, all->data + at, size))
+            return fail(err, "no memory for Extended XMP");
+        if (whole)
+            put_big32(piece_at(&piece[i], PIECE_WHOLE), all->size);
+        at += size;
+    }
+    return 0;
+}
+
+static void make_guid(char guid[GUID + 1], const struct bytes *all)
+{
+    uint8_t digest[MD5_SIZE];
+    md5(digest, all->data, all->size);
+    for (unsigned i = 0; i < MD5_SIZE; i++)
+        snprintf(guid + 2 * i, 3, "%02X", (unsigned)digest[i]);
+}
+
+/* Where the first packet names the other one. */
+static void rename_in(uint8_t *packet, size_t size, const uint8_t *was,
+                      const char *guid)
+{
+    static const struct xmlns note = { "http://ns.adobe.com/xmp/note/",
+                                       "xmpNote" };
+    struct scan scan = { .text = packet, .size = size };
+    struct token token;
+    struct space space;
+    xml_find_spaces(packet, size, &space, &note, 1);
+    while (xml_next(&scan, &token)) {
+        struct span value = xml_trim(packet, token.value);
+        if (value.size == GUID && !memcmp(packet + value.at, was, GUID) &&
+            xml_is_named(packet, token.name, &space, "HasExtendedXMP"))
+            memcpy(packet + value.at, guid, GUID);
+    }
+}
+
+/* A GUID that was not the digest of what it named is a name and no more, and
+ * stays. */
+static void set_guid(const struct piece *piece, size_t count, const char *guid,
+                     struct bytes *out, const struct meta *meta)
+{
+    uint8_t was[GUID];
+    size_t lead;
+    memcpy(was, piece_at(piece, 0), GUID);
+    segment_head(SEGMENT_XMP, &lead);
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_XMP)
+            rename_in(out[i].data + lead, out[i].size - lead, was, guid);
+    for (size_t i = 0; i < count; i++)
+        memcpy(piece_at(&piece[i], 0), guid, GUID);
+}
+
+static int turn_pieces(const struct piece *piece, size_t count,
+                       struct bytes *out, const struct meta *meta,
+                       const struct image *img, const struct save_opts *opts,
+                       struct err *err)
+{
+    struct bytes all = { 0 };
+    char guid[GUID + 1];
+    bool whole;
+    int status = -1;
+    if (join(&all, piece, count, &whole, err))
+        goto out;
+    make_guid(guid, &all);
+    bool digest = whole && !memcmp(guid, piece_at(piece, 0), GUID);
+    size_t room = all.size, before = all.size;
+    if (whole)
+        room += SEGMENT_MAX - piece[count - 1].segment->size;
+    if (turn_packet(&all, room, img, opts, err))
+        goto out;
+    while (all.size < before) /* blanks may stand behind the last element */
+        if (!bytes_append(&all, " ", 1)) {
+            fail(err, "no memory for Extended XMP");
+            goto out;
+        }
+    status = cut(&all, piece, count, whole, err);
+    make_guid(guid, &all);
+    if (status == 0 && digest)
+        set_guid(piece, count, guid, out, meta);
+out:
+    bytes_free(&all);
+    return status;
+}
+
+/* The pieces may stand in any order (XMP specification, part 3, 1.1.3.1). */
+static int turn_more(struct bytes *out, const struct meta *meta,
+                     const struct image *img, const struct save_opts *opts,
+                     struct err *err)
+{
+    struct piece *piece = calloc(meta->nparts + 1, sizeof *piece);
+    int status = 0;
+    if (!piece)
+        return fail(err, "no memory for Extended XMP");
+    size_t count = find_pieces(piece, out, meta), end;
+    for (size_t i = 0; i < count && status == 0; i = end) {
+        for (end = i + 1; end < count; end++)
+            if (memcmp(piece_at(&piece[i], 0), piece_at(&piece[end], 0), GUID))
+                break;
+        status = turn_pieces(piece + i, end - i, out, meta, img, opts, err);
+    }
+    free(piece);
+    return status;
+}
+
+int segments_turn_xmp(struct bytes *out, const struct meta *meta,
+                      const struct image *img, const struct save_opts *opts,
+                      struct err *err)
+{
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_XMP &&
+            turn_segment(&out[i], img, opts, err))
+            return -1;
+    return turn_more(out, meta, img, opts, err);
+}
