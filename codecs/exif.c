@@ -185,15 +185,26 @@ static void find_ifds(const struct tiff *tiff, struct ifd ifd[IFDS])
                 ifd[i] = (struct ifd){ 0 };
 }
 
-unsigned exif_orientation(const uint8_t *data, size_t size)
+static unsigned orientation_in(const struct tiff *tiff, const struct ifd *ifd)
+{
+    uint32_t orientation = 0;
+    get_number(tiff, find(tiff, ifd, TAG_ORIENTATION), &orientation);
+    return orientation <= 8 ? orientation : 0;
+}
+
+unsigned exif_tag(const uint8_t *data, size_t size)
 {
     struct tiff tiff;
     if (!open_tiff(&tiff, data, size))
-        return 1;
+        return 0;
     struct ifd ifd0 = ifd_at(&tiff, get(&tiff, 4, 4));
-    uint32_t orientation = 1;
-    get_number(&tiff, find(&tiff, &ifd0, TAG_ORIENTATION), &orientation);
-    return orientation >= 1 && orientation <= 8 ? orientation : 1;
+    return orientation_in(&tiff, &ifd0);
+}
+
+unsigned exif_orientation(const uint8_t *data, size_t size)
+{
+    unsigned orientation = exif_tag(data, size);
+    return orientation ? orientation : 1;
 }
 
 /* ---- The turn -------------------------------------------------------------*/
@@ -371,6 +382,20 @@ static struct ifd open_ifd1(struct tiff *tiff, const uint8_t *data, size_t size)
     if (open_tiff(tiff, data, size))
         find_ifds(tiff, ifd);
     return ifd[IFD1];
+}
+
+unsigned exif_thumbnail_orientation(const uint8_t *data, size_t size)
+{
+    struct tiff tiff;
+    struct ifd ifd1 = open_ifd1(&tiff, data, size);
+    return orientation_in(&tiff, &ifd1);
+}
+
+void exif_exchange_thumbnail(uint8_t *data, size_t size)
+{
+    struct tiff tiff;
+    struct ifd ifd1 = open_ifd1(&tiff, data, size);
+    exchange_axes(&tiff, data, &ifd1);
 }
 
 /* The Compression tag is often missing or wrong. It decides only where there

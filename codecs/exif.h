@@ -17,6 +17,10 @@
 /* The orientation tag of the picture, 1..8; 1 if there is no good one. */
 unsigned exif_orientation(const uint8_t *tiff, size_t size);
 
+/* The same, but 0 if there is no good one; and that of the thumbnail. */
+unsigned exif_tag(const uint8_t *tiff, size_t size);
+unsigned exif_thumbnail_orientation(const uint8_t *tiff, size_t size);
+
 /* Makes the block true after the stored pixels, and those of the thumbnail,
  * were turned by t: sizes, densities and the subject's place in the picture,
  * which was width x height before the turn. Orientation tags, where there are
@@ -32,6 +36,10 @@ bool exif_thumbnail(const uint8_t *tiff, size_t size, size_t *offset,
 /* Whether there is a thumbnail of any kind. One that exif_thumbnail() does not
  * find cannot be turned, only dropped. */
 bool exif_has_thumbnail(const uint8_t *tiff, size_t size);
+
+/* Exchanges the axes in the thumbnail's directory alone: of one that was turned
+ * another way than the picture. */
+void exif_exchange_thumbnail(uint8_t *tiff, size_t size);
 
 /* Puts another JPEG file, from outside of the block, where exif_thumbnail()
  * finds one; does nothing if it finds none. The block, which owns its memory,

@@ -42,6 +42,9 @@ int segment_add(struct meta *meta, unsigned marker, const void *data,
 /* Reads the orientation out of the segments into img. */
 void segments_note(struct image *img);
 
+/* The same, or 0 if none of them has a good one. */
+unsigned segments_orientation(const struct meta *meta);
+
 /* Fills EXIF, XMP and comment of the meta. */
 int segments_to_neutral(struct image *img, struct err *err);
 

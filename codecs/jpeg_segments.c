@@ -81,19 +81,24 @@ static struct bytes body(const struct part *part, enum segment segment)
                            .size = part->size - lead };
 }
 
+/* Readers take the first EXIF there is. */
+unsigned segments_orientation(const struct meta *meta)
+{
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (segment_of(&meta->part[i]) == SEGMENT_EXIF) {
+            struct bytes exif = body(&meta->part[i], SEGMENT_EXIF);
+            return exif_tag(exif.data, exif.size);
+        }
+    return 0;
+}
+
 void segments_note(struct image *img)
 {
-    bool seen = false; /* readers take the first EXIF there is */
-    img->orientation = 1;
+    unsigned orientation = segments_orientation(img->meta);
+    img->orientation = orientation ? orientation : 1;
     for (size_t i = 0; i < img->meta->nparts; i++) {
         struct part *part = &img->meta->part[i];
-        enum segment segment = segment_of(part);
-        part->color = segment == SEGMENT_ICC;
-        if (segment != SEGMENT_EXIF || seen)
-            continue;
-        struct bytes exif = body(part, SEGMENT_EXIF);
-        img->orientation = exif_orientation(exif.data, exif.size);
-        seen = true;
+        part->color = segment_of(part) == SEGMENT_ICC;
     }
 }
 
@@ -156,18 +161,15 @@ static int turn_exif(struct bytes *data, const struct image *img,
 {
     struct bytes exif = { 0 };
     size_t lead;
-    int status = -1;
+    bool done = false;
     segment_head(SEGMENT_EXIF, &lead);
-    if (!bytes_append(&exif, data->data + lead, data->size - lead))
-        fail(err, "no memory for EXIF");
-    else if (exif_turn_all(&exif, SEGMENT_MAX - lead, img, opts, err) == 0) {
+    if (bytes_append(&exif, data->data + lead, data->size - lead)) {
+        exif_turn_all(&exif, SEGMENT_MAX - lead, img, opts);
         data->size = lead;
-        status = bytes_append(data, exif.data, exif.size)
-                     ? 0
-                     : fail(err, "no memory for EXIF");
+        done = bytes_append(data, exif.data, exif.size);
     }
     bytes_free(&exif);
-    return status;
+    return done ? 0 : fail(err, "no memory for EXIF");
 }
 
 static int turn_segment(struct bytes *data, const struct part *part,

@@ -403,7 +403,8 @@ static int turn_chunk(const struct part *part, const struct image *img,
             data->data[0] = (uint8_t)opts->orientation;
         return 0;
     case KIND_EXIF:
-        return exif_turn_all(data, SIZE_MAX, img, opts, err);
+        exif_turn_all(data, SIZE_MAX, img, opts);
+        return 0;
     case KIND_TEXT:
         return turn_text(part, img, opts, data, keep, err);
     default:

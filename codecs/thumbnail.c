@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codecs/exif.h"
+#include "codecs/inner.h"
 
 /* A thumbnail lives in 64 KiB: 160 x 120 pixels by the standard, some cameras
  * put a few times as many. The code here is for that, not for pictures. */
@@ -44,81 +45,62 @@ int thumbnail_turn_rgb(uint8_t *pixels, uint8_t *width, uint8_t *height,
     return 0;
 }
 
-static void turn_planes(struct image *dst, const struct image *src,
-                        enum xform t)
-{
-    uint32_t sx, sy;
-    for (unsigned i = 0; i < dst->nplanes; i++)
-        for (uint32_t y = 0; y < dst->height; y++) {
-            uint8_t *row = plane_row(&dst->plane[i], y);
-            for (uint32_t x = 0; x < dst->width; x++) {
-                source(t, dst->width, dst->height, x, y, &sx, &sy);
-                row[x] = ((uint8_t *)plane_row(&src->plane[i], sy))[sx];
-            }
-        }
-}
-
-/* Appends the turned JPEG file to `out`, without metadata of its own, so that a
- * thumbnail in a thumbnail ends here. */
-static int turn_file(struct bytes *out, struct bytes file, enum xform t,
-                     struct err *err)
+/* Puts the turned thumbnail in the place of the old one: without metadata of
+ * its own, so that a thumbnail in a thumbnail ends here. */
+static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
+                          const struct image *img, unsigned orientation,
+                          struct err *err)
 {
     struct warnings unheard = { 0 };
-    struct load_opts load = { .limits = thumbnail_limits,
-                              .mem = mem_plain,
-                              .warnings = &unheard };
-    struct save_opts save = { .suffix = "jpg",
-                              .quality = THUMBNAIL_QUALITY,
-                              .strip = STRIP_METADATA,
-                              .warnings = &unheard };
-    struct image src = { 0 }, dst = { 0 };
+    struct inner inner = { .outer = img,
+                           .limits = thumbnail_limits,
+                           .tag = tag };
+    const struct save_opts save = { .suffix = "jpg",
+                                    .quality = THUMBNAIL_QUALITY,
+                                    .strip = STRIP_METADATA,
+                                    .orientation = orientation,
+                                    .warnings = &unheard };
+    struct bytes turned = { 0 };
+    size_t at, length;
     int status = -1;
-    if (codec_jpeg.decode(&src, file, &load, err) ||
-        image_like(&dst, &src, t, mem_plain, err))
-        goto out;
-    turn_planes(&dst, &src, t);
-    image_take_meta(&dst, &src);
-    status = codec_jpeg.encode(out, &dst, &save, err);
-out:
-    image_free(&dst);
-    image_free(&src);
+    if (!exif_thumbnail(exif->data, exif->size, &at, &length))
+        return fail(err, "it is no JPEG file");
+    struct bytes file = { .data = exif->data + at, .size = length };
+    if (inner_turn(&turned, file, &inner, &save, err) == 0) {
+        if (xform_transposes(inner.turned) != xform_transposes(img->turned))
+            exif_exchange_thumbnail(exif->data, exif->size);
+        if (inner.turned == XFORM_NONE)
+            status = 0; /* it lies as it should, byte for byte */
+        else if (exif_set_thumbnail(exif, turned.data, turned.size))
+            fail(err, "no memory");
+        else
+            status = exif->size <= room ? 0 : fail(err, "it no longer fits");
+    }
+    bytes_free(&turned);
     return status;
 }
 
-int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
-                  const struct save_opts *opts, struct err *err)
+void exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
+                   const struct save_opts *opts)
 {
     bool exchanged = xform_transposes(img->turned);
-    struct bytes turned = { 0 };
-    struct err why = { "it is no JPEG file" };
+    const unsigned tag = exif_thumbnail_orientation(exif->data, exif->size);
     const size_t before = exif->size;
-    size_t at, length;
-    bool done = false;
+    bool own = opts->orientation && tag && tag != img->orientation;
+    struct err why;
 
     exif_turn(exif->data, exif->size, img->turned, opts->orientation,
               exchanged ? img->height : img->width,
               exchanged ? img->width : img->height);
-    if (img->turned == XFORM_NONE || !exif_has_thumbnail(exif->data, exif->size))
-        return 0;
-    if (exif_thumbnail(exif->data, exif->size, &at, &length)) {
-        struct bytes file = { .data = exif->data + at, .size = length };
-        if (turn_file(&turned, file, img->turned, &why) == 0) {
-            if (exif_set_thumbnail(exif, turned.data, turned.size)) {
-                bytes_free(&turned);
-                return fail(err, "no memory for a thumbnail");
-            }
-            done = exif->size <= room;
-            fail(&why, "it no longer fits");
-        }
-    }
-    if (!done) {
-        warn(opts->warnings, "the EXIF thumbnail cannot be turned, so it is "
-                             "not kept: %s",
-             why.text);
-        exif_drop_thumbnail(exif);
-        if (exif->size > before) /* what was put between is of no use now */
-            exif->size = before;
-    }
-    bytes_free(&turned);
-    return 0;
+    if ((img->turned == XFORM_NONE && !own) ||
+        !exif_has_thumbnail(exif->data, exif->size) ||
+        turn_exif_file(exif, room, tag, img, opts->orientation, &why) == 0)
+        return;
+    warn(opts->warnings,
+         "the EXIF thumbnail cannot be turned, so it is not "
+         "kept: %s",
+         why.text);
+    exif_drop_thumbnail(exif);
+    if (exif->size > before) /* what was put between is of no use now */
+        exif->size = before;
 }

@@ -5,12 +5,11 @@
 #include "codecs/codec.h"
 
 /* Makes an EXIF block, from its TIFF header on, true of img: its tags by
- * exif_turn(), and its thumbnail turned as img was. `exif` grows to no more than
+ * exif_turn(), and its thumbnail turned so that it lies as img does. `exif` grows to no more than
  * `room` bytes; a thumbnail that cannot be turned, or no longer fits, is
- * dropped with a warning, since one that lies on its side is worse than none.
- * Fails only without memory. */
-int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
-                  const struct save_opts *opts, struct err *err);
+ * dropped with a warning, since one that lies on its side is worse than none. */
+void exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
+                   const struct save_opts *opts);
 
 /* Turns *width x *height pixels of 3 bytes in place, and makes the size what it
  * is after. Fails only without memory. */

@@ -1,0 +1,110 @@
+/* A JPEG file within a picture's metadata, or behind it, turned. */
+#include "codecs/inner.h"
+
+#include <string.h>
+
+#include "codecs/jpeg.h"
+
+/* ---- Which turn -----------------------------------------------------------*/
+
+/* Whether one of two pictures is broad and the other one high. */
+static bool lie_across(uint32_t w, uint32_t h, uint32_t other_w,
+                       uint32_t other_h)
+{
+    return (w < h && other_w > other_h) || (w > h && other_w < other_h);
+}
+
+/* A tag may be stale: programs set that of the picture and forget the one of
+ * its thumbnail. If a picture would lie across by its tag, and does not
+ * without, then it counts for nothing. */
+enum xform inner_choose(const struct image *outer, unsigned tag, bool fold,
+                        uint32_t width, uint32_t height)
+{
+    enum xform shown = xform_from_exif(outer->orientation);
+    enum xform own = xform_from_exif(tag);
+    enum xform op = xform_then(xform_inverse(shown), outer->turned);
+    bool across = xform_transposes(op);
+    uint32_t w = across ? outer->height : outer->width;
+    uint32_t h = across ? outer->width : outer->height;
+    if (tag == 0 || tag == outer->orientation || !fold)
+        return outer->turned;
+    if (xform_transposes(own) ? lie_across(height, width, w, h)
+                              : lie_across(width, height, w, h))
+        return outer->turned;
+    return xform_then(own, op);
+}
+
+static bool fits(const struct image *img, const struct image *outer,
+                 enum fit fit)
+{
+    uint64_t across = (uint64_t)img->width * outer->height;
+    uint64_t down = (uint64_t)img->height * outer->width;
+    uint64_t off = across > down ? across - down : down - across;
+    uint64_t pixel =
+        outer->width > outer->height ? outer->width : outer->height;
+    if (fit == FIT_SIDE)
+        return !lie_across(img->width, img->height, outer->width,
+                           outer->height);
+    return fit == FIT_ANY || off <= down / 32 + pixel;
+}
+
+/* ---- The turn -------------------------------------------------------------*/
+
+/* Where the cell at x, y of the turned plane of w x h comes from. */
+static void source(enum xform t, uint32_t w, uint32_t h, uint32_t x, uint32_t y,
+                   uint32_t *sx, uint32_t *sy)
+{
+    uint32_t mx = t & XFORM_MIRROR_X ? w - 1 - x : x;
+    uint32_t my = t & XFORM_MIRROR_Y ? h - 1 - y : y;
+    *sx = xform_transposes(t) ? my : mx;
+    *sy = xform_transposes(t) ? mx : my;
+}
+
+/* An inner picture is small, and the stage is not to be had from here. */
+static void turn_planes(struct image *dst, const struct image *src,
+                        enum xform t)
+{
+    uint32_t sx, sy;
+    for (unsigned i = 0; i < dst->nplanes; i++) {
+        const struct plane *to = &dst->plane[i];
+        for (uint32_t y = 0; y < to->height; y++) {
+            uint8_t *row = plane_row(to, y);
+            for (uint32_t x = 0; x < to->width; x++) {
+                source(t, to->width, to->height, x, y, &sx, &sy);
+                row[x] = ((uint8_t *)plane_row(&src->plane[i], sy))[sx];
+            }
+        }
+    }
+}
+
+static int turn(struct image *dst, struct image *src, struct inner *inner,
+                const struct save_opts *save, struct err *err)
+{
+    unsigned tag = inner->tag ? inner->tag : segments_orientation(src->meta);
+    enum xform t = inner_choose(inner->outer, tag, save->orientation != 0,
+                                src->width, src->height);
+    inner->turned = t;
+    if (image_like(dst, src, t, mem_plain, err))
+        return -1;
+    if (!fits(dst, inner->outer, inner->fit))
+        return fail(err, "its shape is another");
+    turn_planes(dst, src, t);
+    image_take_meta(dst, src);
+    return 0;
+}
+
+int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
+               const struct save_opts *save, struct err *err)
+{
+    struct load_opts load = { .limits = inner->limits,
+                              .mem = mem_plain,
+                              .warnings = save->warnings };
+    struct image src = { 0 }, dst = { 0 };
+    int status = -1;
+    if (codec_jpeg.decode(&src, file, &load, err) == 0 &&
+        turn(&dst, &src, inner, save, err) == 0)
+        status = codec_jpeg.encode(out, &dst, save, err);
+    image_free(&dst);
+    image_free(&src);
+    return status;
+}
