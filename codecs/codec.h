@@ -50,6 +50,8 @@ struct save_opts {
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
     struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.
                              What is written does not depend on it */
+    bool inner;           /* the picture stands in another one: what stands
+                             behind it is left as it is */
     struct warnings *warnings;
 };
 

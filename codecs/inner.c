@@ -84,6 +84,7 @@ static int turn(struct image *dst, struct image *src, struct inner *inner,
     enum xform t = inner_choose(inner->outer, tag, save->orientation != 0,
                                 src->width, src->height);
     inner->turned = t;
+    inner->pixels = (uint64_t)src->width * src->height;
     if (image_like(dst, src, t, mem_plain, err))
         return -1;
     if (!fits(dst, inner->outer, inner->fit))

@@ -16,6 +16,7 @@ struct inner {
         FIT_SHAPE, /* of the picture's shape, within a few percent */
     } fit;
     enum xform turned; /* set: the turn that was taken */
+    uint64_t pixels;   /* set: how many it has; 0: it could not be read */
 };
 
 /* Appends the turned file to `out`, saved as `save` says. A picture with a tag

@@ -1,11 +1,13 @@
 /* The parts of the JPEG codec, for one another: codec_jpeg stands in jpeg.c.
  *
  * ITU-T T.81 (JPEG), T.871 (JFIF). Every APPn and COM segment is kept byte for
- * byte and in order, but for what a turn makes false. */
+ * byte and in order, but for what a turn makes false, and so is what stands
+ * behind the picture. */
 #ifndef CODECS_JPEG_H
 #define CODECS_JPEG_H
 
 #include "codecs/codec.h"
+#include "codecs/container.h"
 
 int look_jpeg(struct coded *coded, struct bytes file,
               const struct load_opts *opts, struct err *err);
@@ -29,6 +31,7 @@ enum segment {
     SEGMENT_MPF,
     SEGMENT_ADOBE,
     SEGMENT_COMMENT,
+    SEGMENT_TRAILER, /* no segment: all that stands behind the picture */
 };
 enum segment segment_of(const struct part *part);
 
@@ -64,6 +67,27 @@ int segments_turned(struct bytes *out, const struct meta *meta,
  * XMP, true. */
 int segments_turn_xmp(struct bytes *out, const struct meta *meta,
                       const struct image *img, const struct save_opts *opts,
-                      struct err *err);
+                      const struct lengths *lengths, struct err *err);
+
+/* ---- What stands behind the picture: jpeg_trailer.c ---- */
+
+/* The marker of the part that holds it: EOI. */
+enum { TRAILER = 0xd9 };
+
+/* Adds the last `behind` bytes of the file, if there are any, as a part, and
+ * notes where MPF, the list of pictures in the file, counts from. */
+int trailer_take(struct meta *meta, struct bytes file, size_t behind,
+                 struct err *err);
+
+/* Turns the pictures in out[i] of that part, whose lengths change, and says so
+ * in out[i] of MPF, as if the picture before them had kept its length. */
+int trailer_turn(struct bytes *out, const struct meta *meta,
+                 const struct image *img, const struct save_opts *opts,
+                 struct lengths *lengths, struct err *err);
+
+/* Appends that part to the file, which is whole up to its EOI, and makes the
+ * MPF in it true. */
+int trailer_append(struct bytes *file, const struct meta *meta,
+                   const struct bytes *out, struct err *err);
 
 #endif

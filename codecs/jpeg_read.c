@@ -34,6 +34,8 @@ struct reader {
     struct image *img;
     size_t segments; /* how many of the list are in the meta */
     int scans;       /* how many have been noted */
+    struct bytes file;
+    size_t behind; /* bytes after the end of the picture */
     uint8_t *row;
     struct blocks blocks;
     unsigned lent; /* how many of them libjpeg has */
@@ -307,10 +309,7 @@ static void read_all(struct reader *r, struct bytes file)
      * list of segments. */
     while (!jpeg_input_complete(&r->d))
         jpeg_consume_input(&r->d);
-    if (r->d.src->bytes_in_buffer)
-        warn(r->opts->warnings,
-             "%zu bytes after the end of the picture are not kept",
-             r->d.src->bytes_in_buffer);
+    r->behind = r->d.src->bytes_in_buffer;
 }
 
 static int read_guarded(struct reader *r, struct bytes file)
@@ -356,6 +355,8 @@ static int take_guarded(struct reader *r)
     blocks_finish(&r->blocks);
     trim(r);
     take_segments(r);
+    if (trailer_take(r->img->meta, r->file, r->behind, r->err))
+        return -1;
     segments_note(r->img);
     r->img->orientation = orientation;
     if (!r->opts->neutral)
@@ -384,7 +385,7 @@ static void end(struct reader *r)
 int read_jpeg(struct image *img, struct bytes file,
               const struct load_opts *opts, struct err *err)
 {
-    struct reader r = { .opts = opts, .img = img, .err = err };
+    struct reader r = { .opts = opts, .img = img, .file = file, .err = err };
     int status = -1;
     if (begin(&r) == 0 && read_guarded(&r, file) == 0)
         status = take_guarded(&r);

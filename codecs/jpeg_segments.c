@@ -30,6 +30,7 @@ static const struct {
     { APP0 + 13, HEAD("Photoshop 3.0\0"), SEGMENT_OTHER, "APP13 Photoshop" },
     { APP0 + 14, HEAD("Adobe"), SEGMENT_ADOBE, "APP14 Adobe" },
     { COM, HEAD(""), SEGMENT_COMMENT, "COM" },
+    { TRAILER, HEAD(""), SEGMENT_TRAILER, "trailer" },
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -199,11 +200,6 @@ static bool may_keep(const struct part *part, const struct image *img,
         return false;
     if (opts->strip == STRIP_METADATA)
         return segment == SEGMENT_ICC;
-    if (segment == SEGMENT_MPF) {
-        warn(opts->warnings, "the pictures after the first one (MPF) are not "
-                             "kept");
-        return false;
-    }
     if (segment == SEGMENT_JFXX && img->turned != XFORM_NONE) {
         warn(opts->warnings, "the JFXX thumbnail shows the picture as it was, "
                              "so it is not kept");
@@ -216,6 +212,7 @@ int segments_turned(struct bytes *out, const struct meta *meta,
                     const struct image *img, const struct save_opts *opts,
                     struct err *err)
 {
+    struct lengths lengths = { 0 };
     for (size_t i = 0; i < meta->nparts; i++) {
         const struct part *part = &meta->part[i];
         if (!may_keep(part, img, opts))
@@ -227,7 +224,9 @@ int segments_turned(struct bytes *out, const struct meta *meta,
         if (turn_segment(&out[i], part, img, opts, err))
             return -1;
     }
-    return segments_turn_xmp(out, meta, img, opts, err);
+    if (trailer_turn(out, meta, img, opts, &lengths, err))
+        return -1;
+    return segments_turn_xmp(out, meta, img, opts, &lengths, err);
 }
 
 /* ---- Segments for what another format said ----------------------------- */

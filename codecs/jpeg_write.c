@@ -150,7 +150,7 @@ static void write_segments(struct writer *w)
     for (size_t i = 0; i < w->meta->nparts; i++) {
         if (!exif && w->meta->part[i].where != JPEG_APP0)
             exif = write_exif(w);
-        if (w->segment[i].data)
+        if (w->segment[i].data && w->meta->part[i].where != TRAILER)
             jpeg_write_marker(&w->c, (int)w->meta->part[i].where,
                               w->segment[i].data, (unsigned)w->segment[i].size);
     }
@@ -278,6 +278,8 @@ int write_jpeg(struct bytes *file, const struct image *img,
         fail(err, "no memory for the encoder");
     else if (prepare(&w, made) == 0)
         status = write_guarded(&w);
+    if (status == 0)
+        status = trailer_append(file, w.meta, w.segment, err);
     jpeg_destroy_compress(&w.c);
     for (size_t i = 0; w.segment && i < w.meta->nparts; i++)
         bytes_free(&w.segment[i]);

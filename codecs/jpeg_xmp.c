@@ -39,14 +39,17 @@ static void put_big32(uint8_t *p, size_t value)
 
 static int turn_packet(struct bytes *packet, size_t room,
                        const struct image *img, const struct save_opts *opts,
-                       struct err *err)
+                       const struct lengths *lengths, struct err *err)
 {
     xmp_turn(packet->data, packet->size, img->turned, opts->orientation);
+    if (container_set_lengths(packet, room, lengths, opts->warnings, err))
+        return -1;
     return regions_turn(packet, room, img->turned, opts->warnings, err);
 }
 
 static int turn_segment(struct bytes *data, const struct image *img,
-                        const struct save_opts *opts, struct err *err)
+                        const struct save_opts *opts,
+                        const struct lengths *lengths, struct err *err)
 {
     struct bytes packet = { 0 };
     size_t lead;
@@ -54,7 +57,8 @@ static int turn_segment(struct bytes *data, const struct image *img,
     segment_head(SEGMENT_XMP, &lead);
     if (!bytes_append(&packet, data->data + lead, data->size - lead))
         fail(err, "no memory for XMP");
-    else if (turn_packet(&packet, SEGMENT_MAX - lead, img, opts, err) == 0) {
+    else if (turn_packet(&packet, SEGMENT_MAX - lead, img, opts, lengths,
+                         err) == 0) {
         data->size = lead;
         status = bytes_append(data, packet.data, packet.size)
                      ? 0
@@ -186,7 +190,7 @@ static void set_guid(const struct piece *piece, size_t count, const char *guid,
 static int turn_pieces(const struct piece *piece, size_t count,
                        struct bytes *out, const struct meta *meta,
                        const struct image *img, const struct save_opts *opts,
-                       struct err *err)
+                       const struct lengths *lengths, struct err *err)
 {
     struct bytes all = { 0 };
     char guid[GUID + 1];
@@ -199,7 +203,7 @@ static int turn_pieces(const struct piece *piece, size_t count,
     size_t room = all.size, before = all.size;
     if (whole)
         room += SEGMENT_MAX - piece[count - 1].segment->size;
-    if (turn_packet(&all, room, img, opts, err))
+    if (turn_packet(&all, room, img, opts, lengths, err))
         goto out;
     while (all.size < before) /* blanks may stand behind the last element */
         if (!bytes_append(&all, " ", 1)) {
@@ -218,7 +222,7 @@ out:
 /* The pieces may stand in any order (XMP specification, part 3, 1.1.3.1). */
 static int turn_more(struct bytes *out, const struct meta *meta,
                      const struct image *img, const struct save_opts *opts,
-                     struct err *err)
+                     const struct lengths *lengths, struct err *err)
 {
     struct piece *piece = calloc(meta->nparts + 1, sizeof *piece);
     int status = 0;
@@ -229,7 +233,8 @@ static int turn_more(struct bytes *out, const struct meta *meta,
         for (end = i + 1; end < count; end++)
             if (memcmp(piece_at(&piece[i], 0), piece_at(&piece[end], 0), GUID))
                 break;
-        status = turn_pieces(piece + i, end - i, out, meta, img, opts, err);
+        status =
+            turn_pieces(piece + i, end - i, out, meta, img, opts, lengths, err);
     }
     free(piece);
     return status;
@@ -237,11 +242,11 @@ static int turn_more(struct bytes *out, const struct meta *meta,
 
 int segments_turn_xmp(struct bytes *out, const struct meta *meta,
                       const struct image *img, const struct save_opts *opts,
-                      struct err *err)
+                      const struct lengths *lengths, struct err *err)
 {
     for (size_t i = 0; i < meta->nparts; i++)
         if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_XMP &&
-            turn_segment(&out[i], img, opts, err))
+            turn_segment(&out[i], img, opts, lengths, err))
             return -1;
-    return turn_more(out, meta, img, opts, err);
+    return turn_more(out, meta, img, opts, lengths, err);
 }

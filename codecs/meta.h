@@ -63,6 +63,8 @@ struct meta {
         bool arithmetic;   /* else Huffman */
         bool extended;     /* SOF1, although SOF0 may do */
         bool standard;     /* Huffman tables as T.81, Annex K has them */
+        size_t behind;     /* from where MPF counts to the end of the picture;
+                              0: there is no MPF */
         unsigned restart;  /* MCUs between restart markers; 0: none */
         unsigned columns;  /* MCUs in a row */
         bool trimmed;      /* the file had more columns or rows */

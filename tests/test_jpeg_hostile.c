@@ -237,17 +237,25 @@ static void test_rest(void)
     bytes_free(&file);
 }
 
+/* They stay, whatever they are. */
 static void test_bytes_after(void)
 {
-    struct bytes file = make_kind(1);
+    struct bytes file = make_kind(1), made = { 0 };
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
+    struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
     struct err err = { "" };
     insert_bytes(&file, file.size, "more", 4);
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
-    CHECK(is_warned(&warnings, "4 bytes after the end"), "of what is lost");
+    turn_image(&img, XFORM_ROTATE_90);
+    CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
+    CHECK(made.size > 6 &&
+              !memcmp(made.data + made.size - 6, "\xff\xd9more", 6),
+          "behind the end");
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     image_free(&img);
+    bytes_free(&made);
     bytes_free(&file);
 }
 

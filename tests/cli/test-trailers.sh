@@ -1,0 +1,34 @@
+# What stands behind the first picture of a JPEG: gain maps, other views and
+# previews are turned with it, films stay byte for byte, and all that says where
+# they are is right afterwards.
+. "$ROOT/tests/cli/lib.sh"
+trailers="python3 $ROOT/tests/jpeg_trailers.py"
+
+for kind in $($trailers kinds); do
+    $trailers make "$kind" in.jpg
+    said=
+    case $kind in
+    other-shape)
+        said="gimgxf: in.jpg: warning: picture 3 in the file is kept as it"
+        said="$said was, not turned: its shape is another"
+        ;;
+    esac
+    for op in fliph rotate180 flipv transpose rotate90 transverse rotate270; do
+        [ "$kind" != tagged ] || op=upright
+        if [ "$kind" = broken ]; then
+            gimgxf $op in.jpg out.jpg 2>stderr
+            check "$kind: a warning" grep -q 'picture 3 .* kept as it was' \
+                stderr
+        else
+            gives 0 "$said" $op in.jpg out.jpg
+        fi
+        check "$kind, $op" $trailers check "$kind" ${op/upright/copy} in.jpg \
+            out.jpg
+    done
+    gives 0 '' --strip copy in.jpg out.jpg
+    check "$kind, stripped" [ "$(tail -c 2 out.jpg | od -An -tx1)" = ' ff d9' ]
+done
+
+gives 0 "gimgxf: in.jpg: warning: PNG cannot hold, so it is not kept: APP2 \
+MPF, trailer" copy in.jpg out.png
+finish
