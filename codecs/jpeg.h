@@ -29,6 +29,8 @@ enum segment {
     SEGMENT_XMP_MORE, /* Extended XMP: XMP Specification Part 3, 1.1.3.1 */
     SEGMENT_ICC,
     SEGMENT_MPF,
+    SEGMENT_JUMBF, /* ISO/IEC 19566-5; C2PA signs the file in it */
+    SEGMENT_PHOTOSHOP,
     SEGMENT_ADOBE,
     SEGMENT_COMMENT,
     SEGMENT_TRAILER, /* no segment: all that stands behind the picture */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codecs/exif.h"
+#include "codecs/photoshop.h"
 #include "codecs/thumbnail.h"
 
 enum { APP0 = 0xe0, COM = 0xfe };
@@ -27,7 +28,9 @@ static const struct {
       "APP1 Extended XMP" },
     { APP0 + 2, HEAD("ICC_PROFILE\0"), SEGMENT_ICC, "APP2 ICC" },
     { APP0 + 2, HEAD("MPF\0"), SEGMENT_MPF, "APP2 MPF" },
-    { APP0 + 13, HEAD("Photoshop 3.0\0"), SEGMENT_OTHER, "APP13 Photoshop" },
+    { APP0 + 11, HEAD("JP"), SEGMENT_JUMBF, "APP11 JUMBF" },
+    { APP0 + 13, HEAD("Photoshop 3.0\0"), SEGMENT_PHOTOSHOP,
+      "APP13 Photoshop" },
     { APP0 + 14, HEAD("Adobe"), SEGMENT_ADOBE, "APP14 Adobe" },
     { COM, HEAD(""), SEGMENT_COMMENT, "COM" },
     { TRAILER, HEAD(""), SEGMENT_TRAILER, "trailer" },
@@ -173,6 +176,25 @@ static int turn_exif(struct bytes *data, const struct image *img,
     return done ? 0 : fail(err, "no memory for EXIF");
 }
 
+static int turn_photoshop(struct bytes *data, const struct image *img,
+                          const struct save_opts *opts, struct err *err)
+{
+    struct bytes block = { 0 };
+    size_t lead;
+    int status = -1;
+    segment_head(SEGMENT_PHOTOSHOP, &lead);
+    if (!bytes_append(&block, data->data + lead, data->size - lead))
+        fail(err, "no memory for the resources of Photoshop");
+    else if (!photoshop_turn(&block, SEGMENT_MAX - lead, img, opts, err)) {
+        data->size = lead;
+        status = bytes_append(data, block.data, block.size)
+                     ? 0
+                     : fail(err, "no memory for the resources of Photoshop");
+    }
+    bytes_free(&block);
+    return status;
+}
+
 static int turn_segment(struct bytes *data, const struct part *part,
                         const struct image *img, const struct save_opts *opts,
                         struct err *err)
@@ -184,6 +206,8 @@ static int turn_segment(struct bytes *data, const struct part *part,
         return turn_jfif(data, img, err);
     case SEGMENT_EXIF:
         return turn_exif(data, img, opts, err);
+    case SEGMENT_PHOTOSHOP:
+        return turn_photoshop(data, img, opts, err);
     default:
         return 0;
     }
@@ -208,6 +232,19 @@ static bool may_keep(const struct part *part, const struct image *img,
     return true;
 }
 
+/* Signed files are changed like any other; what reads them will say so. */
+static void warn_of_signature(const struct bytes *out, const struct meta *meta,
+                              const struct image *img,
+                              struct warnings *warnings)
+{
+    for (size_t i = 0; i < meta->nparts && img->turned != XFORM_NONE; i++)
+        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_JUMBF) {
+            warn(warnings, "what JUMBF (C2PA) says of the pixels, such as a "
+                           "signature, no longer holds");
+            return;
+        }
+}
+
 int segments_turned(struct bytes *out, const struct meta *meta,
                     const struct image *img, const struct save_opts *opts,
                     struct err *err)
@@ -224,6 +261,7 @@ int segments_turned(struct bytes *out, const struct meta *meta,
         if (turn_segment(&out[i], part, img, opts, err))
             return -1;
     }
+    warn_of_signature(out, meta, img, opts->warnings);
     if (trailer_turn(out, meta, img, opts, &lengths, err))
         return -1;
     return segments_turn_xmp(out, meta, img, opts, &lengths, err);

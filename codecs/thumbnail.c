@@ -45,28 +45,41 @@ int thumbnail_turn_rgb(uint8_t *pixels, uint8_t *width, uint8_t *height,
     return 0;
 }
 
-/* Puts the turned thumbnail in the place of the old one: without metadata of
- * its own, so that a thumbnail in a thumbnail ends here. */
-static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
-                          const struct image *img, unsigned orientation,
-                          struct err *err)
+/* Without metadata of its own, so that a thumbnail in a thumbnail ends here. */
+static int turn_file(struct bytes *out, struct bytes file, struct inner *inner,
+                     unsigned orientation, struct err *err)
 {
     struct warnings unheard = { 0 };
-    struct inner inner = { .outer = img,
-                           .limits = thumbnail_limits,
-                           .tag = tag };
     const struct save_opts save = { .suffix = "jpg",
                                     .quality = THUMBNAIL_QUALITY,
                                     .strip = STRIP_METADATA,
                                     .orientation = orientation,
                                     .warnings = &unheard };
+    inner->limits = thumbnail_limits;
+    return inner_turn(out, file, inner, &save, err);
+}
+
+int thumbnail_turn_file(struct bytes *out, struct bytes file,
+                        const struct image *img, unsigned orientation,
+                        struct err *err)
+{
+    struct inner inner = { .outer = img };
+    return turn_file(out, file, &inner, orientation, err);
+}
+
+/* Puts the turned thumbnail in the place of the old one. */
+static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
+                          const struct image *img, unsigned orientation,
+                          struct err *err)
+{
+    struct inner inner = { .outer = img, .tag = tag };
     struct bytes turned = { 0 };
     size_t at, length;
     int status = -1;
     if (!exif_thumbnail(exif->data, exif->size, &at, &length))
         return fail(err, "it is no JPEG file");
     struct bytes file = { .data = exif->data + at, .size = length };
-    if (inner_turn(&turned, file, &inner, &save, err) == 0) {
+    if (turn_file(&turned, file, &inner, orientation, err) == 0) {
         if (xform_transposes(inner.turned) != xform_transposes(img->turned))
             exif_exchange_thumbnail(exif->data, exif->size);
         if (inner.turned == XFORM_NONE)

@@ -136,6 +136,8 @@ static const struct kind {
     { "MPF", 0xe2, "MPF\0MM\0*", 8, NULL, UNLESS_STRIPPED },
     { "more ICC", 0xe2, "ICC_PROFILE\0\2\2half", 18, NULL, IF_COLOR },
     { "nothing", 0xe7, "", 0, NULL, UNLESS_STRIPPED },
+    { "JUMBF", 0xeb, "JP\0\1\0\0\0\1jumb", 12, NULL, UNLESS_STRIPPED },
+    { "more JUMBF", 0xeb, "JP\0\1\0\0\0\2jumb", 12, NULL, UNLESS_STRIPPED },
     { "Photoshop", 0xed, "Photoshop 3.0\0008BIM", 18, NULL, UNLESS_STRIPPED },
     { "Adobe", 0xee, "Adobe\0d\0\0\0\0\1", 12, NULL, ALWAYS },
     { "APP15", 0xef, "\xff\xd9\xff\0", 4, NULL, UNLESS_STRIPPED },
@@ -285,7 +287,8 @@ static void check_given(enum xform t, unsigned orientation, enum strip strip)
     }
     bool lost = strip == STRIP_NOTHING;
     CHECK(is_warned(&warnings, "JFXX") == (lost && t), "of what is lost");
-    CHECK(warnings.count == (lost && t), "%u: %s", warnings.count,
+    CHECK(is_warned(&warnings, "C2PA") == (lost && t), "of what is false");
+    CHECK(warnings.count == (lost && t ? 2 : 0), "%u: %s", warnings.count,
           warnings.list[0].text);
     image_free(&img);
     bytes_free(&made);

@@ -1,0 +1,188 @@
+/* The resources of Photoshop that a JPEG holds in APP13.
+ *
+ * A resource is "8BIM", a number of 2 bytes, a name with its length in a byte
+ * before it, the size of its data in 4 bytes, and the data; name and data are
+ * filled up to an even size. What does not look like that ends the list, and
+ * stays as it is: data may go on in the next segment. */
+#include "codecs/photoshop.h"
+
+#include <string.h>
+
+#include "codecs/thumbnail.h"
+
+enum {
+    RESOLUTION = 0x03ed,
+    THUMBNAIL_BGR = 0x0409, /* of Photoshop 4.0 */
+    THUMBNAIL = 0x040c,
+    PATH_FIRST = 2000,
+    PATH_LAST = 2997,
+};
+
+struct resource {
+    unsigned number;
+    size_t head, size; /* of what is before the data, and of the data */
+    size_t whole;      /* with what fills it up */
+};
+
+static uint32_t big(const uint8_t *p, unsigned bytes)
+{
+    uint32_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value = value << 8 | p[i];
+    return value;
+}
+
+static void put_big32(uint8_t *p, uint32_t value)
+{
+    for (int i = 3; i >= 0; i--, value >>= 8)
+        p[i] = value & 255;
+}
+
+/* False: there is none. Its data may be cut: `whole` is larger than `size`
+ * then.
+ */
+static bool read_resource(const uint8_t *at, size_t left, struct resource *r)
+{
+    enum { NAME = 4 + 2 };
+    if (left < NAME + 2 || memcmp(at, "8BIM", 4) != 0)
+        return false;
+    size_t name = at[NAME] + 1u;
+    r->head = NAME + name + (name & 1) + 4;
+    if (left < r->head)
+        return false;
+    r->number = big(at + 4, 2);
+    r->size = big(at + r->head - 4, 4);
+    r->whole = r->head + r->size + (r->size & 1);
+    return true;
+}
+
+static void exchange(uint8_t *a, uint8_t *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        uint8_t byte = a[i];
+        a[i] = b[i];
+        b[i] = byte;
+    }
+}
+
+/* Records of 26 bytes. Those of knots have three points, y before x, as shares
+ * of the picture with 24 bits behind the point. */
+static void turn_path(uint8_t *data, size_t size, enum xform t)
+{
+    enum { RECORD = 26, POINTS = 3, ONE = 1 << 24 };
+    for (size_t at = 0; size - at >= RECORD; at += RECORD) {
+        unsigned selector = big(data + at, 2);
+        if (selector != 1 && selector != 2 && selector != 4 && selector != 5)
+            continue;
+        for (unsigned i = 0; i < POINTS; i++) {
+            uint8_t *y = data + at + 2 + 8 * i, *x = y + 4;
+            if (xform_transposes(t))
+                exchange(x, y, 4);
+            if (t & XFORM_MIRROR_X)
+                put_big32(x, ONE - big(x, 4));
+            if (t & XFORM_MIRROR_Y)
+                put_big32(y, ONE - big(y, 4));
+        }
+    }
+}
+
+/* A head of format, width, height, bytes of a row, all bytes, and bytes of the
+ * file, which stands behind it after the depth and the planes of it. */
+static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
+                          const struct image *img, unsigned orientation,
+                          struct err *err)
+{
+    enum { HEAD = 28, JPEG = 1 };
+    uint8_t head[HEAD];
+    const size_t start = to->size;
+    if (size < HEAD || big(data, 4) != JPEG)
+        return fail(err, "it is no JPEG file");
+    memcpy(head, data, HEAD);
+    struct bytes file = { .data = (uint8_t *)(uintptr_t)data + HEAD,
+                          .size = size - HEAD };
+    if (xform_transposes(img->turned)) {
+        exchange(head + 4, head + 8, 4);
+        uint32_t row = (big(head + 4, 4) * 24 + 31) / 32 * 4;
+        put_big32(head + 12, row);
+        put_big32(head + 16, row * big(head + 8, 4));
+    }
+    if (!bytes_append(to, head, HEAD))
+        return fail(err, "no memory");
+    if (thumbnail_turn_file(to, file, img, orientation, err))
+        return -1;
+    put_big32(to->data + start + 20, (uint32_t)(to->size - start - HEAD));
+    return 0;
+}
+
+/* Appends the resource with a new thumbnail, or nothing with a warning. */
+static bool add_thumbnail(struct bytes *made, const uint8_t *at,
+                          const struct resource *r, size_t room,
+                          const struct image *img, const struct save_opts *opts)
+{
+    struct bytes data = { 0 };
+    struct err why = { "it is cut" };
+    bool kept = true, fits = false;
+    if (turn_thumbnail(&data, at + r->head, r->size, img, opts->orientation,
+                       &why) == 0) {
+        fits = r->head + data.size + (data.size & 1) <= room;
+        fail(&why, "there is no room");
+    }
+    if (fits) {
+        size_t begin = made->size;
+        kept = bytes_append(made, at, r->head) &&
+               bytes_append(made, data.data, data.size) &&
+               bytes_append(made, "", data.size & 1);
+        if (kept)
+            put_big32(made->data + begin + r->head - 4, (uint32_t)data.size);
+    } else {
+        warn(opts->warnings,
+             "the thumbnail of Photoshop cannot be turned, so "
+             "it is not kept: %s",
+             why.text);
+    }
+    bytes_free(&data);
+    return kept;
+}
+
+/* Appends the resource as it has to be. */
+static bool add_resource(struct bytes *made, const uint8_t *at,
+                         const struct resource *r, size_t room,
+                         const struct image *img, const struct save_opts *opts)
+{
+    if (r->number == THUMBNAIL || r->number == THUMBNAIL_BGR)
+        return add_thumbnail(made, at, r, room, img, opts);
+    if (!bytes_append(made, at, r->whole))
+        return false;
+    uint8_t *data = made->data + made->size - r->whole + r->head;
+    if (r->number == RESOLUTION && r->size >= 16 &&
+        xform_transposes(img->turned))
+        exchange(data, data + 8, 8);
+    if (r->number >= PATH_FIRST && r->number <= PATH_LAST)
+        turn_path(data, r->size, img->turned);
+    return true;
+}
+
+int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
+                   const struct save_opts *opts, struct err *err)
+{
+    struct bytes made = { 0 };
+    struct resource r;
+    size_t at = 0;
+    bool kept = true;
+    if (img->turned == XFORM_NONE)
+        return 0;
+    while (kept && read_resource(block->data + at, block->size - at, &r) &&
+           r.size <= block->size - at && r.whole <= block->size - at) {
+        size_t behind = block->size - at - r.whole;
+        kept = add_resource(&made, block->data + at, &r,
+                            room - behind - made.size, img, opts);
+        at += r.whole;
+    }
+    if (!kept || !bytes_append(&made, block->data + at, block->size - at)) {
+        bytes_free(&made);
+        return fail(err, "no memory for the resources of Photoshop");
+    }
+    bytes_free(block);
+    *block = made;
+    return 0;
+}
