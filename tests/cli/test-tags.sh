@@ -1,0 +1,38 @@
+# exiftool finds in a turned JPEG what it found before, but for what the turn
+# makes false.
+. "$ROOT/tests/cli/lib.sh"
+if ! command -v exiftool >/dev/null; then
+    echo 'skipped: exiftool'
+    passed=1
+    finish
+    exit
+fi
+tags="python3 $ROOT/tests/jpeg_tags.py"
+
+# Its tags speak of 400 x 240 pixels.
+python3 -c 'print("P6 400 240 255\n", end="")' >big.ppm
+head -c 288000 /dev/zero | tr '\0' '\171' >>big.ppm
+gimgxf -q copy big.ppm in.jpg
+check 'a file full of tags' $tags make in.jpg
+for op in fliph rotate180 flipv transpose rotate90 transverse rotate270; do
+    gives 0 '' $op in.jpg out.jpg
+    check "the tags, $op" $tags check $op in.jpg out.jpg
+done
+
+# A thumbnail that says itself that it is upright, in a picture that is not: it
+# is, or its tag was forgotten, and then it lies as the picture does.
+gimgxf -q --quality 90 copy "$samples/f.jpg" stored.jpg
+gimgxf -q --quality 90 rotate270 "$samples/f.jpg" shown.jpg
+for kind in stored shown; do
+    cp "$samples/f.jpg" in.jpg
+    exiftool -q -overwrite_original "-ThumbnailImage<=$kind.jpg" \
+        -IFD0:Orientation#=8 -IFD1:Orientation#=1 in.jpg
+    gives 0 '' upright in.jpg out.jpg
+    exiftool -b -ThumbnailImage out.jpg >"$kind-out.jpg"
+done
+check 'upright it stays, byte for byte' same shown.jpg shown-out.jpg
+gimgxf -q copy shown.jpg a.ppm
+gimgxf -q copy stored-out.jpg b.ppm
+check 'else it is turned' [ "$(head -c 15 a.ppm | sed -n 2p)" = \
+    "$(head -c 15 b.ppm | sed -n 2p)" ]
+finish

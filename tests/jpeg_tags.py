@@ -1,0 +1,159 @@
+"""What exiftool finds in a JPEG before and after a turn.
+
+    jpeg_tags.py make FILE          puts tags of all kinds into a JPEG
+    jpeg_tags.py check OP BEFORE AFTER
+
+All tags are the same but for those that the turn makes false, and these are
+what is worked out here from the definition of the turn.
+"""
+import hashlib
+import json
+import struct
+import subprocess
+import sys
+
+# Whether the axes are exchanged, and then which of them run backwards.
+TURNS = {
+    'fliph': (0, 1, 0), 'rotate180': (0, 1, 1), 'flipv': (0, 0, 1),
+    'transpose': (1, 0, 0), 'rotate90': (1, 1, 0), 'transverse': (1, 1, 1),
+    'rotate270': (1, 0, 1),
+}
+WIDTH, HEIGHT = 400, 240  # as the tags say
+TAGS = [
+    '-IFD0:Orientation#=1', '-XMP-tiff:Orientation#=1',
+    '-IFD0:XResolution=300', '-IFD0:YResolution=200',
+    '-ExifIFD:ExifImageWidth=400', '-ExifIFD:ExifImageHeight=240',
+    '-XMP-tiff:ImageWidth=400', '-XMP-tiff:ImageHeight=240',
+    '-XMP-exif:ExifImageWidth=400', '-XMP-exif:ExifImageHeight=240',
+    '-ExifIFD:SubjectArea=100 60 30 20', '-ExifIFD:SubjectLocation=10 20',
+    '-ExifIFD:FocalPlaneXResolution=1000',
+    '-ExifIFD:FocalPlaneYResolution=2000', '-GPS:GPSLatitude=12.5',
+    '-GPS:GPSLatitudeRef=N', '-IFD0:Artist=somebody',
+    '-ExifIFD:UserComment=a comment', '-JFIF:XResolution=72',
+    '-JFIF:YResolution=144', '-IPTC:Keywords=one', '-IPTC:Keywords=two',
+    '-Photoshop:CopyrightFlag#=1', '-XMP-dc:Subject=one', '-XMP-dc:Title=name',
+    '-XMP-mwg-rs:RegionInfo={AppliedToDimensions={W=400,H=240,Unit=pixel},'
+    'RegionList=[{Area={X=0.25,Y=0.125,W=0.1,H=0.05,Unit=normalized},'
+    'Name=somebody,Type=Face},{Area={X=0.7,Y=0.6,W=0.2,H=0.3,'
+    'Unit=normalized},Name=other,Type=Face}]}',
+    '-XMP-MP:RegionInfoMP={Regions=[{Rectangle=0.25|, 0.125|, 0.1|, 0.05,'
+    'PersonDisplayName=somebody}]}', '-Comment=a comment of JPEG',
+]
+# More than fits into one segment: it becomes Extended XMP.
+LONG = 'long ' * 20000
+PAIRS = [
+    ('IFD0:XResolution', 'IFD0:YResolution'),
+    ('JFIF:XResolution', 'JFIF:YResolution'),
+    ('ExifIFD:ExifImageWidth', 'ExifIFD:ExifImageHeight'),
+    ('ExifIFD:FocalPlaneXResolution', 'ExifIFD:FocalPlaneYResolution'),
+    ('XMP-tiff:ImageWidth', 'XMP-tiff:ImageHeight'),
+    ('XMP-exif:ExifImageWidth', 'XMP-exif:ExifImageHeight'),
+    ('File:ImageWidth', 'File:ImageHeight'),
+]
+CODING = ('System:', 'ExifTool:', 'Composite:', 'SourceFile',
+          'File:YCbCrSubSampling', 'File:EncodingProcess',
+          'XMP-xmpNote:HasExtendedXMP', 'IFD1:ThumbnailLength',
+          'IFD1:ThumbnailOffset', 'IFD1:ThumbnailImage')
+
+
+def tags(name):
+    said = subprocess.run(['exiftool', '-j', '-struct', '-a', '-G1', '-n',
+                           name], capture_output=True, check=True).stdout
+    return {k: v for k, v in json.loads(said)[0].items()
+            if not k.startswith(CODING)}
+
+
+def make(name):
+    with open('long.txt', 'w') as f:
+        f.write(LONG)
+    subprocess.run(['exiftool', '-q', '-m', '-overwrite_original'] + TAGS
+                   + ['-XMP-dc:Description<=long.txt', name], check=True)
+
+
+def turn_share(op, x, y, w=0.0, h=0.0):
+    exchanged, mirror_x, mirror_y = TURNS[op]
+    if exchanged:
+        x, y, w, h = y, x, h, w
+    return (1 - x - w if mirror_x else x, 1 - y - h if mirror_y else y, w, h)
+
+
+def turn_pixel(op, x, y):
+    exchanged, mirror_x, mirror_y = TURNS[op]
+    w, h = (HEIGHT, WIDTH) if exchanged else (WIDTH, HEIGHT)
+    x, y = (y, x) if exchanged else (x, y)
+    return [w - 1 - x if mirror_x else x, h - 1 - y if mirror_y else y]
+
+
+def near(a, b):
+    return all(abs(float(p) - float(q)) < 1e-9 for p, q in zip(a, b))
+
+
+def turn_regions(op, before, after):
+    info, now = (t.pop('XMP-mwg-rs:RegionInfo') for t in (before, after))
+    size, size_now = (i.pop('AppliedToDimensions') for i in (info, now))
+    if TURNS[op][0]:
+        size['W'], size['H'] = size['H'], size['W']
+    assert size == size_now, size_now
+    for a, b in zip(info['RegionList'], now['RegionList']):
+        a, b = a.pop('Area'), b.pop('Area')
+        w, h = (a['H'], a['W']) if TURNS[op][0] else (a['W'], a['H'])
+        x, y = turn_share(op, a['X'], a['Y'])[:2]
+        assert near((x, y, w, h), (b['X'], b['Y'], b['W'], b['H'])), (a, b)
+    assert info == now, now
+    info, now = (t.pop('XMP-MP:RegionInfoMP') for t in (before, after))
+    was, is_ = (i['Regions'][0].pop('Rectangle') for i in (info, now))
+    expected = turn_share(op, *map(float, was.split(',')))
+    assert near(expected, is_.split(',')), is_
+    assert info == now, now
+
+
+def check_guid(name):
+    """What names Extended XMP is the digest of it."""
+    with open(name, 'rb') as f:
+        jpeg = f.read()
+    at, pieces, main = 2, {}, b''
+    head = b'http://ns.adobe.com/xmp/extension/\0'
+    while jpeg[at + 1] != 0xda:
+        size = struct.unpack('>H', jpeg[at + 2:at + 4])[0]
+        data = jpeg[at + 4:at + 2 + size]
+        if data.startswith(head):
+            guid, whole, offset = struct.unpack('>32sII',
+                                                data[len(head):][:40])
+            pieces[offset] = data[len(head) + 40:]
+        elif data.startswith(b'http://ns.adobe.com/xap/'):
+            main = data
+        at += 2 + size
+    text = b''.join(pieces[k] for k in sorted(pieces))
+    assert len(text) == whole, (len(text), whole)
+    digest = hashlib.md5(text).hexdigest().upper().encode()
+    assert digest == guid and digest in main, (digest, guid)
+
+
+def check(op, name, turned):
+    before, after = tags(name), tags(turned)
+    check_guid(name)
+    check_guid(turned)
+    turn_regions(op, before, after)
+    if TURNS[op][0]:
+        for x, y in PAIRS:
+            before[x], before[y] = before[y], before[x]
+    area = list(map(int, before.pop('ExifIFD:SubjectArea').split()))
+    if TURNS[op][0]:
+        area[2:] = area[:1:-1]
+    area[:2] = turn_pixel(op, *area[:2])
+    assert list(map(int, after.pop('ExifIFD:SubjectArea').split())) == area
+    place = turn_pixel(op, *map(int, before.pop('ExifIFD:SubjectLocation')
+                                .split()))
+    assert list(map(int, after.pop('ExifIFD:SubjectLocation').split())) \
+        == place
+    for key in before.keys() | after.keys():
+        assert before.get(key) == after.get(key), \
+            (key, before.get(key), after.get(key))
+    assert len(after) > 30, after
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == 'make':
+        make(sys.argv[2])
+    else:
+        check(*sys.argv[2:])
