@@ -85,6 +85,7 @@ static int turn(struct image *dst, struct image *src, struct inner *inner,
                                 src->width, src->height);
     inner->turned = t;
     inner->pixels = (uint64_t)src->width * src->height;
+    inner->same = t == XFORM_NONE && tag == 0;
     if (image_like(dst, src, t, mem_plain, err))
         return -1;
     if (!fits(dst, inner->outer, inner->fit))
@@ -103,8 +104,14 @@ int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
     struct image src = { 0 }, dst = { 0 };
     int status = -1;
     if (codec_jpeg.decode(&src, file, &load, err) == 0 &&
-        turn(&dst, &src, inner, save, err) == 0)
-        status = codec_jpeg.encode(out, &dst, save, err);
+        turn(&dst, &src, inner, save, err) == 0) {
+        if (!inner->same)
+            status = codec_jpeg.encode(out, &dst, save, err);
+        else if (bytes_append(out, file.data, file.size))
+            status = 0;
+        else
+            fail(err, "no memory");
+    }
     image_free(&dst);
     image_free(&src);
     return status;

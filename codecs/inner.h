@@ -16,6 +16,7 @@ struct inner {
         FIT_SHAPE, /* of the picture's shape, within a few percent */
     } fit;
     enum xform turned; /* set: the turn that was taken */
+    bool same;         /* set: there was nothing to do */
     uint64_t pixels;   /* set: how many it has; 0: it could not be read */
 };
 

@@ -309,7 +309,7 @@ int trailer_turn(struct bytes *out, const struct meta *meta,
                  struct lengths *lengths, struct err *err)
 {
     struct trailer trailer;
-    bool tagged = opts->orientation && img->orientation != 1;
+    bool tagged = opts->orientation && opts->orientation != img->orientation;
     if (opts->inner || (img->turned == XFORM_NONE && !tagged))
         return 0;
     open_trailer(&trailer, out, meta);

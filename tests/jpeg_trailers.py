@@ -220,13 +220,16 @@ def pictures(jpeg):
 def check(kind, op, before, after):
     what = KINDS[kind]
     was, now = pictures(before), pictures(after)
-    turned = 'rotate90' if kind == 'tagged' and op == 'copy' else op
+    # The tag, then the operation.
+    turned = {'copy': 'rotate90', 'rotate270': 'copy'}[op] \
+        if kind == 'tagged' else op
     assert len(was) == len(now), 'the number of pictures'
     assert is_turned(was[0], now[0], turned), 'the first picture'
     for i, m in enumerate(what['more']):
         if m and m[2]:
             assert is_turned(was[i + 1], now[i + 1], turned), 'picture'
             assert others(was[i + 1]) == others(now[i + 1]), 'its segments'
+            assert turned != 'copy' or was[i + 1] == now[i + 1], 'its bytes'
         else:
             assert was[i + 1] == now[i + 1], 'a picture that stays'
     assert others(before) == others(after), 'segments'

@@ -13,8 +13,9 @@ for kind in $($trailers kinds); do
         said="$said was, not turned: its shape is another"
         ;;
     esac
-    for op in fliph rotate180 flipv transpose rotate90 transverse rotate270; do
-        [ "$kind" != tagged ] || op=upright
+    ops='fliph rotate180 flipv transpose rotate90 transverse rotate270'
+    [ "$kind" != tagged ] || ops='upright rotate270'
+    for op in $ops; do
         if [ "$kind" = broken ]; then
             gimgxf $op in.jpg out.jpg 2>stderr
             check "$kind: a warning" grep -q 'picture 3 .* kept as it was' \
