@@ -187,8 +187,26 @@ static void write_planes(struct writer *w)
     stored_planes_write(&w->c, w->img);
 }
 
+/* In the interface of version 8, which Ubuntu's library has, whoever writes
+ * coefficients says what size they make; in that of 6b, Debian's, they make the
+ * picture's. */
+#if JPEG_LIB_VERSION >= 80
+static void say_size(struct jpeg_compress_struct *c)
+{
+    c->jpeg_width = c->image_width;
+    c->jpeg_height = c->image_height;
+    c->min_DCT_h_scaled_size = c->min_DCT_v_scaled_size = DCTSIZE;
+}
+#else
+static void say_size(struct jpeg_compress_struct *c)
+{
+    (void)c;
+}
+#endif
+
 static void write_coded(struct writer *w)
 {
+    say_size(&w->c);
     blocks_lend(&w->blocks, w->img, (j_common_ptr)&w->c);
     jpeg_write_coefficients(&w->c, w->blocks.list);
     write_segments(w);

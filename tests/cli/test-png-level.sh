@@ -8,15 +8,22 @@ pngs='f-rgb.png f-rgba.png f-gray16.png f-palette.png'
 
 # Large enough for several bands: text-like and photo-like, from the samples.
 wide() {
-    /usr/bin/python3 - "$1" <<'EOF'
+    python3 - "$1" <<'EOF'
+import random
 import sys
-import numpy
-noise = numpy.random.default_rng(3).integers(0, 9, (700, 901, 3))
-y, x = numpy.mgrid[0:700, 0:901]
-wave = (numpy.stack([x, y, x + y], -1) // 4 % 220)
-a = (wave + noise).astype(numpy.uint8)
-a[200:400] = numpy.where((x * 7 + y // 9 * 5) % 91 % 8 == 0, 0, 255)[200:400, :, None]
-open(sys.argv[1], 'wb').write(b'P6\n901 700\n255\n' + a.tobytes())
+noise = random.Random(3).randbytes(901 * 3 * 700 + 901)
+
+
+def row(y):
+    if 200 <= y < 400:
+        return b''.join(b'\0\0\0' if (x * 7 + y // 9 * 5) % 91 % 8 == 0
+                        else b'\xff\xff\xff' for x in range(901))
+    return bytes((v // 4 % 220) + noise[y * 2703 + x] % 9
+                 for x in range(901) for v in (x, y, x + y))
+
+
+with open(sys.argv[1], 'wb') as f:
+    f.write(b'P6\n901 700\n255\n' + b''.join(map(row, range(700))))
 EOF
 }
 
