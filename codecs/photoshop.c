@@ -14,6 +14,7 @@ enum {
     RESOLUTION = 0x03ed,
     THUMBNAIL_BGR = 0x0409, /* of Photoshop 4.0 */
     THUMBNAIL = 0x040c,
+    PATH_WORKING = 1025,
     PATH_FIRST = 2000,
     PATH_LAST = 2997,
 };
@@ -157,7 +158,8 @@ static bool add_resource(struct bytes *made, const uint8_t *at,
     if (r->number == RESOLUTION && r->size >= 16 &&
         xform_transposes(img->turned))
         exchange(data, data + 8, 8);
-    if (r->number >= PATH_FIRST && r->number <= PATH_LAST)
+    if (r->number == PATH_WORKING ||
+        (r->number >= PATH_FIRST && r->number <= PATH_LAST))
         turn_path(data, r->size, img->turned);
     return true;
 }

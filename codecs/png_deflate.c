@@ -88,7 +88,9 @@ struct writing {
 
     struct {
         size_t plain, adaptive;
-    } strip[STRIPS]; /* what they come to */
+        bool plain_repeats, adaptive_repeats;
+    } strip[STRIPS]; /* what they come to, and whether by matches */
+    bool repeats;    /* some strip does, as it is going to be filtered */
 };
 
 /* ---- Desks -------------------------------------------------------------- */
@@ -193,24 +195,25 @@ static size_t match(const struct writing *w, struct desk *desk, uint8_t *out,
                              before, size, final);
 }
 
-/* Whether matches make `size` bytes smaller, by 4 % at least: codes alone are
+/* Whether matches make `size` bytes smaller, by 2.5 % at least: codes alone are
  * faster to write and to read. Gives the smaller size, about. */
 static bool has_matches(const struct writing *w, struct desk *desk,
-                        const uint8_t *data, size_t size, size_t *smaller)
+                        const uint8_t *data, size_t before, size_t size,
+                        size_t *smaller)
 {
     size_t codes = huffman_estimate(data, size);
-    size_t matches = match(w, desk, desk->trial, data, 0, size, true);
-    bool better = matches && matches < codes - codes / 25;
+    size_t matches = match(w, desk, desk->trial, data, before, size, true);
+    bool better = matches && matches < codes - codes / 40;
     *smaller = better ? matches : codes;
     return better;
 }
 
 static size_t try_filter(const struct writing *w, struct desk *desk, int filter,
-                         uint32_t y, uint32_t n)
+                         uint32_t y, uint32_t n, bool *repeats)
 {
     size_t size;
     filter_rows(w, desk, filter, y, n, desk->filtered);
-    has_matches(w, desk, desk->filtered, n * w->row, &size);
+    *repeats = has_matches(w, desk, desk->filtered, 0, n * w->row, &size);
     return size;
 }
 
@@ -229,8 +232,10 @@ static void try_strip(void *context, size_t i)
     if (!desk)
         return;
     uint32_t y = (uint32_t)(last * i / (STRIPS - 1));
-    w->strip[i].plain = try_filter(w, desk, FILTER_NONE, y, n);
-    w->strip[i].adaptive = try_filter(w, desk, FILTER_ADAPTIVE, y, n);
+    w->strip[i].plain =
+        try_filter(w, desk, FILTER_NONE, y, n, &w->strip[i].plain_repeats);
+    w->strip[i].adaptive = try_filter(w, desk, FILTER_ADAPTIVE, y, n,
+                                      &w->strip[i].adaptive_repeats);
     desk_leave(w, desk);
 }
 
@@ -245,6 +250,10 @@ static void choose_by_strips(struct writing *w, struct pool *pool)
         plain += w->strip[i].plain;
         adaptive += w->strip[i].adaptive;
     }
+    for (int i = 0; i < STRIPS; i++)
+        w->repeats = w->repeats || (plain < adaptive
+                                        ? w->strip[i].plain_repeats
+                                        : w->strip[i].adaptive_repeats);
     for (uint32_t i = 0; i < w->bands; i++)
         w->filter[i] = plain < adaptive ? FILTER_NONE : FILTER_ADAPTIVE;
 }
@@ -258,8 +267,9 @@ static void choose_for_band(void *context, size_t i)
     if (!desk)
         return;
     for (int filter = 0; filter < FILTER_CHOICES; filter++) {
+        bool repeats;
         size_t size = try_filter(w, desk, filter, (uint32_t)i * w->per_band,
-                                 rows_of_band(w, i));
+                                 rows_of_band(w, i), &repeats);
         if (size < least) {
             least = size;
             w->filter[i] = (uint8_t)filter;
@@ -302,24 +312,38 @@ static size_t deflate_smallest(const struct writing *w, struct desk *desk,
                : made;
 }
 
+/* Whether a band is worth matches, by a sample of it. Where strips were, the
+ * sample may refer to what is before it, as the band will: what repeats after
+ * more bytes than the sample has is seen only so. */
+static bool worth_matches(const struct writing *w, struct desk *desk,
+                          const uint8_t *rows, size_t before, size_t size)
+{
+    size_t sample = size < SAMPLE ? size : SAMPLE, at = (size - sample) / 2;
+    size_t cost;
+    return has_matches(w, desk, rows + at, w->repeats ? before + at : 0, sample,
+                       &cost);
+}
+
 /* Deflates a band to `out`: the rows from y on, which are filtered already,
  * behind room for those that matches may refer to. */
 static size_t deflate_band(const struct writing *w, struct desk *desk,
                            uint8_t *out, uint8_t *rows, uint32_t y, size_t size,
                            bool final)
 {
-    size_t sample = size < SAMPLE ? size : SAMPLE, cost;
-    uint32_t before = y < w->before ? y : w->before;
+    uint32_t above = y < w->before ? y : w->before;
+    size_t before = above * w->row;
     if (w->level == 0)
         return w->flate->deflate(desk->deflater, out, flate_bound(size), rows,
                                  0, size, final);
-    if (w->level < SIZE_FROM &&
-        !has_matches(w, desk, rows + (size - sample) / 2, sample, &cost))
+    if (w->level < SIZE_FROM && !w->repeats &&
+        !worth_matches(w, desk, rows, 0, size))
         return huffman_deflate(out, rows, size, final);
-    filter_rows(w, desk, AS_ITS_BAND, y - before, before,
-                rows - before * w->row);
+    filter_rows(w, desk, AS_ITS_BAND, y - above, above, rows - before);
+    if (w->level < SIZE_FROM && w->repeats &&
+        !worth_matches(w, desk, rows, before, size))
+        return huffman_deflate(out, rows, size, final);
     return (w->level < SIZE_FROM ? match : deflate_smallest)(
-        w, desk, out, rows, before * w->row, size, final);
+        w, desk, out, rows, before, size, final);
 }
 
 /* Makes a chunk of a band, at desk->out. */

@@ -386,6 +386,29 @@ static void check_levels(enum kind kind, double most)
     image_free(&img);
 }
 
+/* Noise that repeats after 60 rows, which are 21660 bytes: more than what is
+ * sampled to find out, and less than matches reach. */
+static void check_repeats(void)
+{
+    static const struct shape s = { 120, 600, 8, RGB, false };
+    size_t raw = (size_t)s.width * s.height * 3;
+    struct image img = shape_image(&s);
+    for (unsigned c = 0; c < 3; c++)
+        for (uint32_t y = 0; y < s.height; y++) {
+            uint64_t state = 1 + c + y % 60 * 3;
+            for (uint32_t x = 0; x < s.width; x++)
+                image_set_sample(&img, c, x, y,
+                                 (unsigned)(test_random(&state) >> 40) & 255);
+        }
+    for (int level = 3; level <= 9; level += 3) {
+        struct bytes file = write_file(&img, &s, level, NULL);
+        CHECK(file.size < raw / 8, "level %d: %zu of %zu", level, file.size,
+              raw);
+        bytes_free(&file);
+    }
+    image_free(&img);
+}
+
 int main(void)
 {
     pools[0] = NULL;
@@ -406,6 +429,7 @@ int main(void)
                 check_write(&shapes[i], kind, level);
     for (enum kind kind = 0; kind < KINDS; kind++)
         check_write(&shapes[6], kind, 9);
+    check_repeats();
     check_levels(NOISE, 1.01);
     check_levels(PHOTO, 0.7);
     check_levels(FLAT, 0.01);
