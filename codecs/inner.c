@@ -60,29 +60,79 @@ static void source(enum xform t, uint32_t w, uint32_t h, uint32_t x, uint32_t y,
     *sy = xform_transposes(t) ? mx : my;
 }
 
-/* An inner picture is small, and the stage is not to be had from here. */
+/* A block as codecs/image.h has it turned. */
+static void turn_block(int16_t *to, const int16_t *from, enum xform t)
+{
+    for (unsigned v = 0; v < 8; v++)
+        for (unsigned u = 0; u < 8; u++) {
+            int value = from[xform_transposes(t) ? 8 * u + v : 8 * v + u];
+            bool negate = ((t & XFORM_MIRROR_X) && u % 2) !=
+                          ((t & XFORM_MIRROR_Y) && v % 2);
+            to[8 * v + u] = (int16_t)(negate ? -value : value);
+        }
+}
+
+/* The stage is not to be had from here, and is not needed: of a picture within
+ * another there are few cells, if they are blocks. */
 static void turn_planes(struct image *dst, const struct image *src,
                         enum xform t)
 {
+    size_t size = cell_size(dst->cell);
     uint32_t sx, sy;
     for (unsigned i = 0; i < dst->nplanes; i++) {
         const struct plane *to = &dst->plane[i];
-        for (uint32_t y = 0; y < to->height; y++) {
-            uint8_t *row = plane_row(to, y);
+        for (uint32_t y = 0; y < to->height; y++)
             for (uint32_t x = 0; x < to->width; x++) {
                 source(t, to->width, to->height, x, y, &sx, &sy);
-                row[x] = ((uint8_t *)plane_row(&src->plane[i], sy))[sx];
+                uint8_t *cell = (uint8_t *)plane_row(to, y) + x * size;
+                const uint8_t *from =
+                    (uint8_t *)plane_row(&src->plane[i], sy) + sx * size;
+                if (dst->cell == CELL_DCT)
+                    turn_block((int16_t *)(void *)cell,
+                               (const int16_t *)(const void *)from, t);
+                else
+                    *cell = *from;
             }
-        }
     }
+}
+
+static enum xform turn_of(const struct inner *inner, const struct image *src,
+                          const struct save_opts *save, unsigned *tag)
+{
+    *tag = inner->tag ? inner->tag : segments_orientation(src->meta);
+    return inner_choose(inner->outer, *tag, save->orientation != 0, src->width,
+                        src->height);
+}
+
+/* As coefficients, without loss, if it can be turned so. */
+static int decode(struct image *src, struct bytes file,
+                  const struct inner *inner, const struct save_opts *save,
+                  struct err *err)
+{
+    struct load_opts load = { .limits = inner->limits,
+                              .mem = mem_plain,
+                              .form = FORM_CODED,
+                              .warnings = save->warnings };
+    unsigned warned = save->warnings->count, tag;
+    struct coded coded;
+    if (codec_jpeg.look(&coded, file, &load, err))
+        return -1;
+    save->warnings->count = warned; /* they come again */
+    if (codec_jpeg.decode(src, file, &load, err))
+        return -1;
+    if (coded_turns(&coded, FORM_CODED, turn_of(inner, src, save, &tag)))
+        return 0;
+    image_free(src);
+    save->warnings->count = warned;
+    load.form = FORM_SAMPLES;
+    return codec_jpeg.decode(src, file, &load, err);
 }
 
 static int turn(struct image *dst, struct image *src, struct inner *inner,
                 const struct save_opts *save, struct err *err)
 {
-    unsigned tag = inner->tag ? inner->tag : segments_orientation(src->meta);
-    enum xform t = inner_choose(inner->outer, tag, save->orientation != 0,
-                                src->width, src->height);
+    unsigned tag;
+    enum xform t = turn_of(inner, src, save, &tag);
     inner->turned = t;
     inner->pixels = (uint64_t)src->width * src->height;
     inner->same = t == XFORM_NONE && tag == 0;
@@ -98,12 +148,9 @@ static int turn(struct image *dst, struct image *src, struct inner *inner,
 int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
                const struct save_opts *save, struct err *err)
 {
-    struct load_opts load = { .limits = inner->limits,
-                              .mem = mem_plain,
-                              .warnings = save->warnings };
     struct image src = { 0 }, dst = { 0 };
     int status = -1;
-    if (codec_jpeg.decode(&src, file, &load, err) == 0 &&
+    if (decode(&src, file, inner, save, err) == 0 &&
         turn(&dst, &src, inner, save, err) == 0) {
         if (!inner->same)
             status = codec_jpeg.encode(out, &dst, save, err);
