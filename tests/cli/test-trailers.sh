@@ -36,6 +36,14 @@ for kind in $($trailers kinds); do
     check "$kind, stripped" [ "$(tail -c 2 out.jpg | od -An -tx1)" = ' ff d9' ]
 done
 
+# No axis runs backwards, so that any size is turned without loss: twice gives
+# what was there.
+$trailers make ultrahdr whole.jpg
+gives 0 '' transpose whole.jpg once.jpg
+gives 0 '' transpose once.jpg twice.jpg
+check 'pictures behind the first one lose nothing' \
+    $trailers same whole.jpg twice.jpg
+
 gives 0 "gimgxf: in.jpg: warning: PNG cannot hold, so it is not kept: APP2 \
 MPF, trailer" copy in.jpg out.png
 finish
