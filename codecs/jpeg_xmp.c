@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/big.h"
 #include "codecs/md5.h"
 #include "codecs/regions.h"
 #include "codecs/xml.h"
@@ -22,18 +23,6 @@ enum {
     PIECE_OFFSET = GUID + 4,
     PIECE_LEAD = GUID + 8,
 };
-
-static uint32_t big32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
-           p[3];
-}
-
-static void put_big32(uint8_t *p, size_t value)
-{
-    for (int i = 3; i >= 0; i--, value >>= 8)
-        p[i] = value & 255;
-}
 
 /* ---- Any packet -----------------------------------------------------------*/
 
@@ -139,7 +128,7 @@ static int cut(const struct bytes *all, const struct piece *piece, size_t count,
         if (!bytes_append(piece[i].segment, all->data + at, size))
             return fail(err, "no memory for Extended XMP");
         if (whole)
-            put_big32(piece_at(&piece[i], PIECE_WHOLE), all->size);
+            put_big32(piece_at(&piece[i], PIECE_WHOLE), (uint32_t)all->size);
         at += size;
     }
     return 0;

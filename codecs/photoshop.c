@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "codecs/big.h"
 #include "codecs/thumbnail.h"
 
 enum {
@@ -25,20 +26,6 @@ struct resource {
     size_t whole;      /* with what fills it up */
 };
 
-static uint32_t big(const uint8_t *p, unsigned bytes)
-{
-    uint32_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value = value << 8 | p[i];
-    return value;
-}
-
-static void put_big32(uint8_t *p, uint32_t value)
-{
-    for (int i = 3; i >= 0; i--, value >>= 8)
-        p[i] = value & 255;
-}
-
 /* False: there is none. Its data may be cut: `whole` is larger than `size`
  * then.
  */
@@ -51,8 +38,8 @@ static bool read_resource(const uint8_t *at, size_t left, struct resource *r)
     r->head = NAME + name + (name & 1) + 4;
     if (left < r->head)
         return false;
-    r->number = big(at + 4, 2);
-    r->size = big(at + r->head - 4, 4);
+    r->number = big16(at + 4);
+    r->size = big32(at + r->head - 4);
     r->whole = r->head + r->size + (r->size & 1);
     return true;
 }
@@ -72,7 +59,7 @@ static void turn_path(uint8_t *data, size_t size, enum xform t)
 {
     enum { RECORD = 26, POINTS = 3, ONE = 1 << 24 };
     for (size_t at = 0; size - at >= RECORD; at += RECORD) {
-        unsigned selector = big(data + at, 2);
+        unsigned selector = big16(data + at);
         if (selector != 1 && selector != 2 && selector != 4 && selector != 5)
             continue;
         for (unsigned i = 0; i < POINTS; i++) {
@@ -80,9 +67,9 @@ static void turn_path(uint8_t *data, size_t size, enum xform t)
             if (xform_transposes(t))
                 exchange(x, y, 4);
             if (t & XFORM_MIRROR_X)
-                put_big32(x, ONE - big(x, 4));
+                put_big32(x, ONE - big32(x));
             if (t & XFORM_MIRROR_Y)
-                put_big32(y, ONE - big(y, 4));
+                put_big32(y, ONE - big32(y));
         }
     }
 }
@@ -96,16 +83,16 @@ static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
     enum { HEAD = 28, JPEG = 1 };
     uint8_t head[HEAD];
     const size_t start = to->size;
-    if (size < HEAD || big(data, 4) != JPEG)
+    if (size < HEAD || big32(data) != JPEG)
         return fail(err, "it is no JPEG file");
     memcpy(head, data, HEAD);
     struct bytes file = { .data = (uint8_t *)(uintptr_t)data + HEAD,
                           .size = size - HEAD };
     if (xform_transposes(img->turned)) {
         exchange(head + 4, head + 8, 4);
-        uint32_t row = (big(head + 4, 4) * 24 + 31) / 32 * 4;
+        uint32_t row = (big32(head + 4) * 24 + 31) / 32 * 4;
         put_big32(head + 12, row);
-        put_big32(head + 16, row * big(head + 8, 4));
+        put_big32(head + 16, row * big32(head + 8));
     }
     if (!bytes_append(to, head, HEAD))
         return fail(err, "no memory");

@@ -6,6 +6,7 @@
 #ifndef CODECS_PNG_H
 #define CODECS_PNG_H
 
+#include "codecs/big.h"
 #include "codecs/codec.h"
 
 int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
@@ -25,16 +26,10 @@ struct idats {
     size_t size;
 };
 
-static inline uint32_t idat_big32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
-           p[3];
-}
-
 /* Of the data of the first chunk. */
 static inline size_t idat_size(const uint8_t *p)
 {
-    return idat_big32(p);
+    return big32(p);
 }
 
 struct flate;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "codecs/big.h"
 #include "codecs/exif.h"
 #include "codecs/profile.h"
 #include "codecs/regions.h"
@@ -51,22 +52,6 @@ static enum kind kind_of(const struct part *part)
         if (strcmp(known[i].name, part->name) == 0)
             return known[i].kind;
     return part->name[3] & 0x20 ? KIND_PLAIN : KIND_TIED;
-}
-
-static unsigned big16(const uint8_t *p)
-{
-    return (unsigned)p[0] << 8 | p[1];
-}
-
-static uint32_t big32(const uint8_t *p)
-{
-    return (uint32_t)big16(p) << 16 | big16(p + 2);
-}
-
-static void put_big32(uint8_t *p, uint32_t value)
-{
-    for (int i = 3; i >= 0; i--, value >>= 8)
-        p[i] = value & 255;
 }
 
 /* ---- Compressed data --------------------------------------------------- */

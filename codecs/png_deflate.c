@@ -22,6 +22,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "codecs/big.h"
 #include "codecs/flate.h"
 #include "codecs/huffman.h"
 #include "codecs/matcher.h"
@@ -288,12 +289,6 @@ static void choose_filters(struct writing *w, struct pool *pool)
 }
 
 /* ---- Bands -------------------------------------------------------------- */
-
-static void put_big32(uint8_t *p, uint32_t value)
-{
-    for (int i = 3; i >= 0; i--, value >>= 8)
-        p[i] = value & 255;
-}
 
 /* Deflates by all that there is, and keeps what is smallest. */
 static size_t deflate_smallest(const struct writing *w, struct desk *desk,
