@@ -50,16 +50,6 @@ static bool fits(const struct image *img, const struct image *outer,
 
 /* ---- The turn -------------------------------------------------------------*/
 
-/* Where the cell at x, y of the turned plane of w x h comes from. */
-static void source(enum xform t, uint32_t w, uint32_t h, uint32_t x, uint32_t y,
-                   uint32_t *sx, uint32_t *sy)
-{
-    uint32_t mx = t & XFORM_MIRROR_X ? w - 1 - x : x;
-    uint32_t my = t & XFORM_MIRROR_Y ? h - 1 - y : y;
-    *sx = xform_transposes(t) ? my : mx;
-    *sy = xform_transposes(t) ? mx : my;
-}
-
 /* A block as codecs/image.h has it turned. */
 static void turn_block(int16_t *to, const int16_t *from, enum xform t)
 {
@@ -83,7 +73,7 @@ static void turn_planes(struct image *dst, const struct image *src,
         const struct plane *to = &dst->plane[i];
         for (uint32_t y = 0; y < to->height; y++)
             for (uint32_t x = 0; x < to->width; x++) {
-                source(t, to->width, to->height, x, y, &sx, &sy);
+                xform_source(t, to->width, to->height, x, y, &sx, &sy);
                 uint8_t *cell = (uint8_t *)plane_row(to, y) + x * size;
                 const uint8_t *from =
                     (uint8_t *)plane_row(&src->plane[i], sy) + sx * size;

@@ -12,16 +12,6 @@
 static const struct limits thumbnail_limits = { 4 << 20, 64 << 20 };
 enum { THUMBNAIL_QUALITY = 92 };
 
-/* Where the pixel at x, y of the turned picture of w x h comes from. */
-static void source(enum xform t, uint32_t w, uint32_t h, uint32_t x, uint32_t y,
-                   uint32_t *sx, uint32_t *sy)
-{
-    uint32_t mx = t & XFORM_MIRROR_X ? w - 1 - x : x;
-    uint32_t my = t & XFORM_MIRROR_Y ? h - 1 - y : y;
-    *sx = xform_transposes(t) ? my : mx;
-    *sy = xform_transposes(t) ? mx : my;
-}
-
 int thumbnail_turn_rgb(uint8_t *pixels, uint8_t *width, uint8_t *height,
                        enum xform t, struct err *err)
 {
@@ -35,7 +25,7 @@ int thumbnail_turn_rgb(uint8_t *pixels, uint8_t *width, uint8_t *height,
     memcpy(from, pixels, size);
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++) {
-            source(t, w, h, x, y, &sx, &sy);
+            xform_source(t, w, h, x, y, &sx, &sy);
             memcpy(pixels + 3 * ((size_t)y * w + x),
                    from + 3 * ((size_t)sy * sw + sx), 3);
         }

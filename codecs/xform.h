@@ -11,6 +11,7 @@
 #define CODECS_XFORM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,6 +49,17 @@ static inline bool xform_reverses_x(enum xform t)
 static inline bool xform_reverses_y(enum xform t)
 {
     return (t & (xform_transposes(t) ? XFORM_MIRROR_X : XFORM_MIRROR_Y)) != 0;
+}
+
+/* Where the cell at x, y of the turned picture of w x h comes from. */
+static inline void xform_source(enum xform t, uint32_t w, uint32_t h,
+                                uint32_t x, uint32_t y, uint32_t *sx,
+                                uint32_t *sy)
+{
+    uint32_t mx = t & XFORM_MIRROR_X ? w - 1 - x : x;
+    uint32_t my = t & XFORM_MIRROR_Y ? h - 1 - y : y;
+    *sx = xform_transposes(t) ? my : mx;
+    *sy = xform_transposes(t) ? mx : my;
 }
 
 /* The turn that makes a picture with this orientation tag upright (EXIF 2.3,
