@@ -66,6 +66,12 @@ struct band {
     size_t raw;
 };
 
+/* What bytes come to when they are deflated, about; and whether by matches. */
+struct trial {
+    size_t size;
+    bool repeats;
+};
+
 struct writing {
     const struct image *img;
     const struct flate *flate; /* that deflates where matcher.c does not */
@@ -87,10 +93,7 @@ struct writing {
     uint32_t adler;   /* of those */
     atomic_bool failed;
 
-    struct {
-        size_t plain, adaptive;
-        bool plain_repeats, adaptive_repeats;
-    } strip[STRIPS]; /* what they come to, and whether by matches */
+    struct trial plain[STRIPS], adaptive[STRIPS];
     bool repeats;    /* some strip does, as it is going to be filtered */
 };
 
@@ -196,26 +199,22 @@ static size_t match(const struct writing *w, struct desk *desk, uint8_t *out,
                              before, size, final);
 }
 
-/* Whether matches make `size` bytes smaller, by 2.5 % at least: codes alone are
- * faster to write and to read. Gives the smaller size, about. */
-static bool has_matches(const struct writing *w, struct desk *desk,
-                        const uint8_t *data, size_t before, size_t size,
-                        size_t *smaller)
+/* Matches are taken if they make `size` bytes smaller by 2.5 % at least: codes
+ * alone are faster to write and to read. */
+static struct trial try_matches(const struct writing *w, struct desk *desk,
+                                const uint8_t *data, size_t before, size_t size)
 {
     size_t codes = huffman_estimate(data, size);
     size_t matches = match(w, desk, desk->trial, data, before, size, true);
     bool better = matches && matches < codes - codes / 40;
-    *smaller = better ? matches : codes;
-    return better;
+    return (struct trial){ better ? matches : codes, better };
 }
 
-static size_t try_filter(const struct writing *w, struct desk *desk, int filter,
-                         uint32_t y, uint32_t n, bool *repeats)
+static struct trial try_filter(const struct writing *w, struct desk *desk,
+                               int filter, uint32_t y, uint32_t n)
 {
-    size_t size;
     filter_rows(w, desk, filter, y, n, desk->filtered);
-    *repeats = has_matches(w, desk, desk->filtered, 0, n * w->row, &size);
-    return size;
+    return try_matches(w, desk, desk->filtered, 0, n * w->row);
 }
 
 static uint32_t strip_rows(const struct writing *w)
@@ -233,10 +232,8 @@ static void try_strip(void *context, size_t i)
     if (!desk)
         return;
     uint32_t y = (uint32_t)(last * i / (STRIPS - 1));
-    w->strip[i].plain =
-        try_filter(w, desk, FILTER_NONE, y, n, &w->strip[i].plain_repeats);
-    w->strip[i].adaptive = try_filter(w, desk, FILTER_ADAPTIVE, y, n,
-                                      &w->strip[i].adaptive_repeats);
+    w->plain[i] = try_filter(w, desk, FILTER_NONE, y, n);
+    w->adaptive[i] = try_filter(w, desk, FILTER_ADAPTIVE, y, n);
     desk_leave(w, desk);
 }
 
@@ -248,13 +245,12 @@ static void choose_by_strips(struct writing *w, struct pool *pool)
     size_t plain = 0, adaptive = 0;
     pool_run(pool, try_strip, w, whole ? 1 : STRIPS);
     for (int i = 0; i < STRIPS; i++) {
-        plain += w->strip[i].plain;
-        adaptive += w->strip[i].adaptive;
+        plain += w->plain[i].size;
+        adaptive += w->adaptive[i].size;
     }
+    const struct trial *chosen = plain < adaptive ? w->plain : w->adaptive;
     for (int i = 0; i < STRIPS; i++)
-        w->repeats = w->repeats || (plain < adaptive
-                                        ? w->strip[i].plain_repeats
-                                        : w->strip[i].adaptive_repeats);
+        w->repeats = w->repeats || chosen[i].repeats;
     for (uint32_t i = 0; i < w->bands; i++)
         w->filter[i] = plain < adaptive ? FILTER_NONE : FILTER_ADAPTIVE;
 }
@@ -268,9 +264,8 @@ static void choose_for_band(void *context, size_t i)
     if (!desk)
         return;
     for (int filter = 0; filter < FILTER_CHOICES; filter++) {
-        bool repeats;
         size_t size = try_filter(w, desk, filter, (uint32_t)i * w->per_band,
-                                 rows_of_band(w, i), &repeats);
+                                 rows_of_band(w, i)).size;
         if (size < least) {
             least = size;
             w->filter[i] = (uint8_t)filter;
@@ -314,9 +309,8 @@ static bool worth_matches(const struct writing *w, struct desk *desk,
                           const uint8_t *rows, size_t before, size_t size)
 {
     size_t sample = size < SAMPLE ? size : SAMPLE, at = (size - sample) / 2;
-    size_t cost;
-    return has_matches(w, desk, rows + at, w->repeats ? before + at : 0, sample,
-                       &cost);
+    return try_matches(w, desk, rows + at, w->repeats ? before + at : 0, sample)
+        .repeats;
 }
 
 /* Deflates a band to `out`: the rows from y on, which are filtered already,
@@ -330,13 +324,12 @@ static size_t deflate_band(const struct writing *w, struct desk *desk,
     if (w->level == 0)
         return w->flate->deflate(desk->deflater, out, flate_bound(size), rows,
                                  0, size, final);
-    if (w->level < SIZE_FROM && !w->repeats &&
-        !worth_matches(w, desk, rows, 0, size))
+    if (w->repeats) /* the sample refers to them as well */
+        filter_rows(w, desk, AS_ITS_BAND, y - above, above, rows - before);
+    if (w->level < SIZE_FROM && !worth_matches(w, desk, rows, before, size))
         return huffman_deflate(out, rows, size, final);
-    filter_rows(w, desk, AS_ITS_BAND, y - above, above, rows - before);
-    if (w->level < SIZE_FROM && w->repeats &&
-        !worth_matches(w, desk, rows, before, size))
-        return huffman_deflate(out, rows, size, final);
+    if (!w->repeats)
+        filter_rows(w, desk, AS_ITS_BAND, y - above, above, rows - before);
     return (w->level < SIZE_FROM ? match : deflate_smallest)(
         w, desk, out, rows, before, size, final);
 }
