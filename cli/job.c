@@ -304,6 +304,7 @@ static int stage_encode(struct work *w, struct err *err)
         .optimize = opts->optimize,
         .strip = opts->strip,
         .orientation = w->tag ? w->tag : opts->ignore_orientation ? 0 : 1,
+        .edge = opts->edge,
         .pool = w->job->pool,
         .warnings = &result->warnings,
     };

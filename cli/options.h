@@ -9,7 +9,6 @@ enum { OPTIONS_DEVICES = 16 };
 enum command { COMMAND_TURN, COMMAND_INFO, COMMAND_HELP, COMMAND_VERSION };
 
 /* What to do with a JPEG that cannot be turned as it is coded. */
-enum edge { EDGE_REENCODE, EDGE_TRIM, EDGE_TAG, EDGE_FAIL };
 
 struct options {
     enum command command;

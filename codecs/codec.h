@@ -21,9 +21,12 @@ struct load_opts {
     struct limits limits;
     struct mem mem;  /* where the cells go */
     enum form form;  /* more than FORM_SAMPLES: of a codec that has `look` */
-    uint32_t width, height; /* FORM_CODED: take no more columns and rows than
-                               these, which are whole grains; 0: take all */
+    uint32_t width, height; /* of a codec that has `look`: take no more columns
+                               and rows than these, which for FORM_CODED are
+                               whole grains; 0: take all */
     bool tolerant;   /* take what can be read of a damaged file, and warn */
+    unsigned *scans; /* how many scans of a JPEG may be read yet, counted down;
+                        NULL: as many as a sound one may have */
     bool neutral;    /* fill the neutral fields of the meta, and decode to
                         colors that other formats know: the picture will be
                         written in another format */
@@ -40,6 +43,9 @@ enum strip {
     STRIP_ALL,
 };
 
+/* What is done with a picture that cannot be turned as it is coded. */
+enum edge { EDGE_REENCODE, EDGE_TRIM, EDGE_TAG, EDGE_FAIL };
+
 struct save_opts {
     const char *suffix;   /* of the name asked for, as "ppm"; may be "" */
     int quality;          /* 1..100 of a lossy format; 0: the codec's own */
@@ -50,8 +56,11 @@ struct save_opts {
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
     struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.
                              What is written does not depend on it */
+    enum edge edge;       /* for pictures behind the first one */
     bool inner;           /* the picture stands in another one: what stands
                              behind it is left as it is */
+    uint64_t *allowance;  /* what the pictures within it may cost yet:
+                             codecs/inner.h; NULL: as much as is usual */
     struct warnings *warnings;
 };
 
@@ -61,7 +70,7 @@ enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
 /* What has to be known of a file to turn it in the form that suits. */
 struct coded {
     uint32_t width, height;
-    unsigned orientation; /* the tag, 1..8 */
+    unsigned orientation; /* the tag, 1..8; 0: there is none */
     /* An axis that runs backwards after a turn has to be a whole number of
      * grains, in pixels: what is smaller cannot be cut. */
     struct grain {

@@ -34,17 +34,17 @@ enum xform inner_choose(const struct image *outer, unsigned tag, bool fold,
     return xform_then(own, op);
 }
 
-static bool fits(const struct image *img, const struct image *outer,
+/* Whether one of width x height after its turn fits. */
+static bool fits(uint32_t width, uint32_t height, const struct image *outer,
                  enum fit fit)
 {
-    uint64_t across = (uint64_t)img->width * outer->height;
-    uint64_t down = (uint64_t)img->height * outer->width;
+    uint64_t across = (uint64_t)width * outer->height;
+    uint64_t down = (uint64_t)height * outer->width;
     uint64_t off = across > down ? across - down : down - across;
     uint64_t pixel =
         outer->width > outer->height ? outer->width : outer->height;
     if (fit == FIT_SIDE)
-        return !lie_across(img->width, img->height, outer->width,
-                           outer->height);
+        return !lie_across(width, height, outer->width, outer->height);
     return fit == FIT_ANY || off <= down / 32 + pixel;
 }
 
@@ -86,70 +86,164 @@ static void turn_planes(struct image *dst, const struct image *src,
     }
 }
 
-static enum xform turn_of(const struct inner *inner, const struct image *src,
-                          const struct save_opts *save, unsigned *tag)
+/* ---- What there is to do --------------------------------------------------*/
+
+/* As much as all scans that the picture itself may have. */
+enum { SCANS = 200 };
+
+uint64_t inner_allowance(const struct image *outer)
 {
-    *tag = inner->tag ? inner->tag : segments_orientation(src->meta);
-    return inner_choose(inner->outer, *tag, save->orientation != 0, src->width,
-                        src->height);
+    uint64_t pixels = (uint64_t)outer->width * outer->height;
+    return SCANS * (pixels > PIXELS_MIN ? pixels : PIXELS_MIN);
 }
 
-/* As coefficients, without loss, if it can be turned so. */
-static int decode(struct image *src, struct bytes file,
+/* What is done to one picture, known from its header alone. */
+struct plan {
+    struct coded coded; /* width and height are those that it keeps */
+    uint32_t width, height; /* as it is stored */
+    enum xform turn;
+    unsigned tag;
+    enum form form;
+};
+
+/* The part of `size` that is left if `is` of `was` is: to the next pixel, since
+ * the size itself was rounded so. */
+static uint32_t share(uint32_t size, uint32_t is, uint32_t was)
+{
+    uint64_t part = ((uint64_t)size * is + was / 2) / was;
+    return part ? (uint32_t)part : 1;
+}
+
+/* Of a picture that was trimmed a view of it shows no more than is left. An edge
+ * that is the other one in the view would have to be trimmed at its begin. */
+static void trim(struct plan *plan, const struct image *outer,
+                 struct warnings *warnings)
+{
+    uint32_t width = outer->meta ? outer->meta->jpeg.width : 0;
+    uint32_t height = outer->meta ? outer->meta->jpeg.height : 0;
+    bool across = xform_transposes(outer->turned);
+    uint32_t is_width = across ? outer->height : outer->width;
+    uint32_t is_height = across ? outer->width : outer->height;
+    enum xform lies = xform_then(plan->turn, xform_inverse(outer->turned));
+    struct coded *coded = &plan->coded;
+    if (!width || !height)
+        return;
+    if (lies == XFORM_NONE) {
+        coded->width = share(coded->width, is_width, width);
+        coded->height = share(coded->height, is_height, height);
+    } else if (lies == XFORM_TRANSPOSE) {
+        coded->width = share(coded->width, is_height, height);
+        coded->height = share(coded->height, is_width, width);
+    } else {
+        warn(warnings, "it still shows what was trimmed off the first one");
+    }
+}
+
+/* The form closest to the file in which it can be turned. */
+static int choose_form(struct plan *plan, struct inner *inner,
+                       const struct save_opts *save, struct err *err)
+{
+    const struct grain *grain = &plan->coded.grain[FORM_CODED];
+    plan->form = FORM_CODED;
+    if (coded_turns(&plan->coded, FORM_CODED, plan->turn))
+        return 0;
+    inner->refused = inner->view && save->edge == EDGE_FAIL && !save->quality;
+    if (inner->refused)
+        return fail(err, "%u x %u pixels are not whole blocks of %u x %u, so "
+                         "it cannot be turned without loss; --edge says what "
+                         "else to do",
+                    plan->width, plan->height, grain->x, grain->y);
+    if (inner->view && !save->quality)
+        warn(save->warnings, "encoded anew, since %u x %u pixels are not whole "
+                             "blocks of %u x %u",
+             plan->coded.width, plan->coded.height, grain->x, grain->y);
+    plan->form = coded_turns(&plan->coded, FORM_PLANES, plan->turn)
+                     ? FORM_PLANES
+                     : FORM_SAMPLES;
+    return 0;
+}
+
+static int make_plan(struct plan *plan, struct bytes file, struct inner *inner,
+                     const struct save_opts *save, struct err *err)
+{
+    struct warnings unheard = { 0 }; /* they come again */
+    const struct load_opts load = { .limits = inner->limits,
+                                    .mem = mem_plain,
+                                    .warnings = &unheard };
+    struct coded *coded = &plan->coded;
+    if (codec_jpeg.look(coded, file, &load, err))
+        return -1;
+    plan->width = coded->width;
+    plan->height = coded->height;
+    plan->tag = inner->tag ? inner->tag : coded->orientation;
+    plan->turn = inner_choose(inner->outer, plan->tag, save->orientation != 0,
+                              coded->width, coded->height);
+    bool across = xform_transposes(plan->turn);
+    inner->turned = plan->turn;
+    if (!fits(across ? coded->height : coded->width,
+              across ? coded->width : coded->height, inner->outer, inner->fit))
+        return fail(err, "its shape is another");
+    if (inner->view)
+        trim(plan, inner->outer, save->warnings);
+    return choose_form(plan, inner, save, err);
+}
+
+/* ---- Doing it -------------------------------------------------------------*/
+
+/* What the scans take is taken from the allowance, also if they are no good. */
+static int decode(struct image *src, struct bytes file, const struct plan *plan,
                   const struct inner *inner, const struct save_opts *save,
                   struct err *err)
 {
-    struct load_opts load = { .limits = inner->limits,
-                              .mem = mem_plain,
-                              .form = FORM_CODED,
-                              .warnings = save->warnings };
-    unsigned warned = save->warnings->count, tag;
-    struct coded coded;
-    if (codec_jpeg.look(&coded, file, &load, err))
-        return -1;
-    save->warnings->count = warned; /* they come again */
-    if (codec_jpeg.decode(src, file, &load, err))
-        return -1;
-    if (coded_turns(&coded, FORM_CODED, turn_of(inner, src, save, &tag)))
-        return 0;
-    image_free(src);
-    save->warnings->count = warned;
-    load.form = FORM_SAMPLES;
-    return codec_jpeg.decode(src, file, &load, err);
+    const uint64_t pixels = (uint64_t)plan->width * plan->height;
+    uint64_t usual = inner_allowance(inner->outer);
+    uint64_t *allowance = save->allowance ? save->allowance : &usual;
+    const uint64_t most = pixels ? *allowance / pixels : 0;
+    const unsigned scans = most < SCANS ? (unsigned)most : SCANS;
+    unsigned left = scans;
+    if (pixels > inner->limits.pixels)
+        return fail(err, "%u x %u pixels are too many here", plan->width,
+                    plan->height);
+    const struct load_opts load = {
+        .limits = inner->limits,
+        .mem = mem_plain,
+        .form = plan->form,
+        .width = plan->coded.width,
+        .height = plan->coded.height,
+        .scans = &left,
+        .warnings = save->warnings,
+    };
+    int status = codec_jpeg.decode(src, file, &load, err);
+    *allowance -= (scans - left) * pixels;
+    return status;
 }
 
-static int turn(struct image *dst, struct image *src, struct inner *inner,
-                const struct save_opts *save, struct err *err)
+static int turn(struct bytes *out, struct bytes file, const struct plan *plan,
+                const struct inner *inner, const struct save_opts *save,
+                struct err *err)
 {
-    unsigned tag;
-    enum xform t = turn_of(inner, src, save, &tag);
-    inner->turned = t;
-    inner->pixels = (uint64_t)src->width * src->height;
-    inner->same = t == XFORM_NONE && tag == 0;
-    if (image_like(dst, src, t, mem_plain, err))
-        return -1;
-    if (!fits(dst, inner->outer, inner->fit))
-        return fail(err, "its shape is another");
-    turn_planes(dst, src, t);
-    image_take_meta(dst, src);
-    return 0;
+    struct image src = { 0 }, dst = { 0 };
+    int status = -1;
+    if (decode(&src, file, plan, inner, save, err) == 0 &&
+        image_like(&dst, &src, plan->turn, mem_plain, err) == 0) {
+        turn_planes(&dst, &src, plan->turn);
+        image_take_meta(&dst, &src);
+        status = codec_jpeg.encode(out, &dst, save, err);
+    }
+    image_free(&dst);
+    image_free(&src);
+    return status;
 }
 
 int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
                const struct save_opts *save, struct err *err)
 {
-    struct image src = { 0 }, dst = { 0 };
-    int status = -1;
-    if (decode(&src, file, inner, save, err) == 0 &&
-        turn(&dst, &src, inner, save, err) == 0) {
-        if (!inner->same)
-            status = codec_jpeg.encode(out, &dst, save, err);
-        else if (bytes_append(out, file.data, file.size))
-            status = 0;
-        else
-            fail(err, "no memory");
-    }
-    image_free(&dst);
-    image_free(&src);
-    return status;
+    struct plan plan = { 0 };
+    if (make_plan(&plan, file, inner, save, err))
+        return -1;
+    if (plan.turn != XFORM_NONE || plan.coded.orientation != 0)
+        return turn(out, file, &plan, inner, save, err);
+    if (!bytes_append(out, file.data, file.size))
+        return fail(err, "no memory");
+    return 0;
 }

@@ -15,14 +15,24 @@ struct inner {
         FIT_SIDE,  /* broad if the picture is broad, high if it is high */
         FIT_SHAPE, /* of the picture's shape, within a few percent */
     } fit;
+    bool view; /* more than a thumbnail: trimmed as the picture was, and what
+                  loses something is said, or is a failure: save->edge */
     enum xform turned; /* set: the turn that was taken */
-    bool same;         /* set: there was nothing to do */
-    uint64_t pixels;   /* set: how many it has; 0: it could not be read */
+    bool refused;      /* set: it failed since --edge asks for that */
 };
+
+/* Pictures within another one may always have so many pixels. */
+enum { PIXELS_MIN = 1 << 20 };
+
+/* What all of them together may cost, in pixels of scans: as much as the scans
+ * of the picture itself may, or of one of PIXELS_MIN. Each takes from
+ * save->allowance what its scans are. */
+uint64_t inner_allowance(const struct image *outer);
 
 /* Appends the turned file to `out`, saved as `save` says. A picture with a tag
  * of its own is laid as it is shown, by its tag, beside the picture as that is
- * shown by its own; one without a tag is turned as the picture was. Fails if it
+ * shown by its own; one without a tag is turned as the picture was. Where there
+ * is nothing to do it is copied, without a look at its pixels. Fails if it
  * cannot be read or does not fit; `out` may hold a part then. */
 int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
                const struct save_opts *save, struct err *err);

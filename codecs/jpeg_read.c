@@ -82,6 +82,12 @@ static void note_scan(struct reader *r)
     if (r->d.input_scan_number == r->scans)
         return;
     r->scans = r->d.input_scan_number;
+    if (r->opts->scans && *r->opts->scans == 0) {
+        fail(r->err, "it has more scans than it may have here");
+        leave(r);
+    }
+    if (r->opts->scans)
+        --*r->opts->scans;
     if (!coding_note_scan(r->img->meta, &r->d)) {
         fail(r->err, "no memory for so many scans");
         leave(r);
@@ -325,23 +331,34 @@ static int read_guarded(struct reader *r, struct bytes file)
     return 0;
 }
 
+static uint32_t most_of(const uint8_t factor[COMPONENTS])
+{
+    uint32_t most = 1;
+    for (unsigned i = 0; i < COMPONENTS; i++)
+        if (factor[i] > most)
+            most = factor[i];
+    return most;
+}
+
 /* Fewer columns and rows: what is left out of the planes stays in memory. */
 static void trim(struct reader *r)
 {
     struct image *img = r->img;
-    const jpeg_component_info *info = r->d.comp_info;
+    struct meta *meta = img->meta;
     uint32_t width = r->opts->width, height = r->opts->height;
-    if (r->opts->form != FORM_CODED || !width || !height)
+    if (!width || !height || (width == img->width && height == img->height))
         return;
-    img->meta->jpeg.trimmed = width < img->width || height < img->height;
-    uint32_t x = DCTSIZE * (uint32_t)r->d.max_h_samp_factor;
-    uint32_t y = DCTSIZE * (uint32_t)r->d.max_v_samp_factor;
+    uint32_t x = most_of(meta->jpeg.across), y = most_of(meta->jpeg.down);
+    if (r->opts->form == FORM_CODED)
+        x *= DCTSIZE, y *= DCTSIZE;
     for (unsigned i = 0; i < img->nplanes; i++) {
-        uint64_t across = (uint64_t)width * (uint32_t)info[i].h_samp_factor;
-        uint64_t down = (uint64_t)height * (uint32_t)info[i].v_samp_factor;
+        uint64_t across = (uint64_t)width * meta->jpeg.across[i];
+        uint64_t down = (uint64_t)height * meta->jpeg.down[i];
         img->plane[i].width = (uint32_t)((across + x - 1) / x);
         img->plane[i].height = (uint32_t)((down + y - 1) / y);
     }
+    meta->jpeg.width = img->width;
+    meta->jpeg.height = img->height;
     img->width = width;
     img->height = height;
 }
@@ -403,7 +420,7 @@ static int look_guarded(struct reader *r, struct coded *coded,
     read_header(r, file);
     coded->width = r->d.image_width;
     coded->height = r->d.image_height;
-    coded->orientation = r->img->orientation;
+    coded->orientation = segments_orientation(r->img->meta);
     coding_grains(coded, &r->d);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codecs/exif.h"
+#include "codecs/inner.h"
 #include "codecs/photoshop.h"
 #include "codecs/thumbnail.h"
 
@@ -245,11 +246,11 @@ static void warn_of_signature(const struct bytes *out, const struct meta *meta,
         }
 }
 
-int segments_turned(struct bytes *out, const struct meta *meta,
-                    const struct image *img, const struct save_opts *opts,
-                    struct err *err)
+/* Each segment by itself, with the thumbnail that it may hold. */
+static int turn_segments(struct bytes *out, const struct meta *meta,
+                         const struct image *img, const struct save_opts *opts,
+                         struct err *err)
 {
-    struct lengths lengths = { 0 };
     for (size_t i = 0; i < meta->nparts; i++) {
         const struct part *part = &meta->part[i];
         if (!may_keep(part, img, opts))
@@ -261,8 +262,22 @@ int segments_turned(struct bytes *out, const struct meta *meta,
         if (turn_segment(&out[i], part, img, opts, err))
             return -1;
     }
+    return 0;
+}
+
+int segments_turned(struct bytes *out, const struct meta *meta,
+                    const struct image *img, const struct save_opts *opts,
+                    struct err *err)
+{
+    struct lengths lengths = { 0 };
+    struct save_opts save = *opts;
+    uint64_t allowance = inner_allowance(img);
+    if (!save.allowance)
+        save.allowance = &allowance;
+    if (turn_segments(out, meta, img, &save, err))
+        return -1;
     warn_of_signature(out, meta, img, opts->warnings);
-    if (trailer_turn(out, meta, img, opts, &lengths, err))
+    if (trailer_turn(out, meta, img, &save, &lengths, err))
         return -1;
     return segments_turn_xmp(out, meta, img, opts, &lengths, err);
 }

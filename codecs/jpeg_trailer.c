@@ -26,9 +26,8 @@ struct inlay {
     bool preview;
 };
 
-/* A file may hold more; they stay as they are. So do those that would take more
- * than so many times the work of the first one. */
-enum { INLAYS_MAX = LENGTHS_MAX, WORK_MAX = 16, PIXELS_MIN = 1 << 22 };
+/* A file may hold more; they stay as they are. */
+enum { INLAYS_MAX = LENGTHS_MAX };
 
 struct trailer {
     struct bytes *block; /* out[i] of the first MPF; NULL: none */
@@ -37,8 +36,7 @@ struct trailer {
     size_t behind;       /* where it began, as MPF counts */
     struct inlay inlay[INLAYS_MAX];
     size_t count;
-    size_t more;     /* that there was no room for */
-    uint64_t pixels; /* that may be turned yet */
+    size_t more; /* that there was no room for */
 };
 
 /* Of an MPF segment, "MPF\0". */
@@ -192,16 +190,13 @@ static void relay(struct warnings *warnings, const struct warnings *from,
              from->list[i].text);
 }
 
-/* What the picture may cost: as much as the first one, and no more. */
-static struct limits limits_of(const struct trailer *trailer,
-                               const struct image *img)
+/* It may be as large as the first one. */
+static struct limits limits_of(const struct image *img)
 {
     enum { BYTES_MIN = 1 << 26, BYTES_A_PIXEL = 16 };
     uint64_t pixels = (uint64_t)img->width * img->height;
     if (pixels < PIXELS_MIN)
         pixels = PIXELS_MIN;
-    if (pixels > trailer->pixels)
-        pixels = trailer->pixels;
     return (struct limits){ pixels, pixels * BYTES_A_PIXEL + BYTES_MIN };
 }
 
@@ -212,8 +207,9 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
 {
     struct inner inner = {
         .outer = img,
-        .limits = limits_of(trailer, img),
+        .limits = limits_of(img),
         .fit = inlay->preview ? FIT_SIDE : FIT_SHAPE,
+        .view = true,
     };
     struct warnings said = { 0 };
     struct save_opts save = *opts;
@@ -226,7 +222,11 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
     save.suffix = "jpg";
     save.warnings = &said;
     bool done = inner_turn(&turned, file, &inner, &save, &why) == 0;
-    trailer->pixels -= inner.pixels;
+    if (inner.refused) {
+        bytes_free(&turned);
+        return fail(err, "picture %zu in the file: %s", inlay->number,
+                    why.text);
+    }
     if (done)
         relay(opts->warnings, &said, inlay->number);
     else
@@ -320,8 +320,6 @@ int trailer_turn(struct bytes *out, const struct meta *meta,
         find_by_mpf(&trailer, opts->warnings);
     else if (trailer.bytes)
         find_by_container(&trailer, meta);
-    trailer.pixels = (uint64_t)img->width * img->height + PIXELS_MIN;
-    trailer.pixels *= WORK_MAX;
     if (trailer.more)
         warn(opts->warnings,
              "%zu more pictures behind the first one are kept "

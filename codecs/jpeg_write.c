@@ -267,7 +267,7 @@ static int prepare(struct writer *w, struct meta *made)
         return fail(w->err, "no memory for the segments");
     if (segments_turned(w->segment, w->meta, w->img, w->opts, w->err))
         return -1;
-    if (own && w->meta->jpeg.trimmed)
+    if (own && w->meta->jpeg.width)
         segments_trim(w->segment, w->meta, w->img);
     if (w->opts->orientation <= 1) /* what no tag says as well */
         return 0;

@@ -67,7 +67,7 @@ struct meta {
                               0: there is no MPF */
         unsigned restart;  /* MCUs between restart markers; 0: none */
         unsigned columns;  /* MCUs in a row */
-        bool trimmed;      /* the file had more columns or rows */
+        uint32_t width, height; /* before it was trimmed; 0: it was not */
         uint8_t ids[4];    /* what the components are called */
         uint8_t across[4]; /* sampling factors of the planes as decoded */
         uint8_t down[4];

@@ -77,7 +77,7 @@ static void turn_path(uint8_t *data, size_t size, enum xform t)
 /* A head of format, width, height, bytes of a row, all bytes, and bytes of the
  * file, which stands behind it after the depth and the planes of it. */
 static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
-                          const struct image *img, unsigned orientation,
+                          const struct image *img, const struct save_opts *opts,
                           struct err *err)
 {
     enum { HEAD = 28, JPEG = 1 };
@@ -96,7 +96,7 @@ static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
     }
     if (!bytes_append(to, head, HEAD))
         return fail(err, "no memory");
-    if (thumbnail_turn_file(to, file, img, orientation, err))
+    if (thumbnail_turn_file(to, file, img, opts, err))
         return -1;
     put_big32(to->data + start + 20, (uint32_t)(to->size - start - HEAD));
     return 0;
@@ -110,8 +110,7 @@ static bool add_thumbnail(struct bytes *made, const uint8_t *at,
     struct bytes data = { 0 };
     struct err why = { "it is cut" };
     bool kept = true, fits = false;
-    if (turn_thumbnail(&data, at + r->head, r->size, img, opts->orientation,
-                       &why) == 0) {
+    if (turn_thumbnail(&data, at + r->head, r->size, img, opts, &why) == 0) {
         fits = r->head + data.size + (data.size & 1) <= room;
         fail(&why, "there is no room");
     }

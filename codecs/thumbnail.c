@@ -9,8 +9,7 @@
 
 /* A thumbnail lives in 64 KiB: 160 x 120 pixels by the standard, some cameras
  * put a few times as many. The code here is for that, not for pictures. */
-static const struct limits thumbnail_limits = { 4 << 20, 64 << 20 };
-enum { THUMBNAIL_QUALITY = 92 };
+static const struct limits thumbnail_limits = { PIXELS_MIN, 64 << 20 };
 
 int thumbnail_turn_rgb(uint8_t *pixels, uint8_t *width, uint8_t *height,
                        enum xform t, struct err *err)
@@ -37,29 +36,29 @@ int thumbnail_turn_rgb(uint8_t *pixels, uint8_t *width, uint8_t *height,
 
 /* Without metadata of its own, so that a thumbnail in a thumbnail ends here. */
 static int turn_file(struct bytes *out, struct bytes file, struct inner *inner,
-                     unsigned orientation, struct err *err)
+                     const struct save_opts *opts, struct err *err)
 {
     struct warnings unheard = { 0 };
     const struct save_opts save = { .suffix = "jpg",
-                                    .quality = THUMBNAIL_QUALITY,
                                     .strip = STRIP_METADATA,
-                                    .orientation = orientation,
+                                    .orientation = opts->orientation,
+                                    .allowance = opts->allowance,
                                     .warnings = &unheard };
     inner->limits = thumbnail_limits;
     return inner_turn(out, file, inner, &save, err);
 }
 
 int thumbnail_turn_file(struct bytes *out, struct bytes file,
-                        const struct image *img, unsigned orientation,
+                        const struct image *img, const struct save_opts *opts,
                         struct err *err)
 {
     struct inner inner = { .outer = img };
-    return turn_file(out, file, &inner, orientation, err);
+    return turn_file(out, file, &inner, opts, err);
 }
 
 /* Puts the turned thumbnail in the place of the old one. */
 static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
-                          const struct image *img, unsigned orientation,
+                          const struct image *img, const struct save_opts *opts,
                           struct err *err)
 {
     struct inner inner = { .outer = img, .tag = tag };
@@ -69,7 +68,7 @@ static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
     if (!exif_thumbnail(exif->data, exif->size, &at, &length))
         return fail(err, "it is no JPEG file");
     struct bytes file = { .data = exif->data + at, .size = length };
-    if (turn_file(&turned, file, &inner, orientation, err) == 0) {
+    if (turn_file(&turned, file, &inner, opts, err) == 0) {
         if (xform_transposes(inner.turned) != xform_transposes(img->turned))
             exif_exchange_thumbnail(exif->data, exif->size);
         if (inner.turned == XFORM_NONE)
@@ -97,7 +96,7 @@ void exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
               exchanged ? img->width : img->height);
     if ((img->turned == XFORM_NONE && !own) ||
         !exif_has_thumbnail(exif->data, exif->size) ||
-        turn_exif_file(exif, room, tag, img, opts->orientation, &why) == 0)
+        turn_exif_file(exif, room, tag, img, opts, &why) == 0)
         return;
     warn(opts->warnings,
          "the EXIF thumbnail cannot be turned, so it is not "

@@ -14,7 +14,7 @@ void exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
 /* Appends a JPEG file, without its metadata, turned so that it lies as img does.
  * On failure `out` may hold a part. */
 int thumbnail_turn_file(struct bytes *out, struct bytes file,
-                        const struct image *img, unsigned orientation,
+                        const struct image *img, const struct save_opts *opts,
                         struct err *err);
 
 /* Turns *width x *height pixels of 3 bytes in place, and makes the size what it

@@ -89,7 +89,8 @@ static void as_coded(struct bytes file, unsigned way)
             require(!img.cells && !img.meta);
             continue;
         }
-        require(img.orientation == coded.orientation);
+        require(img.orientation == coded.orientation ||
+                (img.orientation == 1 && coded.orientation == 0));
         claim_turn(&img, t);
         write_again(&img, &load, way);
         image_free(&img);

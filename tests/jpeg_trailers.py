@@ -37,6 +37,7 @@ KINDS = {
     'stereo': dict(more=[(48, 32, True)], mpf='<'),
     'gaps': dict(more=[(24, 16, True), (48, 32, True)], mpf='>', gap=b'\0' * 9),
     'other-shape': dict(more=[(24, 16, True), (16, 40, False)], mpf='>'),
+    'odd': dict(more=[(23, 15, True)], mpf='>'),
     'broken': dict(more=[(24, 16, True), None], mpf='>'),
     'tagged': dict(more=[(24, 16, True)], mpf='>', xmp='attribute', tag=6),
 }
@@ -46,13 +47,13 @@ def segment(marker, data):
     return struct.pack('>BBH', 0xff, marker, len(data) + 2) + data
 
 
-def picture(width, height, segments=b''):
+def picture(width, height, segments=b'', sample='2x2'):
     """Smooth, and left by no turn as it is."""
     samples = bytes(min(255, v) for y in range(height) for x in range(width)
                     for v in (20 + 200 * x // width, 20 + 200 * y // height,
                               20 + (400 * x // width + 200 * y // height) // 3))
     ppm = b'P6 %d %d 255\n' % (width, height) + samples
-    jpeg = subprocess.run(['cjpeg', '-quality', '90', '-sample', '2x2'],
+    jpeg = subprocess.run(['cjpeg', '-quality', '90', '-sample', sample],
                           input=ppm, capture_output=True, check=True).stdout
     return jpeg[:2] + segments + jpeg[2:]
 
@@ -105,7 +106,8 @@ def gain_map(width, height):
             b'"http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0" '
             b'hdrgm:GainMapMax="2.5"/>')
     iso = b'urn:iso:std:iso:ts:21496:-1\0\0\0\0\0'
-    return picture(width, height, segment(0xe1, text) + segment(0xe2, iso))
+    return picture(width, height, segment(0xe1, text) + segment(0xe2, iso),
+                   '1x1')
 
 
 def make(kind):

@@ -18,6 +18,10 @@ for kind in $($trailers kinds); do
         said="gimgxf: in.jpg: warning: picture 3 in the file is kept as it"
         said="$said was, not turned: its shape is another"
         ;;
+    odd)
+        again="gimgxf: in.jpg: warning: picture 2 in the file: encoded anew, "
+        again="${again}since 23 x 15 pixels are not whole blocks of 8 x 8"
+        ;;
     esac
     ops='fliph rotate180 flipv transpose rotate90 transverse rotate270'
     [ "$kind" != tagged ] || ops='upright rotate270'
@@ -27,6 +31,10 @@ for kind in $($trailers kinds); do
             check "$kind: a warning" grep -q 'picture 3 .* kept as it was' \
                 stderr
         else
+            if [ "$kind" = odd ]; then
+                said=$again
+                [ "$op" != transpose ] || said=
+            fi
             gives 0 "$said" $op in.jpg out.jpg
         fi
         check "$kind, $op" $trailers check "$kind" ${op/upright/copy} in.jpg \
@@ -43,6 +51,14 @@ gives 0 '' transpose whole.jpg once.jpg
 gives 0 '' transpose once.jpg twice.jpg
 check 'pictures behind the first one lose nothing' \
     $trailers same whole.jpg twice.jpg
+
+# What is no whole blocks is refused, but not a thumbnail.
+$trailers make odd odd.jpg
+gives 1 "gimgxf: odd.jpg: picture 2 in the file: 23 x 15 pixels are not whole \
+blocks of 8 x 8, so it cannot be turned without loss; --edge says what else \
+to do" --edge fail rotate90 odd.jpg none.jpg
+check 'nothing is written' absent none.jpg
+gives 0 '' --edge fail transpose odd.jpg out.jpg
 
 gives 0 "gimgxf: in.jpg: warning: PNG cannot hold, so it is not kept: APP2 \
 MPF, trailer" copy in.jpg out.png
