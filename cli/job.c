@@ -199,8 +199,7 @@ static int choose_form(struct work *w, struct err *err)
         result->how = HOW_LOSSLESS;
     else if (choose_edge(w, &coded, turn, err))
         return -1;
-    if (w->form == FORM_PLANES && !coded_turns(&coded, FORM_PLANES, turn))
-        w->form = FORM_SAMPLES;
+    w->turn = turn;
     return 0;
 }
 
@@ -216,6 +215,7 @@ static int stage_decode(struct work *w, struct err *err)
     if (choose_form(w, err))
         return -1;
     load.form = w->form;
+    load.turn = w->turn;
     load.width = w->width;
     load.height = w->height;
     if (decode(w, &load, err))

@@ -157,9 +157,7 @@ static int choose_form(struct plan *plan, struct inner *inner,
         warn(save->warnings, "encoded anew, since %u x %u pixels are not whole "
                              "blocks of %u x %u",
              plan->coded.width, plan->coded.height, grain->x, grain->y);
-    plan->form = coded_turns(&plan->coded, FORM_PLANES, plan->turn)
-                     ? FORM_PLANES
-                     : FORM_SAMPLES;
+    plan->form = FORM_PLANES;
     return 0;
 }
 
@@ -208,6 +206,7 @@ static int decode(struct image *src, struct bytes file, const struct plan *plan,
         .limits = inner->limits,
         .mem = mem_plain,
         .form = plan->form,
+        .turn = plan->turn,
         .width = plan->coded.width,
         .height = plan->coded.height,
         .scans = &left,

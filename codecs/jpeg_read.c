@@ -17,6 +17,7 @@
 #include <jerror.h>
 
 #include "codecs/jpeg_blocks.h"
+#include "codecs/jpeg_chroma.h"
 #include "codecs/jpeg_coding.h"
 #include "codecs/jpeg_planes.h"
 #include "codecs/planes.h"
@@ -185,18 +186,28 @@ static void choose_color(struct reader *r)
 static void shape_planes(struct reader *r)
 {
     struct image *img = r->img;
-    bool blocks = r->opts->form == FORM_CODED;
+    bool blocks = r->opts->form == FORM_CODED, across = false, down = false;
     if (img->nplanes > COMPONENTS) {
         fail(r->err, "%u components; up to %d can be turned as they are",
              img->nplanes, COMPONENTS);
         leave(r);
     }
+    if (!blocks)
+        chroma_choose(&r->d, r->opts->width ? r->opts->width : img->width,
+                      r->opts->height ? r->opts->height : img->height,
+                      r->opts->turn, &across, &down);
+    if (across)
+        memset(img->meta->jpeg.across, 1, sizeof img->meta->jpeg.across);
+    if (down)
+        memset(img->meta->jpeg.down, 1, sizeof img->meta->jpeg.down);
     for (unsigned i = 0; i < img->nplanes; i++) {
         const jpeg_component_info *info = &r->d.comp_info[i];
         img->plane[i].width =
-            blocks ? info->width_in_blocks : info->downsampled_width;
+            blocks ? info->width_in_blocks
+            : across ? img->width : info->downsampled_width;
         img->plane[i].height =
-            blocks ? info->height_in_blocks : info->downsampled_height;
+            blocks ? info->height_in_blocks
+            : down ? img->height : info->downsampled_height;
     }
 }
 
@@ -370,6 +381,8 @@ static int take_guarded(struct reader *r)
         return -1;
     coding_note_tables(r->img->meta, &r->d, r->img->nplanes);
     blocks_finish(&r->blocks);
+    if (r->opts->form == FORM_PLANES)
+        chroma_fill(&r->d, r->img);
     trim(r);
     take_segments(r);
     if (trailer_take(r->img->meta, r->file, r->behind, r->err))

@@ -179,6 +179,26 @@ static void test_trim(void)
         }
 }
 
+/* What counts for the place of chroma is the size that is left. */
+static void test_trim_chroma(void)
+{
+    struct meta meta = { .jpeg = { .width = 100, .height = 70 } };
+    struct image outer = turned_outer(XFORM_ROTATE_180, &meta);
+    const struct coding coding = { 30, 21, JCS_YCbCr, .h = 2, .v = 2 };
+    const struct coding other = { 31, 22, JCS_YCbCr, .h = 2, .v = 2 };
+    struct given g;
+    give_coding(&g, &coding, &outer, EDGE_TRIM, true);
+    CHECK(g.is.coding.width == 29 && g.is.coding.h == 1, "%u, %d",
+          g.is.coding.width, g.is.coding.h);
+    drop(&g);
+    give_coding(&g, &other, &outer, EDGE_TRIM, true);
+    CHECK(g.is.coding.width == 30 && g.is.coding.h == 2, "%u, %d",
+          g.is.coding.width, g.is.coding.h);
+    CHECK(g.is.coding.height == 20 && g.is.coding.v == 2, "%u, %d",
+          g.is.coding.height, g.is.coding.v);
+    drop(&g);
+}
+
 /* What has nothing done to it may hold anything. */
 static void test_same(void)
 {
@@ -237,6 +257,7 @@ int main(void)
     test_sampling();
     test_edge_fail();
     test_trim();
+    test_trim_chroma();
     test_same();
     test_allowance();
     return test_end();

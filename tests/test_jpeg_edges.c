@@ -111,7 +111,8 @@ static double moved(const struct decoded *a, const struct decoded *b,
 
 /* ---- Turning --------------------------------------------------------------*/
 
-static enum form form_for(struct bytes file, enum xform t)
+/* Whether no sample of chroma reaches over an edge that becomes the first. */
+static bool is_whole(struct bytes file, enum xform t)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
@@ -119,7 +120,7 @@ static enum form form_for(struct bytes file, enum xform t)
     struct err err;
     if (codec_jpeg.look(&coded, file, &load, &err))
         abort();
-    return coded_turns(&coded, FORM_PLANES, t) ? FORM_PLANES : FORM_SAMPLES;
+    return coded_turns(&coded, FORM_PLANES, t);
 }
 
 /* The planes of an image turned, each by itself. */
@@ -144,13 +145,14 @@ static void turn_planes(struct image *img, enum xform t)
     *img = dst;
 }
 
-static struct image read_as(struct bytes file, enum form form)
+static struct image read_for(struct bytes file, enum xform t)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
     struct err err = { "" };
-    load.form = form;
+    load.form = FORM_PLANES;
+    load.turn = t;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     if (!img.cells)
@@ -170,9 +172,11 @@ static struct bytes write_with(const struct image *img, int quality)
     return made;
 }
 
-static struct bytes turned_in(struct bytes file, enum xform t, enum form form)
+/* Read as if the turn were `expected`. */
+static struct bytes turned_for(struct bytes file, enum xform t,
+                               enum xform expected)
 {
-    struct image img = read_as(file, form);
+    struct image img = read_for(file, expected);
     turn_planes(&img, t);
     struct bytes made = write_with(&img, 0);
     image_free(&img);
@@ -241,9 +245,9 @@ static void check_seen(unsigned sampling, uint32_t w, uint32_t h, enum xform t)
     struct coding coding = dot_coding(sampling, w, h);
     struct bytes file = make_dot(&coding);
     struct decoded from = decode_jpeg(file, JCS_RGB);
-    enum form form = form_for(file, t);
-    struct bytes ours = turned_in(file, t, form);
-    struct bytes plain = turned_in(file, t, FORM_PLANES);
+    bool whole = is_whole(file, t);
+    struct bytes ours = turned_for(file, t, t);
+    struct bytes plain = turned_for(file, t, XFORM_NONE);
     struct bytes other = resampled(&from, t);
     double far[3], db[3] = { seen(ours, &from, t, &far[0]),
                              seen(plain, &from, t, &far[1]),
@@ -252,7 +256,7 @@ static void check_seen(unsigned sampling, uint32_t w, uint32_t h, enum xform t)
           db[0]);
     CHECK(far[0] < 0.25, "%s %u x %u, %s: moved by %g", name, w, h,
           xform_name(t), far[0]);
-    if (form == FORM_SAMPLES) {
+    if (!whole) {
         CHECK(db[0] > db[1] && db[0] > db[2],
               "%s %u x %u, %s: %g dB, not %g and %g", name, w, h,
               xform_name(t), db[0], db[1], db[2]);
@@ -277,6 +281,34 @@ static void test_seen(void)
     CHECK(shifts > 50, "a plain mirror moves the dot: %u times", shifts);
 }
 
+/* Only along an axis that has to be is chroma in full resolution. */
+static void test_axes(void)
+{
+    static const struct {
+        uint32_t width, height;
+        enum xform t;
+        int h, v;
+    } sizes[] = {
+        { 46, 62, XFORM_ROTATE_180, 2, 2 }, { 45, 62, XFORM_ROTATE_180, 1, 2 },
+        { 46, 61, XFORM_ROTATE_180, 2, 1 }, { 45, 61, XFORM_ROTATE_180, 1, 1 },
+        { 45, 61, XFORM_MIRROR_X, 1, 2 },   { 45, 61, XFORM_MIRROR_Y, 2, 1 },
+        { 45, 61, XFORM_ROTATE_90, 1, 2 },  { 45, 61, XFORM_ROTATE_270, 2, 1 },
+        { 45, 61, XFORM_TRANSPOSE, 2, 2 },
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct coding coding = dot_coding(3, sizes[i].width, sizes[i].height);
+        struct bytes file = make_dot(&coding);
+        struct bytes made = turned_for(file, sizes[i].t, sizes[i].t);
+        struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
+        CHECK(is.coding.h == sizes[i].h && is.coding.v == sizes[i].v,
+              "%u x %u, %s: %d x %d", sizes[i].width, sizes[i].height,
+              xform_name(sizes[i].t), is.coding.h, is.coding.v);
+        free(is.samples);
+        bytes_free(&made);
+        bytes_free(&file);
+    }
+}
+
 /* Sampling, coding and names stay; steps are halved, and transposed. */
 static void test_kept(void)
 {
@@ -290,7 +322,7 @@ static void test_kept(void)
         size_t at = 0;
         add_segment(&file, &at, 0xe0, "JFIF\0\1\2\0\0\1\0\1\0\0", 14);
         add_segment(&file, &at, 0xfe, "a comment", 9);
-        struct bytes made = turned_in(file, XFORM_ROTATE_90, FORM_PLANES);
+        struct bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
         struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
         struct segments list;
         CHECK(is.coding.h == 1 && is.coding.v == 2, "%d x %d", is.coding.h,
@@ -328,7 +360,7 @@ static void test_tables(void)
         struct coding coding = dot_coding(0, 45, 27);
         coding.quality = qualities[i];
         struct bytes file = make_dot(&coding);
-        struct bytes made = turned_in(file, XFORM_ROTATE_90, FORM_PLANES);
+        struct bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
         UINT16 was[64], is[64];
         bool good = true;
         read_table(file, was);
@@ -350,7 +382,7 @@ static void test_quality(void)
     struct bytes file = make_dot(&coding);
     size_t last = 0;
     for (int quality = 20; quality <= 100; quality += 40) {
-        struct image img = read_as(file, FORM_PLANES);
+        struct image img = read_for(file, XFORM_NONE);
         struct bytes made = write_with(&img, quality);
         struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
         CHECK(is.coding.h == 2 && is.coding.v == 2, "%d", quality);
@@ -370,7 +402,7 @@ static void test_padding(void)
         struct coding coding = dot_coding(s, 20, 20);
         struct bytes file = make_dot(&coding), made[2];
         for (int i = 0; i < 2; i++) {
-            struct image img = read_as(file, FORM_PLANES);
+            struct image img = read_for(file, XFORM_NONE);
             for (unsigned c = 0; c < img.nplanes; c++)
                 for (uint32_t y = 0; y < img.plane[c].height; y++)
                     memset((uint8_t *)plane_row(&img.plane[c], y) +
@@ -392,6 +424,7 @@ static void test_padding(void)
 int main(void)
 {
     test_seen();
+    test_axes();
     test_kept();
     test_tables();
     test_quality();
