@@ -170,6 +170,20 @@ int image_like(struct image *dst, const struct image *src, enum xform t,
     return image_alloc(dst, mem, err);
 }
 
+struct change image_change(const struct image *img)
+{
+    bool exchanged = xform_transposes(img->turned);
+    struct change change = {
+        .turn = img->turned,
+        .kept_width = exchanged ? img->height : img->width,
+        .kept_height = exchanged ? img->width : img->height,
+    };
+    bool trimmed = img->meta && img->meta->jpeg.width;
+    change.width = trimmed ? img->meta->jpeg.width : change.kept_width;
+    change.height = trimmed ? img->meta->jpeg.height : change.kept_height;
+    return change;
+}
+
 void image_take_meta(struct image *dst, struct image *src)
 {
     dst->meta = src->meta;

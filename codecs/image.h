@@ -109,6 +109,42 @@ int image_alloc(struct image *img, struct mem mem, struct err *err);
 int image_like(struct image *dst, const struct image *src, enum xform t,
                struct mem mem, struct err *err);
 
+/* What has become of the picture that a file stored. */
+struct change {
+    enum xform turn;
+    uint32_t width, height;           /* as it was stored; 0: not known */
+    uint32_t kept_width, kept_height; /* of these, from the top left, before the
+                                         turn: an edge may have been trimmed */
+};
+struct change image_change(const struct image *img);
+
+/* What was a share of the stored width, or height, is so much more of what is
+ * left of it: 1 if nothing was trimmed. */
+static inline double change_scale_x(const struct change *change)
+{
+    return change->width == change->kept_width
+               ? 1
+               : (double)change->width / change->kept_width;
+}
+
+static inline double change_scale_y(const struct change *change)
+{
+    return change->height == change->kept_height
+               ? 1
+               : (double)change->height / change->kept_height;
+}
+
+static inline bool change_trims(const struct change *change)
+{
+    return change->width != change->kept_width ||
+           change->height != change->kept_height;
+}
+
+static inline bool change_is_none(const struct change *change)
+{
+    return change->turn == XFORM_NONE && !change_trims(change);
+}
+
 /* Moves the meta from src to dst. */
 void image_take_meta(struct image *dst, struct image *src);
 

@@ -11,9 +11,8 @@
 
 #include "codecs/big.h"
 #include "codecs/md5.h"
-#include "codecs/regions.h"
+#include "codecs/packet.h"
 #include "codecs/xml.h"
-#include "codecs/xmp.h"
 
 /* Behind the head of a piece stand the GUID, the size of the whole and the
  * offset of this piece, of 4 bytes each. */
@@ -30,10 +29,9 @@ static int turn_packet(struct bytes *packet, size_t room,
                        const struct image *img, const struct save_opts *opts,
                        const struct lengths *lengths, struct err *err)
 {
-    xmp_turn(packet->data, packet->size, img->turned, opts->orientation);
     if (container_set_lengths(packet, room, lengths, opts->warnings, err))
         return -1;
-    return regions_turn(packet, room, img->turned, opts->warnings, err);
+    return packet_turn(packet, room, img, opts, err);
 }
 
 static int turn_segment(struct bytes *data, const struct image *img,

@@ -53,17 +53,27 @@ static void exchange(uint8_t *a, uint8_t *b, size_t size)
     }
 }
 
+/* A share of the stored picture becomes one of what is left of it. */
+static void scale(uint8_t *share, uint32_t was, uint32_t is)
+{
+    if (was != is)
+        put_big32(share, (uint32_t)((int64_t)(int32_t)big32(share) * was / is));
+}
+
 /* Records of 26 bytes. Those of knots have three points, y before x, as shares
  * of the picture with 24 bits behind the point. */
-static void turn_path(uint8_t *data, size_t size, enum xform t)
+static void turn_path(uint8_t *data, size_t size, const struct change *change)
 {
     enum { RECORD = 26, POINTS = 3, ONE = 1 << 24 };
+    const enum xform t = change->turn;
     for (size_t at = 0; size - at >= RECORD; at += RECORD) {
         unsigned selector = big16(data + at);
         if (selector != 1 && selector != 2 && selector != 4 && selector != 5)
             continue;
         for (unsigned i = 0; i < POINTS; i++) {
             uint8_t *y = data + at + 2 + 8 * i, *x = y + 4;
+            scale(x, change->width, change->kept_width);
+            scale(y, change->height, change->kept_height);
             if (xform_transposes(t))
                 exchange(x, y, 4);
             if (t & XFORM_MIRROR_X)
@@ -145,8 +155,10 @@ static bool add_resource(struct bytes *made, const uint8_t *at,
         xform_transposes(img->turned))
         exchange(data, data + 8, 8);
     if (r->number == PATH_WORKING ||
-        (r->number >= PATH_FIRST && r->number <= PATH_LAST))
-        turn_path(data, r->size, img->turned);
+        (r->number >= PATH_FIRST && r->number <= PATH_LAST)) {
+        const struct change change = image_change(img);
+        turn_path(data, r->size, &change);
+    }
     return true;
 }
 

@@ -8,10 +8,9 @@
 
 #include "codecs/big.h"
 #include "codecs/exif.h"
+#include "codecs/packet.h"
 #include "codecs/profile.h"
-#include "codecs/regions.h"
 #include "codecs/thumbnail.h"
-#include "codecs/xmp.h"
 
 /* What a chunk is to a turn, and to --strip. */
 enum kind {
@@ -315,10 +314,8 @@ static int turn_block(struct bytes *text, const struct part *part,
                       struct err *err)
 {
     bool exchanged = xform_transposes(img->turned);
-    if (is_xmp(part)) {
-        xmp_turn(text->data, text->size, img->turned, opts->orientation);
-        return regions_turn(text, SIZE_MAX, img->turned, opts->warnings, err);
-    }
+    if (is_xmp(part))
+        return packet_turn(text, SIZE_MAX, img, opts, err);
     raw_profile_turn(text->data, text->size, img->turned, opts->orientation,
                      exchanged ? img->height : img->width,
                      exchanged ? img->width : img->height);

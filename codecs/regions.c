@@ -1,15 +1,14 @@
 /* Places in the picture of which an XMP packet tells: faces, mostly. */
 #include "codecs/regions.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/rewrite.h"
+#include "codecs/share.h"
 #include "codecs/xml.h"
 
-enum { MWG, AREA, SIZE, MPREG, CRS, IPTC, SPACES };
+enum { MWG, AREA, SIZE, MPREG, CRS, SPACES };
 static const struct xmlns namespaces[SPACES] = {
     [MWG] = { "http://www.metadataworkinggroup.com/schemas/regions/",
               "mwg-rs" },
@@ -17,82 +16,25 @@ static const struct xmlns namespaces[SPACES] = {
     [SIZE] = { "http://ns.adobe.com/xap/1.0/sType/Dimensions#", "stDim" },
     [MPREG] = { "http://ns.microsoft.com/photo/1.2/t/Region#", "MPReg" },
     [CRS] = { "http://ns.adobe.com/camera-raw-settings/1.0/", "crs" },
-    [IPTC] = { "http://iptc.org/std/Iptc4xmpExt/2008-02-29/", "Iptc4xmpExt" },
 };
 
 /* What a packet says of places, before anything is changed. */
 struct found {
     bool regions; /* that we move */
     bool strange; /* areas in other units than shares */
-    bool iptc;
     bool crop, cropped; /* there is one; it was carried out already */
 };
 
 struct work {
     enum xform t;
+    double by_x, by_y; /* what shares of the stored picture become in the one
+                          that is left of it */
     struct space spaces[SPACES];
     struct found found;
     bool in_size; /* within mwg-rs:AppliedToDimensions */
     bool unread;  /* a number was none */
     struct rewrite rewrite;
 };
-
-/* ---- Numbers --------------------------------------------------------------*/
-
-/* A number of XMP, and how many digits follow its point. */
-struct number {
-    double value;
-    int decimals;
-};
-
-/* 17 digits tell any two doubles apart. */
-enum { DECIMALS_MAX = 17, DECIMALS_OF_POWER = 9, NUMBER_MAX = 40 };
-
-/* Reads "0.25" and the like, up to `end`, with blanks around. */
-static bool read_number(const char **text, char end, struct number *number)
-{
-    const char *at = *text;
-    char *behind;
-    number->value = strtod(at, &behind);
-    size_t length = strcspn(at, ".,");
-    const char *point = at + length;
-    number->decimals = 0;
-    if (behind == at || !(fabs(number->value) < 1e6))
-        return false;
-    if (*point == '.' && point < behind)
-        number->decimals = (int)strspn(point + 1, "0123456789");
-    if (memchr(at, 'e', (size_t)(behind - at)) ||
-        memchr(at, 'E', (size_t)(behind - at)))
-        number->decimals = DECIMALS_OF_POWER;
-    if (number->decimals > DECIMALS_MAX)
-        number->decimals = DECIMALS_MAX;
-    behind += strspn(behind, " \t\r\n");
-    *text = behind + 1;
-    return *behind == end;
-}
-
-/* Where a length that begins at `from` begins in the mirror. */
-static void print_mirrored(char text[NUMBER_MAX], struct number from,
-                           struct number length)
-{
-    int decimals =
-        from.decimals > length.decimals ? from.decimals : length.decimals;
-    double value = 1 - from.value - length.value;
-    if (fabs(value) < 0.5 * pow(10, -decimals))
-        value = 0; /* never "-0.00" */
-    snprintf(text, NUMBER_MAX, "%.*f", decimals, value);
-}
-
-/* The value as a string; false: it is too long for numbers. */
-static bool copy_value(char *to, size_t room, const uint8_t *text,
-                       struct span value)
-{
-    if (value.size >= room || memchr(text + value.at, 0, value.size))
-        return false;
-    memcpy(to, text + value.at, value.size);
-    to[value.size] = '\0';
-    return true;
-}
 
 /* ---- mwg-rs ---------------------------------------------------------------*/
 
@@ -111,22 +53,30 @@ static bool is_either(const uint8_t *text, struct span name,
            xml_is_named(text, name, space, b);
 }
 
-/* The center of an area: x becomes 1 - x, with as many digits. */
-static void mirror_center(struct work *w, const uint8_t *text,
-                          struct span value)
+/* Along an axis of the picture after the turn: `x` says which. */
+static double scale_of(const struct work *w, bool x)
 {
-    char old[NUMBER_MAX], turned[NUMBER_MAX];
-    const char *at = old;
-    struct number number;
+    return x != xform_transposes(w->t) ? w->by_x : w->by_y;
+}
+
+/* A number becomes another one, if it has to: the center of an area, x, becomes
+ * 1 - x in the mirror, with as many digits. */
+static void move_number(struct work *w, const uint8_t *text, struct span value,
+                        double by, bool mirror)
+{
+    char turned[SHARE_TEXT];
+    struct share share;
     value = xml_trim(text, value);
-    if (!value.size)
-        return; /* the element that a structure is in */
-    if (!copy_value(old, sizeof old, text, value) ||
-        !read_number(&at, '\0', &number)) {
+    if (!value.size || (by == 1 && !mirror))
+        return; /* the element that a structure is in has no value */
+    if (!share_of(text, value, &share)) {
         w->unread = true;
         return;
     }
-    print_mirrored(turned, number, (struct number){ 0 });
+    share = share_scaled(share, by);
+    if (mirror)
+        share = share_mirrored(share, (struct share){ 0 });
+    share_print(turned, share);
     rewrite_span(&w->rewrite, value, turned);
 }
 
@@ -134,18 +84,39 @@ static void turn_area(struct work *w, uint8_t *text, const struct token *token)
 {
     const struct space *area = &w->spaces[AREA];
     bool exchanged = xform_transposes(w->t);
+    bool valued = token->kind != XML_CLOSING;
+    const uint8_t *last = &text[token->name.at + token->name.size - 1];
     if (w->found.strange)
         return;
     if (is_either(text, token->name, area, "x", "y")) {
         if (exchanged)
             exchange_letters(text, token->name, 'x', 'y');
-        bool is_x = text[token->name.at + token->name.size - 1] == 'x';
-        if (token->kind != XML_CLOSING &&
-            w->t & (is_x ? XFORM_MIRROR_X : XFORM_MIRROR_Y))
-            mirror_center(w, text, token->value);
-    } else if (exchanged && is_either(text, token->name, area, "w", "h")) {
-        exchange_letters(text, token->name, 'w', 'h');
+        bool x = *last == 'x';
+        if (valued)
+            move_number(w, text, token->value, scale_of(w, x),
+                        w->t & (x ? XFORM_MIRROR_X : XFORM_MIRROR_Y));
+    } else if (is_either(text, token->name, area, "w", "h")) {
+        if (exchanged)
+            exchange_letters(text, token->name, 'w', 'h');
+        if (valued)
+            move_number(w, text, token->value, scale_of(w, *last == 'w'),
+                        false);
     }
+}
+
+/* A size that the regions apply to is trimmed in proportion. */
+static void trim_size(struct work *w, const uint8_t *text, struct span value,
+                      bool x)
+{
+    char trimmed[SHARE_TEXT];
+    struct share size;
+    value = xml_trim(text, value);
+    if (scale_of(w, x) == 1 || !value.size ||
+        !share_of(text, value, &size))
+        return;
+    size.value /= scale_of(w, x);
+    share_print(trimmed, size);
+    rewrite_span(&w->rewrite, value, trimmed);
 }
 
 /* The picture's size, but not that of a page, which is of the same type. */
@@ -159,35 +130,48 @@ static void turn_size(struct work *w, uint8_t *text, const struct token *token,
     if (token->kind != XML_ATTRIBUTE &&
         xml_is_named(text, token->name, mwg, applied))
         w->in_size = token->kind == XML_ELEMENT && !token->empty;
-    else if (xform_transposes(w->t) && (w->in_size || in_tag) &&
-             is_either(text, token->name, &w->spaces[SIZE], "w", "h"))
-        exchange_letters(text, token->name, 'w', 'h');
+    else if ((w->in_size || in_tag) &&
+             is_either(text, token->name, &w->spaces[SIZE], "w", "h")) {
+        if (xform_transposes(w->t))
+            exchange_letters(text, token->name, 'w', 'h');
+        if (token->kind != XML_CLOSING)
+            trim_size(w, text, token->value,
+                      text[token->name.at + token->name.size - 1] == 'w');
+    }
 }
 
 /* ---- MPReg ----------------------------------------------------------------*/
+
+/* What is neither scaled nor mirrored stays as it was written. */
+static void keep_text(char part[SHARE_TEXT], const char *begin)
+{
+    size_t length = strcspn(begin, " \t\r\n,");
+    if (length >= SHARE_TEXT)
+        return;
+    memcpy(part, begin, length);
+    part[length] = '\0';
+}
 
 /* "x, y, w, h" of a rectangle from its corner on. */
 static void turn_rectangle(struct work *w, const uint8_t *text,
                            const struct token *token)
 {
-    char old[4 * NUMBER_MAX], part[4][NUMBER_MAX], turned[sizeof part + 8];
-    struct number number[4];
+    char old[4 * SHARE_TEXT], part[4][SHARE_TEXT], turned[sizeof part + 8];
+    struct share number[4];
     const char *at = old;
     struct span value = xml_trim(text, token->value);
-    bool read = copy_value(old, sizeof old, text, value), flip;
+    bool read = share_copy(old, sizeof old, text, value), flip;
     if (!value.size)
         return;
     for (int i = 0; i < 4 && read; i++) {
+        double by = i % 2 ? w->by_y : w->by_x;
         at += strspn(at, " \t\r\n");
         const char *begin = at;
-        read = read_number(&at, i < 3 ? ',' : '\0', &number[i]);
-        snprintf(part[i], NUMBER_MAX, "%.*f", number[i].decimals,
-                 number[i].value);
-        size_t length = strcspn(begin, " \t\r\n,");
-        if (length < NUMBER_MAX) { /* as it was written */
-            memcpy(part[i], begin, length);
-            part[i][length] = '\0';
-        }
+        read = share_read(&at, i < 3 ? ',' : '\0', &number[i]);
+        number[i] = share_scaled(number[i], by);
+        share_print(part[i], number[i]);
+        if (by == 1)
+            keep_text(part[i], begin);
     }
     w->unread |= !read;
     if (!read)
@@ -195,9 +179,9 @@ static void turn_rectangle(struct work *w, const uint8_t *text,
     flip = xform_transposes(w->t);
     int x = flip, y = !flip;
     if (w->t & XFORM_MIRROR_X)
-        print_mirrored(part[x], number[x], number[2 + x]);
+        share_print(part[x], share_mirrored(number[x], number[2 + x]));
     if (w->t & XFORM_MIRROR_Y)
-        print_mirrored(part[y], number[y], number[2 + y]);
+        share_print(part[y], share_mirrored(number[y], number[2 + y]));
     snprintf(turned, sizeof turned, "%s, %s, %s, %s", part[x], part[y],
              part[2 + x], part[2 + y]);
     rewrite_span(&w->rewrite, value, turned);
@@ -218,8 +202,6 @@ static void look(struct found *found, const uint8_t *text,
     if (xml_is_named(text, name, &spaces[AREA], "unit") &&
         !xml_is_text(text, value, "normalized"))
         found->strange = true;
-    if (is_either(text, name, &spaces[IPTC], "rbX", "rbY"))
-        found->iptc = true;
     if (xml_is_named(text, name, &spaces[CRS], "HasCrop"))
         found->crop = xml_is_text(text, value, "True");
     if (xml_is_named(text, name, &spaces[CRS], "AlreadyApplied"))
@@ -241,9 +223,6 @@ static void warn_of(const struct work *w, struct warnings *warnings)
     if (w->found.strange || w->unread)
         warn(warnings, "a region in XMP is not understood, so it was not moved "
                        "with the picture");
-    if (w->found.iptc)
-        warn(warnings, "the IPTC image regions in XMP were not moved with the "
-                       "picture");
     if (w->found.crop && !w->found.cropped)
         warn(warnings, "the Camera Raw crop in XMP was not turned with the "
                        "picture");
@@ -251,16 +230,18 @@ static void warn_of(const struct work *w, struct warnings *warnings)
 
 /* Names are changed in a copy, and values on the way from the copy to what
  * becomes the packet: it is as it was until all is done. */
-int regions_turn(struct bytes *packet, size_t room, enum xform t,
+int regions_turn(struct bytes *packet, size_t room, const struct change *change,
                  struct warnings *warnings, struct err *err)
 {
-    struct work w = { .t = t };
+    struct work w = { .t = change->turn,
+                      .by_x = change_scale_x(change),
+                      .by_y = change_scale_y(change) };
     struct bytes copy = { 0 };
     struct token token;
     struct scan scan = { .text = packet->data, .size = packet->size };
     enum rewritten done;
 
-    if (t == XFORM_NONE)
+    if (change_is_none(change))
         return 0;
     xml_find_spaces(packet->data, packet->size, w.spaces, namespaces, SPACES);
     while (xml_next(&scan, &token))

@@ -2,20 +2,20 @@
  *
  * The areas of the Metadata Working Group (mwg-rs, Guidelines for Handling
  * Image Metadata 2.0, 5.9) and the rectangles of Microsoft (MPReg) count in
- * shares of the picture as it is stored, and are moved with it. Image regions
- * of IPTC and crops of Camera Raw are not, and a warning says so. */
+ * shares of the picture as it is stored, and are moved with it. Crops of
+ * Camera Raw are not, and a warning says so. */
 #ifndef CODECS_REGIONS_H
 #define CODECS_REGIONS_H
 
 #include "codecs/bytes.h"
 #include "codecs/err.h"
-#include "codecs/xform.h"
+#include "codecs/image.h"
 
-/* Makes the packet, which owns its memory, true after the stored pixels were
- * turned by t. If it would be longer than `room` afterwards, or says what is
+/* Makes the packet, which owns its memory, true after the stored picture was
+ * changed. If it would be longer than `room` afterwards, or says what is
  * not understood, that stays and is named in a warning. Fails only without
  * memory. */
-int regions_turn(struct bytes *packet, size_t room, enum xform t,
+int regions_turn(struct bytes *packet, size_t room, const struct change *change,
                  struct warnings *warnings, struct err *err);
 
 #endif

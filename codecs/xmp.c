@@ -1,8 +1,10 @@
 /* Finds and rewrites what an XMP packet says about orientation and size. */
 #include "codecs/xmp.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "codecs/rewrite.h"
 #include "codecs/xml.h"
 
 /* XMP specification, part 2, 3.3 and part 3: the namespaces of TIFF and EXIF
@@ -64,6 +66,14 @@ static void exchange_axes(uint8_t *packet, struct span name,
     }
 }
 
+static bool is_digits(const uint8_t *packet, struct span value)
+{
+    for (size_t i = 0; i < value.size; i++)
+        if (packet[value.at + i] < '0' || packet[value.at + i] > '9')
+            return false;
+    return value.size > 0;
+}
+
 /* Takes the token's value for *number if it is the first one of that name, and
  * digits only. */
 static void take_number(const uint8_t *packet, const struct token *token,
@@ -74,10 +84,8 @@ static void take_number(const uint8_t *packet, const struct token *token,
         !xml_is_named(packet, token->name, &spaces[TIFF], local))
         return;
     struct span value = xml_trim(packet, token->value);
-    for (size_t i = 0; i < value.size; i++)
-        if (packet[value.at + i] < '0' || packet[value.at + i] > '9')
-            return;
-    *number = value;
+    if (is_digits(packet, value))
+        *number = value;
 }
 
 static void reverse(uint8_t *bytes, size_t size)
@@ -128,4 +136,54 @@ void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
     }
     /* At the end, when no token points into what may move. */
     exchange_spans(packet, width, length);
+}
+
+/* What the token says is to be, if it is a size; 0: it is none. */
+static uint32_t size_of(const uint8_t *packet, struct span name,
+                        const struct space *spaces, uint32_t width,
+                        uint32_t height)
+{
+    if (xml_is_named(packet, name, &spaces[TIFF], "ImageWidth") ||
+        xml_is_named(packet, name, &spaces[EXIF], "PixelXDimension"))
+        return width;
+    if (xml_is_named(packet, name, &spaces[TIFF], "ImageLength") ||
+        xml_is_named(packet, name, &spaces[EXIF], "PixelYDimension"))
+        return height;
+    return 0;
+}
+
+/* Whether digits make a number that is larger. */
+static bool is_larger(const uint8_t *packet, struct span value, uint32_t number)
+{
+    uint64_t is = 0;
+    for (size_t i = 0; i < value.size && is <= number; i++)
+        is = is * 10 + (packet[value.at + i] - '0');
+    return is > number;
+}
+
+int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
+                 uint32_t height, struct warnings *warnings, struct err *err)
+{
+    struct scan scan = { .text = packet->data, .size = packet->size };
+    struct rewrite rewrite = { .from = *packet };
+    struct token token;
+    struct space spaces[SPACES];
+    char text[16];
+    xml_find_spaces(packet->data, packet->size, spaces, namespaces, SPACES);
+    while (xml_next(&scan, &token)) {
+        struct span value = xml_trim(packet->data, token.value);
+        uint32_t size =
+            size_of(packet->data, token.name, spaces, width, height);
+        if (!size || token.kind == XML_CLOSING ||
+            !is_digits(packet->data, value) ||
+            !is_larger(packet->data, value, size))
+            continue;
+        snprintf(text, sizeof text, "%u", (unsigned)size);
+        rewrite_span(&rewrite, value, text);
+    }
+    enum rewritten done = rewrite_end(&rewrite, packet, room);
+    if (done == REWRITTEN_NO_ROOM)
+        warn(warnings, "there is no room in XMP for the size of what is left "
+                       "of the picture");
+    return done == REWRITTEN_NO_MEMORY ? fail(err, "no memory for XMP") : 0;
 }

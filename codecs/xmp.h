@@ -6,9 +6,8 @@
 #ifndef CODECS_XMP_H
 #define CODECS_XMP_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "codecs/bytes.h"
+#include "codecs/err.h"
 #include "codecs/xform.h"
 
 /* The first tiff:Orientation that is good, 1..8; 0 if there is none. */
@@ -18,5 +17,11 @@ unsigned xmp_orientation(const uint8_t *packet, size_t size);
  * densities. tiff:Orientation, wherever it stands, says `orientation`
  * afterwards, 1..8; 0 leaves it. The size of the packet stays. */
 void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation);
+
+/* Makes the sizes of the picture in a packet, which owns its memory, say this
+ * one, unless they are smaller already. If it would be longer than `room`
+ * afterwards, they stay, and there is a warning. Fails only without memory. */
+int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
+                 uint32_t height, struct warnings *warnings, struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* Any bytes as an XMP packet that tells of regions: nothing outside is touched,
  * no more room is taken than there is, and no turn changes nothing. */
+#include "codecs/iptc.h"
 #include "codecs/regions.h"
 
 #include <string.h>
@@ -8,17 +9,25 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    for (int t = 0; t < XFORM_COUNT; t++) {
+    for (int i = 0; i < 2 * XFORM_COUNT; i++) {
+        const struct change change = {
+            .turn = (enum xform)(i % XFORM_COUNT),
+            .width = 640,
+            .height = 480,
+            .kept_width = i < XFORM_COUNT ? 640 : 624,
+            .kept_height = 480,
+        };
         struct warnings warnings = { 0 };
         struct bytes packet = { 0 };
         struct err err;
         size_t room = size + size % 7 * 4;
         if (size == 0 || !bytes_append(&packet, data, size) ||
-            regions_turn(&packet, room, (enum xform)t, &warnings, &err))
+            regions_turn(&packet, room, &change, &warnings, &err) ||
+            iptc_turn(&packet, room, &change, &warnings, &err))
             return 0;
         if (packet.size > room && packet.size != size)
             abort();
-        if (t == XFORM_NONE &&
+        if (change_is_none(&change) &&
             (packet.size != size || memcmp(packet.data, data, size)))
             abort();
         bytes_free(&packet);

@@ -122,14 +122,22 @@ static void test_no_tag(void)
 
 static void test_trimmed(void)
 {
+    static const char head[] = "http://ns.adobe.com/xap/1.0/";
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
-    struct bytes exif = { 0 }, want = { 0 };
+    struct bytes exif = { 0 }, want = { 0 }, xmp = { 0 }, want_xmp = { 0 };
+    size_t at = 0;
     add_exif(&exif, says, (struct bytes){ 0 });
     add_exif(&want, (struct says){ 1, 32, 16 }, (struct bytes){ 0 });
+    if (!bytes_append(&xmp, head, sizeof head) ||
+        !bytes_append(&want_xmp, head, sizeof head))
+        abort();
+    add_xmp(&xmp, says);
+    add_xmp(&want_xmp, (struct says){ 1, 32, 16 });
     load.width = 32;
     load.height = 16;
     struct bytes file = make_file(exif);
+    add_segment(&file, &at, 0xe1, xmp.data, xmp.size);
     struct bytes made = write_as(file, load, 1);
     struct segments list;
     CHECK(read_segments(&list, made), "no JPEG");
@@ -137,8 +145,14 @@ static void test_trimmed(void)
     CHECK(s && s->size == want.size + 6 &&
               !memcmp(s->data + 6, want.data, want.size),
           "EXIF");
+    s = find_segment(&list, 0xe1, head);
+    CHECK(s && s->size == want_xmp.size &&
+              !memcmp(s->data, want_xmp.data, want_xmp.size),
+          "XMP");
     bytes_free(&made);
     bytes_free(&file);
+    bytes_free(&want_xmp);
+    bytes_free(&xmp);
     bytes_free(&want);
     bytes_free(&exif);
 }

@@ -1,6 +1,7 @@
 /* The resources of Photoshop: what is turned in them, and what stays. */
 #include "codecs/photoshop.h"
 
+#include "codecs/meta.h"
 #include "tests/jpeg_file.h"
 #include "tests/test.h"
 #include "tests/turn.h"
@@ -196,6 +197,28 @@ static void check_dropped(struct bytes jpeg, size_t room)
     bytes_free(&is);
 }
 
+/* Shares of what was trimmed become shares of what is left. */
+static void test_trimmed(void)
+{
+    enum { ONE = 1 << 24 };
+    struct meta meta = { .jpeg = { .width = W * 2, .height = H } };
+    const struct image img = { .width = W,
+                               .height = H,
+                               .turned = XFORM_MIRROR_X,
+                               .meta = &meta };
+    struct warnings warnings = { 0 };
+    struct save_opts opts = plain_save(&warnings);
+    struct bytes is = { 0 }, want = { 0 };
+    struct err err;
+    add_path(&is, ONE / 8, ONE / 4);
+    add_path(&want, ONE - ONE / 4, ONE / 4);
+    CHECK(!photoshop_turn(&is, 65519, &img, &opts, &err), "memory");
+    CHECK(is.size == want.size && !memcmp(is.data, want.data, is.size),
+          "the path");
+    bytes_free(&want);
+    bytes_free(&is);
+}
+
 static void test_dropped(void)
 {
     struct coding rough = thumb_coding;
@@ -233,6 +256,7 @@ static void test_hostile(void)
 int main(void)
 {
     test_turns();
+    test_trimmed();
     test_dropped();
     test_hostile();
     return test_end();

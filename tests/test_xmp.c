@@ -191,6 +191,47 @@ static void test_sizes(void)
     }
 }
 
+static void check_size(const char *before, size_t room, const char *after,
+                       bool warned)
+{
+    struct bytes packet = { 0 };
+    struct warnings warnings = { 0 };
+    struct err err;
+    if (!bytes_append(&packet, before, strlen(before)))
+        abort();
+    CHECK(!xmp_set_size(&packet, room, 1000, 96, &warnings, &err), "memory");
+    CHECK(packet.size == strlen(after) &&
+              !memcmp(packet.data, after, packet.size),
+          "%.*s\nnot\n%s", (int)packet.size, (const char *)packet.data, after);
+    CHECK(warnings.count == warned, "%s", warnings.list[0].text);
+    bytes_free(&packet);
+}
+
+/* Those of what was trimmed; others stay. */
+static void test_trimmed(void)
+{
+    const char *large = OPEN TIFF EXIF " tiff:ImageWidth='1009' "
+                             "exif:PixelXDimension=' 1009 '>"
+                             "<tiff:ImageLength>100</tiff:ImageLength>"
+                             "<exif:PixelYDimension>100"
+                             "</exif:PixelYDimension>" CLOSE;
+    const char *rest = OPEN TIFF EXIF " tiff:ImageWidth='999' "
+                             "tiff:ImageLength='12o' exif:ImageWidth='5000' "
+                             "exif:PixelXDimension='' exif:PixelYDimension='3'"
+                             "/>" CLOSE;
+    check_size(large, strlen(large),
+               OPEN TIFF EXIF " tiff:ImageWidth='1000' "
+                              "exif:PixelXDimension=' 1000 '>"
+                              "<tiff:ImageLength>96</tiff:ImageLength>"
+                              "<exif:PixelYDimension>96"
+                              "</exif:PixelYDimension></rdf:Description>"
+                              "</rdf:RDF></x:xmpmeta>\n   \n  "
+                              "<?xpacket end=\"w\"?>",
+               false);
+    check_size(large, 10, large, true);
+    check_size(rest, SIZE_MAX, rest, false);
+}
+
 /* ---- Hostile packets ------------------------------------------------------*/
 
 static void exercise(const char *text, size_t size)
@@ -275,6 +316,7 @@ int main(void)
 {
     test_orientation();
     test_sizes();
+    test_trimmed();
     test_damaged();
     test_linear();
     return test_end();
