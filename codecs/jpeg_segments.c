@@ -148,7 +148,66 @@ static int turn_jfif(struct bytes *data, const struct image *img,
     }
     if (w * h == 0 || data->size < 14 + 3 * w * h)
         return 0;
-    return thumbnail_turn_rgb(p + 14, &p[12], &p[13], img->turned, err);
+    return thumbnail_turn_pixels(p + 14, 3, &p[12], &p[13], img->turned, err);
+}
+
+/* One with a palette of 256 x 3 bytes, or of RGB. */
+static int turn_jfxx_pixels(struct bytes *data, size_t at, size_t bytes,
+                            enum xform t, struct err *err)
+{
+    enum { SIZE = 6 };
+    uint8_t *p = data->data;
+    if (data->size < at ||
+        data->size - at < bytes * p[SIZE] * p[SIZE + 1] ||
+        p[SIZE] * p[SIZE + 1] == 0)
+        return fail(err, "it is cut");
+    return thumbnail_turn_pixels(p + at, bytes, &p[SIZE], &p[SIZE + 1], t, err);
+}
+
+/* JFIF extension (T.871, 10.2 to 10.5): after the head a byte that says what the
+ * thumbnail is: a JPEG file, or its size in 2 bytes and its pixels. */
+static int turn_jfxx_kind(struct bytes *data, const struct image *img,
+                          const struct save_opts *opts, struct err *err)
+{
+    enum { KIND = 5, FILE_AT = 6, JPEG = 0x10, PALETTE = 0x11, RGB = 0x13 };
+    struct bytes file = { .data = data->data + FILE_AT }, turned = { 0 };
+    int status = -1;
+    switch (data->size > KIND ? data->data[KIND] : 0) {
+    case PALETTE:
+        return turn_jfxx_pixels(data, 8 + 256 * 3, 1, img->turned, err);
+    case RGB:
+        return turn_jfxx_pixels(data, 8, 3, img->turned, err);
+    case JPEG:
+        break;
+    default:
+        return fail(err, "it is of no known kind");
+    }
+    file.size = data->size - FILE_AT;
+    if (thumbnail_turn_file(&turned, file, img, opts, err) == 0) {
+        data->size = FILE_AT;
+        if (turned.size > SEGMENT_MAX - FILE_AT)
+            fail(err, "it no longer fits");
+        else if (!bytes_append(data, turned.data, turned.size))
+            fail(err, "no memory");
+        else
+            status = 0;
+    }
+    bytes_free(&turned);
+    return status;
+}
+
+/* One that cannot be turned is dropped. */
+static void turn_jfxx(struct bytes *data, const struct image *img,
+                      const struct save_opts *opts)
+{
+    struct err why;
+    if (img->turned == XFORM_NONE ||
+        turn_jfxx_kind(data, img, opts, &why) == 0)
+        return;
+    warn(opts->warnings,
+         "the JFXX thumbnail cannot be turned, so it is not kept: %s",
+         why.text);
+    bytes_free(data);
 }
 
 /* What JFIF says without a density and a thumbnail: that this is YCbCr. */
@@ -205,6 +264,9 @@ static int turn_segment(struct bytes *data, const struct part *part,
         if (opts->strip != STRIP_NOTHING)
             strip_jfif(data);
         return turn_jfif(data, img, err);
+    case SEGMENT_JFXX:
+        turn_jfxx(data, img, opts);
+        return 0;
     case SEGMENT_EXIF:
         return turn_exif(data, img, opts, err);
     case SEGMENT_PHOTOSHOP:
@@ -215,22 +277,14 @@ static int turn_segment(struct bytes *data, const struct part *part,
 }
 
 /* JFIF and Adobe segments say how the components are to be read. */
-static bool may_keep(const struct part *part, const struct image *img,
-                     const struct save_opts *opts)
+static bool may_keep(const struct part *part, const struct save_opts *opts)
 {
     enum segment segment = segment_of(part);
     if (segment == SEGMENT_JFIF || segment == SEGMENT_ADOBE)
         return true;
     if (opts->strip == STRIP_ALL)
         return false;
-    if (opts->strip == STRIP_METADATA)
-        return segment == SEGMENT_ICC;
-    if (segment == SEGMENT_JFXX && img->turned != XFORM_NONE) {
-        warn(opts->warnings, "the JFXX thumbnail shows the picture as it was, "
-                             "so it is not kept");
-        return false;
-    }
-    return true;
+    return opts->strip == STRIP_NOTHING || segment == SEGMENT_ICC;
 }
 
 /* Signed files are changed like any other; what reads them will say so. */
@@ -253,7 +307,7 @@ static int turn_segments(struct bytes *out, const struct meta *meta,
 {
     for (size_t i = 0; i < meta->nparts; i++) {
         const struct part *part = &meta->part[i];
-        if (!may_keep(part, img, opts))
+        if (!may_keep(part, opts))
             continue;
         /* One more, so that an empty segment has data as well. */
         if (!bytes_reserve(&out[i], part->size + 1) ||

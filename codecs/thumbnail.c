@@ -11,13 +11,13 @@
  * put a few times as many. The code here is for that, not for pictures. */
 static const struct limits thumbnail_limits = { PIXELS_MIN, 64 << 20 };
 
-int thumbnail_turn_rgb(uint8_t *pixels, uint8_t *width, uint8_t *height,
-                       enum xform t, struct err *err)
+int thumbnail_turn_pixels(uint8_t *pixels, size_t bytes, uint8_t *width,
+                          uint8_t *height, enum xform t, struct err *err)
 {
     uint32_t sw = *width, sh = *height, sx, sy;
     uint32_t w = xform_transposes(t) ? sh : sw;
     uint32_t h = xform_transposes(t) ? sw : sh;
-    size_t size = (size_t)3 * w * h;
+    size_t size = bytes * w * h;
     uint8_t *from = malloc(size);
     if (!from)
         return fail(err, "no memory for a thumbnail");
@@ -25,8 +25,8 @@ int thumbnail_turn_rgb(uint8_t *pixels, uint8_t *width, uint8_t *height,
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++) {
             xform_source(t, w, h, x, y, &sx, &sy);
-            memcpy(pixels + 3 * ((size_t)y * w + x),
-                   from + 3 * ((size_t)sy * sw + sx), 3);
+            memcpy(pixels + bytes * ((size_t)y * w + x),
+                   from + bytes * ((size_t)sy * sw + sx), bytes);
         }
     free(from);
     *width = (uint8_t)w;
