@@ -143,6 +143,9 @@ def segments(jpeg):
     """(marker, data, where the data begins) of each, up to the scan."""
     at = 2
     while jpeg[at + 1] != 0xda:
+        if jpeg[at + 1] == 0xff:  # it may be repeated
+            at += 1
+            continue
         size = struct.unpack('>H', jpeg[at + 2:at + 4])[0]
         yield jpeg[at + 1], jpeg[at + 4:at + 2 + size], at + 4
         at += 2 + size
