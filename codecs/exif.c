@@ -185,6 +185,15 @@ static void find_ifds(const struct tiff *tiff, struct ifd ifd[IFDS])
                 ifd[i] = (struct ifd){ 0 };
 }
 
+/* All of them; none in what is no EXIF block. */
+static void open_ifds(struct tiff *tiff, struct ifd ifd[IFDS],
+                      const uint8_t *data, size_t size)
+{
+    memset(ifd, 0, IFDS * sizeof *ifd);
+    if (open_tiff(tiff, data, size))
+        find_ifds(tiff, ifd);
+}
+
 static unsigned orientation_in(const struct tiff *tiff, const struct ifd *ifd)
 {
     uint32_t orientation = 0;
@@ -309,9 +318,7 @@ void exif_turn(uint8_t *data, size_t size, enum xform t, unsigned orientation,
     const uint32_t shape[2] = { width, height };
     struct tiff tiff;
     struct ifd ifd[IFDS];
-    if (!open_tiff(&tiff, data, size))
-        return;
-    find_ifds(&tiff, ifd);
+    open_ifds(&tiff, ifd, data, size);
     for (unsigned i = 0; i < IFDS; i++) {
         size_t area = find(&tiff, &ifd[i], TAG_SUBJECT_AREA);
         size_t location = find(&tiff, &ifd[i], TAG_SUBJECT_LOCATION);
@@ -378,9 +385,8 @@ static bool find_strips(const struct tiff *tiff, const struct ifd *ifd1,
 /* The thumbnail's IFD; an empty one if there is none. */
 static struct ifd open_ifd1(struct tiff *tiff, const uint8_t *data, size_t size)
 {
-    struct ifd ifd[IFDS] = { 0 };
-    if (open_tiff(tiff, data, size))
-        find_ifds(tiff, ifd);
+    struct ifd ifd[IFDS];
+    open_ifds(tiff, ifd, data, size);
     return ifd[IFD1];
 }
 
@@ -600,9 +606,7 @@ void exif_set_size(uint8_t *data, size_t size, uint32_t width, uint32_t height)
 {
     struct tiff tiff;
     struct ifd ifd[IFDS];
-    if (!open_tiff(&tiff, data, size))
-        return;
-    find_ifds(&tiff, ifd);
+    open_ifds(&tiff, ifd, data, size);
     for (unsigned i = 0; i < IFDS; i++) {
         if (i == IFD1) /* the thumbnail's */
             continue;

@@ -40,6 +40,18 @@ enum segment segment_of(const struct part *part);
 /* The bytes that a segment of this kind begins with. */
 const char *segment_head(enum segment segment, size_t *size);
 
+/* How long what follows the head of such a segment may be. */
+size_t segment_room(enum segment segment);
+
+/* Copies what follows the head to `body`, which is empty. */
+int segment_open(struct bytes *body, const struct bytes *data,
+                 enum segment segment, struct err *err);
+
+/* Makes the segment, which may be empty, one of this kind with this body, which
+ * is freed in any case. */
+int segment_close(struct bytes *data, enum segment segment, struct bytes *body,
+                  struct err *err);
+
 /* Adds a segment to the meta: `marker` is the second byte of its marker. */
 int segment_add(struct meta *meta, unsigned marker, const void *data,
                 size_t size, struct err *err);

@@ -64,6 +64,35 @@ const char *segment_head(enum segment segment, size_t *size)
     return known[i].head;
 }
 
+size_t segment_room(enum segment segment)
+{
+    size_t lead;
+    segment_head(segment, &lead);
+    return SEGMENT_MAX - lead;
+}
+
+int segment_open(struct bytes *body, const struct bytes *data,
+                 enum segment segment, struct err *err)
+{
+    size_t lead;
+    segment_head(segment, &lead);
+    if (!bytes_append(body, data->data + lead, data->size - lead))
+        return fail(err, "no memory for a segment");
+    return 0;
+}
+
+int segment_close(struct bytes *data, enum segment segment, struct bytes *body,
+                  struct err *err)
+{
+    size_t lead;
+    const char *head = segment_head(segment, &lead);
+    data->size = 0;
+    bool done = bytes_append(data, head, lead) &&
+                bytes_append(data, body->data, body->size);
+    bytes_free(body);
+    return done ? 0 : fail(err, "no memory for a segment");
+}
+
 int segment_add(struct meta *meta, unsigned marker, const void *data,
                 size_t size, struct err *err)
 {
@@ -224,35 +253,24 @@ static int turn_exif(struct bytes *data, const struct image *img,
                      const struct save_opts *opts, struct err *err)
 {
     struct bytes exif = { 0 };
-    size_t lead;
-    bool done = false;
-    segment_head(SEGMENT_EXIF, &lead);
-    if (bytes_append(&exif, data->data + lead, data->size - lead)) {
-        exif_turn_all(&exif, SEGMENT_MAX - lead, img, opts);
-        data->size = lead;
-        done = bytes_append(data, exif.data, exif.size);
-    }
-    bytes_free(&exif);
-    return done ? 0 : fail(err, "no memory for EXIF");
+    if (segment_open(&exif, data, SEGMENT_EXIF, err))
+        return -1;
+    exif_turn_all(&exif, segment_room(SEGMENT_EXIF), img, opts);
+    return segment_close(data, SEGMENT_EXIF, &exif, err);
 }
 
 static int turn_photoshop(struct bytes *data, const struct image *img,
                           const struct save_opts *opts, struct err *err)
 {
     struct bytes block = { 0 };
-    size_t lead;
-    int status = -1;
-    segment_head(SEGMENT_PHOTOSHOP, &lead);
-    if (!bytes_append(&block, data->data + lead, data->size - lead))
-        fail(err, "no memory for the resources of Photoshop");
-    else if (!photoshop_turn(&block, SEGMENT_MAX - lead, img, opts, err)) {
-        data->size = lead;
-        status = bytes_append(data, block.data, block.size)
-                     ? 0
-                     : fail(err, "no memory for the resources of Photoshop");
+    if (segment_open(&block, data, SEGMENT_PHOTOSHOP, err))
+        return -1;
+    if (photoshop_turn(&block, segment_room(SEGMENT_PHOTOSHOP), img, opts,
+                       err)) {
+        bytes_free(&block);
+        return -1;
     }
-    bytes_free(&block);
-    return status;
+    return segment_close(data, SEGMENT_PHOTOSHOP, &block, err);
 }
 
 static int turn_segment(struct bytes *data, const struct part *part,

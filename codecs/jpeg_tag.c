@@ -1,8 +1,6 @@
 /* What EXIF has to say in a JPEG file that was not turned, or was trimmed. */
 #include "codecs/jpeg_tag.h"
 
-#include <string.h>
-
 #include "codecs/exif.h"
 
 static const char head[] = "Exif\0"; /* and a second 0 */
@@ -12,22 +10,14 @@ static int tag_segment(struct bytes *segment, unsigned orientation,
                        struct err *err)
 {
     struct bytes exif = { 0 };
-    int status = -1;
-    if (segment->size > sizeof head &&
-        !bytes_append(&exif, segment->data + sizeof head,
-                      segment->size - sizeof head))
-        fail(err, "no memory for EXIF");
-    else if (exif_add_orientation(&exif, orientation) ||
-             exif.size > SEGMENT_MAX - sizeof head)
-        fail(err, "the EXIF segment has no room for an orientation");
-    else
-        status = 0;
-    segment->size = 0;
-    if (status == 0 && (!bytes_append(segment, head, sizeof head) ||
-                        !bytes_append(segment, exif.data, exif.size)))
-        status = fail(err, "no memory for EXIF");
-    bytes_free(&exif);
-    return status;
+    if (segment->size && segment_open(&exif, segment, SEGMENT_EXIF, err))
+        return -1;
+    if (exif_add_orientation(&exif, orientation) ||
+        exif.size > segment_room(SEGMENT_EXIF)) {
+        bytes_free(&exif);
+        return fail(err, "the EXIF segment has no room for an orientation");
+    }
+    return segment_close(segment, SEGMENT_EXIF, &exif, err);
 }
 
 int segments_tag(struct bytes *out, struct bytes *made,

@@ -39,20 +39,14 @@ static int turn_segment(struct bytes *data, const struct image *img,
                         const struct lengths *lengths, struct err *err)
 {
     struct bytes packet = { 0 };
-    size_t lead;
-    int status = -1;
-    segment_head(SEGMENT_XMP, &lead);
-    if (!bytes_append(&packet, data->data + lead, data->size - lead))
-        fail(err, "no memory for XMP");
-    else if (turn_packet(&packet, SEGMENT_MAX - lead, img, opts, lengths,
-                         err) == 0) {
-        data->size = lead;
-        status = bytes_append(data, packet.data, packet.size)
-                     ? 0
-                     : fail(err, "no memory for XMP");
+    if (segment_open(&packet, data, SEGMENT_XMP, err))
+        return -1;
+    if (turn_packet(&packet, segment_room(SEGMENT_XMP), img, opts, lengths,
+                    err)) {
+        bytes_free(&packet);
+        return -1;
     }
-    bytes_free(&packet);
-    return status;
+    return segment_close(data, SEGMENT_XMP, &packet, err);
 }
 
 /* ---- Extended XMP ---------------------------------------------------------*/
