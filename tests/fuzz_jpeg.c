@@ -85,6 +85,9 @@ static void as_coded(struct bytes file, unsigned way)
         load.form = (enum form)form;
         load.width = coded.width - coded.width % grain->x;
         load.height = coded.height - coded.height % grain->y;
+        load.turn = t;
+        if (form == FORM_PLANES && way & 32)
+            load.width = load.height = 0;
         if (codec_jpeg.decode(&img, file, &load, &err)) {
             require(!img.cells && !img.meta);
             continue;

@@ -89,8 +89,24 @@ static inline void set_coding(struct jpeg_compress_struct *c,
     }
 }
 
-/* A whole file without segments. */
-static inline struct bytes make_jpeg(const struct coding *coding)
+/* Makes row y of what is coded, the samples of a pixel side by side. */
+typedef void jpeg_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                      const void *context);
+
+static inline void smooth_row(uint8_t *row, uint32_t y,
+                              const struct coding *coding, const void *context)
+{
+    unsigned n = space_channels(coding->space);
+    (void)context;
+    for (uint32_t x = 0; x < coding->width; x++)
+        for (unsigned i = 0; i < n; i++)
+            row[n * x + i] =
+                (uint8_t)sample_at(i, x, y, coding->width, coding->height);
+}
+
+/* A whole file without segments, of the rows that are made. */
+static inline struct bytes make_jpeg_of(const struct coding *coding,
+                                        jpeg_row *make_row, const void *context)
 {
     struct jpeg_compress_struct c = { 0 };
     struct jpeg_error_mgr mgr;
@@ -101,22 +117,23 @@ static inline struct bytes make_jpeg(const struct coding *coding)
     jpeg_mem_dest(&c, &data, &size);
     set_coding(&c, coding);
     jpeg_start_compress(&c, TRUE);
-    unsigned n = (unsigned)c.input_components;
-    uint8_t *row = malloc((size_t)n * coding->width);
+    uint8_t *row = malloc((size_t)c.input_components * coding->width);
     if (!row)
         abort();
     for (uint32_t y = 0; y < coding->height; y++) {
         JSAMPROW rows = row;
-        for (uint32_t x = 0; x < coding->width; x++)
-            for (unsigned i = 0; i < n; i++)
-                row[n * x + i] =
-                    (uint8_t)sample_at(i, x, y, coding->width, coding->height);
+        make_row(row, y, coding, context);
         jpeg_write_scanlines(&c, &rows, 1);
     }
     jpeg_finish_compress(&c);
     jpeg_destroy_compress(&c);
     free(row);
     return (struct bytes){ data, size, size };
+}
+
+static inline struct bytes make_jpeg(const struct coding *coding)
+{
+    return make_jpeg_of(coding, smooth_row, NULL);
 }
 
 /* ---- Segments -------------------------------------------------------------*/

@@ -26,37 +26,17 @@ static void dot_at(uint8_t rgb[3], double x, double y, double cx, double cy)
     rgb[1] = rgb[2] = (uint8_t)(gray - red / 2);
 }
 
-static void write_rows(struct jpeg_compress_struct *c,
-                       const struct coding *coding)
+static void dot_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                    const void *context)
 {
-    uint8_t *row = malloc((size_t)3 * coding->width);
-    if (!row)
-        abort();
-    for (uint32_t y = 0; y < coding->height; y++) {
-        JSAMPROW rows = row;
-        for (uint32_t x = 0; x < coding->width; x++)
-            dot_at(row + 3 * x, x, y, 0.4 * coding->width,
-                   0.55 * coding->height);
-        jpeg_write_scanlines(c, &rows, 1);
-    }
-    free(row);
+    (void)context;
+    for (uint32_t x = 0; x < coding->width; x++)
+        dot_at(row + 3 * x, x, y, 0.4 * coding->width, 0.55 * coding->height);
 }
 
 static struct bytes make_dot(const struct coding *coding)
 {
-    struct jpeg_compress_struct c = { 0 };
-    struct jpeg_error_mgr mgr;
-    unsigned char *data = NULL;
-    unsigned long size = 0;
-    c.err = jpeg_std_error(&mgr);
-    jpeg_create_compress(&c);
-    jpeg_mem_dest(&c, &data, &size);
-    set_coding(&c, coding);
-    jpeg_start_compress(&c, TRUE);
-    write_rows(&c, coding);
-    jpeg_finish_compress(&c);
-    jpeg_destroy_compress(&c);
-    return (struct bytes){ data, size, size };
+    return make_jpeg_of(coding, dot_row, NULL);
 }
 
 static struct coding dot_coding(unsigned sampling, uint32_t w, uint32_t h)
@@ -183,17 +163,31 @@ static struct bytes turned_for(struct bytes file, enum xform t,
     return made;
 }
 
+struct seen {
+    const struct decoded *picture;
+    enum xform t;
+};
+
+static void seen_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                     const void *context)
+{
+    const struct seen *seen = context;
+    const struct decoded *d = seen->picture;
+    uint32_t sx, sy;
+    for (uint32_t x = 0; x < 3 * coding->width; x++) {
+        turn_source(seen->t, d->coding.width, d->coding.height, x / 3, y, &sx,
+                    &sy);
+        row[x] = (uint8_t)decoded_at(d, x % 3, sx, sy);
+    }
+}
+
 /* As it is seen, with chroma brought to the old sampling by libjpeg, and tables
  * like ours. */
 static struct bytes resampled(const struct decoded *d, enum xform t)
 {
     struct coding coding = { d->coding.width, d->coding.height, JCS_YCbCr,
                              .h = d->coding.h };
-    struct jpeg_compress_struct c = { 0 };
-    struct jpeg_error_mgr mgr;
-    unsigned char *data = NULL;
-    unsigned long size = 0;
-    uint32_t sx, sy;
+    const struct seen seen = { d, t };
     coding.v = d->coding.v;
     if (xform_transposes(t)) {
         coding.width = d->coding.height;
@@ -202,27 +196,7 @@ static struct bytes resampled(const struct decoded *d, enum xform t)
         coding.v = d->coding.h;
     }
     coding.quality = 95; /* half the steps of 90 */
-    c.err = jpeg_std_error(&mgr);
-    jpeg_create_compress(&c);
-    jpeg_mem_dest(&c, &data, &size);
-    set_coding(&c, &coding);
-    jpeg_start_compress(&c, TRUE);
-    uint8_t *row = malloc((size_t)3 * coding.width);
-    if (!row)
-        abort();
-    for (uint32_t y = 0; y < coding.height; y++) {
-        JSAMPROW rows = row;
-        for (uint32_t x = 0; x < 3 * coding.width; x++) {
-            turn_source(t, d->coding.width, d->coding.height, x / 3, y, &sx,
-                        &sy);
-            row[x] = (uint8_t)decoded_at(d, x % 3, sx, sy);
-        }
-        jpeg_write_scanlines(&c, &rows, 1);
-    }
-    jpeg_finish_compress(&c);
-    jpeg_destroy_compress(&c);
-    free(row);
-    return (struct bytes){ data, size, size };
+    return make_jpeg_of(&coding, seen_row, &seen);
 }
 
 /* ---- Tests ----------------------------------------------------------------*/

@@ -2,9 +2,7 @@
  * read tolerantly, taken with a warning. */
 #include "codecs/codec.h"
 
-#include "tests/jpeg_file.h"
-#include "tests/test.h"
-#include "tests/turn.h"
+#include "tests/turn_jpeg.h"
 
 static const struct coding kinds[] = {
     { 45, 27, JCS_GRAYSCALE, .h = 1 },
@@ -240,21 +238,14 @@ static void test_rest(void)
 /* They stay, whatever they are. */
 static void test_bytes_after(void)
 {
-    struct bytes file = make_kind(1), made = { 0 };
+    struct bytes file = make_kind(1);
     struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
-    struct err err = { "" };
     insert_bytes(&file, file.size, "more", 4);
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
-    turn_image(&img, XFORM_ROTATE_90);
-    CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
+    struct bytes made = turn_jpeg(file, XFORM_ROTATE_90, &warnings);
     CHECK(made.size > 6 &&
               !memcmp(made.data + made.size - 6, "\xff\xd9more", 6),
           "behind the end");
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    image_free(&img);
     bytes_free(&made);
     bytes_free(&file);
 }

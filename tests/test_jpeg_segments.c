@@ -3,10 +3,8 @@
  */
 #include "codecs/codec.h"
 
-#include "tests/jpeg_file.h"
 #include "tests/metadata.h"
-#include "tests/test.h"
-#include "tests/turn.h"
+#include "tests/turn_jpeg.h"
 
 static void must(bool done)
 {
@@ -342,22 +340,11 @@ static void test_all(void)
 
 /* ---- Segments of all sizes ------------------------------------------------*/
 
-/* Decodes, turns and encodes; frees the file. */
+/* Frees the file. */
 static struct bytes turn_file(struct bytes *file, enum xform t,
                               struct warnings *warnings)
 {
-    struct bytes made = { 0 };
-    struct load_opts load = small_load(warnings);
-    struct save_opts save = plain_save(warnings);
-    struct image img = { 0 };
-    struct err err = { "" };
-    save.orientation = 1;
-    CHECK(!codec_jpeg.decode(&img, *file, &load, &err), "%s", err.text);
-    if (img.cells) {
-        turn_image(&img, t);
-        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
-    }
-    image_free(&img);
+    struct bytes made = turn_jpeg(*file, t, warnings);
     bytes_free(file);
     return made;
 }

@@ -3,9 +3,7 @@
 #include "codecs/codec.h"
 
 #include "codecs/md5.h"
-#include "tests/jpeg_file.h"
-#include "tests/test.h"
-#include "tests/turn.h"
+#include "tests/turn_jpeg.h"
 
 #define MAIN "http://ns.adobe.com/xap/1.0/"
 #define MORE "http://ns.adobe.com/xmp/extension/"
@@ -69,19 +67,10 @@ static struct bytes make_file(struct bytes text, const char *guid, size_t cut)
     return file;
 }
 
+/* Frees the file. */
 static struct bytes turned(struct bytes *file, struct warnings *warnings)
 {
-    struct bytes made = { 0 };
-    struct load_opts load = small_load(warnings);
-    struct save_opts save = plain_save(warnings);
-    struct image img = { 0 };
-    struct err err = { "" };
-    save.orientation = 1;
-    CHECK(!codec_jpeg.decode(&img, *file, &load, &err), "%s", err.text);
-    must(img.cells != NULL);
-    turn_image(&img, XFORM_MIRROR_X);
-    CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
-    image_free(&img);
+    struct bytes made = turn_jpeg(*file, XFORM_MIRROR_X, warnings);
     bytes_free(file);
     return made;
 }

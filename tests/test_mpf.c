@@ -2,10 +2,8 @@
  * it tells nonsense. */
 #include "codecs/mpf.h"
 
-#include "tests/jpeg_file.h"
 #include "tests/metadata.h"
-#include "tests/test.h"
-#include "tests/turn.h"
+#include "tests/turn_jpeg.h"
 
 static void must(bool done)
 {
@@ -153,23 +151,6 @@ static struct bytes make_file(size_t *at, struct bytes *second)
     return file;
 }
 
-static struct bytes turned(struct bytes file, enum xform t,
-                           struct warnings *warnings)
-{
-    struct bytes made = { 0 };
-    struct load_opts load = small_load(warnings);
-    struct save_opts save = plain_save(warnings);
-    struct image img = { 0 };
-    struct err err = { "" };
-    save.orientation = 1;
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
-    must(img.cells != NULL);
-    turn_image(&img, t);
-    CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
-    image_free(&img);
-    return made;
-}
-
 static bool ends_with(struct bytes file, const void *end, size_t size)
 {
     return file.size >= size &&
@@ -183,7 +164,7 @@ static void test_file(void)
     struct mpf mpf;
     size_t at;
     struct bytes file = make_file(&at, &second);
-    made = turned(file, XFORM_ROTATE_90, &warnings);
+    made = turn_jpeg(file, XFORM_ROTATE_90, &warnings);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     CHECK(ends_with(made, "some more", 9), "the end");
     must(mpf_open(&mpf, made.data + at, BLOCK_SIZE));
@@ -213,7 +194,7 @@ static void test_hostile_file(void)
             struct warnings warnings = { 0 };
             uint8_t old = file.data[at + i];
             file.data[at + i] = bytes[k];
-            struct bytes made = turned(file, XFORM_TRANSPOSE, &warnings);
+            struct bytes made = turn_jpeg(file, XFORM_TRANSPOSE, &warnings);
             CHECK(ends_with(made, "some more", 9), "the end");
             if (is_warned(&warnings, "not turned"))
                 CHECK(ends_with(made, file.data + file.size - second.size - 9,
@@ -243,7 +224,7 @@ static void test_overlap(void)
     mpf.count = 3;
     entry.size--;
     mpf_put(&mpf, file.data + at, 2, entry);
-    struct bytes made = turned(file, XFORM_MIRROR_X, &warnings);
+    struct bytes made = turn_jpeg(file, XFORM_MIRROR_X, &warnings);
     CHECK(is_warned(&warnings, "overlap"), "a warning");
     CHECK(ends_with(made, file.data + file.size - second.size - 9,
                     second.size + 9),
