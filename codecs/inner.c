@@ -34,17 +34,20 @@ enum xform inner_choose(const struct image *outer, unsigned tag, bool fold,
     return xform_then(own, op);
 }
 
-/* Whether one of width x height after its turn fits. */
+/* Whether one of width x height after its turn fits: before anything is trimmed.
+ */
 static bool fits(uint32_t width, uint32_t height, const struct image *outer,
                  enum fit fit)
 {
-    uint64_t across = (uint64_t)width * outer->height;
-    uint64_t down = (uint64_t)height * outer->width;
+    const struct change change = image_change(outer);
+    bool exchanged = xform_transposes(change.turn);
+    uint32_t w = exchanged ? change.height : change.width;
+    uint32_t h = exchanged ? change.width : change.height;
+    uint64_t across = (uint64_t)width * h, down = (uint64_t)height * w;
     uint64_t off = across > down ? across - down : down - across;
-    uint64_t pixel =
-        outer->width > outer->height ? outer->width : outer->height;
+    uint64_t pixel = w > h ? w : h;
     if (fit == FIT_SIDE)
-        return !lie_across(width, height, outer->width, outer->height);
+        return !lie_across(width, height, w, h);
     return fit == FIT_ANY || off <= down / 32 + pixel;
 }
 
@@ -119,21 +122,17 @@ static uint32_t share(uint32_t size, uint32_t is, uint32_t was)
 static void trim(struct plan *plan, const struct image *outer,
                  struct warnings *warnings)
 {
-    uint32_t width = outer->meta ? outer->meta->jpeg.width : 0;
-    uint32_t height = outer->meta ? outer->meta->jpeg.height : 0;
-    bool across = xform_transposes(outer->turned);
-    uint32_t is_width = across ? outer->height : outer->width;
-    uint32_t is_height = across ? outer->width : outer->height;
-    enum xform lies = xform_then(plan->turn, xform_inverse(outer->turned));
+    const struct change change = image_change(outer);
+    enum xform lies = xform_then(plan->turn, xform_inverse(change.turn));
     struct coded *coded = &plan->coded;
-    if (!width || !height)
+    if (!change_trims(&change))
         return;
     if (lies == XFORM_NONE) {
-        coded->width = share(coded->width, is_width, width);
-        coded->height = share(coded->height, is_height, height);
+        coded->width = share(coded->width, change.kept_width, change.width);
+        coded->height = share(coded->height, change.kept_height, change.height);
     } else if (lies == XFORM_TRANSPOSE) {
-        coded->width = share(coded->width, is_height, height);
-        coded->height = share(coded->height, is_width, width);
+        coded->width = share(coded->width, change.kept_height, change.height);
+        coded->height = share(coded->height, change.kept_width, change.width);
     } else {
         warn(warnings, "it still shows what was trimmed off the first one");
     }

@@ -25,9 +25,10 @@ OPS = {
 }
 EXCHANGED = {'transpose', 'rotate90', 'transverse', 'rotate270'}
 
-# What a kind has: pictures after the first one, as (width, height, may be
-# turned); the byte order of MPF, or none; the form of the directory, or none;
-# what stands at the end; the orientation tag of the first one.
+# What a kind has: the size of the first picture; those after it, as (width,
+# height, may be turned); the byte order of MPF, or none; the form of the
+# directory, or none; what stands at the end; the orientation tag of the first
+# one; whether it is a case of its own.
 KINDS = {
     'ultrahdr': dict(more=[(24, 16, True)], mpf='>', xmp='attribute'),
     'ultrahdr-elements': dict(more=[(24, 16, True)], mpf='<', xmp='element'),
@@ -38,6 +39,8 @@ KINDS = {
     'gaps': dict(more=[(24, 16, True), (48, 32, True)], mpf='>', gap=b'\0' * 9),
     'other-shape': dict(more=[(24, 16, True), (16, 40, False)], mpf='>'),
     'odd': dict(more=[(23, 15, True)], mpf='>'),
+    'trim': dict(first=(100, 70), more=[(25, 18, True), (99, 69, True)],
+                 mpf='>', apart=True),
     'broken': dict(more=[(24, 16, True), None], mpf='>'),
     'tagged': dict(more=[(24, 16, True)], mpf='>', xmp='attribute', tag=6),
 }
@@ -125,7 +128,7 @@ def make(kind):
                        ('Semantic', 'MotionPhoto'))]
         lead += xmp(what['xmp'], items)
     count = len(more) + 1
-    first = picture(48, 32)
+    first = picture(*what.get('first', (48, 32)))
     if 'mpf' in what:
         # From the header of the block to the end of the first picture.
         size = len(mpf(what['mpf'], [(0, 0, 0)] * count))
@@ -257,8 +260,11 @@ if __name__ == '__main__':
         with open(sys.argv[2], 'rb') as f, open(sys.argv[3], 'rb') as g:
             a, b = (list(map(samples, pictures(x.read()))) for x in (f, g))
         sys.exit(len(a) < 2 or a != b)
-    elif sys.argv[1] == 'kinds':
-        print('\n'.join(KINDS))
+    elif sys.argv[1] == 'sizes':  # of each picture
+        with open(sys.argv[2], 'rb') as f:
+            print(*('%dx%d' % samples(p)[:2] for p in pictures(f.read())))
+    elif sys.argv[1] == 'kinds':  # but those that are cases of their own
+        print('\n'.join(k for k, v in KINDS.items() if 'apart' not in v))
     else:
         with open(sys.argv[4], 'rb') as f, open(sys.argv[5], 'rb') as g:
             check(sys.argv[2], sys.argv[3], f.read(), g.read())

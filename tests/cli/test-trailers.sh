@@ -60,6 +60,18 @@ to do" --edge fail rotate90 odd.jpg none.jpg
 check 'nothing is written' absent none.jpg
 gives 0 '' --edge fail transpose odd.jpg out.jpg
 
+# A gain map is trimmed as the first picture is; what is left of another one is
+# no whole blocks.
+$trailers make trim trim.jpg
+gives 0 "gimgxf: trim.jpg: warning: picture 3 in the file: encoded anew, since \
+95 x 63 pixels are not whole blocks of 8 x 8" --edge trim rotate180 trim.jpg \
+    out.jpg
+check 'in proportion' [ "$($trailers sizes out.jpg)" = '96x64 24x16 95x63' ]
+gives 0 "gimgxf: trim.jpg: warning: picture 3 in the file: encoded anew, since \
+99 x 63 pixels are not whole blocks of 8 x 8" --edge trim rotate90 trim.jpg \
+    out.jpg
+check 'along one axis' [ "$($trailers sizes out.jpg)" = '64x100 16x25 63x99' ]
+
 gives 0 "gimgxf: in.jpg: warning: PNG cannot hold, so it is not kept: APP2 \
 MPF, trailer" copy in.jpg out.png
 finish
