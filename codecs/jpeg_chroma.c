@@ -7,6 +7,34 @@
 
 #include "codecs/jpeg_coding.h"
 
+static bool is_half(int factor, int most)
+{
+    return 2 * factor == most;
+}
+
+/* libjpeg shows a component of so few columns without smoothing. */
+enum { NARROW = 2 };
+
+/* Whether libjpeg smooths a component to show it. */
+static bool is_smooth(j_decompress_ptr d, const jpeg_component_info *info)
+{
+    bool down = is_half(info->v_samp_factor, d->max_v_samp_factor);
+    if (is_half(info->h_samp_factor, d->max_h_samp_factor))
+        return (down || info->v_samp_factor == d->max_v_samp_factor) &&
+               info->downsampled_width > NARROW;
+    return down && info->h_samp_factor == d->max_h_samp_factor;
+}
+
+/* Whether it might do so, or not, along one axis alone and after a turn, where
+ * it has not done so, or has. */
+static bool may_differ(j_decompress_ptr d, const jpeg_component_info *info)
+{
+    bool full = info->h_samp_factor == d->max_h_samp_factor &&
+                info->v_samp_factor == d->max_v_samp_factor;
+    return !full &&
+           (!is_smooth(d, info) || info->downsampled_height <= NARROW);
+}
+
 void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
                    enum xform t, bool *across, bool *down)
 {
@@ -15,28 +43,37 @@ void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
     const struct grain *grain = &coded.grain[FORM_PLANES];
     *across = xform_reverses_x(t) && width % grain->x != 0;
     *down = xform_reverses_y(t) && height % grain->y != 0;
+    for (int i = 0; i < d->num_components; i++)
+        if ((*across || *down) && may_differ(d, &d->comp_info[i]))
+            *across = *down = true;
 }
 
-/* Where the samples around number `i` of a full row are among `count` of them,
- * `factor` of which are stored for each `most` pixels. */
+/* How an axis is filled: from `count` samples, `factor` for each `most` pixels.
+ */
+struct axis {
+    uint32_t count;
+    int factor, most;
+    bool smooth;
+};
+
+/* Where the samples around number `i` of a full row are. */
 struct near {
     uint32_t at, next;
 };
 
-/* At half the resolution a pixel takes 3/4 of its sample and 1/4 of the next
- * one to it; else all of its sample. Neither comes after number `i`, so that
- * from the last one on all can be done in place. */
-static struct near near_of(uint32_t i, uint32_t count, int factor, int most)
+/* Smooth, a pixel takes 3/4 of its sample and 1/4 of the next one to it; else all
+ * of its sample. Neither comes after number `i`, so that from the last one on
+ * all can be done in place. */
+static struct near near_of(const struct axis *axis, uint32_t i)
 {
     struct near near;
-    near.at = (uint32_t)((uint64_t)i * (uint32_t)factor / (uint32_t)most);
-    near.at = near.at < count ? near.at : count - 1;
+    near.at =
+        (uint32_t)((uint64_t)i * (uint32_t)axis->factor / (uint32_t)axis->most);
+    near.at = near.at < axis->count ? near.at : axis->count - 1;
     near.next = near.at;
-    if (2 * factor != most)
-        return near;
-    if (i % 2 && near.at + 1 < count)
+    if (axis->smooth && i % 2 && near.at + 1 < axis->count)
         near.next++;
-    if (i % 2 == 0 && near.at > 0)
+    if (axis->smooth && i % 2 == 0 && near.at > 0)
         near.next--;
     return near;
 }
@@ -46,20 +83,18 @@ static uint8_t mix(unsigned at, unsigned next, uint32_t i)
     return (uint8_t)((3 * at + next + 1 + i % 2) / 4);
 }
 
-static void fill_row(uint8_t *row, uint32_t width, uint32_t stored, int factor,
-                     int most)
+static void fill_row(uint8_t *row, uint32_t width, const struct axis *axis)
 {
     for (uint32_t i = width; i-- > 0;) {
-        struct near near = near_of(i, stored, factor, most);
+        struct near near = near_of(axis, i);
         row[i] = mix(row[near.at], row[near.next], i);
     }
 }
 
-static void fill_column(const struct plane *plane, uint32_t stored, int factor,
-                        int most)
+static void fill_columns(const struct plane *plane, const struct axis *axis)
 {
     for (uint32_t y = plane->height; y-- > 0;) {
-        struct near near = near_of(y, stored, factor, most);
+        struct near near = near_of(axis, y);
         const uint8_t *at = plane_row(plane, near.at);
         const uint8_t *next = plane_row(plane, near.next);
         uint8_t *row = plane_row(plane, y);
@@ -73,13 +108,14 @@ void chroma_fill(j_decompress_ptr d, const struct image *img)
     for (unsigned i = 0; i < img->nplanes; i++) {
         const struct plane *plane = &img->plane[i];
         const jpeg_component_info *info = &d->comp_info[i];
-        uint32_t width = info->downsampled_width;
-        uint32_t height = info->downsampled_height;
-        for (uint32_t y = 0; y < height && width < plane->width; y++)
-            fill_row(plane_row(plane, y), plane->width, width,
-                     info->h_samp_factor, d->max_h_samp_factor);
-        if (height < plane->height)
-            fill_column(plane, height, info->v_samp_factor,
-                        d->max_v_samp_factor);
+        bool smooth = is_smooth(d, info);
+        const struct axis x = { info->downsampled_width, info->h_samp_factor,
+                                d->max_h_samp_factor, smooth };
+        const struct axis y = { info->downsampled_height, info->v_samp_factor,
+                                d->max_v_samp_factor, smooth };
+        for (uint32_t row = 0; row < y.count && x.count < plane->width; row++)
+            fill_row(plane_row(plane, row), plane->width, &x);
+        if (y.count < plane->height)
+            fill_columns(plane, &y);
     }
 }

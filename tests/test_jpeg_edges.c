@@ -255,6 +255,38 @@ static void test_seen(void)
     CHECK(shifts > 50, "a plain mirror moves the dot: %u times", shifts);
 }
 
+/* Chroma that libjpeg shows without smoothing, since it has two columns or a
+ * quarter of them, is as it was shown. */
+static void test_not_smoothed(void)
+{
+    static const struct {
+        uint32_t width, height;
+        int h, v;
+    } sizes[] = { { 3, 3, 2, 2 }, { 4, 3, 2, 2 },  { 3, 4, 2, 2 },
+                  { 3, 9, 2, 2 }, { 9, 3, 2, 2 },  { 3, 5, 2, 1 },
+                  { 5, 3, 1, 2 }, { 35, 19, 4, 2 } };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int t = 1; t < XFORM_COUNT; t++) {
+            struct coding coding = { sizes[i].width, sizes[i].height, JCS_YCbCr,
+                                     .h = sizes[i].h, .v = sizes[i].v };
+            struct bytes file = make_jpeg(&coding);
+            struct decoded from = decode_jpeg(file, JCS_RGB);
+            if (!is_whole(file, (enum xform)t)) {
+                struct bytes made =
+                    turned_for(file, (enum xform)t, (enum xform)t);
+                struct decoded is = decode_jpeg(made, JCS_RGB);
+                double db = psnr(&from, &is, (enum xform)t);
+                CHECK(db > 36, "%u x %u, %d x %d, %s: %g dB", coding.width,
+                      coding.height, coding.h, coding.v,
+                      xform_name((enum xform)t), db);
+                free(is.samples);
+                bytes_free(&made);
+            }
+            free(from.samples);
+            bytes_free(&file);
+        }
+}
+
 /* Only along an axis that has to be is chroma in full resolution. */
 static void test_axes(void)
 {
@@ -399,6 +431,7 @@ int main(void)
 {
     test_seen();
     test_axes();
+    test_not_smoothed();
     test_kept();
     test_tables();
     test_quality();
