@@ -179,6 +179,28 @@ static void test_trim(void)
         }
 }
 
+/* A view that is stored the other way round would be trimmed at its begin. */
+static void test_trim_other_way(void)
+{
+    struct meta meta = { .jpeg = { .width = 100, .height = 64 } };
+    struct image outer = turned_outer(XFORM_MIRROR_X, &meta);
+    struct coding coding = { 48, 32, JCS_GRAYSCALE, .h = 1 };
+    struct bytes file = make_jpeg(&coding);
+    struct given g = { .allowance = UINT64_MAX };
+    struct save_opts save = plain_save(&g.warnings);
+    save.orientation = 1;
+    g.inner = (struct inner){ .outer = &outer,
+                              .limits = small_limits,
+                              .tag = 3,
+                              .view = true };
+    CHECK(!inner_turn(&g.made, file, &g.inner, &save, &g.err), "%s",
+          g.err.text);
+    CHECK(is_warned(&g.warnings, "trimmed off") && g.warnings.count == 1,
+          "a warning");
+    drop(&g);
+    bytes_free(&file);
+}
+
 /* What counts for the place of chroma is the size that is left. */
 static void test_trim_chroma(void)
 {
@@ -257,6 +279,7 @@ int main(void)
     test_sampling();
     test_edge_fail();
     test_trim();
+    test_trim_other_way();
     test_trim_chroma();
     test_same();
     test_allowance();
