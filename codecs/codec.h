@@ -21,9 +21,9 @@ struct load_opts {
     struct limits limits;
     struct mem mem;  /* where the cells go */
     enum form form;  /* more than FORM_SAMPLES: of a codec that has `look` */
-    enum xform turn; /* FORM_PLANES: the turn that comes after. Chroma is in full
-                        resolution along an axis that is no whole number of
-                        its samples and will run backwards */
+    enum xform turn; /* FORM_PLANES: the turn that comes after. Chroma is in
+                        full resolution along an axis that is no whole number
+                        of its samples and will run backwards */
     uint32_t width, height; /* of a codec that has `look`: take no more columns
                                and rows than these, which for FORM_CODED are
                                whole grains; 0: take all */

@@ -34,8 +34,7 @@ enum xform inner_choose(const struct image *outer, unsigned tag, bool fold,
     return xform_then(own, op);
 }
 
-/* Whether one of width x height after its turn fits: before anything is trimmed.
- */
+/* Whether one of width x height after its turn fits, before any is trimmed. */
 static bool fits(uint32_t width, uint32_t height, const struct image *outer,
                  enum fit fit)
 {
@@ -117,8 +116,9 @@ static uint32_t share(uint32_t size, uint32_t is, uint32_t was)
     return part ? (uint32_t)part : 1;
 }
 
-/* Of a picture that was trimmed a view of it shows no more than is left. An edge
- * that is the other one in the view would have to be trimmed at its begin. */
+/* Of a picture that was trimmed a view of it shows no more than is left. An
+ * edge that is the other one in the view would have to be trimmed at its
+ * begin. */
 static void trim(struct plan *plan, const struct image *outer,
                  struct warnings *warnings)
 {

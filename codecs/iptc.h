@@ -1,6 +1,6 @@
-/* Image regions of IPTC (Photo Metadata Standard, Iptc4xmpExt:ImageRegion) in an
- * XMP packet: rectangles, circles and polygons, in shares of the picture as it
- * is stored. */
+/* Image regions of IPTC (Photo Metadata Standard, Iptc4xmpExt:ImageRegion) in
+ * an XMP packet: rectangles, circles and polygons, in shares of the picture as
+ * it is stored. */
 #ifndef CODECS_IPTC_H
 #define CODECS_IPTC_H
 

@@ -1,8 +1,8 @@
 /* Chroma in full resolution along an axis.
  *
  * A sample of chroma at half the resolution lies between two pixels. If their
- * number is odd, the last sample lies between the last one and none, and after a
- * mirror it would be the first, half a sample off. */
+ * number is odd, the last sample lies between the last one and none, and after
+ * a mirror it would be the first, half a sample off. */
 #include "codecs/jpeg_chroma.h"
 
 #include "codecs/jpeg_coding.h"
@@ -61,8 +61,8 @@ struct near {
     uint32_t at, next;
 };
 
-/* Smooth, a pixel takes 3/4 of its sample and 1/4 of the next one to it; else all
- * of its sample. Neither comes after number `i`, so that from the last one on
+/* Smooth, a pixel takes 3/4 of its sample and 1/4 of the next one to it; else
+ * all of its sample. Neither comes after number `i`, so that from the last one on
  * all can be done in place. */
 static struct near near_of(const struct axis *axis, uint32_t i)
 {

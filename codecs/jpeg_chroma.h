@@ -9,8 +9,8 @@
 
 #include "codecs/image.h"
 
-/* Along which axes of a file, of which the first width x height pixels are to be
- * turned by t, all components have to be in full resolution: those that run
+/* Along which axes of a file, of which the first width x height pixels are to
+ * be turned by t, all components have to be in full resolution: those that run
  * backwards from within a sample of one. */
 void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
                    enum xform t, bool *across, bool *down);

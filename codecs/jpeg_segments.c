@@ -193,8 +193,8 @@ static int turn_jfxx_pixels(struct bytes *data, size_t at, size_t bytes,
     return thumbnail_turn_pixels(p + at, bytes, &p[SIZE], &p[SIZE + 1], t, err);
 }
 
-/* JFIF extension (T.871, 10.2 to 10.5): after the head a byte that says what the
- * thumbnail is: a JPEG file, or its size in 2 bytes and its pixels. */
+/* JFIF extension (T.871, 10.2 to 10.5): after the head a byte that says what
+ * the thumbnail is: a JPEG file, or its size in 2 bytes and its pixels. */
 static int turn_jfxx_kind(struct bytes *data, const struct image *img,
                           const struct save_opts *opts, struct err *err)
 {

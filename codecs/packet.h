@@ -4,9 +4,9 @@
 
 #include "codecs/codec.h"
 
-/* The packet, which owns its memory, grows to no more than `room`; what does not
- * fit, or is not understood, stays and is named in a warning. Fails only without
- * memory. */
+/* The packet, which owns its memory, grows to no more than `room`; what does
+ * not fit, or is not understood, stays and is named in a warning. Fails only
+ * without memory. */
 int packet_turn(struct bytes *packet, size_t room, const struct image *img,
                 const struct save_opts *opts, struct err *err);
 

@@ -17,8 +17,8 @@ int thumbnail_turn_file(struct bytes *out, struct bytes file,
                         const struct image *img, const struct save_opts *opts,
                         struct err *err);
 
-/* Turns *width x *height pixels of `bytes` each in place, and makes the size what
- * it is after. Fails only without memory. */
+/* Turns *width x *height pixels of `bytes` each in place, and makes the size
+ * what it is after. Fails only without memory. */
 int thumbnail_turn_pixels(uint8_t *pixels, size_t bytes, uint8_t *width,
                           uint8_t *height, enum xform t, struct err *err);
 

@@ -90,8 +90,10 @@ static void check_area(const char *form, struct area a,
     double by_x = (double)change->width / change->kept_width;
     double by_y = (double)change->height / change->kept_height;
     bool flip = xform_transposes(t);
-    double x = flip ? a.y * by_y : a.x * by_x, y = flip ? a.x * by_x : a.y * by_y;
-    double w = flip ? a.h * by_y : a.w * by_x, h = flip ? a.w * by_x : a.h * by_y;
+    double x = flip ? a.y * by_y : a.x * by_x;
+    double y = flip ? a.x * by_x : a.y * by_y;
+    double w = flip ? a.h * by_y : a.w * by_x;
+    double h = flip ? a.w * by_x : a.h * by_y;
     write_form(before, sizeof before, form, a);
     char *is = turned_text(before, change, &warnings);
     CHECK(near(number_of(is, RB "X"), t & XFORM_MIRROR_X ? 1000 - x - w : x) &&
@@ -211,7 +213,8 @@ static void test_damaged(void)
             char byte = text[k];
             for (size_t j = 0; j < sizeof bytes - 1; j++) {
                 struct warnings warnings = { 0 };
-                const struct change change = { XFORM_ROTATE_90, 64, 48, 56, 48 };
+                const struct change change = { XFORM_ROTATE_90, 64, 48, 56,
+                                               48 };
                 text[k] = bytes[j];
                 free(turned_text(text, &change, &warnings));
             }
