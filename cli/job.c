@@ -59,7 +59,7 @@ static void keep_misnamed(struct work *w)
 {
     struct result *result = w->result;
     const char *suffix = options_suffix(w->job->input);
-    if (result->to == result->from || w->opts->format_asked ||
+    if (result->to == result->from || w->opts->format_name ||
         codec_by_name(suffix) != result->to)
         return;
     warn(&result->warnings, "called .%s but a %s, which it stays; --format says "
@@ -73,7 +73,7 @@ static int stage_read(struct work *w, struct err *err)
     struct result *result = w->result;
     if (read_input(w->job->input, w->opts, &w->input, result, err))
         return -1;
-    result->to = w->opts->format ? w->opts->format : result->from;
+    result->to = w->job->format ? w->job->format : result->from;
     keep_misnamed(w);
     return 0;
 }
@@ -239,7 +239,7 @@ static bool nothing_to_do(const struct work *w)
     bool same_tag = opts->ignore_orientation ||
                     w->img.orientation == (w->tag ? w->tag : 1);
     bool same_kind = !result->to->kinds ||
-                     strcasecmp(suffix, opts->format_name) == 0;
+                     strcasecmp(suffix, w->job->format_name) == 0;
     return result->to == result->from && w->turn == XFORM_NONE && same_tag &&
            same_kind && !lost && !opts->strip && !opts->quality &&
            !opts->effort && !opts->optimize && !opts->depth;
@@ -298,7 +298,7 @@ static int stage_encode(struct work *w, struct err *err)
     const struct options *opts = w->opts;
     struct result *result = w->result;
     struct save_opts save = {
-        .suffix = opts->format_name,
+        .suffix = w->job->format_name,
         .quality = opts->quality,
         .effort = opts->effort,
         .optimize = opts->optimize,
@@ -336,6 +336,18 @@ static int (*const stages[STAGES])(struct work *w, struct err *err) = {
     [STAGE_TURN] = stage_turn,     [STAGE_ENCODE] = stage_encode,
     [STAGE_WRITE] = stage_write,
 };
+
+int job_choose_format(struct job *job, struct err *err)
+{
+    const char *asked = job->opts->format_name;
+    job->format_name = asked ? asked : options_suffix(job->output);
+    job->format = codec_by_name(job->format_name);
+    if (job->format || strcmp(job->output, "-") == 0 ||
+        strcmp(job->format_name, options_suffix(job->input)) == 0)
+        return 0;
+    return fail(err, "the name does not say which format to write; --format "
+                     "does");
+}
 
 int job_run(const struct job *job, struct result *result, struct err *err)
 {

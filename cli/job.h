@@ -26,6 +26,8 @@ enum how {
 
 struct job {
     const char *input, *output; /* "-": standard input, standard output */
+    const struct codec *format; /* of the output; NULL: that of the input */
+    const char *format_name;    /* the name or suffix that chose it, or "" */
     const struct options *opts;
     const struct backend *backend;
     struct lane *lane; /* of this backend */
@@ -43,6 +45,11 @@ struct result {
     enum stage last; /* the stage that was done last, or failed */
     struct warnings warnings;
 };
+
+/* Chooses the format by the options, else by the name of the output. A name
+ * that says nothing leaves the format of the input where the input's says no
+ * more, as of files that are replaced; else it fails. */
+int job_choose_format(struct job *job, struct err *err);
 
 /* Does the job. On failure nothing was written, and `result` says how far it
  * came. */

@@ -52,6 +52,10 @@ static int turn(const struct options *opts)
     struct result result;
     struct err err;
 
+    if (job_choose_format(&job, &err)) {
+        report_error(job.output, err.text);
+        return EXIT_USAGE;
+    }
     job.backend = backend_choose(name, &err);
     if (!job.backend || job.backend->open(&job.lane, &lane, &err)) {
         struct err text;
@@ -97,6 +101,10 @@ static int run(const struct options *opts)
         return look(opts);
     case COMMAND_TURN:
         return turn(opts);
+    case COMMAND_BATCH:
+    case COMMAND_MANIFEST:
+    case COMMAND_SERVE:
+        break;
     }
     return EXIT_USAGE;
 }

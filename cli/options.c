@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -58,10 +59,8 @@ static int parse_int(const char *text, int least, int most, int *value,
 
 static int set_format(struct options *o, const char *value, struct err *err)
 {
-    o->format = codec_by_name(value);
     o->format_name = value;
-    o->format_asked = true;
-    if (!o->format)
+    if (!codec_by_name(value))
         return fail(err, "'%s' is no format that can be written", value);
     return 0;
 }
@@ -204,6 +203,81 @@ static int set_threads(struct options *o, const char *value, struct err *err)
     return 0;
 }
 
+static int set_files_from(struct options *o, const char *value, struct err *err)
+{
+    (void)err;
+    o->files_from = value;
+    return 0;
+}
+
+static int add_glob(struct globs *globs, const char *value, struct err *err)
+{
+    if (globs->count == OPTIONS_GLOBS)
+        return fail(err, "that is more than %d", (int)OPTIONS_GLOBS);
+    globs->glob[globs->count++] = value;
+    return 0;
+}
+
+static int set_include(struct options *o, const char *value, struct err *err)
+{
+    return add_glob(&o->include, value, err);
+}
+
+static int set_exclude(struct options *o, const char *value, struct err *err)
+{
+    return add_glob(&o->exclude, value, err);
+}
+
+static int set_directory(struct options *o, const char *value, struct err *err)
+{
+    o->directory = value;
+    return *value ? 0 : fail(err, "the name is empty");
+}
+
+static int set_output(struct options *o, const char *value, struct err *err)
+{
+    o->output = value;
+    return *value ? 0 : fail(err, "the name is empty");
+}
+
+static int set_backup(struct options *o, const char *value, struct err *err)
+{
+    o->backup = value;
+    if (!*value || strchr(value, '/'))
+        return fail(err, "'%s' is no end of a name", value);
+    return 0;
+}
+
+static int set_manifest(struct options *o, const char *value, struct err *err)
+{
+    (void)err;
+    o->manifest = value;
+    return 0;
+}
+
+static int set_resume(struct options *o, const char *value, struct err *err)
+{
+    (void)err;
+    o->resume = value;
+    return 0;
+}
+
+/* "3/8". */
+static int set_shard(struct options *o, const char *value, struct err *err)
+{
+    char first[16] = "";
+    const char *slash = strchr(value, '/');
+    int k, n;
+    if (slash && (size_t)(slash - value) < sizeof first)
+        memcpy(first, value, (size_t)(slash - value));
+    if (!slash || parse_int(slash + 1, 1, INT_MAX, &n, err) ||
+        parse_int(first, 1, n, &k, err))
+        return fail(err, "'%s' is not K/N, with K from 1 to N", value);
+    o->shard = (unsigned)k;
+    o->shards = (unsigned)n;
+    return 0;
+}
+
 static int set_help(struct options *o, const char *value, struct err *err)
 {
     (void)value, (void)err;
@@ -220,10 +294,19 @@ static int set_version(struct options *o, const char *value, struct err *err)
 
 /* ---- The table --------------------------------------------------------- */
 
+/* What an option is about. */
+enum scope {
+    ABOUT_SHAPE = 1, /* what is written; part of options.shape */
+    ABOUT_JOB = 2,   /* one picture, but not what is written */
+    ABOUT_RUN = 4,   /* the whole run */
+    ABOUT_LIST = 8,  /* which files a batch takes, and what it writes them to */
+};
+
 static const struct row {
     char letter; /* 0: it has none */
     const char *name;
     const char *value; /* NULL: it takes none; "[=x]": it may take one */
+    enum scope scope;
     /* What it does: sets a flag, at this offset, or what this function says. */
     size_t flag;
     int (*set)(struct options *o, const char *value, struct err *err);
@@ -231,41 +314,77 @@ static const struct row {
 } table[] = {
 #define FLAG(member) offsetof(struct options, member), NULL
 #define SET(function) 0, function
-    { 0, "format", "NAME", SET(set_format),
+    { 0, "format", "NAME", ABOUT_SHAPE, SET(set_format),
       "write this format, whatever OUTPUT is called" },
-    { 'n', "no-clobber", NULL, FLAG(no_clobber),
+    { 'n', "no-clobber", NULL, ABOUT_JOB, FLAG(no_clobber),
       "leave an OUTPUT that exists alone" },
-    { 'p', "preserve", NULL, FLAG(preserve), "give OUTPUT the times of INPUT" },
-    { 0, "ignore-orientation", NULL, FLAG(ignore_orientation),
+    { 'p', "preserve", NULL, ABOUT_JOB, FLAG(preserve),
+      "give OUTPUT the times of INPUT" },
+    { 0, "ignore-orientation", NULL, ABOUT_SHAPE, FLAG(ignore_orientation),
       "turn the pixels as stored, leave the tag" },
-    { 0, "strip", "[=all]", SET(set_strip),
+    { 0, "strip", "[=all]", ABOUT_SHAPE, SET(set_strip),
       "drop metadata; with =all the color profile too" },
-    { 0, "edge", "WAY", SET(set_edge),
+    { 0, "edge", "WAY", ABOUT_SHAPE, SET(set_edge),
       "of a JPEG's odd sizes: reencode, trim, tag, fail" },
-    { 0, "quality", "N", SET(set_quality), "encode a JPEG anew, 1 to 100" },
-    { 0, "optimize", NULL, FLAG(optimize), "make a JPEG as small as it gets" },
-    { 0, "png-level", "LEVEL", SET(set_png_level),
+    { 0, "quality", "N", ABOUT_SHAPE, SET(set_quality),
+      "encode a JPEG anew, 1 to 100" },
+    { 0, "optimize", NULL, ABOUT_SHAPE, FLAG(optimize),
+      "make a JPEG as small as it gets" },
+    { 0, "png-level", "LEVEL", ABOUT_SHAPE, SET(set_png_level),
       "fast, default or small; or 0 to 9" },
-    { 0, "depth", "N", SET(set_depth), "make samples 8, 16 or float" },
-    { 0, "background", "COLOR", SET(set_background),
+    { 0, "depth", "N", ABOUT_SHAPE, SET(set_depth),
+      "make samples 8, 16 or float" },
+    { 0, "background", "COLOR", ABOUT_SHAPE, SET(set_background),
       "white, black or #RRGGBB below transparency" },
-    { 0, "tolerant", NULL, FLAG(tolerant),
+    { 0, "tolerant", NULL, ABOUT_SHAPE, FLAG(tolerant),
       "take what can be read of a damaged file" },
-    { 0, "max-pixels", "N", SET(set_max_pixels),
+    { 'd', "directory", "DIR", ABOUT_LIST, SET(set_directory),
+      "write all INPUTs below DIR" },
+    { 'o', "output", "NAME", ABOUT_LIST, SET(set_output),
+      "to {dir} {stem} {ext} {op} {n}, put together" },
+    { 'i', "in-place", NULL, ABOUT_LIST, FLAG(in_place),
+      "replace each INPUT" },
+    { 0, "backup", "SUFFIX", ABOUT_LIST, SET(set_backup),
+      "and keep the old one, with this behind its name" },
+    { 'r', "recursive", NULL, ABOUT_LIST, FLAG(recursive),
+      "take the pictures in directories too" },
+    { 0, "files-from", "FILE", ABOUT_LIST, SET(set_files_from),
+      "take the INPUTs that FILE, or -, lists" },
+    { '0', "null", NULL, ABOUT_LIST, FLAG(nul), "where NUL ends a name" },
+    { 0, "include", "GLOB", ABOUT_LIST, SET(set_include),
+      "take only names like this; may be repeated" },
+    { 0, "exclude", "GLOB", ABOUT_LIST, SET(set_exclude),
+      "take none like this; may be repeated" },
+    { 'u', "update", NULL, ABOUT_LIST, FLAG(update),
+      "leave an output alone that is newer" },
+    { 0, "dry-run", NULL, ABOUT_LIST, FLAG(dry_run),
+      "print what would be done" },
+    { 0, "fail-fast", NULL, ABOUT_LIST, FLAG(fail_fast),
+      "end at the first file that fails" },
+    { 0, "manifest", "FILE", ABOUT_LIST, SET(set_manifest),
+      "note in FILE what became of each file" },
+    { 0, "resume", "FILE", ABOUT_LIST, SET(set_resume),
+      "do what is not done according to this manifest" },
+    { 0, "shard", "K/N", ABOUT_LIST, SET(set_shard),
+      "take the K-th of N shares of the files" },
+    { 0, "max-pixels", "N", ABOUT_JOB, SET(set_max_pixels),
       "refuse larger pictures; 500M if not given" },
-    { 0, "max-memory", "N", SET(set_max_memory),
+    { 0, "max-memory", "N", ABOUT_RUN, SET(set_max_memory),
       "and those that need more; 3/4 of the machine's" },
-    { 0, "backend", "NAME", SET(set_backend), "auto, cpu or cuda" },
-    { 0, "device", "LIST", SET(set_device), "the GPUs to use: 0; 0,1; all" },
-    { 0, "max-vram", "N", SET(set_max_vram),
+    { 0, "backend", "NAME", ABOUT_RUN, SET(set_backend), "auto, cpu or cuda" },
+    { 0, "device", "LIST", ABOUT_RUN, SET(set_device),
+      "the GPUs to use: 0; 0,1; all" },
+    { 0, "max-vram", "N", ABOUT_RUN, SET(set_max_vram),
       "of a GPU's memory; larger pictures go in pieces" },
-    { 'j', "threads", "N", SET(set_threads),
+    { 'j', "threads", "N", ABOUT_RUN, SET(set_threads),
       "keep N processors busy; all if not given" },
-    { 'q', "quiet", NULL, FLAG(quiet), "no warnings" },
-    { 'v', "verbose", NULL, FLAG(verbose), "say what was done, how, and how long" },
-    { 0, "json", NULL, FLAG(json), "the same as one JSON object on stdout" },
-    { 'h', "help", NULL, SET(set_help), "this" },
-    { 0, "version", NULL, SET(set_version), "version" },
+    { 'q', "quiet", NULL, ABOUT_RUN, FLAG(quiet), "no warnings" },
+    { 'v', "verbose", NULL, ABOUT_RUN, FLAG(verbose),
+      "say what was done, how, and how long" },
+    { 0, "json", NULL, ABOUT_RUN, FLAG(json),
+      "the same as one JSON object on stdout" },
+    { 'h', "help", NULL, ABOUT_RUN, SET(set_help), "this" },
+    { 0, "version", NULL, ABOUT_RUN, SET(set_version), "version" },
 #undef FLAG
 #undef SET
 };
@@ -279,6 +398,10 @@ static bool value_may_lack(const struct row *row)
 void options_help(void)
 {
     fputs("gimgxf OP[,OP...] [options] INPUT OUTPUT   turn a picture\n"
+          "gimgxf OP[,OP...] [options] -d DIR INPUT...  or -o NAME, or --in-place\n"
+          "                                           turn many\n"
+          "gimgxf manifest merge|check FILE...        what became of them\n"
+          "gimgxf serve [options] -                   turn what stdin asks for\n"
           "gimgxf info [options] FILE                 say what it is\n"
           "gimgxf bench [options]                     measure; has its own --help\n"
           "\n"
@@ -341,15 +464,43 @@ static const struct row *row_of(int found)
     return NULL;
 }
 
+/* Which options were given, and with what value, for `shape`. */
+struct given {
+    bool is[ROWS];
+    const char *value[ROWS];
+};
+
+/* Those that bear on what is written, in the order of the table, whatever order
+ * they were given in. */
+static int make_shape(struct options *opts, const struct given *given,
+                      struct err *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *value = given->value[i];
+        if (!given->is[i] || table[i].scope != ABOUT_SHAPE)
+            continue;
+        n += (size_t)snprintf(opts->shape + n, sizeof opts->shape - n,
+                              "%s--%s%s%s", n ? " " : "", table[i].name,
+                              value ? "=" : "", value ? value : "");
+        if (n >= sizeof opts->shape)
+            return fail(err, "--%s: '%s' is too long", table[i].name, value);
+    }
+    return 0;
+}
+
+/* `scopes`: of the options that may be given. */
 static int take_options(struct options *opts, int argc, char **argv,
-                        struct err *err)
+                        unsigned scopes, struct err *err)
 {
     struct option longs[ROWS + 1];
     char letters[2 * ROWS + 2];
+    struct given given = { 0 };
     int found;
 
     make_tables(longs, letters);
     opterr = 0;
+    optind = 0; /* from the start: this is not the first time, perhaps */
     while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         const struct row *row = row_of(found);
         struct err why;
@@ -361,12 +512,16 @@ static int take_options(struct options *opts, int argc, char **argv,
             return fail(err, optopt ? "%s: it takes no value"
                                     : "there is no option %s, or more than one",
                         argv[optind - 1]);
+        if (!(row->scope & scopes))
+            return fail(err, "--%s is not for a single job", row->name);
+        given.is[row - table] = true;
+        given.value[row - table] = optarg;
         if (!row->set)
             *(bool *)((char *)opts + row->flag) = true;
         else if (row->set(opts, optarg, &why))
             return fail(err, "--%s: %s", row->name, why.text);
     }
-    return 0;
+    return make_shape(opts, &given, err);
 }
 
 /* "rotate90,fliph": done left to right, folded to one. On the picture as shown,
@@ -406,20 +561,75 @@ const char *options_suffix(const char *name)
     return dot && dot != base ? dot + 1 : "";
 }
 
-static int check_output(struct options *opts, struct err *err)
+static int check_output(const struct options *opts, struct err *err)
 {
     const char *output = opts->file[1];
-    if (opts->format)
+    if (opts->format_name || strcmp(output, "-") == 0 ||
+        codec_by_name(options_suffix(output)))
         return 0;
-    opts->format_name = options_suffix(output);
-    if (strcmp(output, "-") == 0)
-        return 0; /* the format of the input */
-    opts->format = codec_by_name(opts->format_name);
-    if (!opts->format)
-        return fail(err, "%s: the name does not say which format to write; "
-                         "--format does",
-                    output);
+    return fail(err, "%s: the name does not say which format to write; "
+                     "--format does",
+                output);
+}
+
+static int check_single(const struct options *opts, struct err *err)
+{
+    if (opts->preserve && opts->nfiles && strcmp(opts->file[0], "-") == 0)
+        return fail(err, "--preserve: standard input has no times");
+    if (opts->nfiles != 2)
+        return fail(err, "an input and an output are needed, not %d %s",
+                    opts->nfiles, opts->nfiles == 1 ? "name" : "names");
+    return check_output(opts, err);
+}
+
+/* Whether an option was given that says so. */
+static bool is_batch(const struct options *opts)
+{
+    return opts->directory || opts->output || opts->in_place ||
+           opts->recursive || opts->files_from || opts->nul ||
+           opts->include.count || opts->exclude.count || opts->update ||
+           opts->dry_run || opts->fail_fast || opts->manifest ||
+           opts->resume || opts->shards || opts->backup;
+}
+
+static int check_batch(struct options *opts, struct err *err)
+{
+    opts->command = COMMAND_BATCH;
+    if (opts->in_place && (opts->directory || opts->output))
+        return fail(err, "--in-place replaces the inputs, so --%s has no place",
+                    opts->directory ? "directory" : "output");
+    if (!opts->in_place && !opts->directory && !opts->output)
+        return fail(err, "where shall the outputs go? --directory, --output "
+                         "or --in-place says it");
+    if (opts->in_place && opts->format_name)
+        return fail(err, "--format would give the files names of another "
+                         "format; --directory or --output does it");
+    if (opts->in_place && (opts->no_clobber || opts->update))
+        return fail(err, "--%s has no meaning for files that are replaced",
+                    opts->update ? "update" : "no-clobber");
+    if (opts->backup && !opts->in_place)
+        return fail(err, "--backup is for --in-place");
+    if (opts->nul && !opts->files_from)
+        return fail(err, "--null is for --files-from");
+    if (opts->nfiles == 0 && !opts->files_from)
+        return fail(err, "there is no input");
+    for (int i = 0; i < opts->nfiles; i++)
+        if (strcmp(opts->file[i], "-") == 0)
+            return fail(err, "standard input is not for batches; the file - "
+                             "is ./-");
     return 0;
+}
+
+static int check_turn(struct options *opts, const char *op, struct err *err)
+{
+    if (parse_op(opts, op, err))
+        return -1;
+    if (opts->edge == EDGE_TAG && opts->ignore_orientation)
+        return fail(err, "--edge tag sets the orientation that "
+                         "--ignore-orientation leaves");
+    if (opts->edge == EDGE_TAG && opts->strip)
+        return fail(err, "--strip drops the orientation that --edge tag sets");
+    return is_batch(opts) ? check_batch(opts, err) : check_single(opts, err);
 }
 
 static int check_words(struct options *opts, const char *const *word, int n,
@@ -433,19 +643,17 @@ static int check_words(struct options *opts, const char *const *word, int n,
         opts->command = COMMAND_INFO;
         return opts->nfiles == 1 ? 0 : fail(err, "info takes one file");
     }
-    if (parse_op(opts, word[0], err))
-        return -1;
-    if (opts->edge == EDGE_TAG && opts->ignore_orientation)
-        return fail(err, "--edge tag sets the orientation that "
-                         "--ignore-orientation leaves");
-    if (opts->edge == EDGE_TAG && opts->strip)
-        return fail(err, "--strip drops the orientation that --edge tag sets");
-    if (opts->preserve && n > 1 && strcmp(word[1], "-") == 0)
-        return fail(err, "--preserve: standard input has no times");
-    if (opts->nfiles != 2)
-        return fail(err, "an input and an output are needed, not %d %s",
-                    opts->nfiles, opts->nfiles == 1 ? "name" : "names");
-    return check_output(opts, err);
+    if (strcmp(word[0], "manifest") == 0) {
+        opts->command = COMMAND_MANIFEST;
+        return 0;
+    }
+    if (strcmp(word[0], "serve") == 0) {
+        opts->command = COMMAND_SERVE;
+        if (opts->nfiles != 1 || strcmp(word[1], "-") != 0)
+            return fail(err, "serve takes its jobs from -, standard input");
+        return 0;
+    }
+    return check_turn(opts, word[0], err);
 }
 
 static uint64_t most_of_memory(void)
@@ -475,7 +683,7 @@ int options_parse(struct options *opts, int argc, char **argv, struct err *err)
         .threads = count_processors(),
         .limits = { PIXELS_MAX, most_of_memory() },
     };
-    if (take_options(opts, argc, argv, err))
+    if (take_options(opts, argc, argv, ~0u, err))
         return -1;
     if (opts->command == COMMAND_HELP || opts->command == COMMAND_VERSION)
         return 0;
@@ -483,4 +691,18 @@ int options_parse(struct options *opts, int argc, char **argv, struct err *err)
         return fail(err, "--device: the cpu backend has no devices");
     return check_words(opts, (const char *const *)argv + optind, argc - optind,
                        err);
+}
+
+int options_parse_job(struct options *opts, const struct options *base,
+                      int argc, char **argv, struct err *err)
+{
+    *opts = *base;
+    opts->command = COMMAND_TURN;
+    if (take_options(opts, argc, argv, ABOUT_SHAPE | ABOUT_JOB, err))
+        return -1;
+    if (argc - optind != 3)
+        return fail(err, "a job has an operation, an input and an output");
+    opts->file = (const char *const *)argv + optind + 1;
+    opts->nfiles = 2;
+    return check_turn(opts, argv[optind], err);
 }

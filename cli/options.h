@@ -4,9 +4,23 @@
 
 #include "codecs/codec.h"
 
-enum { OPTIONS_DEVICES = 16 };
+enum { OPTIONS_DEVICES = 16, OPTIONS_GLOBS = 32 };
 
-enum command { COMMAND_TURN, COMMAND_INFO, COMMAND_HELP, COMMAND_VERSION };
+enum command {
+    COMMAND_TURN,     /* file[0] to file[1] */
+    COMMAND_BATCH,    /* all of file[], and of a list */
+    COMMAND_INFO,
+    COMMAND_MANIFEST,
+    COMMAND_SERVE,
+    COMMAND_HELP,
+    COMMAND_VERSION,
+};
+
+/* Patterns of names, as --include and --exclude take them. */
+struct globs {
+    const char *glob[OPTIONS_GLOBS];
+    unsigned count;
+};
 
 /* What to do with a JPEG that cannot be turned as it is coded. */
 
@@ -14,12 +28,10 @@ struct options {
     enum command command;
     enum xform op;
     const char *op_name;       /* canonical: "rotate90", "upright" */
-    const char *const *file;   /* what is left: the input and the output */
+    const char *const *file;   /* what is left: names of files */
     int nfiles;
 
-    const struct codec *format; /* NULL: by the suffix of the output */
-    const char *format_name;    /* the name or suffix that chose it, or "" */
-    bool format_asked;          /* by --format */
+    const char *format_name;    /* --format; NULL: by the suffix of the output */
     bool no_clobber, preserve;
     bool ignore_orientation;
     enum strip strip;
@@ -38,12 +50,35 @@ struct options {
     uint64_t vram;              /* 0: what is best */
     unsigned threads;
     bool quiet, verbose, json;
+
+    /* Which files a batch takes, and what it calls what it writes. */
+    bool recursive;
+    const char *files_from;     /* a list of names, "-" for standard input */
+    bool nul;                   /* NUL ends a name there, and a job of serve */
+    struct globs include, exclude;
+    const char *directory;      /* outputs go below it; NULL: none was named */
+    const char *output;         /* the template of their names, or NULL */
+    bool in_place;
+    const char *backup;         /* the suffix that the old file gets, or NULL */
+    bool update, dry_run, fail_fast;
+    const char *manifest, *resume; /* or NULL */
+    unsigned shard, shards;     /* this one, from 1, of how many; 0: all */
+
+    /* The options that bear on what is written, as "--edge=trim --strip": two
+     * runs with the same write the same. */
+    char shape[256];
 };
 
 /* Reads the command line, which must outlive the options. -1: it is not
  * understood, and nothing is to be done. */
 int options_parse(struct options *opts, int argc, char **argv,
                   struct err *err);
+
+/* Reads the words of one job, "OP --option=VALUE... INPUT OUTPUT", into a copy
+ * of `base`, those of the whole program. Options that are not about one picture
+ * are refused. Not for two threads at a time. */
+int options_parse_job(struct options *opts, const struct options *base,
+                      int argc, char **argv, struct err *err);
 
 /* Reads the value of --device: numbers, each once, or "all", which makes
  * *ndevices LANE_ALL_DEVICES. */

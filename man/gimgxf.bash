@@ -5,7 +5,9 @@ _gimgxf_takes_value() {
     case $1 in
     --format | --edge | --quality | --png-level | --depth | --background | \
         --max-pixels | --max-memory | --backend | --device | --max-vram | \
-        --threads | -j) return 0 ;;
+        --threads | -j | --directory | -d | --output | -o | --backup | \
+        --files-from | --include | --exclude | --manifest | --resume | \
+        --shard) return 0 ;;
     esac
     return 1
 }
@@ -39,7 +41,9 @@ _gimgxf() {
         identity'
     local options='--format --no-clobber --preserve --ignore-orientation
         --strip --strip=all --edge --quality --optimize --png-level --depth
-        --background --tolerant --max-pixels --max-memory --backend --device
+        --background --tolerant --directory --output --in-place --backup
+        --recursive --files-from --null --include --exclude --update --dry-run
+        --fail-fast --manifest --resume --shard --max-pixels --max-memory --backend --device
         --max-vram --threads --quiet --verbose --json --help --version'
     COMPREPLY=()
     _gimgxf_words
@@ -61,6 +65,16 @@ _gimgxf() {
         --depth) words='8 16 float' ;;
         --background) words='white black' ;;
         --backend) words='auto cpu cuda' ;;
+        --directory | -d)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+            return
+            ;;
+        --files-from | --manifest | --resume)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            return
+            ;;
         esac
     elif [[ -z $ended && $cur == -* ]]; then
         words=$options
@@ -68,8 +82,10 @@ _gimgxf() {
         # Operations make a list; only its last one is completed.
         [[ $cur != *,* ]] || lead=${cur%,*},
         cur=${cur##*,} words=$operations
-        [[ $lead ]] || words+=' info bench'
-    elif [[ $count -lt 2 || ($count == 2 && $first != info && $first != bench) ]]; then
+        [[ $lead ]] || words+=' info bench manifest serve'
+    elif [[ $first == manifest && $count == 1 ]]; then
+        words='merge check'
+    elif [[ $count == 1 || ($first != info && $first != bench && $first != serve) ]]; then
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return

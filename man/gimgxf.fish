@@ -4,7 +4,9 @@
 # the operation, and the files.
 function __gimgxf_words
     set -l values --format --edge --quality --png-level --depth --background \
-        --max-pixels --max-memory --backend --device --max-vram --threads -j
+        --max-pixels --max-memory --backend --device --max-vram --threads -j \
+        --directory -d --output -o --backup --files-from --include --exclude \
+        --manifest --resume --shard
     set -l skip 1 # the name of the program
     set -l ended 0
     for word in (commandline -opc)
@@ -28,8 +30,8 @@ end
 
 function __gimgxf_needs_file
     set -l words (__gimgxf_words)
-    test (count $words) = 1
-    or test (count $words) = 2 -a "$words[1]" != info
+    test (count $words) = 1 -a "$words[1]" != manifest
+    or test (count $words) -ge 2 -a "$words[1]" != info -a "$words[1]" != serve
 end
 
 # Operations make a list; only its last one is completed.
@@ -56,6 +58,8 @@ function __gimgxf_operations
         identity\tcopy
     test -n "$lead"
     or set -a operations info\t'say what a file is' \
+            manifest\t'what became of a batch' \
+            serve\t'turn what standard input asks for' \
             bench\t'time what turns pictures'
     printf '%s\n' "$lead"$operations
 end
@@ -80,6 +84,24 @@ complete -c gimgxf -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'
 complete -c gimgxf -l background -x -d 'the color below transparency' \
     -a 'white black'
 complete -c gimgxf -l tolerant -d 'take what can be read of a damaged file'
+complete -c gimgxf -s d -l directory -x -a '(__fish_complete_directories)' \
+    -d 'write all below this directory'
+complete -c gimgxf -s o -l output -x -d 'what to call the outputs' \
+    -a '{dir}/{stem}-{op}.{ext}'
+complete -c gimgxf -s i -l in-place -d 'replace each input'
+complete -c gimgxf -l backup -x -d 'and keep the old one' -a '.orig'
+complete -c gimgxf -s r -l recursive -d 'take what is in directories too'
+complete -c gimgxf -l files-from -r -d 'a list of inputs'
+complete -c gimgxf -s 0 -l null -d 'where NUL ends a name'
+complete -c gimgxf -l include -x -d 'only names like this' -a '*.jpg *.png'
+complete -c gimgxf -l exclude -x -d 'no names like this'
+complete -c gimgxf -s u -l update -d 'leave an output alone that is newer'
+complete -c gimgxf -l dry-run -d 'print what would be done'
+complete -c gimgxf -l fail-fast -d 'end at the first file that fails'
+complete -c gimgxf -l manifest -r -d 'note what became of each file'
+complete -c gimgxf -l resume -r -d 'do what this manifest has not as done'
+complete -c gimgxf -l shard -x -d 'take a share of the files' -a '1/2 2/2'
+complete -c gimgxf -n 'test (__gimgxf_words)[1] = manifest' -a 'merge check'
 complete -c gimgxf -l max-pixels -x -d 'refuse larger pictures'
 complete -c gimgxf -l max-memory -x -d 'refuse what needs more'
 complete -c gimgxf -l backend -x -d 'who moves the samples' -a 'auto cpu cuda'

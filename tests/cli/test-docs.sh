@@ -30,7 +30,7 @@ words() {
 
 # dashed: -x and --name, wherever they stand.
 dashed() {
-    grep -oE '(^|[^[:alnum:]-])--?[a-z][a-z-]*' | grep -oE -- '-.*'
+    grep -oE '(^|[^[:alnum:]-])--?[a-z0][a-z-]*' | grep -oE -- '-.*'
 }
 
 # offers WORD...: what bash offers for the last of these words.
@@ -63,14 +63,14 @@ agree 'options: fish'
 sed -n '/^OP: /,/^INPUT/p' help | sed '$d; s/^OP://' | words >want
 section OPERATIONS | columns 1,2 | words >got
 agree 'operations: the man page'
-offers gimgxf '' | grep -vxE 'info|bench' >got
+offers gimgxf '' | grep -vxE 'info|bench|manifest|serve' >got
 agree 'operations: bash'
 offers gimgxf rotate90,flipv, | sed 's/^rotate90,flipv,//' >got
 agree 'operations: bash, behind a comma'
 sed -n "/operations=(/,/)\$/s/^ *'\([a-z0-9-]*\):.*/\1/p" "$zsh" >got
 agree 'operations: zsh'
 sed -n '/operations \\$/,/^$/s/^ *\([a-z0-9-]*\)\\t.*/\1/p' "$fish" |
-    grep -vx bench >got
+    grep -vxE 'bench|manifest|serve' >got
 agree 'operations: fish'
 
 # Formats. The man page has suffixes that --help leaves out.

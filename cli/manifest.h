@@ -1,0 +1,74 @@
+/* What became of each file of a batch, a line of JSON for each, so that a batch
+ * that was ended can go on, and that several can be put together.
+ *
+ * Lines are appended, each with one write(), by any number of threads; the last
+ * line about a file is the one that holds. A line that was cut by the end of
+ * the program is passed over when it is read. */
+#ifndef CLI_MANIFEST_H
+#define CLI_MANIFEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "codecs/bytes.h"
+#include "codecs/err.h"
+
+/* What a line says. Strings are the caller's; NULL is left out. */
+struct record {
+    const char *input, *output;
+    const char *op;      /* canonical: "rotate90" */
+    const char *options; /* that bear on what is written: options.shape */
+    const char *status;  /* "done", "skipped", "failed"; or "ready": it is about
+                            to replace its input by what is told here */
+    const char *how;     /* "lossless" and so on, of what is done */
+    const char *error;   /* of what failed */
+    uint64_t size;       /* of the input, in bytes, as it was read */
+    struct timespec mtime; /* its last modification */
+    uint64_t written;    /* bytes of the output */
+    uint32_t crc;        /* of the output, CRC-32 (ISO 3309), if `summed` */
+    bool summed;
+};
+
+struct manifest;
+
+/* Opens a manifest to append to; what is there already stays. */
+int manifest_open(struct manifest **manifest, const char *name,
+                  struct err *err);
+
+/* Appends a line. `safe`: it is on the disk when this returns. */
+int manifest_note(struct manifest *manifest, const struct record *record,
+                  bool safe, struct err *err);
+
+int manifest_close(struct manifest *manifest, struct err *err);
+
+/* ---- What was done before: --resume ---- */
+
+struct history;
+
+/* A file that is not there is a history of nothing. */
+int history_read(struct history **history, const char *name, struct err *err);
+
+enum verdict {
+    VERDICT_TODO,
+    VERDICT_DONE,
+    VERDICT_CHANGED, /* it was about to be replaced, and is now neither what it
+                        was nor what it was to become: nobody can tell */
+};
+
+/* What is to be done of a job, of which input, output, op and options are set.
+ * Looks at the files: an output that is gone or has another size, or an input
+ * that has changed since, is to be done again; what was replaced in place was
+ * its own input and is done once. */
+enum verdict history_says(const struct history *history,
+                          const struct record *job);
+
+void history_free(struct history *history);
+
+/* ---- gimgxf manifest ---- */
+
+/* merge: prints the line that holds of each job, sorted by input. check: says
+ * what is done, failed, missing or done twice. Gives an exit status. */
+int manifest_main(const char *const *word, int nwords, bool json);
+
+#endif

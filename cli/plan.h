@@ -1,0 +1,31 @@
+/* Which files a batch takes, in which order, and what each becomes. */
+#ifndef CLI_PLAN_H
+#define CLI_PLAN_H
+
+#include "cli/options.h"
+
+/* One input and its output, as strings of the plan. */
+struct item {
+    const char *input;  /* as it was named or found */
+    const char *output; /* the same for what is replaced */
+    size_t number;      /* among all that was named or found, from 1 */
+};
+
+struct plan;
+
+/* Names every file that the options ask for, of all shards, and then keeps this
+ * shard's. An input that is not there, or is no picture, is among them: it fails
+ * when its turn comes. -1: nothing is to be done, since two inputs would be
+ * written to one output, an output is another's input, a name would leave the
+ * output directory, or a list cannot be read. The plan is the caller's. */
+int plan_make(struct plan **plan, const struct options *opts, struct err *err);
+
+/* How many files are to be done. */
+size_t plan_count(const struct plan *plan);
+
+/* The i-th of them, from 0. Its strings live as long as the plan. */
+struct item plan_item(const struct plan *plan, size_t i);
+
+void plan_free(struct plan *plan);
+
+#endif
