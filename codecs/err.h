@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
+/* Room for what a message needs and for some names of files. */
 struct err {
-    char text[256];
+    char text[1024];
 };
 
 /* Sets the reason and returns -1. */
