@@ -1,0 +1,37 @@
+/* Which files a batch takes: those on the command line, those of a list, and
+ * those in directories. */
+#ifndef CLI_INPUTS_H
+#define CLI_INPUTS_H
+
+#include "cli/names.h"
+#include "cli/options.h"
+
+struct input {
+    const char *name;
+    uint32_t number; /* among all, from 1 */
+    uint16_t below;  /* where the part of the name begins that stands below the
+                        directory in which it was found; 0: it was named */
+    bool directory;  /* that cannot be read: opening it says why */
+};
+
+/* {0} is empty. */
+struct inputs {
+    struct input *list;
+    uint32_t count, capacity;
+    struct names names; /* what list[].name points to */
+};
+
+/* Appends all that the options ask for. `folder` is where outputs go, which no
+ * walk enters, or NULL. On failure, too, the caller frees them. */
+int inputs_gather(struct inputs *inputs, const struct options *opts,
+                  const char *folder, struct err *err);
+
+/* Appends one, with a copy of its name. `below` and `directory` are as in
+ * struct input. */
+int inputs_add(struct inputs *inputs, const char *name, size_t below,
+               bool directory, struct err *err);
+
+/* Fine on {0}, and twice. */
+void inputs_free(struct inputs *inputs);
+
+#endif

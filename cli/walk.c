@@ -1,0 +1,205 @@
+/* The pictures in a directory, and in those below it.
+ *
+ * A directory is read whole, closed and sorted before those in it are walked:
+ * however deep they lie, one is open at a time. */
+#include "cli/walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/globs.h"
+
+struct walk {
+    struct inputs *inputs;
+    const struct options *opts;
+    bool has_folder;
+    struct stat folder;
+    size_t below;        /* where the part below the root begins in `path` */
+    char path[PATH_MAX]; /* of what is looked at */
+    struct err *err;
+};
+
+/* What is taken of a directory, directories with a slash behind their name: so
+ * they are sorted as the whole names of what is in them would be. */
+struct entries {
+    struct names names;
+    const char **list;
+    size_t count, capacity;
+};
+
+static int entries_add(struct entries *entries, const char *name,
+                       struct err *err)
+{
+    const char *kept = names_keep(&entries->names, name, strlen(name));
+    if (kept && entries->count == entries->capacity) {
+        size_t capacity = entries->capacity + entries->capacity / 2 + 16;
+        const char **list =
+            realloc(entries->list, capacity * sizeof *entries->list);
+        if (list) {
+            entries->list = list;
+            entries->capacity = capacity;
+        }
+    }
+    if (!kept || entries->count == entries->capacity)
+        return fail(err, "no memory for the names in a directory");
+    entries->list[entries->count++] = kept;
+    return 0;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* ---- One entry --------------------------------------------------------- */
+
+static bool wanted_directory(const struct walk *w, const char *base)
+{
+    const char *below = w->path + w->below;
+    if (globs_match(&w->opts->exclude, below, 0))
+        return false;
+    return *base != '.' || globs_reach(&w->opts->include, below);
+}
+
+/* What another run is about to write, or could not take away, is no picture. */
+static bool wanted_file(const struct walk *w, const char *base)
+{
+    const struct options *opts = w->opts;
+    const char *below = w->path + w->below;
+    if (strncmp(base, ".gimgxf-", 8) == 0 ||
+        globs_match(&opts->exclude, below, 0))
+        return false;
+    if (opts->include.count)
+        return globs_match(&opts->include, below, FNM_PERIOD);
+    return *base != '.' && codec_by_name(options_suffix(base));
+}
+
+enum kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };
+
+/* What vanished meanwhile, or leads nowhere, counts as a file: that it cannot
+ * be read is said when its turn comes. */
+static enum kind kind_of(const char *path, const struct dirent *entry)
+{
+    struct stat st;
+    if (entry->d_type == DT_REG)
+        return KIND_FILE;
+    if (entry->d_type == DT_DIR)
+        return KIND_DIRECTORY;
+    if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
+        return KIND_OTHER;
+    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return KIND_DIRECTORY;
+    return stat(path, &st) || S_ISREG(st.st_mode) ? KIND_FILE : KIND_OTHER;
+}
+
+/* Puts a name behind what is there of the path. */
+static int enter(struct walk *w, size_t length, const char *name)
+{
+    size_t n = strlen(name);
+    if (n >= PATH_MAX - length)
+        return fail(w->err, "%.100s.../%.256s: the name is longer than a name "
+                            "can be",
+                    w->path, name);
+    memcpy(w->path + length, name, n + 1);
+    return 0;
+}
+
+static int look(struct walk *w, size_t length, const struct dirent *entry,
+                struct entries *entries)
+{
+    char with_slash[sizeof entry->d_name + 1];
+    const char *base = entry->d_name;
+    if (strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
+        return 0;
+    if (enter(w, length, base))
+        return -1;
+    switch (kind_of(w->path, entry)) {
+    case KIND_FILE:
+        return wanted_file(w, base) ? entries_add(entries, base, w->err) : 0;
+    case KIND_DIRECTORY:
+        if (!wanted_directory(w, base))
+            return 0;
+        *stpcpy(stpcpy(with_slash, base), "/") = '\0';
+        return entries_add(entries, with_slash, w->err);
+    case KIND_OTHER:
+        break;
+    }
+    return 0;
+}
+
+/* ---- A directory ------------------------------------------------------- */
+
+static bool is_folder(const struct walk *w, DIR *directory)
+{
+    struct stat st;
+    return w->has_folder && fstat(dirfd(directory), &st) == 0 &&
+           st.st_dev == w->folder.st_dev && st.st_ino == w->folder.st_ino;
+}
+
+/* Reads the directory `path`, which is `length` long, its slash included. One
+ * that cannot be read, or not to its end, becomes an input. */
+static int read_directory(struct walk *w, size_t length,
+                          struct entries *entries)
+{
+    bool root = length == w->below;
+    DIR *directory = opendir(w->path);
+    bool unread = !directory;
+    bool enters = directory && (root || !is_folder(w, directory));
+    int status = 0;
+    while (enters && status == 0) {
+        errno = 0;
+        const struct dirent *entry = readdir(directory);
+        if (!entry) {
+            unread = errno != 0;
+            break;
+        }
+        status = look(w, length, entry, entries);
+        w->path[length] = '\0';
+    }
+    if (directory)
+        closedir(directory);
+    if (!unread || status)
+        return status;
+    w->path[length > 1 ? length - 1 : 1] = '\0';
+    return inputs_add(w->inputs, w->path, root ? 0 : w->below, true, w->err);
+}
+
+/* Walks the directory `path`, as above. */
+static int walk_directory(struct walk *w, size_t length)
+{
+    struct entries entries = { 0 };
+    int status = read_directory(w, length, &entries);
+    if (entries.count)
+        qsort(entries.list, entries.count, sizeof *entries.list, by_bytes);
+    for (size_t i = 0; i < entries.count && status == 0; i++) {
+        const char *name = entries.list[i];
+        size_t n = strlen(name);
+        status = enter(w, length, name);
+        if (status)
+            break;
+        status = name[n - 1] == '/'
+                     ? walk_directory(w, length + n)
+                     : inputs_add(w->inputs, w->path, w->below, false, w->err);
+    }
+    free(entries.list);
+    names_free(&entries.names);
+    return status;
+}
+
+int walk(struct inputs *inputs, const char *root, const struct options *opts,
+         const char *folder, struct err *err)
+{
+    struct walk w = { .inputs = inputs, .opts = opts, .err = err };
+    size_t n = strlen(root);
+    w.has_folder = folder && stat(folder, &w.folder) == 0;
+    if (enter(&w, 0, root) || (root[n - 1] != '/' && enter(&w, n, "/")))
+        return -1;
+    w.below = strlen(w.path);
+    return walk_directory(&w, w.below);
+}

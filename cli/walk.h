@@ -1,0 +1,16 @@
+/* The pictures in a directory, and in those below it. */
+#ifndef CLI_WALK_H
+#define CLI_WALK_H
+
+#include "cli/inputs.h"
+
+/* Appends them to the inputs, sorted by the bytes of their names, as `find root
+ * | LC_ALL=C sort` prints them. Taken are files that --include names, or else
+ * those with a suffix of a picture; links to files, but not to directories; and
+ * what begins with a dot only if a pattern of --include does. `folder`, where
+ * outputs go, is not entered, nor what --exclude names. A directory that cannot
+ * be read is an input. */
+int walk(struct inputs *inputs, const char *root, const struct options *opts,
+         const char *folder, struct err *err);
+
+#endif
