@@ -7,6 +7,7 @@
 #include "cli/files.h"
 #include "cli/job.h"
 #include "cli/options.h"
+#include "cli/plan.h"
 #include "cli/report.h"
 #include "cuda/backend.h"
 
@@ -71,6 +72,19 @@ static int turn(const struct options *opts)
     return status ? EXIT_FAILED : EXIT_DONE;
 }
 
+static int dry_run(const struct options *opts)
+{
+    struct plan *plan;
+    struct err err;
+    if (plan_make(&plan, opts, &err)) {
+        report_error(NULL, err.text);
+        return EXIT_USAGE;
+    }
+    report_plan(plan, opts);
+    plan_free(plan);
+    return EXIT_DONE;
+}
+
 static int look(const struct options *opts)
 {
     struct image img = { 0 };
@@ -102,6 +116,9 @@ static int run(const struct options *opts)
     case COMMAND_TURN:
         return turn(opts);
     case COMMAND_BATCH:
+        if (opts->dry_run)
+            return dry_run(opts);
+        break;
     case COMMAND_MANIFEST:
     case COMMAND_SERVE:
         break;

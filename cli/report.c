@@ -13,6 +13,12 @@
 static void put_escaped(FILE *out, const char *text)
 {
     while (*text) {
+        size_t plain = 0; /* very many names are printed fast */
+        while (text[plain] >= 0x20 && text[plain] < 0x7f)
+            plain++;
+        text += fwrite(text, 1, plain, out) == plain ? plain : strlen(text);
+        if (plain)
+            continue;
         unsigned n = utf8_length(text);
         uint8_t c = (uint8_t)text[0];
         bool c1 = n == 2 && c == 0xc2 && (uint8_t)text[1] < 0xa0;
@@ -280,4 +286,34 @@ void report_picture(const char *file, const struct options *opts,
         json_picture(file, img, result, err);
     else if (!err)
         tell_picture(file, img, result);
+}
+
+/* ---- A plan ------------------------------------------------------------ */
+
+static void json_item(struct item item, const struct options *opts)
+{
+    struct json json = { .out = stdout };
+    json_open(&json, NULL, '{');
+    json_string(&json, "input", item.input);
+    json_string(&json, "output", item.output);
+    json_string(&json, "op", opts->op_name);
+    json_close(&json, '}');
+}
+
+static void tell_item(struct item item)
+{
+    put_escaped(stdout, item.input);
+    fputs(" -> ", stdout);
+    put_escaped(stdout, item.output);
+}
+
+void report_plan(const struct plan *plan, const struct options *opts)
+{
+    for (size_t i = 0; i < plan_count(plan); i++) {
+        if (opts->json)
+            json_item(plan_item(plan, i), opts);
+        else
+            tell_item(plan_item(plan, i));
+        putchar('\n');
+    }
 }

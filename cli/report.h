@@ -6,6 +6,7 @@
 #define CLI_REPORT_H
 
 #include "cli/job.h"
+#include "cli/plan.h"
 
 /* One line on stderr: "gimgxf: FILE: TEXT"; file may be NULL. */
 void report_error(const char *file, const char *text);
@@ -19,5 +20,8 @@ void report_job(const struct job *job, const struct result *result,
 void report_picture(const char *file, const struct options *opts,
                     const struct image *img, const struct result *result,
                     const struct err *err);
+
+/* What would be done, an input and its output a line, on stdout. */
+void report_plan(const struct plan *plan, const struct options *opts);
 
 #endif

@@ -1,0 +1,263 @@
+/* Which files a batch takes, in which order, and what each becomes.
+ *
+ * First all inputs are gathered, then their outputs are named, then both are
+ * looked up by their places: an output that is there twice, or that is
+ * another's input, would be lost. This is done for all shards, so that none can
+ * write what another one reads. */
+#include "cli/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/hash.h"
+#include "cli/inputs.h"
+#include "cli/outputs.h"
+#include "cli/path.h"
+#include "cli/places.h"
+
+struct plan {
+    struct inputs inputs;
+    const char **output; /* of each input */
+    struct names names;  /* what output[] points to */
+};
+
+static int name_outputs(struct plan *plan, const struct options *opts,
+                        const struct outputs *outputs, struct err *err)
+{
+    struct name name;
+    plan->output = malloc((plan->inputs.count + (size_t)1) * sizeof(char *));
+    if (!plan->output)
+        return fail(err, "no memory for the names of the outputs");
+    for (uint32_t i = 0; i < plan->inputs.count; i++) {
+        const struct input *input = &plan->inputs.list[i];
+        plan->output[i] = input->name;
+        if (opts->in_place)
+            continue;
+        if (outputs_name(outputs, input, &name, err))
+            return -1;
+        plan->output[i] = names_keep(&plan->names, name.text, name.length);
+        if (!plan->output[i])
+            return fail(err, "no memory for the names of the outputs");
+    }
+    return 0;
+}
+
+/* ---- Outputs that would be lost ---------------------------------------- */
+
+/* The outputs by their places. Places are found again where they are compared,
+ * which takes no memory and is seldom: only where the hashes are the same. */
+struct check {
+    const struct plan *plan;
+    const struct options *opts;
+    const struct outputs *outputs;
+    struct places *places;
+    const char *folder; /* canonical; NULL: there is none */
+    struct slot {
+        uint32_t hash;
+        uint32_t number; /* of the item, from 1; 0: the slot is free */
+    } *slot;
+    size_t slots; /* a power of two */
+};
+
+/* Where an output with this place is, or would be. NULL: it cannot be told. */
+static struct slot *slot_of(struct check *c, const struct place *place,
+                            struct err *err)
+{
+    uint64_t hash = place_hash(place);
+    struct place other;
+    size_t i = hash >> 32 & (c->slots - 1);
+    for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
+        if (c->slot[i].hash != (uint32_t)hash)
+            continue;
+        if (places_find(c->places, c->plan->output[c->slot[i].number - 1],
+                        &other, err))
+            return NULL;
+        if (place_same(place, &other))
+            return &c->slot[i];
+    }
+    c->slot[i].hash = (uint32_t)hash;
+    return &c->slot[i];
+}
+
+/* Whether {dir} tells the two apart, and the folder lets it. */
+static bool apart_by_directory(const struct input *a, const struct input *b)
+{
+    struct path one = path_split(a->name, strlen(a->name));
+    struct path two = path_split(b->name, strlen(b->name));
+    return one.nbase == two.nbase &&
+           memcmp(one.base, two.base, one.nbase) == 0 && *a->name != '/' &&
+           *b->name != '/' && !path_has(a->name, "..") &&
+           !path_has(b->name, "..");
+}
+
+static int fail_twice(const struct check *c, uint32_t i, uint32_t k,
+                      struct err *err)
+{
+    const struct input *a = &c->plan->inputs.list[i];
+    const struct input *b = &c->plan->inputs.list[k];
+    const struct options *opts = c->opts;
+    const char *hint = "";
+    if (strcmp(a->name, b->name) == 0)
+        return fail(err, "%s is named twice, and would become %s both times",
+                    show(a->name).text, show(c->plan->output[i]).text);
+    if (opts->in_place)
+        return fail(err, "%s and %s are the same file, which cannot be "
+                         "replaced twice",
+                    show(a->name).text, show(b->name).text);
+    if (!opts->output && apart_by_directory(a, b))
+        hint = "; -o '{dir}/{stem}.{ext}' keeps them apart";
+    else if (!template_has(&c->outputs->template, FIELD_NUMBER))
+        hint = "; {n} in --output keeps them apart";
+    return fail(err, "%s and %s would both become %s%s", show(a->name).text,
+                show(b->name).text, show(c->plan->output[i]).text, hint);
+}
+
+/* Says which part of an output is the link that leaves the folder. */
+static int fail_outside(const struct check *c, uint32_t i,
+                        const struct place *place, struct err *err)
+{
+    const char *output = c->plan->output[i];
+    size_t end = c->outputs->start, n = strlen(output);
+    struct place at = *place;
+    struct name link;
+    do {
+        end += strspn(output + end, "/");
+        end += strcspn(output + end, "/");
+        if (end < n &&
+            places_directory(c->places, output, end, &at.directory, err))
+            return -1;
+    } while (end < n && place_is_below(&at, c->folder));
+    name_set(&link, "");
+    name_add(&link, output, end);
+    return fail(err, "%s, what %s becomes, would leave %s: %s is a link to "
+                     "elsewhere",
+                show(output).text, show(c->plan->inputs.list[i].name).text,
+                show(c->outputs->folder.text).text, show(link.text).text);
+}
+
+static int check_output(struct check *c, uint32_t i, struct err *err)
+{
+    struct place place;
+    if (places_find(c->places, c->plan->output[i], &place, err))
+        return -1;
+    if (c->folder && !place_is_below(&place, c->folder))
+        return fail_outside(c, i, &place, err);
+    struct slot *slot = slot_of(c, &place, err);
+    if (!slot)
+        return -1;
+    if (slot->number)
+        return fail_twice(c, slot->number - 1, i, err);
+    slot->number = i + 1;
+    return 0;
+}
+
+static int check_input(struct check *c, uint32_t i, struct err *err)
+{
+    const struct plan *plan = c->plan;
+    struct place place;
+    if (places_find(c->places, plan->inputs.list[i].name, &place, err))
+        return -1;
+    const struct slot *slot = slot_of(c, &place, err);
+    if (!slot)
+        return -1;
+    if (slot->number == 0 || slot->number == i + 1)
+        return 0;
+    uint32_t k = slot->number - 1;
+    return fail(err, "%s, what %s becomes, is itself an input",
+                show(plan->output[k]).text,
+                show(plan->inputs.list[k].name).text);
+}
+
+static int check_all(struct check *c, struct err *err)
+{
+    const struct inputs *inputs = &c->plan->inputs;
+    if (places_open(&c->places, err))
+        return -1;
+    if (c->outputs->has_folder &&
+        places_directory(c->places, c->outputs->folder.text,
+                         c->outputs->folder.length, &c->folder, err))
+        return -1;
+    for (c->slots = 64; c->slots < (size_t)inputs->count * 2;)
+        c->slots *= 2;
+    c->slot = calloc(c->slots, sizeof *c->slot);
+    if (!c->slot)
+        return fail(err, "no memory to compare %u names", inputs->count);
+    for (uint32_t i = 0; i < inputs->count; i++)
+        if (!inputs->list[i].directory && check_output(c, i, err))
+            return -1;
+    for (uint32_t i = 0; i < inputs->count && !c->opts->in_place; i++)
+        if (!inputs->list[i].directory && check_input(c, i, err))
+            return -1;
+    return 0;
+}
+
+/* ---- Shards ------------------------------------------------------------ */
+
+static void keep_shard(struct plan *plan, const struct options *opts)
+{
+    struct inputs *inputs = &plan->inputs;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        const char *name = inputs->list[i].name + inputs->list[i].below;
+        if (hash_bytes(name, strlen(name)) % opts->shards != opts->shard - 1)
+            continue;
+        inputs->list[kept] = inputs->list[i];
+        plan->output[kept++] = plan->output[i];
+    }
+    inputs->count = kept;
+}
+
+/* ---- The plan ---------------------------------------------------------- */
+
+static int make(struct plan *plan, const struct options *opts,
+                struct outputs *outputs, struct err *err)
+{
+    struct check check = { .plan = plan, .opts = opts, .outputs = outputs };
+    if (outputs_init(outputs, opts, err))
+        return -1;
+    const char *folder = outputs->has_folder ? outputs->folder.text : NULL;
+    if (inputs_gather(&plan->inputs, opts, folder, err) ||
+        name_outputs(plan, opts, outputs, err))
+        return -1;
+    int status = check_all(&check, err);
+    places_close(check.places);
+    free(check.slot);
+    if (status == 0 && opts->shards)
+        keep_shard(plan, opts);
+    return status;
+}
+
+int plan_make(struct plan **plan, const struct options *opts, struct err *err)
+{
+    struct outputs *outputs = calloc(1, sizeof *outputs);
+    *plan = calloc(1, sizeof **plan);
+    int status = outputs && *plan ? make(*plan, opts, outputs, err)
+                                  : fail(err, "no memory");
+    free(outputs);
+    if (status) {
+        plan_free(*plan);
+        *plan = NULL;
+    }
+    return status;
+}
+
+size_t plan_count(const struct plan *plan)
+{
+    return plan->inputs.count;
+}
+
+struct item plan_item(const struct plan *plan, size_t i)
+{
+    const struct input *input = &plan->inputs.list[i];
+    return (struct item){ input->name, plan->output[i], input->number };
+}
+
+void plan_free(struct plan *plan)
+{
+    if (!plan)
+        return;
+    inputs_free(&plan->inputs);
+    names_free(&plan->names);
+    free(plan->output);
+    free(plan);
+}
