@@ -113,16 +113,19 @@ ifneq ($(BUILDS),)
 $(info gimgxf: $(FOUND)$(if $(filter 1,$(ISAL)),, (no ISA-L: PNG will be slower)))
 endif
 
-# All below cli/, for the program and the tests.
+# All below cli/, and cli/ without main(), for the program and the tests.
 LIB := $(BUILD)/below-cli.a
 $(LIB): $(LIB_OBJ)
+CLI_LIB := $(BUILD)/cli.a
+$(CLI_LIB): $(filter-out %/main.c.o,$(CLI_OBJ))
+$(LIB) $(CLI_LIB):
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/gimgxf: $(CLI_OBJ) $(LIB)
+$(BUILD)/gimgxf: $(call object,cli/main.c) $(CLI_LIB) $(LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
-$(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(LIB)
+$(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(CLI_LIB) $(LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
