@@ -1,7 +1,7 @@
 /* JSON on a stream. */
 #include "cli/json.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 
 #include "codecs/utf8.h"
 
@@ -60,6 +60,12 @@ void json_number(struct json *json, const char *key, double value)
 {
     begin(json, key);
     fprintf(json->out, "%.15g", value);
+}
+
+void json_uint(struct json *json, const char *key, uint64_t value)
+{
+    begin(json, key);
+    fprintf(json->out, "%" PRIu64, value);
 }
 
 void json_bool(struct json *json, const char *key, bool value)

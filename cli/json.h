@@ -7,6 +7,7 @@
 #define CLI_JSON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Each writes ", " before it unless it is the first of its object: `key` is its
@@ -20,6 +21,8 @@ void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
 void json_string(struct json *json, const char *key, const char *value);
 void json_number(struct json *json, const char *key, double value);
+/* Exactly, which a double is up to 2^53 only. */
+void json_uint(struct json *json, const char *key, uint64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 
