@@ -1,9 +1,11 @@
 /* What became of each file of a batch, a line of JSON for each, so that a batch
  * that was ended can go on, and that several can be put together.
  *
- * Lines are appended, each with one write(), by any number of threads; the last
- * line about a file is the one that holds. A line that was cut by the end of
- * the program is passed over when it is read. */
+ * Lines are appended, each with one write(), by any number of threads. A job is
+ * an input, an output, an operation and options together; the last line about
+ * it is the one that holds, but "skipped", which says that nothing was done,
+ * takes nothing back that was. A line that was cut by the end of the program is
+ * passed over when it is read, wherever it stands. */
 #ifndef CLI_MANIFEST_H
 #define CLI_MANIFEST_H
 
@@ -24,15 +26,17 @@ struct record {
     const char *how;     /* "lossless" and so on, of what is done */
     const char *error;   /* of what failed */
     uint64_t size;       /* of the input, in bytes, as it was read */
-    struct timespec mtime; /* its last modification */
-    uint64_t written;    /* bytes of the output */
-    uint32_t crc;        /* of the output, CRC-32 (ISO 3309), if `summed` */
+    struct timespec mtime; /* its last modification; both 0: never known */
+    uint64_t written;      /* bytes of the output, of "done" and "ready" */
+    uint32_t crc;          /* of the output, CRC-32 (ISO 3309), if `summed`, as
+                              "ready" has to be */
     bool summed;
 };
 
 struct manifest;
 
-/* Opens a manifest to append to; what is there already stays. */
+/* Opens a manifest to append to; what is there already stays. "-" is standard
+ * output. */
 int manifest_open(struct manifest **manifest, const char *name,
                   struct err *err);
 
@@ -46,7 +50,8 @@ int manifest_close(struct manifest *manifest, struct err *err);
 
 struct history;
 
-/* A file that is not there is a history of nothing. */
+/* A file that is not there is a history of nothing. What is wrong with a line
+ * is said with its number, without the name of the file. */
 int history_read(struct history **history, const char *name, struct err *err);
 
 enum verdict {
@@ -59,7 +64,7 @@ enum verdict {
 /* What is to be done of a job, of which input, output, op and options are set.
  * Looks at the files: an output that is gone or has another size, or an input
  * that has changed since, is to be done again; what was replaced in place was
- * its own input and is done once. */
+ * its own input and is done once. For any number of threads. */
 enum verdict history_says(const struct history *history,
                           const struct record *job);
 

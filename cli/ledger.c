@@ -1,0 +1,411 @@
+/* Manifests in memory. */
+#include "cli/ledger.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json_read.h"
+#include "cli/stamp.h"
+
+/* ---- Strings ----------------------------------------------------------- */
+
+struct block {
+    struct block *next;
+    size_t used, size;
+    char text[];
+};
+
+enum { BLOCK = 1 << 20 };
+
+/* A copy that lives as long as the ledger; NULL: no memory. */
+static char *keep(struct ledger *ledger, const char *text, size_t size)
+{
+    struct block *block = ledger->block;
+    if (!block || block->size - block->used <= size) {
+        size_t room = size < BLOCK ? BLOCK : size + 1;
+        block = malloc(sizeof *block + room);
+        if (!block)
+            return NULL;
+        *block = (struct block){ ledger->block, 0, room };
+        ledger->block = block;
+    }
+    char *copy = block->text + block->used;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    block->used += size + 1;
+    return copy;
+}
+
+static const char *keep_string(struct ledger *ledger, const char *text)
+{
+    return keep(ledger, text, strlen(text));
+}
+
+/* The same for what is mostly as it was the last time. */
+static const char *keep_usual(struct ledger *ledger, const char *text,
+                              const char **last)
+{
+    if (!*last || strcmp(*last, text) != 0)
+        *last = keep_string(ledger, text);
+    return *last;
+}
+
+/* ---- Jobs -------------------------------------------------------------- */
+
+static uint64_t hash_string(uint64_t hash, const char *text)
+{
+    /* FNV-1a (Fowler, Noll, Vo), with the zero at the end. */
+    do
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    while (*text++);
+    return hash;
+}
+
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+static uint64_t hash_job(const struct record *job)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash = hash_string(hash, job->input);
+    hash = hash_string(hash, job->output);
+    hash = hash_string(hash, job->op);
+    hash = hash_string(hash, or_empty(job->options));
+    return hash ^ hash >> 32;
+}
+
+static bool is_about(const struct entry *entry, const struct record *job)
+{
+    return strcmp(entry->input, job->input) == 0 &&
+           strcmp(entry->output, job->output) == 0 &&
+           strcmp(entry->op, job->op) == 0 &&
+           strcmp(entry->options, or_empty(job->options)) == 0;
+}
+
+/* The slot of a job, or the empty one where it belongs. There is always one
+ * that is empty. */
+static size_t *find_slot(const struct ledger *ledger, const struct record *job,
+                         uint64_t hash)
+{
+    size_t i = hash & (ledger->slots - 1);
+    while (ledger->slot[i]) {
+        const struct entry *entry = &ledger->entry[ledger->slot[i] - 1];
+        if (entry->hash == hash && is_about(entry, job))
+            break;
+        i = (i + 1) & (ledger->slots - 1);
+    }
+    return &ledger->slot[i];
+}
+
+const struct entry *ledger_find(const struct ledger *ledger,
+                                const struct record *job)
+{
+    if (!ledger->slots)
+        return NULL;
+    size_t found = *find_slot(ledger, job, hash_job(job));
+    return found ? &ledger->entry[found - 1] : NULL;
+}
+
+/* Makes room for one more, at most half of the slots being taken. */
+static bool make_room(struct ledger *ledger)
+{
+    if (ledger->count < ledger->capacity)
+        return true;
+    size_t capacity = ledger->capacity ? 2 * ledger->capacity : 1024;
+    struct entry *entry = realloc(ledger->entry, capacity * sizeof *entry);
+    if (!entry)
+        return false;
+    ledger->entry = entry;
+    size_t *slot = calloc(2 * capacity, sizeof *slot);
+    if (!slot)
+        return false;
+    free(ledger->slot);
+    ledger->slot = slot;
+    ledger->slots = 2 * capacity;
+    ledger->capacity = capacity;
+    for (size_t k = 0; k < ledger->count; k++) {
+        size_t i = entry[k].hash & (ledger->slots - 1);
+        while (slot[i])
+            i = (i + 1) & (ledger->slots - 1);
+        slot[i] = k + 1;
+    }
+    return true;
+}
+
+/* The entry of a job, which is made if there is none; NULL: no memory. */
+static struct entry *enter(struct ledger *ledger, const struct record *job,
+                           bool *fresh)
+{
+    if (!make_room(ledger))
+        return NULL;
+    uint64_t hash = hash_job(job);
+    size_t *slot = find_slot(ledger, job, hash);
+    *fresh = !*slot;
+    if (!*fresh)
+        return &ledger->entry[*slot - 1];
+    struct entry *entry = &ledger->entry[ledger->count];
+    *entry = (struct entry){
+        .input = keep_string(ledger, job->input),
+        .op = keep_usual(ledger, job->op, &ledger->op),
+        .options = keep_usual(ledger, or_empty(job->options), &ledger->options),
+        .hash = hash,
+    };
+    entry->output = strcmp(job->input, job->output) == 0
+                        ? entry->input
+                        : keep_string(ledger, job->output);
+    if (!entry->input || !entry->output || !entry->op || !entry->options)
+        return NULL;
+    *slot = ++ledger->count;
+    return entry;
+}
+
+/* ---- What holds -------------------------------------------------------- */
+
+/* Clocks are set back at times, so within a manifest it is the order that
+ * counts. What was skipped is as it was before. */
+static bool supersedes(const struct telling *fresh, const struct telling *held)
+{
+    if (fresh->told == TOLD_SKIPPED && held->told >= TOLD_READY)
+        return false;
+    if (held->told == TOLD_SKIPPED && fresh->told >= TOLD_READY)
+        return true;
+    return fresh->manifest == held->manifest ||
+           stamp_compare(fresh->time, held->time) >= 0;
+}
+
+/* Whether the input of `b` is what it was for `a`, which was noted first; or,
+ * if it is replaced in place, what `a` made of it and nobody wrote since. */
+static bool is_again(const struct telling *a, const struct telling *b,
+                     bool in_place)
+{
+    if (stamp_compare(a->time, b->time) == 0)
+        return false; /* the same line, of a copy */
+    if (a->size == b->size && stamp_compare(a->mtime, b->mtime) == 0)
+        return true;
+    return in_place && a->written == b->size &&
+           stamp_compare(b->mtime, a->time) <= 0;
+}
+
+static bool note_done(struct entry *entry, const struct telling *fresh)
+{
+    if (!entry->done) {
+        entry->done = malloc(sizeof *entry->done);
+        if (entry->done)
+            *entry->done = *fresh;
+        return entry->done;
+    }
+    bool later = stamp_compare(fresh->time, entry->done->time) >= 0;
+    bool in_place = entry->input == entry->output;
+    if (later ? is_again(entry->done, fresh, in_place)
+              : is_again(fresh, entry->done, in_place))
+        entry->twice = true;
+    if (later)
+        *entry->done = *fresh;
+    return true;
+}
+
+static int enter_line(struct ledger *ledger, const struct record *record,
+                      const struct telling *fresh, struct bytes line,
+                      struct err *err)
+{
+    bool is_new;
+    struct entry *entry = enter(ledger, record, &is_new);
+    if (!entry)
+        return fail(err, "no memory");
+    if (ledger->keep_done && fresh->told == TOLD_DONE &&
+        !note_done(entry, fresh))
+        return fail(err, "no memory");
+    if (!is_new && !supersedes(fresh, &entry->held))
+        return 0;
+    entry->held = *fresh;
+    entry->error = record->error ? keep_string(ledger, record->error) : NULL;
+    if (ledger->keep_lines)
+        entry->line = keep(ledger, (const char *)line.data, line.size);
+    if ((record->error && !entry->error) ||
+        (ledger->keep_lines && !entry->line))
+        return fail(err, "no memory");
+    return 0;
+}
+
+/* ---- A line ------------------------------------------------------------ */
+
+/* A member that is a string; NULL if there is none. */
+static int take_string(const struct json_value *root, const char *key,
+                       const char **string, struct err *err)
+{
+    const struct json_value *value = json_find(root, key);
+    *string = json_get_string(value);
+    return !value || *string ? 0 : fail(err, "%s is no string", key);
+}
+
+static int need_string(const struct json_value *root, const char *key,
+                       const char **string, struct err *err)
+{
+    if (take_string(root, key, string, err))
+        return -1;
+    return *string ? 0 : fail(err, "there is no %s", key);
+}
+
+static int need_uint(const struct json_value *root, const char *key,
+                     uint64_t *number, struct err *err)
+{
+    return json_get_uint(json_find(root, key), number)
+               ? 0
+               : fail(err, "%s is no number of bytes", key);
+}
+
+static int need_time(const struct json_value *root, const char *key,
+                     struct timespec *time, struct err *err)
+{
+    const char *text;
+    if (need_string(root, key, &text, err))
+        return -1;
+    return stamp_read(text, time) ? 0 : fail(err, "%s is no time", key);
+}
+
+static int take_crc(const struct json_value *root, struct telling *telling,
+                    struct err *err)
+{
+    const char *text;
+    if (take_string(root, "crc32", &text, err))
+        return -1;
+    telling->summed = text != NULL;
+    if (!text)
+        return 0;
+    if (strlen(text) != 8 || strspn(text, "0123456789abcdef") != 8)
+        return fail(err, "crc32 is not 8 hexadecimal digits");
+    telling->crc = (uint32_t)strtoul(text, NULL, 16);
+    return 0;
+}
+
+static int take_told(const char *status, enum told *told, struct err *err)
+{
+    static const char *const names[] = {
+        [TOLD_SKIPPED] = "skipped",
+        [TOLD_FAILED] = "failed",
+        [TOLD_READY] = "ready",
+        [TOLD_DONE] = "done",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(status, names[i]) == 0) {
+            *told = (enum told)i;
+            return 0;
+        }
+    return fail(err, "the status '%s' is unknown", status);
+}
+
+/* Sizes and times matter only where something was written. */
+static int take_record(const struct json_value *root, struct record *r,
+                       struct telling *t, struct err *err)
+{
+    if (root->kind != JSON_OBJECT)
+        return fail(err, "it is no object");
+    if (need_string(root, "input", &r->input, err) ||
+        need_string(root, "output", &r->output, err) ||
+        need_string(root, "op", &r->op, err) ||
+        take_string(root, "options", &r->options, err) ||
+        need_string(root, "status", &r->status, err) ||
+        take_told(r->status, &t->told, err) ||
+        take_string(root, "error", &r->error, err) ||
+        need_time(root, "time", &t->time, err))
+        return -1;
+    if (t->told < TOLD_READY)
+        return 0;
+    if (need_uint(root, "size", &t->size, err) ||
+        need_time(root, "mtime", &t->mtime, err) ||
+        need_uint(root, "written", &t->written, err))
+        return -1;
+    return take_crc(root, t, err);
+}
+
+/* Blanks at the end; and zeros, which a file may have gained there when the
+ * power failed. */
+static void trim(struct bytes *line)
+{
+    while (line->size &&
+           memchr(" \t\r\0", line->data[line->size - 1], sizeof " \t\r"))
+        line->size--;
+}
+
+static int take_line(struct ledger *ledger, struct json_text *json,
+                     struct bytes line, struct err *err)
+{
+    struct telling telling = { .manifest = ledger->manifests };
+    struct record record = { 0 };
+    trim(&line);
+    if (line.size == 0)
+        return 0;
+    if (json_read(json, (const char *)line.data, line.size, err))
+        return json->cut && line.data[0] == '{' ? 0 : -1;
+    if (take_record(json_root(json), &record, &telling, err))
+        return -1;
+    return enter_line(ledger, &record, &telling, line, err);
+}
+
+/* ---- A file ------------------------------------------------------------ */
+
+/* Reads up to a newline, which is not kept. What is far too long is no manifest
+ * and need not be read on. */
+static int next_line(FILE *in, struct bytes *line, struct err *err)
+{
+    int c;
+    line->size = 0;
+    while ((c = getc_unlocked(in)) != EOF && c != '\n') {
+        if (line->size == line->capacity && !bytes_reserve(line, 4096))
+            return fail(err, "no memory");
+        line->data[line->size++] = (uint8_t)c;
+        if (line->size > JSON_SIZE_MAX)
+            return fail(err, "it is too long");
+    }
+    return 0;
+}
+
+static int read_lines(struct ledger *ledger, FILE *in, struct err *err)
+{
+    struct json_text json = { 0 };
+    struct bytes line = { 0 };
+    struct err why;
+    int status = 0;
+    for (size_t n = 1; status == 0 && !feof(in) && !ferror(in); n++) {
+        status = next_line(in, &line, &why);
+        if (status == 0 && !ferror(in))
+            status = take_line(ledger, &json, line, &why);
+        if (status)
+            fail(err, "line %zu: %s", n, why.text);
+    }
+    if (ferror(in))
+        status = fail(err, "%s", strerror(errno));
+    json_free(&json);
+    bytes_free(&line);
+    return status;
+}
+
+int ledger_read(struct ledger *ledger, const char *name, struct err *err)
+{
+    bool standard = strcmp(name, "-") == 0;
+    FILE *in = standard ? stdin : fopen(name, "re");
+    if (!in)
+        return fail(err, "%s", strerror(errno));
+    int status = read_lines(ledger, in, err);
+    if (!standard)
+        fclose(in);
+    ledger->manifests++;
+    return status;
+}
+
+void ledger_free(struct ledger *ledger)
+{
+    for (struct block *block = ledger->block, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    for (size_t i = 0; i < ledger->count; i++)
+        free(ledger->entry[i].done);
+    free(ledger->entry);
+    free(ledger->slot);
+    *ledger = (struct ledger){ 0 };
+}

@@ -1,0 +1,58 @@
+/* Manifests in memory: each job once, with the line about it that holds. */
+#ifndef CLI_LEDGER_H
+#define CLI_LEDGER_H
+
+#include "cli/manifest.h"
+
+enum told { TOLD_SKIPPED, TOLD_FAILED, TOLD_READY, TOLD_DONE };
+
+/* What a line says; as struct record has it. */
+struct telling {
+    enum told told;
+    unsigned manifest;    /* in which it stands, counted from 0 */
+    struct timespec time; /* when it was noted */
+    uint64_t size, written;
+    struct timespec mtime;
+    uint32_t crc;
+    bool summed;
+};
+
+/* A job. The strings are the ledger's. */
+struct entry {
+    const char *input, *output, *op;
+    const char *options; /* "" if the line names none */
+    const char *error;   /* of the line that holds; NULL if it has none */
+    const char *line;    /* all of it; NULL unless lines are kept */
+    struct telling held;
+    struct telling *done; /* the last "done"; NULL unless those are kept */
+    bool twice;           /* it was done again while its input stayed */
+    uint64_t hash;
+};
+
+/* {0} is an empty one. */
+struct ledger {
+    bool keep_lines; /* to print them */
+    bool keep_done;  /* to see what is done twice */
+    struct entry *entry;
+    size_t count, capacity;
+    size_t *slot; /* of a hash table: an index and 1, or 0 */
+    size_t slots; /* a power of two */
+    unsigned manifests;
+    struct block *block;      /* of strings */
+    const char *op, *options; /* the last ones: most are like them */
+};
+
+/* Takes all lines of a manifest, "-" for standard input. Of two lines about a
+ * job in one manifest the later one holds, of two in different ones the one
+ * that was noted later. -1: a line is no record, though not cut; the reason
+ * names its number. */
+int ledger_read(struct ledger *ledger, const char *name, struct err *err);
+
+/* The entry of a job, told by input, output, op and options; NULL if there is
+ * none. */
+const struct entry *ledger_find(const struct ledger *ledger,
+                                const struct record *job);
+
+void ledger_free(struct ledger *ledger);
+
+#endif
