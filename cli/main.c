@@ -6,6 +6,7 @@
 #include "cli/bench.h"
 #include "cli/files.h"
 #include "cli/job.h"
+#include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/plan.h"
 #include "cli/report.h"
@@ -120,6 +121,7 @@ static int run(const struct options *opts)
             return dry_run(opts);
         break;
     case COMMAND_MANIFEST:
+        return manifest_main(opts->file, opts->nfiles, opts->json);
     case COMMAND_SERVE:
         break;
     }

@@ -1,0 +1,135 @@
+# gimgxf manifest: manifests put together, and checked beside the files.
+. "$ROOT/tests/cli/lib.sh"
+
+# line INPUT OUTPUT STATUS TIME [SIZE WRITTEN MTIME [OP]]: a line, with TIME and
+# MTIME in seconds; names may be any bytes.
+line() {
+    python3 - "$@" <<'EOF'
+import json, sys
+when = lambda seconds: f'2026-11-21T20:07:{int(seconds):02}.000000005Z'
+a = sys.argv[1:]
+record = {'input': a[0], 'output': a[1],
+          'op': a[7] if len(a) > 7 else 'fliph', 'options': '--strip',
+          'status': a[2]}
+if a[2] == 'failed':
+    record['error'] = 'no such\nthing'
+if len(a) > 4:
+    record.update(size=int(a[4]), written=int(a[5]), mtime=when(a[6]))
+record['time'] = when(a[3])
+print(json.dumps(record))
+EOF
+}
+
+# has TEXT: whether that is all that went to stdout.
+has() {
+    check "stdout: $1" [ "$(cat stdout)" = "$1" ]
+}
+
+four() { printf abcd; }
+four >four
+
+# Words.
+gives 2 'gimgxf: manifest needs to be told to merge or to check' manifest
+gives 2 'gimgxf: manifest needs to be told to merge or to check' manifest mend a
+gives 2 'gimgxf: no manifest is named' manifest merge
+gives 2 'gimgxf: no manifest is named' manifest check --json
+gives 1 'gimgxf: none: No such file or directory' manifest check none
+gives 1 'gimgxf: .: Is a directory' manifest merge .
+echo hello >bad
+gives 1 'gimgxf: bad: line 1: no value at byte 1' manifest check bad
+has ''
+: >empty
+gives 0 '' manifest check empty
+has '0 done, 0 skipped, 0 failed, 0 ready, 0 lost, 0 twice'
+gives 0 '' manifest merge empty
+has ''
+
+# merge: the later line of each job, sorted, as it stands.
+{ line z four 'done' 5 9 4 1; line a four failed 5; } >one
+{ line z four failed 4; line b four skipped 1; line a four 'done' 6 9 4 1; } >two
+printf '{"input": "cut' >>two
+{ line b four failed 2; } >three
+{ sed -n 3p two; cat three; sed -n 1p one; } >want
+for order in 'one two three' 'three two one' 'two one three two'; do
+    gives 0 '' manifest merge $order
+    check "merge $order" cmp -s stdout want
+done
+cp want merged
+gives 0 '' manifest merge merged
+check 'merge again' cmp -s stdout want
+gimgxf manifest merge - <one >stdout
+check 'from stdin' [ "$(wc -l <stdout)" = 2 ]
+
+# Clocks are set back: in one manifest it is the order that counts. What was
+# skipped later was done all the same.
+{ line a four ready 9 9 4 1; line a four 'done' 3 9 4 1; } >back
+line a four skipped 20 >later
+for order in 'back later' 'later back'; do
+    gives 0 '' manifest check $order
+    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 0 twice'
+done
+# At the same time the later line holds; other jobs are others.
+line a four failed 5 >one
+{ line a four 'done' 5 9 4 1; line a four 'done' 5 9 4 1 flipv; } >two
+gives 0 '' manifest check one two
+has '2 done, 0 skipped, 0 failed, 0 ready, 0 lost, 0 twice'
+gives 1 'gimgxf: a: fliph failed: no such\nthing' manifest check two one
+has '1 done, 0 skipped, 1 failed, 0 ready, 0 lost, 0 twice'
+
+# check: what is not as it should be, each with its name.
+{
+    line a four 'done' 5 9 4 1
+    line b gone 'done' 5 9 4 1
+    line c four skipped 5
+    line d four failed 5
+    line e e ready 5 9 4 1
+} >log
+gives 1 "gimgxf: d: fliph failed: no such\\nthing
+gimgxf: e: fliph was about to replace it; it is not noted whether it did
+gimgxf: gone: the output is gone: No such file or directory" manifest check log
+has '2 done, 1 skipped, 1 failed, 1 ready, 1 lost, 0 twice'
+gives 1 "$(cat stderr)" manifest --json check log
+check json python3 - <<'EOF'
+import json
+assert json.load(open('stdout')) == {'done': 2, 'skipped': 1, 'failed': 1,
+                                     'ready': 1, 'lost': 1, 'twice': 0}
+EOF
+line a four 'done' 5 9 5 1 >log
+gives 1 'gimgxf: four: the output has 4 bytes, not the 5 that were written' \
+    manifest check log
+# What was written last counts; whatever came before had its time.
+{ line a four 'done' 5 9 4 1 flipv; line a four 'done' 4 9 5 1; } >log
+gives 0 '' manifest check log
+line four four ready 6 9 5 1 >>log
+gives 1 'gimgxf: four: fliph was about to replace it; it is not noted whether it did' \
+    manifest check log
+
+# Twice: the input did not change, or only by what was made of it in place.
+{ line a four 'done' 5 9 4 1; line a four failed 6; } >one
+line a four 'done' 7 9 4 1 >two
+for order in 'one two' 'two one'; do
+    gives 1 'gimgxf: a: fliph was done twice' manifest check $order
+    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 1 twice'
+done
+gives 0 '' manifest check two two
+line a four 'done' 7 9 4 2 >two
+gives 0 '' manifest check one two
+{ line four four 'done' 5 9 4 1; line four four ready 7 4 4 4; } >one
+line four four 'done' 8 4 4 4 >two
+for order in 'one two' 'two one'; do
+    gives 1 'gimgxf: four: fliph was done twice' manifest check $order
+done
+line four four 'done' 8 4 4 6 >two # somebody wrote it in between
+gives 0 '' manifest check one two
+
+# Names.
+bytes=$(printf 'q"\\\001\377\303\251\nx.png')
+line "$bytes" "$bytes.out" failed 5 >log
+gives 1 'gimgxf: q"\\x01\xff'"$(printf '\303\251')"'\nx.png: fliph failed: no such\nthing' \
+    manifest check log
+gives 0 '' manifest merge log
+check 'the line as it was' cmp -s stdout log
+four >"$bytes.out"
+line "$bytes" "$bytes.out" 'done' 5 9 4 1 >log
+gives 0 '' manifest check log
+finish
