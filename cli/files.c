@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,54 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Signals ----------------------------------------------------------- */
-
-/* The file that a signal has to remove. A handler may only look at it while the
- * signals are not blocked, so it is always whole. */
-static char pending[PATH_MAX];
-
-static const int ending[] = {
-    SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGALRM, SIGUSR1,
-    SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL,
-};
-enum { ENDING = sizeof ending / sizeof *ending };
-
-static void on_signal(int number)
-{
-    if (*pending)
-        unlink(pending);
-    signal(number, SIG_DFL);
-    raise(number); /* so that our parent sees what ended us */
-}
-
-/* Blocks the signals that end us, or lets them through again. */
-static void block_signals(int how)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (int i = 0; i < ENDING; i++)
-        sigaddset(&set, ending[i]);
-    pthread_sigmask(how, &set, NULL);
-}
-
-void files_guard(void)
-{
-    /* Opened the wrong way round: to use one that was closed stays an error. */
-    static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
-    for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
-            _exit(1);
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
-    for (int i = 0; i < ENDING; i++) {
-        struct sigaction action = { .sa_handler = on_signal }, old;
-        sigfillset(&action.sa_mask);
-        /* What our parent had us ignore, as nohup does, stays ignored. */
-        if (sigaction(ending[i], NULL, &old) == 0 &&
-            old.sa_handler != SIG_IGN)
-            sigaction(ending[i], &action, NULL);
-    }
-}
+#include "cli/signals.h"
 
 /* ---- Reading ----------------------------------------------------------- */
 
@@ -83,12 +35,14 @@ static size_t read_some(int fd, struct bytes *file, int *status,
 enum { HEAD = 4096, STEP = 1 << 16 };
 
 static int read_all(int fd, uint64_t limit, bool (*wanted)(struct bytes head),
-                    struct bytes *file, struct err *err)
+                    struct bytes *file, struct timespec *mtime,
+                    struct err *err)
 {
     struct stat st;
     int status = 0;
     if (fstat(fd, &st))
         return fail(err, "%s", strerror(errno));
+    *mtime = st.st_mtim;
     if (S_ISDIR(st.st_mode))
         return fail(err, "it is a directory");
     if (!bytes_reserve(file, HEAD))
@@ -113,18 +67,48 @@ static int read_all(int fd, uint64_t limit, bool (*wanted)(struct bytes head),
 }
 
 int file_read(const char *name, uint64_t limit, bool (*wanted)(struct bytes),
-              struct bytes *file, struct err *err)
+              struct bytes *file, struct timespec *mtime, struct err *err)
 {
     bool standard = strcmp(name, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail(err, "%s", strerror(errno));
-    int status = read_all(fd, limit, wanted, file, err);
+    int status = read_all(fd, limit, wanted, file, mtime, err);
     if (!standard)
         close(fd);
     if (status)
         bytes_free(file);
     return status;
+}
+
+static bool is_input(const struct stat *old, const char *input)
+{
+    struct stat st;
+    return stat(input, &st) == 0 && st.st_dev == old->st_dev &&
+           st.st_ino == old->st_ino;
+}
+
+uint64_t file_size(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size
+                                                       : 0;
+}
+
+bool file_is_newer(const char *name, const char *than)
+{
+    struct stat a, b;
+    if (stat(name, &a) || stat(than, &b))
+        return false;
+    return a.st_mtim.tv_sec != b.st_mtim.tv_sec
+               ? a.st_mtim.tv_sec > b.st_mtim.tv_sec
+               : a.st_mtim.tv_nsec >= b.st_mtim.tv_nsec;
+}
+
+bool file_is_same(const char *name, const char *other)
+{
+    struct stat st;
+    return stat(name, &st) == 0 && is_input(&st, other);
 }
 
 /* ---- Writing ----------------------------------------------------------- */
@@ -183,31 +167,56 @@ static int follow_links(const char *name, char *path, struct err *err)
     return fail(err, "%s", strerror(ELOOP));
 }
 
-/* Opens a new file in the directory of `path`, whose name goes to pending. */
-static int open_beside(const char *path, mode_t mode)
+/* Makes the directories that a name stands in. */
+static int make_directories(const char *path, struct err *err)
+{
+    char name[PATH_MAX];
+    size_t n = strlen(path); /* below PATH_MAX: follow_links() */
+    for (size_t i = 1; i < n; i++) {
+        if (path[i] != '/')
+            continue;
+        memcpy(name, path, i);
+        name[i] = '\0';
+        if (mkdir(name, 0777) && errno != EEXIST)
+            return fail(err, "its directory cannot be made: %s",
+                        strerror(errno));
+    }
+    return 0;
+}
+
+/* A name that nothing has, in the directory of `path`. */
+static int name_beside(const char *path, char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+    uint8_t random[12];
+    directory_of(path, name);
+    size_t n = strlen(name);
+    if (n + 32 > PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return -1;
+    n += (size_t)sprintf(name + n, ".gimgxf-");
+    for (size_t i = 0; i < sizeof random; i++)
+        name[n++] = letters[random[i] & 31];
+    name[n] = '\0';
+    return 0;
+}
+
+/* Opens a new file in the directory of `path`, whose name is pending then. */
+static int open_beside(const char *path, mode_t mode, struct pending *pending)
+{
     int fd = -1;
     for (int tries = 0; tries < 100; tries++) {
         char name[PATH_MAX];
-        uint8_t random[12];
-        directory_of(path, name);
-        size_t n = strlen(name);
-        if (n + 32 > sizeof name) {
-            errno = ENAMETOOLONG;
+        if (name_beside(path, name))
             break;
-        }
-        if (getrandom(random, sizeof random, 0) != sizeof random)
-            break;
-        n += (size_t)sprintf(name + n, ".gimgxf-");
-        for (size_t i = 0; i < sizeof random; i++)
-            name[n++] = letters[random[i] & 31];
-        name[n] = '\0';
-        block_signals(SIG_BLOCK);
+        char *place = pending_lock(pending);
         fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0)
-            memcpy(pending, name, n + 1);
-        block_signals(SIG_UNBLOCK);
+            strcpy(place, name);
+        pending_unlock(pending);
         if (fd >= 0 || errno != EEXIST)
             break;
     }
@@ -223,13 +232,6 @@ static int give_times(int fd, const char *of, struct err *err)
     if (futimens(fd, times))
         return fail(err, "its times cannot be set: %s", strerror(errno));
     return 0;
-}
-
-static bool is_input(const struct stat *old, const char *input)
-{
-    struct stat st;
-    return stat(input, &st) == 0 && st.st_dev == old->st_dev &&
-           st.st_ino == old->st_ino;
 }
 
 /* What is replaced hands on its owner and group, where we may set them, and its
@@ -252,48 +254,93 @@ static int take_place_of(int fd, const struct stat *old, const char *input,
 
 /* Of two programs that shall not clobber, the kernel lets one. Where its file
  * system knows no such renaming, a link never replaces either. */
-static int rename_fresh(const char *path)
+static int rename_fresh(const char *from, const char *path)
 {
-    if (renameat2(AT_FDCWD, pending, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
-    if (link(pending, path))
+    if (link(from, path))
         return -1;
-    return unlink(pending);
+    return unlink(from);
+}
+
+/* Renames the pending file to its name, over the old one if there is one.
+ * Where a file system knows no links, as on a camera's card, the old one is
+ * renamed before: for that instant there is only it, under its new name. */
+static int rename_over(const char *from, const char *path, const char *backup)
+{
+    struct stat old, kept;
+    if (!*backup)
+        return rename(from, path);
+    if (link(path, backup) == 0)
+        return rename(from, path);
+    if (errno == EEXIST) {
+        /* A run that was ended here has left it: it is the old file itself. */
+        bool same = stat(path, &old) == 0 && stat(backup, &kept) == 0 &&
+                    old.st_dev == kept.st_dev && old.st_ino == kept.st_ino;
+        errno = EEXIST;
+        return same ? rename(from, path) : -1;
+    }
+    if ((errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) ||
+        rename_fresh(path, backup))
+        return -1;
+    if (rename(from, path) == 0)
+        return 0;
+    int why = errno;
+    (void)rename(backup, path);
+    errno = why;
+    return -1;
 }
 
 /* Gives the pending file its name. */
-static enum written settle(const char *path, bool no_clobber, struct err *err)
+static enum written settle(struct pending *pending, const char *path,
+                           const char *backup, const struct write_opts *opts,
+                           struct err *err)
 {
     enum written status = WRITTEN;
-    block_signals(SIG_BLOCK);
-    if ((no_clobber ? rename_fresh(path) : rename(pending, path)) == 0)
-        *pending = '\0';
-    else if (no_clobber && errno == EEXIST)
+    char *name = pending_lock(pending);
+    if ((opts->no_clobber ? rename_fresh(name, path)
+                          : rename_over(name, path, backup)) == 0)
+        *name = '\0';
+    else if (opts->no_clobber && errno == EEXIST)
         status = WRITTEN_EXISTS;
+    else if (*backup && errno == EEXIST)
+        status = (enum written)fail(err, "the backup %s exists already",
+                                    backup);
     else
         status = (enum written)fail(err, "cannot be put in place: %s",
                                     strerror(errno));
-    block_signals(SIG_UNBLOCK);
+    pending_unlock(pending);
     return status;
 }
 
-static void give_up(void)
+static void give_up(struct pending *pending)
 {
-    block_signals(SIG_BLOCK);
-    unlink(pending);
-    *pending = '\0';
-    block_signals(SIG_UNBLOCK);
+    char *name = pending_lock(pending);
+    unlink(name);
+    *name = '\0';
+    pending_unlock(pending);
 }
 
-static enum written replace(const char *path, const struct stat *old,
-                            struct bytes file, const struct write_opts *opts,
-                            struct err *err)
+static enum written write_beside(struct pending *pending, const char *path,
+                                 const struct stat *old, struct bytes file,
+                                 const struct write_opts *opts,
+                                 struct err *err)
 {
+    char backup[PATH_MAX] = "";
+    if (old && opts->backup &&
+        snprintf(backup, sizeof backup, "%s%s", path, opts->backup) >= PATH_MAX)
+        return (enum written)fail(err, "%s", strerror(ENAMETOOLONG));
     /* What others may not read they may not read while it is made; a new file
      * has what the umask leaves. */
-    int fd = open_beside(path, old ? 0600 : 0666);
+    mode_t mode = old ? 0600 : 0666;
+    int fd = open_beside(path, mode, pending);
+    if (fd < 0 && errno == ENOENT && opts->make_directories) {
+        if (make_directories(path, err))
+            return WRITTEN_NOT;
+        fd = open_beside(path, mode, pending);
+    }
     if (fd < 0)
         return (enum written)fail(err, "cannot be written beside its place: %s",
                                   strerror(errno));
@@ -305,9 +352,22 @@ static enum written replace(const char *path, const struct stat *old,
     if (close(fd) && status == 0)
         status = fail(err, "cannot be written: %s", strerror(errno));
     enum written written =
-        status ? WRITTEN_NOT : settle(path, opts->no_clobber, err);
+        status ? WRITTEN_NOT : settle(pending, path, backup, opts, err);
     if (written != WRITTEN)
-        give_up();
+        give_up(pending);
+    return written;
+}
+
+static enum written replace(const char *path, const struct stat *old,
+                            struct bytes file, const struct write_opts *opts,
+                            struct err *err)
+{
+    struct pending *pending = pending_take();
+    if (!pending)
+        return (enum written)fail(err, "no memory for its name");
+    enum written written =
+        write_beside(pending, path, old, file, opts, err);
+    pending_give(pending);
     return written;
 }
 

@@ -4,20 +4,34 @@
 #define CLI_FILES_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "codecs/bytes.h"
 #include "codecs/err.h"
 
 /* Reads a file, "-" for standard input, up to `limit` bytes. `wanted` is asked
- * once, by the first bytes, whether the rest is worth reading. */
+ * once, by the first bytes, whether the rest is worth reading. *mtime is when
+ * the file was last modified. */
 int file_read(const char *name, uint64_t limit, bool (*wanted)(struct bytes),
-              struct bytes *file, struct err *err);
+              struct bytes *file, struct timespec *mtime, struct err *err);
+
+/* The bytes of a regular file; 0 of all else. */
+uint64_t file_size(const char *name);
+
+/* Whether both are there, and the first was modified no earlier. */
+bool file_is_newer(const char *name, const char *than);
+
+/* Whether both names are there, and of the same file. */
+bool file_is_same(const char *name, const char *other);
 
 struct write_opts {
     bool no_clobber;      /* leave a file alone that exists */
     const char *input;    /* what it was made of. If that is what is replaced,
                              the new bytes are on the disk before it goes */
     bool times_of_input;  /* give it the times of the input */
+    bool make_directories; /* that it stands in, where they are missing */
+    const char *backup;   /* the old file stays, with this behind its name; it
+                             fails if that is there. NULL: it goes */
 };
 
 enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };
@@ -32,11 +46,5 @@ enum written file_write(const char *name, struct bytes file,
 
 /* Whether something stands under this name already. "-" never does. */
 bool file_exists(const char *name);
-
-/* From now on a signal that ends the program takes the half-written file with
- * it, and a closed pipe or a full disk is an error, not the end. Opens the
- * standard streams on /dev/null where they are closed, so that no file takes
- * their numbers. */
-void files_guard(void);
 
 #endif

@@ -2,9 +2,10 @@
  *
  * The bytes of the file live until they are decoded, the decoded planes until
  * they are turned, the turned planes until they are encoded. What is left when
- * a stage fails is freed at the end of job_run(). */
+ * a stage fails is freed by job_end(). */
 #include "cli/job.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -43,7 +44,8 @@ static int read_input(const char *name, const struct options *opts,
                       struct bytes *input, struct result *result,
                       struct err *err)
 {
-    if (file_read(name, opts->limits.bytes, is_picture, input, err))
+    if (file_read(name, opts->limits.bytes, is_picture, input, &result->mtime,
+                  err))
         return -1;
     result->bytes_in = input->size;
     if (input->size == 0)
@@ -318,6 +320,13 @@ static int stage_encode(struct work *w, struct err *err)
     return 0;
 }
 
+/* Nothing is written over a file that would become what it is. */
+static bool stays_as_it_is(const struct work *w)
+{
+    return w->result->how == HOW_UNCHANGED &&
+           file_is_same(w->job->output, w->job->input);
+}
+
 static int stage_write(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -325,17 +334,16 @@ static int stage_write(struct work *w, struct err *err)
         .no_clobber = opts->no_clobber,
         .input = w->job->input,
         .times_of_input = opts->preserve,
+        .make_directories = opts->directory || opts->output,
+        .backup = opts->backup,
     };
+    if (stays_as_it_is(w))
+        return 0;
     enum written written = file_write(w->job->output, w->output, &write, err);
-    w->result->skipped = written == WRITTEN_EXISTS;
+    if (written == WRITTEN_EXISTS)
+        w->result->skipped = SKIPPED_EXISTS;
     return written == WRITTEN_NOT ? -1 : 0;
 }
-
-static int (*const stages[STAGES])(struct work *w, struct err *err) = {
-    [STAGE_READ] = stage_read,     [STAGE_DECODE] = stage_decode,
-    [STAGE_TURN] = stage_turn,     [STAGE_ENCODE] = stage_encode,
-    [STAGE_WRITE] = stage_write,
-};
 
 int job_choose_format(struct job *job, struct err *err)
 {
@@ -349,24 +357,85 @@ int job_choose_format(struct job *job, struct err *err)
                      "does");
 }
 
+/* Does the stages from `first` to `last`, as far as they succeed. */
+static int run_stages(struct work *w, enum stage first, enum stage last,
+                      struct err *err)
+{
+    static int (*const stages[STAGES])(struct work *, struct err *) = {
+        [STAGE_READ] = stage_read,     [STAGE_DECODE] = stage_decode,
+        [STAGE_TURN] = stage_turn,     [STAGE_ENCODE] = stage_encode,
+        [STAGE_WRITE] = stage_write,
+    };
+    int status = 0;
+    for (int i = (int)first; i <= (int)last && status == 0; i++) {
+        double begin = now();
+        w->result->last = (enum stage)i;
+        status = stages[i](w, err);
+        w->result->seconds[i] = now() - begin;
+    }
+    return status;
+}
+
+static enum skipped why_skipped(const struct job *job)
+{
+    if (job->opts->no_clobber && file_exists(job->output))
+        return SKIPPED_EXISTS;
+    if (job->opts->update && file_is_newer(job->output, job->input))
+        return SKIPPED_NEWER;
+    return SKIPPED_NOT;
+}
+
+struct work *job_read(const struct job *job, struct result *result,
+                      struct err *err)
+{
+    struct work *w = calloc(1, sizeof *w);
+    *result = (struct result){ .skipped = why_skipped(job) };
+    if (!w) {
+        fail(err, "no memory for a job");
+        return NULL;
+    }
+    w->job = job;
+    w->opts = job->opts;
+    w->result = result;
+    if (result->skipped || run_stages(w, STAGE_READ, STAGE_READ, err) == 0)
+        return w;
+    job_end(w);
+    return NULL;
+}
+
+int job_make(struct work *w, struct err *err)
+{
+    return run_stages(w, STAGE_DECODE, STAGE_ENCODE, err);
+}
+
+struct bytes job_output(const struct work *w)
+{
+    return (struct bytes){ w->output.data, w->output.size, 0 };
+}
+
+int job_write(struct work *w, struct err *err)
+{
+    return run_stages(w, STAGE_WRITE, STAGE_WRITE, err);
+}
+
+void job_end(struct work *w)
+{
+    if (!w)
+        return;
+    image_free(&w->img);
+    bytes_free(&w->input);
+    bytes_free(&w->output);
+    free(w);
+}
+
 int job_run(const struct job *job, struct result *result, struct err *err)
 {
-    struct work w = { .job = job, .opts = job->opts, .result = result };
-    int status = 0;
-    *result = (struct result){ 0 };
-    if (job->opts->no_clobber && file_exists(job->output)) {
-        result->skipped = true;
-        return 0;
-    }
-    for (int i = 0; i < STAGES && status == 0; i++) {
-        double begin = now();
-        result->last = (enum stage)i;
-        status = stages[i](&w, err);
-        result->seconds[i] = now() - begin;
-    }
-    image_free(&w.img);
-    bytes_free(&w.input);
-    bytes_free(&w.output);
+    struct work *w = job_read(job, result, err);
+    int status = -1;
+    if (w && (result->skipped ||
+              (job_make(w, err) == 0 && job_write(w, err) == 0)))
+        status = 0;
+    job_end(w);
     return status;
 }
 

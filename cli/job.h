@@ -2,6 +2,8 @@
 #ifndef CLI_JOB_H
 #define CLI_JOB_H
 
+#include <time.h>
+
 #include "cli/options.h"
 #include "cuda/backend.h"
 
@@ -34,13 +36,22 @@ struct job {
     struct pool *pool; /* threads for the codecs */
 };
 
+/* Why a job was not done. */
+enum skipped {
+    SKIPPED_NOT,
+    SKIPPED_EXISTS,  /* the output does: --no-clobber */
+    SKIPPED_NEWER,   /* the output is newer: --update */
+    SKIPPED_DONE,    /* it was, in a run before: --resume */
+};
+
 struct result {
-    bool skipped; /* the output exists, and is left alone */
+    enum skipped skipped;
     enum how how;
     const struct codec *from, *to;
     enum xform turned;      /* what was done to the stored pixels */
     uint32_t width, height; /* of the output */
     size_t bytes_in, bytes_out;
+    struct timespec mtime; /* of the input */
     double seconds[STAGES];
     enum stage last; /* the stage that was done last, or failed */
     struct warnings warnings;
@@ -54,6 +65,28 @@ int job_choose_format(struct job *job, struct err *err);
 /* Does the job. On failure nothing was written, and `result` says how far it
  * came. */
 int job_run(const struct job *job, struct result *result, struct err *err);
+
+/* ---- The same in steps, for whoever does many side by side ---- */
+
+struct work; /* what a job holds on its way */
+
+/* Reads the input, or finds that nothing is to be done: result->skipped. The
+ * job and the result live until job_end(). NULL: it failed. */
+struct work *job_read(const struct job *job, struct result *result,
+                      struct err *err);
+
+/* Makes the output, in memory. This takes the processor; the pool and the lane
+ * of the job count from here on. */
+int job_make(struct work *work, struct err *err);
+
+/* The bytes that are about to be written, which stay the work's. */
+struct bytes job_output(const struct work *work);
+
+/* Writes it. */
+int job_write(struct work *work, struct err *err);
+
+/* Frees it; fine on NULL. */
+void job_end(struct work *work);
 
 /* Reads a whole picture for what it is, into img, which the caller frees. The
  * neutral fields of its meta are filled. */

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "cli/bench.h"
-#include "cli/files.h"
 #include "cli/job.h"
 #include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/plan.h"
 #include "cli/report.h"
+#include "cli/signals.h"
 #include "cuda/backend.h"
 
 enum {
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
     struct options opts;
     struct err err;
 
-    files_guard();
+    signals_guard();
     if (argc > 1 && strcmp(argv[1], "bench") == 0)
         return end(bench_main(argc - 1, argv + 1));
     if (options_parse(&opts, argc, argv, &err)) {

@@ -168,7 +168,7 @@ void report_job(const struct job *job, const struct result *result,
     if (err) /* by the name of the file that is at fault */
         report_error(result->last == STAGE_WRITE ? job->output : job->input,
                      err->text);
-    else if (result->skipped && !opts->quiet)
+    else if (result->skipped == SKIPPED_EXISTS && !opts->quiet)
         report_error(job->output, "exists, so it is left alone");
     else if (opts->verbose && !result->skipped)
         tell_job(job, result, why_backend);
