@@ -238,7 +238,7 @@ static int run_turns(struct bench *bench, struct bed *bed,
 static int check_room(const struct image *img, struct err *err)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    struct limits limits = { UINT64_MAX, UINT64_MAX };
+    struct limits limits = { .pixels = UINT64_MAX, .bytes = UINT64_MAX };
     struct err why;
     if (pages > 0 && size > 0)
         limits.bytes = (uint64_t)pages * (uint64_t)size / 4 * 3;

@@ -28,6 +28,35 @@ struct work {
     unsigned tag;     /* what turns them instead, 1..8; 0: they are turned */
 };
 
+const char *stage_name(enum stage stage)
+{
+    static const char *const names[STAGES] = {
+        [STAGE_READ] = "read",     [STAGE_DECODE] = "decode",
+        [STAGE_TURN] = "turn",     [STAGE_ENCODE] = "encode",
+        [STAGE_WRITE] = "write",
+    };
+    return names[stage];
+}
+
+const char *how_name(enum how how)
+{
+    static const char *const names[HOWS] = {
+        [HOW_UNCHANGED] = "unchanged", [HOW_LOSSLESS] = "lossless",
+        [HOW_CONVERTED] = "converted", [HOW_REENCODED] = "reencoded",
+        [HOW_TRIMMED] = "trimmed",     [HOW_TAGGED] = "tagged",
+    };
+    return names[how];
+}
+
+const char *skipped_name(enum skipped skipped)
+{
+    static const char *const names[] = {
+        [SKIPPED_NOT] = "",           [SKIPPED_EXISTS] = "exists",
+        [SKIPPED_NEWER] = "newer",    [SKIPPED_DONE] = "done before",
+    };
+    return names[skipped];
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -220,6 +249,8 @@ static int stage_decode(struct work *w, struct err *err)
     load.turn = w->turn;
     load.width = w->width;
     load.height = w->height;
+    load.limits.reserve = w->job->reserve;
+    load.limits.context = w->job->context;
     if (decode(w, &load, err))
         return -1;
     if (opts->ignore_orientation && opts->strip && w->img.orientation != 1)

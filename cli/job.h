@@ -24,7 +24,11 @@ enum how {
     HOW_REENCODED, /* by a lossy codec */
     HOW_TRIMMED,   /* the same samples, but for those at an edge */
     HOW_TAGGED,    /* the same samples, where they were; the tag turns them */
+    HOWS,
 };
+
+const char *stage_name(enum stage stage);
+const char *how_name(enum how how);
 
 struct job {
     const char *input, *output; /* "-": standard input, standard output */
@@ -34,6 +38,9 @@ struct job {
     const struct backend *backend;
     struct lane *lane; /* of this backend */
     struct pool *pool; /* threads for the codecs */
+    /* See struct limits: where jobs share their memory. Or NULL. */
+    void (*reserve)(void *context, uint64_t bytes);
+    void *context;
 };
 
 /* Why a job was not done. */
@@ -43,6 +50,8 @@ enum skipped {
     SKIPPED_NEWER,   /* the output is newer: --update */
     SKIPPED_DONE,    /* it was, in a run before: --resume */
 };
+
+const char *skipped_name(enum skipped skipped);
 
 struct result {
     enum skipped skipped;

@@ -3,11 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/batch.h"
 #include "cli/bench.h"
 #include "cli/job.h"
 #include "cli/manifest.h"
 #include "cli/options.h"
-#include "cli/plan.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cuda/backend.h"
@@ -36,6 +36,14 @@ static const char *choose(const struct options *opts, const char **why)
     return "cpu";
 }
 
+static int no_device(const char *name, const struct err *err)
+{
+    struct err text;
+    fail(&text, "--backend %s: %s", name, err->text);
+    report_error(NULL, text.text);
+    return EXIT_NO_DEVICE;
+}
+
 static int turn(const struct options *opts)
 {
     const char *why;
@@ -59,12 +67,8 @@ static int turn(const struct options *opts)
         return EXIT_USAGE;
     }
     job.backend = backend_choose(name, &err);
-    if (!job.backend || job.backend->open(&job.lane, &lane, &err)) {
-        struct err text;
-        fail(&text, "--backend %s: %s", name, err.text);
-        report_error(NULL, text.text);
-        return EXIT_NO_DEVICE;
-    }
+    if (!job.backend || job.backend->open(&job.lane, &lane, &err))
+        return no_device(name, &err);
     job.pool = pool_open(opts->threads); /* without one it takes longer */
     int status = job_run(&job, &result, &err);
     report_job(&job, &result, status ? &err : NULL, why);
@@ -73,17 +77,21 @@ static int turn(const struct options *opts)
     return status ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int dry_run(const struct options *opts)
+static int turn_many(const struct options *opts)
 {
-    struct plan *plan;
+    static const int status[] = {
+        [OUTCOME_DONE] = EXIT_DONE,
+        [OUTCOME_FAILED] = EXIT_FAILED,
+        [OUTCOME_NOT_BEGUN] = EXIT_USAGE,
+        [OUTCOME_NO_DEVICE] = EXIT_NO_DEVICE,
+    };
+    const char *why;
+    const char *name = choose(opts, &why);
     struct err err;
-    if (plan_make(&plan, opts, &err)) {
-        report_error(NULL, err.text);
-        return EXIT_USAGE;
-    }
-    report_plan(plan, opts);
-    plan_free(plan);
-    return EXIT_DONE;
+    const struct backend *backend = backend_choose(name, &err);
+    if (!backend)
+        return no_device(name, &err);
+    return status[batch_run(opts, backend, why)];
 }
 
 static int look(const struct options *opts)
@@ -117,9 +125,7 @@ static int run(const struct options *opts)
     case COMMAND_TURN:
         return turn(opts);
     case COMMAND_BATCH:
-        if (opts->dry_run)
-            return dry_run(opts);
-        break;
+        return turn_many(opts);
     case COMMAND_MANIFEST:
         return manifest_main(opts->file, opts->nfiles, opts->json);
     case COMMAND_SERVE:
@@ -144,6 +150,7 @@ int main(int argc, char **argv)
     struct err err;
 
     signals_guard();
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a line is a line beside others' */
     if (argc > 1 && strcmp(argv[1], "bench") == 0)
         return end(bench_main(argc - 1, argv + 1));
     if (options_parse(&opts, argc, argv, &err)) {

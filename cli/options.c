@@ -681,7 +681,7 @@ int options_parse(struct options *opts, int argc, char **argv, struct err *err)
     *opts = (struct options){
         .backend = "auto",
         .threads = count_processors(),
-        .limits = { PIXELS_MAX, most_of_memory() },
+        .limits = { .pixels = PIXELS_MAX, .bytes = most_of_memory() },
     };
     if (take_options(opts, argc, argv, ~0u, err))
         return -1;

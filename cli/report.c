@@ -85,22 +85,7 @@ static void json_error(struct json *json, const struct err *err)
 
 /* ---- A job ------------------------------------------------------------- */
 
-static const char *const how_names[] = {
-    [HOW_UNCHANGED] = "unchanged",
-    [HOW_LOSSLESS] = "lossless",
-    [HOW_CONVERTED] = "converted",
-    [HOW_REENCODED] = "reencoded",
-    [HOW_TRIMMED] = "trimmed",
-    [HOW_TAGGED] = "tagged",
-};
-static const char *const stage_names[STAGES] = {
-    [STAGE_READ] = "read",     [STAGE_DECODE] = "decode",
-    [STAGE_TURN] = "turn",     [STAGE_ENCODE] = "encode",
-    [STAGE_WRITE] = "write",
-};
-
-static const char *status_of(const struct result *result,
-                             const struct err *err)
+const char *status_of(const struct result *result, const struct err *err)
 {
     return err ? "failed" : result->skipped ? "skipped" : "done";
 }
@@ -115,8 +100,10 @@ static void json_job(FILE *out, const struct job *job,
     json_string(&json, "output", job->output);
     json_string(&json, "op", job->opts->op_name);
     json_string(&json, "status", status_of(result, err));
+    if (!err && result->skipped)
+        json_string(&json, "reason", skipped_name(result->skipped));
     if (done) {
-        json_string(&json, "how", how_names[result->how]);
+        json_string(&json, "how", how_name(result->how));
         json_string(&json, "turned", xform_name(result->turned));
         json_string(&json, "from", result->from->name);
         json_string(&json, "to", result->to->name);
@@ -128,7 +115,7 @@ static void json_job(FILE *out, const struct job *job,
     json_string(&json, "backend", job->backend->name);
     json_open(&json, "seconds", '{');
     for (int i = 0; i < STAGES; i++)
-        json_number(&json, stage_names[i], result->seconds[i]);
+        json_number(&json, stage_name((enum stage)i), result->seconds[i]);
     json_close(&json, '}');
     json_warnings(&json, &result->warnings);
     json_error(&json, err);
@@ -144,7 +131,7 @@ static void tell_job(const struct job *job, const struct result *result,
     fputs(" -> ", stderr);
     put_escaped(stderr, job->output);
     fprintf(stderr, ": %s, %s, %s to %s, %u x %u\n", job->opts->op_name,
-            how_names[result->how], result->from->title, result->to->title,
+            how_name(result->how), result->from->title, result->to->title,
             result->width, result->height);
     if (result->turned != job->opts->op)
         fprintf(stderr,
@@ -155,7 +142,7 @@ static void tell_job(const struct job *job, const struct result *result,
     fprintf(stderr, "gimgxf: %zu bytes in, %zu out;", result->bytes_in,
             result->bytes_out);
     for (int i = 0; i < STAGES; i++)
-        fprintf(stderr, " %s %.1f ms%s", stage_names[i],
+        fprintf(stderr, " %s %.1f ms%s", stage_name((enum stage)i),
                 result->seconds[i] * 1e3, i < STAGES - 1 ? "," : "\n");
 }
 
@@ -174,6 +161,31 @@ void report_job(const struct job *job, const struct result *result,
         tell_job(job, result, why_backend);
     if (opts->json) /* the picture has stdout for itself */
         json_job(piped ? stderr : stdout, job, result, err);
+}
+
+bool report_is_due(const struct job *job, const struct result *result,
+                   const struct err *err)
+{
+    const struct options *opts = job->opts;
+    bool told = result->warnings.count || result->skipped == SKIPPED_EXISTS;
+    return err || opts->json || opts->verbose || (told && !opts->quiet);
+}
+
+void report_plan(const struct job *job)
+{
+    struct json json = { .out = stdout };
+    if (!job->opts->json) {
+        put_escaped(stdout, job->input);
+        fputs(" -> ", stdout);
+        put_escaped(stdout, job->output);
+    } else {
+        json_open(&json, NULL, '{');
+        json_string(&json, "input", job->input);
+        json_string(&json, "output", job->output);
+        json_string(&json, "op", job->opts->op_name);
+        json_close(&json, '}');
+    }
+    putchar('\n');
 }
 
 /* ---- A picture --------------------------------------------------------- */
@@ -286,34 +298,4 @@ void report_picture(const char *file, const struct options *opts,
         json_picture(file, img, result, err);
     else if (!err)
         tell_picture(file, img, result);
-}
-
-/* ---- A plan ------------------------------------------------------------ */
-
-static void json_item(struct item item, const struct options *opts)
-{
-    struct json json = { .out = stdout };
-    json_open(&json, NULL, '{');
-    json_string(&json, "input", item.input);
-    json_string(&json, "output", item.output);
-    json_string(&json, "op", opts->op_name);
-    json_close(&json, '}');
-}
-
-static void tell_item(struct item item)
-{
-    put_escaped(stdout, item.input);
-    fputs(" -> ", stdout);
-    put_escaped(stdout, item.output);
-}
-
-void report_plan(const struct plan *plan, const struct options *opts)
-{
-    for (size_t i = 0; i < plan_count(plan); i++) {
-        if (opts->json)
-            json_item(plan_item(plan, i), opts);
-        else
-            tell_item(plan_item(plan, i));
-        putchar('\n');
-    }
 }

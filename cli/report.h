@@ -6,22 +6,28 @@
 #define CLI_REPORT_H
 
 #include "cli/job.h"
-#include "cli/plan.h"
 
 /* One line on stderr: "gimgxf: FILE: TEXT"; file may be NULL. */
 void report_error(const char *file, const char *text);
+
+/* "done", "skipped" or "failed". */
+const char *status_of(const struct result *result, const struct err *err);
 
 /* What became of a job: its warnings, its error if `err` is not NULL, and, as
  * the options ask, the story of it in words or in JSON. */
 void report_job(const struct job *job, const struct result *result,
                 const struct err *err, const char *why_backend);
 
+/* Whether that is anything at all. */
+bool report_is_due(const struct job *job, const struct result *result,
+                   const struct err *err);
+
+/* What a job would do, on stdout. */
+void report_plan(const struct job *job);
+
 /* What a picture is, on stdout; or why nobody can tell, if err is not NULL. */
 void report_picture(const char *file, const struct options *opts,
                     const struct image *img, const struct result *result,
                     const struct err *err);
-
-/* What would be done, an input and its output a line, on stdout. */
-void report_plan(const struct plan *plan, const struct options *opts);
 
 #endif

@@ -58,13 +58,14 @@ static void on_signal(int number)
     raise(number);
 }
 
-static void block(int how)
+/* Blocks them in this thread; *before is what was blocked. */
+static void block(sigset_t *before)
 {
     sigset_t set;
     sigemptyset(&set);
     for (int i = 0; i < ENDING; i++)
         sigaddset(&set, ending[i]);
-    pthread_sigmask(how, &set, NULL);
+    pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
 void signals_guard(void)
@@ -109,7 +110,7 @@ void signals_end(int number)
 
 void signals_elsewhere(void)
 {
-    block(SIG_BLOCK);
+    block(NULL);
 }
 
 /* ---- Files that are not whole yet --------------------------------------- */
@@ -136,8 +137,7 @@ static _Thread_local sigset_t before;
 
 char *pending_lock(struct pending *pending)
 {
-    pthread_sigmask(SIG_BLOCK, NULL, &before);
-    block(SIG_BLOCK);
+    block(&before);
     while (atomic_flag_test_and_set(&pending->locked))
         continue;
     return pending->name;

@@ -121,6 +121,8 @@ int image_check_planes(const struct image *img, const struct limits *limits,
                     "%u x %u pixels in %u channels need more memory than "
                     "--max-memory allows",
                     img->width, img->height, img->nplanes);
+    if (limits->reserve)
+        limits->reserve(limits->context, once + turned);
     return 0;
 }
 

@@ -86,6 +86,10 @@ struct image {
 struct limits {
     uint64_t pixels;
     uint64_t bytes; /* of memory for cells, source and turned together */
+    /* Is told how many bytes those are, before they are allocated, and may let
+     * the caller wait until there is room. NULL: nobody cares. */
+    void (*reserve)(void *context, uint64_t bytes);
+    void *context;
 };
 
 /* Whether a picture of this shape may be taken at all. To be asked as soon as

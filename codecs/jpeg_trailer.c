@@ -197,7 +197,10 @@ static struct limits limits_of(const struct image *img)
     uint64_t pixels = (uint64_t)img->width * img->height;
     if (pixels < PIXELS_MIN)
         pixels = PIXELS_MIN;
-    return (struct limits){ pixels, pixels * BYTES_A_PIXEL + BYTES_MIN };
+    return (struct limits){
+        .pixels = pixels,
+        .bytes = pixels * BYTES_A_PIXEL + BYTES_MIN,
+    };
 }
 
 /* Appends the picture to `made`, turned, or as it was. */

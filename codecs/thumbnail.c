@@ -9,7 +9,10 @@
 
 /* A thumbnail lives in 64 KiB: 160 x 120 pixels by the standard, some cameras
  * put a few times as many. The code here is for that, not for pictures. */
-static const struct limits thumbnail_limits = { PIXELS_MIN, 64 << 20 };
+static const struct limits thumbnail_limits = {
+    .pixels = PIXELS_MIN,
+    .bytes = 64 << 20,
+};
 
 int thumbnail_turn_pixels(uint8_t *pixels, size_t bytes, uint8_t *width,
                           uint8_t *height, enum xform t, struct err *err)

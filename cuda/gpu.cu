@@ -32,8 +32,10 @@ static const size_t piece_bytes = (size_t)32 << 20;
  * faster in pieces that overlap. */
 static const size_t whole_bytes = (size_t)256 << 20;
 
-/* Page-locked memory for pictures that a lane keeps, at the most. */
+/* Page-locked memory for pictures that a lane keeps, at the most; and that all
+ * lanes keep which share the devices. */
 static const size_t locked_bytes = (size_t)1 << 30;
+static const size_t locked_together = (size_t)4 << 30;
 
 /* ---- Errors ---------------------------------------------------------------*/
 
@@ -134,6 +136,8 @@ struct lane {
     unsigned nslots, next;
     struct slot slot[DEVICES * SLOTS_OF_DEVICE];
     size_t vram; /* bytes of device memory that a slot may take */
+    unsigned sharers; /* lanes that share the devices, with this one */
+    size_t locked_most;
     struct block locked[8];
     bool used[8];
 };
@@ -376,8 +380,8 @@ static void *memory_alloc(void *context, size_t size)
     struct lane *lane = (struct lane *)context;
     struct block *block = locked_find(lane, size);
     struct err ignored;
-    if (block && size <= locked_bytes &&
-        locked_size(lane) - block->size + size <= locked_bytes &&
+    if (block && size <= lane->locked_most &&
+        locked_size(lane) - block->size + size <= lane->locked_most &&
         slot_enter(&lane->slot[0], &ignored) == 0 &&
         block_grow(block, size, NULL, &ignored) == 0) {
         lane->used[block - lane->locked] = true;
@@ -430,18 +434,20 @@ static int open_devices(struct lane *lane, const struct lane_opts *opts,
     int count;
     if (count_devices(&count, err))
         return -1;
-    unsigned n = opts->ndevices ? opts->ndevices : 1;
+    unsigned n = opts->ndevices ? opts->ndevices : 1, mine;
     bool all = opts->ndevices == (unsigned)LANE_ALL_DEVICES;
     if (all)
         n = (unsigned)count;
     if (n > DEVICES)
         return fail(err, "more than %d devices", DEVICES);
+    mine = opts->worker % n;
+    lane->sharers = opts->workers ? (opts->workers + n - 1) / n : 1;
     for (unsigned i = 0; i < n; i++) {
         int device = all || !opts->ndevices ? (int)i : opts->device[i];
         if (device < 0 || device >= count)
             return fail(err, "there is no CUDA device %d: %d found, from 0 on",
                         device, count);
-        if (open_device(lane, device, err))
+        if ((i == mine || !opts->workers) && open_device(lane, device, err))
             return -1;
     }
     return 0;
@@ -458,7 +464,7 @@ static int share_vram(struct lane *lane, uint64_t allowed, struct err *err)
     size_t most = free_bytes / 4 * 3;
     if (allowed && allowed < most)
         most = (size_t)allowed;
-    lane->vram = most / SLOTS_OF_DEVICE;
+    lane->vram = most / SLOTS_OF_DEVICE / lane->sharers;
     return 0;
 }
 
@@ -468,6 +474,9 @@ static int cuda_open(struct lane **lane, const struct lane_opts *opts,
     struct lane *made = (struct lane *)calloc(1, sizeof **lane);
     if (!made)
         return fail(err, "no memory for a lane");
+    made->locked_most = locked_bytes;
+    if (opts->workers && locked_together / opts->workers < locked_bytes)
+        made->locked_most = locked_together / opts->workers;
     for (int i = 0; i < LOCKED; i++)
         made->locked[i].where = ON_HOST;
     if (open_devices(made, opts, err) || share_vram(made, opts->vram, err)) {

@@ -1,0 +1,325 @@
+/* Many pictures.
+ *
+ * The plan says which; a crew of workers does them, each job from its file to
+ * its file, and tells of them in the order of the plan. The stages of a job
+ * overlap with those of others: there are more workers than processors, and
+ * only those that decode, turn or encode hold a processor (cli/runner.h). */
+#include "cli/batch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/crew.h"
+#include "cli/files.h"
+#include "cli/manifest.h"
+#include "cli/plan.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/runner.h"
+#include "cli/signals.h"
+#include "codecs/flate.h"
+
+/* A worker may be so many files ahead of one that takes long, since they are
+ * told in order. */
+enum { AHEAD = 64 };
+
+struct task {
+    struct item item;
+    struct job job;
+    struct result result;
+    struct err err;
+    int status;
+    bool dropped; /* the batch ended before it was begun */
+};
+
+struct batch {
+    const struct options *opts;
+    const struct backend *backend;
+    const char *why_backend;
+    struct plan *plan;
+    struct history *history;   /* NULL: there is none */
+    struct manifest *manifest; /* the same */
+    struct runner *runner;
+    struct progress progress;
+    atomic_size_t to_do;   /* jobs that are not done yet */
+    atomic_bool ending;    /* no job is to be begun */
+    atomic_bool unnoted;   /* the manifest could not be written */
+    bool pipe_closed;      /* nobody reads our results any more */
+};
+
+static bool is_ending(void *context)
+{
+    struct batch *batch = context;
+    return atomic_load(&batch->ending) || signals_asked();
+}
+
+/* ---- The manifest ------------------------------------------------------- */
+
+static struct record record_of(const struct job *job)
+{
+    return (struct record){
+        .input = job->input,
+        .output = job->output,
+        .op = job->opts->op_name,
+        .options = job->opts->shape,
+    };
+}
+
+/* A manifest that cannot be written ends the batch: what is done from then on
+ * would be done again, which in place is once too often. */
+static int note(struct batch *batch, const struct record *record, bool safe,
+                struct err *err)
+{
+    struct err why;
+    if (manifest_note(batch->manifest, record, safe, &why) == 0)
+        return 0;
+    atomic_store(&batch->unnoted, true);
+    atomic_store(&batch->ending, true);
+    return fail(err, "the manifest cannot be written: %s", why.text);
+}
+
+/* A picture that replaces its own is told before, and what it will be: so that
+ * whoever goes on after a sudden end knows whether it has been replaced. */
+static int note_ready(const struct job *job, const struct result *result,
+                      struct bytes output, void *context, struct err *err)
+{
+    struct record record = record_of(job);
+    record.status = "ready";
+    record.size = result->bytes_in;
+    record.mtime = result->mtime;
+    record.written = output.size;
+    record.crc = flates[0]->crc32(0, output.data, output.size);
+    record.summed = true;
+    return note(context, &record, true, err);
+}
+
+static void note_result(struct batch *batch, struct task *task)
+{
+    struct record record = record_of(&task->job);
+    const struct result *result = &task->result;
+    struct err err;
+    if (!batch->manifest || result->skipped == SKIPPED_DONE)
+        return;
+    record.status = status_of(result, task->status ? &task->err : NULL);
+    record.size = result->bytes_in;
+    record.mtime = result->mtime;
+    if (task->status) {
+        record.error = task->err.text;
+    } else if (!result->skipped) {
+        record.how = how_name(result->how);
+        record.written = result->bytes_out;
+    }
+    if (note(batch, &record, false, &err) && task->status == 0) {
+        task->err = err;
+        task->status = -1;
+    }
+}
+
+/* ---- A job -------------------------------------------------------------- */
+
+/* Whether a run before did it, or is to blame for what nobody can tell. */
+static int done_before(struct batch *batch, struct task *task, bool *done)
+{
+    struct record record = record_of(&task->job);
+    *done = false;
+    if (!batch->history)
+        return 0;
+    switch (history_says(batch->history, &record)) {
+    case VERDICT_TODO:
+        return 0;
+    case VERDICT_DONE:
+        *done = true;
+        return 0;
+    case VERDICT_CHANGED:
+        break;
+    }
+    return fail(&task->err, "a run was ended while it replaced this file, "
+                            "which has changed since: it may be turned or not; "
+                            "--resume leaves it alone");
+}
+
+static void do_task(struct batch *batch, unsigned worker, struct task *task)
+{
+    const struct options *opts = batch->opts;
+    struct job *job = &task->job;
+    bool done;
+    *job = (struct job){
+        .input = task->item.input,
+        .output = task->item.output,
+        .opts = opts,
+    };
+    task->status = -1;
+    if (done_before(batch, task, &done))
+        return;
+    if (done) {
+        task->result.skipped = SKIPPED_DONE;
+        task->status = 0;
+    } else if (job_choose_format(job, &task->err) == 0) {
+        task->status = runner_do(
+            batch->runner, worker, job, atomic_load(&batch->to_do),
+            opts->in_place && batch->manifest ? note_ready : NULL, batch,
+            &task->result, &task->err);
+    }
+}
+
+static void work(void *context, unsigned worker, void *argument)
+{
+    struct batch *batch = context;
+    struct task *task = argument;
+    task->dropped = is_ending(batch);
+    if (!task->dropped) {
+        do_task(batch, worker, task);
+        note_result(batch, task);
+        if (task->status && batch->opts->fail_fast)
+            atomic_store(&batch->ending, true);
+    }
+    atomic_fetch_sub(&batch->to_do, 1);
+}
+
+static void tell(void *context, void *argument)
+{
+    struct batch *batch = context;
+    struct task *task = argument;
+    const struct err *err = task->status ? &task->err : NULL;
+    if (task->dropped)
+        return;
+    progress_count(&batch->progress, &task->result, err != NULL);
+    if (!report_is_due(&task->job, &task->result, err))
+        return;
+    progress_clear(&batch->progress);
+    task->job.backend = batch->backend;
+    report_job(&task->job, &task->result, err, batch->why_backend);
+    if (batch->opts->json && fflush(stdout) && errno == EPIPE) {
+        batch->pipe_closed = true;
+        atomic_store(&batch->ending, true);
+    }
+}
+
+static void tick(void *context)
+{
+    struct batch *batch = context;
+    progress_draw(&batch->progress);
+}
+
+/* ---- All of them -------------------------------------------------------- */
+
+static int give_all(struct batch *batch)
+{
+    struct crew_opts opts = {
+        .workers = runner_workers(batch->opts),
+        .task_size = sizeof(struct task),
+        .window = (size_t)runner_workers(batch->opts) * AHEAD,
+        .work = work,
+        .tell = tell,
+        .tick = tick,
+        .context = batch,
+    };
+    struct crew *crew = crew_open(&opts);
+    struct task *task;
+    if (!crew) {
+        report_error(NULL, "the workers cannot be started");
+        return -1;
+    }
+    signals_ask();
+    for (size_t i = 0; i < plan_count(batch->plan); i++) {
+        task = crew_room(crew, is_ending);
+        if (!task)
+            break;
+        task->item = plan_item(batch->plan, i);
+        crew_give(crew);
+    }
+    crew_close(crew);
+    return 0;
+}
+
+static int open_records(struct batch *batch, struct err *err)
+{
+    const struct options *opts = batch->opts;
+    struct err why;
+    if (opts->resume && history_read(&batch->history, opts->resume, &why))
+        return fail(err, "--resume: %s", why.text);
+    if (opts->manifest && !opts->dry_run &&
+        manifest_open(&batch->manifest, opts->manifest, &why))
+        return fail(err, "--manifest: %s", why.text);
+    return 0;
+}
+
+/* Prints what would be done. */
+static void show_plan(struct batch *batch)
+{
+    for (size_t i = 0; i < plan_count(batch->plan); i++) {
+        struct task task = { .item = plan_item(batch->plan, i) };
+        bool done;
+        task.job.input = task.item.input;
+        task.job.output = task.item.output;
+        task.job.opts = batch->opts;
+        if (done_before(batch, &task, &done))
+            report_error(task.item.input, task.err.text);
+        else if (!done)
+            report_plan(&task.job);
+    }
+}
+
+static enum outcome do_all(struct batch *batch)
+{
+    const struct options *opts = batch->opts;
+    struct err err;
+    if (runner_open(&batch->runner, opts, batch->backend, &err)) {
+        struct err text;
+        fail(&text, "--backend %s: %s", batch->backend->name, err.text);
+        report_error(NULL, text.text);
+        return OUTCOME_NO_DEVICE;
+    }
+    atomic_store(&batch->to_do, plan_count(batch->plan));
+    progress_begin(&batch->progress, plan_count(batch->plan), opts);
+    int status = give_all(batch);
+    if (!opts->quiet && !batch->pipe_closed)
+        progress_summary(&batch->progress, signals_asked());
+    runner_close(batch->runner);
+    return status || batch->progress.failed || atomic_load(&batch->unnoted)
+               ? OUTCOME_FAILED
+               : OUTCOME_DONE;
+}
+
+static enum outcome plan_and_do(struct batch *batch)
+{
+    struct err err;
+    if (plan_make(&batch->plan, batch->opts, &err) ||
+        open_records(batch, &err)) {
+        report_error(NULL, err.text);
+        return OUTCOME_NOT_BEGUN;
+    }
+    if (!batch->opts->dry_run)
+        return do_all(batch);
+    show_plan(batch);
+    return OUTCOME_DONE;
+}
+
+enum outcome batch_run(const struct options *opts, const struct backend *backend,
+                     const char *why_backend)
+{
+    struct batch batch = {
+        .opts = opts,
+        .backend = backend,
+        .why_backend = why_backend,
+    };
+    enum outcome status = plan_and_do(&batch);
+    struct err err;
+    if (batch.manifest && manifest_close(batch.manifest, &err)) {
+        report_error(opts->manifest, err.text);
+        status = OUTCOME_FAILED;
+    }
+    history_free(batch.history);
+    plan_free(batch.plan);
+    if (batch.pipe_closed)
+        signals_end(SIGPIPE);
+    if (signals_asked()) {
+        fflush(stdout);
+        signals_end(signals_asked());
+    }
+    return status;
+}

@@ -1,0 +1,189 @@
+/* Workers that do tasks side by side: a ring of tasks, of which
+ *
+ *     told <= taken <= given <= told + window
+ *
+ * are counted from the first one on. Those between told and taken are under way
+ * or done, those between taken and given wait for a worker. */
+#include "cli/crew.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/signals.h"
+
+enum { TICK_MS = 100 };
+
+struct crew {
+    struct crew_opts opts;
+    pthread_t *thread; /* the workers, then the one that tells */
+    unsigned threads;
+    unsigned started;  /* workers that have taken their number */
+    unsigned char *task;
+    bool *done;
+    size_t told, taken, given;
+    size_t under_way;
+    bool closing;
+    pthread_mutex_t lock;
+    pthread_cond_t room, work, ready;
+};
+
+static void *task_at(const struct crew *crew, size_t i)
+{
+    return crew->task + i % crew->opts.window * crew->opts.task_size;
+}
+
+static void *work(void *argument)
+{
+    struct crew *crew = argument;
+    signals_elsewhere();
+    pthread_mutex_lock(&crew->lock);
+    unsigned number = crew->started++;
+    for (;;) {
+        while (crew->taken == crew->given && !crew->closing)
+            pthread_cond_wait(&crew->work, &crew->lock);
+        if (crew->taken == crew->given)
+            break;
+        size_t i = crew->taken++;
+        pthread_mutex_unlock(&crew->lock);
+        crew->opts.work(crew->opts.context, number, task_at(crew, i));
+        pthread_mutex_lock(&crew->lock);
+        crew->done[i % crew->opts.window] = true;
+        crew->under_way--;
+        if (i == crew->told)
+            pthread_cond_signal(&crew->ready);
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+
+/* For what is announced, or a tick. */
+static void wait_a_tick(pthread_cond_t *cond, pthread_mutex_t *lock)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += TICK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(cond, lock, &until);
+}
+
+static void *tell(void *argument)
+{
+    struct crew *crew = argument;
+    const struct crew_opts *opts = &crew->opts;
+    signals_elsewhere();
+    pthread_mutex_lock(&crew->lock);
+    while (!crew->closing || crew->told < crew->given) {
+        size_t slot = crew->told % opts->window;
+        bool done = crew->told < crew->given && crew->done[slot];
+        if (!done)
+            wait_a_tick(&crew->ready, &crew->lock);
+        pthread_mutex_unlock(&crew->lock);
+        if (done)
+            opts->tell(opts->context, task_at(crew, crew->told));
+        if (opts->tick)
+            opts->tick(opts->context);
+        pthread_mutex_lock(&crew->lock);
+        if (done) {
+            crew->done[slot] = false;
+            crew->told++;
+            pthread_cond_signal(&crew->room);
+        }
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+
+static bool start_threads(struct crew *crew)
+{
+    for (unsigned i = 0; i <= crew->opts.workers; i++) {
+        void *(*run)(void *) = i < crew->opts.workers ? work : tell;
+        if (pthread_create(&crew->thread[i], NULL, run, crew))
+            return false;
+        crew->threads++;
+    }
+    return true;
+}
+
+static void join_threads(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    crew->closing = true;
+    pthread_cond_broadcast(&crew->work);
+    pthread_cond_broadcast(&crew->ready);
+    pthread_mutex_unlock(&crew->lock);
+    for (unsigned i = 0; i < crew->threads; i++)
+        pthread_join(crew->thread[i], NULL);
+}
+
+struct crew *crew_open(const struct crew_opts *opts)
+{
+    struct crew *crew = calloc(1, sizeof *crew);
+    pthread_condattr_t monotonic;
+    if (!crew)
+        return NULL;
+    crew->opts = *opts;
+    crew->thread = calloc(opts->workers + 1, sizeof *crew->thread);
+    crew->task = calloc(opts->window, opts->task_size);
+    crew->done = calloc(opts->window, sizeof *crew->done);
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&crew->room, &monotonic);
+    pthread_cond_init(&crew->work, &monotonic);
+    pthread_cond_init(&crew->ready, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (crew->thread && crew->task && crew->done && start_threads(crew))
+        return crew;
+    crew_close(crew);
+    return NULL;
+}
+
+void *crew_room(struct crew *crew, bool (*stop)(void *context))
+{
+    bool stopped;
+    pthread_mutex_lock(&crew->lock);
+    while (!(stopped = stop(crew->opts.context)) &&
+           crew->given - crew->told == crew->opts.window)
+        wait_a_tick(&crew->room, &crew->lock);
+    pthread_mutex_unlock(&crew->lock);
+    if (stopped)
+        return NULL;
+    void *task = task_at(crew, crew->given);
+    memset(task, 0, crew->opts.task_size);
+    return task;
+}
+
+void crew_give(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    crew->given++;
+    crew->under_way++;
+    pthread_cond_signal(&crew->work);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+size_t crew_left(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    size_t left = crew->under_way;
+    pthread_mutex_unlock(&crew->lock);
+    return left;
+}
+
+void crew_close(struct crew *crew)
+{
+    if (!crew)
+        return;
+    join_threads(crew);
+    pthread_mutex_destroy(&crew->lock);
+    pthread_cond_destroy(&crew->room);
+    pthread_cond_destroy(&crew->work);
+    pthread_cond_destroy(&crew->ready);
+    free(crew->thread);
+    free(crew->task);
+    free(crew->done);
+    free(crew);
+}

@@ -1,0 +1,42 @@
+/* Workers that do tasks side by side. Results are told in the order in which
+ * the tasks were given, by a thread of its own, so that whoever gives them may
+ * wait for something else meanwhile. */
+#ifndef CLI_CREW_H
+#define CLI_CREW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct crew;
+
+struct crew_opts {
+    unsigned workers;
+    size_t task_size; /* bytes of a task, which start as zeros */
+    size_t window;    /* how many tasks there may be between the one that is
+                         given and the one that is told */
+    /* Does a task, on worker 0 to workers - 1, each a thread. */
+    void (*work)(void *context, unsigned worker, void *task);
+    /* Tells of a task that is done, in order, and ends it. */
+    void (*tell)(void *context, void *task);
+    /* Is called by the same thread, after each task and when a while passes
+     * without one. May be NULL. */
+    void (*tick)(void *context);
+    void *context;
+};
+
+/* NULL: no memory, or no threads. */
+struct crew *crew_open(const struct crew_opts *opts);
+
+/* Where the next task goes, when there is room for it, or NULL when `stop` says
+ * so, which is asked while it waits. Then crew_give() hands it out. Both are for
+ * one thread. */
+void *crew_room(struct crew *crew, bool (*stop)(void *context));
+void crew_give(struct crew *crew);
+
+/* How many tasks have been given and are not done. */
+size_t crew_left(struct crew *crew);
+
+/* Waits until all that was given is told, and ends the threads. */
+void crew_close(struct crew *crew);
+
+#endif

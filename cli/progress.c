@@ -1,0 +1,142 @@
+/* How a batch goes. */
+#include "cli/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double redraw = 0.1; /* seconds */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void progress_begin(struct progress *progress, size_t all,
+                    const struct options *opts)
+{
+    const char *term = getenv("TERM");
+    *progress = (struct progress){
+        .all = all,
+        .begin = now(),
+        .shown = !opts->quiet && isatty(STDERR_FILENO) && term &&
+                 strcmp(term, "dumb") != 0,
+    };
+}
+
+void progress_count(struct progress *progress, const struct result *result,
+                    bool failed)
+{
+    for (int i = 0; i < STAGES; i++)
+        progress->seconds[i] += result->seconds[i];
+    if (failed) {
+        progress->failed++;
+    } else if (result->skipped) {
+        progress->skipped++;
+    } else {
+        progress->done++;
+        progress->how[result->how]++;
+        progress->bytes_in += result->bytes_in;
+        progress->bytes_out += result->bytes_out;
+    }
+}
+
+/* "1.2 GB"; 1000 bytes are a kB. */
+static const char *bytes_text(uint64_t bytes, char text[16])
+{
+    static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB", "PB" };
+    double n = (double)bytes;
+    unsigned i = 0;
+    for (; n >= 999.5 && i < 5; i++)
+        n /= 1000;
+    snprintf(text, 16, n < 9.95 && i ? "%.1f %s" : "%.0f %s", n, unit[i]);
+    return text;
+}
+
+/* "0:42", "1:02:03". */
+static const char *time_text(double seconds, char text[32])
+{
+    unsigned long s = (unsigned long)(seconds + 0.5);
+    if (s < 3600)
+        snprintf(text, 32, "%lu:%02lu", s / 60, s % 60);
+    else
+        snprintf(text, 32, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+    return text;
+}
+
+static unsigned columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        return size.ws_col;
+    return 80;
+}
+
+/* Goes by the bytes a file has had so far, and by the clock of all that was
+ * done: what is skipped takes no time. */
+void progress_draw(struct progress *progress)
+{
+    char line[160], left[32] = "", bytes[16];
+    double t = now(), spent = t - progress->begin;
+    size_t worked = progress->done + progress->failed;
+    size_t gone = worked + progress->skipped;
+    if (!progress->shown || t - progress->drawn < redraw)
+        return;
+    progress->drawn = t;
+    progress->visible = true;
+    if (worked)
+        time_text(spent / (double)worked * (double)(progress->all - gone),
+                  left);
+    double rate = spent > 0 ? (double)progress->bytes_in / spent : 0;
+    snprintf(line, sizeof line, "%zu of %zu, %.0f %%, %s/s%s%s", gone,
+             progress->all, 100.0 * (double)gone / (double)progress->all,
+             bytes_text((uint64_t)rate, bytes), *left ? ", ETA " : "", left);
+    if (progress->failed)
+        snprintf(line + strlen(line), sizeof line - strlen(line),
+                 ", %zu failed", progress->failed);
+    fprintf(stderr, "\r\033[K%.*s", (int)columns() - 1, line);
+    fflush(stderr);
+}
+
+void progress_clear(struct progress *progress)
+{
+    if (!progress->visible)
+        return;
+    fputs("\r\033[K", stderr);
+    progress->visible = false;
+}
+
+/* ", 3 NAME" for what there is. */
+static void put_count(size_t n, const char *name)
+{
+    if (n)
+        fprintf(stderr, ", %zu %s", n, name);
+}
+
+void progress_summary(struct progress *progress, bool ended)
+{
+    char in[16], out[16];
+    progress_clear(progress);
+    fprintf(stderr, "gimgxf: %zu of %zu done", progress->done, progress->all);
+    put_count(progress->skipped, "skipped");
+    put_count(progress->failed, "failed");
+    const char *lead = ": ";
+    for (int i = 0; i < HOWS; i++)
+        if (progress->how[i]) {
+            fprintf(stderr, "%s%zu %s", lead, progress->how[i],
+                    how_name((enum how)i));
+            lead = ", ";
+        }
+    fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s%s;",
+            bytes_text(progress->bytes_in, in),
+            bytes_text(progress->bytes_out, out), now() - progress->begin,
+            ended ? ", ended early" : "");
+    for (int i = 0; i < STAGES; i++)
+        fprintf(stderr, " %s %.2f s%s", stage_name((enum stage)i),
+                progress->seconds[i], i < STAGES - 1 ? "," : "\n");
+}

@@ -1,0 +1,36 @@
+/* How a batch goes: what it has done so far, a line of progress on a terminal,
+ * and the summary at its end. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include "cli/job.h"
+
+struct progress {
+    size_t all;                /* files that are to be done */
+    size_t done, skipped, failed;
+    size_t how[HOWS];
+    uint64_t bytes_in, bytes_out;
+    double seconds[STAGES];    /* of all workers together */
+    double begin;
+    bool shown;                /* on a terminal, and wanted */
+    double drawn;              /* when */
+    bool visible;              /* it stands on the terminal */
+};
+
+void progress_begin(struct progress *progress, size_t all,
+                    const struct options *opts);
+
+/* Counts what became of a file. */
+void progress_count(struct progress *progress, const struct result *result,
+                    bool failed);
+
+/* Draws the line, if it is time to. */
+void progress_draw(struct progress *progress);
+
+/* Takes it away, for something else to be printed. */
+void progress_clear(struct progress *progress);
+
+/* Prints the summary on standard error. `ended`: by a signal. */
+void progress_summary(struct progress *progress, bool ended);
+
+#endif

@@ -1,0 +1,139 @@
+/* Does jobs side by side. */
+#include "cli/runner.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "cli/budget.h"
+#include "cli/files.h"
+
+struct runner {
+    const struct options *opts;
+    const struct backend *backend;
+    struct lane **lane; /* one a worker; NULL: not open yet */
+    struct budget budget;
+};
+
+unsigned runner_workers(const struct options *opts)
+{
+    return 2 * opts->threads;
+}
+
+/* Workers share the devices out among them: each has one. */
+static int open_lane(struct runner *runner, unsigned worker, struct err *err)
+{
+    const struct options *opts = runner->opts;
+    struct lane_opts lane = {
+        .device = opts->device,
+        .ndevices = opts->ndevices,
+        .vram = opts->vram,
+        .threads = 1,
+        .worker = worker,
+        .workers = runner_workers(opts),
+    };
+    if (runner->lane[worker])
+        return 0;
+    return runner->backend->open(&runner->lane[worker], &lane, err);
+}
+
+/* What one job frees the next one wants: to give it back to the system and ask
+ * for it again takes as long as to turn a small picture. A worker keeps up to a
+ * part of its share, in blocks up to that size; left to itself malloc() keeps
+ * 128 KiB of blocks up to 32 MiB. */
+static void keep_memory(const struct options *opts)
+{
+    uint64_t most = opts->limits.bytes / 16 / runner_workers(opts);
+    int kept = most > 32 << 20 ? 32 << 20 : (int)most;
+    mallopt(M_MMAP_THRESHOLD, kept);
+    mallopt(M_TRIM_THRESHOLD, kept);
+}
+
+int runner_open(struct runner **runner, const struct options *opts,
+                const struct backend *backend, struct err *err)
+{
+    struct runner *made = calloc(1, sizeof *made);
+    if (!made)
+        return fail(err, "no memory");
+    made->opts = opts;
+    made->backend = backend;
+    keep_memory(opts);
+    budget_init(&made->budget, opts->limits.bytes, opts->threads);
+    made->lane = calloc(runner_workers(opts), sizeof(struct lane *));
+    *runner = made;
+    if (made->lane ? open_lane(made, 0, err) == 0
+                   : fail(err, "no memory") == 0)
+        return 0;
+    runner_close(made);
+    return -1;
+}
+
+/* A job that is alone with several processors has a lane and a pool of its own
+ * for as long. Without them it takes longer. */
+static int make_on_many(struct runner *runner, struct job *job,
+                        struct work *work, unsigned threads, struct err *err)
+{
+    const struct lane_opts many = { .threads = threads };
+    struct lane *lane = NULL, *single = job->lane;
+    struct err unheard;
+    job->pool = pool_open(threads);
+    if (runner->backend == &backend_cpu &&
+        runner->backend->open(&lane, &many, &unheard) == 0)
+        job->lane = lane;
+    int status = job_make(work, err);
+    pool_close(job->pool);
+    job->pool = NULL;
+    job->lane = single;
+    if (lane)
+        runner->backend->close(lane);
+    return status;
+}
+
+static int make(struct runner *runner, struct job *job, struct work *work,
+                struct share *share, size_t left, struct err *err)
+{
+    unsigned threads = share_processors(share, left);
+    int status = threads > 1 ? make_on_many(runner, job, work, threads, err)
+                             : job_make(work, err);
+    share_return_processors(share);
+    return status;
+}
+
+int runner_do(struct runner *runner, unsigned worker, struct job *job,
+              size_t left, int (*ready)(const struct job *job,
+                                        const struct result *result,
+                                        struct bytes output, void *context,
+                                        struct err *err),
+              void *context, struct result *result, struct err *err)
+{
+    struct share share = { .budget = &runner->budget };
+    *result = (struct result){ 0 };
+    if (open_lane(runner, worker, err))
+        return -1;
+    job->backend = runner->backend;
+    job->lane = runner->lane[worker];
+    job->reserve = share_cells;
+    job->context = &share;
+    share_file(&share, file_size(job->input));
+    struct work *work = job_read(job, result, err);
+    int status = work ? 0 : -1;
+    if (work && !result->skipped &&
+        (make(runner, job, work, &share, left, err) ||
+         (ready && ready(job, result, job_output(work), context, err)) ||
+         job_write(work, err)))
+        status = -1;
+    job_end(work);
+    share_return_memory(&share);
+    return status;
+}
+
+void runner_close(struct runner *runner)
+{
+    if (!runner)
+        return;
+    for (unsigned i = 0; runner->lane && i < runner_workers(runner->opts); i++)
+        if (runner->lane[i])
+            runner->backend->close(runner->lane[i]);
+    free(runner->lane);
+    budget_end(&runner->budget);
+    free(runner);
+}

@@ -1,0 +1,33 @@
+/* Does jobs side by side, each on a worker: gives it a lane, and its share of
+ * memory and processors. */
+#ifndef CLI_RUNNER_H
+#define CLI_RUNNER_H
+
+#include "cli/job.h"
+
+struct runner;
+
+/* More workers than there are processors: while one reads or writes its file,
+ * another turns its picture. */
+unsigned runner_workers(const struct options *opts);
+
+/* Opens the first worker's lane at once, so that a device that cannot be used is
+ * known, the others' when they are first needed. The options must outlive it. */
+int runner_open(struct runner **runner, const struct options *opts,
+                const struct backend *backend, struct err *err);
+
+/* Does a job of which all but backend, lane, pool and memory is set. `left`:
+ * how many jobs there still are, this one included; where they are fewer than
+ * processors, each keeps several busy. `ready` is called when the output is
+ * made and about to be written, unless it is NULL. To be called for each
+ * worker, from 0, by one thread at a time. */
+int runner_do(struct runner *runner, unsigned worker, struct job *job,
+              size_t left, int (*ready)(const struct job *job,
+                                        const struct result *result,
+                                        struct bytes output, void *context,
+                                        struct err *err),
+              void *context, struct result *result, struct err *err);
+
+void runner_close(struct runner *runner);
+
+#endif
