@@ -2,15 +2,7 @@
 #ifndef CLI_BATCH_H
 #define CLI_BATCH_H
 
-#include "cli/options.h"
-#include "cuda/backend.h"
-
-enum outcome {
-    OUTCOME_DONE,
-    OUTCOME_FAILED,     /* a file did, or the manifest cannot be written */
-    OUTCOME_NOT_BEGUN,  /* nothing was done: what is asked for cannot be meant */
-    OUTCOME_NO_DEVICE,
-};
+#include "cli/runner.h"
 
 /* Does a batch, and reports it. Ends the program by the signal that asked for
  * its end, after the report. */

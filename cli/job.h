@@ -34,6 +34,8 @@ struct job {
     const char *input, *output; /* "-": standard input, standard output */
     const struct codec *format; /* of the output; NULL: that of the input */
     const char *format_name;    /* the name or suffix that chose it, or "" */
+    const char *id; /* what whoever asked for it calls it, in JSON, or NULL */
+    size_t id_size;
     const struct options *opts;
     const struct backend *backend;
     struct lane *lane; /* of this backend */

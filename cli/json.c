@@ -74,6 +74,13 @@ void json_bool(struct json *json, const char *key, bool value)
     fputs(value ? "true" : "false", json->out);
 }
 
+void json_raw(struct json *json, const char *key, const char *value,
+              size_t size)
+{
+    begin(json, key);
+    fwrite(value, 1, size, json->out);
+}
+
 void json_null(struct json *json, const char *key)
 {
     begin(json, key);

@@ -9,6 +9,7 @@
 #include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/serve.h"
 #include "cli/signals.h"
 #include "cuda/backend.h"
 
@@ -77,6 +78,7 @@ static int turn(const struct options *opts)
     return status ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* Many: a batch, or what serve is asked for. */
 static int turn_many(const struct options *opts)
 {
     static const int status[] = {
@@ -91,7 +93,9 @@ static int turn_many(const struct options *opts)
     const struct backend *backend = backend_choose(name, &err);
     if (!backend)
         return no_device(name, &err);
-    return status[batch_run(opts, backend, why)];
+    return status[opts->command == COMMAND_SERVE
+                      ? serve_run(opts, backend)
+                      : batch_run(opts, backend, why)];
 }
 
 static int look(const struct options *opts)
@@ -125,11 +129,10 @@ static int run(const struct options *opts)
     case COMMAND_TURN:
         return turn(opts);
     case COMMAND_BATCH:
+    case COMMAND_SERVE:
         return turn_many(opts);
     case COMMAND_MANIFEST:
         return manifest_main(opts->file, opts->nfiles, opts->json);
-    case COMMAND_SERVE:
-        break;
     }
     return EXIT_USAGE;
 }

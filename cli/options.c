@@ -592,6 +592,21 @@ static bool is_batch(const struct options *opts)
            opts->resume || opts->shards || opts->backup;
 }
 
+static int check_serve(struct options *opts, const char *const *word,
+                       struct err *err)
+{
+    opts->command = COMMAND_SERVE;
+    if (opts->nfiles != 1 || strcmp(word[1], "-") != 0)
+        return fail(err, "serve takes its jobs from -, standard input");
+    bool nul = opts->nul;
+    opts->nul = false;
+    if (is_batch(opts))
+        return fail(err, "the jobs of serve name their files themselves: no "
+                         "option of batches has a place but --null");
+    opts->nul = nul;
+    return 0;
+}
+
 static int check_batch(struct options *opts, struct err *err)
 {
     opts->command = COMMAND_BATCH;
@@ -647,12 +662,8 @@ static int check_words(struct options *opts, const char *const *word, int n,
         opts->command = COMMAND_MANIFEST;
         return 0;
     }
-    if (strcmp(word[0], "serve") == 0) {
-        opts->command = COMMAND_SERVE;
-        if (opts->nfiles != 1 || strcmp(word[1], "-") != 0)
-            return fail(err, "serve takes its jobs from -, standard input");
-        return 0;
-    }
+    if (strcmp(word[0], "serve") == 0)
+        return check_serve(opts, word, err);
     return check_turn(opts, word[0], err);
 }
 

@@ -96,9 +96,13 @@ static void json_job(FILE *out, const struct job *job,
     struct json json = { .out = out };
     bool done = !err && !result->skipped;
     json_open(&json, NULL, '{');
-    json_string(&json, "input", job->input);
-    json_string(&json, "output", job->output);
-    json_string(&json, "op", job->opts->op_name);
+    if (job->id)
+        json_raw(&json, "id", job->id, job->id_size);
+    if (job->input) {
+        json_string(&json, "input", job->input);
+        json_string(&json, "output", job->output);
+        json_string(&json, "op", job->opts->op_name);
+    }
     json_string(&json, "status", status_of(result, err));
     if (!err && result->skipped)
         json_string(&json, "reason", skipped_name(result->skipped));
@@ -169,6 +173,12 @@ bool report_is_due(const struct job *job, const struct result *result,
     const struct options *opts = job->opts;
     bool told = result->warnings.count || result->skipped == SKIPPED_EXISTS;
     return err || opts->json || opts->verbose || (told && !opts->quiet);
+}
+
+void report_answer(const struct job *job, const struct result *result,
+                   const struct err *err)
+{
+    json_job(stdout, job, result, err);
 }
 
 void report_plan(const struct job *job)

@@ -22,6 +22,11 @@ void report_job(const struct job *job, const struct result *result,
 bool report_is_due(const struct job *job, const struct result *result,
                    const struct err *err);
 
+/* The same in JSON alone, on stdout; of a job that was not understood as far as
+ * it was. */
+void report_answer(const struct job *job, const struct result *result,
+                   const struct err *err);
+
 /* What a job would do, on stdout. */
 void report_plan(const struct job *job);
 

@@ -5,6 +5,14 @@
 
 #include "cli/job.h"
 
+/* How it ended, all in all. */
+enum outcome {
+    OUTCOME_DONE,
+    OUTCOME_FAILED,     /* a file did, or what tells of them cannot be written */
+    OUTCOME_NOT_BEGUN,  /* nothing was done: what is asked for cannot be meant */
+    OUTCOME_NO_DEVICE,
+};
+
 struct runner;
 
 /* More workers than there are processors: while one reads or writes its file,

@@ -1,0 +1,268 @@
+/* gimgxf serve: a job is one JSON object,
+ *
+ *     {"id": 7, "op": "rotate90", "input": "a.png", "output": "b.png",
+ *      "options": {"quality": 90, "strip": true}}
+ *
+ * whose options are those of the command line. It is made into the words of one,
+ * and these are read as always. */
+#include "cli/serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/crew.h"
+#include "cli/json_read.h"
+#include "cli/report.h"
+#include "cli/runner.h"
+#include "cli/signals.h"
+
+/* Answers come in order, so as many may wait for one that takes long. */
+enum { AHEAD = 16, OPTIONS_OF_JOB = 32, WORDS = OPTIONS_OF_JOB + 5 };
+
+struct task {
+    char *text;            /* the job as it came, of this many bytes */
+    size_t size;
+    struct json_text json; /* what it says */
+    char *word[WORDS];     /* what that is on a command line */
+    int words;
+    struct options opts;
+    struct job job;
+    struct result result;
+    struct err err;
+    int status;
+    bool dropped; /* the end came before it was begun */
+};
+
+struct server {
+    const struct options *opts;
+    const struct backend *backend;
+    struct runner *runner;
+    atomic_size_t to_do;    /* jobs that were read and are not done */
+    atomic_int unheard;     /* the errno of an answer that was not written */
+    size_t failed;
+};
+
+static bool is_ending(void *context)
+{
+    struct server *server = context;
+    return atomic_load(&server->unheard) || signals_asked();
+}
+
+/* ---- From JSON to words -------------------------------------------------- */
+
+static int add_word(struct task *task, const char *format, const char *a,
+                    const char *b)
+{
+    char *word;
+    if (task->words == WORDS)
+        return fail(&task->err, "a job has at most %d options",
+                    (int)OPTIONS_OF_JOB);
+    if (asprintf(&word, format, a, b) < 0)
+        return fail(&task->err, "no memory for a job");
+    task->word[task->words++] = word;
+    return 0;
+}
+
+/* {"quality": 90, "strip": true, "depth": "8"} */
+static int add_option(struct task *task, const struct json_value *value)
+{
+    switch (value->kind) {
+    case JSON_TRUE:
+        return add_word(task, "--%s", value->key, NULL);
+    case JSON_FALSE:
+    case JSON_NULL:
+        return 0;
+    case JSON_STRING:
+    case JSON_NUMBER:
+        return add_word(task, "--%s=%s", value->key, value->string);
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        break;
+    }
+    return fail(&task->err, "option \"%s\" is neither text, number nor truth",
+                value->key);
+}
+
+static int add_options(struct task *task, const struct json_value *options)
+{
+    if (options && options->kind != JSON_OBJECT)
+        return fail(&task->err, "\"options\" is no object");
+    for (const struct json_value *value = json_first(options); value;
+         value = json_next(options, value))
+        if (add_option(task, value))
+            return -1;
+    return 0;
+}
+
+static int add_member(struct task *task, const char *name)
+{
+    const struct json_value *root = json_root(&task->json);
+    const char *value = json_get_string(json_find(root, name));
+    if (!value || !*value)
+        return fail(&task->err, "the job has no \"%s\"", name);
+    if (strcmp(value, "-") == 0)
+        return fail(&task->err, "\"%s\" of a job is a file; standard input and "
+                                "output are for jobs and answers",
+                    name);
+    return add_word(task, "%s", value, NULL);
+}
+
+/* Nothing is taken for granted that is spelled wrong. */
+static int check_members(struct task *task, const struct json_value *root)
+{
+    static const char *const known[] = { "id", "op", "input", "output",
+                                         "options" };
+    if (root->kind != JSON_OBJECT)
+        return fail(&task->err, "a job is a JSON object");
+    for (const struct json_value *value = json_first(root); value;
+         value = json_next(root, value)) {
+        size_t i = 0;
+        while (i < 5 && strcmp(value->key, known[i]) != 0)
+            i++;
+        if (i == 5)
+            return fail(&task->err, "a job has no \"%s\"", value->key);
+    }
+    return 0;
+}
+
+static int read_job(struct server *server, struct task *task)
+{
+    struct err why;
+    if (json_read(&task->json, task->text, task->size, &why))
+        return fail(&task->err, "the job is not JSON: %s", why.text);
+    const struct json_value *root = json_root(&task->json);
+    if (check_members(task, root))
+        return -1;
+    const struct json_value *id = json_find(root, "id");
+    task->job.id = id ? id->raw : NULL;
+    task->job.id_size = id ? id->raw_size : 0;
+    if (add_word(task, "gimgxf", NULL, NULL) ||
+        add_options(task, json_find(root, "options")) ||
+        add_word(task, "--", NULL, NULL) || add_member(task, "op") ||
+        add_member(task, "input") || add_member(task, "output"))
+        return -1;
+    if (options_parse_job(&task->opts, server->opts, task->words, task->word,
+                          &task->err))
+        return -1;
+    task->job.opts = &task->opts;
+    task->job.input = task->opts.file[0];
+    task->job.output = task->opts.file[1];
+    return job_choose_format(&task->job, &task->err);
+}
+
+static void free_task(struct task *task)
+{
+    for (int i = 0; i < task->words; i++)
+        free(task->word[i]);
+    json_free(&task->json);
+    free(task->text);
+}
+
+/* ---- Doing and answering ------------------------------------------------- */
+
+static void work(void *context, unsigned worker, void *argument)
+{
+    struct server *server = context;
+    struct task *task = argument;
+    task->dropped = is_ending(server);
+    if (task->status == 0 && !task->dropped)
+        task->status =
+            runner_do(server->runner, worker, &task->job,
+                      atomic_load(&server->to_do), NULL, NULL, &task->result,
+                      &task->err);
+    atomic_fetch_sub(&server->to_do, 1);
+}
+
+static void tell(void *context, void *argument)
+{
+    struct server *server = context;
+    struct task *task = argument;
+    if (!task->dropped) {
+        server->failed += task->status != 0;
+        task->job.opts = task->job.opts ? task->job.opts : server->opts;
+        task->job.backend = server->backend;
+        report_answer(&task->job, &task->result,
+                      task->status ? &task->err : NULL);
+        if (fflush(stdout))
+            atomic_store(&server->unheard, errno);
+    }
+    free_task(task);
+}
+
+/* Reads one job into the task. False: there are no more. */
+static bool next_job(struct server *server, struct task *task)
+{
+    int delimiter = server->opts->nul ? '\0' : '\n';
+    size_t room = 0;
+    ssize_t n;
+    do {
+        n = getdelim(&task->text, &room, delimiter, stdin);
+        if (n > 0 && task->text[n - 1] == delimiter)
+            n--;
+    } while (n >= 0 && strspn(task->text, " \t\r\n") >= (size_t)n);
+    if (n < 0) {
+        free(task->text);
+        return false;
+    }
+    task->size = (size_t)n;
+    return true;
+}
+
+static void give_all(struct server *server, struct crew *crew)
+{
+    struct task *task;
+    while ((task = crew_room(crew, is_ending)) && next_job(server, task)) {
+        task->status = read_job(server, task);
+        atomic_fetch_add(&server->to_do, 1);
+        crew_give(crew);
+    }
+}
+
+static enum outcome serve(struct server *server)
+{
+    unsigned workers = runner_workers(server->opts);
+    struct crew_opts opts = {
+        .workers = workers,
+        .task_size = sizeof(struct task),
+        .window = (size_t)workers * AHEAD,
+        .work = work,
+        .tell = tell,
+        .context = server,
+    };
+    struct crew *crew = crew_open(&opts);
+    if (!crew) {
+        report_error(NULL, "the workers cannot be started");
+        return OUTCOME_FAILED;
+    }
+    signals_ask();
+    give_all(server, crew);
+    bool unread = ferror(stdin) && !signals_asked();
+    if (unread)
+        report_error(NULL, "standard input cannot be read");
+    crew_close(crew);
+    return unread || server->failed ? OUTCOME_FAILED : OUTCOME_DONE;
+}
+
+enum outcome serve_run(const struct options *opts,
+                       const struct backend *backend)
+{
+    struct server server = { .opts = opts, .backend = backend };
+    struct err err;
+    if (runner_open(&server.runner, opts, backend, &err)) {
+        struct err text;
+        fail(&text, "--backend %s: %s", backend->name, err.text);
+        report_error(NULL, text.text);
+        return OUTCOME_NO_DEVICE;
+    }
+    enum outcome outcome = serve(&server);
+    runner_close(server.runner);
+    if (atomic_load(&server.unheard) == EPIPE)
+        signals_end(SIGPIPE);
+    if (signals_asked())
+        signals_end(signals_asked());
+    return outcome;
+}
