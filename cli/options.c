@@ -644,7 +644,7 @@ static int check_turn(struct options *opts, const char *op, struct err *err)
                          "--ignore-orientation leaves");
     if (opts->edge == EDGE_TAG && opts->strip)
         return fail(err, "--strip drops the orientation that --edge tag sets");
-    return is_batch(opts) ? check_batch(opts, err) : check_single(opts, err);
+    return 0;
 }
 
 static int check_words(struct options *opts, const char *const *word, int n,
@@ -664,7 +664,9 @@ static int check_words(struct options *opts, const char *const *word, int n,
     }
     if (strcmp(word[0], "serve") == 0)
         return check_serve(opts, word, err);
-    return check_turn(opts, word[0], err);
+    if (check_turn(opts, word[0], err))
+        return -1;
+    return is_batch(opts) ? check_batch(opts, err) : check_single(opts, err);
 }
 
 static uint64_t most_of_memory(void)
@@ -715,5 +717,5 @@ int options_parse_job(struct options *opts, const struct options *base,
         return fail(err, "a job has an operation, an input and an output");
     opts->file = (const char *const *)argv + optind + 1;
     opts->nfiles = 2;
-    return check_turn(opts, argv[optind], err);
+    return check_turn(opts, argv[optind], err) ? -1 : check_single(opts, err);
 }

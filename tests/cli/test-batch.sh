@@ -1,0 +1,191 @@
+# Many pictures: what is done and told of each, and what becomes of the rest
+# where one fails, or the end comes early.
+. "$ROOT/tests/cli/lib.sh"
+
+# tree DIRECTORY N: pictures 001.png, 002.jpg, 003.ppm and so on.
+tree() {
+    mkdir -p "$1"
+    local i
+    for ((i = 1; i <= $2; i++)); do
+        case $((i % 3)) in
+        0) cp "$samples/f.ppm" "$1/$(printf %03d "$i").ppm" ;;
+        1) cp "$samples/f-rgb.png" "$1/$(printf %03d "$i").png" ;;
+        2) cp "$samples/f.jpg" "$1/$(printf %03d "$i").jpg" ;;
+        esac
+    done
+}
+
+# turned OP DIRECTORY OTHER: makes what each picture has to be, one at a time.
+turned() {
+    local f
+    mkdir -p "$3"
+    for f in "$2"/*; do
+        gimgxf "$1" "$f" "$3/${f##*/}"
+    done
+}
+
+# Each is what it is alone, on any number of threads.
+tree in 30
+turned rotate90 in want
+for j in 1 2 5; do
+    gimgxf rotate90 -j "$j" -r -d "out$j" in 2>said
+    check "-j $j: status" [ $? = 0 ]
+    check "-j $j: files" diff -r want "out$j"
+    check "-j $j: summary" grep -qx 'gimgxf: 30 of 30 done: 30 lossless' said
+done
+gimgxf -q rotate90 -d quiet in/*.png 2>said
+check 'no summary if quiet' [ ! -s said ]
+
+# Told in their order, whatever order they are done in.
+gimgxf --json -q rotate90 -r -d json in >lines
+ls in >names
+jq -r .output lines 2>/dev/null | sed 's:.*/::' >told ||
+    grep -o '"output": "[^"]*' lines | sed 's:.*/::' >told
+check 'one object a file, in order' cmp -s names told
+
+# One that fails leaves the others alone; directories and what is not there are
+# told apart.
+tree some 4
+echo 'no picture' >some/bad.png
+mkdir some/dir.png
+gimgxf -q rotate90 -j 2 -d mixed some/*.* nowhere.png 2>said
+check 'one failed: status' [ $? = 1 ]
+check 'one failed: told' diff - said <<'END'
+gimgxf: some/bad.png: not a picture of a format known here
+gimgxf: some/dir.png: it is a directory
+gimgxf: nowhere.png: No such file or directory
+END
+check 'one failed: the others' [ "$(ls mixed | wc -l)" = 4 ]
+check 'one failed: nothing left' no_temporary mixed
+
+# --fail-fast begins nothing more.
+mkdir many
+for i in {001..400}; do
+    cp some/bad.png "many/$i.png"
+done
+gimgxf rotate90 --fail-fast -d fast many/* 2>said
+check 'fail-fast: status' [ $? = 1 ]
+check 'fail-fast: few were begun' [ "$(grep -c 'not a picture' said)" -lt 200 ]
+
+# In place: what needs no turn is not even written; backups.
+tree place 9
+cp -r place before
+turned rotate90 place turned
+stat -c '%i %n' place/* >inodes
+gimgxf -q copy --in-place -r place
+check 'in place: nothing to do' diff -r before place
+check 'in place: the same files' cmp -s inodes <(stat -c '%i %n' place/*)
+gimgxf -q rotate90 --in-place --backup .orig -r place
+check 'in place: status' [ $? = 0 ]
+for f in before/*; do
+    check "in place: $f" same "turned/${f##*/}" "place/${f##*/}"
+    check "backup: $f" same "$f" "place/${f##*/}.orig"
+done
+gives 1 'gimgxf: place/001.png: the backup place/001.png.orig exists already' \
+    -q rotate90 --in-place --backup .orig place/001.png
+check 'a backup is not lost' same turned/001.png place/001.png
+
+# Leaving alone what is there.
+gimgxf -q rotate90 -d up in/001.png
+touch -d '2001-01-01' up/001.png
+gimgxf -q rotate90 -n -d up in/001.png
+check 'no-clobber' [ "$(stat -c %Y up/001.png)" = "$(date -d 2001-01-01 +%s)" ]
+gimgxf -q rotate90 -u -d up in/001.png
+check 'update: an older one is made anew' \
+    [ "$(stat -c %Y up/001.png)" != "$(date -d 2001-01-01 +%s)" ]
+touch -d '2031-01-01' up/001.png
+gimgxf rotate90 -u -d up in/001.png 2>said
+check 'update: a newer one stays' \
+    [ "$(stat -c %Y up/001.png)" = "$(date -d 2031-01-01 +%s)" ]
+check 'update: told' grep -qx 'gimgxf: 0 of 1 done, 1 skipped' said
+
+# Names that are no words.
+mkdir odd
+printf -v tab 'a\tb.png'
+printf -v line 'a\nb.png'
+printf -v bytes 'a\377\033[31m.png'
+for f in "$tab" "$line" "$bytes" "-v.png" ' .png' "it's \"q\".png"; do
+    cp "$samples/f-rgb.png" "odd/$f"
+done
+find odd -type f -print0 >list
+gimgxf -q rotate90 -0 --files-from list -d odd2 2>said
+check 'odd names: status' [ $? = 0 ]
+check 'odd names: all are there' [ "$(ls -A odd2 | wc -c)" = "$(ls -A odd | wc -c)" ]
+echo 'no picture' >"odd/$line"
+gives 1 'gimgxf: odd/a\nb.png: not a picture of a format known here' \
+    -q rotate90 -d odd3 "odd/$line"
+
+# A disk that is full, and one that cannot be written to.
+disk() {
+    unshare -rm sh -c 'mount -t tmpfs -o "$1" none disk && shift && "$@"' \
+        sh "$@"
+}
+mkdir disk
+if disk size=64k true 2>/dev/null; then
+    head -c 40000 /dev/zero >zeros
+    cat >small <<'END'
+cp zeros disk/fill
+"$1" -q rotate90 -j 1 -d disk/out in/001.png big.ppm in/002.jpg 2>&1
+ls disk/out
+END
+    { printf 'P6\n100 100\n255\n'; head -c 30000 /dev/zero; } >big.ppm
+    disk size=64k sh small "$program" >said
+    check 'a full disk: told, and the rest is done' diff - said <<'END'
+gimgxf: disk/out/big.ppm: cannot be written: No space left on device
+001.png
+002.jpg
+END
+    disk ro sh -c '"$1" -q rotate90 -d disk in/001.png in/002.jpg 2>&1' \
+        sh "$program" >said
+    check 'a disk that is read-only' diff - said <<'END'
+gimgxf: disk/001.png: cannot be written beside its place: Read-only file system
+gimgxf: disk/002.jpg: cannot be written beside its place: Read-only file system
+END
+else
+    echo 'skipped a full disk: none can be mounted here'
+fi
+
+# Nobody reads the results any more.
+(gimgxf --json -q copy -r -d pipe many 2>said
+ echo $? >status) | head -n 1 >first
+check 'a closed pipe: quiet' [ ! -s <(grep -v 'not a picture' said) ]
+check 'a closed pipe: status' [ "$(cat status)" = 141 ]
+
+# The end comes by a signal: what was begun is finished, and told.
+mkdir slow
+{ printf 'P6\n1500 1500\n255\n'; head -c 6750000 /dev/urandom; } >slow/001.ppm
+for i in {002..060}; do
+    ln slow/001.ppm "slow/$i.ppm"
+done
+set -m # else what runs in the background ignores SIGINT
+for signal in INT TERM HUP; do
+    rm -rf ended
+    "$program" --backend "$GIMGXF_BACKEND" rotate90 --format png -r -d ended \
+        --manifest ended.$signal slow 2>said &
+    pid=$!
+    for ((i = 0; i < 500; i++)); do
+        [ -n "$(ls ended 2>/dev/null)" ] && break
+        sleep 0.01
+    done
+    kill -$signal $pid
+    wait $pid 2>/dev/null
+    check "SIG$signal: status" [ $? = $((128 + $(kill -l $signal))) ]
+    check "SIG$signal: nothing is left half" no_temporary ended
+    check "SIG$signal: told" grep -q 'ended early' said
+    done=$(ls ended | wc -l)
+    check "SIG$signal: early ($done)" [ "$done" -lt 60 ]
+    check "SIG$signal: what is done is noted" \
+        [ "$(grep -c '"status": "done"' ended.$signal)" = "$done" ]
+done
+set +m
+gimgxf -q rotate90 --format png -r -d ended --resume ended.HUP \
+    --manifest ended.HUP slow
+check 'resumed: all is there' [ "$(ls ended | wc -l)" = 60 ]
+check 'resumed: nothing twice' gimgxf manifest check ended.HUP >/dev/null
+check 'resumed: in all' [ "$(grep -c '"status": "done"' ended.HUP)" = 60 ]
+
+# Little memory, however many files.
+gimgxf -q rotate90 -j 8 --max-memory 64M --format ppm -r -d little slow
+check 'little memory: status' [ $? = 0 ]
+check 'little memory: all are there' [ "$(ls little | wc -l)" = 60 ]
+finish

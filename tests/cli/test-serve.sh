@@ -1,0 +1,91 @@
+# gimgxf serve: jobs in, answers out, one for each and in order.
+. "$ROOT/tests/cli/lib.sh"
+
+# field NAME: this member of each answer.
+field() {
+    grep -oE "\"$1\": (\"[^\"]*\"|[^,}]*)" | sed 's/^"[^"]*": //'
+}
+
+gimgxf rotate90 "$samples/f-rgb.png" want.png
+gimgxf --quality 80 fliph "$samples/f.jpg" want.jpg
+cat >jobs <<END
+{"id": 1, "op": "rotate90", "input": "$samples/f-rgb.png", "output": "a.png"}
+{"id": "two", "op": "fliph", "input": "$samples/f.jpg", "output": "b.jpg", "options": {"quality": 80, "tolerant": false}}
+
+{"id": [3], "op": "rotate90", "input": "nowhere.png", "output": "c.png"}
+{"op": "rotate90", "input": "$samples/f-rgb.png", "output": "d.png", "options": {"png-level": "small", "strip": true}}
+END
+gimgxf serve - <jobs >answers 2>said
+check 'status, as one failed' [ $? = 1 ]
+check 'nothing on stderr' [ ! -s said ]
+check 'ids' diff - <(field id <answers) <<'END'
+1
+"two"
+[3]
+END
+check 'statuses' diff - <(field status <answers) <<'END'
+"done"
+"done"
+"failed"
+"done"
+END
+check 'the same as alone' same want.png a.png
+check 'the same as alone, with options' same want.jpg b.jpg
+check 'the error' grep -q '"error": "No such file or directory"' answers
+check 'status, as all are done' gimgxf serve - <<<"$(head -n 1 jobs)" >/dev/null
+
+# NUL between jobs; then a job may have several lines.
+printf '{"op": "copy",\n"input": "a.png", "output": "e.png"}\0' >nul
+check 'NUL' gimgxf serve -0 - <nul >answers
+check 'NUL: done' same a.png e.png
+
+# What is no job is answered too, and the next one is done.
+answer() {
+    printf '%s\n%s\n' "$2" "$(head -n 1 jobs)" | gimgxf serve - >answers
+    check "$1: told" grep -qF "\"error\": \"$3\"" <(head -n 1 answers)
+    check "$1: the next one" grep -q '"status": "done"' <(tail -n 1 answers)
+    check "$1: two answers" [ "$(wc -l <answers)" = 2 ]
+}
+answer 'no JSON' 'rotate90 a.png b.png' \
+    'the job is not JSON: no value at byte 1'
+answer 'no object' '[1]' 'a job is a JSON object'
+answer 'no op' '{"input": "a", "output": "b"}' 'the job has no \"op\"'
+answer 'no such member' '{"op": "copy", "in": "a", "output": "b"}' \
+    'a job has no \"in\"'
+answer 'no such op' '{"op": "turn", "input": "a.png", "output": "b.png"}' \
+    "'turn' is no operation; --help lists them"
+answer 'standard input' '{"op": "copy", "input": "-", "output": "b.png"}' \
+    '\"input\" of a job is a file; standard input and output are for jobs and answers'
+answer 'an option of the whole' \
+    '{"op": "copy", "input": "a.png", "output": "b.png", "options": {"threads": 2}}' \
+    '--threads is not for a single job'
+answer 'an option that is none' \
+    '{"op": "copy", "input": "a.png", "output": "b.png", "options": {"quality": [2]}}' \
+    'option \"quality\" is neither text, number nor truth'
+answer 'an option as input' '{"op": "copy", "input": "--help", "output": "b.png"}' \
+    'No such file or directory'
+
+# One job at a time: each answer comes before the next job is asked for.
+coproc server { gimgxf serve -; }
+for op in rotate90 rotate180 rotate270; do
+    printf '{"id": "%s", "op": "%s", "input": "a.png", "output": "f.png"}\n' \
+        $op $op >&"${server[1]}"
+    read -r -t 20 line <&"${server[0]}"
+    check "in turn: $op" grep -q "\"id\": \"$op\".*\"status\": \"done\"" <<<"$line"
+done
+exec {server[1]}>&-
+wait "$server_PID" 2>/dev/null
+check 'it ends with its input' [ $? = 0 ]
+
+# Very many.
+for ((i = 0; i < 1000; i++)); do
+    echo "{\"id\": $i, \"op\": \"rotate90\", \"input\": \"a.png\", \"output\": \"g$((i % 7)).png\"}"
+done >jobs
+gimgxf serve - <jobs >answers
+check 'many: status' [ $? = 0 ]
+check 'many: in order' cmp -s <(seq 0 999) <(field id <answers)
+
+gives 2 'gimgxf: serve takes its jobs from -, standard input' serve
+gives 2 'gimgxf: the jobs of serve name their files themselves: no option of batches has a place but --null' \
+    serve -d out -
+finish
