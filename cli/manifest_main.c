@@ -180,6 +180,7 @@ int manifest_main(const char *const *word, int nwords, bool json)
     struct ledger ledger = { .keep_lines = merging, .keep_done = !merging };
     const struct entry **list = NULL;
     int status = BAD;
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* there may be a million lines */
     if (!merging && (nwords == 0 || strcmp(word[0], "check") != 0)) {
         report_error(NULL, "manifest needs to be told to merge or to check");
         return USAGE;
