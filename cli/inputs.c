@@ -29,12 +29,13 @@ int inputs_add(struct inputs *inputs, const char *name, size_t below,
     if (!kept)
         return fail(err, "no memory for the names of more than %u inputs",
                     inputs->count);
-    inputs->list[inputs->count++] = (struct input){
+    inputs->list[inputs->count] = (struct input){
         .name = kept,
         .number = inputs->count + 1,
         .below = (uint16_t)below,
         .directory = directory,
     };
+    inputs->count++;
     return 0;
 }
 

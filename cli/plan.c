@@ -95,18 +95,19 @@ static int fail_twice(const struct check *c, uint32_t i, uint32_t k,
 {
     const struct input *a = &c->plan->inputs.list[i];
     const struct input *b = &c->plan->inputs.list[k];
-    const struct options *opts = c->opts;
+    const struct name_template *t = &c->outputs->template;
     const char *hint = "";
     if (strcmp(a->name, b->name) == 0)
         return fail(err, "%s is named twice, and would become %s both times",
                     show(a->name).text, show(c->plan->output[i]).text);
-    if (opts->in_place)
+    if (c->opts->in_place)
         return fail(err, "%s and %s are the same file, which cannot be "
                          "replaced twice",
                     show(a->name).text, show(b->name).text);
-    if (!opts->output && apart_by_directory(a, b))
-        hint = "; -o '{dir}/{stem}.{ext}' keeps them apart";
-    else if (!template_has(&c->outputs->template, FIELD_NUMBER))
+    if (!template_has(t, FIELD_DIR) && apart_by_directory(a, b))
+        hint = c->opts->output ? "; {dir} in --output keeps them apart"
+                               : "; -o '{dir}/{stem}.{ext}' keeps them apart";
+    else if (!template_has(t, FIELD_NUMBER))
         hint = "; {n} in --output keeps them apart";
     return fail(err, "%s and %s would both become %s%s", show(a->name).text,
                 show(b->name).text, show(c->plan->output[i]).text, hint);

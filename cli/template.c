@@ -167,16 +167,16 @@ static void drop_dot(struct name *name, const struct template_part *before)
         name->text[--name->length] = '\0';
 }
 
-/* The directory; after "/" the slash that the template has is enough. */
+/* The directory; for the root the slash that the template has is enough. */
 static void add_directory(struct name *name, const struct path *path,
                           const struct template_part *next)
 {
-    size_t length = path->ndirectory;
-    if (length == 0)
+    bool slash = next && next->field == FIELD_TEXT && *next->text == '/';
+    bool root = path->ndirectory == 1 && *path->directory == '/';
+    if (path->ndirectory == 0)
         name_add(name, ".", 1);
-    else if (length > 1 || !next || next->field != FIELD_TEXT ||
-             *next->text != '/')
-        name_add(name, path->directory, length);
+    else if (!root || !slash)
+        name_add(name, path->directory, path->ndirectory);
 }
 
 void template_expand(const struct name_template *t,

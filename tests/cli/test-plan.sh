@@ -1,0 +1,411 @@
+# Which files a batch takes and what each becomes, as --dry-run prints it.
+. "$ROOT/tests/cli/lib.sh"
+
+# plans LINES ARGUMENTS...: whether that is the plan, a line an item.
+plans() {
+    local want=$1
+    shift
+    gives 0 '' --dry-run copy "$@"
+    check "plan ($(diff <(echo "$want") <(cat stdout) | grep '^[<>]' |
+        head -n 3 | tr '\n' ' ')) of: $*" [ "$(cat stdout)" = "$want" ]
+}
+
+# refuses REASON ARGUMENTS...: whether nothing is planned, for that reason.
+refuses() {
+    local said=$1
+    shift
+    gives 2 "gimgxf: $said" --dry-run copy "$@"
+    check "nothing is planned of: $*" [ ! -s stdout ]
+}
+
+# inputs: those of the plan that was printed last.
+inputs() {
+    sed 's/ -> .*//' stdout
+}
+
+# ---- Directories ----
+
+mkdir -p photos/2020/.cache photos/.thumbs photos/a photos/cache elsewhere
+touch photos/{b.jpg,2020/c.PNG,a.png,a/d.tga,a-b.jpg,.hidden.jpg,notes.txt} \
+    photos/{.gimgxf-abcdefghijkl,.thumbs/t.jpg,2020/.cache/s.png} \
+    photos/cache/k.jpg photos/plain elsewhere/e.jpg
+ln -s ../elsewhere/e.jpg photos/link.jpg
+ln -s ../elsewhere photos/other
+ln -s nowhere photos/dead.bmp
+mkfifo photos/pipe.jpg
+
+all='photos/2020/c.PNG -> out/2020/c.PNG
+photos/a-b.jpg -> out/a-b.jpg
+photos/a.png -> out/a.png
+photos/a/d.tga -> out/a/d.tga
+photos/b.jpg -> out/b.jpg
+photos/cache/k.jpg -> out/cache/k.jpg
+photos/dead.bmp -> out/dead.bmp
+photos/link.jpg -> out/link.jpg'
+plans "$all" -r -d out photos
+check 'the order is that of the bytes' [ "$(inputs)" = \
+    "$(inputs | LC_ALL=C sort)" ]
+plans "$all" -r -d out/ photos
+plans "$all" photos --recursive --directory out
+plans "${all//photos\//photos//}" -r -d out photos//
+plans "$(sed 's,\(.*\) -> .*,\1 -> \1,' <<<"$all")" -r -i photos
+plans "$(sed "s,^,$PWD/," <<<"$all")" -r -d out "$PWD/photos"
+
+# A link that is named is followed; without --recursive a directory is an input.
+plans 'photos/other/e.jpg -> out/e.jpg' -r -d out photos/other
+plans 'elsewhere/e.jpg -> out/e.jpg' -r -d out elsewhere/e.jpg
+plans 'photos/ -> out/photos' -d out photos/
+refuses '.: it is a directory; --recursive takes what is in it' -d out .
+plans '' -r -d out elsewhere --exclude e.jpg
+plans 'none/x.jpg -> out/x.jpg' -r -d out none/x.jpg
+refuses 'the name of an input is empty' -d out ''
+
+# Where the outputs go nothing is taken, however that is called.
+mkdir -p tree/out/sub tree/in
+touch tree/{out/{old.jpg,sub/old.jpg},in/new.jpg}
+plans 'tree/in/new.jpg -> tree/out/in/new.jpg' -r -d tree/out tree
+plans 'tree/in/new.jpg -> tree/in/../out/in/new.jpg' \
+    -r -d tree/in/../out tree
+plans 'tree/in/new.jpg -> tree/out/new-copy.jpg' \
+    -r -o 'tree/out/{stem}-{op}.{ext}' tree
+plans 'tree/out/old.jpg -> tree/out/old.jpg
+tree/out/sub/old.jpg -> tree/out/sub/old.jpg' -r -d tree/out tree/out
+refuses 'elsewhere/e.jpg: it is no directory' -d elsewhere/e.jpg photos/b.jpg
+
+# One that cannot be read is an input, which will fail.
+mkdir -p closed/no.d
+touch closed/no.d/x.jpg closed/y.jpg
+chmod 0 closed/no.d
+if ls closed/no.d >/dev/null 2>&1; then # root may read it
+    reader() {
+        setpriv --reuid 65534 --clear-groups "$program" \
+            --backend "$GIMGXF_BACKEND" "$@"
+    }
+else
+    reader() {
+        gimgxf "$@"
+    }
+fi
+chmod 755 . closed
+if reader --version >/dev/null 2>&1; then
+    check 'a directory that cannot be read' [ "$(reader --dry-run copy -r \
+        -d out closed)" = 'closed/no.d -> out/no.d
+closed/y.jpg -> out/y.jpg' ]
+    check 'it is no matter what it would become' [ "$(reader --dry-run copy \
+        -r -o '{stem}-{n}.png' closed)" = 'closed/no.d -> no-1.png
+closed/y.jpg -> y-2.png' ]
+else
+    echo 'skipped a directory that cannot be read: root reads it'
+fi
+chmod 755 closed/no.d
+
+# ---- Patterns ----
+
+plans 'photos/a-b.jpg -> out/a-b.jpg
+photos/b.jpg -> out/b.jpg
+photos/cache/k.jpg -> out/cache/k.jpg
+photos/link.jpg -> out/link.jpg' -r -d out --include '*.jpg' photos
+plans 'photos/notes.txt -> out/notes.txt
+photos/plain -> out/plain' -r -d out --include 'notes*' --include plain photos
+plans 'photos/.hidden.jpg -> out/.hidden.jpg' -r -d out --include '.h*' photos
+plans 'photos/.thumbs/t.jpg -> out/.thumbs/t.jpg' \
+    -r -d out --include '.thumbs/*' photos
+plans 'photos/2020/.cache/s.png -> out/2020/.cache/s.png' \
+    -r -d out --include '*/.cache/*' photos
+plans '' -r -d out --include '*/s.png' photos
+plans 'photos/cache/k.jpg -> out/cache/k.jpg' -r -d out --include 'c*/*' photos
+plans '' -r -d out --include 'photos/*' photos
+plans "$(grep -v cache <<<"$all")" -r -d out --exclude cache photos
+plans "$(grep -v cache <<<"$all")" -r -d out --exclude 'cache/*' photos
+plans "$(grep -v 2020/ <<<"$all")" -r -d out --exclude '2*' photos
+plans "$(grep -v '\.jpg' <<<"$all")" -r -d out --exclude '*.jpg' photos
+plans "$(grep -v '/[ab]\.\(png\|jpg\)' <<<"$all")" \
+    -r -d out --exclude '[ab].*' photos
+plans 'x/a.jpg -> out/a.jpg' -d out --include 'x/*' --exclude '*b.*' \
+    x/a.jpg x/b.jpg a.jpg x/y/c.jpg
+plans '.x.jpg -> out/.x.jpg' -d out --include '*.jpg' .x.jpg
+plans '' -d out --exclude '*.jpg' .x.jpg
+
+# ---- Lists ----
+
+printf 'b.jpg\n\n-d.jpg\nsub/c.jpg' >list
+plans 'a.jpg -> out/a.jpg
+b.jpg -> out/b.jpg
+-d.jpg -> out/-d.jpg
+sub/c.jpg -> out/c.jpg' -d out --files-from list a.jpg
+printf 'a\nb.jpg\0photos/a\0c d.jpg\0' >list0
+plans 'a\nb.jpg -> out/a\nb.jpg
+photos/a/d.tga -> out/d.tga
+c d.jpg -> out/c d.jpg' -r -d out -0 --files-from list0
+gimgxf copy --dry-run -d out --files-from - <list >stdout
+check 'a list on standard input' [ "$(inputs)" = 'b.jpg
+-d.jpg
+sub/c.jpg' ]
+: >list
+plans '' -d out --files-from list
+printf 'a.jpg\r\n' >list
+plans 'a.jpg\x0d -> out/a.jpg\x0d' -d out --files-from list
+refuses '--files-from: line 2 of list0 holds a NUL; is --null missing?' \
+    -d out --files-from list0
+refuses '--files-from: none: No such file or directory' -d out --files-from none
+refuses '--files-from: photos: Is a directory' -d out --files-from photos
+printf -- '-\n' >list
+refuses 'standard input is not for batches; the file - is ./-' \
+    -d out --files-from list
+
+# Names of any bytes.
+printf '%s\n' 'a "b".jpg' "c'd.jpg" 'e -> f.jpg' $'esc\033[31m.jpg' \
+    $'\377\376.jpg' 'ü.jpg' 'g\h.jpg' >list
+plans 'a "b".jpg -> out/a "b".jpg
+c'\''d.jpg -> out/c'\''d.jpg
+e -> f.jpg -> out/e -> f.jpg
+esc\x1b[31m.jpg -> out/esc\x1b[31m.jpg
+\xff\xfe.jpg -> out/\xff\xfe.jpg
+ü.jpg -> out/ü.jpg
+g\h.jpg -> out/g\h.jpg' -d out --files-from list
+gives 0 '' --dry-run --json rotate90 -d out --files-from list
+check 'JSON has the same bytes' python3 - <<'PY'
+import json, sys
+rows = [json.loads(line) for line in open('stdout', encoding='utf-8',
+                                          errors='surrogatepass')]
+names = open('list', 'rb').read().split(b'\n')[:-1]
+sys.exit(rows != [{'input': n, 'output': 'out/' + n, 'op': 'rotate90'}
+                  for n in (os_name.decode('utf-8', 'surrogateescape')
+                            for os_name in names)])
+PY
+
+# ---- Names of outputs ----
+
+plans 'photos/a.jpg -> out/a.png
+b.PNG -> out/b.PNG
+c -> out/c.png
+d.tar.gz -> out/d.tar.png
+.e -> out/.e.png' -d out --format PNG photos/a.jpg b.PNG c d.tar.gz .e
+plans 'a.jpg -> out/a.jpg
+b.JPE -> out/b.JPE
+c.png -> out/c.jpeg' -d out --format jpeg a.jpg b.JPE c.png
+plans 'a.pgm -> out/a.ppm
+b.PPM -> out/b.PPM' -d out --format ppm a.pgm b.PPM
+plans 'photos/2020/c.PNG -> out/2020/c.bmp' \
+    -r -d out --format bmp --include '*.PNG' photos
+
+plans 'a/b.jpg -> a/b-rotated.jpg
+c.png -> ./c-rotated.png
+/d/e.bmp -> /d/e-rotated.bmp
+/f.bmp -> /f-rotated.bmp
+../g.pam -> ../g-rotated.pam
+h//i.tga -> h/i-rotated.tga' -o '{dir}/{stem}-rotated.{ext}' \
+    a/b.jpg c.png /d/e.bmp /f.bmp ../g.pam h//i.tga
+plans 'photo -> photo-r
+.x -> .x-r
+b.jpg -> b-r.jpg' -o '{stem}-r.{ext}' photo .x b.jpg
+plans 'photo -> photo-r.png
+b.jpg -> b-r.png' -o '{stem}-r.{ext}' --format png photo b.jpg
+plans 'a.jpg -> {copy}0001.jpg
+b.jpg -> {copy}0002.jpg' -o '{{{op}}}{n:4}.{ext}' a.jpg b.jpg
+gives 0 '' --dry-run -o '{op}-{n}-{n:1}.jpg' cw,fliph a.jpg
+check 'the canonical operation' [ "$(cat stdout)" = 'a.jpg -> transpose-1-1.jpg' ]
+plans 'a.jpg -> x/y.jpg' -o x/y.jpg a.jpg
+plans 'a.jpg -> out/x/y.jpg' -d out -o x/y.jpg a.jpg
+plans 'a/b.jpg -> out/a/b.jpg' -d out -o '{dir}/{stem}.{ext}' a/b.jpg
+plans 'x/- -> ./-' -o '{stem}' x/-
+plans 'x/- -> x/-' -i x/-
+refuses '--output: standard output is not for batches; the file - is ./-' \
+    -o - a.jpg
+refuses '--output: {name} is no field; there are {dir}, {stem}, {ext}, {op}, '\
+'{n}, and {n:4} with zeros before it' -o '{name}.jpg' a.jpg
+for field in n: n:0 n:21 n:x 'n: 4' n:4x '' 'stem:4' Stem; do
+    refuses "--output: {$field} is no field; there are {dir}, {stem}, {ext}, \
+{op}, {n}, and {n:4} with zeros before it" -o "{$field}.jpg" a.jpg
+done
+refuses '--output: a { without }; as text it is {{' -o 'x{stem.jpg' a.jpg
+refuses '--output: a { without }; as text it is {{' -o 'x{st{em}.jpg' a.jpg
+refuses '--output: a } without {; as text it is }}' -o 'x}.jpg' a.jpg
+refuses "'out/', what a.jpg becomes, is no name of a file" -o 'out/' a.jpg
+refuses "'', what a becomes, is no name of a file" -o '{ext}' a
+refuses "'out/.', what a.jpg becomes, is no name of a file" -o 'out/.' a.jpg
+
+# The format has to be known.
+plans 'a.xyz -> out/a.xyz' -d out a.xyz
+refuses 'out/a.xyz: the name does not say which format to write; --format does' \
+    -o 'out/{stem}.xyz' a.jpg
+refuses 'a: the name does not say which format to write; --format does' \
+    -o '{stem}' a.jpg
+plans 'a.jpg -> a' -o '{stem}' --format png a.jpg
+
+# What leaves the folder.
+refuses 'out/../a.jpg, what ../a.jpg becomes, would leave out by way of ..' \
+    -o 'out/{dir}/{stem}.{ext}' ../a.jpg
+refuses 'out/../a.jpg, what a.jpg becomes, would leave out by way of ..' \
+    -d out -o '../{stem}.{ext}' a.jpg
+refuses '{dir} of /x/a.jpg begins with /, so its output cannot be below out' \
+    -d out -o '{dir}/{stem}.{ext}' /x/a.jpg
+refuses '--output: /x/{stem}.{ext} would be below --directory, so it has no / '\
+'before it' -d out -o '/x/{stem}.{ext}' a.jpg
+plans '../a.jpg -> ../out/a.jpg' -o '../out/{stem}.{ext}' ../a.jpg
+plans '../a.jpg -> ../a-1.jpg' -o '{dir}/{stem}-1.{ext}' ../a.jpg
+plans 'a..b/c...jpg -> out/a..b/c...jpg' -o 'out/{dir}/{stem}.{ext}' \
+    a..b/c...jpg
+mkdir -p held/real held/sub
+ln -s real held/inside
+ln -s ../elsewhere held/outside
+ln -s ../../elsewhere held/sub/up
+ln -s ../elsewhere/e.jpg held/final.jpg
+ln -s ../elsewhere/none.jpg held/dangling.jpg
+ln -s real/x.jpg held/within.jpg
+ln -s circle.jpg held/circle.jpg
+ln -s held heldlink
+plans 'inside/a.jpg -> held/inside/a.jpg' -o 'held/{dir}/{stem}.{ext}' \
+    inside/a.jpg
+refuses 'held/outside/a.jpg, what outside/a.jpg becomes, would leave held: '\
+'held/outside is a link to elsewhere' -o 'held/{dir}/{stem}.{ext}' outside/a.jpg
+refuses 'held/sub/up/new/a.jpg, what sub/up/new/a.jpg becomes, would leave '\
+'held: held/sub/up is a link to elsewhere' \
+    -o 'held/{dir}/{stem}.{ext}' sub/up/new/a.jpg
+refuses 'held/final.jpg, what final.jpg becomes, would leave held: '\
+'held/final.jpg is a link to elsewhere' -d held final.jpg
+refuses 'held/dangling.jpg, what dangling.jpg becomes, would leave held: '\
+'held/dangling.jpg is a link to elsewhere' -d held dangling.jpg
+refuses 'heldlink//final.jpg, what final.jpg becomes, would leave heldlink/: '\
+'heldlink//final.jpg is a link to elsewhere' -o 'heldlink//{stem}.{ext}' \
+    final.jpg
+plans 'within.jpg -> held/within.jpg' -d held within.jpg
+plans 'circle.jpg -> held/circle.jpg' -d held circle.jpg
+plans 'a.jpg -> heldlink/a.jpg' -d heldlink a.jpg
+plans 'held/final.jpg -> held/final.jpg' -i held/final.jpg
+
+# Too long for a name.
+long=$(printf '%0250d/' 1 2 3 4 5 6 7 8)$(printf '%0250d/' 1 2 3 4 5 6 7 8)
+gives 0 '' --dry-run copy -d out "${long}a.jpg"
+gimgxf --dry-run copy -d out "${long}${long}a.jpg" 2>stderr
+check 'an input that is too long' [ $? = 2 ]
+check 'and is told' grep -q 'the name of an input is longer than a name can' \
+    stderr
+gimgxf --dry-run copy -o "{dir}/${long:0:200}/{stem}.{ext}" "${long}a.jpg" \
+    2>stderr
+check 'an output that is too long' [ $? = 2 ]
+check 'and is told' grep -q 'a.jpg becomes is longer than a name can' stderr
+
+# ---- Outputs that would be lost ----
+
+refuses "x/a.jpg and y/a.jpg would both become out/a.jpg; -o \
+'{dir}/{stem}.{ext}' keeps them apart" -d out x/a.jpg y/a.jpg
+plans 'x/a.jpg -> out/x/a.jpg
+y/a.jpg -> out/y/a.jpg' -d out -o '{dir}/{stem}.{ext}' x/a.jpg y/a.jpg
+refuses 'x/a.jpg and /y/a.jpg would both become out/a.jpg; {n} in --output '\
+'keeps them apart' -d out x/a.jpg /y/a.jpg
+refuses 'a.jpg and a.bmp would both become out/a.png; {n} in --output keeps '\
+'them apart' -d out --format png a.jpg a.bmp
+refuses 'a.jpg is named twice, and would become out/a.jpg both times' \
+    -d out a.jpg b.jpg a.jpg
+plans 'a.jpg -> 1.jpg
+a.jpg -> 2.jpg' -o '{n}.jpg' a.jpg a.jpg
+refuses 'x/a.jpg and ./x//a.jpg would both become x//a-r.jpg; {n} in --output '\
+'keeps them apart' -o '{dir}//{stem}-r.{ext}' x/a.jpg ./x//a.jpg
+refuses 'n/../x/a.jpg and x/a.jpg would both become n/../x/a-r.jpg; {n} in --output '\
+'keeps them apart' -o '{dir}/{stem}-r.{ext}' n/../x/a.jpg x/a.jpg
+refuses "$PWD/x/a.jpg and x/a.jpg are the same file, which cannot be replaced \
+twice" -i "$PWD/x/a.jpg" x/a.jpg
+refuses 'inside/a.jpg and real/a.jpg would both become held/inside/a.jpg; {n} in '\
+'--output keeps them apart' -o 'held/{dir}/{stem}.{ext}' inside/a.jpg real/a.jpg
+refuses 'real/x.jpg and within.jpg would both become held/real/x.jpg; {n} in '\
+'--output keeps them apart' -o 'held/{dir}/{stem}.{ext}' real/x.jpg within.jpg
+refuses 'photos/other/e.jpg and elsewhere/e.jpg are the same file, which cannot '\
+'be replaced twice' -i photos/other/e.jpg elsewhere/e.jpg
+refuses 'elsewhere/e.jpg and photos/link.jpg are the same file, which cannot be '\
+'replaced twice' -i elsewhere/e.jpg photos/link.jpg
+refuses 'photos/b.jpg is named twice, and would become photos/b.jpg both times' \
+    -r -i photos photos/b.jpg
+
+# Hard links have their own names, and stay what they are.
+mkdir hard
+touch hard/a.jpg
+ln hard/a.jpg hard/b.jpg
+plans 'hard/a.jpg -> hard/a.jpg
+hard/b.jpg -> hard/b.jpg' -i hard/a.jpg hard/b.jpg
+plans 'hard/a.jpg -> hard/b.jpg' -o hard/b.jpg hard/a.jpg
+
+refuses 'x/a.jpg and y/a.jpg would both become out/a.jpg; {dir} in --output '\
+'keeps them apart' -o 'out/{stem}.{ext}' x/a.jpg y/a.jpg
+refuses 'a.jpg and b.jpg would both become c.jpg; {n} in --output keeps them '\
+'apart' -o c.jpg a.jpg b.jpg
+
+# An output that is another's input, whatever it is called, or yet to be made.
+refuses 'a2.jpg, what a.jpg becomes, is itself an input' \
+    -o '{stem}2.jpg' a.jpg a2.jpg
+refuses './x/a2.jpg, what ./x/a.jpg becomes, is itself an input' \
+    -o '{dir}/{stem}2.jpg' x/a2.jpg ./x/a.jpg
+refuses 'photos/other/e.jpg, what photos/e.jpg becomes, is itself an input' \
+    -o '{dir}/other/{stem}.{ext}' elsewhere/e.jpg photos/e.jpg
+plans 'a.jpg -> a.jpg' -o '{stem}.{ext}' a.jpg
+plans 'x/a.jpg -> x/a.jpg' -d x x/a.jpg
+plans 'photos/link.jpg -> elsewhere/e.jpg' -o elsewhere/e.jpg photos/link.jpg
+
+# A file that is mounted twice has two names and one inode, as it has on a file
+# system without upper and lower case.
+mkdir twice
+touch twice/{a,b}.jpg
+if unshare -m sh -c 'mount --bind twice/a.jpg twice/b.jpg' 2>/dev/null; then
+    unshare -m sh -c 'mount --bind twice/a.jpg twice/b.jpg && "$@"' sh \
+        "$program" copy --dry-run -i twice/a.jpg twice/b.jpg >stdout 2>stderr
+    check 'a file with two names' [ "$(cat stderr)" = "gimgxf: twice/a.jpg \
+and twice/b.jpg are the same file, which cannot be replaced twice" ]
+else
+    echo 'skipped a file that is mounted twice: nothing can be mounted here'
+fi
+
+# ---- Shards ----
+
+# shard K/N ROOT: the inputs of a shard, as they stand below the root.
+shard() {
+    (cd "$2" && "$program" copy --dry-run -r -d "$PLACE/out" --shard "$1" .) |
+        sed 's/ -> .*//; s/^..//'
+}
+mkdir -p many/{a,b,c}
+touch many/{a,b,c}/{1..300}.jpg
+cp -r many copied
+for k in 1 2 3 4 5 6 7; do
+    shard $k/7 many >part$k
+    gimgxf copy --dry-run -r -d out --shard $k/7 copied |
+        sed 's/ -> .*//; s/^copied.//' >copy$k
+    check "share $k is the same below another root" same part$k copy$k
+    check "share $k is about as large as the others" \
+        [ $((($(wc -l <part$k) - 900 / 7) ** 2)) -lt 1600 ]
+done
+check 'all shares are all, each once' [ "$(sort part?)" = \
+    "$(cd many && find . -name '*.jpg' | sed 's/^..//' | sort)" ]
+check 'whose share a name is does not change' python3 - <<'EOF'
+import sys
+def mixed(name):
+    h = 0xcbf29ce484222325
+    for byte in name:
+        h = (h ^ byte) * 0x100000001b3 % 2**64
+    h = (h ^ h >> 33) * 0xff51afd7ed558ccd % 2**64
+    h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53 % 2**64
+    return h ^ h >> 33
+sys.exit(any(mixed(name) % 7 != k for k in range(7)
+             for name in open(f'part{k + 1}', 'rb').read().split(b'\n')[:-1]))
+EOF
+gives 0 '' --dry-run copy -r -o 'out/{n}.jpg' --shard 1/1 many
+sort stdout >want
+for k in 1 2 3; do
+    gimgxf --dry-run copy -r -o 'out/{n}.jpg' --shard $k/3 many
+done | sort >got
+check 'a number does not depend on the shares' same want got
+for k in 1 2; do
+    refuses 'x/a.jpg is named twice, and would become out/a.jpg both times' \
+        -d out --shard $k/2 x/a.jpg x/a.jpg
+done
+
+# ---- Very many ----
+
+seq -f 'some/directory/%06.0f.jpg' 100000 >list
+begin=$(date +%s%N)
+gives 0 '' --dry-run copy -d out --files-from list
+took=$((($(date +%s%N) - begin) / 1000000))
+check 'all are there' [ "$(wc -l <stdout)" = 100000 ]
+check "100000 names take no longer than 5 s, but ${took} ms" [ $took -lt 5000 ]
+echo some/directory/000001.jpg >>list
+refuses 'some/directory/000001.jpg is named twice, and would become '\
+'out/000001.jpg both times' -d out --files-from list
+finish
