@@ -92,8 +92,12 @@ if reader --version >/dev/null 2>&1; then
         -d out closed)" = 'closed/no.d -> out/no.d
 closed/y.jpg -> out/y.jpg' ]
     check 'it is no matter what it would become' [ "$(reader --dry-run copy \
-        -r -o '{stem}-{n}.png' closed)" = 'closed/no.d -> no-1.png
-closed/y.jpg -> y-2.png' ]
+        -r -o 'same.png' closed)" = 'closed/no.d -> same.png
+closed/y.jpg -> same.png' ]
+    touch closed/y.ng
+    check 'nor whether that is a name' [ "$(reader --dry-run copy -r \
+        -o '{stem}.p{ext}' --include '*.ng' closed)" = 'closed/no.d -> no.pd
+closed/y.ng -> y.png' ]
 else
     echo 'skipped a directory that cannot be read: root reads it'
 fi
@@ -108,6 +112,7 @@ photos/link.jpg -> out/link.jpg' -r -d out --include '*.jpg' photos
 plans 'photos/notes.txt -> out/notes.txt
 photos/plain -> out/plain' -r -d out --include 'notes*' --include plain photos
 plans 'photos/.hidden.jpg -> out/.hidden.jpg' -r -d out --include '.h*' photos
+plans 'photos/.hidden.jpg -> out/.hidden.jpg' -r -d out --include '.*' photos
 plans 'photos/.thumbs/t.jpg -> out/.thumbs/t.jpg' \
     -r -d out --include '.thumbs/*' photos
 plans 'photos/2020/.cache/s.png -> out/2020/.cache/s.png' \
