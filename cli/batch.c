@@ -125,18 +125,16 @@ static void note_result(struct batch *batch, struct task *task)
 static int done_before(struct batch *batch, struct task *task, bool *done)
 {
     struct record record = record_of(&task->job);
-    *done = false;
-    if (!batch->history)
-        return 0;
-    switch (history_says(batch->history, &record)) {
-    case VERDICT_TODO:
-        return 0;
-    case VERDICT_DONE:
-        *done = true;
-        return 0;
-    case VERDICT_CHANGED:
-        break;
+    enum verdict verdict = batch->history
+                               ? history_says(batch->history, &record)
+                               : VERDICT_TODO;
+    *done = verdict == VERDICT_DONE || verdict == VERDICT_REPLACED;
+    if (verdict == VERDICT_REPLACED && batch->manifest) {
+        record.status = "done";
+        return note(batch, &record, false, &task->err);
     }
+    if (verdict != VERDICT_CHANGED)
+        return 0;
     return fail(&task->err, "a run was ended while it replaced this file, "
                             "which has changed since: it may be turned or not; "
                             "--resume leaves it alone");

@@ -85,7 +85,7 @@ static enum verdict of_ready(const struct entry *entry)
         return VERDICT_CHANGED;
     if (is_as_long_as_written(&st, held) &&
         is_what_was_written(entry->output, held))
-        return VERDICT_DONE;
+        return VERDICT_REPLACED;
     bool ambiguous = !held->summed && held->size == held->written;
     return is_as_read(&st, held) && !ambiguous ? VERDICT_TODO : VERDICT_CHANGED;
 }
@@ -111,13 +111,15 @@ static enum verdict of_done(const struct entry *entry)
                                                      : VERDICT_TODO;
 }
 
-enum verdict history_says(const struct history *history,
-                          const struct record *job)
+enum verdict history_says(const struct history *history, struct record *job)
 {
     const struct entry *entry = ledger_find(&history->ledger, job);
     if (entry && entry->held.told == TOLD_DONE)
         return of_done(entry);
-    if (entry && entry->held.told == TOLD_READY)
-        return of_ready(entry);
-    return VERDICT_TODO;
+    if (!entry || entry->held.told != TOLD_READY)
+        return VERDICT_TODO;
+    job->size = entry->held.size;
+    job->mtime = entry->held.mtime;
+    job->written = entry->held.written;
+    return of_ready(entry);
 }

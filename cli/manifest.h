@@ -57,16 +57,18 @@ int history_read(struct history **history, const char *name, struct err *err);
 enum verdict {
     VERDICT_TODO,
     VERDICT_DONE,
+    VERDICT_REPLACED, /* it was about to be replaced, and it was: that it is
+                         done is still to be noted */
     VERDICT_CHANGED, /* it was about to be replaced, and is now neither what it
                         was nor what it was to become: nobody can tell */
 };
 
-/* What is to be done of a job, of which input, output, op and options are set.
+/* What is to be done of a job, of which input, output, op and options are set;
+ * size, mtime and written are filled in if it was replaced.
  * Looks at the files: an output that is gone or has another size, or an input
  * that has changed since, is to be done again; what was replaced in place was
  * its own input and is done once. For any number of threads. */
-enum verdict history_says(const struct history *history,
-                          const struct record *job);
+enum verdict history_says(const struct history *history, struct record *job);
 
 void history_free(struct history *history);
 
