@@ -160,12 +160,13 @@ refuses 'standard input is not for batches; the file - is ./-' \
 
 # Names of any bytes.
 printf '%s\n' 'a "b".jpg' "c'd.jpg" 'e -> f.jpg' $'esc\033[31m.jpg' \
-    $'\377\376.jpg' 'ü.jpg' 'g\h.jpg' >list
+    $'\377\376.jpg' $'del\177.jpg' 'ü.jpg' 'g\h.jpg' >list
 plans 'a "b".jpg -> out/a "b".jpg
 c'\''d.jpg -> out/c'\''d.jpg
 e -> f.jpg -> out/e -> f.jpg
 esc\x1b[31m.jpg -> out/esc\x1b[31m.jpg
 \xff\xfe.jpg -> out/\xff\xfe.jpg
+del\x7f.jpg -> out/del\x7f.jpg
 ü.jpg -> out/ü.jpg
 g\h.jpg -> out/g\h.jpg' -d out --files-from list
 gives 0 '' --dry-run --json rotate90 -d out --files-from list
