@@ -25,7 +25,7 @@
 
 /* A worker may be so many files ahead of one that takes long, since they are
  * told in order. */
-enum { AHEAD = 64 };
+enum { AHEAD = 32 };
 
 struct task {
     struct item item;
@@ -257,7 +257,7 @@ static void show_plan(struct batch *batch)
         task.job.opts = batch->opts;
         if (done_before(batch, &task, &done))
             report_error(task.item.input, task.err.text);
-        else if (!done)
+        else if (!done && !job_is_skipped(&task.job))
             report_plan(&task.job);
     }
 }

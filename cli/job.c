@@ -407,7 +407,7 @@ static int run_stages(struct work *w, enum stage first, enum stage last,
     return status;
 }
 
-static enum skipped why_skipped(const struct job *job)
+enum skipped job_is_skipped(const struct job *job)
 {
     if (job->opts->no_clobber && file_exists(job->output))
         return SKIPPED_EXISTS;
@@ -420,7 +420,7 @@ struct work *job_read(const struct job *job, struct result *result,
                       struct err *err)
 {
     struct work *w = calloc(1, sizeof *w);
-    *result = (struct result){ .skipped = why_skipped(job) };
+    *result = (struct result){ .skipped = job_is_skipped(job) };
     if (!w) {
         fail(err, "no memory for a job");
         return NULL;

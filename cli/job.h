@@ -73,6 +73,9 @@ struct result {
  * more, as of files that are replaced; else it fails. */
 int job_choose_format(struct job *job, struct err *err);
 
+/* Whether the options have it left out, by what stands there now. */
+enum skipped job_is_skipped(const struct job *job);
+
 /* Does the job. On failure nothing was written, and `result` says how far it
  * came. */
 int job_run(const struct job *job, struct result *result, struct err *err);

@@ -99,6 +99,11 @@ check 'update: a newer one stays' \
     [ "$(stat -c %Y up/001.png)" = "$(date -d 2031-01-01 +%s)" ]
 check 'update: told' grep -qx 'gimgxf: 0 of 1 done, 1 skipped' said
 
+gimgxf rotate90 -u -d up --dry-run in/001.png in/004.png >said
+check 'update: planned' diff - said <<'END'
+in/004.png -> up/004.png
+END
+
 # Names that are no words.
 mkdir odd
 printf -v tab 'a\tb.png'
