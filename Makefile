@@ -8,6 +8,7 @@
 #                      installed, as make deps-bench does
 #   make bench-files   measure whole processes beside other programs, which
 #                      make deps-bench installs; bench-png, bench-jpeg: on these
+#   make bench-batch   measure batches, beside other programs and by processors
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
 #   make install       to PREFIX, below DESTDIR
@@ -104,7 +105,7 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu bench-files bench-png bench-jpeg \
+.PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu bench-files bench-png bench-jpeg bench-batch \
         check check-all check-whole check-clang check-cpu check-sanitize \
         check-tsan check-gpu check-man fuzz tests install uninstall format clean
 all: $(BUILD)/gimgxf
@@ -248,6 +249,8 @@ bench-png: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench png
 bench-jpeg: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench jpeg
+bench-batch: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench-batch
 
 # The CPU beside other libraries, each where its header is; Debian's libyuv tells
 # pkg-config nothing. What is installed may change, so that is asked each time.
