@@ -17,21 +17,50 @@ enum { TICK_MS = 100 };
 
 struct crew {
     struct crew_opts opts;
-    pthread_t *thread; /* the workers, then the one that tells */
+    pthread_t *thread; /* the workers, then the one that ticks */
     unsigned threads;
     unsigned started;  /* workers that have taken their number */
     unsigned char *task;
     bool *done;
     size_t told, taken, given;
-    size_t under_way;
     bool closing;
+    bool telling; /* some thread is, and tells also what is done meanwhile */
     pthread_mutex_t lock;
-    pthread_cond_t room, work, ready;
+    pthread_cond_t room, work, told_all;
 };
 
 static void *task_at(const struct crew *crew, size_t i)
 {
     return crew->task + i % crew->opts.window * crew->opts.task_size;
+}
+
+/* Tells of what is done, in order, and ticks. The lock is held, but not while it
+ * tells: who comes meanwhile leaves it to this thread. That is a worker as a
+ * rule, so nobody has to be waked for it. */
+static void tell(struct crew *crew)
+{
+    const struct crew_opts *opts = &crew->opts;
+    size_t window = opts->window;
+    if (crew->telling)
+        return;
+    crew->telling = true;
+    do {
+        bool done = crew->told < crew->given && crew->done[crew->told % window];
+        pthread_mutex_unlock(&crew->lock);
+        if (done)
+            opts->tell(opts->context, task_at(crew, crew->told));
+        if (opts->tick)
+            opts->tick(opts->context);
+        pthread_mutex_lock(&crew->lock);
+        if (done)
+            crew->done[crew->told++ % window] = false;
+    } while (crew->told < crew->given && crew->done[crew->told % window]);
+    crew->telling = false;
+    /* Whoever gives tasks is waked for many at a time. */
+    if (crew->given - crew->told <= window / 2)
+        pthread_cond_signal(&crew->room);
+    if (crew->told == crew->given)
+        pthread_cond_broadcast(&crew->told_all);
 }
 
 static void *work(void *argument)
@@ -50,9 +79,8 @@ static void *work(void *argument)
         crew->opts.work(crew->opts.context, number, task_at(crew, i));
         pthread_mutex_lock(&crew->lock);
         crew->done[i % crew->opts.window] = true;
-        crew->under_way--;
         if (i == crew->told)
-            pthread_cond_signal(&crew->ready);
+            tell(crew);
     }
     pthread_mutex_unlock(&crew->lock);
     return NULL;
@@ -69,28 +97,14 @@ static void wait_a_tick(pthread_cond_t *cond, pthread_mutex_t *lock)
     pthread_cond_timedwait(cond, lock, &until);
 }
 
-static void *tell(void *argument)
+static void *tick(void *argument)
 {
     struct crew *crew = argument;
-    const struct crew_opts *opts = &crew->opts;
     signals_elsewhere();
     pthread_mutex_lock(&crew->lock);
     while (!crew->closing || crew->told < crew->given) {
-        size_t slot = crew->told % opts->window;
-        bool done = crew->told < crew->given && crew->done[slot];
-        if (!done)
-            wait_a_tick(&crew->ready, &crew->lock);
-        pthread_mutex_unlock(&crew->lock);
-        if (done)
-            opts->tell(opts->context, task_at(crew, crew->told));
-        if (opts->tick)
-            opts->tick(opts->context);
-        pthread_mutex_lock(&crew->lock);
-        if (done) {
-            crew->done[slot] = false;
-            crew->told++;
-            pthread_cond_signal(&crew->room);
-        }
+        wait_a_tick(&crew->told_all, &crew->lock);
+        tell(crew);
     }
     pthread_mutex_unlock(&crew->lock);
     return NULL;
@@ -99,7 +113,7 @@ static void *tell(void *argument)
 static bool start_threads(struct crew *crew)
 {
     for (unsigned i = 0; i <= crew->opts.workers; i++) {
-        void *(*run)(void *) = i < crew->opts.workers ? work : tell;
+        void *(*run)(void *) = i < crew->opts.workers ? work : tick;
         if (pthread_create(&crew->thread[i], NULL, run, crew))
             return false;
         crew->threads++;
@@ -112,7 +126,7 @@ static void join_threads(struct crew *crew)
     pthread_mutex_lock(&crew->lock);
     crew->closing = true;
     pthread_cond_broadcast(&crew->work);
-    pthread_cond_broadcast(&crew->ready);
+    pthread_cond_broadcast(&crew->told_all);
     pthread_mutex_unlock(&crew->lock);
     for (unsigned i = 0; i < crew->threads; i++)
         pthread_join(crew->thread[i], NULL);
@@ -133,7 +147,7 @@ struct crew *crew_open(const struct crew_opts *opts)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&crew->room, &monotonic);
     pthread_cond_init(&crew->work, &monotonic);
-    pthread_cond_init(&crew->ready, &monotonic);
+    pthread_cond_init(&crew->told_all, &monotonic);
     pthread_condattr_destroy(&monotonic);
     if (crew->thread && crew->task && crew->done && start_threads(crew))
         return crew;
@@ -160,17 +174,8 @@ void crew_give(struct crew *crew)
 {
     pthread_mutex_lock(&crew->lock);
     crew->given++;
-    crew->under_way++;
     pthread_cond_signal(&crew->work);
     pthread_mutex_unlock(&crew->lock);
-}
-
-size_t crew_left(struct crew *crew)
-{
-    pthread_mutex_lock(&crew->lock);
-    size_t left = crew->under_way;
-    pthread_mutex_unlock(&crew->lock);
-    return left;
 }
 
 void crew_close(struct crew *crew)
@@ -181,7 +186,7 @@ void crew_close(struct crew *crew)
     pthread_mutex_destroy(&crew->lock);
     pthread_cond_destroy(&crew->room);
     pthread_cond_destroy(&crew->work);
-    pthread_cond_destroy(&crew->ready);
+    pthread_cond_destroy(&crew->told_all);
     free(crew->thread);
     free(crew->task);
     free(crew->done);

@@ -1,6 +1,6 @@
 /* Workers that do tasks side by side. Results are told in the order in which
- * the tasks were given, by a thread of its own, so that whoever gives them may
- * wait for something else meanwhile. */
+ * the tasks were given, one at a time, by whichever worker is there first:
+ * whoever gives the tasks may wait for something else meanwhile. */
 #ifndef CLI_CREW_H
 #define CLI_CREW_H
 
@@ -18,8 +18,8 @@ struct crew_opts {
     void (*work)(void *context, unsigned worker, void *task);
     /* Tells of a task that is done, in order, and ends it. */
     void (*tell)(void *context, void *task);
-    /* Is called by the same thread, after each task and when a while passes
-     * without one. May be NULL. */
+    /* Is called after each of these and when a while passes without one, and
+     * never beside them. May be NULL. */
     void (*tick)(void *context);
     void *context;
 };
@@ -32,9 +32,6 @@ struct crew *crew_open(const struct crew_opts *opts);
  * one thread. */
 void *crew_room(struct crew *crew, bool (*stop)(void *context));
 void crew_give(struct crew *crew);
-
-/* How many tasks have been given and are not done. */
-size_t crew_left(struct crew *crew);
 
 /* Waits until all that was given is told, and ends the threads. */
 void crew_close(struct crew *crew);

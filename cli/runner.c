@@ -88,10 +88,14 @@ static int make_on_many(struct runner *runner, struct job *job,
     return status;
 }
 
+/* A smaller file is done sooner than threads are started. */
+enum { WORTH_THREADS = 1 << 16 };
+
 static int make(struct runner *runner, struct job *job, struct work *work,
                 struct share *share, size_t left, struct err *err)
 {
-    unsigned threads = share_processors(share, left);
+    bool large = share->file >= WORTH_THREADS;
+    unsigned threads = share_processors(share, large ? left : SIZE_MAX);
     int status = threads > 1 ? make_on_many(runner, job, work, threads, err)
                              : job_make(work, err);
     share_return_processors(share);
