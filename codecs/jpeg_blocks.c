@@ -6,6 +6,7 @@
  * leaves to the memory manager. */
 #include "codecs/jpeg_blocks.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include <jerror.h>
@@ -26,30 +27,62 @@ static void clear_rows(struct jvirt_barray_control *array, uint32_t end)
     array->cleared = end;
 }
 
+static JBLOCKROW row_at(const struct jvirt_barray_control *array, uint32_t row)
+{
+    if (row < array->lead)
+        return array->before;
+    uint32_t y = array->first + (row - array->lead);
+    if (y >= array->end)
+        return array->behind;
+    if (y >= array->plane->height && array->below)
+        return array->below;
+    return plane_row(array->plane, y);
+}
+
 static JBLOCKARRAY access_rows(j_common_ptr cinfo,
                                struct jvirt_barray_control *array,
                                JDIMENSION start, JDIMENSION count,
                                boolean writable)
 {
-    uint32_t room = rows_of(array->plane);
-    if (count > MAX_SAMP_FACTOR || start > room || count > room - start) {
+    uint32_t rows = array->lead + (array->end - array->first);
+    if (count > MAX_SAMP_FACTOR ||
+        (!array->behind && (start > rows || count > rows - start))) {
         cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
         cinfo->err->error_exit(cinfo);
     }
-    if (writable)
-        clear_rows(array, start + count);
+    if (writable) /* to those who write no rows come before */
+        clear_rows(array, array->first +
+                              (start + count < rows ? start + count : rows));
     for (JDIMENSION i = 0; i < count; i++)
-        array->row[i] = plane_row(array->plane, start + i);
+        array->row[i] = row_at(array, start + i);
     return array->row;
+}
+
+static void lend(struct blocks *blocks, unsigned i, const struct plane *plane,
+                 uint32_t first, uint32_t end)
+{
+    blocks->array[i] = (struct jvirt_barray_control){
+        .plane = plane, .first = first, .end = end, .cleared = first
+    };
+    blocks->list[i] = &blocks->array[i];
 }
 
 void blocks_lend(struct blocks *blocks, const struct image *img,
                  j_common_ptr cinfo)
 {
+    for (unsigned i = 0; i < img->nplanes; i++)
+        lend(blocks, i, &img->plane[i], 0, rows_of(&img->plane[i]));
+    cinfo->mem->access_virt_barray = access_rows;
+}
+
+void blocks_lend_rows(struct blocks *blocks, const struct image *img,
+                      j_common_ptr cinfo, const uint32_t down[BLOCKS_PLANES],
+                      uint32_t first, uint32_t end, bool blank)
+{
     for (unsigned i = 0; i < img->nplanes; i++) {
-        blocks->array[i] =
-            (struct jvirt_barray_control){ .plane = &img->plane[i] };
-        blocks->list[i] = &blocks->array[i];
+        lend(blocks, i, &img->plane[i], first * down[i], end * down[i]);
+        if (blank)
+            blocks->array[i].cleared = UINT32_MAX;
     }
     cinfo->mem->access_virt_barray = access_rows;
 }
@@ -61,19 +94,37 @@ void blocks_finish(struct blocks *blocks)
             clear_rows(&blocks->array[i], rows_of(blocks->array[i].plane));
 }
 
+/* A look at the coefficients by several threads, each at bands of planes. */
+enum { BANDS = 16 };
+struct look {
+    const struct image *img;
+    atomic_bool standard;
+};
+
 /* T.81, F.1.2.1.1 and F.1.2.2.1: AC coefficients have up to 10 bits. So may DC
  * differences have 11, which those of 10 bits never exceed. */
-bool blocks_are_standard(const struct image *img)
+static void look_at_band(void *context, size_t i)
 {
-    for (unsigned i = 0; i < img->nplanes; i++)
-        for (uint32_t y = 0; y < img->plane[i].height; y++) {
-            const int16_t *at = plane_row(&img->plane[i], y);
-            uint16_t bits = 0;
-            for (uint32_t x = 0; x < img->plane[i].width; x++, at += DCTSIZE2)
-                for (unsigned k = 0; k < DCTSIZE2; k++)
-                    bits |= (uint16_t)(at[k] ^ (at[k] >> 15));
-            if (bits > 1023)
-                return false;
-        }
-    return true;
+    struct look *look = context;
+    const struct plane *plane = &look->img->plane[i / BANDS];
+    uint64_t height = plane->height;
+    uint64_t end = height * (i % BANDS + 1) / BANDS;
+    for (uint64_t y = height * (i % BANDS) / BANDS; y < end; y++) {
+        const int16_t *at = plane_row(plane, y);
+        uint16_t bits = 0;
+        for (uint32_t x = 0; x < plane->width; x++, at += DCTSIZE2)
+            for (unsigned k = 0; k < DCTSIZE2; k++)
+                bits |= (uint16_t)(at[k] ^ (at[k] >> 15));
+        if (bits > 1023)
+            look->standard = false;
+    }
+}
+
+bool blocks_are_standard(const struct image *img, struct pool *pool)
+{
+    struct look look = { .img = img, .standard = true };
+    bool large = img->size > 1 << 20; /* worth to wake other threads for */
+    pool_run(large ? pool : NULL, look_at_band, &look,
+             (size_t)img->nplanes * BANDS);
+    return look.standard;
 }

@@ -1,6 +1,6 @@
 /* Planes of blocks as the memory in which libjpeg keeps the coefficients of a
- * picture, so that they are decoded into their planes and encoded from them
- * without being copied. */
+ * picture, or of some rows of it, so that they are decoded into their planes
+ * and encoded from them without being copied. */
 #ifndef CODECS_JPEG_BLOCKS_H
 #define CODECS_JPEG_BLOCKS_H
 
@@ -10,13 +10,22 @@
 #include <jpeglib.h>
 
 #include "codecs/image.h"
+#include "codecs/pool.h"
 
 enum { BLOCKS_PLANES = 4 };
 
 struct blocks {
     struct jvirt_barray_control {
         const struct plane *plane;
-        uint32_t cleared; /* rows from the first on that have been zeroed */
+        /* Rows of the plane from `first` up to `end`, of which those up to
+         * `cleared` have been zeroed; or need not be. */
+        uint32_t first, end, cleared;
+        /* libjpeg may see more rows than these, all of them alike: `lead` rows
+         * before, rows of the picture's last MCUs below the plane, rows after
+         * `end`. NULL: there are none, and below the plane is what it has room
+         * for. */
+        uint32_t lead;
+        JBLOCKROW before, below, behind;
         JBLOCKROW row[MAX_SAMP_FACTOR]; /* those that libjpeg looks at */
     } array[BLOCKS_PLANES];
     jvirt_barray_ptr list[BLOCKS_PLANES];
@@ -27,11 +36,17 @@ struct blocks {
 void blocks_lend(struct blocks *blocks, const struct image *img,
                  j_common_ptr cinfo);
 
+/* The same for some rows of MCUs, `down` rows of blocks of each component in
+ * one of these. `blank`: rows need not be zeroed. */
+void blocks_lend_rows(struct blocks *blocks, const struct image *img,
+                      j_common_ptr cinfo, const uint32_t down[BLOCKS_PLANES],
+                      uint32_t first, uint32_t end, bool blank);
+
 /* Zeroes what has not been written to. */
 void blocks_finish(struct blocks *blocks);
 
 /* Whether all coefficients are among those for which the Huffman tables of
  * T.81, Annex K have a code. */
-bool blocks_are_standard(const struct image *img);
+bool blocks_are_standard(const struct image *img, struct pool *pool);
 
 #endif

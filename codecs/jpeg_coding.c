@@ -3,22 +3,48 @@
 
 #include <string.h>
 
+#include "codecs/big.h"
 #include "codecs/jpeg_blocks.h"
 
-enum { SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xcf };
+enum { SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xcf,
+       SOS = 0xda };
 
-size_t coding_find_frame(const uint8_t *file, size_t size)
+static bool is_frame(unsigned marker)
+{
+    return marker >= SOF0 && marker <= SOF15 && marker != DHT &&
+           marker != JPG && marker != DAC;
+}
+
+static bool is_scan(unsigned marker)
+{
+    return marker == SOS;
+}
+
+/* The second byte of the first such marker; 0: there is none. */
+static size_t find_marker(const uint8_t *file, size_t size,
+                          bool (*is)(unsigned marker))
 {
     size_t at = 2;
     while (at <= size && size - at >= 4 && file[at] == 0xff) {
         unsigned marker = file[at + 1];
-        if (marker >= SOF0 && marker <= SOF15 && marker != DHT &&
-            marker != JPG && marker != DAC)
+        if (is(marker))
             return at + 1;
         size_t length = (size_t)file[at + 2] << 8 | file[at + 3];
         at += marker == 0xff ? 1 : 2 + length; /* 0xff may be repeated */
     }
     return 0;
+}
+
+size_t coding_find_frame(const uint8_t *file, size_t size)
+{
+    return find_marker(file, size, is_frame);
+}
+
+size_t coding_find_data(const uint8_t *file, size_t size)
+{
+    size_t scan = find_marker(file, size, is_scan);
+    size_t at = scan ? scan + 1 + big16(file + scan + 1) : 0;
+    return at <= size ? at : 0;
 }
 
 /* How many MCUs a row has in a scan of all components (T.81, A.2). */
@@ -330,7 +356,7 @@ static bool needs_tables(const struct image *img, const struct save_opts *opts)
     if (meta->jpeg.arithmetic)
         return false;
     return img->cell != CELL_DCT || opts->optimize || !meta->jpeg.standard ||
-           !blocks_are_standard(img);
+           !blocks_are_standard(img, opts->pool);
 }
 
 void coding_set(j_compress_ptr c, const struct image *img,

@@ -25,6 +25,9 @@ struct scan {
  * first scan. */
 size_t coding_find_frame(const uint8_t *file, size_t size);
 
+/* Where the entropy-coded data of the first scan begins; 0: there is none. */
+size_t coding_find_data(const uint8_t *file, size_t size);
+
 /* Notes what the headers before the first scan say. */
 void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
 

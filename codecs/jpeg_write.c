@@ -10,13 +10,14 @@
 #include "codecs/jpeg_blocks.h"
 #include "codecs/jpeg_coding.h"
 #include "codecs/jpeg_planes.h"
+#include "codecs/jpeg_strips.h"
 #include "codecs/jpeg_tag.h"
+#include "codecs/jpeg_worker.h"
 #include "codecs/planes.h"
 
 enum {
     QUALITY = 98,      /* where none is asked for */
     QUALITY_FULL = 90, /* from here on chroma is not subsampled */
-    ROOM = 1 << 16,    /* asked for at least whenever the file is full */
 };
 
 /* A profile is written in up to 255 segments, with 14 bytes of each for its
@@ -26,7 +27,7 @@ enum { ICC_MAX = 255 * (SEGMENT_MAX - 14) };
 struct writer {
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr mgr;
-    struct jpeg_destination_mgr to;
+    struct jpeg_target target;
     struct bytes *file;
     jmp_buf out;
     const struct image *img;
@@ -35,6 +36,8 @@ struct writer {
     struct bytes *segment;   /* what each of them says now */
     struct bytes exif;       /* one more, after those of JFIF */
     struct blocks blocks;
+    struct mcus mcus;
+    struct strips *strips;
     uint8_t *row;
     struct err *err;
 };
@@ -61,33 +64,6 @@ static void on_message(j_common_ptr cinfo, int level)
         return;
     cinfo->err->format_message(cinfo, text);
     warn(w->opts->warnings, "%s", text);
-}
-
-/* libjpeg's own jpeg_mem_dest() leaves a pointer to freed memory if it runs out
- * of it. While libjpeg writes, the size of the file is all the room it has. */
-static void on_begin(j_compress_ptr c)
-{
-    struct writer *w = c->client_data;
-    size_t size = w->file->size;
-    if (!bytes_reserve(w->file, ROOM)) {
-        fail(w->err, "no memory for the encoded picture");
-        leave(w);
-    }
-    w->to.next_output_byte = w->file->data + size;
-    w->to.free_in_buffer = w->file->capacity - size;
-    w->file->size = w->file->capacity;
-}
-
-static boolean on_full(j_compress_ptr c)
-{
-    on_begin(c);
-    return TRUE;
-}
-
-static void on_end(j_compress_ptr c)
-{
-    struct writer *w = c->client_data;
-    w->file->size -= w->to.free_in_buffer;
 }
 
 static void set_colors(struct writer *w)
@@ -187,37 +163,54 @@ static void write_planes(struct writer *w)
     stored_planes_write(&w->c, w->img);
 }
 
-/* In the interface of version 8, which Ubuntu's library has, whoever writes
- * coefficients says what size they make; in that of 6b, Debian's, they make the
- * picture's. */
-#if JPEG_LIB_VERSION >= 80
-static void say_size(struct jpeg_compress_struct *c)
+static void write_blocks(struct writer *w, const struct image *img)
 {
-    c->jpeg_width = c->image_width;
-    c->jpeg_height = c->image_height;
-    c->min_DCT_h_scaled_size = c->min_DCT_v_scaled_size = DCTSIZE;
-}
-#else
-static void say_size(struct jpeg_compress_struct *c)
-{
-    (void)c;
-}
-#endif
-
-static void write_coded(struct writer *w)
-{
-    say_size(&w->c);
-    blocks_lend(&w->blocks, w->img, (j_common_ptr)&w->c);
+    worker_say_size(&w->c);
+    blocks_lend(&w->blocks, img, (j_common_ptr)&w->c);
     jpeg_write_coefficients(&w->c, w->blocks.list);
     write_segments(w);
+    jpeg_finish_compress(&w->c);
+}
+
+/* All that comes before the entropy-coded data is that of a picture of one row
+ * of MCUs, but for the height. */
+static void write_strips(struct writer *w, const struct image *img,
+                         uint32_t high)
+{
+    static const uint8_t end[] = { 0xff, JPEG_EOI };
+    struct bytes *file = w->file;
+    unsigned height = w->c.image_height;
+    w->c.image_height = high;
+    write_blocks(w, img);
+    uint8_t *frame = file->data + coding_find_frame(file->data, file->size);
+    frame[4] = (uint8_t)(height >> 8);
+    frame[5] = (uint8_t)height;
+    file->size = coding_find_data(file->data, file->size);
+    if (!strips_join(w->strips, file, w->opts->pool) ||
+        !bytes_append(file, end, sizeof end)) {
+        fail(w->err, "no memory for the encoded picture");
+        leave(w);
+    }
+}
+
+static void write_coded(struct writer *w, const struct image *img)
+{
+    if (strips_suit(&w->mcus, &w->c))
+        w->strips = strips_code(&w->c, &w->mcus, img, w->opts->pool);
+    if (w->strips)
+        write_strips(w, img, w->mcus.high);
+    else
+        write_blocks(w, img);
 }
 
 static void write_all(struct writer *w)
 {
-    if (w->img->cell == CELL_DCT)
-        write_coded(w);
-    else if (codec_is_own(&codec_jpeg, w->img) &&
-             w->c.in_color_space == w->c.jpeg_color_space)
+    if (w->img->cell == CELL_DCT) {
+        write_coded(w, w->img);
+        return;
+    }
+    if (codec_is_own(&codec_jpeg, w->img) &&
+        w->c.in_color_space == w->c.jpeg_color_space)
         write_planes(w);
     else
         write_samples(w);
@@ -227,10 +220,7 @@ static void write_all(struct writer *w)
 static void set_up(struct writer *w)
 {
     jpeg_create_compress(&w->c);
-    w->to.init_destination = on_begin;
-    w->to.empty_output_buffer = on_full;
-    w->to.term_destination = on_end;
-    w->c.dest = &w->to;
+    jpeg_target_set(&w->target, &w->c, w->file);
     set_colors(w);
     if (codec_is_own(&codec_jpeg, w->img)) {
         coding_set(&w->c, w->img, w->opts);
@@ -303,6 +293,7 @@ int write_jpeg(struct bytes *file, const struct image *img,
         bytes_free(&w.segment[i]);
     free(w.segment);
     bytes_free(&w.exif);
+    strips_free(w.strips);
     meta_free(made);
     free(w.row);
     return status;

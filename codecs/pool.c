@@ -116,6 +116,11 @@ struct pool *pool_open(unsigned threads)
     return pool;
 }
 
+unsigned pool_threads(const struct pool *pool)
+{
+    return pool ? pool->most + 1 : 1;
+}
+
 static void run_alone(void (*work)(void *context, size_t i), void *context,
                       size_t n)
 {

@@ -10,6 +10,9 @@ struct pool;
  * others start when first needed. NULL: no memory. */
 struct pool *pool_open(unsigned threads);
 
+/* How many threads that are: 1 without a pool. */
+unsigned pool_threads(const struct pool *pool);
+
 /* Calls work(context, i) for each i from 0 to n - 1, in this order, on several
  * threads at once, and returns when all calls have returned and what they wrote
  * can be read. Not to be called by two threads at a time. No pool is one

@@ -51,7 +51,7 @@ static void write_again(struct image *img, const struct load_opts *load,
     struct image back = { 0 };
     struct bytes made = { 0 };
     struct err err = { "" };
-    bool standard = img->cell != CELL_DCT || blocks_are_standard(img);
+    bool standard = img->cell != CELL_DCT || blocks_are_standard(img, NULL);
     if (codec_jpeg.encode(&made, img, &save, &err)) {
         require(!standard || strstr(err.text, "EXIF"));
     } else {

@@ -1,0 +1,45 @@
+/* How a picture is divided into MCUs, the least pieces that are coded (T.81,
+ * A.2), and how rows of them are shared out among threads. */
+#ifndef CODECS_JPEG_MCUS_H
+#define CODECS_JPEG_MCUS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "codecs/image.h"
+#include "codecs/jpeg_blocks.h"
+
+struct mcus {
+    unsigned components;
+    uint32_t columns, rows;
+    uint32_t across[BLOCKS_PLANES]; /* blocks of each component in one */
+    uint32_t down[BLOCKS_PLANES];
+    uint32_t high;    /* pixels from one row to the next */
+    unsigned restart; /* how many there are between restart markers; 0: all */
+    uint32_t step;    /* with restart markers, each so many rows end at one */
+};
+
+/* The MCUs of one scan of all components. False: libjpeg has none so large, or
+ * there are more components than a scan can have. */
+bool mcus_of(struct mcus *m, const jpeg_component_info *info, int components,
+             uint32_t width, uint32_t height, unsigned restart);
+
+/* How many blocks an MCU has. */
+uint32_t mcus_blocks(const struct mcus *m);
+
+/* Into how many strips the rows of a picture are divided, for all threads of a
+ * pool to have something to do; *per is how many rows each has, the last one
+ * maybe fewer. 1 if it is not worth while. */
+size_t mcus_share(const struct mcus *m, const struct pool *pool, uint32_t *per);
+
+/* The restart markers in the rows before this one, a multiple of `step`. */
+uint64_t mcus_restarts(const struct mcus *m, uint32_t row);
+
+/* What the first DC coefficients of a row, which is not the first, or of one
+ * behind the last, are predicted from where no restart marker comes between. */
+void mcus_predict(const struct mcus *m, const struct image *img, uint32_t row,
+                  int dc[BLOCKS_PLANES]);
+
+#endif

@@ -1,0 +1,250 @@
+/* However many threads code a JPEG, its bytes are those of one, which libjpeg
+ * writes in one go. */
+#include "codecs/codec.h"
+#include "codecs/jpeg_mcus.h"
+#include "codecs/jpeg_splice.h"
+
+#include "tests/jpeg_file.h"
+#include "tests/test.h"
+#include "tests/turn.h"
+
+static const unsigned counts[] = { 2, 3, 8 };
+enum { COUNTS = sizeof counts / sizeof *counts };
+static struct pool *pools[COUNTS];
+
+/* ---- Pictures -------------------------------------------------------------*/
+
+/* Smooth, with noise of this strength: codes of all lengths. */
+static struct bytes make_noisy(const struct coding *coding, unsigned noise)
+{
+    struct jpeg_compress_struct c = { 0 };
+    struct jpeg_error_mgr mgr;
+    unsigned char *data = NULL;
+    unsigned long size = 0;
+    uint64_t state = 20240229;
+    c.err = jpeg_std_error(&mgr);
+    jpeg_create_compress(&c);
+    jpeg_mem_dest(&c, &data, &size);
+    set_coding(&c, coding);
+    jpeg_start_compress(&c, TRUE);
+    unsigned n = (unsigned)c.input_components;
+    uint8_t *row = malloc((size_t)n * coding->width);
+    if (!row)
+        abort();
+    for (uint32_t y = 0; y < coding->height; y++) {
+        JSAMPROW rows = row;
+        for (uint32_t x = 0; x < coding->width; x++)
+            for (unsigned i = 0; i < n; i++)
+                row[n * x + i] = (uint8_t)((sample_at(i, x, y, coding->width,
+                                                      coding->height) +
+                                            test_random(&state) % (noise + 1)) &
+                                           255);
+        jpeg_write_scanlines(&c, &rows, 1);
+    }
+    jpeg_finish_compress(&c);
+    jpeg_destroy_compress(&c);
+    free(row);
+    return (struct bytes){ data, size, size };
+}
+
+static struct image read_as(struct bytes file, enum form form,
+                            struct pool *pool)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct image img = { 0 };
+    struct err err = { "" };
+    load.form = form;
+    load.pool = pool;
+    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    return img;
+}
+
+static struct bytes write_with(const struct image *img, struct save_opts save,
+                               struct pool *pool)
+{
+    struct warnings warnings = { 0 };
+    struct bytes made = { 0 };
+    struct err err = { "" };
+    save.suffix = "";
+    save.pool = pool;
+    save.warnings = &warnings;
+    CHECK(!codec_jpeg.encode(&made, img, &save, &err), "%s", err.text);
+    return made;
+}
+
+static bool same(struct bytes a, struct bytes b)
+{
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+/* Writes img with each number of threads; returns what one thread writes. */
+static struct bytes check_written(const char *name, const struct image *img,
+                                  struct save_opts save)
+{
+    struct bytes one = write_with(img, save, NULL);
+    for (unsigned i = 0; i < COUNTS; i++) {
+        struct bytes made = write_with(img, save, pools[i]);
+        CHECK(same(made, one), "%s: %u threads", name, counts[i]);
+        bytes_free(&made);
+    }
+    return one;
+}
+
+/* ---- Coefficients ---------------------------------------------------------*/
+
+static const struct {
+    const char *name;
+    struct coding coding;
+    unsigned noise;
+} kinds[] = {
+    { "4:2:0", { 608, 640, JCS_YCbCr, .h = 2, .v = 2 }, 30 },
+    { "4:2:0, nothing whole", { 797, 713, JCS_YCbCr, .h = 2, .v = 2 }, 30 },
+    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, 3 },
+    { "flat", { 640, 640, JCS_YCbCr, .h = 1 }, 0 },
+    { "noise", { 400, 481, JCS_YCbCr, .h = 1, .quality = 100 }, 200 },
+    { "4:4:0", { 611, 631, JCS_YCbCr, .h = 1, .v = 2 }, 30 },
+    { "4x2", { 850, 801, JCS_YCbCr, .h = 4, .v = 2 }, 30 },
+    { "all differ",
+      { 601, 599, JCS_YCbCr, .h = 2, .v = 1, .others = { { 1, 2 }, { 2, 2 } } },
+      30 },
+    { "gray", { 900, 907, JCS_GRAYSCALE, .h = 1 }, 30 },
+    { "gray, 2x2", { 907, 905, JCS_GRAYSCALE, .h = 2, .v = 2 }, 30 },
+    { "CMYK", { 400, 411, JCS_CMYK, .h = 1 }, 30 },
+    { "RGB", { 480, 411, JCS_RGB, .h = 1 }, 30 },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* MCUs between restart markers: of 38 in a row of the first kind. */
+static const unsigned restarts[] = { 0, 38, 19, 1, 76, 380, 57, 24, 39 };
+enum { RESTARTS = sizeof restarts / sizeof *restarts };
+
+static void check_coded(unsigned k, unsigned restart, bool standard)
+{
+    struct coding coding = kinds[k].coding;
+    struct save_opts save = { 0 };
+    char name[80];
+    coding.restart = restart;
+    coding.standard = standard;
+    snprintf(name, sizeof name, "%s, %u MCUs%s", kinds[k].name, restart,
+             standard ? "" : ", own tables");
+    struct bytes file = make_noisy(&coding, kinds[k].noise);
+    struct image img = read_as(file, FORM_CODED, NULL);
+    struct bytes one = check_written(name, &img, save);
+    CHECK(same(one, file), "%s: as it was", name);
+    save.optimize = true;
+    bytes_free(&one);
+    one = check_written(name, &img, save);
+    bytes_free(&one);
+    image_free(&img);
+    bytes_free(&file);
+}
+
+static void test_coded(void)
+{
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned standard = 0; standard < 2; standard++) {
+            check_coded(k, 0, standard);
+            check_coded(k, 50, standard);
+        }
+    for (unsigned i = 0; i < RESTARTS; i++)
+        check_coded(0, restarts[i], true);
+}
+
+/* The pictures above are worth more than one strip: else nothing was tested. */
+static void test_share(void)
+{
+    for (unsigned k = 0; k < KINDS; k++) {
+        const struct coding *coding = &kinds[k].coding;
+        struct bytes file = make_noisy(coding, 0);
+        struct image img = read_as(file, FORM_CODED, NULL);
+        uint64_t blocks = 0;
+        for (unsigned i = 0; i < img.nplanes; i++)
+            blocks += (uint64_t)img.plane[i].width * img.plane[i].height;
+        struct mcus m = { .components = 1,
+                          .columns = 64,
+                          .step = 1,
+                          .rows = (uint32_t)(blocks / 64),
+                          .across = { 1 },
+                          .down = { 1 } };
+        uint32_t per;
+        CHECK(mcus_share(&m, pools[0], &per) >= 2, "%s", kinds[k].name);
+        CHECK(mcus_share(&m, NULL, &per) == 1, "%s", kinds[k].name);
+        image_free(&img);
+        bytes_free(&file);
+    }
+}
+
+/* ---- Bits -----------------------------------------------------------------*/
+
+/* What one bit after the other comes to. */
+struct plain {
+    struct bytes out;
+    unsigned byte, count;
+};
+
+static void put_bit(struct plain *p, unsigned bit)
+{
+    p->byte = p->byte << 1 | bit;
+    if (++p->count % 8)
+        return;
+    uint8_t byte = p->byte & 255;
+    if (!bytes_append(&p->out, &byte, 1) ||
+        (byte == 255 && !bytes_append(&p->out, "", 1)))
+        abort();
+}
+
+/* Pieces that begin and end at any bit, with more full bytes than usual. */
+static void test_splice(void)
+{
+    uint64_t state = 7;
+    for (unsigned turn = 0; turn < 200; turn++) {
+        enum { PIECES = 3, BYTES = 9000 };
+        static uint8_t data[PIECES][BYTES + 8];
+        struct plain want = { .byte = 0 };
+        struct bytes got = { 0 };
+        struct bits bits[PIECES];
+        uint64_t count = 0;
+        for (unsigned i = 0; i < PIECES; i++) {
+            unsigned full = test_random(&state) % 9;
+            for (unsigned k = 0; k < BYTES; k++)
+                data[i][k] = test_random(&state) % 8 < full
+                                 ? 255
+                                 : (uint8_t)test_random(&state);
+            uint64_t from = test_random(&state) % 100;
+            uint64_t size = 8 + test_random(&state) % (turn % 2 ? 200 : 70000);
+            bits[i] = (struct bits){ data[i], from, from + size };
+            for (uint64_t b = from; b < from + size; b++)
+                put_bit(&want, data[i][b / 8] >> (7 - b % 8) & 1);
+            const struct bits *before = i ? &bits[i - 1] : NULL;
+            bool last = i + 1 == PIECES;
+            size_t more = splice_size(bits[i], before, count % 8, last);
+            if (!bytes_reserve(&got, more))
+                abort();
+            splice(got.data + got.size, bits[i], before, count % 8, last);
+            got.size += more;
+            count += size;
+        }
+        while (want.count % 8)
+            put_bit(&want, 1);
+        CHECK(same(got, want.out), "%u", turn);
+        size_t plain = unstuff(got.data, got.size);
+        CHECK(plain == (count + 7) / 8, "%u: %zu bytes", turn, plain);
+        bytes_free(&got);
+        bytes_free(&want.out);
+    }
+}
+
+int main(void)
+{
+    for (unsigned i = 0; i < COUNTS; i++)
+        if (!(pools[i] = pool_open(counts[i])))
+            abort();
+    test_splice();
+    test_share();
+    test_coded();
+    for (unsigned i = 0; i < COUNTS; i++)
+        pool_close(pools[i]);
+    return test_end();
+}
