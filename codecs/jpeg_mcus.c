@@ -6,9 +6,9 @@ enum {
     STRIPS_EACH = 4,   /* for each thread, since not all are as fast */
 };
 
-static uint32_t divide_up(uint32_t a, uint32_t b)
+static uint32_t divide_up(uint64_t a, uint32_t b)
 {
-    return (uint32_t)(((uint64_t)a + b - 1) / b);
+    return (uint32_t)((a + b - 1) / b);
 }
 
 static uint32_t common_divisor(uint32_t a, uint32_t b)
@@ -38,11 +38,12 @@ bool mcus_of(struct mcus *m, const jpeg_component_info *info, int components,
         if (m->down[i] > most_down)
             most_down = m->down[i];
     }
-    m->columns = divide_up(width, DCTSIZE * most_across);
+    m->wide = DCTSIZE * most_across;
     m->high = DCTSIZE * most_down;
+    m->columns = divide_up(width, m->wide);
     m->rows = divide_up(height, m->high);
     m->step = restart ? restart / common_divisor(restart, m->columns) : 1;
-    return mcus_blocks(m) <= C_MAX_BLOCKS_IN_MCU;
+    return true;
 }
 
 uint32_t mcus_blocks(const struct mcus *m)
@@ -51,6 +52,16 @@ uint32_t mcus_blocks(const struct mcus *m)
     for (unsigned i = 0; i < m->components; i++)
         blocks += m->across[i] * m->down[i];
     return blocks;
+}
+
+void mcus_shape(const struct mcus *m, struct image *img)
+{
+    for (unsigned i = 0; i < m->components; i++) {
+        img->plane[i].width =
+            divide_up((uint64_t)img->width * m->across[i], m->wide);
+        img->plane[i].height =
+            divide_up((uint64_t)img->height * m->down[i], m->high);
+    }
 }
 
 size_t mcus_share(const struct mcus *m, const struct pool *pool, uint32_t *per)

@@ -16,18 +16,21 @@ struct mcus {
     uint32_t columns, rows;
     uint32_t across[BLOCKS_PLANES]; /* blocks of each component in one */
     uint32_t down[BLOCKS_PLANES];
-    uint32_t high;    /* pixels from one row to the next */
+    uint32_t wide, high; /* of one, in pixels */
     unsigned restart; /* how many there are between restart markers; 0: all */
     uint32_t step;    /* with restart markers, each so many rows end at one */
 };
 
-/* The MCUs of one scan of all components. False: libjpeg has none so large, or
- * there are more components than a scan can have. */
+/* The MCUs of one scan of all components. False: there are more of these than
+ * it can have. */
 bool mcus_of(struct mcus *m, const jpeg_component_info *info, int components,
              uint32_t width, uint32_t height, unsigned restart);
 
 /* How many blocks an MCU has. */
 uint32_t mcus_blocks(const struct mcus *m);
+
+/* Sets the sizes of planes that hold the blocks of a picture of this size. */
+void mcus_shape(const struct mcus *m, struct image *img);
 
 /* Into how many strips the rows of a picture are divided, for all threads of a
  * pool to have something to do; *per is how many rows each has, the last one

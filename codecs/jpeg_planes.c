@@ -40,7 +40,8 @@ void stored_planes_read(j_decompress_ptr d, const struct image *img)
     }
 }
 
-void stored_planes_write(j_compress_ptr c, const struct image *img)
+void stored_planes_write(j_compress_ptr c, const struct image *img,
+                         uint32_t first)
 {
     JDIMENSION lines = (JDIMENSION)c->max_v_samp_factor * DCTSIZE;
     struct rows rows;
@@ -50,7 +51,7 @@ void stored_planes_write(j_compress_ptr c, const struct image *img)
             const jpeg_component_info *info = &c->comp_info[i];
             size_t room = (size_t)info->width_in_blocks * DCTSIZE;
             unsigned n = (unsigned)info->v_samp_factor * DCTSIZE;
-            uint32_t y = c->next_scanline / lines * n;
+            uint32_t y = (first + c->next_scanline) / lines * n;
             for (unsigned k = 0; k < n; k++, y++) {
                 uint32_t last = plane->height - 1;
                 JSAMPROW row = plane_row(plane, y < last ? y : last);

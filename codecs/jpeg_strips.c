@@ -56,11 +56,11 @@ bool strips_suit(struct mcus *m, const struct jpeg_compress_struct *c)
                                    scan->comps_in_scan != c->num_components)))
         return false;
     return mcus_of(m, c->comp_info, c->num_components, c->image_width,
-                   c->image_height, c->restart_interval);
+                   c->image_height, c->restart_interval) &&
+           mcus_blocks(m) <= C_MAX_BLOCKS_IN_MCU;
 }
 
-/* ---- Flat blocks ----------------------------------------------------------
- */
+/* ---- Flat blocks ------------------------------------------------------- */
 
 /* The length of the code for a symbol, and the code itself; 0: it has none
  * (T.81, annex C). */
@@ -114,8 +114,7 @@ static bool measure_flat(struct flat *flat, const struct coded_strip *s,
     return true;
 }
 
-/* ---- Coding ---------------------------------------------------------------
- */
+/* ---- Coding ------------------------------------------------------------ */
 
 static size_t widest(const struct image *img)
 {
@@ -297,8 +296,7 @@ void strips_free(struct strips *all)
     free(all);
 }
 
-/* ---- Joining --------------------------------------------------------------
- */
+/* ---- Joining ----------------------------------------------------------- */
 
 static void measure_strip(void *context, size_t i)
 {

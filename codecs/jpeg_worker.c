@@ -48,8 +48,7 @@ void jpeg_target_set(struct jpeg_target *target, j_compress_ptr c,
     c->dest = &target->to;
 }
 
-/* ---- A worker -------------------------------------------------------------
- */
+/* ---- A worker ---------------------------------------------------------- */
 
 static void on_error(j_common_ptr cinfo)
 {

@@ -9,11 +9,11 @@
 
 #include "codecs/jpeg_blocks.h"
 #include "codecs/jpeg_coding.h"
-#include "codecs/jpeg_planes.h"
 #include "codecs/jpeg_strips.h"
+#include "codecs/jpeg_tables.h"
 #include "codecs/jpeg_tag.h"
+#include "codecs/jpeg_transform.h"
 #include "codecs/jpeg_worker.h"
-#include "codecs/planes.h"
 
 enum {
     QUALITY = 98,      /* where none is asked for */
@@ -38,7 +38,7 @@ struct writer {
     struct blocks blocks;
     struct mcus mcus;
     struct strips *strips;
-    uint8_t *row;
+    struct image coded; /* the coefficients of samples */
     struct err *err;
 };
 
@@ -144,25 +144,6 @@ static void write_segments(struct writer *w)
         jpeg_write_icc_profile(&w->c, meta->icc.data, (unsigned)meta->icc.size);
 }
 
-static void write_samples(struct writer *w)
-{
-    jpeg_start_compress(&w->c, TRUE);
-    write_segments(w);
-    while (w->c.next_scanline < w->c.image_height) {
-        JSAMPROW row = w->row;
-        planes_join_row(w->img, w->c.next_scanline, w->row);
-        jpeg_write_scanlines(&w->c, &row, 1);
-    }
-}
-
-static void write_planes(struct writer *w)
-{
-    w->c.raw_data_in = TRUE;
-    jpeg_start_compress(&w->c, TRUE);
-    write_segments(w);
-    stored_planes_write(&w->c, w->img);
-}
-
 static void write_blocks(struct writer *w, const struct image *img)
 {
     worker_say_size(&w->c);
@@ -195,8 +176,10 @@ static void write_strips(struct writer *w, const struct image *img,
 
 static void write_coded(struct writer *w, const struct image *img)
 {
-    if (strips_suit(&w->mcus, &w->c))
-        w->strips = strips_code(&w->c, &w->mcus, img, w->opts->pool);
+    struct pool *pool = w->opts->pool;
+    if (strips_suit(&w->mcus, &w->c) &&
+        (!w->c.optimize_coding || tables_make(&w->c, &w->mcus, img, pool)))
+        w->strips = strips_code(&w->c, &w->mcus, img, pool);
     if (w->strips)
         write_strips(w, img, w->mcus.high);
     else
@@ -205,16 +188,16 @@ static void write_coded(struct writer *w, const struct image *img)
 
 static void write_all(struct writer *w)
 {
-    if (w->img->cell == CELL_DCT) {
-        write_coded(w, w->img);
-        return;
+    const struct image *img = w->img;
+    bool stored = codec_is_own(&codec_jpeg, img) &&
+                  w->c.in_color_space == w->c.jpeg_color_space;
+    if (img->cell != CELL_DCT) {
+        if (transform_to_blocks(&w->coded, &w->c, img, stored, w->opts->pool,
+                                w->err))
+            leave(w);
+        img = &w->coded;
     }
-    if (codec_is_own(&codec_jpeg, w->img) &&
-        w->c.in_color_space == w->c.jpeg_color_space)
-        write_planes(w);
-    else
-        write_samples(w);
-    jpeg_finish_compress(&w->c);
+    write_coded(w, img);
 }
 
 static void set_up(struct writer *w)
@@ -280,9 +263,8 @@ int write_jpeg(struct bytes *file, const struct image *img,
     w.mgr.error_exit = on_error;
     w.mgr.emit_message = on_message;
     w.c.client_data = &w;
-    w.row = malloc((size_t)img->width * img->nplanes);
     made = meta_new(&codec_jpeg);
-    if (!w.row || !made)
+    if (!made)
         fail(err, "no memory for the encoder");
     else if (prepare(&w, made) == 0)
         status = write_guarded(&w);
@@ -295,6 +277,6 @@ int write_jpeg(struct bytes *file, const struct image *img,
     bytes_free(&w.exif);
     strips_free(w.strips);
     meta_free(made);
-    free(w.row);
+    image_free(&w.coded);
     return status;
 }

@@ -152,6 +152,106 @@ static void test_coded(void)
         check_coded(0, restarts[i], true);
 }
 
+/* ---- Samples --------------------------------------------------------------*/
+
+static struct image make_samples(enum color color, uint32_t width,
+                                 uint32_t height)
+{
+    struct image img = { .cell = CELL_U8,
+                         .color = color,
+                         .width = width,
+                         .height = height,
+                         .maxval = 255,
+                         .nplanes = color == COLOR_GRAY ? 1 : 3 };
+    struct err err;
+    uint64_t state = 5;
+    if (image_alloc(&img, mem_plain, &err))
+        abort();
+    for (unsigned c = 0; c < img.nplanes; c++)
+        for (uint32_t y = 0; y < height; y++) {
+            uint8_t *row = plane_row(&img.plane[c], y);
+            for (uint32_t x = 0; x < width; x++)
+                row[x] = (uint8_t)(sample_at(c, x, y, width, height) +
+                                   test_random(&state) % 20);
+        }
+    return img;
+}
+
+/* What libjpeg makes of them by itself, with the tables that it finds. */
+static struct bytes by_libjpeg(const struct image *img, int quality)
+{
+    struct jpeg_compress_struct c = { 0 };
+    struct jpeg_error_mgr mgr;
+    unsigned char *data = NULL;
+    unsigned long size = 0;
+    uint8_t *row = malloc((size_t)img->width * img->nplanes);
+    if (!row)
+        abort();
+    c.err = jpeg_std_error(&mgr);
+    jpeg_create_compress(&c);
+    jpeg_mem_dest(&c, &data, &size);
+    c.image_width = img->width;
+    c.image_height = img->height;
+    c.input_components = (int)img->nplanes;
+    c.in_color_space = img->nplanes == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&c);
+    jpeg_set_quality(&c, quality, TRUE);
+    if (quality >= 90)
+        c.comp_info->h_samp_factor = c.comp_info->v_samp_factor = 1;
+    c.optimize_coding = TRUE;
+    jpeg_start_compress(&c, TRUE);
+    for (uint32_t y = 0; y < img->height; y++) {
+        JSAMPROW rows = row;
+        for (uint32_t x = 0; x < img->width; x++)
+            for (unsigned i = 0; i < img->nplanes; i++)
+                row[img->nplanes * x + i] =
+                    ((uint8_t *)plane_row(&img->plane[i], y))[x];
+        jpeg_write_scanlines(&c, &rows, 1);
+    }
+    jpeg_finish_compress(&c);
+    jpeg_destroy_compress(&c);
+    free(row);
+    return (struct bytes){ data, size, size };
+}
+
+static void test_samples(void)
+{
+    static const uint32_t sizes[][2] = { { 640, 640 }, { 711, 733 }, { 9, 7 } };
+    static const int qualities[] = { 98, 85, 30 };
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned q = 0; q < 3; q++)
+            for (int gray = 0; gray < 2; gray++) {
+                struct image img = make_samples(gray ? COLOR_GRAY : COLOR_RGB,
+                                                sizes[i][0], sizes[i][1]);
+                struct save_opts save = { .quality = qualities[q] };
+                struct bytes want = by_libjpeg(&img, qualities[q]);
+                struct bytes one = check_written("samples", &img, save);
+                CHECK(same(one, want), "%u x %u, quality %d, %d", img.width,
+                      img.height, qualities[q], gray);
+                bytes_free(&one);
+                bytes_free(&want);
+                image_free(&img);
+            }
+}
+
+/* Planes as a file has them, which are encoded anew: also with its scans. */
+static void test_planes(void)
+{
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned way = 0; way < 3; way++) {
+            struct coding coding = kinds[k].coding;
+            struct save_opts save = { .quality = 60 };
+            coding.progressive = way == 1;
+            coding.restart = way == 2 ? 50 : 0;
+            struct bytes file = make_noisy(&coding, kinds[k].noise);
+            struct image img = read_as(file, FORM_PLANES, NULL);
+            struct bytes one = check_written(kinds[k].name, &img, save);
+            bytes_free(&one);
+            image_free(&img);
+            bytes_free(&file);
+        }
+}
+
 /* The pictures above are worth more than one strip: else nothing was tested. */
 static void test_share(void)
 {
@@ -244,6 +344,8 @@ int main(void)
     test_splice();
     test_share();
     test_coded();
+    test_samples();
+    test_planes();
     for (unsigned i = 0; i < COUNTS; i++)
         pool_close(pools[i]);
     return test_end();

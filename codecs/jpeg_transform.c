@@ -1,0 +1,140 @@
+/* From samples to coefficients.
+ *
+ * libjpeg keeps the coefficients of a whole picture where it codes several
+ * scans, in memory that it is lent here. Strips of rows of MCUs are pictures to
+ * it. Of what it could code it is asked for the first DC coefficients only,
+ * which is quickly done, and for no end. */
+#include "codecs/jpeg_transform.h"
+
+#include <stdlib.h>
+
+#include "codecs/jpeg_mcus.h"
+#include "codecs/jpeg_planes.h"
+#include "codecs/jpeg_worker.h"
+#include "codecs/planes.h"
+
+struct transformed {
+    struct worker worker;
+    const struct transform *all;
+    uint32_t first, end; /* rows of MCUs */
+    struct blocks blocks;
+    unsigned lent;        /* how many of them libjpeg has */
+    struct bytes nothing; /* what it writes */
+};
+
+struct transform {
+    const struct jpeg_compress_struct *c;
+    struct mcus m;
+    struct image *coded;
+    const struct image *img;
+    bool stored;
+    struct transformed *strip;
+};
+
+/* libjpeg asks for one array a component, in their order. */
+static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
+                                  JDIMENSION across, JDIMENSION down,
+                                  JDIMENSION at_once)
+{
+    struct transformed *s = cinfo->client_data;
+    (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
+    return s->blocks.list[s->lent++ % BLOCKS_PLANES];
+}
+
+static void set_up(struct transformed *s, j_compress_ptr c)
+{
+    static const jpeg_scan_info first_bits[BLOCKS_PLANES] = {
+        { 1, { 0 }, 0, 0, 0, 0 },
+        { 1, { 1 }, 0, 0, 0, 0 },
+        { 1, { 2 }, 0, 0, 0, 0 },
+        { 1, { 3 }, 0, 0, 0, 0 },
+    };
+    const struct mcus *m = &s->all->m;
+    bool last = s->end == m->rows;
+    c->image_height =
+        (last ? c->image_height : s->end * m->high) - s->first * m->high;
+    c->scan_info = first_bits;
+    c->num_scans = c->num_components;
+    c->restart_interval = 0;
+    c->raw_data_in = s->all->stored;
+    blocks_lend_rows(&s->blocks, s->all->coded, (j_common_ptr)c, m->down,
+                     s->first, s->end, true);
+    c->mem->request_virt_barray = lend_next;
+}
+
+static bool transform_rows(void *context)
+{
+    struct transformed *s = context;
+    const struct image *img = s->all->img;
+    j_compress_ptr c = &s->worker.c;
+    uint32_t first = s->first * s->all->m.high;
+    set_up(s, c);
+    jpeg_start_compress(c, TRUE);
+    if (s->all->stored) {
+        stored_planes_write(c, img, first);
+        return true;
+    }
+    JSAMPROW row = c->mem->alloc_large((j_common_ptr)c, JPOOL_IMAGE,
+                                       (size_t)img->width * img->nplanes);
+    while (c->next_scanline < c->image_height) {
+        planes_join_row(img, first + c->next_scanline, row);
+        jpeg_write_scanlines(c, &row, 1);
+    }
+    return true;
+}
+
+static void transform_strip(void *context, size_t i)
+{
+    const struct transform *all = context;
+    struct transformed *s = &all->strip[i];
+    worker_run(&s->worker, all->c, &s->nothing, transform_rows, s);
+}
+
+static int transform_all(struct transform *all, struct pool *pool,
+                         struct err *err)
+{
+    uint32_t per;
+    size_t count = mcus_share(&all->m, pool, &per);
+    int status = 0;
+    all->strip = calloc(count, sizeof *all->strip);
+    if (!all->strip)
+        return fail(err, "no memory for the encoder");
+    for (size_t i = 0; i < count; i++) {
+        struct transformed *s = &all->strip[i];
+        s->all = all;
+        s->first = (uint32_t)i * per;
+        s->end = all->m.rows - s->first < per ? all->m.rows : s->first + per;
+    }
+    pool_run(pool, transform_strip, all, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!all->strip[i].worker.done)
+            status = fail(err, "%s", all->strip[i].worker.why);
+        bytes_free(&all->strip[i].nothing);
+    }
+    free(all->strip);
+    return status;
+}
+
+int transform_to_blocks(struct image *coded,
+                        const struct jpeg_compress_struct *c,
+                        const struct image *img, bool stored, struct pool *pool,
+                        struct err *err)
+{
+    struct transform all = {
+        .c = c, .coded = coded, .img = img, .stored = stored
+    };
+    if (!mcus_of(&all.m, c->comp_info, c->num_components, c->image_width,
+                 c->image_height, 0))
+        return fail(err, "no JPEG has %d such components", c->num_components);
+    *coded = (struct image){ .cell = CELL_DCT,
+                             .width = img->width,
+                             .height = img->height,
+                             .nplanes = all.m.components };
+    mcus_shape(&all.m, coded);
+    if (image_alloc(coded, mem_plain, err))
+        return -1;
+    if (transform_all(&all, pool, err) == 0)
+        return 0;
+    image_free(coded);
+    return -1;
+}

@@ -1,0 +1,21 @@
+/* From samples to coefficients, as libjpeg computes them, side by side. */
+#ifndef CODECS_JPEG_TRANSFORM_H
+#define CODECS_JPEG_TRANSFORM_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "codecs/image.h"
+#include "codecs/pool.h"
+
+/* Makes `coded`, which is {0}, the picture of blocks that c is set to write of
+ * img: `stored` if its planes have the sizes of c's components, else by
+ * conversion of colors and sampling. */
+int transform_to_blocks(struct image *coded,
+                        const struct jpeg_compress_struct *c,
+                        const struct image *img, bool stored,
+                        struct pool *pool, struct err *err);
+
+#endif
