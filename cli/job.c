@@ -275,7 +275,8 @@ static bool nothing_to_do(const struct work *w)
                      strcasecmp(suffix, w->job->format_name) == 0;
     return result->to == result->from && w->turn == XFORM_NONE && same_tag &&
            same_kind && !lost && !opts->strip && !opts->quality &&
-           !opts->effort && !opts->optimize && !opts->depth;
+           !opts->effort && !opts->optimize && !opts->no_restart &&
+           !opts->depth;
 }
 
 static int turn(struct work *w, struct err *err)
@@ -335,6 +336,7 @@ static int stage_encode(struct work *w, struct err *err)
         .quality = opts->quality,
         .effort = opts->effort,
         .optimize = opts->optimize,
+        .no_restart = opts->no_restart,
         .strip = opts->strip,
         .orientation = w->tag ? w->tag : opts->ignore_orientation ? 0 : 1,
         .edge = opts->edge,

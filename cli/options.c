@@ -330,6 +330,8 @@ static const struct row {
       "encode a JPEG anew, 1 to 100" },
     { 0, "optimize", NULL, ABOUT_SHAPE, FLAG(optimize),
       "make a JPEG as small as it gets" },
+    { 0, "no-restart", NULL, ABOUT_SHAPE, FLAG(no_restart),
+      "write a JPEG without restart markers" },
     { 0, "png-level", "LEVEL", ABOUT_SHAPE, SET(set_png_level),
       "fast, default or small; or 0 to 9" },
     { 0, "depth", "N", ABOUT_SHAPE, SET(set_depth),

@@ -38,6 +38,7 @@ struct options {
     int quality;                /* 0: the codec's own */
     int effort;                 /* 0: the codec's own; else 1 + the level */
     bool optimize;
+    bool no_restart;
     enum edge edge;
     unsigned depth;             /* 0: as it is */
     bool background;

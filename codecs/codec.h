@@ -55,6 +55,7 @@ struct save_opts {
     int effort;           /* to make a PNG small: 1 + 0..9, as zlib counts; 0:
                              what is best for most */
     bool optimize;        /* the smallest file, if that takes longer */
+    bool no_restart;      /* no restart markers, whatever a JPEG had */
     enum strip strip;
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
     struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.

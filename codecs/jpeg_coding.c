@@ -242,7 +242,8 @@ static void set_tables(j_compress_ptr c, const struct image *img)
 }
 
 /* Whole rows of MCUs stay whole rows: readers start anew at such places. */
-static void set_restart(j_compress_ptr c, const struct image *img)
+static void set_restart(j_compress_ptr c, const struct image *img,
+                        const struct save_opts *opts)
 {
     const struct meta *meta = img->meta;
     unsigned restart = meta->jpeg.restart, before = meta->jpeg.columns;
@@ -254,7 +255,7 @@ static void set_restart(j_compress_ptr c, const struct image *img)
     unsigned after = mcu_columns(c->image_width, c->num_components, most);
     if (restart % before == 0 && (uint64_t)rows * after <= UINT16_MAX)
         restart = rows * after;
-    c->restart_interval = restart;
+    c->restart_interval = opts->no_restart ? 0 : restart;
 }
 
 /* What is known of each coefficient after some scans: all but this many bits,
@@ -369,7 +370,7 @@ void coding_set(j_compress_ptr c, const struct image *img,
         set_tables(c, img);
     c->arith_code = img->meta->jpeg.arithmetic;
     c->optimize_coding = needs_tables(img, opts);
-    set_restart(c, img);
+    set_restart(c, img, opts);
     set_scans(c, img->meta);
 }
 

@@ -40,8 +40,9 @@ _gimgxf() {
         hflip mirror flipv flip vflip transverse upright auto-orient copy
         identity'
     local options='--format --no-clobber --preserve --ignore-orientation
-        --strip --strip=all --edge --quality --optimize --png-level --depth
-        --background --tolerant --directory --output --in-place --backup
+        --strip --strip=all --edge --quality --optimize --no-restart
+        --png-level --depth --background --tolerant --directory --output
+        --in-place --backup
         --recursive --files-from --null --include --exclude --update --dry-run
         --fail-fast --manifest --resume --shard --max-pixels --max-memory --backend --device
         --max-vram --threads --quiet --verbose --json --help --version'

@@ -78,6 +78,7 @@ complete -c gimgxf -l edge -x -d 'of a JPEG that is no whole blocks' \
     -a 'reencode trim tag fail'
 complete -c gimgxf -l quality -x -d 'encode a JPEG anew, 1 to 100'
 complete -c gimgxf -l optimize -d 'make a JPEG as small as it gets'
+complete -c gimgxf -l no-restart -d 'write a JPEG without restart markers'
 complete -c gimgxf -l png-level -x -a 'fast default small' \
     -d 'how hard to try to make a PNG small'
 complete -c gimgxf -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'

@@ -86,6 +86,18 @@ check 'there is more than one scan' [ "$(scans out.jpg)" -gt 2 ]
 gives 0 '' rotate90 2x25.jpg out.jpg
 check 'restart markers stay' grep -q Restart <(coding out.jpg)
 
+for file in 2x25.jpg 2x26.jpg; do
+    for op in copy rotate90; do
+        gives 0 '' --no-restart $op $file out.jpg
+        check "$op of $file: none" eval '! grep -q Restart <(coding out.jpg)'
+    done
+    gives 0 '' --no-restart copy $file out.jpg
+    one_form $file >a.jpg
+    one_form out.jpg >b.jpg
+    check "$file: its coefficients" same a.jpg b.jpg
+    check "$file: progressive or not" [ "$(scans out.jpg)" = "$(scans $file)" ]
+done
+
 # The file has the size of jpegtran's, or is smaller.
 for file in 2x2?.jpg; do
     gives 0 '' rotate90 "$file" out.jpg
