@@ -190,8 +190,12 @@ check-sanitize:
 # be where it expects them.
 check-tsan:
 	@$(MAKE) BUILD=build-tsan CUDA=0 CFLAGS='-O1 -g -fsanitize=thread' \
-	    build-tsan/gimgxf build-tsan/tests/test_stage
-	TSAN_OPTIONS=halt_on_error=1 setarch -R build-tsan/tests/test_stage
+	    build-tsan/gimgxf build-tsan/tests/test_stage \
+	    build-tsan/tests/test_jpeg_strips build-tsan/tests/test_jpeg_restarts
+	for test in stage jpeg_strips jpeg_restarts; do \
+	    TSAN_OPTIONS=halt_on_error=1 setarch -R \
+	        build-tsan/tests/test_$$test || exit; \
+	done
 	for script in png-level threads; do \
 	    TSAN_OPTIONS=halt_on_error=1 ROOT=$(CURDIR) BUILD=$(CURDIR)/build-tsan \
 	    PLACE=$$(mktemp -d) GIMGXF_BACKEND=cpu \

@@ -2,8 +2,12 @@
 #include "codecs/jpeg_mcus.h"
 
 enum {
+#ifdef FUZZING
+    BLOCKS_MIN = 4, /* pictures are small then, and shall have strips */
+#else
     BLOCKS_MIN = 4096, /* of a strip: a third of a millisecond */
-    STRIPS_EACH = 4,   /* for each thread, since not all are as fast */
+#endif
+    STRIPS_EACH = 4, /* for each thread, since not all are as fast */
 };
 
 static uint32_t divide_up(uint64_t a, uint32_t b)

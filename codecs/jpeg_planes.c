@@ -21,7 +21,8 @@ static JSAMPROW make_scratch(j_decompress_ptr d, const struct image *img)
 
 /* A whole number of blocks fits between one row and the next, since 256 is a
  * multiple of 8. */
-void stored_planes_read(j_decompress_ptr d, const struct image *img)
+void stored_planes_read(j_decompress_ptr d, const struct image *img,
+                        uint32_t first, uint32_t end)
 {
     JDIMENSION lines = (JDIMENSION)d->max_v_samp_factor * DCTSIZE;
     JSAMPROW scratch = make_scratch(d, img);
@@ -30,10 +31,11 @@ void stored_planes_read(j_decompress_ptr d, const struct image *img)
         for (unsigned i = 0; i < img->nplanes; i++) {
             const struct plane *plane = &img->plane[i];
             unsigned n = (unsigned)d->comp_info[i].v_samp_factor * DCTSIZE;
-            uint32_t y = d->output_scanline / lines * n;
+            uint32_t at = first + d->output_scanline, y = at / lines * n;
             for (unsigned k = 0; k < n; k++, y++)
-                rows.row[i][k] =
-                    y < plane->height ? plane_row(plane, y) : scratch;
+                rows.row[i][k] = at < end && y < plane->height
+                                     ? plane_row(plane, y)
+                                     : scratch;
             rows.component[i] = rows.row[i];
         }
         jpeg_read_raw_data(d, rows.component, lines);

@@ -20,6 +20,7 @@
 #include "codecs/jpeg_chroma.h"
 #include "codecs/jpeg_coding.h"
 #include "codecs/jpeg_planes.h"
+#include "codecs/jpeg_restarts.h"
 #include "codecs/planes.h"
 
 /* A small file can ask for thousands of passes over a large picture. Progressive
@@ -235,8 +236,13 @@ static void allocate(struct reader *r)
     if (image_check_planes(img, &r->opts->limits, r->err) ||
         image_alloc(img, r->opts->mem, r->err))
         leave(r);
-    if (r->opts->tolerant && img->cell == CELL_U8)
-        memset(img->cells, 0, img->size);
+}
+
+/* What is not read of a damaged file. (Blocks are zeroed as they are read.) */
+static void clear(struct reader *r)
+{
+    if (r->opts->tolerant && r->img->cell == CELL_U8)
+        memset(r->img->cells, 0, r->img->size);
 }
 
 static void read_samples(struct reader *r)
@@ -261,7 +267,7 @@ static void read_planes(struct reader *r)
     r->d.raw_data_out = TRUE;
     jpeg_start_decompress(&r->d);
     r->pixels = true;
-    stored_planes_read(&r->d, r->img);
+    stored_planes_read(&r->d, r->img, 0, r->d.output_height);
 }
 
 /* libjpeg asks for one array a component, in their order. */
@@ -310,6 +316,17 @@ static void take_neutral(struct reader *r)
     }
 }
 
+/* By several threads, if the file is sound and lets them. (Not samples, which
+ * are made of those around them where chroma has fewer.) */
+static bool read_side_by_side(struct reader *r)
+{
+    if (r->opts->form != FORM_SAMPLES &&
+        restarts_read(r->img, &r->d, r->file, r->opts->pool, &r->behind))
+        return true;
+    clear(r);
+    return false;
+}
+
 static void read_all(struct reader *r, struct bytes file)
 {
     static void (*const read[FORM_COUNT])(struct reader *r) = {
@@ -321,6 +338,8 @@ static void read_all(struct reader *r, struct bytes file)
     note_scan(r);
     shape(r, file);
     allocate(r);
+    if (read_side_by_side(r))
+        return;
     read[r->opts->form](r);
     /* To the end of the image. jpeg_finish_decompress() would do it, and free the
      * list of segments. */

@@ -31,8 +31,7 @@ struct census {
     struct counts *counts; /* of each strip */
 };
 
-/* ---- Counting ---------------------------------------------------------------
- */
+/* ---- Counting ---------------------------------------------------------- */
 
 /* Which coefficient of a block comes when in the zigzag (T.81, figure A.6). */
 static const uint8_t zigzag[DCTSIZE2] = {
@@ -119,8 +118,7 @@ static void count_strip(void *context, size_t strip)
         }
 }
 
-/* ---- A table ----------------------------------------------------------------
- */
+/* ---- A table ----------------------------------------------------------- */
 
 /* A tree of symbols, by Huffman's method: the chain of those that are below one
  * root grows by one bit whenever two roots become one. */
@@ -212,8 +210,7 @@ static bool make_table(JHUFF_TBL *table, const uint64_t count[SYMBOLS])
     return true;
 }
 
-/* ---- All of them ------------------------------------------------------------
- */
+/* ---- All of them ------------------------------------------------------- */
 
 /* Adds up what the strips have counted. False: not all of it can be coded. */
 static bool add_up(struct counts *counts, size_t strips)

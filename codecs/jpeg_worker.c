@@ -5,7 +5,7 @@
 
 enum { ROOM = 1 << 16 }; /* asked for at least whenever the file is full */
 
-/* ---- Where it writes to ------------------------------------------------- */
+/* ---- Where it writes to ------------------------------------------------ */
 
 /* libjpeg's own jpeg_mem_dest() leaves a pointer to freed memory if it runs out
  * of it. */

@@ -37,6 +37,29 @@ static void require_blocks(const struct image *a, const struct image *b)
     }
 }
 
+static struct pool *two_threads(void)
+{
+    static struct pool *pool;
+    if (!pool)
+        pool = pool_open(2);
+    require(pool != NULL);
+    return pool;
+}
+
+/* Two threads write what one does. */
+static void write_side_by_side(const struct image *img, struct save_opts save,
+                               struct bytes one)
+{
+    struct warnings warnings = { 0 };
+    struct bytes two = { 0 };
+    struct err err = { "" };
+    save.pool = two_threads();
+    save.warnings = &warnings;
+    require(codec_jpeg.encode(&two, img, &save, &err) == 0);
+    require(two.size == one.size && !memcmp(two.data, one.data, one.size));
+    bytes_free(&two);
+}
+
 /* Coefficients that are written are read again, unless they are none that JPEG
  * has codes for. */
 static void write_again(struct image *img, const struct load_opts *load,
@@ -55,6 +78,7 @@ static void write_again(struct image *img, const struct load_opts *load,
     if (codec_jpeg.encode(&made, img, &save, &err)) {
         require(!standard || strstr(err.text, "EXIF"));
     } else {
+        write_side_by_side(img, save, made);
         again.tolerant = false;
         again.width = again.height = 0;
         again.limits = (struct limits){ 1 << 20, 256 << 20 };
@@ -65,6 +89,26 @@ static void write_again(struct image *img, const struct load_opts *load,
         image_free(&back);
     }
     bytes_free(&made);
+}
+
+/* A file with restart markers that two threads might read is read by them as by
+ * one, or not at all: with no word, and to the same blocks. */
+static void side_by_side(struct bytes file)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = { .limits = { 1 << 18, 16 << 20 },
+                              .mem = mem_plain,
+                              .form = FORM_CODED,
+                              .warnings = &warnings };
+    struct image one = { 0 }, two = { 0 };
+    struct err err = { "" };
+    int status = codec_jpeg.decode(&one, file, &load, &err);
+    load.pool = two_threads();
+    require(codec_jpeg.decode(&two, file, &load, &err) == status);
+    if (status == 0)
+        require_blocks(&one, &two);
+    image_free(&one);
+    image_free(&two);
 }
 
 static void as_coded(struct bytes file, unsigned way)
@@ -108,5 +152,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         way = way * 31 + data[i];
     fuzz_picture(&codec_jpeg, data, size);
     as_coded(file, way);
+    side_by_side(file);
     return 0;
 }

@@ -136,6 +136,26 @@ static inline struct bytes make_jpeg(const struct coding *coding)
     return make_jpeg_of(coding, smooth_row, NULL);
 }
 
+/* With noise, whose strength is *context, codes of all lengths are needed. */
+static inline void noisy_row(uint8_t *row, uint32_t y,
+                             const struct coding *coding, const void *context)
+{
+    const unsigned *noise = context;
+    uint32_t state = 20240229 + 7919 * y;
+    smooth_row(row, y, coding, NULL);
+    for (size_t i = 0; i < (size_t)coding->width * space_channels(coding->space);
+         i++) {
+        state = state * 1664525 + 1013904223;
+        row[i] = (uint8_t)(row[i] + (state >> 16) % (*noise + 1));
+    }
+}
+
+static inline struct bytes make_noisy_jpeg(const struct coding *coding,
+                                           unsigned noise)
+{
+    return make_jpeg_of(coding, noisy_row, &noise);
+}
+
 /* ---- Segments -------------------------------------------------------------*/
 
 static inline void insert_bytes(struct bytes *file, size_t at, const void *data,

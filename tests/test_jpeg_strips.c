@@ -14,39 +14,6 @@ static struct pool *pools[COUNTS];
 
 /* ---- Pictures -------------------------------------------------------------*/
 
-/* Smooth, with noise of this strength: codes of all lengths. */
-static struct bytes make_noisy(const struct coding *coding, unsigned noise)
-{
-    struct jpeg_compress_struct c = { 0 };
-    struct jpeg_error_mgr mgr;
-    unsigned char *data = NULL;
-    unsigned long size = 0;
-    uint64_t state = 20240229;
-    c.err = jpeg_std_error(&mgr);
-    jpeg_create_compress(&c);
-    jpeg_mem_dest(&c, &data, &size);
-    set_coding(&c, coding);
-    jpeg_start_compress(&c, TRUE);
-    unsigned n = (unsigned)c.input_components;
-    uint8_t *row = malloc((size_t)n * coding->width);
-    if (!row)
-        abort();
-    for (uint32_t y = 0; y < coding->height; y++) {
-        JSAMPROW rows = row;
-        for (uint32_t x = 0; x < coding->width; x++)
-            for (unsigned i = 0; i < n; i++)
-                row[n * x + i] = (uint8_t)((sample_at(i, x, y, coding->width,
-                                                      coding->height) +
-                                            test_random(&state) % (noise + 1)) &
-                                           255);
-        jpeg_write_scanlines(&c, &rows, 1);
-    }
-    jpeg_finish_compress(&c);
-    jpeg_destroy_compress(&c);
-    free(row);
-    return (struct bytes){ data, size, size };
-}
-
 static struct image read_as(struct bytes file, enum form form,
                             struct pool *pool)
 {
@@ -129,7 +96,7 @@ static void check_coded(unsigned k, unsigned restart, bool standard)
     coding.standard = standard;
     snprintf(name, sizeof name, "%s, %u MCUs%s", kinds[k].name, restart,
              standard ? "" : ", own tables");
-    struct bytes file = make_noisy(&coding, kinds[k].noise);
+    struct bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
     struct image img = read_as(file, FORM_CODED, NULL);
     struct bytes one = check_written(name, &img, save);
     CHECK(same(one, file), "%s: as it was", name);
@@ -150,6 +117,27 @@ static void test_coded(void)
         }
     for (unsigned i = 0; i < RESTARTS; i++)
         check_coded(0, restarts[i], true);
+}
+
+/* Where blocks seldom end early, the code for that may end in ones, as the last
+ * byte of a scan does: with the first two of these it does. */
+static void test_ends(void)
+{
+    static const int ways[][2] = {
+        { 140, 100 }, { 180, 100 }, { 100, 90 }, { 40, 70 }, { 0, 20 }
+    };
+    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct coding coding = { 700, 807, JCS_GRAYSCALE, .h = 1 };
+        struct save_opts save = { 0 };
+        coding.quality = ways[i][1];
+        struct bytes file = make_noisy_jpeg(&coding, (unsigned)ways[i][0]);
+        struct image img = read_as(file, FORM_CODED, NULL);
+        struct bytes one = check_written("ends", &img, save);
+        CHECK(same(one, file), "%u", i);
+        bytes_free(&one);
+        image_free(&img);
+        bytes_free(&file);
+    }
 }
 
 /* ---- Samples --------------------------------------------------------------*/
@@ -243,7 +231,7 @@ static void test_planes(void)
             struct save_opts save = { .quality = 60 };
             coding.progressive = way == 1;
             coding.restart = way == 2 ? 50 : 0;
-            struct bytes file = make_noisy(&coding, kinds[k].noise);
+            struct bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
             struct image img = read_as(file, FORM_PLANES, NULL);
             struct bytes one = check_written(kinds[k].name, &img, save);
             bytes_free(&one);
@@ -257,7 +245,7 @@ static void test_share(void)
 {
     for (unsigned k = 0; k < KINDS; k++) {
         const struct coding *coding = &kinds[k].coding;
-        struct bytes file = make_noisy(coding, 0);
+        struct bytes file = make_noisy_jpeg(coding, 0);
         struct image img = read_as(file, FORM_CODED, NULL);
         uint64_t blocks = 0;
         for (unsigned i = 0; i < img.nplanes; i++)
@@ -344,6 +332,7 @@ int main(void)
     test_splice();
     test_share();
     test_coded();
+    test_ends();
     test_samples();
     test_planes();
     for (unsigned i = 0; i < COUNTS; i++)

@@ -1,0 +1,282 @@
+/* A JPEG file with restart markers decoded side by side.
+ *
+ * At a restart marker a decoder starts anew: strips of rows of MCUs between two
+ * of them are pictures of their own, with the headers of the file. But what
+ * libjpeg says of a damaged file shall not depend on the number of threads, so
+ * a strip is taken only if nothing at all is said of it.
+ *
+ * That its last bits are as many as there have to be is nothing that libjpeg
+ * tells at the end of a picture. At a restart marker it does: it says how many
+ * bytes it has skipped, among them those that it has looked at too early, here
+ * or before. So a strip but the last gets a row of MCUs more, and before the
+ * restart marker between them some bytes that do not belong there. If exactly
+ * these are what it complains of, all is well, and the strip is complete. */
+#include "codecs/jpeg_restarts.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jerror.h>
+
+#include "codecs/big.h"
+#include "codecs/jpeg_coding.h"
+#include "codecs/jpeg_mcus.h"
+#include "codecs/jpeg_planes.h"
+
+enum {
+    EXTRA = 16, /* bytes put before a restart marker: more than libjpeg looks
+                   at too early */
+    /* Where things stand after the second byte of the marker of a frame. */
+    FRAME_HEIGHT = 4,
+    FRAME_SAMPLING = 10, /* of the first component */
+};
+
+struct stretch {
+    struct jpeg_decompress_struct d;
+    struct jpeg_error_mgr mgr;
+    jmp_buf out;
+    const struct stretches *all;
+    uint32_t first, end; /* rows of MCUs */
+    const uint8_t *at;   /* its entropy-coded data */
+    size_t size;
+    struct bytes file; /* a whole one, of these */
+    struct blocks blocks;
+    unsigned lent; /* how many of them libjpeg has */
+    bool done;
+};
+
+struct stretches {
+    const struct jpeg_decompress_struct *d;
+    struct mcus m;
+    struct image *img;
+    struct bytes head; /* SOI to the first scan, without APPn and COM */
+    size_t frame;      /* where the marker of the frame stands in it */
+    struct stretch *stretch;
+    size_t count;
+};
+
+/* ---- Finding strips ---------------------------------------------------- */
+
+static bool is_told_elsewhere(unsigned marker)
+{
+    return marker == JPEG_COM || (marker & 0xf0) == JPEG_APP0;
+}
+
+/* `data` is where the headers end, which are known to be well formed. */
+static bool copy_head(struct stretches *all, struct bytes file, size_t data)
+{
+    if (!bytes_append(&all->head, file.data, 2))
+        return false;
+    for (size_t at = 2; at < data;) {
+        const uint8_t *p = file.data + at;
+        size_t size = p[1] == 0xff ? 1 : 2 + (size_t)big16(p + 2);
+        if (p[1] != 0xff && !is_told_elsewhere(p[1]) &&
+            !bytes_append(&all->head, p, size))
+            return false;
+        at += size;
+    }
+    all->frame = coding_find_frame(all->head.data, all->head.size);
+    if (!all->frame ||
+        coding_find_data(all->head.data, all->head.size) != all->head.size)
+        return false;
+    /* A component by itself is coded block by block (T.81, A.2.2). */
+    if (all->m.components == 1)
+        all->head.data[all->frame + FRAME_SAMPLING] = 0x11;
+    return true;
+}
+
+/* Whether a marker stands at p that is not stuffing. */
+static const uint8_t *next_marker(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end && (p = memchr(p, 0xff, (size_t)(end - p))) && p + 1 < end) {
+        if (p[1])
+            return p;
+        p += 2;
+    }
+    return NULL;
+}
+
+/* Finds the data of each strip. False: there are not the restart markers that
+ * there have to be, and then the end of the picture. */
+static bool find_strips(struct stretches *all, struct bytes file, size_t data,
+                        size_t *behind)
+{
+    const struct mcus *m = &all->m;
+    const uint8_t *p = file.data + data, *end = file.data + file.size;
+    uint64_t passed = 0,
+             needed = ((uint64_t)m->rows * m->columns - 1) / m->restart;
+    size_t i = 0;
+    all->stretch[0].at = p;
+    for (; (p = next_marker(p, end)) && p[1] != JPEG_EOI; p += 2) {
+        struct stretch *s = &all->stretch[i];
+        if (p[1] != JPEG_RST0 + passed % 8 || passed++ == needed)
+            return false;
+        if (s->end == m->rows || passed != mcus_restarts(m, s->end))
+            continue;
+        s->size = (size_t)(p - s->at);
+        s[1].at = p + 2;
+        i++;
+    }
+    if (!p || passed != needed)
+        return false;
+    all->stretch[i].size = (size_t)(p - all->stretch[i].at);
+    *behind = (size_t)(end - p) - 2;
+    return i + 1 == all->count;
+}
+
+/* ---- A strip as a file ------------------------------------------------- */
+
+/* Restart markers are counted from 0. */
+static void number_restarts(uint8_t *p, const uint8_t *end)
+{
+    for (unsigned n = 0; (p = (uint8_t *)next_marker(p, end)); p += 2)
+        p[1] = (uint8_t)(JPEG_RST0 + n++ % 8);
+}
+
+static bool make_file(struct stretch *s)
+{
+    static const uint8_t extra[EXTRA] = { 0 };
+    const struct mcus *m = &s->all->m;
+    const struct bytes *head = &s->all->head;
+    uint64_t restarts = mcus_restarts(m, s->end) - mcus_restarts(m, s->first);
+    bool last = s->end == m->rows;
+    const uint8_t end[4] = { 0xff, (uint8_t)(JPEG_RST0 + (restarts + 7) % 8),
+                             0xff, JPEG_EOI };
+    uint32_t height = last ? s->all->img->height - s->first * m->high
+                           : (s->end - s->first + 1) * m->high;
+    if (!bytes_reserve(&s->file, head->size + s->size + EXTRA + sizeof end))
+        return false;
+    bytes_append(&s->file, head->data, head->size);
+    s->file.data[s->all->frame + FRAME_HEIGHT] = (uint8_t)(height >> 8);
+    s->file.data[s->all->frame + FRAME_HEIGHT + 1] = (uint8_t)height;
+    bytes_append(&s->file, s->at, s->size);
+    number_restarts(s->file.data + head->size, s->file.data + s->file.size);
+    if (!last)
+        bytes_append(&s->file, extra, sizeof extra);
+    bytes_append(&s->file, last ? end + 2 : end, last ? 2 : 4);
+    return true;
+}
+
+/* ---- Decoding ---------------------------------------------------------- */
+
+static void on_error(j_common_ptr cinfo)
+{
+    struct stretch *s = cinfo->client_data;
+    longjmp(s->out, 1);
+}
+
+static void on_message(j_common_ptr cinfo, int level)
+{
+    struct stretch *s = cinfo->client_data;
+    if (level >= 0)
+        return;
+    s->done = s->end < s->all->m.rows &&
+              s->d.input_iMCU_row == s->end - s->first &&
+              cinfo->err->msg_code == JWRN_EXTRANEOUS_DATA &&
+              cinfo->err->msg_parm.i[0] == EXTRA;
+    longjmp(s->out, 1);
+}
+
+/* libjpeg asks for one array a component, in their order. */
+static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
+                                  JDIMENSION across, JDIMENSION down,
+                                  JDIMENSION at_once)
+{
+    struct stretch *s = cinfo->client_data;
+    (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
+    return s->blocks.list[s->lent++ % BLOCKS_PLANES];
+}
+
+static void read_blocks(struct stretch *s)
+{
+    const struct image *img = s->all->img;
+    j_common_ptr cinfo = (j_common_ptr)&s->d;
+    blocks_lend_rows(&s->blocks, img, cinfo, s->all->m.down, s->first, s->end,
+                     false);
+    for (unsigned i = 0; i < img->nplanes; i++)
+        s->blocks.array[i].behind = cinfo->mem->alloc_large(
+            cinfo, JPOOL_IMAGE, (size_t)img->plane[i].stride);
+    cinfo->mem->request_virt_barray = lend_next;
+    jpeg_read_coefficients(&s->d);
+}
+
+static void read_samples(struct stretch *s)
+{
+    uint32_t high = s->all->m.high;
+    s->d.raw_data_out = TRUE;
+    s->d.jpeg_color_space = s->all->d->jpeg_color_space;
+    s->d.out_color_space = s->all->d->out_color_space;
+    jpeg_start_decompress(&s->d);
+    stored_planes_read(&s->d, s->all->img, s->first * high, s->end * high);
+    while (!jpeg_input_complete(&s->d))
+        jpeg_consume_input(&s->d);
+}
+
+static void read_guarded(struct stretch *s)
+{
+    if (setjmp(s->out))
+        return;
+    jpeg_create_decompress(&s->d);
+    jpeg_mem_src(&s->d, s->file.data, s->file.size);
+    jpeg_read_header(&s->d, TRUE);
+    if (s->all->img->cell == CELL_DCT)
+        read_blocks(s);
+    else
+        read_samples(s);
+    s->done = s->end == s->all->m.rows;
+}
+
+static void read_strip(void *context, size_t i)
+{
+    const struct stretches *all = context;
+    struct stretch *s = &all->stretch[i];
+    s->d.err = jpeg_std_error(&s->mgr);
+    s->mgr.error_exit = on_error;
+    s->mgr.emit_message = on_message;
+    s->d.client_data = s;
+    if (make_file(s))
+        read_guarded(s);
+    jpeg_destroy_decompress(&s->d);
+    bytes_free(&s->file);
+}
+
+static bool read_all(struct stretches *all, struct bytes file, uint32_t per,
+                     struct pool *pool, size_t *behind)
+{
+    size_t data = coding_find_data(file.data, file.size);
+    for (size_t i = 0; i < all->count; i++) {
+        struct stretch *s = &all->stretch[i];
+        s->all = all;
+        s->first = (uint32_t)i * per;
+        s->end = all->m.rows - s->first < per ? all->m.rows : s->first + per;
+    }
+    if (!data || !find_strips(all, file, data, behind) ||
+        !copy_head(all, file, data))
+        return false;
+    pool_run(pool, read_strip, all, all->count);
+    for (size_t i = 0; i < all->count; i++)
+        if (!all->stretch[i].done)
+            return false;
+    return true;
+}
+
+bool restarts_read(struct image *img, const struct jpeg_decompress_struct *d,
+                   struct bytes file, struct pool *pool, size_t *behind)
+{
+    struct stretches all = { .d = d, .img = img };
+    uint32_t per;
+    if (d->progressive_mode || d->arith_code || !d->restart_interval ||
+        d->comps_in_scan != d->num_components ||
+        !mcus_of(&all.m, d->comp_info, d->num_components, d->image_width,
+                 d->image_height, d->restart_interval))
+        return false;
+    all.count = mcus_share(&all.m, pool, &per);
+    all.stretch = all.count < 2 ? NULL : calloc(all.count, sizeof *all.stretch);
+    if (!all.stretch)
+        return false;
+    bool done = read_all(&all, file, per, pool, behind);
+    bytes_free(&all.head);
+    free(all.stretch);
+    return done;
+}
