@@ -11,6 +11,8 @@
 #   make bench-batch   measure batches, beside other programs and by processors
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
+#   make check-engines the scripts for many machines, on Slurm, sshd and GNU
+#                      parallel, which it installs and starts; as root
 #   make install       to PREFIX, below DESTDIR
 #
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
@@ -107,7 +109,8 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 .PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu bench-files bench-png bench-jpeg bench-batch \
         check check-all check-whole check-clang check-cpu check-sanitize \
-        check-tsan check-gpu check-man fuzz tests install uninstall format clean
+        check-tsan check-gpu check-engines check-man fuzz tests install \
+        uninstall format clean
 all: $(BUILD)/gimgxf
 
 ifneq ($(BUILDS),)
@@ -208,6 +211,10 @@ check-gpu: $(BUILD)/gimgxf tests
 	    compute-sanitizer --tool $$tool --error-exitcode 9 \
 	        $(BUILD)/tests/test_stage || exit; \
 	done
+# The samples for many machines. Not among the others, as it installs daemons and
+# starts them.
+check-engines: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/engines
 check-man:
 	man --warnings -E UTF-8 -l -Tutf8 man/gimgxf.1 2>&1 >/dev/null | \
 	    (! grep .)
