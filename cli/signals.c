@@ -54,8 +54,7 @@ static void on_signal(int number)
     if (only_asks(number))
         return;
     remove_pending();
-    signal(number, SIG_DFL);
-    raise(number);
+    signals_end(number);
 }
 
 /* Blocks them in this thread; *before is what was blocked. */
