@@ -6,6 +6,7 @@
 
 #include "cli/budget.h"
 #include "cli/files.h"
+#include "codecs/pages.h"
 
 struct runner {
     const struct options *opts;
@@ -37,15 +38,16 @@ static int open_lane(struct runner *runner, unsigned worker, struct err *err)
 }
 
 /* What one job frees the next one wants: to give it back to the system and ask
- * for it again takes as long as to turn a small picture. A worker keeps up to a
- * part of its share, in blocks up to that size; left to itself malloc() keeps
- * 128 KiB of blocks up to 32 MiB. */
+ * for it again takes as long as to turn the picture. Large blocks are kept by
+ * pages.h; of what is smaller malloc() keeps some for each worker, instead of
+ * 128 KiB. */
 static void keep_memory(const struct options *opts)
 {
     uint64_t most = opts->limits.bytes / 16 / runner_workers(opts);
-    int kept = most > 32 << 20 ? 32 << 20 : (int)most;
+    int kept = most > 16 << 20 ? 16 << 20 : (int)most;
     mallopt(M_MMAP_THRESHOLD, kept);
     mallopt(M_TRIM_THRESHOLD, kept);
+    pages_keep(opts->limits.bytes / 8);
 }
 
 int runner_open(struct runner **runner, const struct options *opts,
@@ -117,7 +119,7 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
     job->lane = runner->lane[worker];
     job->reserve = share_cells;
     job->context = &share;
-    share_file(&share, file_size(job->input));
+    share_begin(&share, file_size(job->input));
     struct work *work = job_read(job, result, err);
     int status = work ? 0 : -1;
     if (work && !result->skipped &&
@@ -126,7 +128,7 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
          job_write(work, err)))
         status = -1;
     job_end(work);
-    share_return_memory(&share);
+    share_end(&share);
     return status;
 }
 
@@ -138,6 +140,7 @@ void runner_close(struct runner *runner)
         if (runner->lane[i])
             runner->backend->close(runner->lane[i]);
     free(runner->lane);
+    pages_keep(0);
     budget_end(&runner->budget);
     free(runner);
 }

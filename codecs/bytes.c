@@ -1,7 +1,6 @@
 /* A run of bytes in memory that grows. */
 #include "codecs/bytes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/pages.h"
@@ -17,10 +16,9 @@ bool bytes_reserve(struct bytes *bytes, size_t more)
     size_t capacity = bytes->capacity + bytes->capacity / 2;
     if (capacity < need)
         capacity = need;
-    uint8_t *data = realloc(bytes->data, capacity);
+    uint8_t *data = pages_realloc(bytes->data, bytes->size, capacity);
     if (!data)
         return false;
-    pages_advise(data + bytes->size, capacity - bytes->size);
     bytes->data = data;
     bytes->capacity = capacity;
     return true;
@@ -39,6 +37,6 @@ bool bytes_append(struct bytes *bytes, const void *data, size_t size)
 void bytes_free(struct bytes *bytes)
 {
     if (bytes->capacity)
-        free(bytes->data);
+        pages_free(bytes->data);
     *bytes = (struct bytes){ 0 };
 }

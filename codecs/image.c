@@ -10,16 +10,13 @@
 static void *plain_alloc(void *context, size_t size)
 {
     (void)context;
-    void *memory = aligned_alloc(IMAGE_STRIDE, size);
-    if (memory)
-        pages_advise(memory, size);
-    return memory;
+    return pages_alloc(size);
 }
 
 static void plain_free(void *context, void *memory)
 {
     (void)context;
-    free(memory);
+    pages_free(memory);
 }
 
 const struct mem mem_plain = { plain_alloc, plain_free, NULL };

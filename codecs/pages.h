@@ -1,13 +1,25 @@
-/* Large blocks of memory on large pages, where the system has them. */
+/* Large blocks of memory: on large pages where the system has them, and kept
+ * for the next picture where there is one. */
 #ifndef CODECS_PAGES_H
 #define CODECS_PAGES_H
 
 #include <stddef.h>
 
-/* Tells the system that a block, which has not been touched yet, would do well
- * on pages of 2 MiB: each page's first touch is a fault, and for 48 MiB they
- * take 22 ms, on large pages 3 (2-core EPYC; memset of fresh memory). Small
- * blocks are left alone, and so is what the system does not offer. */
-void pages_advise(void *memory, size_t size);
+/* A block aligned to 256 bytes, whose content is undefined. NULL: no memory. For
+ * any number of threads, as all here. */
+void *pages_alloc(size_t size);
+
+/* A block with the first `used` bytes of `memory`, which it takes the place of;
+ * NULL leaves that as it is. `memory` may be NULL. */
+void *pages_realloc(void *memory, size_t used, size_t size);
+
+/* Frees a block; fine on NULL. */
+void pages_free(void *memory);
+
+/* From now on up to `bytes` of large blocks that were freed are kept, for those
+ * that are asked for next: the system clears each page that it gives, and takes
+ * a fault for it, which for the blocks of a picture takes as long as to turn
+ * it. 0 frees what is kept. */
+void pages_keep(size_t bytes);
 
 #endif
