@@ -2,6 +2,7 @@
  * written to it, and no two share a byte. */
 #include "codecs/pages.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -102,6 +103,9 @@ static void check_kept(void)
     void *a = pages_alloc(4 * MIB), *b = pages_alloc(5 * MIB);
     pages_free(a);
     pages_free(b); /* 9 MiB: the first goes */
+    struct mallinfo2 info = mallinfo2();
+    CHECK(info.uordblks + info.hblkhd < 8 * MIB, "%zu bytes are kept",
+          info.uordblks + info.hblkhd);
     void *c = pages_alloc(5 * MIB - 100);
     CHECK(c == b, "the second is used again");
     void *d = pages_alloc(5 * MIB);
