@@ -2,8 +2,9 @@
  *
  * The plan says which; a crew of workers does them, each job from its file to
  * its file, and tells of them in the order of the plan. The stages of a job
- * overlap with those of others: there are more workers than processors, and
- * only those that decode, turn or encode hold a processor (cli/runner.h). */
+ * overlap with those of others: files are read ahead and written behind by the
+ * system, and where that is not enough there are more workers than processors,
+ * of whom only those that decode, turn or encode hold one (cli/runner.h). */
 #include "cli/batch.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@
 enum { AHEAD = 32 };
 
 struct task {
+    size_t i; /* in the plan */
     struct item item;
     struct job job;
     struct result result;
@@ -44,6 +46,7 @@ struct batch {
     struct history *history;   /* NULL: there is none */
     struct manifest *manifest; /* the same */
     struct runner *runner;
+    struct crew *crew;
     struct progress progress;
     atomic_size_t to_do;   /* jobs that are not done yet */
     atomic_bool ending;    /* no job is to be begun */
@@ -164,16 +167,26 @@ static void do_task(struct batch *batch, unsigned worker, struct task *task)
     }
 }
 
+/* The file that this worker, or another one, is likely to take next. */
+static void prefetch(struct batch *batch, const struct task *task)
+{
+    size_t next = task->i + runner_wanted(batch->runner);
+    if (runner_waits_for_files(batch->runner) && next < plan_count(batch->plan))
+        file_prefetch(plan_item(batch->plan, next).input);
+}
+
 static void work(void *context, unsigned worker, void *argument)
 {
     struct batch *batch = context;
     struct task *task = argument;
     task->dropped = is_ending(batch);
     if (!task->dropped) {
+        prefetch(batch, task);
         do_task(batch, worker, task);
         note_result(batch, task);
         if (task->status && batch->opts->fail_fast)
             atomic_store(&batch->ending, true);
+        crew_allow(batch->crew, runner_wanted(batch->runner));
     }
     atomic_fetch_sub(&batch->to_do, 1);
 }
@@ -216,17 +229,19 @@ static int give_all(struct batch *batch)
         .tick = tick,
         .context = batch,
     };
-    struct crew *crew = crew_open(&opts);
+    struct crew *crew = batch->crew = crew_open(&opts);
     struct task *task;
     if (!crew) {
         report_error(NULL, "the workers cannot be started");
         return -1;
     }
+    crew_allow(crew, batch->opts->threads);
     signals_ask();
     for (size_t i = 0; i < plan_count(batch->plan); i++) {
         task = crew_room(crew, is_ending);
         if (!task)
             break;
+        task->i = i;
         task->item = plan_item(batch->plan, i);
         crew_give(crew);
     }

@@ -8,12 +8,10 @@ void budget_init(struct budget *budget, uint64_t bytes, unsigned processors)
         .cells.most = bytes / 8 * 5,
         .processors = processors,
         .idle = processors,
-        .most_ahead = processors / 8 ? processors / 8 : 1,
     };
     pthread_mutex_init(&budget->lock, NULL);
     pthread_cond_init(&budget->memory, NULL);
     pthread_cond_init(&budget->processor, NULL);
-    pthread_cond_init(&budget->begin, NULL);
 }
 
 void budget_end(struct budget *budget)
@@ -21,7 +19,6 @@ void budget_end(struct budget *budget)
     pthread_mutex_destroy(&budget->lock);
     pthread_cond_destroy(&budget->memory);
     pthread_cond_destroy(&budget->processor);
-    pthread_cond_destroy(&budget->begin);
 }
 
 /* Waits for `bytes`, but no longer than until there is nobody to wait for. */
@@ -43,16 +40,10 @@ static uint64_t counted(const struct part_of_memory *part, uint64_t bytes)
     return bytes < part->most ? bytes : part->most;
 }
 
-void share_begin(struct share *share, uint64_t bytes)
+void share_file(struct share *share, uint64_t bytes)
 {
     struct budget *budget = share->budget;
     pthread_mutex_lock(&budget->lock);
-    budget->held++;
-    while (budget->ahead >= budget->most_ahead + budget->idle)
-        pthread_cond_wait(&budget->begin, &budget->lock);
-    budget->held--;
-    budget->ahead++;
-    share->ahead = true;
     share->file = counted(&budget->files, bytes);
     take(budget, &budget->files, share->file);
     pthread_mutex_unlock(&budget->lock);
@@ -76,16 +67,6 @@ void share_cells(void *context, uint64_t bytes)
     pthread_mutex_unlock(&budget->lock);
 }
 
-static void no_longer_ahead(struct share *share)
-{
-    struct budget *budget = share->budget;
-    if (!share->ahead)
-        return;
-    share->ahead = false;
-    budget->ahead--;
-    pthread_cond_signal(&budget->begin);
-}
-
 unsigned share_processors(struct share *share, size_t jobs_left)
 {
     struct budget *budget = share->budget;
@@ -93,15 +74,12 @@ unsigned share_processors(struct share *share, size_t jobs_left)
     if (jobs_left && jobs_left < budget->processors)
         wanted = budget->processors / (unsigned)jobs_left;
     pthread_mutex_lock(&budget->lock);
-    budget->waiting++;
     while (budget->idle == 0)
         pthread_cond_wait(&budget->processor, &budget->lock);
-    budget->waiting--;
     share->processors = wanted < budget->idle ? wanted : budget->idle;
     budget->idle -= share->processors;
     if (budget->idle)
         pthread_cond_signal(&budget->processor);
-    no_longer_ahead(share);
     pthread_mutex_unlock(&budget->lock);
     return share->processors;
 }
@@ -112,12 +90,7 @@ void share_return_processors(struct share *share)
     pthread_mutex_lock(&budget->lock);
     budget->idle += share->processors;
     share->processors = 0;
-    /* A processor for which no file has been read in time. */
-    if (budget->waiting == 0 && budget->held &&
-        budget->most_ahead < budget->processors)
-        budget->most_ahead++;
     pthread_cond_signal(&budget->processor);
-    pthread_cond_signal(&budget->begin);
     pthread_mutex_unlock(&budget->lock);
 }
 
@@ -125,7 +98,6 @@ void share_end(struct share *share)
 {
     struct budget *budget = share->budget;
     pthread_mutex_lock(&budget->lock);
-    no_longer_ahead(share);
     budget->files.used -= share->file;
     budget->cells.used -= share->cells;
     share->file = share->cells = 0;

@@ -10,24 +10,16 @@
 #define CLI_BUDGET_H
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct budget {
     pthread_mutex_t lock;
     pthread_cond_t memory, processor; /* was given back */
-    pthread_cond_t begin;             /* a job may */
     struct part_of_memory {
         uint64_t most, used;
         uint64_t next, serving; /* who waits is served in turn */
     } files, cells;
     unsigned processors, idle;
-    /* Jobs that have begun and have no processor yet: each has memory of its
-     * own, so there are no more than keep the processors busy. How many that
-     * takes is found out: more where files come slowly. */
-    unsigned ahead, most_ahead;
-    unsigned held;    /* jobs that wait to begin */
-    unsigned waiting; /* jobs that wait for a processor */
 };
 
 /* `bytes` for all of it. A quarter of that is left to what codecs need besides
@@ -40,11 +32,9 @@ struct share {
     struct budget *budget;
     uint64_t file, cells;
     unsigned processors;
-    bool ahead;
 };
 
-/* Waits until the job may begin, and has memory for its file. */
-void share_begin(struct share *share, uint64_t bytes);
+void share_file(struct share *share, uint64_t bytes);
 
 /* A struct limits's `reserve`; the context is the share. Of several pictures in
  * a file the largest counts; a larger one that comes later does not wait. */

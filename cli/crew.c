@@ -23,6 +23,7 @@ struct crew {
     unsigned char *task;
     bool *done;
     size_t told, taken, given;
+    unsigned busy, allowed; /* workers that are, and that may be */
     bool closing;
     bool telling; /* some thread is, and tells also what is done meanwhile */
     pthread_mutex_t lock;
@@ -70,18 +71,25 @@ static void *work(void *argument)
     pthread_mutex_lock(&crew->lock);
     unsigned number = crew->started++;
     for (;;) {
-        while (crew->taken == crew->given && !crew->closing)
-            pthread_cond_wait(&crew->work, &crew->lock);
-        if (crew->taken == crew->given)
+        bool idle = crew->taken == crew->given;
+        if (idle && crew->closing)
             break;
+        if (idle || crew->busy >= crew->allowed) {
+            pthread_cond_wait(&crew->work, &crew->lock);
+            continue;
+        }
         size_t i = crew->taken++;
+        crew->busy++;
         pthread_mutex_unlock(&crew->lock);
         crew->opts.work(crew->opts.context, number, task_at(crew, i));
         pthread_mutex_lock(&crew->lock);
         crew->done[i % crew->opts.window] = true;
         if (i == crew->told)
             tell(crew);
+        crew->busy--;
     }
+    /* Some wait that were not allowed to. */
+    pthread_cond_broadcast(&crew->work);
     pthread_mutex_unlock(&crew->lock);
     return NULL;
 }
@@ -139,6 +147,7 @@ struct crew *crew_open(const struct crew_opts *opts)
     if (!crew)
         return NULL;
     crew->opts = *opts;
+    crew->allowed = opts->workers;
     crew->thread = calloc(opts->workers + 1, sizeof *crew->thread);
     crew->task = calloc(opts->window, opts->task_size);
     crew->done = calloc(opts->window, sizeof *crew->done);
@@ -174,7 +183,18 @@ void crew_give(struct crew *crew)
 {
     pthread_mutex_lock(&crew->lock);
     crew->given++;
-    pthread_cond_signal(&crew->work);
+    /* A worker that is busy finds it by itself. */
+    if (crew->busy < crew->allowed)
+        pthread_cond_signal(&crew->work);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_allow(struct crew *crew, unsigned workers)
+{
+    pthread_mutex_lock(&crew->lock);
+    if (workers > crew->allowed)
+        pthread_cond_broadcast(&crew->work);
+    crew->allowed = workers ? workers : 1;
     pthread_mutex_unlock(&crew->lock);
 }
 

@@ -24,7 +24,7 @@ struct crew_opts {
     void *context;
 };
 
-/* NULL: no memory, or no threads. */
+/* All workers may be busy at first. NULL: no memory, or no threads. */
 struct crew *crew_open(const struct crew_opts *opts);
 
 /* Where the next task goes, when there is room for it, or NULL when `stop` says
@@ -32,6 +32,9 @@ struct crew *crew_open(const struct crew_opts *opts);
  * one thread. */
 void *crew_room(struct crew *crew, bool (*stop)(void *context));
 void crew_give(struct crew *crew);
+
+/* From now on at most so many workers are busy. */
+void crew_allow(struct crew *crew, unsigned workers);
 
 /* Waits until all that was given is told, and ends the threads. */
 void crew_close(struct crew *crew);

@@ -111,6 +111,15 @@ bool file_is_same(const char *name, const char *other)
     return stat(name, &st) == 0 && is_input(&st, other);
 }
 
+void file_prefetch(const char *name)
+{
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return;
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+    close(fd);
+}
+
 /* ---- Writing ----------------------------------------------------------- */
 
 bool file_exists(const char *name)

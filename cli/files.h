@@ -15,6 +15,9 @@
 int file_read(const char *name, uint64_t limit, bool (*wanted)(struct bytes),
               struct bytes *file, struct timespec *mtime, struct err *err);
 
+/* Has the system read a file ahead, if it is one. */
+void file_prefetch(const char *name);
+
 /* The bytes of a regular file; 0 of all else. */
 uint64_t file_size(const char *name);
 

@@ -2,17 +2,27 @@
 #include "cli/runner.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "cli/budget.h"
 #include "cli/files.h"
 #include "codecs/pages.h"
+
+/* Seconds of the latest jobs, older ones counting less and less. */
+struct pace {
+    double read, write; /* that they waited for their files */
+    double make;        /* that they held a processor */
+};
 
 struct runner {
     const struct options *opts;
     const struct backend *backend;
     struct lane **lane; /* one a worker; NULL: not open yet */
     struct budget budget;
+    pthread_mutex_t lock;
+    struct pace pace;
 };
 
 unsigned runner_workers(const struct options *opts)
@@ -59,6 +69,7 @@ int runner_open(struct runner **runner, const struct options *opts,
     made->opts = opts;
     made->backend = backend;
     keep_memory(opts);
+    pthread_mutex_init(&made->lock, NULL);
     budget_init(&made->budget, opts->limits.bytes, opts->threads);
     made->lane = calloc(runner_workers(opts), sizeof(struct lane *));
     *runner = made;
@@ -104,6 +115,56 @@ static int make(struct runner *runner, struct job *job, struct work *work,
     return status;
 }
 
+/* ---- The pace ------------------------------------------------------------ */
+
+/* What a job of this age counts for: the latest hundred or so matter. */
+static const double fades = 0.99;
+
+static double clock_of(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Seconds that this thread has not run, from some time on. */
+static double time_waited(void)
+{
+    return clock_of(CLOCK_MONOTONIC) - clock_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void note_pace(struct runner *runner, const struct pace *job)
+{
+    pthread_mutex_lock(&runner->lock);
+    struct pace *pace = &runner->pace;
+    pace->read = pace->read * fades + job->read;
+    pace->write = pace->write * fades + job->write;
+    pace->make = pace->make * fades + job->make;
+    pthread_mutex_unlock(&runner->lock);
+}
+
+unsigned runner_wanted(struct runner *runner)
+{
+    unsigned processors = runner->opts->threads;
+    pthread_mutex_lock(&runner->lock);
+    double files = runner->pace.read + runner->pace.write;
+    double most = runner->pace.make;
+    pthread_mutex_unlock(&runner->lock);
+    if (files >= most)
+        return runner_workers(runner->opts);
+    return processors + (unsigned)(processors * files / most);
+}
+
+bool runner_waits_for_files(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->lock);
+    bool waits = runner->pace.read > 0.05 * runner->pace.make;
+    pthread_mutex_unlock(&runner->lock);
+    return waits;
+}
+
+/* ---- A job --------------------------------------------------------------- */
+
 int runner_do(struct runner *runner, unsigned worker, struct job *job,
               size_t left, int (*ready)(const struct job *job,
                                         const struct result *result,
@@ -119,14 +180,24 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
     job->lane = runner->lane[worker];
     job->reserve = share_cells;
     job->context = &share;
-    share_begin(&share, file_size(job->input));
+    share_file(&share, file_size(job->input));
+    struct pace pace = { .read = -time_waited() };
     struct work *work = job_read(job, result, err);
+    pace.read += time_waited();
     int status = work ? 0 : -1;
-    if (work && !result->skipped &&
-        (make(runner, job, work, &share, left, err) ||
-         (ready && ready(job, result, job_output(work), context, err)) ||
-         job_write(work, err)))
-        status = -1;
+    if (work && !result->skipped) {
+        status = make(runner, job, work, &share, left, err);
+        pace.make = result->seconds[STAGE_DECODE] +
+                    result->seconds[STAGE_TURN] +
+                    result->seconds[STAGE_ENCODE];
+        pace.write = -time_waited();
+        if (status == 0 && ready)
+            status = ready(job, result, job_output(work), context, err);
+        if (status == 0)
+            status = job_write(work, err);
+        pace.write += time_waited();
+    }
+    note_pace(runner, &pace);
     job_end(work);
     share_end(&share);
     return status;
@@ -142,5 +213,6 @@ void runner_close(struct runner *runner)
     free(runner->lane);
     pages_keep(0);
     budget_end(&runner->budget);
+    pthread_mutex_destroy(&runner->lock);
     free(runner);
 }

@@ -15,8 +15,8 @@ enum outcome {
 
 struct runner;
 
-/* More workers than there are processors: while one reads or writes its file,
- * another turns its picture. */
+/* The most workers that it may take to keep the processors busy: where files are
+ * slow, others turn their pictures while some are read and written. */
 unsigned runner_workers(const struct options *opts);
 
 /* Opens the first worker's lane at once, so that a device that cannot be used is
@@ -35,6 +35,15 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
                                         struct bytes output, void *context,
                                         struct err *err),
               void *context, struct result *result, struct err *err);
+
+/* How many workers it takes, as far as the jobs so far have shown: more than
+ * there are processors have to wake each other, and to find memory of their
+ * own, which costs more than it gains where nobody waits for files. */
+unsigned runner_wanted(struct runner *runner);
+
+/* Whether jobs have waited for their files to be read, so that it is worth
+ * while to have the system read those ahead that are next. */
+bool runner_waits_for_files(struct runner *runner);
 
 void runner_close(struct runner *runner);
 

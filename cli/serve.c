@@ -41,6 +41,7 @@ struct server {
     const struct options *opts;
     const struct backend *backend;
     struct runner *runner;
+    struct crew *crew;
     atomic_size_t to_do;    /* jobs that were read and are not done */
     atomic_int unheard;     /* the errno of an answer that was not written */
     size_t failed;
@@ -169,11 +170,13 @@ static void work(void *context, unsigned worker, void *argument)
     struct server *server = context;
     struct task *task = argument;
     task->dropped = is_ending(server);
-    if (task->status == 0 && !task->dropped)
+    if (task->status == 0 && !task->dropped) {
         task->status =
             runner_do(server->runner, worker, &task->job,
                       atomic_load(&server->to_do), NULL, NULL, &task->result,
                       &task->err);
+        crew_allow(server->crew, runner_wanted(server->runner));
+    }
     atomic_fetch_sub(&server->to_do, 1);
 }
 
@@ -238,6 +241,8 @@ static enum outcome serve(struct server *server)
         report_error(NULL, "the workers cannot be started");
         return OUTCOME_FAILED;
     }
+    crew_allow(crew, server->opts->threads);
+    server->crew = crew;
     signals_ask();
     give_all(server, crew);
     bool unread = ferror(stdin) && !signals_asked();
