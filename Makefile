@@ -194,12 +194,13 @@ check-sanitize:
 check-tsan:
 	@$(MAKE) BUILD=build-tsan CUDA=0 CFLAGS='-O1 -g -fsanitize=thread' \
 	    build-tsan/gimgxf build-tsan/tests/test_stage \
-	    build-tsan/tests/test_jpeg_strips build-tsan/tests/test_jpeg_restarts
-	for test in stage jpeg_strips jpeg_restarts; do \
+	    build-tsan/tests/test_jpeg_strips build-tsan/tests/test_jpeg_restarts \
+	    build-tsan/tests/test_pages build-tsan/tests/test_budget
+	for test in stage jpeg_strips jpeg_restarts pages budget; do \
 	    TSAN_OPTIONS=halt_on_error=1 setarch -R \
 	        build-tsan/tests/test_$$test || exit; \
 	done
-	for script in png-level threads; do \
+	for script in png-level threads batch serve; do \
 	    TSAN_OPTIONS=halt_on_error=1 ROOT=$(CURDIR) BUILD=$(CURDIR)/build-tsan \
 	    PLACE=$$(mktemp -d) GIMGXF_BACKEND=cpu \
 	    setarch -R bash tests/cli/test-$$script.sh || exit; \

@@ -24,9 +24,9 @@
 #include "cli/signals.h"
 #include "codecs/flate.h"
 
-/* A worker may be so many files ahead of one that takes long, since they are
- * told in order. */
-enum { AHEAD = 32 };
+/* Workers may be so many files ahead of one that takes long: since they are told
+ * in order, what became of the others has to be kept. */
+enum { WINDOW = 256 };
 
 struct task {
     size_t i; /* in the plan */
@@ -36,6 +36,7 @@ struct task {
     struct err err;
     int status;
     bool dropped; /* the batch ended before it was begun */
+    bool unknown; /* nobody can tell what became of it in a run before */
 };
 
 struct batch {
@@ -51,6 +52,7 @@ struct batch {
     atomic_size_t to_do;   /* jobs that are not done yet */
     atomic_bool ending;    /* no job is to be begun */
     atomic_bool unnoted;   /* the manifest could not be written */
+    bool end_told;         /* that a signal has asked for the end */
     bool pipe_closed;      /* nobody reads our results any more */
 };
 
@@ -85,12 +87,15 @@ static int note(struct batch *batch, const struct record *record, bool safe,
     return fail(err, "the manifest cannot be written: %s", why.text);
 }
 
-/* A picture that replaces its own is told before, and what it will be: so that
- * whoever goes on after a sudden end knows whether it has been replaced. */
+/* A picture that replaces its own, by whatever option, is told before, and what
+ * it will be: so that whoever goes on after a sudden end knows whether it has
+ * been replaced. */
 static int note_ready(const struct job *job, const struct result *result,
                       struct bytes output, void *context, struct err *err)
 {
     struct record record = record_of(job);
+    if (!file_is_same(job->output, job->input))
+        return 0;
     record.status = "ready";
     record.size = result->bytes_in;
     record.mtime = result->mtime;
@@ -105,7 +110,8 @@ static void note_result(struct batch *batch, struct task *task)
     struct record record = record_of(&task->job);
     const struct result *result = &task->result;
     struct err err;
-    if (!batch->manifest || result->skipped == SKIPPED_DONE)
+    /* What cannot be told is as unknown to the next run. */
+    if (!batch->manifest || result->skipped == SKIPPED_DONE || task->unknown)
         return;
     record.status = status_of(result, task->status ? &task->err : NULL);
     record.size = result->bytes_in;
@@ -136,7 +142,8 @@ static int done_before(struct batch *batch, struct task *task, bool *done)
         record.status = "done";
         return note(batch, &record, false, &task->err);
     }
-    if (verdict != VERDICT_CHANGED)
+    task->unknown = verdict == VERDICT_CHANGED;
+    if (!task->unknown)
         return 0;
     return fail(&task->err, "a run was ended while it replaced this file, "
                             "which has changed since: it may be turned or not; "
@@ -162,8 +169,8 @@ static void do_task(struct batch *batch, unsigned worker, struct task *task)
     } else if (job_choose_format(job, &task->err) == 0) {
         task->status = runner_do(
             batch->runner, worker, job, atomic_load(&batch->to_do),
-            opts->in_place && batch->manifest ? note_ready : NULL, batch,
-            &task->result, &task->err);
+            batch->manifest ? note_ready : NULL, batch, &task->result,
+            &task->err);
     }
 }
 
@@ -210,9 +217,16 @@ static void tell(void *context, void *argument)
     }
 }
 
+/* Whoever asks for the end shall know that it was heard. */
 static void tick(void *context)
 {
     struct batch *batch = context;
+    if (signals_asked() && !batch->end_told && !batch->opts->quiet) {
+        progress_clear(&batch->progress);
+        report_error(NULL, "ending when the files in work are done; the same "
+                           "signal again ends at once");
+        batch->end_told = true;
+    }
     progress_draw(&batch->progress);
 }
 
@@ -223,7 +237,7 @@ static int give_all(struct batch *batch)
     struct crew_opts opts = {
         .workers = runner_workers(batch->opts),
         .task_size = sizeof(struct task),
-        .window = (size_t)runner_workers(batch->opts) * AHEAD,
+        .window = runner_workers(batch->opts) + WINDOW,
         .work = work,
         .tell = tell,
         .tick = tick,
@@ -264,17 +278,22 @@ static int open_records(struct batch *batch, struct err *err)
 /* Prints what would be done. */
 static void show_plan(struct batch *batch)
 {
-    for (size_t i = 0; i < plan_count(batch->plan); i++) {
+    size_t planned = 0, all = plan_count(batch->plan);
+    for (size_t i = 0; i < all; i++) {
         struct task task = { .item = plan_item(batch->plan, i) };
         bool done;
         task.job.input = task.item.input;
         task.job.output = task.item.output;
         task.job.opts = batch->opts;
-        if (done_before(batch, &task, &done))
+        if (done_before(batch, &task, &done)) {
             report_error(task.item.input, task.err.text);
-        else if (!done && !job_is_skipped(&task.job))
+        } else if (!done && !job_is_skipped(&task.job)) {
             report_plan(&task.job);
+            planned++;
+        }
     }
+    if (!batch->opts->quiet && planned < all)
+        progress_plan(planned, all);
 }
 
 static enum outcome do_all(struct batch *batch)

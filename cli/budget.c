@@ -1,6 +1,8 @@
 /* What the jobs of a batch share. */
 #include "cli/budget.h"
 
+#include "cli/clock.h"
+
 void budget_init(struct budget *budget, uint64_t bytes, unsigned processors)
 {
     *budget = (struct budget){
@@ -56,7 +58,9 @@ void share_cells(void *context, uint64_t bytes)
     pthread_mutex_lock(&budget->lock);
     bytes = counted(&budget->cells, bytes);
     if (share->cells == 0) {
+        double begin = now();
         take(budget, &budget->cells, bytes);
+        share->waited += now() - begin;
         share->cells = bytes;
     } else if (bytes > share->cells &&
                bytes - share->cells <=

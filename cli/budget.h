@@ -32,6 +32,7 @@ struct share {
     struct budget *budget;
     uint64_t file, cells;
     unsigned processors;
+    double waited; /* seconds, for cells */
 };
 
 void share_file(struct share *share, uint64_t bytes);

@@ -34,9 +34,8 @@ static size_t read_some(int fd, struct bytes *file, int *status,
  * has no size, as a pipe. */
 enum { HEAD = 4096, STEP = 1 << 16 };
 
-static int read_all(int fd, uint64_t limit, bool (*wanted)(struct bytes head),
-                    struct bytes *file, struct timespec *mtime,
-                    struct err *err)
+static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
+                    struct timespec *mtime, struct err *err)
 {
     struct stat st;
     int status = 0;
@@ -45,19 +44,21 @@ static int read_all(int fd, uint64_t limit, bool (*wanted)(struct bytes head),
     *mtime = st.st_mtim;
     if (S_ISDIR(st.st_mode))
         return fail(err, "it is a directory");
+    if (opts->regular && !S_ISREG(st.st_mode))
+        return fail(err, "it is no regular file");
     if (!bytes_reserve(file, HEAD))
         return fail(err, "no memory for the file");
     while (file->size < HEAD && read_some(fd, file, &status, err))
         continue;
-    if (status == 0 && file->size && !wanted(*file))
+    if (status == 0 && file->size && !opts->wanted(*file))
         return fail(err, "not a picture of a format known here");
     /* One more byte than there is, so that the end is seen without growing. */
     size_t room = STEP, size = (size_t)st.st_size + 1;
     if (S_ISREG(st.st_mode) && st.st_size >= 0 && size > file->size &&
-        size <= limit)
+        size <= opts->limit)
         room = size - file->size;
     do {
-        if (file->size > limit)
+        if (file->size > opts->limit)
             return fail(err, "the file is larger than --max-memory allows");
         if (file->size == file->capacity && !bytes_reserve(file, room))
             return fail(err, "no memory for the file");
@@ -66,14 +67,16 @@ static int read_all(int fd, uint64_t limit, bool (*wanted)(struct bytes head),
     return status;
 }
 
-int file_read(const char *name, uint64_t limit, bool (*wanted)(struct bytes),
+/* To open a FIFO waits for somebody to write to it. */
+int file_read(const char *name, const struct read_opts *opts,
               struct bytes *file, struct timespec *mtime, struct err *err)
 {
     bool standard = strcmp(name, "-") == 0;
-    int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    int flags = O_RDONLY | O_CLOEXEC | (opts->regular ? O_NONBLOCK : 0);
+    int fd = standard ? STDIN_FILENO : open(name, flags);
     if (fd < 0)
         return fail(err, "%s", strerror(errno));
-    int status = read_all(fd, limit, wanted, file, mtime, err);
+    int status = read_all(fd, opts, file, mtime, err);
     if (!standard)
         close(fd);
     if (status)
@@ -125,7 +128,8 @@ void file_prefetch(const char *name)
 bool file_exists(const char *name)
 {
     struct stat st;
-    return strcmp(name, "-") != 0 && lstat(name, &st) == 0;
+    return strcmp(name, "-") != 0 && lstat(name, &st) == 0 &&
+           !S_ISDIR(st.st_mode);
 }
 
 static int write_all(int fd, struct bytes file, struct err *err)
@@ -245,7 +249,7 @@ static int give_times(int fd, const char *of, struct err *err)
 
 /* What is replaced hands on its owner and group, where we may set them, and its
  * mode: in this order, since a new owner clears bits of the mode. What a group
- * may do is not left to another one. An output that is lost in a power cut can
+ * may do is not left to another one, which may do what others may. An output that is lost in a power cut can
  * be made again, unless it replaces the input. */
 static int take_place_of(int fd, const struct stat *old, const char *input,
                          struct err *err)
@@ -253,7 +257,7 @@ static int take_place_of(int fd, const struct stat *old, const char *input,
     mode_t mode = old->st_mode & 07777;
     if (fchown(fd, old->st_uid, old->st_gid) &&
         fchown(fd, (uid_t)-1, old->st_gid) && getegid() != old->st_gid)
-        mode &= ~(mode_t)S_IRWXG;
+        mode &= ~(mode_t)S_IRWXG | (mode & S_IRWXO) << 3;
     if (fchmod(fd, mode))
         return fail(err, "its mode cannot be kept: %s", strerror(errno));
     if (is_input(old, input) && fsync(fd) && errno != EINVAL && errno != EROFS)
@@ -350,6 +354,8 @@ static enum written write_beside(struct pending *pending, const char *path,
             return WRITTEN_NOT;
         fd = open_beside(path, mode, pending);
     }
+    if (fd < 0 && errno == ENOENT)
+        return (enum written)fail(err, "its directory does not exist");
     if (fd < 0)
         return (enum written)fail(err, "cannot be written beside its place: %s",
                                   strerror(errno));
@@ -403,6 +409,8 @@ enum written file_write(const char *name, struct bytes file,
     bool exists = stat(name, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return (enum written)fail(err, "it is a directory");
+    if (exists && !S_ISREG(st.st_mode) && opts->regular)
+        return (enum written)fail(err, "it is no regular file");
     if (exists && !S_ISREG(st.st_mode))
         return write_to(open(name, O_WRONLY | O_CLOEXEC), file, err);
     if (follow_links(name, path, err))

@@ -9,10 +9,16 @@
 #include "codecs/bytes.h"
 #include "codecs/err.h"
 
-/* Reads a file, "-" for standard input, up to `limit` bytes. `wanted` is asked
- * once, by the first bytes, whether the rest is worth reading. *mtime is when
- * the file was last modified. */
-int file_read(const char *name, uint64_t limit, bool (*wanted)(struct bytes),
+struct read_opts {
+    uint64_t limit; /* the most bytes */
+    bool regular;   /* refuse all but regular files: others may keep us waiting
+                       for ever */
+    /* Is asked once, by the first bytes, whether the rest is worth reading. */
+    bool (*wanted)(struct bytes head);
+};
+
+/* Reads a file, "-" for standard input. *mtime is when it was last modified. */
+int file_read(const char *name, const struct read_opts *opts,
               struct bytes *file, struct timespec *mtime, struct err *err);
 
 /* Has the system read a file ahead, if it is one. */
@@ -32,6 +38,7 @@ struct write_opts {
     const char *input;    /* what it was made of. If that is what is replaced,
                              the new bytes are on the disk before it goes */
     bool times_of_input;  /* give it the times of the input */
+    bool regular;         /* write to nothing but regular files */
     bool make_directories; /* that it stands in, where they are missing */
     const char *backup;   /* the old file stays, with this behind its name; it
                              fails if that is there. NULL: it goes */
@@ -47,7 +54,8 @@ enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err);
 
-/* Whether something stands under this name already. "-" never does. */
+/* Whether something that could be replaced stands under this name already: no
+ * directory. "-" never does. */
 bool file_exists(const char *name);
 
 #endif

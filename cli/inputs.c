@@ -2,13 +2,15 @@
 #include "cli/inputs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/globs.h"
+#include "cli/lines.h"
 #include "cli/walk.h"
 
 int inputs_add(struct inputs *inputs, const char *name, size_t below,
@@ -76,31 +78,32 @@ static int take(struct gather *g, const char *name, struct err *err)
 }
 
 /* The names in a list, each ended by `end`, which the last one may lack. */
-static int take_lines(struct gather *g, FILE *list, int end, struct err *err)
+static int take_lines(struct gather *g, int fd, char end, struct err *err)
 {
     const char *file = g->opts->files_from;
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t got;
+    struct lines lines = { .fd = fd, .end = end, .most = PATH_MAX };
+    enum line got = LINE_READ;
     int status = 0;
-    errno = 0;
     for (size_t n = 1; status == 0; n++) {
-        if ((got = getdelim(&line, &room, end, list)) < 0)
+        char *line;
+        size_t size;
+        got = lines_next(&lines, &line, &size);
+        if (got == LINE_NONE || got == LINE_FAILED)
             break;
-        size_t length = (size_t)got;
-        if (line[length - 1] == end)
-            line[--length] = '\0';
-        if (strlen(line) != length)
+        if (memchr(line, '\0', size))
             status = fail(err, "--files-from: line %zu of %s holds a NUL; is "
                                "--null missing?",
                           n, file);
-        else if (length)
+        else if (got == LINE_TOO_LONG)
+            status = fail(err, "--files-from: line %zu of %s is longer than a "
+                               "name can be",
+                          n, file);
+        else if (size)
             status = take(g, line, err);
-        errno = 0;
     }
-    if (status == 0 && !feof(list))
+    if (got == LINE_FAILED)
         status = fail(err, "--files-from: %s: %s", file, strerror(errno));
-    free(line);
+    lines_free(&lines);
     return status;
 }
 
@@ -108,12 +111,12 @@ static int take_list(struct gather *g, struct err *err)
 {
     const char *file = g->opts->files_from;
     bool standard = strcmp(file, "-") == 0;
-    FILE *list = standard ? stdin : fopen(file, "re");
-    if (!list)
+    int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return fail(err, "--files-from: %s: %s", file, strerror(errno));
-    int status = take_lines(g, list, g->opts->nul ? '\0' : '\n', err);
+    int status = take_lines(g, fd, g->opts->nul ? '\0' : '\n', err);
     if (!standard)
-        fclose(list);
+        close(fd);
     return status;
 }
 

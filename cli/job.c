@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
+#include "cli/clock.h"
 #include "cli/files.h"
 #include "codecs/convert.h"
 #include "cuda/band.h"
@@ -57,24 +57,21 @@ const char *skipped_name(enum skipped skipped)
     return names[skipped];
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static bool is_picture(struct bytes head)
 {
     return codec_probe(head) != NULL;
 }
 
 static int read_input(const char *name, const struct options *opts,
-                      struct bytes *input, struct result *result,
+                      bool regular, struct bytes *input, struct result *result,
                       struct err *err)
 {
-    if (file_read(name, opts->limits.bytes, is_picture, input, &result->mtime,
-                  err))
+    const struct read_opts read = {
+        .limit = opts->limits.bytes,
+        .regular = regular,
+        .wanted = is_picture,
+    };
+    if (file_read(name, &read, input, &result->mtime, err))
         return -1;
     result->bytes_in = input->size;
     if (input->size == 0)
@@ -102,7 +99,8 @@ static void keep_misnamed(struct work *w)
 static int stage_read(struct work *w, struct err *err)
 {
     struct result *result = w->result;
-    if (read_input(w->job->input, w->opts, &w->input, result, err))
+    if (read_input(w->job->input, w->opts, w->job->regular, &w->input, result,
+                   err))
         return -1;
     result->to = w->job->format ? w->job->format : result->from;
     keep_misnamed(w);
@@ -234,6 +232,28 @@ static int choose_form(struct work *w, struct err *err)
     return 0;
 }
 
+/* How many times as many bytes the samples take after they are converted. */
+static unsigned widened(const struct work *w)
+{
+    unsigned narrow = 1u << CELL_U8 | 1u << CELL_U16;
+    if (w->own || w->form != FORM_SAMPLES)
+        return 1;
+    if (w->opts->depth)
+        return w->opts->depth / 8;
+    return w->result->to->holds.cells & narrow ? 1 : 4;
+}
+
+/* `bytes` are the picture before and after the turn; converted it is there in
+ * between, and after the turn instead. */
+static void reserve(void *context, uint64_t bytes)
+{
+    const struct work *w = context;
+    unsigned times = widened(w);
+    if (times > 1)
+        bytes = bytes / 2 * (1 + 2 * times);
+    w->job->reserve(w->job->context, bytes);
+}
+
 static int stage_decode(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -249,8 +269,8 @@ static int stage_decode(struct work *w, struct err *err)
     load.turn = w->turn;
     load.width = w->width;
     load.height = w->height;
-    load.limits.reserve = w->job->reserve;
-    load.limits.context = w->job->context;
+    load.limits.reserve = w->job->reserve ? reserve : NULL;
+    load.limits.context = w;
     if (decode(w, &load, err))
         return -1;
     if (opts->ignore_orientation && opts->strip && w->img.orientation != 1)
@@ -356,8 +376,10 @@ static int stage_encode(struct work *w, struct err *err)
 /* Nothing is written over a file that would become what it is. */
 static bool stays_as_it_is(const struct work *w)
 {
-    return w->result->how == HOW_UNCHANGED &&
-           file_is_same(w->job->output, w->job->input);
+    const struct job *job = w->job;
+    return w->result->how == HOW_UNCHANGED && strcmp(job->input, "-") != 0 &&
+           strcmp(job->output, "-") != 0 &&
+           file_is_same(job->output, job->input);
 }
 
 static int stage_write(struct work *w, struct err *err)
@@ -367,6 +389,7 @@ static int stage_write(struct work *w, struct err *err)
         .no_clobber = opts->no_clobber,
         .input = w->job->input,
         .times_of_input = opts->preserve,
+        .regular = w->job->regular,
         .make_directories = opts->directory || opts->output,
         .backup = opts->backup,
     };
@@ -477,7 +500,7 @@ int job_look(const char *input, const struct options *opts, struct image *img,
 {
     struct bytes file = { 0 };
     struct load_opts load = load_opts(opts, mem_plain, true, NULL, result);
-    int status = read_input(input, opts, &file, result, err);
+    int status = read_input(input, opts, false, &file, result, err);
     if (status == 0)
         status = result->from->decode(img, file, &load, err);
     bytes_free(&file);

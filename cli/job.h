@@ -40,6 +40,8 @@ struct job {
     const struct backend *backend;
     struct lane *lane; /* of this backend */
     struct pool *pool; /* threads for the codecs */
+    bool regular; /* input and output are regular files, or it fails: nobody is
+                     there to end a program that waits for another one */
     /* See struct limits: where jobs share their memory. Or NULL. */
     void (*reserve)(void *context, uint64_t bytes);
     void *context;
@@ -64,6 +66,7 @@ struct result {
     size_t bytes_in, bytes_out;
     struct timespec mtime; /* of the input */
     double seconds[STAGES];
+    double waited;   /* seconds that are no stage's: for memory */
     enum stage last; /* the stage that was done last, or failed */
     struct warnings warnings;
 };

@@ -78,7 +78,8 @@ void json_raw(struct json *json, const char *key, const char *value,
               size_t size)
 {
     begin(json, key);
-    fwrite(value, 1, size, json->out);
+    for (size_t i = 0; i < size; i++)
+        putc(value[i] == '\n' || value[i] == '\r' ? ' ' : value[i], json->out);
 }
 
 void json_null(struct json *json, const char *key)

@@ -24,7 +24,8 @@ void json_number(struct json *json, const char *key, double value);
 /* Exactly, which a double is up to 2^53 only. */
 void json_uint(struct json *json, const char *key, uint64_t value);
 void json_bool(struct json *json, const char *key, bool value);
-/* A value that is JSON already. */
+/* A value that is JSON already, put on one line: newlines can only stand
+ * between its tokens. */
 void json_raw(struct json *json, const char *key, const char *value,
               size_t size);
 void json_null(struct json *json, const char *key);

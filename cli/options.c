@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cuda/backend.h"
@@ -248,18 +249,24 @@ static int set_backup(struct options *o, const char *value, struct err *err)
     return 0;
 }
 
+/* Results and lists have the standard streams for themselves. */
+static int check_file(const char *value, struct err *err)
+{
+    return *value && strcmp(value, "-") != 0
+               ? 0
+               : fail(err, "'%s' is no file; one called - is ./-", value);
+}
+
 static int set_manifest(struct options *o, const char *value, struct err *err)
 {
-    (void)err;
     o->manifest = value;
-    return 0;
+    return check_file(value, err);
 }
 
 static int set_resume(struct options *o, const char *value, struct err *err)
 {
-    (void)err;
     o->resume = value;
-    return 0;
+    return check_file(value, err);
 }
 
 /* "3/8". */
@@ -391,6 +398,7 @@ static const struct row {
 #undef SET
 };
 enum { ROWS = sizeof table / sizeof *table };
+_Static_assert(ROWS <= 64, "struct options.given has a bit for each");
 
 static bool value_may_lack(const struct row *row)
 {
@@ -517,6 +525,7 @@ static int take_options(struct options *opts, int argc, char **argv,
         if (!(row->scope & scopes))
             return fail(err, "--%s is not for a single job", row->name);
         given.is[row - table] = true;
+        opts->given |= UINT64_C(1) << (row - table);
         given.value[row - table] = optarg;
         if (!row->set)
             *(bool *)((char *)opts + row->flag) = true;
@@ -566,9 +575,13 @@ const char *options_suffix(const char *name)
 static int check_output(const struct options *opts, struct err *err)
 {
     const char *output = opts->file[1];
+    struct stat st;
     if (opts->format_name || strcmp(output, "-") == 0 ||
         codec_by_name(options_suffix(output)))
         return 0;
+    if (stat(output, &st) == 0 && S_ISDIR(st.st_mode))
+        return fail(err, "%s is a directory; --directory writes into one",
+                    output);
     return fail(err, "%s: the name does not say which format to write; "
                      "--format does",
                 output);
@@ -720,4 +733,12 @@ int options_parse_job(struct options *opts, const struct options *base,
     opts->file = (const char *const *)argv + optind + 1;
     opts->nfiles = 2;
     return check_turn(opts, argv[optind], err) ? -1 : check_single(opts, err);
+}
+
+bool options_given(const struct options *opts, const char *name)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return opts->given >> i & 1;
+    return false;
 }

@@ -22,8 +22,6 @@ struct globs {
     unsigned count;
 };
 
-/* What to do with a JPEG that cannot be turned as it is coded. */
-
 struct options {
     enum command command;
     enum xform op;
@@ -65,6 +63,7 @@ struct options {
     const char *manifest, *resume; /* or NULL */
     unsigned shard, shards;     /* this one, from 1, of how many; 0: all */
 
+    uint64_t given; /* a bit for each option that was: options_given() */
     /* The options that bear on what is written, as "--edge=trim --strip": two
      * runs with the same write the same. */
     char shape[256];
@@ -80,6 +79,9 @@ int options_parse(struct options *opts, int argc, char **argv,
  * are refused. Not for two threads at a time. */
 int options_parse_job(struct options *opts, const struct options *base,
                       int argc, char **argv, struct err *err);
+
+/* Whether this long option was on the command line. */
+bool options_given(const struct options *opts, const char *name);
 
 /* Reads the value of --device: numbers, each once, or "all", which makes
  * *ndevices LANE_ALL_DEVICES. */

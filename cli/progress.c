@@ -5,17 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
-static const double redraw = 0.1; /* seconds */
+#include "cli/clock.h"
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+static const double redraw = 0.1; /* seconds */
 
 void progress_begin(struct progress *progress, size_t all,
                     const struct options *opts)
@@ -34,6 +28,7 @@ void progress_count(struct progress *progress, const struct result *result,
 {
     for (int i = 0; i < STAGES; i++)
         progress->seconds[i] += result->seconds[i];
+    progress->waited += result->waited;
     if (failed) {
         progress->failed++;
     } else if (result->skipped) {
@@ -85,7 +80,7 @@ void progress_draw(struct progress *progress)
     double t = now(), spent = t - progress->begin;
     size_t worked = progress->done + progress->failed;
     size_t gone = worked + progress->skipped;
-    if (!progress->shown || t - progress->drawn < redraw)
+    if (!progress->shown || !progress->all || t - progress->drawn < redraw)
         return;
     progress->drawn = t;
     progress->visible = true;
@@ -108,6 +103,7 @@ void progress_clear(struct progress *progress)
     if (!progress->visible)
         return;
     fputs("\r\033[K", stderr);
+    fflush(stderr); /* what follows may go to stdout, to the same terminal */
     progress->visible = false;
 }
 
@@ -132,11 +128,24 @@ void progress_summary(struct progress *progress, bool ended)
                     how_name((enum how)i));
             lead = ", ";
         }
-    fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s%s;",
+    if (ended)
+        fprintf(stderr, "; ended early, %zu not begun",
+                progress->all - progress->done - progress->skipped -
+                    progress->failed);
+    fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s;",
             bytes_text(progress->bytes_in, in),
-            bytes_text(progress->bytes_out, out), now() - progress->begin,
-            ended ? ", ended early" : "");
+            bytes_text(progress->bytes_out, out), now() - progress->begin);
     for (int i = 0; i < STAGES; i++)
         fprintf(stderr, " %s %.2f s%s", stage_name((enum stage)i),
-                progress->seconds[i], i < STAGES - 1 ? "," : "\n");
+                progress->seconds[i], i < STAGES - 1 ? "," : "");
+    if (progress->waited >= 0.005)
+        fprintf(stderr, ", waited for memory %.2f s", progress->waited);
+    fputs("\n", stderr);
+}
+
+void progress_plan(size_t planned, size_t all)
+{
+    fprintf(stderr, "gimgxf: %zu of %zu would be done", planned, all);
+    put_count(all - planned, "left alone");
+    putc('\n', stderr);
 }

@@ -11,6 +11,7 @@ struct progress {
     size_t how[HOWS];
     uint64_t bytes_in, bytes_out;
     double seconds[STAGES];    /* of all workers together */
+    double waited;             /* the same, for memory */
     double begin;
     bool shown;                /* on a terminal, and wanted */
     double drawn;              /* when */
@@ -29,6 +30,9 @@ void progress_draw(struct progress *progress);
 
 /* Takes it away, for something else to be printed. */
 void progress_clear(struct progress *progress);
+
+/* Prints on standard error how many of all files would be done. */
+void progress_plan(size_t planned, size_t all);
 
 /* Prints the summary on standard error. `ended`: by a signal. */
 void progress_summary(struct progress *progress, bool ended);

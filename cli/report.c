@@ -161,6 +161,10 @@ void report_job(const struct job *job, const struct result *result,
                      err->text);
     else if (result->skipped == SKIPPED_EXISTS && !opts->quiet)
         report_error(job->output, "exists, so it is left alone");
+    else if (result->skipped == SKIPPED_NEWER && opts->verbose)
+        report_error(job->output, "is newer, so it is left alone");
+    else if (result->skipped == SKIPPED_DONE && opts->verbose)
+        report_error(job->input, "was done before");
     else if (opts->verbose && !result->skipped)
         tell_job(job, result, why_backend);
     if (opts->json) /* the picture has stdout for itself */

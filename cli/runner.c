@@ -4,9 +4,9 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "cli/budget.h"
+#include "cli/clock.h"
 #include "cli/files.h"
 #include "codecs/pages.h"
 
@@ -19,7 +19,7 @@ struct pace {
 struct runner {
     const struct options *opts;
     const struct backend *backend;
-    struct lane **lane; /* one a worker; NULL: not open yet */
+    struct lane **lane; /* one a worker */
     struct budget budget;
     pthread_mutex_t lock;
     struct pace pace;
@@ -38,13 +38,24 @@ static int open_lane(struct runner *runner, unsigned worker, struct err *err)
         .device = opts->device,
         .ndevices = opts->ndevices,
         .vram = opts->vram,
+        .keep = opts->limits.bytes / 8,
         .threads = 1,
         .worker = worker,
         .workers = runner_workers(opts),
     };
-    if (runner->lane[worker])
-        return 0;
     return runner->backend->open(&runner->lane[worker], &lane, err);
+}
+
+static int open_lanes(struct runner *runner, struct err *err)
+{
+    unsigned workers = runner_workers(runner->opts);
+    runner->lane = calloc(workers, sizeof(struct lane *));
+    if (!runner->lane)
+        return fail(err, "no memory");
+    for (unsigned i = 0; i < workers; i++)
+        if (open_lane(runner, i, err))
+            return -1;
+    return 0;
 }
 
 /* What one job frees the next one wants: to give it back to the system and ask
@@ -71,12 +82,11 @@ int runner_open(struct runner **runner, const struct options *opts,
     keep_memory(opts);
     pthread_mutex_init(&made->lock, NULL);
     budget_init(&made->budget, opts->limits.bytes, opts->threads);
-    made->lane = calloc(runner_workers(opts), sizeof(struct lane *));
     *runner = made;
-    if (made->lane ? open_lane(made, 0, err) == 0
-                   : fail(err, "no memory") == 0)
+    if (open_lanes(made, err) == 0)
         return 0;
     runner_close(made);
+    *runner = NULL;
     return -1;
 }
 
@@ -120,17 +130,10 @@ static int make(struct runner *runner, struct job *job, struct work *work,
 /* What a job of this age counts for: the latest hundred or so matter. */
 static const double fades = 0.99;
 
-static double clock_of(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Seconds that this thread has not run, from some time on. */
 static double time_waited(void)
 {
-    return clock_of(CLOCK_MONOTONIC) - clock_of(CLOCK_THREAD_CPUTIME_ID);
+    return now() - seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void note_pace(struct runner *runner, const struct pace *job)
@@ -174,10 +177,9 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
 {
     struct share share = { .budget = &runner->budget };
     *result = (struct result){ 0 };
-    if (open_lane(runner, worker, err))
-        return -1;
     job->backend = runner->backend;
     job->lane = runner->lane[worker];
+    job->regular = true;
     job->reserve = share_cells;
     job->context = &share;
     share_file(&share, file_size(job->input));
@@ -187,6 +189,8 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
     int status = work ? 0 : -1;
     if (work && !result->skipped) {
         status = make(runner, job, work, &share, left, err);
+        result->waited = share.waited;
+        result->seconds[STAGE_DECODE] -= share.waited;
         pace.make = result->seconds[STAGE_DECODE] +
                     result->seconds[STAGE_TURN] +
                     result->seconds[STAGE_ENCODE];

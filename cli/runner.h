@@ -19,8 +19,8 @@ struct runner;
  * slow, others turn their pictures while some are read and written. */
 unsigned runner_workers(const struct options *opts);
 
-/* Opens the first worker's lane at once, so that a device that cannot be used is
- * known, the others' when they are first needed. The options must outlive it. */
+/* Opens a lane for each worker, so that a device that cannot be used is known
+ * before anything is done. The options must outlive it. */
 int runner_open(struct runner **runner, const struct options *opts,
                 const struct backend *backend, struct err *err);
 

@@ -8,20 +8,23 @@
 #include "cli/serve.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/crew.h"
 #include "cli/json_read.h"
+#include "cli/lines.h"
 #include "cli/report.h"
 #include "cli/runner.h"
 #include "cli/signals.h"
 
-/* Answers come in order, so as many may wait for one that takes long. */
-enum { AHEAD = 16, OPTIONS_OF_JOB = 32, WORDS = OPTIONS_OF_JOB + 5 };
+/* Answers come in order, so as many as this may wait for one that takes long. */
+enum { WINDOW = 128, OPTIONS_OF_JOB = 32, WORDS = OPTIONS_OF_JOB + 5 };
 
 struct task {
     char *text;            /* the job as it came, of this many bytes */
@@ -42,9 +45,11 @@ struct server {
     const struct backend *backend;
     struct runner *runner;
     struct crew *crew;
+    struct lines jobs;
     atomic_size_t to_do;    /* jobs that were read and are not done */
     atomic_int unheard;     /* the errno of an answer that was not written */
     size_t failed;
+    bool unread;            /* standard input could not be read */
 };
 
 static bool is_ending(void *context)
@@ -68,18 +73,35 @@ static int add_word(struct task *task, const char *format, const char *a,
     return 0;
 }
 
+/* 80.0, as some write a number of any kind, is 80. */
+static int add_number(struct task *task, const struct json_value *value)
+{
+    char whole[32];
+    double n;
+    if (!json_get_number(value, &n) || n != floor(n) || fabs(n) > 1e15)
+        return add_word(task, "--%s=%s", value->key, value->string);
+    snprintf(whole, sizeof whole, "%.0f", n);
+    return add_word(task, "--%s=%s", value->key, whole);
+}
+
 /* {"quality": 90, "strip": true, "depth": "8"} */
-static int add_option(struct task *task, const struct json_value *value)
+static int add_option(const struct server *server, struct task *task,
+                      const struct json_value *value)
 {
     switch (value->kind) {
     case JSON_TRUE:
         return add_word(task, "--%s", value->key, NULL);
     case JSON_FALSE:
     case JSON_NULL:
-        return 0;
+        if (!options_given(server->opts, value->key))
+            return 0;
+        return fail(&task->err, "option \"%s\" was given to all jobs, and "
+                                "cannot be taken back",
+                    value->key);
     case JSON_STRING:
-    case JSON_NUMBER:
         return add_word(task, "--%s=%s", value->key, value->string);
+    case JSON_NUMBER:
+        return add_number(task, value);
     case JSON_ARRAY:
     case JSON_OBJECT:
         break;
@@ -88,13 +110,14 @@ static int add_option(struct task *task, const struct json_value *value)
                 value->key);
 }
 
-static int add_options(struct task *task, const struct json_value *options)
+static int add_options(const struct server *server, struct task *task,
+                       const struct json_value *options)
 {
     if (options && options->kind != JSON_OBJECT)
         return fail(&task->err, "\"options\" is no object");
     for (const struct json_value *value = json_first(options); value;
          value = json_next(options, value))
-        if (add_option(task, value))
+        if (add_option(server, task, value))
             return -1;
     return 0;
 }
@@ -102,7 +125,10 @@ static int add_options(struct task *task, const struct json_value *options)
 static int add_member(struct task *task, const char *name)
 {
     const struct json_value *root = json_root(&task->json);
-    const char *value = json_get_string(json_find(root, name));
+    const struct json_value *member = json_find(root, name);
+    const char *value = json_get_string(member);
+    if (member && !value)
+        return fail(&task->err, "\"%s\" is no text", name);
     if (!value || !*value)
         return fail(&task->err, "the job has no \"%s\"", name);
     if (strcmp(value, "-") == 0)
@@ -136,13 +162,13 @@ static int read_job(struct server *server, struct task *task)
     if (json_read(&task->json, task->text, task->size, &why))
         return fail(&task->err, "the job is not JSON: %s", why.text);
     const struct json_value *root = json_root(&task->json);
-    if (check_members(task, root))
-        return -1;
     const struct json_value *id = json_find(root, "id");
     task->job.id = id ? id->raw : NULL;
     task->job.id_size = id ? id->raw_size : 0;
+    if (check_members(task, root))
+        return -1;
     if (add_word(task, "gimgxf", NULL, NULL) ||
-        add_options(task, json_find(root, "options")) ||
+        add_options(server, task, json_find(root, "options")) ||
         add_word(task, "--", NULL, NULL) || add_member(task, "op") ||
         add_member(task, "input") || add_member(task, "output"))
         return -1;
@@ -196,22 +222,35 @@ static void tell(void *context, void *argument)
     free_task(task);
 }
 
-/* Reads one job into the task. False: there are no more. */
+static bool is_blank(const char *line, size_t size)
+{
+    return strspn(line, " \t\r\n") >= size;
+}
+
+/* Reads one job into the task: what it says, or why nobody can tell. False:
+ * there are no more. */
 static bool next_job(struct server *server, struct task *task)
 {
-    int delimiter = server->opts->nul ? '\0' : '\n';
-    size_t room = 0;
-    ssize_t n;
-    do {
-        n = getdelim(&task->text, &room, delimiter, stdin);
-        if (n > 0 && task->text[n - 1] == delimiter)
-            n--;
-    } while (n >= 0 && strspn(task->text, " \t\r\n") >= (size_t)n);
-    if (n < 0) {
-        free(task->text);
+    char *line;
+    size_t size;
+    enum line got;
+    do
+        got = lines_next(&server->jobs, &line, &size);
+    while (got == LINE_READ && is_blank(line, size));
+    if (got == LINE_NONE || got == LINE_FAILED) {
+        server->unread = got == LINE_FAILED;
         return false;
     }
-    task->size = (size_t)n;
+    if (got == LINE_TOO_LONG)
+        task->status = fail(&task->err, "the job has more than %d bytes",
+                            (int)JSON_SIZE_MAX);
+    else if (!(task->text = malloc(size + 1)))
+        task->status = fail(&task->err, "no memory for a job");
+    else {
+        memcpy(task->text, line, size + 1);
+        task->size = size;
+        task->status = read_job(server, task);
+    }
     return true;
 }
 
@@ -219,7 +258,6 @@ static void give_all(struct server *server, struct crew *crew)
 {
     struct task *task;
     while ((task = crew_room(crew, is_ending)) && next_job(server, task)) {
-        task->status = read_job(server, task);
         atomic_fetch_add(&server->to_do, 1);
         crew_give(crew);
     }
@@ -231,7 +269,7 @@ static enum outcome serve(struct server *server)
     struct crew_opts opts = {
         .workers = workers,
         .task_size = sizeof(struct task),
-        .window = (size_t)workers * AHEAD,
+        .window = workers + WINDOW,
         .work = work,
         .tell = tell,
         .context = server,
@@ -245,17 +283,24 @@ static enum outcome serve(struct server *server)
     server->crew = crew;
     signals_ask();
     give_all(server, crew);
-    bool unread = ferror(stdin) && !signals_asked();
-    if (unread)
+    if (server->unread)
         report_error(NULL, "standard input cannot be read");
     crew_close(crew);
-    return unread || server->failed ? OUTCOME_FAILED : OUTCOME_DONE;
+    lines_free(&server->jobs);
+    return server->unread || server->failed ? OUTCOME_FAILED : OUTCOME_DONE;
 }
 
 enum outcome serve_run(const struct options *opts,
                        const struct backend *backend)
 {
-    struct server server = { .opts = opts, .backend = backend };
+    struct server server = {
+        .opts = opts,
+        .backend = backend,
+        .jobs = { .fd = STDIN_FILENO,
+                  .end = opts->nul ? '\0' : '\n',
+                  .most = JSON_SIZE_MAX,
+                  .wait = signals_wait },
+    };
     struct err err;
     if (runner_open(&server.runner, opts, backend, &err)) {
         struct err text;

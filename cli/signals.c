@@ -1,8 +1,10 @@
 /* What a signal that ends us does. */
 #include "cli/signals.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -105,6 +107,18 @@ void signals_end(int number)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     raise(number);
     _exit(128 + number);
+}
+
+bool signals_wait(int fd)
+{
+    struct pollfd readable = { .fd = fd, .events = POLLIN };
+    sigset_t before;
+    block(&before);
+    while (!signals_asked() && ppoll(&readable, 1, NULL, &before) < 0 &&
+           errno == EINTR)
+        continue;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !signals_asked();
 }
 
 void signals_elsewhere(void)

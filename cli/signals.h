@@ -3,6 +3,8 @@
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 
+#include <stdbool.h>
+
 /* From now on a signal that ends the program takes the half-written files with
  * it, and a closed pipe or a full disk is an error, not the end. Opens the
  * standard streams on /dev/null where they are closed, so that no file takes
@@ -15,6 +17,10 @@ void signals_ask(void);
 
 /* The number of the signal that asked to end; 0: none has. */
 int signals_asked(void);
+
+/* Waits until there is something to read, or its end. False: a signal has asked
+ * to end; none comes between this and the waiting. */
+bool signals_wait(int fd);
 
 /* Ends the program by a signal, so that our parent sees what ended us. */
 _Noreturn void signals_end(int number);

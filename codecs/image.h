@@ -93,7 +93,8 @@ struct limits {
 };
 
 /* Whether a picture of this shape may be taken at all. To be asked as soon as
- * the size is known, before anything is allocated by it. */
+ * the size is known, before anything is allocated by it; `reserve` of the limits
+ * may have the caller wait here. */
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
                 enum cell cell, const struct limits *limits, struct err *err);
 

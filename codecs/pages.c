@@ -22,7 +22,10 @@ static const size_t large = (size_t)8 << 20;
  * rounded up to this, so that pictures of about a size share blocks. */
 static const size_t kept_from = (size_t)1 << 20;
 
-/* Blocks that are in use and may be kept, and those that are, the one that was
+/* They are the process's, as those of malloc() are: a block that one thread
+ * frees is another one's next.
+ *
+ * Blocks that are in use and may be kept, and those that are, the one that was
  * freed last in front. */
 struct block {
     struct block *next;

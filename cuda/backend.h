@@ -23,6 +23,8 @@ struct lane_opts {
     unsigned threads;  /* of the CPU that the lane may keep busy; 0 is 1 */
     uint64_t vram;     /* bytes of each device's memory that may be used; 0:
                           most of what is free */
+    uint64_t keep;     /* bytes of the host's memory that lanes which share the
+                          devices may keep together for pictures; 0: some */
     /* Of so many lanes that share the devices and their memory this is the one
      * with this number, from 0: it uses one of the devices. 0: it is alone, and
      * uses all of them. */

@@ -454,7 +454,7 @@ static int open_devices(struct lane *lane, const struct lane_opts *opts,
 }
 
 /* What a slot may take: its share of what was allowed, else of most of what is
- * free on the first device. */
+ * free on the lane's first device. */
 static int share_vram(struct lane *lane, uint64_t allowed, struct err *err)
 {
     size_t free_bytes, all;
@@ -475,8 +475,11 @@ static int cuda_open(struct lane **lane, const struct lane_opts *opts,
     if (!made)
         return fail(err, "no memory for a lane");
     made->locked_most = locked_bytes;
-    if (opts->workers && locked_together / opts->workers < locked_bytes)
-        made->locked_most = locked_together / opts->workers;
+    size_t together = locked_together;
+    if (opts->keep && opts->keep < together)
+        together = (size_t)opts->keep;
+    if (opts->workers && together / opts->workers < locked_bytes)
+        made->locked_most = together / opts->workers;
     for (int i = 0; i < LOCKED; i++)
         made->locked[i].where = ON_HOST;
     if (open_devices(made, opts, err) || share_vram(made, opts->vram, err)) {

@@ -39,8 +39,7 @@ check 'no summary if quiet' [ ! -s said ]
 # Told in their order, whatever order they are done in.
 gimgxf --json -q rotate90 -r -d json in >lines
 ls in >names
-jq -r .output lines 2>/dev/null | sed 's:.*/::' >told ||
-    grep -o '"output": "[^"]*' lines | sed 's:.*/::' >told
+grep -o '"output": "[^"]*' lines | sed 's:.*/::' >told
 check 'one object a file, in order' cmp -s names told
 
 # One that fails leaves the others alone; directories and what is not there are
@@ -99,10 +98,31 @@ check 'update: a newer one stays' \
     [ "$(stat -c %Y up/001.png)" = "$(date -d 2031-01-01 +%s)" ]
 check 'update: told' grep -qx 'gimgxf: 0 of 1 done, 1 skipped' said
 
-gimgxf rotate90 -u -d up --dry-run in/001.png in/004.png >said
+gimgxf rotate90 -u -d up --dry-run in/001.png in/004.png >said 2>left
 check 'update: planned' diff - said <<'END'
 in/004.png -> up/004.png
 END
+check 'update: counted' diff - left <<'END'
+gimgxf: 1 of 2 would be done, 1 left alone
+END
+
+# A directory that cannot be read is not hidden by what was made of it before.
+mkdir -p shut/sub shut.out/sub
+cp "$samples/f-rgb.png" shut/sub
+chmod 0 shut/sub
+if ! ls shut/sub >/dev/null 2>&1; then
+    gives 1 'gimgxf: shut/sub: Permission denied' -q copy -n -r -d shut.out shut
+fi
+chmod 755 shut/sub
+gives 1 'gimgxf: shut/sub: it is a directory' -q copy -n -d shut.out shut/sub
+
+# What would keep a batch waiting for ever is no input and no output.
+mkfifo fifo.png
+gives 1 'gimgxf: fifo.png: it is no regular file' -q copy -d fifos fifo.png
+gives 1 'gimgxf: fifo.png: it is no regular file' \
+    -q copy -o fifo.png in/001.png
+gives 2 'gimgxf: --manifest: '"'-'"' is no file; one called - is ./-' \
+    -q copy -d fifos --manifest - in/001.png
 
 # Names that are no words.
 mkdir odd
@@ -153,7 +173,7 @@ fi
 # Nobody reads the results any more.
 (gimgxf --json -q copy -r -d pipe many 2>said
  echo $? >status) | head -n 1 >first
-check 'a closed pipe: quiet' [ ! -s <(grep -v 'not a picture' said) ]
+check 'a closed pipe: quiet' [ -z "$(grep -v 'not a picture' said)" ]
 check 'a closed pipe: status' [ "$(cat status)" = 141 ]
 
 # The end comes by a signal: what was begun is finished, and told.

@@ -30,9 +30,13 @@ whole() {
     done
 }
 
+# The inputs are replaced, by one option or the other.
+ways=(--in-place '-d place')
+
 # killed MICROSECONDS: runs the batch, and kills it after so long.
 killed() {
-    "$program" --backend "$GIMGXF_BACKEND" -q rotate90 -r --in-place \
+    # shellcheck disable=SC2086
+    "$program" --backend "$GIMGXF_BACKEND" -q rotate90 -r $way \
         --manifest manifest --resume manifest place &
     local pid=$! late=$1
     sleep $((late / 1000000)).$(printf %06d $((late % 1000000)))
@@ -42,6 +46,7 @@ killed() {
 
 early=0
 for ((k = 0; k < kills; k++)); do
+    way=${ways[k / 2 % 2]}
     rm -rf place manifest
     cp -r old place
     killed $((took * (RANDOM % 1000) / 1000))
@@ -49,12 +54,28 @@ for ((k = 0; k < kills; k++)); do
     # Temporaries have names of their own, and are nobody's input.
     diff -rq place new >/dev/null || early=$((early + 1))
     [ $((k % 2)) = 0 ] || killed $((took * (RANDOM % 500) / 1000))
-    gimgxf -q rotate90 -r --in-place --manifest manifest --resume manifest place
+    gimgxf -q rotate90 -r $way --manifest manifest --resume manifest place
     check "kill $k: resumed" [ $? = 0 ]
     rm -f place/.gimgxf-*
     check "kill $k: the end" diff -rq place new
     gimgxf manifest check manifest >said 2>&1
     check "kill $k: the manifest" [ $? = 0 ]
+done
+
+# What nobody can tell stays so, however often it is resumed.
+rm -rf place manifest
+mkdir place
+cp old/0.png place
+for name in place/0.png; do
+    cat >manifest <<END
+{"input": "$name", "output": "$name", "op": "rotate90", "options": "", "status": "ready", "size": 5, "mtime": "2020-01-01T00:00:00.000000000Z", "written": 7, "crc32": "00000000", "time": "2020-01-01T00:00:00.000000000Z"}
+END
+done
+for i in 1 2; do
+    gimgxf -q rotate90 -i --manifest manifest --resume manifest place/0.png \
+        2>said
+    check "unknown, run $i" [ $? = 1 ]
+    check "unknown, run $i: left alone" same old/0.png place/0.png
 done
 check "some were killed before their end ($early of $kills)" [ "$early" -gt 0 ]
 finish

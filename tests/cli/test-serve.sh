@@ -34,12 +34,32 @@ check 'the same as alone, with options' same want.jpg b.jpg
 check 'the error' grep -q '"error": "No such file or directory"' answers
 check 'status, as all are done' gimgxf serve - <<<"$(head -n 1 jobs)" >/dev/null
 
+# Numbers of any kind; an id on several lines is answered on one.
+printf '{"id": [1,\n2], "op": "copy", "input": "a.png", "output": "h.jpg", "options": {"quality": 80.0}}\0' |
+    gimgxf serve -0 - >answers
+check 'numbers, lines' grep -q '^{"id": \[1, 2\].*"status": "done"' answers
+printf '{"id": 5, "op": "copy", "input": "a.png", "output": "h.png", "options": {"strip": false}}\n' |
+    gimgxf serve --strip - >answers
+check 'what all jobs have cannot be taken back' \
+    grep -q '^{"id": 5.*option \\"strip\\" was given to all jobs' answers
+
+# It ends by a signal, though its input does not.
+mkfifo endless
+gimgxf serve - <endless >answers &
+exec 7>endless
+sleep 0.2
+kill -TERM $! 2>/dev/null
+wait $! 2>/dev/null
+check 'SIGTERM while it waits' [ $? = 143 ]
+exec 7>&-
+
 # NUL between jobs; then a job may have several lines.
 printf '{"op": "copy",\n"input": "a.png", "output": "e.png"}\0' >nul
 check 'NUL' gimgxf serve -0 - <nul >answers
 check 'NUL: done' same a.png e.png
 
 # What is no job is answered too, and the next one is done.
+mkfifo fifo
 answer() {
     printf '%s\n%s\n' "$2" "$(head -n 1 jobs)" | gimgxf serve - >answers
     check "$1: told" grep -qF "\"error\": \"$3\"" <(head -n 1 answers)
@@ -52,6 +72,12 @@ answer 'no object' '[1]' 'a job is a JSON object'
 answer 'no op' '{"input": "a", "output": "b"}' 'the job has no \"op\"'
 answer 'no such member' '{"op": "copy", "in": "a", "output": "b"}' \
     'a job has no \"in\"'
+answer 'text where a number is' '{"op": 7, "input": "a", "output": "b"}' \
+    '\"op\" is no text'
+answer 'a FIFO' '{"op": "copy", "input": "fifo", "output": "b.png"}' \
+    'it is no regular file'
+answer 'very long' "$(head -c 1100000 /dev/zero | tr '\0' x)" \
+    'the job has more than 1048576 bytes'
 answer 'no such op' '{"op": "turn", "input": "a.png", "output": "b.png"}' \
     "'turn' is no operation; --help lists them"
 answer 'standard input' '{"op": "copy", "input": "-", "output": "b.png"}' \
