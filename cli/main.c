@@ -20,9 +20,13 @@ enum {
     EXIT_NO_DEVICE = 3,
 };
 
-/* The cost model of `auto`: to start a GPU takes 0.2 to 0.3 s, which no single
- * picture gets back; the CPU turns 12 megapixels in some milliseconds. Whoever
- * names a device wants it used. */
+/* The cost model of `auto`. To start a GPU takes 0.2 to 0.3 s, which no single
+ * picture gets back. In a batch the CPU turns bands of a picture while it decodes
+ * it, at some 5 GB/s a processor, out of its cache; a GPU gets the samples from
+ * memory, over PCIe and back, and then they are read once more to be encoded. It
+ * was slower for any number of pictures in any format, on 2 processors by 1.1 to
+ * 1.3 and on 16 by 1.9 to 3.7 (BENCHMARKS.md), so the number of files does not
+ * matter. Whoever names a device wants it used. */
 static const char *choose(const struct options *opts, const char **why)
 {
     if (strcmp(opts->backend, "auto") != 0) {
@@ -33,7 +37,9 @@ static const char *choose(const struct options *opts, const char **why)
         *why = "for the device that was named";
         return "cuda";
     }
-    *why = "to start a GPU takes longer than to turn one picture";
+    *why = opts->command == COMMAND_TURN
+               ? "to start a GPU takes longer than to turn one picture"
+               : "it turns what it has just decoded, before a GPU would have it";
     return "cpu";
 }
 
