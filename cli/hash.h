@@ -17,4 +17,7 @@
  *     h = h xor h >> 33 */
 uint64_t hash_bytes(const void *data, size_t size);
 
+/* One number made of two, in this order. */
+uint64_t hash_pair(uint64_t a, uint64_t b);
+
 #endif

@@ -95,7 +95,7 @@ static enum verdict of_ready(const struct entry *entry)
 static enum verdict of_done(const struct entry *entry)
 {
     struct stat in, out;
-    if (strcmp(entry->input, entry->output) == 0)
+    if (entry->in_place)
         return VERDICT_DONE;
     if (stat(entry->output, &out))
         return VERDICT_TODO;

@@ -5,42 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/hash.h"
 #include "cli/json_read.h"
+#include "cli/path.h"
 #include "cli/stamp.h"
 
 /* ---- Strings ----------------------------------------------------------- */
 
-struct block {
-    struct block *next;
-    size_t used, size;
-    char text[];
-};
-
-enum { BLOCK = 1 << 20 };
-
-/* A copy that lives as long as the ledger; NULL: no memory. */
-static char *keep(struct ledger *ledger, const char *text, size_t size)
-{
-    struct block *block = ledger->block;
-    if (!block || block->size - block->used <= size) {
-        size_t room = size < BLOCK ? BLOCK : size + 1;
-        block = malloc(sizeof *block + room);
-        if (!block)
-            return NULL;
-        *block = (struct block){ ledger->block, 0, room };
-        ledger->block = block;
-    }
-    char *copy = block->text + block->used;
-    memcpy(copy, text, size);
-    copy[size] = '\0';
-    block->used += size + 1;
-    return copy;
-}
-
 static const char *keep_string(struct ledger *ledger, const char *text)
 {
-    return keep(ledger, text, strlen(text));
+    return names_keep(&ledger->names, text, strlen(text));
 }
 
 /* The same for what is mostly as it was the last time. */
@@ -54,50 +30,54 @@ static const char *keep_usual(struct ledger *ledger, const char *text,
 
 /* ---- Jobs -------------------------------------------------------------- */
 
-static uint64_t hash_string(uint64_t hash, const char *text)
-{
-    /* FNV-1a (Fowler, Noll, Vo), with the zero at the end. */
-    do
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-    while (*text++);
-    return hash;
-}
-
 static const char *or_empty(const char *text)
 {
     return text ? text : "";
 }
 
-static uint64_t hash_job(const struct record *job)
+/* What a job is found by. */
+struct key {
+    const struct record *job;
+    bool in_place;
+    uint64_t hash;
+};
+
+static uint64_t hash_string(uint64_t hash, const char *text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    hash = hash_string(hash, job->input);
-    hash = hash_string(hash, job->output);
-    hash = hash_string(hash, job->op);
-    hash = hash_string(hash, or_empty(job->options));
-    return hash ^ hash >> 32;
+    return hash_pair(hash, hash_bytes(text, strlen(text)));
 }
 
-static bool is_about(const struct entry *entry, const struct record *job)
+static struct key key_of(const char *here, const struct record *job)
 {
-    return strcmp(entry->input, job->input) == 0 &&
-           strcmp(entry->output, job->output) == 0 &&
-           strcmp(entry->op, job->op) == 0 &&
+    struct key key = { .job = job };
+    key.in_place = path_compare(here, job->input, job->output) == 0;
+    key.hash = path_hash(here, job->input);
+    key.hash = hash_pair(key.hash, path_hash(here, job->output));
+    key.hash = hash_string(key.hash, job->op);
+    key.hash = hash_string(key.hash, or_empty(job->options));
+    return key;
+}
+
+static bool is_about(const struct entry *entry, const struct key *key,
+                     const char *here)
+{
+    const struct record *job = key->job;
+    if (entry->hash != key->hash || entry->in_place != key->in_place ||
+        strcmp(entry->op, job->op) != 0 ||
+        path_compare(here, entry->input, job->input) != 0)
+        return false;
+    return path_compare(here, entry->output, job->output) == 0 &&
            strcmp(entry->options, or_empty(job->options)) == 0;
 }
 
 /* The slot of a job, or the empty one where it belongs. There is always one
  * that is empty. */
-static size_t *find_slot(const struct ledger *ledger, const struct record *job,
-                         uint64_t hash)
+static size_t *find_slot(const struct ledger *ledger, const struct key *key)
 {
-    size_t i = hash & (ledger->slots - 1);
-    while (ledger->slot[i]) {
-        const struct entry *entry = &ledger->entry[ledger->slot[i] - 1];
-        if (entry->hash == hash && is_about(entry, job))
-            break;
+    size_t i = key->hash & (ledger->slots - 1);
+    while (ledger->slot[i] &&
+           !is_about(&ledger->entry[ledger->slot[i] - 1], key, ledger->here))
         i = (i + 1) & (ledger->slots - 1);
-    }
     return &ledger->slot[i];
 }
 
@@ -106,7 +86,8 @@ const struct entry *ledger_find(const struct ledger *ledger,
 {
     if (!ledger->slots)
         return NULL;
-    size_t found = *find_slot(ledger, job, hash_job(job));
+    struct key key = key_of(ledger->here, job);
+    size_t found = *find_slot(ledger, &key);
     return found ? &ledger->entry[found - 1] : NULL;
 }
 
@@ -142,8 +123,8 @@ static struct entry *enter(struct ledger *ledger, const struct record *job,
 {
     if (!make_room(ledger))
         return NULL;
-    uint64_t hash = hash_job(job);
-    size_t *slot = find_slot(ledger, job, hash);
+    struct key key = key_of(ledger->here, job);
+    size_t *slot = find_slot(ledger, &key);
     *fresh = !*slot;
     if (!*fresh)
         return &ledger->entry[*slot - 1];
@@ -152,7 +133,8 @@ static struct entry *enter(struct ledger *ledger, const struct record *job,
         .input = keep_string(ledger, job->input),
         .op = keep_usual(ledger, job->op, &ledger->op),
         .options = keep_usual(ledger, or_empty(job->options), &ledger->options),
-        .hash = hash,
+        .in_place = key.in_place,
+        .hash = key.hash,
     };
     entry->output = strcmp(job->input, job->output) == 0
                         ? entry->input
@@ -199,9 +181,8 @@ static bool note_done(struct entry *entry, const struct telling *fresh)
         return entry->done;
     }
     bool later = stamp_compare(fresh->time, entry->done->time) >= 0;
-    bool in_place = entry->input == entry->output;
-    if (later ? is_again(entry->done, fresh, in_place)
-              : is_again(fresh, entry->done, in_place))
+    if (later ? is_again(entry->done, fresh, entry->in_place)
+              : is_again(fresh, entry->done, entry->in_place))
         entry->twice = true;
     if (later)
         *entry->done = *fresh;
@@ -224,7 +205,8 @@ static int enter_line(struct ledger *ledger, const struct record *record,
     entry->held = *fresh;
     entry->error = record->error ? keep_string(ledger, record->error) : NULL;
     if (ledger->keep_lines)
-        entry->line = keep(ledger, (const char *)line.data, line.size);
+        entry->line =
+            names_keep(&ledger->names, (const char *)line.data, line.size);
     if ((record->error && !entry->error) ||
         (ledger->keep_lines && !entry->line))
         return fail(err, "no memory");
@@ -387,6 +369,9 @@ static int read_lines(struct ledger *ledger, FILE *in, struct err *err)
 int ledger_read(struct ledger *ledger, const char *name, struct err *err)
 {
     bool standard = strcmp(name, "-") == 0;
+    if (!ledger->here && !(ledger->here = getcwd(NULL, 0)))
+        return fail(err, "the current directory has no name: %s",
+                    strerror(errno));
     FILE *in = standard ? stdin : fopen(name, "re");
     if (!in)
         return fail(err, "%s", strerror(errno));
@@ -399,13 +384,11 @@ int ledger_read(struct ledger *ledger, const char *name, struct err *err)
 
 void ledger_free(struct ledger *ledger)
 {
-    for (struct block *block = ledger->block, *next; block; block = next) {
-        next = block->next;
-        free(block);
-    }
     for (size_t i = 0; i < ledger->count; i++)
         free(ledger->entry[i].done);
     free(ledger->entry);
     free(ledger->slot);
+    free(ledger->here);
+    names_free(&ledger->names);
     *ledger = (struct ledger){ 0 };
 }

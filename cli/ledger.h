@@ -3,6 +3,7 @@
 #define CLI_LEDGER_H
 
 #include "cli/manifest.h"
+#include "cli/names.h"
 
 enum told { TOLD_SKIPPED, TOLD_FAILED, TOLD_READY, TOLD_DONE };
 
@@ -17,7 +18,8 @@ struct telling {
     bool summed;
 };
 
-/* A job. The strings are the ledger's. */
+/* A job. The strings are the ledger's, and as the first line about it has them.
+ */
 struct entry {
     const char *input, *output, *op;
     const char *options; /* "" if the line names none */
@@ -25,6 +27,7 @@ struct entry {
     const char *line;    /* all of it; NULL unless lines are kept */
     struct telling held;
     struct telling *done; /* the last "done"; NULL unless those are kept */
+    bool in_place;        /* the output is the input */
     bool twice;           /* it was done again while its input stayed */
     uint64_t hash;
 };
@@ -38,7 +41,8 @@ struct ledger {
     size_t *slot; /* of a hash table: an index and 1, or 0 */
     size_t slots; /* a power of two */
     unsigned manifests;
-    struct block *block;      /* of strings */
+    char *here;               /* the current directory */
+    struct names names;       /* and all other strings */
     const char *op, *options; /* the last ones: most are like them */
 };
 
@@ -49,7 +53,7 @@ struct ledger {
 int ledger_read(struct ledger *ledger, const char *name, struct err *err);
 
 /* The entry of a job, told by input, output, op and options; NULL if there is
- * none. */
+ * none. It is no matter how names are spelled, as far as path_compare() tells. */
 const struct entry *ledger_find(const struct ledger *ledger,
                                 const struct record *job);
 

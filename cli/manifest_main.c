@@ -8,6 +8,7 @@
 
 #include "cli/json.h"
 #include "cli/ledger.h"
+#include "cli/path.h"
 #include "cli/report.h"
 #include "cli/stamp.h"
 
@@ -26,11 +27,11 @@ static int by_job(const void *left, const void *right)
 }
 
 /* By what is written; of several that write one file the last is last. */
-static int by_output(const void *left, const void *right)
+static int by_output(const void *left, const void *right, void *here)
 {
     const struct entry *a = *(const struct entry *const *)left;
     const struct entry *b = *(const struct entry *const *)right;
-    int order = strcmp(a->output, b->output);
+    int order = path_compare(here, a->output, b->output);
     order = order ? order : stamp_compare(a->held.time, b->held.time);
     return order ? order : by_job(left, right);
 }
@@ -105,17 +106,17 @@ static bool is_lost(const struct entry *entry, struct err *why)
 }
 
 static void check_outputs(struct tally *tally, const struct entry **list,
-                          size_t count)
+                          size_t count, char *here)
 {
     struct err why;
     size_t written = 0;
     for (size_t i = 0; i < count; i++)
         if (list[i]->held.told >= TOLD_READY)
             list[written++] = list[i];
-    qsort(list, written, sizeof *list, by_output);
+    qsort_r(list, written, sizeof *list, by_output, here);
     for (size_t i = 0; i < written; i++) {
         bool last = i + 1 == written ||
-                    strcmp(list[i]->output, list[i + 1]->output) != 0;
+                    path_compare(here, list[i]->output, list[i + 1]->output);
         if (last && list[i]->held.told == TOLD_DONE && is_lost(list[i], &why)) {
             tally->lost++;
             report_error(list[i]->output, why.text);
@@ -149,11 +150,12 @@ static void print_tally(const struct tally *tally, bool as_json)
     putchar('\n');
 }
 
-static int check(const struct entry **list, size_t count, bool json)
+static int check(const struct entry **list, const struct ledger *ledger,
+                 bool json)
 {
     struct tally tally = { 0 };
-    check_jobs(&tally, list, count);
-    check_outputs(&tally, list, count);
+    check_jobs(&tally, list, ledger->count);
+    check_outputs(&tally, list, ledger->count, ledger->here);
     print_tally(&tally, json);
     return tally.told[TOLD_FAILED] || tally.told[TOLD_READY] || tally.lost ||
                    tally.twice
@@ -196,7 +198,7 @@ int manifest_main(const char *const *word, int nwords, bool json)
         report_error(NULL, "no memory");
     else
         status = merging ? merge(list, ledger.count)
-                         : check(list, ledger.count, json);
+                         : check(list, &ledger, json);
 out:
     free(list);
     ledger_free(&ledger);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Both point into the name. Slashes at the end of either belong to neither, but
  * for the root: of "a//b/" they are "a" and "b", of "/b" "/" and "b", of "b" ""
@@ -17,5 +18,12 @@ struct path path_split(const char *name, size_t length);
 
 /* Whether this component stands in the name. */
 bool path_has(const char *name, const char *component);
+
+/* Names as they are once they are absolute and clean: with the directory `here`
+ * before what is relative, without "." and needless slashes. That is as far as
+ * one comes without a look at the disk, so ".." stays. The order, as of
+ * strcmp(), is by components; names that are the same have the same hash. */
+int path_compare(const char *here, const char *a, const char *b);
+uint64_t path_hash(const char *here, const char *name);
 
 #endif

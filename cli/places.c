@@ -272,12 +272,9 @@ bool place_same(const struct place *a, const struct place *b)
 
 uint64_t place_hash(const struct place *place)
 {
-    uint64_t parts[2] = { place->device, place->inode };
-    if (!place->known) {
-        parts[0] = (uintptr_t)place->directory;
-        parts[1] = hash_bytes(place->base, place->nbase);
-    }
-    return hash_bytes(parts, sizeof parts);
+    return place->known ? hash_pair(place->device, place->inode)
+                        : hash_pair((uintptr_t)place->directory,
+                                    hash_bytes(place->base, place->nbase));
 }
 
 bool place_is_below(const struct place *place, const char *directory)

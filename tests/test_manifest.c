@@ -3,6 +3,7 @@
 #include "cli/manifest.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -256,6 +257,55 @@ static void test_other_jobs(void)
     note(&done);
     put_file("a.ppm", "BIG FILE", (struct timespec){ 1800000000, 1 });
     CHECK(says(&other) == VERDICT_DONE, "by another name");
+}
+
+/* However its names are spelled, a file is the same one. */
+static void test_spellings(void)
+{
+    char here[PATH_MAX], whole[PATH_MAX + 20];
+    must(getcwd(here, sizeof here) != NULL, "here");
+    snprintf(whole, sizeof whole, "//%s/./q/a.ppm", here);
+    const char *const same[] = {
+        "q/a.ppm", "./q/a.ppm", "q//a.ppm", "././/q/./a.ppm", whole, whole + 1,
+    };
+    static const char *const others[] = {
+        "q/../q/a.ppm", "/q/a.ppm", "a.ppm", "q/a.pp", "q/a.ppm2",
+        "q/a/ppm",      "qa.ppm",   ".q/a.ppm",
+    };
+    enum { SAME = sizeof same / sizeof *same };
+    must(mkdir("q", 0777) == 0, "q");
+    put_file("q/a.ppm", "old", then);
+    for (size_t i = 0; i < SAME; i++) {
+        struct record job = job_of(same[i], same[i]);
+        struct record beside = job_of(same[i], "b.ppm");
+        struct record done = told(job, "done", "NEW");
+        unlink(LOG);
+        note(&done);
+        for (size_t k = 0; k < SAME; k++) {
+            job.input = same[k];
+            CHECK(says(&job) == VERDICT_DONE, "%s, %s", same[i], same[k]);
+            job.output = same[k];
+            CHECK(says(&job) == VERDICT_DONE, "%s, %s", same[i], same[k]);
+        }
+        CHECK(says(&beside) == VERDICT_TODO, "another output");
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+            job.input = job.output = others[k];
+            CHECK(says(&job) == VERDICT_TODO, "%s, %s", same[i], others[k]);
+        }
+    }
+    unlink("q/a.ppm");
+    rmdir("q");
+
+    unlink(LOG);
+    put_file("a.ppm", "old", then);
+    put_file("b.ppm", "NEW", then);
+    struct record job = job_of("a.ppm", "./b.ppm");
+    struct record done = told(job, "done", "NEW");
+    note(&done);
+    job.input = ".//a.ppm";
+    job.output = "b.ppm";
+    CHECK(says(&job) == VERDICT_DONE, "to another place");
+    unlink("b.ppm");
 }
 
 static void test_order(void)
@@ -531,6 +581,7 @@ int main(void)
     test_changed();
     test_elsewhere();
     test_other_jobs();
+    test_spellings();
     test_order();
     test_behind_cut();
     test_bad_lines();

@@ -122,6 +122,20 @@ done
 line four four 'done' 8 4 4 6 >two # somebody wrote it in between
 gives 0 '' manifest check one two
 
+# A file is one however it is spelled, and lines keep what was given.
+mkdir q
+four >q/four
+line q/four q/four 'done' 5 9 4 1 >one
+for name in ./q/four q//four "$PWD/q/four"; do
+    line "$name" ./q/./four 'done' 8 4 4 4 >two
+    gives 1 'gimgxf: q/four: fliph was done twice' manifest check one two
+    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 1 twice'
+    gives 0 '' manifest merge one two
+    check "merged: $name" same stdout two
+done
+{ line a q/four 'done' 4 9 5 1; line b ./q/four 'done' 5 9 4 1; } >log
+gives 0 '' manifest check log # what was written last counts
+
 # Names.
 bytes=$(printf 'q"\\\001\377\303\251\nx.png')
 line "$bytes" "$bytes.out" failed 5 >log
