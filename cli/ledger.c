@@ -51,9 +51,10 @@ static struct key key_of(const char *here, const struct record *job)
 {
     struct key key = { .job = job };
     key.in_place = path_compare(here, job->input, job->output) == 0;
-    key.hash = path_hash(here, job->input);
+    key.hash = hash_string(path_hash(here, job->input), job->op);
+    if (key.in_place)
+        return key;
     key.hash = hash_pair(key.hash, path_hash(here, job->output));
-    key.hash = hash_string(key.hash, job->op);
     key.hash = hash_string(key.hash, or_empty(job->options));
     return key;
 }
@@ -66,8 +67,9 @@ static bool is_about(const struct entry *entry, const struct key *key,
         strcmp(entry->op, job->op) != 0 ||
         path_compare(here, entry->input, job->input) != 0)
         return false;
-    return path_compare(here, entry->output, job->output) == 0 &&
-           strcmp(entry->options, or_empty(job->options)) == 0;
+    return key->in_place ||
+           (path_compare(here, entry->output, job->output) == 0 &&
+            strcmp(entry->options, or_empty(job->options)) == 0);
 }
 
 /* The slot of a job, or the empty one where it belongs. There is always one

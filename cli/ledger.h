@@ -53,7 +53,9 @@ struct ledger {
 int ledger_read(struct ledger *ledger, const char *name, struct err *err);
 
 /* The entry of a job, told by input, output, op and options; NULL if there is
- * none. It is no matter how names are spelled, as far as path_compare() tells. */
+ * none. It is no matter how names are spelled, as far as path_compare() tells,
+ * nor which options there are where the output is the input: what is turned is
+ * turned. */
 const struct entry *ledger_find(const struct ledger *ledger,
                                 const struct record *job);
 

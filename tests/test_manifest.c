@@ -236,15 +236,6 @@ static void test_other_jobs(void)
     other.op = "rotate180";
     CHECK(says(&other) == VERDICT_TODO, "another operation");
     other = job;
-    other.options = "--strip=all";
-    CHECK(says(&other) == VERDICT_TODO, "other options");
-    other.options = NULL;
-    CHECK(says(&other) == VERDICT_TODO, "no options");
-    other = told(other, "done", "NEW");
-    note(&other);
-    other.options = "";
-    CHECK(says(&other) == VERDICT_DONE, "none are none");
-    other = job;
     other.input = "A.ppm";
     CHECK(says(&other) == VERDICT_TODO, "another input");
     other = job;
@@ -257,6 +248,41 @@ static void test_other_jobs(void)
     note(&done);
     put_file("a.ppm", "BIG FILE", (struct timespec){ 1800000000, 1 });
     CHECK(says(&other) == VERDICT_DONE, "by another name");
+}
+
+/* Options make another output of the same input, but what is turned in place is
+ * turned, whatever they are. */
+static void test_options(void)
+{
+    static const char *const options[] = { "--strip=all", "", NULL };
+    put_file("a.ppm", "old", then);
+    put_file("b.ppm", "NEW", then);
+    struct record in_place = job_of("a.ppm", "a.ppm");
+    struct record elsewhere = job_of("a.ppm", "b.ppm");
+    struct record done = told(in_place, "done", "NEW");
+    unlink(LOG);
+    note(&done);
+    done = told(elsewhere, "done", "NEW");
+    note(&done);
+    CHECK(says(&elsewhere) == VERDICT_DONE, "the same options");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        in_place.options = elsewhere.options = options[i];
+        CHECK(says(&in_place) == VERDICT_DONE, "in place, %zu", i);
+        CHECK(says(&elsewhere) == VERDICT_TODO, "elsewhere, %zu", i);
+    }
+    done.options = NULL;
+    note(&done);
+    elsewhere.options = "";
+    CHECK(says(&elsewhere) == VERDICT_DONE, "none are none");
+
+    in_place.options = "--strip=all";
+    in_place.op = "rotate180";
+    struct record ready = told(in_place, "ready", "NEWER");
+    note(&ready);
+    put_file("a.ppm", "NEWER", then);
+    in_place.options = NULL;
+    CHECK(says(&in_place) == VERDICT_REPLACED, "about to be replaced");
+    unlink("b.ppm");
 }
 
 /* However its names are spelled, a file is the same one. */
@@ -581,6 +607,7 @@ int main(void)
     test_changed();
     test_elsewhere();
     test_other_jobs();
+    test_options();
     test_spellings();
     test_order();
     test_behind_cut();

@@ -112,12 +112,20 @@ for order in 'one two' 'two one'; do
     has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 1 twice'
 done
 gives 0 '' manifest check two two
+line a four 'done' 7 9 4 1 | sed 's/--strip/--optimize/' >two
+gives 1 'gimgxf: a: fliph failed: no such\nthing' manifest check one two
+has '1 done, 0 skipped, 1 failed, 0 ready, 0 lost, 0 twice' # another job
 line a four 'done' 7 9 4 2 >two
 gives 0 '' manifest check one two
 { line four four 'done' 5 9 4 1; line four four ready 7 4 4 4; } >one
 line four four 'done' 8 4 4 4 >two
 for order in 'one two' 'two one'; do
     gives 1 'gimgxf: four: fliph was done twice' manifest check $order
+done
+sed -i 's/--strip/--optimize/' two # which turned it all the same
+for order in 'one two' 'two one'; do
+    gives 1 'gimgxf: four: fliph was done twice' manifest check $order
+    has '1 done, 0 skipped, 0 failed, 0 ready, 0 lost, 1 twice'
 done
 line four four 'done' 8 4 4 6 >two # somebody wrote it in between
 gives 0 '' manifest check one two
