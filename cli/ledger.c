@@ -150,9 +150,15 @@ static struct entry *enter(struct ledger *ledger, const struct record *job,
 /* ---- What holds -------------------------------------------------------- */
 
 /* Clocks are set back at times, so within a manifest it is the order that
- * counts. What was skipped is as it was before. */
+ * counts. What was skipped is as it was before. What failed when it was about
+ * to be replaced, or afterwards, may be replaced or not: "ready" has what it
+ * takes to tell, and "failed" has not. */
 static bool supersedes(const struct telling *fresh, const struct telling *held)
 {
+    if (held->told == TOLD_READY && fresh->told == TOLD_FAILED)
+        return false;
+    if (held->told == TOLD_FAILED && fresh->told == TOLD_READY)
+        return true;
     if (fresh->told == TOLD_SKIPPED && held->told >= TOLD_READY)
         return false;
     if (held->told == TOLD_SKIPPED && fresh->told >= TOLD_READY)
@@ -202,17 +208,22 @@ static int enter_line(struct ledger *ledger, const struct record *record,
     if (ledger->keep_done && fresh->told == TOLD_DONE &&
         !note_done(entry, fresh))
         return fail(err, "no memory");
-    if (!is_new && !supersedes(fresh, &entry->held))
+    bool holds = is_new || supersedes(fresh, &entry->held);
+    if (holds ||
+        (entry->held.told == TOLD_READY && fresh->told == TOLD_FAILED)) {
+        entry->error =
+            record->error ? keep_string(ledger, record->error) : NULL;
+        if (record->error && !entry->error)
+            return fail(err, "no memory");
+    }
+    if (!holds)
         return 0;
     entry->held = *fresh;
-    entry->error = record->error ? keep_string(ledger, record->error) : NULL;
-    if (ledger->keep_lines)
-        entry->line =
-            names_keep(&ledger->names, (const char *)line.data, line.size);
-    if ((record->error && !entry->error) ||
-        (ledger->keep_lines && !entry->line))
-        return fail(err, "no memory");
-    return 0;
+    if (!ledger->keep_lines)
+        return 0;
+    entry->line =
+        names_keep(&ledger->names, (const char *)line.data, line.size);
+    return entry->line ? 0 : fail(err, "no memory");
 }
 
 /* ---- A line ------------------------------------------------------------ */

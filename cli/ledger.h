@@ -23,7 +23,8 @@ struct telling {
 struct entry {
     const char *input, *output, *op;
     const char *options; /* "" if the line names none */
-    const char *error;   /* of the line that holds; NULL if it has none */
+    const char *error;   /* of the line that holds, or of what failed since it
+                            was ready; NULL: there is none */
     const char *line;    /* all of it; NULL unless lines are kept */
     struct telling held;
     struct telling *done; /* the last "done"; NULL unless those are kept */

@@ -4,7 +4,8 @@
  * Lines are appended, each with one write(), by any number of threads. A job is
  * an input, an output, an operation and options together, or without options
  * where the output is the input; the last line about it is the one that holds,
- * but "skipped", which says that nothing was done, takes nothing back that was. A line that was cut by the end of the program is
+ * but "skipped", which says that nothing was done, takes nothing back that was,
+ * and "failed" does not take back "ready". A line that was cut by the end of the program is
  * passed over when it is read, wherever it stands. */
 #ifndef CLI_MANIFEST_H
 #define CLI_MANIFEST_H

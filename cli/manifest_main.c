@@ -77,10 +77,10 @@ static void check_jobs(struct tally *tally, const struct entry **list,
                  entry->error ? entry->error : "nobody said why");
             report_error(entry->input, text.text);
         } else if (entry->held.told == TOLD_READY) {
-            fail(&text,
-                 "%s was about to replace it; it is not noted whether "
-                 "it did",
-                 entry->op);
+            fail(&text, "%s was about to replace it%s%s; it is not noted "
+                        "whether it did",
+                 entry->op, entry->error ? ", and failed: " : "",
+                 entry->error ? entry->error : "");
             report_error(entry->input, text.text);
         }
         if (entry->twice) {

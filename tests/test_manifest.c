@@ -177,10 +177,24 @@ static void test_changed(void)
     CHECK(says(&job) == VERDICT_CHANGED, "gone");
     put_file("a.ppm", "old", then);
     CHECK(says(&job) == VERDICT_TODO, "as it was");
+
+    /* That it was left alone then, or that it could not be replaced, is no word
+     * on what it is. */
     struct record failed = told(job, "failed", NULL);
     note(&failed);
+    CHECK(says(&job) == VERDICT_TODO, "failed, as it was");
     put_file("a.ppm", "third one", then);
-    CHECK(says(&job) == VERDICT_TODO, "it failed");
+    CHECK(says(&job) == VERDICT_CHANGED, "failed, changed");
+    note(&failed);
+    put_file("a.ppm", "NEW", then);
+    CHECK(says(&job) == VERDICT_REPLACED, "failed, but replaced");
+    struct record done = told(job, "done", "NEW");
+    note(&done);
+    CHECK(says(&job) == VERDICT_DONE, "done in the end");
+    unlink(LOG);
+    note(&failed);
+    note(&ready);
+    CHECK(says(&job) == VERDICT_REPLACED, "first failed, then replaced");
 
     /* Without the checksum only sizes that differ tell anything. */
     unlink(LOG);

@@ -104,6 +104,19 @@ line four four ready 6 9 5 1 >>log
 gives 1 'gimgxf: four: fliph was about to replace it; it is not noted whether it did' \
     manifest check log
 
+# What fails when it was about to be replaced may be replaced or not.
+line four four ready 6 9 5 1 >one
+line four four failed 7 >two
+cat one two >both
+for order in 'one two' 'two one' both; do
+    gimgxf manifest check $order >stdout 2>/dev/null
+    has '0 done, 0 skipped, 0 failed, 1 ready, 0 lost, 0 twice'
+    gives 0 '' manifest merge $order
+    check "ready holds: $order" same one stdout
+done
+gives 1 'gimgxf: four: fliph was about to replace it, and failed: no such\nthing; it is not noted whether it did' \
+    manifest check both
+
 # Twice: the input did not change, or only by what was made of it in place.
 { line a four 'done' 5 9 4 1; line a four failed 6; } >one
 line a four 'done' 7 9 4 1 >two
