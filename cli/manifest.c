@@ -27,20 +27,35 @@ struct manifest {
 
 /* ---- Opening ----------------------------------------------------------- */
 
-/* Whether a regular file ends within a line. If it cannot be read it may, and
- * an empty line does no harm. */
-static bool ends_within_line(const char *name, int fd)
+/* Whether what a file begins with may be the beginning of a manifest: lines
+ * that are empty, as ledger_read() knows them, and then an object. */
+static bool begins_as_manifest(int in)
+{
+    char head[4096];
+    ssize_t n = pread(in, head, sizeof head, 0);
+    for (ssize_t i = 0; i < n; i++)
+        if (!memchr(" \t\r\n\0", head[i], sizeof " \t\r\n"))
+            return head[i] == '{';
+    return true;
+}
+
+/* Looks at what is there already. If it cannot be read it may be a manifest
+ * that ends within a line, and an empty line does no harm. */
+static int look(struct manifest *m, struct err *err)
 {
     struct stat st;
     char last = '\0';
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)
-        return false;
-    int in = open(name, O_RDONLY | O_CLOEXEC);
+    if (fstat(m->fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return 0;
+    int in =
+        strcmp(m->name, "-") == 0 ? -1 : open(m->name, O_RDONLY | O_CLOEXEC);
+    bool good = in < 0 || begins_as_manifest(in);
     if (in >= 0) {
         (void)!pread(in, &last, 1, st.st_size - 1);
         close(in);
     }
-    return last != '\n';
+    m->cut = last != '\n';
+    return good ? 0 : fail(err, "%s: it is no manifest", m->name);
 }
 
 int manifest_open(struct manifest **manifest, const char *name, struct err *err)
@@ -53,14 +68,16 @@ int manifest_open(struct manifest **manifest, const char *name, struct err *err)
     m->fd = strcmp(name, "-") == 0
                 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                 : open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (m->fd < 0) {
-        fail(err, "cannot be written: %s", strerror(errno));
+    int status =
+        m->fd < 0 ? fail(err, "%s: %s", name, strerror(errno)) : look(m, err);
+    if (status) {
+        if (m->fd >= 0)
+            close(m->fd);
         free(m->name);
         free(m);
         return -1;
     }
     pthread_mutex_init(&m->mutex, NULL);
-    m->cut = ends_within_line(name, m->fd);
     *manifest = m;
     return 0;
 }
@@ -138,7 +155,7 @@ static int append(struct manifest *m, const char *line, size_t size,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail(err, "cannot be written: %s", strerror(errno));
+            return fail(err, "%s", strerror(errno));
         at += (size_t)n;
         m->cut = at < size;
     }
@@ -166,7 +183,7 @@ static int sync_data(struct manifest *m, struct err *err)
 {
     if (fdatasync(m->fd) && errno != EINVAL && errno != EROFS &&
         errno != ENOTSUP)
-        return fail(err, "cannot be written: %s", strerror(errno));
+        return fail(err, "%s", strerror(errno));
     pthread_mutex_lock(&m->mutex);
     if (!m->named && strcmp(m->name, "-") != 0)
         sync_directory(m->name);

@@ -36,15 +36,18 @@ struct record {
 
 struct manifest;
 
-/* Opens a manifest to append to; what is there already stays. "-" is standard
- * output. */
+/* Opens a manifest to append to; what is there already stays, and has to be one:
+ * nothing is appended to a picture. "-" is standard output. Errors name the
+ * file. */
 int manifest_open(struct manifest **manifest, const char *name,
                   struct err *err);
 
-/* Appends a line. `safe`: it is on the disk when this returns. */
+/* Appends a line. `safe`: it is on the disk when this returns. Errors say no
+ * more than the reason. */
 int manifest_note(struct manifest *manifest, const struct record *record,
                   bool safe, struct err *err);
 
+/* Errors say that it cannot be written, but not its name. */
 int manifest_close(struct manifest *manifest, struct err *err);
 
 /* ---- What was done before: --resume ---- */

@@ -539,10 +539,56 @@ static void test_full(void)
     CHECK(says(&done) == VERDICT_DONE, "behind what was cut");
 
     CHECK(manifest_open(&manifest, "/dev/full", &err) == 0, "%s", err.text);
-    CHECK(manifest_note(manifest, &done, true, &err) == -1, "it is full");
+    CHECK(manifest_note(manifest, &done, true, &err) == -1 &&
+              !strcmp(err.text, "No space left on device"),
+          "%s", err.text);
     manifest_close(manifest, &err);
-    CHECK(manifest_open(&manifest, ".", &err) == -1, "a directory");
-    CHECK(manifest_open(&manifest, "none/log", &err) == -1, "no directory");
+    CHECK(manifest_open(&manifest, ".", &err) == -1 &&
+              !strcmp(err.text, ".: Is a directory"),
+          "%s", err.text);
+    CHECK(manifest_open(&manifest, "none/log", &err) == -1 &&
+              !strcmp(err.text, "none/log: No such file or directory"),
+          "%s", err.text);
+}
+
+/* What is no manifest stays as it is. */
+static void test_no_manifest(void)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+        bool good;
+    } files[] = {
+#define FILE_OF(text, good) { text, sizeof text - 1, good }
+        FILE_OF("", true),
+        FILE_OF("\n", true),
+        FILE_OF("{", true),
+        FILE_OF("\n \n{\"", true),
+        FILE_OF("\0\0\0\0", true), /* which power cuts leave */
+        FILE_OF("\xff\xd8\xff\xe0", false),
+        FILE_OF("\x89PNG\r\n", false),
+        FILE_OF("\0\0\2\0", false), /* a TGA */
+        FILE_OF("\nP5 1 1 1 {", false),
+#undef FILE_OF
+    };
+    struct manifest *manifest;
+    struct err err = { "" };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t size;
+        FILE *file = fopen(LOG, "wb");
+        must(file && fwrite(files[i].text, 1, files[i].size, file) ==
+                         files[i].size && fclose(file) == 0, LOG);
+        bool good = manifest_open(&manifest, LOG, &err) == 0;
+        CHECK(good == files[i].good, "%zu", i);
+        if (good)
+            manifest_close(manifest, &err);
+        else
+            CHECK(!strcmp(err.text, LOG ": it is no manifest"), "%s", err.text);
+        char *text = get_file(LOG, &size);
+        CHECK(size == files[i].size && !memcmp(text, files[i].text, size),
+              "%zu", i);
+        free(text);
+    }
 }
 
 static void test_pipe(void)
@@ -629,6 +675,7 @@ int main(void)
     test_names();
     test_threads();
     test_full();
+    test_no_manifest();
     test_pipe();
     test_stamps();
     unlink(LOG);

@@ -44,6 +44,18 @@ has '0 done, 0 skipped, 0 failed, 0 ready, 0 lost, 0 twice'
 gives 0 '' manifest merge empty
 has ''
 
+# A manifest is named where it cannot be one, and a picture is no manifest.
+gives 2 'gimgxf: --manifest: none/log: No such file or directory' \
+    copy -d out --manifest none/log "$samples/f-rgb.png"
+cp "$samples/f-rgb.png" picture
+gives 2 'gimgxf: --manifest: picture: it is no manifest' \
+    copy -d out --manifest picture "$samples/f-rgb.png"
+check 'the picture is as it was' same picture "$samples/f-rgb.png"
+check 'nothing is done' absent out
+gimgxf -q copy -d out --manifest /dev/full "$samples/f-rgb.png" 2>stderr
+check 'one that is full' grep -q 'the manifest cannot be written: No space left' \
+    stderr
+
 # merge: the later line of each job, sorted, as it stands.
 { line z four 'done' 5 9 4 1; line a four failed 5; } >one
 { line z four failed 4; line b four skipped 1; line a four 'done' 6 9 4 1; } >two
