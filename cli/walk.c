@@ -67,12 +67,20 @@ static bool wanted_directory(const struct walk *w, const char *base)
     return *base != '.' || globs_reach(&w->opts->include, below);
 }
 
-/* What another run is about to write, or could not take away, is no picture. */
+static bool ends_in(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+    return n >= m && memcmp(name + n - m, end, m) == 0;
+}
+
+/* What another run is about to write, or could not take away, is no picture;
+ * the backups of one before are not for the next one. */
 static bool wanted_file(const struct walk *w, const char *base)
 {
     const struct options *opts = w->opts;
     const char *below = w->path + w->below;
     if (strncmp(base, ".gimgxf-", 8) == 0 ||
+        (opts->backup && ends_in(base, opts->backup)) ||
         globs_match(&opts->exclude, below, 0))
         return false;
     if (opts->include.count)
@@ -82,20 +90,40 @@ static bool wanted_file(const struct walk *w, const char *base)
 
 enum kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };
 
-/* What vanished meanwhile, or leads nowhere, counts as a file: that it cannot
- * be read is said when its turn comes. */
-static enum kind kind_of(const char *path, const struct dirent *entry)
+/* A link is as good as the file that it leads to, but for --in-place: that file
+ * may be anywhere, and if it is here it is taken where it stands. What cannot
+ * be looked at counts as a file: why is said when its turn comes. */
+static enum kind kind_of_link(const struct walk *w)
 {
     struct stat st;
-    if (entry->d_type == DT_REG)
-        return KIND_FILE;
-    if (entry->d_type == DT_DIR)
-        return KIND_DIRECTORY;
-    if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
+    if (w->opts->in_place)
         return KIND_OTHER;
-    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+    if (stat(w->path, &st) == 0)
+        return S_ISREG(st.st_mode) ? KIND_FILE : KIND_OTHER;
+    bool nowhere = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    return nowhere ? KIND_OTHER : KIND_FILE;
+}
+
+static enum kind kind_of(const struct walk *w, const struct dirent *entry)
+{
+    struct stat st;
+    switch (entry->d_type) {
+    case DT_REG:
+        return KIND_FILE;
+    case DT_DIR:
         return KIND_DIRECTORY;
-    return stat(path, &st) || S_ISREG(st.st_mode) ? KIND_FILE : KIND_OTHER;
+    case DT_LNK:
+        return kind_of_link(w);
+    case DT_UNKNOWN:
+        break;
+    default:
+        return KIND_OTHER;
+    }
+    if (lstat(w->path, &st) || S_ISREG(st.st_mode))
+        return KIND_FILE;
+    return S_ISDIR(st.st_mode)   ? KIND_DIRECTORY
+           : S_ISLNK(st.st_mode) ? kind_of_link(w)
+                                 : KIND_OTHER;
 }
 
 /* Puts a name behind what is there of the path. */
@@ -119,7 +147,7 @@ static int look(struct walk *w, size_t length, const struct dirent *entry,
         return 0;
     if (enter(w, length, base))
         return -1;
-    switch (kind_of(w->path, entry)) {
+    switch (kind_of(w, entry)) {
     case KIND_FILE:
         return wanted_file(w, base) ? entries_add(entries, base, w->err) : 0;
     case KIND_DIRECTORY:

@@ -6,10 +6,11 @@
 
 /* Appends them to the inputs, sorted by the bytes of their names, as `find root
  * | LC_ALL=C sort` prints them. Taken are files that --include names, or else
- * those with a suffix of a picture; links to files, but not to directories; and
- * what begins with a dot only if a pattern of --include does. `folder`, where
- * outputs go, is not entered, nor what --exclude names. A directory that cannot
- * be read is an input. */
+ * those with a suffix of a picture; links to files, but not to directories, and
+ * none for --in-place; what begins with a dot only if a pattern of --include
+ * does; and nothing that ends as --backup has it. `folder`, where outputs go, is
+ * not entered, nor what --exclude names. A directory that cannot be read is an
+ * input. */
 int walk(struct inputs *inputs, const char *root, const struct options *opts,
          const char *folder, struct err *err);
 

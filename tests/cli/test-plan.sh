@@ -32,6 +32,8 @@ touch photos/{b.jpg,2020/c.PNG,a.png,a/d.tga,a-b.jpg,.hidden.jpg,notes.txt} \
 ln -s ../elsewhere/e.jpg photos/link.jpg
 ln -s ../elsewhere photos/other
 ln -s nowhere photos/dead.bmp
+ln -s b.jpg/x photos/dead.jpg
+ln -s circle.png photos/circle.png
 mkfifo photos/pipe.jpg
 
 all='photos/2020/c.PNG -> out/2020/c.PNG
@@ -40,7 +42,6 @@ photos/a.png -> out/a.png
 photos/a/d.tga -> out/a/d.tga
 photos/b.jpg -> out/b.jpg
 photos/cache/k.jpg -> out/cache/k.jpg
-photos/dead.bmp -> out/dead.bmp
 photos/link.jpg -> out/link.jpg'
 plans "$all" -r -d out photos
 check 'the order is that of the bytes' [ "$(inputs)" = \
@@ -48,8 +49,20 @@ check 'the order is that of the bytes' [ "$(inputs)" = \
 plans "$all" -r -d out/ photos
 plans "$all" photos --recursive --directory out
 plans "${all//photos\//photos//}" -r -d out photos//
-plans "$(sed 's,\(.*\) -> .*,\1 -> \1,' <<<"$all")" -r -i photos
+plans "$(sed '/link/d; s,\(.*\) -> .*,\1 -> \1,' <<<"$all")" -r -i photos
+plans 'photos/link.jpg -> photos/link.jpg' -i photos/link.jpg
 plans "$(sed "s,^,$PWD/," <<<"$all")" -r -d out "$PWD/photos"
+
+# What --backup left is not turned as well, unless it is named.
+mkdir kept
+touch kept/{a.jpg,a.jpg.old,b.old.jpg,.old.jpg,old.jpg}
+plans 'kept/a.jpg -> kept/a.jpg
+kept/b.old.jpg -> kept/b.old.jpg
+kept/old.jpg -> kept/old.jpg' -r -i kept
+plans 'kept/a.jpg -> kept/a.jpg
+kept/old.jpg -> kept/old.jpg' -r -i --backup .old.jpg kept
+plans 'kept/a.jpg -> kept/a.jpg' -r -i --backup .old --include 'a.*' kept
+plans 'kept/b.old.jpg -> kept/b.old.jpg' -i --backup .old.jpg kept/b.old.jpg
 
 # A link that is named is followed; without --recursive a directory is an input.
 plans 'photos/other/e.jpg -> out/e.jpg' -r -d out photos/other
