@@ -90,13 +90,14 @@ static bool apart_by_directory(const struct input *a, const struct input *b)
            !path_has(b->name, "..");
 }
 
-static int fail_twice(const struct check *c, uint32_t i, uint32_t k,
+static int fail_twice(struct check *c, uint32_t i, uint32_t k,
                       struct err *err)
 {
     const struct input *a = &c->plan->inputs.list[i];
     const struct input *b = &c->plan->inputs.list[k];
     const struct name_template *t = &c->outputs->template;
     const char *hint = "";
+    struct place one, two;
     if (strcmp(a->name, b->name) == 0)
         return fail(err, "%s is named twice, and would become %s both times",
                     show(a->name).text, show(c->plan->output[i]).text);
@@ -104,6 +105,14 @@ static int fail_twice(const struct check *c, uint32_t i, uint32_t k,
         return fail(err, "%s and %s are the same file, which cannot be "
                          "replaced twice",
                     show(a->name).text, show(b->name).text);
+    if (places_find(c->places, a->name, &one, err) ||
+        places_find(c->places, b->name, &two, err))
+        return -1;
+    if (place_same(&one, &two))
+        return fail(err, "%s and %s are the same file, and would become %s "
+                         "both times",
+                    show(a->name).text, show(b->name).text,
+                    show(c->plan->output[i]).text);
     if (!template_has(t, FIELD_DIR) && apart_by_directory(a, b))
         hint = c->opts->output ? "; {dir} in --output keeps them apart"
                                : "; -o '{dir}/{stem}.{ext}' keeps them apart";

@@ -319,10 +319,14 @@ refuses 'a.jpg is named twice, and would become out/a.jpg both times' \
     -d out a.jpg b.jpg a.jpg
 plans 'a.jpg -> 1.jpg
 a.jpg -> 2.jpg' -o '{n}.jpg' a.jpg a.jpg
-refuses 'x/a.jpg and ./x//a.jpg would both become x//a-r.jpg; {n} in --output '\
-'keeps them apart' -o '{dir}//{stem}-r.{ext}' x/a.jpg ./x//a.jpg
-refuses 'n/../x/a.jpg and x/a.jpg would both become n/../x/a-r.jpg; {n} in --output '\
-'keeps them apart' -o '{dir}/{stem}-r.{ext}' n/../x/a.jpg x/a.jpg
+refuses 'x/a.jpg and ./x//a.jpg are the same file, and would become x//a-r.jpg '\
+'both times' -o '{dir}//{stem}-r.{ext}' x/a.jpg ./x//a.jpg
+refuses 'n/../x/a.jpg and x/a.jpg are the same file, and would become '\
+'n/../x/a-r.jpg both times' -o '{dir}/{stem}-r.{ext}' n/../x/a.jpg x/a.jpg
+refuses 'a.jpg and ./a.jpg are the same file, and would become out/a.jpg both '\
+'times' -d out a.jpg ./a.jpg
+refuses 'photos/link.jpg and elsewhere/e.jpg are the same file, and would become '\
+'out/x.jpg both times' -d out -o x.jpg photos/link.jpg elsewhere/e.jpg
 refuses "$PWD/x/a.jpg and x/a.jpg are the same file, which cannot be replaced \
 twice" -i "$PWD/x/a.jpg" x/a.jpg
 refuses 'inside/a.jpg and real/a.jpg would both become held/inside/a.jpg; {n} in '\
