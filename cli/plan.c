@@ -6,8 +6,10 @@
  * write what another one reads. */
 #include "cli/plan.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/hash.h"
 #include "cli/inputs.h"
@@ -90,8 +92,7 @@ static bool apart_by_directory(const struct input *a, const struct input *b)
            !path_has(b->name, "..");
 }
 
-static int fail_twice(struct check *c, uint32_t i, uint32_t k,
-                      struct err *err)
+static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
 {
     const struct input *a = &c->plan->inputs.list[i];
     const struct input *b = &c->plan->inputs.list[k];
@@ -145,6 +146,48 @@ static int fail_outside(const struct check *c, uint32_t i,
                 show(c->outputs->folder.text).text, show(link.text).text);
 }
 
+/* How long a name may be in a canonical directory, be it there or not. */
+static size_t longest_in(const char *directory)
+{
+    char path[PATH_MAX];
+    size_t n = strlen(directory);
+    for (memcpy(path, directory, n + 1); n > 0; path[n] = '\0') {
+        long longest = pathconf(path, _PC_NAME_MAX);
+        if (longest > 0)
+            return (size_t)longest;
+        n = n == 1 ? 0 : path_split(path, n).ndirectory;
+    }
+    return NAME_MAX;
+}
+
+/* Whether a name, and that of its backup, is not too long for the file system;
+ * whether it is too long for the kernel is known before, but for the backup. */
+static int check_length(const struct check *c, uint32_t i,
+                        const struct place *place, struct err *err)
+{
+    enum { SHORT = 128 }; /* there are no pictures where this is too long */
+    const char *input = c->plan->inputs.list[i].name;
+    const char *output = c->plan->output[i];
+    const char *suffix = c->opts->backup ? c->opts->backup : "";
+    size_t length = place->nbase + strlen(suffix);
+    if (strlen(output) + strlen(suffix) >= PATH_MAX)
+        return fail(err, "%s: the name is longer than a name can be with %s "
+                         "behind it",
+                    show(output).text, show(suffix).text);
+    if (length <= SHORT)
+        return 0;
+    size_t longest = longest_in(place->directory);
+    if (place->nbase > longest)
+        return fail(err, "%s, what %s becomes, ends in a name of %zu bytes; "
+                         "there can be %zu",
+                    show(output).text, show(input).text, place->nbase, longest);
+    if (length > longest)
+        return fail(err, "%s ends in a name of %zu bytes with %s behind it; "
+                         "there can be %zu",
+                    show(output).text, length, show(suffix).text, longest);
+    return 0;
+}
+
 static int check_output(struct check *c, uint32_t i, struct err *err)
 {
     struct place place;
@@ -152,6 +195,8 @@ static int check_output(struct check *c, uint32_t i, struct err *err)
         return -1;
     if (c->folder && !place_is_below(&place, c->folder))
         return fail_outside(c, i, &place, err);
+    if (check_length(c, i, &place, err))
+        return -1;
     struct slot *slot = slot_of(c, &place, err);
     if (!slot)
         return -1;

@@ -305,6 +305,29 @@ gimgxf --dry-run copy -o "{dir}/${long:0:200}/{stem}.{ext}" "${long}a.jpg" \
 check 'an output that is too long' [ $? = 2 ]
 check 'and is told' grep -q 'a.jpg becomes is longer than a name can' stderr
 
+# So is a last component, as far as the file system where it goes allows.
+most=$(getconf NAME_MAX .)
+long=$(printf "%0$((most - 4))d.jpg" 0)
+shown() { # NAME: as messages have it
+    [ ${#1} -le 256 ] && echo "$1" || echo "...${1: -256}"
+}
+plans "$long -> out/new/$long" -d out/new "$long"
+plans "$long -> $long" -i "$long"
+refuses "$(shown "out/new/x$long"), what $long becomes, ends in a name of \
+$((most + 1)) bytes; there can be $most" -o 'out/new/x{stem}.{ext}' "$long"
+refuses "$(shown "out/x$long"), what b becomes, ends in a name of \
+$((most + 1)) bytes; there can be $most" -o "out/x$long" b
+plans "${long:5} -> ${long:5}" -i --backup .orig "${long:5}"
+refuses "./${long:4} ends in a name of $((most + 1)) bytes with .orig behind \
+it; there can be $most" -i --backup .orig a.jpg "./${long:4}"
+ln -s "${long:4}" tolong.jpg
+refuses "tolong.jpg ends in a name of $((most + 1)) bytes with .orig behind it; \
+there can be $most" -i --backup .orig tolong.jpg
+deep=$(printf '%.0s./' {1..2044})
+plans "${deep}a.jpg -> ${deep}a.jpg" -i --backup .o "${deep}a.jpg" # 4095 bytes
+refuses "$(shown "${deep}aa.jpg"): the name is longer than a name can be with \
+.o behind it" -i --backup .o "${deep}aa.jpg"
+
 # ---- Outputs that would be lost ----
 
 refuses "x/a.jpg and y/a.jpg would both become out/a.jpg; -o \
