@@ -59,7 +59,9 @@ static int merge(const struct entry **list, size_t count)
 
 struct tally {
     size_t told[TOLD_DONE + 1];
-    size_t lost; /* outputs that are gone, or of another size */
+    size_t outputs; /* that should be there: */
+    size_t lost;    /* those that are gone, or of another size */
+    size_t astray;  /* those that are gone, by names that are relative */
     size_t twice;
 };
 
@@ -91,24 +93,28 @@ static void check_jobs(struct tally *tally, const struct entry **list,
 }
 
 /* Whether the file is what was written last, as far as its size tells. */
-static bool is_lost(const struct entry *entry, struct err *why)
+static void check_output(struct tally *tally, const struct entry *entry)
 {
     struct stat st;
-    if (stat(entry->output, &st)) {
-        fail(why, "the output is gone: %s", strerror(errno));
-        return true;
-    }
-    if (S_ISREG(st.st_mode) && (uint64_t)st.st_size == entry->held.written)
-        return false;
-    fail(why, "the output has %jd bytes, not the %" PRIu64 " that were written",
-         (intmax_t)st.st_size, entry->held.written);
-    return true;
+    struct err why;
+    bool gone = stat(entry->output, &st) != 0;
+    tally->outputs++;
+    if (gone)
+        fail(&why, "the output is gone: %s", strerror(errno));
+    else if (S_ISREG(st.st_mode) && (uint64_t)st.st_size == entry->held.written)
+        return;
+    else
+        fail(&why,
+             "the output has %jd bytes, not the %" PRIu64 " that were written",
+             (intmax_t)st.st_size, entry->held.written);
+    tally->lost++;
+    tally->astray += gone && *entry->output != '/';
+    report_error(entry->output, why.text);
 }
 
 static void check_outputs(struct tally *tally, const struct entry **list,
                           size_t count, char *here)
 {
-    struct err why;
     size_t written = 0;
     for (size_t i = 0; i < count; i++)
         if (list[i]->held.told >= TOLD_READY)
@@ -117,11 +123,12 @@ static void check_outputs(struct tally *tally, const struct entry **list,
     for (size_t i = 0; i < written; i++) {
         bool last = i + 1 == written ||
                     path_compare(here, list[i]->output, list[i + 1]->output);
-        if (last && list[i]->held.told == TOLD_DONE && is_lost(list[i], &why)) {
-            tally->lost++;
-            report_error(list[i]->output, why.text);
-        }
+        if (last && list[i]->held.told == TOLD_DONE)
+            check_output(tally, list[i]);
     }
+    if (tally->astray && tally->astray == tally->outputs)
+        report_error(NULL, "none of the outputs is here; their names are "
+                           "relative to where the batch was started");
 }
 
 static void print_tally(const struct tally *tally, bool as_json)

@@ -129,6 +129,20 @@ done
 gives 1 'gimgxf: four: fliph was about to replace it, and failed: no such\nthing; it is not noted whether it did' \
     manifest check both
 
+# Where nothing at all is there it may be another directory.
+{ line a x/a 'done' 5 9 4 1; line b x/b 'done' 6 9 4 1; line c x/c skipped 5; } >log
+hint='gimgxf: none of the outputs is here; their names are relative to where the batch was started'
+gives 1 "gimgxf: x/a: the output is gone: No such file or directory
+gimgxf: x/b: the output is gone: No such file or directory
+$hint" manifest check log
+has '2 done, 1 skipped, 0 failed, 0 ready, 2 lost, 0 twice'
+for other in "$PWD/x/d" four; do
+    line d "$other" 'done' 5 9 5 1 >other
+    gimgxf manifest check log other >stdout 2>stderr
+    check "no hint: $other" [ "$(grep -c "$hint" stderr)" = 0 ]
+    has '3 done, 1 skipped, 0 failed, 0 ready, 3 lost, 0 twice'
+done
+
 # Twice: the input did not change, or only by what was made of it in place.
 { line a four 'done' 5 9 4 1; line a four failed 6; } >one
 line a four 'done' 7 9 4 1 >two
