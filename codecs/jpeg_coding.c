@@ -6,8 +6,8 @@
 #include "codecs/big.h"
 #include "codecs/jpeg_blocks.h"
 
-enum { SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xcf,
-       SOS = 0xda };
+enum { TEM = 0x01, SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc,
+       SOF15 = 0xcf, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda };
 
 static bool is_frame(unsigned marker)
 {
@@ -20,18 +20,31 @@ static bool is_scan(unsigned marker)
     return marker == SOS;
 }
 
+/* 0xff may be repeated before a marker. TEM, RSTn, SOI and EOI have no length
+ * (T.81, B.1.1.3), and 0 makes no marker; libjpeg passes over some of these. To
+ * take what follows for a length would be to see other headers than it does. */
+size_t coding_segment_size(const uint8_t *p, size_t left)
+{
+    if (left < 4 || p[0] != 0xff)
+        return 0;
+    if (p[1] == 0xff)
+        return 1;
+    if (p[1] <= TEM || (p[1] >= RST0 && p[1] <= EOI))
+        return 0;
+    size_t length = big16(p + 2);
+    return length >= 2 && length <= left - 2 ? 2 + length : 0;
+}
+
 /* The second byte of the first such marker; 0: there is none. */
 static size_t find_marker(const uint8_t *file, size_t size,
                           bool (*is)(unsigned marker))
 {
-    size_t at = 2;
-    while (at <= size && size - at >= 4 && file[at] == 0xff) {
-        unsigned marker = file[at + 1];
-        if (is(marker))
+    size_t step;
+    for (size_t at = 2;
+         at < size && (step = coding_segment_size(file + at, size - at));
+         at += step)
+        if (is(file[at + 1]))
             return at + 1;
-        size_t length = (size_t)file[at + 2] << 8 | file[at + 3];
-        at += marker == 0xff ? 1 : 2 + length; /* 0xff may be repeated */
-    }
     return 0;
 }
 
@@ -43,8 +56,7 @@ size_t coding_find_frame(const uint8_t *file, size_t size)
 size_t coding_find_data(const uint8_t *file, size_t size)
 {
     size_t scan = find_marker(file, size, is_scan);
-    size_t at = scan ? scan + 1 + big16(file + scan + 1) : 0;
-    return at <= size ? at : 0;
+    return scan ? scan + 1 + big16(file + scan + 1) : 0;
 }
 
 /* How many MCUs a row has in a scan of all components (T.81, A.2). */

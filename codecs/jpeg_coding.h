@@ -17,9 +17,14 @@ enum { COMPONENTS = 4 };
 /* One scan (T.81, B.2.3): meta->jpeg.scans holds an array of these. */
 struct scan {
     uint8_t count, component[COMPONENTS];
-    uint8_t from, to;   /* coefficients, in zigzag order */
-    uint8_t high, low;  /* bits known before, and after */
+    uint8_t from, to;  /* coefficients, in zigzag order */
+    uint8_t high, low; /* bits known before, and after */
 };
+
+/* How many bytes the segment at p takes in the headers of a file, of which
+ * `left` are left, or 1 for one that fills up. 0: there is none that is whole.
+ */
+size_t coding_segment_size(const uint8_t *p, size_t left);
 
 /* Where the marker of the frame header stands; 0 if there is none before the
  * first scan. */
@@ -35,8 +40,8 @@ void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
 bool coding_note_scan(struct meta *meta, j_decompress_ptr d);
 
 /* Notes the quantization tables. To be called after all scans, each of which
- * may have brought some. `components` is their number by the frame header: d may
- * have another one from what libjpeg has failed to read since. */
+ * may have brought some. `components` is their number by the frame header: d
+ * may have another one from what libjpeg has failed to read since. */
 void coding_note_tables(struct meta *meta, j_decompress_ptr d,
                         unsigned components);
 

@@ -19,7 +19,6 @@
 
 #include <jerror.h>
 
-#include "codecs/big.h"
 #include "codecs/jpeg_coding.h"
 #include "codecs/jpeg_mcus.h"
 #include "codecs/jpeg_planes.h"
@@ -63,18 +62,17 @@ static bool is_told_elsewhere(unsigned marker)
     return marker == JPEG_COM || (marker & 0xf0) == JPEG_APP0;
 }
 
-/* `data` is where the headers end, which are known to be well formed. */
+/* `data` is where the headers end. */
 static bool copy_head(struct stretches *all, struct bytes file, size_t data)
 {
     if (!bytes_append(&all->head, file.data, 2))
         return false;
-    for (size_t at = 2; at < data;) {
+    for (size_t at = 2, size; at < data; at += size) {
         const uint8_t *p = file.data + at;
-        size_t size = p[1] == 0xff ? 1 : 2 + (size_t)big16(p + 2);
-        if (p[1] != 0xff && !is_told_elsewhere(p[1]) &&
-            !bytes_append(&all->head, p, size))
+        size = coding_segment_size(p, data - at);
+        if (!size || (p[1] != 0xff && !is_told_elsewhere(p[1]) &&
+                      !bytes_append(&all->head, p, size)))
             return false;
-        at += size;
     }
     all->frame = coding_find_frame(all->head.data, all->head.size);
     if (!all->frame ||
@@ -134,6 +132,14 @@ static void number_restarts(uint8_t *p, const uint8_t *end)
         p[1] = (uint8_t)(JPEG_RST0 + n++ % 8);
 }
 
+/* Of its own rows, and of one more if others follow. */
+static uint32_t height_of(const struct stretch *s)
+{
+    const struct mcus *m = &s->all->m;
+    return s->end == m->rows ? s->all->img->height - s->first * m->high
+                             : (s->end - s->first + 1) * m->high;
+}
+
 static bool make_file(struct stretch *s)
 {
     static const uint8_t extra[EXTRA] = { 0 };
@@ -143,8 +149,7 @@ static bool make_file(struct stretch *s)
     bool last = s->end == m->rows;
     const uint8_t end[4] = { 0xff, (uint8_t)(JPEG_RST0 + (restarts + 7) % 8),
                              0xff, JPEG_EOI };
-    uint32_t height = last ? s->all->img->height - s->first * m->high
-                           : (s->end - s->first + 1) * m->high;
+    uint32_t height = height_of(s);
     if (!bytes_reserve(&s->file, head->size + s->size + EXTRA + sizeof end))
         return false;
     bytes_append(&s->file, head->data, head->size);
@@ -188,6 +193,43 @@ static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
     return s->blocks.list[s->lent++ % BLOCKS_PLANES];
 }
 
+/* NULL: there is none, or there can be none of that number. */
+static const JQUANT_TBL *table_of(const struct jpeg_decompress_struct *d, int i)
+{
+    int n = d->comp_info[i].quant_tbl_no;
+    return n < NUM_QUANT_TBLS ? d->quant_tbl_ptrs[n] : NULL;
+}
+
+static bool same_component(const struct stretch *s, int i)
+{
+    const jpeg_component_info *info = &s->d.comp_info[i];
+    const JQUANT_TBL *a = table_of(&s->d, i), *b = table_of(s->all->d, i);
+    return (uint32_t)info->h_samp_factor == s->all->m.across[i] &&
+           (uint32_t)info->v_samp_factor == s->all->m.down[i] &&
+           (a && b ? !memcmp(a->quantval, b->quantval, sizeof a->quantval)
+                   : a == b);
+}
+
+/* Whether libjpeg sees in the headers that were copied what it has seen in the
+ * file: the planes have room for that alone. */
+static bool is_same_picture(const struct stretch *s)
+{
+    const struct jpeg_decompress_struct *d = s->all->d;
+    if (s->d.image_width != d->image_width ||
+        s->d.image_height != height_of(s) ||
+        s->d.data_precision != d->data_precision ||
+        s->d.num_components != d->num_components ||
+        s->d.comps_in_scan != d->comps_in_scan ||
+        s->d.restart_interval != d->restart_interval ||
+        s->d.progressive_mode != d->progressive_mode ||
+        s->d.arith_code != d->arith_code)
+        return false;
+    for (int i = 0; i < d->num_components; i++)
+        if (!same_component(s, i))
+            return false;
+    return true;
+}
+
 static void read_blocks(struct stretch *s)
 {
     const struct image *img = s->all->img;
@@ -220,6 +262,8 @@ static void read_guarded(struct stretch *s)
     jpeg_create_decompress(&s->d);
     jpeg_mem_src(&s->d, s->file.data, s->file.size);
     jpeg_read_header(&s->d, TRUE);
+    if (!is_same_picture(s))
+        return;
     if (s->all->img->cell == CELL_DCT)
         read_blocks(s);
     else

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "codecs/inner.h"
+#include "codecs/jpeg_coding.h"
 #include "codecs/mpf.h"
 
 /* One picture in the trailer. */
@@ -48,21 +49,17 @@ enum { MPF_HEAD = 4 };
  */
 static size_t find_block(struct bytes file)
 {
-    enum { SOS = 0xda, EOI = 0xd9, APP2 = 0xe2 };
-    size_t at = 2;
-    while (file.size - at >= 4 && file.data[at] == 0xff) {
+    enum { SOS = 0xda, APP2 = 0xe2 };
+    size_t size;
+    for (size_t at = 2;
+         (size = coding_segment_size(file.data + at, file.size - at));
+         at += size) {
         const uint8_t *p = file.data + at;
-        size_t size = (size_t)p[2] << 8 | p[3];
-        if (p[1] == 0xff) { /* fill bytes may stand before a marker */
-            at++;
-            continue;
-        }
-        if (p[1] == SOS || p[1] == EOI || size < 2 || size > file.size - at - 2)
+        if (p[1] == SOS)
             break;
-        if (p[1] == APP2 && size >= 2 + MPF_HEAD &&
+        if (p[1] == APP2 && size >= 4 + MPF_HEAD &&
             memcmp(p + 4, "MPF\0", MPF_HEAD) == 0)
             return at + 4 + MPF_HEAD;
-        at += 2 + size;
     }
     return 0;
 }

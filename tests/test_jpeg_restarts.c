@@ -177,6 +177,81 @@ static void test_around(void)
     bytes_free(&file);
 }
 
+/* ---- Two views ------------------------------------------------------------*/
+
+/* TEM and RSTn have no length, and libjpeg passes over them in the headers. */
+static void test_alone(void)
+{
+    static const uint8_t markers[] = { 0x01, 0xd0, 0xd7 };
+    struct bytes file = make_kind(4, 38);
+    for (unsigned i = 0; i < sizeof markers; i++) {
+        insert_bytes(&file, 2, (uint8_t[]){ 0xff, markers[i] }, 2);
+        for (int form = FORM_SAMPLES; form < FORM_COUNT; form++)
+            CHECK(check_read("a marker alone", file, (enum form)form, false),
+                  "marker %02x", markers[i]);
+    }
+    bytes_free(&file);
+}
+
+static void append(struct bytes *to, const void *data, size_t size)
+{
+    if (!bytes_append(to, data, size))
+        abort();
+}
+
+/* A segment of which nothing but this is said yet. */
+static void append_head(struct bytes *to, unsigned marker, size_t length)
+{
+    const uint8_t head[4] = { 0xff, (uint8_t)marker, (uint8_t)(length >> 8),
+                              (uint8_t)length };
+    append(to, head, sizeof head);
+}
+
+static void append_zeros(struct bytes *to, size_t end)
+{
+    while (to->size < end)
+        append(to, "", 1);
+}
+
+/* A file that says something else to whoever takes the marker behind TEM for
+ * its length: a comment there, which is left out of the headers of a strip, is
+ * inside of an APP0 to libjpeg. Without it that ends somewhere else: before the
+ * headers of another picture, a much wider one, which are inside of a comment
+ * otherwise. */
+static struct bytes make_ambiguous(unsigned marker)
+{
+    enum { FALSE_END = 4 + 0xffe0, CUT = 4, REAL_END = FALSE_END + 20 };
+    const struct coding wide = { 60000, 16, JCS_GRAYSCALE, .restart = 7500 };
+    struct bytes file = { 0 }, other = make_jpeg(&wide),
+                 real = make_kind(5, 113);
+    const size_t hidden = REAL_END + CUT, end = hidden + other.size;
+    append(&file, (uint8_t[]){ 0xff, 0xd8, 0xff, (uint8_t)marker }, 4);
+    append_head(&file, 0xe0, REAL_END - 6);
+    append_zeros(&file, FALSE_END);
+    append_head(&file, 0xfe, CUT - 2);
+    append_head(&file, 0xc4, end - file.size - 2);
+    append_zeros(&file, REAL_END);
+    append_head(&file, 0xfe, end - file.size - 2);
+    append(&file, other.data + 2, other.size - 4);
+    append_zeros(&file, end);
+    append(&file, real.data + 2, real.size - 2);
+    bytes_free(&other);
+    bytes_free(&real);
+    return file;
+}
+
+static void test_ambiguous(void)
+{
+    static const uint8_t markers[] = { 0x01, 0xd3 };
+    for (unsigned i = 0; i < sizeof markers; i++) {
+        struct bytes file = make_ambiguous(markers[i]);
+        for (int form = FORM_PLANES; form < FORM_COUNT; form++)
+            CHECK(check_read("two pictures", file, (enum form)form, false),
+                  "marker %02x", markers[i]);
+        bytes_free(&file);
+    }
+}
+
 /* ---- Damage ---------------------------------------------------------------*/
 
 enum { MARKERS = 64 };
@@ -288,6 +363,8 @@ int main(void)
             abort();
     test_sound();
     test_around();
+    test_alone();
+    test_ambiguous();
     test_damaged();
     test_noise();
     for (unsigned i = 0; i < COUNTS; i++)
