@@ -5,6 +5,7 @@
 #define CODECS_JPEG_CODING_H
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <jpeglib.h>
 
@@ -13,6 +14,14 @@
 /* As many components as a scan may have, and a picture that can be turned as it
  * is coded. */
 enum { COMPONENTS = 4 };
+
+/* The most bits of an AC coefficient, and of the difference of DC coefficients:
+ * those that Huffman codes can be for (T.81, F.1.2). */
+enum { AC_BITS = 10, DC_BITS = 11 };
+static inline unsigned bits_of(int value)
+{
+    return value ? 32 - (unsigned)__builtin_clz((unsigned)abs(value)) : 0;
+}
 
 /* One scan (T.81, B.2.3): meta->jpeg.scans holds an array of these. */
 struct scan {

@@ -76,14 +76,6 @@ static unsigned code_of(const JHUFF_TBL *table, unsigned symbol, unsigned *code)
     return 0;
 }
 
-static unsigned bits_of(int value)
-{
-    unsigned bits = 0;
-    for (unsigned left = (unsigned)abs(value); left; left >>= 1)
-        bits++;
-    return bits;
-}
-
 /* The codes that make up a row of flat MCUs. */
 struct flat {
     uint64_t bits; /* of the row, whose first MCU has these differences */

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/jpeg_coding.h"
+
 enum {
     SYMBOLS = 256,
     LENGTH_MAX = 16, /* of a code */
     DEPTH_MAX = 32,  /* of a tree that is not yet cut down to that */
     ZEROS_16 = 0xf0, /* 16 zeros, and more to come */
-    AC_BITS = 10,    /* the most that a coefficient may have */
-    DC_BITS = 11,    /* and a difference */
     COUNT_MAX = 1000 * 1000 * 1000, /* libjpeg takes more for infinite */
 };
 
@@ -40,11 +40,6 @@ static const uint8_t zigzag[DCTSIZE2] = {
     35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 };
-
-static unsigned bits_of(int value)
-{
-    return value ? 32 - (unsigned)__builtin_clz((unsigned)abs(value)) : 0;
-}
 
 static void count_ac(struct counts *counts, uint64_t count[SYMBOLS],
                      const int16_t *block)
