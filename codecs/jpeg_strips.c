@@ -5,10 +5,10 @@
  * to begin with the DC coefficients that the one before it ends with, and at
  * any bit of a byte. So it is given two rows of MCUs more, one before it and
  * one behind, whose blocks are flat: that before brings the DC coefficients to
- * what they have to be, and since the codes of flat blocks are known so is the
- * number of bits to be cut off. At its end a scan is filled up with ones, which
- * might be a part of the last code; the code of a flat block ends in a way that
- * is known. */
+ * what they have to be, in steps that have codes, and since the codes of flat
+ * blocks are known so is the number of bits to be cut off. At its end a scan is
+ * filled up with ones, which might be a part of the last code; the code of a
+ * flat block ends in a way that is known. */
 #include "codecs/jpeg_strips.h"
 
 #include <stdlib.h>
@@ -24,6 +24,12 @@ enum {
     SLACK = 4096,   /* for the headers */
 };
 
+/* The codes that make up a row of flat MCUs. */
+struct flat {
+    uint64_t bits;
+    unsigned ones; /* at its end */
+};
+
 struct coded_strip {
     struct worker worker;
     const struct strips *all;
@@ -32,7 +38,11 @@ struct coded_strip {
     struct bytes file; /* all that libjpeg writes, and its entropy-coded data */
     size_t at, size;
     /* If no restart markers come between strips: its bits, and those of the
-     * strip before, which has begun the first byte with `phase` of its own. */
+     * strip before, which has begun the first byte with `phase` of its own;
+     * the DC coefficients before it, and its last ones, and the rows of them.
+     */
+    int dc_before[BLOCKS_PLANES], dc_last[BLOCKS_PLANES];
+    struct flat lead, trail;
     struct bits bits;
     const struct bits *before;
     unsigned phase;
@@ -45,7 +55,6 @@ struct strips {
     const struct image *img;
     struct coded_strip *strip;
     size_t count;
-    JBLOCKROW flat; /* a row of blocks of zeros, for any component */
 };
 
 bool strips_suit(struct mcus *m, const struct jpeg_compress_struct *c)
@@ -76,46 +85,80 @@ static unsigned code_of(const JHUFF_TBL *table, unsigned symbol, unsigned *code)
     return 0;
 }
 
-/* The codes that make up a row of flat MCUs. */
-struct flat {
-    uint64_t bits; /* of the row, whose first MCU has these differences */
-    unsigned ones; /* at its end */
-};
-
-/* False: a symbol has no code. */
-static bool measure_flat(struct flat *flat, const struct coded_strip *s,
-                         const int difference[BLOCKS_PLANES])
+static const JHUFF_TBL *dc_table(const struct strips *all, unsigned i)
 {
-    const struct jpeg_compress_struct *c = &s->worker.c;
-    const struct mcus *m = s->all->m;
+    return all->c->dc_huff_tbl_ptrs[all->c->comp_info[i].dc_tbl_no];
+}
+
+static const JHUFF_TBL *ac_table(const struct strips *all, unsigned i)
+{
+    return all->c->ac_huff_tbl_ptrs[all->c->comp_info[i].ac_tbl_no];
+}
+
+/* The first step by which a DC coefficient gets to where it has to be, `left`
+ * from here; 0: it cannot. Tables made for a smooth picture have codes for few
+ * sizes. Of these the largest is taken that does not lead too far; or else one
+ * that does, since there is one of its size that leads back. */
+static int next_step(const JHUFF_TBL *table, int left)
+{
+    const unsigned bits = bits_of(left);
+    const int sign = left < 0 ? -1 : 1;
+    unsigned code;
+    if (code_of(table, bits, &code))
+        return left;
+    for (unsigned less = bits; --less > 0;)
+        if (code_of(table, less, &code))
+            return sign * ((1 << less) - 1);
+    for (unsigned more = bits + 1; more <= DC_BITS; more++)
+        if (code_of(table, more, &code))
+            return left + sign * (1 << (more - 1));
+    return 0;
+}
+
+/* Of a row in which the DC coefficients begin to differ by `left` from what
+ * they are predicted from, and get there by a step in each MCU. False: they do
+ * not, or a symbol has no code. */
+static bool measure_flat(struct flat *flat, const struct strips *all,
+                         const int left[BLOCKS_PLANES])
+{
+    const struct mcus *m = all->m;
     flat->bits = 0;
     for (unsigned i = 0; i < m->components; i++) {
-        const JHUFF_TBL *dc = c->dc_huff_tbl_ptrs[c->comp_info[i].dc_tbl_no];
-        const JHUFF_TBL *ac = c->ac_huff_tbl_ptrs[c->comp_info[i].ac_tbl_no];
+        const JHUFF_TBL *dc = dc_table(all, i);
         uint64_t blocks = (uint64_t)m->columns * m->across[i] * m->down[i];
-        unsigned more = bits_of(difference[i]), code = 0;
+        unsigned code, steps = 0;
+        for (int rest = left[i], step; rest; rest -= step, steps++) {
+            step = steps < m->columns ? next_step(dc, rest) : 0;
+            if (!step)
+                return false;
+            flat->bits += code_of(dc, bits_of(step), &code) + bits_of(step);
+        }
         unsigned same = code_of(dc, 0, &code);
-        unsigned step = code_of(dc, more, &code);
-        unsigned end = code_of(ac, SYMBOL_END, &code);
-        if (!same || !step || !end)
+        unsigned end = code_of(ac_table(all, i), SYMBOL_END, &code);
+        if (!same || !end)
             return false;
-        flat->bits += blocks * (same + end) - same + step + more;
+        flat->bits += (blocks - steps) * same + blocks * end;
         for (flat->ones = 0; code >> flat->ones & 1; flat->ones++)
             ;
     }
     return true;
 }
 
-/* ---- Coding ------------------------------------------------------------ */
-
-static size_t widest(const struct image *img)
+/* False: it cannot be coded by itself. */
+static bool plan_strip(struct coded_strip *s)
 {
-    size_t most = 0;
-    for (unsigned i = 0; i < img->nplanes; i++)
-        if (img->plane[i].width > most)
-            most = img->plane[i].width;
-    return most + MAX_SAMP_FACTOR - 1;
+    static const int nothing[BLOCKS_PLANES];
+    const struct strips *all = s->all;
+    if (all->m->restart)
+        return true;
+    if (s->first)
+        mcus_predict(all->m, all->img, s->first, s->dc_before);
+    mcus_predict(all->m, all->img, s->end, s->dc_last);
+    return (!s->first || measure_flat(&s->lead, all, s->dc_before)) &&
+           measure_flat(&s->trail, all, nothing);
 }
+
+/* ---- Coding ------------------------------------------------------------ */
 
 static JBLOCKROW flat_row(struct coded_strip *s, const struct plane *plane,
                           int dc)
@@ -127,6 +170,22 @@ static JBLOCKROW flat_row(struct coded_strip *s, const struct plane *plane,
     memset(row, 0, count * sizeof *row);
     for (size_t x = 0; x < count; x++)
         row[x][0] = (JCOEF)dc;
+    return row;
+}
+
+/* As measure_flat() has it. */
+static JBLOCKROW lead_row(struct coded_strip *s, unsigned i)
+{
+    const struct strips *all = s->all;
+    const uint32_t across = all->m->across[i];
+    const struct plane *plane = &all->img->plane[i];
+    JBLOCKROW row = flat_row(s, plane, s->dc_before[i]);
+    int dc = 0;
+    for (uint32_t x = 0; dc != s->dc_before[i] && x < plane->width; x++) {
+        if (x % across == 0)
+            dc += next_step(dc_table(all, i), s->dc_before[i] - dc);
+        row[x][0] = (JCOEF)dc;
+    }
     return row;
 }
 
@@ -144,8 +203,7 @@ static JBLOCKROW row_below(struct coded_strip *s, const struct plane *plane,
     return row;
 }
 
-static void add_flat_rows(struct coded_strip *s,
-                          const int before[BLOCKS_PLANES])
+static void add_flat_rows(struct coded_strip *s)
 {
     const struct mcus *m = s->all->m;
     for (unsigned i = 0; i < m->components; i++) {
@@ -153,35 +211,28 @@ static void add_flat_rows(struct coded_strip *s,
         struct jvirt_barray_control *array = &s->blocks.array[i];
         if (s->first) {
             array->lead = m->down[i];
-            array->before = flat_row(s, plane, before[i]);
+            array->before = lead_row(s, i);
         }
         if (array->end > plane->height)
             array->below = row_below(s, plane, m->across[i]);
-        array->behind = s->all->flat;
+        array->behind = flat_row(s, plane, s->dc_last[i]);
     }
 }
 
-/* Finds out which of the bits are the strip's own; `before` and `behind` are
- * the DC coefficients at its ends. */
-static bool cut_flat_rows(struct coded_strip *s,
-                          const int before[BLOCKS_PLANES],
-                          const int behind[BLOCKS_PLANES])
+/* Finds out which of the bits are the strip's own. */
+static bool cut_flat_rows(struct coded_strip *s)
 {
     uint8_t *data = s->file.data + s->at;
-    struct flat lead = { 0, 0 }, trail;
-    if ((s->first && !measure_flat(&lead, s, before)) ||
-        !measure_flat(&trail, s, behind))
-        return false;
     s->size = unstuff(data, s->size);
     uint64_t end = 8 * (uint64_t)s->size;
     unsigned ones = 0;
     while (ones < end && data[(end - 1 - ones) / 8] >> ones % 8 & 1)
         ones++;
-    if (ones < trail.ones || ones - trail.ones > 7 ||
-        lead.bits + trail.bits + 8 + ones > end)
+    if (ones < s->trail.ones || ones - s->trail.ones > 7 ||
+        s->lead.bits + s->trail.bits + 8 + ones > end)
         return false;
-    s->bits = (struct bits){ data, lead.bits,
-                             end - (ones - trail.ones) - trail.bits };
+    s->bits = (struct bits){ data, s->lead.bits,
+                             end - (ones - s->trail.ones) - s->trail.bits };
     return true;
 }
 
@@ -202,16 +253,12 @@ static bool code_rows(void *context)
     j_compress_ptr c = &s->worker.c;
     const struct mcus *m = s->all->m;
     const struct image *img = s->all->img;
-    int before[BLOCKS_PLANES] = { 0 }, behind[BLOCKS_PLANES] = { 0 };
     uint32_t rows = s->end - s->first;
     size_t blocks = (size_t)rows * m->columns * mcus_blocks(m);
     blocks_lend_rows(&s->blocks, img, (j_common_ptr)c, m->down, s->first,
                      s->end, false);
     if (!m->restart) {
-        if (s->first)
-            mcus_predict(m, img, s->first, before);
-        mcus_predict(m, img, s->end, behind);
-        add_flat_rows(s, before);
+        add_flat_rows(s);
         c->image_height = (rows + 1 + (s->first > 0)) * m->high;
     } else if (s->end < m->rows) {
         c->image_height = rows * m->high;
@@ -230,7 +277,7 @@ static bool code_rows(void *context)
     if (!bytes_reserve(&s->file, 8))    /* which splice() may read */
         return false;
     if (!m->restart)
-        return cut_flat_rows(s, before, behind);
+        return cut_flat_rows(s);
     number_restarts(s);
     return true;
 }
@@ -262,16 +309,17 @@ struct strips *strips_code(const struct jpeg_compress_struct *c,
         return NULL;
     *all = (struct strips){ c, m, img, .count = count };
     all->strip = calloc(count, sizeof *all->strip);
-    all->flat = calloc(widest(img), sizeof *all->flat);
-    for (size_t i = 0; all->strip && i < count; i++) {
+    bool possible = all->strip != NULL;
+    for (size_t i = 0; possible && i < count; i++) {
         struct coded_strip *s = &all->strip[i];
         s->all = all;
         s->first = (uint32_t)i * per;
         s->end = s->first + per < m->rows ? s->first + per : m->rows;
+        possible = plan_strip(s);
     }
-    if (all->strip && all->flat)
+    if (possible)
         pool_run(pool, code_strip, all, count);
-    if (all->strip && all_done(all))
+    if (possible && all_done(all))
         return all;
     strips_free(all);
     return NULL;
@@ -284,7 +332,6 @@ void strips_free(struct strips *all)
     for (size_t i = 0; all->strip && i < all->count; i++)
         bytes_free(&all->strip[i].file);
     free(all->strip);
-    free(all->flat);
     free(all);
 }
 

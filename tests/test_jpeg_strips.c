@@ -1,8 +1,10 @@
 /* However many threads code a JPEG, its bytes are those of one, which libjpeg
  * writes in one go. */
 #include "codecs/codec.h"
-#include "codecs/jpeg_mcus.h"
+#include "codecs/jpeg_coding.h"
 #include "codecs/jpeg_splice.h"
+#include "codecs/jpeg_strips.h"
+#include "codecs/jpeg_tables.h"
 
 #include "tests/jpeg_file.h"
 #include "tests/test.h"
@@ -59,17 +61,56 @@ static struct bytes check_written(const char *name, const struct image *img,
     return one;
 }
 
+/* Whether several threads do write a picture of blocks, and do make the tables
+ * for it: if not, one writes the same. */
+static bool is_shared(const struct image *img, struct save_opts save,
+                      struct pool *pool)
+{
+    struct jpeg_compress_struct c = { 0 };
+    struct jpeg_error_mgr mgr;
+    struct mcus m;
+    c.err = jpeg_std_error(&mgr);
+    jpeg_create_compress(&c);
+    c.image_width = img->width;
+    c.image_height = img->height;
+    c.input_components = (int)img->nplanes;
+    c.in_color_space = img->meta->jpeg.space;
+    jpeg_set_defaults(&c);
+    jpeg_set_colorspace(&c, img->meta->jpeg.space);
+    save.pool = pool;
+    coding_set(&c, img, &save);
+    bool suit = strips_suit(&m, &c);
+    bool made = suit && (!c.optimize_coding || tables_make(&c, &m, img, pool));
+    struct strips *strips = made ? strips_code(&c, &m, img, pool) : NULL;
+    strips_free(strips);
+    jpeg_destroy_compress(&c);
+    return strips != NULL;
+}
+
+/* With each number of threads; without, there is one strip. */
+static void check_shared(const char *name, const struct image *img,
+                         struct save_opts save, bool expected)
+{
+    for (unsigned i = 0; i < COUNTS; i++)
+        CHECK(is_shared(img, save, pools[i]) == expected, "%s: %u threads: %d",
+              name, counts[i], !expected);
+    CHECK(!is_shared(img, save, NULL), "%s: one thread", name);
+}
+
 /* ---- Coefficients ---------------------------------------------------------*/
 
 static const struct {
     const char *name;
     struct coding coding;
     unsigned noise;
+    bool steep; /* no two blocks are alike: its own tables have no code for
+                   that, and it is coded in one go with them */
 } kinds[] = {
     { "4:2:0", { 608, 640, JCS_YCbCr, .h = 2, .v = 2 }, 30 },
     { "4:2:0, nothing whole", { 797, 713, JCS_YCbCr, .h = 2, .v = 2 }, 30 },
-    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, 3 },
-    { "flat", { 640, 640, JCS_YCbCr, .h = 1 }, 0 },
+    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, 3, true },
+    { "smooth", { 640, 640, JCS_YCbCr, .h = 1, .quality = 40 }, 0 },
+    { "steep", { 640, 640, JCS_YCbCr, .h = 1 }, 0, true },
     { "noise", { 400, 481, JCS_YCbCr, .h = 1, .quality = 100 }, 200 },
     { "4:4:0", { 611, 631, JCS_YCbCr, .h = 1, .v = 2 }, 30 },
     { "4x2", { 850, 801, JCS_YCbCr, .h = 4, .v = 2 }, 30 },
@@ -87,6 +128,19 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static const unsigned restarts[] = { 0, 38, 19, 1, 76, 380, 57, 24, 39 };
 enum { RESTARTS = sizeof restarts / sizeof *restarts };
 
+/* Whether there is a row before the last at whose end a restart marker stands,
+ * if there are any. */
+static bool has_ends(const struct image *img, unsigned restart)
+{
+    unsigned columns = img->meta->jpeg.columns, most = 1, mcus = columns;
+    for (unsigned i = 0; img->nplanes > 1 && i < img->nplanes; i++)
+        if (img->meta->jpeg.down[i] > most)
+            most = img->meta->jpeg.down[i];
+    while (restart && mcus % restart)
+        mcus += columns;
+    return mcus / columns * most * DCTSIZE < img->height;
+}
+
 static void check_coded(unsigned k, unsigned restart, bool standard)
 {
     struct coding coding = kinds[k].coding;
@@ -98,11 +152,14 @@ static void check_coded(unsigned k, unsigned restart, bool standard)
              standard ? "" : ", own tables");
     struct bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
     struct image img = read_as(file, FORM_CODED, NULL);
+    bool apart = has_ends(&img, restart), own = restart || !kinds[k].steep;
     struct bytes one = check_written(name, &img, save);
     CHECK(same(one, file), "%s: as it was", name);
+    check_shared(name, &img, save, apart && (standard || own));
     save.optimize = true;
     bytes_free(&one);
     one = check_written(name, &img, save);
+    check_shared(name, &img, save, apart && own);
     bytes_free(&one);
     image_free(&img);
     bytes_free(&file);
@@ -134,10 +191,33 @@ static void test_ends(void)
         struct image img = read_as(file, FORM_CODED, NULL);
         struct bytes one = check_written("ends", &img, save);
         CHECK(same(one, file), "%u", i);
+        check_shared("ends", &img, save, true);
         bytes_free(&one);
         image_free(&img);
         bytes_free(&file);
     }
+}
+
+/* DC coefficients that never differ by little, though strips begin with a small
+ * one. */
+static void test_steps(void)
+{
+    const struct coding coding = { 900, 907, JCS_GRAYSCALE, .h = 1 };
+    struct save_opts save = { .optimize = true };
+    struct bytes file = make_jpeg(&coding);
+    struct image img = read_as(file, FORM_CODED, NULL);
+    const struct plane *plane = &img.plane[0];
+    for (uint32_t y = 0; y < plane->height; y++) {
+        int16_t *block = plane_row(plane, y);
+        memset(block, 0, (size_t)plane->width * sizeof(JBLOCK));
+        for (uint32_t x = 0; x < plane->width; x++, block += DCTSIZE2)
+            block[0] = x == 0 || (plane->width - 1 - x) / 2 % 2 ? 70 : 3;
+    }
+    struct bytes one = check_written("steps", &img, save);
+    check_shared("steps", &img, save, true);
+    bytes_free(&one);
+    image_free(&img);
+    bytes_free(&file);
 }
 
 /* ---- Samples --------------------------------------------------------------*/
@@ -240,30 +320,6 @@ static void test_planes(void)
         }
 }
 
-/* The pictures above are worth more than one strip: else nothing was tested. */
-static void test_share(void)
-{
-    for (unsigned k = 0; k < KINDS; k++) {
-        const struct coding *coding = &kinds[k].coding;
-        struct bytes file = make_noisy_jpeg(coding, 0);
-        struct image img = read_as(file, FORM_CODED, NULL);
-        uint64_t blocks = 0;
-        for (unsigned i = 0; i < img.nplanes; i++)
-            blocks += (uint64_t)img.plane[i].width * img.plane[i].height;
-        struct mcus m = { .components = 1,
-                          .columns = 64,
-                          .step = 1,
-                          .rows = (uint32_t)(blocks / 64),
-                          .across = { 1 },
-                          .down = { 1 } };
-        uint32_t per;
-        CHECK(mcus_share(&m, pools[0], &per) >= 2, "%s", kinds[k].name);
-        CHECK(mcus_share(&m, NULL, &per) == 1, "%s", kinds[k].name);
-        image_free(&img);
-        bytes_free(&file);
-    }
-}
-
 /* ---- Bits -----------------------------------------------------------------*/
 
 /* What one bit after the other comes to. */
@@ -330,9 +386,9 @@ int main(void)
         if (!(pools[i] = pool_open(counts[i])))
             abort();
     test_splice();
-    test_share();
     test_coded();
     test_ends();
+    test_steps();
     test_samples();
     test_planes();
     for (unsigned i = 0; i < COUNTS; i++)
