@@ -29,11 +29,11 @@ enum { PIXELS_MIN = 1 << 20 };
  * save->allowance what its scans are. */
 uint64_t inner_allowance(const struct image *outer);
 
-/* Appends the turned file to `out`, saved as `save` says. A picture with a tag
- * of its own is laid as it is shown, by its tag, beside the picture as that is
- * shown by its own; one without a tag is turned as the picture was. Where there
- * is nothing to do it is copied, without a look at its pixels. Fails if it
- * cannot be read or does not fit; `out` may hold a part then. */
+/* Makes `out`, which is empty, the turned file, saved as `save` says. A picture
+ * with a tag of its own is laid as it is shown, by its tag, beside the picture
+ * as that is shown by its own; one without a tag is turned as the picture was.
+ * Where there is nothing to do it is copied, without a look at its pixels.
+ * Fails if it cannot be read or does not fit; `out` may hold a part then. */
 int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
                const struct save_opts *save, struct err *err);
 

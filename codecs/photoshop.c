@@ -92,7 +92,7 @@ static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
 {
     enum { HEAD = 28, JPEG = 1 };
     uint8_t head[HEAD];
-    const size_t start = to->size;
+    struct bytes turned = { 0 };
     if (size < HEAD || big32(data) != JPEG)
         return fail(err, "it is no JPEG file");
     memcpy(head, data, HEAD);
@@ -104,12 +104,13 @@ static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
         put_big32(head + 12, row);
         put_big32(head + 16, row * big32(head + 8));
     }
-    if (!bytes_append(to, head, HEAD))
-        return fail(err, "no memory");
-    if (thumbnail_turn_file(to, file, img, opts, err))
-        return -1;
-    put_big32(to->data + start + 20, (uint32_t)(to->size - start - HEAD));
-    return 0;
+    int status = thumbnail_turn_file(&turned, file, img, opts, err);
+    put_big32(head + 20, (uint32_t)turned.size);
+    if (status == 0 && (!bytes_append(to, head, HEAD) ||
+                        !bytes_append(to, turned.data, turned.size)))
+        status = fail(err, "no memory");
+    bytes_free(&turned);
+    return status;
 }
 
 /* Appends the resource with a new thumbnail, or nothing with a warning. */

@@ -137,6 +137,7 @@ static void check_thumbnail(const uint8_t *data, size_t size, enum xform t)
     CHECK(get_big(data + 20, 4) == size - 28, "bytes of the file");
     struct bytes is = { .data = (uint8_t *)(uintptr_t)data + 28,
                         .size = size - 28 };
+    CHECK(memmem(is.data, is.size, "\xff\xc1\0\x11", 4), "its frame");
     struct decoded d = decode_jpeg(is, JCS_RGB);
     int most = 0;
     uint32_t sx, sy;
@@ -152,9 +153,13 @@ static void check_thumbnail(const uint8_t *data, size_t size, enum xform t)
     free(d.samples);
 }
 
+/* An extended one, which stays one. */
 static void test_turns(void)
 {
     struct bytes jpeg = make_jpeg(&thumb_coding);
+    uint8_t *frame = memmem(jpeg.data, jpeg.size, "\xff\xc0\0\x11", 4);
+    must(frame != NULL);
+    frame[1] = 0xc1;
     for (int i = 1; i < XFORM_COUNT; i++) {
         enum xform t = (enum xform)i;
         struct warnings warnings = { 0 };
