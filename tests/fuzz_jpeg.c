@@ -24,7 +24,7 @@ static void claim_turn(struct image *img, enum xform t)
     *img = dst;
 }
 
-static void require_blocks(const struct image *a, const struct image *b)
+static void require_planes(const struct image *a, const struct image *b)
 {
     require(a->nplanes == b->nplanes);
     for (unsigned i = 0; i < a->nplanes; i++) {
@@ -69,6 +69,7 @@ static void write_again(struct image *img, const struct load_opts *load,
     struct save_opts save = { .suffix = "",
                               .orientation = way % 9,
                               .optimize = way % 2,
+                              .no_restart = way & 64,
                               .warnings = &warnings };
     struct load_opts again = *load;
     struct image back = { 0 };
@@ -85,28 +86,53 @@ static void write_again(struct image *img, const struct load_opts *load,
         require(codec_jpeg.decode(&back, made, &again, &err) == 0);
         require(back.width == img->width && back.height == img->height);
         if (img->cell == CELL_DCT)
-            require_blocks(img, &back);
+            require_planes(img, &back);
         image_free(&back);
     }
     bytes_free(&made);
 }
 
-/* A file with restart markers that two threads might read is read by them as by
- * one, or not at all: with no word, and to the same blocks. */
-static void side_by_side(struct bytes file)
+static void require_same_warnings(const struct warnings *a,
+                                  const struct warnings *b)
 {
-    struct warnings warnings = { 0 };
+    require(a->count == b->count);
+    for (unsigned i = 0; i < a->count && i < WARNINGS_MAX; i++)
+        require(!strcmp(a->list[i].text, b->list[i].text));
+}
+
+static void require_same_parts(const struct meta *a, const struct meta *b)
+{
+    require(a->nparts == b->nparts);
+    for (size_t i = 0; i < a->nparts; i++)
+        require(a->part[i].where == b->part[i].where &&
+                a->part[i].size == b->part[i].size &&
+                (!a->part[i].size ||
+                 !memcmp(a->part[i].data, b->part[i].data, a->part[i].size)));
+}
+
+/* A file with restart markers that two threads might read is read by them as by
+ * one: to the same planes, with the same words. */
+static void side_by_side(struct bytes file, unsigned way)
+{
+    struct warnings warnings[2] = { { 0 }, { 0 } };
     struct load_opts load = { .limits = { 1 << 18, 16 << 20 },
                               .mem = mem_plain,
-                              .form = FORM_CODED,
-                              .warnings = &warnings };
+                              .form = way & 128 ? FORM_CODED : FORM_PLANES,
+                              .tolerant = way & 256,
+                              .warnings = &warnings[0] };
     struct image one = { 0 }, two = { 0 };
-    struct err err = { "" };
-    int status = codec_jpeg.decode(&one, file, &load, &err);
+    struct err err[2] = { { "" }, { "" } };
+    int status = codec_jpeg.decode(&one, file, &load, &err[0]);
     load.pool = two_threads();
-    require(codec_jpeg.decode(&two, file, &load, &err) == status);
-    if (status == 0)
-        require_blocks(&one, &two);
+    load.warnings = &warnings[1];
+    require(codec_jpeg.decode(&two, file, &load, &err[1]) == status);
+    require_same_warnings(&warnings[0], &warnings[1]);
+    if (status == 0) {
+        require_planes(&one, &two);
+        require_same_parts(one.meta, two.meta);
+    } else {
+        require(!strcmp(err[0].text, err[1].text));
+    }
     image_free(&one);
     image_free(&two);
 }
@@ -152,6 +178,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         way = way * 31 + data[i];
     fuzz_picture(&codec_jpeg, data, size);
     as_coded(file, way);
-    side_by_side(file);
+    side_by_side(file, way);
     return 0;
 }
