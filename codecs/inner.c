@@ -90,13 +90,10 @@ static void turn_planes(struct image *dst, const struct image *src,
 
 /* ---- What there is to do --------------------------------------------------*/
 
-/* As much as all scans that the picture itself may have. */
-enum { SCANS = 200 };
-
 uint64_t inner_allowance(const struct image *outer)
 {
     uint64_t pixels = (uint64_t)outer->width * outer->height;
-    return SCANS * (pixels > PIXELS_MIN ? pixels : PIXELS_MIN);
+    return SCANS_MAX * (pixels > PIXELS_MIN ? pixels : PIXELS_MIN);
 }
 
 /* What is done to one picture, known from its header alone. */
@@ -196,7 +193,7 @@ static int decode(struct image *src, struct bytes file, const struct plan *plan,
     uint64_t usual = inner_allowance(inner->outer);
     uint64_t *allowance = save->allowance ? save->allowance : &usual;
     const uint64_t most = pixels ? *allowance / pixels : 0;
-    const unsigned scans = most < SCANS ? (unsigned)most : SCANS;
+    const unsigned scans = most < SCANS_MAX ? (unsigned)most : SCANS_MAX;
     unsigned left = scans;
     if (pixels > inner->limits.pixels)
         return fail(err, "%u x %u pixels are too many here", plan->width,

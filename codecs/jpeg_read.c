@@ -23,10 +23,6 @@
 #include "codecs/jpeg_restarts.h"
 #include "codecs/planes.h"
 
-/* A small file can ask for thousands of passes over a large picture. Progressive
- * files have about ten scans; one for each coefficient of a component is 64. */
-enum { SCANS_MAX = 200 };
-
 struct reader {
     struct jpeg_decompress_struct d;
     struct jpeg_error_mgr mgr;
