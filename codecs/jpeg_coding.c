@@ -5,6 +5,7 @@
 
 #include "codecs/big.h"
 #include "codecs/jpeg_blocks.h"
+#include "codecs/jpeg_mcus.h"
 
 enum { TEM = 0x01, SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc,
        SOF15 = 0xcf, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda };
@@ -59,13 +60,6 @@ size_t coding_find_data(const uint8_t *file, size_t size)
     return scan ? scan + 1 + big16(file + scan + 1) : 0;
 }
 
-/* How many MCUs a row has in a scan of all components (T.81, A.2). */
-static unsigned mcu_columns(uint32_t width, int components, int most)
-{
-    unsigned size = DCTSIZE * (components > 1 ? (unsigned)most : 1);
-    return (width + size - 1) / size;
-}
-
 /* ---- Noting ------------------------------------------------------------ */
 
 static bool same_table(const JHUFF_TBL *a, const JHUFF_TBL *b)
@@ -106,13 +100,15 @@ static bool is_standard(j_decompress_ptr d)
 void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
 {
     size_t frame = coding_find_frame(file.data, file.size);
+    struct mcus m;
     meta->jpeg.space = d->jpeg_color_space;
     meta->jpeg.progressive = d->progressive_mode;
     meta->jpeg.arithmetic = d->arith_code;
     meta->jpeg.extended = frame && file.data[frame] == SOF0 + 1;
     meta->jpeg.restart = d->restart_interval;
-    meta->jpeg.columns = mcu_columns(d->image_width, d->num_components,
-                                     d->max_h_samp_factor);
+    if (mcus_of(&m, d->comp_info, d->num_components, d->image_width,
+                d->image_height, d->restart_interval))
+        meta->jpeg.columns = m.columns;
     for (int i = 0; i < d->num_components && i < COMPONENTS; i++) {
         const jpeg_component_info *component = &d->comp_info[i];
         meta->jpeg.ids[i] = (uint8_t)component->component_id;
@@ -169,16 +165,6 @@ void coding_note_tables(struct meta *meta, j_decompress_ptr d,
 }
 
 /* ---- Grains ------------------------------------------------------------ */
-
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 /* The least size at which every component has whole units, of which it has
  * factor / most in a pixel. */
@@ -259,14 +245,12 @@ static void set_restart(j_compress_ptr c, const struct image *img,
 {
     const struct meta *meta = img->meta;
     unsigned restart = meta->jpeg.restart, before = meta->jpeg.columns;
-    int most = 1;
-    for (int i = 0; i < c->num_components; i++)
-        if (c->comp_info[i].h_samp_factor > most)
-            most = c->comp_info[i].h_samp_factor;
-    unsigned rows = restart / before;
-    unsigned after = mcu_columns(c->image_width, c->num_components, most);
-    if (restart % before == 0 && (uint64_t)rows * after <= UINT16_MAX)
-        restart = rows * after;
+    struct mcus m;
+    if (before && restart % before == 0 &&
+        mcus_of(&m, c->comp_info, c->num_components, c->image_width,
+                c->image_height, restart) &&
+        (uint64_t)(restart / before) * m.columns <= UINT16_MAX)
+        restart = restart / before * m.columns;
     c->restart_interval = opts->no_restart ? 0 : restart;
 }
 

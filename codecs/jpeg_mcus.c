@@ -15,7 +15,7 @@ static uint32_t divide_up(uint64_t a, uint32_t b)
     return (uint32_t)((a + b - 1) / b);
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
+uint32_t common_divisor(uint32_t a, uint32_t b)
 {
     while (b) {
         uint32_t rest = a % b;
@@ -81,6 +81,13 @@ size_t mcus_share(const struct mcus *m, const struct pool *pool, uint32_t *per)
         return 1;
     *per = divide_up(divide_up(m->rows, (uint32_t)strips), m->step) * m->step;
     return divide_up(m->rows, *per);
+}
+
+void mcus_strip(const struct mcus *m, uint32_t per, size_t i, uint32_t *first,
+                uint32_t *end)
+{
+    *first = (uint32_t)i * per;
+    *end = m->rows - *first < per ? m->rows : *first + per;
 }
 
 uint64_t mcus_restarts(const struct mcus *m, uint32_t row)

@@ -11,6 +11,9 @@
 #include "codecs/image.h"
 #include "codecs/jpeg_blocks.h"
 
+/* The greatest one. */
+uint32_t common_divisor(uint32_t a, uint32_t b);
+
 struct mcus {
     unsigned components;
     uint32_t columns, rows;
@@ -36,6 +39,10 @@ void mcus_shape(const struct mcus *m, struct image *img);
  * pool to have something to do; *per is how many rows each has, the last one
  * maybe fewer. 1 if it is not worth while. */
 size_t mcus_share(const struct mcus *m, const struct pool *pool, uint32_t *per);
+
+/* The rows of strip `i`, from *first up to *end. */
+void mcus_strip(const struct mcus *m, uint32_t per, size_t i, uint32_t *first,
+                uint32_t *end);
 
 /* The restart markers in the rows before this one, a multiple of `step`. */
 uint64_t mcus_restarts(const struct mcus *m, uint32_t row);

@@ -292,8 +292,7 @@ static bool read_all(struct stretches *all, struct bytes file, uint32_t per,
     for (size_t i = 0; i < all->count; i++) {
         struct stretch *s = &all->stretch[i];
         s->all = all;
-        s->first = (uint32_t)i * per;
-        s->end = all->m.rows - s->first < per ? all->m.rows : s->first + per;
+        mcus_strip(&all->m, per, i, &s->first, &s->end);
     }
     if (!data || !find_strips(all, file, data, behind) ||
         !copy_head(all, file, data))

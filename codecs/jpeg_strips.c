@@ -313,8 +313,7 @@ struct strips *strips_code(const struct jpeg_compress_struct *c,
     for (size_t i = 0; possible && i < count; i++) {
         struct coded_strip *s = &all->strip[i];
         s->all = all;
-        s->first = (uint32_t)i * per;
-        s->end = s->first + per < m->rows ? s->first + per : m->rows;
+        mcus_strip(m, per, i, &s->first, &s->end);
         possible = plan_strip(s);
     }
     if (possible)

@@ -97,8 +97,8 @@ static void count_strip(void *context, size_t strip)
     const struct census *census = context;
     const struct mcus *m = census->m;
     struct counts *counts = &census->counts[strip];
-    uint32_t row = (uint32_t)strip * census->per;
-    uint32_t end = m->rows - row < census->per ? m->rows : row + census->per;
+    uint32_t row, end;
+    mcus_strip(m, census->per, strip, &row, &end);
     uint64_t mcu = (uint64_t)row * m->columns;
     int dc[BLOCKS_PLANES] = { 0 };
     counts->possible = true;

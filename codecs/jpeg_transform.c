@@ -102,8 +102,7 @@ static int transform_all(struct transform *all, struct pool *pool,
     for (size_t i = 0; i < count; i++) {
         struct transformed *s = &all->strip[i];
         s->all = all;
-        s->first = (uint32_t)i * per;
-        s->end = all->m.rows - s->first < per ? all->m.rows : s->first + per;
+        mcus_strip(&all->m, per, i, &s->first, &s->end);
     }
     pool_run(pool, transform_strip, all, count);
     for (size_t i = 0; i < count; i++) {
