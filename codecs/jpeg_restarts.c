@@ -22,6 +22,7 @@
 #include "codecs/jpeg_coding.h"
 #include "codecs/jpeg_mcus.h"
 #include "codecs/jpeg_planes.h"
+#include "codecs/jpeg_splice.h"
 
 enum {
     EXTRA = 16, /* bytes put before a restart marker: more than libjpeg looks
@@ -84,17 +85,6 @@ static bool copy_head(struct stretches *all, struct bytes file, size_t data)
     return true;
 }
 
-/* Whether a marker stands at p that is not stuffing. */
-static const uint8_t *next_marker(const uint8_t *p, const uint8_t *end)
-{
-    while (p < end && (p = memchr(p, 0xff, (size_t)(end - p))) && p + 1 < end) {
-        if (p[1])
-            return p;
-        p += 2;
-    }
-    return NULL;
-}
-
 /* Finds the data of each strip. False: there are not the restart markers that
  * there have to be, and then the end of the picture. */
 static bool find_strips(struct stretches *all, struct bytes file, size_t data,
@@ -125,13 +115,6 @@ static bool find_strips(struct stretches *all, struct bytes file, size_t data,
 
 /* ---- A strip as a file ------------------------------------------------- */
 
-/* Restart markers are counted from 0. */
-static void number_restarts(uint8_t *p, const uint8_t *end)
-{
-    for (unsigned n = 0; (p = (uint8_t *)next_marker(p, end)); p += 2)
-        p[1] = (uint8_t)(JPEG_RST0 + n++ % 8);
-}
-
 /* Of its own rows, and of one more if others follow. */
 static uint32_t height_of(const struct stretch *s)
 {
@@ -156,7 +139,7 @@ static bool make_file(struct stretch *s)
     s->file.data[s->all->frame + FRAME_HEIGHT] = (uint8_t)(height >> 8);
     s->file.data[s->all->frame + FRAME_HEIGHT + 1] = (uint8_t)height;
     bytes_append(&s->file, s->at, s->size);
-    number_restarts(s->file.data + head->size, s->file.data + s->file.size);
+    number_restarts(s->file.data + head->size, s->size, 0);
     if (!last)
         bytes_append(&s->file, extra, sizeof extra);
     bytes_append(&s->file, last ? end + 2 : end, last ? 2 : 4);

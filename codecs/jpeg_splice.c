@@ -1,4 +1,4 @@
-/* Entropy-coded data joined at any bit. */
+/* Entropy-coded data: markers in it, and how it is joined at any bit. */
 #include "codecs/jpeg_splice.h"
 
 #include <string.h>
@@ -19,6 +19,24 @@ size_t unstuff(uint8_t *data, size_t size)
             from++; /* the 0 */
     }
     return (size_t)(to - data);
+}
+
+const uint8_t *next_marker(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end && (p = memchr(p, 0xff, (size_t)(end - p))) && p + 1 < end) {
+        if (p[1])
+            return p;
+        p += 2;
+    }
+    return NULL;
+}
+
+void number_restarts(uint8_t *data, size_t size, uint64_t first)
+{
+    enum { RST0 = 0xd0 };
+    const uint8_t *p = data, *end = data + size;
+    for (; (p = next_marker(p, end)); p += 2)
+        data[p - data + 1] = (uint8_t)(RST0 + first++ % 8);
 }
 
 static uint64_t word_at(const uint8_t *p, unsigned shift)

@@ -1,6 +1,6 @@
-/* Entropy-coded data of JPEG (T.81, F.1.2.3) joined at any bit. In a file each
- * byte 0xff in it is stuffed, followed by a 0, and the end is filled with ones.
- */
+/* Entropy-coded data of JPEG (T.81, F.1.2.3): markers in it, and how it is
+ * joined at any bit. In a file each byte 0xff in it is stuffed, followed by a
+ * 0, and the end is filled with ones. */
 #ifndef CODECS_JPEG_SPLICE_H
 #define CODECS_JPEG_SPLICE_H
 
@@ -10,6 +10,14 @@
 
 /* Removes the stuffing where the bytes are, and returns how many are left. */
 size_t unstuff(uint8_t *data, size_t size);
+
+/* Where the next marker stands, which no stuffed byte is; NULL: there is none.
+ */
+const uint8_t *next_marker(const uint8_t *p, const uint8_t *end);
+
+/* Numbers the restart markers, beside which there are no others, from `first`
+ * on: they count from 0 to 7. */
+void number_restarts(uint8_t *data, size_t size, uint64_t first);
 
 /* Some bits of plain bytes, the high bit of a byte first. */
 struct bits {

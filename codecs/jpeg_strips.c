@@ -236,17 +236,6 @@ static bool cut_flat_rows(struct coded_strip *s)
     return true;
 }
 
-/* Of the strip, restart markers have the numbers that they have in a picture of
- * its own. */
-static void number_restarts(struct coded_strip *s)
-{
-    unsigned more = mcus_restarts(s->all->m, s->first) % 8;
-    uint8_t *p = s->file.data + s->at, *end = p + s->size;
-    while (p < end && (p = memchr(p, 0xff, (size_t)(end - p))) && ++p < end)
-        if (*p >= JPEG_RST0 && *p < JPEG_RST0 + 8)
-            *p = (uint8_t)(JPEG_RST0 + (*p - JPEG_RST0 + more) % 8);
-}
-
 static bool code_rows(void *context)
 {
     struct coded_strip *s = context;
@@ -278,7 +267,7 @@ static bool code_rows(void *context)
         return false;
     if (!m->restart)
         return cut_flat_rows(s);
-    number_restarts(s);
+    number_restarts(s->file.data + s->at, s->size, mcus_restarts(m, s->first));
     return true;
 }
 
