@@ -77,14 +77,31 @@ void blocks_lend(struct blocks *blocks, const struct image *img,
 
 void blocks_lend_rows(struct blocks *blocks, const struct image *img,
                       j_common_ptr cinfo, const uint32_t down[BLOCKS_PLANES],
-                      uint32_t first, uint32_t end, bool blank)
+                      uint32_t first, uint32_t end)
 {
-    for (unsigned i = 0; i < img->nplanes; i++) {
+    for (unsigned i = 0; i < img->nplanes; i++)
         lend(blocks, i, &img->plane[i], first * down[i], end * down[i]);
-        if (blank)
-            blocks->array[i].cleared = UINT32_MAX;
-    }
     cinfo->mem->access_virt_barray = access_rows;
+}
+
+/* libjpeg asks for the components in their order, and for no more than it has
+ * told of, if it has not been misled. */
+static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
+                                  JDIMENSION across, JDIMENSION down,
+                                  JDIMENSION at_once)
+{
+    struct blocks *blocks = cinfo->client_data;
+    (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
+    if (blocks->lent == BLOCKS_PLANES || !blocks->list[blocks->lent]) {
+        cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
+        cinfo->err->error_exit(cinfo);
+    }
+    return blocks->list[blocks->lent++];
+}
+
+void blocks_offer(j_common_ptr cinfo)
+{
+    cinfo->mem->request_virt_barray = lend_next;
 }
 
 void blocks_finish(struct blocks *blocks)

@@ -18,7 +18,7 @@ struct blocks {
     struct jvirt_barray_control {
         const struct plane *plane;
         /* Rows of the plane from `first` up to `end`, of which those up to
-         * `cleared` have been zeroed; or need not be. */
+         * `cleared` have been zeroed, or need not be. */
         uint32_t first, end, cleared;
         /* libjpeg may see more rows than these, all of them alike: `lead` rows
          * before, rows of the picture's last MCUs below the plane, rows after
@@ -29,6 +29,7 @@ struct blocks {
         JBLOCKROW row[MAX_SAMP_FACTOR]; /* those that libjpeg looks at */
     } array[BLOCKS_PLANES];
     jvirt_barray_ptr list[BLOCKS_PLANES];
+    unsigned lent; /* how many of them libjpeg has asked for */
 };
 
 /* Lends the planes of img to one object of libjpeg, one a component, for as
@@ -37,10 +38,14 @@ void blocks_lend(struct blocks *blocks, const struct image *img,
                  j_common_ptr cinfo);
 
 /* The same for some rows of MCUs, `down` rows of blocks of each component in
- * one of these. `blank`: rows need not be zeroed. */
+ * one of these. */
 void blocks_lend_rows(struct blocks *blocks, const struct image *img,
                       j_common_ptr cinfo, const uint32_t down[BLOCKS_PLANES],
-                      uint32_t first, uint32_t end, bool blank);
+                      uint32_t first, uint32_t end);
+
+/* Gives them to an object of libjpeg that asks for arrays, one a component. Its
+ * client_data begins with the blocks. */
+void blocks_offer(j_common_ptr cinfo);
 
 /* Zeroes what has not been written to. */
 void blocks_finish(struct blocks *blocks);

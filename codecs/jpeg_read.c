@@ -24,6 +24,7 @@
 #include "codecs/planes.h"
 
 struct reader {
+    struct blocks blocks; /* where blocks_offer() looks for them */
     struct jpeg_decompress_struct d;
     struct jpeg_error_mgr mgr;
     struct jpeg_progress_mgr progress;
@@ -35,9 +36,7 @@ struct reader {
     struct bytes file;
     size_t behind; /* bytes after the end of the picture */
     uint8_t *row;
-    struct blocks blocks;
-    unsigned lent; /* how many of them libjpeg has */
-    bool pixels;   /* the planes are there, and hold what has been read */
+    bool pixels; /* the planes are there, and hold what has been read */
     struct err *err;
 };
 
@@ -101,7 +100,7 @@ static void on_progress(j_common_ptr cinfo)
         leave(r);
     }
     note_scan(r);
-    r->pixels = r->pixels || r->lent; /* they are being read */
+    r->pixels = r->pixels || r->blocks.lent; /* they are being read */
 }
 
 static void set_up(struct reader *r)
@@ -266,24 +265,10 @@ static void read_planes(struct reader *r)
     stored_planes_read(&r->d, r->img, 0, r->d.output_height);
 }
 
-/* libjpeg asks for one array a component, in their order. */
-static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
-                                  JDIMENSION across, JDIMENSION down,
-                                  JDIMENSION at_once)
-{
-    struct reader *r = cinfo->client_data;
-    (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
-    if (r->lent == r->img->nplanes) {
-        fail(r->err, "more components than there are");
-        leave(r);
-    }
-    return r->blocks.list[r->lent++];
-}
-
 static void read_coded(struct reader *r)
 {
     blocks_lend(&r->blocks, r->img, (j_common_ptr)&r->d);
-    r->d.mem->request_virt_barray = lend_next;
+    blocks_offer((j_common_ptr)&r->d);
     jpeg_read_coefficients(&r->d);
 }
 

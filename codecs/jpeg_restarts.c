@@ -33,6 +33,7 @@ enum {
 };
 
 struct stretch {
+    struct blocks blocks; /* where blocks_offer() looks for them */
     struct jpeg_decompress_struct d;
     struct jpeg_error_mgr mgr;
     jmp_buf out;
@@ -41,8 +42,6 @@ struct stretch {
     const uint8_t *at;   /* its entropy-coded data */
     size_t size;
     struct bytes file; /* a whole one, of these */
-    struct blocks blocks;
-    unsigned lent; /* how many of them libjpeg has */
     bool done;
 };
 
@@ -166,16 +165,6 @@ static void on_message(j_common_ptr cinfo, int level)
     longjmp(s->out, 1);
 }
 
-/* libjpeg asks for one array a component, in their order. */
-static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
-                                  JDIMENSION across, JDIMENSION down,
-                                  JDIMENSION at_once)
-{
-    struct stretch *s = cinfo->client_data;
-    (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
-    return s->blocks.list[s->lent++ % BLOCKS_PLANES];
-}
-
 /* NULL: there is none, or there can be none of that number. */
 static const JQUANT_TBL *table_of(const struct jpeg_decompress_struct *d, int i)
 {
@@ -217,12 +206,11 @@ static void read_blocks(struct stretch *s)
 {
     const struct image *img = s->all->img;
     j_common_ptr cinfo = (j_common_ptr)&s->d;
-    blocks_lend_rows(&s->blocks, img, cinfo, s->all->m.down, s->first, s->end,
-                     false);
+    blocks_lend_rows(&s->blocks, img, cinfo, s->all->m.down, s->first, s->end);
     for (unsigned i = 0; i < img->nplanes; i++)
         s->blocks.array[i].behind = cinfo->mem->alloc_large(
             cinfo, JPOOL_IMAGE, (size_t)img->plane[i].stride);
-    cinfo->mem->request_virt_barray = lend_next;
+    blocks_offer(cinfo);
     jpeg_read_coefficients(&s->d);
 }
 

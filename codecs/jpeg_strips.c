@@ -34,7 +34,6 @@ struct coded_strip {
     struct worker worker;
     const struct strips *all;
     uint32_t first, end; /* rows of MCUs */
-    struct blocks blocks;
     struct bytes file; /* all that libjpeg writes, and its entropy-coded data */
     size_t at, size;
     /* If no restart markers come between strips: its bits, and those of the
@@ -208,7 +207,7 @@ static void add_flat_rows(struct coded_strip *s)
     const struct mcus *m = s->all->m;
     for (unsigned i = 0; i < m->components; i++) {
         const struct plane *plane = &s->all->img->plane[i];
-        struct jvirt_barray_control *array = &s->blocks.array[i];
+        struct jvirt_barray_control *array = &s->worker.blocks.array[i];
         if (s->first) {
             array->lead = m->down[i];
             array->before = lead_row(s, i);
@@ -244,8 +243,8 @@ static bool code_rows(void *context)
     const struct image *img = s->all->img;
     uint32_t rows = s->end - s->first;
     size_t blocks = (size_t)rows * m->columns * mcus_blocks(m);
-    blocks_lend_rows(&s->blocks, img, (j_common_ptr)c, m->down, s->first,
-                     s->end, false);
+    blocks_lend_rows(&s->worker.blocks, img, (j_common_ptr)c, m->down, s->first,
+                     s->end);
     if (!m->restart) {
         add_flat_rows(s);
         c->image_height = (rows + 1 + (s->first > 0)) * m->high;
@@ -257,7 +256,7 @@ static bool code_rows(void *context)
     if (!bytes_reserve(&s->file, SLACK + blocks * BYTES_EACH))
         return false;
     worker_say_size(c);
-    jpeg_write_coefficients(c, s->blocks.list);
+    jpeg_write_coefficients(c, s->worker.blocks.list);
     jpeg_finish_compress(c);
     s->at = coding_find_data(s->file.data, s->file.size);
     if (!s->at)

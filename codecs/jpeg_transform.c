@@ -17,8 +17,6 @@ struct transformed {
     struct worker worker;
     const struct transform *all;
     uint32_t first, end; /* rows of MCUs */
-    struct blocks blocks;
-    unsigned lent;        /* how many of them libjpeg has */
     struct bytes nothing; /* what it writes */
 };
 
@@ -31,16 +29,6 @@ struct transform {
     struct transformed *strip;
 };
 
-/* libjpeg asks for one array a component, in their order. */
-static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
-                                  JDIMENSION across, JDIMENSION down,
-                                  JDIMENSION at_once)
-{
-    struct transformed *s = cinfo->client_data;
-    (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
-    return s->blocks.list[s->lent++ % BLOCKS_PLANES];
-}
-
 static void set_up(struct transformed *s, j_compress_ptr c)
 {
     static const jpeg_scan_info first_bits[BLOCKS_PLANES] = {
@@ -50,6 +38,7 @@ static void set_up(struct transformed *s, j_compress_ptr c)
         { 1, { 3 }, 0, 0, 0, 0 },
     };
     const struct mcus *m = &s->all->m;
+    struct blocks *blocks = &s->worker.blocks;
     bool last = s->end == m->rows;
     c->image_height =
         (last ? c->image_height : s->end * m->high) - s->first * m->high;
@@ -57,9 +46,11 @@ static void set_up(struct transformed *s, j_compress_ptr c)
     c->num_scans = c->num_components;
     c->restart_interval = 0;
     c->raw_data_in = s->all->stored;
-    blocks_lend_rows(&s->blocks, s->all->coded, (j_common_ptr)c, m->down,
-                     s->first, s->end, true);
-    c->mem->request_virt_barray = lend_next;
+    blocks_lend_rows(blocks, s->all->coded, (j_common_ptr)c, m->down, s->first,
+                     s->end);
+    for (unsigned i = 0; i < m->components; i++) /* all of it is written */
+        blocks->array[i].cleared = blocks->array[i].end;
+    blocks_offer((j_common_ptr)c);
 }
 
 static bool transform_rows(void *context)

@@ -11,6 +11,7 @@
 #include <jpeglib.h>
 
 #include "codecs/bytes.h"
+#include "codecs/jpeg_blocks.h"
 
 /* Where libjpeg writes to. */
 struct jpeg_target {
@@ -24,6 +25,7 @@ void jpeg_target_set(struct jpeg_target *target, j_compress_ptr c,
                      struct bytes *file);
 
 struct worker {
+    struct blocks blocks; /* where blocks_offer() looks for them */
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr mgr;
     struct jpeg_target target;
