@@ -62,8 +62,8 @@ struct near {
 };
 
 /* Smooth, a pixel takes 3/4 of its sample and 1/4 of the next one to it; else
- * all of its sample. Neither comes after number `i`, so that from the last one on
- * all can be done in place. */
+ * all of its sample. Neither comes after number `i`, so that from the last one
+ * on all can be done in place. */
 static struct near near_of(const struct axis *axis, uint32_t i)
 {
     struct near near;

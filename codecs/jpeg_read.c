@@ -1,9 +1,9 @@
 /* JPEG in, through libjpeg-turbo.
  *
  * libjpeg counts lost data as warnings and goes on; here the first one ends the
- * reading, unless it is tolerant. It leaves by longjmp(): all that changes after
- * setjmp() lives in a struct reader, which one function sets up and takes down.
- */
+ * reading, unless it is tolerant. It leaves by longjmp(): all that changes
+ * after setjmp() lives in a struct reader, which one function sets up and takes
+ * down. */
 #include "codecs/jpeg.h"
 
 #include <limits.h>
@@ -322,8 +322,8 @@ static void read_all(struct reader *r, struct bytes file)
     if (read_side_by_side(r))
         return;
     read[r->opts->form](r);
-    /* To the end of the image. jpeg_finish_decompress() would do it, and free the
-     * list of segments. */
+    /* To the end of the image. jpeg_finish_decompress() would do it, and free
+     * the list of segments. */
     while (!jpeg_input_complete(&r->d))
         jpeg_consume_input(&r->d);
     r->behind = r->d.src->bytes_in_buffer;

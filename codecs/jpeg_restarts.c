@@ -32,12 +32,12 @@ enum {
     FRAME_SAMPLING = 10, /* of the first component */
 };
 
-struct stretch {
+struct decoded_strip {
     struct blocks blocks; /* where blocks_offer() looks for them */
     struct jpeg_decompress_struct d;
     struct jpeg_error_mgr mgr;
     jmp_buf out;
-    const struct stretches *all;
+    const struct decoding *all;
     uint32_t first, end; /* rows of MCUs */
     const uint8_t *at;   /* its entropy-coded data */
     size_t size;
@@ -45,32 +45,32 @@ struct stretch {
     bool done;
 };
 
-struct stretches {
+struct decoding {
     const struct jpeg_decompress_struct *d;
     struct mcus m;
     struct image *img;
     struct bytes head; /* SOI to the first scan, without APPn and COM */
     size_t frame;      /* where the marker of the frame stands in it */
-    struct stretch *stretch;
+    struct decoded_strip *strip;
     size_t count;
 };
 
 /* ---- Finding strips ---------------------------------------------------- */
 
-static bool is_told_elsewhere(unsigned marker)
+static bool is_app_or_com(unsigned marker)
 {
     return marker == JPEG_COM || (marker & 0xf0) == JPEG_APP0;
 }
 
 /* `data` is where the headers end. */
-static bool copy_head(struct stretches *all, struct bytes file, size_t data)
+static bool copy_head(struct decoding *all, struct bytes file, size_t data)
 {
     if (!bytes_append(&all->head, file.data, 2))
         return false;
     for (size_t at = 2, size; at < data; at += size) {
         const uint8_t *p = file.data + at;
         size = coding_segment_size(p, data - at);
-        if (!size || (p[1] != 0xff && !is_told_elsewhere(p[1]) &&
+        if (!size || (p[1] != 0xff && !is_app_or_com(p[1]) &&
                       !bytes_append(&all->head, p, size)))
             return false;
     }
@@ -86,7 +86,7 @@ static bool copy_head(struct stretches *all, struct bytes file, size_t data)
 
 /* Finds the data of each strip. False: there are not the restart markers that
  * there have to be, and then the end of the picture. */
-static bool find_strips(struct stretches *all, struct bytes file, size_t data,
+static bool find_strips(struct decoding *all, struct bytes file, size_t data,
                         size_t *behind)
 {
     const struct mcus *m = &all->m;
@@ -94,9 +94,9 @@ static bool find_strips(struct stretches *all, struct bytes file, size_t data,
     uint64_t passed = 0,
              needed = ((uint64_t)m->rows * m->columns - 1) / m->restart;
     size_t i = 0;
-    all->stretch[0].at = p;
+    all->strip[0].at = p;
     for (; (p = next_marker(p, end)) && p[1] != JPEG_EOI; p += 2) {
-        struct stretch *s = &all->stretch[i];
+        struct decoded_strip *s = &all->strip[i];
         if (p[1] != JPEG_RST0 + passed % 8 || passed++ == needed)
             return false;
         if (s->end == m->rows || passed != mcus_restarts(m, s->end))
@@ -107,7 +107,7 @@ static bool find_strips(struct stretches *all, struct bytes file, size_t data,
     }
     if (!p || passed != needed)
         return false;
-    all->stretch[i].size = (size_t)(p - all->stretch[i].at);
+    all->strip[i].size = (size_t)(p - all->strip[i].at);
     *behind = (size_t)(end - p) - 2;
     return i + 1 == all->count;
 }
@@ -115,14 +115,14 @@ static bool find_strips(struct stretches *all, struct bytes file, size_t data,
 /* ---- A strip as a file ------------------------------------------------- */
 
 /* Of its own rows, and of one more if others follow. */
-static uint32_t height_of(const struct stretch *s)
+static uint32_t height_of(const struct decoded_strip *s)
 {
     const struct mcus *m = &s->all->m;
     return s->end == m->rows ? s->all->img->height - s->first * m->high
                              : (s->end - s->first + 1) * m->high;
 }
 
-static bool make_file(struct stretch *s)
+static bool make_file(struct decoded_strip *s)
 {
     static const uint8_t extra[EXTRA] = { 0 };
     const struct mcus *m = &s->all->m;
@@ -149,13 +149,13 @@ static bool make_file(struct stretch *s)
 
 static void on_error(j_common_ptr cinfo)
 {
-    struct stretch *s = cinfo->client_data;
+    struct decoded_strip *s = cinfo->client_data;
     longjmp(s->out, 1);
 }
 
 static void on_message(j_common_ptr cinfo, int level)
 {
-    struct stretch *s = cinfo->client_data;
+    struct decoded_strip *s = cinfo->client_data;
     if (level >= 0)
         return;
     s->done = s->end < s->all->m.rows &&
@@ -172,7 +172,7 @@ static const JQUANT_TBL *table_of(const struct jpeg_decompress_struct *d, int i)
     return n < NUM_QUANT_TBLS ? d->quant_tbl_ptrs[n] : NULL;
 }
 
-static bool same_component(const struct stretch *s, int i)
+static bool same_component(const struct decoded_strip *s, int i)
 {
     const jpeg_component_info *info = &s->d.comp_info[i];
     const JQUANT_TBL *a = table_of(&s->d, i), *b = table_of(s->all->d, i);
@@ -184,7 +184,7 @@ static bool same_component(const struct stretch *s, int i)
 
 /* Whether libjpeg sees in the headers that were copied what it has seen in the
  * file: the planes have room for that alone. */
-static bool is_same_picture(const struct stretch *s)
+static bool is_same_picture(const struct decoded_strip *s)
 {
     const struct jpeg_decompress_struct *d = s->all->d;
     if (s->d.image_width != d->image_width ||
@@ -202,7 +202,7 @@ static bool is_same_picture(const struct stretch *s)
     return true;
 }
 
-static void read_blocks(struct stretch *s)
+static void read_blocks(struct decoded_strip *s)
 {
     const struct image *img = s->all->img;
     j_common_ptr cinfo = (j_common_ptr)&s->d;
@@ -214,7 +214,7 @@ static void read_blocks(struct stretch *s)
     jpeg_read_coefficients(&s->d);
 }
 
-static void read_samples(struct stretch *s)
+static void read_samples(struct decoded_strip *s)
 {
     uint32_t high = s->all->m.high;
     s->d.raw_data_out = TRUE;
@@ -226,7 +226,7 @@ static void read_samples(struct stretch *s)
         jpeg_consume_input(&s->d);
 }
 
-static void read_guarded(struct stretch *s)
+static void read_guarded(struct decoded_strip *s)
 {
     if (setjmp(s->out))
         return;
@@ -244,8 +244,8 @@ static void read_guarded(struct stretch *s)
 
 static void read_strip(void *context, size_t i)
 {
-    const struct stretches *all = context;
-    struct stretch *s = &all->stretch[i];
+    const struct decoding *all = context;
+    struct decoded_strip *s = &all->strip[i];
     s->d.err = jpeg_std_error(&s->mgr);
     s->mgr.error_exit = on_error;
     s->mgr.emit_message = on_message;
@@ -256,12 +256,12 @@ static void read_strip(void *context, size_t i)
     bytes_free(&s->file);
 }
 
-static bool read_all(struct stretches *all, struct bytes file, uint32_t per,
+static bool read_all(struct decoding *all, struct bytes file, uint32_t per,
                      struct pool *pool, size_t *behind)
 {
     size_t data = coding_find_data(file.data, file.size);
     for (size_t i = 0; i < all->count; i++) {
-        struct stretch *s = &all->stretch[i];
+        struct decoded_strip *s = &all->strip[i];
         s->all = all;
         mcus_strip(&all->m, per, i, &s->first, &s->end);
     }
@@ -270,7 +270,7 @@ static bool read_all(struct stretches *all, struct bytes file, uint32_t per,
         return false;
     pool_run(pool, read_strip, all, all->count);
     for (size_t i = 0; i < all->count; i++)
-        if (!all->stretch[i].done)
+        if (!all->strip[i].done)
             return false;
     return true;
 }
@@ -278,7 +278,7 @@ static bool read_all(struct stretches *all, struct bytes file, uint32_t per,
 bool restarts_read(struct image *img, const struct jpeg_decompress_struct *d,
                    struct bytes file, struct pool *pool, size_t *behind)
 {
-    struct stretches all = { .d = d, .img = img };
+    struct decoding all = { .d = d, .img = img };
     uint32_t per;
     if (d->progressive_mode || d->arith_code || !d->restart_interval ||
         d->comps_in_scan != d->num_components ||
@@ -286,11 +286,11 @@ bool restarts_read(struct image *img, const struct jpeg_decompress_struct *d,
                  d->image_height, d->restart_interval))
         return false;
     all.count = mcus_share(&all.m, pool, &per);
-    all.stretch = all.count < 2 ? NULL : calloc(all.count, sizeof *all.stretch);
-    if (!all.stretch)
+    all.strip = all.count < 2 ? NULL : calloc(all.count, sizeof *all.strip);
+    if (!all.strip)
         return false;
     bool done = read_all(&all, file, per, pool, behind);
     bytes_free(&all.head);
-    free(all.stretch);
+    free(all.strip);
     return done;
 }

@@ -97,7 +97,7 @@ size_t splice_size(struct bits bits, const struct bits *before, unsigned phase,
     size += whole;
     for (; i + 8 <= whole; i += 8) {
         uint64_t word = word_at(p + i, bits.from % 8);
-        for (; has_full_byte(word) && word; word >>= 8)
+        for (; has_full_byte(word); word >>= 8)
             size += (word & 255) == 0xff;
     }
     for (; i < whole; i++)

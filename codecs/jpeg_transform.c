@@ -2,7 +2,7 @@
  *
  * libjpeg keeps the coefficients of a whole picture where it codes several
  * scans, in memory that it is lent here. Strips of rows of MCUs are pictures to
- * it. Of what it could code it is asked for the first DC coefficients only,
+ * it. Of what it could code it is asked for scans of DC coefficients only,
  * which is quickly done, and for no end. */
 #include "codecs/jpeg_transform.h"
 
@@ -31,7 +31,7 @@ struct transform {
 
 static void set_up(struct transformed *s, j_compress_ptr c)
 {
-    static const jpeg_scan_info first_bits[BLOCKS_PLANES] = {
+    static const jpeg_scan_info dc_scans[BLOCKS_PLANES] = {
         { 1, { 0 }, 0, 0, 0, 0 },
         { 1, { 1 }, 0, 0, 0, 0 },
         { 1, { 2 }, 0, 0, 0, 0 },
@@ -42,7 +42,7 @@ static void set_up(struct transformed *s, j_compress_ptr c)
     bool last = s->end == m->rows;
     c->image_height =
         (last ? c->image_height : s->end * m->high) - s->first * m->high;
-    c->scan_info = first_bits;
+    c->scan_info = dc_scans;
     c->num_scans = c->num_components;
     c->restart_interval = 0;
     c->raw_data_in = s->all->stored;
