@@ -95,6 +95,8 @@ struct writing {
 
     struct trial plain[STRIPS], adaptive[STRIPS];
     bool repeats;    /* some strip does, as it is going to be filtered */
+    bool told;       /* the strip was the only band, all of it: no sample of
+                        that can tell more */
 };
 
 /* ---- Desks -------------------------------------------------------------- */
@@ -113,6 +115,12 @@ static void desk_free(struct desk *desk, const struct writing *w)
     free(desk);
 }
 
+/* Between these levels matcher.c does it alone. */
+static bool needs_library(const struct writing *w)
+{
+    return w->level < MATCHER_FROM || w->level >= SIZE_FROM;
+}
+
 static struct desk *desk_new(const struct writing *w)
 {
     struct desk *desk = calloc(1, sizeof *desk);
@@ -124,9 +132,10 @@ static struct desk *desk_new(const struct writing *w)
     desk->out = malloc(w->out_size);
     desk->trial = malloc(w->trial_size);
     desk->matcher = matcher_new();
-    desk->deflater = w->flate->deflate_open(w->level);
+    desk->deflater =
+        needs_library(w) ? w->flate->deflate_open(w->level) : NULL;
     if (desk->raw[0] && desk->raw[1] && desk->filtered && desk->out &&
-        desk->trial && desk->matcher && desk->deflater)
+        desk->trial && desk->matcher && (desk->deflater || !needs_library(w)))
         return desk;
     desk_free(desk, w);
     return NULL;
@@ -251,6 +260,7 @@ static void choose_by_strips(struct writing *w, struct pool *pool)
     const struct trial *chosen = plain < adaptive ? w->plain : w->adaptive;
     for (int i = 0; i < STRIPS; i++)
         w->repeats = w->repeats || chosen[i].repeats;
+    w->told = whole && w->bands == 1 && w->img->height * w->row <= SAMPLE;
     for (uint32_t i = 0; i < w->bands; i++)
         w->filter[i] = plain < adaptive ? FILTER_NONE : FILTER_ADAPTIVE;
 }
@@ -309,6 +319,8 @@ static bool worth_matches(const struct writing *w, struct desk *desk,
                           const uint8_t *rows, size_t before, size_t size)
 {
     size_t sample = size < SAMPLE ? size : SAMPLE, at = (size - sample) / 2;
+    if (w->told)
+        return w->repeats;
     return try_matches(w, desk, rows + at, w->repeats ? before + at : 0, sample)
         .repeats;
 }
