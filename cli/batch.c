@@ -235,9 +235,9 @@ static void tick(void *context)
 static int give_all(struct batch *batch)
 {
     struct crew_opts opts = {
-        .workers = runner_workers(batch->opts),
+        .workers = runner_workers(batch->runner),
         .task_size = sizeof(struct task),
-        .window = runner_workers(batch->opts) + WINDOW,
+        .window = runner_workers(batch->runner) + WINDOW,
         .work = work,
         .tell = tell,
         .tick = tick,
@@ -300,7 +300,8 @@ static enum outcome do_all(struct batch *batch)
 {
     const struct options *opts = batch->opts;
     struct err err;
-    if (runner_open(&batch->runner, opts, batch->backend, &err)) {
+    if (runner_open(&batch->runner, opts, batch->backend,
+                    plan_count(batch->plan), &err)) {
         struct err text;
         fail(&text, "--backend %s: %s", batch->backend->name, err.text);
         report_error(NULL, text.text);

@@ -19,15 +19,16 @@ struct pace {
 struct runner {
     const struct options *opts;
     const struct backend *backend;
+    unsigned workers;
     struct lane **lane; /* one a worker */
     struct budget budget;
     pthread_mutex_t lock;
     struct pace pace;
 };
 
-unsigned runner_workers(const struct options *opts)
+unsigned runner_workers(const struct runner *runner)
 {
-    return 2 * opts->threads;
+    return runner->workers;
 }
 
 /* Workers share the devices out among them: each has one. */
@@ -41,18 +42,17 @@ static int open_lane(struct runner *runner, unsigned worker, struct err *err)
         .keep = opts->limits.bytes / 8,
         .threads = 1,
         .worker = worker,
-        .workers = runner_workers(opts),
+        .workers = runner->workers,
     };
     return runner->backend->open(&runner->lane[worker], &lane, err);
 }
 
 static int open_lanes(struct runner *runner, struct err *err)
 {
-    unsigned workers = runner_workers(runner->opts);
-    runner->lane = calloc(workers, sizeof(struct lane *));
+    runner->lane = calloc(runner->workers, sizeof(struct lane *));
     if (!runner->lane)
         return fail(err, "no memory");
-    for (unsigned i = 0; i < workers; i++)
+    for (unsigned i = 0; i < runner->workers; i++)
         if (open_lane(runner, i, err))
             return -1;
     return 0;
@@ -62,24 +62,29 @@ static int open_lanes(struct runner *runner, struct err *err)
  * for it again takes as long as to turn the picture. Large blocks are kept by
  * pages.h; of what is smaller malloc() keeps some for each worker, instead of
  * 128 KiB. */
-static void keep_memory(const struct options *opts)
+static void keep_memory(uint64_t bytes, unsigned workers)
 {
-    uint64_t most = opts->limits.bytes / 16 / runner_workers(opts);
-    int kept = most > 16 << 20 ? 16 << 20 : (int)most;
+    uint64_t most = bytes / 16 / workers;
+    int kept = most > 16 << 20   ? 16 << 20
+               : most < 128 << 10 ? 128 << 10
+                                  : (int)most;
     mallopt(M_MMAP_THRESHOLD, kept);
     mallopt(M_TRIM_THRESHOLD, kept);
-    pages_keep(opts->limits.bytes / 8);
+    pages_keep(bytes / 8);
 }
 
 int runner_open(struct runner **runner, const struct options *opts,
-                const struct backend *backend, struct err *err)
+                const struct backend *backend, size_t jobs, struct err *err)
 {
     struct runner *made = calloc(1, sizeof *made);
     if (!made)
         return fail(err, "no memory");
     made->opts = opts;
     made->backend = backend;
-    keep_memory(opts);
+    made->workers = 2 * opts->threads;
+    if (jobs < made->workers)
+        made->workers = jobs ? (unsigned)jobs : 1;
+    keep_memory(opts->limits.bytes, made->workers);
     pthread_mutex_init(&made->lock, NULL);
     budget_init(&made->budget, opts->limits.bytes, opts->threads);
     *runner = made;
@@ -154,7 +159,7 @@ unsigned runner_wanted(struct runner *runner)
     double most = runner->pace.make;
     pthread_mutex_unlock(&runner->lock);
     if (files >= most)
-        return runner_workers(runner->opts);
+        return runner->workers;
     return processors + (unsigned)(processors * files / most);
 }
 
@@ -211,7 +216,7 @@ void runner_close(struct runner *runner)
 {
     if (!runner)
         return;
-    for (unsigned i = 0; runner->lane && i < runner_workers(runner->opts); i++)
+    for (unsigned i = 0; runner->lane && i < runner->workers; i++)
         if (runner->lane[i])
             runner->backend->close(runner->lane[i]);
     free(runner->lane);

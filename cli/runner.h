@@ -15,14 +15,16 @@ enum outcome {
 
 struct runner;
 
-/* The most workers that it may take to keep the processors busy: where files are
- * slow, others turn their pictures while some are read and written. */
-unsigned runner_workers(const struct options *opts);
 
 /* Opens a lane for each worker, so that a device that cannot be used is known
- * before anything is done. The options must outlive it. */
+ * before anything is done. There will be up to `jobs` jobs. The options must
+ * outlive it. */
 int runner_open(struct runner **runner, const struct options *opts,
-                const struct backend *backend, struct err *err);
+                const struct backend *backend, size_t jobs, struct err *err);
+
+/* The most workers that it may take to keep the processors busy: where files are
+ * slow, others turn their pictures while some are read and written. */
+unsigned runner_workers(const struct runner *runner);
 
 /* Does a job of which all but backend, lane, pool and memory is set. `left`:
  * how many jobs there still are, this one included; where they are fewer than

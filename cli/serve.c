@@ -241,12 +241,12 @@ static bool next_job(struct server *server, struct task *task)
         server->unread = got == LINE_FAILED;
         return false;
     }
-    if (got == LINE_TOO_LONG)
+    if (got == LINE_TOO_LONG) {
         task->status = fail(&task->err, "the job has more than %d bytes",
                             (int)JSON_SIZE_MAX);
-    else if (!(task->text = malloc(size + 1)))
+    } else if (!(task->text = malloc(size + 1))) {
         task->status = fail(&task->err, "no memory for a job");
-    else {
+    } else {
         memcpy(task->text, line, size + 1);
         task->size = size;
         task->status = read_job(server, task);
@@ -265,7 +265,7 @@ static void give_all(struct server *server, struct crew *crew)
 
 static enum outcome serve(struct server *server)
 {
-    unsigned workers = runner_workers(server->opts);
+    unsigned workers = runner_workers(server->runner);
     struct crew_opts opts = {
         .workers = workers,
         .task_size = sizeof(struct task),
@@ -302,7 +302,7 @@ enum outcome serve_run(const struct options *opts,
                   .wait = signals_wait },
     };
     struct err err;
-    if (runner_open(&server.runner, opts, backend, &err)) {
+    if (runner_open(&server.runner, opts, backend, SIZE_MAX, &err)) {
         struct err text;
         fail(&text, "--backend %s: %s", backend->name, err.text);
         report_error(NULL, text.text);
