@@ -336,6 +336,47 @@ static void give_up(struct pending *pending)
     pending_unlock(pending);
 }
 
+/* Gives a file without a name its first one. False: by errno. */
+static bool link_unnamed(int fd, const char *path)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* A new file is made without a name, where the file system can do that, and
+ * named when it is whole: nothing has to be removed, whatever ends us, and the
+ * directory changes once and not three times. *cannot: it is to be made in the
+ * other way. */
+static enum written write_unnamed(const char *path, struct bytes file,
+                                  const struct write_opts *opts, bool *cannot,
+                                  struct err *err)
+{
+    char directory[PATH_MAX];
+    enum written written = WRITTEN_NOT;
+    directory_of(path, directory);
+    int fd = open(*directory ? directory : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
+                  0666);
+    *cannot = fd < 0;
+    if (fd < 0)
+        return WRITTEN_NOT;
+    if (write_all(fd, file, err) == 0 &&
+        (!opts->times_of_input || give_times(fd, opts->input, err) == 0)) {
+        if (link_unnamed(fd, path))
+            written = WRITTEN;
+        else if (errno == EEXIST && opts->no_clobber)
+            written = WRITTEN_EXISTS;
+        else
+            *cannot = true;
+    }
+    if (close(fd) && written == WRITTEN) {
+        unlink(path);
+        written = (enum written)fail(err, "cannot be written: %s",
+                                     strerror(errno));
+    }
+    return written;
+}
+
 static enum written write_beside(struct pending *pending, const char *path,
                                  const struct stat *old, struct bytes file,
                                  const struct write_opts *opts,
@@ -377,6 +418,12 @@ static enum written replace(const char *path, const struct stat *old,
                             struct bytes file, const struct write_opts *opts,
                             struct err *err)
 {
+    bool cannot = true;
+    if (!old) {
+        enum written new = write_unnamed(path, file, opts, &cannot, err);
+        if (!cannot)
+            return new;
+    }
     struct pending *pending = pending_take();
     if (!pending)
         return (enum written)fail(err, "no memory for its name");
