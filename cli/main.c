@@ -11,6 +11,7 @@
 #include "cli/report.h"
 #include "cli/serve.h"
 #include "cli/signals.h"
+#include "cli/version.h"
 #include "cuda/backend.h"
 
 enum {
@@ -128,7 +129,7 @@ static int run(const struct options *opts)
         options_help();
         return EXIT_DONE;
     case COMMAND_VERSION:
-        puts("gimgxf " GIMGXF_VERSION);
+        version_print();
         return EXIT_DONE;
     case COMMAND_INFO:
         return look(opts);

@@ -28,6 +28,7 @@ struct flow {
 
 struct flate {
     const char *name;
+    const char *(*version)(void); /* of the library, as "1.2.13" */
     /* As zlib's crc32() and adler32(), which start at 0 and at 1. */
     uint32_t (*crc32)(uint32_t crc, const uint8_t *data, size_t size);
     uint32_t (*adler32)(uint32_t adler, const uint8_t *data, size_t size);

@@ -1,6 +1,7 @@
 /* Deflate by ISA-L (igzip_lib.h). */
 #include "codecs/flate.h"
 
+#include <isa-l.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
@@ -11,6 +12,16 @@ static const size_t most = (size_t)1 << 30;
 static uint32_t some(size_t size)
 {
     return (uint32_t)(size < most ? size : most);
+}
+
+#define TEXT_OF(tokens) #tokens
+#define TEXT(macro)     TEXT_OF(macro)
+
+/* ISA-L tells its version only to whoever is compiled with it. */
+static const char *isal_version(void)
+{
+    return TEXT(ISAL_MAJOR_VERSION) "." TEXT(ISAL_MINOR_VERSION) "." TEXT(
+        ISAL_PATCH_VERSION);
 }
 
 static uint32_t isal_crc32(uint32_t crc, const uint8_t *data, size_t size)
@@ -114,6 +125,7 @@ static void isal_deflate_close(struct deflater *deflater)
 
 const struct flate flate_isal = {
     .name = "ISA-L",
+    .version = isal_version,
     .crc32 = isal_crc32,
     .adler32 = isal_adler,
     .inflate_open = isal_inflate_open,

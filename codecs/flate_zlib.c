@@ -115,6 +115,7 @@ static void zlib_deflate_close(struct deflater *deflater)
 
 const struct flate flate_zlib = {
     .name = "zlib",
+    .version = zlibVersion,
     .crc32 = zlib_crc32,
     .adler32 = zlib_adler32,
     .inflate_open = zlib_inflate_open,

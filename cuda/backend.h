@@ -36,6 +36,10 @@ struct backend {
     const char *name; /* "cpu", "cuda" */
     /* 0 if it is usable on this machine, else -1 and why not. */
     int (*probe)(struct err *why_not);
+    /* Describes in `text` what it runs on: the i-th device of those that it can
+     * use, as "NVIDIA H200, 140 GiB, compute capability 9.0", or the vector
+     * instructions of the CPU. Returns false if there are no more than i. */
+    bool (*describe)(unsigned i, char *text, size_t room);
     /* Opens a lane, which the caller closes. */
     int (*open)(struct lane **lane, const struct lane_opts *opts,
                 struct err *err);

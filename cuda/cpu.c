@@ -7,6 +7,7 @@
  * pages are still known when the next block needs them. */
 #include "cuda/backend.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "codecs/pool.h"
@@ -175,6 +176,14 @@ int cpu_open_with(struct lane **lane, const struct cpu_opts *opts,
     return 0;
 }
 
+static const struct cpu_tiles *best_tiles(void)
+{
+    size_t i = 0;
+    while (!cpu_tiles[i]->usable())
+        i++;
+    return cpu_tiles[i];
+}
+
 static int cpu_open(struct lane **lane, const struct lane_opts *opts,
                     struct err *err)
 {
@@ -188,11 +197,8 @@ static int cpu_open(struct lane **lane, const struct lane_opts *opts,
          * turn gains more than that costs: 4.0 for 5.8 ms of 18 MB. */
         .stream_from = 4 << 20,
     };
-    size_t i = 0;
     *lane = NULL;
-    while (!cpu_tiles[i]->usable())
-        i++;
-    how.tiles = cpu_tiles[i];
+    how.tiles = best_tiles();
     return cpu_open_with(lane, &how, err);
 }
 
@@ -226,6 +232,15 @@ static int cpu_apply(struct lane *lane, struct image *dst,
     return 0;
 }
 
+/* A CPU is one device. */
+static bool cpu_describe(unsigned i, char *text, size_t room)
+{
+    if (i > 0)
+        return false;
+    snprintf(text, room, "%s", best_tiles()->name);
+    return true;
+}
+
 static void cpu_close(struct lane *lane)
 {
     if (!lane)
@@ -237,6 +252,7 @@ static void cpu_close(struct lane *lane)
 const struct backend backend_cpu = {
     .name = "cpu",
     .probe = cpu_probe,
+    .describe = cpu_describe,
     .open = cpu_open,
     .memory = cpu_memory,
     .apply = cpu_apply,

@@ -12,6 +12,7 @@
 #include "cuda/backend.h"
 
 #include <cuda_runtime_api.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,20 @@ static int cuda_probe(struct err *why_not)
 {
     int count;
     return count_devices(&count, why_not);
+}
+
+static bool cuda_describe(unsigned i, char *text, size_t room)
+{
+    struct err ignored;
+    cudaDeviceProp device;
+    int count;
+    if (count_devices(&count, &ignored) || i >= (unsigned)count ||
+        check(cudaGetDeviceProperties(&device, (int)i), "the device", &ignored))
+        return false;
+    snprintf(text, room, "%s, %.0f GiB, compute capability %d.%d", device.name,
+             (double)device.totalGlobalMem / (1 << 30), device.major,
+             device.minor);
+    return true;
 }
 
 /* ---- Memory that grows ----------------------------------------------------*/
@@ -491,5 +506,6 @@ static int cuda_open(struct lane **lane, const struct lane_opts *opts,
 }
 
 const struct backend backend_cuda = {
-    "cuda", cuda_probe, cuda_open, cuda_memory, cuda_apply, cuda_close, false,
+    "cuda",      cuda_probe, cuda_describe, cuda_open, cuda_memory,
+    cuda_apply,  cuda_close, false,
 };

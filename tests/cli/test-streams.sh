@@ -31,5 +31,11 @@ check 'help on stdout' grep -q rotate90 stdout
 check 'help is a page' [ "$(wc -l <stdout)" -le 60 ]
 check 'and fits the width of a screen' [ "$(wc -L <stdout)" -le 79 ]
 gives 0 '' --version
-check 'version' grep -qx 'gimgxf [0-9.]*' stdout
+check 'version' grep -qx 'gimgxf [0-9.]*' <(head -n 1 stdout)
+check 'version: libraries' grep -qE \
+    '^libraries: libpng [0-9.]+, libjpeg(-turbo)? [0-9.]+,.* zlib [0-9.]+$' stdout
+check 'version: the libpng that runs' grep -qF \
+    "libpng $(pkg-config --modversion libpng)," stdout
+check 'version: SIMD' grep -qE '^SIMD: (avx512|avx2|sse2|portable)$' stdout
+check 'version: GPUs' grep -qE '^GPU( [0-9]+)?: ' stdout
 finish

@@ -1,0 +1,11 @@
+/* gimgxf --version */
+#ifndef CLI_VERSION_H
+#define CLI_VERSION_H
+
+/* Prints the version on stdout, and below it what a report of a fault should
+ * name: the libraries, the vector instructions that the CPU stage uses, and the
+ * GPUs, or why there are none. Asking for GPUs loads the driver, which takes up
+ * to a second where there is one. */
+void version_print(void);
+
+#endif

@@ -1,0 +1,18 @@
+/* The libraries that the codecs are built on, and their versions. */
+#ifndef CODECS_LIBRARIES_H
+#define CODECS_LIBRARIES_H
+
+#include <stddef.h>
+
+enum { LIBRARIES_MAX = 8 };
+
+struct library {
+    const char *name;
+    const char *version; /* of the library that runs, where it can be asked;
+                            else of the one that this was built with */
+};
+
+/* Fills the list, whose strings are constant. Returns how many there are. */
+size_t libraries_list(struct library list[LIBRARIES_MAX]);
+
+#endif
