@@ -82,7 +82,8 @@ static void write_again(struct image *img, const struct load_opts *load,
         write_side_by_side(img, save, made);
         again.tolerant = false;
         again.width = again.height = 0;
-        again.limits = (struct limits){ 1 << 20, 256 << 20 };
+        again.limits = (struct limits){ .pixels = 1 << 20,
+                              .bytes = 256 << 20 };
         require(codec_jpeg.decode(&back, made, &again, &err) == 0);
         require(back.width == img->width && back.height == img->height);
         if (img->cell == CELL_DCT)

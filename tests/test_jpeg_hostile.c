@@ -372,7 +372,8 @@ static void check_limits(enum form form, uint64_t need)
             struct image img = { 0 };
             struct err err = { "" };
             load.form = form;
-            load.limits = (struct limits){ limits[i].pixels, limits[i].bytes };
+            load.limits = (struct limits){ .pixels = limits[i].pixels,
+                              .bytes = limits[i].bytes };
             load.mem.alloc = counted_alloc;
             load.mem.context = &counted;
             int status = codec_jpeg.decode(&img, file, &load, &err);
@@ -409,7 +410,8 @@ static void test_claims(void)
         struct err err = { "" };
         memcpy(file.data + find_frame(file, k == 3) + 3, "\xff\xdc\xff\xdc", 4);
         refuses("65500 x 65500", file, "--max-pixels");
-        load.limits = (struct limits){ UINT64_MAX, 64 << 20 };
+        load.limits = (struct limits){ .pixels = UINT64_MAX,
+                              .bytes = 64 << 20 };
         for (int form = 0; form < FORM_COUNT; form++) {
             load.form = (enum form)form;
             CHECK(codec_jpeg.decode(&img, file, &load, &err), "accepted");

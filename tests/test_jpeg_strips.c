@@ -106,21 +106,23 @@ static const struct {
     bool steep; /* no two blocks are alike: its own tables have no code for
                    that, and it is coded in one go with them */
 } kinds[] = {
-    { "4:2:0", { 608, 640, JCS_YCbCr, .h = 2, .v = 2 }, 30 },
-    { "4:2:0, nothing whole", { 797, 713, JCS_YCbCr, .h = 2, .v = 2 }, 30 },
-    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, 3, true },
-    { "smooth", { 640, 640, JCS_YCbCr, .h = 1, .quality = 40 }, 0 },
-    { "steep", { 640, 640, JCS_YCbCr, .h = 1 }, 0, true },
-    { "noise", { 400, 481, JCS_YCbCr, .h = 1, .quality = 100 }, 200 },
-    { "4:4:0", { 611, 631, JCS_YCbCr, .h = 1, .v = 2 }, 30 },
-    { "4x2", { 850, 801, JCS_YCbCr, .h = 4, .v = 2 }, 30 },
+    { "4:2:0", { 608, 640, JCS_YCbCr, .h = 2, .v = 2 }, .noise = 30 },
+    { "4:2:0, nothing whole",
+      { 797, 713, JCS_YCbCr, .h = 2, .v = 2 },
+      .noise = 30 },
+    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, .noise = 3, .steep = true },
+    { "smooth", { 640, 640, JCS_YCbCr, .h = 1, .quality = 40 }, .noise = 0 },
+    { "steep", { 640, 640, JCS_YCbCr, .h = 1 }, .noise = 0, .steep = true },
+    { "noise", { 400, 481, JCS_YCbCr, .h = 1, .quality = 100 }, .noise = 200 },
+    { "4:4:0", { 611, 631, JCS_YCbCr, .h = 1, .v = 2 }, .noise = 30 },
+    { "4x2", { 850, 801, JCS_YCbCr, .h = 4, .v = 2 }, .noise = 30 },
     { "all differ",
       { 601, 599, JCS_YCbCr, .h = 2, .v = 1, .others = { { 1, 2 }, { 2, 2 } } },
-      30 },
-    { "gray", { 900, 907, JCS_GRAYSCALE, .h = 1 }, 30 },
-    { "gray, 2x2", { 907, 905, JCS_GRAYSCALE, .h = 2, .v = 2 }, 30 },
-    { "CMYK", { 400, 411, JCS_CMYK, .h = 1 }, 30 },
-    { "RGB", { 480, 411, JCS_RGB, .h = 1 }, 30 },
+      .noise = 30 },
+    { "gray", { 900, 907, JCS_GRAYSCALE, .h = 1 }, .noise = 30 },
+    { "gray, 2x2", { 907, 905, JCS_GRAYSCALE, .h = 2, .v = 2 }, .noise = 30 },
+    { "CMYK", { 400, 411, JCS_CMYK, .h = 1 }, .noise = 30 },
+    { "RGB", { 480, 411, JCS_RGB, .h = 1 }, .noise = 30 },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

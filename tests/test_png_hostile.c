@@ -389,7 +389,8 @@ static void test_limits(void)
         struct warnings warnings = { 0 };
         struct load_opts opts = small_load(&warnings);
         struct err err;
-        opts.limits = (struct limits){ limits[i].pixels, limits[i].bytes };
+        opts.limits = (struct limits){ .pixels = limits[i].pixels,
+                              .bytes = limits[i].bytes };
         opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
         CHECK(accepts(file, &opts, &err) == !limits[i].words, "%zu: %s", i,
               err.text);

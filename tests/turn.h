@@ -8,7 +8,8 @@
 #include "codecs/codec.h"
 
 /* A megapixel, and memory for it. */
-static const struct limits small_limits = { 1 << 20, 64 << 20 };
+static const struct limits small_limits = { .pixels = 1 << 20,
+                                            .bytes = 64 << 20 };
 
 static inline struct load_opts small_load(struct warnings *warnings)
 {
