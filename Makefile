@@ -14,6 +14,8 @@
 #   make check-engines the scripts for many machines, on Slurm, sshd and GNU
 #                      parallel, which it installs and starts; as root
 #   make install       to PREFIX, below DESTDIR
+#   make deb           build a Debian package, build/gimgxf_VERSION_ARCH.deb, from
+#                      the tree; it needs what make deps-deb installs
 #
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
 #   ISAL=0             do without ISA-L, which makes PNG faster
@@ -33,7 +35,7 @@ CUDA ?= $(if $(NVCC),1,0)
 ARCHS ?= 75 80 86 89 90 100 120
 
 GOALS := $(or $(MAKECMDGOALS),all)
-BUILDS := $(filter-out deps deps-all deps-bench clean format uninstall,$(GOALS))
+BUILDS := $(filter-out deps deps-all deps-bench deps-deb deb clean format uninstall,$(GOALS))
 
 ifneq ($(filter-out 0 1,$(CUDA)),)
 $(error CUDA=$(CUDA): it is 0 or 1)
@@ -107,7 +109,7 @@ TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all deps-bench demo bench bench-cpu bench-files bench-png bench-jpeg bench-batch \
+.PHONY: FORCE all deps deps-all deps-bench deps-deb demo deb check-deb bench bench-cpu bench-files bench-png bench-jpeg bench-batch \
         check check-all check-whole check-clang check-cpu check-sanitize \
         check-tsan check-gpu check-engines check-man fuzz tests install \
         uninstall format clean
@@ -176,7 +178,8 @@ check: $(BUILD)/gimgxf tests
 # without CUDA, warnings being errors; then with the sanitizers.
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=all
-check-all: check-whole check-clang check-cpu check-sanitize check-tsan check-man
+check-all: check-whole check-clang check-cpu check-sanitize check-tsan check-man \
+           check-deb
 check-whole: $(BUILD)/gimgxf tests
 	@PICTURES=all BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 check-clang:
@@ -240,12 +243,15 @@ PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             libisal-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev
+PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
 PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev imagemagick \
                   libvips-tools netpbm graphicsmagick openimageio-tools
 deps:
 	@tests/deps $(PACKAGES)
 deps-all: deps
-	@tests/deps $(PACKAGES_ALL)
+	@tests/deps $(PACKAGES_ALL) $(PACKAGES_DEB)
+deps-deb: deps
+	@tests/deps $(PACKAGES_DEB)
 deps-bench: deps
 	@tests/deps $(PACKAGES_BENCH)
 
@@ -297,6 +303,33 @@ uninstall:
 	    $(DATA)/bash-completion/completions/gimgxf \
 	    $(DATA)/zsh/site-functions/_gimgxf \
 	    $(DATA)/fish/vendor_completions.d/gimgxf.fish
+
+# The package is built from a copy, as debhelper wants its folder at the top. It
+# is dated like the list of changes, so that the same tree gives the same package.
+SOURCES := Makefile cli codecs cuda tests samples man README.md CHANGELOG.md \
+           BENCHMARKS.md LICENSE
+DEB_TREE := $(BUILD)/deb/gimgxf-$(VERSION)
+deb:
+	rm -rf $(BUILD)/deb
+	mkdir -p $(DEB_TREE)
+	cp -r $(SOURCES) $(DEB_TREE)
+	cp -r .debian $(DEB_TREE)/debian
+	printf 'gimgxf (%s) unstable; urgency=medium\n\n%s\n\n -- %s  %s\n' \
+	    '$(VERSION)' '  * CHANGELOG.md says what changed.' \
+	    "$$(sed -n 's/^Maintainer: //p' .debian/control)" \
+	    "$$(date -u -R -r CHANGELOG.md)" >$(DEB_TREE)/debian/changelog
+	cd $(DEB_TREE) && CUDA='$(CUDA)' ARCHS='$(ARCHS)' BUILD=build \
+	    dpkg-buildpackage -b -us -uc
+	mv $(BUILD)/deb/gimgxf_*.deb $(BUILD)
+	rm -rf $(BUILD)/deb
+# Lintian finds no error in the package, and the program in it turns a picture.
+check-deb: deb
+	lintian --fail-on error $(BUILD)/gimgxf_$(VERSION)_*.deb
+	rm -rf $(BUILD)/unpacked
+	dpkg-deb -x $(BUILD)/gimgxf_$(VERSION)_*.deb $(BUILD)/unpacked
+	$(BUILD)/unpacked/usr/bin/gimgxf rotate180 samples/f.ppm - | \
+	    $(BUILD)/unpacked/usr/bin/gimgxf rotate180 --format ppm - - | \
+	    cmp - samples/f.ppm
 
 clean:
 	rm -rf build build-*

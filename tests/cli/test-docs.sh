@@ -91,7 +91,7 @@ done
 
 # Files. What the map names in its second column may be a pattern.
 cd "$ROOT" || exit 1
-printf '%s\n' {cli,codecs,cuda,tests,samples,man}/* tests/cli/* |
+printf '%s\n' .debian {cli,codecs,cuda,tests,samples,man}/* tests/cli/* |
     grep -vx tests/cli >"$PLACE/want"
 for name in $(sed -n '/^## The code/,/^## /p' README.md | grep '^|' |
     cut -d '|' -f 3 | grep -o '`[^`]*`' | tr -d '`'); do
