@@ -167,7 +167,13 @@ ifneq ($(filter deps,$(GOALS)),)
 $(BUILD)/flags: | deps
 endif
 
-tests: $(TESTS)
+# What it is called with takes the place of malloc(): see there.
+STARVE := $(BUILD)/tests/starve.so
+$(STARVE): tests/starve.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -shared -fPIC -o $@ $< -ldl
+
+tests: $(TESTS) $(STARVE)
 
 # What the tests take for granted is that the choice was made here.
 CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(CUDA),0)
@@ -181,7 +187,7 @@ SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 check-all: check-whole check-clang check-cpu check-sanitize check-tsan check-man \
            check-deb
 check-whole: $(BUILD)/gimgxf tests
-	@PICTURES=all BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+	@PICTURES=all STARVE=0 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 check-clang:
 	@$(MAKE) BUILD=build-clang CC=clang CUDA=0 CFLAGS='-O2 -g -Werror' \
 	    all tests

@@ -305,7 +305,7 @@ static enum outcome do_all(struct batch *batch)
         struct err text;
         fail(&text, "--backend %s: %s", batch->backend->name, err.text);
         report_error(NULL, text.text);
-        return OUTCOME_NO_DEVICE;
+        return outcome_without_lane(batch->backend);
     }
     atomic_store(&batch->to_do, plan_count(batch->plan));
     progress_begin(&batch->progress, plan_count(batch->plan), opts);

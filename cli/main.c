@@ -9,6 +9,7 @@
 #include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/runner.h"
 #include "cli/serve.h"
 #include "cli/signals.h"
 #include "cli/version.h"
@@ -44,12 +45,23 @@ static const char *choose(const struct options *opts, const char **why)
     return "cpu";
 }
 
-static int no_device(const char *name, const struct err *err)
+static int exit_status(enum outcome outcome)
+{
+    static const int status[] = {
+        [OUTCOME_DONE] = EXIT_DONE,
+        [OUTCOME_FAILED] = EXIT_FAILED,
+        [OUTCOME_NOT_BEGUN] = EXIT_USAGE,
+        [OUTCOME_NO_DEVICE] = EXIT_NO_DEVICE,
+    };
+    return status[outcome];
+}
+
+static int no_device(const char *name, int status, const struct err *err)
 {
     struct err text;
     fail(&text, "--backend %s: %s", name, err->text);
     report_error(NULL, text.text);
-    return EXIT_NO_DEVICE;
+    return status;
 }
 
 static int turn(const struct options *opts)
@@ -75,8 +87,11 @@ static int turn(const struct options *opts)
         return EXIT_USAGE;
     }
     job.backend = backend_choose(name, &err);
-    if (!job.backend || job.backend->open(&job.lane, &lane, &err))
-        return no_device(name, &err);
+    if (!job.backend)
+        return no_device(name, EXIT_NO_DEVICE, &err);
+    if (job.backend->open(&job.lane, &lane, &err))
+        return no_device(name, exit_status(outcome_without_lane(job.backend)),
+                         &err);
     job.pool = pool_open(opts->threads); /* without one it takes longer */
     int status = job_run(&job, &result, &err);
     report_job(&job, &result, status ? &err : NULL, why);
@@ -88,21 +103,15 @@ static int turn(const struct options *opts)
 /* Many: a batch, or what serve is asked for. */
 static int turn_many(const struct options *opts)
 {
-    static const int status[] = {
-        [OUTCOME_DONE] = EXIT_DONE,
-        [OUTCOME_FAILED] = EXIT_FAILED,
-        [OUTCOME_NOT_BEGUN] = EXIT_USAGE,
-        [OUTCOME_NO_DEVICE] = EXIT_NO_DEVICE,
-    };
     const char *why;
     const char *name = choose(opts, &why);
     struct err err;
     const struct backend *backend = backend_choose(name, &err);
     if (!backend)
-        return no_device(name, &err);
-    return status[opts->command == COMMAND_SERVE
-                      ? serve_run(opts, backend)
-                      : batch_run(opts, backend, why)];
+        return no_device(name, EXIT_NO_DEVICE, &err);
+    return exit_status(opts->command == COMMAND_SERVE
+                           ? serve_run(opts, backend)
+                           : batch_run(opts, backend, why));
 }
 
 static int look(const struct options *opts)

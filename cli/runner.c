@@ -26,6 +26,11 @@ struct runner {
     struct pace pace;
 };
 
+enum outcome outcome_without_lane(const struct backend *backend)
+{
+    return backend == &backend_cpu ? OUTCOME_FAILED : OUTCOME_NO_DEVICE;
+}
+
 unsigned runner_workers(const struct runner *runner)
 {
     return runner->workers;

@@ -13,8 +13,11 @@ enum outcome {
     OUTCOME_NO_DEVICE,
 };
 
-struct runner;
+/* How it ended if no lane can be opened: the processors are always there, and
+ * lack nothing but memory. */
+enum outcome outcome_without_lane(const struct backend *backend);
 
+struct runner;
 
 /* Opens a lane for each worker, so that a device that cannot be used is known
  * before anything is done. There will be up to `jobs` jobs. The options must

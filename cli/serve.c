@@ -306,7 +306,7 @@ enum outcome serve_run(const struct options *opts,
         struct err text;
         fail(&text, "--backend %s: %s", backend->name, err.text);
         report_error(NULL, text.text);
-        return OUTCOME_NO_DEVICE;
+        return outcome_without_lane(backend);
     }
     enum outcome outcome = serve(&server);
     runner_close(server.runner);

@@ -57,10 +57,12 @@ struct desk {
     struct matcher *matcher;
 };
 
-/* What a band becomes. */
+/* What a band becomes. A state is entered by whoever has done what it says, when
+ * it is done. The file is whole if each band is BAND_WRITTEN: no counter stands
+ * for that. */
 struct band {
-    bool done;
-    uint8_t *chunk; /* NULL: it was appended as soon as it was done */
+    enum { BAND_AWAITED, BAND_KEPT, BAND_WRITTEN } state;
+    uint8_t *chunk; /* of BAND_KEPT */
     size_t size;    /* of the chunk, without its CRC */
     uint32_t crc, adler;
     size_t raw;
@@ -87,11 +89,11 @@ struct writing {
     pthread_mutex_t lock;
     struct desk *desks; /* those that nobody sits at */
     struct bytes *file;
-    uint8_t *filter;   /* of each band: fixed before the first is made */
-    struct band *band; /* under the lock, as what follows */
-    uint32_t written; /* bands */
-    uint32_t adler;   /* of those */
-    atomic_bool failed;
+    uint8_t *filter;    /* of each band: fixed before the first is made */
+    struct band *band;  /* their states under the lock, as what follows */
+    uint32_t next;      /* the band whose turn it is to be appended */
+    uint32_t adler;     /* of those before it */
+    atomic_bool failed; /* so that nobody goes on */
 
     struct trial plain[STRIPS], adaptive[STRIPS];
     bool repeats;    /* some strip does, as it is going to be filtered */
@@ -347,9 +349,9 @@ static size_t deflate_band(const struct writing *w, struct desk *desk,
 }
 
 /* Makes a chunk of a band, at desk->out. */
-static bool make_band(struct writing *w, struct desk *desk, uint32_t i,
-                      struct band *band)
+static bool make_band(struct writing *w, struct desk *desk, uint32_t i)
 {
+    struct band *band = &w->band[i];
     uint32_t y = i * w->per_band, n = rows_of_band(w, i);
     uint8_t *rows = desk->filtered + w->before * w->row;
     uint8_t *out = desk->out + CHUNK_HEAD;
@@ -368,69 +370,76 @@ static bool make_band(struct writing *w, struct desk *desk, uint32_t i,
     return made > 0;
 }
 
-/* Appends a chunk whose turn it is; behind the last one, the checksum. */
-static bool append_band(struct writing *w, const struct band *band,
-                        uint8_t *chunk)
+/* Appends the chunk of the band whose turn it is; behind the last one, the
+ * checksum. False: no memory, and it stays this band's turn. */
+static bool append_band(struct writing *w, uint8_t *chunk)
 {
+    struct band *band = &w->band[w->next];
     uint8_t end[CHECKSUM + 4];
-    bool last = w->written + 1 == w->bands;
+    bool last = w->next + 1 == w->bands;
     size_t more = last ? CHECKSUM : 0;
-    uint32_t crc = band->crc;
-    w->adler = (uint32_t)adler32_combine(w->adler, band->adler,
-                                         (z_off_t)band->raw);
+    uint32_t adler = (uint32_t)adler32_combine(w->adler, band->adler,
+                                               (z_off_t)band->raw);
     put_big32(chunk, (uint32_t)(band->size - CHUNK_HEAD + more));
-    put_big32(end, w->adler);
-    crc = w->fast->crc32(crc, end, more);
-    put_big32(end + more, crc);
-    w->written++;
-    return bytes_append(w->file, chunk, band->size) &&
-           bytes_append(w->file, end, more + 4);
+    put_big32(end, adler);
+    put_big32(end + more, w->fast->crc32(band->crc, end, more));
+    if (!bytes_append(w->file, chunk, band->size) ||
+        !bytes_append(w->file, end, more + 4))
+        return false;
+    band->state = BAND_WRITTEN;
+    w->adler = adler;
+    w->next++;
+    return true;
 }
 
-/* Keeps a chunk that is done before its turn. */
+/* Keeps the chunk of a band that is done before its turn. */
 static bool keep_band(struct band *band, const uint8_t *chunk)
 {
     band->chunk = malloc(band->size);
-    if (band->chunk)
-        memcpy(band->chunk, chunk, band->size);
-    return band->chunk;
+    if (!band->chunk)
+        return false;
+    memcpy(band->chunk, chunk, band->size);
+    band->state = BAND_KEPT;
+    return true;
 }
 
 /* Appends the band and those that waited for it, or lets it wait. */
-static bool hand_in(struct writing *w, uint32_t i, struct band band,
-                    uint8_t *chunk)
+static bool hand_in(struct writing *w, uint32_t i, uint8_t *chunk)
 {
-    bool right = true;
-    if (i != w->written) {
-        right = keep_band(&band, chunk);
-        band.done = true;
-        w->band[i] = band;
-        return right;
+    if (i != w->next)
+        return keep_band(&w->band[i], chunk);
+    if (!append_band(w, chunk))
+        return false;
+    while (w->next < w->bands && w->band[w->next].state == BAND_KEPT) {
+        struct band *band = &w->band[w->next];
+        if (!append_band(w, band->chunk))
+            return false;
+        free(band->chunk);
+        band->chunk = NULL;
     }
-    right = append_band(w, &band, chunk);
-    while (right && w->written < w->bands && w->band[w->written].done) {
-        struct band *next = &w->band[w->written];
-        right = append_band(w, next, next->chunk);
-        free(next->chunk);
-        next->chunk = NULL;
-    }
-    return right;
+    return true;
 }
 
 static void write_band(void *context, size_t i)
 {
     struct writing *w = context;
-    struct band band = { 0 };
     struct desk *desk = atomic_load(&w->failed) ? NULL : desk_take(w);
     if (!desk)
         return;
-    bool right = make_band(w, desk, (uint32_t)i, &band);
+    bool made = make_band(w, desk, (uint32_t)i);
     pthread_mutex_lock(&w->lock);
-    right = right && hand_in(w, (uint32_t)i, band, desk->out);
-    pthread_mutex_unlock(&w->lock);
-    if (!right)
+    if (!made || !hand_in(w, (uint32_t)i, desk->out))
         atomic_store(&w->failed, true);
+    pthread_mutex_unlock(&w->lock);
     desk_leave(w, desk);
+}
+
+static bool all_written(const struct writing *w)
+{
+    for (uint32_t i = 0; i < w->bands; i++)
+        if (w->band[i].state != BAND_WRITTEN)
+            return false;
+    return true;
 }
 
 /* ---- The whole ---------------------------------------------------------- */
@@ -487,6 +496,7 @@ int idats_write(struct bytes *file, const struct image *img, int level,
         choose_filters(&w, pool);
         pool_run(pool, write_band, &w, w.bands);
     }
+    bool whole = w.band && w.filter && all_written(&w);
     take_down(&w);
-    return w.written == w.bands ? 0 : fail(err, "no memory to encode it");
+    return whole ? 0 : fail(err, "no memory to encode it");
 }

@@ -144,8 +144,10 @@ static void step(struct reading *r, bool *busy, uint32_t *done,
     bool right = work(r, slot);
     pthread_mutex_lock(&r->lock);
     *busy = false;
-    *done = slot + 1;
-    r->failed = r->failed || !right;
+    if (right)
+        *done = slot + 1;
+    else
+        r->failed = true;
     pthread_cond_broadcast(&r->change);
 }
 
