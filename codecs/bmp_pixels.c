@@ -276,10 +276,10 @@ int bmp_read_pixels(struct image *img, const struct bmp_head *h,
     /* Rows are whole 4 bytes. */
     size_t size = ((size_t)img->width * h->bits + 31) / 32 * 4;
     if (h->coding == BMP_RLE8 || h->coding == BMP_RLE4)
-        return read_packed(img, h, file, opts, err);
+        return opts->head_only ? 0 : read_packed(img, h, file, opts, err);
     int status =
         bgr_open(&rows, file, h->pixels_at, size, img->height, opts, err);
-    if (status == 0)
+    if (status == 0 && !opts->head_only)
         status = read_rows(img, h, &rows, opts, err);
     bgr_close(&rows);
     return status;

@@ -33,6 +33,10 @@ struct load_opts {
     bool neutral;    /* fill the neutral fields of the meta, and decode to
                         colors that other formats know: the picture will be
                         written in another format */
+    /* Stops before the pixels: the picture has its shape and its meta, and no
+     * cells. Damage of the pixels is not found then, and the neutral fields stay
+     * empty. */
+    bool head_only;
     /* Turns the picture while it is read; NULL: it stays as stored. A codec may
      * pay no regard to it: img->turned says. */
     const struct turner *turner;

@@ -203,7 +203,7 @@ static int decode(struct image *img, struct bytes file,
         return fail(err, "no memory for the decoder");
     if (take_lines(img->meta, file, &at, err) ||
         take_size(img, file, &at, err) || shape(img, opts, err) ||
-        read_pixels(img, file, at, opts, err)) {
+        (!opts->head_only && read_pixels(img, file, at, opts, err))) {
         image_free(img);
         return -1;
     }

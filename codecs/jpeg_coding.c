@@ -36,6 +36,11 @@ size_t coding_segment_size(const uint8_t *p, size_t left)
     return length >= 2 && length <= left - 2 ? 2 + length : 0;
 }
 
+bool coding_is_app_or_com(unsigned marker)
+{
+    return marker == JPEG_COM || (marker & 0xf0) == JPEG_APP0;
+}
+
 /* The second byte of the first such marker; 0: there is none. */
 static size_t find_marker(const uint8_t *file, size_t size,
                           bool (*is)(unsigned marker))

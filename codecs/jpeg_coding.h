@@ -30,6 +30,9 @@ struct scan {
     uint8_t high, low; /* bits known before, and after */
 };
 
+/* Whether the second byte of a marker is that of an APPn or COM segment. */
+bool coding_is_app_or_com(unsigned marker);
+
 /* How many bytes the segment at p takes in the headers of a file, of which
  * `left` are left, or 1 for one that fills up. 0: there is none that is whole.
  */

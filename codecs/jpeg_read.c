@@ -21,6 +21,7 @@
 #include "codecs/jpeg_coding.h"
 #include "codecs/jpeg_planes.h"
 #include "codecs/jpeg_restarts.h"
+#include "codecs/jpeg_splice.h"
 #include "codecs/planes.h"
 
 struct reader {
@@ -308,6 +309,30 @@ static bool read_side_by_side(struct reader *r)
     return false;
 }
 
+/* Finds the end of the picture without decoding it, and takes the segments that
+ * stand between its scans. */
+static void pass_over_scans(struct reader *r)
+{
+    const uint8_t *end = r->file.data + r->file.size;
+    const uint8_t *p = end - r->d.src->bytes_in_buffer;
+    while ((p = next_marker(p, end)) && p[1] != JPEG_EOI) {
+        size_t size = coding_segment_size(p, (size_t)(end - p));
+        if (size >= 4 && coding_is_app_or_com(p[1]) &&
+            segment_add(r->img->meta, p[1], p + 4, size - 4, r->err))
+            leave(r);
+        p += p[1] == 0xff ? 1 : size ? size : 2;
+    }
+    r->behind = p ? (size_t)(end - p) - 2 : 0;
+    if (p)
+        return;
+    if (!r->opts->tolerant) {
+        fail(r->err, "the file is cut short: the end of the picture is "
+                     "missing");
+        leave(r);
+    }
+    warn(r->opts->warnings, "the end of the picture is missing");
+}
+
 static void read_all(struct reader *r, struct bytes file)
 {
     static void (*const read[FORM_COUNT])(struct reader *r) = {
@@ -318,6 +343,10 @@ static void read_all(struct reader *r, struct bytes file)
     read_header(r, file);
     note_scan(r);
     shape(r, file);
+    if (r->opts->head_only) {
+        pass_over_scans(r);
+        return;
+    }
     allocate(r);
     if (read_side_by_side(r))
         return;
@@ -389,7 +418,7 @@ static int take_guarded(struct reader *r)
         return -1;
     segments_note(r->img);
     r->img->orientation = orientation;
-    if (!r->opts->neutral)
+    if (!r->opts->neutral || r->opts->head_only)
         return 0;
     take_neutral(r);
     return segments_to_neutral(r->img, r->err);

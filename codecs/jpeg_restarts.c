@@ -57,11 +57,6 @@ struct decoding {
 
 /* ---- Finding strips ---------------------------------------------------- */
 
-static bool is_app_or_com(unsigned marker)
-{
-    return marker == JPEG_COM || (marker & 0xf0) == JPEG_APP0;
-}
-
 /* `data` is where the headers end. */
 static bool copy_head(struct decoding *all, struct bytes file, size_t data)
 {
@@ -70,7 +65,7 @@ static bool copy_head(struct decoding *all, struct bytes file, size_t data)
     for (size_t at = 2, size; at < data; at += size) {
         const uint8_t *p = file.data + at;
         size = coding_segment_size(p, data - at);
-        if (!size || (p[1] != 0xff && !is_app_or_com(p[1]) &&
+        if (!size || (p[1] != 0xff && !coding_is_app_or_com(p[1]) &&
                       !bytes_append(&all->head, p, size)))
             return false;
     }

@@ -260,11 +260,12 @@ static int decode(struct image *img, struct bytes file,
         shape_cells(img, head.descr, err) ||
         shape_planes(img, &head, opts, err) ||
         check_size(img, data.size, opts, err) ||
-        image_alloc(img, opts->mem, err)) {
+        (!opts->head_only && image_alloc(img, opts->mem, err))) {
         image_free(img);
         return -1;
     }
-    read_planes(img, data);
+    if (!opts->head_only)
+        read_planes(img, data);
     return 0;
 }
 

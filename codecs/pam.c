@@ -110,8 +110,11 @@ static int read_pam(struct image *img, struct scan *scan,
     if (read_head(img, scan, err) ||
         image_check(img->width, img->height, img->nplanes, img->cell,
                     &opts->limits, err) ||
-        scan_has(scan, samples_size(img), opts, err) ||
-        samples_read(img, scan, opts, err))
+        scan_has(scan, samples_size(img), opts, err))
+        return -1;
+    if (opts->head_only)
+        return 0;
+    if (samples_read(img, scan, opts, err))
         return -1;
     return scan_finish(scan, opts, err);
 }

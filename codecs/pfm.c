@@ -66,8 +66,11 @@ static int read_pfm(struct image *img, struct scan *scan,
                     &opts->limits, err))
         return -1;
     uint64_t need = (uint64_t)row_cells(img) * sizeof(float) * img->height;
-    if (scan_has(scan, need, opts, err) || image_alloc(img, opts->mem, err) ||
-        read_rows(img, scan, err))
+    if (scan_has(scan, need, opts, err))
+        return -1;
+    if (opts->head_only)
+        return 0;
+    if (image_alloc(img, opts->mem, err) || read_rows(img, scan, err))
         return -1;
     return scan_finish(scan, opts, err);
 }

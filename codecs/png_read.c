@@ -238,13 +238,14 @@ static void read_all(struct reader *r)
     set_up(r);
     png_read_info(r->png, r->info);
     shape(r);
-    check_ratio(r);
+    if (!r->opts->head_only)
+        check_ratio(r);
     read_palette(r);
     check_size(r);
-    if (r->idats.size)
-        read_idats(r);
-    else
+    if (!r->idats.size)
         read_rows(r);
+    else if (!r->opts->head_only)
+        read_idats(r);
     png_read_end(r->png, r->info); /* without info it would skip chunks */
     if (left(r))
         warn(r->opts->warnings,
@@ -269,14 +270,15 @@ static int read_guarded(struct reader *r)
 /* ---- Around libpng ------------------------------------------------------- */
 
 /* The chunks IDAT of a file, if it looks as though they could be read around
- * libpng: all in one place, and not interlaced. */
-static struct idats find_idats(struct bytes file)
+ * libpng, or passed over: all in one place. An interlaced picture is read by
+ * libpng. */
+static struct idats find_idats(struct bytes file, bool head_only)
 {
     enum { INTERLACE = 8 + 8 + 12, HEADER_END = 8 + 8 + 13 + 4 };
     struct idats found = { 0 };
     const uint8_t *at = file.data + HEADER_END;
     size_t size = file.size - HEADER_END;
-    if (file.size < HEADER_END || file.data[INTERLACE])
+    if (file.size < HEADER_END || (file.data[INTERLACE] && !head_only))
         return found;
     while (size >= 12 && idat_size(at) <= size - 12) {
         size_t whole = idat_size(at) + 12;
@@ -329,7 +331,7 @@ static int read_whole(struct image *img, struct bytes file, struct idats idats,
     status = read_guarded(&r);
     if (status == 0) {
         chunks_note(img);
-        if (opts->neutral)
+        if (opts->neutral && !opts->head_only)
             status = chunks_to_neutral(img, opts, err);
     }
 out:
@@ -346,7 +348,7 @@ out:
 int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
              struct err *err)
 {
-    struct idats idats = find_idats(file);
+    struct idats idats = find_idats(file, opts->head_only);
     unsigned warned = opts->warnings->count;
     if (idats.size && read_whole(img, file, idats, opts, err) == 0)
         return 0;

@@ -279,6 +279,8 @@ static int read_pnm(struct image *img, struct scan *scan,
     if (read_head(img, scan, digit, opts, err) ||
         check_size(img, scan, digit, opts, err))
         return -1;
+    if (opts->head_only)
+        return 0;
     if (digit <= BITS + RAW && image_alloc(img, opts->mem, err))
         return -1;
     if (digit <= BITS + RAW && opts->tolerant)

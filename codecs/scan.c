@@ -172,7 +172,7 @@ int scan_picture(struct image *img, struct bytes file,
     img->meta = scan.meta;
     img->orientation = 1;
     int status = read(img, &scan, opts, err);
-    if (status == 0 && opts->neutral)
+    if (status == 0 && opts->neutral && !opts->head_only)
         status = scan_neutral_comment(img->meta, err);
     if (status)
         image_free(img);

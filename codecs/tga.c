@@ -265,9 +265,10 @@ static int read_pixels(struct image *img, struct bytes file,
     if (status == 0) {
         size_t end = pixels_end(file);
         warn_lost(file, end < file.size ? end : file.size, opts->warnings);
-        status = image_alloc(img, opts->mem, err);
+        if (!opts->head_only)
+            status = image_alloc(img, opts->mem, err);
     }
-    if (status == 0)
+    if (status == 0 && !opts->head_only)
         read_rows(img, &s, file.data[AT_DESCRIPTOR] & DOWN);
     bgr_close(&s.rows);
     free(s.row);
@@ -286,7 +287,7 @@ static int decode(struct image *img, struct bytes file,
         image_free(img);
         return -1;
     }
-    if (p[AT_DESCRIPTOR] & RIGHT_TO_LEFT)
+    if ((p[AT_DESCRIPTOR] & RIGHT_TO_LEFT) && !opts->head_only)
         mirror(img);
     return 0;
 }
