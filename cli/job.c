@@ -500,6 +500,9 @@ int job_look(const char *input, const struct options *opts, struct image *img,
 {
     struct bytes file = { 0 };
     struct load_opts load = load_opts(opts, mem_plain, true, NULL, result);
+    /* There is no limit to what can be described: it takes no memory. */
+    load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
+    load.head_only = true;
     int status = read_input(input, opts, false, &file, result, err);
     if (status == 0)
         status = result->from->decode(img, file, &load, err);

@@ -105,8 +105,8 @@ int job_write(struct work *work, struct err *err);
 /* Frees it; fine on NULL. */
 void job_end(struct work *work);
 
-/* Reads a whole picture for what it is, into img, which the caller frees. The
- * neutral fields of its meta are filled. */
+/* Reads what a picture is, without its pixels, into img, which the caller frees:
+ * it has no cells. */
 int job_look(const char *input, const struct options *opts, struct image *img,
              struct result *result, struct err *err);
 

@@ -5,6 +5,7 @@
 
 #include "cli/batch.h"
 #include "cli/bench.h"
+#include "cli/info.h"
 #include "cli/job.h"
 #include "cli/manifest.h"
 #include "cli/options.h"
@@ -114,17 +115,6 @@ static int turn_many(const struct options *opts)
                            : batch_run(opts, backend, why));
 }
 
-static int look(const struct options *opts)
-{
-    struct image img = { 0 };
-    struct result result = { 0 };
-    struct err err;
-    int status = job_look(opts->file[0], opts, &img, &result, &err);
-    report_picture(opts->file[0], opts, &img, &result, status ? &err : NULL);
-    image_free(&img);
-    return status ? EXIT_FAILED : EXIT_DONE;
-}
-
 static int to_terminal(const struct options *opts)
 {
     return opts->command == COMMAND_TURN && strcmp(opts->file[1], "-") == 0 &&
@@ -141,7 +131,7 @@ static int run(const struct options *opts)
         version_print();
         return EXIT_DONE;
     case COMMAND_INFO:
-        return look(opts);
+        return info_run(opts) ? EXIT_DONE : EXIT_FAILED;
     case COMMAND_TURN:
         return turn(opts);
     case COMMAND_BATCH:

@@ -392,6 +392,7 @@ static const struct row {
       "say what was done, how, and how long" },
     { 0, "json", NULL, ABOUT_RUN, FLAG(json),
       "the same as one JSON object on stdout" },
+    { 0, "csv", NULL, ABOUT_RUN, FLAG(csv), "info: a table for spreadsheets" },
     { 'h', "help", NULL, ABOUT_RUN, SET(set_help), "this" },
     { 0, "version", NULL, ABOUT_RUN, SET(set_version), "version" },
 #undef FLAG
@@ -412,7 +413,7 @@ void options_help(void)
           "                                           turn many\n"
           "gimgxf manifest merge|check FILE...        what became of them\n"
           "gimgxf serve [options] -                   turn what stdin asks for\n"
-          "gimgxf info [options] FILE                 say what it is\n"
+          "gimgxf info [options] FILE...              say what they are\n"
           "gimgxf bench [options]                     measure; has its own --help\n"
           "\n"
           "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
@@ -662,6 +663,24 @@ static int check_turn(struct options *opts, const char *op, struct err *err)
     return 0;
 }
 
+/* Which files are described is said as for a batch; nothing is written. */
+static int check_info(struct options *opts, struct err *err)
+{
+    opts->command = COMMAND_INFO;
+    if (opts->directory || opts->output || opts->in_place || opts->update ||
+        opts->dry_run || opts->fail_fast || opts->manifest || opts->resume ||
+        opts->shards || opts->backup)
+        return fail(err, "info writes no pictures; of the options of batches "
+                         "it takes --recursive, --files-from, --null, "
+                         "--include and --exclude");
+    if (opts->json && opts->csv)
+        return fail(err, "--json and --csv are two ways to print the same; "
+                         "give one of them");
+    if (opts->nfiles == 0 && !opts->files_from)
+        return fail(err, "info needs the name of a file");
+    return 0;
+}
+
 static int check_words(struct options *opts, const char *const *word, int n,
                        struct err *err)
 {
@@ -670,9 +689,10 @@ static int check_words(struct options *opts, const char *const *word, int n,
     opts->file = word + 1;
     opts->nfiles = n - 1;
     if (strcmp(word[0], "info") == 0) {
-        opts->command = COMMAND_INFO;
-        return opts->nfiles == 1 ? 0 : fail(err, "info takes one file");
+        return check_info(opts, err);
     }
+    if (opts->csv)
+        return fail(err, "--csv is for gimgxf info");
     if (strcmp(word[0], "manifest") == 0) {
         opts->command = COMMAND_MANIFEST;
         return 0;

@@ -48,7 +48,7 @@ struct options {
     unsigned ndevices;          /* 0: none was named; or LANE_ALL_DEVICES */
     uint64_t vram;              /* 0: what is best */
     unsigned threads;
-    bool quiet, verbose, json;
+    bool quiet, verbose, json, csv;
 
     /* Which files a batch takes, and what it calls what it writes. */
     bool recursive;

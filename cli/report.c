@@ -301,6 +301,42 @@ static void json_picture(const char *file, const struct image *img,
     putchar('\n');
 }
 
+/* A field of CSV (RFC 4180): a name may hold anything. */
+static void put_field(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+void report_csv_head(void)
+{
+    puts("input,format,width,height,color,alpha,channels,bits,float,maxval,"
+         "orientation,interlaced,progressive,bytes,error");
+}
+
+static void csv_picture(const char *file, const struct image *img,
+                        const struct result *result, const struct err *err)
+{
+    const struct meta *meta = img->meta;
+    put_field(file);
+    if (err) {
+        printf(",,,,,,,,,,,,,,");
+        put_field(err->text);
+    } else {
+        printf(",%s,%u,%u,%s,%d,%u,%u,%d,%u,%u,%d,%d,%zu,", result->from->name,
+               img->width, img->height, color_name(img->color), img->alpha,
+               img->nplanes, image_bits(img), img->cell == CELL_F32,
+               img->maxval, img->orientation, meta && meta->interlaced,
+               meta && meta->jpeg.progressive, result->bytes_in);
+    }
+    putchar('\n');
+}
+
 void report_picture(const char *file, const struct options *opts,
                     const struct image *img, const struct result *result,
                     const struct err *err)
@@ -310,6 +346,8 @@ void report_picture(const char *file, const struct options *opts,
         report_error(file, err->text);
     if (opts->json)
         json_picture(file, img, result, err);
+    else if (opts->csv)
+        csv_picture(file, img, result, err);
     else if (!err)
         tell_picture(file, img, result);
 }

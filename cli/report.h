@@ -30,7 +30,12 @@ void report_answer(const struct job *job, const struct result *result,
 /* What a job would do, on stdout. */
 void report_plan(const struct job *job);
 
-/* What a picture is, on stdout; or why nobody can tell, if err is not NULL. */
+/* Prints the first line of a table of pictures as CSV, the names of its columns.
+ */
+void report_csv_head(void);
+
+/* Prints on stdout what a picture is: in words, or as the options ask in JSON or
+ * as a line of CSV. If err is not NULL it says why that cannot be told. */
 void report_picture(const char *file, const struct options *opts,
                     const struct image *img, const struct result *result,
                     const struct err *err);

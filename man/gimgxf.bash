@@ -45,7 +45,7 @@ _gimgxf() {
         --in-place --backup
         --recursive --files-from --null --include --exclude --update --dry-run
         --fail-fast --manifest --resume --shard --max-pixels --max-memory --backend --device
-        --max-vram --threads --quiet --verbose --json --help --version'
+        --max-vram --threads --quiet --verbose --json --csv --help --version'
     COMPREPLY=()
     _gimgxf_words
 

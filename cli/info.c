@@ -1,0 +1,104 @@
+/* gimgxf info: says what pictures are, by their headers alone. */
+#include "cli/info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/crew.h"
+#include "cli/inputs.h"
+#include "cli/job.h"
+#include "cli/report.h"
+
+/* How many files may be described ahead of one that takes long. */
+enum { WINDOW = 256 };
+
+struct description {
+    const char *input;
+    struct image img; /* without cells */
+    struct result result;
+    struct err err;
+    int status;
+};
+
+struct describing {
+    const struct options *opts;
+    bool failed;
+};
+
+static void describe(void *context, unsigned worker, void *task)
+{
+    const struct describing *all = context;
+    struct description *d = task;
+    (void)worker;
+    d->status = job_look(d->input, all->opts, &d->img, &d->result, &d->err);
+}
+
+static void print(void *context, void *task)
+{
+    struct describing *all = context;
+    struct description *d = task;
+    all->failed = all->failed || d->status;
+    report_picture(d->input, all->opts, &d->img, &d->result,
+                   d->status ? &d->err : NULL);
+    image_free(&d->img);
+}
+
+/* Nobody reads on, or the disk is full. */
+static bool is_unheard(void *context)
+{
+    (void)context;
+    return ferror(stdout);
+}
+
+static int describe_all(struct describing *all, const struct inputs *inputs,
+                        struct err *err)
+{
+    unsigned threads = all->opts->threads;
+    struct crew_opts opts = {
+        .workers = inputs->count < threads ? inputs->count : threads,
+        .task_size = sizeof(struct description),
+        .window = WINDOW,
+        .work = describe,
+        .tell = print,
+        .context = all,
+    };
+    struct description *next;
+    struct crew *crew = inputs->count ? crew_open(&opts) : NULL;
+    if (inputs->count && !crew)
+        return fail(err, "the threads cannot be started");
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        next = crew_room(crew, is_unheard);
+        if (!next)
+            break;
+        next->input = inputs->list[i].name;
+        crew_give(crew);
+    }
+    if (crew)
+        crew_close(crew);
+    return 0;
+}
+
+/* Standard input is one file, which has no place in a list. */
+static bool is_standard_input(const struct options *opts)
+{
+    return opts->nfiles == 1 && !opts->files_from &&
+           strcmp(opts->file[0], "-") == 0;
+}
+
+bool info_run(const struct options *opts)
+{
+    struct describing all = { .opts = opts };
+    struct inputs inputs = { 0 };
+    struct err err;
+    int status = is_standard_input(opts)
+                     ? inputs_add(&inputs, "-", 0, false, &err)
+                     : inputs_gather(&inputs, opts, NULL, &err);
+    if (opts->csv)
+        report_csv_head();
+    if (status == 0)
+        status = describe_all(&all, &inputs, &err);
+    if (status)
+        report_error(NULL, err.text);
+    inputs_free(&inputs);
+    return status == 0 && !all.failed;
+}
