@@ -5,6 +5,8 @@
 
 void rewrite_span(struct rewrite *r, struct span span, const char *text)
 {
+    if (span.at < r->done)
+        return;
     if (!bytes_append(&r->made, r->from.data + r->done, span.at - r->done) ||
         !bytes_append(&r->made, text, strlen(text)))
         r->failed = true;

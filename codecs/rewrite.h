@@ -18,7 +18,8 @@ struct rewrite {
     bool failed; /* no memory */
 };
 
-/* Puts `text` in the place of a span, which begins behind the one before. */
+/* Puts `text` in the place of a span. One that begins before the end of the one
+ * before is left as it is. */
 void rewrite_span(struct rewrite *rewrite, struct span span, const char *text);
 
 enum rewritten { REWRITTEN, REWRITTEN_NO_ROOM, REWRITTEN_NO_MEMORY };

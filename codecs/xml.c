@@ -150,21 +150,128 @@ bool xml_is_text(const uint8_t *text, struct span span, const char *other)
            memcmp(text + span.at, other, span.size) == 0;
 }
 
-static bool has_prefix(const struct space *space, const uint8_t *name,
-                       size_t size)
+/* The index of a prefix among those of a namespace; its count: not there. */
+static unsigned prefix_index(const struct space *space, const uint8_t *name,
+                             size_t size)
 {
-    for (unsigned i = 0; i < space->count; i++)
-        if (space->size[i] == size && !memcmp(space->prefix[i], name, size))
-            return true;
-    return false;
+    unsigned i = 0;
+    while (i < space->count && (space->size[i] != size ||
+                                memcmp(space->prefix[i], name, size) != 0))
+        i++;
+    return i;
 }
 
 static void add_prefix(struct space *space, const uint8_t *name, size_t size)
 {
-    if (space->count == XML_PREFIXES || has_prefix(space, name, size))
+    if (space->count == XML_PREFIXES ||
+        prefix_index(space, name, size) < space->count)
         return;
     space->prefix[space->count] = name;
     space->size[space->count++] = size;
+}
+
+/* Whether an attribute binds a prefix, and which. */
+static bool binds(const uint8_t *text, const struct token *token,
+                  struct span *prefix)
+{
+    enum { LEAD = 6 };
+    *prefix = token->name;
+    if (token->kind != XML_ATTRIBUTE || token->name.size <= LEAD ||
+        memcmp(text + token->name.at, "xmlns:", LEAD) != 0)
+        return false;
+    prefix->at += LEAD;
+    prefix->size -= LEAD;
+    return true;
+}
+
+/* ---- Prefixes that are bound to several namespaces -------------------------*/
+
+/* Marks the prefixes of a namespace that an attribute binds to another one. */
+static void note_shared(struct space *space, const uint8_t *text,
+                        const struct token *token, const struct xmlns *xmlns)
+{
+    struct span prefix;
+    if (!binds(text, token, &prefix))
+        return;
+    unsigned i = prefix_index(space, text + prefix.at, prefix.size);
+    if (i < space->count && !xml_is_text(text, token->value, xmlns->uri))
+        space->shared |= 1u << i;
+}
+
+/* How deep bindings of shared prefixes may stand in one another. */
+enum { BINDINGS = 16 };
+
+/* The bindings of a namespace's shared prefixes that hold at a place. */
+struct bindings {
+    unsigned count;
+    struct binding {
+        unsigned prefix;
+        size_t depth; /* of the element that binds it */
+        bool own;     /* to this namespace */
+    } list[BINDINGS];
+};
+
+/* The scope of a prefix changes at `at`. A scope that does not fit is lost: its
+ * names are taken for those of another namespace. */
+static void set_scope(struct space *space, const struct bindings *bindings,
+                      unsigned prefix, size_t at)
+{
+    bool own = false;
+    struct scope *last = NULL;
+    for (unsigned i = 0; i < bindings->count; i++)
+        if (bindings->list[i].prefix == prefix)
+            own = bindings->list[i].own;
+    for (unsigned i = 0; i < space->nscopes; i++)
+        if (space->scope[i].prefix == prefix)
+            last = &space->scope[i];
+    bool open = last && last->to == SIZE_MAX;
+    if (open && !own)
+        last->to = at;
+    else if (own && !open && space->nscopes < XML_SCOPES)
+        space->scope[space->nscopes++] =
+            (struct scope){ .prefix = prefix, .from = at, .to = SIZE_MAX };
+}
+
+static void end_bindings(struct space *space, struct bindings *bindings,
+                         size_t depth, size_t at)
+{
+    while (bindings->count &&
+           bindings->list[bindings->count - 1].depth >= depth) {
+        unsigned prefix = bindings->list[--bindings->count].prefix;
+        set_scope(space, bindings, prefix, at);
+    }
+}
+
+/* A name belongs to the innermost element around it that binds its prefix
+ * (Namespaces in XML 1.0, section 6.1). */
+static void find_scopes(const uint8_t *text, size_t size, struct space *space,
+                        const struct xmlns *xmlns)
+{
+    struct scan scan = { .text = text, .size = size };
+    struct bindings bindings = { 0 };
+    struct token token;
+    struct span prefix;
+    size_t depth = 0;
+    while (xml_next(&scan, &token)) {
+        unsigned i = XML_PREFIXES;
+        if (binds(text, &token, &prefix))
+            i = prefix_index(space, text + prefix.at, prefix.size);
+        if (i < space->count && space->shared >> i & 1 &&
+            bindings.count < BINDINGS) {
+            bindings.list[bindings.count++] = (struct binding){
+                i, depth + 1, xml_is_text(text, token.value, xmlns->uri)
+            };
+            set_scope(space, &bindings, i, scan.element.at);
+        }
+        if (token.kind == XML_ELEMENT && !token.empty)
+            depth++;
+        else if (token.kind == XML_ELEMENT)
+            end_bindings(space, &bindings, depth + 1, scan.at);
+        if (token.kind != XML_CLOSING)
+            continue;
+        end_bindings(space, &bindings, depth, scan.at);
+        depth -= depth > 0;
+    }
 }
 
 void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
@@ -172,20 +279,36 @@ void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
 {
     struct scan scan = { .text = text, .size = size };
     struct token token;
+    struct span prefix;
     memset(spaces, 0, count * sizeof *spaces);
-    while (xml_next(&scan, &token)) {
-        const uint8_t *name = text + token.name.at;
-        if (token.kind != XML_ATTRIBUTE || token.name.size <= 6 ||
-            memcmp(name, "xmlns:", 6) != 0)
-            continue;
-        for (unsigned i = 0; i < count; i++)
+    while (xml_next(&scan, &token))
+        for (unsigned i = 0; i < count && binds(text, &token, &prefix); i++)
             if (xml_is_text(text, token.value, list[i].uri))
-                add_prefix(&spaces[i], name + 6, token.name.size - 6);
-    }
+                add_prefix(&spaces[i], text + prefix.at, prefix.size);
     for (unsigned i = 0; i < count; i++)
         if (!spaces[i].count)
             add_prefix(&spaces[i], (const uint8_t *)list[i].usual,
                        strlen(list[i].usual));
+    scan = (struct scan){ .text = text, .size = size };
+    while (xml_next(&scan, &token))
+        for (unsigned i = 0; i < count; i++)
+            note_shared(&spaces[i], text, &token, &list[i]);
+    for (unsigned i = 0; i < count; i++)
+        if (spaces[i].shared)
+            find_scopes(text, size, &spaces[i], &list[i]);
+}
+
+/* Whether a prefix at this place stands for the namespace. */
+static bool counts(const struct space *space, struct span prefix,
+                   const uint8_t *text)
+{
+    unsigned i = prefix_index(space, text + prefix.at, prefix.size);
+    bool holds = i < space->count && !(space->shared >> i & 1);
+    for (unsigned k = 0; k < space->nscopes && i < space->count; k++)
+        if (space->scope[k].prefix == i && space->scope[k].from <= prefix.at &&
+            prefix.at < space->scope[k].to)
+            holds = true;
+    return holds;
 }
 
 bool xml_is_named(const uint8_t *text, struct span name,
@@ -197,7 +320,7 @@ bool xml_is_named(const uint8_t *text, struct span name,
     size_t prefix = name.size - length - 1;
     const uint8_t *at = text + name.at;
     return at[prefix] == ':' && !memcmp(at + prefix + 1, local, length) &&
-           has_prefix(space, at, prefix);
+           counts(space, (struct span){ name.at, prefix }, text);
 }
 
 struct span xml_trim(const uint8_t *text, struct span span)

@@ -44,20 +44,27 @@ bool xml_is_text(const uint8_t *text, struct span span, const char *other);
 
 /* The prefixes that a text binds to a namespace. Each is kept once; packets
  * have one, and a second one only where they were put together. */
-enum { XML_PREFIXES = 8 };
+enum { XML_PREFIXES = 8, XML_SCOPES = 32 };
 
 struct space {
     const uint8_t *prefix[XML_PREFIXES];
     size_t size[XML_PREFIXES];
     unsigned count;
+    unsigned shared; /* bits of the prefixes that elsewhere in the text are bound
+                        to another namespace; they count in these scopes alone */
+    unsigned nscopes;
+    struct scope {
+        unsigned prefix;
+        size_t from, to;
+    } scope[XML_SCOPES];
 };
 
 struct xmlns {
     const char *uri, *usual; /* the prefix if the text binds none */
 };
 
-/* Fills `count` spaces. A prefix counts everywhere, not only below its
- * declaration. The spaces point into the text. */
+/* Fills `count` spaces. A prefix that is bound to one namespace only counts
+ * everywhere, not only below its declaration. The spaces point into the text. */
 void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
                      const struct xmlns *list, unsigned count);
 

@@ -181,6 +181,31 @@ static void test_trimmed(void)
                "<a MPReg:Rectangle='0.250000, 0.4, 0.500000, 0.2'/>");
 }
 
+/* One prefix for two namespaces counts as each where that is bound to it. */
+static void test_shared_prefix(void)
+{
+#define DIM  " xmlns:s='http://ns.adobe.com/xap/1.0/sType/Dimensions#'"
+#define AREA " xmlns:s='http://ns.adobe.com/xmp/sType/Area#'"
+    const struct change none = { XFORM_NONE, 100, 50, 80, 40 };
+    const struct change turn = { XFORM_ROTATE_90, 100, 50, 100, 40 };
+    check_trim("<mwg-rs:AppliedToDimensions" DIM " s:w='1000' s:h='500'/>"
+               "<a" AREA " s:x='0.4' s:w='0.2'/>",
+               none,
+               "<mwg-rs:AppliedToDimensions" DIM " s:w='800' s:h='400'/>"
+               "<a" AREA " s:x='0.500000' s:w='0.250000'/>");
+    check_trim("<mwg-rs:AppliedToDimensions s:w='1000'" AREA DIM "/>", none,
+               "<mwg-rs:AppliedToDimensions s:w='800'" AREA DIM "/>");
+    check_trim("<d" DIM "><mwg-rs:AppliedToDimensions s:w='100' s:h='50'/>"
+               "<a s:x='0.4'" AREA "><s:y>0.2</s:y><b" DIM "><s:x>0.5</s:x>"
+               "</b><s:w>0.2</s:w></a><s:w>5</s:w><s:y>0.4</s:y></d>",
+               turn,
+               "<d" DIM "><mwg-rs:AppliedToDimensions s:h='100' s:w='40'/>"
+               "<a s:y='0.4'" AREA "><s:x>0.750000</s:x><b" DIM "><s:x>0.5</s:x>"
+               "</b><s:h>0.2</s:h></a><s:w>5</s:w><s:y>0.4</s:y></d>");
+#undef DIM
+#undef AREA
+}
+
 /* ---- Numbers of all kinds -------------------------------------------------*/
 
 static void check(const char *before, enum xform t, size_t room,
@@ -283,6 +308,7 @@ int main(void)
 {
     test_forms();
     test_trimmed();
+    test_shared_prefix();
     test_numbers();
     test_room();
     test_others();

@@ -130,6 +130,10 @@ static void test_orientation(void)
         check_turn(other[i], XFORM_ROTATE_90, 1, other[i]);
     }
     CHECK(xmp_orientation(NULL, 0) == 0, "nothing at all");
+    CHECK(orientation_of("<a xmlns:p='b'><p:Orientation>3</p:Orientation>"
+                         "<b xmlns:p='http://ns.adobe.com/tiff/1.0/'"
+                         " p:Orientation='8'/></a>") == 8,
+          "a prefix that is bound to two namespaces");
     CHECK(orientation_of("<a tiff:Orientation='x'/>"
                          "<a tiff:Orientation='7'/>"
                          "<a tiff:Orientation='5'/>") == 7,
