@@ -15,7 +15,8 @@ static int tag_segment(struct bytes *segment, unsigned orientation,
     if (exif_add_orientation(&exif, orientation) ||
         exif.size > segment_room(SEGMENT_EXIF)) {
         bytes_free(&exif);
-        return fail(err, "the EXIF segment has no room for an orientation");
+        return fail(err, "the EXIF segment is damaged or full, so that it cannot hold "
+                         "an orientation");
     }
     return segment_close(segment, SEGMENT_EXIF, &exif, err);
 }

@@ -170,7 +170,7 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
     struct resource r;
     size_t at = 0;
     bool kept = true;
-    if (img->turned == XFORM_NONE)
+    if (img->turned == XFORM_NONE || block->size == 0)
         return 0;
     while (kept && read_resource(block->data + at, block->size - at, &r) &&
            r.size <= block->size - at && r.whole <= block->size - at) {

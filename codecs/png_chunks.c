@@ -297,9 +297,11 @@ static void exchange(uint8_t *a, uint8_t *b, size_t size)
 static void turn_scale(struct bytes *data)
 {
     uint8_t text[128];
+    if (data->size < 2 || data->size > sizeof text)
+        return;
     uint8_t *x = data->data + 1;
-    uint8_t *zero = data->size > 1 ? memchr(x, 0, data->size - 1) : NULL;
-    if (!zero || data->size > sizeof text)
+    uint8_t *zero = memchr(x, 0, data->size - 1);
+    if (!zero)
         return;
     size_t nx = (size_t)(zero - x), ny = data->size - nx - 2;
     memcpy(text, zero + 1, ny);

@@ -54,6 +54,8 @@ enum rewritten rewrite_end(struct rewrite *r, struct bytes *packet, size_t room)
 {
     struct span end = { .at = r->from.size };
     enum rewritten done = REWRITTEN_NO_ROOM;
+    if (r->from.size == 0)
+        return REWRITTEN;
     rewrite_span(r, end, "");
     if (r->failed || !settle(&r->made, r->from.size))
         done = REWRITTEN_NO_MEMORY;

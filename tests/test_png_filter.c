@@ -392,9 +392,9 @@ static void make_picture(struct picture *p, uint64_t state)
         unsigned near = test_random(&state) >> 40 & 3;
         for (size_t i = 0; i < p->row_size; i++) {
             int left = i < p->pixel ? 0 : row[i - p->pixel];
-            int up = y ? row[i - p->row_size] : 0;
+            int up = y ? *(row + i - p->row_size) : 0;
             int corner =
-                i < p->pixel || !y ? 0 : row[i - p->row_size - p->pixel];
+                i < p->pixel || !y ? 0 : *(row + i - p->row_size - p->pixel);
             int to[] = { left, up, (left + up) / 2, paeth(left, up, corner) };
             uint64_t random = test_random(&state) >> 32;
             row[i] = make_byte(kind, random, (uint8_t)to[near]);

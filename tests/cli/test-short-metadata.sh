@@ -1,0 +1,25 @@
+# Segments and chunks that are cut, or empty, harm nobody: such files are turned
+# like any other. Only a tag cannot be put into EXIF that is damaged.
+. "$ROOT/tests/cli/lib.sh"
+
+# A size that is no whole blocks, so that every --edge has something to do.
+python3 -c 'print("P6 21 19 255\n" + 3 * 21 * 19 * "y", end="")' >odd.ppm
+gimgxf -q copy odd.ppm odd.jpg
+gimgxf -q copy odd.ppm odd.png
+mkdir in
+check 'made' python3 "$ROOT/tests/short_metadata.py" odd.jpg odd.png in
+count=$(ls in | wc -l)
+while read -r left args; do
+    rm -rf out
+    # shellcheck disable=SC2086 # several arguments
+    gimgxf -q -r -d out $args in 2>stderr
+    check "nothing else is said: $args" [ "$(grep -c . stderr)" = \
+        "$(grep -c 'the EXIF segment is damaged or full' stderr)" ]
+    check "all but $left: $args" [ "$(ls out | wc -l)" = $((count - left)) ]
+done <<'END'
+0 rotate90
+0 fliph
+0 --edge trim rotate180
+9 --edge tag rotate270
+END
+finish
