@@ -94,7 +94,8 @@ static int note_ready(const struct job *job, const struct result *result,
                       struct bytes output, void *context, struct err *err)
 {
     struct record record = record_of(job);
-    if (!file_is_same(job->output, job->input))
+    if (!file_is_same(job->output_root, job->output, job->input_root,
+                      job->input))
         return 0;
     record.status = "ready";
     record.size = result->bytes_in;
@@ -179,7 +180,7 @@ static void prefetch(struct batch *batch, const struct task *task)
 {
     size_t next = task->i + runner_wanted(batch->runner);
     if (runner_waits_for_files(batch->runner) && next < plan_count(batch->plan))
-        file_prefetch(plan_item(batch->plan, next).input);
+        file_prefetch(NULL, plan_item(batch->plan, next).input);
 }
 
 static void work(void *context, unsigned worker, void *argument)

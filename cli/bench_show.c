@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files.h"
+#include "cli/file_write.h"
 #include "cli/json.h"
 
 static const char *const cell_names[] = {

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "cli/clock.h"
+#include "cli/file_write.h"
 #include "cli/files.h"
 #include "codecs/convert.h"
 #include "cuda/band.h"
@@ -20,6 +21,7 @@ struct work {
     const struct options *opts;
     struct result *result;
     struct bytes input, output;
+    struct stat source; /* what the input was when it was read */
     struct image img; /* as decoded, then as turned */
     enum xform turn;  /* of the stored pixels: the tag, then the operation */
     bool own;         /* the output has the format of the input */
@@ -62,17 +64,20 @@ static bool is_picture(struct bytes head)
     return codec_probe(head) != NULL;
 }
 
-static int read_input(const char *name, const struct options *opts,
-                      bool regular, struct bytes *input, struct result *result,
-                      struct err *err)
+static int read_input(const char *name, struct root *root,
+                      const struct options *opts, bool regular,
+                      struct bytes *input, struct stat *st,
+                      struct result *result, struct err *err)
 {
     const struct read_opts read = {
+        .root = root,
         .limit = opts->limits.bytes,
         .regular = regular,
         .wanted = is_picture,
     };
-    if (file_read(name, &read, input, &result->mtime, err))
+    if (file_read(name, &read, input, st, err))
         return -1;
+    result->mtime = st->st_mtim;
     result->bytes_in = input->size;
     if (input->size == 0)
         return fail(err, "the file is empty");
@@ -99,8 +104,8 @@ static void keep_misnamed(struct work *w)
 static int stage_read(struct work *w, struct err *err)
 {
     struct result *result = w->result;
-    if (read_input(w->job->input, w->opts, w->job->regular, &w->input, result,
-                   err))
+    if (read_input(w->job->input, w->job->input_root, w->opts, w->job->regular,
+                   &w->input, &w->source, result, err))
         return -1;
     result->to = w->job->format ? w->job->format : result->from;
     keep_misnamed(w);
@@ -379,16 +384,18 @@ static bool stays_as_it_is(const struct work *w)
     const struct job *job = w->job;
     return w->result->how == HOW_UNCHANGED && strcmp(job->input, "-") != 0 &&
            strcmp(job->output, "-") != 0 &&
-           file_is_same(job->output, job->input);
+           file_is_same(job->output_root, job->output, job->input_root,
+                        job->input);
 }
 
 static int stage_write(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
     struct write_opts write = {
+        .root = w->job->output_root,
         .no_clobber = opts->no_clobber,
-        .input = w->job->input,
-        .times_of_input = opts->preserve,
+        .source = &w->source,
+        .times_of_source = opts->preserve,
         .regular = w->job->regular,
         .make_directories = opts->directory || opts->output,
         .backup = opts->backup,
@@ -434,9 +441,10 @@ static int run_stages(struct work *w, enum stage first, enum stage last,
 
 enum skipped job_is_skipped(const struct job *job)
 {
-    if (job->opts->no_clobber && file_exists(job->output))
+    if (job->opts->no_clobber && file_exists(job->output_root, job->output))
         return SKIPPED_EXISTS;
-    if (job->opts->update && file_is_newer(job->output, job->input))
+    if (job->opts->update && file_is_newer(job->output_root, job->output, job->input_root,
+                      job->input))
         return SKIPPED_NEWER;
     return SKIPPED_NOT;
 }
@@ -500,10 +508,11 @@ int job_look(const char *input, const struct options *opts, struct image *img,
 {
     struct bytes file = { 0 };
     struct load_opts load = load_opts(opts, mem_plain, true, NULL, result);
+    struct stat st;
     /* There is no limit to what can be described: it takes no memory. */
     load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
     load.head_only = true;
-    int status = read_input(input, opts, false, &file, result, err);
+    int status = read_input(input, NULL, opts, false, &file, &st, result, err);
     if (status == 0)
         status = result->from->decode(img, file, &load, err);
     bytes_free(&file);

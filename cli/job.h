@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cli/options.h"
+#include "cli/resolve.h"
 #include "cuda/backend.h"
 
 enum stage {
@@ -32,6 +33,8 @@ const char *how_name(enum how how);
 
 struct job {
     const char *input, *output; /* "-": standard input, standard output */
+    struct root *input_root, *output_root; /* the names are confined to these,
+                                              unless they are NULL */
     const struct codec *format; /* of the output; NULL: that of the input */
     const char *format_name;    /* the name or suffix that chose it, or "" */
     const char *id; /* what whoever asked for it calls it, in JSON, or NULL */

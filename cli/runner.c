@@ -192,7 +192,7 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
     job->regular = true;
     job->reserve = share_cells;
     job->context = &share;
-    share_file(&share, file_size(job->input));
+    share_file(&share, file_size(job->input_root, job->input));
     struct pace pace = { .read = -time_waited() };
     struct work *work = job_read(job, result, err);
     pace.read += time_waited();

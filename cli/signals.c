@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,7 +18,7 @@ struct pending {
     atomic_flag taken;
     atomic_flag locked; /* only while the signals are blocked: whoever waits
                            for it, be it a handler, waits for another thread */
-    char name[PATH_MAX];
+    struct pending_file file;
 };
 static struct pending *_Atomic places;
 
@@ -46,8 +45,8 @@ static void remove_pending(void)
     for (struct pending *p = atomic_load(&places); p; p = p->next) {
         while (atomic_flag_test_and_set(&p->locked))
             continue;
-        if (*p->name)
-            unlink(p->name);
+        if (*p->file.name)
+            unlinkat(p->file.directory, p->file.name, 0);
     }
 }
 
@@ -148,12 +147,12 @@ struct pending *pending_take(void)
  * stay so. */
 static _Thread_local sigset_t before;
 
-char *pending_lock(struct pending *pending)
+struct pending_file *pending_lock(struct pending *pending)
 {
     block(&before);
     while (atomic_flag_test_and_set(&pending->locked))
         continue;
-    return pending->name;
+    return &pending->file;
 }
 
 void pending_unlock(struct pending *pending)
@@ -165,7 +164,7 @@ void pending_unlock(struct pending *pending)
 void pending_give(struct pending *pending)
 {
     pending_lock(pending);
-    *pending->name = '\0';
+    *pending->file.name = '\0';
     pending_unlock(pending);
     atomic_flag_clear(&pending->taken);
 }

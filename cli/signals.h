@@ -1,8 +1,9 @@
-/* What a signal that ends us does: no half-written file is left, and a batch may
- * finish what it has begun. */
+/* What a signal that ends us does: no half-written file is left, and a batch
+ * may finish what it has begun. */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 /* From now on a signal that ends the program takes the half-written files with
@@ -34,10 +35,14 @@ void signals_elsewhere(void);
 struct pending;
 struct pending *pending_take(void);
 
-/* Its name, PATH_MAX bytes, "" at first. It may be looked at and changed, and
- * the file be made, renamed or removed, only between these two; in between no
- * signal ends us. */
-char *pending_lock(struct pending *pending);
+struct pending_file {
+    int directory;           /* that it stands in, a descriptor */
+    char name[NAME_MAX + 1]; /* "" at first: there is no file */
+};
+
+/* It may be looked at and changed, and the file be made, renamed or removed,
+ * only between these two; in between no signal ends us. */
+struct pending_file *pending_lock(struct pending *pending);
 void pending_unlock(struct pending *pending);
 
 /* Gives the place back. What it names is none of its business any more. */

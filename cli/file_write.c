@@ -1,0 +1,338 @@
+/* Writes files, so that they are there whole or not at all. */
+#include "cli/file_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "cli/files.h"
+#include "cli/signals.h"
+
+/* A file on its way to its place. */
+struct writing {
+    const char *name; /* as the user has it */
+    struct location place;
+    struct bytes file;
+    const struct write_opts *opts;
+    char backup[NAME_MAX + 1]; /* what the old file is called then; "": it goes
+                                */
+    struct err *err;
+};
+
+static int write_all(int fd, struct bytes file, struct err *err)
+{
+    size_t at = 0;
+    while (at < file.size) {
+        ssize_t n = write(fd, file.data + at, file.size - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(err, "cannot be written: %s", strerror(errno));
+        at += (size_t)n;
+    }
+    return 0;
+}
+
+/* ---- A temporary file --------------------------------------------------- */
+
+/* A name that nothing has. */
+static int name_temporary(char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+    uint8_t random[12];
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return -1;
+    size_t n = (size_t)sprintf(name, ".gimgxf-");
+    for (size_t i = 0; i < sizeof random; i++)
+        name[n++] = letters[random[i] & 31];
+    name[n] = '\0';
+    return 0;
+}
+
+/* Opens a new file in a directory, whose name is pending then. */
+static int open_temporary(int directory, mode_t mode, struct pending *pending)
+{
+    int fd = -1;
+    for (int tries = 0; tries < 100; tries++) {
+        char name[NAME_MAX + 1];
+        if (name_temporary(name))
+            break;
+        struct pending_file *file = pending_lock(pending);
+        fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    mode);
+        if (fd >= 0) {
+            file->directory = directory;
+            strcpy(file->name, name);
+        }
+        pending_unlock(pending);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+static void remove_temporary(struct pending *pending)
+{
+    struct pending_file *file = pending_lock(pending);
+    unlinkat(file->directory, file->name, 0);
+    *file->name = '\0';
+    pending_unlock(pending);
+}
+
+/* ---- What it hands on --------------------------------------------------- */
+
+static bool is_source(const struct stat *old, const struct stat *source)
+{
+    return source && source->st_dev == old->st_dev &&
+           source->st_ino == old->st_ino;
+}
+
+static int give_times(int fd, const struct stat *source, struct err *err)
+{
+    struct timespec times[2] = { source->st_atim, source->st_mtim };
+    if (futimens(fd, times))
+        return fail(err, "its times cannot be set: %s", strerror(errno));
+    return 0;
+}
+
+/* What is replaced hands on its owner and group, where we may set them, and its
+ * mode: in this order, since a new owner clears bits of the mode. What a group
+ * may do is not left to another one, which may do what others may. An output
+ * that is lost in a power cut can be made again, unless it replaces the input.
+ */
+static int take_place_of(int fd, const struct stat *old,
+                         const struct stat *source, struct err *err)
+{
+    mode_t mode = old->st_mode & 07777;
+    if (fchown(fd, old->st_uid, old->st_gid) &&
+        fchown(fd, (uid_t)-1, old->st_gid) && getegid() != old->st_gid)
+        mode &= ~(mode_t)S_IRWXG | (mode & S_IRWXO) << 3;
+    if (fchmod(fd, mode))
+        return fail(err, "its mode cannot be kept: %s", strerror(errno));
+    if (is_source(old, source) && fsync(fd) && errno != EINVAL &&
+        errno != EROFS)
+        return fail(err, "cannot be written: %s", strerror(errno));
+    return 0;
+}
+
+/* ---- Into its place ----------------------------------------------------- */
+
+/* Of two programs that shall not clobber, the kernel lets one. Where its file
+ * system knows no such renaming, a link never replaces either. */
+static int rename_fresh(int directory, const char *from, const char *to)
+{
+    if (renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (linkat(directory, from, directory, to, 0))
+        return -1;
+    return unlinkat(directory, from, 0);
+}
+
+static bool is_same(int directory, const char *a, const char *b)
+{
+    struct stat one, two;
+    return fstatat(directory, a, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstatat(directory, b, &two, AT_SYMLINK_NOFOLLOW) == 0 &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+/* Renames the temporary file to its name, over the old one if there is one.
+ * Where a file system knows no links, as on a camera's card, the old one is
+ * renamed before: for that instant there is only it, under its new name. */
+static int rename_over(int directory, const char *from, const char *to,
+                       const char *backup)
+{
+    if (!*backup || linkat(directory, to, directory, backup, 0) == 0)
+        return renameat(directory, from, directory, to);
+    if (errno == EEXIST) {
+        /* A run that was ended here has left it: it is the old file itself. */
+        if (is_same(directory, to, backup))
+            return renameat(directory, from, directory, to);
+        errno = EEXIST;
+        return -1;
+    }
+    if ((errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) ||
+        rename_fresh(directory, to, backup))
+        return -1;
+    if (renameat(directory, from, directory, to) == 0)
+        return 0;
+    int why = errno;
+    (void)renameat(directory, backup, directory, to);
+    errno = why;
+    return -1;
+}
+
+/* Says that there is a file with the name of the backup, by what the user calls
+ * it unless a link leads elsewhere. */
+static int refuse_backup(const struct writing *w)
+{
+    const char *slash = strrchr(w->name, '/');
+    const char *base = slash ? slash + 1 : w->name;
+    bool link = strcmp(base, w->place.base) != 0;
+    return fail(w->err, "the backup %.*s%s exists already",
+                link ? 0 : (int)(base - w->name), w->name, w->backup);
+}
+
+/* Gives the pending file its name. */
+static enum written settle(struct writing *w, struct pending *pending)
+{
+    enum written status = WRITTEN;
+    struct pending_file *file = pending_lock(pending);
+    bool fresh = w->opts->no_clobber;
+    if ((fresh ? rename_fresh(file->directory, file->name, w->place.base)
+               : rename_over(file->directory, file->name, w->place.base,
+                             w->backup)) == 0)
+        *file->name = '\0';
+    else if (fresh && errno == EEXIST)
+        status = WRITTEN_EXISTS;
+    else if (*w->backup && errno == EEXIST)
+        status = (enum written)refuse_backup(w);
+    else
+        status = (enum written)fail(w->err, "cannot be put in place: %s",
+                                    strerror(errno));
+    pending_unlock(pending);
+    return status;
+}
+
+/* ---- A new file --------------------------------------------------------- */
+
+/* Gives a file without a name its first one. False: by errno. */
+static bool link_unnamed(int fd, const struct location *place)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, link, place->directory, place->base,
+                  AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* A new file is made without a name, where the file system can do that, and
+ * named when it is whole: nothing has to be removed, whatever ends us, and the
+ * directory changes once and not three times. *cannot: it is to be made in the
+ * other way. */
+static enum written write_unnamed(struct writing *w, bool *cannot)
+{
+    const struct write_opts *opts = w->opts;
+    enum written written = WRITTEN_NOT;
+    int fd =
+        openat(w->place.directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    *cannot = fd < 0;
+    if (fd < 0)
+        return WRITTEN_NOT;
+    if (write_all(fd, w->file, w->err) == 0 &&
+        (!opts->times_of_source || give_times(fd, opts->source, w->err) == 0)) {
+        if (link_unnamed(fd, &w->place))
+            written = WRITTEN;
+        else if (errno == EEXIST && opts->no_clobber)
+            written = WRITTEN_EXISTS;
+        else
+            *cannot = true;
+    }
+    if (close(fd) && written == WRITTEN) {
+        unlinkat(w->place.directory, w->place.base, 0);
+        written = (enum written)fail(w->err, "cannot be written: %s",
+                                     strerror(errno));
+    }
+    return written;
+}
+
+/* ---- A file in its place ------------------------------------------------ */
+
+static int name_backup(struct writing *w)
+{
+    if (!w->place.exists || !w->opts->backup)
+        return 0;
+    int n = snprintf(w->backup, sizeof w->backup, "%s%s", w->place.base,
+                     w->opts->backup);
+    return n < (int)sizeof w->backup
+               ? 0
+               : fail(w->err, "%s", strerror(ENAMETOOLONG));
+}
+
+static enum written write_beside(struct writing *w, struct pending *pending)
+{
+    const struct write_opts *opts = w->opts;
+    const struct stat *old = w->place.exists ? &w->place.st : NULL;
+    /* What others may not read they may not read while it is made; a new file
+     * has what the umask leaves. */
+    int fd = open_temporary(w->place.directory, old ? 0600 : 0666, pending);
+    if (fd < 0)
+        return (enum written)fail(
+            w->err, "cannot be written beside its place: %s", strerror(errno));
+    int status = write_all(fd, w->file, w->err);
+    if (status == 0 && old)
+        status = take_place_of(fd, old, opts->source, w->err);
+    if (status == 0 && opts->times_of_source)
+        status = give_times(fd, opts->source, w->err);
+    if (close(fd) && status == 0)
+        status = fail(w->err, "cannot be written: %s", strerror(errno));
+    enum written written = status ? WRITTEN_NOT : settle(w, pending);
+    if (written != WRITTEN)
+        remove_temporary(pending);
+    return written;
+}
+
+static enum written replace(struct writing *w)
+{
+    bool cannot = true;
+    if (!w->place.exists) {
+        enum written new = write_unnamed(w, &cannot);
+        if (!cannot)
+            return new;
+    }
+    if (name_backup(w))
+        return WRITTEN_NOT;
+    struct pending *pending = pending_take();
+    if (!pending)
+        return (enum written)fail(w->err, "no memory for its name");
+    enum written written = write_beside(w, pending);
+    pending_give(pending);
+    return written;
+}
+
+static enum written write_to(int fd, struct bytes file, struct err *err)
+{
+    if (fd < 0)
+        return (enum written)fail(err, "cannot be written: %s",
+                                  strerror(errno));
+    int status = write_all(fd, file, err);
+    if (close(fd) && status == 0)
+        status = fail(err, "cannot be written: %s", strerror(errno));
+    return (enum written)status;
+}
+
+static enum written write_there(struct writing *w)
+{
+    const struct location *place = &w->place;
+    bool regular = place->exists && S_ISREG(place->st.st_mode);
+    int flags = O_WRONLY | O_CLOEXEC | (place->magic ? 0 : O_NOFOLLOW);
+    if (place->exists && S_ISDIR(place->st.st_mode))
+        return (enum written)fail(w->err, "it is a directory");
+    if (w->opts->regular && (place->magic || (place->exists && !regular)))
+        return (enum written)fail(w->err, "it is no regular file");
+    if (place->exists && !regular)
+        return write_to(openat(place->directory, place->base, flags), w->file,
+                        w->err);
+    return replace(w);
+}
+
+enum written file_write(const char *name, struct bytes file,
+                        const struct write_opts *opts, struct err *err)
+{
+    struct writing w = { .name = name, .file = file, .opts = opts, .err = err };
+    if (strcmp(name, "-") == 0 ||
+        (!opts->regular && strcmp(name, "/dev/stdout") == 0))
+        return write_to(dup(STDOUT_FILENO), file, err);
+    if (opts->no_clobber && file_exists(opts->root, name))
+        return WRITTEN_EXISTS;
+    if (resolve_file(opts->root, name, opts->make_directories, &w.place, err))
+        return WRITTEN_NOT;
+    enum written written = write_there(&w);
+    close(w.place.directory);
+    return written;
+}
