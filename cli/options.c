@@ -66,6 +66,14 @@ static int set_format(struct options *o, const char *value, struct err *err)
     return 0;
 }
 
+/* Takes back --no-clobber; what is given last holds. */
+static int set_force(struct options *o, const char *value, struct err *err)
+{
+    (void)value, (void)err;
+    o->no_clobber = false;
+    return 0;
+}
+
 static int set_strip(struct options *o, const char *value, struct err *err)
 {
     if (value && strcmp(value, "all") != 0)
@@ -325,6 +333,8 @@ static const struct row {
       "write this format, whatever OUTPUT is called" },
     { 'n', "no-clobber", NULL, ABOUT_JOB, FLAG(no_clobber),
       "leave an OUTPUT that exists alone" },
+    { 'f', "force", NULL, ABOUT_JOB, SET(set_force),
+      "replace it: takes back --no-clobber" },
     { 'p', "preserve", NULL, ABOUT_JOB, FLAG(preserve),
       "give OUTPUT the times of INPUT" },
     { 0, "ignore-orientation", NULL, ABOUT_SHAPE, FLAG(ignore_orientation),
@@ -592,6 +602,10 @@ static int check_single(const struct options *opts, struct err *err)
 {
     if (opts->preserve && opts->nfiles && strcmp(opts->file[0], "-") == 0)
         return fail(err, "--preserve: standard input has no times");
+    if (opts->nfiles > 2)
+        return fail(err, "%d names: several inputs need --directory DIR, "
+                         "--output NAME or --in-place",
+                    opts->nfiles);
     if (opts->nfiles != 2)
         return fail(err, "an input and an output are needed, not %d %s",
                     opts->nfiles, opts->nfiles == 1 ? "name" : "names");

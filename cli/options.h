@@ -30,7 +30,8 @@ struct options {
     int nfiles;
 
     const char *format_name;    /* --format; NULL: by the suffix of the output */
-    bool no_clobber, preserve;
+    bool no_clobber; /* the last of --no-clobber and --force */
+    bool preserve;
     bool ignore_orientation;
     enum strip strip;
     int quality;                /* 0: the codec's own */

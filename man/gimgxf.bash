@@ -39,7 +39,7 @@ _gimgxf() {
     local operations='rotate90 cw rotate180 rotate270 ccw transpose fliph flop
         hflip mirror flipv flip vflip transverse upright auto-orient copy
         identity'
-    local options='--format --no-clobber --preserve --ignore-orientation
+    local options='--format --no-clobber --force --preserve --ignore-orientation
         --strip --strip=all --edge --quality --optimize --no-restart
         --png-level --depth --background --tolerant --directory --output
         --in-place --backup

@@ -70,6 +70,7 @@ complete -c gimgxf -n __gimgxf_needs_file -F
 complete -c gimgxf -l format -x -d 'write this format' \
     -a 'png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy'
 complete -c gimgxf -s n -l no-clobber -d 'leave an output that exists alone'
+complete -c gimgxf -s f -l force -d 'replace it, whatever stands before'
 complete -c gimgxf -s p -l preserve -d 'give the output the times of the input'
 complete -c gimgxf -l ignore-orientation \
     -d 'turn the pixels as stored, leave the tag'

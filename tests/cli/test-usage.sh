@@ -10,7 +10,7 @@ gives 2 "gimgxf: 'Rotate90' is no operation; --help lists them" \
 gives 2 "gimgxf: '' is no operation; --help lists them" \
     rotate90, "$in" o.png
 gives 2 "gimgxf: an input and an output are needed, not 1 name" rotate90 "$in"
-gives 2 "gimgxf: an input and an output are needed, not 3 names" \
+gives 2 "gimgxf: 3 names: several inputs need --directory DIR, --output NAME or --in-place" \
     rotate90 "$in" o.png p.png
 gives 2 "gimgxf: o.xyz: the name does not say which format to write; --format \
 does" rotate90 "$in" o.xyz
