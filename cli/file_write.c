@@ -87,7 +87,7 @@ static void remove_temporary(struct pending *pending)
 
 static bool is_source(const struct stat *old, const struct stat *source)
 {
-    return source && source->st_dev == old->st_dev &&
+    return source && S_ISREG(old->st_mode) && source->st_dev == old->st_dev &&
            source->st_ino == old->st_ino;
 }
 
@@ -306,6 +306,27 @@ static enum written write_to(int fd, struct bytes file, struct err *err)
     return (enum written)status;
 }
 
+/* What nobody asked to be replaced stays, whatever names it has got since the
+ * names were looked at. */
+static int spare_source(const struct stat *old, const struct write_opts *opts,
+                        struct err *err)
+{
+    if (opts->replaces_source || !is_source(old, opts->source))
+        return 0;
+    return fail(err, "it is the input itself; only -i (--in-place) replaces "
+                     "inputs");
+}
+
+static enum written write_to_stdout(struct bytes file,
+                                    const struct write_opts *opts,
+                                    struct err *err)
+{
+    struct stat st;
+    if (fstat(STDOUT_FILENO, &st) == 0 && spare_source(&st, opts, err))
+        return WRITTEN_NOT;
+    return write_to(dup(STDOUT_FILENO), file, err);
+}
+
 static enum written write_there(struct writing *w)
 {
     const struct location *place = &w->place;
@@ -315,6 +336,8 @@ static enum written write_there(struct writing *w)
         return (enum written)fail(w->err, "it is a directory");
     if (w->opts->regular && (place->magic || (place->exists && !regular)))
         return (enum written)fail(w->err, "it is no regular file");
+    if (place->exists && spare_source(&place->st, w->opts, w->err))
+        return WRITTEN_NOT;
     if (place->exists && !regular)
         return write_to(openat(place->directory, place->base, flags), w->file,
                         w->err);
@@ -327,7 +350,7 @@ enum written file_write(const char *name, struct bytes file,
     struct writing w = { .name = name, .file = file, .opts = opts, .err = err };
     if (strcmp(name, "-") == 0 ||
         (!opts->regular && strcmp(name, "/dev/stdout") == 0))
-        return write_to(dup(STDOUT_FILENO), file, err);
+        return write_to_stdout(file, opts, err);
     if (opts->no_clobber && file_exists(opts->root, name))
         return WRITTEN_EXISTS;
     if (resolve_file(opts->root, name, opts->make_directories, &w.place, err))

@@ -15,6 +15,7 @@ struct write_opts {
     const struct stat *source; /* what it was made of, or NULL. If that is what
                                   is replaced, the new bytes are on the disk
                                   before it goes */
+    bool replaces_source;      /* that may be what is replaced, else it fails */
     bool times_of_source;      /* give it the times of the source */
     bool regular;              /* write to nothing but regular files */
     bool make_directories;     /* that it stands in, where they are missing */

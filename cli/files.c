@@ -112,9 +112,11 @@ bool file_is_same(struct root *root, const char *name, struct root *other_root,
                   const char *other)
 {
     struct stat a, b;
-    return resolve_stat(root, name, true, &a) &&
-           resolve_stat(other_root, other, true, &b) && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    bool there = strcmp(other, "-") == 0
+                     ? fstat(STDIN_FILENO, &b) == 0
+                     : resolve_stat(other_root, other, true, &b);
+    return there && S_ISREG(b.st_mode) && resolve_stat(root, name, true, &a) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 bool file_exists(struct root *root, const char *name)

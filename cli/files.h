@@ -33,7 +33,8 @@ uint64_t file_size(struct root *root, const char *name);
 bool file_is_newer(struct root *root, const char *name, struct root *than_root,
                    const char *than);
 
-/* Whether both names are there, and of the same file. */
+/* Whether both names are there, and of the same regular file. The other one may
+ * be "-", standard input. */
 bool file_is_same(struct root *root, const char *name, struct root *other_root,
                   const char *other);
 

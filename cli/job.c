@@ -382,8 +382,7 @@ static int stage_encode(struct work *w, struct err *err)
 static bool stays_as_it_is(const struct work *w)
 {
     const struct job *job = w->job;
-    return w->result->how == HOW_UNCHANGED && strcmp(job->input, "-") != 0 &&
-           strcmp(job->output, "-") != 0 &&
+    return w->result->how == HOW_UNCHANGED && job_replaces_input(job) &&
            file_is_same(job->output_root, job->output, job->input_root,
                         job->input);
 }
@@ -395,6 +394,7 @@ static int stage_write(struct work *w, struct err *err)
         .root = w->job->output_root,
         .no_clobber = opts->no_clobber,
         .source = &w->source,
+        .replaces_source = job_replaces_input(w->job),
         .times_of_source = opts->preserve,
         .regular = w->job->regular,
         .make_directories = opts->directory || opts->output,
@@ -437,6 +437,29 @@ static int run_stages(struct work *w, enum stage first, enum stage last,
         w->result->seconds[i] = now() - begin;
     }
     return status;
+}
+
+bool job_replaces_input(const struct job *job)
+{
+    return job->opts->in_place || (strcmp(job->input, job->output) == 0 &&
+                                   strcmp(job->input, "-") != 0);
+}
+
+/* --no-clobber leaves it alone. */
+int job_check_output(const struct job *job, struct err *err)
+{
+    if (job_replaces_input(job) || job->opts->no_clobber ||
+        strcmp(job->output, "-") == 0 ||
+        !file_is_same(job->output_root, job->output, job->input_root,
+                      job->input))
+        return 0;
+    if (strcmp(job->input, "-") == 0)
+        return fail(err, "%s is the file that standard input reads; only "
+                         "-i (--in-place) replaces inputs",
+                    job->output);
+    return fail(err, "%s is the input %s by another name; only -i (--in-place) "
+                     "replaces inputs",
+                job->output, job->input);
 }
 
 enum skipped job_is_skipped(const struct job *job)

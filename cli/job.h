@@ -79,6 +79,14 @@ struct result {
  * more, as of files that are replaced; else it fails. */
 int job_choose_format(struct job *job, struct err *err);
 
+/* Whether the input is to be replaced: with --in-place, or where the output is
+ * written as the same name, byte for byte. */
+bool job_replaces_input(const struct job *job);
+
+/* Fails where the output is the input by another name, a link to it for
+ * instance, and is to be replaced although nobody asked for that. */
+int job_check_output(const struct job *job, struct err *err);
+
 /* Whether the options have it left out, by what stands there now. */
 enum skipped job_is_skipped(const struct job *job);
 

@@ -87,6 +87,10 @@ static int turn(const struct options *opts)
         report_error(job.output, err.text);
         return EXIT_USAGE;
     }
+    if (job_check_output(&job, &err)) {
+        report_error(NULL, err.text);
+        return EXIT_USAGE;
+    }
     job.backend = backend_choose(name, &err);
     if (!job.backend)
         return no_device(name, EXIT_NO_DEVICE, &err);

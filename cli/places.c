@@ -242,6 +242,7 @@ static int find(struct places *p, const char *at, const char *name,
     if (lstat(path, &st))
         return 0;
     place->known = S_ISREG(st.st_mode) && st.st_nlink == 1;
+    place->linked = S_ISREG(st.st_mode) && st.st_nlink > 1;
     place->device = st.st_dev;
     place->inode = st.st_ino;
     ssize_t got = S_ISLNK(st.st_mode) && links < LINKS
@@ -275,6 +276,17 @@ uint64_t place_hash(const struct place *place)
     return place->known ? hash_pair(place->device, place->inode)
                         : hash_pair((uintptr_t)place->directory,
                                     hash_bytes(place->base, place->nbase));
+}
+
+bool place_shares_inode(const struct place *a, const struct place *b)
+{
+    return a->linked && b->linked && a->device == b->device &&
+           a->inode == b->inode;
+}
+
+uint64_t place_inode_hash(const struct place *place)
+{
+    return hash_pair(place->device, place->inode);
 }
 
 bool place_is_below(const struct place *place, const char *directory)

@@ -25,7 +25,8 @@ struct place {
     const char *directory; /* canonical, and one pointer for each */
     const char *base;      /* not ended by a NUL; "" if it is a directory */
     size_t nbase;
-    bool known; /* by its inode: */
+    bool known;  /* by its inode, below: it has one link */
+    bool linked; /* it has several, and this is the inode that they share */
     dev_t device;
     ino_t inode;
 };
@@ -46,6 +47,11 @@ int places_directory(struct places *places, const char *name, size_t length,
 
 bool place_same(const struct place *a, const struct place *b);
 uint64_t place_hash(const struct place *place);
+
+/* Whether both are there, and hard links to one file; of two that are, the hash
+ * is the same. */
+bool place_shares_inode(const struct place *a, const struct place *b);
+uint64_t place_inode_hash(const struct place *place);
 
 /* Whether a place is in this directory, by its canonical name, or below it. */
 bool place_is_below(const struct place *place, const char *directory);

@@ -1,9 +1,9 @@
 /* Which files a batch takes, in which order, and what each becomes.
  *
  * First all inputs are gathered, then their outputs are named, then both are
- * looked up by their places: an output that is there twice, or that is
- * another's input, would be lost. This is done for all shards, so that none can
- * write what another one reads. */
+ * looked up by their places: an output that is there twice would be lost, and
+ * so would an input that is an output, by whatever name. This is done for all
+ * shards, so that none can write what another one reads. */
 #include "cli/plan.h"
 
 #include <limits.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/files.h"
 #include "cli/hash.h"
 #include "cli/inputs.h"
 #include "cli/outputs.h"
@@ -61,11 +62,18 @@ struct check {
     size_t slots; /* a power of two */
 };
 
+/* Outputs are looked for by their places, and those that have several hard
+ * links by the file that these share as well. */
+enum look { BY_PLACE, BY_INODE };
+
 /* Where an output with this place is, or would be. NULL: it cannot be told. */
 static struct slot *slot_of(struct check *c, const struct place *place,
-                            struct err *err)
+                            enum look look, struct err *err)
 {
-    uint64_t hash = place_hash(place);
+    bool (*const same)(const struct place *, const struct place *) =
+        look == BY_PLACE ? place_same : place_shares_inode;
+    uint64_t hash =
+        look == BY_PLACE ? place_hash(place) : place_inode_hash(place);
     struct place other;
     size_t i = hash >> 32 & (c->slots - 1);
     for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
@@ -74,7 +82,7 @@ static struct slot *slot_of(struct check *c, const struct place *place,
         if (places_find(c->places, c->plan->output[c->slot[i].number - 1],
                         &other, err))
             return NULL;
-        if (place_same(place, &other))
+        if (same(place, &other))
             return &c->slot[i];
     }
     c->slot[i].hash = (uint32_t)hash;
@@ -197,30 +205,70 @@ static int check_output(struct check *c, uint32_t i, struct err *err)
         return fail_outside(c, i, &place, err);
     if (check_length(c, i, &place, err))
         return -1;
-    struct slot *slot = slot_of(c, &place, err);
+    struct slot *slot = slot_of(c, &place, BY_PLACE, err);
     if (!slot)
         return -1;
     if (slot->number)
         return fail_twice(c, slot->number - 1, i, err);
     slot->number = i + 1;
-    return 0;
+    if (!place.linked)
+        return 0;
+    slot = slot_of(c, &place, BY_INODE, err);
+    if (slot && !slot->number)
+        slot->number = i + 1;
+    return slot ? 0 : -1;
+}
+
+/* ---- Inputs that would be lost ------------------------------------------- */
+
+#define REPLACES_INPUTS "only -i (--in-place) replaces inputs"
+
+/* The k-th output is the i-th input, found in this way. */
+static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
+                         enum look look, struct err *err)
+{
+    const char *output = c->plan->output[k];
+    const char *input = c->plan->inputs.list[i].name;
+    const char *whose = c->plan->inputs.list[k].name;
+    if (k == i && strcmp(output, input) == 0)
+        return fail(err, "%s is the input itself; " REPLACES_INPUTS,
+                    show(output).text);
+    if (k == i)
+        return fail(err, "%s is the input %s by another name; " REPLACES_INPUTS,
+                    show(output).text, show(input).text);
+    if (look == BY_INODE)
+        return fail(err, "%s, what %s becomes, is a link to the input %s; "
+                         REPLACES_INPUTS,
+                    show(output).text, show(whose).text, show(input).text);
+    return fail(err,
+                "%s, what %s becomes, is itself an input; " REPLACES_INPUTS,
+                show(output).text, show(whose).text);
+}
+
+/* An output that is an input, found in this way. --no-clobber leaves it alone
+ * if it is there. */
+static int check_input_by(struct check *c, uint32_t i,
+                          const struct place *place, enum look look,
+                          struct err *err)
+{
+    const struct slot *slot = slot_of(c, place, look, err);
+    if (!slot)
+        return -1;
+    if (slot->number == 0)
+        return 0;
+    uint32_t k = slot->number - 1;
+    if (c->opts->no_clobber && file_exists(NULL, c->plan->output[k]))
+        return 0;
+    return fail_on_input(c, k, i, look, err);
 }
 
 static int check_input(struct check *c, uint32_t i, struct err *err)
 {
-    const struct plan *plan = c->plan;
     struct place place;
-    if (places_find(c->places, plan->inputs.list[i].name, &place, err))
+    if (places_find(c->places, c->plan->inputs.list[i].name, &place, err) ||
+        check_input_by(c, i, &place, BY_PLACE, err))
         return -1;
-    const struct slot *slot = slot_of(c, &place, err);
-    if (!slot)
-        return -1;
-    if (slot->number == 0 || slot->number == i + 1)
-        return 0;
-    uint32_t k = slot->number - 1;
-    return fail(err, "%s, what %s becomes, is itself an input",
-                show(plan->output[k]).text,
-                show(plan->inputs.list[k].name).text);
+    return place.linked ? check_input_by(c, i, &place, BY_INODE, err) : 0;
 }
 
 static int check_all(struct check *c, struct err *err)
@@ -232,7 +280,7 @@ static int check_all(struct check *c, struct err *err)
         places_directory(c->places, c->outputs->folder.text,
                          c->outputs->folder.length, &c->folder, err))
         return -1;
-    for (c->slots = 64; c->slots < (size_t)inputs->count * 2;)
+    for (c->slots = 64; c->slots < (size_t)inputs->count * 4;)
         c->slots *= 2;
     c->slot = calloc(c->slots, sizeof *c->slot);
     if (!c->slot)

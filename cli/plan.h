@@ -16,8 +16,9 @@ struct plan;
 /* Names every file that the options ask for, of all shards, and then keeps this
  * shard's. An input that is not there, or is no picture, is among them: it
  * fails when its turn comes. -1: nothing is to be done, since two inputs would
- * be written to one output, an output is another's input, a name would leave
- * the output directory or is too long, or a list cannot be read. The plan is the caller's. */
+ * be written to one output, an output is an input and those are not to be
+ * replaced in place, a name would leave the output directory or is too long, or
+ * a list cannot be read. The plan is the caller's. */
 int plan_make(struct plan **plan, const struct options *opts, struct err *err);
 
 /* How many files are to be done. */

@@ -23,6 +23,7 @@ took=$((($(date +%s%N) - begin) / 1000))
 whole() {
     local f
     for f in place/*; do
+        [[ $f != *.old ]] || continue
         cmp -s "$f" "old/${f##*/}" || cmp -s "$f" "new/${f##*/}" || {
             echo "$f is neither"
             return 1
@@ -30,8 +31,8 @@ whole() {
     done
 }
 
-# The inputs are replaced, by one option or the other.
-ways=(--in-place '-d place')
+# The inputs are replaced, and with a backup as well.
+ways=(--in-place '--in-place --backup .old')
 
 # killed MICROSECONDS: runs the batch, and kills it after so long.
 killed() {
@@ -52,12 +53,16 @@ for ((k = 0; k < kills; k++)); do
     killed $((took * (RANDOM % 1000) / 1000))
     check "kill $k: whole" whole
     # Temporaries have names of their own, and are nobody's input.
-    diff -rq place new >/dev/null || early=$((early + 1))
+    diff -rq -x '*.old' place new >/dev/null || early=$((early + 1))
     [ $((k % 2)) = 0 ] || killed $((took * (RANDOM % 500) / 1000))
     gimgxf -q rotate90 -r $way --manifest manifest --resume manifest place
     check "kill $k: resumed" [ $? = 0 ]
     rm -f place/.gimgxf-*
-    check "kill $k: the end" diff -rq place new
+    check "kill $k: the end" diff -rq -x '*.old' place new
+    for f in place/*.old; do
+        name=${f##*/}
+        [ ! -e "$f" ] || check "kill $k: $f" same "old/${name%.old}" "$f"
+    done
     gimgxf manifest check manifest >said 2>&1
     check "kill $k: the manifest" [ $? = 0 ]
 done

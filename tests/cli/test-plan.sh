@@ -81,8 +81,8 @@ plans 'tree/in/new.jpg -> tree/in/../out/in/new.jpg' \
     -r -d tree/in/../out tree
 plans 'tree/in/new.jpg -> tree/out/new-copy.jpg' \
     -r -o 'tree/out/{stem}-{op}.{ext}' tree
-plans 'tree/out/old.jpg -> tree/out/old.jpg
-tree/out/sub/old.jpg -> tree/out/sub/old.jpg' -r -d tree/out tree/out
+refuses 'tree/out/old.jpg is the input itself; only -i (--in-place) replaces '\
+'inputs' -r -d tree/out tree/out
 refuses 'elsewhere/e.jpg: it is no directory' -d elsewhere/e.jpg photos/b.jpg
 
 # One that cannot be read is an input, which will fail.
@@ -369,7 +369,8 @@ touch hard/a.jpg
 ln hard/a.jpg hard/b.jpg
 plans 'hard/a.jpg -> hard/a.jpg
 hard/b.jpg -> hard/b.jpg' -i hard/a.jpg hard/b.jpg
-plans 'hard/a.jpg -> hard/b.jpg' -o hard/b.jpg hard/a.jpg
+refuses 'hard/b.jpg is the input hard/a.jpg by another name; only -i '\
+'(--in-place) replaces inputs' -o hard/b.jpg hard/a.jpg
 
 refuses 'x/a.jpg and y/a.jpg would both become out/a.jpg; {dir} in --output '\
 'keeps them apart' -o 'out/{stem}.{ext}' x/a.jpg y/a.jpg
@@ -377,15 +378,17 @@ refuses 'a.jpg and b.jpg would both become c.jpg; {n} in --output keeps them '\
 'apart' -o c.jpg a.jpg b.jpg
 
 # An output that is another's input, whatever it is called, or yet to be made.
-refuses 'a2.jpg, what a.jpg becomes, is itself an input' \
+only=' only -i (--in-place) replaces inputs'
+refuses "a2.jpg, what a.jpg becomes, is itself an input;$only" \
     -o '{stem}2.jpg' a.jpg a2.jpg
-refuses './x/a2.jpg, what ./x/a.jpg becomes, is itself an input' \
+refuses "./x/a2.jpg, what ./x/a.jpg becomes, is itself an input;$only" \
     -o '{dir}/{stem}2.jpg' x/a2.jpg ./x/a.jpg
-refuses 'photos/other/e.jpg, what photos/e.jpg becomes, is itself an input' \
+refuses "photos/other/e.jpg, what photos/e.jpg becomes, is itself an input;$only" \
     -o '{dir}/other/{stem}.{ext}' elsewhere/e.jpg photos/e.jpg
-plans 'a.jpg -> a.jpg' -o '{stem}.{ext}' a.jpg
-plans 'x/a.jpg -> x/a.jpg' -d x x/a.jpg
-plans 'photos/link.jpg -> elsewhere/e.jpg' -o elsewhere/e.jpg photos/link.jpg
+refuses "a.jpg is the input itself;$only" -o '{stem}.{ext}' a.jpg
+refuses "x/a.jpg is the input itself;$only" -d x x/a.jpg
+refuses "elsewhere/e.jpg is the input photos/link.jpg by another name;$only" \
+    -o elsewhere/e.jpg photos/link.jpg
 
 # A file that is mounted twice has two names and one inode, as it has on a file
 # system without upper and lower case.

@@ -1,0 +1,410 @@
+# What becomes of a file that stands where an output is to be written: a test for
+# each row of the table in the man page, in its order.
+. "$ROOT/tests/cli/lib.sh"
+
+cp "$samples/f-rgb.png" input.png
+cp "$samples/f.jpg" another
+cp "$samples/f-gray16.png" third
+echo 'no picture' >broken
+gimgxf rotate90 input.png want.png
+gimgxf fliph input.png other.png
+
+# row CALL THERE BECOMES STATUS: begins the test of this row, in a directory of
+# its own, where in.png is an input, and out is for outputs.
+row() {
+    title="$1 | $2"
+    printf '%s|%s|%s|%s\n' "$@" >>"$PLACE/tested"
+    becomes=$3 expected=$4
+    cd "$PLACE" || exit 1
+    rm -rf at
+    mkdir -p at/out
+    cd at || exit 1
+    cp ../input.png in.png
+    cp ../third old
+    touch -d 2001-01-01 in.png
+}
+
+# turns ARGUMENTS...: a call, and whether it ends as the row says.
+turns() {
+    gimgxf "$@" >"$PLACE/stdout" 2>"$PLACE/stderr" </dev/null
+    local got=$?
+    check "$title: status $got of: $*" [ $got = "$expected" ]
+}
+
+# serves INPUT OUTPUT [OPTIONS]: the same by a job of serve.
+serves() {
+    printf '{"op": "rotate90", "input": "%s", "output": "%s", "options": {%s}}\n' \
+        "$1" "$2" "${3-}" | gimgxf serve - >"$PLACE/answers"
+    check "$title: serve" [ $? = "$expected" ]
+}
+
+# says TEXT: whether that is what stderr says.
+says() {
+    check "$title: $(cat "$PLACE/stderr")" \
+        [ "$(cat "$PLACE/stderr")" = "gimgxf: $1" ]
+}
+
+# A picture is what it was, or what the turn makes of it; nothing else is left.
+is_old() {
+    check "$title: $1 stays" same "$PLACE/${2:-third}" "$1"
+    check "$title: nothing is left" no_temporary .
+}
+
+is_new() {
+    check "$title: $1 is turned" same "$PLACE/want.png" "$1"
+    check "$title: nothing is left" no_temporary .
+}
+
+# in_any CHECK OPTIONS JSON PREPARE: the ways to name an output, on whatever
+# PREPARE puts there.
+in_any() {
+    local result=$1 json=$3 prepare=$4 options
+    read -r -a options <<<"$2"
+    $prepare out/in.png
+    turns -q "${options[@]}" rotate90 in.png out/in.png
+    $result out/in.png
+    rm -rf out && mkdir out
+    $prepare out/in.png
+    turns -q "${options[@]}" rotate90 -d out in.png
+    $result out/in.png
+    rm -rf out && mkdir out
+    $prepare out/in.png
+    turns -q "${options[@]}" rotate90 -o 'out/{stem}.{ext}' in.png
+    $result out/in.png
+    rm -rf out && mkdir out
+    $prepare out/in.png
+    serves in.png out/in.png "$json"
+    $result out/in.png
+}
+
+nothing() { :; }
+file() { cp "$PLACE/third" "$1"; }
+directory() { mkdir "$1"; }
+stays_directory() { check "$title: it stays" [ -d "$1" ]; }
+
+# ---- Any call ----
+
+row any nothing 'the output is made' 0
+in_any is_new '' '' nothing
+
+row any 'a file that is no input' 'it is replaced' 0
+in_any is_new '' '' file
+
+row any 'a file that may not be written to' \
+    'it is replaced, if its directory may be' 0
+closed() { file "$1" && chmod 444 "$1"; }
+in_any is_new '' '' closed
+
+row any 'a symbolic link to a file' 'the file is replaced, the link stays' 0
+linked() { file out/real && ln -s real "$1"; }
+is_new_behind() {
+    check "$title: a link" [ "$(readlink "$1")" = real ]
+    is_new out/real
+}
+in_any is_new_behind '' '' linked
+
+row any 'a symbolic link to nothing' 'the file is made where it leads' 0
+dangling() { ln -s real "$1"; }
+in_any is_new_behind '' '' dangling
+
+row any 'one of several hard links' \
+    'it is replaced, the other names keep the old file' 0
+hard() { file out/real && ln out/real "$1"; }
+is_new_beside() { is_new "$1" && is_old out/real; }
+in_any is_new_beside '' '' hard
+
+row any 'a directory' 'error, it stays' 1
+in_any stays_directory '' '' directory
+
+row any 'a file, and the input fails' 'it stays' 1
+cp ../broken in.png
+in_any is_old '' '' file
+
+row 'any, -n' 'anything but a directory' 'it stays, and a message says so' 0
+is_dangling() { check "$title: it stays" [ "$(readlink "$1")" = real ]; }
+in_any is_old -n '"no-clobber": true' file
+rm -rf out/*
+in_any is_dangling -n '"no-clobber": true' dangling
+file out/b.png
+turns -n rotate90 in.png out/b.png
+says 'out/b.png: exists, so it is left alone'
+check "$title: its reason" grep -q '"reason": "exists"' ../answers
+
+row 'any, -n -f' 'a file' 'it is replaced' 0
+in_any is_new '-n -f' '"no-clobber": true, "force": true' file
+file out/in.png
+turns -q --force rotate90 -d out in.png
+is_new out/in.png
+
+row 'any, -f -n' 'a file' 'it stays, and a message says so' 0
+in_any is_old '--force --no-clobber' '"force": true, "no-clobber": true' file
+
+row 'INPUT OUTPUT' 'a device or a named pipe' 'it is written to' 0
+mkfifo out/in.png
+cat out/in.png >got &
+turns rotate90 in.png out/in.png
+wait $!
+is_new got
+check "$title: it stays" [ -p out/in.png ]
+
+row '-d, -o, serve' 'a device or a named pipe' 'error, it stays' 1
+mkfifo out/in.png
+turns -q rotate90 -d out in.png
+says 'out/in.png: it is no regular file'
+turns -q rotate90 -o out/in.png in.png
+serves in.png out/in.png
+check "$title: it stays" [ -p out/in.png ]
+
+# ---- An input ----
+
+row 'INPUT OUTPUT' 'the input, written as the same name' 'it is replaced' 0
+turns rotate90 in.png in.png
+is_new in.png
+turns rotate270 ./in.png ./in.png
+ln -s in.png link
+cp ../input.png in.png
+turns --format png rotate90 link link
+is_new in.png
+check "$title: the link stays" [ -L link ]
+
+# Names of in.png that are not written in.png.
+other_names() {
+    mkdir sub
+    ln in.png hard.png
+    ln -s in.png link.png
+    ln -s . here
+    names="./in.png sub/../in.png here/in.png $PWD/in.png hard.png link.png"
+}
+
+row 'INPUT OUTPUT' 'the input, by another name' 'error, it stays' 2
+other_names
+for name in $names; do
+    for options in '' -f; do
+        turns $options rotate90 in.png "$name"
+        says "$name is the input in.png by another name; only -i (--in-place) replaces inputs"
+        is_old in.png input.png
+    done
+    turns copy in.png "$name" # also where there is nothing to do
+    turns rotate90 "$name" in.png
+    is_old in.png input.png
+    expected=0 turns -q -n rotate90 in.png "$name" # which leaves all alone
+    is_old in.png input.png
+done
+
+row serve 'the input, written as the same name' 'it is replaced' 0
+serves in.png in.png
+is_new in.png
+
+row serve 'the input, by another name' 'error, it stays' 1
+other_names
+for name in $names; do
+    serves in.png "$name"
+    check "$title: $name: told" grep -q '"error": "it is the input itself; '\
+'only -i (--in-place) replaces inputs"' ../answers
+    is_old in.png input.png
+done
+printf '{"op": "copy", "input": "in.png", "output": "link.png"}\n' |
+    gimgxf serve - >answers
+check "$title: nothing to do" [ $? = 1 ]
+
+row '- OUTPUT' 'the file that standard input reads' 'error, it stays' 2
+gimgxf rotate90 - in.png <in.png 2>../stderr
+check "$title: status" [ $? = 2 ]
+says 'in.png is the file that standard input reads; only -i (--in-place) replaces inputs'
+is_old in.png input.png
+
+row 'INPUT -' 'the input, as standard output' 'error, it stays' 1
+gimgxf rotate90 in.png - 2>../stderr >>in.png
+check "$title: status" [ $? = 1 ]
+says '-: it is the input itself; only -i (--in-place) replaces inputs'
+gimgxf rotate90 - - 2>../stderr <in.png >>in.png
+check "$title: status" [ $? = 1 ]
+gimgxf rotate90 in.png - <in.png 2>../stderr | cmp -s - ../want.png
+check "$title: no other one" [ $? = 0 ]
+is_old in.png input.png
+
+row '-d, -o' 'its own input, by any name' 'error, it stays' 2
+turns rotate90 -d . in.png
+says './in.png is the input in.png by another name; only -i (--in-place) replaces inputs'
+turns rotate90 -o '{stem}.{ext}' in.png
+says 'in.png is the input itself; only -i (--in-place) replaces inputs'
+turns rotate90 -o '{dir}/{stem}.{ext}' -f in.png
+mkdir tree
+cp in.png tree
+turns rotate90 -r -d tree tree/in.png
+turns rotate90 -r -d . .
+other_names
+for name in $names; do
+    turns rotate90 -o "$name" in.png
+    check "$title: told of $name" grep -q \
+        'is the input in.png by another name; only -i (--in-place)' ../stderr
+    turns --dry-run rotate90 -o "$name" in.png
+    is_old in.png input.png
+done
+is_old tree/in.png input.png
+
+row '-d, -o' 'another input, by any name' 'error, it stays' 2
+cp ../input.png b.png
+turns rotate90 -o 'b.png' in.png b.png
+ln b.png hard.png
+ln -s b.png link.png
+ln -s . here
+mkdir made
+cp in.png made/1.png
+turns rotate90 -o 'made/{n}.{ext}' in.png b.png made/1.png
+rm made/1.png
+says 'made/1.png, what in.png becomes, is itself an input; only -i (--in-place) replaces inputs'
+for name in hard link; do
+    cp ../input.png $name
+    turns --format png rotate90 -o '{stem}.png' $name b.png
+done
+ln hard.png made/in.png
+turns rotate90 -d made in.png b.png
+says 'made/in.png, what in.png becomes, is a link to the input b.png; only -i (--in-place) replaces inputs'
+ln -sf ../b.png made/in.png
+turns rotate90 -d made in.png b.png
+for k in 1 2 3; do # whatever is whose share
+    turns rotate90 -d made --shard $k/3 in.png b.png
+done
+check "$title: nothing is made" [ "$(ls made)" = in.png ]
+is_old in.png input.png
+is_old b.png input.png
+
+row '-d, -o, -n' 'an input, by any name' 'it stays, and a message says so' 0
+other_names
+for name in in.png $names; do
+    turns -n rotate90 -o "$name" in.png
+    check "$title: $name: told" grep -qxF \
+        "gimgxf: $name: exists, so it is left alone" ../stderr
+    is_old in.png input.png
+done
+
+row '-d, -o' 'what another input becomes' 'error, it stays' 2
+mkdir sub
+cp in.png sub
+file out/in.png
+turns rotate90 -d out in.png sub/in.png
+is_old out/in.png
+
+row '-d, -o' 'a symbolic link out of the folder' 'error, it stays' 2
+ln -s ../old out/in.png
+turns rotate90 -d out in.png
+turns rotate90 -o 'out/{stem}.{ext}' in.png
+is_old old
+
+row '-d, -o, -u' 'a file as old as the input, or newer' 'it stays' 0
+for date in 2001-01-01 2001-01-02; do
+    file out/in.png
+    touch -d $date out/in.png
+    turns -u rotate90 -d out in.png
+    turns -u rotate90 -o out/in.png in.png
+    is_old out/in.png
+done
+
+row '-d, -o, -u' 'a file older than the input' 'it is replaced' 0
+file out/in.png
+touch -d 2000-12-31 out/in.png
+turns -u rotate90 -d out in.png
+is_new out/in.png
+
+row '-d, -o, --resume' 'what the manifest has as done' 'it stays' 0
+turns --manifest log fliph -d out in.png
+turns --manifest log --resume log fliph -d out in.png
+check "$title: told" grep -q '0 of 1 done, 1 skipped' ../stderr
+is_old out/in.png other.png
+
+# ---- In place ----
+
+row -i 'the input' 'it is replaced' 0
+turns -q -i rotate90 in.png
+is_new in.png
+
+row -i 'the input, a symbolic link' 'the file is replaced, the link stays' 0
+ln -s in.png link.png
+turns -q -i rotate90 link.png
+is_new in.png
+check "$title: a link" [ "$(readlink link.png)" = in.png ]
+
+row -i 'the input, one of several hard links' \
+    'it is replaced, the other names keep the old file' 0
+ln in.png hard.png
+turns -q -i rotate90 in.png
+is_new in.png
+is_old hard.png input.png
+ln -f in.png hard.png
+cp ../other.png in.png
+ln -f in.png hard.png
+turns -q -i fliph in.png hard.png
+check "$title: each" same in.png hard.png
+
+row -i 'one file, named twice' 'error, it stays' 2
+ln -s in.png link.png
+turns -i rotate90 in.png ./in.png
+turns -i rotate90 in.png link.png
+is_old in.png input.png
+
+row '-i, -n' 'the input' 'error, it stays' 2
+turns -i -n rotate90 in.png
+is_old in.png input.png
+
+row '-i, -u' 'the input' 'error, it stays' 2
+turns -i -u rotate90 in.png
+is_old in.png input.png
+
+row '-i, --backup' 'the input, and nothing as its backup' \
+    'it is replaced, and kept as the backup' 0
+turns -q -i --backup .old rotate90 in.png
+is_new in.png
+is_old in.png.old input.png
+
+row '-i, --backup' 'the input, and a file as its backup' 'error, both stay' 1
+file in.png.old
+turns -q -i --backup .old rotate90 in.png
+is_old in.png input.png
+is_old in.png.old
+
+row '-i, --resume' 'what the manifest has as done' 'it stays' 0
+turns -q --manifest log -i rotate90 in.png
+turns -q --manifest log --resume log -i rotate90 in.png
+is_new in.png
+
+row '-i, same name' 'the input, which needs no turn' \
+    'it stays as it is, unwritten' 0
+before=$(stat -c '%i %Y' in.png)
+turns -q -i copy in.png
+turns copy in.png in.png
+check "$title: the same file" [ "$(stat -c '%i %Y' in.png)" = "$before" ]
+
+row '-d, -o, --dry-run' 'a file' 'it stays' 0
+file out/in.png
+turns --dry-run rotate90 -d out in.png
+turns --dry-run rotate90 -o 'out/{stem}.{ext}' in.png
+is_old out/in.png
+
+row 'three names' 'a file, without -d, -o and -i' 'error, all stay' 2
+cp ../third b.png
+cp ../third c.png
+turns rotate90 in.png b.png c.png
+says '3 names: several inputs need --directory DIR, --output NAME or --in-place'
+is_old in.png input.png
+is_old b.png
+is_old c.png
+
+# ---- The table ----
+
+# listed: the rows of the man page, cells that take several lines on one.
+listed() {
+    sed -n '/^\.SS What is replaced/,/^\.TE/p' "$ROOT/man/gimgxf.1" |
+        awk '/^_$/ { on = 1; next } !on || /^\.TE/ { next }
+             { line = line $0 }
+             /T\{$/ { sub(/T\{$/, "", line); inside = 1; next }
+             inside && !/^T\}/ { next }
+             { inside = 0; gsub(/T\}/, "", line); print line; line = "" }' |
+        sed 's/\\-/-/g'
+}
+cd "$PLACE" || exit 1
+listed >listed
+check "the rows of the man page ($(diff listed tested | head -n 4))" \
+    same listed tested
+check 'there are some' [ "$(wc -l <tested)" -gt 30 ]
+finish
