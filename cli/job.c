@@ -12,6 +12,7 @@
 #include "cli/clock.h"
 #include "cli/file_write.h"
 #include "cli/files.h"
+#include "cli/mover.h"
 #include "codecs/convert.h"
 #include "cuda/band.h"
 
@@ -28,6 +29,8 @@ struct work {
     enum form form;   /* in which they are turned */
     uint32_t width, height; /* to which they are trimmed; 0: they are not */
     unsigned tag;     /* what turns them instead, 1..8; 0: they are turned */
+    bool within;      /* they are turned within their format, as struct codec
+                         has it, and never decoded */
 };
 
 const char *stage_name(enum stage stage)
@@ -122,6 +125,7 @@ static struct load_opts load_opts(const struct options *opts, struct mem mem,
         .tolerant = opts->tolerant,
         .neutral = neutral,
         .pool = pool,
+        .layout = opts->layout,
         .warnings = &result->warnings,
     };
 }
@@ -259,6 +263,27 @@ static void reserve(void *context, uint64_t bytes)
     w->job->reserve(w->job->context, bytes);
 }
 
+/* Decoding, turning and encoding in one, by the codec: of pictures without a
+ * tag. */
+static int turn_within(struct work *w, struct load_opts *load, struct err *err)
+{
+    const struct moving moving = { w->job->backend, w->job->lane };
+    const struct mover mover = mover_of(&moving);
+    struct result *result = w->result;
+    load->mover = &mover;
+    w->turn = w->opts->op;
+    if (result->from->turn(&w->output, &w->img, w->input, w->turn, load, err))
+        return -1;
+    result->turned = w->turn;
+    if (w->output.size == 0) {
+        result->how = HOW_UNCHANGED;
+        w->output = w->input;
+        w->input = (struct bytes){ 0 };
+    }
+    bytes_free(&w->input);
+    return 0;
+}
+
 static int stage_decode(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -276,6 +301,9 @@ static int stage_decode(struct work *w, struct err *err)
     load.height = w->height;
     load.limits.reserve = w->job->reserve ? reserve : NULL;
     load.limits.context = w;
+    w->within = w->own && result->from->turn;
+    if (w->within)
+        return turn_within(w, &load, err);
     if (decode(w, &load, err))
         return -1;
     if (opts->ignore_orientation && opts->strip && w->img.orientation != 1)
@@ -334,6 +362,8 @@ static int stage_turn(struct work *w, struct err *err)
         .warnings = &result->warnings,
     };
     bool converted = false;
+    if (w->within)
+        return 0;
     if (nothing_to_do(w)) {
         result->how = HOW_UNCHANGED;
         result->warnings.count = 0; /* what would be lost is not */
@@ -365,12 +395,13 @@ static int stage_encode(struct work *w, struct err *err)
         .strip = opts->strip,
         .orientation = w->tag ? w->tag : opts->ignore_orientation ? 0 : 1,
         .edge = opts->edge,
+        .layout = opts->layout,
         .pool = w->job->pool,
         .warnings = &result->warnings,
     };
     result->width = w->img.width;
     result->height = w->img.height;
-    if (result->how != HOW_UNCHANGED &&
+    if (result->how != HOW_UNCHANGED && !w->within &&
         result->to->encode(&w->output, &w->img, &save, err))
         return -1;
     image_free(&w->img);

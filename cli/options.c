@@ -128,6 +128,15 @@ static int set_depth(struct options *o, const char *value, struct err *err)
     return 0;
 }
 
+static int set_layout(struct options *o, const char *value, struct err *err)
+{
+    if (layout_parse(value, &o->layout))
+        return 0;
+    return fail(err, "'%s' is not a layout; expected auto, hwc, chw, nhw, nhwc "
+                     "or nchw",
+                value);
+}
+
 static int set_background(struct options *o, const char *value,
                           struct err *err)
 {
@@ -353,6 +362,8 @@ static const struct row {
       "fast, default or small; or 0 to 9" },
     { 0, "depth", "N", ABOUT_SHAPE, SET(set_depth),
       "make samples 8, 16 or float" },
+    { 0, "layout", "AXES", ABOUT_SHAPE, SET(set_layout),
+      "of arrays: hwc, chw, nhw, nhwc, nchw or auto" },
     { 0, "background", "COLOR", ABOUT_SHAPE, SET(set_background),
       "white, black or #RRGGBB below transparency" },
     { 0, "tolerant", NULL, ABOUT_SHAPE, FLAG(tolerant),

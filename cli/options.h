@@ -40,6 +40,7 @@ struct options {
     bool no_restart;
     enum edge edge;
     unsigned depth;             /* 0: as it is */
+    enum layout layout;
     bool background;
     uint8_t over[3];
     bool tolerant;

@@ -41,7 +41,23 @@ struct load_opts {
      * pay no regard to it: img->turned says. */
     const struct turner *turner;
     struct pool *pool; /* threads that may be kept busy; NULL: the caller's */
+    enum layout layout; /* how the axes of arrays are read */
+    const struct mover *mover; /* of struct codec.turn: who turns */
     struct warnings *warnings;
+};
+
+/* Who turns pictures that are in memory: a backend, as a codec sees it. */
+struct mover {
+    /* What one thread turns with, which that thread closes. NULL: it failed. */
+    void *(*open)(void *context, struct err *err);
+    /* Turns src into dst, which has the shape that image_like() gives. */
+    int (*turn)(void *opened, struct image *dst, const struct image *src,
+                enum xform t, struct err *err);
+    void (*close)(void *context, void *opened);
+    void *context;
+    struct mem mem; /* for these pictures */
+    size_t tile;    /* the bytes that are best turned at a time */
+    bool many;      /* each of several threads may open one; else it is alone */
 };
 
 enum strip {
@@ -65,6 +81,8 @@ struct save_opts {
     struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.
                              What is written does not depend on it */
     enum edge edge;       /* for pictures behind the first one */
+    enum layout layout;   /* of the array that a picture of another format
+                             becomes */
     bool inner;           /* the picture stands in another one: what stands
                              behind it is left as it is */
     uint64_t *allowance;  /* what the pictures within it may cost yet:
@@ -117,6 +135,13 @@ struct codec {
      * A picture whose colors no other format holds is read all the same. */
     int (*decode)(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err);
+    /* Turns all pictures that a file holds, whatever their cells are, within
+     * its format: the mover of the options does it. Appends the file to `out`,
+     * which is empty and stays so where nothing changes. img is {0}, and gets
+     * only the size of the first picture, as turned. On failure `out` may hold
+     * a part, which the caller frees. NULL: pictures are decoded. */
+    int (*turn)(struct bytes *out, struct image *img, struct bytes file,
+                enum xform t, const struct load_opts *opts, struct err *err);
     /* Appends the whole file to `file`, which is empty. The picture fits
      * `holds`. img->turned says what has to be made true in its meta. On
      * failure `file` may hold a part, which the caller frees. */

@@ -10,6 +10,7 @@
 
 #include "codecs/bytes.h"
 #include "codecs/err.h"
+#include "codecs/layout.h"
 #include "codecs/xform.h"
 
 struct codec;
@@ -52,7 +53,8 @@ struct meta {
     bool interlaced;   /* PNG: Adam7 */
     bool ascii;        /* PNM: numbers in decimal */
     bool big_endian;   /* PFM, NPY */
-    bool flat;         /* NPY: two dimensions, no axis of channels */
+    enum layout layout; /* NPY: which axis is which */
+    bool fortran;      /* NPY: in Fortran order */
     char kind[32];     /* PNM: "P4"; PAM: the tuple type; PFM: the scale; TGA:
                           bits of alpha in a pixel, then an r if runs are
                           coded; BMP: "plain" if the fourth

@@ -1,201 +1,128 @@
-/* NPY: numpy's array files, as numpy.lib.format describes them.
+/* NPY: numpy's array files as pictures.
  *
- * An array H x W is gray, C x H x W is C planes: 1 gray, 2 gray and alpha, 3
- * RGB, 4 RGB and alpha, and any other number without a meaning to us. */
+ * An array that stays one is turned as it is: npy_grid.c. To become a picture
+ * of another format, or samples of another depth, it has to hold one picture of
+ * u1, u2 or f4: of 1 channel it is gray, of 2 gray and alpha, of 3 RGB, of 4
+ * RGB and alpha, and of any other number it has no meaning known to us. */
+#include "codecs/npy.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "codecs/codec.h"
 #include "codecs/planes.h"
 
-static const char magic[] = "\x93NUMPY";
-enum { MAGIC = 6, DIMENSIONS = 3 };
+static const char *const types[] = { "u1", "u2", "f4" };
+enum { TYPES = sizeof types / sizeof *types };
 
-static bool probe(const uint8_t *head, size_t size)
-{
-    return size >= 10 && memcmp(head, magic, MAGIC) == 0;
-}
-
-/* ---- The header: a Python dictionary of three keys ---------------------- */
-
-struct head {
-    const char *at, *end;
-    char descr[8];
-    bool fortran;
-    uint64_t shape[DIMENSIONS];
-    unsigned dimensions; /* may be more than there is room for */
-    unsigned seen;       /* a bit for each key */
+/* The bytes from a cell of an array to the next in the same row, in the same
+ * column, and in the same pixel. */
+struct strides {
+    size_t x, y, channel;
 };
 
-static void skip_blanks(struct head *h)
+/* What an array lies in between: its header and its strides. */
+static struct strides strides_of(const struct npy_header *header,
+                                 enum layout layout, size_t cell)
 {
-    while (h->at < h->end && (*h->at == ' ' || *h->at == '\n' || *h->at == '\t'))
-        h->at++;
-}
-
-static bool take(struct head *h, char c)
-{
-    skip_blanks(h);
-    if (h->at == h->end || *h->at != c)
-        return false;
-    h->at++;
-    return true;
-}
-
-static bool take_string(struct head *h, char *text, size_t room)
-{
-    size_t n = 0;
-    skip_blanks(h);
-    if (h->at == h->end || (*h->at != '\'' && *h->at != '"'))
-        return false;
-    char quote = *h->at++;
-    while (h->at < h->end && *h->at != quote) {
-        if (n + 1 == room)
-            return false;
-        text[n++] = *h->at++;
+    const char *name = layout_name(layout);
+    struct strides strides = { 0 };
+    for (unsigned i = 0; i < header->naxes; i++) {
+        unsigned axis = header->fortran ? i : header->naxes - 1 - i;
+        if (name[axis] == 'w')
+            strides.x = cell;
+        if (name[axis] == 'h')
+            strides.y = cell;
+        if (name[axis] == 'c')
+            strides.channel = cell;
+        cell *= (size_t)header->shape[axis];
     }
-    text[n] = '\0';
-    return take(h, quote);
+    return strides;
 }
 
-static bool take_word(struct head *h, const char *word)
+/* The size of an axis; 1 if the layout has none of this letter. */
+static uint64_t axis_size(const struct npy_header *header, enum layout layout,
+                          char letter)
 {
-    size_t n = strlen(word);
-    skip_blanks(h);
-    if ((size_t)(h->end - h->at) < n || memcmp(h->at, word, n) != 0)
-        return false;
-    h->at += n;
-    return true;
+    const char *name = layout_name(layout);
+    const char *at = strchr(name, letter);
+    return at ? header->shape[at - name] : 1;
 }
 
-static bool take_number(struct head *h, uint64_t *number)
+/* ---- Reading --------------------------------------------------------------*/
+
+/* What a file holds. */
+struct array {
+    struct npy_header header;
+    enum layout layout;
+    size_t cell; /* bytes */
+    struct npy_grid grid;
+    struct bytes data; /* borrowed from the file */
+};
+
+static int check_size(struct bytes data, size_t need,
+                      const struct load_opts *opts, struct err *err)
 {
-    skip_blanks(h);
-    const char *begin = h->at;
-    *number = 0;
-    while (h->at < h->end && *h->at >= '0' && *h->at <= '9') {
-        *number = 10 * *number + (uint64_t)(*h->at++ - '0');
-        if (*number > INT64_MAX / 10)
-            return false;
-    }
-    return h->at > begin;
+    if (data.size == need)
+        return 0;
+    if (!opts->tolerant)
+        return fail(err, "%zu bytes of data, where its shape needs %zu",
+                    data.size, need);
+    warn(opts->warnings, "%zu bytes of data, where its shape needs %zu",
+         data.size, need);
+    return 0;
 }
 
-/* "(3, 480, 640)"; one element has a comma behind it, and Python 2 may have put
- * an L behind each. */
-static bool take_shape(struct head *h)
+static int open_array(struct array *a, struct bytes file,
+                      const struct load_opts *opts, struct err *err)
 {
-    uint64_t n;
-    if (!take(h, '('))
-        return false;
-    while (!take(h, ')')) {
-        if (!take_number(h, &n))
-            return false;
-        if (h->dimensions < DIMENSIONS)
-            h->shape[h->dimensions] = n;
-        h->dimensions++;
-        if (h->at < h->end && *h->at == 'L')
-            h->at++;
-        if (!take(h, ',') && (h->at == h->end || *h->at != ')'))
-            return false;
-    }
-    return true;
+    struct npy_header *header = &a->header;
+    if (npy_read_header(header, file, err) ||
+        npy_cell_size(header, &a->cell, err) ||
+        layout_choose(&a->layout, opts->layout, header->shape, header->naxes,
+                      err) ||
+        npy_grid_of(&a->grid, header, a->layout, a->cell, &opts->limits, err))
+        return -1;
+    a->data.data = file.data + header->size;
+    a->data.size = file.size - header->size;
+    return check_size(a->data, npy_grid_size(&a->grid), opts, err);
 }
-
-static bool take_pair(struct head *h)
-{
-    char key[16];
-    if (!take_string(h, key, sizeof key) || !take(h, ':'))
-        return false;
-    if (strcmp(key, "descr") == 0) {
-        h->seen |= 1;
-        return take_string(h, h->descr, sizeof h->descr);
-    }
-    if (strcmp(key, "fortran_order") == 0) {
-        h->seen |= 2;
-        h->fortran = take_word(h, "True");
-        return h->fortran || take_word(h, "False");
-    }
-    h->seen |= 4;
-    return strcmp(key, "shape") == 0 && h->dimensions == 0 && take_shape(h);
-}
-
-static bool take_dictionary(struct head *h)
-{
-    if (!take(h, '{'))
-        return false;
-    while (!take(h, '}')) {
-        if (!take_pair(h))
-            return false;
-        if (!take(h, ',') && (h->at == h->end || *h->at != '}'))
-            return false;
-    }
-    skip_blanks(h);
-    return h->seen == 7 && h->at == h->end;
-}
-
-/* Finds the header of `file`, whose length has 2 bytes in version 1 and 4 in
- * versions 2 and 3, and gives the bytes behind it. */
-static int find_head(struct bytes file, struct head *h, struct bytes *data,
-                     struct err *err)
-{
-    const uint8_t *p = file.data;
-    unsigned version = p[MAGIC], wide = version == 1 ? 2 : 4;
-    uint64_t length = 0;
-    if (version < 1 || version > 3)
-        return fail(err, "version %u of NPY is not known", version);
-    size_t lead = MAGIC + 2 + wide;
-    if (file.size < lead)
-        return fail(err, "the file is cut short");
-    for (unsigned i = wide; i-- > 0;)
-        length = length << 8 | p[MAGIC + 2 + i];
-    if (length > file.size - lead)
-        return fail(err, "the file is cut short");
-    h->at = (const char *)p + lead;
-    h->end = h->at + length;
-    data->data = file.data + lead + length;
-    data->size = file.size - lead - length;
-    return take_dictionary(h) ? 0 : fail(err, "its header is malformed");
-}
-
-/* ---- The picture --------------------------------------------------------- */
 
 static int shape_cells(struct image *img, const char *descr, struct err *err)
 {
-    static const struct {
-        const char *name;
-        enum cell cell;
-    } types[] = { { "u1", CELL_U8 }, { "u2", CELL_U16 }, { "f4", CELL_F32 } };
     bool native = strchr("|=", *descr) != NULL;
-    bool big = *descr == '>' || (native && cells_big_endian());
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    for (int i = 0; i < TYPES; i++)
         if (*descr && strchr("<>=|", *descr) &&
-            strcmp(descr + 1, types[i].name) == 0) {
-            img->cell = types[i].cell;
-            img->maxval = img->cell == CELL_U8    ? 255
-                          : img->cell == CELL_U16 ? 65535
-                                                  : 0;
-            img->meta->big_endian = big;
+            strcmp(descr + 1, types[i]) == 0) {
+            img->cell = (enum cell)i;
+            img->maxval = i == CELL_U8 ? 255 : i == CELL_U16 ? 65535 : 0;
+            img->meta->big_endian =
+                *descr == '>' || (native && cells_big_endian());
             return 0;
         }
-    return fail(err, "an array of '%s'; u1, u2 and f4 can be read", descr);
+    return fail(err,
+                "cells of '%s' can be turned as NPY, but not converted; "
+                "numpy.astype makes them u1, u2 or f4, which can",
+                descr);
 }
 
-static int shape_planes(struct image *img, const struct head *h,
+static int shape_planes(struct image *img, const struct array *a,
                         const struct load_opts *opts, struct err *err)
 {
-    const uint64_t *n = h->shape;
-    bool flat = h->dimensions == 2;
-    uint64_t planes = flat ? 1 : n[0];
-    if (h->dimensions < 2 || h->dimensions > 3 || planes < 1 ||
-        planes > IMAGE_PLANES)
-        return fail(err, "an array of %u dimensions, the first of %llu; it must "
-                         "be H x W or C x H x W, with up to %d channels",
-                    h->dimensions, (unsigned long long)n[0], IMAGE_PLANES);
-    if (h->fortran)
-        return fail(err, "an array in Fortran order; only C order can be read");
-    uint64_t height = n[!flat], width = n[!flat + 1];
+    const struct npy_header *header = &a->header;
+    uint64_t n = axis_size(header, a->layout, 'n');
+    uint64_t planes = axis_size(header, a->layout, 'c');
+    uint64_t width = axis_size(header, a->layout, 'w');
+    uint64_t height = axis_size(header, a->layout, 'h');
+    if (n != 1)
+        return fail(err,
+                    "%llu pictures in an array can be turned as NPY, but "
+                    "not converted; save each as an array of its own",
+                    (unsigned long long)n);
+    if (planes > IMAGE_PLANES)
+        return fail(err,
+                    "%llu channels can be turned as NPY, but not "
+                    "converted; up to %d can",
+                    (unsigned long long)planes, IMAGE_PLANES);
     if (image_check(width, height, (unsigned)planes, img->cell, &opts->limits,
                     err))
         return -1;
@@ -204,94 +131,229 @@ static int shape_planes(struct image *img, const struct head *h,
     img->nplanes = (unsigned)planes;
     img->color = planes > 4 ? COLOR_OTHER : planes > 2 ? COLOR_RGB : COLOR_GRAY;
     img->alpha = planes == 2 || planes == 4;
-    img->meta->flat = flat;
+    img->meta->layout = a->layout;
+    img->meta->fortran = header->fortran;
     return 0;
 }
 
-static void swap_row(const struct image *img, void *row, bool big_endian)
+/* What is past the end of the data is 0. */
+static void read_cell(uint8_t *cell, size_t size, struct bytes data, size_t at)
+{
+    size_t left = at < data.size ? data.size - at : 0;
+    if (left >= size) {
+        memcpy(cell, data.data + at, size);
+        return;
+    }
+    memset(cell, 0, size);
+    if (left)
+        memcpy(cell, data.data + at, left);
+}
+
+static void read_row(const struct image *img, unsigned i, uint32_t y,
+                     struct bytes data, struct strides strides)
+{
+    size_t size = cell_size(img->cell), n = img->width * size;
+    size_t at = i * strides.channel + y * strides.y;
+    uint8_t *row = plane_row(&img->plane[i], y);
+    if (strides.x == size && at <= data.size && n <= data.size - at)
+        memcpy(row, data.data + at, n);
+    else
+        for (uint32_t x = 0; x < img->width; x++)
+            read_cell(row + x * size, size, data, at + x * strides.x);
+}
+
+static void swap_cells(enum cell cell, void *cells, size_t count,
+                       bool big_endian)
 {
     if (big_endian == cells_big_endian())
         return;
-    if (img->cell == CELL_U16)
-        cells_swap16(row, img->width);
-    if (img->cell == CELL_F32)
-        cells_swap32(row, img->width);
+    if (cell == CELL_U16)
+        cells_swap16(cells, count);
+    if (cell == CELL_F32)
+        cells_swap32(cells, count);
 }
 
-static void read_planes(struct image *img, struct bytes data)
+/* Whether rows of pixels lie in the file as they are shown. */
+static bool is_interleaved(const struct image *img, struct strides strides)
 {
-    size_t n = img->width * cell_size(img->cell), at = 0;
-    for (unsigned i = 0; i < img->nplanes; i++)
-        for (uint32_t y = 0; y < img->height; y++) {
-            void *row = plane_row(&img->plane[i], y);
-            size_t left = data.size - at < n ? data.size - at : n;
-            memcpy(row, data.data + at, left);
-            memset((uint8_t *)row + left, 0, n - left);
-            swap_row(img, row, img->meta->big_endian);
-            at += left;
+    size_t size = cell_size(img->cell);
+    return img->nplanes > 1 && strides.channel == size &&
+           strides.x == img->nplanes * size;
+}
+
+static void read_planes(struct image *img, const struct array *a)
+{
+    struct strides strides = strides_of(&a->header, a->layout, a->cell);
+    bool whole = a->data.size >= npy_grid_size(&a->grid);
+    bool split = whole && is_interleaved(img, strides);
+    for (uint32_t y = 0; y < img->height; y++) {
+        if (split)
+            planes_split_row(img, y, a->data.data + y * strides.y);
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            if (!split)
+                read_row(img, i, y, a->data, strides);
+            swap_cells(img->cell, plane_row(&img->plane[i], y), img->width,
+                       img->meta->big_endian);
         }
-}
-
-static int check_size(const struct image *img, size_t size,
-                      const struct load_opts *opts, struct err *err)
-{
-    uint64_t need = (uint64_t)img->width * cell_size(img->cell) * img->height *
-                    img->nplanes;
-    if (size == need)
-        return 0;
-    if (!opts->tolerant)
-        return fail(err, "%zu bytes of data, where its shape needs %llu", size,
-                    (unsigned long long)need);
-    warn(opts->warnings, "%zu bytes of data, where its shape needs %llu", size,
-         (unsigned long long)need);
-    return 0;
+    }
 }
 
 static int decode(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err)
 {
-    struct head head = { 0 };
-    struct bytes data = { 0 };
+    struct array a = { 0 };
+    if (open_array(&a, file, opts, err))
+        return -1;
     img->orientation = 1;
     img->meta = meta_new(&codec_npy);
     if (!img->meta)
         return fail(err, "no memory for the decoder");
-    if (find_head(file, &head, &data, err) ||
-        shape_cells(img, head.descr, err) ||
-        shape_planes(img, &head, opts, err) ||
-        check_size(img, data.size, opts, err) ||
+    if (shape_cells(img, a.header.descr, err) ||
+        shape_planes(img, &a, opts, err) ||
         (!opts->head_only && image_alloc(img, opts->mem, err))) {
         image_free(img);
         return -1;
     }
     if (!opts->head_only)
-        read_planes(img, data);
+        read_planes(img, &a);
     return 0;
 }
 
-/* Version 1, with blanks so that the data begins at a multiple of 64. */
-static int write_head(struct bytes *file, const struct image *img,
-                      bool big_endian, bool flat, struct err *err)
+/* ---- Turning an array as it is --------------------------------------------*/
+
+/* Appends zeros to a copy of data that was cut short. */
+static int complete(struct array *a, struct bytes *whole, struct err *err)
 {
-    static const char *const types[] = { "u1", "u2", "f4" };
-    char text[192], shape[64];
-    char order = img->cell == CELL_U8 ? '|' : big_endian ? '>' : '<';
-    if (flat)
-        sprintf(shape, "%u, %u", img->height, img->width);
-    else
-        sprintf(shape, "%u, %u, %u", img->nplanes, img->height, img->width);
-    int n = sprintf(text,
-                    "{'descr': '%c%s', 'fortran_order': False, "
-                    "'shape': (%s), }",
-                    order, types[img->cell], shape);
-    while ((MAGIC + 4 + n + 1) % 64)
-        text[n++] = ' ';
-    text[n++] = '\n';
-    uint8_t lead[4] = { 1, 0, n & 255, (uint8_t)(n >> 8) };
-    if (!bytes_append(file, magic, MAGIC) || !bytes_append(file, lead, 4) ||
-        !bytes_append(file, text, (size_t)n))
-        return fail(err, "no memory for the file");
+    size_t need = npy_grid_size(&a->grid);
+    size_t there = a->data.size < need ? a->data.size : need;
+    if (a->data.size >= need)
+        return 0;
+    if (!bytes_reserve(whole, need))
+        return fail(err, "no memory for %zu bytes of data", need);
+    memcpy(whole->data, a->data.data, there);
+    memset(whole->data + there, 0, need - there);
+    whole->size = need;
+    a->data = *whole;
     return 0;
+}
+
+/* The header after the turn; and the turn, as the memory of the array sees
+ * it. */
+static struct npy_header turn_header(const struct array *a, enum xform *t)
+{
+    struct npy_header header = a->header;
+    size_t h =
+        (size_t)(strchr(layout_name(a->layout), 'h') - layout_name(a->layout));
+    if (xform_transposes(*t)) {
+        header.shape[h] = a->header.shape[h + 1];
+        header.shape[h + 1] = a->header.shape[h];
+    }
+    if (header.fortran)
+        *t = xform_then(xform_then(XFORM_TRANSPOSE, *t), XFORM_TRANSPOSE);
+    return header;
+}
+
+static int write_turned(struct bytes *out, struct array *a, enum xform t,
+                        const struct load_opts *opts, struct err *err)
+{
+    struct bytes whole = { 0 };
+    size_t size = npy_grid_size(&a->grid);
+    const struct npy_header header = turn_header(a, &t);
+    int status = complete(a, &whole, err);
+    if (status == 0)
+        status = npy_write_header(out, &header, err);
+    if (status == 0 && !bytes_reserve(out, size))
+        status = fail(err, "no memory for the file");
+    if (status == 0)
+        status = npy_turn_grid(out->data + out->size, a->data.data, &a->grid, t,
+                               opts, err);
+    if (status == 0)
+        out->size += size;
+    bytes_free(&whole);
+    return status;
+}
+
+static int turn(struct bytes *out, struct image *img, struct bytes file,
+                enum xform t, const struct load_opts *opts, struct err *err)
+{
+    struct array a = { 0 };
+    const struct limits *limits = &opts->limits;
+    if (open_array(&a, file, opts, err))
+        return -1;
+    bool columns = xform_transposes(t);
+    img->width = (uint32_t)axis_size(&a.header, a.layout, columns ? 'h' : 'w');
+    img->height = (uint32_t)axis_size(&a.header, a.layout, columns ? 'w' : 'h');
+    if (t == XFORM_NONE && a.data.size == npy_grid_size(&a.grid))
+        return 0;
+    if (limits->reserve)
+        limits->reserve(limits->context, 2 * npy_grid_size(&a.grid));
+    return write_turned(out, &a, t, opts, err);
+}
+
+/* ---- Writing --------------------------------------------------------------*/
+
+/* A picture of one channel needs no axis of channels. */
+static int choose_layout(enum layout *layout, const struct image *img,
+                         enum layout asked, struct err *err)
+{
+    bool one = img->nplanes == 1;
+    *layout = asked;
+    if (codec_is_own(&codec_npy, img) && img->meta->layout)
+        *layout = img->meta->layout;
+    else if (asked == LAYOUT_AUTO || asked == LAYOUT_HWC || asked == LAYOUT_CHW)
+        *layout = one ? LAYOUT_HW : asked ? asked : LAYOUT_HWC;
+    else if (one)
+        *layout = LAYOUT_NHW;
+    else if (asked == LAYOUT_NHW)
+        return fail(err,
+                    "--layout nhw has no axis for the %u channels; nhwc "
+                    "and nchw have one",
+                    img->nplanes);
+    return 0;
+}
+
+static struct npy_header header_of(const struct image *img, enum layout layout,
+                                   bool big_endian)
+{
+    const char *name = layout_name(layout);
+    struct npy_header header = {
+        .naxes = (unsigned)strlen(name),
+        .fortran = codec_is_own(&codec_npy, img) && img->meta->fortran,
+    };
+    char order = img->cell == CELL_U8 ? '|' : big_endian ? '>' : '<';
+    snprintf(header.descr, sizeof header.descr, "%c%s", order,
+             types[img->cell]);
+    for (unsigned i = 0; i < header.naxes; i++)
+        header.shape[i] = name[i] == 'h'   ? img->height
+                          : name[i] == 'w' ? img->width
+                          : name[i] == 'c' ? img->nplanes
+                                           : 1;
+    return header;
+}
+
+static void write_row(uint8_t *to, const struct image *img, unsigned i,
+                      uint32_t y, struct strides strides)
+{
+    size_t size = cell_size(img->cell);
+    const uint8_t *row = plane_row(&img->plane[i], y);
+    to += i * strides.channel + y * strides.y;
+    if (strides.x == size)
+        memcpy(to, row, img->width * size);
+    else
+        for (uint32_t x = 0; x < img->width; x++)
+            memcpy(to + x * strides.x, row + x * size, size);
+}
+
+static void write_planes(uint8_t *to, const struct image *img,
+                         struct strides strides)
+{
+    bool join = is_interleaved(img, strides);
+    for (uint32_t y = 0; y < img->height; y++) {
+        if (join)
+            planes_join_row(img, y, to + y * strides.y);
+        for (unsigned i = 0; !join && i < img->nplanes; i++)
+            write_row(to, img, i, y, strides);
+    }
 }
 
 static int encode(struct bytes *file, const struct image *img,
@@ -299,22 +361,23 @@ static int encode(struct bytes *file, const struct image *img,
 {
     bool own = codec_is_own(&codec_npy, img);
     bool big_endian = own && img->meta->big_endian;
-    bool flat = img->nplanes == 1 && (!own || img->meta->flat);
-    size_t n = img->width * cell_size(img->cell);
+    size_t size = cell_size(img->cell);
+    size_t cells = (size_t)img->width * img->height * img->nplanes;
+    enum layout layout;
     if (!own && opts->strip == STRIP_NOTHING)
         meta_warn_lost(img->meta, codec_npy.holds.metadata, "NPY",
                        opts->warnings);
-    if (write_head(file, img, big_endian, flat, err))
+    if (choose_layout(&layout, img, opts->layout, err))
         return -1;
-    if (!bytes_reserve(file, n * img->height * img->nplanes))
+    const struct npy_header header = header_of(img, layout, big_endian);
+    if (npy_write_header(file, &header, err))
+        return -1;
+    if (!bytes_reserve(file, cells * size))
         return fail(err, "no memory for the file");
-    for (unsigned i = 0; i < img->nplanes; i++)
-        for (uint32_t y = 0; y < img->height; y++) {
-            uint8_t *row = file->data + file->size;
-            memcpy(row, plane_row(&img->plane[i], y), n);
-            swap_row(img, row, big_endian);
-            file->size += n;
-        }
+    uint8_t *to = file->data + file->size;
+    write_planes(to, img, strides_of(&header, layout, size));
+    swap_cells(img->cell, to, cells, big_endian);
+    file->size += cells * size;
     return 0;
 }
 
@@ -329,7 +392,8 @@ const struct codec codec_npy = {
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,
         .alpha = true,
     },
-    .probe = probe,
+    .probe = npy_is,
     .decode = decode,
+    .turn = turn,
     .encode = encode,
 };

@@ -3,8 +3,8 @@
 # Whether a word is an option whose value is the next word.
 _gimgxf_takes_value() {
     case $1 in
-    --format | --edge | --quality | --png-level | --depth | --background | \
-        --max-pixels | --max-memory | --backend | --device | --max-vram | \
+    --format | --edge | --quality | --png-level | --depth | --layout | \
+        --background | --max-pixels | --max-memory | --backend | --device | --max-vram | \
         --threads | -j | --directory | -d | --output | -o | --backup | \
         --files-from | --include | --exclude | --manifest | --resume | \
         --shard) return 0 ;;
@@ -41,7 +41,7 @@ _gimgxf() {
         identity'
     local options='--format --no-clobber --force --preserve --ignore-orientation
         --strip --strip=all --edge --quality --optimize --no-restart
-        --png-level --depth --background --tolerant --directory --output
+        --png-level --depth --layout --background --tolerant --directory --output
         --in-place --backup
         --recursive --files-from --null --include --exclude --update --dry-run
         --fail-fast --manifest --resume --shard --max-pixels --max-memory --backend --device
@@ -64,6 +64,7 @@ _gimgxf() {
         --strip) words=all ;;
         --edge) words='reencode trim tag fail' ;;
         --depth) words='8 16 float' ;;
+        --layout) words='auto hwc chw nhw nhwc nchw' ;;
         --background) words='white black' ;;
         --backend) words='auto cpu cuda' ;;
         --directory | -d)

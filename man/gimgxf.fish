@@ -3,7 +3,7 @@
 # The words before the cursor that are no options and no values of options:
 # the operation, and the files.
 function __gimgxf_words
-    set -l values --format --edge --quality --png-level --depth --background \
+    set -l values --format --edge --quality --png-level --depth --layout --background \
         --max-pixels --max-memory --backend --device --max-vram --threads -j \
         --directory -d --output -o --backup --files-from --include --exclude \
         --manifest --resume --shard
@@ -83,6 +83,8 @@ complete -c gimgxf -l no-restart -d 'write a JPEG without restart markers'
 complete -c gimgxf -l png-level -x -a 'fast default small' \
     -d 'how hard to try to make a PNG small'
 complete -c gimgxf -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'
+complete -c gimgxf -l layout -x -d 'the axes of arrays' \
+    -a 'auto hwc chw nhw nhwc nchw'
 complete -c gimgxf -l background -x -d 'the color below transparency' \
     -a 'white black'
 complete -c gimgxf -l tolerant -d 'take what can be read of a damaged file'

@@ -40,7 +40,8 @@ struct opened {
     int status;
 };
 
-enum { STRICT = 0, TOLERANT = 1, NEUTRAL = 2 };
+/* And a layout, times LAYOUT, for arrays. */
+enum { STRICT = 0, TOLERANT = 1, NEUTRAL = 2, LAYOUT = 4 };
 enum { LIMIT_PIXELS = 1 << 16, LIMIT_BYTES = 1 << 21 };
 
 /* Decodes a copy that ends where its memory ends, so that a sanitizer sees who
@@ -56,6 +57,7 @@ static inline struct opened open_file(const struct codec *codec,
         .mem = { counted_alloc, counted_free, o.counted },
         .tolerant = how & TOLERANT,
         .neutral = how & NEUTRAL,
+        .layout = (enum layout)(how / LAYOUT),
         .warnings = &o.warnings,
     };
     if (size)
@@ -241,13 +243,15 @@ static inline struct image random_picture(enum cell cell, uint32_t maxval,
 }
 
 /* A picture that comes from no file is written, read, and written again: its
- * cells and its file are the same. */
+ * cells and its file are the same. An array is read in the layout that it has
+ * by default. */
 static inline void check_round_trip(const struct codec *codec,
                                     const struct image *img, const char *suffix)
 {
     struct warnings warnings = { 0 };
     struct bytes file = written(codec, img, suffix, &warnings);
-    struct opened o = open_file(codec, file.data, file.size, STRICT);
+    struct opened o =
+        open_file(codec, file.data, file.size, LAYOUT * LAYOUT_HWC);
     struct bytes again = { 0 };
     CHECK(o.status == 0, "%s: %s", codec->name, o.err.text);
     CHECK(o.status || (same_cells(img, &o.img) && img->color == o.img.color &&

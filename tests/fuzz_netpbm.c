@@ -30,11 +30,72 @@ static void write_again(const struct codec *codec, const struct image *img,
     struct image back = { 0 };
     struct err err;
     load.tolerant = false;
+    load.layout =
+        img->meta->layout == LAYOUT_HW ? LAYOUT_AUTO : img->meta->layout;
     if (codec->encode(&file, img, &save, &err) ||
         codec->decode(&back, file, &load, &err) || !same(img, &back))
         abort();
     image_free(&back);
     bytes_free(&file);
+}
+
+/* ---- An array that stays one --------------------------------------------*/
+
+static void *open_copy(void *context, struct err *err)
+{
+    (void)err;
+    return context;
+}
+
+static void close_copy(void *context, void *opened)
+{
+    if (context != opened)
+        abort();
+}
+
+static int turn_copy(void *opened, struct image *dst, const struct image *src,
+                     enum xform t, struct err *err)
+{
+    size_t size = cell_size(src->cell);
+    uint32_t sx, sy;
+    (void)opened, (void)err;
+    for (unsigned i = 0; i < src->nplanes; i++)
+        for (uint32_t y = 0; y < dst->height; y++)
+            for (uint32_t x = 0; x < dst->width; x++) {
+                xform_source(t, dst->width, dst->height, x, y, &sx, &sy);
+                memcpy((uint8_t *)plane_row(&dst->plane[i], y) + x * size,
+                       (uint8_t *)plane_row(&src->plane[i], sy) + sx * size,
+                       size);
+            }
+    return 0;
+}
+
+/* What is turned and turned back is what it was, but for its header. What the
+ * shape alone tells of its layout it may no longer tell when it is turned. */
+static void turn_and_back(const struct codec *codec, struct bytes file,
+                          struct load_opts load)
+{
+    static int context;
+    struct mover mover = { open_copy, turn_copy, close_copy, &context,
+                           mem_plain, 4096,      false };
+    struct image img = { 0 };
+    struct bytes turned = { 0 }, once = { 0 }, twice = { 0 };
+    struct err err = { "" };
+    load.mover = &mover;
+    if (codec->turn(&turned, &img, file, XFORM_ROTATE_90, &load, &err)) {
+        if (!*err.text || img.cells || img.meta)
+            abort();
+    } else if (load.layout != LAYOUT_AUTO) {
+        load.tolerant = false;
+        if (codec->turn(&once, &img, turned, XFORM_ROTATE_270, &load, &err) ||
+            codec->turn(&twice, &img, once, XFORM_ROTATE_90, &load, &err) ||
+            twice.size != turned.size ||
+            memcmp(twice.data, turned.data, turned.size))
+            abort();
+    }
+    bytes_free(&turned);
+    bytes_free(&once);
+    bytes_free(&twice);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -53,6 +114,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         load.tolerant = load.neutral = i % 2;
         if (!codec->probe(data, size))
             continue;
+        for (int k = 0; codec->turn && k < LAYOUT_HW; k++) {
+            load.layout = (enum layout)k;
+            turn_and_back(codec, file, load);
+        }
+        load.layout = LAYOUT_AUTO;
         if (codec->decode(&img, file, &load, &err) == 0)
             write_again(codec, &img, load);
         else if (!*err.text || img.cells || img.meta)

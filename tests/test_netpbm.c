@@ -321,10 +321,12 @@ static void test_dictionaries(void)
     } cases[] = {
         { "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 4), }  \n",
           true, 4, 3, 1, 2 },
-        { "{'shape':(1,3,4),'fortran_order':False,'descr':'|u1'}", true, 4, 3,
+        { "{'shape':(1,2,6),'fortran_order':False,'descr':'|u1'}", true, 6, 2,
           1, 2 },
-        { "{\"descr\": \"<u2\", 'fortran_order': False, 'shape': (2, 3, 1)}\n",
-          true, 1, 3, 2, 0x403 },
+        { "{'shape':(1,3,4),'fortran_order':False,'descr':'|u1'}", false, 0, 0,
+          0, 0 },
+        { "{\"descr\": \"<u2\", 'fortran_order': False, 'shape': (6, 1, 1)}\n",
+          true, 1, 6, 1, 0x403 },
         { "{'descr': '>u2', 'fortran_order': False, 'shape': (2, 3)}", true, 3,
           2, 1, 0x304 },
         { "{'descr': '=u1', 'fortran_order': False, 'shape': (2, 6)}", true, 6,
@@ -332,9 +334,9 @@ static void test_dictionaries(void)
         { "{'descr': '|u1', 'fortran_order': False, 'shape': (3L, 4L)}", true,
           4, 3, 1, 2 },
         { "{'descr': '|u1', 'fortran_order': False, 'shape': (12, 1, 1)}", true,
-          1, 1, 12, 0 },
-        { "{'descr': '|u1', 'fortran_order': True, 'shape': (3, 4)}", false, 0,
-          0, 0, 0 },
+          1, 12, 1, 2 },
+        { "{'descr': '|u1', 'fortran_order': True, 'shape': (3, 4)}", true, 4,
+          3, 1, 4 },
         { "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3)}", false, 0,
           0, 0, 0 },
         { "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1)}", false, 0,
@@ -343,7 +345,9 @@ static void test_dictionaries(void)
           0, 0, 0 },
         { "{'descr': '|u1', 'fortran_order': False, 'shape': ()}", false, 0, 0,
           0, 0 },
-        { "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 3, 4)}",
+        { "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 2, 6)}",
+          true, 6, 2, 1, 2 },
+        { "{'descr': '|u1', 'fortran_order': False, 'shape': (6, 1, 2, 1)}",
           false, 0, 0, 0, 0 },
         { "{'descr': '|u1', 'fortran_order': False, 'shape': (0, 3)}", false, 0,
           0, 0, 0 },
@@ -583,7 +587,9 @@ static void check_trip(const struct codec *codec, uint32_t maxval,
     img.meta = ascii ? &meta : NULL;
     CHECK(!save(&file, codec, &img, ""), "%s", err.text);
     img.meta = NULL;
-    int status = load(&back, codec, file, careful());
+    struct load_opts opts = careful();
+    opts.layout = LAYOUT_HWC;
+    int status = load(&back, codec, file, opts);
     CHECK(!status && same(&img, &back), "%s, maxval %u, %u planes, %u wide: %s",
           codec->name, maxval, nplanes, width, err.text);
     CHECK(status || (back.color == img.color && back.alpha == img.alpha),

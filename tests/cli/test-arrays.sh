@@ -1,0 +1,115 @@
+# Arrays of numpy: every type, layout, order and turn beside numpy itself, and
+# what is said of those that cannot be turned.
+. "$ROOT/tests/cli/lib.sh"
+python=
+for name in python3 /usr/bin/python3; do
+    "$name" -c 'import numpy' 2>/dev/null && python=$name && break
+done
+if ! [ "$python" ]; then
+    echo 'skipped the arrays: numpy is not there'
+else
+    "$python" "$ROOT/tests/arrays.py" "$program" --backend "$GIMGXF_BACKEND" \
+        >log
+    check "arrays: $(grep -v passed log | head -n 5)" \
+        grep -q '^[0-9]* passed, 0 failed$' log
+    passed=$((passed + $(sed -n 's/^\([0-9]*\) passed.*/\1/p' log)))
+fi
+
+# npy DESCR FORTRAN SHAPE SIZE: an array of this header, of so many zeros.
+npy() {
+    local text="{'descr': $1, 'fortran_order': $2, 'shape': $3, }"
+    printf '\x93NUMPY\1\0\x76\0%-117s\n' "$text"
+    head -c "$4" /dev/zero
+}
+
+npy "'|u1'" False '(3, 48, 3)' 432 >a.npy
+gives 1 'gimgxf: a.npy: shape (3, 48, 3) can be read with the channels first or last; --layout chw or hwc says which' \
+    fliph a.npy out.npy
+check 'nothing is written' absent out.npy
+gives 0 '' --layout hwc fliph a.npy out.npy
+npy "'|u1'" False '(64, 48, 64)' 196608 >a.npy
+gives 1 'gimgxf: a.npy: shape (64, 48, 64) has no axis of 1 to 4 channels at its beginning or end; --layout chw, hwc or nhw says what its axes are' \
+    fliph a.npy out.npy
+npy "'|u1'" False '(9, 4, 5, 3)' 540 >a.npy
+gives 1 'gimgxf: a.npy: shape (9, 4, 5, 3) can be read with the channels first or last; --layout nchw or nhwc says which' \
+    fliph a.npy out.npy
+gives 1 'gimgxf: a.npy: shape (9, 4, 5, 3) has 4 axes, so it cannot be read by --layout nhw' \
+    --layout nhw fliph a.npy out.npy
+npy "'|u1'" False '(9, 40, 50, 30)' 540000 >a.npy
+gives 1 'gimgxf: a.npy: shape (9, 40, 50, 30) has no axis of 1 to 4 channels behind the first or at the end; --layout nchw or nhwc says what its axes are' \
+    fliph a.npy out.npy
+npy "'|u1'" False '(7,)' 7 >a.npy
+gives 1 'gimgxf: a.npy: shape (7,) has 1 axis, where pictures have 2 to 4; numpy.reshape makes them so' \
+    fliph a.npy out.npy
+npy "'|u1'" False '()' 1 >a.npy
+gives 1 'gimgxf: a.npy: shape () has 0 axes, where pictures have 2 to 4; numpy.reshape makes them so' \
+    fliph a.npy out.npy
+npy "'|u1'" False '(2, 2, 2, 2, 2)' 32 >a.npy
+gives 1 'gimgxf: a.npy: shape (2, 2, 2, 2, 2) has 5 axes, where pictures have 2 to 4; numpy.reshape makes them so' \
+    fliph a.npy out.npy
+npy "'|u1'" False '(9, 0, 3)' 0 >a.npy
+gives 1 'gimgxf: a.npy: shape (9, 0, 3) has an axis of 0, so there is nothing to turn' \
+    fliph a.npy out.npy
+npy "[('r', '|u1'), ('g', '<f4', (2,))]" False '(9, 8)' 648 >a.npy
+gives 1 "gimgxf: a.npy: cells with fields, [('r', '|u1'), ('g', '<f4', (2,))], cannot be turned; save each field as an array of its own" \
+    fliph a.npy out.npy
+npy "'|O'" False '(9, 8)' 648 >a.npy
+gives 1 'gimgxf: a.npy: an array of Python objects cannot be turned; save it with a dtype of numbers' \
+    fliph a.npy out.npy
+npy "'<q9'" False '(9, 8)' 648 >a.npy
+gives 1 "gimgxf: a.npy: cells of type '<q9' are not known, so they cannot be turned" \
+    fliph a.npy out.npy
+
+# What is turned, and not converted.
+npy "'<f8'" False '(9, 8)' 576 >a.npy
+cells="cells of '<f8' can be turned as NPY, but not converted; numpy.astype makes them u1, u2 or f4, which can"
+gives 1 "gimgxf: a.npy: $cells" fliph a.npy out.png
+gives 1 "gimgxf: a.npy: $cells" --depth 8 fliph a.npy out.npy
+npy "'|u1'" False '(9, 8, 7, 3)' 1512 >a.npy
+gives 1 'gimgxf: a.npy: 9 pictures in an array can be turned as NPY, but not converted; save each as an array of its own' \
+    fliph a.npy out.png
+npy "'|u1'" False '(9, 8, 70)' 5040 >a.npy
+gives 1 'gimgxf: a.npy: 70 channels can be turned as NPY, but not converted; up to 64 can' \
+    --layout hwc fliph a.npy out.pam
+check 'nothing is written' absent out.pam
+gives 0 '' --layout hwc fliph a.npy out.npy
+
+# Sizes that no memory holds, and data that is not what they say.
+npy "'|u1'" False '(400000000000000000, 40, 400000000000000000, 3)' 1 >a.npy
+gives 1 'gimgxf: a.npy: 400000000000000000 x 40 pixels are more than --max-pixels allows' \
+    fliph a.npy out.npy
+npy "'<c16'" False '(400000000000000000, 40, 40, 3)' 1 >a.npy
+gives 1 'gimgxf: a.npy: shape (400000000000000000, 40, 40, 3) needs more memory than --max-memory allows' \
+    fliph a.npy out.npy
+npy "'<f8'" True '(90, 80)' 57600 >a.npy
+gives 1 'gimgxf: a.npy: 80 x 90 pixels are more than --max-pixels allows' \
+    --max-pixels 7199 fliph a.npy out.npy
+gives 1 'gimgxf: a.npy: shape (90, 80) needs more memory than --max-memory allows' \
+    --max-memory 112K fliph a.npy out.npy
+gives 0 '' --max-pixels 7200 --max-memory 113K fliph a.npy out.npy
+head -c 57700 a.npy >cut.npy
+gives 1 'gimgxf: cut.npy: 57572 bytes of data, where its shape needs 57600' \
+    rotate90 cut.npy out2.npy
+check 'nothing is written' absent out2.npy
+gives 0 'gimgxf: cut.npy: warning: 57572 bytes of data, where its shape needs 57600' \
+    --tolerant rotate90 cut.npy out2.npy
+npy "'<f8'" True '(80, 90)' 57600 >want.npy
+check 'what is missing is 0' same want.npy out2.npy
+
+# Pictures become arrays of their layout.
+for shape in 'auto (64, 48, 3)' 'hwc (64, 48, 3)' 'chw (3, 64, 48)' \
+    'nhwc (1, 64, 48, 3)' 'nchw (1, 3, 64, 48)'; do
+    gives 0 "" -q --layout "${shape%% *}" copy "$samples/f.ppm" out.npy
+    check "a picture as ${shape%% *}" \
+        grep -aqF "'shape': ${shape#* }, }" out.npy
+done
+gives 1 "gimgxf: $samples/f.ppm: --layout nhw has no axis for the 3 channels; nhwc and nchw have one" \
+    -q --layout nhw copy "$samples/f.ppm" out.npy
+gives 0 '' -q --layout chw copy "$samples/f.pgm" out.npy
+check 'gray has no axis of channels' grep -aqF "'shape': (64, 48), }" out.npy
+gives 0 '' -q --layout nhwc copy "$samples/f.pgm" out.npy
+check 'but one of pictures if that is asked for' \
+    grep -aqF "'shape': (1, 64, 48), }" out.npy
+gives 2 "gimgxf: --layout: 'hcw' is not a layout; expected auto, hwc, chw, nhw, nhwc or nchw" \
+    --layout hcw copy "$samples/f.ppm" out.npy
+finish
