@@ -29,46 +29,58 @@ static bool make_room(struct lines *lines)
 static enum line read_more(struct lines *lines)
 {
     ssize_t n;
+    if (lines->polled && !lines->readable)
+        return LINE_LATER;
     if (!lines->data && !(lines->data = malloc(lines->room = 2 * STEP)))
         return LINE_FAILED;
     if (!make_room(lines))
         return LINE_FAILED;
-    do {
-        if (lines->wait && !lines->wait(lines->fd))
-            return LINE_NONE;
+    lines->readable = false;
+    do
         n = read(lines->fd, lines->data + lines->size, STEP);
-    } while (n < 0 && (errno == EINTR || errno == EAGAIN));
+    while (n < 0 && (errno == EINTR || (errno == EAGAIN && !lines->polled)));
     if (n < 0)
-        return LINE_FAILED;
+        return lines->polled && errno == EAGAIN ? LINE_LATER : LINE_FAILED;
     lines->size += (size_t)n;
     lines->ended = n == 0;
     return LINE_READ;
 }
 
+/* The line that ends here, or at the end of all. */
+static enum line take_line(struct lines *lines, size_t size, bool at_end)
+{
+    bool too_long = lines->too_long || size > lines->most;
+    lines->data[lines->at + size] = '\0';
+    lines->at += size + at_end;
+    lines->looked = 0;
+    lines->too_long = false;
+    return too_long ? LINE_TOO_LONG : LINE_READ;
+}
+
 enum line lines_next(struct lines *lines, char **line, size_t *size)
 {
-    size_t looked = 0; /* bytes of this line that hold no end */
-    bool too_long = false;
     for (;;) {
         size_t left = lines->size - lines->at;
         char *begin = lines->data ? lines->data + lines->at : NULL;
-        char *end = left > looked ? memchr(begin + looked, lines->end,
-                                           left - looked)
-                                  : NULL;
+        char *end = left > lines->looked
+                        ? memchr(begin + lines->looked, lines->end,
+                                 left - lines->looked)
+                        : NULL;
         if (end || (lines->ended && left)) {
             *line = begin;
             *size = end ? (size_t)(end - begin) : left;
-            begin[*size] = '\0';
-            lines->at += *size + (end != NULL);
-            return too_long || *size > lines->most ? LINE_TOO_LONG : LINE_READ;
+            return take_line(lines, *size, end != NULL);
         }
-        if (lines->ended)
-            return too_long ? LINE_TOO_LONG : LINE_NONE;
-        looked = left;
+        if (lines->ended) {
+            bool cut = lines->too_long;
+            lines->too_long = false;
+            return cut ? LINE_TOO_LONG : LINE_NONE;
+        }
+        lines->looked = left;
         if (left > lines->most) { /* only its end is of interest */
-            too_long = true;
+            lines->too_long = true;
             lines->at = lines->size;
-            looked = 0;
+            lines->looked = 0;
         }
         enum line status = read_more(lines);
         if (status != LINE_READ)

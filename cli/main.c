@@ -111,12 +111,12 @@ static int turn_many(const struct options *opts)
     const char *why;
     const char *name = choose(opts, &why);
     struct err err;
+    if (opts->command == COMMAND_SERVE)
+        return exit_status(serve_run(opts, name));
     const struct backend *backend = backend_choose(name, &err);
     if (!backend)
         return no_device(name, EXIT_NO_DEVICE, &err);
-    return exit_status(opts->command == COMMAND_SERVE
-                           ? serve_run(opts, backend)
-                           : batch_run(opts, backend, why));
+    return exit_status(batch_run(opts, backend, why));
 }
 
 static int to_terminal(const struct options *opts)

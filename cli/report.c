@@ -94,7 +94,7 @@ static void json_job(FILE *out, const struct job *job,
                      const struct result *result, const struct err *err)
 {
     struct json json = { .out = out };
-    bool done = !err && !result->skipped;
+    bool done = !err && !result->skipped && result->from;
     json_open(&json, NULL, '{');
     if (job->id)
         json_raw(&json, "id", job->id, job->id_size);
@@ -179,10 +179,10 @@ bool report_is_due(const struct job *job, const struct result *result,
     return err || opts->json || opts->verbose || (told && !opts->quiet);
 }
 
-void report_answer(const struct job *job, const struct result *result,
-                   const struct err *err)
+void report_answer(FILE *out, const struct job *job,
+                   const struct result *result, const struct err *err)
 {
-    json_job(stdout, job, result, err);
+    json_job(out, job, result, err);
 }
 
 void report_plan(const struct job *job)

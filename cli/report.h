@@ -5,6 +5,8 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include <stdio.h>
+
 #include "cli/job.h"
 
 /* One line on stderr: "gimgxf: FILE: TEXT"; file may be NULL. */
@@ -22,10 +24,10 @@ void report_job(const struct job *job, const struct result *result,
 bool report_is_due(const struct job *job, const struct result *result,
                    const struct err *err);
 
-/* The same in JSON alone, on stdout; of a job that was not understood as far as
- * it was. */
-void report_answer(const struct job *job, const struct result *result,
-                   const struct err *err);
+/* The same in JSON alone, on `out`; of a job that was not understood as far as
+ * it was, and of one that is done without how, where result->from is NULL. */
+void report_answer(FILE *out, const struct job *job,
+                   const struct result *result, const struct err *err);
 
 /* What a job would do, on stdout. */
 void report_plan(const struct job *job);

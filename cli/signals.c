@@ -9,6 +9,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Places are never freed, so that a handler can follow the list at any time;
@@ -27,6 +30,12 @@ static const int ending[] = {
     SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL,
 };
 enum { ENDING = sizeof ending / sizeof *ending };
+
+/* What tells the child to end at once. */
+enum { SIGNAL_OF_PARENT = SIGUSR1 };
+
+/* The process that ends before we do; 0: there is none. */
+static _Atomic pid_t child;
 
 static atomic_bool asking;
 static atomic_int asked;
@@ -50,10 +59,30 @@ static void remove_pending(void)
     }
 }
 
+/* Milliseconds that a child has to remove its files. */
+enum { PATIENCE = 5000 };
+
+static void end_child(void)
+{
+    const struct timespec millisecond = { .tv_nsec = 1000000 };
+    pid_t pid = atomic_exchange(&child, 0);
+    if (!pid)
+        return;
+    kill(pid, SIGNAL_OF_PARENT);
+    for (int i = 0; i < PATIENCE; i++) {
+        if (waitpid(pid, NULL, WNOHANG))
+            return;
+        nanosleep(&millisecond, NULL);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 static void on_signal(int number)
 {
     if (only_asks(number))
         return;
+    end_child();
     remove_pending();
     signals_end(number);
 }
@@ -108,16 +137,66 @@ void signals_end(int number)
     _exit(128 + number);
 }
 
-bool signals_wait(int fd)
+int signals_poll(struct pollfd *fds, unsigned n, int known)
 {
-    struct pollfd readable = { .fd = fd, .events = POLLIN };
+    sigset_t before;
+    int ready = 0;
+    block(&before);
+    if (signals_asked() == known)
+        ready = ppoll(fds, n, NULL, &before);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ready < 0 && errno == EINTR ? 0 : ready;
+}
+
+/* ---- A child that ends with us ------------------------------------------- */
+
+pid_t signals_fork(void)
+{
     sigset_t before;
     block(&before);
-    while (!signals_asked() && ppoll(&readable, 1, NULL, &before) < 0 &&
-           errno == EINTR)
-        continue;
+    pid_t pid = fork();
+    if (pid == 0)
+        return 0; /* they stay blocked until signals_follow() */
+    atomic_store(&child, pid > 0 ? pid : 0);
+    int why = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return !signals_asked();
+    errno = why;
+    return pid;
+}
+
+void signals_follow(pid_t parent)
+{
+    static const int shared[] = { SIGHUP, SIGINT, SIGTERM };
+    struct sigaction action = { .sa_handler = on_signal };
+    sigset_t set;
+    atomic_store(&child, 0);
+    atomic_store(&asking, false);
+    for (int i = 0; i < 3; i++)
+        signal(shared[i], SIG_IGN);
+    sigfillset(&action.sa_mask);
+    sigaction(SIGNAL_OF_PARENT, &action, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGNAL_OF_PARENT);
+    if (getppid() != parent)
+        _exit(1);
+    sigemptyset(&set);
+    for (int i = 0; i < ENDING; i++)
+        sigaddset(&set, ending[i]);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int signals_wait_for(pid_t pid)
+{
+    sigset_t before;
+    siginfo_t info;
+    int status = 0;
+    /* While it waits, a signal may end us, and with us the child. */
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
+        continue;
+    block(&before);
+    atomic_store(&child, 0);
+    waitpid(pid, &status, 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
 }
 
 void signals_elsewhere(void)

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* From now on a signal that ends the program takes the half-written files with
  * it, and a closed pipe or a full disk is an error, not the end. Opens the
@@ -19,9 +20,11 @@ void signals_ask(void);
 /* The number of the signal that asked to end; 0: none has. */
 int signals_asked(void);
 
-/* Waits until there is something to read, or its end. False: a signal has asked
- * to end; none comes between this and the waiting. */
-bool signals_wait(int fd);
+/* poll() without a limit of time, which also returns, with 0, once
+ * signals_asked() is another than `known`; no signal comes between this and the
+ * waiting. Returns -1 if poll() fails. */
+struct pollfd;
+int signals_poll(struct pollfd *fds, unsigned n, int known);
 
 /* Ends the program by a signal, so that our parent sees what ended us. */
 _Noreturn void signals_end(int number);
@@ -29,6 +32,18 @@ _Noreturn void signals_end(int number);
 /* Blocks the signals that end us in the calling thread, for threads that shall
  * not be interrupted. */
 void signals_elsewhere(void);
+
+/* fork(), for a process that has no threads yet. A signal that ends the parent
+ * ends the child before. One child at a time. */
+pid_t signals_fork(void);
+
+/* In the child: signals that the terminal or a user sends to both are left to the
+ * parent; when that ends, however it ends, so does the child, and takes its
+ * half-written files with it. */
+void signals_follow(pid_t parent);
+
+/* Waits until the child has ended, and returns its wait status. */
+int signals_wait_for(pid_t child);
 
 /* A place for the name of a file that is not whole yet, which a signal has to
  * remove. NULL: no memory. */

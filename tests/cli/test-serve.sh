@@ -27,8 +27,11 @@ check 'statuses' diff - <(field status <answers) <<'END'
 "done"
 "done"
 "failed"
+"failed"
 "done"
 END
+check 'a blank line is answered' grep -qF \
+    '"error": "the line is blank; a job is a JSON object"' <(sed -n 3p answers)
 check 'the same as alone' same want.png a.png
 check 'the same as alone, with options' same want.jpg b.jpg
 check 'the error' grep -q '"error": "No such file or directory"' answers
@@ -43,15 +46,30 @@ printf '{"id": 5, "op": "copy", "input": "a.png", "output": "h.png", "options": 
 check 'what all jobs have cannot be taken back' \
     grep -q '^{"id": 5.*option \\"strip\\" was given to all jobs' answers
 
-# It ends by a signal, though its input does not.
+# It ends by a signal, though its input does not. The program itself is started
+# in the background: of a function $! would be a shell that waits for it.
 mkfifo endless
-gimgxf serve - <endless >answers &
-exec 7>endless
-sleep 0.2
-kill -TERM $! 2>/dev/null
-wait $! 2>/dev/null
-check 'SIGTERM while it waits' [ $? = 143 ]
-exec 7>&-
+for signal in TERM INT HUP; do
+    # Job control, as bash has what it starts in the background ignore SIGINT.
+    set -m
+    "$program" --backend "$GIMGXF_BACKEND" serve - <endless >answers &
+    pid=$!
+    set +m
+    exec 7>endless
+    head -n 1 jobs >&7
+    for ((i = 0; i < 200; i++)); do
+        [ ! -s answers ] || break
+        sleep 0.05
+    done
+    check "SIG$signal: it waits" [ "$(field status <answers)" = '"done"' ]
+    kill -s $signal $pid
+    # One that does not listen ends by another signal, and fails.
+    (sleep 20 && kill -KILL $pid) 2>/dev/null &
+    wait $pid 2>/dev/null
+    check "SIG$signal while it waits" [ $? = $((128 + $(kill -l $signal))) ]
+    kill $!
+    exec 7>&-
+done
 
 # NUL between jobs; then a job may have several lines.
 printf '{"op": "copy",\n"input": "a.png", "output": "e.png"}\0' >nul

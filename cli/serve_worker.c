@@ -1,0 +1,314 @@
+/* The worker process of serve. Jobs are read by its main thread and done on the
+ * threads of a crew, all of which share memory, processors and devices. */
+#include "cli/serve_worker.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "cli/crew.h"
+#include "cli/report.h"
+#include "cli/serve_job.h"
+
+struct worker_task {
+    struct job_message message;
+    char *text;
+    struct serve_job asked;
+    struct result result;
+    struct err err;
+    int status;
+};
+
+struct worker_process {
+    const struct options *opts;
+    const struct backend *backend;
+    struct runner *runner;
+    struct crew *crew;
+    struct serve_table *table;
+    unsigned window;
+    int fd;
+    pthread_mutex_t sending;
+    atomic_size_t to_do; /* jobs that were received and are not done */
+    atomic_bool alone;   /* the supervisor is gone */
+};
+
+static bool is_ending(void *context)
+{
+    struct worker_process *process = context;
+    return atomic_load(&process->table->ending) || atomic_load(&process->alone);
+}
+
+/* ---- Notes --------------------------------------------------------------- */
+
+static void note_step(struct worker_process *process,
+                      const struct worker_task *task, enum job_step step)
+{
+    atomic_store(&process->table->note[task->message.slot].step, step);
+}
+
+static void look_at_output(const char *name, struct output_state *state)
+{
+    struct stat st;
+    memset(state, 0, sizeof *state);
+    if (stat(name, &st))
+        return;
+    state->exists = true;
+    state->device = st.st_dev;
+    state->inode = st.st_ino;
+    state->size = (uint64_t)st.st_size;
+    state->modified[0] = st.st_mtim.tv_sec;
+    state->modified[1] = st.st_mtim.tv_nsec;
+    state->changed[0] = st.st_ctim.tv_sec;
+    state->changed[1] = st.st_ctim.tv_nsec;
+}
+
+struct noting {
+    struct worker_process *process;
+    const struct worker_task *task;
+};
+
+/* The note is complete before anything is written. */
+static int note_writing(const struct job *job, const struct result *result,
+                        struct bytes output, void *context, struct err *err)
+{
+    const struct noting *noting = context;
+    uint32_t slot = noting->task->message.slot;
+    (void)result, (void)output, (void)err;
+    look_at_output(job->output, &noting->process->table->note[slot].before);
+    note_step(noting->process, noting->task, JOB_WRITES);
+    return 0;
+}
+
+/* ---- Jobs that a process before this one was at -------------------------- */
+
+static void describe_end(int status, char *text, size_t size)
+{
+    if (WIFSIGNALED(status))
+        snprintf(text, size, "by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, size, "with status %d", WEXITSTATUS(status));
+}
+
+static bool was_written(const struct worker_task *task)
+{
+    const struct job_past *past = &task->message.past;
+    struct output_state now;
+    if (past->step != JOB_WRITES)
+        return past->step == JOB_WRITTEN;
+    look_at_output(task->asked.job.output, &now);
+    return memcmp(&now, &past->before, sizeof now) != 0;
+}
+
+/* Whether nothing is left to do but to answer. */
+static bool settle_past(struct worker_task *task)
+{
+    char end[80];
+    describe_end(task->message.status, end, sizeof end);
+    if (was_written(task)) {
+        warn(
+            &task->result.warnings,
+            "the process that did the job ended %s before it could answer; the "
+            "output was written",
+            end);
+        return true;
+    }
+    if (!task->message.only_tell)
+        return false;
+    task->status = fail(&task->err,
+                        "the job ended its process %s; the output "
+                        "was not written",
+                        end);
+    return true;
+}
+
+/* ---- Doing and answering ------------------------------------------------- */
+
+static void do_job(struct worker_process *process, unsigned worker,
+                   struct worker_task *task)
+{
+    struct noting noting = { process, task };
+    task->status = runner_do(process->runner, worker, &task->asked.job,
+                             atomic_load(&process->to_do), note_writing,
+                             &noting, &task->result, &task->err);
+    note_step(process, task, task->status ? JOB_BEGUN : JOB_WRITTEN);
+    crew_allow(process->crew, runner_wanted(process->runner));
+    if (task->message.again) {
+        char end[80];
+        describe_end(task->message.status, end, sizeof end);
+        warn(&task->result.warnings,
+             "done once more from the start: the process that did this job and "
+             "others ended %s",
+             end);
+    }
+}
+
+static void send_answer(struct worker_process *process,
+                        struct worker_task *task)
+{
+    struct answer_message message = { .slot = task->message.slot,
+                                      .failed = task->status != 0 };
+    struct job *job = &task->asked.job;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    job->opts = job->opts ? job->opts : process->opts;
+    job->backend = process->backend;
+    if (out) {
+        report_answer(out, job, &task->result,
+                      task->status ? &task->err : NULL);
+        if (fclose(out) || size > SERVE_ANSWER_MAX)
+            size = 0; /* the supervisor has an answer of its own for that */
+    }
+    message.size = (uint32_t)size;
+    pthread_mutex_lock(&process->sending);
+    bool sent = serve_send(process->fd, &message, sizeof message, text, size);
+    pthread_mutex_unlock(&process->sending);
+    if (!sent)
+        atomic_store(&process->alone, true);
+    free(text);
+}
+
+static void work(void *context, unsigned worker, void *argument)
+{
+    struct worker_process *process = context;
+    struct worker_task *task = argument;
+    if (!is_ending(process)) {
+        note_step(process, task, JOB_BEGUN);
+        bool settled = task->status != 0;
+        if (!settled && task->message.again)
+            settled = settle_past(task);
+        if (!settled)
+            do_job(process, worker, task);
+        send_answer(process, task);
+    }
+    atomic_fetch_sub(&process->to_do, 1);
+}
+
+static void end_task(void *context, void *argument)
+{
+    struct worker_task *task = argument;
+    (void)context;
+    serve_job_free(&task->asked);
+    free(task->text);
+}
+
+/* ---- Receiving ----------------------------------------------------------- */
+
+static int read_task(struct worker_process *process, struct worker_task *task)
+{
+    switch ((enum job_trouble)task->message.trouble) {
+    case JOB_TOO_LONG:
+        return fail(&task->err, "the job has more than %d bytes",
+                    (int)JSON_SIZE_MAX);
+    case JOB_NO_MEMORY:
+        return fail(&task->err, "no memory for a job");
+    case JOB_IS_TEXT:
+        break;
+    }
+    /* A text that ends the process is to be known for it. */
+    note_step(process, task, JOB_BEGUN);
+    int status = serve_job_read(&task->asked, task->text, task->message.size,
+                                process->opts, &task->err);
+    note_step(process, task, JOB_WAITS);
+    return status;
+}
+
+/* Receives a text and drops it. */
+static bool drop_text(int fd, size_t size)
+{
+    char some[4096];
+    while (size) {
+        size_t n = size < sizeof some ? size : sizeof some;
+        if (!serve_receive(fd, some, n))
+            return false;
+        size -= n;
+    }
+    return true;
+}
+
+/* Receives a job. Returns false if there are no more. */
+static bool next_task(struct worker_process *process, struct worker_task *task)
+{
+    struct job_message *message = &task->message;
+    if (!serve_receive(process->fd, message, sizeof *message))
+        return false;
+    task->text = malloc((size_t)message->size + 1);
+    if (!task->text)
+        message->trouble = JOB_NO_MEMORY;
+    if (task->text ? !serve_receive(process->fd, task->text, message->size)
+                   : !drop_text(process->fd, message->size)) {
+        free(task->text);
+        return false;
+    }
+    if (task->text)
+        task->text[message->size] = '\0';
+    task->status = read_task(process, task);
+    return true;
+}
+
+static void give_all(struct worker_process *process)
+{
+    struct worker_task *task;
+    while ((task = crew_room(process->crew, is_ending)) &&
+           next_task(process, task)) {
+        atomic_fetch_add(&process->to_do, 1);
+        crew_give(process->crew);
+    }
+}
+
+static enum outcome run_crew(struct worker_process *process)
+{
+    const struct answer_message ready = { .slot = SERVE_READY };
+    struct crew_opts opts = {
+        .workers = runner_workers(process->runner),
+        .task_size = sizeof(struct worker_task),
+        .window = process->window,
+        .work = work,
+        .tell = end_task,
+        .context = process,
+    };
+    process->crew = crew_open(&opts);
+    if (!process->crew) {
+        report_error(NULL, "the workers cannot be started");
+        return OUTCOME_FAILED;
+    }
+    crew_allow(process->crew, process->opts->threads);
+    if (serve_send(process->fd, &ready, sizeof ready, NULL, 0))
+        give_all(process);
+    crew_close(process->crew);
+    return OUTCOME_DONE;
+}
+
+static enum outcome no_device(const char *name, const struct backend *backend,
+                              const struct err *why)
+{
+    struct err text;
+    fail(&text, "--backend %s: %s", name, why->text);
+    report_error(NULL, text.text);
+    return backend ? outcome_without_lane(backend) : OUTCOME_NO_DEVICE;
+}
+
+enum outcome serve_work(const struct options *opts, const char *backend, int fd,
+                        struct serve_table *table, unsigned window)
+{
+    struct worker_process process = {
+        .opts = opts,
+        .table = table,
+        .window = window,
+        .fd = fd,
+    };
+    struct err err;
+    process.backend = backend_choose(backend, &err);
+    if (!process.backend ||
+        runner_open(&process.runner, opts, process.backend, SIZE_MAX, &err))
+        return no_device(backend, process.backend, &err);
+    pthread_mutex_init(&process.sending, NULL);
+    enum outcome outcome = run_crew(&process);
+    pthread_mutex_destroy(&process.sending);
+    runner_close(process.runner);
+    return outcome;
+}

@@ -1,0 +1,243 @@
+# Jobs of serve that end the process that does them: the others are answered, and
+# nothing is done twice in place. dies.c, loaded before the program, has it die.
+. "$ROOT/tests/cli/lib.sh"
+if ! ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o dies.so "$ROOT/tests/dies.c" \
+    -ldl 2>/dev/null; then
+    echo 'skipped: no compiler for dies.c'
+    check 'no compiler' true
+    finish
+    exit
+fi
+if nm -D "$program" 2>/dev/null | grep -q __tsan_init; then
+    echo 'skipped: the thread sanitizer wants to be loaded first'
+    check 'another runtime' true
+    finish
+    exit
+fi
+# What it says of a process that dies is not told here.
+export ASAN_OPTIONS=verify_asan_link_order=0:handle_segv=0
+
+field() {
+    grep -oE "\"$1\": (\"[^\"]*\"|[^,}]*)" | sed 's/^"[^"]*": //'
+}
+
+# job ID INPUT OUTPUT
+job() {
+    printf '{"id": %s, "op": "rotate90", "input": "%s", "output": "%s"}\n' "$@"
+}
+
+# serve: with dies.so.
+serve() {
+    LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve "$@" -
+}
+
+# worker PID: the process that does the jobs of this one.
+worker() {
+    local stat
+    for stat in /proc/[0-9]*/stat; do
+        sed -nE "s/^([0-9]+) \(gimgxf\) [^ ]+ $1 .*/\1/p" "$stat" 2>/dev/null
+    done
+}
+
+# eventually COMMAND...: whether it succeeds within some seconds.
+eventually() {
+    local i
+    for ((i = 0; i < 400; i++)); do
+        ! "$@" || return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+lines() {
+    [ "$(wc -l <"$1")" = "$2" ]
+}
+
+# marked WORD FILE: a PNG with this comment.
+marked() {
+    python3 - "$samples/f-rgb.png" "$@" <<'END'
+import struct, sys, zlib
+data = open(sys.argv[1], 'rb').read()
+text = b'tEXtComment\0' + sys.argv[2].encode()
+chunk = struct.pack('>I', len(text) - 4) + text
+chunk += struct.pack('>I', zlib.crc32(text))
+open(sys.argv[3], 'wb').write(data[:33] + chunk + data[33:])
+END
+}
+
+# reading N: whether N slow jobs have begun.
+reading() {
+    [ "$(cat reading 2>/dev/null | wc -c)" = "$1" ]
+}
+
+cp "$samples/f-rgb.png" a.png
+marked dies-by-11 dies.png
+marked dies-once once.png
+marked reads-slowly slow.png
+gimgxf rotate90 a.png want.png
+gimgxf rotate90 once.png want-once.png
+gimgxf rotate90 want.png want-twice.png
+by_11='the job ended its process by signal 11 (Segmentation fault); the output was not written'
+
+# Some of many.
+for ((i = 0; i < 60; i++)); do
+    case $((i % 10)) in
+    3) job $i dies.png o$i.png ;;
+    *) job $i a.png o$i.png ;;
+    esac
+done >jobs
+serve <jobs >answers 2>said
+check 'some of many: status' [ $? = 1 ]
+check 'some of many: all are answered, in order' \
+    cmp -s <(seq 0 59) <(field id <answers)
+check 'some of many: nothing on stderr' [ ! -s said ]
+for ((i = 0; i < 60; i++)); do
+    if [ $((i % 10)) = 3 ]; then
+        check "job $i fails" grep -qF "\"error\": \"$by_11\"" \
+            <(sed -n $((i + 1))p answers)
+        check "job $i writes nothing" absent o$i.png
+    else
+        check "job $i" same o$i.png want.png
+    fi
+done
+check 'some of many: the others are done' \
+    [ "$(field status <answers | grep -c done)" = 54 ]
+
+# One that comes when all is well again; the process is another one.
+touch once
+{
+    job 1 once.png p1.png
+    job 2 a.png p2.png
+} | serve >answers
+check 'killed once: what was under way is done again' \
+    [ "$(field id <answers | tr '\n' ' ')" = '1 2 ' ]
+check 'killed once: the other one' same p2.png want.png
+
+# In place, at any instant: once, or not at all and told.
+for when in dies-before- dies-after-; do
+    touch once
+    for ((i = 0; i < 20; i++)); do
+        cp a.png in$i.png
+        job $i in$i.png in$i.png
+    done >jobs
+    cp a.png ${when}1.png
+    job 20 ${when}1.png ${when}1.png >>jobs
+    serve -j 4 <jobs >answers
+    check "in place, $when: it died" absent once
+    check "in place, $when: all are answered, in order" \
+        cmp -s <(seq 0 20) <(field id <answers)
+    mv ${when}1.png in20.png
+    for ((i = 0; i <= 20; i++)); do
+        case $(sed -n $((i + 1))p answers | field status) in
+        '"done"') check "in place, $when$i: turned once" same in$i.png want.png ;;
+        *) check "in place, $when$i: not turned" same in$i.png a.png ;;
+        esac
+    done
+    check "in place, $when: the others are done" \
+        [ "$(field status <answers | head -n 20 | grep -c done)" = 20 ]
+done
+cp a.png dies-after-2.png
+touch once
+job 1 dies-after-2.png dies-after-2.png | serve >answers
+check 'written, but not answered' [ "$(field status <answers)" = '"done"' ]
+check 'written, but not answered: told' \
+    grep -q 'by signal 9 .* before it could answer; the output was written' answers
+check 'written, but not answered: once' same dies-after-2.png want.png
+cp a.png dies-before-2.png
+touch once
+job 1 dies-before-2.png dies-before-2.png | serve >answers
+check 'not written: told' grep -q 'by signal 9 .*; the output was not written' \
+    answers
+check 'not written' same dies-before-2.png a.png
+
+# From outside: while it works, and while it waits.
+mkfifo endless
+LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve -j 2 - \
+    <endless >answers 2>said &
+server=$!
+exec 7>endless
+job 1 a.png q1.png >&7
+check 'from outside: a job' eventually lines answers 1
+first=$(worker $server)
+kill -KILL "$first"
+job 2 a.png q2.png >&7
+check 'killed while it waits: the next job' eventually lines answers 2
+check 'killed while it waits: done' same q2.png want.png
+second=$(worker $server)
+check 'killed while it waits: another process' [ "$first" != "$second" ]
+{
+    job 3 slow.png q3.png
+    job 4 slow.png q4.png
+    job 5 a.png q5.png
+} >&7
+check 'killed at work: it works' eventually reading 2
+kill -SEGV "$second"
+check 'killed at work: all are answered' eventually lines answers 5
+check 'killed at work: all are done' \
+    [ "$(field status <answers | grep -c done)" = 5 ]
+check 'killed at work: told' grep -q \
+    '"id": 3.*done once more from the start: .* ended by signal 11' answers
+rm -f reading
+job 6 slow.png q6.png >&7
+check 'killed at one job: it works' eventually reading 1
+kill -KILL "$(worker $server)"
+check 'killed at one job: it is answered' eventually lines answers 6
+check 'killed at one job: it fails' grep -q '"id": 6.*by signal 9 (Killed)' answers
+
+# SIGTERM finishes what has begun; a second one does not.
+rm -f reading
+job 7 slow.png q7.png >&7
+check 'SIGTERM at work: it works' eventually reading 1
+kill -TERM $server
+wait $server 2>/dev/null
+check 'SIGTERM at work: status' [ $? = 143 ]
+check 'SIGTERM at work: what had begun is answered' \
+    grep -q '"id": 7.*"status": "done"' answers
+check 'nothing on stderr' [ ! -s said ]
+exec 7>&-
+LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve - \
+    <endless >answers &
+server=$!
+exec 7>endless
+job 1 a.png r1.png >&7
+check 'a job' eventually lines answers 1
+rm -f reading
+job 2 slow.png r2.png >&7
+check 'SIGTERM twice: it works' eventually reading 1
+second=$(worker $server)
+kill -TERM $server
+sleep 0.1
+kill -TERM $server
+wait $server 2>/dev/null
+check 'SIGTERM twice: status' [ $? = 143 ]
+check 'SIGTERM twice: not answered' lines answers 1
+check 'SIGTERM twice: the process ended, too' [ ! -e "/proc/$second" ]
+exec 7>&-
+
+# Without its supervisor it ends.
+gone() {
+    [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
+}
+"$program" --backend "$GIMGXF_BACKEND" serve - <endless >answers &
+server=$!
+exec 7>endless
+job 1 a.png s1.png >&7
+check 'a job' eventually lines answers 1
+second=$(worker $server)
+check 'there is a process' [ -n "$second" ]
+disown $server # so that the shell says nothing of it
+kill -KILL $server
+check 'SIGKILL: the other process ends' eventually gone "$second"
+exec 7>&-
+
+# Nobody takes the answers.
+for ((i = 0; i < 300; i++)); do
+    job $i a.png t.png
+done >jobs
+set -o pipefail
+"$program" --backend "$GIMGXF_BACKEND" serve - <jobs | head -n 1 >/dev/null
+check 'a closed pipe' [ $? = 141 ]
+"$program" --backend "$GIMGXF_BACKEND" serve - <jobs 2>said >/dev/full
+check 'a full disk: status' [ $? = 1 ]
+check 'a full disk: told' grep -q 'standard output cannot be written' said
+finish
