@@ -284,6 +284,28 @@ static int turn_within(struct work *w, struct load_opts *load, struct err *err)
     return 0;
 }
 
+static struct orientation tags_of(const struct image *img)
+{
+    return img->meta ? img->meta->orientation : (struct orientation){ 0 };
+}
+
+/* All of them say the same afterwards. */
+static void warn_of_tags(struct work *w)
+{
+    struct orientation o = tags_of(&w->img);
+    if (!o.other || w->opts->ignore_orientation)
+        return;
+    if (o.value)
+        warn(&w->result->warnings,
+             "the orientation is %u, as %s says, although %s says %u", o.value,
+             orientation_place(o.place), orientation_place(o.other_place),
+             o.other);
+    else
+        warn(&w->result->warnings,
+             "the orientation %u does not count, since %s says it", o.other,
+             orientation_place(o.other_place));
+}
+
 static int stage_decode(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -306,6 +328,7 @@ static int stage_decode(struct work *w, struct err *err)
         return turn_within(w, &load, err);
     if (decode(w, &load, err))
         return -1;
+    warn_of_tags(w);
     if (opts->ignore_orientation && opts->strip && w->img.orientation != 1)
         return fail(err, "--strip would drop the orientation, %u, that "
                          "--ignore-orientation leaves",
@@ -323,7 +346,8 @@ static bool nothing_to_do(const struct work *w)
     const char *suffix = options_suffix(w->job->input);
     bool lost = opts->tolerant && result->warnings.count;
     bool same_tag = opts->ignore_orientation ||
-                    w->img.orientation == (w->tag ? w->tag : 1);
+                    (w->img.orientation == (w->tag ? w->tag : 1) &&
+                     !tags_of(&w->img).other);
     bool same_kind = !result->to->kinds ||
                      strcasecmp(suffix, w->job->format_name) == 0;
     return result->to == result->from && w->turn == XFORM_NONE && same_tag &&

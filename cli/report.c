@@ -258,11 +258,33 @@ static void tell_picture(const char *file, const struct image *img,
     if (meta && meta->jpeg.progressive)
         printf(", progressive");
     if (img->orientation != 1)
-        printf(", orientation %u (shown by %s)", img->orientation,
-               xform_name(xform_from_exif(img->orientation)));
+        printf(", orientation %u (shown by %s), as %s says", img->orientation,
+               xform_name(xform_from_exif(img->orientation)),
+               orientation_place(meta->orientation.place));
+    if (meta && meta->orientation.other)
+        printf(", although %s says %u",
+               orientation_place(meta->orientation.other_place),
+               meta->orientation.other);
     putchar('\n');
     if (meta)
         tell_parts(meta);
+}
+
+/* Where the orientation stands, and what another tag says instead. */
+static void json_tags(struct json *json, const struct meta *meta)
+{
+    const struct orientation o =
+        meta ? meta->orientation : (struct orientation){ 0 };
+    if (o.place)
+        json_string(json, "orientation_from", orientation_place(o.place));
+    else
+        json_null(json, "orientation_from");
+    if (!o.other)
+        return;
+    json_open(json, "orientation_other", '{');
+    json_number(json, "orientation", o.other);
+    json_string(json, "from", orientation_place(o.other_place));
+    json_close(json, '}');
 }
 
 static void json_picture(const char *file, const struct image *img,
@@ -283,6 +305,7 @@ static void json_picture(const char *file, const struct image *img,
         json_bool(&json, "float", img->cell == CELL_F32);
         json_number(&json, "maxval", img->maxval);
         json_number(&json, "orientation", img->orientation);
+        json_tags(&json, meta);
         json_bool(&json, "interlaced", meta && meta->interlaced);
         json_bool(&json, "progressive", meta && meta->jpeg.progressive);
         json_open(&json, "metadata", '[');
@@ -316,22 +339,26 @@ static void put_field(const char *text)
 void report_csv_head(void)
 {
     puts("input,format,width,height,color,alpha,channels,bits,float,maxval,"
-         "orientation,interlaced,progressive,bytes,error");
+         "orientation,orientation_from,interlaced,progressive,bytes,error");
 }
 
 static void csv_picture(const char *file, const struct image *img,
                         const struct result *result, const struct err *err)
 {
     const struct meta *meta = img->meta;
+    const struct orientation tags =
+        meta ? meta->orientation : (struct orientation){ 0 };
     put_field(file);
     if (err) {
-        printf(",,,,,,,,,,,,,,");
+        printf(",,,,,,,,,,,,,,,");
         put_field(err->text);
     } else {
-        printf(",%s,%u,%u,%s,%d,%u,%u,%d,%u,%u,%d,%d,%zu,", result->from->name,
+        const char *place = tags.place ? orientation_place(tags.place) : "";
+        printf(",%s,%u,%u,%s,%d,%u,%u,%d,%u,%u,%s,%d,%d,%zu,",
+               result->from->name,
                img->width, img->height, color_name(img->color), img->alpha,
                img->nplanes, image_bits(img), img->cell == CELL_F32,
-               img->maxval, img->orientation, meta && meta->interlaced,
+               img->maxval, img->orientation, place, meta && meta->interlaced,
                meta && meta->jpeg.progressive, result->bytes_in);
     }
     putchar('\n');

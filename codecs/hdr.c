@@ -110,6 +110,7 @@ static int take_size(struct image *img, struct bytes file, size_t *at,
         img->orientation = orientation(rows, columns);
     if (!img->orientation)
         return fail(err, "its size is malformed (%s)", line);
+    orientation_note(&img->meta->orientation, TAG_HEADER, img->orientation);
     *at += n;
     return 0;
 }

@@ -61,11 +61,14 @@ int segment_close(struct bytes *data, enum segment segment, struct bytes *body,
 int segment_add(struct meta *meta, unsigned marker, const void *data,
                 size_t size, struct err *err);
 
-/* Reads the orientation out of the segments into img. */
-void segments_note(struct image *img);
+/* Marks the segments that say how samples look. */
+void segments_note(struct meta *meta);
 
-/* The same, or 0 if none of them has a good one. */
-unsigned segments_orientation(const struct meta *meta);
+/* Fills meta->orientation. Fails only without memory. */
+int segments_orientation(struct meta *meta, struct err *err);
+
+/* Takes note of what XMP says of it. */
+int segments_note_xmp(struct meta *meta, struct err *err);
 
 /* Fills EXIF, XMP and comment of the meta. */
 int segments_to_neutral(struct image *img, struct err *err);

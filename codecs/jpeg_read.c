@@ -143,7 +143,10 @@ static void read_header(struct reader *r, struct bytes file)
         leave(r);
     }
     take_segments(r);
-    segments_note(r->img);
+    if (segments_orientation(r->img->meta, r->err))
+        leave(r);
+    unsigned orientation = r->img->meta->orientation.value;
+    r->img->orientation = orientation ? orientation : 1;
 }
 
 /* YCbCr stays YCbCr on its way to another JPEG: nothing is lost to rounding. */
@@ -405,7 +408,6 @@ static void trim(struct reader *r)
 
 static int take_guarded(struct reader *r)
 {
-    unsigned orientation = r->img->orientation;
     if (setjmp(r->out))
         return -1;
     coding_note_tables(r->img->meta, &r->d, r->img->nplanes);
@@ -416,8 +418,7 @@ static int take_guarded(struct reader *r)
     take_segments(r);
     if (trailer_take(r->img->meta, r->file, r->behind, r->err))
         return -1;
-    segments_note(r->img);
-    r->img->orientation = orientation;
+    segments_note(r->img->meta);
     if (!r->opts->neutral || r->opts->head_only)
         return 0;
     take_neutral(r);
@@ -462,7 +463,7 @@ static int look_guarded(struct reader *r, struct coded *coded,
     read_header(r, file);
     coded->width = r->d.image_width;
     coded->height = r->d.image_height;
-    coded->orientation = segments_orientation(r->img->meta);
+    coded->orientation = r->img->meta->orientation.value;
     coding_grains(coded, &r->d);
     return 0;
 }

@@ -116,22 +116,24 @@ static struct bytes body(const struct part *part, enum segment segment)
 }
 
 /* Readers take the first EXIF there is. */
-unsigned segments_orientation(const struct meta *meta)
+int segments_orientation(struct meta *meta, struct err *err)
 {
+    enum tag_place place = TAG_EXIF;
+    meta->orientation = (struct orientation){ 0 };
     for (size_t i = 0; i < meta->nparts; i++)
         if (segment_of(&meta->part[i]) == SEGMENT_EXIF) {
             struct bytes exif = body(&meta->part[i], SEGMENT_EXIF);
-            return exif_tag(exif.data, exif.size);
+            orientation_note(&meta->orientation, place,
+                             exif_tag(exif.data, exif.size));
+            place = TAG_MORE_EXIF;
         }
-    return 0;
+    return segments_note_xmp(meta, err);
 }
 
-void segments_note(struct image *img)
+void segments_note(struct meta *meta)
 {
-    unsigned orientation = segments_orientation(img->meta);
-    img->orientation = orientation ? orientation : 1;
-    for (size_t i = 0; i < img->meta->nparts; i++) {
-        struct part *part = &img->meta->part[i];
+    for (size_t i = 0; i < meta->nparts; i++) {
+        struct part *part = &meta->part[i];
         part->color = segment_of(part) == SEGMENT_ICC;
     }
 }

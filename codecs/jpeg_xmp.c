@@ -12,6 +12,7 @@
 #include "codecs/big.h"
 #include "codecs/md5.h"
 #include "codecs/packet.h"
+#include "codecs/xmp.h"
 #include "codecs/xml.h"
 
 /* Behind the head of a piece stand the GUID, the size of the whole and the
@@ -200,6 +201,15 @@ out:
     return status;
 }
 
+/* How many pieces at the begin of a list belong to one whole. */
+static size_t group_size(const struct piece *piece, size_t count)
+{
+    size_t n = 1;
+    while (n < count && !memcmp(piece_at(piece, 0), piece_at(&piece[n], 0), GUID))
+        n++;
+    return n;
+}
+
 /* The pieces may stand in any order (XMP specification, part 3, 1.1.3.1). */
 static int turn_more(struct bytes *out, const struct meta *meta,
                      const struct image *img, const struct save_opts *opts,
@@ -211,15 +221,64 @@ static int turn_more(struct bytes *out, const struct meta *meta,
         return fail(err, "no memory for Extended XMP");
     size_t count = find_pieces(piece, out, meta), end;
     for (size_t i = 0; i < count && status == 0; i = end) {
-        for (end = i + 1; end < count; end++)
-            if (memcmp(piece_at(&piece[i], 0), piece_at(&piece[end], 0), GUID))
-                break;
+        end = i + group_size(piece + i, count - i);
         status =
             turn_pieces(piece + i, end - i, out, meta, img, opts, lengths, err);
     }
     free(piece);
     return status;
 }
+
+/* ---- What XMP says of the orientation --------------------------------------*/
+
+static int note_pieces(const struct piece *piece, size_t count,
+                       struct orientation *o, struct err *err)
+{
+    struct bytes all = { 0 };
+    bool whole;
+    int status = join(&all, piece, count, &whole, err);
+    if (status == 0)
+        xmp_note(all.data, all.size, o);
+    bytes_free(&all);
+    return status;
+}
+
+/* The parts themselves, of which no copies are made here. */
+static int note_more(struct meta *meta, struct err *err)
+{
+    struct bytes *view = calloc(meta->nparts, sizeof *view);
+    struct piece *piece = calloc(meta->nparts, sizeof *piece);
+    int status = view && piece ? 0 : fail(err, "no memory for Extended XMP");
+    size_t end;
+    for (size_t i = 0; i < meta->nparts && status == 0; i++)
+        view[i] = (struct bytes){ .data = meta->part[i].data,
+                                  .size = meta->part[i].size };
+    size_t count = status == 0 ? find_pieces(piece, view, meta) : 0;
+    for (size_t i = 0; i < count && status == 0; i = end) {
+        end = i + group_size(piece + i, count - i);
+        status = note_pieces(piece + i, end - i, &meta->orientation, err);
+    }
+    free(piece);
+    free(view);
+    return status;
+}
+
+int segments_note_xmp(struct meta *meta, struct err *err)
+{
+    bool more = false;
+    size_t lead;
+    segment_head(SEGMENT_XMP, &lead);
+    for (size_t i = 0; i < meta->nparts; i++) {
+        const struct part *part = &meta->part[i];
+        enum segment segment = segment_of(part);
+        if (segment == SEGMENT_XMP)
+            xmp_note(part->data + lead, part->size - lead, &meta->orientation);
+        more = more || segment == SEGMENT_XMP_MORE;
+    }
+    return more ? note_more(meta, err) : 0;
+}
+
+/* ---- All of it ------------------------------------------------------------*/
 
 int segments_turn_xmp(struct bytes *out, const struct meta *meta,
                       const struct image *img, const struct save_opts *opts,

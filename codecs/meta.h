@@ -11,6 +11,7 @@
 #include "codecs/bytes.h"
 #include "codecs/err.h"
 #include "codecs/layout.h"
+#include "codecs/orientation.h"
 #include "codecs/xform.h"
 
 struct codec;
@@ -37,6 +38,8 @@ struct meta {
     struct part *part;
     size_t nparts, room;
 
+    struct orientation orientation; /* what all tags say; that of the image is
+                                       what counts, or 1 */
     struct bytes icc;     /* a profile, as ICC.1 has it */
     struct bytes exif;    /* from the TIFF header on */
     struct bytes xmp;     /* the packet, UTF-8 */

@@ -47,9 +47,16 @@ int idats_write(struct bytes *file, const struct image *img, int level,
 
 /* ---- Chunks --------------------------------------------------------------- */
 
-/* Marks the parts that say how samples look, and reads transparency, palette
- * alpha and orientation out of them into img and its meta. */
+/* Marks the parts that say how samples look, and reads transparency and palette
+ * alpha out of them into img and its meta. */
 void chunks_note(struct image *img);
+
+/* Reads the orientation out of the parts into img and its meta. Fails only
+ * without memory. */
+int chunks_orientation(struct image *img, struct err *err);
+
+/* Whether a chunk of this type and data may tell an orientation. */
+bool chunk_may_orient(const uint8_t type[4], const uint8_t *data, size_t size);
 
 /* Fills the neutral fields of the meta. Profiles and texts that are damaged, or
  * inflate to more than any program writes, are an error, or, tolerant, left with

@@ -11,6 +11,7 @@
 #include "codecs/packet.h"
 #include "codecs/profile.h"
 #include "codecs/thumbnail.h"
+#include "codecs/xmp.h"
 
 /* What a chunk is to a turn, and to --strip. */
 enum kind {
@@ -58,6 +59,9 @@ static enum kind kind_of(const struct part *part)
 /* No profile and no text is larger; a bomb of 100 KB would be. */
 enum { INFLATED_MAX = 64 << 20 };
 
+/* Why a text could not be read: it is damaged, or there was no memory. */
+enum { DAMAGED = -1, NO_MEMORY = -2 };
+
 /* Fills `out`, which is empty, with what `size` bytes of a zlib stream inflate
  * to. It stays empty on failure. */
 static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
@@ -65,12 +69,16 @@ static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
 {
     z_stream z = { .next_in = (z_const Bytef *)data };
     int status = Z_OK;
-    if (size > UINT32_MAX || inflateInit(&z) != Z_OK)
-        return fail(err, "no memory to inflate a chunk");
+    bool memory = size <= UINT32_MAX && inflateInit(&z) == Z_OK;
+    if (!memory) {
+        fail(err, "no memory to inflate a chunk");
+        return NO_MEMORY;
+    }
     z.avail_in = (uInt)size;
     while (status == Z_OK && out->size < INFLATED_MAX) {
         enum { STEP = 1 << 16 };
-        if (!bytes_reserve(out, STEP))
+        memory = bytes_reserve(out, STEP);
+        if (!memory)
             break;
         z.next_out = out->data + out->size;
         z.avail_out = STEP;
@@ -80,10 +88,13 @@ static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
     inflateEnd(&z);
     if (status == Z_STREAM_END)
         return 0;
-    fail(err, out->size >= INFLATED_MAX ? "a chunk inflates to more than 64 MiB"
-                                        : "a compressed chunk is damaged");
+    memory = memory && status != Z_MEM_ERROR;
+    fail(err, !memory                     ? "no memory to inflate a chunk"
+              : out->size >= INFLATED_MAX ? "a chunk inflates to more than "
+                                            "64 MiB"
+                                          : "a compressed chunk is damaged");
     bytes_free(out);
-    return -1;
+    return memory ? DAMAGED : NO_MEMORY;
 }
 
 static int deflate_to(struct bytes *out, const uint8_t *data, size_t size,
@@ -155,7 +166,10 @@ static int text_of(const struct part *part, struct bytes *text, struct err *err)
     size_t size = part->size - begin;
     if (deflated)
         return inflate_to(text, data, size, err);
-    return bytes_append(text, data, size) ? 0 : fail(err, "no memory");
+    if (bytes_append(text, data, size))
+        return 0;
+    fail(err, "no memory for a text");
+    return NO_MEMORY;
 }
 
 /* ---- What is read out of chunks ---------------------------------------- */
@@ -182,8 +196,6 @@ static void note_transparency(struct image *img, const struct part *part)
 void chunks_note(struct image *img)
 {
     struct meta *meta = img->meta;
-    bool seen = false; /* readers take the first EXIF there is */
-    img->orientation = 1;
     for (size_t i = 0; i < meta->nparts; i++) {
         struct part *part = &meta->part[i];
         enum kind kind = kind_of(part);
@@ -192,10 +204,64 @@ void chunks_note(struct image *img)
                         kind == KIND_TIED || strcmp(part->name, "sBIT") == 0;
         if (kind == KIND_ALPHA)
             note_transparency(img, part);
-        if (kind == KIND_EXIF && !seen)
-            img->orientation = exif_orientation(part->data, part->size);
-        seen = seen || kind == KIND_EXIF;
     }
+}
+
+/* A damaged text says nothing. */
+static int note_text(struct orientation *o, const struct part *part,
+                     enum tag_place *exif, struct err *err)
+{
+    struct bytes text = { 0 };
+    bool xmp = is_xmp(part);
+    int status = 0;
+    if (!xmp && !is_raw_profile(part))
+        return 0;
+    switch (text_of(part, &text, err)) {
+    case NO_MEMORY:
+        return -1;
+    case DAMAGED:
+        return 0;
+    }
+    if (xmp)
+        xmp_note(text.data, text.size, o);
+    else
+        status = raw_profile_note(text.data, text.size, o, exif, err);
+    bytes_free(&text);
+    return status;
+}
+
+/* Readers take the first EXIF there is, and a chunk of its own before a text. */
+int chunks_orientation(struct image *img, struct err *err)
+{
+    struct orientation *o = &img->meta->orientation;
+    const struct meta *meta = img->meta;
+    enum tag_place exif = TAG_EXIF;
+    *o = (struct orientation){ 0 };
+    for (size_t i = 0; i < meta->nparts; i++) {
+        const struct part *part = &meta->part[i];
+        if (kind_of(part) == KIND_EXIF) {
+            orientation_note(o, exif, exif_tag(part->data, part->size));
+            exif = TAG_MORE_EXIF;
+        }
+        if (kind_of(part) == KIND_ORIENT && part->size == 1 &&
+            *part->data >= 1 && *part->data <= 8)
+            orientation_note(o, TAG_ORNT, *part->data);
+    }
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (kind_of(&meta->part[i]) == KIND_TEXT &&
+            note_text(o, &meta->part[i], &exif, err))
+            return -1;
+    img->orientation = o->value ? o->value : 1;
+    return 0;
+}
+
+bool chunk_may_orient(const uint8_t type[4], const uint8_t *data, size_t size)
+{
+    struct part part = { .data = (uint8_t *)(uintptr_t)data, .size = size };
+    memcpy(part.name, type, 4);
+    enum kind kind = kind_of(&part);
+    return kind == KIND_EXIF || kind == KIND_ORIENT ||
+           (kind == KIND_TEXT && (is_xmp(&part) || is_raw_profile(&part)));
 }
 
 static int profile_to_neutral(struct meta *meta, struct part *part,

@@ -205,18 +205,17 @@ static void read_rows(struct reader *r)
         }
 }
 
-/* Whether the orientation is known before the samples are read: there is EXIF
- * before them, or none behind. */
+/* Whether the orientation is known before the samples are read: EXIF before them
+ * tells it, or nothing behind does. */
 static bool orientation_known(const struct reader *r)
 {
     const uint8_t *at = r->span[2].at;
     size_t size = r->span[2].size;
-    for (size_t i = 0; i < r->img->meta->nparts; i++)
-        if (strcmp(r->img->meta->part[i].name, "eXIf") == 0)
-            return true;
+    if (r->img->meta->orientation.place == TAG_EXIF)
+        return true;
     for (size_t whole; size >= 12; at += whole, size -= whole) {
         whole = 12 + idat_size(at);
-        if (memcmp(at + 4, "eXIf", 4) == 0 || whole > size)
+        if (whole > size || chunk_may_orient(at + 4, at + 8, whole - 12))
             return false;
     }
     return true;
@@ -226,6 +225,8 @@ static void read_idats(struct reader *r)
 {
     const struct turner *turner = r->opts->turner;
     chunks_note(r->img);
+    if (chunks_orientation(r->img, r->err))
+        png_longjmp(r->png, 1);
     if (rows_open(&r->rows, r->img, orientation_known(r) ? turner : NULL,
                   r->opts->mem, r->err))
         png_longjmp(r->png, 1);
@@ -331,7 +332,8 @@ static int read_whole(struct image *img, struct bytes file, struct idats idats,
     status = read_guarded(&r);
     if (status == 0) {
         chunks_note(img);
-        if (opts->neutral && !opts->head_only)
+        status = chunks_orientation(img, err);
+        if (status == 0 && opts->neutral && !opts->head_only)
             status = chunks_to_neutral(img, opts, err);
     }
 out:

@@ -90,19 +90,26 @@ static void write_block(struct text text, const uint8_t *block, size_t length)
 }
 
 /* Behind the sign of an APP1 segment (EXIF 2.3, 4.7.2; XMP specification, part
- * 3, 1.1.3), or without one. */
+ * 3, 1.1.3), or without one: how many bytes the sign has, and what follows. */
+static size_t sign_of(const uint8_t *block, size_t size, bool *is_xmp)
+{
+    static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/";
+    size_t skip = size > 6 && !memcmp(block, exif, 6) ? 6 : 0;
+    if (size > sizeof xmp && memcmp(block, xmp, sizeof xmp) == 0)
+        skip = sizeof xmp;
+    *is_xmp = skip == sizeof xmp || block[0] == '<';
+    return skip;
+}
+
 static void turn_block(uint8_t *block, size_t size, enum xform t,
                        unsigned orientation, uint32_t width, uint32_t height)
 {
-    static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/";
-    if (size > sizeof xmp && memcmp(block, xmp, sizeof xmp) == 0) {
-        xmp_turn(block + sizeof xmp, size - sizeof xmp, t, orientation);
-    } else if (block[0] == '<') {
-        xmp_turn(block, size, t, orientation);
-    } else {
-        size_t skip = size > 6 && !memcmp(block, exif, 6) ? 6 : 0;
+    bool xmp;
+    size_t skip = sign_of(block, size, &xmp);
+    if (xmp)
+        xmp_turn(block + skip, size - skip, t, orientation);
+    else
         exif_turn(block + skip, size - skip, t, orientation, width, height);
-    }
 }
 
 void raw_profile_turn(uint8_t *data, size_t size, enum xform t,
@@ -118,4 +125,27 @@ void raw_profile_turn(uint8_t *data, size_t size, enum xform t,
         write_block(text, block, length);
     }
     free(block);
+}
+
+int raw_profile_note(const uint8_t *data, size_t size, struct orientation *o,
+                     enum tag_place *exif, struct err *err)
+{
+    struct text text = { .data = (uint8_t *)(uintptr_t)data, .size = size };
+    size_t length;
+    bool xmp;
+    if (!read_head(&text, &length))
+        return 0;
+    uint8_t *block = calloc(length, 1);
+    if (!block)
+        return fail(err, "no memory for a text");
+    bool read = read_block(text, block, length);
+    size_t skip = sign_of(block, length, &xmp);
+    if (read && xmp)
+        xmp_note(block + skip, length - skip, o);
+    if (read && !xmp) {
+        orientation_note(o, *exif, exif_tag(block + skip, length - skip));
+        *exif = TAG_MORE_EXIF;
+    }
+    free(block);
+    return 0;
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codecs/err.h"
+#include "codecs/orientation.h"
 #include "codecs/xform.h"
 
 /* exif_turn() or xmp_turn() for the block in such a text, as inflated. The size
@@ -16,5 +18,11 @@
  * or there is no memory. */
 void raw_profile_turn(uint8_t *text, size_t size, enum xform t,
                       unsigned orientation, uint32_t width, uint32_t height);
+
+/* Takes note of the orientation in such a text. *exif is where EXIF in it counts
+ * to be, and TAG_MORE_EXIF afterwards if it was EXIF. Fails only without
+ * memory. */
+int raw_profile_note(const uint8_t *text, size_t size, struct orientation *o,
+                     enum tag_place *exif, struct err *err);
 
 #endif

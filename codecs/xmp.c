@@ -27,7 +27,7 @@ static size_t find_digit(const uint8_t *packet, const struct token *token,
     return good ? value.at : 0;
 }
 
-unsigned xmp_orientation(const uint8_t *packet, size_t size)
+void xmp_note(const uint8_t *packet, size_t size, struct orientation *o)
 {
     struct scan scan = { .text = packet, .size = size };
     struct token token;
@@ -36,9 +36,15 @@ unsigned xmp_orientation(const uint8_t *packet, size_t size)
     while (xml_next(&scan, &token)) {
         size_t digit = find_digit(packet, &token, spaces);
         if (digit)
-            return packet[digit] - '0';
+            orientation_note(o, TAG_XMP, packet[digit] - '0');
     }
-    return 0;
+}
+
+unsigned xmp_orientation(const uint8_t *packet, size_t size)
+{
+    struct orientation o = { 0 };
+    xmp_note(packet, size, &o);
+    return o.value;
 }
 
 /* The two properties of a pair differ in one letter of their names: what was

@@ -8,10 +8,14 @@
 
 #include "codecs/bytes.h"
 #include "codecs/err.h"
+#include "codecs/orientation.h"
 #include "codecs/xform.h"
 
 /* The first tiff:Orientation that is good, 1..8; 0 if there is none. */
 unsigned xmp_orientation(const uint8_t *packet, size_t size);
+
+/* Takes note of every tiff:Orientation that is good. */
+void xmp_note(const uint8_t *packet, size_t size, struct orientation *o);
 
 /* Makes the packet true after the stored pixels were turned by t: sizes and
  * densities. tiff:Orientation, wherever it stands, says `orientation`

@@ -1,0 +1,97 @@
+# Wherever the orientation stands, it is folded into the turn, and says 1 from
+# then on: EXIF, XMP in all its forms, the texts and the chunk of ImageMagick. What
+# is expected is worked out in Python, pixel by pixel.
+. "$ROOT/tests/cli/lib.sh"
+pictures="python3 $ROOT/tests/tagged_pictures.py"
+
+# pixels SEED: a PPM of 16 x 24 pixels, all whole blocks of a JPEG.
+python3 -c 'import sys
+sys.stdout.buffer.write(b"P6\n16 24\n255\n" + bytes(
+    (x * 13 + y * 7 + c * 50) % 256
+    for y in range(24) for x in range(16) for c in range(3)))' >stored.ppm
+gimgxf -q copy stored.ppm stored.png
+gimgxf -q copy stored.ppm stored.jpg
+gimgxf -q copy stored.jpg jpeg.ppm
+mkdir in out ppm
+check 'made' $pictures make stored.jpg stored.png in
+while read -r n op; do
+    $pictures turn "$n" stored.ppm "shown-$n.ppm"
+    gimgxf -q "$op" stored.jpg shown.jpg
+    gimgxf -q copy shown.jpg "shown-jpeg-$n.ppm"
+done <<'END'
+1 copy
+2 fliph
+3 rotate180
+4 flipv
+5 transpose
+6 rotate90
+7 transverse
+8 rotate270
+END
+
+# Of files EXIF-6-XMP-1 two tags do not agree, and a warning says so.
+gimgxf -d out upright in/* 2>stderr
+check 'all are done' [ "$(ls out | wc -l)" = "$(ls in | wc -l)" ]
+for file in in/*; do
+    name=${file#in/}
+    place=${name%%-*} rest=${name#*-}
+    n=${rest%%-*}
+    suffix=${name##*.}
+    gimgxf info --json "$file" >told 2>/dev/null
+    check "$name: the orientation" grep -q "\"orientation\": $n," told
+    check "$name: its place" \
+        grep -q "\"orientation_from\": \"$place\"" told
+    gimgxf -q copy "out/$name" "ppm/$name.ppm"
+    want=shown-$n.ppm
+    [ "$suffix" = png ] || want=shown-jpeg-$n.ppm
+    check "$name: as it is shown" same "$want" "ppm/$name.ppm"
+    gimgxf -q copy "$file" direct.ppm
+    if [ "$suffix" = png ]; then
+        check "$name: as a PPM" same "$want" direct.ppm
+    fi
+    gimgxf info --json "out/$name" >told 2>/dev/null
+    check "$name: says 1" grep -q '"orientation": 1,' told
+    check "$name: no other" [ -z "$(grep orientation_other told)" ]
+    rm -f kept."$suffix"
+    gimgxf -q --ignore-orientation rotate180 "$file" "kept.$suffix" 2>/dev/null
+    gimgxf info --json "kept.$suffix" >told 2>/dev/null
+    check "$name: left alone" grep -q "\"orientation\": $n," told
+    count=$(grep -c "^gimgxf: $file: warning" stderr)
+    case $rest in
+    *-XMP-*)
+        other=${rest#*-XMP-}
+        said="gimgxf: $file: warning: the orientation is $n, as EXIF says,"
+        said="$said although XMP says ${other%%[-.]*}"
+        check "$name: one warning" [ "$count" = 1 ]
+        check "$name: the warning" grep -qxF "$said" stderr
+        ;;
+    *) check "$name: no warning" [ "$count" = 0 ] ;;
+    esac
+done
+gives 0 '' info in/XMP-6-attribute.jpg
+check 'info in words' grep -qF \
+    'orientation 6 (shown by rotate90), as XMP says' stdout
+gimgxf info in/EXIF-6-XMP-1.jpg >stdout
+check 'info of two' grep -qF 'as EXIF says, although XMP says 1' stdout
+for suffix in jpg png; do
+    gives 1 "gimgxf: in/XMP-6-attribute.$suffix: --strip would drop the orientation, 6, that --ignore-orientation leaves" \
+        --ignore-orientation --strip rotate180 "in/XMP-6-attribute.$suffix" no.$suffix
+done
+
+# --edge and --json know it before a pixel is decoded.
+python3 -c 'print("P6 21 19 255\n" + 3 * 21 * 19 * "y", end="")' >odd.ppm
+gimgxf -q copy odd.ppm odd.jpg
+mkdir odd
+$pictures make odd.jpg stored.png odd
+gimgxf --json --edge fail rotate90 odd/XMP-8-attribute.jpg out.jpg >told 2>&1
+check 'two turns that undo each other' grep -q '"how": "lossless"' told
+gimgxf --edge fail copy odd/XMP-6-attribute.jpg out.jpg 2>stderr
+check 'one that leaves a rest' grep -q 'without loss' stderr
+if command -v exiftool >/dev/null; then
+    exiftool -q -T -n -Orientation -XMP-tiff:Orientation out | tr -d ' ' >told
+    check 'exiftool of all' [ "$(wc -l <told)" = "$(ls out | wc -l)" ]
+    check 'exiftool: all say 1' [ -z "$(grep '[2-8]' told)" ]
+else
+    echo 'skipped: exiftool'
+fi
+finish

@@ -1,0 +1,176 @@
+"""Pictures that say their orientation in all the places there are.
+
+    tagged_pictures.py make JPEG PNG DIR    puts tags into copies of both
+    tagged_pictures.py turn N PNM OUT       a PPM as orientation N has it shown
+
+Names in DIR say what a viewer has to see, and what has to be said:
+PLACES-VALUE[-OTHER].jpg, where the first place counts.
+"""
+import os
+import struct
+import sys
+import zlib
+
+TIFF = 'http://ns.adobe.com/tiff/1.0/'
+EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
+
+
+def exif(n):
+    return (b'MM\0*\0\0\0\x08\0\2' + struct.pack('>HHIHH', 0x0112, 3, 1, n, 0) +
+            struct.pack('>HHIHH', 0x0128, 3, 1, 2, 0) + b'\0\0\0\0')
+
+
+def xmp(n, element=False, prefix='tiff', more=''):
+    inner = '>' if element else ' %s:Orientation="%d">' % (prefix, n)
+    if element:
+        inner += '<%s:Orientation> %d </%s:Orientation>' % (prefix, n, prefix)
+    return ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf='
+            '"http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description'
+            ' rdf:about="" xmlns:%s="%s"%s%s</rdf:Description></rdf:RDF>'
+            '</x:xmpmeta>' % (prefix, TIFF, more, inner)).encode()
+
+
+def segment(marker, body):
+    return bytes((0xff, marker)) + struct.pack('>H', len(body) + 2) + body
+
+
+def app1_exif(n):
+    return segment(0xe1, b'Exif\0\0' + exif(n))
+
+
+def app1_xmp(packet):
+    return segment(0xe1, b'http://ns.adobe.com/xap/1.0/\0' + packet)
+
+
+def extended(n):
+    """The word stands across the end of a piece."""
+    whole = xmp(n, True)
+    cut = whole.index(b'entation')
+    guid = b'0123456789ABCDEF' * 2
+    made = app1_xmp(xmp(0, more=' xmlns:xmpNote="http://ns.adobe.com/xmp/note/"'
+                        ' xmpNote:HasExtendedXMP="%s"' % guid.decode()))
+    for at, part in ((cut, whole[cut:]), (0, whole[:cut])):
+        made += segment(0xe1, EXTENSION + guid +
+                        struct.pack('>II', len(whole), at) + part)
+    return made
+
+
+def chunk(name, body):
+    return (struct.pack('>I', len(body)) + name + body +
+            struct.pack('>I', zlib.crc32(name + body)))
+
+
+def itxt(packet, packed=False):
+    body = b'XML:com.adobe.xmp\0' + bytes((packed, 0)) + b'\0\0'
+    return chunk(b'iTXt', body + (zlib.compress(packet) if packed else packet))
+
+
+def profile(kind, block, packed=True):
+    text = ('\n%s\n%8d\n%s\n' % (kind, len(block), block.hex())).encode()
+    key = b'Raw profile type ' + kind.encode() + b'\0'
+    if packed:
+        return chunk(b'zTXt', key + b'\0' + zlib.compress(text))
+    return chunk(b'tEXt', key + text)
+
+
+def app1(block, is_xmp):
+    head = b'http://ns.adobe.com/xap/1.0/\0' if is_xmp else b'Exif\0\0'
+    return head + block
+
+
+# What stands before the pixels; behind them; the place that counts.
+JPEGS = {
+    'exif': (lambda n: app1_exif(n), 'EXIF'),
+    'attribute': (lambda n: app1_xmp(xmp(n)), 'XMP'),
+    'element': (lambda n: app1_xmp(xmp(n, True, 't')), 'XMP'),
+    'extended': (extended, 'XMP'),
+    'empty-exif': (lambda n: segment(0xe1, b'Exif\0\0') + app1_xmp(xmp(n)),
+                   'XMP'),
+    'both': (lambda n: app1_xmp(xmp(n)) + app1_exif(n), 'EXIF'),
+}
+PNGS = {
+    'exif': (lambda n: chunk(b'eXIf', exif(n)), 'EXIF'),
+    'attribute': (lambda n: itxt(xmp(n)), 'XMP'),
+    'element': (lambda n: itxt(xmp(n, True), True), 'XMP'),
+    'rawexif': (lambda n: profile('exif', app1(exif(n), False)), 'EXIF'),
+    'rawapp1': (lambda n: profile('APP1', app1(exif(n), False), False), 'EXIF'),
+    'rawxmp': (lambda n: profile('xmp', xmp(n)), 'XMP'),
+    'rawapp1xmp': (lambda n: profile('APP1', app1(xmp(n), True)), 'XMP'),
+    'ornt': (lambda n: chunk(b'orNT', bytes((n,))), 'orNT'),
+    'both': (lambda n: itxt(xmp(n)) + chunk(b'eXIf', exif(n)), 'EXIF'),
+}
+
+
+def contradictions():
+    """Name, the JPEG's segments, the PNG's chunks before and behind."""
+    for n, other in ((6, 1), (1, 6), (3, 8)):
+        yield ('EXIF-%d-XMP-%d' % (n, other),
+               app1_xmp(xmp(other)) + app1_exif(n),
+               chunk(b'eXIf', exif(n)), itxt(xmp(other)))
+        yield ('EXIF-%d-XMP-%d-b' % (n, other),
+               app1_exif(n) + app1_xmp(xmp(other, True)),
+               itxt(xmp(other, True)), chunk(b'eXIf', exif(n)))
+
+
+def write(folder, name, data):
+    with open(os.path.join(folder, name), 'wb') as f:
+        f.write(data)
+
+
+def make(jpeg, png, folder):
+    with open(jpeg, 'rb') as f:
+        jpeg = f.read()
+    with open(png, 'rb') as f:
+        png = f.read()
+    end = len(png) - 12  # where IEND is
+    for n in range(1, 9):
+        for name, (made, place) in JPEGS.items():
+            write(folder, '%s-%d-%s.jpg' % (place, n, name),
+                  jpeg[:2] + made(n) + jpeg[2:])
+        for name, (made, place) in PNGS.items():
+            write(folder, '%s-%d-%s.png' % (place, n, name),
+                  png[:33] + made(n) + png[33:])
+            write(folder, '%s-%d-%s-behind.png' % (place, n, name),
+                  png[:end] + made(n) + png[end:])
+    for name, segments, before, behind in contradictions():
+        write(folder, name + '.jpg', jpeg[:2] + segments + jpeg[2:])
+        write(folder, name + '.png',
+              png[:33] + before + png[33:end] + behind + png[end:])
+
+
+# Where the pixel x, y of the picture as shown stands in the stored one of
+# w x h, by the definition of the tag (EXIF 2.3, Orientation).
+SHOWN = {
+    1: lambda x, y, w, h: (x, y), 2: lambda x, y, w, h: (w - 1 - x, y),
+    3: lambda x, y, w, h: (w - 1 - x, h - 1 - y),
+    4: lambda x, y, w, h: (x, h - 1 - y), 5: lambda x, y, w, h: (y, x),
+    6: lambda x, y, w, h: (y, h - 1 - x),
+    7: lambda x, y, w, h: (w - 1 - y, h - 1 - x),
+    8: lambda x, y, w, h: (w - 1 - y, x),
+}
+
+
+def turn(n, source, target):
+    with open(source, 'rb') as f:
+        data = f.read()
+    head = data.split(None, 4)
+    w, h = int(head[1]), int(head[2])
+    pixels = data[len(data) - 3 * w * h:]
+    tw, th = (h, w) if n > 4 else (w, h)
+    out = bytearray(b'P6\n%d %d\n255\n' % (tw, th))
+    for y in range(th):
+        for x in range(tw):
+            sx, sy = SHOWN[n](x, y, w, h)
+            out += pixels[3 * (sy * w + sx):][:3]
+    with open(target, 'wb') as f:
+        f.write(out)
+
+
+def main():
+    if sys.argv[1] == 'make':
+        make(*sys.argv[2:])
+    else:
+        turn(int(sys.argv[2]), *sys.argv[3:])
+
+
+main()
