@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/colors.h"
 #include "cuda/backend.h"
 
 /* The most pixels of a picture, unless --max-pixels says otherwise: more than
@@ -140,17 +141,8 @@ static int set_layout(struct options *o, const char *value, struct err *err)
 static int set_background(struct options *o, const char *value,
                           struct err *err)
 {
-    const char *digits = value + (*value == '#');
-    unsigned long rgb = strtoul(digits, NULL, 16);
-    if (strcmp(value, "white") == 0 || strcmp(value, "black") == 0)
-        rgb = *value == 'w' ? 0xffffff : 0;
-    else if (strlen(digits) != 6 ||
-             strspn(digits, "0123456789abcdefABCDEF") != 6)
-        return fail(err, "'%s' is not white, black or #RRGGBB", value);
     o->background = true;
-    for (int i = 0; i < 3; i++)
-        o->over[i] = rgb >> (16 - 8 * i) & 255;
-    return 0;
+    return color_parse(o->over, value, err);
 }
 
 static int set_max_pixels(struct options *o, const char *value,
@@ -365,7 +357,7 @@ static const struct row {
     { 0, "layout", "AXES", ABOUT_SHAPE, SET(set_layout),
       "of arrays: hwc, chw, nhw, nhwc, nchw or auto" },
     { 0, "background", "COLOR", ABOUT_SHAPE, SET(set_background),
-      "white, black or #RRGGBB below transparency" },
+      "a name of CSS, #RRGGBB or #RGB below transparency" },
     { 0, "tolerant", NULL, ABOUT_SHAPE, FLAG(tolerant),
       "take what can be read of a damaged file" },
     { 'd', "directory", "DIR", ABOUT_LIST, SET(set_directory),

@@ -1,7 +1,7 @@
 /* The orientation tags of a file: which of them counts, and whether they agree.
  *
- * A file may say in several places how it is to be shown. EXIF comes before XMP,
- * as viewers have it, and XMP before what single programs made up. */
+ * A file may say in several places how it is to be shown. EXIF comes before
+ * XMP, as viewers have it, and XMP before what single programs made up. */
 #ifndef CODECS_ORIENTATION_H
 #define CODECS_ORIENTATION_H
 

@@ -46,6 +46,31 @@ _gimgxf() {
         --recursive --files-from --null --include --exclude --update --dry-run
         --fail-fast --manifest --resume --shard --max-pixels --max-memory --backend --device
         --max-vram --threads --quiet --verbose --json --csv --help --version'
+    local colors='aliceblue antiquewhite aqua aquamarine azure beige bisque black
+        blanchedalmond blue blueviolet brown burlywood cadetblue
+        chartreuse chocolate coral cornflowerblue cornsilk crimson
+        cyan darkblue darkcyan darkgoldenrod darkgray darkgreen
+        darkgrey darkkhaki darkmagenta darkolivegreen darkorange
+        darkorchid darkred darksalmon darkseagreen darkslateblue
+        darkslategray darkslategrey darkturquoise darkviolet deeppink
+        deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite
+        forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray
+        green greenyellow grey honeydew hotpink indianred indigo ivory
+        khaki lavender lavenderblush lawngreen lemonchiffon lightblue
+        lightcoral lightcyan lightgoldenrodyellow lightgray lightgreen
+        lightgrey lightpink lightsalmon lightseagreen lightskyblue
+        lightslategray lightslategrey lightsteelblue lightyellow lime
+        limegreen linen magenta maroon mediumaquamarine mediumblue
+        mediumorchid mediumpurple mediumseagreen mediumslateblue
+        mediumspringgreen mediumturquoise mediumvioletred midnightblue
+        mintcream mistyrose moccasin navajowhite navy oldlace olive
+        olivedrab orange orangered orchid palegoldenrod palegreen
+        paleturquoise palevioletred papayawhip peachpuff peru pink
+        plum powderblue purple rebeccapurple red rosybrown royalblue
+        saddlebrown salmon sandybrown seagreen seashell sienna silver
+        skyblue slateblue slategray slategrey snow springgreen
+        steelblue tan teal thistle tomato turquoise violet wheat white
+        whitesmoke yellow yellowgreen'
     COMPREPLY=()
     _gimgxf_words
 
@@ -65,7 +90,7 @@ _gimgxf() {
         --edge) words='reencode trim tag fail' ;;
         --depth) words='8 16 float' ;;
         --layout) words='auto hwc chw nhw nhwc nchw' ;;
-        --background) words='white black' ;;
+        --background) words=$colors ;;
         --backend) words='auto cpu cuda' ;;
         --directory | -d)
             compopt -o filenames 2>/dev/null

@@ -22,13 +22,13 @@ gives 2 "gimgxf: --quality: '101' is not from 1 to 100" \
 gives 2 "gimgxf: --strip: 'some' is not 'all'" --strip=some copy "$in" o.png
 gives 2 "gimgxf: --depth: '12' is not 8, 16 or float" \
     --depth 12 copy "$in" o.png
-gives 2 "gimgxf: --background: '#12345' is not white, black or #RRGGBB" \
+gives 2 "gimgxf: --background: '#12345' is not a color; expected a name of CSS such as white, #RRGGBB or #RGB" \
     --background '#12345' copy "$in" o.png
 gives 2 "gimgxf: --max-pixels: '12Q' is no number" \
     --max-pixels 12Q copy "$in" o.png
 gives 2 "gimgxf: --max-pixels: '1 ' is no number" \
     --max-pixels '1 ' copy "$in" o.png
-gives 2 "gimgxf: --background: '0x1234' is not white, black or #RRGGBB" \
+gives 2 "gimgxf: --background: '0x1234' is not a color; expected a name of CSS such as white, #RRGGBB or #RGB" \
     --background 0x1234 copy "$in" o.png
 gives 2 "gimgxf: --quality: ' 90' is not from 1 to 100" \
     --quality ' 90' copy "$in" o.jpg
