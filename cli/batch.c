@@ -44,6 +44,8 @@ struct batch {
     const struct backend *backend;
     const char *why_backend;
     struct plan *plan;
+    struct root folder;
+    struct root *root; /* that outputs are confined to: the folder, or NULL */
     struct history *history;   /* NULL: there is none */
     struct manifest *manifest; /* the same */
     struct runner *runner;
@@ -159,6 +161,7 @@ static void do_task(struct batch *batch, unsigned worker, struct task *task)
     *job = (struct job){
         .input = task->item.input,
         .output = task->item.output,
+        .output_root = batch->root,
         .opts = opts,
     };
     task->status = -1;
@@ -285,6 +288,7 @@ static void show_plan(struct batch *batch)
         bool done;
         task.job.input = task.item.input;
         task.job.output = task.item.output;
+        task.job.output_root = batch->root;
         task.job.opts = batch->opts;
         if (done_before(batch, &task, &done)) {
             report_error(task.item.input, task.err.text);
@@ -319,11 +323,25 @@ static enum outcome do_all(struct batch *batch)
                : OUTCOME_DONE;
 }
 
+/* The plan was checked when it was made. A directory that has become a link
+ * since is found by this. */
+static int confine_outputs(struct batch *batch, struct err *err)
+{
+    const char *folder = plan_folder(batch->plan);
+    struct err why;
+    if (!folder)
+        return 0;
+    if (root_open(&batch->folder, folder, true, &why))
+        return fail(err, "%s: %s", folder, why.text);
+    batch->root = &batch->folder;
+    return 0;
+}
+
 static enum outcome plan_and_do(struct batch *batch)
 {
     struct err err;
     if (plan_make(&batch->plan, batch->opts, &err) ||
-        open_records(batch, &err)) {
+        confine_outputs(batch, &err) || open_records(batch, &err)) {
         report_error(NULL, err.text);
         return OUTCOME_NOT_BEGUN;
     }
@@ -347,6 +365,8 @@ enum outcome batch_run(const struct options *opts, const struct backend *backend
         report_error(opts->manifest, err.text);
         status = OUTCOME_FAILED;
     }
+    if (batch.root)
+        root_close(batch.root);
     history_free(batch.history);
     plan_free(batch.plan);
     if (batch.pipe_closed)

@@ -22,6 +22,7 @@ struct plan {
     struct inputs inputs;
     const char **output; /* of each input */
     struct names names;  /* what output[] points to */
+    const char *folder;  /* that all outputs are in, or NULL */
 };
 
 static int name_outputs(struct plan *plan, const struct options *opts,
@@ -316,10 +317,15 @@ static int make(struct plan *plan, const struct options *opts,
                 struct outputs *outputs, struct err *err)
 {
     struct check check = { .plan = plan, .opts = opts, .outputs = outputs };
+    const struct name *folder = &outputs->folder;
     if (outputs_init(outputs, opts, err))
         return -1;
-    const char *folder = outputs->has_folder ? outputs->folder.text : NULL;
-    if (inputs_gather(&plan->inputs, opts, folder, err) ||
+    if (outputs->has_folder) {
+        plan->folder = names_keep(&plan->names, folder->text, folder->length);
+        if (!plan->folder)
+            return fail(err, "no memory for the names of the outputs");
+    }
+    if (inputs_gather(&plan->inputs, opts, plan->folder, err) ||
         name_outputs(plan, opts, outputs, err))
         return -1;
     int status = check_all(&check, err);
@@ -353,6 +359,11 @@ struct item plan_item(const struct plan *plan, size_t i)
 {
     const struct input *input = &plan->inputs.list[i];
     return (struct item){ input->name, plan->output[i], input->number };
+}
+
+const char *plan_folder(const struct plan *plan)
+{
+    return plan->folder;
 }
 
 void plan_free(struct plan *plan)

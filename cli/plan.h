@@ -27,6 +27,11 @@ size_t plan_count(const struct plan *plan);
 /* The i-th of them, from 0. Its strings live as long as the plan. */
 struct item plan_item(const struct plan *plan, size_t i);
 
+/* The directory that all outputs are in, by --directory or --output, and with
+ * whose name theirs begin. NULL: they may be anywhere. It lives as long as the
+ * plan. */
+const char *plan_folder(const struct plan *plan);
+
 void plan_free(struct plan *plan);
 
 #endif

@@ -1,0 +1,96 @@
+# Links on the way to what is written: those of a batch that lead out of its
+# directory, and those that other users have made.
+. "$ROOT/tests/cli/lib.sh"
+cp "$samples/f-rgb.png" in.png
+gives 0 '' rotate90 in.png want.png
+
+# A directory below -d becomes a link while the batch runs, after its plan was
+# made: nobody hears of more files than a pipe holds, and the batch waits with
+# the last ones. Once with openat2(), and, where there is strace, once as if the
+# kernel had none.
+mkdir -p in/a in/z
+for ((i = 1000; i < 1700; i++)); do
+    printf 'P5\n1 1\n255\nx' >in/a/$i.pgm
+done
+cp in.png in/z/in.png
+mkfifo told
+without='strace -f -o trace -e trace=openat2 -e inject=openat2:error=ENOSYS'
+strace -o trace -e trace=none true 2>/dev/null || without=
+for way in '' "$without"; do
+    for options in '-d out' '-o out/{dir}/{stem}.{ext}'; do
+        rm -rf out outside
+        mkdir -p out/a out/z out/in/z outside
+        [ "$options" = '-d out' ] && swapped=z || swapped=in/z
+        # shellcheck disable=SC2086
+        $way "$program" -q --json rotate90 -r $options in >told 2>stderr &
+        exec 9<told
+        read -r line <&9
+        rmdir "out/$swapped"
+        ln -s "$PWD/outside" "out/$swapped"
+        cat <&9 >rest
+        exec 9<&-
+        wait $!
+        check "$way $options: a swapped directory" [ $? = 1 ]
+        check "$way $options: nothing is outside" [ -z "$(ls outside)" ]
+        check "$way $options: it is told" [ "$(cat stderr)" = \
+            "gimgxf: out/$swapped/in.png: its name leads out of out" ]
+        check "$way $options: the others" \
+            [ "$(find out -name '*.pgm' | wc -l)" = 700 ]
+    done
+done
+
+# A link that another user has put into a directory that all may write to is not
+# followed: neither to a file, nor to one that would be new, nor to a directory.
+# One's own are.
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 true 2>/dev/null; then
+    chmod 711 .
+    mkdir -m 1777 shared
+    mkdir elsewhere
+    echo secret >secret.png
+    chmod 600 secret.png
+    other() {
+        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+    }
+    other ln -s ../secret.png shared/file.png
+    other ln -s ../elsewhere/new.png shared/new.png
+    other ln -s ../elsewhere shared/folder
+    ln -s ../elsewhere/mine.png shared/mine.png
+    planted='is a link that another user put into a directory that all may write
+ to; it is not followed'
+    planted=${planted/$'\n'/}
+    for name in file.png new.png; do
+        gives 1 "gimgxf: shared/$name: $name $planted" rotate90 in.png \
+            shared/$name
+    done
+    gives 1 "gimgxf: shared/folder/new.png: folder $planted" rotate90 in.png \
+        shared/folder/new.png
+    gives 2 "gimgxf: shared/folder: folder $planted" -o shared/folder/new.png \
+        rotate90 in.png
+    gives 2 "gimgxf: shared/folder: folder $planted" rotate90 -d shared/folder \
+        in.png
+    check 'what it leads to is as it was' [ "$(cat secret.png)" = secret ]
+    check 'its mode, too' [ "$(stat -c %a secret.png)" = 600 ]
+    check 'and nothing is new' [ -z "$(ls elsewhere)" ]
+    gives 0 '' rotate90 in.png shared/mine.png
+    check 'my own link' same want.png elsewhere/mine.png
+    chmod 1755 shared
+    gives 0 '' rotate90 in.png shared/new.png
+    check 'a directory of mine' same want.png elsewhere/new.png
+else
+    echo 'skipped: links of other users, which takes root and setpriv'
+fi
+
+# What a file is replaced by is renamed beside it, whatever the directory is
+# called meanwhile; a link of /proc leads to what is open.
+gimgxf rotate90 in.png /dev/fd/7 --format png 7>by-number.png
+check 'a file by its descriptor' same want.png by-number.png
+gimgxf rotate90 in.png /proc/self/fd/7 --format png 7>&1 >stdout | cat >piped.png
+check 'a pipe by its descriptor' same want.png piped.png
+rm -f gone.png
+exec 7>gone.png
+rm gone.png
+gimgxf rotate90 in.png /dev/fd/7 --format png 2>stderr
+check 'a file without a name' [ $? = 1 ]
+exec 7>&-
+check 'none is made' [ -z "$(find . -name 'gone*')" ]
+finish
