@@ -263,6 +263,20 @@ static void reserve(void *context, uint64_t bytes)
     w->job->reserve(w->job->context, bytes);
 }
 
+/* No fault of an encoder, or of the memory that it works with, replaces a file
+ * by less than a whole one. `img` is what it was made of; NULL: a file of this
+ * format. */
+static int check(const struct work *w, const struct image *img,
+                 const struct save_opts *save, struct err *err)
+{
+    struct err why;
+    if (w->result->to->check(w->output, img, save, &why) == 0)
+        return 0;
+    return fail(err, "the encoded file is not whole, so it was not written: %s; "
+                     "this is a fault of gimgxf, please report it",
+                why.text);
+}
+
 /* Decoding, turning and encoding in one, by the codec: of pictures without a
  * tag. */
 static int turn_within(struct work *w, struct load_opts *load, struct err *err)
@@ -275,6 +289,8 @@ static int turn_within(struct work *w, struct load_opts *load, struct err *err)
     if (result->from->turn(&w->output, &w->img, w->input, w->turn, load, err))
         return -1;
     result->turned = w->turn;
+    if (w->output.size && check(w, NULL, NULL, err))
+        return -1;
     if (w->output.size == 0) {
         result->how = HOW_UNCHANGED;
         w->output = w->input;
@@ -406,6 +422,15 @@ static int stage_turn(struct work *w, struct err *err)
     return w->turn == w->img.turned ? 0 : turn(w, err);
 }
 
+static int encode(struct work *w, struct save_opts *save, struct err *err)
+{
+    uint32_t adler = 0;
+    save->adler = &adler;
+    if (w->result->to->encode(&w->output, &w->img, save, err))
+        return -1;
+    return check(w, &w->img, save, err);
+}
+
 static int stage_encode(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -426,7 +451,7 @@ static int stage_encode(struct work *w, struct err *err)
     result->width = w->img.width;
     result->height = w->img.height;
     if (result->how != HOW_UNCHANGED && !w->within &&
-        result->to->encode(&w->output, &w->img, &save, err))
+        encode(w, &save, err))
         return -1;
     image_free(&w->img);
     result->bytes_out = w->output.size;

@@ -277,6 +277,23 @@ static int encode(struct bytes *file, const struct image *img,
     return 0;
 }
 
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    const uint8_t *p = file.data;
+    uint64_t row = ((uint64_t)img->width * img->nplanes + 3) / 4 * 4;
+    (void)opts;
+    if (file.size < AT_HEADER + INFO_HEADER || !probe(p, file.size) ||
+        little32(p + AT_WIDTH) != img->width ||
+        little32(p + AT_HEIGHT) != img->height ||
+        little16(p + AT_BITS) != 8 * img->nplanes)
+        return fail(err, "its header is of another picture");
+    if (little32(p + AT_SIZE) != file.size ||
+        little32(p + AT_PIXELS) + row * img->height != file.size)
+        return fail(err, "it has %zu bytes", file.size);
+    return 0;
+}
+
 static const char *const suffixes[] = { "bmp", "dib", NULL };
 
 const struct codec codec_bmp = {
@@ -292,4 +309,5 @@ const struct codec codec_bmp = {
     .probe = probe,
     .decode = decode,
     .encode = encode,
+    .check = check,
 };

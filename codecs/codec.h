@@ -85,6 +85,8 @@ struct save_opts {
                              becomes */
     bool inner;           /* the picture stands in another one: what stands
                              behind it is left as it is */
+    uint32_t *adler;      /* PNG: where to say what the samples sum up to, for
+                             `check`; 0, or NULL: that is not known */
     uint64_t *allowance;  /* what the pictures within it may cost yet:
                              codecs/inner.h; NULL: as much as is usual */
     struct warnings *warnings;
@@ -147,6 +149,11 @@ struct codec {
      * failure `file` may hold a part, which the caller frees. */
     int (*encode)(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err);
+    /* Looks at what `encode` has made of img once more, at a small part of the
+     * cost: fails if it is not a whole file of such a picture, and says what is
+     * wrong with it. For what `turn` has made img and opts are NULL. */
+    int (*check)(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err);
 };
 
 /* All codecs; those whose first bytes are no certain sign come last. */

@@ -322,6 +322,25 @@ static int encode(struct bytes *file, const struct image *img,
     return status;
 }
 
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    struct meta meta = { 0 };
+    struct image is = { .meta = &meta };
+    size_t at = 0, n;
+    (void)opts;
+    while ((n = line_at(file, at)) > 1)
+        at += n;
+    at += n;
+    if (!n || !probe(file.data, file.size) || take_size(&is, file, &at, err) ||
+        is.width != img->width || is.height != img->height)
+        return fail(err, "its header is of another picture");
+    for (uint32_t y = 0; y < img->height; y++)
+        if (!rgbe_pass(img->width, file, &at))
+            return fail(err, "row %u is not whole", y);
+    return at == file.size ? 0 : fail(err, "it has %zu bytes", file.size);
+}
+
 static const char *const suffixes[] = { "hdr", "rgbe", "pic", NULL };
 
 const struct codec codec_hdr = {
@@ -335,4 +354,5 @@ const struct codec codec_hdr = {
     .probe = probe,
     .decode = decode,
     .encode = encode,
+    .check = check,
 };

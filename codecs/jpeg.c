@@ -26,4 +26,5 @@ const struct codec codec_jpeg = {
     .look = look_jpeg,
     .decode = read_jpeg,
     .encode = write_jpeg,
+    .check = check_jpeg,
 };

@@ -16,6 +16,9 @@ int read_jpeg(struct image *img, struct bytes file,
 int write_jpeg(struct bytes *file, const struct image *img,
                const struct save_opts *opts, struct err *err);
 
+int check_jpeg(struct bytes file, const struct image *img,
+               const struct save_opts *opts, struct err *err);
+
 /* A small file can ask for thousands of passes over a large picture.
  * Progressive files have about ten scans; one for each coefficient of a
  * component is 64. */

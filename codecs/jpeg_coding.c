@@ -10,7 +10,7 @@
 enum { TEM = 0x01, SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc,
        SOF15 = 0xcf, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda };
 
-static bool is_frame(unsigned marker)
+bool coding_is_frame(unsigned marker)
 {
     return marker >= SOF0 && marker <= SOF15 && marker != DHT &&
            marker != JPG && marker != DAC;
@@ -56,7 +56,7 @@ static size_t find_marker(const uint8_t *file, size_t size,
 
 size_t coding_find_frame(const uint8_t *file, size_t size)
 {
-    return find_marker(file, size, is_frame);
+    return find_marker(file, size, coding_is_frame);
 }
 
 size_t coding_find_data(const uint8_t *file, size_t size)

@@ -38,6 +38,9 @@ bool coding_is_app_or_com(unsigned marker);
  */
 size_t coding_segment_size(const uint8_t *p, size_t left);
 
+/* Whether this is the second byte of the marker of a frame header. */
+bool coding_is_frame(unsigned marker);
+
 /* Where the marker of the frame header stands; 0 if there is none before the
  * first scan. */
 size_t coding_find_frame(const uint8_t *file, size_t size);

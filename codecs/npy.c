@@ -381,6 +381,28 @@ static int encode(struct bytes *file, const struct image *img,
     return 0;
 }
 
+/* The shape says how many cells there are; of a picture that was encoded, those
+ * of the picture. */
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    struct npy_header header = { 0 };
+    uint64_t cells = 1;
+    size_t size;
+    (void)opts;
+    if (!npy_is(file.data, file.size) ||
+        npy_read_header(&header, file, err) ||
+        npy_cell_size(&header, &size, err))
+        return fail(err, "its header is malformed");
+    for (unsigned i = 0; i < header.naxes && i < LAYOUT_AXES; i++)
+        cells *= header.shape[i];
+    if (img && cells != (uint64_t)img->width * img->height * img->nplanes)
+        return fail(err, "its header is of another picture");
+    if (file.size - header.size != cells * size)
+        return fail(err, "it has %zu bytes", file.size);
+    return 0;
+}
+
 static const char *const suffixes[] = { "npy", NULL };
 
 const struct codec codec_npy = {
@@ -396,4 +418,5 @@ const struct codec codec_npy = {
     .decode = decode,
     .turn = turn,
     .encode = encode,
+    .check = check,
 };

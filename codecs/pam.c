@@ -167,6 +167,22 @@ static int encode(struct bytes *file, const struct image *img,
     return samples_write(file, img, err);
 }
 
+static int measure(struct image *is, struct scan *scan, uint64_t *need,
+                   struct err *err)
+{
+    if (read_head(is, scan, err))
+        return -1;
+    *need = samples_size(is);
+    return 0;
+}
+
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    (void)opts;
+    return scan_check(file, img, &codec_pam, measure, err);
+}
+
 static const char *const suffixes[] = { "pam", NULL };
 
 const struct codec codec_pam = {
@@ -183,4 +199,5 @@ const struct codec codec_pam = {
     .probe = probe,
     .decode = decode,
     .encode = encode,
+    .check = check,
 };

@@ -117,6 +117,22 @@ static int encode(struct bytes *file, const struct image *img,
     return write_rows(file, img, own && img->meta->big_endian, err);
 }
 
+static int measure(struct image *is, struct scan *scan, uint64_t *need,
+                   struct err *err)
+{
+    if (read_head(is, scan, err))
+        return -1;
+    *need = (uint64_t)row_cells(is) * sizeof(float) * is->height;
+    return 0;
+}
+
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    (void)opts;
+    return scan_check(file, img, &codec_pfm, measure, err);
+}
+
 static const char *const suffixes[] = { "pfm", NULL };
 
 const struct codec codec_pfm = {
@@ -130,4 +146,5 @@ const struct codec codec_pfm = {
     .probe = probe,
     .decode = decode,
     .encode = encode,
+    .check = check,
 };

@@ -26,4 +26,5 @@ const struct codec codec_png = {
     .probe = probe,
     .decode = read_png,
     .encode = write_png,
+    .check = check_png,
 };

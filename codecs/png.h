@@ -14,6 +14,12 @@ int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
 int write_png(struct bytes *file, const struct image *img,
               const struct save_opts *opts, struct err *err);
 
+int check_png(struct bytes file, const struct image *img,
+              const struct save_opts *opts, struct err *err);
+
+/* As IHDR has it. */
+uint8_t png_color_type(const struct image *img);
+
 /* `where` of a part: the place of a chunk among the critical ones. */
 enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
 
@@ -41,9 +47,10 @@ bool idats_read(struct rows *rows, struct idats idats,
                 const struct flate *flate, struct pool *pool);
 
 /* Appends the chunks IDAT that hold the samples of img, not interlaced. What
- * they are does not depend on the pool. */
+ * they are does not depend on the pool. Gives the Adler-32 of the filtered rows
+ * in *adler, unless that is NULL. */
 int idats_write(struct bytes *file, const struct image *img, int level,
-                struct pool *pool, struct err *err);
+                struct pool *pool, uint32_t *adler, struct err *err);
 
 /* ---- Chunks --------------------------------------------------------------- */
 

@@ -442,6 +442,17 @@ static bool all_written(const struct writing *w)
     return true;
 }
 
+/* The checksum of all rows, by what each band has said of its own: how they
+ * were joined has no part in it. */
+static uint32_t sum_up(const struct writing *w)
+{
+    uLong adler = 1;
+    for (uint32_t i = 0; i < w->bands; i++)
+        adler = adler32_combine(adler, w->band[i].adler,
+                                (z_off_t)(rows_of_band(w, i) * w->row));
+    return (uint32_t)adler;
+}
+
 /* ---- The whole ---------------------------------------------------------- */
 
 static void set_up(struct writing *w)
@@ -478,7 +489,7 @@ static void take_down(struct writing *w)
 }
 
 int idats_write(struct bytes *file, const struct image *img, int level,
-                struct pool *pool, struct err *err)
+                struct pool *pool, uint32_t *adler, struct err *err)
 {
     struct writing w = {
         .img = img,
@@ -497,6 +508,8 @@ int idats_write(struct bytes *file, const struct image *img, int level,
         pool_run(pool, write_band, &w, w.bands);
     }
     bool whole = w.band && w.filter && all_written(&w);
+    if (whole && adler)
+        *adler = sum_up(&w);
     take_down(&w);
     return whole ? 0 : fail(err, "no memory to encode it");
 }

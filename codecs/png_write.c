@@ -46,12 +46,12 @@ static void on_flush(png_structp png)
     (void)png; /* it goes to memory */
 }
 
-static int color_type(const struct image *img)
+uint8_t png_color_type(const struct image *img)
 {
     int type = img->color == COLOR_GRAY      ? PNG_COLOR_TYPE_GRAY
                : img->color == COLOR_INDEXED ? PNG_COLOR_TYPE_PALETTE
                                              : PNG_COLOR_TYPE_RGB;
-    return img->alpha ? type | PNG_COLOR_MASK_ALPHA : type;
+    return (uint8_t)(img->alpha ? type | PNG_COLOR_MASK_ALPHA : type);
 }
 
 static void write_header(struct writer *w)
@@ -60,7 +60,7 @@ static void write_header(struct writer *w)
     const struct meta *meta = img->meta;
     bool own = codec_is_own(&codec_png, img);
     png_set_IHDR(w->png, w->info, img->width, img->height,
-                 (int)image_bits(img), color_type(img),
+                 (int)image_bits(img), png_color_type(img),
                  own && meta->interlaced ? PNG_INTERLACE_ADAM7
                                          : PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
@@ -116,7 +116,8 @@ static void write_samples(struct writer *w)
                       w->img->meta->interlaced;
     if (interlaced || png_row_size(w->img) >= (size_t)1 << 30)
         write_rows(w);
-    else if (idats_write(w->file, w->img, level, w->opts->pool, w->err))
+    else if (idats_write(w->file, w->img, level, w->opts->pool,
+                         w->opts->adler, w->err))
         png_longjmp(w->png, 1);
 }
 

@@ -372,6 +372,40 @@ static int encode(struct bytes *file, const struct image *img,
                         : samples_write(file, &as, err);
 }
 
+/* Numbers in decimal are counted. */
+static uint64_t text_size(const struct scan *scan, uint64_t samples)
+{
+    bool within = false;
+    for (const uint8_t *at = scan->at; at < scan->end; at++) {
+        bool blank = scan_is_blank(*at);
+        samples -= !blank && !within;
+        within = !blank;
+    }
+    return samples == 0 && !within ? scan_left(scan) : UINT64_MAX;
+}
+
+static int measure(struct image *is, struct scan *scan, uint64_t *need,
+                   struct err *err)
+{
+    const struct load_opts any = { .limits = { UINT64_MAX, UINT64_MAX } };
+    int digit = scan->at[1] - '0';
+    if (read_head(is, scan, digit, &any, err))
+        return -1;
+    if (digit <= RAW)
+        *need = text_size(scan, (uint64_t)is->width * is->nplanes * is->height);
+    else
+        *need = digit == BITS + RAW ? (uint64_t)bits_row(is) * is->height
+                                    : samples_size(is);
+    return 0;
+}
+
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    (void)opts;
+    return scan_check(file, img, &codec_pnm, measure, err);
+}
+
 static const char *const suffixes[] = { "pnm", "pbm", "pgm", "ppm", NULL };
 
 const struct codec codec_pnm = {
@@ -388,4 +422,5 @@ const struct codec codec_pnm = {
     .probe = probe,
     .decode = decode,
     .encode = encode,
+    .check = check,
 };

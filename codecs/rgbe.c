@@ -94,6 +94,38 @@ enum rgbe_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at)
     return status;
 }
 
+/* Where the bytes of a part end, which stand from `at` on; past `size` if they
+ * are cut short, or are more. */
+static size_t pass_part(uint32_t width, const uint8_t *data, size_t at,
+                        size_t size)
+{
+    while (width > 0 && at < size) {
+        bool run = data[at] > RUN;
+        uint32_t n = run ? data[at] - RUN : data[at];
+        if (n == 0 || n > width)
+            return SIZE_MAX;
+        at += 1 + (run ? 1 : n);
+        width -= n;
+    }
+    return width ? SIZE_MAX : at;
+}
+
+bool rgbe_pass(uint32_t width, struct bytes file, size_t *at)
+{
+    if (!is_coded_width(width)) {
+        *at += PIXEL * (size_t)width;
+        return *at <= file.size;
+    }
+    const uint8_t head[PIXEL] = { 2, 2, (uint8_t)(width >> 8), width & 255 };
+    if (*at > file.size || file.size - *at < PIXEL ||
+        memcmp(file.data + *at, head, PIXEL) != 0)
+        return false;
+    *at += PIXEL;
+    for (unsigned c = 0; c < PIXEL && *at <= file.size; c++)
+        *at = pass_part(width, file.data, *at, file.size);
+    return *at <= file.size;
+}
+
 /* ---- Writing ------------------------------------------------------------- */
 
 enum { RUN_LEAST = 4 }; /* shorter ones save nothing between literals */

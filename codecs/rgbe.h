@@ -15,6 +15,9 @@ enum rgbe_end { RGBE_WHOLE, RGBE_CUT, RGBE_WRONG };
 /* Reads a row at *at of `file`, however it is coded, and moves *at past it. */
 enum rgbe_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at);
 
+/* Moves *at past a row as rgbe_write() has it. False: it is not whole. */
+bool rgbe_pass(uint32_t width, struct bytes file, size_t *at);
+
 /* The most bytes that a row takes. */
 size_t rgbe_most(uint32_t width);
 

@@ -178,3 +178,27 @@ int scan_picture(struct image *img, struct bytes file,
         image_free(img);
     return status;
 }
+
+int scan_check(struct bytes file, const struct image *img,
+               const struct codec *codec,
+               int (*read)(struct image *is, struct scan *scan, uint64_t *need,
+                           struct err *err),
+               struct err *err)
+{
+    struct image is = { .meta = meta_new(codec) };
+    struct scan scan = { .at = file.data, .end = file.data + file.size };
+    uint64_t need;
+    if (!is.meta)
+        return fail(err, "no memory to look at it");
+    int status = codec->probe(file.data, file.size)
+                     ? read(&is, &scan, &need, err)
+                     : fail(err, "it does not begin as it should");
+    if (status == 0 && (is.width != img->width || is.height != img->height ||
+                        is.maxval != img->maxval))
+        status = fail(err, "its header is of another picture");
+    if (status == 0 && scan_left(&scan) != need)
+        status = fail(err, "%zu bytes of samples, where there have to be %llu",
+                      scan_left(&scan), (unsigned long long)need);
+    image_free(&is);
+    return status;
+}

@@ -59,4 +59,13 @@ int scan_picture(struct image *img, struct bytes file,
                              const struct load_opts *opts, struct err *err),
                  const struct load_opts *opts, struct err *err);
 
+/* Whether a file that was just encoded has the header of img, as `read` reads it
+ * into a picture with a meta of `codec`, and as many bytes behind it as that
+ * says the samples take. */
+int scan_check(struct bytes file, const struct image *img,
+               const struct codec *codec,
+               int (*read)(struct image *is, struct scan *scan, uint64_t *need,
+                           struct err *err),
+               struct err *err);
+
 #endif

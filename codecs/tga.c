@@ -354,6 +354,20 @@ static int encode(struct bytes *file, const struct image *img,
     return put_rows(file, img, packed, err);
 }
 
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    const uint8_t *p = file.data;
+    (void)opts;
+    if (!probe(p, file.size) || little16(p + AT_WIDTH) != img->width ||
+        little16(p + AT_HEIGHT) != img->height ||
+        p[AT_BITS] != 8 * img->nplanes)
+        return fail(err, "its header is of another picture");
+    if (pixels_end(file) != file.size)
+        return fail(err, "it has %zu bytes", file.size);
+    return 0;
+}
+
 static const char *const suffixes[] = { "tga", "vda", "icb", "vst", NULL };
 
 const struct codec codec_tga = {
@@ -368,4 +382,5 @@ const struct codec codec_tga = {
     .probe = probe,
     .decode = decode,
     .encode = encode,
+    .check = check,
 };

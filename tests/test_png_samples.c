@@ -337,7 +337,7 @@ static struct bytes write_file(const struct image *img, const struct shape *s,
     add_head(&file, s);
     if (s->type == PALETTE)
         add_palette(&file, 1u << s->depth);
-    CHECK(idats_write(&file, img, level, pool, &err) == 0, "%s", err.text);
+    CHECK(idats_write(&file, img, level, pool, NULL, &err) == 0, "%s", err.text);
     add_end(&file);
     return file;
 }
