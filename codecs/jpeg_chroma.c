@@ -41,8 +41,11 @@ void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
     struct coded coded;
     coding_grains(&coded, d);
     const struct grain *grain = &coded.grain[FORM_PLANES];
-    *across = xform_reverses_x(t) && width % grain->x != 0;
-    *down = xform_reverses_y(t) && height % grain->y != 0;
+    coded.width = width;
+    coded.height = height;
+    bool moved = !coded_turns(&coded, FORM_CODED, t);
+    *across = moved && width % grain->x != 0;
+    *down = moved && height % grain->y != 0;
     for (int i = 0; i < d->num_components; i++)
         if ((*across || *down) && may_differ(d, &d->comp_info[i]))
             *across = *down = true;

@@ -10,8 +10,10 @@
 #include "codecs/image.h"
 
 /* Along which axes of a file, of which the first width x height pixels are to
- * be turned by t, all components have to be in full resolution: those that run
- * backwards from within a sample of one. */
+ * be turned by t, all components are to be in full resolution: if blocks lie
+ * elsewhere after t, those that do not end with a sample of each component. One
+ * that does not run backwards this time may do so the next time, and the file
+ * would grow then. */
 void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
                    enum xform t, bool *across, bool *down);
 

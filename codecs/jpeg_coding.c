@@ -214,15 +214,34 @@ static void set_components(j_compress_ptr c, const struct image *img)
 }
 
 /* Samples that were decoded and turned are rounded once more, by blocks that
- * lie elsewhere. With half the steps that costs less than they have lost
- * already; with more than STEP_MAX it would show: a step of q adds up to
- * q^2 / 12 to the square of the error, 39 dB of one component. */
-enum { STEP_MAX = 10 };
+ * lie elsewhere. A step of q adds up to q^2 / 12 to the square of the error, or
+ * q^2 / 5 with the dead zone: with STEP_MAX that is 41 dB of one component at
+ * worst. Steps that are finer stay what they are, so that they do not get finer
+ * with every turn. */
+enum { STEP_MAX = 5 };
 
-static unsigned finer(unsigned step)
+static unsigned fine(unsigned step)
 {
-    unsigned half = step > 1 ? step / 2 : 1;
-    return half < STEP_MAX ? half : STEP_MAX;
+    return step < STEP_MAX ? step : STEP_MAX;
+}
+
+static bool is_fine(const struct meta *meta, unsigned components)
+{
+    for (unsigned i = 0; i < components && i < COMPONENTS; i++)
+        for (int k = 0; k < DCTSIZE2; k++)
+            if (meta->jpeg.step[meta->jpeg.table[i]][k] > STEP_MAX)
+                return false;
+    return true;
+}
+
+/* A file all of whose steps are fine may have been encoded anew before, and its
+ * noise is that of those steps. */
+enum dead_zone coding_dead_zone(const struct image *img,
+                                const struct save_opts *opts)
+{
+    if (!codec_is_own(&codec_jpeg, img) || opts->quality)
+        return DEAD_ZONE_NONE;
+    return is_fine(img->meta, img->nplanes) ? DEAD_ZONE_WIDE : DEAD_ZONE_NARROW;
 }
 
 static void set_tables(j_compress_ptr c, const struct image *img)
@@ -239,7 +258,7 @@ static void set_tables(j_compress_ptr c, const struct image *img)
             unsigned step =
                 meta->jpeg.step[n][exchanged ? k % 8 * 8 + k / 8 : k];
             (*table)->quantval[k] =
-                (UINT16)(img->cell == CELL_DCT ? step : finer(step));
+                (UINT16)(img->cell == CELL_DCT ? step : fine(step));
         }
     }
 }

@@ -10,6 +10,7 @@
 #include <jpeglib.h>
 
 #include "codecs/codec.h"
+#include "codecs/jpeg_requantize.h"
 
 /* As many components as a scan may have, and a picture that can be turned as it
  * is coded. */
@@ -67,6 +68,10 @@ void coding_grains(struct coded *coded, j_decompress_ptr d);
  * coded. The size, the color space and the defaults of c are set. */
 void coding_set(j_compress_ptr c, const struct image *img,
                 const struct save_opts *opts);
+
+/* How the coefficients of img are to be rounded to the steps so set. */
+enum dead_zone coding_dead_zone(const struct image *img,
+                                const struct save_opts *opts);
 
 /* Makes the frame header of what was written so be of the kind that it was. */
 void coding_mark_frame(struct bytes *file, const struct meta *meta);

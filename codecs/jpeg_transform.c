@@ -26,8 +26,17 @@ struct transform {
     struct image *coded;
     const struct image *img;
     bool stored;
+    enum dead_zone zone;
     struct transformed *strip;
 };
+
+/* Coefficients come in units of 1 where they are rounded here. */
+static void set_steps(j_compress_ptr c)
+{
+    for (int i = 0; i < NUM_QUANT_TBLS; i++)
+        for (int k = 0; c->quant_tbl_ptrs[i] && k < DCTSIZE2; k++)
+            c->quant_tbl_ptrs[i]->quantval[k] = 1;
+}
 
 static void set_up(struct transformed *s, j_compress_ptr c)
 {
@@ -46,6 +55,8 @@ static void set_up(struct transformed *s, j_compress_ptr c)
     c->num_scans = c->num_components;
     c->restart_interval = 0;
     c->raw_data_in = s->all->stored;
+    if (s->all->zone != DEAD_ZONE_NONE)
+        set_steps(c);
     blocks_lend_rows(blocks, s->all->coded, (j_common_ptr)c, m->down, s->first,
                      s->end);
     for (unsigned i = 0; i < m->components; i++) /* all of it is written */
@@ -74,11 +85,24 @@ static bool transform_rows(void *context)
     return true;
 }
 
+static void requantize_strip(const struct transformed *s)
+{
+    const struct transform *all = s->all;
+    for (unsigned i = 0; i < all->m.components; i++) {
+        int table = all->c->comp_info[i].quant_tbl_no;
+        requantize_rows(&all->coded->plane[i], s->first * all->m.down[i],
+                        s->end * all->m.down[i],
+                        all->c->quant_tbl_ptrs[table]->quantval, all->zone);
+    }
+}
+
 static void transform_strip(void *context, size_t i)
 {
     const struct transform *all = context;
     struct transformed *s = &all->strip[i];
-    worker_run(&s->worker, all->c, &s->nothing, transform_rows, s);
+    if (worker_run(&s->worker, all->c, &s->nothing, transform_rows, s) &&
+        all->zone != DEAD_ZONE_NONE)
+        requantize_strip(s);
 }
 
 static int transform_all(struct transform *all, struct pool *pool,
@@ -107,11 +131,12 @@ static int transform_all(struct transform *all, struct pool *pool,
 
 int transform_to_blocks(struct image *coded,
                         const struct jpeg_compress_struct *c,
-                        const struct image *img, bool stored, struct pool *pool,
+                        const struct image *img, bool stored,
+                        enum dead_zone zone, struct pool *pool,
                         struct err *err)
 {
     struct transform all = {
-        .c = c, .coded = coded, .img = img, .stored = stored
+        .c = c, .coded = coded, .img = img, .stored = stored, .zone = zone
     };
     if (!mcus_of(&all.m, c->comp_info, c->num_components, c->image_width,
                  c->image_height, 0))

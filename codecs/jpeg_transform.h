@@ -8,14 +8,16 @@
 #include <jpeglib.h>
 
 #include "codecs/image.h"
+#include "codecs/jpeg_requantize.h"
 #include "codecs/pool.h"
 
 /* Makes `coded`, which is {0}, the picture of blocks that c is set to write of
  * img: `stored` if its planes have the sizes of c's components, else by
- * conversion of colors and sampling. */
+ * conversion of colors and sampling. Coefficients are rounded with this dead
+ * zone. */
 int transform_to_blocks(struct image *coded,
                         const struct jpeg_compress_struct *c,
                         const struct image *img, bool stored,
-                        struct pool *pool, struct err *err);
+                        enum dead_zone zone, struct pool *pool, struct err *err);
 
 #endif

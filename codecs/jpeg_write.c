@@ -192,7 +192,8 @@ static void write_all(struct writer *w)
     bool stored = codec_is_own(&codec_jpeg, img) &&
                   w->c.in_color_space == w->c.jpeg_color_space;
     if (img->cell != CELL_DCT) {
-        if (transform_to_blocks(&w->coded, &w->c, img, stored, w->opts->pool,
+        if (transform_to_blocks(&w->coded, &w->c, img, stored,
+                                coding_dead_zone(img, w->opts), w->opts->pool,
                                 w->err))
             leave(w);
         img = &w->coded;
