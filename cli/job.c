@@ -477,7 +477,8 @@ static int stage_write(struct work *w, struct err *err)
         .replaces_source = job_replaces_input(w->job),
         .times_of_source = opts->preserve,
         .regular = w->job->regular,
-        .make_directories = opts->directory || opts->output,
+        .make_directories = w->job->make_directories || opts->directory ||
+                            opts->output,
         .backup = opts->backup,
     };
     if (stays_as_it_is(w))

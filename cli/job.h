@@ -45,6 +45,7 @@ struct job {
     struct pool *pool; /* threads for the codecs */
     bool regular; /* input and output are regular files, or it fails: nobody is
                      there to end a program that waits for another one */
+    bool make_directories; /* that the output stands in */
     /* See struct limits: where jobs share their memory. Or NULL. */
     void (*reserve)(void *context, uint64_t bytes);
     void *context;

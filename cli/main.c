@@ -131,6 +131,9 @@ static int run(const struct options *opts)
     case COMMAND_HELP:
         options_help();
         return EXIT_DONE;
+    case COMMAND_HELP_SERVE:
+        options_help_serve();
+        return EXIT_DONE;
     case COMMAND_VERSION:
         version_print();
         return EXIT_DONE;

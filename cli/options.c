@@ -244,6 +244,12 @@ static int set_directory(struct options *o, const char *value, struct err *err)
     return *value ? 0 : fail(err, "the name is empty");
 }
 
+static int set_root(struct options *o, const char *value, struct err *err)
+{
+    o->root = value;
+    return *value ? 0 : fail(err, "the name is empty");
+}
+
 static int set_output(struct options *o, const char *value, struct err *err)
 {
     o->output = value;
@@ -393,6 +399,8 @@ static const struct row {
       "refuse larger pictures; 500M if not given" },
     { 0, "max-memory", "N", ABOUT_RUN, SET(set_max_memory),
       "and those that need more; 3/4 of the machine's" },
+    { 0, "root", "DIR", ABOUT_RUN, SET(set_root),
+      "the files of serve are all below DIR" },
     { 0, "backend", "NAME", ABOUT_RUN, SET(set_backend), "auto, cpu or cuda" },
     { 0, "device", "LIST", ABOUT_RUN, SET(set_device),
       "the GPUs to use: 0; 0,1; all" },
@@ -419,6 +427,18 @@ static bool value_may_lack(const struct row *row)
     return row->value && row->value[0] == '[';
 }
 
+static void print_row(const struct row *row)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%s%s%s", row->name,
+             row->value && !value_may_lack(row) ? " " : "",
+             row->value ? row->value : "");
+    if (row->letter)
+        printf("  -%c, --%-20s %s\n", row->letter, name, row->help);
+    else
+        printf("      --%-20s %s\n", name, row->help);
+}
+
 void options_help(void)
 {
     fputs("gimgxf OP[,OP...] [options] INPUT OUTPUT   turn a picture\n"
@@ -436,18 +456,51 @@ void options_help(void)
           "png jpeg bmp tga hdr pnm (pbm pgm ppm) pam pfm npy\n"
           "\n",
           stdout);
-    for (size_t i = 0; i < ROWS; i++) {
-        const struct row *row = &table[i];
-        char name[40];
-        snprintf(name, sizeof name, "%s%s%s", row->name,
-                 row->value && !value_may_lack(row) ? " " : "",
-                 row->value ? row->value : "");
-        if (row->letter)
-            printf("  -%c, --%-20s %s\n", row->letter, name, row->help);
-        else
-            printf("      --%-20s %s\n", name, row->help);
-    }
+    for (size_t i = 0; i < ROWS; i++)
+        print_row(&table[i]);
     fputs("\nExit status: 0 done, 1 failed, 2 wrong usage, 3 no such device.\n"
+          "All of it: man gimgxf\n",
+          stdout);
+}
+
+/* Whether an option of the whole run changes nothing in serve. */
+static bool is_idle_in_serve(const struct row *row)
+{
+    static const char *const idle[] = { "quiet", "verbose", "json", "csv" };
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        if (strcmp(row->name, idle[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Its options are those of single jobs and of the whole run. */
+void options_help_serve(void)
+{
+    const struct row *nul = NULL;
+    fputs("gimgxf serve [options] -   turn what standard input asks for\n"
+          "\n"
+          "A job is one JSON object in a line:\n"
+          "    {\"id\": 7, \"op\": \"rotate90\", \"input\": \"a.png\", "
+          "\"output\": \"b.jpg\",\n"
+          "     \"options\": {\"quality\": 90, \"strip\": true}}\n"
+          "The answer is one, too, with \"status\": \"done\", \"skipped\" or "
+          "\"failed\".\n"
+          "\n"
+          "A job may have these options; given here, they hold for all jobs:\n",
+          stdout);
+    for (size_t i = 0; i < ROWS; i++) {
+        if (table[i].scope & (ABOUT_SHAPE | ABOUT_JOB))
+            print_row(&table[i]);
+        if (strcmp(table[i].name, "null") == 0)
+            nul = &table[i];
+    }
+    puts("\nThese are for all jobs together:");
+    printf("  -%c, --%-20s %s\n", nul->letter, nul->name, "NUL ends a job");
+    for (size_t i = 0; i < ROWS; i++)
+        if (table[i].scope == ABOUT_RUN && !is_idle_in_serve(&table[i]))
+            print_row(&table[i]);
+    fputs("\nExit status: 0 all were done, 1 some failed, 2 wrong usage, 3 no "
+          "such device.\n"
           "All of it: man gimgxf\n",
           stdout);
 }
@@ -593,7 +646,7 @@ static int check_output(const struct options *opts, struct err *err)
     if (opts->format_name || strcmp(output, "-") == 0 ||
         codec_by_name(options_suffix(output)))
         return 0;
-    if (stat(output, &st) == 0 && S_ISDIR(st.st_mode))
+    if (!opts->root && stat(output, &st) == 0 && S_ISDIR(st.st_mode))
         return fail(err, "%s is a directory; --directory writes into one",
                     output);
     return fail(err, "%s: the name does not say which format to write; "
@@ -705,6 +758,9 @@ static int check_words(struct options *opts, const char *const *word, int n,
         return fail(err, "no operation is named; --help lists them");
     opts->file = word + 1;
     opts->nfiles = n - 1;
+    if (opts->root && strcmp(word[0], "serve") != 0)
+        return fail(err, "--root is for serve; the outputs of a batch stay below "
+                         "its --directory");
     if (strcmp(word[0], "info") == 0) {
         return check_info(opts, err);
     }
@@ -750,7 +806,11 @@ int options_parse(struct options *opts, int argc, char **argv, struct err *err)
     };
     if (take_options(opts, argc, argv, ~0u, err))
         return -1;
-    if (opts->command == COMMAND_HELP || opts->command == COMMAND_VERSION)
+    if (opts->command == COMMAND_HELP && optind < argc &&
+        strcmp(argv[optind], "serve") == 0)
+        opts->command = COMMAND_HELP_SERVE;
+    if (opts->command == COMMAND_HELP || opts->command == COMMAND_HELP_SERVE ||
+        opts->command == COMMAND_VERSION)
         return 0;
     if (opts->ndevices && strcmp(opts->backend, "cpu") == 0)
         return fail(err, "--device: the cpu backend has no devices");

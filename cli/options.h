@@ -13,6 +13,7 @@ enum command {
     COMMAND_MANIFEST,
     COMMAND_SERVE,
     COMMAND_HELP,
+    COMMAND_HELP_SERVE,
     COMMAND_VERSION,
 };
 
@@ -56,6 +57,7 @@ struct options {
     bool recursive;
     const char *files_from;     /* a list of names, "-" for standard input */
     bool nul;                   /* NUL ends a name there, and a job of serve */
+    const char *root;           /* of the files of serve, or NULL */
     struct globs include, exclude;
     const char *directory;      /* outputs go below it; NULL: none was named */
     const char *output;         /* the template of their names, or NULL */
@@ -90,8 +92,9 @@ bool options_given(const struct options *opts, const char *name);
 int options_devices(const char *value, int device[OPTIONS_DEVICES],
                     unsigned *ndevices, struct err *err);
 
-/* Prints the help on stdout. */
+/* Print the help on stdout: all of it; that of serve. */
 void options_help(void);
+void options_help_serve(void);
 
 /* The suffix of a file's name without its dot; "" if it has none. */
 const char *options_suffix(const char *name);

@@ -123,25 +123,50 @@ static int make_words(struct serve_job *job, const struct options *base,
                : 0;
 }
 
+static void take_names(struct serve_job *serve, struct serve_root *root)
+{
+    struct job *job = &serve->job;
+    job->opts = &serve->opts;
+    job->input = serve->opts.file[0];
+    job->output = serve->opts.file[1];
+    job->make_directories = true;
+    if (!root)
+        return;
+    job->input = serve_root_below(root, job->input);
+    job->output = serve_root_below(root, job->output);
+    job->input_root = job->output_root = &root->root;
+}
+
 int serve_job_read(struct serve_job *job, const char *text, size_t size,
-                   const struct options *base, struct err *err)
+                   const struct options *base, struct serve_root *root,
+                   struct err *err)
 {
     struct err why;
     if (strspn(text, " \t\r\n") >= size)
         return fail(err, "the line is blank; a job is a JSON object");
     if (json_read(&job->json, text, size, &why))
         return fail(err, "the job is not JSON: %s", why.text);
-    const struct json_value *root = json_root(&job->json);
-    const struct json_value *id = json_find(root, "id");
+    const struct json_value *all = json_root(&job->json);
+    const struct json_value *id = json_find(all, "id");
     job->job.id = id ? id->raw : NULL;
     job->job.id_size = id ? id->raw_size : 0;
-    if (check_members(root, err) || make_words(job, base, root, err) ||
+    if (check_members(all, err) || make_words(job, base, all, err) ||
         options_parse_job(&job->opts, base, job->words, job->word, err))
         return -1;
-    job->job.opts = &job->opts;
-    job->job.input = job->opts.file[0];
-    job->job.output = job->opts.file[1];
+    take_names(job, root);
     return job_choose_format(&job->job, err);
+}
+
+struct job serve_job_asked(const struct serve_job *job,
+                           const struct options *base)
+{
+    struct job asked = job->job;
+    asked.opts = asked.opts ? asked.opts : base;
+    if (asked.input) {
+        asked.input = job->opts.file[0];
+        asked.output = job->opts.file[1];
+    }
+    return asked;
 }
 
 void serve_job_free(struct serve_job *job)

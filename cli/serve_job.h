@@ -4,6 +4,7 @@
 
 #include "cli/job.h"
 #include "cli/json_read.h"
+#include "cli/serve_root.h"
 
 enum { SERVE_OPTIONS_MAX = 32, SERVE_WORDS_MAX = SERVE_OPTIONS_MAX + 5 };
 
@@ -17,11 +18,17 @@ struct serve_job {
 };
 
 /* Reads a job from text, which must live as long as the job. `base` are the
- * options that hold where the job says nothing. Not for two threads at a time.
- * Returns 0, or -1 with the reason set; then `job->job` has the members that
- * were understood, for the answer. */
+ * options that hold where the job says nothing; the files are below `root`,
+ * unless that is NULL. Not for two threads at a time. Returns 0, or -1 with the
+ * reason set; then `job->job` has the members that were understood, for the
+ * answer. */
 int serve_job_read(struct serve_job *job, const char *text, size_t size,
-                   const struct options *base, struct err *err);
+                   const struct options *base, struct serve_root *root,
+                   struct err *err);
+
+/* What the job is for its answer, with the names that the user gave. */
+struct job serve_job_asked(const struct serve_job *job,
+                           const struct options *base);
 
 /* Frees what the job holds. */
 void serve_job_free(struct serve_job *job);

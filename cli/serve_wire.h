@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/signals.h"
+
 /* How far a job came. */
 enum job_step {
     JOB_WAITS,   /* nobody is at it */
@@ -23,7 +25,8 @@ enum job_step {
 /* What stands under the name of an output: nothing, or a file that is another
  * one if any of these numbers is another. */
 struct output_state {
-    bool exists;
+    uint64_t exists; /* 1 or 0; of one width, so that they can be compared as
+                        bytes */
     uint64_t device, inode, size;
     int64_t modified[2], changed[2]; /* seconds and nanoseconds */
 };
@@ -33,12 +36,15 @@ struct output_state {
 struct job_note {
     atomic_uint step; /* an enum job_step */
     struct output_state before;
+    char
+        temporary[PENDING_NOTE]; /* the new file that is to replace it, or "" */
 };
 
 /* The same at one instant. */
 struct job_past {
     enum job_step step;
     struct output_state before;
+    char temporary[PENDING_NOTE];
 };
 
 struct serve_table {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/crew.h"
 #include "cli/report.h"
@@ -23,12 +24,11 @@ struct worker_task {
 };
 
 struct worker_process {
-    const struct options *opts;
+    const struct worker_opts *opts;
     const struct backend *backend;
     struct runner *runner;
     struct crew *crew;
     struct serve_table *table;
-    unsigned window;
     int fd;
     pthread_mutex_t sending;
     atomic_size_t to_do; /* jobs that were received and are not done */
@@ -49,20 +49,20 @@ static void note_step(struct worker_process *process,
     atomic_store(&process->table->note[task->message.slot].step, step);
 }
 
-static void look_at_output(const char *name, struct output_state *state)
+static void look_at_output(const struct job *job, struct output_state *state)
 {
     struct stat st;
-    memset(state, 0, sizeof *state);
-    if (stat(name, &st))
+    *state = (struct output_state){ 0 };
+    if (!resolve_stat(job->output_root, job->output, true, &st))
         return;
-    state->exists = true;
-    state->device = st.st_dev;
-    state->inode = st.st_ino;
-    state->size = (uint64_t)st.st_size;
-    state->modified[0] = st.st_mtim.tv_sec;
-    state->modified[1] = st.st_mtim.tv_nsec;
-    state->changed[0] = st.st_ctim.tv_sec;
-    state->changed[1] = st.st_ctim.tv_nsec;
+    *state = (struct output_state){
+        .exists = 1,
+        .device = st.st_dev,
+        .inode = st.st_ino,
+        .size = (uint64_t)st.st_size,
+        .modified = { st.st_mtim.tv_sec, st.st_mtim.tv_nsec },
+        .changed = { st.st_ctim.tv_sec, st.st_ctim.tv_nsec },
+    };
 }
 
 struct noting {
@@ -77,7 +77,7 @@ static int note_writing(const struct job *job, const struct result *result,
     const struct noting *noting = context;
     uint32_t slot = noting->task->message.slot;
     (void)result, (void)output, (void)err;
-    look_at_output(job->output, &noting->process->table->note[slot].before);
+    look_at_output(job, &noting->process->table->note[slot].before);
     note_step(noting->process, noting->task, JOB_WRITES);
     return 0;
 }
@@ -99,14 +99,29 @@ static bool was_written(const struct worker_task *task)
     struct output_state now;
     if (past->step != JOB_WRITES)
         return past->step == JOB_WRITTEN;
-    look_at_output(task->asked.job.output, &now);
+    look_at_output(&task->asked.job, &now);
     return memcmp(&now, &past->before, sizeof now) != 0;
+}
+
+/* Removes the temporary file that the process before could not remove. */
+static void remove_left_over(const struct worker_task *task)
+{
+    const char *name = task->message.past.temporary;
+    const struct job *job = &task->asked.job;
+    struct location place;
+    struct err err;
+    if (strncmp(name, ".gimgxf-", 8) != 0 || strchr(name, '/') ||
+        resolve_file(job->output_root, job->output, false, &place, &err))
+        return;
+    unlinkat(place.directory, name, 0);
+    close(place.directory);
 }
 
 /* Whether nothing is left to do but to answer. */
 static bool settle_past(struct worker_task *task)
 {
     char end[80];
+    remove_left_over(task);
     describe_end(task->message.status, end, sizeof end);
     if (was_written(task)) {
         warn(
@@ -131,9 +146,11 @@ static void do_job(struct worker_process *process, unsigned worker,
                    struct worker_task *task)
 {
     struct noting noting = { process, task };
+    pending_note(process->table->note[task->message.slot].temporary);
     task->status = runner_do(process->runner, worker, &task->asked.job,
                              atomic_load(&process->to_do), note_writing,
                              &noting, &task->result, &task->err);
+    pending_note(NULL);
     note_step(process, task, task->status ? JOB_BEGUN : JOB_WRITTEN);
     crew_allow(process->crew, runner_wanted(process->runner));
     if (task->message.again) {
@@ -151,14 +168,13 @@ static void send_answer(struct worker_process *process,
 {
     struct answer_message message = { .slot = task->message.slot,
                                       .failed = task->status != 0 };
-    struct job *job = &task->asked.job;
+    struct job job = serve_job_asked(&task->asked, process->opts->opts);
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    job->opts = job->opts ? job->opts : process->opts;
-    job->backend = process->backend;
+    job.backend = process->backend;
     if (out) {
-        report_answer(out, job, &task->result,
+        report_answer(out, &job, &task->result,
                       task->status ? &task->err : NULL);
         if (fclose(out) || size > SERVE_ANSWER_MAX)
             size = 0; /* the supervisor has an answer of its own for that */
@@ -211,8 +227,9 @@ static int read_task(struct worker_process *process, struct worker_task *task)
     }
     /* A text that ends the process is to be known for it. */
     note_step(process, task, JOB_BEGUN);
-    int status = serve_job_read(&task->asked, task->text, task->message.size,
-                                process->opts, &task->err);
+    int status =
+        serve_job_read(&task->asked, task->text, task->message.size,
+                       process->opts->opts, process->opts->root, &task->err);
     note_step(process, task, JOB_WAITS);
     return status;
 }
@@ -266,7 +283,7 @@ static enum outcome run_crew(struct worker_process *process)
     struct crew_opts opts = {
         .workers = runner_workers(process->runner),
         .task_size = sizeof(struct worker_task),
-        .window = process->window,
+        .window = process->opts->window,
         .work = work,
         .tell = end_task,
         .context = process,
@@ -276,7 +293,7 @@ static enum outcome run_crew(struct worker_process *process)
         report_error(NULL, "the workers cannot be started");
         return OUTCOME_FAILED;
     }
-    crew_allow(process->crew, process->opts->threads);
+    crew_allow(process->crew, process->opts->opts->threads);
     if (serve_send(process->fd, &ready, sizeof ready, NULL, 0))
         give_all(process);
     crew_close(process->crew);
@@ -292,20 +309,15 @@ static enum outcome no_device(const char *name, const struct backend *backend,
     return backend ? outcome_without_lane(backend) : OUTCOME_NO_DEVICE;
 }
 
-enum outcome serve_work(const struct options *opts, const char *backend, int fd,
-                        struct serve_table *table, unsigned window)
+enum outcome serve_work(const struct worker_opts *opts, int fd,
+                        struct serve_table *table)
 {
-    struct worker_process process = {
-        .opts = opts,
-        .table = table,
-        .window = window,
-        .fd = fd,
-    };
+    struct worker_process process = { .opts = opts, .table = table, .fd = fd };
     struct err err;
-    process.backend = backend_choose(backend, &err);
-    if (!process.backend ||
-        runner_open(&process.runner, opts, process.backend, SIZE_MAX, &err))
-        return no_device(backend, process.backend, &err);
+    process.backend = backend_choose(opts->backend, &err);
+    if (!process.backend || runner_open(&process.runner, opts->opts,
+                                        process.backend, SIZE_MAX, &err))
+        return no_device(opts->backend, process.backend, &err);
     pthread_mutex_init(&process.sending, NULL);
     enum outcome outcome = run_crew(&process);
     pthread_mutex_destroy(&process.sending);

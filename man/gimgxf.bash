@@ -7,7 +7,7 @@ _gimgxf_takes_value() {
         --background | --max-pixels | --max-memory | --backend | --device | --max-vram | \
         --threads | -j | --directory | -d | --output | -o | --backup | \
         --files-from | --include | --exclude | --manifest | --resume | \
-        --shard) return 0 ;;
+        --root | --shard) return 0 ;;
     esac
     return 1
 }
@@ -44,7 +44,7 @@ _gimgxf() {
         --png-level --depth --layout --background --tolerant --directory --output
         --in-place --backup
         --recursive --files-from --null --include --exclude --update --dry-run
-        --fail-fast --manifest --resume --shard --max-pixels --max-memory --backend --device
+        --fail-fast --manifest --resume --shard --max-pixels --max-memory --root --backend --device
         --max-vram --threads --quiet --verbose --json --csv --help --version'
     local colors='aliceblue antiquewhite aqua aquamarine azure beige bisque black
         blanchedalmond blue blueviolet brown burlywood cadetblue
@@ -92,7 +92,7 @@ _gimgxf() {
         --layout) words='auto hwc chw nhw nhwc nchw' ;;
         --background) words=$colors ;;
         --backend) words='auto cpu cuda' ;;
-        --directory | -d)
+        --directory | -d | --root)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -d -- "$cur")
             return
@@ -105,6 +105,8 @@ _gimgxf() {
         esac
     elif [[ -z $ended && $cur == -* ]]; then
         words=$options
+        # - alone is what serve takes its jobs from.
+        [[ $first != serve || $count != 1 ]] || words+=' -'
     elif [[ $count == 0 ]]; then
         # Operations make a list; only its last one is completed.
         [[ $cur != *,* ]] || lead=${cur%,*},
@@ -112,6 +114,8 @@ _gimgxf() {
         [[ $lead ]] || words+=' info bench manifest serve'
     elif [[ $first == manifest && $count == 1 ]]; then
         words='merge check'
+    elif [[ $first == serve && $count == 1 ]]; then
+        words=-
     elif [[ $count == 1 || ($first != info && $first != bench && $first != serve) ]]; then
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")

@@ -6,7 +6,7 @@ function __gimgxf_words
     set -l values --format --edge --quality --png-level --depth --layout --background \
         --max-pixels --max-memory --backend --device --max-vram --threads -j \
         --directory -d --output -o --backup --files-from --include --exclude \
-        --manifest --resume --shard
+        --manifest --resume --root --shard
     set -l skip 1 # the name of the program
     set -l ended 0
     for word in (commandline -opc)
@@ -30,7 +30,7 @@ end
 
 function __gimgxf_needs_file
     set -l words (__gimgxf_words)
-    test (count $words) = 1 -a "$words[1]" != manifest
+    test (count $words) = 1 -a "$words[1]" != manifest -a "$words[1]" != serve
     or test (count $words) -ge 2 -a "$words[1]" != info -a "$words[1]" != serve
 end
 
@@ -106,6 +106,10 @@ complete -c gimgxf -l manifest -r -d 'note what became of each file'
 complete -c gimgxf -l resume -r -d 'do what this manifest has not as done'
 complete -c gimgxf -l shard -x -d 'take a share of the files' -a '1/2 2/2'
 complete -c gimgxf -n 'test (__gimgxf_words)[1] = manifest' -a 'merge check'
+complete -c gimgxf -n 'test "$(__gimgxf_words)" = serve' -a '-' \
+    -d 'jobs from standard input'
+complete -c gimgxf -l root -x -a '(__fish_complete_directories)' \
+    -d 'the files of serve are all below it'
 complete -c gimgxf -l max-pixels -x -d 'refuse larger pictures'
 complete -c gimgxf -l max-memory -x -d 'refuse what needs more'
 complete -c gimgxf -l backend -x -d 'who moves the samples' -a 'auto cpu cuda'

@@ -73,6 +73,15 @@ sed -n '/operations \\$/,/^$/s/^ *\([a-z0-9-]*\)\\t.*/\1/p' "$fish" |
     grep -vxE 'bench|manifest|serve' >got
 agree 'operations: fish'
 
+# serve takes its jobs from -.
+check 'serve: bash' [ "$(offers gimgxf serve '')" = - ]
+check 'serve: bash, behind an option' \
+    [ "$(offers gimgxf serve --threads 2 '')" = - ]
+check 'serve: bash, once' [ -z "$(offers gimgxf serve - '')" ]
+check 'serve: bash, begun' grep -qx -e - <(offers gimgxf serve -)
+check 'serve: zsh' grep -q 'serve.*; then' "$zsh"
+check 'serve: fish' grep -q "= serve' -a '-'" "$fish"
+
 # Formats. The man page has suffixes that --help leaves out.
 sed -n '/^png /p' help | words >want
 section FORMATS | columns 1,2 | words >suffixes

@@ -124,6 +124,7 @@ for when in dies-before- dies-after-; do
     job 20 ${when}1.png ${when}1.png >>jobs
     serve -j 4 <jobs >answers
     check "in place, $when: it died" absent once
+    check "in place, $when: nothing is left half" no_temporary .
     check "in place, $when: all are answered, in order" \
         cmp -s <(seq 0 20) <(field id <answers)
     mv ${when}1.png in20.png
@@ -149,6 +150,20 @@ job 1 dies-before-2.png dies-before-2.png | serve >answers
 check 'not written: told' grep -q 'by signal 9 .*; the output was not written' \
     answers
 check 'not written' same dies-before-2.png a.png
+check 'not written: nothing is left half' no_temporary .
+
+# The same below a root, in a directory that is made.
+mkdir root
+cp a.png root/a.png
+touch once
+{
+    job 1 a.png new/dies-before-3.png
+    job 2 a.png new/x.png
+} | serve --root root >answers
+check 'below a root: it died' absent once
+check 'below a root: answered' [ "$(field id <answers | tr '\n' ' ')" = '1 2 ' ]
+check 'below a root: the other one' same root/new/x.png want.png
+check 'below a root: nothing is left half' no_temporary root
 
 # From outside: while it works, and while it waits.
 mkfifo endless
