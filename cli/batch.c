@@ -17,6 +17,7 @@
 #include "cli/crew.h"
 #include "cli/files.h"
 #include "cli/manifest.h"
+#include "cli/path.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -29,6 +30,7 @@
 enum { WINDOW = 256 };
 
 struct task {
+    struct batch *batch;
     size_t i; /* in the plan */
     struct item item;
     struct job job;
@@ -37,6 +39,8 @@ struct task {
     int status;
     bool dropped; /* the batch ended before it was begun */
     bool unknown; /* nobody can tell what became of it in a run before */
+    bool summed;  /* it was noted what is to replace it, with this CRC-32 */
+    uint32_t crc;
 };
 
 struct batch {
@@ -89,23 +93,44 @@ static int note(struct batch *batch, const struct record *record, bool safe,
     return fail(err, "the manifest cannot be written: %s", why.text);
 }
 
+static void note_input(struct record *record, const struct result *result)
+{
+    record->size = result->bytes_in;
+    record->mtime = result->mtime;
+    record->file =
+        (struct identity){ result->device, result->inode, result->inode != 0 };
+}
+
+/* Which file the output is, so that it is known by other names, too. */
+static void note_output(struct record *record, const struct job *job)
+{
+    struct stat st;
+    if (!resolve_stat(job->output_root, job->output, true, &st) ||
+        (uint64_t)st.st_size != record->written)
+        return;
+    record->made = (struct identity){ st.st_dev, st.st_ino, true };
+    record->made_time = st.st_mtim;
+}
+
 /* A picture that replaces its own, by whatever option, is told before, and what
  * it will be: so that whoever goes on after a sudden end knows whether it has
  * been replaced. */
 static int note_ready(const struct job *job, const struct result *result,
                       struct bytes output, void *context, struct err *err)
 {
+    struct task *task = context;
     struct record record = record_of(job);
     if (!file_is_same(job->output_root, job->output, job->input_root,
                       job->input))
         return 0;
+    task->crc = flates[0]->crc32(0, output.data, output.size);
+    task->summed = true;
     record.status = "ready";
-    record.size = result->bytes_in;
-    record.mtime = result->mtime;
+    note_input(&record, result);
     record.written = output.size;
-    record.crc = flates[0]->crc32(0, output.data, output.size);
+    record.crc = task->crc;
     record.summed = true;
-    return note(context, &record, true, err);
+    return note(task->batch, &record, true, err);
 }
 
 static void note_result(struct batch *batch, struct task *task)
@@ -117,13 +142,15 @@ static void note_result(struct batch *batch, struct task *task)
     if (!batch->manifest || result->skipped == SKIPPED_DONE || task->unknown)
         return;
     record.status = status_of(result, task->status ? &task->err : NULL);
-    record.size = result->bytes_in;
-    record.mtime = result->mtime;
+    note_input(&record, result);
     if (task->status) {
         record.error = task->err.text;
     } else if (!result->skipped) {
         record.how = how_name(result->how);
         record.written = result->bytes_out;
+        record.crc = task->crc;
+        record.summed = task->summed;
+        note_output(&record, &task->job);
     }
     if (note(batch, &record, false, &err) && task->status == 0) {
         task->err = err;
@@ -143,6 +170,7 @@ static int done_before(struct batch *batch, struct task *task, bool *done)
     *done = verdict == VERDICT_DONE || verdict == VERDICT_REPLACED;
     if (verdict == VERDICT_REPLACED && batch->manifest) {
         record.status = "done";
+        note_output(&record, &task->job);
         return note(batch, &record, false, &task->err);
     }
     task->unknown = verdict == VERDICT_CHANGED;
@@ -173,7 +201,7 @@ static void do_task(struct batch *batch, unsigned worker, struct task *task)
     } else if (job_choose_format(job, &task->err) == 0) {
         task->status = runner_do(
             batch->runner, worker, job, atomic_load(&batch->to_do),
-            batch->manifest ? note_ready : NULL, batch, &task->result,
+            batch->manifest ? note_ready : NULL, task, &task->result,
             &task->err);
     }
 }
@@ -190,6 +218,7 @@ static void work(void *context, unsigned worker, void *argument)
 {
     struct batch *batch = context;
     struct task *task = argument;
+    task->batch = batch;
     task->dropped = is_ending(batch);
     if (!task->dropped) {
         prefetch(batch, task);
@@ -267,12 +296,45 @@ static int give_all(struct batch *batch)
     return 0;
 }
 
+static struct record planned(void *context, size_t i)
+{
+    const struct batch *batch = context;
+    struct item item = plan_item(batch->plan, i);
+    struct job job = {
+        .input = item.input,
+        .output = item.output,
+        .opts = batch->opts,
+    };
+    return record_of(&job);
+}
+
+/* Where one file is both, it need not be there yet: the first run makes it, and
+ * the same call goes on with it. */
+static int read_history(struct batch *batch, struct err *err)
+{
+    const struct options *opts = batch->opts;
+    bool both = options_given(opts, "manifest") &&
+                path_compare("", opts->manifest, "", opts->resume) == 0;
+    struct err why;
+    struct stat st;
+    if (!options_given(opts, "manifest") && !opts->dry_run &&
+        stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
+        return fail(err, "--resume: %s: it is no regular file, so --manifest "
+                         "has to say where to go on",
+                    opts->resume);
+    if (history_read(&batch->history, opts->resume, both, &why) ||
+        history_recognize(batch->history, plan_count(batch->plan), planned,
+                          batch, &why))
+        return fail(err, "--resume: %s: %s", opts->resume, why.text);
+    return 0;
+}
+
 static int open_records(struct batch *batch, struct err *err)
 {
     const struct options *opts = batch->opts;
     struct err why;
-    if (opts->resume && history_read(&batch->history, opts->resume, &why))
-        return fail(err, "--resume: %s", why.text);
+    if (opts->resume && read_history(batch, err))
+        return -1;
     if (opts->manifest && !opts->dry_run &&
         manifest_open(&batch->manifest, opts->manifest, &why))
         return fail(err, "--manifest: %s", why.text);

@@ -1,32 +1,40 @@
 /* What was done before, according to a manifest, and to the files. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/checksum.h"
 #include "cli/ledger.h"
+#include "cli/recognize.h"
 #include "cli/stamp.h"
-#include "codecs/flate.h"
 
 struct history {
     struct ledger ledger;
 };
 
-int history_read(struct history **history, const char *name, struct err *err)
+int history_read(struct history **history, const char *name, bool may_lack,
+                 struct err *err)
 {
     struct history *h = calloc(1, sizeof *h);
     if (!h)
         return fail(err, "no memory");
-    bool absent =
-        strcmp(name, "-") != 0 && access(name, F_OK) && errno == ENOENT;
+    bool absent = may_lack && access(name, F_OK) && errno == ENOENT;
     if (!absent && ledger_read(&h->ledger, name, err)) {
         history_free(h);
         return -1;
     }
     *history = h;
     return 0;
+}
+
+int history_recognize(struct history *history, size_t count,
+                      struct record (*job)(void *context, size_t i),
+                      void *context, struct err *err)
+{
+    const struct jobs jobs = { count, job, context };
+    return recognize(&history->ledger, &jobs, err);
 }
 
 void history_free(struct history *history)
@@ -51,40 +59,26 @@ static bool is_as_long_as_written(const struct stat *st,
     return S_ISREG(st->st_mode) && (uint64_t)st->st_size == telling->written;
 }
 
-/* What cannot be read is not what was written. */
 static bool is_what_was_written(const char *name, const struct telling *telling)
 {
-    enum { STEP = 1 << 18 };
-    uint64_t size = 0;
-    uint32_t crc = 0;
-    ssize_t n = -1;
-    uint8_t *buffer = malloc(STEP);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (buffer && fd >= 0)
-        while ((n = read(fd, buffer, STEP)) > 0 || (n < 0 && errno == EINTR))
-            if (n > 0) {
-                crc = flates[0]->crc32(crc, buffer, (size_t)n);
-                size += (uint64_t)n;
-            }
-    if (fd >= 0)
-        close(fd);
-    free(buffer);
-    return n == 0 && size == telling->written && telling->summed &&
-           crc == telling->crc;
+    uint64_t size;
+    uint32_t crc;
+    return checksum_file(name, &size, &crc) && size == telling->written &&
+           telling->summed && crc == telling->crc;
 }
 
 /* ---- The verdict ------------------------------------------------------- */
 
 /* Between "ready" and "done" the input became the output, or did not. By its
  * bytes first: its size and times may be the same before and after. */
-static enum verdict of_ready(const struct entry *entry)
+static enum verdict of_ready(const struct record *job,
+                             const struct telling *held)
 {
-    const struct telling *held = &entry->held;
     struct stat st;
-    if (stat(entry->output, &st))
+    if (stat(job->output, &st))
         return VERDICT_CHANGED;
     if (is_as_long_as_written(&st, held) &&
-        is_what_was_written(entry->output, held))
+        is_what_was_written(job->output, held))
         return VERDICT_REPLACED;
     bool ambiguous = !held->summed && held->size == held->written;
     return is_as_read(&st, held) && !ambiguous ? VERDICT_TODO : VERDICT_CHANGED;
@@ -92,14 +86,15 @@ static enum verdict of_ready(const struct entry *entry)
 
 /* An input may be gone once its output is there. One that is the same file
  * under another name was replaced. */
-static enum verdict of_done(const struct entry *entry)
+static enum verdict of_done(const struct record *job,
+                            const struct entry *entry)
 {
     struct stat in, out;
     if (entry->in_place)
         return VERDICT_DONE;
-    if (stat(entry->output, &out))
+    if (stat(job->output, &out))
         return VERDICT_TODO;
-    if (stat(entry->input, &in) == 0) {
+    if (stat(job->input, &in) == 0) {
         if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
             return VERDICT_DONE;
         if (!is_as_read(&in, &entry->held))
@@ -115,11 +110,14 @@ enum verdict history_says(const struct history *history, struct record *job)
 {
     const struct entry *entry = ledger_find(&history->ledger, job);
     if (entry && entry->held.told == TOLD_DONE)
-        return of_done(entry);
+        return of_done(job, entry);
     if (!entry || entry->held.told != TOLD_READY)
         return VERDICT_TODO;
     job->size = entry->held.size;
     job->mtime = entry->held.mtime;
+    job->file = entry->held.file;
     job->written = entry->held.written;
-    return of_ready(entry);
+    job->crc = entry->held.crc;
+    job->summed = entry->held.summed;
+    return of_ready(job, &entry->held);
 }

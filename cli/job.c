@@ -81,6 +81,8 @@ static int read_input(const char *name, struct root *root,
     if (file_read(name, &read, input, st, err))
         return -1;
     result->mtime = st->st_mtim;
+    result->device = st->st_dev;
+    result->inode = st->st_ino;
     result->bytes_in = input->size;
     if (input->size == 0)
         return fail(err, "the file is empty");

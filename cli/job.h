@@ -2,6 +2,7 @@
 #ifndef CLI_JOB_H
 #define CLI_JOB_H
 
+#include <sys/types.h>
 #include <time.h>
 
 #include "cli/options.h"
@@ -69,6 +70,8 @@ struct result {
     uint32_t width, height; /* of the output */
     size_t bytes_in, bytes_out;
     struct timespec mtime; /* of the input */
+    dev_t device;          /* and which file it was, if mtime is not 0 */
+    ino_t inode;
     double seconds[STAGES];
     double waited;   /* seconds that are no stage's: for memory */
     enum stage last; /* the stage that was done last, or failed */

@@ -2,6 +2,7 @@
 #include "cli/ledger.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static const char *or_empty(const char *text)
 /* What a job is found by. */
 struct key {
     const struct record *job;
+    const char *here; /* from where its names are */
     bool in_place;
     uint64_t hash;
 };
@@ -47,10 +49,11 @@ static uint64_t hash_string(uint64_t hash, const char *text)
     return hash_pair(hash, hash_bytes(text, strlen(text)));
 }
 
-static struct key key_of(const char *here, const struct record *job)
+static struct key key_of(const struct ledger *ledger, const struct record *job)
 {
-    struct key key = { .job = job };
-    key.in_place = path_compare(here, job->input, job->output) == 0;
+    const char *here = job->directory ? job->directory : ledger->here;
+    struct key key = { .job = job, .here = here };
+    key.in_place = path_compare(here, job->input, here, job->output) == 0;
     key.hash = hash_string(path_hash(here, job->input), job->op);
     if (key.in_place)
         return key;
@@ -59,16 +62,23 @@ static struct key key_of(const char *here, const struct record *job)
     return key;
 }
 
-static bool is_about(const struct entry *entry, const struct key *key,
-                     const char *here)
+static const char *here_of(const struct ledger *ledger,
+                           const struct entry *entry)
+{
+    return entry->here ? entry->here : ledger->here;
+}
+
+static bool is_about(const struct ledger *ledger, const struct entry *entry,
+                     const struct key *key)
 {
     const struct record *job = key->job;
+    const char *here = here_of(ledger, entry);
     if (entry->hash != key->hash || entry->in_place != key->in_place ||
         strcmp(entry->op, job->op) != 0 ||
-        path_compare(here, entry->input, job->input) != 0)
+        path_compare(here, entry->input, key->here, job->input) != 0)
         return false;
     return key->in_place ||
-           (path_compare(here, entry->output, job->output) == 0 &&
+           (path_compare(here, entry->output, key->here, job->output) == 0 &&
             strcmp(entry->options, or_empty(job->options)) == 0);
 }
 
@@ -78,7 +88,7 @@ static size_t *find_slot(const struct ledger *ledger, const struct key *key)
 {
     size_t i = key->hash & (ledger->slots - 1);
     while (ledger->slot[i] &&
-           !is_about(&ledger->entry[ledger->slot[i] - 1], key, ledger->here))
+           !is_about(ledger, &ledger->entry[ledger->slot[i] - 1], key))
         i = (i + 1) & (ledger->slots - 1);
     return &ledger->slot[i];
 }
@@ -88,7 +98,7 @@ const struct entry *ledger_find(const struct ledger *ledger,
 {
     if (!ledger->slots)
         return NULL;
-    struct key key = key_of(ledger->here, job);
+    struct key key = key_of(ledger, job);
     size_t found = *find_slot(ledger, &key);
     return found ? &ledger->entry[found - 1] : NULL;
 }
@@ -125,7 +135,7 @@ static struct entry *enter(struct ledger *ledger, const struct record *job,
 {
     if (!make_room(ledger))
         return NULL;
-    struct key key = key_of(ledger->here, job);
+    struct key key = key_of(ledger, job);
     size_t *slot = find_slot(ledger, &key);
     *fresh = !*slot;
     if (!*fresh)
@@ -135,16 +145,53 @@ static struct entry *enter(struct ledger *ledger, const struct record *job,
         .input = keep_string(ledger, job->input),
         .op = keep_usual(ledger, job->op, &ledger->op),
         .options = keep_usual(ledger, or_empty(job->options), &ledger->options),
+        .here = job->directory
+                    ? keep_usual(ledger, job->directory, &ledger->directory)
+                    : NULL,
         .in_place = key.in_place,
         .hash = key.hash,
     };
     entry->output = strcmp(job->input, job->output) == 0
                         ? entry->input
                         : keep_string(ledger, job->output);
-    if (!entry->input || !entry->output || !entry->op || !entry->options)
+    if (!entry->input || !entry->output || !entry->op || !entry->options ||
+        (job->directory && !entry->here))
         return NULL;
     *slot = ++ledger->count;
     return entry;
+}
+
+int ledger_adopt(struct ledger *ledger, const struct record *job,
+                 const struct entry *like)
+{
+    struct telling held = like->held;
+    bool fresh;
+    struct entry *entry = enter(ledger, job, &fresh);
+    if (!entry)
+        return -1;
+    entry->held = held;
+    return 0;
+}
+
+void ledger_forget(struct ledger *ledger, const struct entry *entry)
+{
+    ledger->entry[entry - ledger->entry].held.told = TOLD_SKIPPED;
+}
+
+bool ledger_path(const struct ledger *ledger, const struct entry *entry,
+                 const char *name, char *path)
+{
+    int n = *name == '/' ? snprintf(path, PATH_MAX, "%s", name)
+                         : snprintf(path, PATH_MAX, "%s/%s",
+                                    here_of(ledger, entry), name);
+    return n < PATH_MAX;
+}
+
+int ledger_compare_outputs(const struct ledger *ledger, const struct entry *a,
+                           const struct entry *b)
+{
+    return path_compare(here_of(ledger, a), a->output, here_of(ledger, b),
+                        b->output);
 }
 
 /* ---- What holds -------------------------------------------------------- */
@@ -209,6 +256,12 @@ static int enter_line(struct ledger *ledger, const struct record *record,
         !note_done(entry, fresh))
         return fail(err, "no memory");
     bool holds = is_new || supersedes(fresh, &entry->held);
+    struct telling told = *fresh;
+    if (!is_new && !told.summed && told.told == TOLD_DONE &&
+        entry->held.told == TOLD_READY && entry->held.written == told.written) {
+        told.summed = entry->held.summed; /* it was told before */
+        told.crc = entry->held.crc;
+    }
     if (holds ||
         (entry->held.told == TOLD_READY && fresh->told == TOLD_FAILED)) {
         entry->error =
@@ -218,7 +271,7 @@ static int enter_line(struct ledger *ledger, const struct record *record,
     }
     if (!holds)
         return 0;
-    entry->held = *fresh;
+    entry->held = told;
     if (!ledger->keep_lines)
         return 0;
     entry->line =
@@ -277,6 +330,46 @@ static int take_crc(const struct json_value *root, struct telling *telling,
     return 0;
 }
 
+/* "DEVICE:INODE", if it is there. */
+static int take_identity(const struct json_value *root, const char *key,
+                         struct identity *id, struct err *err)
+{
+    const char *text;
+    if (take_string(root, key, &text, err))
+        return -1;
+    if (!text)
+        return 0;
+    size_t n = strspn(text, "0123456789");
+    size_t m = text[n] == ':' ? strspn(text + n + 1, "0123456789") : 0;
+    if (n == 0 || n > 20 || m == 0 || m > 20 || text[n + 1 + m])
+        return fail(err, "%s is not DEVICE:INODE", key);
+    id->device = strtoull(text, NULL, 10);
+    id->inode = strtoull(text + n + 1, NULL, 10);
+    id->known = true;
+    return 0;
+}
+
+/* What is known of the output, which lines of older versions do not tell. */
+static int take_made(const struct json_value *root, struct telling *t,
+                     struct err *err)
+{
+    if (take_identity(root, "written_inode", &t->made, err))
+        return -1;
+    return t->made.known ? need_time(root, "written_mtime", &t->made_time, err)
+                         : 0;
+}
+
+static int take_directory(const struct json_value *root, struct record *r,
+                          struct telling *t, struct err *err)
+{
+    if (take_string(root, "directory", &r->directory, err))
+        return -1;
+    if (r->directory && *r->directory != '/')
+        return fail(err, "directory is not an absolute name");
+    t->placed = r->directory || (*r->input == '/' && *r->output == '/');
+    return 0;
+}
+
 static int take_told(const char *status, enum told *told, struct err *err)
 {
     static const char *const names[] = {
@@ -301,6 +394,7 @@ static int take_record(const struct json_value *root, struct record *r,
         return fail(err, "it is no object");
     if (need_string(root, "input", &r->input, err) ||
         need_string(root, "output", &r->output, err) ||
+        take_directory(root, r, t, err) ||
         need_string(root, "op", &r->op, err) ||
         take_string(root, "options", &r->options, err) ||
         need_string(root, "status", &r->status, err) ||
@@ -312,7 +406,8 @@ static int take_record(const struct json_value *root, struct record *r,
         return 0;
     if (need_uint(root, "size", &t->size, err) ||
         need_time(root, "mtime", &t->mtime, err) ||
-        need_uint(root, "written", &t->written, err))
+        need_uint(root, "written", &t->written, err) ||
+        take_identity(root, "inode", &t->file, err) || take_made(root, t, err))
         return -1;
     return take_crc(root, t, err);
 }

@@ -13,15 +13,19 @@ struct telling {
     unsigned manifest;    /* in which it stands, counted from 0 */
     struct timespec time; /* when it was noted */
     uint64_t size, written;
-    struct timespec mtime;
+    struct timespec mtime, made_time;
+    struct identity file, made;
     uint32_t crc;
     bool summed;
+    bool placed; /* it says from where its names are, or they are absolute */
 };
 
 /* A job. The strings are the ledger's, and as the first line about it has them.
  */
 struct entry {
     const char *input, *output, *op;
+    const char *here;    /* from where they are; NULL: it is not noted, and is
+                            taken to be the current directory */
     const char *options; /* "" if the line names none */
     const char *error;   /* of the line that holds, or of what failed since it
                             was ready; NULL: there is none */
@@ -44,7 +48,8 @@ struct ledger {
     unsigned manifests;
     char *here;               /* the current directory */
     struct names names;       /* and all other strings */
-    const char *op, *options; /* the last ones: most are like them */
+    const char *op, *options, *directory; /* the last ones: most are like
+                                             them */
 };
 
 /* Takes all lines of a manifest, "-" for standard input. Of two lines about a
@@ -59,6 +64,22 @@ int ledger_read(struct ledger *ledger, const char *name, struct err *err);
  * turned. */
 const struct entry *ledger_find(const struct ledger *ledger,
                                 const struct record *job);
+
+/* Has a job, which is not in it, told of as this entry is. -1: no memory. */
+int ledger_adopt(struct ledger *ledger, const struct record *job,
+                 const struct entry *like);
+
+/* Has the job of an entry still to be done, whatever was noted. */
+void ledger_forget(struct ledger *ledger, const struct entry *entry);
+
+/* Where a name of an entry leads: it stands behind the directory that is noted,
+ * if it is relative. `path` has PATH_MAX bytes. False: it is too long. */
+bool ledger_path(const struct ledger *ledger, const struct entry *entry,
+                 const char *name, char *path);
+
+/* The order of the places of two outputs, by their names. */
+int ledger_compare_outputs(const struct ledger *ledger, const struct entry *a,
+                           const struct entry *b);
 
 void ledger_free(struct ledger *ledger);
 

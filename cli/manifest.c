@@ -18,6 +18,7 @@
 struct manifest {
     int fd;
     char *name;
+    char *here;            /* the current directory, from which names are */
     pthread_mutex_t mutex; /* for what follows, and for writing: so the pieces
                               of a line that the kernel took in pieces stay
                               together, as those of other programs may not */
@@ -65,6 +66,12 @@ int manifest_open(struct manifest **manifest, const char *name, struct err *err)
         free(m);
         return fail(err, "no memory");
     }
+    if (!(m->here = getcwd(NULL, 0))) {
+        free(m->name);
+        free(m);
+        return fail(err, "the current directory has no name: %s",
+                    strerror(errno));
+    }
     m->fd = strcmp(name, "-") == 0
                 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                 : open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -73,6 +80,7 @@ int manifest_open(struct manifest **manifest, const char *name, struct err *err)
     if (status) {
         if (m->fd >= 0)
             close(m->fd);
+        free(m->here);
         free(m->name);
         free(m);
         return -1;
@@ -97,10 +105,33 @@ static void put_time(struct json *json, const char *key, struct timespec time)
     json_string(json, key, text);
 }
 
-static void put_record(struct json *json, const struct record *r)
+static void put_identity(struct json *json, const char *key,
+                         const struct identity *id)
+{
+    char text[48];
+    if (!id->known)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu64, id->device, id->inode);
+    json_string(json, key, text);
+}
+
+static void put_written(struct json *json, const struct record *r)
+{
+    char crc[9];
+    json_uint(json, "written", r->written);
+    put_identity(json, "written_inode", &r->made);
+    if (r->made.known)
+        put_time(json, "written_mtime", r->made_time);
+    if (!r->summed)
+        return;
+    snprintf(crc, sizeof crc, "%08" PRIx32, r->crc);
+    json_string(json, "crc32", crc);
+}
+
+static void put_record(struct json *json, const struct record *r,
+                       const char *here)
 {
     struct timespec now = { 0 };
-    char crc[9];
     json_open(json, NULL, '{');
     put_text(json, "input", r->input);
     put_text(json, "output", r->output);
@@ -112,28 +143,28 @@ static void put_record(struct json *json, const struct record *r)
     if (r->size || r->mtime.tv_sec || r->mtime.tv_nsec) {
         json_uint(json, "size", r->size);
         put_time(json, "mtime", r->mtime);
+        put_identity(json, "inode", &r->file);
     }
     if (strcmp(r->status, "done") == 0 || strcmp(r->status, "ready") == 0)
-        json_uint(json, "written", r->written);
-    if (r->summed) {
-        snprintf(crc, sizeof crc, "%08" PRIx32, r->crc);
-        json_string(json, "crc32", crc);
-    }
+        put_written(json, r);
     clock_gettime(CLOCK_REALTIME, &now);
     put_time(json, "time", now);
+    if (*r->input != '/' || *r->output != '/')
+        json_string(json, "directory", here);
     json_close(json, '}');
 }
 
 /* The line with its newline, and one before it that ends what may have been
  * cut. NULL: no memory. */
-static char *make_line(const struct record *record, size_t *size)
+static char *make_line(const struct record *record, const char *here,
+                       size_t *size)
 {
     char *line = NULL;
     struct json json = { .out = open_memstream(&line, size) };
     if (!json.out)
         return NULL;
     putc('\n', json.out);
-    put_record(&json, record);
+    put_record(&json, record, here);
     putc('\n', json.out);
     bool whole = !ferror(json.out);
     if (fclose(json.out) || !whole) {
@@ -196,7 +227,7 @@ int manifest_note(struct manifest *manifest, const struct record *record,
                   bool safe, struct err *err)
 {
     size_t size;
-    char *line = make_line(record, &size);
+    char *line = make_line(record, manifest->here, &size);
     if (!line)
         return fail(err, "no memory");
     pthread_mutex_lock(&manifest->mutex);
@@ -212,6 +243,7 @@ int manifest_close(struct manifest *manifest, struct err *err)
     if (status)
         fail(err, "cannot be written: %s", strerror(errno));
     pthread_mutex_destroy(&manifest->mutex);
+    free(manifest->here);
     free(manifest->name);
     free(manifest);
     return status;

@@ -17,9 +17,17 @@
 #include "codecs/bytes.h"
 #include "codecs/err.h"
 
+/* A file, whatever it is called, until it is replaced. */
+struct identity {
+    uint64_t device, inode;
+    bool known;
+};
+
 /* What a line says. Strings are the caller's; NULL is left out. */
 struct record {
     const char *input, *output;
+    const char *directory; /* from where they are, if relative: NULL for the
+                              current one, which manifest_note() notes */
     const char *op;      /* canonical: "rotate90" */
     const char *options; /* that bear on what is written: options.shape */
     const char *status;  /* "done", "skipped", "failed"; or "ready": it is about
@@ -28,7 +36,10 @@ struct record {
     const char *error;   /* of what failed */
     uint64_t size;       /* of the input, in bytes, as it was read */
     struct timespec mtime; /* its last modification; both 0: never known */
+    struct identity file;  /* the input, as it was read */
     uint64_t written;      /* bytes of the output, of "done" and "ready" */
+    struct identity made;  /* the output, of "done", and */
+    struct timespec made_time; /* its last modification, if that is known */
     uint32_t crc;          /* of the output, CRC-32 (ISO 3309), if `summed`, as
                               "ready" has to be */
     bool summed;
@@ -54,9 +65,20 @@ int manifest_close(struct manifest *manifest, struct err *err);
 
 struct history;
 
-/* A file that is not there is a history of nothing. What is wrong with a line
- * is said with its number, without the name of the file. */
-int history_read(struct history **history, const char *name, struct err *err);
+/* Reads a manifest. If it `may_lack`, one that is not there is a history of
+ * nothing. What is wrong with a line is said with its number. Errors do not name
+ * the file. */
+int history_read(struct history **history, const char *name, bool may_lack,
+                 struct err *err);
+
+/* Looks for jobs that the manifest does not know by their names: it may have
+ * been written from another directory, on another machine, or before files were
+ * moved. What is found is known to history_says() from then on. To be called
+ * once, with all jobs. -1: the manifest speaks of files that are to be replaced
+ * in place, and nobody can tell whether they are these. */
+int history_recognize(struct history *history, size_t count,
+                      struct record (*job)(void *context, size_t i),
+                      void *context, struct err *err);
 
 enum verdict {
     VERDICT_TODO,

@@ -1,6 +1,7 @@
 /* gimgxf manifest: several manifests put together, and checked. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,9 @@
 
 #include "cli/json.h"
 #include "cli/ledger.h"
-#include "cli/path.h"
 #include "cli/report.h"
 #include "cli/stamp.h"
+#include "cli/twins.h"
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
 
@@ -24,16 +25,6 @@ static int by_job(const void *left, const void *right)
     order = order ? order : strcmp(a->output, b->output);
     order = order ? order : strcmp(a->op, b->op);
     return order ? order : strcmp(a->options, b->options);
-}
-
-/* By what is written; of several that write one file the last is last. */
-static int by_output(const void *left, const void *right, void *here)
-{
-    const struct entry *a = *(const struct entry *const *)left;
-    const struct entry *b = *(const struct entry *const *)right;
-    int order = path_compare(here, a->output, b->output);
-    order = order ? order : stamp_compare(a->held.time, b->held.time);
-    return order ? order : by_job(left, right);
 }
 
 /* The entries, to be sorted; NULL: no memory. */
@@ -65,70 +56,168 @@ struct tally {
     size_t twice;
 };
 
-static void check_jobs(struct tally *tally, const struct entry **list,
-                       size_t count)
+/* Says something of a file, by its name as it was given; with the directory
+ * from where it was, unless that is the current one. */
+static void tell(const struct ledger *ledger, const struct entry *entry,
+                 const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    bool elsewhere = entry->here && strcmp(entry->here, ledger->here) != 0;
+    report_error(elsewhere && ledger_path(ledger, entry, name, path) ? path
+                                                                     : name,
+                 text);
+}
+
+static void check_jobs(struct tally *tally, const struct ledger *ledger,
+                       const struct entry **list)
 {
     struct err text;
-    qsort(list, count, sizeof *list, by_job);
-    for (size_t i = 0; i < count; i++) {
+    qsort(list, ledger->count, sizeof *list, by_job);
+    for (size_t i = 0; i < ledger->count; i++) {
         const struct entry *entry = list[i];
         tally->told[entry->held.told]++;
         tally->twice += entry->twice;
         if (entry->held.told == TOLD_FAILED) {
             fail(&text, "%s failed: %s", entry->op,
                  entry->error ? entry->error : "nobody said why");
-            report_error(entry->input, text.text);
+            tell(ledger, entry, entry->input, text.text);
         } else if (entry->held.told == TOLD_READY) {
             fail(&text, "%s was about to replace it%s%s; it is not noted "
                         "whether it did",
                  entry->op, entry->error ? ", and failed: " : "",
                  entry->error ? entry->error : "");
-            report_error(entry->input, text.text);
+            tell(ledger, entry, entry->input, text.text);
         }
         if (entry->twice) {
             fail(&text, "%s was done twice", entry->op);
-            report_error(entry->input, text.text);
+            tell(ledger, entry, entry->input, text.text);
         }
     }
 }
 
-/* Whether the file is what was written last, as far as its size tells. */
-static void check_output(struct tally *tally, const struct entry *entry)
+/* Looks for the output where its name was given; if there is no such directory
+ * here, as on another machine, from the current one. */
+static bool find_output(const struct ledger *ledger, const struct entry *entry,
+                        struct stat *st)
 {
+    char path[PATH_MAX];
+    struct stat here;
+    if (!ledger_path(ledger, entry, entry->output, path)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (stat(path, st) == 0)
+        return true;
+    int why = errno;
+    if (entry->here && *entry->output != '/' && stat(entry->here, &here) &&
+        stat(entry->output, st) == 0)
+        return true;
+    errno = why;
+    return false;
+}
+
+/* What was written, and what is there now. */
+struct output {
+    const struct ledger *ledger;
+    const struct entry *entry;
+    bool there;
+    int why; /* an errno, if it is not */
     struct stat st;
+};
+
+/* The same file, by whatever names; or if there is none, the same name. */
+static int compare_files(const struct output *a, const struct output *b)
+{
+    if (a->there != b->there)
+        return a->there ? -1 : 1;
+    if (!a->there)
+        return ledger_compare_outputs(a->ledger, a->entry, b->entry);
+    if (a->st.st_dev != b->st.st_dev)
+        return a->st.st_dev < b->st.st_dev ? -1 : 1;
+    return a->st.st_ino < b->st.st_ino ? -1 : a->st.st_ino > b->st.st_ino;
+}
+
+/* Of several that write one file the last is last. */
+static int by_file(const void *left, const void *right)
+{
+    const struct output *a = left, *b = right;
+    int order = compare_files(a, b);
+    order =
+        order ? order : stamp_compare(a->entry->held.time, b->entry->held.time);
+    return order ? order : by_job(&a->entry, &b->entry);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct output *a = left, *b = right;
+    int order = ledger_compare_outputs(a->ledger, a->entry, b->entry);
+    return order ? order : by_job(&a->entry, &b->entry);
+}
+
+static size_t find_outputs(const struct ledger *ledger, struct output *output)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ledger->count; i++) {
+        struct output *next = &output[count];
+        if (ledger->entry[i].held.told < TOLD_READY)
+            continue;
+        *next = (struct output){ .ledger = ledger, .entry = &ledger->entry[i] };
+        next->there = find_output(ledger, next->entry, &next->st);
+        next->why = errno;
+        count++;
+    }
+    return count;
+}
+
+/* Keeps of each file what was written last, if that is known to be done. */
+static size_t keep_last(struct output *output, size_t count)
+{
+    size_t kept = 0;
+    qsort(output, count, sizeof *output, by_file);
+    for (size_t i = 0; i < count; i++) {
+        bool last =
+            i + 1 == count || compare_files(&output[i], &output[i + 1]) != 0;
+        if (last && output[i].entry->held.told == TOLD_DONE)
+            output[kept++] = output[i];
+    }
+    qsort(output, kept, sizeof *output, by_name);
+    return kept;
+}
+
+/* Whether the file is what was written last, as far as its size tells. */
+static void check_output(struct tally *tally, const struct output *output)
+{
+    const struct entry *entry = output->entry;
     struct err why;
-    bool gone = stat(entry->output, &st) != 0;
     tally->outputs++;
-    if (gone)
-        fail(&why, "the output is gone: %s", strerror(errno));
-    else if (S_ISREG(st.st_mode) && (uint64_t)st.st_size == entry->held.written)
+    if (!output->there)
+        fail(&why, "the output is gone: %s", strerror(output->why));
+    else if (S_ISREG(output->st.st_mode) &&
+             (uint64_t)output->st.st_size == entry->held.written)
         return;
     else
         fail(&why,
              "the output has %jd bytes, not the %" PRIu64 " that were written",
-             (intmax_t)st.st_size, entry->held.written);
+             (intmax_t)output->st.st_size, entry->held.written);
     tally->lost++;
-    tally->astray += gone && *entry->output != '/';
-    report_error(entry->output, why.text);
+    tally->astray +=
+        !output->there && *entry->output != '/' && !entry->here;
+    tell(output->ledger, entry, entry->output, why.text);
 }
 
-static void check_outputs(struct tally *tally, const struct entry **list,
-                          size_t count, char *here)
+static int check_outputs(struct tally *tally, const struct ledger *ledger)
 {
-    size_t written = 0;
+    struct output *output = malloc((ledger->count + 1) * sizeof *output);
+    if (!output)
+        return -1;
+    size_t count = keep_last(output, find_outputs(ledger, output));
     for (size_t i = 0; i < count; i++)
-        if (list[i]->held.told >= TOLD_READY)
-            list[written++] = list[i];
-    qsort_r(list, written, sizeof *list, by_output, here);
-    for (size_t i = 0; i < written; i++) {
-        bool last = i + 1 == written ||
-                    path_compare(here, list[i]->output, list[i + 1]->output);
-        if (last && list[i]->held.told == TOLD_DONE)
-            check_output(tally, list[i]);
-    }
+        check_output(tally, &output[i]);
+    free(output);
     if (tally->astray && tally->astray == tally->outputs)
         report_error(NULL, "none of the outputs is here; their names are "
                            "relative to where the batch was started");
+    return 0;
 }
 
 static void print_tally(const struct tally *tally, bool as_json)
@@ -157,12 +246,18 @@ static void print_tally(const struct tally *tally, bool as_json)
     putchar('\n');
 }
 
-static int check(const struct entry **list, const struct ledger *ledger,
-                 bool json)
+static int check(const struct entry **list, struct ledger *ledger, bool json)
 {
     struct tally tally = { 0 };
-    check_jobs(&tally, list, ledger->count);
-    check_outputs(&tally, list, ledger->count, ledger->here);
+    int status = twins_find(ledger);
+    if (status == 0) {
+        check_jobs(&tally, ledger, list);
+        status = check_outputs(&tally, ledger);
+    }
+    if (status) {
+        report_error(NULL, "no memory");
+        return BAD;
+    }
     print_tally(&tally, json);
     return tally.told[TOLD_FAILED] || tally.told[TOLD_READY] || tally.lost ||
                    tally.twice

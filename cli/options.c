@@ -714,6 +714,8 @@ static int check_batch(struct options *opts, struct err *err)
         return fail(err, "--null is for --files-from");
     if (opts->nfiles == 0 && !opts->files_from)
         return fail(err, "there is no input");
+    if (opts->resume && !opts->manifest)
+        opts->manifest = opts->resume;
     for (int i = 0; i < opts->nfiles; i++)
         if (strcmp(opts->file[i], "-") == 0)
             return fail(err, "standard input is not for batches; the file - "

@@ -64,7 +64,8 @@ struct options {
     bool in_place;
     const char *backup;         /* the suffix that the old file gets, or NULL */
     bool update, dry_run, fail_fast;
-    const char *manifest, *resume; /* or NULL */
+    const char *manifest, *resume; /* or NULL; what is resumed is the manifest
+                                      unless another one is named */
     unsigned shard, shards;     /* this one, from 1, of how many; 0: all */
 
     uint64_t given; /* a bit for each option that was: options_given() */

@@ -61,9 +61,10 @@ static size_t next(struct rest *rest, const char **component)
     }
 }
 
-int path_compare(const char *here, const char *a, const char *b)
+int path_compare(const char *here_a, const char *a, const char *here_b,
+                 const char *b)
 {
-    struct rest left = rest_of(here, a), right = rest_of(here, b);
+    struct rest left = rest_of(here_a, a), right = rest_of(here_b, b);
     const char *one, *two;
     size_t n, m;
     do {

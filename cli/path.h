@@ -19,11 +19,13 @@ struct path path_split(const char *name, size_t length);
 /* Whether this component stands in the name. */
 bool path_has(const char *name, const char *component);
 
-/* Names as they are once they are absolute and clean: with the directory `here`
- * before what is relative, without "." and needless slashes. That is as far as
- * one comes without a look at the disk, so ".." stays. The order, as of
- * strcmp(), is by components; names that are the same have the same hash. */
-int path_compare(const char *here, const char *a, const char *b);
+/* Names as they are once they are absolute and clean: each with its directory
+ * before it if it is relative, without "." and needless slashes. That is as far
+ * as one comes without a look at the disk, so ".." stays. The order, as of
+ * strcmp(), is by components; names that are the same have the same hash. With
+ * "" for a directory relative names stay so. */
+int path_compare(const char *here_a, const char *a, const char *here_b,
+                 const char *b);
 uint64_t path_hash(const char *here, const char *name);
 
 #endif

@@ -71,7 +71,7 @@ static enum verdict says(const struct record *job)
 {
     struct history *history = NULL;
     struct err err = { "" };
-    int status = history_read(&history, LOG, &err);
+    int status = history_read(&history, LOG, true, &err);
     CHECK(status == 0, "%s", err.text);
     if (status)
         return (enum verdict) - 1;
@@ -103,8 +103,12 @@ static size_t says_when_cut(const struct record *job, enum verdict verdict)
 /* A job on this file as it is. */
 static struct record job_of(const char *input, const char *output)
 {
-    struct record job = { input, output, "rotate90", "--strip", NULL, NULL,
-                          NULL,  0,      { 0 },      0,         0,    false };
+    struct record job = {
+        .input = input,
+        .output = output,
+        .op = "rotate90",
+        .options = "--strip",
+    };
     struct stat st;
     if (stat(input, &st) == 0) {
         job.size = (uint64_t)st.st_size;
@@ -428,15 +432,19 @@ static void test_bad_lines(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unlink(LOG);
         append(HEAD "\"status\": \"failed\", \"new\": [1], " TIME "}\n");
-        CHECK(history_read(&history, LOG, &err) == 0, "%s", err.text);
+        CHECK(history_read(&history, LOG, true, &err) == 0, "%s", err.text);
         history_free(history);
         append(bad[i]);
-        CHECK(history_read(&history, LOG, &err) == -1 &&
+        CHECK(history_read(&history, LOG, true, &err) == -1 &&
                   !strncmp(err.text, "line 2: ", 8),
               "%s", bad[i]);
     }
-    CHECK(history_read(&history, ".", &err) == -1, "a directory");
-    CHECK(history_read(&history, "none", &err) == 0, "%s", err.text);
+    CHECK(history_read(&history, ".", true, &err) == -1, "a directory");
+    CHECK(history_read(&history, "none", true, &err) == 0, "%s", err.text);
+    struct history *none = NULL;
+    CHECK(history_read(&none, "none", false, &err) == -1 &&
+              !strcmp(err.text, "No such file or directory"),
+          "%s", err.text);
     history_free(history);
     history_free(NULL);
 }
@@ -463,7 +471,7 @@ static void test_names(void)
         must(manifest_note(manifest, &record, false, &err) == 0, LOG);
     }
     must(manifest_close(manifest, &err) == 0, LOG);
-    CHECK(history_read(&history, LOG, &err) == 0, "%s", err.text);
+    CHECK(history_read(&history, LOG, true, &err) == 0, "%s", err.text);
     int wrong = 0;
     for (int i = 0; history && i < NAMES; i++) {
         struct record job = { .input = name[i],

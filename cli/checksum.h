@@ -1,0 +1,12 @@
+/* The checksum of a file. */
+#ifndef CLI_CHECKSUM_H
+#define CLI_CHECKSUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Reads a file for how many bytes it has, and their CRC-32 (ISO 3309). Returns
+ * whether it could be read. */
+bool checksum_file(const char *name, uint64_t *size, uint32_t *crc);
+
+#endif

@@ -1,0 +1,357 @@
+# --resume from other directories, after files were moved, and on other machines:
+# what was replaced in place is not turned once more.
+. "$ROOT/tests/cli/lib.sh"
+
+gimgxf rotate90 "$samples/f-rgb.png" a.png
+gimgxf rotate90 "$samples/f.ppm" b.ppm
+gimgxf rotate90 "$samples/f.jpg" c.jpg
+
+# fresh: three pictures in tree/photos, of which the first two are done by a
+# batch from tree, with its manifest in log. Both are of other sizes afterwards,
+# but for the PPM, which keeps its time too.
+fresh() {
+    cd "$PLACE" || exit 1
+    rm -rf tree moved other log
+    mkdir -p tree/photos/sub other
+    cp "$samples/f-rgb.png" tree/photos/a.png
+    cp "$samples/f.ppm" tree/photos/sub/b.ppm
+    cp "$samples/f.jpg" tree/photos/sub/c.jpg
+    touch -d 2001-01-01 tree/photos/a.png tree/photos/sub/?.*
+    cd tree || exit 1
+    gimgxf -q -p rotate90 -i --manifest ../log photos/a.png photos/sub/b.ppm
+    cd ..
+    cp log before
+}
+
+# The manifest as one that was written by an older version.
+old_version() {
+    sed -i -E 's/, "(directory|inode|written_inode|written_mtime)": "[^"]*"//g' log
+}
+
+# photos DIRECTORY: whether all is turned there, once.
+photos() {
+    check "$title: a.png" same a.png "$1/a.png"
+    check "$title: b.ppm" same b.ppm "$1/sub/b.ppm"
+    check "$title: c.jpg" same c.jpg "$1/sub/c.jpg"
+    (cd tree && gimgxf manifest check "$PLACE/log" >/dev/null)
+    check "$title: manifest check" [ $? = 0 ]
+}
+
+# sums: of all files, but for what is said.
+sums() {
+    find . -type f ! -name sums ! -name said ! -name stdout \
+        -exec md5sum {} + | sort
+}
+
+# goes_on DIRECTORY ARGUMENTS...: a batch from there, and whether it does what is
+# left.
+goes_on() {
+    local from=$1
+    shift
+    (cd "$from" && gimgxf rotate90 -i --resume "$PLACE/log" "$@" 2>"$PLACE/said")
+    check "$title: status of $*" [ $? = 0 ]
+    check "$title: one was left ($(cat said))" \
+        grep -q '^gimgxf: 1 of 3 done.* 2 skipped' said
+}
+
+# refuses DIRECTORY PATTERN ARGUMENTS...: whether nothing is done.
+refuses() {
+    local from=$1 pattern=$2
+    shift 2
+    sums >sums
+    for run in --dry-run -q; do
+        (cd "$from" && gimgxf $run rotate90 -i --resume "$PLACE/log" "$@" \
+            >"$PLACE/stdout" 2>"$PLACE/said")
+        check "$title: status of $run $*" [ $? = 2 ]
+        check "$title: $(cat said)" grep -q -- "$pattern" said
+        check "$title: one line" [ "$(wc -l <said)" = 1 ]
+        check "$title: nothing is planned" [ ! -s stdout ]
+    done
+    check "$title: nothing is changed" cmp -s sums <(sums)
+}
+: >said
+: >stdout
+
+title='the same directory'
+fresh
+goes_on tree -r photos
+photos tree/photos
+check "$title: the directory is noted" [ "$(grep -c "\"directory\": \"$PWD/tree\"" \
+    log)" = "$(wc -l <log)" ]
+
+title='the directory above'
+fresh
+goes_on . -r tree/photos
+photos tree/photos
+
+title='the directory itself'
+fresh
+goes_on tree/photos -r .
+photos tree/photos
+(cd / && gimgxf -q rotate90 -r -i --resume "$PLACE/log" "$PLACE/tree")
+photos tree/photos
+
+title='by way of a link'
+fresh
+ln -s tree/photos link
+goes_on . -r link
+photos tree/photos
+rm link
+ln -s tree/photos/a.png a-link.png
+cp log log2
+gimgxf -q rotate90 -i --resume log2 a-link.png
+check "$title: a link to a file" same a.png tree/photos/a.png
+rm a-link.png log2
+
+title='what was renamed'
+fresh
+mv tree moved
+mv moved/photos/a.png moved/photos/x.png
+goes_on . -r moved
+mv moved/photos/x.png moved/photos/a.png
+check "$title: a.png" same a.png moved/photos/a.png
+check "$title: b.ppm" same b.ppm moved/photos/sub/b.ppm
+check "$title: c.jpg" same c.jpg moved/photos/sub/c.jpg
+
+title='a copy, where the old one is gone, under other names'
+fresh
+cp -r tree/photos moved
+rm -r tree
+goes_on . -r moved
+check "$title: b.ppm" same b.ppm moved/sub/b.ppm
+check "$title: a.png" same a.png moved/a.png
+
+title='the same names below another directory'
+fresh
+cp -rp tree/. other
+rm -r tree
+sed -i 's/, "crc32": "[^"]*"//' log # the checksum would do as well
+sed -i '/b.ppm/d' log
+(cd other && gimgxf -q rotate90 -i --resume ../log photos/a.png)
+check "$title: done" same a.png other/photos/a.png
+
+title='the same names, and originals'
+fresh
+rm -r tree
+mkdir -p other/photos/sub
+cp "$samples/f-rgb.png" other/photos/a.png
+cp "$samples/f.ppm" other/photos/sub/b.ppm
+touch -d 2001-01-01 other/photos/a.png other/photos/sub/b.ppm
+(cd other && gimgxf -q rotate90 -i --resume ../log photos/a.png photos/sub/b.ppm)
+check "$title: turned" same a.png other/photos/a.png
+check "$title: of the same size and time" same b.ppm other/photos/sub/b.ppm
+
+title='the same names, and an original that has the inode of what was made'
+fresh
+cat "$samples/f.ppm" >tree/photos/sub/b.ppm
+touch -d 2001-01-01 tree/photos/sub/b.ppm
+mv tree moved
+(cd moved && gimgxf -q rotate90 -r -i --resume ../log photos)
+check "$title: turned" same b.ppm moved/photos/sub/b.ppm
+check "$title: done" same a.png moved/photos/a.png
+
+title='the same names, and nobody can tell'
+fresh
+cp -r tree/photos other
+rm -r tree
+printf x >>other/photos/a.png
+refuses other "photos/a.png: a file of this name was done from $PWD/tree, and \
+nobody can tell" -r photos
+
+title='other files, and those of the manifest are gone'
+fresh
+rm -r tree
+cp "$samples/f.jpg" other/d.jpg
+refuses other "it speaks of 2 files from $PWD/tree that are not there now, and \
+of none of these" -r .
+gimgxf -q rotate90 -d out --resume log other/d.jpg
+check "$title: to another place there is no harm" same c.jpg out/d.jpg
+gimgxf -q rotate90 -i --manifest log2 --resume log2 other/d.jpg
+check "$title: with another manifest" same c.jpg other/d.jpg
+rm -r out log2
+
+title='other files, and those of the manifest are where they were'
+fresh
+cp "$samples/f.jpg" other/d.jpg
+(cd other && gimgxf -q rotate90 -i --resume ../log d.jpg)
+check "$title: turned" same c.jpg other/d.jpg
+check "$title: noted" [ "$(wc -l <log)" -gt "$(wc -l <before)" ]
+
+title='another operation'
+fresh
+rm -r tree
+cp "$samples/f.jpg" other/d.jpg
+(cd other && gimgxf -q rotate270 -i --resume ../log d.jpg)
+check "$title: done" gimgxf rotate90 other/d.jpg other/e.jpg
+check "$title: turned" cmp -s <(gimgxf copy other/e.jpg -) "$samples/f.jpg"
+
+# ---- Manifests of older versions ----
+
+title='an old manifest, the same directory'
+fresh
+old_version
+goes_on tree -r photos
+photos tree/photos
+title='an old manifest, merged' # which leaves out the checksum of "ready"
+fresh
+old_version
+gimgxf manifest merge log | sed 's/, "crc32": "[^"]*"//' >merged
+mv merged log
+refuses tree 'photos/a.png: a file of this name was done, from a directory that '\
+'is not noted' -r photos
+
+title='an old manifest, another directory'
+fresh
+old_version
+goes_on . -r tree/photos
+photos tree/photos # by the checksums
+fresh
+old_version
+sed -i 's/, "crc32": "[^"]*"//' log
+refuses . 'it speaks of 2 files from a directory that is not noted that are '\
+'not there now' -r tree/photos
+title='an old manifest, other files of its directory'
+fresh
+old_version
+(cd tree && gimgxf -q rotate90 -i --resume ../log photos/sub/c.jpg)
+check "$title: turned" same c.jpg tree/photos/sub/c.jpg
+
+# ---- What was ended on the way ----
+
+title='ended between ready and done'
+for state in before after; do
+    fresh
+    grep '"ready"' before >log
+    [ $state = after ] || {
+        cp "$samples/f-rgb.png" tree/photos/a.png
+        cp "$samples/f.ppm" tree/photos/sub/b.ppm
+        touch -d 2001-01-01 tree/photos/a.png tree/photos/sub/b.ppm
+    }
+    gimgxf -q rotate90 -r -i --resume log tree/photos
+    check "$title, $state: status" [ $? = 0 ]
+    photos tree/photos
+    fresh
+    grep '"ready"' before >log
+    mv tree moved
+    (cd moved && gimgxf -q rotate90 -r -i --resume ../log photos)
+    check "$title, moved: a.png" same a.png moved/photos/a.png
+    check "$title, moved: b.ppm" same b.ppm moved/photos/sub/b.ppm
+done
+
+# ---- To another place ----
+
+title='to another place, from another directory'
+fresh
+gimgxf -q rotate90 -r -d out --manifest log2 tree/photos
+for from in tree .. /; do
+    (cd $from && gimgxf rotate90 -r -d "$PLACE/out" --resume "$PLACE/log2" \
+        "$PLACE/tree/photos" 2>"$PLACE/said")
+    check "$title: $from: $(cat said)" grep -q '0 of 3 done, 3 skipped' said
+done
+title='to another place, on a machine that has it elsewhere'
+mkdir mount
+cp -rp tree out mount
+rm -r tree out
+(cd mount && gimgxf rotate90 -r -d out --resume ../log2 tree/photos 2>../said)
+check "$title: $(cat said)" grep -q '0 of 3 done, 3 skipped' said
+touch mount/tree/photos/a.png
+(cd mount && gimgxf rotate90 -r -d out --resume ../log2 tree/photos 2>../said)
+check "$title: one was changed" grep -q '1 of 3 done.*2 skipped' said
+rm -r mount log2
+
+title='outputs are looked for from where they were named'
+fresh
+(cd tree && gimgxf -q rotate90 -r -d out --manifest ../log2 photos)
+for from in tree . /; do
+    (cd $from && gimgxf manifest check "$PLACE/log2" >"$PLACE/said")
+    check "$title: from $from" [ $? = 0 ]
+done
+rm tree/out/a.png
+gives 1 "gimgxf: $PWD/tree/out/a.png: the output is gone: No such file or directory" \
+    manifest check log2
+touch tree/out/a.png
+mv tree moved
+mkdir tree
+(cd moved && gimgxf manifest check ../log2 >../said 2>&1)
+check "$title: only from there" grep -q 'out/a.png: the output is gone' said
+rmdir tree
+(cd moved && gimgxf manifest check ../log2 >../said 2>&1)
+check "$title: if there is such a directory" \
+    grep -q 'out/a.png: the output has 0 bytes' said
+rm -r moved log2
+
+# ---- What was done twice ----
+
+title='twice in place, under other names'
+fresh
+rm log
+ln -s tree link
+gimgxf -q rotate90 -r -i --manifest log tree/photos/sub
+(cd tree && gimgxf -q rotate90 -r -i --manifest ../log .)
+gimgxf manifest check log >said 2>&1
+check "$title: both" grep -q ' 2 twice' said
+fresh
+cp tree/photos/a.png tree/photos/d.png
+rm log
+ln -sf tree link
+gimgxf -q rotate90 -i --manifest log tree/photos/a.png tree/photos/d.png
+(cd / && gimgxf -q rotate90 -i --manifest "$PLACE/log" "$PLACE/link/photos/a.png")
+gives 1 "gimgxf: $PWD/link/photos/a.png: rotate90 was done twice" \
+    manifest check log
+check "$title: counted" grep -q ' 1 twice' stdout
+gimgxf manifest merge log >merged
+gives 1 "gimgxf: $PWD/link/photos/a.png: rotate90 was done twice" \
+    manifest check merged
+gimgxf -q rotate180 -i --manifest log link/photos/d.png
+gimgxf manifest check log >said 2>&1
+check "$title: another operation is another job" grep -q ' 1 twice' said
+rm log
+title='twice to another place, under other names'
+gimgxf -q rotate90 -r -d out --manifest log tree/photos
+gimgxf -q rotate90 -r -d other/out --manifest log tree/photos
+gives 0 '' manifest check log
+(cd other && gimgxf -q rotate90 -d ../out --manifest ../log ../link/photos/a.png)
+gives 1 "gimgxf: $PWD/other/../link/photos/a.png: rotate90 was done twice" \
+    manifest check log
+rm -r out link merged
+
+# ---- The file that is resumed ----
+
+title='a manifest that is not there'
+cd "$PLACE" || exit 1
+cp "$samples/f.jpg" d.jpg
+gives 2 'gimgxf: --resume: none: No such file or directory' \
+    rotate90 -d out --resume none d.jpg
+gives 2 'gimgxf: --resume: none: No such file or directory' \
+    rotate90 -d out --resume none --manifest other.log d.jpg
+gives 2 'gimgxf: --resume: none: No such file or directory' \
+    rotate90 -d out --dry-run --resume none d.jpg
+check "$title: nothing is done" absent out
+check "$title: none is made" absent none
+gives 0 '' -q rotate90 -d out --resume new --manifest ./new d.jpg
+check "$title: unless it is the one that is written" \
+    [ "$(grep -c '"done"' new)" = 1 ]
+
+title='no manifest'
+for file in d.jpg "$samples/f.ppm" "$samples/make-samples"; do
+    cp "$file" file
+    gimgxf rotate90 -d out --resume file d.jpg 2>said
+    check "$title: $file" [ $? = 2 ]
+    check "$title: $(cat said)" grep -q '^gimgxf: --resume: file: line 1: ' said
+    check "$title: it stays" same "$file" file
+done
+gives 2 'gimgxf: --resume: .: Is a directory' \
+    rotate90 -d out --manifest log --resume . d.jpg
+gives 2 'gimgxf: --resume: .: it is no regular file, so --manifest has to say '\
+'where to go on' rotate90 -d out --resume . d.jpg
+gimgxf rotate90 -d out --resume <(cat new) d.jpg 2>said
+check "$title: a pipe" grep -q 'it is no regular file' said
+gimgxf rotate90 -d out --manifest log --resume <(cat new) d.jpg 2>said
+check "$title: a pipe, with a manifest" grep -q '0 of 1 done' said
+sed 's/"directory": "/&./' new >file
+gives 2 'gimgxf: --resume: file: line 1: directory is not an absolute name' \
+    rotate90 -d out --resume file d.jpg
+sed 's/"inode": "/&x/' new >file
+gives 2 'gimgxf: --resume: file: line 1: inode is not DEVICE:INODE' \
+    rotate90 -d out --resume file d.jpg
+finish
