@@ -8,7 +8,7 @@
 static const size_t tile_of_cpu = 256 << 10, tile_of_gpu = 64 << 20;
 
 /* A lane of the backend, for one thread. */
-struct opened {
+struct own_lane {
     const struct backend *backend;
     struct lane *lane;
     bool owned;
@@ -18,13 +18,13 @@ static void *open_lane(void *context, struct err *err)
 {
     const struct moving *moving = context;
     const struct lane_opts one = { .threads = 1 };
-    struct opened *opened = malloc(sizeof *opened);
+    struct own_lane *opened = malloc(sizeof *opened);
     if (!opened) {
         fail(err, "no memory for a lane");
         return NULL;
     }
-    *opened = (struct opened){ moving->backend, moving->lane,
-                               moving->backend->bands };
+    *opened = (struct own_lane){ moving->backend, moving->lane,
+                                 moving->backend->bands };
     if (!opened->owned || opened->backend->open(&opened->lane, &one, err) == 0)
         return opened;
     free(opened);
@@ -34,13 +34,13 @@ static void *open_lane(void *context, struct err *err)
 static int turn_tile(void *context, struct image *dst, const struct image *src,
                      enum xform t, struct err *err)
 {
-    const struct opened *opened = context;
+    const struct own_lane *opened = context;
     return opened->backend->apply(opened->lane, dst, src, t, err);
 }
 
 static void close_lane(void *context, void *memory)
 {
-    struct opened *opened = memory;
+    struct own_lane *opened = memory;
     (void)context;
     if (opened->owned)
         opened->backend->close(opened->lane);

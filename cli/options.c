@@ -453,7 +453,7 @@ void options_help(void)
           "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"
           "    upright (auto-orient)  copy (identity)\n"
           "INPUT and OUTPUT may be - for stdin and stdout. Formats:\n"
-          "png jpeg bmp tga hdr pnm (pbm pgm ppm) pam pfm npy\n"
+          "png jpeg bmp tga hdr pnm (pbm pgm ppm) pam pfm npy npz\n"
           "\n",
           stdout);
     for (size_t i = 0; i < ROWS; i++)

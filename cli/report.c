@@ -240,8 +240,37 @@ static void tell_parts(const struct meta *meta)
         putchar('\n');
 }
 
-static void tell_picture(const char *file, const struct image *img,
-                         const struct result *result)
+static void tell_array(const struct array_note *array)
+{
+    char shape[256];
+    layout_print_shape(shape, sizeof shape, array->shape, array->naxes);
+    fputs("  array ", stdout);
+    put_escaped(stdout, array->name);
+    printf("%sshape %s, type ", *array->name ? ": " : "of ", shape);
+    put_escaped(stdout, array->type);
+    if (array->layout)
+        printf(", layout %s", layout_name(array->layout));
+    puts(array->fortran ? ", Fortran order" : "");
+}
+
+static size_t arrays_told(const struct meta *meta)
+{
+    return meta->narrays < PARTS_TOLD ? meta->narrays : PARTS_TOLD;
+}
+
+/* What there is to say of arrays that are no picture of ours. */
+static void tell_arrays(const char *file, const struct image *img,
+                        const struct result *result)
+{
+    put_escaped(stdout, file);
+    printf(": %s", result->from->title);
+    if (img->width)
+        printf(", %u x %u", img->width, img->height);
+    putchar('\n');
+}
+
+static void tell_color(const char *file, const struct image *img,
+                       const struct result *result)
 {
     const struct meta *meta = img->meta;
     put_escaped(stdout, file);
@@ -266,8 +295,39 @@ static void tell_picture(const char *file, const struct image *img,
                orientation_place(meta->orientation.other_place),
                meta->orientation.other);
     putchar('\n');
+}
+
+static void tell_picture(const char *file, const struct image *img,
+                         const struct result *result)
+{
+    const struct meta *meta = img->meta;
+    (img->nplanes ? tell_color : tell_arrays)(file, img, result);
     if (meta)
         tell_parts(meta);
+    for (size_t i = 0; meta && i < arrays_told(meta); i++)
+        tell_array(&meta->array[i]);
+}
+
+static void json_arrays(struct json *json, const struct meta *meta)
+{
+    json_open(json, "arrays", '[');
+    for (size_t i = 0; i < arrays_told(meta); i++) {
+        const struct array_note *array = &meta->array[i];
+        json_open(json, NULL, '{');
+        json_string(json, "name", array->name);
+        json_string(json, "type", array->type);
+        json_open(json, "shape", '[');
+        for (unsigned k = 0; k < array->naxes && k < LAYOUT_AXES; k++)
+            json_number(json, NULL, (double)array->shape[k]);
+        json_close(json, ']');
+        if (array->layout)
+            json_string(json, "layout", layout_name(array->layout));
+        else
+            json_null(json, "layout");
+        json_bool(json, "fortran", array->fortran);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
 }
 
 /* Where the orientation stands, and what another tag says instead. */
@@ -316,6 +376,8 @@ static void json_picture(const char *file, const struct image *img,
             json_close(&json, '}');
         }
         json_close(&json, ']');
+        if (meta && meta->narrays)
+            json_arrays(&json, meta);
         json_number(&json, "bytes", (double)result->bytes_in);
     }
     json_warnings(&json, &result->warnings);

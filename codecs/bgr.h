@@ -4,6 +4,7 @@
 #define CODECS_BGR_H
 
 #include "codecs/codec.h"
+#include "codecs/little.h"
 
 /* Checks the shape of a picture of bytes, 1 to 4 planes of them, and sets it in
  * img. */
@@ -33,27 +34,5 @@ const uint8_t *bgr_row(struct bgr_rows *rows, uint32_t i);
 
 /* The warning for a picture that is read as far as it goes. */
 void bgr_warn_cut(const struct load_opts *opts);
-
-static inline unsigned little16(const uint8_t *p)
-{
-    return p[0] | (unsigned)p[1] << 8;
-}
-
-static inline uint32_t little32(const uint8_t *p)
-{
-    return little16(p) | (uint32_t)little16(p + 2) << 16;
-}
-
-static inline void put_little16(uint8_t *p, unsigned n)
-{
-    p[0] = n & 255;
-    p[1] = n >> 8 & 255;
-}
-
-static inline void put_little32(uint8_t *p, uint32_t n)
-{
-    put_little16(p, n & 65535);
-    put_little16(p + 2, n >> 16);
-}
 
 #endif

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 const struct codec *const codecs[CODECS] = {
-    &codec_png, &codec_jpeg, &codec_hdr, &codec_npy, &codec_pnm,
+    &codec_png, &codec_jpeg, &codec_hdr, &codec_npy, &codec_npz, &codec_pnm,
     &codec_pam, &codec_pfm,  &codec_bmp, &codec_tga,
 };
 

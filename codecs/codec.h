@@ -158,7 +158,7 @@ struct codec {
 
 /* All codecs; those whose first bytes are no certain sign come last. */
 extern const struct codec *const codecs[];
-enum { CODECS = 9 };
+enum { CODECS = 10 };
 
 /* By the first bytes; NULL: nobody knows it. */
 const struct codec *codec_probe(struct bytes file);
@@ -175,6 +175,6 @@ static inline bool codec_is_own(const struct codec *codec,
 }
 
 extern const struct codec codec_png, codec_jpeg, codec_bmp, codec_tga,
-    codec_hdr, codec_pnm, codec_pam, codec_pfm, codec_npy;
+    codec_hdr, codec_pnm, codec_pam, codec_pfm, codec_npy, codec_npz;
 
 #endif

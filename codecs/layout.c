@@ -75,9 +75,8 @@ static int choose_by_shape(enum layout *layout, const uint64_t *axis,
     return 0;
 }
 
-int layout_choose(enum layout *layout, enum layout asked,
-                  const uint64_t shape[LAYOUT_AXES], unsigned naxes,
-                  struct err *err)
+int layout_check(const uint64_t shape[LAYOUT_AXES], unsigned naxes,
+                 struct err *err)
 {
     char text[256];
     layout_print_shape(text, sizeof text, shape, naxes);
@@ -92,7 +91,16 @@ int layout_choose(enum layout *layout, enum layout asked,
                         "shape %s has an axis of 0, so there is nothing "
                         "to turn",
                         text);
+    return 0;
+}
+
+int layout_choose(enum layout *layout, enum layout asked,
+                  const uint64_t shape[LAYOUT_AXES], unsigned naxes,
+                  struct err *err)
+{
+    char text[256];
     bool plain = asked == LAYOUT_HWC || asked == LAYOUT_CHW;
+    layout_print_shape(text, sizeof text, shape, naxes);
     if (naxes == 2 && (plain || asked == LAYOUT_AUTO))
         *layout = LAYOUT_HW;
     else if (asked == LAYOUT_AUTO)

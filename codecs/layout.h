@@ -36,10 +36,15 @@ enum { LAYOUT_CHANNELS = 4 };
 /* The axes that a shape has room for; there may be more. */
 enum { LAYOUT_AXES = 8 };
 
+/* Fails where no layout is that of an array of this shape: it has too few axes,
+ * too many, or one of 0. The reason names the shape. */
+int layout_check(const uint64_t shape[LAYOUT_AXES], unsigned naxes,
+                 struct err *err);
+
 /* Finds how the axes of an array of this shape are read, where `asked` is what
  * --layout says. hwc and chw name the last three axes: of two axes there are no
- * channels, and of four the first counts pictures. On failure the reason names
- * the shape and says what to do. */
+ * channels, and of four the first counts pictures. layout_check() has taken the
+ * shape. On failure the reason names it and says what to do. */
 int layout_choose(enum layout *layout, enum layout asked,
                   const uint64_t shape[LAYOUT_AXES], unsigned naxes,
                   struct err *err);

@@ -26,12 +26,31 @@ void meta_free(struct meta *meta)
     for (size_t i = 0; i < meta->nparts; i++)
         free(meta->part[i].data);
     free(meta->part);
+    free(meta->array);
     bytes_free(&meta->icc);
     bytes_free(&meta->exif);
     bytes_free(&meta->xmp);
     bytes_free(&meta->comment);
     bytes_free(&meta->jpeg.scans);
     free(meta);
+}
+
+struct array_note *meta_note_array(struct meta *meta)
+{
+    size_t n = meta->narrays;
+    /* Room for 1, 2, 4, ... of them. */
+    if ((n & (n - 1)) == 0) {
+        size_t room = n ? 2 * n : 1;
+        struct array_note *array = NULL;
+        if (room <= PARTS_MAX)
+            array = realloc(meta->array, room * sizeof *array);
+        if (!array)
+            return NULL;
+        meta->array = array;
+    }
+    meta->narrays++;
+    meta->array[n] = (struct array_note){ 0 };
+    return &meta->array[n];
 }
 
 static bool make_room(struct meta *meta)

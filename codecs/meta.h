@@ -33,6 +33,16 @@ struct density {
     double x, y; /* for DENSITY_ASPECT only their ratio counts */
 };
 
+/* An array of a file, as `info` tells of it. */
+struct array_note {
+    char name[128];     /* that it has in an archive; "" if there is but one */
+    char type[64];      /* of its cells, as numpy calls it: "<f4" */
+    enum layout layout; /* LAYOUT_AUTO: its shape does not tell */
+    bool fortran;       /* in Fortran order */
+    uint64_t shape[LAYOUT_AXES];
+    unsigned naxes;     /* may be more than the shape has room for */
+};
+
 struct meta {
     const struct codec *codec; /* whose parts these are */
     struct part *part;
@@ -40,6 +50,9 @@ struct meta {
 
     struct orientation orientation; /* what all tags say; that of the image is
                                        what counts, or 1 */
+    struct array_note *array; /* filled only where the pixels are not read */
+    size_t narrays;
+
     struct bytes icc;     /* a profile, as ICC.1 has it */
     struct bytes exif;    /* from the TIFF header on */
     struct bytes xmp;     /* the packet, UTF-8 */
@@ -91,6 +104,11 @@ void meta_free(struct meta *meta);
  * pointer holds until the next part is added. */
 struct part *meta_add(struct meta *meta, const char *name, unsigned where,
                       const void *data, size_t size);
+
+/* Appends a note of an array, which is zeroed; NULL when there is no memory, or
+ * when the file has more than it may. The pointer holds until the next one is
+ * added. */
+struct array_note *meta_note_array(struct meta *meta);
 
 /* Makes the comment UTF-8, which it is said to be; see utf8_append(). To be
  * called by a codec that has filled it. */

@@ -48,6 +48,21 @@ static uint64_t axis_size(const struct npy_header *header, enum layout layout,
     return at ? header->shape[at - name] : 1;
 }
 
+void npy_note(struct array_note *note, const struct npy_header *header,
+              enum layout asked)
+{
+    struct err unheard;
+    size_t cell;
+    snprintf(note->type, sizeof note->type, "%s", header->descr);
+    memcpy(note->shape, header->shape, sizeof note->shape);
+    note->naxes = header->naxes;
+    note->fortran = header->fortran;
+    if (npy_suits(header, &cell, &unheard) ||
+        layout_choose(&note->layout, asked, header->shape, header->naxes,
+                      &unheard))
+        note->layout = LAYOUT_AUTO;
+}
+
 /* ---- Reading --------------------------------------------------------------*/
 
 /* What a file holds. */
@@ -77,7 +92,7 @@ static int open_array(struct array *a, struct bytes file,
 {
     struct npy_header *header = &a->header;
     if (npy_read_header(header, file, err) ||
-        npy_cell_size(header, &a->cell, err) ||
+        npy_suits(header, &a->cell, err) ||
         layout_choose(&a->layout, opts->layout, header->shape, header->naxes,
                       err) ||
         npy_grid_of(&a->grid, header, a->layout, a->cell, &opts->limits, err))
@@ -198,10 +213,43 @@ static void read_planes(struct image *img, const struct array *a)
     }
 }
 
+/* Notes what a header says, and what is made of it. An array that cannot be
+ * turned, or not without --layout, is described all the same. */
+static int describe(struct image *img, struct bytes file,
+                    const struct load_opts *opts, struct err *err)
+{
+    struct array a = { 0 };
+    struct err unheard;
+    img->orientation = 1;
+    img->color = COLOR_OTHER;
+    img->meta = meta_new(&codec_npy);
+    struct array_note *note = img->meta ? meta_note_array(img->meta) : NULL;
+    if (!note)
+        return fail(err, "no memory for the decoder");
+    if (npy_read_header(&a.header, file, err))
+        return -1;
+    npy_note(note, &a.header, opts->layout);
+    if (note->layout == LAYOUT_AUTO)
+        return 0;
+    if (open_array(&a, file, opts, err))
+        return -1;
+    img->width = (uint32_t)axis_size(&a.header, a.layout, 'w');
+    img->height = (uint32_t)axis_size(&a.header, a.layout, 'h');
+    if (shape_cells(img, a.header.descr, &unheard) == 0)
+        (void)shape_planes(img, &a, opts, &unheard);
+    return 0;
+}
+
 static int decode(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err)
 {
     struct array a = { 0 };
+    if (opts->head_only) {
+        int status = describe(img, file, opts, err);
+        if (status)
+            image_free(img);
+        return status;
+    }
     if (open_array(&a, file, opts, err))
         return -1;
     img->orientation = 1;
@@ -209,13 +257,11 @@ static int decode(struct image *img, struct bytes file,
     if (!img->meta)
         return fail(err, "no memory for the decoder");
     if (shape_cells(img, a.header.descr, err) ||
-        shape_planes(img, &a, opts, err) ||
-        (!opts->head_only && image_alloc(img, opts->mem, err))) {
+        shape_planes(img, &a, opts, err) || image_alloc(img, opts->mem, err)) {
         image_free(img);
         return -1;
     }
-    if (!opts->head_only)
-        read_planes(img, &a);
+    read_planes(img, &a);
     return 0;
 }
 
@@ -392,7 +438,7 @@ static int check(struct bytes file, const struct image *img,
     (void)opts;
     if (!npy_is(file.data, file.size) ||
         npy_read_header(&header, file, err) ||
-        npy_cell_size(&header, &size, err))
+        npy_suits(&header, &size, err))
         return fail(err, "its header is malformed");
     for (unsigned i = 0; i < header.naxes && i < LAYOUT_AXES; i++)
         cells *= header.shape[i];

@@ -34,10 +34,14 @@ int npy_read_header(struct npy_header *header, struct bytes file,
 int npy_write_header(struct bytes *file, const struct npy_header *header,
                      struct err *err);
 
-/* Finds the bytes of a cell of a plain type. On failure the type has none that
- * can be moved, and the reason says so. */
-int npy_cell_size(const struct npy_header *header, size_t *size,
-                  struct err *err);
+/* Whether an array is one that can be turned, however its axes are read: of
+ * some rows and columns, and of cells that can be moved, whose size is found.
+ * On failure the reason says why not. */
+int npy_suits(const struct npy_header *header, size_t *cell, struct err *err);
+
+/* Fills a note with what a header says. */
+void npy_note(struct array_note *note, const struct npy_header *header,
+              enum layout asked);
 
 /* An array as it lies in memory: pictures, one behind the other, of rows of
  * pixels, which are runs of bytes that belong together. So every layout is

@@ -9,20 +9,20 @@ enum { MAGIC = 6, ALIGNED = 64 };
 
 /* ---- Reading --------------------------------------------------------------*/
 
-struct parser {
+struct header_parser {
     const char *at, *end;
     struct npy_header *header;
     unsigned seen; /* a bit for each key */
 };
 
-static void skip_blanks(struct parser *p)
+static void skip_blanks(struct header_parser *p)
 {
     while (p->at < p->end &&
            (*p->at == ' ' || *p->at == '\n' || *p->at == '\t'))
         p->at++;
 }
 
-static bool take(struct parser *p, char c)
+static bool take(struct header_parser *p, char c)
 {
     skip_blanks(p);
     if (p->at == p->end || *p->at != c)
@@ -31,7 +31,7 @@ static bool take(struct parser *p, char c)
     return true;
 }
 
-static bool take_string(struct parser *p, char *text, size_t room)
+static bool take_string(struct header_parser *p, char *text, size_t room)
 {
     size_t n = 0;
     skip_blanks(p);
@@ -47,7 +47,7 @@ static bool take_string(struct parser *p, char *text, size_t room)
     return take(p, quote);
 }
 
-static bool take_word(struct parser *p, const char *word)
+static bool take_word(struct header_parser *p, const char *word)
 {
     size_t n = strlen(word);
     skip_blanks(p);
@@ -57,7 +57,7 @@ static bool take_word(struct parser *p, const char *word)
     return true;
 }
 
-static bool take_number(struct parser *p, uint64_t *number)
+static bool take_number(struct header_parser *p, uint64_t *number)
 {
     skip_blanks(p);
     const char *begin = p->at;
@@ -72,7 +72,7 @@ static bool take_number(struct parser *p, uint64_t *number)
 
 /* "(3, 480, 640)"; one element has a comma behind it, and Python 2 may have put
  * an L behind each. */
-static bool take_shape(struct parser *p)
+static bool take_shape(struct header_parser *p)
 {
     struct npy_header *header = p->header;
     uint64_t n;
@@ -94,7 +94,7 @@ static bool take_shape(struct parser *p)
 
 /* Steps over a list of fields, in which there are lists, tuples and strings,
  * and keeps its beginning for messages. */
-static bool take_fields(struct parser *p)
+static bool take_fields(struct header_parser *p)
 {
     const char *begin = p->at;
     size_t depth = 0;
@@ -112,7 +112,7 @@ static bool take_fields(struct parser *p)
     return true;
 }
 
-static bool take_descr(struct parser *p)
+static bool take_descr(struct header_parser *p)
 {
     skip_blanks(p);
     p->header->plain = p->at == p->end || *p->at != '[';
@@ -120,7 +120,7 @@ static bool take_descr(struct parser *p)
                             : take_fields(p);
 }
 
-static bool take_pair(struct parser *p)
+static bool take_pair(struct header_parser *p)
 {
     char key[16];
     if (!take_string(p, key, sizeof key) || !take(p, ':'))
@@ -138,7 +138,7 @@ static bool take_pair(struct parser *p)
     return strcmp(key, "shape") == 0 && p->header->naxes == 0 && take_shape(p);
 }
 
-static bool take_dictionary(struct parser *p)
+static bool take_dictionary(struct header_parser *p)
 {
     if (!take(p, '{'))
         return false;
@@ -175,7 +175,8 @@ int npy_read_header(struct npy_header *header, struct bytes file,
         length = length << 8 | bytes[MAGIC + 2 + i];
     if (length > file.size - lead)
         return fail(err, "the file is cut short");
-    struct parser p = { .at = (const char *)bytes + lead, .header = header };
+    struct header_parser p = { .at = (const char *)bytes + lead,
+                               .header = header };
     p.end = p.at + length;
     header->size = lead + (size_t)length;
     return take_dictionary(&p) ? 0 : fail(err, "its header is malformed");
@@ -183,15 +184,15 @@ int npy_read_header(struct npy_header *header, struct bytes file,
 
 /* ---- What a cell is -------------------------------------------------------*/
 
-int npy_cell_size(const struct npy_header *header, size_t *size,
-                  struct err *err)
+static int find_cell_size(const struct npy_header *header, size_t *size,
+                          struct err *err)
 {
     /* The kinds that are as many bytes as their number says, but for U, which
      * counts letters of 4 bytes. Times have 8, and their unit in brackets. */
     static const char counted[] = "biufcSUVa";
     static const char times[] = "mM";
     const char *at = header->descr;
-    struct parser p = { .at = at + (*at && strchr("<>=|", *at)) + 0 };
+    struct header_parser p = { .at = at + (*at && strchr("<>=|", *at)) + 0 };
     uint64_t n = 0;
     char kind = *p.at;
     p.end = p.at + strlen(p.at);
@@ -213,6 +214,13 @@ int npy_cell_size(const struct npy_header *header, size_t *size,
                 "cells of type '%s' are not known, so they cannot be "
                 "turned",
                 header->descr);
+}
+
+int npy_suits(const struct npy_header *header, size_t *cell, struct err *err)
+{
+    if (find_cell_size(header, cell, err))
+        return -1;
+    return layout_check(header->shape, header->naxes, err);
 }
 
 /* ---- Writing --------------------------------------------------------------*/

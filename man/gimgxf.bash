@@ -85,7 +85,7 @@ _gimgxf() {
 
     if [[ $option ]]; then
         case $option in
-        --format) words='png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy' ;;
+        --format) words='png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy npz' ;;
         --strip) words=all ;;
         --edge) words='reencode trim tag fail' ;;
         --depth) words='8 16 float' ;;

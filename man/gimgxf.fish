@@ -68,7 +68,7 @@ complete -c gimgxf -f
 complete -c gimgxf -n __gimgxf_needs_operation -a '(__gimgxf_operations)'
 complete -c gimgxf -n __gimgxf_needs_file -F
 complete -c gimgxf -l format -x -d 'write this format' \
-    -a 'png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy'
+    -a 'png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy npz'
 complete -c gimgxf -s n -l no-clobber -d 'leave an output that exists alone'
 complete -c gimgxf -s f -l force -d 'replace it, whatever stands before'
 complete -c gimgxf -s p -l preserve -d 'give the output the times of the input'

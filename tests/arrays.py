@@ -3,7 +3,9 @@
 arrays.py GIMGXF OPTION...: makes arrays of every type, layout and order below
 the current directory, has gimgxf turn them with these options, and compares
 what it writes with np.rot90, np.flip and np.swapaxes: all bytes, the type, the
-shape and the order. Ends with "N passed, M failed".
+shape and the order. Then the same of archives of arrays (NPZ), made in every
+way that ZIP has, and damaged; and pictures of Pillow and OpenCV beside what
+gimgxf makes arrays of. Ends with "N passed, M failed".
 """
 import io
 import itertools
@@ -150,9 +152,225 @@ def turn_all(gimgxf, made):
                   got[:1] == b'\x93' and same(got, want), got[:128])
 
 
+# ---- Archives ---------------------------------------------------------------
+
+LABELS = 'shape (64,) has 1 axis, where pictures have 2 to 4; numpy.reshape ' \
+    'makes them so'
+
+
+class Stream(io.RawIOBase):
+    """Where nobody can go back, so that sizes stand behind the data."""
+
+    def __init__(self):
+        self.data = bytearray()
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.data += data
+        return len(data)
+
+
+def archive(members, method=zipfile.ZIP_STORED, stream=False, comment=b''):
+    """(name, bytes) as a ZIP."""
+    out = Stream() if stream else io.BytesIO()
+    with zipfile.ZipFile(out, 'w', method) as z:
+        for name, data in members:
+            entry = zipfile.ZipInfo(name, (2020, 2, 29, 12, 34, 56))
+            entry.compress_type = method
+            entry.external_attr = 0o640 << 16
+            entry.comment = b'of ' + name.encode()
+            entry.extra = b'\xfe\xca\x03\x00abc'
+            with z.open(entry, 'w', force_zip64=stream) as file:
+                file.write(data)
+        z.comment = comment
+    return bytes(out.data) if stream else out.getvalue()
+
+
+def run(gimgxf, *words):
+    done = subprocess.run(gimgxf + list(words), capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+def members():
+    images = array('u1', (64, 24, 32, 3))
+    large = array('<f4', (700, 800)).copy()
+    large[100:600] = 1
+    return [('images.npy', saved(images, 'C'), images),
+            ('labels.npy', saved(np.arange(64), 'C'), None),
+            ('note.txt', b'no array\n', None),
+            ('deep/größe.npy', saved(large, 'F'), large)]
+
+
+def facts(entry):
+    return (entry.filename, entry.compress_type, entry.date_time,
+            entry.external_attr, entry.comment, entry.create_system,
+            entry.extra[-7:], entry.flag_bits & 0x800)
+
+
+def check_archive(name, before, after, inside, op):
+    a, b = zipfile.ZipFile(io.BytesIO(before)), zipfile.ZipFile(after)
+    check(name, b.testzip() is None)
+    check(name, a.comment == b.comment)
+    check(name, [facts(x) for x in a.infolist()] ==
+          [facts(x) for x in b.infolist()],
+          (a.infolist(), b.infolist()))
+    for member, data, whole in inside:
+        got = b.read(member)
+        if whole is None:
+            check(f'{name}: {member}', got == data)
+        else:
+            h = whole.ndim // 4
+            order = 'F' if descr(data)[1] else 'C'
+            check(f'{name}: {member}',
+                  same(got, saved(TURNS[op](whole, h, h + 1), order)))
+
+
+def turn_archives(gimgxf):
+    inside = members()
+    warned = ''.join(
+        f"gimgxf: a.npz: warning: member '{name}' is kept as it is: {why}\n"
+        for name, why in (('labels.npy', LABELS),
+                          ('note.txt', 'it is no array')))
+    for method, stream in itertools.product((zipfile.ZIP_STORED,
+                                             zipfile.ZIP_DEFLATED),
+                                            (False, True)):
+        data = archive([m[:2] for m in inside], method, stream, b'remark')
+        for op in 'rotate90', 'fliph', 'transverse':
+            with open('a.npz', 'wb') as file:
+                file.write(data)
+            got = run(gimgxf, op, 'a.npz', 'out.npz')
+            check(f'{op} an archive', got == (0, warned), got)
+            check_archive(f'{op}, method {method}, stream {stream}', data,
+                          'out.npz', inside, op)
+    run(gimgxf, '-q', 'copy', 'a.npz', 'out.npz')
+    with open('out.npz', 'rb') as file:
+        check('a copy is the same', file.read() == data)
+    np.savez('a.npz', x=array('u1', (5, 6)), y=array('u1', (7, 8, 3)))
+    check('what np.savez writes', run(gimgxf, 'fliph', 'a.npz', 'out.npz') ==
+          (0, ''))
+    with np.load('a.npz') as a, np.load('out.npz') as b:
+        check('np.load finds all', a.files == b.files and
+              all(np.array_equal(np.flip(a[k], 1), b[k]) for k in a.files))
+
+
+def refuse(gimgxf, data, why, *words):
+    with open('bad.npz', 'wb') as file:
+        file.write(data)
+    status, said = run(gimgxf, *words, 'rotate90', 'bad.npz', 'bad-out.npz')
+    check(why, (status, said) == (1, f'gimgxf: bad.npz: {why}\n'), said)
+    check('nothing is written', not os.path.exists('bad-out.npz'))
+
+
+def put(data, at, value):
+    return data[:at] + value + data[at + len(value):]
+
+
+def refuse_archives(gimgxf):
+    picture = saved(array('u1', (20, 30)), 'C')
+    one = archive([('a.npy', picture)])
+    two = archive([('a.npy', picture), ('b.npy', picture)])
+    packed = archive([('a.npy', picture)], zipfile.ZIP_DEFLATED)
+    entry, at = one.index(b'PK\1\2'), two.rindex(b'PK\1\2')
+    local = two.index(b'PK\3\4', 1)
+    where = two.index(b'PK\1\2')
+    refuse(gimgxf, put(one, 200, b'?' if one[200:201] != b'?' else b'!'),
+           "member 'a.npy': its data are damaged: the CRC is another")
+    refuse(gimgxf, put(packed, 60, b'\xff' * 8),
+           "member 'a.npy': its data are damaged")
+    refuse(gimgxf, one[:-1],
+           'the archive has no end: it is cut short or damaged')
+    refuse(gimgxf, put(one, entry, b'XX'),
+           'the directory of the archive is damaged')
+    refuse(gimgxf, put(one, entry + 8, b'\1'),
+           "member 'a.npy': it is encrypted; extract it first")
+    refuse(gimgxf, put(put(one, entry + 10, b'\14'), 8, b'\14'),
+           "member 'a.npy': its compression, method 12, is not known; "
+           'numpy.savez_compressed deflates')
+    refuse(gimgxf, put(one, entry + 20, b'\xff\xff\xff\0'),
+           "member 'a.npy': it lies outside of the archive")
+    refuse(gimgxf, put(one, entry + 42, b'\xff\xff\xff\0'),
+           "member 'a.npy': it lies outside of the archive")
+    refuse(gimgxf, put(one, entry + 24, b'\xff\xff\xff\0'),
+           "member 'a.npy': its sizes contradict each other")
+    refuse(gimgxf, put(packed, packed.index(b'PK\1\2') + 24, b'\0\0\0\x70'),
+           "member 'a.npy': so few bytes cannot hold what it claims to hold")
+    refuse(gimgxf, put(two, at + 46, b'a'),
+           "member 'a.npy': its header is damaged")
+    # The first member takes the second one with it.
+    size = (local + 50).to_bytes(4, 'little')
+    refuse(gimgxf, put(two, where + 20, size + size),
+           "member 'b.npy': it overlaps another member")
+    bomb = archive([(f'{i}.npy', saved(np.zeros((1000, 1000)), 'C'))
+                    for i in range(9)], zipfile.ZIP_DEFLATED)
+    refuse(gimgxf, bomb, 'its members hold more than --max-memory allows',
+           '--max-memory', '100M')
+    refuse(gimgxf, bomb, "member '0.npy': 1000 x 1000 pixels are more than "
+           '--max-pixels allows', '--max-pixels', '999999')
+    refuse(gimgxf, archive([('a.npy', picture),
+                            ('b.npy', saved(array('u1', (3, 9, 3)), 'C'))]),
+           "member 'b.npy': shape (3, 9, 3) can be read with the channels "
+           'first or last; --layout chw or hwc says which')
+    refuse(gimgxf, archive([('a.npy', picture[:-1])]),
+           "member 'a.npy': 599 bytes of data, where its shape needs 600")
+    refuse(gimgxf, archive([('a.npy', b'\x93NUMPY\1\0\0\0')]),
+           "member 'a.npy': its header is malformed")
+    status, said = run(gimgxf, 'fliph', 'a.npz', 'out.npy')
+    check('an archive is not converted',
+          (status, said) == (1, 'gimgxf: a.npz: the arrays of an NPZ are '
+                             'turned as NPZ, and not converted; save the one '
+                             'that shall be as NPY\n'), said)
+
+
+# ---- Pictures ---------------------------------------------------------------
+
+def readers():
+    """What is installed: a name, and how it reads a picture as an array."""
+    found = {}
+    try:
+        from PIL import Image
+        found['Pillow'] = lambda name: np.asarray(Image.open(name))
+    except ImportError:
+        print('skipped Pillow: it is not there')
+    try:
+        import cv2
+        found['OpenCV'] = lambda name: (
+            lambda a: a if a.ndim == 2 else
+            a[..., [2, 1, 0, 3][:a.shape[2]]])(cv2.imread(name, -1))
+    except ImportError:
+        print('skipped OpenCV: it is not there')
+    return found
+
+
+def turn_pictures(gimgxf):
+    """From an array to a picture and back, as others read it."""
+    kinds = [('u1', (40, 50)), ('u1', (40, 50, 3)), ('u1', (40, 50, 4)),
+             ('<u2', (40, 50)), ('>u2', (40, 50))]
+    for (reader, read), (dtype, shape) in itertools.product(readers().items(),
+                                                           kinds):
+        a = array(dtype, shape)
+        for order, layout in itertools.product('CF', ('hwc', 'chw')):
+            stored = a if layout == 'hwc' or a.ndim == 2 \
+                else a.transpose(2, 0, 1)
+            with open('p.npy', 'wb') as file:
+                file.write(saved(stored, order))
+            name = f'{reader} {dtype} {shape} {order} {layout}'
+            check(name, run(gimgxf, 'rotate90', 'p.npy', 'p.png') == (0, ''))
+            check(name, np.array_equal(read('p.png'), np.rot90(a, -1)))
+            check(name, run(gimgxf, '-q', '--layout', layout, 'rotate270',
+                            'p.png', 'back.npy') == (0, ''))
+            back = np.load('back.npy')
+            check(name, np.array_equal(back, stored), back.shape)
+
+
 def main():
     random.seed(1)
-    turn_all(sys.argv[1:], make_all())
+    gimgxf = sys.argv[1:]
+    turn_all(gimgxf, make_all())
+    turn_archives(gimgxf)
+    refuse_archives(gimgxf)
+    turn_pictures(gimgxf)
     print(f'{passed} passed, {failed} failed')
     sys.exit(failed > 0)
 

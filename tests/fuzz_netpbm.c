@@ -1,5 +1,5 @@
-/* PNM, PAM, PFM and NPY: what is read is written again, and read as the same.
- */
+/* PNM, PAM, PFM, NPY and NPZ: what is read is written again, and read as the
+ * same. */
 #include "codecs/codec.h"
 
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "tests/fuzz.h"
 
 static const struct codec *const readers[] = { &codec_pnm, &codec_pam,
-                                               &codec_pfm, &codec_npy };
+                                               &codec_pfm, &codec_npy,
+                                               &codec_npz };
 
 static bool same(const struct image *a, const struct image *b)
 {
@@ -119,6 +120,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             turn_and_back(codec, file, load);
         }
         load.layout = LAYOUT_AUTO;
+        load.head_only = true;
+        (void)codec->decode(&img, file, &load, &err);
+        image_free(&img);
+        load.head_only = false;
         if (codec->decode(&img, file, &load, &err) == 0)
             write_again(codec, &img, load);
         else if (!*err.text || img.cells || img.meta)
