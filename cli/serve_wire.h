@@ -69,7 +69,7 @@ struct job_message {
  * message of all has no text and this slot: the worker process is ready. */
 struct answer_message {
     uint32_t slot, size;
-    bool failed;
+    uint32_t failed; /* 1 or 0 */
 };
 enum { SERVE_READY = UINT32_MAX };
 

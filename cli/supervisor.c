@@ -168,7 +168,7 @@ static bool on_answer(void *context, const struct answer_message *message,
         s->request[message->slot].state != REQUEST_SENT)
         return false;
     s->fruitless = 0;
-    take_answer(s, &s->request[message->slot], message->failed, text,
+    take_answer(s, &s->request[message->slot], message->failed != 0, text,
                 message->size);
     return true;
 }
@@ -183,8 +183,7 @@ static bool queue_answer(struct supervisor *s, const struct request *request)
         "{\"status\": \"failed\", \"warnings\": [], \"error\": \"no memory for "
         "the answer\"}\n";
     const char *plain = request->failed ? failed : done;
-    if (s->out_at == s->out.size)
-        s->out_at = s->out.size = 0;
+    worker_link_drop(&s->out, &s->out_at);
     return request->answer
                ? bytes_append(&s->out, request->answer, request->answer_size)
                : bytes_append(&s->out, plain, strlen(plain));

@@ -42,12 +42,22 @@ bool worker_link_start(struct worker_link *link,
     return false;
 }
 
+void worker_link_drop(struct bytes *bytes, size_t *at)
+{
+    size_t left = bytes->size - *at;
+    if (left && *at < STEP)
+        return;
+    if (left)
+        memmove(bytes->data, bytes->data + *at, left);
+    bytes->size = left;
+    *at = 0;
+}
+
 bool worker_link_add(struct worker_link *link,
                      const struct job_message *message, const char *text)
 {
     struct bytes *out = &link->out;
-    if (link->out_at == out->size)
-        link->out_at = out->size = 0;
+    worker_link_drop(out, &link->out_at);
     if (!bytes_reserve(out, sizeof *message + message->size))
         return false;
     (void)bytes_append(out, message, sizeof *message);

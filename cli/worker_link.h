@@ -44,6 +44,10 @@ void worker_link_send(struct worker_link *link);
 bool worker_link_receive(struct worker_link *link, worker_answers *answers,
                          void *context);
 
+/* Drops the first *at bytes when they are many or all, so that what is appended
+ * at one end and taken from the other does not grow. */
+void worker_link_drop(struct bytes *bytes, size_t *at);
+
 /* Tells the process that there are no more jobs. */
 void worker_link_finish(struct worker_link *link);
 
