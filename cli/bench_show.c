@@ -434,7 +434,7 @@ int bench_show_svg(const struct bench *bench, struct err *err)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    struct write_opts opts = { 0 };
+    struct write_opts opts = { .mode = 0666 };
     struct err why;
     if (!out)
         return fail(err, "no memory for the chart");

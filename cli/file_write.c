@@ -85,10 +85,10 @@ static void remove_temporary(struct pending *pending)
 
 /* ---- What it hands on --------------------------------------------------- */
 
-static bool is_source(const struct stat *old, const struct stat *source)
+static bool is_source(const struct stat *old, const struct access *source)
 {
-    return source && S_ISREG(old->st_mode) && source->st_dev == old->st_dev &&
-           source->st_ino == old->st_ino;
+    return source && S_ISREG(old->st_mode) &&
+           source->st.st_dev == old->st_dev && source->st.st_ino == old->st_ino;
 }
 
 static int give_times(int fd, const struct stat *source, struct err *err)
@@ -99,24 +99,49 @@ static int give_times(int fd, const struct stat *source, struct err *err)
     return 0;
 }
 
-/* What is replaced hands on its owner and group, where we may set them, and its
- * mode: in this order, since a new owner clears bits of the mode. What a group
- * may do is not left to another one, which may do what others may. An output
- * that is lost in a power cut can be made again, unless it replaces the input.
- */
-static int take_place_of(int fd, const struct stat *old,
-                         const struct stat *source, struct err *err)
+/* What is replaced hands on who may do what with it, and its extended
+ * attributes. */
+static int take_place(const struct writing *w, int fd)
 {
-    mode_t mode = old->st_mode & 07777;
-    if (fchown(fd, old->st_uid, old->st_gid) &&
-        fchown(fd, (uid_t)-1, old->st_gid) && getegid() != old->st_gid)
-        mode &= ~(mode_t)S_IRWXG | (mode & S_IRWXO) << 3;
-    if (fchmod(fd, mode))
-        return fail(err, "its mode cannot be kept: %s", strerror(errno));
-    if (is_source(old, source) && fsync(fd) && errno != EINVAL &&
-        errno != EROFS)
-        return fail(err, "cannot be written: %s", strerror(errno));
-    return 0;
+    const struct write_opts *opts = w->opts;
+    struct access old = { 0 };
+    int status = attributes_hand_on(w->place.directory, w->place.base, fd, &old,
+                                    opts->warnings, w->err);
+    if (status == 0 && !opts->preserve)
+        status = access_give(&old, fd, ACCESS_NARROW, opts->warnings, w->err);
+    access_free(&old);
+    return status;
+}
+
+/* An output that is lost in a power cut can be made again, unless it replaces
+ * its source. */
+static int keep_source_safe(const struct writing *w, int fd)
+{
+    if (!w->place.exists || !is_source(&w->place.st, w->opts->source) ||
+        fsync(fd) == 0 || errno == EINVAL || errno == EROFS)
+        return 0;
+    return fail(w->err, "cannot be written: %s", strerror(errno));
+}
+
+/* The mode that a file is made with. What is about to get another one may be
+ * read by nobody else till then. */
+static mode_t first_mode(const struct writing *w)
+{
+    return w->place.exists || w->opts->preserve ? 0600 : w->opts->mode;
+}
+
+/* Writes a file that nobody knows of yet, and gives it what goes with it. */
+static int fill(const struct writing *w, int fd)
+{
+    const struct write_opts *opts = w->opts;
+    const struct access *source = opts->source;
+    if (write_all(fd, w->file, w->err) ||
+        (w->place.exists && take_place(w, fd)) ||
+        (opts->preserve &&
+         access_give(source, fd, ACCESS_AS_CP, opts->warnings, w->err)) ||
+        (opts->preserve && give_times(fd, &source->st, w->err)))
+        return -1;
+    return keep_source_safe(w, fd);
 }
 
 /* ---- Into its place ----------------------------------------------------- */
@@ -219,13 +244,12 @@ static enum written write_unnamed(struct writing *w, bool *cannot)
 {
     const struct write_opts *opts = w->opts;
     enum written written = WRITTEN_NOT;
-    int fd =
-        openat(w->place.directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    int fd = openat(w->place.directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
+                    first_mode(w));
     *cannot = fd < 0;
     if (fd < 0)
         return WRITTEN_NOT;
-    if (write_all(fd, w->file, w->err) == 0 &&
-        (!opts->times_of_source || give_times(fd, opts->source, w->err) == 0)) {
+    if (fill(w, fd) == 0) {
         if (link_unnamed(fd, &w->place))
             written = WRITTEN;
         else if (errno == EEXIST && opts->no_clobber)
@@ -256,19 +280,11 @@ static int name_backup(struct writing *w)
 
 static enum written write_beside(struct writing *w, struct pending *pending)
 {
-    const struct write_opts *opts = w->opts;
-    const struct stat *old = w->place.exists ? &w->place.st : NULL;
-    /* What others may not read they may not read while it is made; a new file
-     * has what the umask leaves. */
-    int fd = open_temporary(w->place.directory, old ? 0600 : 0666, pending);
+    int fd = open_temporary(w->place.directory, first_mode(w), pending);
     if (fd < 0)
         return (enum written)fail(
             w->err, "cannot be written beside its place: %s", strerror(errno));
-    int status = write_all(fd, w->file, w->err);
-    if (status == 0 && old)
-        status = take_place_of(fd, old, opts->source, w->err);
-    if (status == 0 && opts->times_of_source)
-        status = give_times(fd, opts->source, w->err);
+    int status = fill(w, fd);
     if (close(fd) && status == 0)
         status = fail(w->err, "cannot be written: %s", strerror(errno));
     enum written written = status ? WRITTEN_NOT : settle(w, pending);

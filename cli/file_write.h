@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "cli/attributes.h"
 #include "cli/resolve.h"
 #include "codecs/bytes.h"
 #include "codecs/err.h"
@@ -12,13 +13,17 @@
 struct write_opts {
     struct root *root; /* the name is confined to it, unless it is NULL */
     bool no_clobber;   /* leave a file alone that exists */
-    const struct stat *source; /* what it was made of, or NULL. If that is what
-                                  is replaced, the new bytes are on the disk
-                                  before it goes */
-    bool replaces_source;      /* that may be what is replaced, else it fails */
-    bool times_of_source;      /* give it the times of the source */
-    bool regular;              /* write to nothing but regular files */
-    bool make_directories;     /* that it stands in, where they are missing */
+    const struct access *source; /* what it was made of, or NULL. If that is
+                                    what is replaced, the new bytes are on the
+                                    disk before it goes */
+    bool replaces_source;  /* that may be what is replaced, else it fails */
+    bool preserve;         /* give it mode, owner, access control list and times
+                              of the source, as cp -p does */
+    mode_t mode;           /* of a new file, before the umask */
+    bool regular;          /* write to nothing but regular files */
+    bool make_directories; /* that it stands in, where they are missing */
+    struct warnings *warnings; /* takes what is lost of a file that is replaced.
+                                  NULL: nobody hears of it */
     const char *backup; /* the old file stays, with this behind its name; it
                            fails if that is there. NULL: it goes */
 };
@@ -27,7 +32,7 @@ enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };
 
 /* Writes a file beside its place, then renames it: at any instant there is the
  * old file or the new one. Symbolic links are followed to the file that is
- * replaced, which keeps its mode and, where we may, its owner. What is no
+ * replaced, which hands on its attributes, as cli/attributes.h says. What is no
  * regular file, and "-", standard output, is written to. WRITTEN_EXISTS: it was
  * there, and no_clobber. */
 enum written file_write(const char *name, struct bytes file,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "cli/attributes.h"
 #include "cli/resolve.h"
 #include "codecs/bytes.h"
 #include "codecs/err.h"
@@ -13,15 +14,17 @@
 struct read_opts {
     struct root *root; /* the name is confined to it, unless it is NULL */
     uint64_t limit;    /* the most bytes */
+    bool acl;          /* read its access control list, too */
     bool regular;      /* refuse all but regular files: others may keep us
                           waiting for ever */
     /* Is asked once, by the first bytes, whether the rest is worth reading. */
     bool (*wanted)(struct bytes head);
 };
 
-/* Reads a file, "-" for standard input. *st is what it was when it was read. */
+/* Reads a file, "-" for standard input. *access is what it was when it was
+ * read; the caller frees it. */
 int file_read(const char *name, const struct read_opts *opts,
-              struct bytes *file, struct stat *st, struct err *err);
+              struct bytes *file, struct access *access, struct err *err);
 
 /* Has the system read a file ahead, if it is one. */
 void file_prefetch(struct root *root, const char *name);

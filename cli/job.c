@@ -22,7 +22,7 @@ struct work {
     const struct options *opts;
     struct result *result;
     struct bytes input, output;
-    struct stat source; /* what the input was when it was read */
+    struct access source; /* what the input was when it was read */
     struct image img; /* as decoded, then as turned */
     enum xform turn;  /* of the stored pixels: the tag, then the operation */
     bool own;         /* the output has the format of the input */
@@ -69,20 +69,21 @@ static bool is_picture(struct bytes head)
 
 static int read_input(const char *name, struct root *root,
                       const struct options *opts, bool regular,
-                      struct bytes *input, struct stat *st,
+                      struct bytes *input, struct access *source,
                       struct result *result, struct err *err)
 {
     const struct read_opts read = {
         .root = root,
         .limit = opts->limits.bytes,
+        .acl = opts->preserve,
         .regular = regular,
         .wanted = is_picture,
     };
-    if (file_read(name, &read, input, st, err))
+    if (file_read(name, &read, input, source, err))
         return -1;
-    result->mtime = st->st_mtim;
-    result->device = st->st_dev;
-    result->inode = st->st_ino;
+    result->mtime = source->st.st_mtim;
+    result->device = source->st.st_dev;
+    result->inode = source->st.st_ino;
     result->bytes_in = input->size;
     if (input->size == 0)
         return fail(err, "the file is empty");
@@ -469,6 +470,13 @@ static bool stays_as_it_is(const struct work *w)
                         job->input);
 }
 
+/* A new file has the mode of what it is made of, as cp gives it. */
+static mode_t mode_of_new(const struct work *w)
+{
+    return strcmp(w->job->input, "-") == 0 ? 0666
+                                           : w->source.st.st_mode & 0777;
+}
+
 static int stage_write(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -477,7 +485,9 @@ static int stage_write(struct work *w, struct err *err)
         .no_clobber = opts->no_clobber,
         .source = &w->source,
         .replaces_source = job_replaces_input(w->job),
-        .times_of_source = opts->preserve,
+        .preserve = opts->preserve,
+        .mode = mode_of_new(w),
+        .warnings = &w->result->warnings,
         .regular = w->job->regular,
         .make_directories = w->job->make_directories || opts->directory ||
                             opts->output,
@@ -593,6 +603,7 @@ void job_end(struct work *w)
     if (!w)
         return;
     image_free(&w->img);
+    access_free(&w->source);
     bytes_free(&w->input);
     bytes_free(&w->output);
     free(w);
@@ -614,13 +625,15 @@ int job_look(const char *input, const struct options *opts, struct image *img,
 {
     struct bytes file = { 0 };
     struct load_opts load = load_opts(opts, mem_plain, true, NULL, result);
-    struct stat st;
+    struct access access;
     /* There is no limit to what can be described: it takes no memory. */
     load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
     load.head_only = true;
-    int status = read_input(input, NULL, opts, false, &file, &st, result, err);
+    int status = read_input(input, NULL, opts, false, &file, &access, result,
+                            err);
     if (status == 0)
         status = result->from->decode(img, file, &load, err);
+    access_free(&access);
     bytes_free(&file);
     return status;
 }

@@ -343,7 +343,7 @@ static const struct row {
     { 'f', "force", NULL, ABOUT_JOB, SET(set_force),
       "replace it: takes back --no-clobber" },
     { 'p', "preserve", NULL, ABOUT_JOB, FLAG(preserve),
-      "give OUTPUT the times of INPUT" },
+      "give OUTPUT mode, owner and times of INPUT" },
     { 0, "ignore-orientation", NULL, ABOUT_SHAPE, FLAG(ignore_orientation),
       "turn the pixels as stored, leave the tag" },
     { 0, "strip", "[=all]", ABOUT_SHAPE, SET(set_strip),
