@@ -1,0 +1,427 @@
+/* Files that are recognized, but neither read nor written. */
+#include "codecs/foreign.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "codecs/utf8.h"
+
+/* ---- What there is ------------------------------------------------------ */
+
+enum foreign_kind {
+    FOREIGN_HEIC,
+    FOREIGN_AVIF,
+    FOREIGN_WEBP,
+    FOREIGN_TIFF,
+    FOREIGN_GIF,
+    FOREIGN_JXL,
+    FOREIGN_PSD,
+    FOREIGN_JP2,
+    FOREIGN_JXR,
+    FOREIGN_EXR,
+    FOREIGN_DDS,
+    FOREIGN_ICO,
+    FOREIGN_ICNS,
+    FOREIGN_SVG,
+    FOREIGN_PDF,
+    FOREIGN_POSTSCRIPT,
+    FOREIGN_DNG,
+    FOREIGN_RAW,
+    FOREIGN_XCF,
+    FOREIGN_QOI,
+    FOREIGN_FARBFELD,
+    FOREIGN_PCX,
+    FOREIGN_FITS,
+    FOREIGN_DICOM,
+    FOREIGN_DJVU,
+    FOREIGN_FLIF,
+    FOREIGN_BPG,
+    FOREIGN_MNG,
+    FOREIGN_VIDEO,
+    FOREIGNS,
+};
+
+#define SUFFIXES(...)                                                          \
+    (const char *const[])                                                      \
+    {                                                                          \
+        __VA_ARGS__, NULL                                                      \
+    }
+
+static const struct foreign table[FOREIGNS] = {
+    [FOREIGN_HEIC] = { "HEIC", "a HEIC picture",
+                       SUFFIXES("heic", "heif", "hif", "heics", "heifs"),
+                       "heif-convert in.heic in.png",
+                       "heif-enc -L out.png -o out.heic" },
+    [FOREIGN_AVIF] = { "AVIF", "an AVIF picture", SUFFIXES("avif", "avifs"),
+                       "avifdec in.avif in.png",
+                       "avifenc --lossless out.png out.avif" },
+    [FOREIGN_WEBP] = { "WebP", "a WebP picture", SUFFIXES("webp"),
+                       "dwebp in.webp -o in.png",
+                       "cwebp -lossless out.png -o out.webp" },
+    [FOREIGN_TIFF] = { "TIFF", "a TIFF picture", SUFFIXES("tif", "tiff"),
+                       "convert in.tif in.png", "convert out.png out.tif" },
+    [FOREIGN_GIF] = { "GIF", "a GIF picture", SUFFIXES("gif"),
+                      "convert in.gif in.png", "convert out.png out.gif" },
+    [FOREIGN_JXL] = { "JPEG XL", "a JPEG XL picture", SUFFIXES("jxl"),
+                      "djxl in.jxl in.png", "cjxl -d 0 out.png out.jxl" },
+    [FOREIGN_PSD] = { "PSD", "a Photoshop document (PSD)",
+                      SUFFIXES("psd", "psb"), "convert 'in.psd[0]' in.png",
+                      NULL },
+    [FOREIGN_JP2] = { "JPEG 2000", "a JPEG 2000 picture",
+                      SUFFIXES("jp2", "j2k", "j2c", "jpf", "jpx", "jpc", "jph"),
+                      "opj_decompress -i in.jp2 -o in.png",
+                      "opj_compress -i out.png -o out.jp2" },
+    [FOREIGN_JXR] = { "JPEG XR", "a JPEG XR picture",
+                      SUFFIXES("jxr", "wdp", "hdp"),
+                      "JxrDecApp -i in.jxr -o in.bmp",
+                      "JxrEncApp -i out.bmp -o out.jxr" },
+    [FOREIGN_EXR] = { "OpenEXR", "an OpenEXR picture", SUFFIXES("exr"),
+                      "convert in.exr in.pfm", "convert out.pfm out.exr" },
+    [FOREIGN_DDS] = { "DDS", "a DDS texture", SUFFIXES("dds"),
+                      "convert in.dds in.png", "convert out.png out.dds" },
+    [FOREIGN_ICO] = { "ICO", "a Windows icon or cursor (ICO)",
+                      SUFFIXES("ico", "cur"), "icotool -x in.ico",
+                      "icotool -c -o out.ico out.png" },
+    [FOREIGN_ICNS] = { "ICNS", "a macOS icon (ICNS)", SUFFIXES("icns"),
+                       "icns2png -x in.icns", "png2icns out.icns out.png" },
+    [FOREIGN_SVG] = { "SVG", "an SVG drawing", SUFFIXES("svg", "svgz"),
+                      "rsvg-convert in.svg -o in.png", NULL },
+    [FOREIGN_PDF] = { "PDF", "a PDF document", SUFFIXES("pdf"),
+                      "pdftoppm -r 300 -png in.pdf in",
+                      "img2pdf out.png -o out.pdf" },
+    [FOREIGN_POSTSCRIPT] = { "PostScript", "a PostScript document",
+                             SUFFIXES("ps", "eps", "ai"),
+                             "gs -sDEVICE=png16m -r300 -o in.png in.ps", NULL },
+    [FOREIGN_DNG] = { "DNG", "a camera's raw picture (DNG)", SUFFIXES("dng"),
+                      "darktable-cli in.dng in.png", NULL },
+    [FOREIGN_RAW] = { "RAW", "a camera's raw picture",
+                      SUFFIXES("cr2", "cr3", "crw", "nef", "nrw", "arw", "sr2",
+                               "srf", "orf", "raf", "rw2", "pef", "srw", "raw",
+                               "rwl", "x3f", "3fr", "iiq", "erf", "mrw"),
+                      "darktable-cli in.cr2 in.png", NULL },
+    [FOREIGN_XCF] = { "XCF", "a GIMP document (XCF)", SUFFIXES("xcf"),
+                      "xcf2png in.xcf -o in.png", NULL },
+    [FOREIGN_QOI] = { "QOI", "a QOI picture", SUFFIXES("qoi"),
+                      "ffmpeg -i in.qoi in.png", "ffmpeg -i out.png out.qoi" },
+    [FOREIGN_FARBFELD] = { "farbfeld", "a farbfeld picture", SUFFIXES("ff"),
+                           "ff2png <in.ff >in.png", "png2ff <out.png >out.ff" },
+    [FOREIGN_PCX] = { "PCX", "a PCX picture", SUFFIXES("pcx"),
+                      "convert in.pcx in.png", "convert out.png out.pcx" },
+    [FOREIGN_FITS] = { "FITS", "a FITS file", SUFFIXES("fits", "fit", "fts"),
+                       "convert in.fits in.png", "convert out.png out.fits" },
+    [FOREIGN_DICOM] = { "DICOM", "a DICOM file", SUFFIXES("dcm", "dicom"),
+                        "dcmj2pnm +on in.dcm in.png", NULL },
+    [FOREIGN_DJVU] = { "DjVu", "a DjVu document", SUFFIXES("djvu", "djv"),
+                       "ddjvu -format=ppm in.djvu in.ppm", NULL },
+    [FOREIGN_FLIF] = { "FLIF", "a FLIF picture", SUFFIXES("flif"),
+                       "flif -d in.flif in.png", "flif -e out.png out.flif" },
+    [FOREIGN_BPG] = { "BPG", "a BPG picture", SUFFIXES("bpg"),
+                      "bpgdec -o in.png in.bpg", "bpgenc -o out.bpg out.png" },
+    [FOREIGN_MNG] = { "MNG", "an MNG or JNG picture", SUFFIXES("mng", "jng"),
+                      "convert in.mng in.png", NULL },
+    /* A video is turned as a video. */
+    [FOREIGN_VIDEO] = { "video", "a video",
+                        SUFFIXES("mp4", "mov", "m4v", "3gp", "avi", "mkv",
+                                 "webm", "mpg", "mpeg", "mts", "m2ts"),
+                        NULL, NULL },
+};
+
+/* ---- By the first bytes ------------------------------------------------- */
+
+static const struct foreign_magic {
+    enum foreign_kind kind;
+    unsigned at;
+    unsigned size;
+    const char *bytes;
+} magics[] = {
+#define MAGIC(kind, at, bytes)                                                 \
+    {                                                                          \
+        kind, at, sizeof(bytes) - 1, bytes                                     \
+    }
+    MAGIC(FOREIGN_GIF, 0, "GIF87a"),
+    MAGIC(FOREIGN_GIF, 0, "GIF89a"),
+    MAGIC(FOREIGN_JXL, 0, "\xff\x0a"),
+    MAGIC(FOREIGN_JXL, 0, "\0\0\0\x0cJXL \r\n\x87\n"),
+    MAGIC(FOREIGN_PSD, 0, "8BPS\0\1"),
+    MAGIC(FOREIGN_PSD, 0, "8BPS\0\2"),
+    MAGIC(FOREIGN_JP2, 0, "\0\0\0\x0cjP  \r\n\x87\n"),
+    MAGIC(FOREIGN_JP2, 0, "\xff\x4f\xff\x51"),
+    MAGIC(FOREIGN_JXR, 0, "II\xbc\1"),
+    MAGIC(FOREIGN_JXR, 0, "II\xbc\0"),
+    MAGIC(FOREIGN_EXR, 0, "\x76\x2f\x31\1"),
+    MAGIC(FOREIGN_DDS, 0, "DDS \x7c\0\0\0"),
+    MAGIC(FOREIGN_ICNS, 0, "icns"),
+    MAGIC(FOREIGN_PDF, 0, "%PDF-"),
+    MAGIC(FOREIGN_POSTSCRIPT, 0, "%!PS"),
+    MAGIC(FOREIGN_POSTSCRIPT, 0, "\xc5\xd0\xd3\xc6"),
+    MAGIC(FOREIGN_XCF, 0, "gimp xcf "),
+    MAGIC(FOREIGN_QOI, 0, "qoif"),
+    MAGIC(FOREIGN_FARBFELD, 0, "farbfeld"),
+    MAGIC(FOREIGN_FITS, 0, "SIMPLE  ="),
+    MAGIC(FOREIGN_DICOM, 128, "DICM"),
+    MAGIC(FOREIGN_DJVU, 0, "AT&TFORM"),
+    MAGIC(FOREIGN_FLIF, 0, "FLIF"),
+    MAGIC(FOREIGN_BPG, 0, "BPG\xfb"),
+    MAGIC(FOREIGN_MNG, 0, "\x8aMNG\r\n\x1a\n"),
+    MAGIC(FOREIGN_MNG, 0, "\x8bJNG\r\n\x1a\n"),
+    MAGIC(FOREIGN_RAW, 0, "II*\0\x10\0\0\0CR"),    /* CR2 */
+    MAGIC(FOREIGN_RAW, 0, "II\x1a\0\0\0HEAPCCDR"), /* CRW */
+    MAGIC(FOREIGN_RAW, 0, "IIRO"),                 /* ORF */
+    MAGIC(FOREIGN_RAW, 0, "IIRS"),
+    MAGIC(FOREIGN_RAW, 0, "MMOR"),
+    MAGIC(FOREIGN_RAW, 0, "IIU\0"),              /* RW2 */
+    MAGIC(FOREIGN_RAW, 0, "FUJIFILMCCD-RAW"),    /* RAF */
+    MAGIC(FOREIGN_RAW, 0, "FOVb"),               /* X3F */
+    MAGIC(FOREIGN_RAW, 0, "\0MRM"),              /* MRW */
+    MAGIC(FOREIGN_VIDEO, 0, "\x1a\x45\xdf\xa3"), /* Matroska, WebM */
+    MAGIC(FOREIGN_VIDEO, 0, "\0\0\1\xba"),       /* MPEG */
+    MAGIC(FOREIGN_VIDEO, 4, "moov"), /* QuickTime before it had brands */
+    MAGIC(FOREIGN_VIDEO, 4, "mdat"),
+    MAGIC(FOREIGN_VIDEO, 4, "wide"),
+#undef MAGIC
+};
+
+static bool has(struct bytes head, size_t at, const char *bytes, size_t n)
+{
+    return head.size >= at + n && memcmp(head.data + at, bytes, n) == 0;
+}
+
+static const struct foreign *by_magic(struct bytes head)
+{
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if (has(head, magics[i].at, magics[i].bytes, magics[i].size))
+            return &table[magics[i].kind];
+    return NULL;
+}
+
+/* RIFF: four letters behind the size say what is in it. */
+static const struct foreign *by_riff(struct bytes head)
+{
+    if (!has(head, 0, "RIFF", 4))
+        return NULL;
+    return has(head, 8, "WEBP", 4)   ? &table[FOREIGN_WEBP]
+           : has(head, 8, "AVI ", 4) ? &table[FOREIGN_VIDEO]
+                                     : NULL;
+}
+
+/* ISO 14496-12, 4.3: the brands of a file, the first and those that it is
+ * compatible with. Whatever is not known is a video. */
+static const struct foreign *by_brand(struct bytes head)
+{
+    static const struct {
+        const char *brand;
+        enum foreign_kind kind;
+    } brands[] = {
+        { "avif", FOREIGN_AVIF }, { "avis", FOREIGN_AVIF },
+        { "heic", FOREIGN_HEIC }, { "heix", FOREIGN_HEIC },
+        { "heim", FOREIGN_HEIC }, { "heis", FOREIGN_HEIC },
+        { "hevc", FOREIGN_HEIC }, { "hevx", FOREIGN_HEIC },
+        { "crx ", FOREIGN_RAW },  { "jpx ", FOREIGN_JP2 },
+        { "mif1", FOREIGN_HEIC }, { "msf1", FOREIGN_HEIC },
+    };
+    if (!has(head, 4, "ftyp", 4) || head.size < 12)
+        return NULL;
+    size_t end = (size_t)head.data[2] << 8 | head.data[3];
+    end = end < head.size ? end : head.size;
+    for (size_t i = 0; i < sizeof brands / sizeof *brands; i++)
+        for (size_t at = 8; at + 4 <= end; at += at == 8 ? 8 : 4)
+            if (has(head, at, brands[i].brand, 4))
+                return &table[brands[i].kind];
+    return &table[FOREIGN_VIDEO];
+}
+
+/* ---- TIFF, and what is built like it ------------------------------------ */
+
+static uint32_t number(const uint8_t *at, unsigned size, bool big)
+{
+    uint32_t n = 0;
+    for (unsigned i = 0; i < size; i++)
+        n |= (uint32_t)at[i] << 8 * (big ? size - 1 - i : i);
+    return n;
+}
+
+/* NEF and ARW begin with a small picture (NewSubfileType 1) of a camera; DNG
+ * says so in a tag of its own. */
+static enum foreign_kind kind_of_tiff(struct bytes head, bool big)
+{
+    enum {
+        NEW_SUBFILE_TYPE = 254,
+        MAKE = 271,
+        DNG_VERSION = 50706,
+        ENTRY = 12
+    };
+    static const char *const makes[] = { "NIKON",  "Nikon",   "SONY",
+                                         "PENTAX", "SAMSUNG", "Hasselblad" };
+    size_t at = number(head.data + 4, 4, big);
+    bool camera = false, small = false;
+    if (at + 2 > head.size)
+        return FOREIGN_TIFF;
+    unsigned count = number(head.data + at, 2, big);
+    for (at += 2; count > 0 && at + ENTRY <= head.size; count--, at += ENTRY) {
+        unsigned tag = number(head.data + at, 2, big);
+        size_t value = number(head.data + at + 8, 4, big);
+        if (tag == DNG_VERSION)
+            return FOREIGN_DNG;
+        small = small || (tag == NEW_SUBFILE_TYPE && value == 1);
+        for (size_t i = 0; tag == MAKE && i < sizeof makes / sizeof *makes; i++)
+            camera = camera || has(head, value, makes[i], strlen(makes[i]));
+    }
+    return camera && small ? FOREIGN_RAW : FOREIGN_TIFF;
+}
+
+static const struct foreign *by_tiff(struct bytes head)
+{
+    bool big = has(head, 0, "MM\0*", 4) || has(head, 0, "MM\0+", 4);
+    bool little = has(head, 0, "II*\0", 4) || has(head, 0, "II+\0", 4);
+    if ((!big && !little) || head.size < 8)
+        return NULL;
+    return &table[head.data[big ? 3 : 2] == '*' ? kind_of_tiff(head, big)
+                                                : FOREIGN_TIFF];
+}
+
+/* ---- What has no certain sign ------------------------------------------- */
+
+/* A directory of at least one icon, whose reserved byte is 0. */
+static const struct foreign *by_icon(struct bytes head)
+{
+    bool icon = has(head, 0, "\0\0\1\0", 4) || has(head, 0, "\0\0\2\0", 4);
+    if (!icon || head.size < 22 || head.data[5] != 0 || head.data[4] == 0 ||
+        head.data[9] != 0)
+        return NULL;
+    size_t offset = number(head.data + 18, 4, false);
+    return offset >= 6 + 16u * head.data[4] ? &table[FOREIGN_ICO] : NULL;
+}
+
+static const struct foreign *by_pcx(struct bytes head)
+{
+    bool pcx = head.size >= 128 && head.data[0] == 10 && head.data[1] <= 5 &&
+               head.data[2] == 1 && head.data[64] == 0;
+    return pcx ? &table[FOREIGN_PCX] : NULL;
+}
+
+/* Where the text of a file begins: behind a byte order mark and white space. */
+static size_t text_start(struct bytes head)
+{
+    size_t at = has(head, 0, "\xef\xbb\xbf", 3) ? 3 : 0;
+    while (at < head.size && strchr(" \t\r\n", head.data[at]) && head.data[at])
+        at++;
+    return at;
+}
+
+static bool starts_in_any_case(struct bytes head, const char *word)
+{
+    size_t at = text_start(head), n = strlen(word);
+    return head.size >= at + n &&
+           strncasecmp((const char *)head.data + at, word, n) == 0;
+}
+
+static bool holds(struct bytes head, const char *word)
+{
+    return head.size && memmem(head.data, head.size, word, strlen(word));
+}
+
+static const struct foreign *by_text(struct bytes head)
+{
+    bool svg = starts_in_any_case(head, "<svg") ||
+               ((starts_in_any_case(head, "<?xml") ||
+                 starts_in_any_case(head, "<!--") ||
+                 starts_in_any_case(head, "<!DOCTYPE svg")) &&
+                holds(head, "<svg"));
+    return svg ? &table[FOREIGN_SVG] : NULL;
+}
+
+const struct foreign *foreign_probe(struct bytes head)
+{
+    static const struct foreign *(*const probes[])(struct bytes) = {
+        by_magic, by_riff, by_brand, by_tiff, by_icon, by_pcx, by_text,
+    };
+    const struct foreign *found = NULL;
+    for (size_t i = 0; !found && i < sizeof probes / sizeof *probes; i++)
+        found = probes[i](head);
+    return found;
+}
+
+const struct foreign *foreign_by_suffix(const char *suffix)
+{
+    for (size_t i = 0; i < FOREIGNS; i++)
+        for (const char *const *s = table[i].suffixes; *s; s++)
+            if (strcasecmp(*s, suffix) == 0)
+                return &table[i];
+    return NULL;
+}
+
+/* ---- What is said ------------------------------------------------------- */
+
+/* Whether all bytes are text in UTF-8; the last letter may be cut. */
+static bool is_text(struct bytes head)
+{
+    char letter[5] = "";
+    for (size_t i = 0; i < head.size;) {
+        size_t left = head.size - i;
+        uint8_t c = head.data[i];
+        memcpy(letter, head.data + i, left < 4 ? left : 4);
+        letter[left < 4 ? left : 4] = '\0';
+        unsigned n = utf8_length(letter);
+        if ((n == 0 && left >= 4) || c == 0x7f ||
+            (c < 0x20 && !strchr("\t\n\f\r", c)) || c == 0)
+            return false;
+        i += n ? n : left;
+    }
+    return head.size > 0;
+}
+
+/* Files that are no pictures at all, but often stand in the place of one. */
+static int refuse_other(struct bytes head, struct err *err)
+{
+    if (has(head, 0, "\x1f\x8b", 2))
+        return fail(err, "compressed with gzip; unpack it first, e.g. gunzip "
+                         "in.gz");
+    if (has(head, 0, "BZh", 3) ||
+        has(head, 0,
+            "\xfd"
+            "7zXZ",
+            5) ||
+        has(head, 0, "\x28\xb5\x2f\xfd", 4))
+        return fail(err, "compressed (bzip2, xz or zstd); unpack it first");
+    if (has(head, 0, "PK\3\4", 4))
+        return fail(err, "a ZIP archive, not a picture; unpack it first, e.g. "
+                         "unzip in.zip");
+    if (starts_in_any_case(head, "<!DOCTYPE html") ||
+        starts_in_any_case(head, "<html"))
+        return fail(err, "an HTML page, not a picture; perhaps the download "
+                         "failed");
+    if (has(head, 0, "version https://git-lfs", 23))
+        return fail(err, "a pointer of Git LFS, not the picture; git lfs pull "
+                         "gets it");
+    if (is_text(head))
+        return fail(err, "a text file, not a picture");
+    return fail(err, "not a picture of a format known here");
+}
+
+int foreign_refuse_input(struct bytes head, struct err *err)
+{
+    const struct foreign *foreign = foreign_probe(head);
+    if (!foreign)
+        return refuse_other(head, err);
+    if (foreign == &table[FOREIGN_VIDEO])
+        return fail(err, "a video, not a picture; ffmpeg turns one, e.g. "
+                         "ffmpeg -i in.mp4 -vf transpose=1 out.mp4");
+    return fail(err,
+                "%s, which gimgxf does not read; convert it first, e.g. "
+                "%s",
+                foreign->what, foreign->to_png);
+}
+
+int foreign_refuse_output(const struct foreign *foreign, struct err *err)
+{
+    if (foreign == &table[FOREIGN_VIDEO])
+        return fail(err, "gimgxf turns pictures, not videos; ffmpeg turns one, "
+                         "e.g. ffmpeg -i in.mp4 -vf transpose=1 out.mp4");
+    if (!foreign->from_png)
+        return fail(err, "gimgxf does not write %s; write a PNG",
+                    foreign->title);
+    return fail(err,
+                "gimgxf does not write %s; write another format and "
+                "convert it, e.g. %s",
+                foreign->title, foreign->from_png);
+}
