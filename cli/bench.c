@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/hint.h"
 #include "cli/report.h"
+#include "cli/value.h"
 #include "cuda/backend.h"
 
 enum {
@@ -23,17 +25,6 @@ enum { GPU_ROUNDS = 31 };
 
 /* ---- Options ------------------------------------------------------------- */
 
-static int parse_number(const char *text, long least, long most, long *value,
-                        struct err *err)
-{
-    char *end;
-    errno = 0;
-    *value = strtol(text, &end, 10);
-    if (end == text || *end || errno || *value < least || *value > most)
-        return fail(err, "'%s' is not from %ld to %ld", text, least, most);
-    return 0;
-}
-
 static int set_size(struct bench_opts *o, const char *value, struct err *err)
 {
     char *end, *last = NULL;
@@ -43,7 +34,7 @@ static int set_size(struct bench_opts *o, const char *value, struct err *err)
     if (*value < '0' || *value > '9' || width < 1 || height < 1 || *last ||
         end[1] < '0' || end[1] > '9' || errno || width > IMAGE_DIMENSION ||
         height > IMAGE_DIMENSION)
-        return fail(err, "'%s' is no size, as in 4096x4096", value);
+        return fail(err, "'%s' is not a size; expected e.g. 4096x4096", value);
     o->size = (struct ladder_shape){ (uint32_t)width, (uint32_t)height };
     return 0;
 }
@@ -71,8 +62,8 @@ static int set_device(struct bench_opts *o, const char *value, struct err *err)
 
 static int set_rounds(struct bench_opts *o, const char *value, struct err *err)
 {
-    long rounds;
-    if (parse_number(value, 1, LADDER_ROUNDS, &rounds, err))
+    int rounds;
+    if (value_read_int(value, 1, LADDER_ROUNDS, &rounds, err))
         return -1;
     o->rounds = (unsigned)rounds;
     return 0;
@@ -118,30 +109,47 @@ static void print_help(void)
           stdout);
 }
 
+/* getopt's val of a row is its index past all letters. */
+enum { FIRST_ROW = 256 };
+
+/* What getopt did not take, or did not find a value for. */
+static int refuse(int found, const char *word, const struct option *longs,
+                  struct err *err)
+{
+    const struct row *row =
+        optopt >= FIRST_ROW ? &table[optopt - FIRST_ROW] : NULL;
+    if (row && found == ':')
+        return fail(err, "--%s: a value is missing; expected --%s %s",
+                    row->name, row->name, row->value);
+    if (row)
+        return fail(err, "--%s: takes no value", row->name);
+    return hint_option(word, longs, err);
+}
+
 static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
 {
     struct option longs[OPTIONS + 1] = { { 0 } };
-    int found, index = 0;
+    int found;
     for (size_t i = 0; i < OPTIONS; i++)
         longs[i] = (struct option){
             .name = table[i].name,
             .has_arg = table[i].value ? required_argument : no_argument,
+            .val = FIRST_ROW + (int)i,
         };
     *o = (struct bench_opts){ 0 };
     opterr = 0;
-    while ((found = getopt_long(argc, argv, ":h", longs, &index)) != -1) {
+    while ((found = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
+        const struct row *row =
+            found >= FIRST_ROW ? &table[found - FIRST_ROW] : NULL;
         struct err why;
-        if (found == ':')
-            return fail(err, "%s needs a value", argv[optind - 1]);
         if (found == 'h')
             o->help = true;
-        else if (found)
-            return fail(err, "there is no option %s of bench",
-                        argv[optind - 1]);
-        else if (!table[index].set)
-            *(bool *)((char *)o + table[index].flag) = true;
-        else if (table[index].set(o, optarg, &why))
-            return fail(err, "--%s: %s", table[index].name, why.text);
+        else if (!row)
+            return refuse(found, argv[optind - 1], longs, err);
+        else if (!row->set)
+            *(bool *)((char *)o + row->flag) = true;
+        else if (row->set(o, optarg, &why))
+            return fail(err, "--%s: %s", row->name, why.text);
     }
     if (optind < argc)
         return fail(err, "bench takes no files: '%s'", argv[optind]);

@@ -349,9 +349,9 @@ static enum written write_there(struct writing *w)
     bool regular = place->exists && S_ISREG(place->st.st_mode);
     int flags = O_WRONLY | O_CLOEXEC | (place->magic ? 0 : O_NOFOLLOW);
     if (place->exists && S_ISDIR(place->st.st_mode))
-        return (enum written)fail(w->err, "it is a directory");
+        return (enum written)fail(w->err, "is a directory");
     if (w->opts->regular && (place->magic || (place->exists && !regular)))
-        return (enum written)fail(w->err, "it is no regular file");
+        return (enum written)fail(w->err, "not a regular file");
     if (place->exists && spare_source(&place->st, w->opts, w->err))
         return WRITTEN_NOT;
     if (place->exists && !regular)

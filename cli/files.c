@@ -34,15 +34,18 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
     if (fstat(fd, st))
         return fail(err, "%s", strerror(errno));
     if (S_ISDIR(st->st_mode))
-        return fail(err, "it is a directory");
+        return fail(err, "a directory; --recursive (-r) takes the pictures in "
+                         "it");
     if (opts->regular && !S_ISREG(st->st_mode))
-        return fail(err, "it is no regular file");
+        return fail(err, "not a regular file");
     if (!bytes_reserve(file, HEAD))
         return fail(err, "no memory for the file");
     while (file->size < HEAD && read_some(fd, file, &status, err))
         continue;
-    if (status == 0 && file->size && !opts->wanted(*file))
-        return fail(err, "not a picture of a format known here");
+    if (status == 0 && file->size)
+        status = opts->check(*file, err);
+    if (status)
+        return status;
     /* One more byte than there is, so that the end is seen without growing. */
     size_t room = STEP, size = (size_t)st->st_size + 1;
     if (S_ISREG(st->st_mode) && st->st_size >= 0 && size > file->size &&

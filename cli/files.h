@@ -17,8 +17,9 @@ struct read_opts {
     bool acl;          /* read its access control list, too */
     bool regular;      /* refuse all but regular files: others may keep us
                           waiting for ever */
-    /* Is asked once, by the first bytes, whether the rest is worth reading. */
-    bool (*wanted)(struct bytes head);
+    /* Is called once, with the first bytes. Returns 0 if the rest is worth
+     * reading, or -1 with the reason. */
+    int (*check)(struct bytes head, struct err *err);
 };
 
 /* Reads a file, "-" for standard input. *access is what it was when it was

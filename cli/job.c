@@ -12,8 +12,11 @@
 #include "cli/clock.h"
 #include "cli/file_write.h"
 #include "cli/files.h"
+#include "cli/hint.h"
 #include "cli/mover.h"
+#include "cli/path.h"
 #include "codecs/convert.h"
+#include "codecs/foreign.h"
 #include "cuda/band.h"
 
 /* What a job holds on its way. */
@@ -62,9 +65,9 @@ const char *skipped_name(enum skipped skipped)
     return names[skipped];
 }
 
-static bool is_picture(struct bytes head)
+static int check_picture(struct bytes head, struct err *err)
 {
-    return codec_probe(head) != NULL;
+    return codec_probe(head) ? 0 : foreign_refuse_input(head, err);
 }
 
 static int read_input(const char *name, struct root *root,
@@ -77,7 +80,7 @@ static int read_input(const char *name, struct root *root,
         .limit = opts->limits.bytes,
         .acl = opts->preserve,
         .regular = regular,
-        .wanted = is_picture,
+        .check = check_picture,
     };
     if (file_read(name, &read, input, source, err))
         return -1;
@@ -97,7 +100,7 @@ static int read_input(const char *name, struct root *root,
 static void keep_misnamed(struct work *w)
 {
     struct result *result = w->result;
-    const char *suffix = options_suffix(w->job->input);
+    const char *suffix = path_suffix(w->job->input);
     if (result->to == result->from || w->opts->format_name ||
         codec_by_name(suffix) != result->to)
         return;
@@ -362,7 +365,7 @@ static bool nothing_to_do(const struct work *w)
 {
     const struct options *opts = w->opts;
     const struct result *result = w->result;
-    const char *suffix = options_suffix(w->job->input);
+    const char *suffix = path_suffix(w->job->input);
     bool lost = opts->tolerant && result->warnings.count;
     bool same_tag = opts->ignore_orientation ||
                     (w->img.orientation == (w->tag ? w->tag : 1) &&
@@ -504,13 +507,12 @@ static int stage_write(struct work *w, struct err *err)
 int job_choose_format(struct job *job, struct err *err)
 {
     const char *asked = job->opts->format_name;
-    job->format_name = asked ? asked : options_suffix(job->output);
+    job->format_name = asked ? asked : path_suffix(job->output);
     job->format = codec_by_name(job->format_name);
     if (job->format || strcmp(job->output, "-") == 0 ||
-        strcmp(job->format_name, options_suffix(job->input)) == 0)
+        strcmp(job->format_name, path_suffix(job->input)) == 0)
         return 0;
-    return fail(err, "the name does not say which format to write; --format "
-                     "does");
+    return hint_output(job->output, err);
 }
 
 /* Does the stages from `first` to `last`, as far as they succeed. */

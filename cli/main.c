@@ -119,10 +119,18 @@ static int turn_many(const struct options *opts)
     return exit_status(batch_run(opts, backend, why));
 }
 
-static int to_terminal(const struct options *opts)
+/* Nobody types a picture, or reads one. Returns what is wrong, or NULL. */
+static const char *refuse_terminal(const struct options *opts)
 {
-    return opts->command == COMMAND_TURN && strcmp(opts->file[1], "-") == 0 &&
-           isatty(STDOUT_FILENO);
+    bool turns = opts->command == COMMAND_TURN;
+    bool reads = turns || (opts->command == COMMAND_INFO && opts->nfiles == 1);
+    if (turns && strcmp(opts->file[1], "-") == 0 && isatty(STDOUT_FILENO))
+        return "a picture is not written to a terminal; give a file or a pipe, "
+               "e.g. gimgxf rotate90 in.png - | display";
+    if (reads && strcmp(opts->file[0], "-") == 0 && isatty(STDIN_FILENO))
+        return "standard input is a terminal; a picture comes from a file or a "
+               "pipe, e.g. gimgxf rotate90 - out.png <in.png";
+    return NULL;
 }
 
 static int run(const struct options *opts)
@@ -173,8 +181,9 @@ int main(int argc, char **argv)
         report_error(NULL, err.text);
         return EXIT_USAGE;
     }
-    if (to_terminal(&opts)) {
-        report_error(NULL, "a picture is not written to a terminal");
+    const char *terminal = refuse_terminal(&opts);
+    if (terminal) {
+        report_error(NULL, terminal);
         return EXIT_USAGE;
     }
     return end(run(&opts));

@@ -9,10 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/colors.h"
+#include "cli/hint.h"
+#include "cli/path.h"
+#include "cli/value.h"
 #include "cuda/backend.h"
 
 /* The most pixels of a picture, unless --max-pixels says otherwise: more than
@@ -22,49 +26,14 @@ enum { PIXELS_MAX = 500 * 1000 * 1000 };
 /* The most threads: more than any machine has processors that this is for. */
 enum { THREADS_MAX = 1024 };
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* ---- Values ------------------------------------------------------------ */
-
-/* A whole number with K, M or G for 2^10, 2^20, 2^30 bytes, or 10^3, 10^6, 10^9
- * of anything else. */
-static int parse_amount(const char *text, unsigned base, uint64_t *value,
-                        struct err *err)
-{
-    static const char units[] = "KMG";
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || errno)
-        return fail(err, "'%s' is no number", text);
-    const char *unit = *end >= 'A' ? strchr(units, *end & ~0x20) : NULL;
-    for (int i = unit ? (int)(unit - units) + 1 : 0; i > 0; i--)
-        if (__builtin_mul_overflow(n, base, &n))
-            return fail(err, "'%s' is too large", text);
-    if (unit)
-        end++;
-    if (*end || n == 0)
-        return fail(err, "'%s' is no number", text);
-    *value = n;
-    return 0;
-}
-
-static int parse_int(const char *text, int least, int most, int *value,
-                     struct err *err)
-{
-    char *end;
-    errno = 0;
-    long n = strtol(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || n < least || n > most)
-        return fail(err, "'%s' is not from %d to %d", text, least, most);
-    *value = (int)n;
-    return 0;
-}
 
 static int set_format(struct options *o, const char *value, struct err *err)
 {
     o->format_name = value;
-    if (!codec_by_name(value))
-        return fail(err, "'%s' is no format that can be written", value);
-    return 0;
+    return codec_by_name(value) ? 0 : hint_format(value, err);
 }
 
 /* Takes back --no-clobber; what is given last holds. */
@@ -77,28 +46,29 @@ static int set_force(struct options *o, const char *value, struct err *err)
 
 static int set_strip(struct options *o, const char *value, struct err *err)
 {
-    if (value && strcmp(value, "all") != 0)
-        return fail(err, "'%s' is not 'all'", value);
+    static const char *const names[] = { "all" };
+    if (value && value_read_choice(value, names, 1, err) < 0)
+        return -1;
     o->strip = value ? STRIP_ALL : STRIP_METADATA;
     return 0;
 }
 
 static int set_quality(struct options *o, const char *value, struct err *err)
 {
-    return parse_int(value, 1, 100, &o->quality, err);
+    return value_read_int(value, 1, 100, &o->quality, err);
 }
 
 static int set_png_level(struct options *o, const char *value, struct err *err)
 {
-    int level = strcmp(value, "fast") == 0      ? LEVEL_FAST
-                : strcmp(value, "default") == 0 ? LEVEL_DEFAULT
-                : strcmp(value, "small") == 0   ? LEVEL_SMALL
-                                                : -1;
-    if (level < 0 && value[0] >= '0' && value[0] <= '9' && !value[1])
-        level = value[0] - '0';
-    if (level < 0)
-        return fail(err, "'%s' is not fast, default, small or 0 to 9", value);
-    o->effort = 1 + level;
+    static const char *const names[] = { "0", "1", "2",       "3",       "4",
+                                         "5", "6", "7",       "8",       "9",
+                                         "fast", "default", "small" };
+    static const int levels[] = { LEVEL_FAST, LEVEL_DEFAULT, LEVEL_SMALL };
+    enum { DIGITS = 10 };
+    int i = value_read_choice(value, names, COUNT(names), err);
+    if (i < 0)
+        return -1;
+    o->effort = 1 + (i < DIGITS ? i : levels[i - DIGITS]);
     return 0;
 }
 
@@ -108,25 +78,20 @@ static int set_edge(struct options *o, const char *value, struct err *err)
         [EDGE_REENCODE] = "reencode", [EDGE_TRIM] = "trim",
         [EDGE_TAG] = "tag",           [EDGE_FAIL] = "fail",
     };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(value, names[i]) == 0) {
-            o->edge = (enum edge)i;
-            return 0;
-        }
-    return fail(err, "'%s' is not reencode, trim, tag or fail", value);
+    int i = value_read_choice(value, names, COUNT(names), err);
+    if (i >= 0)
+        o->edge = (enum edge)i;
+    return i < 0 ? -1 : 0;
 }
 
 static int set_depth(struct options *o, const char *value, struct err *err)
 {
-    if (strcmp(value, "8") == 0)
-        o->depth = 8;
-    else if (strcmp(value, "16") == 0)
-        o->depth = 16;
-    else if (strcmp(value, "float") == 0)
-        o->depth = 32;
-    else
-        return fail(err, "'%s' is not 8, 16 or float", value);
-    return 0;
+    static const char *const names[] = { "8", "16", "float" };
+    static const unsigned bits[] = { 8, 16, 32 };
+    int i = value_read_choice(value, names, COUNT(names), err);
+    if (i >= 0)
+        o->depth = bits[i];
+    return i < 0 ? -1 : 0;
 }
 
 static int set_layout(struct options *o, const char *value, struct err *err)
@@ -148,24 +113,24 @@ static int set_background(struct options *o, const char *value,
 static int set_max_pixels(struct options *o, const char *value,
                           struct err *err)
 {
-    return parse_amount(value, 1000, &o->limits.pixels, err);
+    return value_read_amount(value, 1000, &o->limits.pixels, err);
 }
 
 static int set_max_memory(struct options *o, const char *value,
                           struct err *err)
 {
-    return parse_amount(value, 1024, &o->limits.bytes, err);
+    return value_read_amount(value, 1024, &o->limits.bytes, err);
 }
 
 static int set_backend(struct options *o, const char *value, struct err *err)
 {
     static const char *const names[] = { "auto", "cpu", "cuda" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(value, names[i]) == 0) {
-            o->backend = names[i];
-            return 0;
-        }
-    return fail(err, "'%s' is not auto, cpu or cuda", value);
+    if (strcasecmp(value, "gpu") == 0) /* which is spelled like cpu */
+        return fail(err, "'%s' is not known; did you mean 'cuda'?", value);
+    int i = value_read_choice(value, names, COUNT(names), err);
+    if (i >= 0)
+        o->backend = names[i];
+    return i < 0 ? -1 : 0;
 }
 
 /* "0", "0,1", "all". */
@@ -191,7 +156,8 @@ int options_devices(const char *value, int device[OPTIONS_DEVICES],
             return 0;
         at = end + (*end == ',');
     }
-    return fail(err, "'%s' is not all, or numbers as in 0,1", value);
+    return fail(err, "'%s' is not a list of GPUs; expected numbers as "
+                     "in 0 or 0,1, or all", value);
 }
 
 static int set_device(struct options *o, const char *value, struct err *err)
@@ -201,13 +167,13 @@ static int set_device(struct options *o, const char *value, struct err *err)
 
 static int set_max_vram(struct options *o, const char *value, struct err *err)
 {
-    return parse_amount(value, 1024, &o->vram, err);
+    return value_read_amount(value, 1024, &o->vram, err);
 }
 
 static int set_threads(struct options *o, const char *value, struct err *err)
 {
     int n;
-    if (parse_int(value, 1, THREADS_MAX, &n, err))
+    if (value_read_int(value, 1, THREADS_MAX, &n, err))
         return -1;
     o->threads = (unsigned)n;
     return 0;
@@ -223,7 +189,8 @@ static int set_files_from(struct options *o, const char *value, struct err *err)
 static int add_glob(struct globs *globs, const char *value, struct err *err)
 {
     if (globs->count == OPTIONS_GLOBS)
-        return fail(err, "that is more than %d", (int)OPTIONS_GLOBS);
+        return fail(err, "there are more than %d patterns",
+                    (int)OPTIONS_GLOBS);
     globs->glob[globs->count++] = value;
     return 0;
 }
@@ -241,26 +208,28 @@ static int set_exclude(struct options *o, const char *value, struct err *err)
 static int set_directory(struct options *o, const char *value, struct err *err)
 {
     o->directory = value;
-    return *value ? 0 : fail(err, "the name is empty");
+    return *value ? 0 : fail(err, "the value is empty; expected a name");
 }
 
 static int set_root(struct options *o, const char *value, struct err *err)
 {
     o->root = value;
-    return *value ? 0 : fail(err, "the name is empty");
+    return *value ? 0 : fail(err, "the value is empty; expected a name");
 }
 
 static int set_output(struct options *o, const char *value, struct err *err)
 {
     o->output = value;
-    return *value ? 0 : fail(err, "the name is empty");
+    return *value ? 0 : fail(err, "the value is empty; expected a name");
 }
 
 static int set_backup(struct options *o, const char *value, struct err *err)
 {
     o->backup = value;
     if (!*value || strchr(value, '/'))
-        return fail(err, "'%s' is no end of a name", value);
+        return fail(err, "'%s' is not a suffix; expected one as .bak, "
+                         "without /",
+                    value);
     return 0;
 }
 
@@ -269,7 +238,8 @@ static int check_file(const char *value, struct err *err)
 {
     return *value && strcmp(value, "-") != 0
                ? 0
-               : fail(err, "'%s' is no file; one called - is ./-", value);
+               : fail(err, "'%s' is not a file; one that is called - "
+                           "is ./-", value);
 }
 
 static int set_manifest(struct options *o, const char *value, struct err *err)
@@ -292,9 +262,10 @@ static int set_shard(struct options *o, const char *value, struct err *err)
     int k, n;
     if (slash && (size_t)(slash - value) < sizeof first)
         memcpy(first, value, (size_t)(slash - value));
-    if (!slash || parse_int(slash + 1, 1, INT_MAX, &n, err) ||
-        parse_int(first, 1, n, &k, err))
-        return fail(err, "'%s' is not K/N, with K from 1 to N", value);
+    if (!slash || value_read_int(slash + 1, 1, INT_MAX, &n, err) ||
+        value_read_int(first, 1, n, &k, err))
+        return fail(err, "'%s' is not a share; expected K/N with K from 1 "
+                         "to N, e.g. 3/8", value);
     o->shard = (unsigned)k;
     o->shards = (unsigned)n;
     return 0;
@@ -541,6 +512,33 @@ static const struct row *row_of(int found)
     return NULL;
 }
 
+/* The word that a letter with one dash stands in, while getopt is at it. */
+static const char *word_of_letter(int letter, char **argv)
+{
+    const char *now = argv[optind], *before = argv[optind - 1];
+    bool here = now && now[0] == '-' && now[1] != '-' && strchr(now, letter);
+    return here ? now : before;
+}
+
+/* What getopt did not take, or did not find a value for: by optopt. */
+static int refuse_word(int found, char **argv, const struct option *longs,
+                       struct err *err)
+{
+    const struct row *row = row_of(optopt);
+    const char *word = argv[optind - 1];
+    char letter[] = { '-', (char)optopt, '\0' };
+    if (row && found == ':')
+        return fail(err, "--%s: a value is missing; expected --%s %s (%s)",
+                    row->name, row->name, row->value, row->help);
+    if (row)
+        return fail(err, "--%s: takes no value, but '%s' was given", row->name,
+                    word + strcspn(word, "=") + 1);
+    if (optopt)
+        word = word_of_letter(optopt, argv);
+    return hint_option(optopt && !hint_is_word(word, longs) ? letter : word,
+                       longs, err);
+}
+
 /* Which options were given, and with what value, for `shape`. */
 struct given {
     bool is[ROWS];
@@ -581,16 +579,14 @@ static int take_options(struct options *opts, int argc, char **argv,
     while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         const struct row *row = row_of(found);
         struct err why;
-        if (found == ':')
-            return fail(err, "%s needs a value", argv[optind - 1]);
-        if (!row && optopt && optopt < FIRST_ROW)
-            return fail(err, "there is no option -%c", optopt);
         if (!row)
-            return fail(err, optopt ? "%s: it takes no value"
-                                    : "there is no option %s, or more than one",
-                        argv[optind - 1]);
+            return refuse_word(found, argv, longs, err);
+        if (found < FIRST_ROW && optarg != argv[optind - 1] &&
+            hint_is_word(word_of_letter(found, argv), longs))
+            return hint_option(word_of_letter(found, argv), longs, err);
         if (!(row->scope & scopes))
-            return fail(err, "--%s is not for a single job", row->name);
+            return fail(err, "--%s: not for a single job; it is for all of them",
+                        row->name);
         given.is[row - table] = true;
         opts->given |= UINT64_C(1) << (row - table);
         given.value[row - table] = optarg;
@@ -608,7 +604,7 @@ static int parse_op(struct options *opts, const char *list, struct err *err)
 {
     char *copy = strdup(list), *rest = copy, *word;
     int status = 0;
-    bool only_upright = true;
+    bool only_upright = true, alone = !strchr(list, ',');
     if (!copy)
         return fail(err, "no memory");
     opts->op = XFORM_NONE;
@@ -616,14 +612,14 @@ static int parse_op(struct options *opts, const char *list, struct err *err)
         enum xform t = XFORM_NONE;
         if (strcmp(word, "upright") == 0 || strcmp(word, "auto-orient") == 0) {
             if (opts->ignore_orientation)
-                status = fail(err, "%s goes by the orientation that "
+                status = fail(err, "%s: needs the orientation that "
                                    "--ignore-orientation ignores",
                               word);
             continue;
         }
         only_upright = false;
         if (!xform_parse(word, &t))
-            status = fail(err, "'%s' is no operation; --help lists them", word);
+            status = hint_operation(word, alone, err);
         opts->op = xform_then(opts->op, t);
     }
     opts->op_name = only_upright ? "upright" : xform_name(opts->op);
@@ -631,41 +627,56 @@ static int parse_op(struct options *opts, const char *list, struct err *err)
     return status;
 }
 
-const char *options_suffix(const char *name)
+static bool is_directory(const char *name)
 {
-    const char *slash = strrchr(name, '/');
-    const char *base = slash ? slash + 1 : name;
-    const char *dot = strrchr(base, '.');
-    return dot && dot != base ? dot + 1 : "";
+    struct stat st;
+    return stat(name, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static int check_output(const struct options *opts, struct err *err)
 {
     const char *output = opts->file[1];
-    struct stat st;
+    struct err why;
     if (opts->format_name || strcmp(output, "-") == 0 ||
-        codec_by_name(options_suffix(output)))
+        codec_by_name(path_suffix(output)))
         return 0;
-    if (!opts->root && stat(output, &st) == 0 && S_ISDIR(st.st_mode))
-        return fail(err, "%s is a directory; --directory writes into one",
-                    output);
-    return fail(err, "%s: the name does not say which format to write; "
-                     "--format does",
-                output);
+    hint_output(output, &why);
+    return fail(err, "%s: %s", output, why.text);
 }
 
+/* An input and an output, in options of a single job. */
 static int check_single(const struct options *opts, struct err *err)
 {
-    if (opts->preserve && opts->nfiles && strcmp(opts->file[0], "-") == 0)
+    if (opts->preserve && strcmp(opts->file[0], "-") == 0)
         return fail(err, "--preserve: standard input has no times");
+    return check_output(opts, err);
+}
+
+/* The names on the command line, where no option of batches is. */
+static int check_names(const struct options *opts, struct err *err)
+{
+    const char *const *file = opts->file;
+    if (opts->nfiles == 0)
+        return fail(err, "an input and an output are missing: gimgxf %s INPUT "
+                         "OUTPUT",
+                    opts->op_name);
+    if (is_directory(file[0]))
+        return fail(err, "%s is a directory; -r takes the pictures in it, and "
+                         "-d DIR says where the outputs go",
+                    file[0]);
+    if (opts->nfiles == 1)
+        return fail(err, "an output is missing: gimgxf %s %s OUTPUT, or -i to "
+                         "replace the input",
+                    opts->op_name, file[0]);
     if (opts->nfiles > 2)
         return fail(err, "%d names: several inputs need --directory DIR, "
                          "--output NAME or --in-place",
                     opts->nfiles);
-    if (opts->nfiles != 2)
-        return fail(err, "an input and an output are needed, not %d %s",
-                    opts->nfiles, opts->nfiles == 1 ? "name" : "names");
-    return check_output(opts, err);
+    if (!opts->format_name && !codec_by_name(path_suffix(file[1])) &&
+        is_directory(file[1]))
+        return fail(err, "%s is a directory; -d %s writes into it", file[1],
+                    file[1]);
+    return check_single(opts, err);
 }
 
 /* Whether an option was given that says so. */
@@ -683,12 +694,13 @@ static int check_serve(struct options *opts, const char *const *word,
 {
     opts->command = COMMAND_SERVE;
     if (opts->nfiles != 1 || strcmp(word[1], "-") != 0)
-        return fail(err, "serve takes its jobs from -, standard input");
+        return fail(err, "serve reads its jobs from standard input: gimgxf "
+                         "serve -");
     bool nul = opts->nul;
     opts->nul = false;
     if (is_batch(opts))
-        return fail(err, "the jobs of serve name their files themselves: no "
-                         "option of batches has a place but --null");
+        return fail(err, "the jobs of serve name their files themselves; no "
+                         "option of batches but --null can be given");
     opts->nul = nul;
     return 0;
 }
@@ -697,29 +709,32 @@ static int check_batch(struct options *opts, struct err *err)
 {
     opts->command = COMMAND_BATCH;
     if (opts->in_place && (opts->directory || opts->output))
-        return fail(err, "--in-place replaces the inputs, so --%s has no place",
+        return fail(err, "--in-place replaces the inputs, and --%s writes "
+                         "elsewhere; only one can be given",
                     opts->directory ? "directory" : "output");
     if (!opts->in_place && !opts->directory && !opts->output)
-        return fail(err, "where shall the outputs go? --directory, --output "
-                         "or --in-place says it");
+        return fail(err, "it is not said where the outputs go: --directory "
+                         "DIR, --output NAME or --in-place is missing");
     if (opts->in_place && opts->format_name)
-        return fail(err, "--format would give the files names of another "
-                         "format; --directory or --output does it");
+        return fail(err, "--format: with --in-place the names would be those "
+                         "of another format; use --directory or --output");
     if (opts->in_place && (opts->no_clobber || opts->update))
-        return fail(err, "--%s has no meaning for files that are replaced",
+        return fail(err, "--%s: has no meaning with --in-place, which "
+                         "replaces what exists",
                     opts->update ? "update" : "no-clobber");
     if (opts->backup && !opts->in_place)
-        return fail(err, "--backup is for --in-place");
+        return fail(err, "--backup: needs --in-place");
     if (opts->nul && !opts->files_from)
-        return fail(err, "--null is for --files-from");
+        return fail(err, "--null: needs --files-from");
     if (opts->nfiles == 0 && !opts->files_from)
-        return fail(err, "there is no input");
+        return fail(err, "an input is missing: name files, with -r "
+                         "directories, or --files-from a list");
     if (opts->resume && !opts->manifest)
         opts->manifest = opts->resume;
     for (int i = 0; i < opts->nfiles; i++)
         if (strcmp(opts->file[i], "-") == 0)
-            return fail(err, "standard input is not for batches; the file - "
-                             "is ./-");
+            return fail(err, "a batch does not read standard input; a file that "
+                             "is called - is ./-");
     return 0;
 }
 
@@ -757,12 +772,19 @@ static int check_words(struct options *opts, const char *const *word, int n,
                        struct err *err)
 {
     if (n == 0)
-        return fail(err, "no operation is named; --help lists them");
+        return fail(err, "an operation is missing: gimgxf OPERATION INPUT "
+                         "OUTPUT, e.g. gimgxf rotate90 in.png out.png; --help "
+                         "lists all");
     opts->file = word + 1;
     opts->nfiles = n - 1;
     if (opts->root && strcmp(word[0], "serve") != 0)
         return fail(err, "--root is for serve; the outputs of a batch stay below "
                          "its --directory");
+    if (strcmp(word[0], "help") == 0) {
+        bool serve = n > 1 && strcmp(word[1], "serve") == 0;
+        opts->command = serve ? COMMAND_HELP_SERVE : COMMAND_HELP;
+        return 0;
+    }
     if (strcmp(word[0], "info") == 0) {
         return check_info(opts, err);
     }
@@ -776,7 +798,7 @@ static int check_words(struct options *opts, const char *const *word, int n,
         return check_serve(opts, word, err);
     if (check_turn(opts, word[0], err))
         return -1;
-    return is_batch(opts) ? check_batch(opts, err) : check_single(opts, err);
+    return is_batch(opts) ? check_batch(opts, err) : check_names(opts, err);
 }
 
 static uint64_t most_of_memory(void)
@@ -815,7 +837,7 @@ int options_parse(struct options *opts, int argc, char **argv, struct err *err)
         opts->command == COMMAND_VERSION)
         return 0;
     if (opts->ndevices && strcmp(opts->backend, "cpu") == 0)
-        return fail(err, "--device: the cpu backend has no devices");
+        return fail(err, "--device: --backend cpu has no devices");
     return check_words(opts, (const char *const *)argv + optind, argc - optind,
                        err);
 }
@@ -828,7 +850,7 @@ int options_parse_job(struct options *opts, const struct options *base,
     if (take_options(opts, argc, argv, ABOUT_SHAPE | ABOUT_JOB, err))
         return -1;
     if (argc - optind != 3)
-        return fail(err, "a job has an operation, an input and an output");
+        return fail(err, "a job needs an operation, an input and an output");
     opts->file = (const char *const *)argv + optind + 1;
     opts->nfiles = 2;
     return check_turn(opts, argv[optind], err) ? -1 : check_single(opts, err);

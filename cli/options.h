@@ -97,7 +97,4 @@ int options_devices(const char *value, int device[OPTIONS_DEVICES],
 void options_help(void);
 void options_help_serve(void);
 
-/* The suffix of a file's name without its dot; "" if it has none. */
-const char *options_suffix(const char *name);
-
 #endif

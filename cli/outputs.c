@@ -63,7 +63,7 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
         return fail(err, "%s: the name is longer than a name can be",
                     show(outputs->folder.text).text);
     if (stat(outputs->folder.text, &st) == 0 && !S_ISDIR(st.st_mode))
-        return fail(err, "%s: it is no directory",
+        return fail(err, "%s: not a directory",
                     show(outputs->folder.text).text);
     outputs->start = outputs->folder.length;
     return 0;
@@ -139,8 +139,8 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
     if (input->directory)
         return 0; /* it fails when its turn comes */
     if (is_directory(input->name))
-        return fail(err, "%s: it is a directory; --recursive takes what is in "
-                         "it",
+        return fail(err, "%s: a directory; --recursive (-r) takes the pictures "
+                         "in it",
                     show(input->name).text);
     if (name->cut)
         return fail(err, "%s...: what %s becomes is longer than a name can be",
@@ -150,7 +150,7 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
         return -1;
     if (name->length == 0 || name->text[name->length - 1] == '/' ||
         is_directory(name->text))
-        return fail(err, "'%s', what %s becomes, is no name of a file",
+        return fail(err, "'%s', what %s becomes, is not the name of a file",
                     show(name->text).text, show(input->name).text);
     return check_format(outputs, input, name, err);
 }

@@ -87,3 +87,11 @@ uint64_t path_hash(const char *here, const char *name)
         hash = hash_pair(hash, hash_bytes(component, n));
     return hash;
 }
+
+const char *path_suffix(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    return dot && dot != base ? dot + 1 : "";
+}

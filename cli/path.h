@@ -16,6 +16,9 @@ struct path {
 
 struct path path_split(const char *name, size_t length);
 
+/* The suffix of a file's name without its dot; "" if it has none. */
+const char *path_suffix(const char *name);
+
 /* Whether this component stands in the name. */
 bool path_has(const char *name, const char *component);
 

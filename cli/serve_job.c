@@ -60,7 +60,8 @@ static int add_option(struct serve_job *job, const struct options *base,
     case JSON_OBJECT:
         break;
     }
-    return fail(err, "option \"%s\" is neither text, number nor truth",
+    return fail(err, "option \"%s\" is not a text, a number, true "
+                     "or false",
                 value->key);
 }
 
@@ -68,7 +69,7 @@ static int add_options(struct serve_job *job, const struct options *base,
                        const struct json_value *options, struct err *err)
 {
     if (options && options->kind != JSON_OBJECT)
-        return fail(err, "\"options\" is no object");
+        return fail(err, "\"options\" is not an object");
     for (const struct json_value *value = json_first(options); value;
          value = json_next(options, value))
         if (add_option(job, base, value, err))
@@ -81,7 +82,7 @@ static int add_member(struct serve_job *job, const char *name, struct err *err)
     const struct json_value *member = json_find(json_root(&job->json), name);
     const char *value = json_get_string(member);
     if (member && !value)
-        return fail(err, "\"%s\" is no text", name);
+        return fail(err, "\"%s\" is not a text", name);
     if (!value || !*value)
         return fail(err, "the job has no \"%s\"", name);
     if (strcmp(value, "-") == 0)

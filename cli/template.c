@@ -74,7 +74,7 @@ static int add_field(struct name_template *t, const char *text, size_t length,
                         (struct template_part){ .field = FIELD_NUMBER,
                                                 .digits = (unsigned)digits },
                         err);
-    return fail(err, "--output: {%.*s} is no field; there are {dir}, {stem}, "
+    return fail(err, "--output: {%.*s} is not a field; expected {dir}, {stem}, "
                      "{ext}, {op}, {n}, and {n:4} with zeros before it",
                 length > 100 ? 100 : (int)length, text);
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "cli/globs.h"
+#include "cli/path.h"
 
 struct walk {
     struct inputs *inputs;
@@ -85,7 +86,7 @@ static bool wanted_file(const struct walk *w, const char *base)
         return false;
     if (opts->include.count)
         return globs_match(&opts->include, below, FNM_PERIOD);
-    return *base != '.' && codec_by_name(options_suffix(base));
+    return *base != '.' && codec_by_name(path_suffix(base));
 }
 
 enum kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };

@@ -26,7 +26,7 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
         return fail(err, "its header has no size");
     double scale = strtod(word, &end);
     if (*end || !isfinite(scale) || scale == 0)
-        return fail(err, "its scale is no number but 0");
+        return fail(err, "its scale is not a number other than 0");
     img->meta->big_endian = scale > 0;
     snprintf(img->meta->kind, sizeof img->meta->kind, "%s", word);
     if (fabs(scale) != 1 && /* a unit, which other formats lack */

@@ -94,7 +94,7 @@ static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
     uint8_t head[HEAD];
     struct bytes turned = { 0 };
     if (size < HEAD || big32(data) != JPEG)
-        return fail(err, "it is no JPEG file");
+        return fail(err, "not a JPEG file");
     memcpy(head, data, HEAD);
     struct bytes file = { .data = (uint8_t *)(uintptr_t)data + HEAD,
                           .size = size - HEAD };

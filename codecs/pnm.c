@@ -170,7 +170,7 @@ static int text_cut(struct scan *scan, const struct image *img, uint32_t x,
                     uint32_t y, const struct load_opts *opts, struct err *err)
 {
     if (!opts->tolerant)
-        return fail(err, "column %u of row %u is no number up to %u", x, y,
+        return fail(err, "column %u of row %u is not a number up to %u", x, y,
                     img->maxval);
     warn(opts->warnings, "cut short, read as far as it goes");
     scan->at = scan->end;

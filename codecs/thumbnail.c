@@ -69,7 +69,7 @@ static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
     size_t at, length;
     int status = -1;
     if (!exif_thumbnail(exif->data, exif->size, &at, &length))
-        return fail(err, "it is no JPEG file");
+        return fail(err, "not a JPEG file");
     struct bytes file = { .data = exif->data + at, .size = length };
     if (turn_file(&turned, file, &inner, opts, err) == 0) {
         if (xform_transposes(inner.turned) != xform_transposes(img->turned))

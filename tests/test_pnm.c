@@ -112,11 +112,11 @@ static void test_pnm_refused(void)
     check_refused(c, TEXT("P6 1 1 1000\n\0\0\0\0\x03\xe9"),
                   "row 0 has a sample above the maxval, 1000");
     check_refused(c, TEXT("P2 2 1 9 1 10"),
-                  "column 1 of row 0 is no number up to 9");
+                  "column 1 of row 0 is not a number up to 9");
     check_refused(c, TEXT("P2 2 1 9 1 2x"),
                   "1 bytes after the picture; only files of one picture can be "
                   "turned");
-    check_refused(c, TEXT("P1 1 2 1 2"), "column 0 of row 1 is no number up to "
+    check_refused(c, TEXT("P1 1 2 1 2"), "column 0 of row 1 is not a number up to "
                                          "1");
     check_refused(c, TEXT("P5 1 1 255\n1P5 1 1 255\n2"),
                   "12 bytes after the picture; only files of one picture can be "
@@ -337,9 +337,9 @@ static void test_pfm_files(void)
     KEPT("Pf\n# scale and order\n1 1\n2.50e0\nabcd");
     KEPT("PF\n1 1\n-0.000001\nabcdefghijkl");
 #undef KEPT
-    check_refused(c, TEXT("Pf 1 1 0 abcd"), "its scale is no number but 0");
-    check_refused(c, TEXT("Pf 1 1 nan abcd"), "its scale is no number but 0");
-    check_refused(c, TEXT("Pf 1 1 1x abcd"), "its scale is no number but 0");
+    check_refused(c, TEXT("Pf 1 1 0 abcd"), "its scale is not a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 nan abcd"), "its scale is not a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 1x abcd"), "its scale is not a number other than 0");
     check_refused(c, TEXT("Pf 1 1 -1 abcdPf"),
                   "2 bytes after the picture; only files of one picture can be "
                   "turned");

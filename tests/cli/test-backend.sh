@@ -5,9 +5,9 @@ in=$samples/f-rgb.png
 "$program" -v rotate90 "$in" out.png 2>stderr
 check 'auto tells its choice' grep -q '^gimgxf: backend cpu: to start a GPU' \
     stderr
-gives 2 "gimgxf: --backend: 'opencl' is not auto, cpu or cuda" \
+gives 2 "gimgxf: --backend: 'opencl' is not known; expected auto, cpu or cuda" \
     --backend opencl rotate90 "$in" o.png
-gives 2 'gimgxf: --device: the cpu backend has no devices' \
+gives 2 'gimgxf: --device: --backend cpu has no devices' \
     --backend cpu --device 0 rotate90 "$in" o.png
 
 # A GPU that does not exist, whether or not there are others.

@@ -50,8 +50,8 @@ mkdir some/dir.png
 gimgxf -q rotate90 -j 2 -d mixed some/*.* nowhere.png 2>said
 check 'one failed: status' [ $? = 1 ]
 check 'one failed: told' diff - said <<'END'
-gimgxf: some/bad.png: not a picture of a format known here
-gimgxf: some/dir.png: it is a directory
+gimgxf: some/bad.png: a text file, not a picture
+gimgxf: some/dir.png: a directory; --recursive (-r) takes the pictures in it
 gimgxf: nowhere.png: No such file or directory
 END
 check 'one failed: the others' [ "$(ls mixed | wc -l)" = 4 ]
@@ -114,14 +114,16 @@ if ! ls shut/sub >/dev/null 2>&1; then
     gives 1 'gimgxf: shut/sub: Permission denied' -q copy -n -r -d shut.out shut
 fi
 chmod 755 shut/sub
-gives 1 'gimgxf: shut/sub: it is a directory' -q copy -n -d shut.out shut/sub
+gives 1 'gimgxf: shut/sub: a directory; --recursive (-r) takes the pictures in '\
+'it' -q copy -n -d shut.out shut/sub
 
 # What would keep a batch waiting for ever is no input and no output.
 mkfifo fifo.png
-gives 1 'gimgxf: fifo.png: it is no regular file' -q copy -d fifos fifo.png
-gives 1 'gimgxf: fifo.png: it is no regular file' \
+gives 1 'gimgxf: fifo.png: not a regular file' -q copy -d fifos fifo.png
+gives 1 'gimgxf: fifo.png: not a regular file' \
     -q copy -o fifo.png in/001.png
-gives 2 'gimgxf: --manifest: '"'-'"' is no file; one called - is ./-' \
+gives 2 'gimgxf: --manifest: '"'-'"' is not a file; one that is called - '\
+'is ./-' \
     -q copy -d fifos --manifest - in/001.png
 
 # Names that are no words.
@@ -137,7 +139,7 @@ gimgxf -q rotate90 -0 --files-from list -d odd2 2>said
 check 'odd names: status' [ $? = 0 ]
 check 'odd names: all are there' [ "$(ls -A odd2 | wc -c)" = "$(ls -A odd | wc -c)" ]
 echo 'no picture' >"odd/$line"
-gives 1 'gimgxf: odd/a\nb.png: not a picture of a format known here' \
+gives 1 'gimgxf: odd/a\nb.png: a text file, not a picture' \
     -q rotate90 -d odd3 "odd/$line"
 
 # A disk that is full, and one that cannot be written to.

@@ -42,14 +42,15 @@ check 'times' [ "$(stat -c %Y timed.png)" = "$(stat -c %Y in.png)" ]
 
 # What cannot be: one line, status 1, and what stood there stands there still.
 gives 1 'gimgxf: none.png: No such file or directory' rotate90 none.png o.png
-gives 1 'gimgxf: d: it is a directory' rotate90 d o.png
+gives 2 'gimgxf: d is a directory; -r takes the pictures in it, and -d DIR '\
+'says where the outputs go' rotate90 d o.png
 mkdir d.png
-gives 1 'gimgxf: d.png: it is a directory' rotate90 in.png d.png
+gives 1 'gimgxf: d.png: is a directory' rotate90 in.png d.png
 gives 1 'gimgxf: no/o.png: its directory does not exist' rotate90 in.png no/o.png
 : >empty.png
 gives 1 'gimgxf: empty.png: the file is empty' rotate90 empty.png o.png
 echo text >text.png
-gives 1 'gimgxf: text.png: not a picture of a format known here' \
+gives 1 'gimgxf: text.png: a text file, not a picture' \
     rotate90 text.png o.png
 head -c 500 in.png >cut.png
 gives 1 'gimgxf: cut.png: the file is cut short' rotate90 cut.png keep.png

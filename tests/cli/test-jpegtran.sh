@@ -146,7 +146,8 @@ check 'no file of no rows' absent none.jpg
 check 'the other axis' \
     [ "$(how --edge trim rotate270 thin.jpg out.jpg)" = trimmed ]
 
-gives 2 "gimgxf: --edge: 'crop' is not reencode, trim, tag or fail" \
+gives 2 "gimgxf: --edge: 'crop' is not known; expected reencode, trim, tag or \
+fail" \
     --edge crop rotate90 odd.jpg out.jpg
 gives 2 'gimgxf: --edge tag sets the orientation that --ignore-orientation leaves' \
     --edge tag --ignore-orientation rotate90 odd.jpg out.jpg

@@ -150,7 +150,7 @@ check "$title: it stays" [ -p out/in.png ]
 row '-d, -o, serve' 'a device or a named pipe' 'error, it stays' 1
 mkfifo out/in.png
 turns -q rotate90 -d out in.png
-says 'out/in.png: it is no regular file'
+says 'out/in.png: not a regular file'
 turns -q rotate90 -o out/in.png in.png
 serves in.png out/in.png
 check "$title: it stays" [ -p out/in.png ]

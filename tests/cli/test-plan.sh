@@ -68,7 +68,7 @@ plans 'kept/b.old.jpg -> kept/b.old.jpg' -i --backup .old.jpg kept/b.old.jpg
 plans 'photos/other/e.jpg -> out/e.jpg' -r -d out photos/other
 plans 'elsewhere/e.jpg -> out/e.jpg' -r -d out elsewhere/e.jpg
 plans 'photos/ -> out/photos' -d out photos/
-refuses '.: it is a directory; --recursive takes what is in it' -d out .
+refuses '.: a directory; --recursive (-r) takes the pictures in it' -d out .
 plans '' -r -d out elsewhere --exclude e.jpg
 plans 'none/x.jpg -> out/x.jpg' -r -d out none/x.jpg
 refuses 'the name of an input is empty' -d out ''
@@ -83,7 +83,7 @@ plans 'tree/in/new.jpg -> tree/out/new-copy.jpg' \
     -r -o 'tree/out/{stem}-{op}.{ext}' tree
 refuses 'tree/out/old.jpg is the input itself; only -i (--in-place) replaces '\
 'inputs' -r -d tree/out tree/out
-refuses 'elsewhere/e.jpg: it is no directory' -d elsewhere/e.jpg photos/b.jpg
+refuses 'elsewhere/e.jpg: not a directory' -d elsewhere/e.jpg photos/b.jpg
 
 # One that cannot be read is an input, which will fail.
 mkdir -p closed/no.d
@@ -231,24 +231,26 @@ plans 'x/- -> ./-' -o '{stem}' x/-
 plans 'x/- -> x/-' -i x/-
 refuses '--output: standard output is not for batches; the file - is ./-' \
     -o - a.jpg
-refuses '--output: {name} is no field; there are {dir}, {stem}, {ext}, {op}, '\
+refuses '--output: {name} is not a field; expected {dir}, {stem}, {ext}, {op}, '\
 '{n}, and {n:4} with zeros before it' -o '{name}.jpg' a.jpg
 for field in n: n:0 n:21 n:x 'n: 4' n:4x '' 'stem:4' Stem; do
-    refuses "--output: {$field} is no field; there are {dir}, {stem}, {ext}, \
+    refuses "--output: {$field} is not a field; expected {dir}, {stem}, {ext}, \
 {op}, {n}, and {n:4} with zeros before it" -o "{$field}.jpg" a.jpg
 done
 refuses '--output: a { without }; as text it is {{' -o 'x{stem.jpg' a.jpg
 refuses '--output: a { without }; as text it is {{' -o 'x{st{em}.jpg' a.jpg
 refuses '--output: a } without {; as text it is }}' -o 'x}.jpg' a.jpg
-refuses "'out/', what a.jpg becomes, is no name of a file" -o 'out/' a.jpg
-refuses "'', what a becomes, is no name of a file" -o '{ext}' a
-refuses "'out/.', what a.jpg becomes, is no name of a file" -o 'out/.' a.jpg
+refuses "'out/', what a.jpg becomes, is not the name of a file" -o 'out/' a.jpg
+refuses "'', what a becomes, is not the name of a file" -o '{ext}' a
+refuses "'out/.', what a.jpg becomes, is not the name of a file" -o 'out/.' a.jpg
 
 # The format has to be known.
 plans 'a.xyz -> out/a.xyz' -d out a.xyz
-refuses 'out/a.xyz: the name does not say which format to write; --format does' \
+refuses 'out/a.xyz: the name does not say which format to write; give it '\
+'a suffix such as .png or .jpg, or --format NAME' \
     -o 'out/{stem}.xyz' a.jpg
-refuses 'a: the name does not say which format to write; --format does' \
+refuses 'a: the name does not say which format to write; give it '\
+'a suffix such as .png or .jpg, or --format NAME' \
     -o '{stem}' a.jpg
 plans 'a.jpg -> a' -o '{stem}' --format png a.jpg
 

@@ -59,7 +59,8 @@ gimgxf --png-level small copy wide-0.png copied.png
 check 'a copy by level is small' same copied.png wide-small.png
 
 for value in 10 -1 large '' 1x; do
-    gives 2 "gimgxf: --png-level: '$value' is not fast, default, small or 0 to 9" \
+    gives 2 "gimgxf: --png-level: '$value' is not known; expected 0, 1, 2, 3, \
+4, 5, 6, 7, 8, 9, fast, default or small" \
         --png-level "$value" copy wide-0.png out.png
 done
 

@@ -253,7 +253,7 @@ gives 2 'gimgxf: --root: a.png: Not a directory' serve --root a.png -
 gives 2 'gimgxf: --root is for serve; the outputs of a batch stay below its --directory' \
     --root root rotate90 a.png x.png
 check 'a job cannot have a root of its own' \
-    grep -qF -- '--root is not for a single job' < <(
+    grep -qF -- '--root: not for a single job' < <(
         printf '{"op": "copy", "input": "a.png", "output": "y.png", "options": {"root": "/"}}\n' |
             gimgxf serve --root root -)
 

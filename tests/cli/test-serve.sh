@@ -91,21 +91,21 @@ answer 'no op' '{"input": "a", "output": "b"}' 'the job has no \"op\"'
 answer 'no such member' '{"op": "copy", "in": "a", "output": "b"}' \
     'a job has no \"in\"'
 answer 'text where a number is' '{"op": 7, "input": "a", "output": "b"}' \
-    '\"op\" is no text'
+    '\"op\" is not a text'
 answer 'a FIFO' '{"op": "copy", "input": "fifo", "output": "b.png"}' \
-    'it is no regular file'
+    'not a regular file'
 answer 'very long' "$(head -c 1100000 /dev/zero | tr '\0' x)" \
     'the job has more than 1048576 bytes'
 answer 'no such op' '{"op": "turn", "input": "a.png", "output": "b.png"}' \
-    "'turn' is no operation; --help lists them"
+    "'turn' is not an operation; did you mean 'rotate90', 'rotate180' or 'rotate270'?"
 answer 'standard input' '{"op": "copy", "input": "-", "output": "b.png"}' \
     '\"input\" of a job is a file; standard input and output are for jobs and answers'
 answer 'an option of the whole' \
     '{"op": "copy", "input": "a.png", "output": "b.png", "options": {"threads": 2}}' \
-    '--threads is not for a single job'
+    '--threads: not for a single job; it is for all of them'
 answer 'an option that is none' \
     '{"op": "copy", "input": "a.png", "output": "b.png", "options": {"quality": [2]}}' \
-    'option \"quality\" is neither text, number nor truth'
+    'option \"quality\" is not a text, a number, true or false'
 answer 'an option as input' '{"op": "copy", "input": "--help", "output": "b.png"}' \
     'No such file or directory'
 
@@ -117,8 +117,9 @@ for op in rotate90 rotate180 rotate270; do
     read -r -t 20 line <&"${server[0]}"
     check "in turn: $op" grep -q "\"id\": \"$op\".*\"status\": \"done\"" <<<"$line"
 done
+pid=$server_PID # which bash forgets when it has ended
 exec {server[1]}>&-
-wait "$server_PID" 2>/dev/null
+wait "$pid" 2>/dev/null
 check 'it ends with its input' [ $? = 0 ]
 
 # Very many.
@@ -129,7 +130,7 @@ gimgxf serve - <jobs >answers
 check 'many: status' [ $? = 0 ]
 check 'many: in order' cmp -s <(seq 0 999) <(field id <answers)
 
-gives 2 'gimgxf: serve takes its jobs from -, standard input' serve
-gives 2 'gimgxf: the jobs of serve name their files themselves: no option of batches has a place but --null' \
+gives 2 'gimgxf: serve reads its jobs from standard input: gimgxf serve -' serve
+gives 2 'gimgxf: the jobs of serve name their files themselves; no option of batches but --null can be given' \
     serve -d out -
 finish

@@ -1,0 +1,183 @@
+# What somebody types who has not read the man page, coming from ImageMagick,
+# jpegtran, sips, ffmpeg, Pillow or numpy: each wrong call gets a message that
+# says what to type instead, and nothing is written.
+. "$ROOT/tests/cli/lib.sh"
+cp "$samples/f-rgb.png" in.png
+cp "$samples/f.jpg" a.jpg
+mkdir photos out
+cp a.jpg photos/
+printf '\0\0\0\030ftypheic\0\0\0\0mif1heic' >in.heic
+printf 'RIFF\044\0\0\0WEBPVP8L' >called.jpg
+printf '<!DOCTYPE html><title>404 Not Found</title>' >page.jpg
+ls -R >before
+
+# wrong MESSAGE ARGUMENTS...: wrong usage, nothing done.
+wrong() {
+    local said=$1
+    shift
+    gives 2 "gimgxf: $said" "$@"
+    check "stdout of: $*" [ ! -s stdout ]
+}
+
+example='gimgxf OPERATION INPUT OUTPUT, e.g. gimgxf rotate90 in.png out.png'
+
+# Where is the operation?
+wrong "an operation is missing: $example; --help lists all"
+wrong "'in.png' is a file, not an operation, which comes first: $example" \
+    in.png out.png
+wrong "'in.png' is a file, not an operation, which comes first: $example" \
+    in.png rotate90 out.png
+wrong "'photos/a.jpg' is a file, not an operation, which comes first: $example" \
+    photos/a.jpg
+wrong "unknown option '-rotate'; an operation comes first and has no dashes: \
+gimgxf rotate90 INPUT OUTPUT" in.png -rotate 90 out.png
+wrong "unknown option '--rotate'; an operation comes first and has no dashes: \
+gimgxf rotate90 INPUT OUTPUT" --rotate 90 in.png out.png
+wrong "unknown option '--rotate90'; an operation comes first and has no dashes: \
+gimgxf rotate90 INPUT OUTPUT" --rotate90 in.png out.png
+wrong "unknown option '-90'; did you mean the operation 'rotate270'?" \
+    -90 in.png out.png
+wrong "unknown option '-flip'; an operation comes first and has no dashes: \
+gimgxf flip INPUT OUTPUT" in.png -flip out.png
+wrong "unknown option '-auto-orient'; an operation comes first and has no \
+dashes: gimgxf auto-orient INPUT OUTPUT" in.png -auto-orient out.png
+
+# What is it called?
+three="'rotate90', 'rotate180' or 'rotate270'"
+wrong "'rotate' is not an operation; did you mean $three?" \
+    rotate in.png 90 out.png
+for pair in 90=rotate90 180=rotate180 270=rotate270 left=rotate270 \
+    right=rotate90 flip-h=fliph flip-v=flipv flip_horizontal=fliph \
+    horizontal=fliph vertical=flipv autorotate=upright exif=upright \
+    r90=rotate90 rotate-180=rotate180 rotat90=rotate90 Rotate90=rotate90 \
+    transpos=transpose mirrro=mirror flipud=flipv; do
+    wrong "'${pair%=*}' is not an operation; did you mean '${pair#*=}'?" \
+        "${pair%=*}" in.png out.png
+done
+wrong "'rotate-90' is not an operation; did you mean 'rotate90' (clockwise) or \
+'rotate270'?" rotate-90 in.png out.png
+wrong "'ROTATE_90' is not an operation; did you mean 'rotate90' (clockwise) or \
+'rotate270'?" ROTATE_90 in.png out.png
+wrong "'transpose=1' is not an operation; did you mean 'rotate90'?" \
+    transpose=1 in.png out.png
+wrong "'rotate45' is not an operation; did you mean 'rotate90'?" \
+    rotate45 in.png out.png
+wrong "'sharpen' is not an operation; expected rotate90, rotate180, rotate270, \
+fliph, flipv, transpose, transverse, upright or copy" sharpen in.png out.png
+wrong "'identify' is not an operation; did you mean 'info'?" identify in.png
+wrong "'version' is not an operation; did you mean '--version'?" version
+
+# Where does it go?
+wrong "an output is missing: gimgxf rotate90 in.png OUTPUT, or -i to replace \
+the input" rotate90 in.png
+wrong 'an input and an output are missing: gimgxf rotate90 INPUT OUTPUT' \
+    rotate90
+wrong '3 names: several inputs need --directory DIR, --output NAME or --in-place' \
+    rotate90 a.jpg in.png photos/a.jpg
+wrong 'photos/ is a directory; -r takes the pictures in it, and -d DIR says '\
+'where the outputs go' rotate90 photos/ out/
+wrong 'photos is a directory; -r takes the pictures in it, and -d DIR says '\
+'where the outputs go' rotate90 photos
+wrong 'out is a directory; -d out writes into it' rotate90 in.png out
+wrong 'it is not said where the outputs go: --directory DIR, --output NAME or '\
+'--in-place is missing' rotate90 -r photos
+gives 1 'gimgxf: photos: a directory; --recursive (-r) takes the pictures in it' \
+    -q rotate90 -d out photos
+wrong 'an input is missing: name files, with -r directories, or --files-from '\
+'a list' rotate90 -i
+gives 1 'gimgxf: missing/out.png: its directory does not exist' \
+    rotate90 in.png missing/out.png
+gives 1 'gimgxf: missing.png: No such file or directory' \
+    rotate90 missing.png out.png
+
+# In which format?
+wrong 'result: the name does not say which format to write; give it a suffix '\
+'such as .png or .jpg, or --format NAME' rotate90 in.png result
+wrong "out.jpgg: '.jpgg' is not a format; did you mean '.jpeg'? (--format names \
+one, too)" rotate90 in.png out.jpgg
+wrong 'out.webp: gimgxf does not write WebP; write another format and convert '\
+'it, e.g. cwebp -lossless out.png -o out.webp' rotate90 in.png out.webp
+wrong "--format: 'jpge' is not a format; expected png, jpeg, hdr, npy, npz, pnm, \
+pam, pfm, bmp or tga; did you mean 'jpeg'?" --format jpge rotate90 in.png o
+gives 1 'gimgxf: in.heic: a HEIC picture, which gimgxf does not read; convert '\
+'it first, e.g. heif-convert in.heic in.png' rotate90 in.heic out.jpg
+gives 1 'gimgxf: called.jpg: a WebP picture, which gimgxf does not read; '\
+'convert it first, e.g. dwebp in.webp -o in.png' rotate90 called.jpg out.jpg
+gives 1 'gimgxf: page.jpg: an HTML page, not a picture; perhaps the download '\
+'failed' rotate90 page.jpg out.jpg
+
+# Options.
+wrong "unknown option '--fromat'; did you mean '--format'?" \
+    --fromat png rotate90 in.png o
+wrong "unknown option '--inplace'; did you mean '--in-place'?" \
+    rotate90 --inplace in.png
+wrong "unknown option '-quality'; a long option has two dashes: --quality" \
+    rotate90 in.png -quality 90 out.jpg
+wrong "unknown option '--outdir'; did you mean '--directory'?" \
+    rotate90 --outdir=out in.png
+wrong '--no: could be --no-clobber or --no-restart' rotate90 --no in.png o.png
+wrong '--quality: 101 is out of range; expected 1 to 100' \
+    rotate90 --quality 101 in.png out.jpg
+wrong "--quality: '90%' is not a number; expected 1 to 100" \
+    rotate90 --quality 90% in.png out.jpg
+wrong "--depth: '12' is not known; expected 8, 16 or float" \
+    rotate90 --depth 12 in.png out.png
+wrong "--edge: 'trimm' is not known; expected reencode, trim, tag or fail; did \
+you mean 'trim'?" rotate90 --edge trimm a.jpg out.jpg
+wrong "--backend: 'gpu' is not known; did you mean 'cuda'?" \
+    rotate90 --backend gpu in.png out.png
+wrong "unknown option '-y'; --help lists all" -y rotate90 in.png out.png
+wrong "unknown option '--resize'; gimgxf turns pictures and does not scale \
+them" rotate90 --resize 50% in.png out.png
+
+# Every name that a message gives is one.
+gimgxf --help >help
+for option in $(grep -oE "did you mean '--[a-z-]+|two dashes: --[a-z-]+" \
+    "$ROOT/cli/hint.c" | grep -oE -- '--[a-z-]+' | sort -u); do
+    check "$option is an option" grep -q -- " $option " help
+done
+for op in $(sed -n 's/^    { "[^"]*", "\([a-z0-9]*\)", .*/\1/p' \
+    "$ROOT/cli/hint.c" | sort -u); do
+    gives 0 '' -q "$op" in.png - # is an operation
+done
+
+rm -f before.now help
+ls -R | grep -vxE 'stdout|stderr' >now
+grep -vxE 'stdout|stderr' before >then
+sed -i '/^now$/d; /^then$/d' now
+check 'nothing was written' diff then now
+
+# What works, although one may doubt it.
+gives 0 '' help
+check 'help' grep -q '^gimgxf OP' stdout
+gives 0 '' -h rotate90
+gives 0 '' --help
+gives 0 '' rotate90 -q -o out.png in.png
+check '-o names one output' [ -s out.png ]
+gives 0 '' -q rotate90 --outp second.png in.png
+check 'an abbreviation that is none of two' [ -s second.png ]
+
+# A hand-typed "-" must not wait for a picture from the keyboard.
+if command -v python3 >/dev/null; then
+    python3 - "$program" >typed <<'EOF'
+import os, pty, subprocess, sys
+master, slave = pty.openpty()
+run = subprocess.run([sys.argv[1], "rotate90", "-", "out2.png"], stdin=slave,
+                     stderr=subprocess.PIPE, timeout=20)
+print(run.returncode, run.stderr.decode(), end="")
+run = subprocess.run([sys.argv[1], "info", "-"], stdin=slave,
+                     stderr=subprocess.PIPE, timeout=20)
+print(run.returncode)
+run = subprocess.run([sys.argv[1], "rotate90", "in.png", "-"], stdout=slave,
+                     stderr=subprocess.PIPE, timeout=20)
+print(run.returncode, run.stderr.decode(), end="")
+EOF
+    printf '%s\n' '2 gimgxf: standard input is a terminal; a picture comes from
+a file or a pipe, e.g. gimgxf rotate90 - out.png <in.png' |
+        paste -sd ' ' >want
+    echo 2 >>want
+    echo '2 gimgxf: a picture is not written to a terminal; give a file or a pipe,
+e.g. gimgxf rotate90 in.png - | display' | paste -sd ' ' >>want
+    check 'terminals' diff want typed
+fi
+finish
