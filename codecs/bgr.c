@@ -42,7 +42,7 @@ int bgr_open(struct bgr_rows *rows, struct bytes file, size_t at, size_t size,
         bgr_warn_cut(opts);
     *rows = (struct bgr_rows){ .file = file, .at = at, .size = size };
     rows->spare = malloc(size);
-    return rows->spare ? 0 : fail(err, "no memory for a row");
+    return rows->spare ? 0 : fail_memory(err, "no memory for a row");
 }
 
 void bgr_close(struct bgr_rows *rows)

@@ -186,7 +186,7 @@ static int decode(struct image *img, struct bytes file,
     img->meta = meta_new(&codec_bmp);
     if (!img->meta) {
         image_free(img);
-        return fail(err, "no memory for the decoder");
+        return fail_memory(err, "no memory for the decoder");
     }
     note(img, &head, file, opts->warnings);
     /* To other formats it would be alpha: it is not where it says nothing. */
@@ -272,7 +272,7 @@ static int encode(struct bytes *file, const struct image *img,
     if (img->meta && opts->strip == STRIP_NOTHING)
         put_densities(head, img, opts->warnings);
     if (!bytes_append(file, head, size) || !bytes_reserve(file, pixels))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     put_rows(file, img, row);
     return 0;
 }

@@ -89,5 +89,6 @@ int container_set_lengths(struct bytes *packet, size_t room,
     if (any && done == REWRITTEN_NO_ROOM)
         warn(warnings, "there is no room in XMP for the new lengths of what "
                        "stands behind the picture");
-    return done == REWRITTEN_NO_MEMORY ? fail(err, "no memory for XMP") : 0;
+    return done == REWRITTEN_NO_MEMORY ? fail_memory(err, "no memory for XMP")
+                                       : 0;
 }

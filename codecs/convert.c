@@ -261,7 +261,7 @@ static int convert(struct image *dst, const struct image *src,
     w.full = src->color == COLOR_INDEXED ? 255 : src->maxval ? src->maxval : 1;
     double *rows = calloc(src->width, 5 * sizeof *rows);
     if (!rows)
-        return fail(err, "no memory for a row");
+        return fail_memory(err, "no memory for a row");
     for (unsigned c = 0; c < 5; c++)
         w.channel[c] = rows + (size_t)c * src->width;
     for (uint32_t y = 0; y < src->height; y++) {

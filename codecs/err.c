@@ -10,6 +10,17 @@ int fail(struct err *err, const char *format, ...)
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
+    err->memory = false;
+    return -1;
+}
+
+int fail_memory(struct err *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    err->memory = true;
     return -1;
 }
 

@@ -7,6 +7,8 @@
 #ifndef CODECS_ERR_H
 #define CODECS_ERR_H
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -14,11 +16,17 @@ extern "C" {
 /* Room for what a message needs and for some names of files. */
 struct err {
     char text[1024];
+    bool memory; /* it went wrong for want of memory, and with more it would not
+                    have: no reason to do without what was to be done */
 };
 
 /* Sets the reason and returns -1. */
 __attribute__((format(printf, 2, 3))) int fail(struct err *err,
                                                const char *format, ...);
+
+/* The same where memory has run out. */
+__attribute__((format(printf, 2, 3))) int fail_memory(struct err *err,
+                                                      const char *format, ...);
 
 /* What a picture lost without failing, in order. At most WARNINGS_MAX are
  * kept: a hostile file shall not print without end. {0} is an empty list. */

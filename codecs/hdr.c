@@ -44,7 +44,7 @@ static int take_line(struct meta *meta, const uint8_t *line, size_t size,
         snprintf(name, sizeof name, "%.*s", (int)n, (const char *)line);
     struct part *part = meta_add(meta, name, 0, line, size);
     if (!part)
-        return fail(err, "no memory for so many header lines");
+        return fail_memory(err, "no memory for so many header lines");
     if (memchr(line, '\0', size))
         return fail(err, "its header is malformed");
     /* What every HDR says is not lost in another format. */
@@ -188,7 +188,7 @@ static int read_pixels(struct image *img, struct bytes file, size_t at,
 {
     uint8_t *spare = spare_row(img);
     int status = spare ? image_alloc(img, opts->mem, err)
-                       : fail(err, "no memory for a row");
+                       : fail_memory(err, "no memory for a row");
     if (status == 0)
         status = read_rows(img, file, &at, spare, opts, err);
     free(spare);
@@ -201,7 +201,7 @@ static int decode(struct image *img, struct bytes file,
     size_t at = 0;
     img->meta = meta_new(&codec_hdr);
     if (!img->meta)
-        return fail(err, "no memory for the decoder");
+        return fail_memory(err, "no memory for the decoder");
     if (take_lines(img->meta, file, &at, err) ||
         take_size(img, file, &at, err) || shape(img, opts, err) ||
         (!opts->head_only && read_pixels(img, file, at, opts, err))) {
@@ -270,7 +270,7 @@ static int put_head(struct bytes *file, const struct image *img,
     if (!(own ? put_lines(file, img, opts)
               : bytes_append(file, bare, sizeof bare - 1)) ||
         !bytes_append(file, text, (size_t)n))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     return 0;
 }
 
@@ -293,7 +293,7 @@ static int put_rows(struct bytes *file, const struct image *img, uint8_t *spare,
 {
     struct rgbe_lost lost = { 0 };
     if (!bytes_reserve(file, rgbe_most(img->width) * img->height))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     for (uint32_t y = 0; y < img->height; y++) {
         struct rgbe_row row = row_of(img, y, spare);
         if (img->color != COLOR_RGBE) {
@@ -317,7 +317,7 @@ static int encode(struct bytes *file, const struct image *img,
         return -1;
     uint8_t *spare = spare_row(img);
     int status = spare ? put_rows(file, img, spare, opts->warnings, err)
-                       : fail(err, "no memory for a row");
+                       : fail_memory(err, "no memory for a row");
     free(spare);
     return status;
 }

@@ -128,8 +128,8 @@ int image_alloc(struct image *img, struct mem mem, struct err *err)
     uint64_t size = all_planes(img, false), width, height;
     uint8_t *cells = size ? mem.alloc(mem.context, size) : NULL;
     if (!cells)
-        return fail(err, "no memory for %u x %u pixels in %u channels",
-                    img->width, img->height, img->nplanes);
+        return fail_memory(err, "no memory for %u x %u pixels in %u channels",
+                           img->width, img->height, img->nplanes);
     img->cells = cells;
     img->size = size;
     img->mem = mem;

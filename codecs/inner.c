@@ -240,6 +240,6 @@ int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
     if (plan.turn != XFORM_NONE || plan.coded.orientation != 0)
         return turn(out, file, &plan, inner, save, err);
     if (!bytes_append(out, file.data, file.size))
-        return fail(err, "no memory");
+        return fail_memory(err, "no memory");
     return 0;
 }

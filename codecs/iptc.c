@@ -237,7 +237,7 @@ int iptc_turn(struct bytes *packet, size_t room, const struct change *change,
     if (!has_regions(&w, packet))
         return 0;
     if (!bytes_append(&copy, packet->data, packet->size))
-        return fail(err, "no memory for XMP");
+        return fail_memory(err, "no memory for XMP");
     w.rewrite.from = copy;
     struct scan scan = { .text = copy.data, .size = copy.size }, before = scan;
     for (; xml_next(&scan, &token); before = scan)
@@ -250,5 +250,6 @@ int iptc_turn(struct bytes *packet, size_t room, const struct change *change,
     if (done == REWRITTEN_NO_ROOM)
         warn(warnings, "there is no room to move the IPTC image regions in XMP "
                        "with the picture");
-    return done == REWRITTEN_NO_MEMORY ? fail(err, "no memory for XMP") : 0;
+    return done == REWRITTEN_NO_MEMORY ? fail_memory(err, "no memory for XMP")
+                                       : 0;
 }

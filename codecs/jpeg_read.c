@@ -22,6 +22,7 @@
 #include "codecs/jpeg_planes.h"
 #include "codecs/jpeg_restarts.h"
 #include "codecs/jpeg_splice.h"
+#include "codecs/jpeg_worker.h"
 #include "codecs/planes.h"
 
 struct reader {
@@ -49,9 +50,7 @@ static _Noreturn void leave(struct reader *r)
 static void on_error(j_common_ptr cinfo)
 {
     struct reader *r = cinfo->client_data;
-    char text[JMSG_LENGTH_MAX];
-    cinfo->err->format_message(cinfo, text);
-    fail(r->err, "%s", text);
+    jpeg_say_error(cinfo, r->err);
     leave(r);
 }
 
@@ -87,7 +86,7 @@ static void note_scan(struct reader *r)
     if (r->opts->scans)
         --*r->opts->scans;
     if (!coding_note_scan(r->img->meta, &r->d)) {
-        fail(r->err, "no memory for so many scans");
+        fail_memory(r->err, "no memory for so many scans");
         leave(r);
     }
 }
@@ -248,7 +247,7 @@ static void read_samples(struct reader *r)
 {
     r->row = malloc((size_t)r->img->width * r->img->nplanes);
     if (!r->row) {
-        fail(r->err, "no memory for a row");
+        fail_memory(r->err, "no memory for a row");
         leave(r);
     }
     jpeg_start_decompress(&r->d);
@@ -286,7 +285,7 @@ static void take_neutral(struct reader *r)
         bool taken = bytes_append(&meta->icc, icc, size);
         free(icc);
         if (!taken) {
-            fail(r->err, "no memory for an ICC profile");
+            fail_memory(r->err, "no memory for an ICC profile");
             leave(r);
         }
     }
@@ -367,7 +366,7 @@ static int read_guarded(struct reader *r, struct bytes file)
         read_all(r, file);
         return 0;
     }
-    if (!r->opts->tolerant || !r->pixels)
+    if (!r->opts->tolerant || !r->pixels || r->err->memory)
         return -1;
     warn(r->opts->warnings, "damaged, read as far as it goes: %s",
          r->err->text);
@@ -433,7 +432,7 @@ static int begin(struct reader *r)
     r->mgr.emit_message = on_message;
     r->d.client_data = r;
     r->img->meta = meta_new(&codec_jpeg);
-    return r->img->meta ? 0 : fail(r->err, "no memory for the decoder");
+    return r->img->meta ? 0 : fail_memory(r->err, "no memory for the decoder");
 }
 
 static void end(struct reader *r)

@@ -77,7 +77,7 @@ int segment_open(struct bytes *body, const struct bytes *data,
     size_t lead;
     segment_head(segment, &lead);
     if (!bytes_append(body, data->data + lead, data->size - lead))
-        return fail(err, "no memory for a segment");
+        return fail_memory(err, "no memory for a segment");
     return 0;
 }
 
@@ -90,7 +90,7 @@ int segment_close(struct bytes *data, enum segment segment, struct bytes *body,
     bool done = bytes_append(data, head, lead) &&
                 bytes_append(data, body->data, body->size);
     bytes_free(body);
-    return done ? 0 : fail(err, "no memory for a segment");
+    return done ? 0 : fail_memory(err, "no memory for a segment");
 }
 
 int segment_add(struct meta *meta, unsigned marker, const void *data,
@@ -100,7 +100,9 @@ int segment_add(struct meta *meta, unsigned marker, const void *data,
     size_t i = known_index(marker, data, size);
     snprintf(name, sizeof name, "APP%u", marker - APP0);
     if (!meta_add(meta, i < KNOWN ? known[i].name : name, marker, data, size))
-        return fail(err, "no memory for so many segments");
+        return meta_is_full(meta)
+                   ? fail(err, "more segments than any program writes")
+                   : fail_memory(err, "no memory for a segment");
     return 0;
 }
 
@@ -156,7 +158,7 @@ int segments_to_neutral(struct image *img, struct err *err)
         struct bytes text = body(part, segment);
         part->neutral = true;
         if (!bytes_append(into, text.data, text.size))
-            return fail(err, "no memory for %s", part->name);
+            return fail_memory(err, "no memory for %s", part->name);
     }
     return meta_comment_utf8(meta, err);
 }
@@ -219,7 +221,7 @@ static int turn_jfxx_kind(struct bytes *data, const struct image *img,
         if (turned.size > SEGMENT_MAX - FILE_AT)
             fail(err, "it no longer fits");
         else if (!bytes_append(data, turned.data, turned.size))
-            fail(err, "no memory");
+            fail_memory(err, "no memory");
         else
             status = 0;
     }
@@ -228,17 +230,20 @@ static int turn_jfxx_kind(struct bytes *data, const struct image *img,
 }
 
 /* One that cannot be turned is dropped. */
-static void turn_jfxx(struct bytes *data, const struct image *img,
-                      const struct save_opts *opts)
+static int turn_jfxx(struct bytes *data, const struct image *img,
+                     const struct save_opts *opts, struct err *err)
 {
     struct err why;
     if (img->turned == XFORM_NONE ||
         turn_jfxx_kind(data, img, opts, &why) == 0)
-        return;
+        return 0;
+    if (why.memory)
+        return fail_memory(err, "the JFXX thumbnail: %s", why.text);
     warn(opts->warnings,
          "the JFXX thumbnail cannot be turned, so it is not kept: %s",
          why.text);
     bytes_free(data);
+    return 0;
 }
 
 /* What JFIF says without a density and a thumbnail: that this is YCbCr. */
@@ -257,7 +262,10 @@ static int turn_exif(struct bytes *data, const struct image *img,
     struct bytes exif = { 0 };
     if (segment_open(&exif, data, SEGMENT_EXIF, err))
         return -1;
-    exif_turn_all(&exif, segment_room(SEGMENT_EXIF), img, opts);
+    if (exif_turn_all(&exif, segment_room(SEGMENT_EXIF), img, opts, err)) {
+        bytes_free(&exif);
+        return -1;
+    }
     return segment_close(data, SEGMENT_EXIF, &exif, err);
 }
 
@@ -285,8 +293,7 @@ static int turn_segment(struct bytes *data, const struct part *part,
             strip_jfif(data);
         return turn_jfif(data, img, err);
     case SEGMENT_JFXX:
-        turn_jfxx(data, img, opts);
-        return 0;
+        return turn_jfxx(data, img, opts, err);
     case SEGMENT_EXIF:
         return turn_exif(data, img, opts, err);
     case SEGMENT_PHOTOSHOP:
@@ -332,7 +339,7 @@ static int turn_segments(struct bytes *out, const struct meta *meta,
         /* One more, so that an empty segment has data as well. */
         if (!bytes_reserve(&out[i], part->size + 1) ||
             !bytes_append(&out[i], part->data, part->size))
-            return fail(err, "no memory for %s", part->name);
+            return fail_memory(err, "no memory for %s", part->name);
         if (turn_segment(&out[i], part, img, opts, err))
             return -1;
     }
@@ -381,7 +388,7 @@ static int add_block(struct meta *made, enum segment segment,
         bytes_append(&data, text->data, text->size))
         status = segment_add(made, marker, data.data, data.size, err);
     else
-        fail(err, "no memory for a segment");
+        fail_memory(err, "no memory for a segment");
     bytes_free(&data);
     return status;
 }

@@ -213,7 +213,7 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
     };
     struct warnings said = { 0 };
     struct save_opts save = *opts;
-    struct err why;
+    struct err why = { .text = "" };
     const size_t before = made->size;
     struct bytes file = { .data = trailer->bytes->data + inlay->at,
                           .size = inlay->size };
@@ -222,10 +222,11 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
     save.suffix = "jpg";
     save.warnings = &said;
     bool done = inner_turn(&turned, file, &inner, &save, &why) == 0;
-    if (inner.refused) {
+    if (inner.refused || why.memory) {
         bytes_free(&turned);
-        return fail(err, "picture %zu in the file: %s", inlay->number,
-                    why.text);
+        fail(err, "picture %zu in the file: %s", inlay->number, why.text);
+        err->memory = why.memory;
+        return -1;
     }
     if (done)
         relay(opts->warnings, &said, inlay->number);
@@ -239,7 +240,8 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
     bytes_free(&turned);
     inlay->to = before;
     inlay->made = made->size - before;
-    return kept ? 0 : fail(err, "no memory for picture %zu", inlay->number);
+    return kept ? 0
+                : fail_memory(err, "no memory for picture %zu", inlay->number);
 }
 
 /* Where what stood at `at` in the trailer stands now. */
@@ -295,7 +297,7 @@ static int turn_inlays(struct trailer *trailer, const struct image *img,
     if (!kept ||
         !bytes_append(&made, trailer->bytes->data + done, size - done)) {
         bytes_free(&made);
-        return fail(err, "no memory for what stands behind the picture");
+        return fail_memory(err, "no memory for what stands behind the picture");
     }
     bytes_free(trailer->bytes);
     *trailer->bytes = made;
@@ -365,7 +367,8 @@ int trailer_append(struct bytes *file, const struct meta *meta,
     for (size_t i = 0; i < meta->nparts; i++)
         if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_TRAILER &&
             !bytes_append(file, out[i].data, out[i].size))
-            return fail(err, "no memory for what stands behind the picture");
+            return fail_memory(err,
+                               "no memory for what stands behind the picture");
     size_t block = find_block(*file);
     if (!block || !was)
         return 0;

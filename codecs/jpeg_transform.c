@@ -113,7 +113,7 @@ static int transform_all(struct transform *all, struct pool *pool,
     int status = 0;
     all->strip = calloc(count, sizeof *all->strip);
     if (!all->strip)
-        return fail(err, "no memory for the encoder");
+        return fail_memory(err, "no memory for the encoder");
     for (size_t i = 0; i < count; i++) {
         struct transformed *s = &all->strip[i];
         s->all = all;
@@ -121,8 +121,10 @@ static int transform_all(struct transform *all, struct pool *pool,
     }
     pool_run(pool, transform_strip, all, count);
     for (size_t i = 0; i < count; i++) {
-        if (!all->strip[i].worker.done)
-            status = fail(err, "%s", all->strip[i].worker.why);
+        if (!all->strip[i].worker.done) {
+            *err = all->strip[i].worker.why;
+            status = -1;
+        }
         bytes_free(&all->strip[i].nothing);
     }
     free(all->strip);

@@ -48,12 +48,22 @@ void jpeg_target_set(struct jpeg_target *target, j_compress_ptr c,
     c->dest = &target->to;
 }
 
+void jpeg_say_error(j_common_ptr cinfo, struct err *err)
+{
+    char text[JMSG_LENGTH_MAX];
+    cinfo->err->format_message(cinfo, text);
+    if (cinfo->err->msg_code == JERR_OUT_OF_MEMORY)
+        fail_memory(err, "%s", text);
+    else
+        fail(err, "%s", text);
+}
+
 /* ---- A worker ---------------------------------------------------------- */
 
 static void on_error(j_common_ptr cinfo)
 {
     struct worker *w = cinfo->client_data;
-    cinfo->err->format_message(cinfo, w->why);
+    jpeg_say_error(cinfo, &w->why);
     longjmp(w->out, 1);
 }
 
@@ -116,7 +126,7 @@ bool worker_run(struct worker *w, const struct jpeg_compress_struct *from,
                 struct bytes *file, bool (*work)(void *context), void *context)
 {
     w->done = false;
-    *w->why = '\0';
+    w->why = (struct err){ .text = "" };
     w->c.err = jpeg_std_error(&w->mgr);
     w->mgr.error_exit = on_error;
     w->mgr.emit_message = on_message;

@@ -11,6 +11,7 @@
 #include <jpeglib.h>
 
 #include "codecs/bytes.h"
+#include "codecs/err.h"
 #include "codecs/jpeg_blocks.h"
 
 /* Where libjpeg writes to. */
@@ -24,6 +25,10 @@ struct jpeg_target {
 void jpeg_target_set(struct jpeg_target *target, j_compress_ptr c,
                      struct bytes *file);
 
+/* Says what libjpeg has to say of an error, which may be that there is no
+ * memory. */
+void jpeg_say_error(j_common_ptr cinfo, struct err *err);
+
 struct worker {
     struct blocks blocks; /* where blocks_offer() looks for them */
     struct jpeg_compress_struct c;
@@ -31,7 +36,7 @@ struct worker {
     struct jpeg_target target;
     jmp_buf out;
     bool done;
-    char why[JMSG_LENGTH_MAX]; /* what went wrong */
+    struct err why; /* what went wrong */
 };
 
 /* Makes a worker that is set to write as `from` is, which has not been started,

@@ -50,9 +50,7 @@ static _Noreturn void leave(struct writer *w)
 static void on_error(j_common_ptr cinfo)
 {
     struct writer *w = cinfo->client_data;
-    char text[JMSG_LENGTH_MAX];
-    cinfo->err->format_message(cinfo, text);
-    fail(w->err, "%s", text);
+    jpeg_say_error(cinfo, w->err);
     leave(w);
 }
 
@@ -169,7 +167,7 @@ static void write_strips(struct writer *w, const struct image *img,
     file->size = coding_find_data(file->data, file->size);
     if (!strips_join(w->strips, file, w->opts->pool) ||
         !bytes_append(file, end, sizeof end)) {
-        fail(w->err, "no memory for the encoded picture");
+        fail_memory(w->err, "no memory for the encoded picture");
         leave(w);
     }
 }
@@ -238,7 +236,7 @@ static int prepare(struct writer *w, struct meta *made)
         return -1;
     w->segment = calloc(w->meta->nparts + 1, sizeof *w->segment);
     if (!w->segment)
-        return fail(w->err, "no memory for the segments");
+        return fail_memory(w->err, "no memory for the segments");
     if (segments_turned(w->segment, w->meta, w->img, w->opts, w->err))
         return -1;
     if (own && w->meta->jpeg.width)
@@ -266,7 +264,7 @@ int write_jpeg(struct bytes *file, const struct image *img,
     w.c.client_data = &w;
     made = meta_new(&codec_jpeg);
     if (!made)
-        fail(err, "no memory for the encoder");
+        fail_memory(err, "no memory for the encoder");
     else if (prepare(&w, made) == 0)
         status = write_guarded(&w);
     if (status == 0)

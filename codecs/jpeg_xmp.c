@@ -101,7 +101,7 @@ static int join(struct bytes *all, const struct piece *piece, size_t count,
             *whole = false;
         if (!bytes_append(all, piece_at(&piece[i], PIECE_LEAD),
                           piece_size(&piece[i])))
-            return fail(err, "no memory for Extended XMP");
+            return fail_memory(err, "no memory for Extended XMP");
     }
     for (size_t i = 0; i < count; i++)
         if (big32(piece_at(&piece[i], PIECE_WHOLE)) != all->size)
@@ -119,7 +119,7 @@ static int cut(const struct bytes *all, const struct piece *piece, size_t count,
         size_t size = i + 1 < count ? piece_size(&piece[i]) : all->size - at;
         piece[i].segment->size = piece[i].lead + PIECE_LEAD;
         if (!bytes_append(piece[i].segment, all->data + at, size))
-            return fail(err, "no memory for Extended XMP");
+            return fail_memory(err, "no memory for Extended XMP");
         if (whole)
             put_big32(piece_at(&piece[i], PIECE_WHOLE), (uint32_t)all->size);
         at += size;
@@ -189,7 +189,7 @@ static int turn_pieces(const struct piece *piece, size_t count,
         goto out;
     while (all.size < before) /* blanks may stand behind the last element */
         if (!bytes_append(&all, " ", 1)) {
-            fail(err, "no memory for Extended XMP");
+            fail_memory(err, "no memory for Extended XMP");
             goto out;
         }
     status = cut(&all, piece, count, whole, err);
@@ -218,7 +218,7 @@ static int turn_more(struct bytes *out, const struct meta *meta,
     struct piece *piece = calloc(meta->nparts + 1, sizeof *piece);
     int status = 0;
     if (!piece)
-        return fail(err, "no memory for Extended XMP");
+        return fail_memory(err, "no memory for Extended XMP");
     size_t count = find_pieces(piece, out, meta), end;
     for (size_t i = 0; i < count && status == 0; i = end) {
         end = i + group_size(piece + i, count - i);
@@ -248,7 +248,8 @@ static int note_more(struct meta *meta, struct err *err)
 {
     struct bytes *view = calloc(meta->nparts, sizeof *view);
     struct piece *piece = calloc(meta->nparts, sizeof *piece);
-    int status = view && piece ? 0 : fail(err, "no memory for Extended XMP");
+    int status =
+        view && piece ? 0 : fail_memory(err, "no memory for Extended XMP");
     size_t end;
     for (size_t i = 0; i < meta->nparts && status == 0; i++)
         view[i] = (struct bytes){ .data = meta->part[i].data,

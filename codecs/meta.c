@@ -53,6 +53,11 @@ struct array_note *meta_note_array(struct meta *meta)
     return &meta->array[n];
 }
 
+bool meta_is_full(const struct meta *meta)
+{
+    return meta->nparts == PARTS_MAX;
+}
+
 static bool make_room(struct meta *meta)
 {
     if (meta->nparts < meta->room)
@@ -125,7 +130,7 @@ int meta_comment_utf8(struct meta *meta, struct err *err)
     struct bytes text = { 0 };
     if (!utf8_append(&text, meta->comment.data, meta->comment.size)) {
         bytes_free(&text);
-        return fail(err, "no memory for a comment");
+        return fail_memory(err, "no memory for a comment");
     }
     bytes_free(&meta->comment);
     meta->comment = text;

@@ -110,6 +110,9 @@ struct part *meta_add(struct meta *meta, const char *name, unsigned where,
  * added. */
 struct array_note *meta_note_array(struct meta *meta);
 
+/* Whether it has as many parts as it may. */
+bool meta_is_full(const struct meta *meta);
+
 /* Makes the comment UTF-8, which it is said to be; see utf8_append(). To be
  * called by a codec that has filled it. */
 int meta_comment_utf8(struct meta *meta, struct err *err);

@@ -225,7 +225,7 @@ static int describe(struct image *img, struct bytes file,
     img->meta = meta_new(&codec_npy);
     struct array_note *note = img->meta ? meta_note_array(img->meta) : NULL;
     if (!note)
-        return fail(err, "no memory for the decoder");
+        return fail_memory(err, "no memory for the decoder");
     if (npy_read_header(&a.header, file, err))
         return -1;
     npy_note(note, &a.header, opts->layout);
@@ -255,7 +255,7 @@ static int decode(struct image *img, struct bytes file,
     img->orientation = 1;
     img->meta = meta_new(&codec_npy);
     if (!img->meta)
-        return fail(err, "no memory for the decoder");
+        return fail_memory(err, "no memory for the decoder");
     if (shape_cells(img, a.header.descr, err) ||
         shape_planes(img, &a, opts, err) || image_alloc(img, opts->mem, err)) {
         image_free(img);
@@ -275,7 +275,7 @@ static int complete(struct array *a, struct bytes *whole, struct err *err)
     if (a->data.size >= need)
         return 0;
     if (!bytes_reserve(whole, need))
-        return fail(err, "no memory for %zu bytes of data", need);
+        return fail_memory(err, "no memory for %zu bytes of data", need);
     memcpy(whole->data, a->data.data, there);
     memset(whole->data + there, 0, need - there);
     whole->size = need;
@@ -309,7 +309,7 @@ static int write_turned(struct bytes *out, struct array *a, enum xform t,
     if (status == 0)
         status = npy_write_header(out, &header, err);
     if (status == 0 && !bytes_reserve(out, size))
-        status = fail(err, "no memory for the file");
+        status = fail_memory(err, "no memory for the file");
     if (status == 0)
         status = npy_turn_grid(out->data + out->size, a->data.data, &a->grid, t,
                                opts, err);
@@ -419,7 +419,7 @@ static int encode(struct bytes *file, const struct image *img,
     if (npy_write_header(file, &header, err))
         return -1;
     if (!bytes_reserve(file, cells * size))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     uint8_t *to = file->data + file->size;
     write_planes(to, img, strides_of(&header, layout, size));
     swap_cells(img->cell, to, cells, big_endian);

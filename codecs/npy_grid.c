@@ -282,7 +282,7 @@ static struct hand *hand_new(const struct turning *w, struct err *err)
 {
     struct hand *hand = calloc(1, sizeof *hand);
     if (!hand) {
-        fail(err, "no memory to turn an array");
+        fail_memory(err, "no memory to turn an array");
         return NULL;
     }
     hand->from = (struct image){ .cell = w->cell,

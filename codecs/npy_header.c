@@ -239,6 +239,6 @@ int npy_write_header(struct bytes *file, const struct npy_header *header,
     uint8_t lead[4] = { 1, 0, n & 255, (uint8_t)(n >> 8) };
     if (!bytes_append(file, magic, MAGIC) || !bytes_append(file, lead, 4) ||
         !bytes_append(file, text, (size_t)n))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     return 0;
 }

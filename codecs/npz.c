@@ -58,7 +58,7 @@ static bool suits(const struct zip_member *m, struct bytes content,
                   struct warnings *warnings, struct err *err, int *status)
 {
     struct npy_header header;
-    struct err why = { "it is no array" };
+    struct err why = { .text = "it is no array" };
     size_t cell;
     *status = 0;
     if (npy_is(content.data, content.size)) {

@@ -100,7 +100,7 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
     shape_colors(img, type);
     if (img->color == COLOR_OTHER && *type &&
         !meta_add(img->meta, "tuple type", 0, type, strlen(type)))
-        return fail(err, "no memory for the decoder");
+        return fail_memory(err, "no memory for the decoder");
     return samples_shape(img, value[3], err);
 }
 
@@ -158,12 +158,12 @@ static int encode(struct bytes *file, const struct image *img,
     if (!bytes_append(file, "P7\n", 3) ||
         (img->meta && opts->strip == STRIP_NOTHING &&
          !scan_put_comments(file, img->meta, own)))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     n = sprintf(text, "WIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
                 img->width, img->height, img->nplanes, img->maxval,
                 *type ? "TUPLTYPE " : "", type, *type ? "\n" : "");
     if (!bytes_append(file, text, (size_t)n))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     return samples_write(file, img, err);
 }
 

@@ -31,7 +31,7 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
     snprintf(img->meta->kind, sizeof img->meta->kind, "%s", word);
     if (fabs(scale) != 1 && /* a unit, which other formats lack */
         !meta_add(img->meta, "scale", 0, word, strlen(word)))
-        return fail(err, "no memory for the decoder");
+        return fail_memory(err, "no memory for the decoder");
     if (!scan_one_blank(scan))
         return fail(err, "its header has no end");
     return 0;
@@ -47,7 +47,7 @@ static int read_rows(struct image *img, struct scan *scan, struct err *err)
     size_t n = row_cells(img) * sizeof(float);
     uint8_t *row = malloc(n);
     if (!row)
-        return fail(err, "no memory for a row");
+        return fail_memory(err, "no memory for a row");
     for (uint32_t y = img->height; y-- > 0;) {
         scan_take(scan, row, n);
         if (img->meta->big_endian != cells_big_endian())
@@ -86,7 +86,7 @@ static int write_rows(struct bytes *file, const struct image *img,
 {
     size_t n = row_cells(img) * sizeof(float);
     if (!bytes_reserve(file, n * img->height))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     for (uint32_t y = img->height; y-- > 0;) {
         uint8_t *row = file->data + file->size;
         planes_join_row(img, y, row);
@@ -110,10 +110,10 @@ static int encode(struct bytes *file, const struct image *img,
     if (!bytes_append(file, text, (size_t)n) ||
         (own && opts->strip == STRIP_NOTHING &&
          !scan_put_comments(file, img->meta, own)))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     n = sprintf(text, "%u %u\n%s\n", img->width, img->height, scale);
     if (!bytes_append(file, text, (size_t)n))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     return write_rows(file, img, own && img->meta->big_endian, err);
 }
 

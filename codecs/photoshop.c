@@ -108,7 +108,7 @@ static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
     put_big32(head + 20, (uint32_t)turned.size);
     if (status == 0 && (!bytes_append(to, head, HEAD) ||
                         !bytes_append(to, turned.data, turned.size)))
-        status = fail(err, "no memory");
+        status = fail_memory(err, "no memory");
     bytes_free(&turned);
     return status;
 }
@@ -119,13 +119,15 @@ static bool add_thumbnail(struct bytes *made, const uint8_t *at,
                           const struct image *img, const struct save_opts *opts)
 {
     struct bytes data = { 0 };
-    struct err why = { "it is cut" };
+    struct err why = { .text = "it is cut" };
     bool kept = true, fits = false;
     if (turn_thumbnail(&data, at + r->head, r->size, img, opts, &why) == 0) {
         fits = r->head + data.size + (data.size & 1) <= room;
         fail(&why, "there is no room");
     }
-    if (fits) {
+    if (why.memory) {
+        kept = false;
+    } else if (fits) {
         size_t begin = made->size;
         kept = bytes_append(made, at, r->head) &&
                bytes_append(made, data.data, data.size) &&
@@ -181,7 +183,7 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
     }
     if (!kept || !bytes_append(&made, block->data + at, block->size - at)) {
         bytes_free(&made);
-        return fail(err, "no memory for the resources of Photoshop");
+        return fail_memory(err, "no memory for the resources of Photoshop");
     }
     bytes_free(block);
     *block = made;

@@ -59,9 +59,6 @@ static enum kind kind_of(const struct part *part)
 /* No profile and no text is larger; a bomb of 100 KB would be. */
 enum { INFLATED_MAX = 64 << 20 };
 
-/* Why a text could not be read: it is damaged, or there was no memory. */
-enum { DAMAGED = -1, NO_MEMORY = -2 };
-
 /* Fills `out`, which is empty, with what `size` bytes of a zlib stream inflate
  * to. It stays empty on failure. */
 static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
@@ -70,10 +67,8 @@ static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
     z_stream z = { .next_in = (z_const Bytef *)data };
     int status = Z_OK;
     bool memory = size <= UINT32_MAX && inflateInit(&z) == Z_OK;
-    if (!memory) {
-        fail(err, "no memory to inflate a chunk");
-        return NO_MEMORY;
-    }
+    if (!memory)
+        return fail_memory(err, "no memory to inflate a chunk");
     z.avail_in = (uInt)size;
     while (status == Z_OK && out->size < INFLATED_MAX) {
         enum { STEP = 1 << 16 };
@@ -89,12 +84,12 @@ static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
     if (status == Z_STREAM_END)
         return 0;
     memory = memory && status != Z_MEM_ERROR;
-    fail(err, !memory                     ? "no memory to inflate a chunk"
-              : out->size >= INFLATED_MAX ? "a chunk inflates to more than "
-                                            "64 MiB"
-                                          : "a compressed chunk is damaged");
+    bool more = out->size >= INFLATED_MAX;
     bytes_free(out);
-    return memory ? DAMAGED : NO_MEMORY;
+    if (!memory)
+        return fail_memory(err, "no memory to inflate a chunk");
+    return fail(err, more ? "a chunk inflates to more than 64 MiB"
+                          : "a compressed chunk is damaged");
 }
 
 static int deflate_to(struct bytes *out, const uint8_t *data, size_t size,
@@ -104,7 +99,7 @@ static int deflate_to(struct bytes *out, const uint8_t *data, size_t size,
     if (!bytes_reserve(out, made) ||
         compress2(out->data + out->size, &made, data, size,
                   Z_BEST_COMPRESSION) != Z_OK)
-        return fail(err, "no memory to deflate a chunk");
+        return fail_memory(err, "no memory to deflate a chunk");
     out->size += made;
     return 0;
 }
@@ -168,8 +163,7 @@ static int text_of(const struct part *part, struct bytes *text, struct err *err)
         return inflate_to(text, data, size, err);
     if (bytes_append(text, data, size))
         return 0;
-    fail(err, "no memory for a text");
-    return NO_MEMORY;
+    return fail_memory(err, "no memory for a text");
 }
 
 /* ---- What is read out of chunks ---------------------------------------- */
@@ -216,12 +210,8 @@ static int note_text(struct orientation *o, const struct part *part,
     int status = 0;
     if (!xmp && !is_raw_profile(part))
         return 0;
-    switch (text_of(part, &text, err)) {
-    case NO_MEMORY:
-        return -1;
-    case DAMAGED:
-        return 0;
-    }
+    if (text_of(part, &text, err))
+        return err->memory ? -1 : 0;
     if (xmp)
         xmp_note(text.data, text.size, o);
     else
@@ -305,7 +295,7 @@ static int part_to_neutral(struct meta *meta, struct part *part,
         part->neutral = true;
         return bytes_append(&meta->exif, part->data, part->size)
                    ? 0
-                   : fail(err, "no memory for EXIF");
+                   : fail_memory(err, "no memory for EXIF");
     }
     if (kind_of(part) == KIND_TEXT) {
         if (is_xmp(part) && !meta->xmp.size)
@@ -339,7 +329,7 @@ int chunks_to_neutral(struct image *img, const struct load_opts *opts,
         struct part *part = &img->meta->part[i];
         if (part_to_neutral(img->meta, part, err) == 0)
             continue;
-        if (!opts->tolerant)
+        if (!opts->tolerant || err->memory)
             return -1;
         warn(opts->warnings, "%s cannot be read: %s", part->name, err->text);
         part->neutral = false;
@@ -384,10 +374,10 @@ static int turn_block(struct bytes *text, const struct part *part,
     bool exchanged = xform_transposes(img->turned);
     if (is_xmp(part))
         return packet_turn(text, SIZE_MAX, img, opts, err);
-    raw_profile_turn(text->data, text->size, img->turned, opts->orientation,
-                     exchanged ? img->height : img->width,
-                     exchanged ? img->width : img->height);
-    return 0;
+    return raw_profile_turn(text->data, text->size, img->turned,
+                            opts->orientation,
+                            exchanged ? img->height : img->width,
+                            exchanged ? img->width : img->height, err);
 }
 
 /* A text that cannot be read may say what is no longer true. One in which
@@ -397,7 +387,7 @@ static int turn_text(const struct part *part, const struct image *img,
                      bool *keep, struct err *err)
 {
     struct bytes text = { 0 }, before = { 0 };
-    struct err why = { "" };
+    struct err why = { .text = "" };
     bool deflated;
     size_t begin = text_begin(part, &deflated);
     int status = 0;
@@ -405,13 +395,18 @@ static int turn_text(const struct part *part, const struct image *img,
     if (begin == 0 || (!is_xmp(part) && !is_raw_profile(part)))
         return 0;
     if (text_of(part, &text, &why)) {
+        if (why.memory) {
+            *err = why;
+            status = -1;
+            goto out;
+        }
         warn(opts->warnings, "%s with %s is not kept: %s", part->name,
              (const char *)part->data, why.text);
         *keep = false;
         goto out;
     }
     if (!bytes_append(&before, text.data, text.size)) {
-        status = fail(err, "no memory for a text");
+        status = fail_memory(err, "no memory for a text");
         goto out;
     }
     status = turn_block(&text, part, img, opts, err);
@@ -423,7 +418,7 @@ static int turn_text(const struct part *part, const struct image *img,
     if (deflated)
         status = deflate_to(data, text.data, text.size, err);
     else if (!bytes_append(data, text.data, text.size))
-        status = fail(err, "no memory for a text");
+        status = fail_memory(err, "no memory for a text");
 out:
     bytes_free(&before);
     bytes_free(&text);
@@ -453,8 +448,7 @@ static int turn_chunk(const struct part *part, const struct image *img,
             data->data[0] = (uint8_t)opts->orientation;
         return 0;
     case KIND_EXIF:
-        exif_turn_all(data, SIZE_MAX, img, opts);
-        return 0;
+        return exif_turn_all(data, SIZE_MAX, img, opts, err);
     case KIND_TEXT:
         return turn_text(part, img, opts, data, keep, err);
     default:
@@ -483,7 +477,7 @@ int chunk_turned(const struct part *part, const struct image *img,
     if (!*keep)
         return 0;
     if (!bytes_append(data, part->data, part->size))
-        return fail(err, "no memory for chunk %s", part->name);
+        return fail_memory(err, "no memory for chunk %s", part->name);
     return turn_chunk(part, img, opts, data, keep, err);
 }
 
@@ -493,7 +487,7 @@ static int add(struct meta *meta, const char *name, const struct bytes *data,
                struct err *err)
 {
     if (!meta_add(meta, name, PNG_PLACE_BEFORE_PLTE, data->data, data->size))
-        return fail(err, "no memory for chunk %s", name);
+        return fail_memory(err, "no memory for chunk %s", name);
     return 0;
 }
 
@@ -504,7 +498,7 @@ static int add_profile(struct meta *meta, const struct bytes *icc,
     struct bytes data = { 0 };
     int status = -1;
     if (!bytes_append(&data, head, sizeof head))
-        fail(err, "no memory for an ICC profile");
+        fail_memory(err, "no memory for an ICC profile");
     else if (deflate_to(&data, icc->data, icc->size, err) == 0)
         status = add(meta, "iCCP", &data, err);
     bytes_free(&data);
@@ -523,7 +517,7 @@ static int add_text(struct meta *meta, const char *keyword,
         bytes_append(&data, text->data, text->size))
         status = add(meta, "iTXt", &data, err);
     else
-        fail(err, "no memory for a text");
+        fail_memory(err, "no memory for a text");
     bytes_free(&data);
     return status;
 }

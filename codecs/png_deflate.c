@@ -511,5 +511,5 @@ int idats_write(struct bytes *file, const struct image *img, int level,
     if (whole && adler)
         *adler = sum_up(&w);
     take_down(&w);
-    return whole ? 0 : fail(err, "no memory to encode it");
+    return whole ? 0 : fail_memory(err, "no memory to encode it");
 }

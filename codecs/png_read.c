@@ -28,6 +28,7 @@ struct reader {
     uint8_t *row;
     bool after_idat;
     bool pixels; /* the planes are there, and hold what has been read */
+    bool starved; /* memory has run out: libpng may go on without a chunk */
     struct err *err;
 };
 
@@ -35,7 +36,22 @@ static void on_error(png_structp png, png_const_charp text)
 {
     struct reader *r = png_get_error_ptr(png);
     fail(r->err, "%s", text);
+    r->err->memory = r->starved;
     png_longjmp(png, 1);
+}
+
+static png_voidp on_malloc(png_structp png, png_alloc_size_t size)
+{
+    struct reader *r = png_get_mem_ptr(png);
+    void *memory = malloc(size);
+    r->starved = r->starved || !memory;
+    return memory;
+}
+
+static void on_free(png_structp png, png_voidp memory)
+{
+    (void)png;
+    free(memory);
 }
 
 static void on_warning(png_structp png, png_const_charp text)
@@ -64,6 +80,12 @@ static void on_read(png_structp png, png_bytep data, size_t size)
     }
 }
 
+static _Noreturn void refuse_chunk(struct reader *r)
+{
+    r->starved = !meta_is_full(r->img->meta);
+    png_error(r->png, r->starved ? "no memory for a chunk" : "too many chunks");
+}
+
 static int on_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     struct reader *r = png_get_user_chunk_ptr(png);
@@ -85,7 +107,7 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
                      : chunk->location & PNG_HAVE_PLTE ? PNG_PLACE_BEFORE_IDAT
                                                        : PNG_PLACE_BEFORE_PLTE;
     if (!meta_add(r->img->meta, name, where, chunk->data, chunk->size))
-        png_error(png, "no memory for so many chunks");
+        refuse_chunk(r);
     return 1; /* taken */
 }
 
@@ -188,7 +210,8 @@ static void read_rows(struct reader *r)
     struct image *img = r->img;
     allocate(r);
     r->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
-    if (!r->row)
+    r->starved = !r->row;
+    if (r->starved)
         png_error(r->png, "no memory for a row");
     png_set_packing(r->png); /* a byte a sample, also below 8 bits */
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
@@ -259,9 +282,9 @@ static int read_guarded(struct reader *r)
 {
     if (setjmp(png_jmpbuf(r->png)) == 0) {
         read_all(r);
-        return 0;
+        return r->starved ? fail_memory(r->err, "no memory for all of it") : 0;
     }
-    if (!r->opts->tolerant || !r->pixels)
+    if (!r->opts->tolerant || !r->pixels || r->err->memory)
         return -1;
     warn(r->opts->warnings, "damaged, read as far as it goes: %s",
          r->err->text);
@@ -322,11 +345,11 @@ static int read_whole(struct image *img, struct bytes file, struct idats idats,
 
     set_spans(&r);
     img->meta = meta_new(&codec_png);
-    r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_error,
-                                   on_warning);
+    r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error,
+                                     on_warning, &r, on_malloc, on_free);
     r.info = r.png ? png_create_info_struct(r.png) : NULL;
     if (!img->meta || !r.info) {
-        fail(err, "no memory for the decoder");
+        fail_memory(err, "no memory for the decoder");
         goto out;
     }
     status = read_guarded(&r);

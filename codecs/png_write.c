@@ -152,7 +152,7 @@ int write_png(struct bytes *file, const struct image *img,
     w.info = w.png ? png_create_info_struct(w.png) : NULL;
     made = meta_new(&codec_png);
     if (!w.info || !made) {
-        fail(err, "no memory for the encoder");
+        fail_memory(err, "no memory for the encoder");
         goto out;
     }
     w.meta = img->meta;

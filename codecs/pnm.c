@@ -72,7 +72,7 @@ int samples_read(struct image *img, struct scan *scan,
     bool clipped = false;
     uint32_t at;
     int status = row ? rows_open(&rows, img, opts->turner, opts->mem, err)
-                     : fail(err, "no memory for a row");
+                     : fail_memory(err, "no memory for a row");
     for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
         scan_take(scan, row, n);
         if (img->cell == CELL_U16 && !cells_big_endian())
@@ -95,7 +95,7 @@ int samples_write(struct bytes *file, const struct image *img, struct err *err)
 {
     size_t n = row_bytes(img);
     if (!bytes_reserve(file, n * img->height))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     for (uint32_t y = 0; y < img->height; y++) {
         uint8_t *row = file->data + file->size;
         planes_join_row(img, y, row);
@@ -134,7 +134,7 @@ static int bits_write(struct bytes *file, const struct image *img,
 {
     size_t n = bits_row(img);
     if (!bytes_reserve(file, n * img->height))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     for (uint32_t y = 0; y < img->height; y++) {
         const uint8_t *row = plane_row(&img->plane[0], y);
         uint8_t *to = file->data + file->size;
@@ -219,10 +219,10 @@ static int text_write(struct bytes *file, const struct image *img, bool bits,
                                 bits ? !v : v);
                 column = *text == '\n' ? n - 1 : column + n;
                 if (!bytes_append(file, text, (size_t)n))
-                    return fail(err, "no memory for the file");
+                    return fail_memory(err, "no memory for the file");
             }
         if (!bytes_append(file, "\n", 1))
-            return fail(err, "no memory for the file");
+            return fail_memory(err, "no memory for the file");
     }
     return 0;
 }
@@ -293,7 +293,7 @@ static int read_pnm(struct image *img, struct scan *scan,
         status = samples_read(img, scan, opts, err);
     /* Comments may stand behind numbers as well as between them. */
     if (status == 0 && meta->ascii && !scan_blanks(scan))
-        status = fail(err, "no memory for the comments");
+        status = fail_memory(err, "no memory for the comments");
     return status ? -1 : scan_finish(scan, opts, err);
 }
 
@@ -342,7 +342,7 @@ static int write_head(struct bytes *file, const struct image *img, int digit,
     if (!bits)
         n += sprintf(text + n, "%u\n", img->maxval);
     if (!good || !bytes_append(file, text, (size_t)n))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     return 0;
 }
 

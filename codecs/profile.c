@@ -112,19 +112,23 @@ static void turn_block(uint8_t *block, size_t size, enum xform t,
         exif_turn(block + skip, size - skip, t, orientation, width, height);
 }
 
-void raw_profile_turn(uint8_t *data, size_t size, enum xform t,
-                      unsigned orientation, uint32_t width, uint32_t height)
+int raw_profile_turn(uint8_t *data, size_t size, enum xform t,
+                     unsigned orientation, uint32_t width, uint32_t height,
+                     struct err *err)
 {
     struct text text = { .data = data, .size = size };
     size_t length;
     if (!read_head(&text, &length))
-        return;
+        return 0;
     uint8_t *block = calloc(length, 1);
-    if (block && read_block(text, block, length)) {
+    if (!block)
+        return fail_memory(err, "no memory for a text");
+    if (read_block(text, block, length)) {
         turn_block(block, length, t, orientation, width, height);
         write_block(text, block, length);
     }
     free(block);
+    return 0;
 }
 
 int raw_profile_note(const uint8_t *data, size_t size, struct orientation *o,
@@ -137,7 +141,7 @@ int raw_profile_note(const uint8_t *data, size_t size, struct orientation *o,
         return 0;
     uint8_t *block = calloc(length, 1);
     if (!block)
-        return fail(err, "no memory for a text");
+        return fail_memory(err, "no memory for a text");
     bool read = read_block(text, block, length);
     size_t skip = sign_of(block, length, &xmp);
     if (read && xmp)

@@ -14,10 +14,11 @@
 #include "codecs/xform.h"
 
 /* exif_turn() or xmp_turn() for the block in such a text, as inflated. The size
- * of the text and its line breaks stay. Does nothing if the text is malformed
- * or there is no memory. */
-void raw_profile_turn(uint8_t *text, size_t size, enum xform t,
-                      unsigned orientation, uint32_t width, uint32_t height);
+ * of the text and its line breaks stay. Does nothing if the text is malformed.
+ * Fails only without memory. */
+int raw_profile_turn(uint8_t *text, size_t size, enum xform t,
+                     unsigned orientation, uint32_t width, uint32_t height,
+                     struct err *err);
 
 /* Takes note of the orientation in such a text. *exif is where EXIF in it counts
  * to be, and TAG_MORE_EXIF afterwards if it was EXIF. Fails only without

@@ -251,7 +251,7 @@ int regions_turn(struct bytes *packet, size_t room, const struct change *change,
         return 0;
     }
     if (!bytes_append(&copy, packet->data, packet->size))
-        return fail(err, "no memory for XMP");
+        return fail_memory(err, "no memory for XMP");
     w.rewrite.from = copy;
     scan = (struct scan){ .text = copy.data, .size = copy.size };
     while (xml_next(&scan, &token))
@@ -262,5 +262,6 @@ int regions_turn(struct bytes *packet, size_t room, const struct change *change,
     if (done == REWRITTEN_NO_ROOM)
         warn(warnings, "there is no room to move the regions in XMP with the "
                        "picture");
-    return done == REWRITTEN_NO_MEMORY ? fail(err, "no memory for XMP") : 0;
+    return done == REWRITTEN_NO_MEMORY ? fail_memory(err, "no memory for XMP")
+                                       : 0;
 }

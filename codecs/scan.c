@@ -154,7 +154,7 @@ int scan_neutral_comment(struct meta *meta, struct err *err)
         if ((!first && !bytes_append(&meta->comment, "\n", 1)) ||
             !bytes_append(&meta->comment, part->data + skip,
                           part->size - skip))
-            return fail(err, "no memory for the comments");
+            return fail_memory(err, "no memory for the comments");
         first = false;
     }
     return meta_comment_utf8(meta, err);
@@ -168,7 +168,7 @@ int scan_picture(struct image *img, struct bytes file,
 {
     struct scan scan = { file.data, file.data + file.size, meta_new(codec) };
     if (!scan.meta)
-        return fail(err, "no memory for the decoder");
+        return fail_memory(err, "no memory for the decoder");
     img->meta = scan.meta;
     img->orientation = 1;
     int status = read(img, &scan, opts, err);
@@ -189,7 +189,7 @@ int scan_check(struct bytes file, const struct image *img,
     struct scan scan = { .at = file.data, .end = file.data + file.size };
     uint64_t need;
     if (!is.meta)
-        return fail(err, "no memory to look at it");
+        return fail_memory(err, "no memory to look at it");
     int status = codec->probe(file.data, file.size)
                      ? read(&is, &scan, &need, err)
                      : fail(err, "it does not begin as it should");

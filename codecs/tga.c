@@ -121,7 +121,7 @@ static int take_meta(struct image *img, const uint8_t *p, struct err *err)
     img->meta = meta_new(&codec_tga);
     if (!img->meta ||
         (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID])))
-        return fail(err, "no memory for the decoder");
+        return fail_memory(err, "no memory for the decoder");
     img->meta->kind[0] = (char)('0' + (p[AT_DESCRIPTOR] & ALPHA_BITS));
     if (p[AT_TYPE] & PACKED)
         img->meta->kind[1] = 'r';
@@ -175,7 +175,7 @@ static int read_palette(struct source *s, struct bytes file, struct err *err)
     s->ncolors = little16(p + AT_MAP_LENGTH);
     s->palette = calloc(s->ncolors, sizeof *s->palette);
     if (!s->palette)
-        return fail(err, "no memory for the palette");
+        return fail_memory(err, "no memory for the palette");
     for (unsigned i = 0; i < s->ncolors && at + entry <= file.size; i++) {
         if (entry == 2)
             open_fives(s->palette[i], little16(p + at));
@@ -254,7 +254,7 @@ static int open_source(struct source *s, struct image *img, struct bytes file,
                                        .end = p + file.size,
                                        .pixel = s->pixel };
     s->row = malloc(row);
-    return s->row ? 0 : fail(err, "no memory for a row");
+    return s->row ? 0 : fail_memory(err, "no memory for a row");
 }
 
 static int read_pixels(struct image *img, struct bytes file,
@@ -323,7 +323,7 @@ static int put_rows(struct bytes *file, const struct image *img, bool packed,
     size_t most = packed ? tga_packed_most(img->width, img->nplanes) : row;
     if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
         free(plain);
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     }
     for (uint32_t y = img->height; y-- > 0;) {
         uint8_t *to = file->data + file->size;
@@ -350,7 +350,7 @@ static int encode(struct bytes *file, const struct image *img,
         meta_warn_lost(img->meta, codec_tga.holds.metadata, "TGA",
                        opts->warnings);
     if (!put_head(file, img, packed, own, opts->strip))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     return put_rows(file, img, packed, err);
 }
 

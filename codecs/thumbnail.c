@@ -23,7 +23,7 @@ int thumbnail_turn_pixels(uint8_t *pixels, size_t bytes, uint8_t *width,
     size_t size = bytes * w * h;
     uint8_t *from = malloc(size);
     if (!from)
-        return fail(err, "no memory for a thumbnail");
+        return fail_memory(err, "no memory for a thumbnail");
     memcpy(from, pixels, size);
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++) {
@@ -77,7 +77,7 @@ static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
         if (inner.turned == XFORM_NONE)
             status = 0; /* it lies as it should, byte for byte */
         else if (exif_set_thumbnail(exif, turned.data, turned.size))
-            fail(err, "no memory");
+            fail_memory(err, "no memory");
         else
             status = exif->size <= room ? 0 : fail(err, "it no longer fits");
     }
@@ -85,8 +85,8 @@ static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
     return status;
 }
 
-void exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
-                   const struct save_opts *opts)
+int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
 {
     bool exchanged = xform_transposes(img->turned);
     const unsigned tag = exif_thumbnail_orientation(exif->data, exif->size);
@@ -100,7 +100,9 @@ void exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
     if ((img->turned == XFORM_NONE && !own) ||
         !exif_has_thumbnail(exif->data, exif->size) ||
         turn_exif_file(exif, room, tag, img, opts, &why) == 0)
-        return;
+        return 0;
+    if (why.memory)
+        return fail_memory(err, "the EXIF thumbnail: %s", why.text);
     warn(opts->warnings,
          "the EXIF thumbnail cannot be turned, so it is not "
          "kept: %s",
@@ -108,4 +110,5 @@ void exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
     exif_drop_thumbnail(exif);
     if (exif->size > before) /* what was put between is of no use now */
         exif->size = before;
+    return 0;
 }

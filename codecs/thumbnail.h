@@ -8,9 +8,9 @@
  * exif_turn(), and its thumbnail turned so that it lies as img does. `exif`
  * grows to no more than `room` bytes; a thumbnail that cannot be turned, or no
  * longer fits, is dropped with a warning, since one that lies on its side is
- * worse than none. */
-void exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
-                   const struct save_opts *opts);
+ * worse than none. Fails only without memory. */
+int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
+                  const struct save_opts *opts, struct err *err);
 
 /* Makes `out`, which is empty, a JPEG file without its metadata, turned so that
  * it lies as img does. On failure it may hold a part. */

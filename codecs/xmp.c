@@ -191,5 +191,6 @@ int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
     if (done == REWRITTEN_NO_ROOM)
         warn(warnings, "there is no room in XMP for the size of what is left "
                        "of the picture");
-    return done == REWRITTEN_NO_MEMORY ? fail(err, "no memory for XMP") : 0;
+    return done == REWRITTEN_NO_MEMORY ? fail_memory(err, "no memory for XMP")
+                                       : 0;
 }

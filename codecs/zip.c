@@ -206,7 +206,7 @@ static int check_overlap(const struct zip *zip, struct err *err)
 {
     const struct zip_member **order =
         malloc((zip->count + !zip->count) * sizeof *order);
-    int status = order ? 0 : fail(err, "no memory for the archive");
+    int status = order ? 0 : fail_memory(err, "no memory for the archive");
     for (size_t i = 0; order && i < zip->count; i++)
         order[i] = &zip->member[i];
     if (order)
@@ -226,7 +226,7 @@ int zip_open(struct zip *zip, struct bytes file, struct err *err)
         return -1;
     zip->member = calloc((size_t)d.count + !d.count, sizeof *zip->member);
     if (!zip->member)
-        return fail(err, "no memory for the archive");
+        return fail_memory(err, "no memory for the archive");
     const uint8_t *at = file.data + d.at;
     for (size_t left = (size_t)d.size; zip->count < d.count; zip->count++) {
         size_t size = read_entry(&zip->member[zip->count], file.data, at, left,

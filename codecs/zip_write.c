@@ -38,7 +38,7 @@ static int append_bands(struct bytes *file, const struct deflating *d,
     for (size_t i = 0; i < d->count; i++)
         if (d->band[i].size == 0 ||
             !bytes_append(file, d->band[i].data, d->band[i].size))
-            return fail(err, "no memory for the file");
+            return fail_memory(err, "no memory for the file");
     return 0;
 }
 
@@ -51,7 +51,7 @@ static int append_deflated(struct bytes *file, struct bytes content,
     };
     d.band = calloc(d.count, sizeof *d.band);
     if (!d.band)
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     pool_run(pool, deflate_band, &d, d.count);
     int status = append_bands(file, &d, err);
     for (size_t i = 0; i < d.count; i++)
@@ -128,10 +128,10 @@ static int append_local(struct bytes *file, const struct zip_facts *s,
     if (!bytes_append(file, head, ZIP_LOCAL) ||
         !bytes_append(file, m->name, m->name_size) ||
         !bytes_append(file, extra, n))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     int more = append_extra(file, old, little16(m->local + 28));
     if (more < 0)
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     if (n + (size_t)more > UINT16_MAX)
         return fail(err, "member '%.*s': its extra fields are too long",
                     (int)m->name_size, (const char *)m->name);
@@ -154,14 +154,14 @@ static int append_entry(struct bytes *directory, const struct zip_facts *s,
     size_t begin = directory->size, n = make_extra_64(extra, s, false);
     if (!bytes_append(directory, old, (size_t)ZIP_ENTRY + name) ||
         !bytes_append(directory, extra, n))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     int more = append_extra(directory, old + ZIP_ENTRY + name, size);
     if (more >= 0 && n + (size_t)more > UINT16_MAX)
         return fail(err, "member '%.*s': its extra fields are too long",
                     (int)name, (const char *)s->from->name);
     if (more < 0 || !bytes_append(directory, old + ZIP_ENTRY + name + size,
                                   little16(old + 32)))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     uint8_t *p = directory->data + begin;
     put_little16(p + 6, n ? 45 : 20);
     put_little16(p + 8, flags_of(s));
@@ -185,7 +185,7 @@ int zip_copy(struct zip_writer *w, const struct zip_member *m, struct err *err)
     w->count++;
     return bytes_append(w->file, m->data.data, m->data.size)
                ? 0
-               : fail(err, "no memory for the file");
+               : fail_memory(err, "no memory for the file");
 }
 
 /* The sizes are known when the data are there: the header is made twice. */
@@ -210,7 +210,7 @@ int zip_replace(struct zip_writer *w, const struct zip_member *m,
     if (status == 0)
         status = append_entry(&w->directory, &s, err);
     if (status == 0 && !bytes_append(w->file, all.data, all.size))
-        status = fail(err, "no memory for the file");
+        status = fail_memory(err, "no memory for the file");
     w->count++;
     bytes_free(&data);
     return status;
@@ -235,7 +235,7 @@ static int append_end_64(struct zip_writer *w, uint64_t at, struct err *err)
     put_little32(locator + 16, 1);
     return bytes_append(w->file, end, sizeof end)
                ? 0
-               : fail(err, "no memory for the file");
+               : fail_memory(err, "no memory for the file");
 }
 
 int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
@@ -245,7 +245,7 @@ int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
     bool large = at >= UINT32_MAX || size >= UINT32_MAX || w->count >= 65535;
     unsigned count = w->count < 65535 ? (unsigned)w->count : 65535;
     if (!bytes_append(w->file, w->directory.data, w->directory.size))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     if (large && append_end_64(w, at, err))
         return -1;
     put_little32(end, zip_end_sign);
@@ -257,7 +257,7 @@ int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
     return bytes_append(w->file, end, sizeof end) &&
                    bytes_append(w->file, comment.data, comment.size)
                ? 0
-               : fail(err, "no memory for the file");
+               : fail_memory(err, "no memory for the file");
 }
 
 void zip_abandon(struct zip_writer *w)

@@ -52,7 +52,7 @@ static void write_side_by_side(const struct image *img, struct save_opts save,
 {
     struct warnings warnings = { 0 };
     struct bytes two = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     save.pool = two_threads();
     save.warnings = &warnings;
     require(codec_jpeg.encode(&two, img, &save, &err) == 0);
@@ -74,7 +74,7 @@ static void write_again(struct image *img, const struct load_opts *load,
     struct load_opts again = *load;
     struct image back = { 0 };
     struct bytes made = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     bool standard = img->cell != CELL_DCT || blocks_are_standard(img, NULL);
     if (codec_jpeg.encode(&made, img, &save, &err)) {
         require(!standard || strstr(err.text, "EXIF"));
@@ -122,7 +122,7 @@ static void side_by_side(struct bytes file, unsigned way)
                               .tolerant = way & 256,
                               .warnings = &warnings[0] };
     struct image one = { 0 }, two = { 0 };
-    struct err err[2] = { { "" }, { "" } };
+    struct err err[2] = { 0 };
     int status = codec_jpeg.decode(&one, file, &load, &err[0]);
     load.pool = two_threads();
     load.warnings = &warnings[1];
@@ -145,7 +145,7 @@ static void as_coded(struct bytes file, unsigned way)
                               .mem = mem_plain,
                               .warnings = &warnings };
     struct coded coded;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     enum xform t = (enum xform)(way % XFORM_COUNT);
     load.tolerant = way & 16;
     if (codec_jpeg.look(&coded, file, &load, &err))

@@ -81,7 +81,7 @@ static void turn_and_back(const struct codec *codec, struct bytes file,
                            mem_plain, 4096,      false };
     struct image img = { 0 };
     struct bytes turned = { 0 }, once = { 0 }, twice = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     load.mover = &mover;
     if (codec->turn(&turned, &img, file, XFORM_ROTATE_90, &load, &err)) {
         if (!*err.text || img.cells || img.meta)
@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < 2 * sizeof readers / sizeof *readers; i++) {
         const struct codec *codec = readers[i / 2];
         struct image img = { 0 };
-        struct err err = { "" };
+        struct err err = { .text = "" };
         load.tolerant = load.neutral = i % 2;
         if (!codec->probe(data, size))
             continue;

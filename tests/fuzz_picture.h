@@ -38,7 +38,7 @@ static inline void fuzz_encode(const struct codec *codec, struct image *img,
     struct load_opts again = *load;
     struct image back = { 0 };
     struct bytes made = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     save.orientation = way % 3 ? 1 : 0;
     save.strip = way % 5 == 0 ? STRIP_METADATA : STRIP_NOTHING;
     img->turned = (enum xform)(way % XFORM_COUNT);
@@ -69,7 +69,7 @@ static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
         struct bytes file = { .data = (uint8_t *)(uintptr_t)data,
                               .size = size };
         struct image img = { 0 };
-        struct err err = { "" };
+        struct err err = { .text = "" };
         if (codec->decode(&img, file, &load, &err)) {
             require(*err.text && !img.cells && !img.meta);
             continue;

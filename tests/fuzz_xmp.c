@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(packet, data, size);
     enum xform t = (enum xform)(size % XFORM_COUNT);
+    struct err err;
     unsigned was = xmp_orientation(packet, size);
     xmp_turn(packet, size, XFORM_NONE, 0);
     if (memcmp(packet, data, size) != 0)
@@ -22,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (xmp_orientation(packet, size) != (was ? 5 : 0))
         abort();
     memcpy(packet, data, size);
-    raw_profile_turn(packet, size, t, 5, 23, 11);
+    raw_profile_turn(packet, size, t, 5, 23, 11, &err);
     free(packet);
     return 0;
 }

@@ -49,7 +49,7 @@ static void check(enum cell cell, uint32_t width, uint32_t height,
     enum xform t = as_stored ? op : xform_then(xform_from_exif(tag), op);
     struct image src = { .cell = cell, .nplanes = 2 }, got, want;
     struct rows rows;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     src.width = width;
     src.height = height;
     got = src;
@@ -92,7 +92,7 @@ static void check_failure(void)
     struct image img = { .cell = CELL_U8, .nplanes = 1, .width = 3,
                          .height = 2 * BAND_ROWS };
     struct rows rows;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(rows_open(&rows, &img, &turner, mem_plain, &err) == 0, "%s", err.text);
     int first = rows_done(&rows, BAND_ROWS - 2, &err);
     int second = rows_done(&rows, BAND_ROWS - 1, &err);

@@ -18,7 +18,7 @@ static struct bytes encoded(const struct codec *codec, const struct image *img,
                             const struct save_opts *opts)
 {
     struct bytes file = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(codec->encode(&file, img, opts, &err) == 0, "%s: %s", codec->name,
           err.text);
     return file;
@@ -27,7 +27,7 @@ static struct bytes encoded(const struct codec *codec, const struct image *img,
 static bool passes(const struct codec *codec, struct bytes file,
                    const struct image *img, const struct save_opts *opts)
 {
-    struct err err = { "" };
+    struct err err = { .text = "" };
     bool passed = codec->check(file, img, opts, &err) == 0;
     CHECK(passed == !*err.text, "%s: '%s'", codec->name, err.text);
     return passed;
@@ -145,7 +145,7 @@ static void check_jpeg_bytes(const char *samples)
                               .form = FORM_CODED,
                               .warnings = &unheard };
     struct save_opts opts = { .suffix = "jpg", .warnings = &unheard };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     snprintf(name, sizeof name, "%s/f.jpg", samples);
     FILE *in = fopen(name, "rb");
     struct bytes was = { data, in ? fread(data, 1, sizeof data, in) : 0, 0 };
@@ -189,7 +189,7 @@ static void check_job(const char *samples)
     struct codec half = codec_png;
     struct options opts;
     struct result result;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     half.encode = encode_half;
     int fd = mkstemp(output);
     CHECK(fd >= 0 && write(fd, "before", 6) == 6, "%s", output);

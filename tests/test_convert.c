@@ -60,7 +60,7 @@ static void becomes(struct image img, const struct codec *to, struct ask ask,
                     unsigned nplanes, const double *want, const char *said)
 {
     struct warnings warnings;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     bool converted = false;
     img.turned = XFORM_ROTATE_90;
     img.orientation = 6;
@@ -93,7 +93,7 @@ static bool untouched(const struct image *img, const struct image *was)
 static void stays(struct image img, const struct codec *to, struct ask ask)
 {
     struct warnings warnings;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct image was = img;
     bool converted = true;
     int status = fit(&img, to, ask, &converted, &warnings, &err);
@@ -108,7 +108,7 @@ static void refused(struct image img, const struct codec *to, struct ask ask,
                     const char *words)
 {
     struct warnings warnings;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct image was = img;
     bool converted;
     int status = fit(&img, to, ask, &converted, &warnings, &err);

@@ -156,7 +156,7 @@ static void check_written(const struct given *kind, const struct decoded *from,
     struct image img = { 0 };
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(!codec_jpeg.decode(&img, made, &load, &err), "%s", err.text);
     int off = img.cells ? distance(&img, from, t) : 1000;
     CHECK(off <= 4, "%s, %s: off by %d", kind->name, xform_name(t), off);
@@ -172,7 +172,7 @@ static void check_kind(const struct given *kind, enum xform t)
     struct load_opts load = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct decoded own = decode_jpeg(file, JCS_UNKNOWN);
     CHECK(own.coding.space == kind->coding.space, "%s: space %d", kind->name,
           (int)own.coding.space);
@@ -200,7 +200,7 @@ static void check_neutral(const struct given *kind)
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     bool ycc = kind->color == COLOR_YCC;
     struct decoded own = decode_jpeg(file, ycc ? JCS_RGB : JCS_UNKNOWN);
     load.neutral = true;
@@ -271,7 +271,7 @@ static void test_foreign(void)
         struct warnings warnings = { 0 };
         struct load_opts load = small_load(&warnings);
         struct save_opts save = plain_save(&warnings);
-        struct err err = { "" };
+        struct err err = { .text = "" };
         const char *name = color_name(colors[i]);
         bool rgb = colors[i] == COLOR_RGB;
         CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s: %s", name,
@@ -296,7 +296,7 @@ static void test_quality(void)
     struct image img = make_picture(COLOR_RGB, 160, 120);
     struct warnings warnings = { 0 };
     struct save_opts save = plain_save(&warnings);
-    struct err err = { "" };
+    struct err err = { .text = "" };
     size_t last = 0;
     static const int qualities[] = { 1, 50, 89, 90, 100 };
     for (size_t i = 0; i < sizeof qualities / sizeof *qualities; i++) {
@@ -321,7 +321,7 @@ static void test_too_long(void)
     struct warnings warnings = { 0 };
     struct save_opts save = plain_save(&warnings);
     struct bytes made = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(codec_jpeg.encode(&made, &img, &save, &err), "65501 columns");
     CHECK(strstr(err.text, "too many"), "%s", err.text);
     image_free(&img);

@@ -97,7 +97,7 @@ static struct bytes turned_as(struct bytes file, enum xform t,
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
     struct bytes made = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(!codec_jpeg.decode(&img, file, load, &err), "%s", err.text);
     if (img.cells) {
         turn(&img, t);
@@ -123,7 +123,7 @@ static struct coded look(struct bytes file)
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct coded coded = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(!codec_jpeg.look(&coded, file, &load, &err), "%s", err.text);
     return coded;
 }
@@ -393,7 +393,7 @@ static void test_optimize(void)
     struct save_opts save = plain_save(&warnings);
     struct coding coding = coding_of(3, 0, WIDE, HIGH);
     struct bytes file = make_jpeg(&coding), made[2] = { { 0 }, { 0 } };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     load.form = FORM_CODED;
     for (int i = 0; i < 2; i++) {
         struct image img = { 0 };

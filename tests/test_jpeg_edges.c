@@ -130,7 +130,7 @@ static struct image read_for(struct bytes file, enum xform t)
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     load.form = FORM_PLANES;
     load.turn = t;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
@@ -145,7 +145,7 @@ static struct bytes write_with(const struct image *img, int quality)
     struct warnings warnings = { 0 };
     struct save_opts save = plain_save(&warnings);
     struct bytes made = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     save.quality = quality;
     CHECK(!codec_jpeg.encode(&made, img, &save, &err), "%s", err.text);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);

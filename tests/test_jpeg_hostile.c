@@ -31,7 +31,7 @@ static void check_encoded(const char *name, const struct image *img)
     struct save_opts save = plain_save(&warnings);
     struct bytes made = { 0 };
     struct image back = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     if (codec_jpeg.encode(&made, img, &save, &err) == 0)
         CHECK(!codec_jpeg.decode(&back, made, &load, &err) &&
                   back.width == img->width && back.height == img->height,
@@ -51,7 +51,7 @@ static bool check_form(const char *name, struct bytes file, bool maybe_sound,
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     load.form = form;
     int status = codec_jpeg.decode(&img, file, &load, &err);
     CHECK(maybe_sound || status, "%s: it is accepted", name);
@@ -86,7 +86,7 @@ static void refuses_in(const char *name, struct bytes file, const char *words,
     struct load_opts load = small_load(&warnings);
     for (int i = 0; i < 2 * forms; i++) {
         struct image img = { 0 };
-        struct err err = { "" };
+        struct err err = { .text = "" };
         load.tolerant = i % 2;
         load.form = (enum form)(i / 2);
         CHECK(codec_jpeg.decode(&img, file, &load, &err), "%s: accepted", name);
@@ -219,7 +219,7 @@ static void test_rest(void)
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     load.tolerant = true;
     load.mem.alloc = dirty_alloc;
     file.size = file.size * 3 / 4;
@@ -279,7 +279,7 @@ static void test_scans(void)
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct bytes file = make_scans(200);
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
     image_free(&img);
@@ -370,7 +370,7 @@ static void check_limits(enum form form, uint64_t need)
             struct warnings warnings = { 0 };
             struct load_opts load = small_load(&warnings);
             struct image img = { 0 };
-            struct err err = { "" };
+            struct err err = { .text = "" };
             load.form = form;
             load.limits = (struct limits){ .pixels = limits[i].pixels,
                               .bytes = limits[i].bytes };
@@ -407,7 +407,7 @@ static void test_claims(void)
         struct warnings warnings = { 0 };
         struct load_opts load = small_load(&warnings);
         struct image img = { 0 };
-        struct err err = { "" };
+        struct err err = { .text = "" };
         memcpy(file.data + find_frame(file, k == 3) + 3, "\xff\xdc\xff\xdc", 4);
         refuses("65500 x 65500", file, "--max-pixels");
         load.limits = (struct limits){ .pixels = UINT64_MAX,

@@ -85,7 +85,7 @@ static void test_taken(void)
     struct bytes exif = { 0 }, xmp = { 0 };
     struct warnings warnings = { 0 };
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     size_t at = 0;
     add_exif(&exif, says, (struct bytes){ 0 });
     add_xmp(&xmp, says);
@@ -130,7 +130,7 @@ static void test_cut_profile(void)
         struct bytes file = make_jpeg(&picture);
         struct warnings warnings = { 0 };
         struct image img = { 0 };
-        struct err err = { "" };
+        struct err err = { .text = "" };
         size_t at = 0;
         add_profile(&file, &at, icc, 1);
         CHECK(load(&img, &file, tolerant, &warnings, &err) == 0, "%s",
@@ -159,7 +159,7 @@ static void test_densities(void)
         struct bytes file = make_jpeg(&picture);
         struct warnings warnings = { 0 };
         struct image img = { 0 };
-        struct err err = { "" };
+        struct err err = { .text = "" };
         uint8_t data[14] = "JFIF\0\1\2";
         size_t at = 0;
         memcpy(data + 7, given[i].jfif, 5);
@@ -183,7 +183,7 @@ static struct image make_foreign(void)
     struct bytes file = make_jpeg(&picture);
     struct warnings warnings = { 0 };
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     if (load(&img, &file, false, &warnings, &err))
         abort();
     img.meta->codec = &codec_png;
@@ -219,7 +219,7 @@ static void check_written(enum strip strip)
     struct warnings warnings = { 0 };
     struct save_opts save = plain_save(&warnings);
     struct segments list;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     bool all = strip == STRIP_NOTHING;
     m->icc = make_profile(100000);
     add_exif(&m->exif, says, (struct bytes){ 0 });
@@ -285,7 +285,7 @@ static void test_too_long(void)
             struct warnings warnings = { 0 };
             struct save_opts save = plain_save(&warnings);
             struct segments list;
-            struct err err = { "" };
+            struct err err = { .text = "" };
             *all[i] = make_profile(blocks[i].most + more);
             CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
             CHECK(is_warned(&warnings, blocks[i].words) == !!more,
@@ -319,7 +319,7 @@ static void test_odd_densities(void)
         struct warnings warnings = { 0 };
         struct save_opts save = plain_save(&warnings);
         struct segments list;
-        struct err err = { "" };
+        struct err err = { .text = "" };
         img.meta->density = given[i].d;
         CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
         CHECK(read_segments(&list, made), "no JPEG");
@@ -340,7 +340,7 @@ static void pass(struct image *img, const struct codec *to, enum xform t)
     struct warnings warnings = { 0 };
     struct load_opts opts = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
-    struct err err = { "" };
+    struct err err = { .text = "" };
     turn_image(img, t);
     save.orientation = 1;
     opts.neutral = true;

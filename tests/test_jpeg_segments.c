@@ -307,7 +307,7 @@ static void check_given(enum xform t, unsigned orientation, enum strip strip)
     struct load_opts load = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     save.orientation = orientation;
     save.strip = strip;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);

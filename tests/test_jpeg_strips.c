@@ -22,7 +22,7 @@ static struct image read_as(struct bytes file, enum form form,
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     load.form = form;
     load.pool = pool;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
@@ -35,7 +35,7 @@ static struct bytes write_with(const struct image *img, struct save_opts save,
 {
     struct warnings warnings = { 0 };
     struct bytes made = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     save.suffix = "";
     save.pool = pool;
     save.warnings = &warnings;

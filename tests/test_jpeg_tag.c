@@ -33,7 +33,7 @@ static struct bytes write_as(struct bytes file, struct load_opts load,
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
     struct bytes made = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     load.form = FORM_CODED;
     save.orientation = orientation;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);

@@ -99,7 +99,7 @@ static const struct {
 static void test_good(void)
 {
     struct json_text json = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         const char *text = good[i].text;
         int status = json_read(&json, text, strlen(text), &err);
@@ -119,7 +119,7 @@ static void test_bad(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *text = bad[i].text;
         char at[40];
-        struct err err = { "" };
+        struct err err = { .text = "" };
         int status = json_read(&json, text, strlen(text), &err);
         snprintf(at, sizeof at, bad[i].at ? " at byte %u" : ", after %u bytes",
                  bad[i].at ? bad[i].at : (unsigned)strlen(text));
@@ -163,7 +163,7 @@ static char *repeat(const char *before, const char *text, size_t count,
 static void limit(char *text, const char *why)
 {
     struct json_text json = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     int status = json_read(&json, text, strlen(text), &err);
     if (why)
         CHECK(status == -1 && strstr(err.text, why), "%s", err.text);
@@ -275,7 +275,7 @@ static void test_round_trip(void)
         char name[41], key[41], *text = NULL;
         uint64_t number = test_random(&state) >> i % 64, n = 0;
         size_t size = 0;
-        struct err err = { "" };
+        struct err err = { .text = "" };
         random_bytes(name, (unsigned)(test_random(&state) >> 32) % 41, &state);
         random_bytes(key, (unsigned)(test_random(&state) >> 32) % 40, &state);
         strcat(key, "!"); /* not the other one */

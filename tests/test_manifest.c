@@ -61,7 +61,7 @@ static void append(const char *text)
 static void note(const struct record *record)
 {
     struct manifest *manifest;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(manifest_open(&manifest, LOG, &err) == 0, "%s", err.text);
     CHECK(manifest_note(manifest, record, true, &err) == 0, "%s", err.text);
     CHECK(manifest_close(manifest, &err) == 0, "%s", err.text);
@@ -70,7 +70,7 @@ static void note(const struct record *record)
 static enum verdict says(const struct record *job)
 {
     struct history *history = NULL;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     int status = history_read(&history, LOG, true, &err);
     CHECK(status == 0, "%s", err.text);
     if (status)
@@ -508,7 +508,7 @@ static void test_threads(void)
 {
     struct ledger ledger = { 0 };
     struct manifest *manifest;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     pthread_t thread[THREADS];
     unlink(LOG);
     must(manifest_open(&manifest, LOG, &err) == 0, LOG);
@@ -527,7 +527,7 @@ static void test_full(void)
 {
     struct rlimit limit = { 300, RLIM_INFINITY };
     struct manifest *manifest;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     unlink(LOG);
     put_file("a.ppm", "NEW", then);
     struct record job = job_of("a.ppm", "a.ppm");
@@ -580,7 +580,7 @@ static void test_no_manifest(void)
 #undef FILE_OF
     };
     struct manifest *manifest;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         size_t size;
         FILE *file = fopen(LOG, "wb");

@@ -98,7 +98,7 @@ static void check_kind(const struct shape *s, unsigned filter, enum xform t)
     struct load_opts load = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(codec_png.decode(&img, file, &load, &err) == 0, "%s, filter %u: %s",
           named(s), filter, err.text);
     if (img.cells) {
@@ -151,7 +151,7 @@ static void test_short_palette(void)
     struct load_opts load = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     add_head(&file, &s);
     add_palette(&file, 3);
     add_pixels(&file, &s, 1, SIZE_MAX);
@@ -208,7 +208,7 @@ static void check_cuts(const struct shape *s)
         struct warnings warnings = { 0 };
         struct load_opts load = small_load(&warnings);
         struct image img = { 0 };
-        struct err err = { "" };
+        struct err err = { .text = "" };
         /* Of exactly its size, so that no more than it can be read. */
         uint8_t *data = malloc(size + !size);
         must(data);
@@ -257,7 +257,7 @@ static void test_rows_before(void)
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     add_head(&file, &s);
     add_rows(&raw, &s, 2);
     size_t begin = file.size;
@@ -290,7 +290,7 @@ static void test_bytes_after(void)
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     must(bytes_append(&file, "more", 4));
     CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
     CHECK(is_warned(&warnings, "4 bytes after the end"), "of what is lost");

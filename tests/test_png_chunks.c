@@ -318,7 +318,7 @@ static void check_given(struct given given)
     struct load_opts load = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     save.orientation = given.orientation;
     save.strip = given.strip;
     CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
@@ -359,7 +359,7 @@ static void check_alpha(const struct shape *s, const void *alpha, size_t size,
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
     struct chunks list = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     add_head(&file, s);
     if (s->type == PALETTE)
         add_palette(&file, 1u << s->depth);
@@ -430,7 +430,7 @@ static void test_thumbnail(void)
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
     struct chunks list = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     add_head(&file, &shape);
     add_exif(&exif, before, thumbnail);
     add_chunk(&file, "eXIf", exif.data, exif.size);

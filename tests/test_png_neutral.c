@@ -68,7 +68,7 @@ static int load(struct image *img, struct bytes *file, bool tolerant,
                 struct warnings *warnings)
 {
     struct load_opts opts = small_load(warnings);
-    struct err err = { "" };
+    struct err err = { .text = "" };
     opts.neutral = true;
     opts.tolerant = tolerant;
     int status = codec_png.decode(img, *file, &opts, &err);
@@ -194,7 +194,7 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
     struct warnings warnings = { 0 };
     struct image img = { 0 };
     struct chunks a, b;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct load_opts opts = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
     add_worded(&file, deflated[i].name, deflated[i].keyword, deflated[i].lead,
@@ -281,7 +281,7 @@ static void test_written(void)
     struct warnings warnings = { 0 };
     struct save_opts save = plain_save(&warnings);
     struct chunks list = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct says s = { 7, 13, 9 };
     make_foreign(&img);
     struct meta *m = img.meta;
@@ -350,7 +350,7 @@ static void test_densities(void)
         struct warnings warnings = { 0 };
         struct save_opts save = plain_save(&warnings);
         struct chunks list = { 0 };
-        struct err err = { "" };
+        struct err err = { .text = "" };
         make_foreign(&img);
         img.meta->density = given[i].d;
         CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);

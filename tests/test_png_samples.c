@@ -333,7 +333,7 @@ static struct bytes write_file(const struct image *img, const struct shape *s,
                                int level, struct pool *pool)
 {
     struct bytes file = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     add_head(&file, s);
     if (s->type == PALETTE)
         add_palette(&file, 1u << s->depth);

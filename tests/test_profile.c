@@ -15,6 +15,8 @@
     "3C6120746966663A4F7269656E746174696F6E3D223%c222F3E" /* <a tiff:... */
 #define SIGN "687474703a2f2f6e732e61646f62652e636f6d2f7861702f312e302f00"
 
+static struct err err;
+
 static uint8_t *own(const char *text, size_t size)
 {
     uint8_t *copy = malloc(size + !size);
@@ -29,7 +31,7 @@ static void check_turn(const char *before, unsigned orientation,
 {
     size_t size = strlen(before);
     uint8_t *text = own(before, size);
-    raw_profile_turn(text, size, XFORM_NONE, orientation, 23, 11);
+    raw_profile_turn(text, size, XFORM_NONE, orientation, 23, 11, &err);
     CHECK(size == strlen(after) && !memcmp(text, after, size),
           "%.*s\nis not\n%s", (int)size, (const char *)text, after);
     free(text);
@@ -76,7 +78,7 @@ static void test_letters(void)
         uint8_t *text = own(after, size);
         char *value = strstr(after, "00010000000000000\n0");
         memcpy(value, i ? "00F9" : "00f9", 4);
-        raw_profile_turn(text, size, XFORM_MIRROR_X, 0, 251, 11);
+        raw_profile_turn(text, size, XFORM_MIRROR_X, 0, 251, 11, &err);
         CHECK(!memcmp(text, after, size), "%.*s\nis not\n%s", (int)size,
               (const char *)text, after);
         free(text);
@@ -113,7 +115,7 @@ static void test_damaged(void)
     char all[] = "\nAPP1\n      32\n" EXIF BLOCK "\n";
     for (size_t size = 0; size < sizeof all - 2; size++) {
         uint8_t *text = own(all, size);
-        raw_profile_turn(text, size, XFORM_ROTATE_90, 1, 23, 11);
+        raw_profile_turn(text, size, XFORM_ROTATE_90, 1, 23, 11, &err);
         CHECK(!memcmp(text, all, size), "cut to %zu", size);
         free(text);
     }
@@ -121,7 +123,8 @@ static void test_damaged(void)
         for (unsigned byte = 0; byte < 256; byte++) {
             uint8_t *text = own(all, sizeof all - 1);
             text[i] = (uint8_t)byte;
-            raw_profile_turn(text, sizeof all - 1, XFORM_ROTATE_90, 1, 23, 11);
+            raw_profile_turn(text, sizeof all - 1, XFORM_ROTATE_90, 1, 23, 11,
+                             &err);
             free(text);
         }
 }

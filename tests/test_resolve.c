@@ -54,7 +54,7 @@ static void build(void)
 static const char *content(struct root *root, const char *name)
 {
     static char text[64];
-    struct err err = { "" };
+    struct err err = { .text = "" };
     int fd = resolve_open(root, name, O_RDONLY, &err);
     *text = '\0';
     if (fd < 0) {
@@ -109,7 +109,7 @@ static const struct opened {
 static void test_open(bool stepwise)
 {
     struct root root;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
     root.stepwise = stepwise;
     for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
@@ -128,7 +128,7 @@ static void test_open(bool stepwise)
 static void test_prefix(bool stepwise)
 {
     struct root root;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(root_open(&root, "top/a", true, &err) == 0, "%s", err.text);
     root.stepwise = stepwise;
     CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "prefix");
@@ -142,7 +142,7 @@ static void test_prefix(bool stepwise)
 static void test_stat(bool stepwise)
 {
     struct root root;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct stat st;
     CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
     root.stepwise = stepwise;
@@ -178,7 +178,7 @@ static void check_found(struct root *root, const struct found *f,
 {
     struct location place;
     struct stat one, two;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(resolve_file(root, name, false, &place, &err) == 0, "%s: %s", name,
           err.text);
     CHECK(strcmp(place.base, f->base) == 0, "%s: %s", name, place.base);
@@ -192,7 +192,7 @@ static void check_found(struct root *root, const struct found *f,
 static void test_file(bool stepwise)
 {
     struct root root;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct location place;
     char whole[64];
     CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
@@ -220,7 +220,7 @@ static void test_file(bool stepwise)
 static void test_make(bool stepwise)
 {
     struct root root;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct location place;
     struct stat st;
     CHECK(root_open(&root, "fresh/root", true, &err) == 0, "%s", err.text);
@@ -248,7 +248,7 @@ static void test_make(bool stepwise)
 static void test_swap(bool stepwise)
 {
     struct root root;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct location place;
     CHECK(root_open(&root, "top", true, &err) == 0, "%s", err.text);
     root.stepwise = stepwise;
@@ -270,7 +270,7 @@ static void test_swap(bool stepwise)
 static void test_magic(bool stepwise)
 {
     struct root root;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct location place;
     char name[64];
     int ends[2], fd = open("top/file", O_RDONLY);

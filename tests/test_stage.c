@@ -94,7 +94,7 @@ static void check_op(const struct backend *backend, struct lane *lane,
                      const struct op *op, struct shape shape,
                      const struct image *src, const uint8_t *kept)
 {
-    struct err err = { "" };
+    struct err err = { .text = "" };
     enum xform t;
     bool known = xform_parse(op->name, &t);
     struct shape turned = shape;
@@ -194,7 +194,7 @@ static void test_large(const struct backend *backend, struct lane *lane)
  * that image_like() gives. Four quarter turns are nothing. */
 static void test_program(const struct backend *backend, struct lane *lane)
 {
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct mem mem = backend->memory(lane);
     struct image img[5] = { { .cell = CELL_U16, .nplanes = 3 } };
     uint64_t seed = 5;
@@ -222,7 +222,7 @@ static void test_devices(const struct backend *backend)
 {
     static const int wrong[] = { -1, 1000 };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct err err = { "" };
+        struct err err = { .text = "" };
         struct lane *lane = NULL;
         struct lane_opts opts = { .device = &wrong[i], .ndevices = 1 };
         CHECK(backend->open(&lane, &opts, &err) == -1 && err.text[0],
@@ -265,7 +265,7 @@ static void test_lanes(const struct backend *backend)
 {
     struct worker workers[2] = { { .backend = backend },
                                  { .backend = backend } };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     for (int i = 0; i < 2; i++) {
         if (backend->open(&workers[i].lane, &first, &err) ||
             pthread_create(&workers[i].thread, NULL, work, &workers[i])) {
@@ -292,7 +292,7 @@ static void test_loads(const struct backend *backend, unsigned ndevices,
     };
     struct lane_opts opts = { .ndevices = ndevices, .vram = vram };
     struct lane *lane = NULL;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     CHECK(backend->open(&lane, &opts, &err) == 0, "%s", err.text);
     for (size_t i = 0; lane && i < sizeof shapes / sizeof *shapes; i++)
         check_shape(backend, lane, shapes[i]);
@@ -305,7 +305,7 @@ static void test_loads(const struct backend *backend, unsigned ndevices,
 static void test_tiles(const struct cpu_tiles *tiles, unsigned threads,
                        size_t stream_from)
 {
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct lane *lane = NULL;
     char name[80];
     struct backend backend = backend_cpu;
@@ -346,7 +346,7 @@ static void test_all_tiles(void)
 
 static void test_backend(const char *name)
 {
-    struct err err = { "" };
+    struct err err = { .text = "" };
     struct lane *lane = NULL;
     const struct backend *backend = backend_choose(name, &err);
     if (!backend) {
@@ -380,7 +380,7 @@ static void test_choice(void)
 {
     static const char *const wrong[] = { "", "gpu", "CPU", "cpu " };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct err err = { "" };
+        struct err err = { .text = "" };
         CHECK(!backend_choose(wrong[i], &err) && err.text[0], "\"%s\"",
               wrong[i]);
     }

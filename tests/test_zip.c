@@ -248,7 +248,7 @@ static bool is_sound(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size + !size);
     struct zip zip;
-    struct err err = { "" };
+    struct err err = { .text = "" };
     memcpy(copy, data, size);
     int status = zip_open(&zip, (struct bytes){ copy, size, 0 }, &err);
     for (size_t i = 0; i < zip.count && status == 0; i++) {

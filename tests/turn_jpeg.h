@@ -14,7 +14,7 @@ static inline struct bytes turn_jpeg(struct bytes file, enum xform t,
     struct load_opts load = small_load(warnings);
     struct save_opts save = plain_save(warnings);
     struct image img = { 0 };
-    struct err err = { "" };
+    struct err err = { .text = "" };
     save.orientation = 1;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
     if (!img.cells)
