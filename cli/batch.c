@@ -238,7 +238,7 @@ static void tell(void *context, void *argument)
     const struct err *err = task->status ? &task->err : NULL;
     if (task->dropped)
         return;
-    progress_count(&batch->progress, &task->result, err != NULL);
+    progress_count(&batch->progress, &task->job, &task->result, err != NULL);
     if (!report_is_due(&task->job, &task->result, err))
         return;
     progress_clear(&batch->progress);
@@ -341,6 +341,16 @@ static int open_records(struct batch *batch, struct err *err)
     return 0;
 }
 
+static void show_task(struct task *task)
+{
+    bool known = false;
+    task->job.regular = true; /* nothing waits for a pipe */
+    int status = job_choose_format(&task->job, &task->err);
+    if (status == 0)
+        status = job_foresee(&task->job, &task->result, &known, &task->err);
+    report_plan(&task->job, &task->result, known, status ? &task->err : NULL);
+}
+
 /* Prints what would be done. */
 static void show_plan(struct batch *batch)
 {
@@ -355,7 +365,7 @@ static void show_plan(struct batch *batch)
         if (done_before(batch, &task, &done)) {
             report_error(task.item.input, task.err.text);
         } else if (!done && !job_is_skipped(&task.job)) {
-            report_plan(&task.job);
+            show_task(&task);
             planned++;
         }
     }

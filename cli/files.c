@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,6 +43,7 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
         return fail(err, "no memory for the file");
     while (file->size < HEAD && read_some(fd, file, &status, err))
         continue;
+    size_t most = opts->head ? opts->head : SIZE_MAX;
     if (status == 0 && file->size)
         status = opts->check(*file, err);
     if (status)
@@ -49,7 +51,7 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
     /* One more byte than there is, so that the end is seen without growing. */
     size_t room = STEP, size = (size_t)st->st_size + 1;
     if (S_ISREG(st->st_mode) && st->st_size >= 0 && size > file->size &&
-        size <= opts->limit)
+        size <= opts->limit && size <= most)
         room = size - file->size;
     do {
         if (file->size > opts->limit)
@@ -57,7 +59,7 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
         if (file->size == file->capacity && !bytes_reserve(file, room))
             return fail(err, "no memory for the file");
         room = STEP;
-    } while (read_some(fd, file, &status, err));
+    } while (file->size < most && read_some(fd, file, &status, err));
     return status;
 }
 

@@ -14,6 +14,7 @@
 struct read_opts {
     struct root *root; /* the name is confined to it, unless it is NULL */
     uint64_t limit;    /* the most bytes */
+    size_t head;       /* read so many or a few more; 0: all */
     bool acl;          /* read its access control list, too */
     bool regular;      /* refuse all but regular files: others may keep us
                           waiting for ever */

@@ -71,7 +71,7 @@ static int check_picture(struct bytes head, struct err *err)
 }
 
 static int read_input(const char *name, struct root *root,
-                      const struct options *opts, bool regular,
+                      const struct options *opts, bool regular, size_t head,
                       struct bytes *input, struct access *source,
                       struct result *result, struct err *err)
 {
@@ -80,6 +80,7 @@ static int read_input(const char *name, struct root *root,
         .limit = opts->limits.bytes,
         .acl = opts->preserve,
         .regular = regular,
+        .head = head,
         .check = check_picture,
     };
     if (file_read(name, &read, input, source, err))
@@ -110,15 +111,21 @@ static void keep_misnamed(struct work *w)
     result->to = result->from;
 }
 
-static int stage_read(struct work *w, struct err *err)
+/* `head`: as in struct read_opts. */
+static int read_head(struct work *w, size_t head, struct err *err)
 {
     struct result *result = w->result;
     if (read_input(w->job->input, w->job->input_root, w->opts, w->job->regular,
-                   &w->input, &w->source, result, err))
+                   head, &w->input, &w->source, result, err))
         return -1;
     result->to = w->job->format ? w->job->format : result->from;
     keep_misnamed(w);
     return 0;
+}
+
+static int stage_read(struct work *w, struct err *err)
+{
+    return read_head(w, 0, err);
 }
 
 static struct load_opts load_opts(const struct options *opts, struct mem mem,
@@ -218,6 +225,33 @@ static int choose_edge(struct work *w, const struct coded *coded,
         break;
     }
     w->form = FORM_PLANES;
+    if (options_given(w->opts, "edge")) /* it is meant */
+        return 0;
+    warn(&w->result->warnings,
+         "%u x %u pixels are not whole blocks of %u x %u: encoded anew, with "
+         "loss; --lossless refuses, --edge trim or tag turns without loss",
+         coded->width, coded->height, grain->x, grain->y);
+    w->result->anew = w->result->warnings.count;
+    return 0;
+}
+
+/* What --lossless has to say of a format that another one becomes, or that is
+ * made of other samples. */
+static int check_lossless(const struct work *w, struct err *err)
+{
+    const struct codec *to = w->result->to;
+    if (!w->opts->lossless || w->own)
+        return 0;
+    if (to->lossy)
+        return fail(err,
+                    "encoding samples as %s loses some of them, which "
+                    "--lossless refuses; PNG keeps them",
+                    to->title);
+    if (to->rounds && to != w->result->from)
+        return fail(err,
+                    "%s rounds samples, which --lossless refuses; NPY and "
+                    "PFM keep them",
+                    to->title);
     return 0;
 }
 
@@ -230,6 +264,8 @@ static int choose_form(struct work *w, struct err *err)
     struct load_opts load = load_opts(opts, mem_plain, false, NULL, result);
     struct coded coded;
     result->how = result->to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
+    if (check_lossless(w, err))
+        return -1;
     if (!w->own || !result->from->look)
         return 0;
     load.warnings = &unheard;
@@ -413,11 +449,17 @@ static int stage_turn(struct work *w, struct err *err)
     if (nothing_to_do(w)) {
         result->how = HOW_UNCHANGED;
         result->warnings.count = 0; /* what would be lost is not */
+        result->anew = 0;
         w->output = w->input;
         w->input = (struct bytes){ 0 };
         return 0;
     }
     bytes_free(&w->input);
+    if (opts->lossless && opts->depth && image_bits(&w->img) > opts->depth)
+        return fail(err,
+                    "--depth leaves %u of %u bits, which --lossless "
+                    "refuses",
+                    opts->depth, image_bits(&w->img));
     if (w->form == FORM_SAMPLES &&
         convert_to_fit(&w->img, result->to, &convert, &converted, err))
         return -1;
@@ -622,6 +664,38 @@ int job_run(const struct job *job, struct result *result, struct err *err)
     return status;
 }
 
+/* The codec is asked as far as it can tell from a head. */
+static int foresee(struct work *w, size_t head, bool *known, struct err *err)
+{
+    struct result *result = w->result;
+    *result = (struct result){ 0 };
+    w->form = FORM_SAMPLES;
+    w->tag = 0;
+    if (read_head(w, head, err))
+        return -1;
+    w->own = result->to == result->from && !w->opts->depth;
+    *known = w->own && result->from->look;
+    return choose_form(w, err);
+}
+
+int job_foresee(const struct job *job, struct result *result, bool *known,
+                struct err *err)
+{
+    static const size_t heads[] = { 1 << 16, 1 << 20, 0 };
+    struct work w = { .job = job, .opts = job->opts, .result = result };
+    int status = -1;
+    for (size_t i = 0; status && i < sizeof heads / sizeof *heads; i++) {
+        bool whole = heads[i] == 0;
+        status = foresee(&w, heads[i], known, err);
+        whole = whole || w.input.size < heads[i];
+        access_free(&w.source);
+        bytes_free(&w.input);
+        if (whole)
+            break;
+    }
+    return status;
+}
+
 int job_look(const char *input, const struct options *opts, struct image *img,
              struct result *result, struct err *err)
 {
@@ -631,8 +705,8 @@ int job_look(const char *input, const struct options *opts, struct image *img,
     /* There is no limit to what can be described: it takes no memory. */
     load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
     load.head_only = true;
-    int status = read_input(input, NULL, opts, false, &file, &access, result,
-                            err);
+    int status = read_input(input, NULL, opts, false, 0, &file, &access,
+                            result, err);
     if (status == 0)
         status = result->from->decode(img, file, &load, err);
     access_free(&access);

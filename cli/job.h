@@ -76,6 +76,8 @@ struct result {
     double waited;   /* seconds that are no stage's: for memory */
     enum stage last; /* the stage that was done last, or failed */
     struct warnings warnings;
+    unsigned anew; /* which warning, from 1, says that a JPEG is encoded anew
+                      since it cannot be turned without loss; 0: none */
 };
 
 /* Chooses the format by the options, else by the name of the output. A name
@@ -93,6 +95,12 @@ int job_check_output(const struct job *job, struct err *err);
 
 /* Whether the options have it left out, by what stands there now. */
 enum skipped job_is_skipped(const struct job *job);
+
+/* Tells by the head of the input, without decoding it, how the job would be
+ * done: result->how, and result->to, `anew` and the warnings. Returns -1, with
+ * the reason, if it is known to fail. *known is whether `how` can be told. */
+int job_foresee(const struct job *job, struct result *result, bool *known,
+                struct err *err);
 
 /* Does the job. On failure nothing was written, and `result` says how far it
  * came. */

@@ -321,6 +321,8 @@ static const struct row {
       "drop metadata; with =all the color profile too" },
     { 0, "edge", "WAY", ABOUT_SHAPE, SET(set_edge),
       "of a JPEG's odd sizes: reencode, trim, tag, fail" },
+    { 0, "lossless", NULL, ABOUT_SHAPE, FLAG(lossless),
+      "fail rather than lose samples; as --edge fail" },
     { 0, "quality", "N", ABOUT_SHAPE, SET(set_quality),
       "encode a JPEG anew, 1 to 100" },
     { 0, "optimize", NULL, ABOUT_SHAPE, FLAG(optimize),
@@ -341,8 +343,7 @@ static const struct row {
       "write all INPUTs below DIR" },
     { 'o', "output", "NAME", ABOUT_LIST, SET(set_output),
       "to {dir} {stem} {ext} {op} {n}, put together" },
-    { 'i', "in-place", NULL, ABOUT_LIST, FLAG(in_place),
-      "replace each INPUT" },
+    { 'i', "in-place", NULL, ABOUT_LIST, FLAG(in_place), "replace each INPUT" },
     { 0, "backup", "SUFFIX", ABOUT_LIST, SET(set_backup),
       "and keep the old one, with this behind its name" },
     { 'r', "recursive", NULL, ABOUT_LIST, FLAG(recursive),
@@ -689,6 +690,25 @@ static bool is_batch(const struct options *opts)
            opts->resume || opts->shards || opts->backup;
 }
 
+/* It says by itself what --edge says, and not another thing. */
+static int check_lossless(struct options *opts, struct err *err)
+{
+    static const char *const names[] = { "quality", "background" };
+    if (!opts->lossless)
+        return 0;
+    if (options_given(opts, "edge") && opts->edge != EDGE_FAIL)
+        return fail(err, "--lossless means --edge fail; leave out one of "
+                         "--lossless and --edge");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (options_given(opts, names[i]))
+            return fail(err,
+                        "--%s loses samples, which --lossless refuses; "
+                        "leave out one of them",
+                        names[i]);
+    opts->edge = EDGE_FAIL;
+    return 0;
+}
+
 static int check_serve(struct options *opts, const char *const *word,
                        struct err *err)
 {
@@ -702,7 +722,7 @@ static int check_serve(struct options *opts, const char *const *word,
         return fail(err, "the jobs of serve name their files themselves; no "
                          "option of batches but --null can be given");
     opts->nul = nul;
-    return 0;
+    return check_lossless(opts, err);
 }
 
 static int check_batch(struct options *opts, struct err *err)
@@ -740,7 +760,7 @@ static int check_batch(struct options *opts, struct err *err)
 
 static int check_turn(struct options *opts, const char *op, struct err *err)
 {
-    if (parse_op(opts, op, err))
+    if (parse_op(opts, op, err) || check_lossless(opts, err))
         return -1;
     if (opts->edge == EDGE_TAG && opts->ignore_orientation)
         return fail(err, "--edge tag sets the orientation that "

@@ -40,6 +40,7 @@ struct options {
     bool optimize;
     bool no_restart;
     enum edge edge;
+    bool lossless;              /* and then `edge` is EDGE_FAIL */
     unsigned depth;             /* 0: as it is */
     enum layout layout;
     bool background;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/clock.h"
+#include "cli/report.h"
 
 static const double redraw = 0.1; /* seconds */
 
@@ -23,8 +24,29 @@ void progress_begin(struct progress *progress, size_t all,
     };
 }
 
-void progress_count(struct progress *progress, const struct result *result,
-                    bool failed)
+/* A name that there is no memory for is missing in a list; it is counted. */
+static void keep_name(struct progress *progress, const char *name)
+{
+    if (progress->anew_names == progress->anew_room) {
+        size_t room = progress->anew_room ? 2 * progress->anew_room : 64;
+        const char **names = realloc(progress->anew_name, room * sizeof *names);
+        if (!names)
+            return;
+        progress->anew_name = names;
+        progress->anew_room = room;
+    }
+    progress->anew_name[progress->anew_names++] = name;
+}
+
+static void count_anew(struct progress *progress, const struct job *job)
+{
+    progress->anew++;
+    if (job->opts->verbose && !job->opts->quiet)
+        keep_name(progress, job->input);
+}
+
+void progress_count(struct progress *progress, const struct job *job,
+                    const struct result *result, bool failed)
 {
     for (int i = 0; i < STAGES; i++)
         progress->seconds[i] += result->seconds[i];
@@ -35,7 +57,10 @@ void progress_count(struct progress *progress, const struct result *result,
         progress->skipped++;
     } else {
         progress->done++;
-        progress->how[result->how]++;
+        if (result->anew)
+            count_anew(progress, job);
+        else
+            progress->how[result->how]++;
         progress->bytes_in += result->bytes_in;
         progress->bytes_out += result->bytes_out;
     }
@@ -114,10 +139,22 @@ static void put_count(size_t n, const char *name)
         fprintf(stderr, ", %zu %s", n, name);
 }
 
+static void list_anew(struct progress *progress)
+{
+    for (size_t i = 0; i < progress->anew_names; i++)
+        report_error(progress->anew_name[i], "re-encoded with loss");
+    if (progress->anew_names < progress->anew && progress->anew_names)
+        fprintf(stderr, "gimgxf: and %zu more\n",
+                progress->anew - progress->anew_names);
+    free(progress->anew_name);
+    progress->anew_name = NULL;
+}
+
 void progress_summary(struct progress *progress, bool ended)
 {
     char in[16], out[16];
     progress_clear(progress);
+    list_anew(progress);
     fprintf(stderr, "gimgxf: %zu of %zu done", progress->done, progress->all);
     put_count(progress->skipped, "skipped");
     put_count(progress->failed, "failed");
@@ -128,6 +165,8 @@ void progress_summary(struct progress *progress, bool ended)
                     how_name((enum how)i));
             lead = ", ";
         }
+    if (progress->anew)
+        fprintf(stderr, "%s%zu re-encoded with loss", lead, progress->anew);
     if (ended)
         fprintf(stderr, "; ended early, %zu not begun",
                 progress->all - progress->done - progress->skipped -

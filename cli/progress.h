@@ -9,6 +9,9 @@ struct progress {
     size_t all;                /* files that are to be done */
     size_t done, skipped, failed;
     size_t how[HOWS];
+    size_t anew;            /* reencoded only since a turn was not exact */
+    const char **anew_name; /* of these files, as many as could be kept */
+    size_t anew_names, anew_room;
     uint64_t bytes_in, bytes_out;
     double seconds[STAGES];    /* of all workers together */
     double waited;             /* the same, for memory */
@@ -21,9 +24,9 @@ struct progress {
 void progress_begin(struct progress *progress, size_t all,
                     const struct options *opts);
 
-/* Counts what became of a file. */
-void progress_count(struct progress *progress, const struct result *result,
-                    bool failed);
+/* Counts what became of a file, whose name stays until the end. */
+void progress_count(struct progress *progress, const struct job *job,
+                    const struct result *result, bool failed);
 
 /* Draws the line, if it is time to. */
 void progress_draw(struct progress *progress);
@@ -34,7 +37,8 @@ void progress_clear(struct progress *progress);
 /* Prints on standard error how many of all files would be done. */
 void progress_plan(size_t planned, size_t all);
 
-/* Prints the summary on standard error. `ended`: by a signal. */
+/* Prints the summary on standard error, and frees what was kept for it.
+ * `ended`: by a signal. */
 void progress_summary(struct progress *progress, bool ended);
 
 #endif

@@ -53,14 +53,16 @@ void report_error(const char *file, const char *text)
     put_line(file, "", text);
 }
 
+/* All but warning number `except`, from 1. */
 static void report_warnings(const char *file, const struct options *opts,
-                            const struct warnings *warnings)
+                            const struct warnings *warnings, unsigned except)
 {
     char more[64];
     if (opts->quiet)
         return;
     for (unsigned i = 0; i < warnings->count && i < WARNINGS_MAX; i++)
-        put_line(file, "warning: ", warnings->list[i].text);
+        if (i + 1 != except)
+            put_line(file, "warning: ", warnings->list[i].text);
     if (warnings->count > WARNINGS_MAX) {
         snprintf(more, sizeof more, "%u more", warnings->count - WARNINGS_MAX);
         put_line(file, "warning: ", more);
@@ -150,12 +152,19 @@ static void tell_job(const struct job *job, const struct result *result,
                 result->seconds[i] * 1e3, i < STAGES - 1 ? "," : "\n");
 }
 
+/* The warning that a batch tells in its summary. */
+static unsigned summed_up(const struct job *job, const struct result *result)
+{
+    return job->opts->command == COMMAND_BATCH ? result->anew : 0;
+}
+
 void report_job(const struct job *job, const struct result *result,
                 const struct err *err, const char *why_backend)
 {
     bool piped = strcmp(job->output, "-") == 0;
     const struct options *opts = job->opts;
-    report_warnings(job->input, opts, &result->warnings);
+    report_warnings(job->input, opts, &result->warnings,
+                    summed_up(job, result));
     if (err) /* by the name of the file that is at fault */
         report_error(result->last == STAGE_WRITE ? job->output : job->input,
                      err->text);
@@ -175,7 +184,9 @@ bool report_is_due(const struct job *job, const struct result *result,
                    const struct err *err)
 {
     const struct options *opts = job->opts;
-    bool told = result->warnings.count || result->skipped == SKIPPED_EXISTS;
+    unsigned least = summed_up(job, result) ? 1 : 0;
+    bool told =
+        result->warnings.count > least || result->skipped == SKIPPED_EXISTS;
     return err || opts->json || opts->verbose || (told && !opts->quiet);
 }
 
@@ -185,18 +196,35 @@ void report_answer(FILE *out, const struct job *job,
     json_job(out, job, result, err);
 }
 
-void report_plan(const struct job *job)
+static void tell_plan(const struct job *job, const struct result *result,
+                      const struct err *err)
+{
+    put_escaped(stdout, job->input);
+    fputs(" -> ", stdout);
+    put_escaped(stdout, job->output);
+    if (err)
+        fputs("\twould fail: ", stdout);
+    if (err)
+        put_escaped(stdout, err->text);
+    else if (result->anew)
+        fputs("\twould re-encode, with loss", stdout);
+}
+
+void report_plan(const struct job *job, const struct result *result, bool known,
+                 const struct err *err)
 {
     struct json json = { .out = stdout };
     if (!job->opts->json) {
-        put_escaped(stdout, job->input);
-        fputs(" -> ", stdout);
-        put_escaped(stdout, job->output);
+        tell_plan(job, result, err);
     } else {
         json_open(&json, NULL, '{');
         json_string(&json, "input", job->input);
         json_string(&json, "output", job->output);
         json_string(&json, "op", job->opts->op_name);
+        if (!err && known)
+            json_string(&json, "how", how_name(result->how));
+        json_warnings(&json, &result->warnings);
+        json_error(&json, err);
         json_close(&json, '}');
     }
     putchar('\n');
@@ -430,7 +458,7 @@ void report_picture(const char *file, const struct options *opts,
                     const struct image *img, const struct result *result,
                     const struct err *err)
 {
-    report_warnings(file, opts, &result->warnings);
+    report_warnings(file, opts, &result->warnings, 0);
     if (err)
         report_error(file, err->text);
     if (opts->json)

@@ -29,8 +29,10 @@ bool report_is_due(const struct job *job, const struct result *result,
 void report_answer(FILE *out, const struct job *job,
                    const struct result *result, const struct err *err);
 
-/* What a job would do, on stdout. */
-void report_plan(const struct job *job);
+/* What a job would do, on stdout, by what job_foresee() has found; `err` is
+ * NULL if it is not known to fail. */
+void report_plan(const struct job *job, const struct result *result, bool known,
+                 const struct err *err);
 
 /* Prints the first line of a table of pictures as CSV, the names of its columns.
  */

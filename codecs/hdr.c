@@ -346,6 +346,7 @@ static const char *const suffixes[] = { "hdr", "rgbe", "pic", NULL };
 const struct codec codec_hdr = {
     .name = "hdr",
     .title = "HDR",
+    .rounds = true,
     .suffixes = suffixes,
     .holds = {
         .cells = 1 << CELL_F32,

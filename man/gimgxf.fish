@@ -75,6 +75,8 @@ complete -c gimgxf -s p -l preserve -d 'give the output the times of the input'
 complete -c gimgxf -l ignore-orientation \
     -d 'turn the pixels as stored, leave the tag'
 complete -c gimgxf -l strip -d 'drop metadata' -a all
+complete -c gimgxf -l lossless \
+    -d 'fail rather than lose samples; as --edge fail'
 complete -c gimgxf -l edge -x -d 'of a JPEG that is no whole blocks' \
     -a 'reencode trim tag fail'
 complete -c gimgxf -l quality -x -d 'encode a JPEG anew, 1 to 100'

@@ -1,11 +1,14 @@
 # Which files a batch takes and what each becomes, as --dry-run prints it.
 . "$ROOT/tests/cli/lib.sh"
 
-# plans LINES ARGUMENTS...: whether that is the plan, a line an item.
+# plans LINES ARGUMENTS...: whether that is the plan, a line an item. Behind a tab
+# a line says what would fail, as most of these files would.
 plans() {
     local want=$1
     shift
     gives 0 '' --dry-run copy "$@"
+    cut -f 1 stdout >lines
+    mv lines stdout
     check "plan ($(diff <(echo "$want") <(cat stdout) | grep '^[<>]' |
         head -n 3 | tr '\n' ' ')) of: $*" [ "$(cat stdout)" = "$want" ]
 }
@@ -102,14 +105,14 @@ fi
 chmod 755 . closed
 if reader --version >/dev/null 2>&1; then
     check 'a directory that cannot be read' [ "$(reader --dry-run copy -r \
-        -d out closed)" = 'closed/no.d -> out/no.d
+        -d out closed | cut -f 1)" = 'closed/no.d -> out/no.d
 closed/y.jpg -> out/y.jpg' ]
     check 'it is no matter what it would become' [ "$(reader --dry-run copy \
-        -r -o 'same.png' closed)" = 'closed/no.d -> same.png
+        -r -o 'same.png' closed | cut -f 1)" = 'closed/no.d -> same.png
 closed/y.jpg -> same.png' ]
     touch closed/y.ng
     check 'nor whether that is a name' [ "$(reader --dry-run copy -r \
-        -o '{stem}.p{ext}' --include '*.ng' closed)" = 'closed/no.d -> no.pd
+        -o '{stem}.p{ext}' --include '*.ng' closed | cut -f 1)" = 'closed/no.d -> no.pd
 closed/y.ng -> y.png' ]
 else
     echo 'skipped a directory that cannot be read: root reads it'
@@ -188,7 +191,7 @@ import json, sys
 rows = [json.loads(line) for line in open('stdout', encoding='utf-8',
                                           errors='surrogatepass')]
 names = open('list', 'rb').read().split(b'\n')[:-1]
-sys.exit(rows != [{'input': n, 'output': 'out/' + n, 'op': 'rotate90'}
+sys.exit([{k: row[k] for k in ('input', 'output', 'op')} for row in rows] != [{'input': n, 'output': 'out/' + n, 'op': 'rotate90'}
                   for n in (os_name.decode('utf-8', 'surrogateescape')
                             for os_name in names)])
 PY
@@ -223,7 +226,7 @@ b.jpg -> b-r.png' -o '{stem}-r.{ext}' --format png photo b.jpg
 plans 'a.jpg -> {copy}0001.jpg
 b.jpg -> {copy}0002.jpg' -o '{{{op}}}{n:4}.{ext}' a.jpg b.jpg
 gives 0 '' --dry-run -o '{op}-{n}-{n:1}.jpg' cw,fliph a.jpg
-check 'the canonical operation' [ "$(cat stdout)" = 'a.jpg -> transpose-1-1.jpg' ]
+check 'the canonical operation' [ "$(cut -f 1 stdout)" = 'a.jpg -> transpose-1-1.jpg' ]
 plans 'a.jpg -> x/y.jpg' -o x/y.jpg a.jpg
 plans 'a.jpg -> out/x/y.jpg' -d out -o x/y.jpg a.jpg
 plans 'a/b.jpg -> out/a/b.jpg' -d out -o '{dir}/{stem}.{ext}' a/b.jpg

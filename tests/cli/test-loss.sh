@@ -1,0 +1,177 @@
+# A JPEG that cannot be turned without loss: it is said, counted, foreseen and,
+# if that is asked for, refused; and it does not grow with every turn.
+. "$ROOT/tests/cli/lib.sh"
+if ! command -v cjpeg >/dev/null || ! command -v djpeg >/dev/null; then
+    echo 'skipped: cjpeg and djpeg'
+    passed=1
+    finish
+    exit
+fi
+
+# picture WIDTH HEIGHT: a PPM with soft shapes and noise.
+picture() {
+    python3 - "$1" "$2" <<'PY'
+import math, sys
+w, h = int(sys.argv[1]), int(sys.argv[2])
+out, seed = bytearray(b'P6\n%d %d\n255\n' % (w, h)), 1
+for y in range(h):
+    for x in range(w):
+        seed = (seed * 1103515245 + 12345) & 0x7fffffff
+        soft = 120 + 70 * math.sin(x / 17) * math.cos(y / 13)
+        for c in range(3):
+            out.append(int(soft + 20 * math.sin((x + 30 * c) / 29)
+                           + (seed >> 16 + 3 * c) % 9))
+sys.stdout.buffer.write(out)
+PY
+}
+
+picture 101 67 >odd.ppm
+cjpeg -quality 85 -sample 2x2 odd.ppm >odd.jpg
+picture 96 64 | cjpeg -quality 85 -sample 2x2 >even.jpg
+size='101 x 67 pixels are not whole blocks of 16 x 16'
+loss="$size: encoded anew, with loss; --lossless refuses, --edge trim or tag"
+loss="$loss turns without loss"
+
+# ---- One picture ----
+
+gives 0 "gimgxf: odd.jpg: warning: $loss" rotate90 odd.jpg out.jpg
+gives 0 '' -q rotate90 odd.jpg out.jpg
+gives 0 '' rotate90 even.jpg out.jpg
+gives 0 '' transpose odd.jpg out.jpg
+gives 0 '' copy odd.jpg out.jpg
+gives 0 '' --edge reencode rotate90 odd.jpg out.jpg
+gives 0 '' --edge trim rotate90 odd.jpg out.jpg
+gives 0 '' --edge tag rotate90 odd.jpg out.jpg
+gives 0 '' --quality 80 rotate90 odd.jpg out.jpg
+gives 0 '' rotate90 odd.jpg out.png
+gimgxf --json -q rotate90 odd.jpg out.jpg >stdout
+check 'JSON has it' grep -qF "\"warnings\": [\"$loss\"]" stdout
+
+# ---- Many ----
+
+mkdir in
+cp odd.jpg in/a.jpg
+cp even.jpg in/b.jpg
+cp odd.jpg in/c.jpg
+gimgxf fliph -d out in/*.jpg 2>stderr
+check 'a batch counts them' \
+    grep -q '^gimgxf: 3 of 3 done: 1 lossless, 2 re-encoded with loss' stderr
+check 'and does not name each' [ "$(grep -c 'loss' stderr)" = 1 ]
+gimgxf -v fliph -f -d out in/*.jpg 2>stderr
+check 'but with -v' [ "$(grep ': re-encoded with loss$' stderr)" = \
+    'gimgxf: in/a.jpg: re-encoded with loss
+gimgxf: in/c.jpg: re-encoded with loss' ]
+gives 0 '' -q fliph -f -d out in/*.jpg
+gimgxf --json -q fliph -f -d out in/*.jpg >stdout
+check 'JSON has them' [ "$(grep -cF "$loss" stdout)" = 2 ]
+gimgxf fliph -f -d out --quality 80 in/a.jpg 2>stderr
+check 'what is asked for is no news' grep -q 'done: 1 reencoded' stderr
+
+# ---- Foreseen ----
+
+echo no picture >in/d.jpg
+head -c 300 odd.jpg >in/e.jpg
+gives 0 '' --dry-run fliph -d later in/a.jpg in/b.jpg in/d.jpg in/e.jpg in/f.jpg
+tab=$'\t'
+check 'what would lose is told' diff - stdout <<END
+in/a.jpg -> later/a.jpg${tab}would re-encode, with loss
+in/b.jpg -> later/b.jpg
+in/d.jpg -> later/d.jpg${tab}would fail: not a picture of a format known here
+in/e.jpg -> later/e.jpg${tab}would fail: Premature end of JPEG file
+in/f.jpg -> later/f.jpg${tab}would fail: No such file or directory
+END
+check 'nothing is done' absent later
+gives 0 '' --dry-run --edge reencode fliph -d later in/a.jpg
+check 'what is meant is no news' [ "$(cat stdout)" = 'in/a.jpg -> later/a.jpg' ]
+gives 0 '' --dry-run --lossless fliph -d later in/a.jpg
+check 'what would be refused is' \
+    grep -q "${tab}would fail: $size, so it cannot be turned" stdout
+gives 0 '' --dry-run --json fliph -d later in/a.jpg in/b.jpg in/f.jpg
+check 'as JSON' [ "$(sed 's/.*"op": "fliph"//' stdout)" = \
+    ", \"how\": \"reencoded\", \"warnings\": [\"$loss\"], \"error\": null}
+, \"how\": \"lossless\", \"warnings\": [], \"error\": null}
+, \"warnings\": [], \"error\": \"No such file or directory\"}" ]
+# A header that is longer than what is looked at first.
+python3 - <<'PY'
+data = open('odd.jpg', 'rb').read()
+fill = (b'\xff\xfe\xff\xff' + bytes(65533)) * 20
+open('in/long.jpg', 'wb').write(data[:2] + fill + data[2:])
+PY
+gives 0 '' --dry-run fliph -d later in/long.jpg
+check 'a long header' grep -q "long.jpg${tab}would re-encode, with loss" stdout
+
+# ---- Refused ----
+
+rm -rf out out.jpg out.png
+gives 1 "gimgxf: odd.jpg: $size, so it cannot be turned without loss; --edge says\
+ what else to do" --lossless rotate90 odd.jpg out.jpg
+check 'no file' absent out.jpg
+gives 0 '' --lossless rotate90 even.jpg out.jpg
+gives 0 '' --lossless --edge fail transpose odd.jpg out.jpg
+gives 0 '' --lossless rotate90 odd.jpg out.png
+gives 1 'gimgxf: out.png: encoding samples as JPEG loses some of them, which --lossless refuses; PNG keeps them' --lossless copy out.png no.jpg
+gives 1 'gimgxf: out.png: HDR rounds samples, which --lossless refuses; NPY and PFM keep them' --lossless copy out.png no.hdr
+gives 0 '' --lossless --depth 16 copy out.png wide.png
+gives 1 'gimgxf: wide.png: --depth leaves 8 of 16 bits, which --lossless refuses' \
+    --lossless --depth 8 copy wide.png no.png
+check 'none of them' absent no.png -a ! -e no.jpg -a ! -e no.hdr
+for way in reencode trim tag; do
+    gives 2 'gimgxf: --lossless means --edge fail; leave out one of --lossless'\
+' and --edge' --edge $way --lossless rotate90 odd.jpg out.jpg
+done
+gives 2 'gimgxf: --quality loses samples, which --lossless refuses; leave out one'\
+' of them' --lossless --quality 100 rotate90 odd.jpg out.jpg
+gives 2 'gimgxf: --background loses samples, which --lossless refuses; leave out'\
+' one of them' --lossless --background white copy out.png out.ppm
+
+# ---- Again and again ----
+
+# grows ARGUMENTS: whether eight turns by each of these operations make a file,
+# or a thumbnail, that is more than 5 % larger than what the first one made.
+bytes_of() {
+    stat -c %s "$1"
+}
+for sampling in 1x1 2x1 2x2; do
+    for quality in 40 75 92; do
+        cjpeg -quality $quality -sample $sampling odd.ppm >start.jpg
+        for op in fliph rotate90 rotate180; do
+            cp start.jpg turned.jpg
+            for turn in 1 2 3 4 5 6 7 8; do
+                gimgxf -q $op turned.jpg turned.jpg
+                [ $turn != 1 ] || first=$(bytes_of turned.jpg)
+            done
+            check "$sampling, quality $quality, $op: $first bytes grow to \
+$(bytes_of turned.jpg)" [ $(($(bytes_of turned.jpg) * 20)) -le $((first * 21)) ]
+        done
+    done
+done
+
+# A thumbnail that is no whole blocks, in EXIF of a picture that is.
+cjpeg -quality 75 -sample 2x1 odd.ppm >small.jpg
+python3 - <<'PY'
+import struct
+even, small = (open(n, 'rb').read() for n in ('even.jpg', 'small.jpg'))
+ifd = lambda entries, more: (struct.pack('<H', len(entries)) + b''.join(
+    struct.pack('<HHII', *e) for e in entries) + struct.pack('<I', more))
+tiff = b'II*\0' + struct.pack('<I', 8)
+first = ifd([(0x112, 3, 1, 1)], 8 + 18)
+second = ifd([(0x103, 3, 1, 6), (0x201, 4, 1, 26 + 42),
+              (0x202, 4, 1, len(small))], 0)
+exif = b'Exif\0\0' + tiff + first + second + small
+open('thumb.jpg', 'wb').write(even[:2] + b'\xff\xe1' +
+                              struct.pack('>H', len(exif) + 2) + exif + even[2:])
+PY
+thumbnail_bytes() {
+    python3 -c "
+import struct
+data = open('thumb.jpg', 'rb').read()
+at = data.index(b'\\x02\\x02\\x04\\0\\1\\0\\0\\0')
+print(struct.unpack('<I', data[at + 8:at + 12])[0])"
+}
+for turn in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    gives 0 '' rotate90 thumb.jpg thumb.jpg
+    [ $turn != 1 ] || first=$(thumbnail_bytes)
+done
+check "a thumbnail of $first bytes grows to $(thumbnail_bytes)" \
+    [ $(($(thumbnail_bytes) * 20)) -le $((first * 21)) ]
+finish
