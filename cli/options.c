@@ -414,8 +414,7 @@ static void print_row(const struct row *row)
 void options_help(void)
 {
     fputs("gimgxf OP[,OP...] [options] INPUT OUTPUT   turn a picture\n"
-          "gimgxf OP[,OP...] [options] -d DIR INPUT...  or -o NAME, or --in-place\n"
-          "                                           turn many\n"
+          "gimgxf OP[,OP...] [options] -d DIR | -o NAME | -i INPUT...   turn many\n"
           "gimgxf manifest merge|check FILE...        what became of them\n"
           "gimgxf serve [options] -                   turn what stdin asks for\n"
           "gimgxf info [options] FILE...              say what they are\n"
