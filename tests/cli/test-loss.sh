@@ -76,7 +76,7 @@ tab=$'\t'
 check 'what would lose is told' diff - stdout <<END
 in/a.jpg -> later/a.jpg${tab}would re-encode, with loss
 in/b.jpg -> later/b.jpg
-in/d.jpg -> later/d.jpg${tab}would fail: not a picture of a format known here
+in/d.jpg -> later/d.jpg${tab}would fail: a text file, not a picture
 in/e.jpg -> later/e.jpg${tab}would fail: Premature end of JPEG file
 in/f.jpg -> later/f.jpg${tab}would fail: No such file or directory
 END
