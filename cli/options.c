@@ -364,7 +364,7 @@ static const struct row {
     { 0, "manifest", "FILE", ABOUT_LIST, SET(set_manifest),
       "note in FILE what became of each file" },
     { 0, "resume", "FILE", ABOUT_LIST, SET(set_resume),
-      "do what is not done according to this manifest" },
+      "leave out what this manifest has as done, go on" },
     { 0, "shard", "K/N", ABOUT_LIST, SET(set_shard),
       "take the K-th of N shares of the files" },
     { 0, "max-pixels", "N", ABOUT_JOB, SET(set_max_pixels),
