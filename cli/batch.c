@@ -417,8 +417,10 @@ static enum outcome plan_and_do(struct batch *batch)
         report_error(NULL, err.text);
         return OUTCOME_NOT_BEGUN;
     }
-    if (!batch->opts->dry_run)
+    if (!batch->opts->dry_run) {
+        plan_remove_left(batch->plan);
         return do_all(batch);
+    }
     show_plan(batch);
     return OUTCOME_DONE;
 }

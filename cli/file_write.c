@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "cli/files.h"
@@ -35,52 +33,6 @@ static int write_all(int fd, struct bytes file, struct err *err)
         at += (size_t)n;
     }
     return 0;
-}
-
-/* ---- A temporary file --------------------------------------------------- */
-
-/* A name that nothing has. */
-static int name_temporary(char *name)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
-    uint8_t random[12];
-    if (getrandom(random, sizeof random, 0) != sizeof random)
-        return -1;
-    size_t n = (size_t)sprintf(name, ".gimgxf-");
-    for (size_t i = 0; i < sizeof random; i++)
-        name[n++] = letters[random[i] & 31];
-    name[n] = '\0';
-    return 0;
-}
-
-/* Opens a new file in a directory, whose name is pending then. */
-static int open_temporary(int directory, mode_t mode, struct pending *pending)
-{
-    int fd = -1;
-    for (int tries = 0; tries < 100; tries++) {
-        char name[NAME_MAX + 1];
-        if (name_temporary(name))
-            break;
-        struct pending_file *file = pending_lock(pending);
-        fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                    mode);
-        if (fd >= 0) {
-            file->directory = directory;
-            strcpy(file->name, name);
-        }
-        pending_unlock(pending);
-        if (fd >= 0 || errno != EEXIST)
-            break;
-    }
-    return fd;
-}
-
-static void remove_temporary(struct pending *pending)
-{
-    struct pending_file *file = pending_lock(pending);
-    unlinkat(file->directory, file->name, 0);
-    *file->name = '\0';
-    pending_unlock(pending);
 }
 
 /* ---- What it hands on --------------------------------------------------- */
@@ -280,16 +232,21 @@ static int name_backup(struct writing *w)
 
 static enum written write_beside(struct writing *w, struct pending *pending)
 {
-    int fd = open_temporary(w->place.directory, first_mode(w), pending);
+    int fd = temporary_open(w->place.directory, first_mode(w), pending);
     if (fd < 0)
         return (enum written)fail(
             w->err, "cannot be written beside its place: %s", strerror(errno));
     int status = fill(w, fd);
+    /* The lock goes with the last descriptor. (Without another one, as there are
+     * too many, there is none for the instant of renaming.) */
+    int locked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (close(fd) && status == 0)
         status = fail(w->err, "cannot be written: %s", strerror(errno));
     enum written written = status ? WRITTEN_NOT : settle(w, pending);
     if (written != WRITTEN)
-        remove_temporary(pending);
+        temporary_remove(pending);
+    if (locked >= 0)
+        close(locked);
     return written;
 }
 
@@ -371,6 +328,7 @@ enum written file_write(const char *name, struct bytes file,
         return WRITTEN_EXISTS;
     if (resolve_file(opts->root, name, opts->make_directories, &w.place, err))
         return WRITTEN_NOT;
+    left_behind_remove(opts->left, w.place.directory);
     enum written written = write_there(&w);
     close(w.place.directory);
     return written;

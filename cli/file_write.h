@@ -7,6 +7,7 @@
 
 #include "cli/attributes.h"
 #include "cli/resolve.h"
+#include "cli/temporary.h"
 #include "codecs/bytes.h"
 #include "codecs/err.h"
 
@@ -24,6 +25,7 @@ struct write_opts {
     bool make_directories; /* that it stands in, where they are missing */
     struct warnings *warnings; /* takes what is lost of a file that is replaced.
                                   NULL: nobody hears of it */
+    struct left_behind *left; /* see cli/temporary.h; or NULL */
     const char *backup; /* the old file stays, with this behind its name; it
                            fails if that is there. NULL: it goes */
 };

@@ -41,8 +41,25 @@ int inputs_add(struct inputs *inputs, const char *name, size_t below,
     return 0;
 }
 
+void inputs_note_left(struct inputs *inputs, const char *name)
+{
+    struct left_file *left = malloc(sizeof *left);
+    const char *kept = names_keep(&inputs->names, name, strlen(name));
+    if (!left || !kept) {
+        free(left);
+        return;
+    }
+    *left = (struct left_file){ inputs->left, kept };
+    inputs->left = left;
+}
+
 void inputs_free(struct inputs *inputs)
 {
+    while (inputs->left) {
+        struct left_file *left = inputs->left;
+        inputs->left = left->next;
+        free(left);
+    }
     free(inputs->list);
     names_free(&inputs->names);
     *inputs = (struct inputs){ 0 };

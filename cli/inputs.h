@@ -14,11 +14,17 @@ struct input {
     bool directory;  /* that cannot be read: opening it says why */
 };
 
+struct left_file {
+    struct left_file *next;
+    const char *name;
+};
+
 /* {0} is empty. */
 struct inputs {
     struct input *list;
     uint32_t count, capacity;
     struct names names; /* what list[].name points to */
+    struct left_file *left; /* temporary files that were met on a walk */
 };
 
 /* Appends all that the options ask for. `folder` is where outputs go, which no
@@ -30,6 +36,9 @@ int inputs_gather(struct inputs *inputs, const struct options *opts,
  * struct input. */
 int inputs_add(struct inputs *inputs, const char *name, size_t below,
                bool directory, struct err *err);
+
+/* Notes a temporary file. Without memory it is not noted. */
+void inputs_note_left(struct inputs *inputs, const char *name);
 
 /* Fine on {0}, and twice. */
 void inputs_free(struct inputs *inputs);

@@ -533,6 +533,7 @@ static int stage_write(struct work *w, struct err *err)
         .preserve = opts->preserve,
         .mode = mode_of_new(w),
         .warnings = &w->result->warnings,
+        .left = w->job->left,
         .regular = w->job->regular,
         .make_directories = w->job->make_directories || opts->directory ||
                             opts->output,

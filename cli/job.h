@@ -7,6 +7,7 @@
 
 #include "cli/options.h"
 #include "cli/resolve.h"
+#include "cli/temporary.h"
 #include "cuda/backend.h"
 
 enum stage {
@@ -44,6 +45,7 @@ struct job {
     const struct backend *backend;
     struct lane *lane; /* of this backend */
     struct pool *pool; /* threads for the codecs */
+    struct left_behind *left; /* see cli/temporary.h; or NULL */
     bool regular; /* input and output are regular files, or it fails: nobody is
                      there to end a program that waits for another one */
     bool make_directories; /* that the output stands in */

@@ -65,6 +65,10 @@ static int no_device(const char *name, int status, const struct err *err)
     return status;
 }
 
+/* What a run of one picture looks at in the directory that it writes to: all of
+ * a usual one, and no more of a vast one than takes a fraction of its time. */
+enum { FEW_ENTRIES = 1000 };
+
 static int turn(const struct options *opts)
 {
     const char *why;
@@ -98,8 +102,10 @@ static int turn(const struct options *opts)
         return no_device(name, exit_status(outcome_without_lane(job.backend)),
                          &err);
     job.pool = pool_open(opts->threads); /* without one it takes longer */
+    job.left = left_behind_open(FEW_ENTRIES);
     int status = job_run(&job, &result, &err);
     report_job(&job, &result, status ? &err : NULL, why);
+    left_behind_close(job.left);
     pool_close(job.pool);
     job.backend->close(job.lane);
     return status ? EXIT_FAILED : EXIT_DONE;

@@ -17,6 +17,8 @@
 #include "cli/outputs.h"
 #include "cli/path.h"
 #include "cli/places.h"
+#include "cli/resolve.h"
+#include "cli/temporary.h"
 
 struct plan {
     struct inputs inputs;
@@ -364,6 +366,19 @@ struct item plan_item(const struct plan *plan, size_t i)
 const char *plan_folder(const struct plan *plan)
 {
     return plan->folder;
+}
+
+void plan_remove_left(const struct plan *plan)
+{
+    struct left_file *left = plan->inputs.left;
+    struct location place;
+    struct err err;
+    for (; left; left = left->next) {
+        if (resolve_file(NULL, left->name, false, &place, &err))
+            continue;
+        temporary_remove_left(place.directory, place.base);
+        close(place.directory);
+    }
 }
 
 void plan_free(struct plan *plan)

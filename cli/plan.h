@@ -32,6 +32,10 @@ struct item plan_item(const struct plan *plan, size_t i);
  * plan. */
 const char *plan_folder(const struct plan *plan);
 
+/* Removes the temporary files that killed runs have left in the directories that
+ * were walked. */
+void plan_remove_left(const struct plan *plan);
+
 void plan_free(struct plan *plan);
 
 #endif

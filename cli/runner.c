@@ -22,6 +22,7 @@ struct runner {
     unsigned workers;
     struct lane **lane; /* one a worker */
     struct budget budget;
+    struct left_behind *left; /* by runs before; NULL: it stays */
     pthread_mutex_t lock;
     struct pace pace;
 };
@@ -86,6 +87,7 @@ int runner_open(struct runner **runner, const struct options *opts,
         return fail(err, "no memory");
     made->opts = opts;
     made->backend = backend;
+    made->left = left_behind_open(SIZE_MAX);
     made->workers = 2 * opts->threads;
     if (jobs < made->workers)
         made->workers = jobs ? (unsigned)jobs : 1;
@@ -189,6 +191,7 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
     *result = (struct result){ 0 };
     job->backend = runner->backend;
     job->lane = runner->lane[worker];
+    job->left = runner->left;
     job->regular = true;
     job->reserve = share_cells;
     job->context = &share;
@@ -226,6 +229,7 @@ void runner_close(struct runner *runner)
             runner->backend->close(runner->lane[i]);
     free(runner->lane);
     pages_keep(0);
+    left_behind_close(runner->left);
     budget_end(&runner->budget);
     pthread_mutex_destroy(&runner->lock);
     free(runner);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "cli/globs.h"
+#include "cli/temporary.h"
 #include "cli/path.h"
 
 struct walk {
@@ -74,7 +75,7 @@ static bool ends_in(const char *name, const char *end)
     return n >= m && memcmp(name + n - m, end, m) == 0;
 }
 
-/* What another run is about to write, or could not take away, is no picture;
+/* What another run is about to write, or has left behind, is no picture;
  * the backups of one before are not for the next one. */
 static bool wanted_file(const struct walk *w, const char *base)
 {
@@ -150,6 +151,8 @@ static int look(struct walk *w, size_t length, const struct dirent *entry,
         return -1;
     switch (kind_of(w, entry)) {
     case KIND_FILE:
+        if (temporary_is_name(base))
+            inputs_note_left(w->inputs, w->path);
         return wanted_file(w, base) ? entries_add(entries, base, w->err) : 0;
     case KIND_DIRECTORY:
         if (!wanted_directory(w, base))

@@ -57,7 +57,7 @@ for ((k = 0; k < kills; k++)); do
     [ $((k % 2)) = 0 ] || killed $((took * (RANDOM % 500) / 1000))
     gimgxf -q rotate90 -r $way --manifest manifest --resume manifest place
     check "kill $k: resumed" [ $? = 0 ]
-    rm -f place/.gimgxf-*
+    check "kill $k: nothing is left" no_temporary place
     check "kill $k: the end" diff -rq -x '*.old' place new
     for f in place/*.old; do
         name=${f##*/}
