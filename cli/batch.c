@@ -319,7 +319,7 @@ static int read_history(struct batch *batch, struct err *err)
     struct stat st;
     if (!options_given(opts, "manifest") && !opts->dry_run &&
         stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
-        return fail(err, "--resume: %s: it is no regular file, so --manifest "
+        return fail(err, "--resume: %s: not a regular file, so --manifest "
                          "has to say where to go on",
                     opts->resume);
     if (history_read(&batch->history, opts->resume, both, &why) ||
@@ -373,6 +373,24 @@ static void show_plan(struct batch *batch)
         progress_plan(planned, all);
 }
 
+/* What stands beside the inputs and is not read. */
+static int tell_passed(struct batch *batch, struct err *err)
+{
+    const struct passed *passed = plan_passed(batch->plan);
+    for (size_t i = 0; i < passed->count; i++) {
+        const struct passed_file *file = &passed->list[i];
+        struct record record = {
+            .input = file->name,
+            .status = "passed_over",
+            .format = file->format->title,
+        };
+        report_passed(file, batch->opts);
+        if (batch->manifest && note(batch, &record, false, err))
+            return -1;
+    }
+    return 0;
+}
+
 static enum outcome do_all(struct batch *batch)
 {
     const struct options *opts = batch->opts;
@@ -417,12 +435,20 @@ static enum outcome plan_and_do(struct batch *batch)
         report_error(NULL, err.text);
         return OUTCOME_NOT_BEGUN;
     }
-    if (!batch->opts->dry_run) {
-        plan_remove_left(batch->plan);
-        return do_all(batch);
+    if (tell_passed(batch, &err)) {
+        report_error(NULL, err.text);
+        return OUTCOME_FAILED;
     }
-    show_plan(batch);
-    return OUTCOME_DONE;
+    enum outcome outcome = OUTCOME_DONE;
+    if (batch->opts->dry_run) {
+        show_plan(batch);
+    } else {
+        plan_remove_left(batch->plan);
+        outcome = do_all(batch);
+    }
+    if (!batch->opts->quiet && !batch->pipe_closed)
+        passed_print(plan_passed(batch->plan), batch->opts->verbose);
+    return outcome;
 }
 
 enum outcome batch_run(const struct options *opts, const struct backend *backend,

@@ -62,6 +62,7 @@ void inputs_free(struct inputs *inputs)
     }
     free(inputs->list);
     names_free(&inputs->names);
+    passed_free(&inputs->passed);
     *inputs = (struct inputs){ 0 };
 }
 

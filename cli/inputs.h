@@ -5,6 +5,7 @@
 
 #include "cli/names.h"
 #include "cli/options.h"
+#include "cli/passed.h"
 
 struct input {
     const char *name;
@@ -25,6 +26,7 @@ struct inputs {
     uint32_t count, capacity;
     struct names names; /* what list[].name points to */
     struct left_file *left; /* temporary files that were met on a walk */
+    struct passed passed; /* what stands beside them in directories */
 };
 
 /* Appends all that the options ask for. `folder` is where outputs go, which no

@@ -206,9 +206,9 @@ static bool supersedes(const struct telling *fresh, const struct telling *held)
         return false;
     if (held->told == TOLD_FAILED && fresh->told == TOLD_READY)
         return true;
-    if (fresh->told == TOLD_SKIPPED && held->told >= TOLD_READY)
+    if (fresh->told <= TOLD_SKIPPED && held->told >= TOLD_READY)
         return false;
-    if (held->told == TOLD_SKIPPED && fresh->told >= TOLD_READY)
+    if (held->told <= TOLD_SKIPPED && fresh->told >= TOLD_READY)
         return true;
     return fresh->manifest == held->manifest ||
            stamp_compare(fresh->time, held->time) >= 0;
@@ -287,7 +287,7 @@ static int take_string(const struct json_value *root, const char *key,
 {
     const struct json_value *value = json_find(root, key);
     *string = json_get_string(value);
-    return !value || *string ? 0 : fail(err, "%s is no string", key);
+    return !value || *string ? 0 : fail(err, "%s is not a string", key);
 }
 
 static int need_string(const struct json_value *root, const char *key,
@@ -295,7 +295,7 @@ static int need_string(const struct json_value *root, const char *key,
 {
     if (take_string(root, key, string, err))
         return -1;
-    return *string ? 0 : fail(err, "there is no %s", key);
+    return *string ? 0 : fail(err, "%s is missing", key);
 }
 
 static int need_uint(const struct json_value *root, const char *key,
@@ -303,7 +303,7 @@ static int need_uint(const struct json_value *root, const char *key,
 {
     return json_get_uint(json_find(root, key), number)
                ? 0
-               : fail(err, "%s is no number of bytes", key);
+               : fail(err, "%s is not a number of bytes", key);
 }
 
 static int need_time(const struct json_value *root, const char *key,
@@ -312,7 +312,7 @@ static int need_time(const struct json_value *root, const char *key,
     const char *text;
     if (need_string(root, key, &text, err))
         return -1;
-    return stamp_read(text, time) ? 0 : fail(err, "%s is no time", key);
+    return stamp_read(text, time) ? 0 : fail(err, "%s is not a time", key);
 }
 
 static int take_crc(const struct json_value *root, struct telling *telling,
@@ -373,6 +373,7 @@ static int take_directory(const struct json_value *root, struct record *r,
 static int take_told(const char *status, enum told *told, struct err *err)
 {
     static const char *const names[] = {
+        [TOLD_PASSED_OVER] = "passed_over",
         [TOLD_SKIPPED] = "skipped",
         [TOLD_FAILED] = "failed",
         [TOLD_READY] = "ready",
@@ -386,19 +387,32 @@ static int take_told(const char *status, enum told *told, struct err *err)
     return fail(err, "the status '%s' is unknown", status);
 }
 
+/* What was passed over is to become nothing. */
+static int take_names(const struct json_value *root, struct record *r,
+                      enum told told, struct err *err)
+{
+    if (need_string(root, "input", &r->input, err))
+        return -1;
+    r->output = r->input;
+    r->op = "";
+    if (told == TOLD_PASSED_OVER)
+        return 0;
+    return need_string(root, "output", &r->output, err) ||
+                   need_string(root, "op", &r->op, err)
+               ? -1
+               : 0;
+}
+
 /* Sizes and times matter only where something was written. */
 static int take_record(const struct json_value *root, struct record *r,
                        struct telling *t, struct err *err)
 {
     if (root->kind != JSON_OBJECT)
-        return fail(err, "it is no object");
-    if (need_string(root, "input", &r->input, err) ||
-        need_string(root, "output", &r->output, err) ||
-        take_directory(root, r, t, err) ||
-        need_string(root, "op", &r->op, err) ||
-        take_string(root, "options", &r->options, err) ||
-        need_string(root, "status", &r->status, err) ||
+        return fail(err, "not an object");
+    if (need_string(root, "status", &r->status, err) ||
         take_told(r->status, &t->told, err) ||
+        take_names(root, r, t->told, err) || take_directory(root, r, t, err) ||
+        take_string(root, "options", &r->options, err) ||
         take_string(root, "error", &r->error, err) ||
         need_time(root, "time", &t->time, err))
         return -1;

@@ -5,7 +5,13 @@
 #include "cli/manifest.h"
 #include "cli/names.h"
 
-enum told { TOLD_SKIPPED, TOLD_FAILED, TOLD_READY, TOLD_DONE };
+enum told {
+    TOLD_PASSED_OVER, /* its output is its input, its op "" */
+    TOLD_SKIPPED,
+    TOLD_FAILED,
+    TOLD_READY,
+    TOLD_DONE,
+};
 
 /* What a line says; as struct record has it. */
 struct telling {

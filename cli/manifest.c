@@ -56,7 +56,7 @@ static int look(struct manifest *m, struct err *err)
         close(in);
     }
     m->cut = last != '\n';
-    return good ? 0 : fail(err, "%s: it is no manifest", m->name);
+    return good ? 0 : fail(err, "%s: not a manifest", m->name);
 }
 
 int manifest_open(struct manifest **manifest, const char *name, struct err *err)
@@ -138,6 +138,7 @@ static void put_record(struct json *json, const struct record *r,
     put_text(json, "op", r->op);
     put_text(json, "options", r->options);
     put_text(json, "status", r->status);
+    put_text(json, "format", r->format);
     put_text(json, "how", r->how);
     put_text(json, "error", r->error);
     if (r->size || r->mtime.tv_sec || r->mtime.tv_nsec) {
@@ -149,7 +150,7 @@ static void put_record(struct json *json, const struct record *r,
         put_written(json, r);
     clock_gettime(CLOCK_REALTIME, &now);
     put_time(json, "time", now);
-    if (*r->input != '/' || *r->output != '/')
+    if (*r->input != '/' || (r->output && *r->output != '/'))
         json_string(json, "directory", here);
     json_close(json, '}');
 }

@@ -30,8 +30,11 @@ struct record {
                               current one, which manifest_note() notes */
     const char *op;      /* canonical: "rotate90" */
     const char *options; /* that bear on what is written: options.shape */
-    const char *status;  /* "done", "skipped", "failed"; or "ready": it is about
-                            to replace its input by what is told here */
+    const char *status;  /* "done", "skipped", "failed"; "ready": it is about to
+                            replace its input by what is told here; or
+                            "passed_over": it was found, but is not read, and
+                            has neither output nor op */
+    const char *format;  /* of what was passed over, as "HEIC" */
     const char *how;     /* "lossless" and so on, of what is done */
     const char *error;   /* of what failed */
     uint64_t size;       /* of the input, in bytes, as it was read */

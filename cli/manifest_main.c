@@ -232,11 +232,14 @@ static void print_tally(const struct tally *tally, bool as_json)
         { "ready", tally->told[TOLD_READY] },
         { "lost", tally->lost },
         { "twice", tally->twice },
+        { "passed_over", tally->told[TOLD_PASSED_OVER] },
     };
+    enum { COUNTS = sizeof counts / sizeof *counts };
+    size_t shown = tally->told[TOLD_PASSED_OVER] ? COUNTS : COUNTS - 1;
     struct json json = { .out = stdout };
     if (as_json)
         json_open(&json, NULL, '{');
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    for (size_t i = 0; i < (as_json ? COUNTS : shown); i++)
         if (as_json)
             json_uint(&json, counts[i].name, counts[i].count);
         else

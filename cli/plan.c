@@ -299,18 +299,37 @@ static int check_all(struct check *c, struct err *err)
 
 /* ---- Shards ------------------------------------------------------------ */
 
+static bool is_of_shard(const char *name, const struct options *opts)
+{
+    return hash_bytes(name, strlen(name)) % opts->shards == opts->shard - 1;
+}
+
+/* What is no picture at all has no name here, and is counted by the first. */
+static void keep_shard_of_passed(struct passed *passed,
+                                 const struct options *opts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < passed->count; i++)
+        if (is_of_shard(passed->list[i].name + passed->list[i].below, opts))
+            passed->list[kept++] = passed->list[i];
+    passed->count = kept;
+    if (opts->shard > 1)
+        passed->others = 0;
+}
+
 static void keep_shard(struct plan *plan, const struct options *opts)
 {
     struct inputs *inputs = &plan->inputs;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < inputs->count; i++) {
         const char *name = inputs->list[i].name + inputs->list[i].below;
-        if (hash_bytes(name, strlen(name)) % opts->shards != opts->shard - 1)
+        if (!is_of_shard(name, opts))
             continue;
         inputs->list[kept] = inputs->list[i];
         plan->output[kept++] = plan->output[i];
     }
     inputs->count = kept;
+    keep_shard_of_passed(&inputs->passed, opts);
 }
 
 /* ---- The plan ---------------------------------------------------------- */
@@ -335,6 +354,7 @@ static int make(struct plan *plan, const struct options *opts,
     free(check.slot);
     if (status == 0 && opts->shards)
         keep_shard(plan, opts);
+    passed_sort(&plan->inputs.passed);
     return status;
 }
 
@@ -379,6 +399,11 @@ void plan_remove_left(const struct plan *plan)
         temporary_remove_left(place.directory, place.base);
         close(place.directory);
     }
+}
+
+const struct passed *plan_passed(const struct plan *plan)
+{
+    return &plan->inputs.passed;
 }
 
 void plan_free(struct plan *plan)

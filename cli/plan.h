@@ -3,6 +3,7 @@
 #define CLI_PLAN_H
 
 #include "cli/options.h"
+#include "cli/passed.h"
 
 /* One input and its output, as strings of the plan. */
 struct item {
@@ -35,6 +36,10 @@ const char *plan_folder(const struct plan *plan);
 /* Removes the temporary files that killed runs have left in the directories that
  * were walked. */
 void plan_remove_left(const struct plan *plan);
+
+/* What stands beside the files in directories, in the order of the names. It
+ * lives as long as the plan. */
+const struct passed *plan_passed(const struct plan *plan);
 
 void plan_free(struct plan *plan);
 

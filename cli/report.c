@@ -196,6 +196,24 @@ void report_answer(FILE *out, const struct job *job,
     json_job(out, job, result, err);
 }
 
+void report_passed(const struct passed_file *file, const struct options *opts)
+{
+    struct json json = { .out = stdout };
+    struct err text;
+    if (opts->verbose) {
+        fail(&text, "passed over: %s is not read", file->format->title);
+        report_error(file->name, text.text);
+    }
+    if (!opts->json)
+        return;
+    json_open(&json, NULL, '{');
+    json_string(&json, "input", file->name);
+    json_string(&json, "status", "passed_over");
+    json_string(&json, "format", file->format->title);
+    json_close(&json, '}');
+    putchar('\n');
+}
+
 static void tell_plan(const struct job *job, const struct result *result,
                       const struct err *err)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "cli/job.h"
+#include "cli/passed.h"
 
 /* One line on stderr: "gimgxf: FILE: TEXT"; file may be NULL. */
 void report_error(const char *file, const char *text);
@@ -28,6 +29,9 @@ bool report_is_due(const struct job *job, const struct result *result,
  * it was, and of one that is done without how, where result->from is NULL. */
 void report_answer(FILE *out, const struct job *job,
                    const struct result *result, const struct err *err);
+
+/* Of a file that a walk did not take: with -v a line, with --json an object. */
+void report_passed(const struct passed_file *file, const struct options *opts);
 
 /* What a job would do, on stdout, by what job_foresee() has found; `err` is
  * NULL if it is not known to fail. */

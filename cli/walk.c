@@ -75,19 +75,36 @@ static bool ends_in(const char *name, const char *end)
     return n >= m && memcmp(name + n - m, end, m) == 0;
 }
 
+/* Of what is not asked for by its name, what is no picture here is counted. */
+static int pass_over(struct walk *w, const char *base)
+{
+    const struct foreign *format = foreign_by_suffix(path_suffix(base));
+    struct passed *passed = &w->inputs->passed;
+    if (format)
+        return passed_add(passed, w->path, w->below, format, w->err);
+    passed->others++;
+    return 0;
+}
+
 /* What another run is about to write, or has left behind, is no picture;
- * the backups of one before are not for the next one. */
-static bool wanted_file(const struct walk *w, const char *base)
+ * the backups of one before are not for the next one. Returns -1 if there is no
+ * memory. */
+static int take_file(struct walk *w, const char *base, struct entries *entries)
 {
     const struct options *opts = w->opts;
     const char *below = w->path + w->below;
     if (strncmp(base, ".gimgxf-", 8) == 0 ||
         (opts->backup && ends_in(base, opts->backup)) ||
         globs_match(&opts->exclude, below, 0))
-        return false;
+        return 0;
     if (opts->include.count)
-        return globs_match(&opts->include, below, FNM_PERIOD);
-    return *base != '.' && codec_by_name(path_suffix(base));
+        return globs_match(&opts->include, below, FNM_PERIOD)
+                   ? entries_add(entries, base, w->err)
+                   : 0;
+    if (*base == '.')
+        return 0;
+    return codec_by_name(path_suffix(base)) ? entries_add(entries, base, w->err)
+                                            : pass_over(w, base);
 }
 
 enum kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };
@@ -153,7 +170,7 @@ static int look(struct walk *w, size_t length, const struct dirent *entry,
     case KIND_FILE:
         if (temporary_is_name(base))
             inputs_note_left(w->inputs, w->path);
-        return wanted_file(w, base) ? entries_add(entries, base, w->err) : 0;
+        return take_file(w, base, entries);
     case KIND_DIRECTORY:
         if (!wanted_directory(w, base))
             return 0;

@@ -10,7 +10,8 @@
  * none for --in-place; what begins with a dot only if a pattern of --include
  * does; and nothing that ends as --backup has it. `folder`, where outputs go, is
  * not entered, nor what --exclude names. A directory that cannot be read is an
- * input. */
+ * input. Where there is no --include, the other files are counted in
+ * inputs->passed, those of formats that are recognized by their names. */
 int walk(struct inputs *inputs, const char *root, const struct options *opts,
          const char *folder, struct err *err);
 

@@ -591,7 +591,7 @@ static void test_no_manifest(void)
         if (good)
             manifest_close(manifest, &err);
         else
-            CHECK(!strcmp(err.text, LOG ": it is no manifest"), "%s", err.text);
+            CHECK(!strcmp(err.text, LOG ": not a manifest"), "%s", err.text);
         char *text = get_file(LOG, &size);
         CHECK(size == files[i].size && !memcmp(text, files[i].text, size),
               "%zu", i);

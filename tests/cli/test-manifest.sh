@@ -48,7 +48,7 @@ has ''
 gives 2 'gimgxf: --manifest: none/log: No such file or directory' \
     copy -d out --manifest none/log "$samples/f-rgb.png"
 cp "$samples/f-rgb.png" picture
-gives 2 'gimgxf: --manifest: picture: it is no manifest' \
+gives 2 'gimgxf: --manifest: picture: not a manifest' \
     copy -d out --manifest picture "$samples/f-rgb.png"
 check 'the picture is as it was' same picture "$samples/f-rgb.png"
 check 'nothing is done' absent out
@@ -104,7 +104,8 @@ gives 1 "$(cat stderr)" manifest --json check log
 check json python3 - <<'EOF'
 import json
 assert json.load(open('stdout')) == {'done': 2, 'skipped': 1, 'failed': 1,
-                                     'ready': 1, 'lost': 1, 'twice': 0}
+                                     'ready': 1, 'lost': 1, 'twice': 0,
+                                     'passed_over': 0}
 EOF
 line a four 'done' 5 9 5 1 >log
 gives 1 'gimgxf: four: the output has 4 bytes, not the 5 that were written' \
