@@ -50,6 +50,7 @@ check 'what all jobs have cannot be taken back' \
 # in the background: of a function $! would be a shell that waits for it.
 mkfifo endless
 for signal in TERM INT HUP; do
+    : >answers # of the one before
     # Job control, as bash has what it starts in the background ignore SIGINT.
     set -m
     "$program" --backend "$GIMGXF_BACKEND" serve - <endless >answers &
