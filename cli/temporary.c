@@ -99,9 +99,10 @@ void temporary_remove(struct pending *pending)
 static bool is_local(int fd)
 {
     static const unsigned long local[] = {
-        EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC,   BTRFS_SUPER_MAGIC,
-        TMPFS_MAGIC,       F2FS_SUPER_MAGIC,  RAMFS_MAGIC,
-        MSDOS_SUPER_MAGIC, EXFAT_SUPER_MAGIC, 0x2fc12fc1, /* ZFS */
+        EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC,           BTRFS_SUPER_MAGIC,
+        TMPFS_MAGIC,          OVERLAYFS_SUPER_MAGIC,     F2FS_SUPER_MAGIC,
+        RAMFS_MAGIC,          MSDOS_SUPER_MAGIC,         EXFAT_SUPER_MAGIC,
+        0x2fc12fc1 /* ZFS */, 0xca451a4e /* bcachefs */, 0x7366746e /* NTFS */,
     };
     struct statfs fs;
     if (fstatfs(fd, &fs))
