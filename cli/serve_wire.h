@@ -71,7 +71,7 @@ struct answer_message {
     uint32_t slot, size;
     uint32_t failed; /* 1 or 0 */
 };
-enum { SERVE_READY = UINT32_MAX };
+enum { SERVE_READY = INT32_MAX };
 
 /* An answer repeats what the job said, with up to six bytes for one. */
 enum { SERVE_ANSWER_MAX = 16 << 20 };
