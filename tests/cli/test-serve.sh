@@ -112,6 +112,7 @@ answer 'an option as input' '{"op": "copy", "input": "--help", "output": "b.png"
 
 # One job at a time: each answer comes before the next job is asked for.
 coproc server { gimgxf serve -; }
+pid=$server_PID # which is unset as soon as it has ended
 for op in rotate90 rotate180 rotate270; do
     printf '{"id": "%s", "op": "%s", "input": "a.png", "output": "f.png"}\n' \
         $op $op >&"${server[1]}"
