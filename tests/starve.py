@@ -8,11 +8,13 @@ What has to come of it: either the same bytes and the same words as with enough
 memory, or exit status 1, a message, the original as it was, and nothing left
 beside it. (While it is planned what to do, it is status 2: nothing was begun.)
 """
+import io
 import os
 import re
 import struct
 import subprocess
 import sys
+import zipfile
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
@@ -144,6 +146,17 @@ def photoshop(thumbnail):
                    resource(1032, guides) + resource(1036, head + thumbnail))
 
 
+def npz(method):
+    """Two arrays, as numpy.savez() and savez_compressed() put them."""
+    text = "{'descr': '<u2', 'fortran_order': False, 'shape': (3, 8, 6), }"
+    head = b'\x93NUMPY\1\0' + struct.pack('<H', 118) + text.ljust(117).encode()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, 'w', method) as f:
+        f.writestr('first.npy', sample('f.npy'))
+        f.writestr('second.npy', head + b'\n' + noise(288))
+    return out.getvalue()
+
+
 def trailer(kind):
     made = subprocess.run([sys.executable,
                            os.path.join(HERE, 'jpeg_trailers.py'), 'make',
@@ -196,6 +209,8 @@ def cases():
     for name in ('f.bmp', 'f.tga', 'f.hdr', 'f.ppm', 'f.pgm', 'f.pfm', 'f.npy'):
         suffix = name[2:]
         found[suffix] = (suffix, sample(name), turn, 1)
+    found['npz'] = ('npz', npz(zipfile.ZIP_STORED), turn, 1)
+    found['npz-deflated'] = ('npz', npz(zipfile.ZIP_DEFLATED), turn, 4)
     pam = (b'P7\nWIDTH 20\nHEIGHT 10\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\n'
            b'ENDHDR\n' + noise(800))
     found['pam'] = ('pam', pam, turn, 1)
