@@ -16,6 +16,7 @@
 #include "cli/mover.h"
 #include "cli/path.h"
 #include "codecs/convert.h"
+#include "codecs/drop.h"
 #include "codecs/foreign.h"
 #include "cuda/band.h"
 
@@ -364,6 +365,15 @@ static void warn_of_tags(struct work *w)
              orientation_place(o.other_place));
 }
 
+/* Whether the orientation goes with what --strip drops. */
+static bool drops_tag(const struct work *w)
+{
+    const struct options *opts = w->opts;
+    enum tag_place place = tags_of(&w->img).place;
+    return opts->strip || (place == TAG_EXIF && opts->drop & DROP_EXIF) ||
+           (place == TAG_XMP && opts->drop & DROP_XMP);
+}
+
 static int stage_decode(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -387,7 +397,9 @@ static int stage_decode(struct work *w, struct err *err)
     if (decode(w, &load, err))
         return -1;
     warn_of_tags(w);
-    if (opts->ignore_orientation && opts->strip && w->img.orientation != 1)
+    if (w->img.meta && !w->own)
+        meta_forget(w->img.meta, opts->drop);
+    if (opts->ignore_orientation && drops_tag(w) && w->img.orientation != 1)
         return fail(err, "--strip would drop the orientation, %u, that "
                          "--ignore-orientation leaves",
                     w->img.orientation);
@@ -409,7 +421,7 @@ static bool nothing_to_do(const struct work *w)
     bool same_kind = !result->to->kinds ||
                      strcasecmp(suffix, w->job->format_name) == 0;
     return result->to == result->from && w->turn == XFORM_NONE && same_tag &&
-           same_kind && !lost && !opts->strip && !opts->quality &&
+           same_kind && !lost && !opts->strip && !opts->drop && !opts->quality &&
            !opts->effort && !opts->optimize && !opts->no_restart &&
            !opts->depth;
 }
@@ -490,6 +502,7 @@ static int stage_encode(struct work *w, struct err *err)
         .optimize = opts->optimize,
         .no_restart = opts->no_restart,
         .strip = opts->strip,
+        .drop = opts->drop,
         .orientation = w->tag ? w->tag : opts->ignore_orientation ? 0 : 1,
         .edge = opts->edge,
         .layout = opts->layout,

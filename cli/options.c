@@ -17,6 +17,7 @@
 #include "cli/hint.h"
 #include "cli/path.h"
 #include "cli/value.h"
+#include "codecs/drop.h"
 #include "cuda/backend.h"
 
 /* The most pixels of a picture, unless --max-pixels says otherwise: more than
@@ -46,11 +47,36 @@ static int set_force(struct options *o, const char *value, struct err *err)
 
 static int set_strip(struct options *o, const char *value, struct err *err)
 {
-    static const char *const names[] = { "all" };
-    if (value && value_read_choice(value, names, 1, err) < 0)
-        return -1;
-    o->strip = value ? STRIP_ALL : STRIP_METADATA;
-    return 0;
+    static const char *const names[] = { "all", "metadata", "gps", "thumbnail",
+                                         "xmp", "exif", "icc" };
+    static const struct {
+        enum strip strip;
+        unsigned drop;
+    } means[] = { { STRIP_ALL, 0 },
+                  { STRIP_METADATA, 0 },
+                  { STRIP_NOTHING, DROP_GPS },
+                  { STRIP_NOTHING, DROP_THUMBNAIL },
+                  { STRIP_NOTHING, DROP_XMP },
+                  { STRIP_NOTHING, DROP_EXIF },
+                  { STRIP_NOTHING, DROP_ICC } };
+    const char *at = value ? value : "metadata";
+    char word[64];
+    o->strip = STRIP_NOTHING;
+    o->drop = 0;
+    for (;; at++) {
+        size_t n = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", n < 60 ? (int)n : 60, at);
+        int i = value_read_choice(word, names, sizeof names / sizeof *names,
+                                  err);
+        if (i < 0)
+            return -1;
+        if (means[i].strip > o->strip)
+            o->strip = means[i].strip;
+        o->drop |= means[i].drop;
+        at += n;
+        if (*at == '\0')
+            return 0;
+    }
 }
 
 static int set_quality(struct options *o, const char *value, struct err *err)
@@ -317,8 +343,8 @@ static const struct row {
       "give OUTPUT mode, owner and times of INPUT" },
     { 0, "ignore-orientation", NULL, ABOUT_SHAPE, FLAG(ignore_orientation),
       "turn the pixels as stored, leave the tag" },
-    { 0, "strip", "[=all]", ABOUT_SHAPE, SET(set_strip),
-      "drop metadata; with =all the color profile too" },
+    { 0, "strip", "[=LIST]", ABOUT_SHAPE, SET(set_strip),
+      "drop metadata, all, gps, thumbnail, xmp, exif, icc" },
     { 0, "edge", "WAY", ABOUT_SHAPE, SET(set_edge),
       "of a JPEG's odd sizes: reencode, trim, tag, fail" },
     { 0, "lossless", NULL, ABOUT_SHAPE, FLAG(lossless),
@@ -764,7 +790,7 @@ static int check_turn(struct options *opts, const char *op, struct err *err)
     if (opts->edge == EDGE_TAG && opts->ignore_orientation)
         return fail(err, "--edge tag sets the orientation that "
                          "--ignore-orientation leaves");
-    if (opts->edge == EDGE_TAG && opts->strip)
+    if (opts->edge == EDGE_TAG && (opts->strip || opts->drop & DROP_EXIF))
         return fail(err, "--strip drops the orientation that --edge tag sets");
     return 0;
 }

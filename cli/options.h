@@ -35,6 +35,7 @@ struct options {
     bool preserve;
     bool ignore_orientation;
     enum strip strip;
+    unsigned drop;              /* DROP_..., or-ed */
     int quality;                /* 0: the codec's own */
     int effort;                 /* 0: the codec's own; else 1 + the level */
     bool optimize;

@@ -77,6 +77,8 @@ struct save_opts {
     bool optimize;        /* the smallest file, if that takes longer */
     bool no_restart;      /* no restart markers, whatever a JPEG had */
     enum strip strip;
+    unsigned drop;        /* what of the metadata is left out beside that:
+                             codecs/drop.h */
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
     struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.
                              What is written does not depend on it */

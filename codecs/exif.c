@@ -524,6 +524,84 @@ void exif_drop_thumbnail(struct bytes *exif)
     put(&tiff, exif->data, link, 4, 0);
 }
 
+/* ---- GPS ------------------------------------------------------------------*/
+
+/* EXIF 2.32 has 32 tags for GPS; one block leads to them. */
+enum { GPS_ENTRIES = 64, GPS_LINKS = 8 };
+
+static bool overlaps_picture(const struct tiff *tiff, size_t from, size_t to)
+{
+    struct tiff same;
+    struct ifd ifd1 = open_ifd1(&same, tiff->data, tiff->size);
+    size_t at, length;
+    return (find_jpeg(tiff, &ifd1, &at, &length) &&
+            overlap(from, to, at, at + length)) ||
+           (find_strips(tiff, &ifd1, &at, &length) &&
+            overlap(from, to, at, at + length));
+}
+
+/* Puts zeros there. False: something else has a right to the bytes. */
+static bool clear(const struct tiff *tiff, uint8_t *data, size_t at,
+                  size_t length)
+{
+    if (at < HEADER || !in_block(tiff, at, length) ||
+        is_used(tiff, at, at + length) || overlaps_picture(tiff, at, at + length))
+        return false;
+    memset(data + at, 0, length);
+    return true;
+}
+
+/* The values, then the directory. No entry leads there any more. */
+static bool clear_gps(const struct tiff *tiff, uint8_t *data,
+                      const struct ifd *gps)
+{
+    if ((gps->end - gps->start) / ENTRY > GPS_ENTRIES)
+        return false;
+    for (size_t entry = gps->start + 2; entry < gps->end; entry += ENTRY) {
+        size_t at, length;
+        if (entry_type(tiff, entry) >= TYPES)
+            return false;
+        if (find_values(tiff, entry, &at, &length) && length > 4 &&
+            !clear(tiff, data, at, length))
+            return false;
+    }
+    size_t end = gps->link ? gps->link + 4 : gps->end;
+    return clear(tiff, data, gps->start, end - gps->start);
+}
+
+/* What follows the entry in its directory moves up. */
+static void remove_entry(const struct tiff *tiff, uint8_t *data,
+                         const struct ifd *ifd, size_t entry)
+{
+    size_t end = ifd->link ? ifd->link + 4 : ifd->end;
+    memmove(data + entry, data + entry + ENTRY, end - entry - ENTRY);
+    memset(data + end - ENTRY, 0, ENTRY);
+    put(tiff, data, ifd->start, 2, get(tiff, ifd->start, 2) - 1);
+}
+
+bool exif_drop_gps(uint8_t *data, size_t size)
+{
+    struct tiff tiff;
+    struct ifd ifd[IFDS];
+    for (unsigned links = 0; links <= GPS_LINKS; links++) {
+        size_t entry = 0;
+        unsigned i;
+        open_ifds(&tiff, ifd, data, size);
+        for (i = 0; i < IFDS && !entry; i++)
+            entry = find(&tiff, &ifd[i], TAG_GPS_IFD);
+        if (!entry)
+            return true;
+        uint32_t start;
+        if (!get_number(&tiff, entry, &start))
+            return false;
+        remove_entry(&tiff, data, &ifd[i - 1], entry);
+        struct ifd gps = ifd_at(&tiff, start);
+        if (gps.start && !clear_gps(&tiff, data, &gps))
+            return false;
+    }
+    return false;
+}
+
 /* ---- A tag that was not there ---------------------------------------------*/
 
 /* A block of nothing but an orientation, to be put at its byte 19. */

@@ -49,6 +49,12 @@ int exif_set_thumbnail(struct bytes *exif, const void *jpeg, size_t length);
 /* Takes the thumbnail away, with its directory. The block may get shorter. */
 void exif_drop_thumbnail(struct bytes *exif);
 
+/* Puts zeros in the place of the GPS directory and its values, and takes the
+ * entries away that lead there. False: that cannot be done without harm to what
+ * lies in the same bytes, or it is not to be understood; some of it may be
+ * gone. */
+bool exif_drop_gps(uint8_t *tiff, size_t size);
+
 /* Makes the tags of the picture's size, where there are any, say this one. It is
  * no larger than it was. */
 void exif_set_size(uint8_t *tiff, size_t size, uint32_t width,

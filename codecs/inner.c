@@ -237,7 +237,7 @@ int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
     struct plan plan = { 0 };
     if (make_plan(&plan, file, inner, save, err))
         return -1;
-    if (plan.turn != XFORM_NONE || plan.coded.orientation != 0)
+    if (plan.turn != XFORM_NONE || plan.coded.orientation != 0 || save->drop)
         return turn(out, file, &plan, inner, save, err);
     if (!bytes_append(out, file.data, file.size))
         return fail_memory(err, "no memory");

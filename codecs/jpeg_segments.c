@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codecs/drop.h"
 #include "codecs/exif.h"
 #include "codecs/inner.h"
 #include "codecs/photoshop.h"
@@ -256,13 +257,23 @@ static void strip_jfif(struct bytes *data)
     data->size = 14;
 }
 
+/* The same, with the density that it had. */
+static void drop_jfif_thumbnail(struct bytes *data)
+{
+    if (data->size < 14)
+        return;
+    memset(data->data + 12, 0, 2);
+    data->size = 14;
+}
+
 static int turn_exif(struct bytes *data, const struct image *img,
                      const struct save_opts *opts, struct err *err)
 {
     struct bytes exif = { 0 };
     if (segment_open(&exif, data, SEGMENT_EXIF, err))
         return -1;
-    if (exif_turn_all(&exif, segment_room(SEGMENT_EXIF), img, opts, err)) {
+    if (drop_in_exif(&exif, opts->drop, err) ||
+        exif_turn_all(&exif, segment_room(SEGMENT_EXIF), img, opts, err)) {
         bytes_free(&exif);
         return -1;
     }
@@ -275,7 +286,8 @@ static int turn_photoshop(struct bytes *data, const struct image *img,
     struct bytes block = { 0 };
     if (segment_open(&block, data, SEGMENT_PHOTOSHOP, err))
         return -1;
-    if (photoshop_turn(&block, segment_room(SEGMENT_PHOTOSHOP), img, opts,
+    if (photoshop_drop(&block, opts, err) ||
+        photoshop_turn(&block, segment_room(SEGMENT_PHOTOSHOP), img, opts,
                        err)) {
         bytes_free(&block);
         return -1;
@@ -291,6 +303,8 @@ static int turn_segment(struct bytes *data, const struct part *part,
     case SEGMENT_JFIF:
         if (opts->strip != STRIP_NOTHING)
             strip_jfif(data);
+        if (opts->drop & DROP_THUMBNAIL)
+            drop_jfif_thumbnail(data);
         return turn_jfif(data, img, err);
     case SEGMENT_JFXX:
         return turn_jfxx(data, img, opts, err);
@@ -303,12 +317,32 @@ static int turn_segment(struct bytes *data, const struct part *part,
     }
 }
 
+/* What has to be left out for a segment to be left out. */
+static unsigned drop_of(enum segment segment)
+{
+    switch (segment) {
+    case SEGMENT_EXIF:
+        return DROP_EXIF;
+    case SEGMENT_XMP:
+    case SEGMENT_XMP_MORE:
+        return DROP_XMP;
+    case SEGMENT_ICC:
+        return DROP_ICC;
+    case SEGMENT_JFXX:
+        return DROP_THUMBNAIL;
+    default:
+        return 0;
+    }
+}
+
 /* JFIF and Adobe segments say how the components are to be read. */
 static bool may_keep(const struct part *part, const struct save_opts *opts)
 {
     enum segment segment = segment_of(part);
     if (segment == SEGMENT_JFIF || segment == SEGMENT_ADOBE)
         return true;
+    if (opts->drop & drop_of(segment))
+        return false;
     if (opts->strip == STRIP_ALL)
         return false;
     return opts->strip == STRIP_NOTHING || segment == SEGMENT_ICC;
@@ -325,6 +359,16 @@ static void warn_of_signature(const struct bytes *out, const struct meta *meta,
                            "signature, no longer holds");
             return;
         }
+}
+
+/* What is not understood may tell a place, and stays. */
+static void warn_of_places(const struct bytes *out, const struct meta *meta,
+                           const struct save_opts *opts)
+{
+    for (size_t i = 0; i < meta->nparts && opts->drop & DROP_GPS; i++)
+        if (out[i].data && drop_tells_place(out[i].data, out[i].size))
+            warn(opts->warnings, "%s seems to tell coordinates, and is kept",
+                 meta->part[i].name);
 }
 
 /* Each segment by itself, with the thumbnail that it may hold. */
@@ -360,7 +404,11 @@ int segments_turned(struct bytes *out, const struct meta *meta,
     warn_of_signature(out, meta, img, opts->warnings);
     if (trailer_turn(out, meta, img, &save, &lengths, err))
         return -1;
-    return segments_turn_xmp(out, meta, img, opts, &lengths, err);
+    if (segments_turn_xmp(out, meta, img, opts, &lengths, err))
+        return -1;
+    if (!opts->inner)
+        warn_of_places(out, meta, opts);
+    return 0;
 }
 
 /* ---- Segments for what another format said ----------------------------- */

@@ -233,8 +233,9 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
     else
         warn(opts->warnings,
              "picture %zu in the file is kept as it was, not "
-             "turned: %s",
-             inlay->number, why.text);
+             "turned%s: %s",
+             inlay->number, opts->drop ? ", and with all its metadata" : "",
+             why.text);
     const struct bytes *from = done ? &turned : &file;
     bool kept = bytes_append(made, from->data, from->size);
     bytes_free(&turned);
@@ -312,7 +313,8 @@ int trailer_turn(struct bytes *out, const struct meta *meta,
 {
     struct trailer trailer;
     bool tagged = opts->orientation && opts->orientation != img->orientation;
-    if (opts->inner || (img->turned == XFORM_NONE && !tagged))
+    if (opts->inner ||
+        (img->turned == XFORM_NONE && !tagged && !opts->drop))
         return 0;
     open_trailer(&trailer, out, meta);
     if (trailer.mpf.places && img->turned != XFORM_NONE)

@@ -7,6 +7,7 @@
 
 #include <jpeglib.h>
 
+#include "codecs/drop.h"
 #include "codecs/jpeg_blocks.h"
 #include "codecs/jpeg_coding.h"
 #include "codecs/jpeg_strips.h"
@@ -131,7 +132,7 @@ static void write_segments(struct writer *w)
     if (!exif)
         write_exif(w);
     if (!meta || w->meta == meta || !meta->icc.size ||
-        w->opts->strip == STRIP_ALL)
+        w->opts->strip == STRIP_ALL || w->opts->drop & DROP_ICC)
         return;
     if (meta->icc.size > ICC_MAX)
         warn(w->opts->warnings,

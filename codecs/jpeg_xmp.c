@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "codecs/big.h"
+#include "codecs/drop.h"
 #include "codecs/md5.h"
 #include "codecs/packet.h"
 #include "codecs/xmp.h"
@@ -30,7 +31,8 @@ static int turn_packet(struct bytes *packet, size_t room,
                        const struct image *img, const struct save_opts *opts,
                        const struct lengths *lengths, struct err *err)
 {
-    if (container_set_lengths(packet, room, lengths, opts->warnings, err))
+    if (drop_in_xmp(packet->data, packet->size, opts->drop, err) ||
+        container_set_lengths(packet, room, lengths, opts->warnings, err))
         return -1;
     return packet_turn(packet, room, img, opts, err);
 }

@@ -9,12 +9,17 @@
 #include <string.h>
 
 #include "codecs/big.h"
+#include "codecs/drop.h"
 #include "codecs/thumbnail.h"
 
 enum {
     RESOLUTION = 0x03ed,
     THUMBNAIL_BGR = 0x0409, /* of Photoshop 4.0 */
     THUMBNAIL = 0x040c,
+    PROFILE = 0x040f,
+    EXIF_1 = 0x0422,
+    EXIF_3 = 0x0423,
+    XMP = 0x0424,
     PATH_WORKING = 1025,
     PATH_FIRST = 2000,
     PATH_LAST = 2997,
@@ -187,5 +192,66 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
     }
     bytes_free(block);
     *block = made;
+    return 0;
+}
+
+/* ---- What is left out -----------------------------------------------------*/
+
+/* What has to be left out for a resource to be left out. */
+static unsigned drop_of(unsigned number)
+{
+    switch (number) {
+    case THUMBNAIL_BGR:
+    case THUMBNAIL:
+        return DROP_THUMBNAIL;
+    case PROFILE:
+        return DROP_ICC;
+    case EXIF_1:
+    case EXIF_3:
+        return DROP_EXIF;
+    case XMP:
+        return DROP_XMP;
+    default:
+        return 0;
+    }
+}
+
+/* EXIF and XMP keep their size here. */
+static int drop_within(uint8_t *data, const struct resource *r, unsigned drop,
+                       struct err *err)
+{
+    struct bytes exif = { .data = data, .size = r->size };
+    if (r->number == XMP)
+        return drop_in_xmp(data, r->size, drop, err);
+    return r->number == EXIF_1 || r->number == EXIF_3
+               ? drop_in_exif(&exif, drop, err)
+               : 0;
+}
+
+int photoshop_drop(struct bytes *block, const struct save_opts *opts,
+                   struct err *err)
+{
+    struct resource r;
+    size_t at = 0, to = 0;
+    if (!opts->drop || block->size == 0)
+        return 0;
+    while (read_resource(block->data + at, block->size - at, &r)) {
+        bool whole = r.size <= block->size - at && r.whole <= block->size - at;
+        if (!whole && (opts->drop & (drop_of(r.number) | DROP_GPS)))
+            warn(opts->warnings, "a resource of Photoshop, number %u, is cut, "
+                                 "so that it stays as it is",
+                 r.number);
+        if (!whole)
+            break;
+        if (drop_within(block->data + at + r.head, &r, opts->drop, err))
+            return -1;
+        if (!(opts->drop & drop_of(r.number))) {
+            memmove(block->data + to, block->data + at, r.whole);
+            to += r.whole;
+        }
+        at += r.whole;
+    }
+    memmove(block->data + to, block->data + at, block->size - at);
+    block->size -= at - to;
     return 0;
 }

@@ -12,4 +12,10 @@
 int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
                    const struct save_opts *opts, struct err *err);
 
+/* Leaves out what opts->drop names: thumbnails, profile, and the EXIF and XMP
+ * that may stand here as well. A resource that goes on in the next segment stays,
+ * with a warning. */
+int photoshop_drop(struct bytes *block, const struct save_opts *opts,
+                   struct err *err);
+
 #endif

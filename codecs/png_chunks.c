@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "codecs/big.h"
+#include "codecs/drop.h"
 #include "codecs/exif.h"
 #include "codecs/packet.h"
 #include "codecs/profile.h"
@@ -372,8 +373,12 @@ static int turn_block(struct bytes *text, const struct part *part,
                       struct err *err)
 {
     bool exchanged = xform_transposes(img->turned);
+    if (is_xmp(part) && drop_in_xmp(text->data, text->size, opts->drop, err))
+        return -1;
     if (is_xmp(part))
         return packet_turn(text, SIZE_MAX, img, opts, err);
+    if (raw_profile_drop(text->data, text->size, opts->drop, err))
+        return -1;
     return raw_profile_turn(text->data, text->size, img->turned,
                             opts->orientation,
                             exchanged ? img->height : img->width,
@@ -448,12 +453,67 @@ static int turn_chunk(const struct part *part, const struct image *img,
             data->data[0] = (uint8_t)opts->orientation;
         return 0;
     case KIND_EXIF:
-        return exif_turn_all(data, SIZE_MAX, img, opts, err);
+        return drop_in_exif(data, opts->drop, err)
+                   ? -1
+                   : exif_turn_all(data, SIZE_MAX, img, opts, err);
     case KIND_TEXT:
         return turn_text(part, img, opts, data, keep, err);
     default:
         return 0;
     }
+}
+
+/* What has to be left out for a text to be left out. ImageMagick writes each tag
+ * of EXIF, and of GPS, as a text as well. */
+static unsigned drop_of_text(const struct part *part)
+{
+    const char *key = (const char *)part->data;
+    size_t size = strnlen(key, part->size);
+    unsigned drop = 0;
+    if (is_xmp(part) || has_keyword(part, "Raw profile type xmp"))
+        drop |= DROP_XMP;
+    if (has_keyword(part, "Raw profile type exif") ||
+        (size >= 5 && memcmp(key, "exif:", 5) == 0))
+        drop |= DROP_EXIF;
+    if (has_keyword(part, "Raw profile type icc") ||
+        has_keyword(part, "Raw profile type icm"))
+        drop |= DROP_ICC;
+    if (drop_is_place(key, size))
+        drop |= DROP_GPS;
+    return drop;
+}
+
+static unsigned drop_of(const struct part *part)
+{
+    if (strcmp(part->name, "iCCP") == 0)
+        return DROP_ICC;
+    switch (kind_of(part)) {
+    case KIND_EXIF:
+        return DROP_EXIF;
+    case KIND_TEXT:
+        return part->size ? drop_of_text(part) : 0;
+    default:
+        return 0;
+    }
+}
+
+/* "Raw profile type APP1" is EXIF or XMP: its text tells. A damaged one is
+ * neither. */
+static int drops_app1(const struct part *part, unsigned drop, bool *dropped,
+                      struct err *err)
+{
+    struct bytes text = { 0 };
+    enum raw_profile kind;
+    if (!(drop & (DROP_EXIF | DROP_XMP)) ||
+        !has_keyword(part, "Raw profile type APP1"))
+        return 0;
+    if (text_of(part, &text, err))
+        return err->memory ? -1 : 0;
+    int status = raw_profile_kind(text.data, text.size, &kind, err);
+    *dropped = (kind == RAW_PROFILE_EXIF && drop & DROP_EXIF) ||
+               (kind == RAW_PROFILE_XMP && drop & DROP_XMP);
+    bytes_free(&text);
+    return status;
 }
 
 static bool may_keep(const struct part *part, enum strip strip)
@@ -467,7 +527,11 @@ int chunk_turned(const struct part *part, const struct image *img,
                  const struct save_opts *opts, struct bytes *data, bool *keep,
                  struct err *err)
 {
-    *keep = may_keep(part, opts->strip);
+    bool dropped = false;
+    if (drops_app1(part, opts->drop, &dropped, err))
+        return -1;
+    *keep = may_keep(part, opts->strip) && !dropped &&
+            !(opts->drop & drop_of(part));
     if (*keep && kind_of(part) == KIND_TIED && img->turned != XFORM_NONE) {
         warn(opts->warnings,
              "chunk %s is tied to the pixels as they were, so it is not kept",
@@ -478,7 +542,13 @@ int chunk_turned(const struct part *part, const struct image *img,
         return 0;
     if (!bytes_append(data, part->data, part->size))
         return fail_memory(err, "no memory for chunk %s", part->name);
-    return turn_chunk(part, img, opts, data, keep, err);
+    if (turn_chunk(part, img, opts, data, keep, err))
+        return -1;
+    if (*keep && opts->drop & DROP_GPS &&
+        drop_tells_place(data->data, data->size))
+        warn(opts->warnings, "%s seems to tell coordinates, and is kept",
+             part->name);
+    return 0;
 }
 
 /* ---- Chunks for what another format said ------------------------------- */

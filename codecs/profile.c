@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/drop.h"
 #include "codecs/exif.h"
 #include "codecs/xmp.h"
 
@@ -131,22 +132,78 @@ int raw_profile_turn(uint8_t *data, size_t size, enum xform t,
     return 0;
 }
 
+/* Gives the block in a text, to be freed, with its sign; NULL in one that is
+ * malformed. The text is left where the block begins in it. */
+static int open_block(struct text *text, uint8_t **block, size_t *length,
+                      struct err *err)
+{
+    *block = NULL;
+    if (!read_head(text, length))
+        return 0;
+    *block = calloc(*length, 1);
+    if (!*block)
+        return fail_memory(err, "no memory for a text");
+    if (!read_block(*text, *block, *length)) {
+        free(*block);
+        *block = NULL;
+    }
+    return 0;
+}
+
+int raw_profile_kind(const uint8_t *data, size_t size, enum raw_profile *kind,
+                     struct err *err)
+{
+    struct text text = { .data = (uint8_t *)(uintptr_t)data, .size = size };
+    uint8_t *block;
+    size_t length;
+    bool xmp = false;
+    *kind = RAW_PROFILE_NONE;
+    if (open_block(&text, &block, &length, err))
+        return -1;
+    if (block)
+        sign_of(block, length, &xmp);
+    if (block)
+        *kind = xmp ? RAW_PROFILE_XMP : RAW_PROFILE_EXIF;
+    free(block);
+    return 0;
+}
+
+int raw_profile_drop(uint8_t *data, size_t size, unsigned drop, struct err *err)
+{
+    struct text text = { .data = data, .size = size };
+    uint8_t *block;
+    size_t length;
+    bool xmp;
+    if (!drop)
+        return 0;
+    if (open_block(&text, &block, &length, err))
+        return -1;
+    if (!block)
+        return 0;
+    size_t skip = sign_of(block, length, &xmp);
+    struct bytes exif = { .data = block + skip, .size = length - skip };
+    int status = xmp ? drop_in_xmp(exif.data, exif.size, drop, err)
+                     : drop_in_exif(&exif, drop, err);
+    write_block(text, block, length);
+    free(block);
+    return status;
+}
+
 int raw_profile_note(const uint8_t *data, size_t size, struct orientation *o,
                      enum tag_place *exif, struct err *err)
 {
     struct text text = { .data = (uint8_t *)(uintptr_t)data, .size = size };
+    uint8_t *block;
     size_t length;
     bool xmp;
-    if (!read_head(&text, &length))
-        return 0;
-    uint8_t *block = calloc(length, 1);
+    if (open_block(&text, &block, &length, err))
+        return -1;
     if (!block)
-        return fail_memory(err, "no memory for a text");
-    bool read = read_block(text, block, length);
+        return 0;
     size_t skip = sign_of(block, length, &xmp);
-    if (read && xmp)
+    if (xmp) {
         xmp_note(block + skip, length - skip, o);
-    if (read && !xmp) {
+    } else {
         orientation_note(o, *exif, exif_tag(block + skip, length - skip));
         *exif = TAG_MORE_EXIF;
     }

@@ -20,8 +20,18 @@ int raw_profile_turn(uint8_t *text, size_t size, enum xform t,
                      unsigned orientation, uint32_t width, uint32_t height,
                      struct err *err);
 
-/* Takes note of the orientation in such a text. *exif is where EXIF in it counts
- * to be, and TAG_MORE_EXIF afterwards if it was EXIF. Fails only without
+/* What such a text holds. */
+enum raw_profile { RAW_PROFILE_NONE, RAW_PROFILE_EXIF, RAW_PROFILE_XMP };
+int raw_profile_kind(const uint8_t *text, size_t size, enum raw_profile *kind,
+                     struct err *err);
+
+/* Leaves out of the block what codecs/drop.h leaves out. The size of the text
+ * stays. */
+int raw_profile_drop(uint8_t *text, size_t size, unsigned drop,
+                     struct err *err);
+
+/* Takes note of the orientation in such a text. *exif is where EXIF in it
+ * counts to be, and TAG_MORE_EXIF afterwards if it was EXIF. Fails only without
  * memory. */
 int raw_profile_note(const uint8_t *text, size_t size, struct orientation *o,
                      enum tag_place *exif, struct err *err);

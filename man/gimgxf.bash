@@ -86,7 +86,7 @@ _gimgxf() {
     if [[ $option ]]; then
         case $option in
         --format) words='png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy npz' ;;
-        --strip) words=all ;;
+        --strip) words='all metadata gps thumbnail xmp exif icc' ;;
         --edge) words='reencode trim tag fail' ;;
         --depth) words='8 16 float' ;;
         --layout) words='auto hwc chw nhw nhwc nchw' ;;

@@ -74,7 +74,8 @@ complete -c gimgxf -s f -l force -d 'replace it, whatever stands before'
 complete -c gimgxf -s p -l preserve -d 'give the output the times of the input'
 complete -c gimgxf -l ignore-orientation \
     -d 'turn the pixels as stored, leave the tag'
-complete -c gimgxf -l strip -d 'drop metadata' -a all
+complete -c gimgxf -l strip -d 'drop metadata, or what is named' \
+    -a 'all metadata gps thumbnail xmp exif icc'
 complete -c gimgxf -l lossless \
     -d 'fail rather than lose samples; as --edge fail'
 complete -c gimgxf -l edge -x -d 'of a JPEG that is no whole blocks' \

@@ -24,7 +24,10 @@ gives 2 "gimgxf: --quality: a value is missing; expected --quality N (encode \
 a JPEG anew, 1 to 100)" rotate90 "$in" o.jpg --quality
 gives 2 "gimgxf: --quality: 101 is out of range; expected 1 to 100" \
     rotate90 "$in" o.jpg --quality 101
-gives 2 "gimgxf: --strip: 'some' is not known; expected all" --strip=some copy "$in" o.png
+gives 2 "gimgxf: --strip: 'some' is not known; expected all, metadata, gps, thumbnail, xmp, exif or icc" \
+    --strip=gps,some copy "$in" o.png
+gives 2 "gimgxf: --strip: '' is not known; expected all, metadata, gps, thumbnail, xmp, exif or icc" \
+    --strip=gps, copy "$in" o.png
 gives 2 "gimgxf: --depth: '12' is not known; expected 8, 16 or float" \
     --depth 12 copy "$in" o.png
 gives 2 "gimgxf: --background: '#12345' is not a color; expected a name of CSS such as white, #RRGGBB or #RGB" \
