@@ -349,9 +349,8 @@ static struct orientation tags_of(const struct image *img)
 }
 
 /* All of them say the same afterwards. */
-static void warn_of_tags(struct work *w)
+static void warn_of_tags(struct work *w, struct orientation o)
 {
-    struct orientation o = tags_of(&w->img);
     if (!o.other || w->opts->ignore_orientation)
         return;
     if (o.value)
@@ -363,6 +362,33 @@ static void warn_of_tags(struct work *w)
         warn(&w->result->warnings,
              "the orientation %u does not count, since %s says it", o.other,
              orientation_place(o.other_place));
+}
+
+/* The file as it is, but for its tag. */
+static int set_tag(struct work *w, struct load_opts *load, struct err *err)
+{
+    struct result *result = w->result;
+    struct coded coded = { 0 };
+    if (result->to != result->from)
+        return fail(err, "--tag-only keeps the format, which is %s; the output "
+                         "is to be %s",
+                    result->from->title, result->to->title);
+    if (!result->from->retag)
+        return fail(err, "%s has no orientation tag that --tag-only could set; "
+                         "JPEG, PNG, HDR, TGA and BMP have",
+                    result->from->title);
+    if (result->from->retag(&w->output, &coded, w->input, w->opts->op, load,
+                            err))
+        return -1;
+    bool same = w->output.size == w->input.size &&
+                memcmp(w->output.data, w->input.data, w->input.size) == 0;
+    result->how = same ? HOW_UNCHANGED : HOW_TAGGED;
+    warn_of_tags(w, coded.tags);
+    w->img.width = coded.width;
+    w->img.height = coded.height;
+    w->within = true;
+    bytes_free(&w->input);
+    return 0;
 }
 
 /* Whether the orientation goes with what --strip drops. */
@@ -383,6 +409,8 @@ static int stage_decode(struct work *w, struct err *err)
     w->own = result->to == result->from && !opts->depth;
     struct load_opts load =
         load_opts(opts, mem, !w->own, w->job->pool, result);
+    if (opts->tag_only)
+        return set_tag(w, &load, err);
     if (choose_form(w, err))
         return -1;
     load.form = w->form;
@@ -396,7 +424,7 @@ static int stage_decode(struct work *w, struct err *err)
         return turn_within(w, &load, err);
     if (decode(w, &load, err))
         return -1;
-    warn_of_tags(w);
+    warn_of_tags(w, tags_of(&w->img));
     if (w->img.meta && !w->own)
         meta_forget(w->img.meta, opts->drop);
     if (opts->ignore_orientation && drops_tag(w) && w->img.orientation != 1)
@@ -421,8 +449,9 @@ static bool nothing_to_do(const struct work *w)
     bool same_kind = !result->to->kinds ||
                      strcasecmp(suffix, w->job->format_name) == 0;
     return result->to == result->from && w->turn == XFORM_NONE && same_tag &&
-           same_kind && !lost && !opts->strip && !opts->drop && !opts->quality &&
-           !opts->effort && !opts->optimize && !opts->no_restart &&
+           same_kind && !lost && !opts->strip && !opts->drop &&
+           !opts->quality && !opts->effort && !opts->optimize &&
+           !opts->no_restart &&
            !opts->depth;
 }
 

@@ -343,6 +343,8 @@ static const struct row {
       "give OUTPUT mode, owner and times of INPUT" },
     { 0, "ignore-orientation", NULL, ABOUT_SHAPE, FLAG(ignore_orientation),
       "turn the pixels as stored, leave the tag" },
+    { 0, "tag-only", NULL, ABOUT_SHAPE, FLAG(tag_only),
+      "set the orientation tag, move no pixel" },
     { 0, "strip", "[=LIST]", ABOUT_SHAPE, SET(set_strip),
       "drop metadata, all, gps, thumbnail, xmp, exif, icc" },
     { 0, "edge", "WAY", ABOUT_SHAPE, SET(set_edge),
@@ -455,8 +457,8 @@ void options_help(void)
           stdout);
     for (size_t i = 0; i < ROWS; i++)
         print_row(&table[i]);
-    fputs("\nExit status: 0 done, 1 failed, 2 wrong usage, 3 no such device.\n"
-          "All of it: man gimgxf\n",
+    fputs("\nExit status: 0 done, 1 failed, 2 wrong usage, 3 no device. "
+          "More: man gimgxf\n",
           stdout);
 }
 
@@ -783,9 +785,25 @@ static int check_batch(struct options *opts, struct err *err)
     return 0;
 }
 
+/* With --tag-only nothing but the orientation changes. */
+static int check_tag_only(const struct options *opts, struct err *err)
+{
+    static const char *const others[] = {
+        "format", "ignore-orientation", "strip", "edge", "quality", "optimize",
+        "no-restart", "png-level", "depth", "layout", "background",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (opts->tag_only && options_given(opts, others[i]))
+            return fail(err, "--tag-only changes the orientation and nothing "
+                             "else, so --%s cannot be given with it",
+                        others[i]);
+    return 0;
+}
+
 static int check_turn(struct options *opts, const char *op, struct err *err)
 {
-    if (parse_op(opts, op, err) || check_lossless(opts, err))
+    if (parse_op(opts, op, err) || check_lossless(opts, err) ||
+        check_tag_only(opts, err))
         return -1;
     if (opts->edge == EDGE_TAG && opts->ignore_orientation)
         return fail(err, "--edge tag sets the orientation that "

@@ -42,6 +42,7 @@ struct options {
     bool no_restart;
     enum edge edge;
     bool lossless;              /* and then `edge` is EDGE_FAIL */
+    bool tag_only;
     unsigned depth;             /* 0: as it is */
     enum layout layout;
     bool background;

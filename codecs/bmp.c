@@ -198,6 +198,33 @@ static int decode(struct image *img, struct bytes file,
     return 0;
 }
 
+/* A height below 0 tells that the top row comes first. */
+static int retag(struct bytes *out, struct coded *coded, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
+{
+    struct bmp_head head = { 0 };
+    (void)opts;
+    if (read_head(&head, file, err))
+        return -1;
+    if (op != XFORM_NONE && op != XFORM_MIRROR_Y)
+        return fail(err, "the header of a BMP can tell flipv only; without "
+                         "--tag-only the pixels are moved");
+    if (op != XFORM_NONE &&
+        (head.size < INFO_HEADER || head.height == INT32_MIN ||
+         head.coding == BMP_RLE8 || head.coding == BMP_RLE4))
+        return fail(err, "the rows of this kind of BMP come from the bottom up "
+                         "alone; without --tag-only the pixels are moved");
+    if (!bytes_append(out, file.data, file.size))
+        return fail_memory(err, "no memory for the file");
+    coded->width = (uint32_t)head.width;
+    coded->height = height(&head);
+    coded->orientation = xform_to_exif(
+        head.height < 0 ? XFORM_NONE : XFORM_MIRROR_Y);
+    if (op != XFORM_NONE)
+        put_little32(out->data + AT_HEIGHT, (uint32_t)-head.height);
+    return 0;
+}
+
 /* ---- Writing ------------------------------------------------------------ */
 
 static void put_density(uint8_t *p, double value)
@@ -307,6 +334,7 @@ const struct codec codec_bmp = {
         .metadata = HOLDS_DENSITY,
     },
     .probe = probe,
+    .retag = retag,
     .decode = decode,
     .encode = encode,
     .check = check,

@@ -101,6 +101,7 @@ enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
 struct coded {
     uint32_t width, height;
     unsigned orientation; /* the tag, 1..8; 0: there is none */
+    struct orientation tags; /* all of them: of `retag` alone */
     /* An axis that runs backwards after a turn has to be a whole number of
      * grains, in pixels: what is smaller cannot be cut. */
     struct grain {
@@ -135,6 +136,12 @@ struct codec {
      * form, FORM_SAMPLES. */
     int (*look)(struct coded *coded, struct bytes file,
                 const struct load_opts *opts, struct err *err);
+    /* Appends the file to `out`, with its orientation turned on by `op`, and not
+     * another byte changed but for what has to follow that. coded gets the size
+     * and the orientation that it had. NULL: the format holds none. */
+    int (*retag)(struct bytes *out, struct coded *coded, struct bytes file,
+                 enum xform op, const struct load_opts *opts,
+                 struct err *err);
     /* Makes a picture of a whole file. img is {0}; on failure it stays so.
      * A picture whose colors no other format holds is read all the same. */
     int (*decode)(struct image *img, struct bytes file,

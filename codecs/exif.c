@@ -331,6 +331,20 @@ void exif_turn(uint8_t *data, size_t size, enum xform t, unsigned orientation,
     }
 }
 
+void exif_retag(uint8_t *data, size_t size, unsigned orientation, enum xform t)
+{
+    struct tiff tiff;
+    struct ifd ifd[IFDS];
+    open_ifds(&tiff, ifd, data, size);
+    for (unsigned i = 0; i < IFDS; i++) {
+        unsigned own = orientation_in(&tiff, &ifd[i]);
+        if (i != IFD1)
+            set_orientation(&tiff, data, &ifd[i], orientation);
+        else if (own)
+            set_orientation(&tiff, data, &ifd[i], xform_retag(own, t));
+    }
+}
+
 /* ---- The thumbnail --------------------------------------------------------*/
 
 /* EXIF 2.3, 4.5.5: a JPEG thumbnail lies where JPEGInterchangeFormat says. */
@@ -545,7 +559,8 @@ static bool clear(const struct tiff *tiff, uint8_t *data, size_t at,
                   size_t length)
 {
     if (at < HEADER || !in_block(tiff, at, length) ||
-        is_used(tiff, at, at + length) || overlaps_picture(tiff, at, at + length))
+        is_used(tiff, at, at + length) ||
+        overlaps_picture(tiff, at, at + length))
         return false;
     memset(data + at, 0, length);
     return true;

@@ -29,6 +29,10 @@ unsigned exif_thumbnail_orientation(const uint8_t *tiff, size_t size);
 void exif_turn(uint8_t *tiff, size_t size, enum xform t, unsigned orientation,
                uint32_t width, uint32_t height);
 
+/* Makes the orientation tags of the picture, where there are any, say
+ * `orientation`, 1..8, and turns on that of the thumbnail by t. */
+void exif_retag(uint8_t *tiff, size_t size, unsigned orientation, enum xform t);
+
 /* Finds the thumbnail, if it is a JPEG file that lies within the block. */
 bool exif_thumbnail(const uint8_t *tiff, size_t size, size_t *offset,
                     size_t *length);

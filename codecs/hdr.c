@@ -274,6 +274,50 @@ static int put_head(struct bytes *file, const struct image *img,
     return 0;
 }
 
+/* Writes the names of two axes over those in the line of the size. */
+static void put_axes(uint8_t *line, size_t size, unsigned order)
+{
+    size_t at = 0;
+    for (int i = 0; i < 2; i++, at += 2) {
+        while (at + 2 < size && line[at] != '+' && line[at] != '-')
+            at++;
+        memcpy(line + at, axes[order][i], 2);
+    }
+}
+
+/* The header with the lines of img's meta, then the rest of the file. */
+static int retag(struct bytes *out, struct coded *coded, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
+{
+    struct image img = { .meta = meta_new(&codec_hdr) };
+    struct save_opts save = { .orientation = 0 };
+    size_t at = 0, size;
+    int status = -1;
+    (void)opts;
+    if (!img.meta)
+        return fail_memory(err, "no memory for the decoder");
+    if (take_lines(img.meta, file, &at, err) == 0) {
+        size = at;
+        status = take_size(&img, file, &at, err);
+    }
+    if (status == 0) {
+        coded->width = img.width;
+        coded->height = img.height;
+        coded->orientation = img.orientation;
+        img.turned = op; /* for the shape of its pixels */
+        bool kept = put_lines(out, &img, &save);
+        size_t line = out->size;
+        kept = kept && bytes_append(out, file.data + size, file.size - size);
+        if (kept)
+            put_axes(out->data + line, at - size,
+                     xform_retag(img.orientation, op));
+        else
+            status = fail_memory(err, "no memory for the file");
+    }
+    meta_free(img.meta);
+    return status;
+}
+
 static void warn_inexact(struct rgbe_lost lost, struct warnings *warnings)
 {
     if (lost.clipped)
@@ -353,6 +397,7 @@ const struct codec codec_hdr = {
         .colors = 1 << COLOR_RGB,
     },
     .probe = probe,
+    .retag = retag,
     .decode = decode,
     .encode = encode,
     .check = check,

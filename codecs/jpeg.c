@@ -24,6 +24,7 @@ const struct codec codec_jpeg = {
     },
     .probe = probe,
     .look = look_jpeg,
+    .retag = retag_jpeg,
     .decode = read_jpeg,
     .encode = write_jpeg,
     .check = check_jpeg,

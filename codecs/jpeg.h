@@ -18,6 +18,8 @@ int write_jpeg(struct bytes *file, const struct image *img,
 
 int check_jpeg(struct bytes file, const struct image *img,
                const struct save_opts *opts, struct err *err);
+int retag_jpeg(struct bytes *out, struct coded *coded, struct bytes file,
+               enum xform op, const struct load_opts *opts, struct err *err);
 
 /* A small file can ask for thousands of passes over a large picture.
  * Progressive files have about ten scans; one for each coefficient of a
@@ -109,6 +111,10 @@ int trailer_take(struct meta *meta, struct bytes file, size_t behind,
 int trailer_turn(struct bytes *out, const struct meta *meta,
                  const struct image *img, const struct save_opts *opts,
                  struct lengths *lengths, struct err *err);
+
+/* The headers of a file have become others: makes what its MPF counts true, as it
+ * was of the file before. */
+void trailer_follow(struct bytes *file, struct bytes before);
 
 /* Appends that part to the file, which is whole up to its EOI, and makes the
  * MPF in it true. */

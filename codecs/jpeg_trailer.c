@@ -362,6 +362,29 @@ static int move_list(struct bytes *file, size_t block, size_t limit, size_t was,
     return 0;
 }
 
+void trailer_follow(struct bytes *file, struct bytes before)
+{
+    const size_t was = find_block(before), is = find_block(*file);
+    struct mpf mpf;
+    if (!was || !is || file->size == before.size)
+        return;
+    uint8_t *block = file->data + is;
+    size_t limit = ((size_t)block[-MPF_HEAD - 2] << 8 | block[-MPF_HEAD - 1]) -
+                   2 - MPF_HEAD;
+    uint32_t longer = (uint32_t)(file->size - before.size);
+    uint32_t farther = (uint32_t)(file->size - is - (before.size - was));
+    if (!mpf_open(&mpf, block, limit))
+        return;
+    for (size_t i = 0; i < mpf.count; i++) {
+        struct mpf_entry entry = mpf_get(&mpf, block, i);
+        if (entry.offset == 0)
+            entry.size += longer;
+        else
+            entry.offset += farther;
+        mpf_put(&mpf, block, i, entry);
+    }
+}
+
 int trailer_append(struct bytes *file, const struct meta *meta,
                    const struct bytes *out, struct err *err)
 {

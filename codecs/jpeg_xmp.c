@@ -207,7 +207,8 @@ out:
 static size_t group_size(const struct piece *piece, size_t count)
 {
     size_t n = 1;
-    while (n < count && !memcmp(piece_at(piece, 0), piece_at(&piece[n], 0), GUID))
+    while (n < count &&
+           !memcmp(piece_at(piece, 0), piece_at(&piece[n], 0), GUID))
         n++;
     return n;
 }

@@ -24,6 +24,7 @@ const struct codec codec_png = {
                     HOLDS_DENSITY,
     },
     .probe = probe,
+    .retag = retag_png,
     .decode = read_png,
     .encode = write_png,
     .check = check_png,

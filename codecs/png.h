@@ -19,6 +19,8 @@ int check_png(struct bytes file, const struct image *img,
 
 /* As IHDR has it. */
 uint8_t png_color_type(const struct image *img);
+int retag_png(struct bytes *out, struct coded *coded, struct bytes file,
+              enum xform op, const struct load_opts *opts, struct err *err);
 
 /* `where` of a part: the place of a chunk among the critical ones. */
 enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };

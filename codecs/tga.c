@@ -292,6 +292,36 @@ static int decode(struct image *img, struct bytes file,
     return 0;
 }
 
+/* The corner that comes first is told by two bits: mirrors, and both of them. */
+static int retag(struct bytes *out, struct coded *coded, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
+{
+    enum xform order = XFORM_NONE;
+    (void)opts;
+    if (file.size < HEADER || pixels_at(file.data) > file.size)
+        return fail(err, "the file is cut short");
+    if (check_head(file.data, err))
+        return -1;
+    if (xform_transposes(op))
+        return fail(err, "the header of a TGA can tell mirrors and rotate180 "
+                         "only; without --tag-only the pixels are moved");
+    if (!bytes_append(out, file.data, file.size))
+        return fail_memory(err, "no memory for the file");
+    uint8_t *descriptor = &out->data[AT_DESCRIPTOR];
+    if (*descriptor & RIGHT_TO_LEFT)
+        order ^= XFORM_MIRROR_X;
+    if (!(*descriptor & DOWN))
+        order ^= XFORM_MIRROR_Y;
+    coded->width = little16(file.data + AT_WIDTH);
+    coded->height = little16(file.data + AT_HEIGHT);
+    coded->orientation = xform_to_exif(order);
+    order = xform_then(order, op);
+    *descriptor &= (uint8_t) ~(RIGHT_TO_LEFT | DOWN);
+    *descriptor |= order & XFORM_MIRROR_X ? RIGHT_TO_LEFT : 0;
+    *descriptor |= order & XFORM_MIRROR_Y ? 0 : DOWN;
+    return 0;
+}
+
 /* ---- Writing ------------------------------------------------------------ */
 
 static bool put_head(struct bytes *file, const struct image *img, bool packed,
@@ -380,6 +410,7 @@ const struct codec codec_tga = {
         .alpha = true,
     },
     .probe = probe,
+    .retag = retag,
     .decode = decode,
     .encode = encode,
     .check = check,

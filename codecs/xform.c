@@ -91,3 +91,9 @@ const char *xform_name(enum xform t)
         i++;
     return names[i].name;
 }
+
+unsigned xform_retag(unsigned orientation, enum xform t)
+{
+    enum xform shown = orientation ? xform_from_exif(orientation) : XFORM_NONE;
+    return xform_to_exif(xform_then(shown, t));
+}

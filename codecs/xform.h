@@ -67,6 +67,10 @@ static inline void xform_source(enum xform t, uint32_t w, uint32_t h,
 enum xform xform_from_exif(unsigned orientation);
 
 /* The orientation tag, 1..8, that asks a viewer for this turn. */
+/* What a tag that says `orientation`, 1..8, or 0 if there is none, says after the
+ * picture as shown was turned by t. */
+unsigned xform_retag(unsigned orientation, enum xform t);
+
 unsigned xform_to_exif(enum xform t);
 
 /* Reads a name or an alias, as in "rotate90" or "cw". False: no such turn. */

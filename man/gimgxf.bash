@@ -40,7 +40,8 @@ _gimgxf() {
         hflip mirror flipv flip vflip transverse upright auto-orient copy
         identity'
     local options='--format --no-clobber --force --preserve --ignore-orientation
-        --strip --strip=all --edge --lossless --quality --optimize --no-restart
+        --strip --strip=all --tag-only --edge --lossless --quality --optimize
+        --no-restart
         --png-level --depth --layout --background --tolerant --directory --output
         --in-place --backup
         --recursive --files-from --null --include --exclude --update --dry-run

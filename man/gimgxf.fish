@@ -74,6 +74,7 @@ complete -c gimgxf -s f -l force -d 'replace it, whatever stands before'
 complete -c gimgxf -s p -l preserve -d 'give the output the times of the input'
 complete -c gimgxf -l ignore-orientation \
     -d 'turn the pixels as stored, leave the tag'
+complete -c gimgxf -l tag-only -d 'set the orientation tag, move no pixel'
 complete -c gimgxf -l strip -d 'drop metadata, or what is named' \
     -a 'all metadata gps thumbnail xmp exif icc'
 complete -c gimgxf -l lossless \

@@ -1,0 +1,184 @@
+# --tag-only: what is shown is turned as it is when the pixels are moved, and
+# nothing but the tag changes.
+. "$ROOT/tests/cli/lib.sh"
+pictures="python3 $ROOT/tests/tagged_pictures.py"
+ops='copy fliph rotate180 flipv transpose rotate90 transverse rotate270'
+
+python3 -c 'import sys
+sys.stdout.buffer.write(b"P6\n16 24\n255\n" + bytes(
+    (x * 13 + y * 7 + c * 50) % 256
+    for y in range(24) for x in range(16) for c in range(3)))' >stored.ppm
+gimgxf -q copy stored.ppm stored.png
+gimgxf -q copy stored.ppm stored.jpg
+mkdir in
+check 'made' $pictures make stored.jpg stored.png in
+rm -f in/EXIF-[1234578]-* in/XMP-[1234578]-* in/orNT-[1234578]-* # 6 is enough
+cp stored.jpg in/none-1.jpg
+cp stored.png in/none-1.png
+
+# shown FILE PPM: its pixels as they are shown.
+shown() {
+    rm -f upright.*
+    gimgxf -q upright "$1" "upright.${1##*.}" 2>/dev/null
+    gimgxf -q copy "upright.${1##*.}" "$2" 2>/dev/null
+}
+
+# All of a file but what may tell an orientation, as text.
+cat >rest.py <<'END'
+import struct, sys, zlib
+data = open(sys.argv[1], 'rb').read()
+if data[:2] == b'\xff\xd8':
+    at = 2
+    while data[at + 1] != 0xda:
+        n = struct.unpack('>H', data[at + 2:at + 4])[0] + 2
+        if data[at + 1] != 0xe1:
+            print(data[at:at + n].hex())
+        at += n
+    print(data[at:].hex())
+else:
+    at = 8
+    while at < len(data):
+        n = struct.unpack('>I', data[at:at + 4])[0] + 12
+        if data[at + 4:at + 8] not in (b'eXIf', b'iTXt', b'zTXt', b'tEXt', b'orNT'):
+            print(data[at:at + n].hex())
+        assert zlib.crc32(data[at + 4:at + n - 4]) == struct.unpack(
+            '>I', data[at + n - 4:at + n])[0]
+        at += n
+END
+for file in in/*; do
+    suffix=${file##*.}
+    python3 rest.py "$file" >rest.before
+    some='rotate90 rotate270'
+    [ "${file#*-6-exif}" = "$file" ] || some=$ops
+    for op in $some; do
+        rm -f out.$suffix
+        gimgxf -q --tag-only $op "$file" out.$suffix 2>stderr
+        check "status $? of $op $file: $(cat stderr)" [ ! -s stderr ]
+        shown out.$suffix got.ppm
+        gimgxf -q $op "$file" turned.$suffix 2>/dev/null
+        gimgxf -q copy turned.$suffix turned.ppm 2>/dev/null
+        check "$op $file, as it is shown" same turned.ppm got.ppm
+        python3 rest.py out.$suffix >rest.after
+        check "$op $file, the rest" same rest.before rest.after
+        gimgxf info --json out.$suffix >told
+        check "$op $file, all agree" [ -z "$(grep orientation_other told)" ]
+    done
+done
+
+# Among the tags are thumbnails and pictures behind; they stay what they are.
+if command -v exiftool >/dev/null; then
+    cp stored.jpg in.jpg
+    exiftool -q -overwrite_original "-ThumbnailImage<=stored.jpg" \
+        -IFD0:Orientation#=6 -IFD1:Orientation#=1 -Artist=somebody in.jpg
+    gives 0 '' --tag-only rotate90 in.jpg out.jpg
+    check 'exiftool: the tags' [ "$(exiftool -T -n -IFD0:Orientation \
+        -IFD1:Orientation -Artist out.jpg)" = '3	6	somebody' ]
+    exiftool -b -ThumbnailImage out.jpg >thumb.jpg
+    check 'the thumbnail stays' same stored.jpg thumb.jpg
+    check 'one byte a tag' [ "$(cmp -l in.jpg out.jpg | wc -l)" = 2 ]
+else
+    echo 'skipped: exiftool'
+fi
+trailers="python3 $ROOT/tests/jpeg_trailers.py"
+for kind in ultrahdr ultrahdr-elements stereo gaps motion tagged; do
+    command -v djpeg >/dev/null || break
+    $trailers make $kind in.jpg
+    gives 0 '' --tag-only rotate90 in.jpg out.jpg
+    check "$kind: pictures are where MPF says" $trailers same in.jpg out.jpg
+    gives 0 '' --tag-only copy in.jpg same.jpg
+    check "$kind: nothing to do" same in.jpg same.jpg
+done
+# EXIF that grows behind MPF moves the pictures behind farther from it.
+if command -v djpeg >/dev/null; then
+    $trailers make ultrahdr in.jpg
+    python3 - <<'END'
+import struct
+data = open('in.jpg', 'rb').read()
+at = data.index(b'MPF\0')
+end = at - 2 + int.from_bytes(data[at - 2:at], 'big')
+exif = b'Exif\0\0MM\0*\0\0\0\x08\0\0\0\0\0\0'
+exif = b'\xff\xe1' + struct.pack('>H', len(exif) + 2) + exif
+order = '<' if data[at + 4:at + 6] == b'II' else '>'
+new = bytearray(data[:end] + exif + data[end:])
+# The list of pictures: 16 bytes each, of which size and offset are 4 and 8.
+base, ifd = at + 4, struct.unpack(order + 'I', data[at + 8:at + 12])[0]
+for i in range(struct.unpack(order + 'H', data[base + ifd:base + ifd + 2])[0]):
+    entry = base + ifd + 2 + 12 * i
+    tag, _, size, place = struct.unpack(order + 'HHII', data[entry:entry + 12])
+    for k in range(size // 16 if tag == 0xb002 else 0):
+        field = base + place + 16 * k
+        length, offset = struct.unpack(order + 'II', data[field + 4:field + 12])
+        length += 0 if offset else len(exif)
+        offset += len(exif) if offset else 0
+        new[field + 4:field + 12] = struct.pack(order + 'II', length, offset)
+open('behind.jpg', 'wb').write(new)
+END
+    check 'as it was made' $trailers same in.jpg behind.jpg
+    gives 0 '' --tag-only rotate90 behind.jpg out.jpg
+    check 'it grows' [ "$(wc -c <out.jpg)" -gt "$(wc -c <behind.jpg)" ]
+    check 'and MPF is right' $trailers same in.jpg out.jpg
+fi
+gives 0 '' --json --tag-only rotate90 stored.png out.png
+check 'json: tagged' grep -q '"how": "tagged", "turned": "copy"' stdout
+gives 0 '' --json --tag-only upright in/EXIF-6-exif.png out.png
+check 'json: unchanged' grep -q '"how": "unchanged"' stdout
+gives 0 'gimgxf: in/EXIF-6-XMP-1.jpg: warning: the orientation is 6, as EXIF says, although XMP says 1' \
+    --tag-only rotate90 in/EXIF-6-XMP-1.jpg out.jpg
+
+# Headers that tell an order.
+for suffix in tga bmp hdr; do
+    cp "$samples/f.$suffix" in.$suffix
+    for first in copy flipv rotate90 transverse; do
+        gimgxf -q --tag-only $first in.$suffix one.$suffix 2>/dev/null || continue
+        for op in $ops; do
+            gimgxf -q --tag-only $op one.$suffix out.$suffix 2>stderr
+            status=$?
+            case $suffix-$op in
+            tga-t* | tga-*90 | tga-*270 | bmp-t* | bmp-*90 | bmp-*270 | \
+                bmp-rotate180 | bmp-fliph) want=1 ;;
+            *) want=0 ;;
+            esac
+            check "$suffix $first $op: status" [ $status = $want ]
+            [ $want = 0 ] || continue
+            gimgxf -q --format npy $first,$op in.$suffix want.npy
+            gimgxf -q --format npy copy out.$suffix got.npy
+            check "$suffix $first $op: as it is shown" same want.npy got.npy
+            check "$suffix $first $op: the rest" \
+                [ "$(cmp -l in.$suffix out.$suffix 2>&1 | wc -l)" -le 5 ]
+        done
+    done
+done
+gives 1 'gimgxf: in.tga: the header of a TGA can tell mirrors and rotate180 only; without --tag-only the pixels are moved' \
+    --tag-only rotate90 in.tga no.tga
+gives 1 'gimgxf: in.bmp: the header of a BMP can tell flipv only; without --tag-only the pixels are moved' \
+    --tag-only fliph in.bmp no.bmp
+printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nPIXASPECT=2\n\n-Y 1 +X 2\nAAAABBBB' >in.hdr
+gives 0 '' --tag-only rotate90 in.hdr out.hdr
+printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nPIXASPECT=0.5\n\n-X 1 -Y 2\nAAAABBBB' >want.hdr
+check 'an HDR, byte for byte' same want.hdr out.hdr
+
+# What has no tag, and what is asked for beside it.
+for suffix in ppm npy pfm; do
+    gimgxf -q copy stored.ppm in.$suffix 2>/dev/null ||
+        gimgxf -q --depth float copy stored.ppm in.$suffix
+done
+gives 1 'gimgxf: in.ppm: PNM has no orientation tag that --tag-only could set; JPEG, PNG, HDR, TGA and BMP have' \
+    --tag-only rotate90 in.ppm no.ppm
+gives 1 'gimgxf: in.npy: NPY has no orientation tag that --tag-only could set; JPEG, PNG, HDR, TGA and BMP have' \
+    --tag-only rotate90 in.npy no.npy
+gives 1 'gimgxf: stored.png: --tag-only keeps the format, which is PNG; the output is to be JPEG' \
+    --tag-only rotate90 stored.png no.jpg
+for option in --format=png --strip --strip=gps --edge=trim --quality=90 \
+    --optimize --no-restart --png-level=9 --depth=8 --background=white \
+    --ignore-orientation; do
+    name=${option%%=*}
+    gives 2 "gimgxf: --tag-only changes the orientation and nothing else, so $name cannot be given with it" \
+        --tag-only $option rotate90 stored.png no.png
+done
+head -c 70 stored.png >cut.png
+gives 1 'gimgxf: cut.png: the file is cut short' --tag-only rotate90 cut.png no.png
+{ head -c 60 stored.png; printf x; tail -c +62 stored.png; } >bad.png
+gimgxf --tag-only rotate90 bad.png no.png 2>stderr
+check 'a damaged chunk' grep -q 'is damaged$' stderr
+check 'nothing is written' [ -z "$(ls no.* 2>/dev/null)" ]
+finish
