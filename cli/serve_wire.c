@@ -30,7 +30,8 @@ static void advance(struct iovec *part, size_t sent)
     size_t n = sent < part[0].iov_len ? sent : part[0].iov_len;
     part[0].iov_base = (char *)part[0].iov_base + n;
     part[0].iov_len -= n;
-    part[1].iov_base = (char *)part[1].iov_base + (sent - n);
+    if (sent > n) /* there may be no second part */
+        part[1].iov_base = (char *)part[1].iov_base + (sent - n);
     part[1].iov_len -= sent - n;
 }
 
