@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cli/crew.h"
+#include "cli/ending.h"
 #include "cli/files.h"
 #include "cli/manifest.h"
 #include "cli/path.h"
@@ -58,6 +59,8 @@ struct batch {
     atomic_size_t to_do;   /* jobs that are not done yet */
     atomic_bool ending;    /* no job is to be begun */
     atomic_bool unnoted;   /* the manifest could not be written */
+    atomic_bool full;      /* the disk is */
+    atomic_uint failures;  /* jobs that failed, as they are done */
     bool end_told;         /* that a signal has asked for the end */
     bool pipe_closed;      /* nobody reads our results any more */
 };
@@ -90,6 +93,8 @@ static int note(struct batch *batch, const struct record *record, bool safe,
         return 0;
     atomic_store(&batch->unnoted, true);
     atomic_store(&batch->ending, true);
+    if (why.full)
+        atomic_store(&batch->full, true);
     return fail(err, "the manifest cannot be written: %s", why.text);
 }
 
@@ -214,6 +219,24 @@ static void prefetch(struct batch *batch, const struct task *task)
         file_prefetch(NULL, plan_item(batch->plan, next).input);
 }
 
+/* A full disk ends the batch. Of the jobs that meet it at once the first one
+ * fails; the others count as not begun, since nothing was written. */
+static bool meets_full_disk(struct batch *batch, const struct task *task)
+{
+    if (!task->status || !task->err.full)
+        return false;
+    atomic_store(&batch->ending, true);
+    return atomic_exchange(&batch->full, true);
+}
+
+static void count_failure(struct batch *batch, const struct task *task)
+{
+    unsigned most = batch->opts->fail_after;
+    if (task->status && !task->dropped && most &&
+        atomic_fetch_add(&batch->failures, 1) + 1 >= most)
+        atomic_store(&batch->ending, true);
+}
+
 static void work(void *context, unsigned worker, void *argument)
 {
     struct batch *batch = context;
@@ -223,9 +246,10 @@ static void work(void *context, unsigned worker, void *argument)
     if (!task->dropped) {
         prefetch(batch, task);
         do_task(batch, worker, task);
-        note_result(batch, task);
-        if (task->status && batch->opts->fail_fast)
-            atomic_store(&batch->ending, true);
+        task->dropped = meets_full_disk(batch, task);
+        if (!task->dropped)
+            note_result(batch, task);
+        count_failure(batch, task);
         crew_allow(batch->crew, runner_wanted(batch->runner));
     }
     atomic_fetch_sub(&batch->to_do, 1);
@@ -355,7 +379,7 @@ static void show_task(struct task *task)
 static void show_plan(struct batch *batch)
 {
     size_t planned = 0, all = plan_count(batch->plan);
-    for (size_t i = 0; i < all; i++) {
+    for (size_t i = 0; i < all && !ferror(stdout); i++) {
         struct task task = { .item = plan_item(batch->plan, i) };
         bool done;
         task.job.input = task.item.input;
@@ -364,13 +388,29 @@ static void show_plan(struct batch *batch)
         task.job.opts = batch->opts;
         if (done_before(batch, &task, &done)) {
             report_error(task.item.input, task.err.text);
-        } else if (!done && !job_is_skipped(&task.job)) {
+            if (batch->opts->json)
+                report_plan(&task.job, &task.result, false, &task.err);
+            continue;
+        }
+        task.result.skipped = done ? SKIPPED_DONE : job_is_skipped(&task.job);
+        if (!task.result.skipped) {
             show_task(&task);
             planned++;
+        } else if (batch->opts->json) {
+            report_plan(&task.job, &task.result, false, NULL);
         }
     }
-    if (!batch->opts->quiet && planned < all)
+    if (!batch->opts->quiet && planned < all && !ferror(stdout))
         progress_plan(planned, all);
+}
+
+static enum ending why_ended(struct batch *batch)
+{
+    return batch->pipe_closed             ? ENDING_PIPE
+           : atomic_load(&batch->full)    ? ENDING_FULL
+           : atomic_load(&batch->unnoted) ? ENDING_MANIFEST
+           : signals_asked()              ? ENDING_SIGNAL
+                                          : ENDING_FAILURES;
 }
 
 /* What stands beside the inputs and is not read. */
@@ -399,14 +439,20 @@ static enum outcome do_all(struct batch *batch)
                     plan_count(batch->plan), &err)) {
         struct err text;
         fail(&text, "--backend %s: %s", batch->backend->name, err.text);
-        report_error(NULL, text.text);
-        return outcome_without_lane(batch->backend);
+        enum outcome outcome = outcome_without_lane(batch->backend);
+        report_refusal(outcome == OUTCOME_NO_DEVICE ? "no_device" : "failed",
+                       text.text, opts);
+        return outcome;
     }
     atomic_store(&batch->to_do, plan_count(batch->plan));
     progress_begin(&batch->progress, plan_count(batch->plan), opts);
     int status = give_all(batch);
+    bool early = progress_left(&batch->progress) && status == 0;
+    progress_clear(&batch->progress);
     if (!opts->quiet && !batch->pipe_closed)
-        progress_summary(&batch->progress, signals_asked());
+        progress_summary(&batch->progress, early, opts->verbose);
+    if (early)
+        ending_tell(why_ended(batch), signals_asked(), &batch->progress, opts);
     runner_close(batch->runner);
     return status || batch->progress.failed || atomic_load(&batch->unnoted)
                ? OUTCOME_FAILED
@@ -432,7 +478,7 @@ static enum outcome plan_and_do(struct batch *batch)
     struct err err;
     if (plan_make(&batch->plan, batch->opts, &err) ||
         confine_outputs(batch, &err) || open_records(batch, &err)) {
-        report_error(NULL, err.text);
+        report_refusal("usage", err.text, batch->opts);
         return OUTCOME_NOT_BEGUN;
     }
     if (tell_passed(batch, &err)) {
@@ -446,7 +492,7 @@ static enum outcome plan_and_do(struct batch *batch)
         plan_remove_left(batch->plan);
         outcome = do_all(batch);
     }
-    if (!batch->opts->quiet && !batch->pipe_closed)
+    if (!batch->opts->quiet && !batch->pipe_closed && !ferror(stdout))
         passed_print(plan_passed(batch->plan), batch->opts->verbose);
     return outcome;
 }

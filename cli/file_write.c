@@ -29,7 +29,7 @@ static int write_all(int fd, struct bytes file, struct err *err)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail(err, "cannot be written: %s", strerror(errno));
+            return fail_system(err, "cannot be written");
         at += (size_t)n;
     }
     return 0;
@@ -72,7 +72,7 @@ static int keep_source_safe(const struct writing *w, int fd)
     if (!w->place.exists || !is_source(&w->place.st, w->opts->source) ||
         fsync(fd) == 0 || errno == EINVAL || errno == EROFS)
         return 0;
-    return fail(w->err, "cannot be written: %s", strerror(errno));
+    return fail_system(w->err, "cannot be written");
 }
 
 /* The mode that a file is made with. What is about to get another one may be
@@ -171,8 +171,7 @@ static enum written settle(struct writing *w, struct pending *pending)
     else if (*w->backup && errno == EEXIST)
         status = (enum written)refuse_backup(w);
     else
-        status = (enum written)fail(w->err, "cannot be put in place: %s",
-                                    strerror(errno));
+        status = (enum written)fail_system(w->err, "cannot be put in place");
     pending_unlock(pending);
     return status;
 }
@@ -211,8 +210,7 @@ static enum written write_unnamed(struct writing *w, bool *cannot)
     }
     if (close(fd) && written == WRITTEN) {
         unlinkat(w->place.directory, w->place.base, 0);
-        written = (enum written)fail(w->err, "cannot be written: %s",
-                                     strerror(errno));
+        written = (enum written)fail_system(w->err, "cannot be written");
     }
     return written;
 }
@@ -234,14 +232,14 @@ static enum written write_beside(struct writing *w, struct pending *pending)
 {
     int fd = temporary_open(w->place.directory, first_mode(w), pending);
     if (fd < 0)
-        return (enum written)fail(
-            w->err, "cannot be written beside its place: %s", strerror(errno));
+        return (enum written)fail_system(w->err,
+                                         "cannot be written beside its place");
     int status = fill(w, fd);
     /* The lock goes with the last descriptor. (Without another one, as there are
      * too many, there is none for the instant of renaming.) */
     int locked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (close(fd) && status == 0)
-        status = fail(w->err, "cannot be written: %s", strerror(errno));
+        status = fail_system(w->err, "cannot be written");
     enum written written = status ? WRITTEN_NOT : settle(w, pending);
     if (written != WRITTEN)
         temporary_remove(pending);
@@ -271,11 +269,10 @@ static enum written replace(struct writing *w)
 static enum written write_to(int fd, struct bytes file, struct err *err)
 {
     if (fd < 0)
-        return (enum written)fail(err, "cannot be written: %s",
-                                  strerror(errno));
+        return (enum written)fail_system(err, "cannot be written");
     int status = write_all(fd, file, err);
     if (close(fd) && status == 0)
-        status = fail(err, "cannot be written: %s", strerror(errno));
+        status = fail_system(err, "cannot be written");
     return (enum written)status;
 }
 

@@ -1,4 +1,6 @@
 /* main(): options, the backend, the work, the exit status. */
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,12 +59,20 @@ static int exit_status(enum outcome outcome)
     return status[outcome];
 }
 
-static int no_device(const char *name, int status, const struct err *err)
+static int no_device(const struct options *opts, const char *name, int status,
+                     const struct err *err)
 {
     struct err text;
     fail(&text, "--backend %s: %s", name, err->text);
-    report_error(NULL, text.text);
+    report_refusal(status == EXIT_NO_DEVICE ? "no_device" : "failed", text.text,
+                   opts);
     return status;
+}
+
+static int wrong_usage(const struct options *opts, const char *text)
+{
+    report_refusal("usage", text, opts);
+    return EXIT_USAGE;
 }
 
 /* What a run of one picture looks at in the directory that it writes to: all of
@@ -71,8 +81,8 @@ enum { FEW_ENTRIES = 1000 };
 
 static int turn(const struct options *opts)
 {
-    const char *why;
-    const char *name = choose(opts, &why);
+    const char *why_backend;
+    const char *name = choose(opts, &why_backend);
     struct job job = {
         .input = opts->file[0],
         .output = opts->file[1],
@@ -85,26 +95,24 @@ static int turn(const struct options *opts)
         .threads = opts->threads,
     };
     struct result result;
-    struct err err;
+    struct err err, why;
 
-    if (job_choose_format(&job, &err)) {
-        report_error(job.output, err.text);
-        return EXIT_USAGE;
+    if (job_choose_format(&job, &why)) {
+        fail(&err, "%s: %s", job.output, why.text);
+        return wrong_usage(opts, err.text);
     }
-    if (job_check_output(&job, &err)) {
-        report_error(NULL, err.text);
-        return EXIT_USAGE;
-    }
+    if (job_check_output(&job, &err))
+        return wrong_usage(opts, err.text);
     job.backend = backend_choose(name, &err);
     if (!job.backend)
-        return no_device(name, EXIT_NO_DEVICE, &err);
+        return no_device(opts, name, EXIT_NO_DEVICE, &err);
     if (job.backend->open(&job.lane, &lane, &err))
-        return no_device(name, exit_status(outcome_without_lane(job.backend)),
+        return no_device(opts, name, exit_status(outcome_without_lane(job.backend)),
                          &err);
     job.pool = pool_open(opts->threads); /* without one it takes longer */
     job.left = left_behind_open(FEW_ENTRIES);
     int status = job_run(&job, &result, &err);
-    report_job(&job, &result, status ? &err : NULL, why);
+    report_job(&job, &result, status ? &err : NULL, why_backend);
     left_behind_close(job.left);
     pool_close(job.pool);
     job.backend->close(job.lane);
@@ -121,7 +129,7 @@ static int turn_many(const struct options *opts)
         return exit_status(serve_run(opts, name));
     const struct backend *backend = backend_choose(name, &err);
     if (!backend)
-        return no_device(name, EXIT_NO_DEVICE, &err);
+        return no_device(opts, name, EXIT_NO_DEVICE, &err);
     return exit_status(batch_run(opts, backend, why));
 }
 
@@ -164,10 +172,21 @@ static int run(const struct options *opts)
     return EXIT_USAGE;
 }
 
-/* What was printed shall have arrived. */
+/* Nobody reads what is printed any more, as behind `| head`. */
+static bool is_closed_pipe(int fd)
+{
+    struct pollfd poller = { .fd = fd };
+    return poll(&poller, 1, 0) == 1 && poller.revents & (POLLERR | POLLHUP);
+}
+
+/* What was printed has arrived, or somebody is told. Behind a closed pipe the
+ * program ends as others do: by the signal, without a word. */
 static int end(int status)
 {
-    if (fflush(stdout) || ferror(stdout)) {
+    bool lost = fflush(stdout) || ferror(stdout);
+    if (lost && is_closed_pipe(STDOUT_FILENO))
+        signals_end(SIGPIPE);
+    if (lost) {
         report_error(NULL, "standard output cannot be written");
         return EXIT_FAILED;
     }
@@ -183,14 +202,10 @@ int main(int argc, char **argv)
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a line is a line beside others' */
     if (argc > 1 && strcmp(argv[1], "bench") == 0)
         return end(bench_main(argc - 1, argv + 1));
-    if (options_parse(&opts, argc, argv, &err)) {
-        report_error(NULL, err.text);
-        return EXIT_USAGE;
-    }
+    if (options_parse(&opts, argc, argv, &err))
+        return end(wrong_usage(&opts, err.text));
     const char *terminal = refuse_terminal(&opts);
-    if (terminal) {
-        report_error(NULL, terminal);
-        return EXIT_USAGE;
-    }
+    if (terminal)
+        return end(wrong_usage(&opts, terminal));
     return end(run(&opts));
 }

@@ -187,7 +187,7 @@ static int append(struct manifest *m, const char *line, size_t size,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail(err, "%s", strerror(errno));
+            return fail_system(err, NULL);
         at += (size_t)n;
         m->cut = at < size;
     }
@@ -215,7 +215,7 @@ static int sync_data(struct manifest *m, struct err *err)
 {
     if (fdatasync(m->fd) && errno != EINVAL && errno != EROFS &&
         errno != ENOTSUP)
-        return fail(err, "%s", strerror(errno));
+        return fail_system(err, NULL);
     pthread_mutex_lock(&m->mutex);
     if (!m->named && strcmp(m->name, "-") != 0)
         sync_directory(m->name);
@@ -242,7 +242,7 @@ int manifest_close(struct manifest *manifest, struct err *err)
 {
     int status = close(manifest->fd);
     if (status)
-        fail(err, "cannot be written: %s", strerror(errno));
+        fail_system(err, "cannot be written");
     pthread_mutex_destroy(&manifest->mutex);
     free(manifest->here);
     free(manifest->name);

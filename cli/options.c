@@ -268,6 +268,23 @@ static int check_file(const char *value, struct err *err)
                            "is ./-", value);
 }
 
+static int set_fail_fast(struct options *o, const char *value, struct err *err)
+{
+    (void)value, (void)err;
+    o->fail_after = 1;
+    return 0;
+}
+
+static int set_fail_after(struct options *o, const char *value,
+                          struct err *err)
+{
+    int n;
+    if (value_read_int(value, 1, INT_MAX, &n, err))
+        return -1;
+    o->fail_after = (unsigned)n;
+    return 0;
+}
+
 static int set_manifest(struct options *o, const char *value, struct err *err)
 {
     o->manifest = value;
@@ -387,8 +404,10 @@ static const struct row {
       "leave an output alone that is newer" },
     { 0, "dry-run", NULL, ABOUT_LIST, FLAG(dry_run),
       "print what would be done" },
-    { 0, "fail-fast", NULL, ABOUT_LIST, FLAG(fail_fast),
+    { 0, "fail-fast", NULL, ABOUT_LIST, SET(set_fail_fast),
       "end at the first file that fails" },
+    { 0, "fail-after", "N", ABOUT_LIST, SET(set_fail_after),
+      "end when N files have failed" },
     { 0, "manifest", "FILE", ABOUT_LIST, SET(set_manifest),
       "note in FILE what became of each file" },
     { 0, "resume", "FILE", ABOUT_LIST, SET(set_resume),
@@ -457,7 +476,7 @@ void options_help(void)
           stdout);
     for (size_t i = 0; i < ROWS; i++)
         print_row(&table[i]);
-    fputs("\nExit status: 0 done, 1 failed, 2 wrong usage, 3 no device. "
+    fputs("Exit status: 0 done, 1 failed, 2 wrong usage, 3 no device. "
           "More: man gimgxf\n",
           stdout);
 }
@@ -713,7 +732,7 @@ static bool is_batch(const struct options *opts)
     return opts->directory || opts->output || opts->in_place ||
            opts->recursive || opts->files_from || opts->nul ||
            opts->include.count || opts->exclude.count || opts->update ||
-           opts->dry_run || opts->fail_fast || opts->manifest ||
+           opts->dry_run || opts->fail_after || opts->manifest ||
            opts->resume || opts->shards || opts->backup;
 }
 
@@ -818,7 +837,7 @@ static int check_info(struct options *opts, struct err *err)
 {
     opts->command = COMMAND_INFO;
     if (opts->directory || opts->output || opts->in_place || opts->update ||
-        opts->dry_run || opts->fail_fast || opts->manifest || opts->resume ||
+        opts->dry_run || opts->fail_after || opts->manifest || opts->resume ||
         opts->shards || opts->backup)
         return fail(err, "info writes no pictures; of the options of batches "
                          "it takes --recursive, --files-from, --null, "
@@ -884,12 +903,22 @@ static unsigned count_processors(void)
                                   : (unsigned)online;
 }
 
+/* Even of a call that is not understood; it may be wrong before --json. */
+static bool wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
+}
+
 int options_parse(struct options *opts, int argc, char **argv, struct err *err)
 {
     *opts = (struct options){
         .backend = "auto",
         .threads = count_processors(),
         .limits = { .pixels = PIXELS_MAX, .bytes = most_of_memory() },
+        .json = wants_json(argc, argv),
     };
     if (take_options(opts, argc, argv, ~0u, err))
         return -1;

@@ -66,7 +66,8 @@ struct options {
     const char *output;         /* the template of their names, or NULL */
     bool in_place;
     const char *backup;         /* the suffix that the old file gets, or NULL */
-    bool update, dry_run, fail_fast;
+    bool update, dry_run;
+    unsigned fail_after; /* end after so many failures; 0: never */
     const char *manifest, *resume; /* or NULL; what is resumed is the manifest
                                       unless another one is named */
     unsigned shard, shards;     /* this one, from 1, of how many; 0: all */

@@ -150,7 +150,26 @@ static void list_anew(struct progress *progress)
     progress->anew_name = NULL;
 }
 
-void progress_summary(struct progress *progress, bool ended)
+size_t progress_left(const struct progress *progress)
+{
+    return progress->all - progress->done - progress->skipped -
+           progress->failed;
+}
+
+static void put_stages(const struct progress *progress)
+{
+    const char *lead = "gimgxf:";
+    for (int i = 0; i < STAGES; i++) {
+        fprintf(stderr, "%s %s %.2f s", lead, stage_name((enum stage)i),
+                progress->seconds[i]);
+        lead = ",";
+    }
+    if (progress->waited >= 0.005)
+        fprintf(stderr, ", waited for memory %.2f s", progress->waited);
+    fputs(", all workers together\n", stderr);
+}
+
+void progress_summary(struct progress *progress, bool ended, bool stages)
 {
     char in[16], out[16];
     progress_clear(progress);
@@ -169,17 +188,12 @@ void progress_summary(struct progress *progress, bool ended)
         fprintf(stderr, "%s%zu re-encoded with loss", lead, progress->anew);
     if (ended)
         fprintf(stderr, "; ended early, %zu not begun",
-                progress->all - progress->done - progress->skipped -
-                    progress->failed);
-    fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s;",
+                progress_left(progress));
+    fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s\n",
             bytes_text(progress->bytes_in, in),
             bytes_text(progress->bytes_out, out), now() - progress->begin);
-    for (int i = 0; i < STAGES; i++)
-        fprintf(stderr, " %s %.2f s%s", stage_name((enum stage)i),
-                progress->seconds[i], i < STAGES - 1 ? "," : "");
-    if (progress->waited >= 0.005)
-        fprintf(stderr, ", waited for memory %.2f s", progress->waited);
-    fputs("\n", stderr);
+    if (stages)
+        put_stages(progress);
 }
 
 void progress_plan(size_t planned, size_t all)

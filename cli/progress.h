@@ -37,8 +37,11 @@ void progress_clear(struct progress *progress);
 /* Prints on standard error how many of all files would be done. */
 void progress_plan(size_t planned, size_t all);
 
+/* How many files were not begun. */
+size_t progress_left(const struct progress *progress);
+
 /* Prints the summary on standard error, and frees what was kept for it.
- * `ended`: by a signal. */
-void progress_summary(struct progress *progress, bool ended);
+ * `ended`: before all files were begun. `stages`: and how long each took. */
+void progress_summary(struct progress *progress, bool ended, bool stages);
 
 #endif

@@ -85,6 +85,26 @@ static void json_error(struct json *json, const struct err *err)
         json_null(json, "error");
 }
 
+static bool writes_to_stdout(const struct options *opts)
+{
+    return opts->command == COMMAND_TURN && opts->nfiles > 1 &&
+           strcmp(opts->file[opts->nfiles - 1], "-") == 0;
+}
+
+void report_refusal(const char *status, const char *text,
+                    const struct options *opts)
+{
+    struct json json = { .out = writes_to_stdout(opts) ? stderr : stdout };
+    report_error(NULL, text);
+    if (!opts->json)
+        return;
+    json_open(&json, NULL, '{');
+    json_string(&json, "status", status);
+    json_string(&json, "error", text);
+    json_close(&json, '}');
+    putc('\n', json.out);
+}
+
 /* ---- A job ------------------------------------------------------------- */
 
 const char *status_of(const struct result *result, const struct err *err)
@@ -239,6 +259,11 @@ void report_plan(const struct job *job, const struct result *result, bool known,
         json_string(&json, "input", job->input);
         json_string(&json, "output", job->output);
         json_string(&json, "op", job->opts->op_name);
+        json_string(&json, "status", err               ? "failed"
+                                     : result->skipped ? "skipped"
+                                                       : "planned");
+        if (!err && result->skipped)
+            json_string(&json, "reason", skipped_name(result->skipped));
         if (!err && known)
             json_string(&json, "how", how_name(result->how));
         json_warnings(&json, &result->warnings);

@@ -13,6 +13,12 @@
 /* One line on stderr: "gimgxf: FILE: TEXT"; file may be NULL. */
 void report_error(const char *file, const char *text);
 
+/* What keeps the whole program from beginning: a line on stderr, and with --json
+ * an object on stdout, or on stderr if the picture would go to stdout. `status`
+ * is "usage" or "no_device". */
+void report_refusal(const char *status, const char *text,
+                    const struct options *opts);
+
 /* "done", "skipped" or "failed". */
 const char *status_of(const struct result *result, const struct err *err);
 
@@ -34,7 +40,7 @@ void report_answer(FILE *out, const struct job *job,
 void report_passed(const struct passed_file *file, const struct options *opts);
 
 /* What a job would do, on stdout, by what job_foresee() has found; `err` is
- * NULL if it is not known to fail. */
+ * NULL if it is not known to fail. In JSON also of a job that is skipped. */
 void report_plan(const struct job *job, const struct result *result, bool known,
                  const struct err *err);
 

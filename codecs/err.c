@@ -1,8 +1,10 @@
 /* The one way to say what went wrong, and what was lost on the way. */
 #include "codecs/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 int fail(struct err *err, const char *format, ...)
 {
@@ -11,6 +13,7 @@ int fail(struct err *err, const char *format, ...)
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
     err->memory = false;
+    err->full = false;
     return -1;
 }
 
@@ -21,6 +24,15 @@ int fail_memory(struct err *err, const char *format, ...)
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
     err->memory = true;
+    err->full = false;
+    return -1;
+}
+
+int fail_system(struct err *err, const char *what)
+{
+    int number = errno;
+    fail(err, "%s%s%s", what ? what : "", what ? ": " : "", strerror(number));
+    err->full = number == ENOSPC || number == EDQUOT;
     return -1;
 }
 

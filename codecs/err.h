@@ -18,6 +18,7 @@ struct err {
     char text[1024];
     bool memory; /* it went wrong for want of memory, and with more it would not
                     have: no reason to do without what was to be done */
+    bool full;   /* it went wrong since the disk, or the user's share, is full */
 };
 
 /* Sets the reason and returns -1. */
@@ -27,6 +28,10 @@ __attribute__((format(printf, 2, 3))) int fail(struct err *err,
 /* The same where memory has run out. */
 __attribute__((format(printf, 2, 3))) int fail_memory(struct err *err,
                                                       const char *format, ...);
+
+/* The same of a call to the system that failed: `what`, a colon, and what errno
+ * means; no more than that if `what` is NULL. */
+int fail_system(struct err *err, const char *what);
 
 /* What a picture lost without failing, in order. At most WARNINGS_MAX are
  * kept: a hostile file shall not print without end. {0} is an empty list. */

@@ -6,7 +6,7 @@ _gimgxf_takes_value() {
     --format | --edge | --quality | --png-level | --depth | --layout | \
         --background | --max-pixels | --max-memory | --backend | --device | --max-vram | \
         --threads | -j | --directory | -d | --output | -o | --backup | \
-        --files-from | --include | --exclude | --manifest | --resume | \
+        --files-from | --fail-after | --include | --exclude | --manifest | --resume | \
         --root | --shard) return 0 ;;
     esac
     return 1
@@ -45,7 +45,7 @@ _gimgxf() {
         --png-level --depth --layout --background --tolerant --directory --output
         --in-place --backup
         --recursive --files-from --null --include --exclude --update --dry-run
-        --fail-fast --manifest --resume --shard --max-pixels --max-memory --root --backend --device
+        --fail-fast --fail-after --manifest --resume --shard --max-pixels --max-memory --root --backend --device
         --max-vram --threads --quiet --verbose --json --csv --help --version'
     local colors='aliceblue antiquewhite aqua aquamarine azure beige bisque black
         blanchedalmond blue blueviolet brown burlywood cadetblue

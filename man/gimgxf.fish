@@ -3,7 +3,7 @@
 # The words before the cursor that are no options and no values of options:
 # the operation, and the files.
 function __gimgxf_words
-    set -l values --format --edge --quality --png-level --depth --layout --background \
+    set -l values --fail-after --format --edge --quality --png-level --depth --layout --background \
         --max-pixels --max-memory --backend --device --max-vram --threads -j \
         --directory -d --output -o --backup --files-from --include --exclude \
         --manifest --resume --root --shard
@@ -106,6 +106,7 @@ complete -c gimgxf -l exclude -x -d 'no names like this'
 complete -c gimgxf -s u -l update -d 'leave an output alone that is newer'
 complete -c gimgxf -l dry-run -d 'print what would be done'
 complete -c gimgxf -l fail-fast -d 'end at the first file that fails'
+complete -c gimgxf -l fail-after -x -d 'end when so many files have failed'
 complete -c gimgxf -l manifest -r -d 'note what became of each file'
 complete -c gimgxf -l resume -r -d 'do what this manifest has not as done'
 complete -c gimgxf -l shard -x -d 'take a share of the files' -a '1/2 2/2'

@@ -157,10 +157,10 @@ ls disk/out
 END
     { printf 'P6\n100 100\n255\n'; head -c 30000 /dev/zero; } >big.ppm
     disk size=64k sh small "$program" >said
-    check 'a full disk: told, and the rest is done' diff - said <<'END'
+    check 'a full disk: told, and the batch ends' diff - said <<'END'
 gimgxf: disk/out/big.ppm: cannot be written: No space left on device
+gimgxf: the disk is full: 1 of 3 done, 2 left; make room, and the same call with --update goes on
 001.png
-002.jpg
 END
     disk ro sh -c '"$1" -q rotate90 -d disk in/001.png in/002.jpg 2>&1' \
         sh "$program" >said

@@ -1,0 +1,160 @@
+# How a run ends before its work is done: a full disk, so many failures, a
+# signal, a closed pipe, wrong usage; each in words and in JSON.
+if [ -z "$OWN_MOUNTS" ] && unshare -rm true 2>/dev/null; then
+    OWN_MOUNTS=1 exec unshare -rm bash "$0" # what it mounts goes with it
+fi
+. "$ROOT/tests/cli/lib.sh"
+mkdir in
+for i in {01..60}; do
+    cp "$samples/f.jpg" in/$i.jpg
+done
+
+# field KEY: of the last object in `lines`.
+field() {
+    tail -n 1 lines | python3 -c 'import json, sys
+print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+}
+
+# --fail-after, and --fail-fast, which is one. What is in work is finished.
+mkdir bad
+for i in {001..300}; do
+    echo 'no picture' >bad/$i.png
+done
+for n in 1 3 20; do
+    gimgxf -j 1 rotate90 -r -d out --fail-after $n bad 2>said
+    check "--fail-after $n: status" [ $? = 1 ]
+    count=$(grep -c '^gimgxf: bad/' said)
+    check "--fail-after $n: $count" [ "$count" -ge $n -a "$count" -lt $((n + 20)) ]
+    check "--fail-after $n: told" grep -qx "gimgxf: $count failed, so \
+--fail-after ends the batch; $((300 - count)) left; the same call with --update \
+goes on" said
+done
+gimgxf -j 1 rotate90 -r -d out --fail-fast bad 2>said
+check '--fail-fast' [ "$(grep -c '^gimgxf: bad/' said)" -lt 20 ]
+gimgxf -j 4 rotate90 -r -d out --fail-after 5 bad 2>said
+count=$(grep -c '^gimgxf: bad/' said)
+check "on 4 threads: $count" [ "$count" -ge 5 -a "$count" -lt 100 ]
+gimgxf rotate90 -r -d out --fail-after 300 bad 2>said
+check 'all failed anyway' [ "$(grep -c 'ends the batch' said)" = 0 ]
+gives 2 'gimgxf: --fail-after: 0 is out of range; expected 1 to 2147483647' \
+    rotate90 -r -d out --fail-after 0 bad
+gimgxf --json -q -j 1 rotate90 -r -d out --fail-after 3 --manifest l bad \
+    >lines 2>said
+for pair in status=ended reason=failures files=300 done=0 skipped=0 \
+    'next=the same call with --resume l goes on'; do
+    check "JSON: ${pair%%=*}" [ "$(field "${pair%%=*}")" = "${pair#*=}" ]
+done
+
+# The summary: two lines, and a third one by -v.
+gimgxf rotate90 -r -d two in 2>said
+check 'the summary has two lines' [ "$(wc -l <said)" = 2 ]
+check 'what' grep -qx 'gimgxf: 60 of 60 done: 60 lossless' said
+check 'how much' grep -qxE 'gimgxf: [0-9]+ kB in, [0-9]+ kB out, [0-9.]+ s' said
+gimgxf -v rotate90 -r -d two in 2>&1 | tail -n 1 >said
+check 'stages by -v' grep -qE '^gimgxf: read [0-9.]+ s, decode .*, write .* s, all workers together$' said
+
+# A full disk: one message, and what to type; what is left goes on. In place,
+# too, nothing is lost.
+mkdir disk
+if [ -n "$OWN_MOUNTS" ] && mount -t tmpfs -o size=600k none disk; then
+    head -c 400K /dev/urandom >disk/other
+    gimgxf -j 2 rotate90 -r -d disk/out --manifest log in 2>said
+    check 'full: status' [ $? = 1 ]
+    done=$(ls disk/out | wc -l)
+    check "full: some were done ($done)" [ "$done" -gt 0 -a "$done" -lt 60 ]
+    check 'full: one file is named' \
+        [ "$(grep -c 'No space left on device' said)" = 1 ]
+    check 'full: four lines' [ "$(wc -l <said)" = 4 ]
+    check 'full: told' [ "$(tail -n 1 said)" = "gimgxf: the disk is full: $done \
+of 60 done, $((60 - done)) left; make room, and the same call with --resume log \
+goes on" ]
+    check 'full: no temporary' no_temporary disk/out
+    gimgxf -q -j 2 rotate90 -r -d disk/out2 in 2>said
+    check 'full: told by -q, too' grep -q 'the disk is full: .* with --update' said
+    rm -rf disk/other disk/out2
+    gives 0 '' -q rotate90 -r -d disk/out --manifest log --resume log in
+    check 'full: the rest' [ "$(ls disk/out | wc -l)" = 60 ]
+    check 'full: each once' gimgxf manifest check log >/dev/null
+
+    cp in/* disk/ # and what is in out
+    cp -r in before
+    head -c 1M /dev/zero >disk/fill 2>/dev/null
+    gimgxf -q -j 2 rotate90 -i disk/*.jpg 2>said
+    check 'in place: status' [ $? = 1 ]
+    check 'in place: told' grep -q 'not noted, as --manifest does' said
+    bad=0
+    for f in disk/*.jpg; do
+        same "$f" before/01.jpg || same "$f" disk/out/01.jpg || bad=$((bad + 1))
+    done
+    check 'in place: each is the old or the new one' [ $bad = 0 ]
+    gimgxf --json -q rotate90 -i disk/*.jpg >lines 2>said
+    check 'in place: JSON' [ "$(field reason)" = disk_full ]
+else
+    echo 'skipped: no file system can be mounted'
+fi
+
+# Nobody reads on: no word, and the end of others.
+gimgxf info -r in in in in in in in in 2>said | head -n 1 >/dev/null
+for call in --help 'info -r in' 'rotate90 --dry-run -r -d out in' --version \
+    'rotate90 --dry-run --json -r -d out in' 'bench --help' 'serve --help'; do
+    # shellcheck disable=SC2086 # they are words
+    { "$program" $call 2>said; echo $? >status; } | :
+    check "$call: status $(cat status)" grep -qxE '0|141' status
+    check "$call: no word" [ ! -s said ]
+done
+
+# Wrong usage and devices, in JSON as well.
+for call in '--json --foo' 'rotate90 --qualty 3 a b --json' '--json' \
+    '--json rotate90 in/01.jpg out.xyz' '--json rotate90 -r -d in/01.jpg in' \
+    '--json info' '--json rotate90 -i -d x in/01.jpg'; do
+    # shellcheck disable=SC2086 # they are words
+    "$program" $call >lines 2>said
+    check "$call: status" [ $? = 2 ]
+    check "$call: one object" [ "$(wc -l <lines)" = 1 ]
+    check "$call: usage" [ "$(field status)" = usage ]
+    check "$call: the same text" [ "gimgxf: $(field error)" = "$(cat said)" ]
+done
+"$program" --json rotate90 --quality 0 in/01.jpg - >lines 2>said
+check 'before it is known where the picture goes' [ "$(field status)" = usage ]
+"$program" --json --backend cuda --device 1000 rotate90 in/01.jpg o.jpg \
+    >lines 2>said
+check 'device: status' [ $? = 3 ]
+check 'device: JSON' [ "$(field status)" = no_device ]
+"$program" --json --backend cuda --device 1000 rotate90 -d out in/01.jpg \
+    >lines 2>said
+check 'device of a batch: status' [ $? = 3 ]
+check 'device of a batch: JSON' [ "$(field status)" = no_device ]
+
+# --dry-run: what is planned, and what is not.
+mkdir some
+cp in/01.jpg in/02.jpg some/
+cp in/01.jpg kept.jpg
+mkdir dry
+cp in/01.jpg dry/
+gives 0 'gimgxf: 1 of 2 would be done, 1 left alone' \
+    --json rotate90 --dry-run -n -r -d dry some
+check 'dry-run: planned and skipped' [ "$(grep -o '"status": "[a-z]*"' stdout |
+    paste -sd ' ')" = '"status": "skipped" "status": "planned"' ]
+
+# By a signal.
+mkdir slow
+{ printf 'P6\n1500 1500\n255\n'; head -c 6750000 /dev/urandom; } >slow/001.ppm
+for i in {002..060}; do
+    ln slow/001.ppm "slow/$i.ppm"
+done
+set -m # else what runs in the background ignores SIGINT
+"$program" --backend "$GIMGXF_BACKEND" --json rotate90 --format png -r \
+    -d ended --manifest m slow >lines 2>said &
+pid=$!
+for ((i = 0; i < 500; i++)); do
+    [ -n "$(ls ended 2>/dev/null)" ] && break
+    sleep 0.01
+done
+kill -INT $pid
+wait $pid 2>/dev/null
+check 'SIGINT: status' [ $? = 130 ]
+check 'SIGINT: JSON' [ "$(field status) $(field reason) $(field signal)" = \
+    'ended signal SIGINT' ]
+check 'SIGINT: how to go on' grep -qxE \
+    'gimgxf: [0-9]+ left; the same call with --resume m goes on' said
+finish
