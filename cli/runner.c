@@ -170,6 +170,11 @@ unsigned runner_wanted(struct runner *runner)
     return processors + (unsigned)(processors * files / most);
 }
 
+struct left_behind *runner_left_behind(const struct runner *runner)
+{
+    return runner->left;
+}
+
 bool runner_waits_for_files(struct runner *runner)
 {
     pthread_mutex_lock(&runner->lock);

@@ -46,6 +46,9 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
  * own, which costs more than it gains where nobody waits for files. */
 unsigned runner_wanted(struct runner *runner);
 
+/* Where temporary files of runs before were looked for; see cli/temporary.h. */
+struct left_behind *runner_left_behind(const struct runner *runner);
+
 /* Whether jobs have waited for their files to be read, so that it is worth
  * while to have the system read those ahead that are next. */
 bool runner_waits_for_files(struct runner *runner);

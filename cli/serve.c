@@ -32,8 +32,8 @@
  *   not, it is treated as one that has begun.
  * - a job that had written, but had not answered, is answered as done.
  * - half an answer is dropped, and its job is treated as above.
- * - a temporary file, whose name is noted in the table as well, is removed by
- *   the next worker when it gets the job.
+ * - a temporary file is left behind. The next worker removes it when it gets the
+ *   job: nobody holds a lock on it any more (temporary.c).
  * - the next worker is started as soon as there is a job for it. If a worker
  *   ends before it is ready, or several end before they begin a job, the program
  *   gives up: what is left fails.

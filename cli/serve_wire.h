@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/signals.h"
-
 /* How far a job came. */
 enum job_step {
     JOB_WAITS,   /* nobody is at it */
@@ -36,15 +34,12 @@ struct output_state {
 struct job_note {
     atomic_uint step; /* an enum job_step */
     struct output_state before;
-    char
-        temporary[PENDING_NOTE]; /* the new file that is to replace it, or "" */
 };
 
 /* The same at one instant. */
 struct job_past {
     enum job_step step;
     struct output_state before;
-    char temporary[PENDING_NOTE];
 };
 
 struct serve_table {

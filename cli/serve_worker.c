@@ -13,6 +13,7 @@
 #include "cli/crew.h"
 #include "cli/report.h"
 #include "cli/serve_job.h"
+#include "cli/temporary.h"
 
 struct worker_task {
     struct job_message message;
@@ -103,25 +104,27 @@ static bool was_written(const struct worker_task *task)
     return memcmp(&now, &past->before, sizeof now) != 0;
 }
 
-/* Removes the temporary file that the process before could not remove. */
-static void remove_left_over(const struct worker_task *task)
+/* Removes the temporary file that the process before could not remove, if it
+ * was writing one. */
+static void remove_left_behind(const struct worker_process *process,
+                               const struct worker_task *task)
 {
-    const char *name = task->message.past.temporary;
     const struct job *job = &task->asked.job;
     struct location place;
     struct err err;
-    if (strncmp(name, ".gimgxf-", 8) != 0 || strchr(name, '/') ||
+    if (task->message.past.step < JOB_WRITES ||
         resolve_file(job->output_root, job->output, false, &place, &err))
         return;
-    unlinkat(place.directory, name, 0);
+    left_behind_remove(runner_left_behind(process->runner), place.directory);
     close(place.directory);
 }
 
 /* Whether nothing is left to do but to answer. */
-static bool settle_past(struct worker_task *task)
+static bool settle_past(const struct worker_process *process,
+                        struct worker_task *task)
 {
     char end[80];
-    remove_left_over(task);
+    remove_left_behind(process, task);
     describe_end(task->message.status, end, sizeof end);
     if (was_written(task)) {
         warn(
@@ -146,11 +149,9 @@ static void do_job(struct worker_process *process, unsigned worker,
                    struct worker_task *task)
 {
     struct noting noting = { process, task };
-    pending_note(process->table->note[task->message.slot].temporary);
     task->status = runner_do(process->runner, worker, &task->asked.job,
                              atomic_load(&process->to_do), note_writing,
                              &noting, &task->result, &task->err);
-    pending_note(NULL);
     note_step(process, task, task->status ? JOB_BEGUN : JOB_WRITTEN);
     crew_allow(process->crew, runner_wanted(process->runner));
     if (task->message.again) {
@@ -196,7 +197,7 @@ static void work(void *context, unsigned worker, void *argument)
         note_step(process, task, JOB_BEGUN);
         bool settled = task->status != 0;
         if (!settled && task->message.again)
-            settled = settle_past(task);
+            settled = settle_past(process, task);
         if (!settled)
             do_job(process, worker, task);
         send_answer(process, task);

@@ -235,24 +235,8 @@ struct pending_file *pending_lock(struct pending *pending)
     return &pending->file;
 }
 
-static _Thread_local char *noted;
-
-void pending_note(char *name)
-{
-    noted = name;
-}
-
-static void take_note(const char *name)
-{
-    size_t n = strnlen(name, PENDING_NOTE - 1);
-    memcpy(noted, name, n);
-    noted[n] = '\0';
-}
-
 void pending_unlock(struct pending *pending)
 {
-    if (noted)
-        take_note(pending->file.name);
     atomic_flag_clear(&pending->locked);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

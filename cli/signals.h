@@ -60,11 +60,6 @@ struct pending_file {
 struct pending_file *pending_lock(struct pending *pending);
 void pending_unlock(struct pending *pending);
 
-/* From now on the name of the file that this thread has pending, "" if it has
- * none, stands in `name` too, which has room for so many bytes; NULL: no more. */
-enum { PENDING_NOTE = 32 };
-void pending_note(char *name);
-
 /* Gives the place back. What it names is none of its business any more. */
 void pending_give(struct pending *pending);
 

@@ -259,9 +259,7 @@ static void send_requests(struct supervisor *s)
     struct request *request;
     while (worker_link_unsent(&s->link) < UNSENT_MAX &&
            (request = next_request(s))) {
-        struct job_note *note = &s->table->note[request->message.slot];
-        atomic_store(&note->step, JOB_WAITS);
-        *note->temporary = '\0';
+        atomic_store(&s->table->note[request->message.slot].step, JOB_WAITS);
         if (!worker_link_add(&s->link, &request->message, request->text)) {
             fail_request(s, request, "no memory for a job");
             continue;
@@ -283,8 +281,6 @@ static void note_past(const struct supervisor *s, struct request *request)
         return;
     past->step = (enum job_step)step;
     past->before = note->before;
-    memcpy(past->temporary, note->temporary, sizeof past->temporary);
-    past->temporary[sizeof past->temporary - 1] = '\0';
 }
 
 static unsigned count_begun(const struct supervisor *s)

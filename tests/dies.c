@@ -4,8 +4,8 @@
  *     dies-by-11    the process gets signal 11 as it reads the file
  *     dies-once     it gets signal 9, unless there is no file called `once`,
  *                   which is removed
- *     reads-slowly  it appends a byte to a file called `reading`, and waits for
- * a second
+ *     reads-slowly  it appends a byte to a file called `reading`, and waits
+ *                   until there is a file called `go`
  *
  * and at an output whose name begins with one of these,
  *
@@ -28,9 +28,10 @@ static void die_once(void)
 static void read_slowly(void)
 {
     int fd = open("reading", O_WRONLY | O_CREAT | O_APPEND, 0666);
-    if (write(fd, "x", 1) == 1)
-        usleep(1000000);
+    ssize_t n = write(fd, "x", 1);
     close(fd);
+    for (int i = 0; n == 1 && i < 3000 && access("go", F_OK); i++)
+        usleep(10000);
 }
 
 static int has(const void *data, ssize_t size, const char *word)

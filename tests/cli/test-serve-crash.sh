@@ -31,11 +31,21 @@ serve() {
     LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve "$@" -
 }
 
-# worker PID: the process that does the jobs of this one.
+# worker PID: the process that does the jobs of this one. It is there; but it may
+# take more than one look at /proc, which changes meanwhile, to see it.
 worker() {
-    local stat
-    for stat in /proc/[0-9]*/stat; do
-        sed -nE "s/^([0-9]+) \(gimgxf\) [^ ]+ $1 .*/\1/p" "$stat" 2>/dev/null
+    local try stat line
+    for ((try = 0; try < 50; try++)); do
+        for stat in "/proc/$1/task/$1/children" /proc/[0-9]*/stat; do
+            line=
+            { read -r line <"$stat"; } 2>/dev/null
+            if [[ $line =~ ^([0-9]+)' '*$ ||
+                $line =~ ^([0-9]+)' (gimgxf) '.' '$1' ' ]]; then
+                echo "${BASH_REMATCH[1]}"
+                return
+            fi
+        done
+        sleep 0.05
     done
 }
 
@@ -63,6 +73,17 @@ chunk = struct.pack('>I', len(text) - 4) + text
 chunk += struct.pack('>I', zlib.crc32(text))
 open(sys.argv[3], 'wb').write(data[:33] + chunk + data[33:])
 END
+}
+
+# gone PID: whether a process has ended.
+gone() {
+    [ ! -e "/proc/$1" ] || grep -q "^State:.Z" "/proc/$1/status" 2>/dev/null
+}
+
+# terminate PID: one more SIGTERM; whether that was the last.
+terminate() {
+    kill -TERM "$1" 2>/dev/null
+    gone "$1"
 }
 
 # reading N: whether N slow jobs have begun.
@@ -179,7 +200,8 @@ job 2 a.png q2.png >&7
 check 'killed while it waits: the next job' eventually lines answers 2
 check 'killed while it waits: done' same q2.png want.png
 second=$(worker $server)
-check 'killed while it waits: another process' [ "$first" != "$second" ]
+check 'killed while it waits: another process' \
+    [ "$first" != "${second:-$first}" ]
 {
     job 3 slow.png q3.png
     job 4 slow.png q4.png
@@ -187,12 +209,13 @@ check 'killed while it waits: another process' [ "$first" != "$second" ]
 } >&7
 check 'killed at work: it works' eventually reading 2
 kill -SEGV "$second"
+touch go
 check 'killed at work: all are answered' eventually lines answers 5
 check 'killed at work: all are done' \
     [ "$(field status <answers | grep -c done)" = 5 ]
 check 'killed at work: told' grep -q \
     '"id": 3.*done once more from the start: .* ended by signal 11' answers
-rm -f reading
+rm -f reading go
 job 6 slow.png q6.png >&7
 check 'killed at one job: it works' eventually reading 1
 kill -KILL "$(worker $server)"
@@ -200,10 +223,11 @@ check 'killed at one job: it is answered' eventually lines answers 6
 check 'killed at one job: it fails' grep -q '"id": 6.*by signal 9 (Killed)' answers
 
 # SIGTERM finishes what has begun; a second one does not.
-rm -f reading
+rm -f reading go
 job 7 slow.png q7.png >&7
 check 'SIGTERM at work: it works' eventually reading 1
 kill -TERM $server
+touch go
 wait $server 2>/dev/null
 check 'SIGTERM at work: status' [ $? = 143 ]
 check 'SIGTERM at work: what had begun is answered' \
@@ -216,13 +240,11 @@ server=$!
 exec 7>endless
 job 1 a.png r1.png >&7
 check 'a job' eventually lines answers 1
-rm -f reading
+rm -f reading go
 job 2 slow.png r2.png >&7
 check 'SIGTERM twice: it works' eventually reading 1
 second=$(worker $server)
-kill -TERM $server
-sleep 0.1
-kill -TERM $server
+check 'SIGTERM twice: it ends' eventually terminate $server
 wait $server 2>/dev/null
 check 'SIGTERM twice: status' [ $? = 143 ]
 check 'SIGTERM twice: not answered' lines answers 1
@@ -230,9 +252,6 @@ check 'SIGTERM twice: the process ended, too' [ ! -e "/proc/$second" ]
 exec 7>&-
 
 # Without its supervisor it ends.
-gone() {
-    [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
-}
 "$program" --backend "$GIMGXF_BACKEND" serve - <endless >answers &
 server=$!
 exec 7>endless

@@ -8,11 +8,21 @@ job() {
         "$@"
 }
 
-# worker PID: the process that does the jobs of this one.
+# worker PID: the process that does the jobs of this one. It is there; but it may
+# take more than one look at /proc, which changes meanwhile, to see it.
 worker() {
-    local stat
-    for stat in /proc/[0-9]*/stat; do
-        sed -nE "s/^([0-9]+) \(gimgxf\) [^ ]+ $1 .*/\1/p" "$stat" 2>/dev/null
+    local try stat line
+    for ((try = 0; try < 50; try++)); do
+        for stat in "/proc/$1/task/$1/children" /proc/[0-9]*/stat; do
+            line=
+            { read -r line <"$stat"; } 2>/dev/null
+            if [[ $line =~ ^([0-9]+)' '*$ ||
+                $line =~ ^([0-9]+)' (gimgxf) '.' '$1' ' ]]; then
+                echo "${BASH_REMATCH[1]}"
+                return
+            fi
+        done
+        sleep 0.05
     done
 }
 
