@@ -1,5 +1,6 @@
 /* Files as they are found. */
 #include "cli/files.h"
+#include "codecs/limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,17 @@ static size_t read_some(int fd, struct bytes *file, int *status,
  * has no size, as a pipe. */
 enum { HEAD = 4096, STEP = 1 << 16 };
 
+/* What has no size is told apart when the limit is passed. */
+static int too_large(const struct stat *st, uint64_t limit, struct err *err)
+{
+    if (S_ISREG(st->st_mode) && (uint64_t)st->st_size > limit)
+        return limit_refuse_bytes("the file has", (uint64_t)st->st_size, limit,
+                                  err);
+    return fail(err, "the file has more than %llu bytes, which --max-memory "
+                     "allows; a larger --max-memory reads it",
+                (unsigned long long)limit);
+}
+
 static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
                     struct stat *st, struct err *err)
 {
@@ -55,7 +67,7 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
         room = size - file->size;
     do {
         if (file->size > opts->limit)
-            return fail(err, "the file is larger than --max-memory allows");
+            return too_large(st, opts->limit, err);
         if (file->size == file->capacity && !bytes_reserve(file, room))
             return fail(err, "no memory for the file");
         room = STEP;

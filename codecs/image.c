@@ -1,9 +1,11 @@
 /* struct image: shape, checked allocation, free. */
 #include "codecs/image.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/limit.h"
 #include "codecs/meta.h"
 #include "codecs/pages.h"
 
@@ -82,10 +84,15 @@ static uint64_t all_planes(const struct image *img, bool exchanged)
     return all > SIZE_MAX / 2 ? 0 : all;
 }
 
-static int too_many(uint64_t width, uint64_t height, struct err *err)
+static int too_large(const struct image *img, uint64_t once, uint64_t turned,
+                     const struct limits *limits, struct err *err)
 {
-    return fail(err, "%llu x %llu pixels are more than --max-pixels allows",
-                (unsigned long long)width, (unsigned long long)height);
+    char what[96];
+    bool counted = once && turned;
+    snprintf(what, sizeof what, "%u x %u pixels in %u channels need",
+             img->width, img->height, img->nplanes);
+    return limit_refuse_bytes(what, counted ? once + turned : UINT64_MAX,
+                              limits->bytes, err);
 }
 
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
@@ -98,7 +105,7 @@ int image_check(uint64_t width, uint64_t height, unsigned nplanes,
         return fail(err, "%u channels; from 1 to %d can be read", nplanes,
                     IMAGE_PLANES);
     if (width > IMAGE_DIMENSION || height > IMAGE_DIMENSION)
-        return too_many(width, height, err);
+        return limit_refuse_pixels(width, height, limits, err);
     struct image img = { .cell = cell,
                          .width = (uint32_t)width,
                          .height = (uint32_t)height,
@@ -110,14 +117,11 @@ int image_check_planes(const struct image *img, const struct limits *limits,
                        struct err *err)
 {
     if ((uint64_t)img->width * img->height > limits->pixels)
-        return too_many(img->width, img->height, err);
+        return limit_refuse_pixels(img->width, img->height, limits, err);
     uint64_t once = all_planes(img, false), turned = all_planes(img, true);
     if (once == 0 || turned == 0 || once > limits->bytes ||
         turned > limits->bytes - once)
-        return fail(err,
-                    "%u x %u pixels in %u channels need more memory than "
-                    "--max-memory allows",
-                    img->width, img->height, img->nplanes);
+        return too_large(img, once, turned, limits, err);
     if (limits->reserve)
         limits->reserve(limits->context, once + turned);
     return 0;

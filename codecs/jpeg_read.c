@@ -96,7 +96,7 @@ static void on_progress(j_common_ptr cinfo)
     struct reader *r = cinfo->client_data;
     if (r->d.input_scan_number > SCANS_MAX) {
         r->pixels = false; /* what has been read is no use */
-        fail(r->err, "more than %d scans", SCANS_MAX);
+        fail(r->err, "more than %d scans, which is the limit", SCANS_MAX);
         leave(r);
     }
     note_scan(r);

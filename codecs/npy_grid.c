@@ -11,11 +11,13 @@
  * that takes does not depend on the array. */
 #include "codecs/npy.h"
 
+#include <stdio.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/limit.h"
 #include "codecs/planes.h"
 
 /* ---- The shape of the grid ------------------------------------------------*/
@@ -42,12 +44,13 @@ static unsigned find_rows(const struct npy_header *header, enum layout layout)
     return header->fortran ? header->naxes - 2 - h : h;
 }
 
-static int too_large(const struct npy_header *header, struct err *err)
+static int too_large(const struct npy_header *header, uint64_t bytes,
+                     const struct limits *limits, struct err *err)
 {
-    char text[256];
+    char text[256], what[288];
     layout_print_shape(text, sizeof text, header->shape, header->naxes);
-    return fail(err, "shape %s needs more memory than --max-memory allows",
-                text);
+    snprintf(what, sizeof what, "shape %s needs", text);
+    return limit_refuse_bytes(what, bytes, limits->bytes, err);
 }
 
 int npy_grid_of(struct npy_grid *grid, const struct npy_header *header,
@@ -61,14 +64,15 @@ int npy_grid_of(struct npy_grid *grid, const struct npy_header *header,
     grid->pictures = product(header, 0, at);
     if (rows > IMAGE_DIMENSION || columns > IMAGE_DIMENSION ||
         rows * columns > limits->pixels)
-        return fail(err, "%llu x %llu pixels are more than --max-pixels allows",
-                    (unsigned long long)(header->fortran ? rows : columns),
-                    (unsigned long long)(header->fortran ? columns : rows));
+        return limit_refuse_pixels(header->fortran ? rows : columns,
+                                   header->fortran ? columns : rows, limits,
+                                   err);
     if (__builtin_mul_overflow(pixel, cell, &pixel) ||
         __builtin_mul_overflow(rows * columns, pixel, &all) ||
-        __builtin_mul_overflow(all, grid->pictures, &all) ||
-        all > SIZE_MAX / 4 || 2 * all > limits->bytes)
-        return too_large(header, err);
+        __builtin_mul_overflow(all, grid->pictures, &all) || all > SIZE_MAX / 4)
+        return too_large(header, UINT64_MAX, limits, err);
+    if (2 * all > limits->bytes)
+        return too_large(header, 2 * all, limits, err);
     grid->rows = (uint32_t)rows;
     grid->columns = (uint32_t)columns;
     grid->pixel = (size_t)pixel;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/limit.h"
 #include "codecs/npy.h"
 #include "codecs/zip.h"
 
@@ -41,12 +42,17 @@ static int check_sizes(const struct zip *zip, const struct limits *limits,
                        struct err *err)
 {
     uint64_t all = 0, largest = 0;
+    bool counted = true;
     for (size_t i = 0; i < zip->count; i++) {
         uint64_t size = zip->member[i].size;
-        if (__builtin_add_overflow(all, size, &all) || all > limits->bytes / 2)
-            return fail(err, "its members hold more than --max-memory allows");
+        counted = counted && !__builtin_add_overflow(all, size, &all) &&
+                  all <= UINT64_MAX / 4;
         largest = size > largest ? size : largest;
     }
+    if (!counted || all > limits->bytes / 2)
+        return limit_refuse_bytes("its members need",
+                                  counted ? 2 * all : UINT64_MAX,
+                                  limits->bytes, err);
     if (limits->reserve)
         limits->reserve(limits->context, 2 * largest + all);
     return 0;

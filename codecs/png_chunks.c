@@ -89,7 +89,7 @@ static int inflate_to(struct bytes *out, const uint8_t *data, size_t size,
     bytes_free(out);
     if (!memory)
         return fail_memory(err, "no memory to inflate a chunk");
-    return fail(err, more ? "a chunk inflates to more than 64 MiB"
+    return fail(err, more ? "a chunk inflates to more than 64 MiB, which is the limit"
                           : "a compressed chunk is damaged");
 }
 

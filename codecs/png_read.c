@@ -83,7 +83,8 @@ static void on_read(png_structp png, png_bytep data, size_t size)
 static _Noreturn void refuse_chunk(struct reader *r)
 {
     r->starved = !meta_is_full(r->img->meta);
-    png_error(r->png, r->starved ? "no memory for a chunk" : "too many chunks");
+    png_error(r->png, r->starved ? "no memory for a chunk"
+                                 : "more than 65536 chunks, which is the limit");
 }
 
 static int on_chunk(png_structp png, png_unknown_chunkp chunk)

@@ -154,7 +154,8 @@ static void test_headers_refused(void)
     }
     check_refused(c, TEXT(HEAD "-Y 0 +X 1\n"), "an empty picture: 1 x 0 pixels");
     check_refused(c, TEXT(HEAD "-Y 999999999 +X 1\n"),
-                  "1 x 999999999 pixels are more than --max-pixels allows");
+                  "1 x 999999999 pixels are more than the 65536 of "
+                  "--max-pixels; --max-pixels 1000M allows them");
 }
 
 #define ONE "\x80\x80\x80\x81"

@@ -106,7 +106,8 @@ static void test_pnm_refused(void)
     check_refused(c, TEXT("P5 99999999999 1 255\n"), "its header has no size");
     check_refused(c, TEXT("P5 1 1 255"), "its header has no end");
     check_refused(c, TEXT("P5 65536 2 255\n1"),
-                  "65536 x 2 pixels are more than --max-pixels allows");
+                  "65536 x 2 pixels are more than the 65536 of --max-pixels; "
+                  "--max-pixels 132K allows them");
     check_refused(c, TEXT("P5 1 2 9\n\x09\x0a"),
                   "row 1 has a sample above the maxval, 9");
     check_refused(c, TEXT("P6 1 1 1000\n\0\0\0\0\x03\xe9"),

@@ -77,15 +77,15 @@ gives 0 '' --layout hwc fliph a.npy out.npy
 
 # Sizes that no memory holds, and data that is not what they say.
 npy "'|u1'" False '(400000000000000000, 40, 400000000000000000, 3)' 1 >a.npy
-gives 1 'gimgxf: a.npy: 400000000000000000 x 40 pixels are more than --max-pixels allows' \
+gives 1 'gimgxf: a.npy: 400000000000000000 x 40 pixels: a side can have no more than 2147483647' \
     fliph a.npy out.npy
 npy "'<c16'" False '(400000000000000000, 40, 40, 3)' 1 >a.npy
-gives 1 'gimgxf: a.npy: shape (400000000000000000, 40, 40, 3) needs more memory than --max-memory allows' \
+gives 1 'gimgxf: a.npy: shape (400000000000000000, 40, 40, 3) needs more memory than can be counted' \
     fliph a.npy out.npy
 npy "'<f8'" True '(90, 80)' 57600 >a.npy
-gives 1 'gimgxf: a.npy: 80 x 90 pixels are more than --max-pixels allows' \
+gives 1 'gimgxf: a.npy: 80 x 90 pixels are more than the 7199 of --max-pixels; --max-pixels 7200 allows them' \
     --max-pixels 7199 fliph a.npy out.npy
-gives 1 'gimgxf: a.npy: shape (90, 80) needs more memory than --max-memory allows' \
+gives 1 'gimgxf: a.npy: shape (90, 80) needs 113K bytes, more than the 112K of --max-memory; --max-memory 113K allows them' \
     --max-memory 112K fliph a.npy out.npy
 gives 0 '' --max-pixels 7200 --max-memory 113K fliph a.npy out.npy
 head -c 57700 a.npy >cut.npy
