@@ -261,7 +261,7 @@ fuzz-%:
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             libisal-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
-                libimage-exiftool-perl libclang-rt-14-dev
+                libimage-exiftool-perl libclang-rt-14-dev zsh fish
 PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
 PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev imagemagick \
                   libvips-tools netpbm graphicsmagick openimageio-tools

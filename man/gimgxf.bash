@@ -1,128 +1,255 @@
-# Completion of gimgxf for bash.
+# Completion of gimgxf for bash: a table of the options, and what reads it.
 
-# Whether a word is an option whose value is the next word.
-_gimgxf_takes_value() {
-    case $1 in
-    --format | --edge | --quality | --png-level | --depth | --layout | \
-        --background | --max-pixels | --max-memory | --backend | --device | --max-vram | \
-        --threads | -j | --directory | -d | --output | -o | --backup | \
-        --files-from | --fail-after | --include | --exclude | --manifest | --resume | \
-        --root | --shard) return 0 ;;
+# A row is an option: who takes it, its names, and what completes its value.
+#
+#   t  operations, which turn pictures     one WORD...   one of these words
+#   s  serve                               list WORD...  some, between commas
+#   i  info                                color         a color of CSS
+#   m  manifest                            devices       GPUs, or all
+#   b  bench                               picture       a file by its suffix
+#                                          file          any file
+#                                          directory     a directory
+#                                          other         nothing is known of it
+#
+# A kind that begins with = is of a value that may be left out: it is never the
+# next word.
+_gimgxf_options='
+ts    --format              one png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy npz
+ts    -n,--no-clobber
+ts    -f,--force
+ts    -p,--preserve
+ts    --ignore-orientation
+ts    --tag-only
+ts    --strip               =list all metadata gps thumbnail xmp exif icc
+ts    --edge                one reencode trim tag fail
+ts    --lossless
+ts    --quality             other
+ts    --optimize
+ts    --no-restart
+ts    --png-level           one fast default small 0 1 2 3 4 5 6 7 8 9
+ts    --depth               one 8 16 float
+tsi   --layout              one auto hwc chw nhw nhwc nchw
+ts    --background          color
+tsi   --tolerant
+t     -d,--directory        directory
+t     -o,--output           directory
+t     -i,--in-place
+t     --backup              one .bak .orig
+ti    -r,--recursive
+ti    --files-from          file
+tsi   -0,--null
+ti    --include             other
+ti    --exclude             other
+t     -u,--update
+t     --dry-run
+t     --fail-fast
+t     --fail-after          other
+t     --manifest            file
+t     --resume              file
+t     --shard               other
+ts    --max-pixels          other
+ts    --max-memory          other
+s     --root                directory
+ts    --backend             one auto cpu cuda
+tsb   --device              devices
+ts    --max-vram            other
+tsi   -j,--threads          other
+ti    -q,--quiet
+t     -v,--verbose
+timb  --json
+i     --csv
+tsimb -h,--help
+tsim  --version
+b     --only                one nvidia book mat_transpose others libraries sweep gimgxf many stream loops
+b     --size                other
+b     --cpu
+b     --sweep
+b     --rounds              other
+b     --profile
+b     --svg                 file
+'
+
+_gimgxf_operations='rotate90 cw rotate180 rotate270 ccw transpose fliph flop
+hflip mirror flipv flip vflip transverse upright auto-orient copy identity'
+
+# What a picture is called that can be read, and written.
+_gimgxf_suffixes='png|jpeg|jpg|jpe|jfif|bmp|dib|tga|vda|icb|vst|hdr|rgbe|pic'
+_gimgxf_suffixes+='|pnm|pbm|pgm|ppm|pam|pfm|npy|npz'
+
+_gimgxf_colors='
+aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond
+blue blueviolet brown burlywood cadetblue chartreuse chocolate coral
+cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray
+darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid
+darkred darksalmon darkseagreen darkslateblue darkslategray darkslategrey
+darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue
+firebrick floralwhite forestgreen fuchsia gainsboro ghostwhite gold goldenrod
+gray green greenyellow grey honeydew hotpink indianred indigo ivory khaki
+lavender lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan
+lightgoldenrodyellow lightgray lightgreen lightgrey lightpink lightsalmon
+lightseagreen lightskyblue lightslategray lightslategrey lightsteelblue
+lightyellow lime limegreen linen magenta maroon mediumaquamarine mediumblue
+mediumorchid mediumpurple mediumseagreen mediumslateblue mediumspringgreen
+mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin
+navajowhite navy oldlace olive olivedrab orange orangered orchid palegoldenrod
+palegreen paleturquoise palevioletred papayawhip peachpuff peru pink plum
+powderblue purple rebeccapurple red rosybrown royalblue saddlebrown salmon
+sandybrown seagreen seashell sienna silver skyblue slateblue slategray
+slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet
+wheat white whitesmoke yellow yellowgreen'
+
+# What comes behind the operation or the sub-command: a kind as above.
+_gimgxf_operand() {
+    case $command:$count in
+    manifest:1) echo one merge check ;;
+    manifest:*) echo file ;;
+    serve:1) echo one - ;;
+    serve:* | bench:*) echo other ;;
+    *) echo picture ;;
     esac
-    return 1
 }
 
-# Counts the operation and the files before the cursor, and notes the first.
-# Bash makes three words of --depth=8.
-_gimgxf_words() {
-    local i word
-    count=0 first='' ended=''
-    for ((i = 1; i < COMP_CWORD; i++)); do
-        word=${COMP_WORDS[i]}
-        if [[ -z $ended && $word == -- ]]; then
-            ended=1
-        elif [[ -z $ended && $word == -?* ]]; then
-            if [[ ${COMP_WORDS[i + 1]} == = ]]; then
-                i=$((i + 2))
-            elif _gimgxf_takes_value "$word"; then
-                i=$((i + 1))
-            fi
+# Reads the row of an option, which may be shortened. `kind` stays empty if
+# there is none.
+_gimgxf_find() {
+    while read -r who names kind values; do
+        [[ ,$names != *",$1"* ]] || return
+    done <<<"$_gimgxf_options"
+}
+
+# Sets `option` if the value of what a word says is the next word. Behind one
+# dash the first letter with a value has what follows it.
+_gimgxf_await() {
+    local rest=
+    option=$1
+    [[ $1 == --* ]] || option=${1:0:2} rest=${1:2}
+    _gimgxf_find "$option"
+    while [[ ! $kind && $rest ]]; do
+        option=-${rest:0:1} rest=${rest:1}
+        _gimgxf_find "$option"
+    done
+    [[ $kind && $kind != =* && ! $rest ]] || option=
+}
+
+# The words before the cursor as `words`, and the one it stands in as `cur`: as
+# they were typed, while bash splits them at = and :. What bash has split off
+# `cur` is `before`.
+_gimgxf_join() {
+    local i typed=${COMP_WORDS[COMP_CWORD]}
+    words=("${COMP_WORDS[1]}")
+    for ((i = 2; i <= COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} == [=:]* || ${COMP_WORDS[i - 1]} == [=:] ]]; then
+            words[-1]+=${COMP_WORDS[i]}
         else
-            ((count++)) || first=$word
+            words+=("${COMP_WORDS[i]}")
+        fi
+    done
+    cur=${words[-1]}
+    unset 'words[-1]'
+    [[ $typed != [=:] ]] || typed=
+    before=${cur%"$typed"}
+}
+
+# Sets the operation or sub-command, how many words that and its operands are,
+# the option that waits for its value, and whether -- has ended the options.
+_gimgxf_parse() {
+    local word
+    for word in "${words[@]}"; do
+        if [[ $option ]]; then
+            option=
+        elif [[ $ended || $word != -?* ]]; then
+            ((count++)) || command=$word
+        elif [[ $word == -- ]]; then
+            ended=1
+        else
+            _gimgxf_await "$word"
         fi
     done
 }
 
-_gimgxf() {
-    local cur=${COMP_WORDS[COMP_CWORD]} option='' words='' lead=''
-    local count first ended
-    local operations='rotate90 cw rotate180 rotate270 ccw transpose fliph flop
-        hflip mirror flipv flip vflip transverse upright auto-orient copy
-        identity'
-    local options='--format --no-clobber --force --preserve --ignore-orientation
-        --strip --strip=all --tag-only --edge --lossless --quality --optimize
-        --no-restart
-        --png-level --depth --layout --background --tolerant --directory --output
-        --in-place --backup
-        --recursive --files-from --null --include --exclude --update --dry-run
-        --fail-fast --fail-after --manifest --resume --shard --max-pixels --max-memory --root --backend --device
-        --max-vram --threads --quiet --verbose --json --csv --help --version'
-    local colors='aliceblue antiquewhite aqua aquamarine azure beige bisque black
-        blanchedalmond blue blueviolet brown burlywood cadetblue
-        chartreuse chocolate coral cornflowerblue cornsilk crimson
-        cyan darkblue darkcyan darkgoldenrod darkgray darkgreen
-        darkgrey darkkhaki darkmagenta darkolivegreen darkorange
-        darkorchid darkred darksalmon darkseagreen darkslateblue
-        darkslategray darkslategrey darkturquoise darkviolet deeppink
-        deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite
-        forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray
-        green greenyellow grey honeydew hotpink indianred indigo ivory
-        khaki lavender lavenderblush lawngreen lemonchiffon lightblue
-        lightcoral lightcyan lightgoldenrodyellow lightgray lightgreen
-        lightgrey lightpink lightsalmon lightseagreen lightskyblue
-        lightslategray lightslategrey lightsteelblue lightyellow lime
-        limegreen linen magenta maroon mediumaquamarine mediumblue
-        mediumorchid mediumpurple mediumseagreen mediumslateblue
-        mediumspringgreen mediumturquoise mediumvioletred midnightblue
-        mintcream mistyrose moccasin navajowhite navy oldlace olive
-        olivedrab orange orangered orchid palegoldenrod palegreen
-        paleturquoise palevioletred papayawhip peachpuff peru pink
-        plum powderblue purple rebeccapurple red rosybrown royalblue
-        saddlebrown salmon sandybrown seagreen seashell sienna silver
-        skyblue slateblue slategray slategrey snow springgreen
-        steelblue tan teal thistle tomato turquoise violet wheat white
-        whitesmoke yellow yellowgreen'
-    COMPREPLY=()
-    _gimgxf_words
+# The options that one of these takes.
+_gimgxf_list_options() {
+    local who names kind values
+    while read -r who names kind values; do
+        [[ $who == *["$1"]* ]] || continue
+        echo "${names##*,}"
+        [[ $kind != =* ]] || echo "${names##*,}="
+    done <<<"$_gimgxf_options"
+}
 
-    if [[ $cur == = ]]; then
-        option=${COMP_WORDS[COMP_CWORD - 1]} cur=
-    elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
-        option=${COMP_WORDS[COMP_CWORD - 2]}
-    elif _gimgxf_takes_value "${COMP_WORDS[COMP_CWORD - 1]}"; then
-        option=${COMP_WORDS[COMP_CWORD - 1]}
+# Files in `cur`, `lead` before each. Pictures may be called anything, so that
+# all files are offered where none is called like one.
+_gimgxf_offer_files() {
+    local name
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -d -P "$lead" -- "$cur")
+    [[ $1 != directory ]] || return
+    while IFS= read -r name; do
+        [[ $1 != picture || ${name,,} =~ \.($_gimgxf_suffixes)$ ]] &&
+            [[ ! -d $name ]] && COMPREPLY+=("$lead$name")
+    done < <(compgen -f -- "$cur")
+    [[ $1 == file || ${COMPREPLY[*]} ]] || _gimgxf_offer_files file
+}
+
+# Words that begin like `cur`, `lead` before each. In a list the last word is
+# completed, and none is offered twice but operations.
+_gimgxf_offer_words() {
+    local word list=
+    if [[ $1 == list && $cur == *,* ]]; then
+        list=${cur%,*},
+        cur=${cur##*,}
     fi
-    [[ -z $ended ]] || option=
+    shift
+    for word; do
+        [[ $word == "$cur"* ]] || continue
+        [[ $command && ,$list == *",$word,"* ]] || COMPREPLY+=("$lead$list$word")
+    done
+}
+
+_gimgxf_offer() {
+    local gpus
+    case $1 in
+    one | list) _gimgxf_offer_words "$@" ;;
+    color) _gimgxf_offer_words one $_gimgxf_colors ;;
+    picture | file | directory) _gimgxf_offer_files "$1" ;;
+    devices)
+        mapfile -t gpus < <(compgen -G '/proc/driver/nvidia/gpus/*')
+        [[ ${gpus[*]} ]] || gpus=(first)
+        [[ $cur == *,* ]] || _gimgxf_offer_words one all
+        _gimgxf_offer_words list "${!gpus[@]}"
+        ;;
+    esac
+}
+
+_gimgxf() {
+    local words cur before lead= who names kind values
+    local command= count=0 option= ended= takes
+    COMPREPLY=()
+    _gimgxf_join
+    _gimgxf_parse
+    if [[ ! $option && ! $ended && $cur == --*=* ]]; then
+        option=${cur%%=*} lead=${cur%%=*}= cur=${cur#*=}
+    fi
+    case $command in
+    '') takes=tsim ;;
+    serve | info | manifest | bench) takes=${command:0:1} ;;
+    *) takes=t ;;
+    esac
 
     if [[ $option ]]; then
-        case $option in
-        --format) words='png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy npz' ;;
-        --strip) words='all metadata gps thumbnail xmp exif icc' ;;
-        --edge) words='reencode trim tag fail' ;;
-        --depth) words='8 16 float' ;;
-        --layout) words='auto hwc chw nhw nhwc nchw' ;;
-        --background) words=$colors ;;
-        --backend) words='auto cpu cuda' ;;
-        --directory | -d | --root)
-            compopt -o filenames 2>/dev/null
-            mapfile -t COMPREPLY < <(compgen -d -- "$cur")
-            return
-            ;;
-        --files-from | --manifest | --resume)
-            compopt -o filenames 2>/dev/null
-            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-            return
-            ;;
-        esac
-    elif [[ -z $ended && $cur == -* ]]; then
-        words=$options
-        # - alone is what serve takes its jobs from.
-        [[ $first != serve || $count != 1 ]] || words+=' -'
-    elif [[ $count == 0 ]]; then
-        # Operations make a list; only its last one is completed.
-        [[ $cur != *,* ]] || lead=${cur%,*},
-        cur=${cur##*,} words=$operations
-        [[ $lead ]] || words+=' info bench manifest serve'
-    elif [[ $first == manifest && $count == 1 ]]; then
-        words='merge check'
-    elif [[ $first == serve && $count == 1 ]]; then
-        words=-
-    elif [[ $count == 1 || ($first != info && $first != bench && $first != serve) ]]; then
-        compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-        return
+        _gimgxf_find "$option"
+        _gimgxf_offer ${kind#=} $values
+    elif [[ ! $ended && $cur == -* ]]; then
+        _gimgxf_offer_words one $(_gimgxf_list_options $takes)
+        [[ $command:$count != serve:1 ]] || _gimgxf_offer $(_gimgxf_operand)
+    elif [[ $command ]]; then
+        _gimgxf_offer $(_gimgxf_operand)
+    else
+        [[ $cur == *,* ]] || _gimgxf_offer_words one info bench manifest serve
+        _gimgxf_offer_words list $_gimgxf_operations
     fi
-    mapfile -t COMPREPLY < <(compgen -P "$lead" -W "$words" -- "$cur")
+    COMPREPLY=("${COMPREPLY[@]#"$before"}")
+    [[ ${COMPREPLY[*]} != *[=] ]] || compopt -o nospace 2>/dev/null
 }
 
 complete -F _gimgxf gimgxf

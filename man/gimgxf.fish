@@ -1,12 +1,64 @@
-# Completion of gimgxf for fish.
+# Completion of gimgxf for fish: a table of the options, and what reads it.
+
+set -g __gimgxf_operations \
+    rotate90\t'a quarter turn clockwise' \
+    cw\trotate90 \
+    rotate180\t'half a turn' \
+    rotate270\t'a quarter turn counterclockwise' \
+    ccw\trotate270 \
+    transpose\t'mirror at the diagonal from the top left' \
+    transverse\t'mirror at the diagonal from the top right' \
+    fliph\t'exchange left and right' \
+    flop\tfliph \
+    hflip\tfliph \
+    mirror\tfliph \
+    flipv\t'exchange top and bottom' \
+    flip\tflipv \
+    vflip\tflipv \
+    upright\t'as the orientation tag asks' \
+    auto-orient\tupright \
+    copy\t'no turn' \
+    identity\tcopy
+
+set -g __gimgxf_commands \
+    info\t'say what a file is' \
+    manifest\t'what became of a batch' \
+    serve\t'turn what standard input asks for' \
+    bench\t'time what turns pictures'
+
+# What a picture is called that can be read, and written.
+set -g __gimgxf_suffixes png jpeg jpg jpe jfif bmp dib tga vda icb vst \
+    hdr rgbe pic pnm pbm pgm ppm pam pfm npy npz
+
+set -g __gimgxf_colors \
+    aliceblue antiquewhite aqua aquamarine azure beige bisque black \
+    blanchedalmond blue blueviolet brown burlywood cadetblue chartreuse \
+    chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan \
+    darkgoldenrod darkgray darkgreen darkgrey darkkhaki darkmagenta \
+    darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen \
+    darkslateblue darkslategray darkslategrey darkturquoise darkviolet deeppink \
+    deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite forestgreen \
+    fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey \
+    honeydew hotpink indianred indigo ivory khaki lavender lavenderblush \
+    lawngreen lemonchiffon lightblue lightcoral lightcyan lightgoldenrodyellow \
+    lightgray lightgreen lightgrey lightpink lightsalmon lightseagreen \
+    lightskyblue lightslategray lightslategrey lightsteelblue lightyellow lime \
+    limegreen linen magenta maroon mediumaquamarine mediumblue mediumorchid \
+    mediumpurple mediumseagreen mediumslateblue mediumspringgreen \
+    mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin \
+    navajowhite navy oldlace olive olivedrab orange orangered orchid \
+    palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff \
+    peru pink plum powderblue purple rebeccapurple red rosybrown royalblue \
+    saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue \
+    slateblue slategray slategrey snow springgreen steelblue tan teal thistle \
+    tomato turquoise violet wheat white whitesmoke yellow yellowgreen
+
+# The options whose value is the next word, from the table below.
+set -g __gimgxf_awaiting
 
 # The words before the cursor that are no options and no values of options:
 # the operation, and the files.
 function __gimgxf_words
-    set -l values --fail-after --format --edge --quality --png-level --depth --layout --background \
-        --max-pixels --max-memory --backend --device --max-vram --threads -j \
-        --directory -d --output -o --backup --files-from --include --exclude \
-        --manifest --resume --root --shard
     set -l skip 1 # the name of the program
     set -l ended 0
     for word in (commandline -opc)
@@ -15,115 +67,157 @@ function __gimgxf_words
         else if test $ended = 0; and test "$word" = --
             set ended 1
         else if test $ended = 0; and string match -qr -- '^-.' "$word"
-            if contains -- "$word" $values
-                set skip 1
-            end
+            contains -- "$word" $__gimgxf_awaiting
+            and set skip 1
         else
             echo -- $word
         end
     end
 end
 
-function __gimgxf_needs_operation
-    test (count (__gimgxf_words)) = 0
-end
-
-function __gimgxf_needs_file
+# Whether what stands before the cursor takes what these letters take: as in the
+# table below.
+function __gimgxf_takes -a who
     set -l words (__gimgxf_words)
-    test (count $words) = 1 -a "$words[1]" != manifest -a "$words[1]" != serve
-    or test (count $words) -ge 2 -a "$words[1]" != info -a "$words[1]" != serve
+    switch "$words[1]"
+        case ''
+            string match -qr '[tsim]' $who
+        case serve info manifest bench
+            string match -q "*"(string sub -l 1 $words[1])"*" $who
+        case '*'
+            string match -q '*t*' $who
+    end
 end
 
-# Operations make a list; only its last one is completed.
-function __gimgxf_operations
-    set -l lead (string match -r -- '^.*,' (commandline -ct))
-    set -l operations \
-        rotate90\t'a quarter turn clockwise' \
-        cw\trotate90 \
-        rotate180\t'half a turn' \
-        rotate270\t'a quarter turn counterclockwise' \
-        ccw\trotate270 \
-        transpose\t'mirror at the diagonal from the top left' \
-        transverse\t'mirror at the diagonal from the top right' \
-        fliph\t'exchange left and right' \
-        flop\tfliph \
-        hflip\tfliph \
-        mirror\tfliph \
-        flipv\t'exchange top and bottom' \
-        flip\tflipv \
-        vflip\tflipv \
-        upright\t'as the orientation tag asks' \
-        auto-orient\tupright \
-        copy\t'no turn' \
-        identity\tcopy
+# Whether the word at the cursor is the operation (0), what is behind it (1), and
+# so on, of something that takes what these letters take.
+function __gimgxf_at -a who least most
+    set -l count (count (__gimgxf_words))
+    test $count -ge $least -a $count -le $most
+    and not string match -q -- '--*=*' (commandline -ct)
+    and __gimgxf_takes $who
+end
+
+# The word at the cursor; without the name of an option it is the value of.
+function __gimgxf_typed
+    string replace -r -- '^--[^=]*=' '' (commandline -ct)
+end
+
+# Words of which several make a list: the last one is completed.
+function __gimgxf_list
+    set -l lead (__gimgxf_typed | string match -r -- '^.*,')
+    for word in $argv
+        contains -- (string split -f 1 \t $word) (string split , "$lead")
+        or echo -- "$lead$word"
+    end
+end
+
+function __gimgxf_turns
+    set -l lead (commandline -ct | string match -r -- '^.*,')
+    printf '%s\n' "$lead"$__gimgxf_operations
     test -n "$lead"
-    or set -a operations info\t'say what a file is' \
-            manifest\t'what became of a batch' \
-            serve\t'turn what standard input asks for' \
-            bench\t'time what turns pictures'
-    printf '%s\n' "$lead"$operations
+    or printf '%s\n' $__gimgxf_commands
+end
+
+function __gimgxf_devices
+    set -l gpus /proc/driver/nvidia/gpus/*
+    set -l last (math max 0, (count $gpus) - 1)
+    __gimgxf_list (seq 0 $last)
+    __gimgxf_typed | string match -q '*,*'
+    or echo all
+end
+
+# Directories, and files by their suffix. Pictures may be called anything, so
+# that all files are offered where none is called like one.
+function __gimgxf_pictures
+    set -l files (complete -C "'' "(commandline -ct))
+    set -l suffixes (string join '|' $__gimgxf_suffixes)
+    string match -ri -- "^.*(?:/|\.(?:$suffixes))\$" $files
+    or printf '%s\n' $files
+end
+
+# __gimgxf_option WHO ARGUMENTS of `complete`: an option, and who takes it. t:
+# operations, which turn pictures; s: serve; i: info; m: manifest; b: bench.
+function __gimgxf_option -a who
+    complete -c gimgxf -n "__gimgxf_takes $who" $argv[2..]
+    argparse -i s= l= x r -- $argv[2..]
+    if set -q _flag_x; or set -q _flag_r
+        set -a __gimgxf_awaiting --$_flag_l
+        set -q _flag_s
+        and set -a __gimgxf_awaiting -$_flag_s
+    end
 end
 
 complete -c gimgxf -f
-complete -c gimgxf -n __gimgxf_needs_operation -a '(__gimgxf_operations)'
-complete -c gimgxf -n __gimgxf_needs_file -F
-complete -c gimgxf -l format -x -d 'write this format' \
+complete -c gimgxf -n '__gimgxf_at tsimb 0 0' -a '(__gimgxf_turns)'
+complete -c gimgxf -n '__gimgxf_at ti 1 9999' -a '(__gimgxf_pictures)'
+complete -c gimgxf -n '__gimgxf_at s 1 1' -a - -d 'jobs from standard input'
+complete -c gimgxf -n '__gimgxf_at m 1 1' -a 'merge check'
+complete -c gimgxf -n '__gimgxf_at m 2 9999' -F
+
+__gimgxf_option ts -l format -x -d 'write this format' \
     -a 'png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy npz'
-complete -c gimgxf -s n -l no-clobber -d 'leave an output that exists alone'
-complete -c gimgxf -s f -l force -d 'replace it, whatever stands before'
-complete -c gimgxf -s p -l preserve -d 'give the output the times of the input'
-complete -c gimgxf -l ignore-orientation \
+__gimgxf_option ts -s n -l no-clobber -d 'leave an output that exists alone'
+__gimgxf_option ts -s f -l force -d 'replace it, whatever stands before'
+__gimgxf_option ts -s p -l preserve \
+    -d 'give the output mode, owner and times of the input'
+__gimgxf_option ts -l ignore-orientation \
     -d 'turn the pixels as stored, leave the tag'
-complete -c gimgxf -l tag-only -d 'set the orientation tag, move no pixel'
-complete -c gimgxf -l strip -d 'drop metadata, or what is named' \
-    -a 'all metadata gps thumbnail xmp exif icc'
-complete -c gimgxf -l lossless \
-    -d 'fail rather than lose samples; as --edge fail'
-complete -c gimgxf -l edge -x -d 'of a JPEG that is no whole blocks' \
+__gimgxf_option ts -l tag-only -d 'set the orientation tag, move no pixel'
+__gimgxf_option ts -l strip -f -d 'drop metadata, or what is named' \
+    -a '(__gimgxf_list all metadata gps thumbnail xmp exif icc)'
+__gimgxf_option ts -l edge -x -d 'of a JPEG that is no whole blocks' \
     -a 'reencode trim tag fail'
-complete -c gimgxf -l quality -x -d 'encode a JPEG anew, 1 to 100'
-complete -c gimgxf -l optimize -d 'make a JPEG as small as it gets'
-complete -c gimgxf -l no-restart -d 'write a JPEG without restart markers'
-complete -c gimgxf -l png-level -x -a 'fast default small' \
-    -d 'how hard to try to make a PNG small'
-complete -c gimgxf -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'
-complete -c gimgxf -l layout -x -d 'the axes of arrays' \
+__gimgxf_option ts -l lossless \
+    -d 'fail rather than lose samples; as --edge fail'
+__gimgxf_option ts -l quality -x -d 'encode a JPEG anew, 1 to 100'
+__gimgxf_option ts -l optimize -d 'make a JPEG as small as it gets'
+__gimgxf_option ts -l no-restart -d 'write a JPEG without restart markers'
+__gimgxf_option ts -l png-level -x -d 'how hard to try to make a PNG small' \
+    -a 'fast default small 0 1 2 3 4 5 6 7 8 9'
+__gimgxf_option ts -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'
+__gimgxf_option tsi -l layout -x -d 'the axes of arrays' \
     -a 'auto hwc chw nhw nhwc nchw'
-complete -c gimgxf -l background -x -d 'the color below transparency' \
-    -a 'aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen darkslateblue darkslategray darkslategrey darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey honeydew hotpink indianred indigo ivory khaki lavender lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan lightgoldenrodyellow lightgray lightgreen lightgrey lightpink lightsalmon lightseagreen lightskyblue lightslategray lightslategrey lightsteelblue lightyellow lime limegreen linen magenta maroon mediumaquamarine mediumblue mediumorchid mediumpurple mediumseagreen mediumslateblue mediumspringgreen mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin navajowhite navy oldlace olive olivedrab orange orangered orchid palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff peru pink plum powderblue purple rebeccapurple red rosybrown royalblue saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue slateblue slategray slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet wheat white whitesmoke yellow yellowgreen'
-complete -c gimgxf -l tolerant -d 'take what can be read of a damaged file'
-complete -c gimgxf -s d -l directory -x -a '(__fish_complete_directories)' \
-    -d 'write all below this directory'
-complete -c gimgxf -s o -l output -x -d 'what to call the outputs' \
-    -a '{dir}/{stem}-{op}.{ext}'
-complete -c gimgxf -s i -l in-place -d 'replace each input'
-complete -c gimgxf -l backup -x -d 'and keep the old one' -a '.orig'
-complete -c gimgxf -s r -l recursive -d 'take what is in directories too'
-complete -c gimgxf -l files-from -r -d 'a list of inputs'
-complete -c gimgxf -s 0 -l null -d 'where NUL ends a name'
-complete -c gimgxf -l include -x -d 'only names like this' -a '*.jpg *.png'
-complete -c gimgxf -l exclude -x -d 'no names like this'
-complete -c gimgxf -s u -l update -d 'leave an output alone that is newer'
-complete -c gimgxf -l dry-run -d 'print what would be done'
-complete -c gimgxf -l fail-fast -d 'end at the first file that fails'
-complete -c gimgxf -l fail-after -x -d 'end when so many files have failed'
-complete -c gimgxf -l manifest -r -d 'note what became of each file'
-complete -c gimgxf -l resume -r -d 'do what this manifest has not as done'
-complete -c gimgxf -l shard -x -d 'take a share of the files' -a '1/2 2/2'
-complete -c gimgxf -n 'test (__gimgxf_words)[1] = manifest' -a 'merge check'
-complete -c gimgxf -n 'test "$(__gimgxf_words)" = serve' -a '-' \
-    -d 'jobs from standard input'
-complete -c gimgxf -l root -x -a '(__fish_complete_directories)' \
-    -d 'the files of serve are all below it'
-complete -c gimgxf -l max-pixels -x -d 'refuse larger pictures'
-complete -c gimgxf -l max-memory -x -d 'refuse what needs more'
-complete -c gimgxf -l backend -x -d 'who moves the samples' -a 'auto cpu cuda'
-complete -c gimgxf -l device -x -d 'the GPUs to use' -a 'all 0'
-complete -c gimgxf -l max-vram -x -d 'of a GPU, for pictures'
-complete -c gimgxf -s j -l threads -x -d 'processors to keep busy'
-complete -c gimgxf -s q -l quiet -d 'no warnings'
-complete -c gimgxf -s v -l verbose -d 'say what was done, how, and how long'
-complete -c gimgxf -l json -d 'the same as a JSON object'
-complete -c gimgxf -l csv -d 'info: a table for spreadsheets'
-complete -c gimgxf -s h -l help -d 'a summary'
-complete -c gimgxf -l version -d 'the version'
+__gimgxf_option ts -l background -x -d 'the color below transparency' \
+    -a "$__gimgxf_colors"
+__gimgxf_option tsi -l tolerant -d 'take what can be read of a damaged file'
+__gimgxf_option t -s d -l directory -x -d 'write all below this directory' \
+    -a '(__fish_complete_directories (__gimgxf_typed))'
+__gimgxf_option t -s o -l output -x -d 'what to call the outputs' \
+    -a '(__fish_complete_directories (__gimgxf_typed)) {dir}/{stem}-{op}.{ext}'
+__gimgxf_option t -s i -l in-place -d 'replace each input'
+__gimgxf_option t -l backup -x -d 'and keep the old one' -a '.bak .orig'
+__gimgxf_option ti -s r -l recursive -d 'take what is in directories too'
+__gimgxf_option ti -l files-from -r -F -d 'a list of inputs'
+__gimgxf_option tsi -s 0 -l null -d 'where NUL ends a name, or a job'
+__gimgxf_option ti -l include -x -d 'only names like this' -a '*.jpg *.png'
+__gimgxf_option ti -l exclude -x -d 'no names like this' -a '*.jpg *.png'
+__gimgxf_option t -s u -l update -d 'leave an output alone that is newer'
+__gimgxf_option t -l dry-run -d 'print what would be done'
+__gimgxf_option t -l fail-fast -d 'end at the first file that fails'
+__gimgxf_option t -l fail-after -x -d 'end when so many files have failed'
+__gimgxf_option t -l manifest -r -F -d 'note what became of each file'
+__gimgxf_option t -l resume -r -F -d 'do what this manifest has not as done'
+__gimgxf_option t -l shard -x -d 'take a share of the files' -a '1/2 2/2'
+__gimgxf_option ts -l max-pixels -x -d 'refuse larger pictures'
+__gimgxf_option ts -l max-memory -x -d 'refuse what needs more'
+__gimgxf_option s -l root -x -d 'the files are all below this directory' \
+    -a '(__fish_complete_directories (__gimgxf_typed))'
+__gimgxf_option ts -l backend -x -d 'who moves the samples' -a 'auto cpu cuda'
+__gimgxf_option tsb -l device -x -d 'the GPUs to use' -a '(__gimgxf_devices)'
+__gimgxf_option ts -l max-vram -x -d 'of a GPU, for pictures'
+__gimgxf_option tsi -s j -l threads -x -d 'processors to keep busy'
+__gimgxf_option ti -s q -l quiet -d 'no warnings'
+__gimgxf_option t -s v -l verbose -d 'say what was done, how, and how long'
+__gimgxf_option timb -l json -d 'the same as a JSON object'
+__gimgxf_option i -l csv -d 'a table for spreadsheets'
+__gimgxf_option tsimb -s h -l help -d 'a summary'
+__gimgxf_option tsim -l version -d 'the version'
+__gimgxf_option b -l only -x -d 'what has this in its name or section' \
+    -a 'nvidia book mat_transpose others libraries sweep gimgxf many stream loops'
+__gimgxf_option b -l size -x -d 'at this size, WxH in pixels'
+__gimgxf_option b -l cpu -d 'the CPU beside memcpy, and no GPU'
+__gimgxf_option b -l sweep -d 'shapes of blocks as well'
+__gimgxf_option b -l rounds -x -d 'time each so often'
+__gimgxf_option b -l profile -d 'launch each once and time none'
+__gimgxf_option b -l svg -r -F -d 'draw a chart as well'

@@ -42,8 +42,10 @@ done
 check 'nothing is written' absent out.ppm
 
 # All of them, as ImageMagick has those of SVG, and as the completion lists them.
-names=$(sed -n "/local colors='/,/'/p" "$ROOT/man/gimgxf.bash" |
-    sed "s/.*colors='//; s/'.*//")
+. "$ROOT/man/gimgxf.bash"
+COMP_WORDS=(gimgxf copy --background '') COMP_CWORD=3
+_gimgxf
+names=${COMPREPLY[*]}
 check 'there are 148' [ "$(wc -w <<<"$names")" = 148 ]
 if command -v convert >/dev/null; then
     for name in $names; do
