@@ -208,7 +208,8 @@ check-ubsan:
 	else \
 	    $(MAKE) BUILD=build-ubsan CC=clang CUDA=0 CFLAGS='$(UNDEFINED)' \
 	        all tests && \
-	    UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1 PICTURES=all \
+	    UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1:handle_segv=0 \
+	        PICTURES=all \
 	        BUILD=build-ubsan tests/run; \
 	fi
 # What runs on several threads, by the sanitizer for these. It wants addresses to
