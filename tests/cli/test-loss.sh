@@ -88,9 +88,9 @@ check 'what would be refused is' \
     grep -q "${tab}would fail: $size, so it cannot be turned" stdout
 gives 0 '' --dry-run --json fliph -d later in/a.jpg in/b.jpg in/f.jpg
 check 'as JSON' [ "$(sed 's/.*"op": "fliph"//' stdout)" = \
-    ", \"how\": \"reencoded\", \"warnings\": [\"$loss\"], \"error\": null}
-, \"how\": \"lossless\", \"warnings\": [], \"error\": null}
-, \"warnings\": [], \"error\": \"No such file or directory\"}" ]
+    ", \"status\": \"planned\", \"how\": \"reencoded\", \"warnings\": [\"$loss\"], \"error\": null}
+, \"status\": \"planned\", \"how\": \"lossless\", \"warnings\": [], \"error\": null}
+, \"status\": \"failed\", \"warnings\": [], \"error\": \"No such file or directory\"}" ]
 # A header that is longer than what is looked at first.
 python3 - <<'PY'
 data = open('odd.jpg', 'rb').read()
