@@ -411,7 +411,7 @@ static void content_row(uint8_t *row, uint32_t y, const struct coding *coding,
             row[n * x + c] = (uint8_t)(*content == CONTENT_PHOTO
                                            ? soft + (random >> 8 * c) % 9
                                        : *content == CONTENT_NOISE
-                                           ? random >> 8 * c
+                                           ? random >> 8 * c & 255
                                        : ink ? 20 * c
                                              : paper);
         }
