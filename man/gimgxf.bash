@@ -14,7 +14,8 @@
 # A kind that begins with = is of a value that may be left out: it is never the
 # next word.
 _gimgxf_options='
-ts    --format              one png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy npz
+ts    --format              one png jpeg bmp tga hdr pnm pbm pgm ppm pam \
+                            pfm npy npz
 ts    -n,--no-clobber
 ts    -f,--force
 ts    -p,--preserve
@@ -60,7 +61,8 @@ timb  --json
 i     --csv
 tsimb -h,--help
 tsim  --version
-b     --only                one nvidia book mat_transpose others libraries sweep gimgxf many stream loops
+b     --only                one nvidia book mat_transpose others libraries \
+                            sweep gimgxf many stream loops
 b     --size                other
 b     --cpu
 b     --sweep
@@ -110,9 +112,9 @@ _gimgxf_operand() {
 }
 
 # Reads the row of an option, which may be shortened. `kind` stays empty if
-# there is none.
+# there is none. Without -r, a \ at the end of a line joins the next one to it.
 _gimgxf_find() {
-    while read -r who names kind values; do
+    while read who names kind values; do
         [[ ,$names != *",$1"* ]] || return
     done <<<"$_gimgxf_options"
 }
@@ -170,7 +172,7 @@ _gimgxf_parse() {
 # The options that one of these takes.
 _gimgxf_list_options() {
     local who names kind values
-    while read -r who names kind values; do
+    while read who names kind values; do
         [[ $who == *["$1"]* ]] || continue
         echo "${names##*,}"
         [[ $kind != =* ]] || echo "${names##*,}="
@@ -202,7 +204,8 @@ _gimgxf_offer_words() {
     shift
     for word; do
         [[ $word == "$cur"* ]] || continue
-        [[ $command && ,$list == *",$word,"* ]] || COMPREPLY+=("$lead$list$word")
+        [[ $command && ,$list == *",$word,"* ]] ||
+            COMPREPLY+=("$lead$list$word")
     done
 }
 

@@ -36,22 +36,26 @@ set -g __gimgxf_colors \
     chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan \
     darkgoldenrod darkgray darkgreen darkgrey darkkhaki darkmagenta \
     darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen \
-    darkslateblue darkslategray darkslategrey darkturquoise darkviolet deeppink \
-    deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite forestgreen \
-    fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey \
-    honeydew hotpink indianred indigo ivory khaki lavender lavenderblush \
-    lawngreen lemonchiffon lightblue lightcoral lightcyan lightgoldenrodyellow \
-    lightgray lightgreen lightgrey lightpink lightsalmon lightseagreen \
-    lightskyblue lightslategray lightslategrey lightsteelblue lightyellow lime \
-    limegreen linen magenta maroon mediumaquamarine mediumblue mediumorchid \
-    mediumpurple mediumseagreen mediumslateblue mediumspringgreen \
-    mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin \
-    navajowhite navy oldlace olive olivedrab orange orangered orchid \
-    palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff \
-    peru pink plum powderblue purple rebeccapurple red rosybrown royalblue \
-    saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue \
-    slateblue slategray slategrey snow springgreen steelblue tan teal thistle \
-    tomato turquoise violet wheat white whitesmoke yellow yellowgreen
+    darkslateblue darkslategray darkslategrey darkturquoise darkviolet \
+    deeppink deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite \
+    forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green \
+    greenyellow grey honeydew hotpink indianred indigo ivory khaki lavender \
+    lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan \
+    lightgoldenrodyellow lightgray lightgreen lightgrey lightpink \
+    lightsalmon lightseagreen lightskyblue lightslategray lightslategrey \
+    lightsteelblue lightyellow lime limegreen linen magenta maroon \
+    mediumaquamarine mediumblue mediumorchid mediumpurple mediumseagreen \
+    mediumslateblue mediumspringgreen mediumturquoise mediumvioletred \
+    midnightblue mintcream mistyrose moccasin navajowhite navy oldlace olive \
+    olivedrab orange orangered orchid palegoldenrod palegreen paleturquoise \
+    palevioletred papayawhip peachpuff peru pink plum powderblue purple \
+    rebeccapurple red rosybrown royalblue saddlebrown salmon sandybrown \
+    seagreen seashell sienna silver skyblue slateblue slategray slategrey \
+    snow springgreen steelblue tan teal thistle tomato turquoise violet \
+    wheat white whitesmoke yellow yellowgreen
+
+set -g __gimgxf_sections nvidia book mat_transpose others libraries sweep \
+    gimgxf many stream loops
 
 # The options whose value is the next word, from the table below.
 set -g __gimgxf_awaiting
@@ -89,8 +93,8 @@ function __gimgxf_takes -a who
     end
 end
 
-# Whether the word at the cursor is the operation (0), what is behind it (1), and
-# so on, of something that takes what these letters take.
+# Whether the word at the cursor is the operation (0), what is behind it (1),
+# and so on, of something that takes what these letters take.
 function __gimgxf_at -a who least most
     set -l count (count (__gimgxf_words))
     test $count -ge $least -a $count -le $most
@@ -214,7 +218,7 @@ __gimgxf_option i -l csv -d 'a table for spreadsheets'
 __gimgxf_option tsimb -s h -l help -d 'a summary'
 __gimgxf_option tsim -l version -d 'the version'
 __gimgxf_option b -l only -x -d 'what has this in its name or section' \
-    -a 'nvidia book mat_transpose others libraries sweep gimgxf many stream loops'
+    -a "$__gimgxf_sections"
 __gimgxf_option b -l size -x -d 'at this size, WxH in pixels'
 __gimgxf_option b -l cpu -d 'the CPU beside memcpy, and no GPU'
 __gimgxf_option b -l sweep -d 'shapes of blocks as well'

@@ -1,7 +1,7 @@
-# complete.zsh DIRECTORY: for each line on standard input, with the cursor at its
-# end, prints what zsh offers by the completion in this directory: the line, a
-# tab, and a word. A shell on a terminal of its own completes the lines; what it
-# adds to the lists of matches is written down.
+# complete.zsh DIRECTORY: for each line on standard input, with the cursor at
+# its end, prints what zsh offers by the completion in this directory: the line,
+# a tab, and a word. A shell on a terminal of its own completes the lines; what
+# it adds to the lists of matches is written down.
 zmodload zsh/zpty || exit 1
 export GIMGXF_MATCHES=$(mktemp)
 

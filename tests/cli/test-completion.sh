@@ -41,11 +41,12 @@ value() {
     esac
 }
 
-# expected OPTION: the words that the message of a wrong value lists, if it lists
-# words and nothing else.
+# expected OPTION: the words that the message of a wrong value lists, if it
+# lists words and nothing else.
 expected() {
+    local word='[a-z0-9]+'
     "$program" copy none none.png "$1=?" 2>&1 </dev/null |
-        sed -nE 's/^[^;]*; expected (([a-z0-9]+, )*[a-z0-9]+( or [a-z0-9]+)?)$/\1/p' |
+        sed -nE "s/^[^;]*; expected (($word, )*$word( or $word)?)\$/\1/p" |
         sed 's/ or /, /' | words
 }
 
@@ -91,7 +92,8 @@ for option in $(grep -E '^  .*--[a-z-]+([ =[]+[A-Z=])' ../help | dashed |
     sort -u); do
     expected "$option" >../list
     case $option in
-    --format) grep '^png ' ../help | words >../list ;; # not those that are the same
+    # Its message leaves out names of what it has listed already.
+    --format) grep '^png ' ../help | words >../list ;;
     esac
     [ -s ../list ] || continue
     echo "$option" >>../chosen
@@ -161,8 +163,8 @@ done
 
 # ---- The shells -----------------------------------------------------------
 
-# plain: a word without what stands before it in any shell: an option and =, what
-# is done of a list, a directory; and without / and blanks behind it.
+# plain: a word without what stands before it in any shell: an option and =,
+# what is done of a list, a directory; and without / and blanks behind it.
 plain() {
     sed -E 's/ *$//; s#/$##; s/\t--[a-z-]+=(.+)/\t\1/; s/\t--strip=$/\t--strip/
         s#\t.*[,/]#\t#'
