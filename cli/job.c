@@ -15,6 +15,7 @@
 #include "cli/hint.h"
 #include "cli/mover.h"
 #include "cli/path.h"
+#include "cli/watch.h"
 #include "codecs/convert.h"
 #include "codecs/drop.h"
 #include "codecs/foreign.h"
@@ -148,12 +149,15 @@ static struct load_opts load_opts(const struct options *opts, struct mem mem,
 struct hands {
     const struct backend *backend;
     struct lane *lane;
+    struct watch *watch;
 };
 
 static int turn_band(void *context, struct image *dst, const struct image *band,
                      uint32_t y, uint32_t height, enum xform t, struct err *err)
 {
     const struct hands *hands = context;
+    watch_part(hands->watch, y + height,
+               xform_transposes(t) ? dst->width : dst->height);
     return band_turn(hands->backend, hands->lane, dst, band, y, height, t, err);
 }
 
@@ -162,7 +166,10 @@ static int turn_band(void *context, struct image *dst, const struct image *band,
 static int decode(struct work *w, struct load_opts *load, struct err *err)
 {
     const struct lane_opts one = { .threads = 1 };
-    struct hands hands = { .backend = w->job->backend };
+    struct hands hands = {
+        .backend = w->job->backend,
+        .watch = w->job->watch,
+    };
     struct turner turner = {
         .op = w->opts->op,
         .as_stored = w->opts->ignore_orientation,
@@ -613,6 +620,7 @@ static int run_stages(struct work *w, enum stage first, enum stage last,
     for (int i = (int)first; i <= (int)last && status == 0; i++) {
         double begin = now();
         w->result->last = (enum stage)i;
+        watch_stage(w->job->watch, stage_name((enum stage)i));
         status = stages[i](w, err);
         w->result->seconds[i] = now() - begin;
     }

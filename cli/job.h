@@ -45,6 +45,7 @@ struct job {
     const struct backend *backend;
     struct lane *lane; /* of this backend */
     struct pool *pool; /* threads for the codecs */
+    struct watch *watch; /* who is told how far it is, or NULL */
     struct left_behind *left; /* see cli/temporary.h; or NULL */
     bool regular; /* input and output are regular files, or it fails: nobody is
                      there to end a program that waits for another one */

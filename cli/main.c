@@ -11,11 +11,13 @@
 #include "cli/job.h"
 #include "cli/manifest.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/runner.h"
 #include "cli/serve.h"
 #include "cli/signals.h"
 #include "cli/version.h"
+#include "cli/watch.h"
 #include "cuda/backend.h"
 
 enum {
@@ -111,7 +113,10 @@ static int turn(const struct options *opts)
                          &err);
     job.pool = pool_open(opts->threads); /* without one it takes longer */
     job.left = left_behind_open(FEW_ENTRIES);
+    if (progress_is_shown(opts))
+        job.watch = watch_begin(job.input, job.pool);
     int status = job_run(&job, &result, &err);
+    watch_end(job.watch);
     report_job(&job, &result, status ? &err : NULL, why_backend);
     left_behind_close(job.left);
     pool_close(job.pool);

@@ -12,15 +12,20 @@
 
 static const double redraw = 0.1; /* seconds */
 
+bool progress_is_shown(const struct options *opts)
+{
+    const char *term = getenv("TERM");
+    return !opts->quiet && isatty(STDERR_FILENO) && term &&
+           strcmp(term, "dumb") != 0;
+}
+
 void progress_begin(struct progress *progress, size_t all,
                     const struct options *opts)
 {
-    const char *term = getenv("TERM");
     *progress = (struct progress){
         .all = all,
         .begin = now(),
-        .shown = !opts->quiet && isatty(STDERR_FILENO) && term &&
-                 strcmp(term, "dumb") != 0,
+        .shown = progress_is_shown(opts),
     };
 }
 
@@ -78,8 +83,7 @@ static const char *bytes_text(uint64_t bytes, char text[16])
     return text;
 }
 
-/* "0:42", "1:02:03". */
-static const char *time_text(double seconds, char text[32])
+const char *progress_time(double seconds, char text[32])
 {
     unsigned long s = (unsigned long)(seconds + 0.5);
     if (s < 3600)
@@ -97,6 +101,18 @@ static unsigned columns(void)
     return 80;
 }
 
+void progress_put_line(const char *line)
+{
+    fprintf(stderr, "\r\033[K%.*s", (int)columns() - 1, line);
+    fflush(stderr);
+}
+
+void progress_wipe_line(void)
+{
+    fputs("\r\033[K", stderr);
+    fflush(stderr); /* what follows may go to stdout, to the same terminal */
+}
+
 /* Goes by the bytes a file has had so far, and by the clock of all that was
  * done: what is skipped takes no time. */
 void progress_draw(struct progress *progress)
@@ -110,7 +126,7 @@ void progress_draw(struct progress *progress)
     progress->drawn = t;
     progress->visible = true;
     if (worked)
-        time_text(spent / (double)worked * (double)(progress->all - gone),
+        progress_time(spent / (double)worked * (double)(progress->all - gone),
                   left);
     double rate = spent > 0 ? (double)progress->bytes_in / spent : 0;
     snprintf(line, sizeof line, "%zu of %zu, %.0f %%, %s/s%s%s", gone,
@@ -119,16 +135,14 @@ void progress_draw(struct progress *progress)
     if (progress->failed)
         snprintf(line + strlen(line), sizeof line - strlen(line),
                  ", %zu failed", progress->failed);
-    fprintf(stderr, "\r\033[K%.*s", (int)columns() - 1, line);
-    fflush(stderr);
+    progress_put_line(line);
 }
 
 void progress_clear(struct progress *progress)
 {
     if (!progress->visible)
         return;
-    fputs("\r\033[K", stderr);
-    fflush(stderr); /* what follows may go to stdout, to the same terminal */
+    progress_wipe_line();
     progress->visible = false;
 }
 

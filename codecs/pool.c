@@ -153,7 +153,20 @@ void pool_run(struct pool *pool, void (*work)(void *context, size_t i),
     pool->wanted = 0;
     while (pool->busy)
         pthread_cond_wait(&pool->done, &pool->lock);
+    pool->n = 0;
     pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_tell(struct pool *pool, size_t *begun, size_t *all)
+{
+    *begun = *all = 0;
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    *all = pool->n;
+    *begun = atomic_load(&pool->next);
+    pthread_mutex_unlock(&pool->lock);
+    *begun = *begun < *all ? *begun : *all;
 }
 
 void pool_close(struct pool *pool)

@@ -20,6 +20,10 @@ unsigned pool_threads(const struct pool *pool);
 void pool_run(struct pool *pool, void (*work)(void *context, size_t i),
               void *context, size_t n);
 
+/* Tells how many of how many calls the pool_run() that is under way has begun;
+ * 0 of 0 if there is none, or no pool. For any thread. */
+void pool_tell(struct pool *pool, size_t *begun, size_t *all);
+
 void pool_close(struct pool *pool);
 
 #endif

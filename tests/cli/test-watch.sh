@@ -1,0 +1,83 @@
+# The line of progress for one picture: on a terminal, after a second, away at the
+# end; and nowhere else.
+. "$ROOT/tests/cli/lib.sh"
+if ! command -v python3 >/dev/null; then
+    echo 'skipped: there is no python3'
+    check none true
+    finish
+    exit
+fi
+
+# What repeats in many ways takes zlib's level 9 long.
+python3 - <<'EOF'
+import random
+random.seed(1)
+width, height = 1200, 1200
+noise = bytes(random.choice(b'ab') for _ in range(width * 24))
+rows = (noise[i * 97 % (width * 21):][:width * 3] for i in range(height))
+open('slow.ppm', 'wb').write(b'P6 %d %d 255\n' % (width, height) +
+                             b''.join(rows))
+EOF
+
+# on_terminal SECONDS PATTERN ENVIRONMENT ARGUMENTS...: runs gimgxf with stderr on
+# a terminal of 80 columns, until the pattern is there or it ends; prints what
+# was drawn.
+cat >terminal.py <<'EOF'
+import fcntl, os, pty, re, select, struct, subprocess, sys, termios, time
+seconds, pattern, setting, *words = sys.argv[1:]
+master, slave = pty.openpty()
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
+environment = dict(os.environ, TERM=setting)
+run = subprocess.Popen(words, stderr=slave, env=environment,
+                       stdout=subprocess.DEVNULL)
+os.close(slave)
+drawn, end = b'', time.monotonic() + float(seconds)
+while time.monotonic() < end and not re.search(pattern.encode(), drawn):
+    if select.select([master], [], [], 0.1)[0]:
+        try:
+            drawn += os.read(master, 65536)
+        except OSError:
+            break
+if run.poll() is None and re.search(pattern.encode(), drawn):
+    run.terminate()
+run.wait()
+sys.stdout.buffer.write(drawn.replace(b'\033[K', b'<K>').replace(b'\r', b'<R>'))
+EOF
+on_terminal() {
+    python3 terminal.py "$@"
+}
+
+on_terminal 30 'encode, [0-9]+ %' xterm "$program" --png-level 9 rotate90 \
+    slow.ppm slow.png >drawn
+check 'the stage, how far, how long, and which' grep -qaE \
+    '<R><K>encode, [0-9]+ %, 0:0[0-9]: slow.ppm' drawn
+check 'nothing is left behind' no_temporary .
+
+# Reading from a pipe that has nothing yet; the line is taken away at the end.
+(sleep 1.4; cat "$samples/f-rgb.png") | on_terminal 20 never xterm "$program" \
+    rotate90 - out.png >drawn
+check 'read' grep -qa '<R><K>read, 0:01: -' drawn
+check 'it is taken away' [ "$(tail -c 6 drawn)" = '<R><K>' ]
+check 'and the picture is there' [ -s out.png ]
+
+# Not before a second, not if quiet, not on a dumb terminal.
+for call in "xterm rotate90" "xterm -q --png-level 4 rotate90" \
+    "dumb --png-level 4 rotate90"; do
+    # shellcheck disable=SC2086 # they are words
+    set -- $call
+    kind=$1
+    shift
+    if [ "$call" = 'xterm rotate90' ]; then
+        on_terminal 20 never "$kind" "$program" "$@" "$samples/f-rgb.png" o.png
+    else
+        (sleep 1.4; cat "$samples/f-rgb.png") |
+            on_terminal 20 never "$kind" "$program" "$@" - o.png
+    fi >drawn
+    check "$call: nothing is drawn" [ ! -s drawn ]
+done
+
+# A name cannot steer the terminal.
+mkfifo "$(printf 'a\033[31mb\302\2331m\377\303\251')"
+on_terminal 3 'read, 0:01' xterm "$program" rotate90 a* out2.png >drawn
+check 'a name' grep -qa 'read, 0:01: a?\[31mb?1m?é' drawn
+finish
