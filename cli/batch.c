@@ -169,9 +169,9 @@ static void note_result(struct batch *batch, struct task *task)
 static int done_before(struct batch *batch, struct task *task, bool *done)
 {
     struct record record = record_of(&task->job);
-    enum verdict verdict = batch->history
-                               ? history_says(batch->history, &record)
-                               : VERDICT_TODO;
+    enum verdict verdict =
+        batch->history ? history_says(batch->history, &record, &task->err)
+                       : VERDICT_TODO;
     *done = verdict == VERDICT_DONE || verdict == VERDICT_REPLACED;
     if (verdict == VERDICT_REPLACED && batch->manifest) {
         record.status = "done";
@@ -179,11 +179,7 @@ static int done_before(struct batch *batch, struct task *task, bool *done)
         return note(batch, &record, false, &task->err);
     }
     task->unknown = verdict == VERDICT_CHANGED;
-    if (!task->unknown)
-        return 0;
-    return fail(&task->err, "a run was ended while it replaced this file, "
-                            "which has changed since: it may be turned or not; "
-                            "--resume leaves it alone");
+    return task->unknown ? -1 : 0;
 }
 
 static void do_task(struct batch *batch, unsigned worker, struct task *task)

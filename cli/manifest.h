@@ -88,16 +88,20 @@ enum verdict {
     VERDICT_DONE,
     VERDICT_REPLACED, /* it was about to be replaced, and it was: that it is
                          done is still to be noted */
-    VERDICT_CHANGED, /* it was about to be replaced, and is now neither what it
-                        was nor what it was to become: nobody can tell */
+    VERDICT_CHANGED, /* nobody can tell: it was about to be replaced, and is now
+                        neither what it was nor what it was to become; or it was
+                        replaced, and is not what was written */
 };
 
 /* What is to be done of a job, of which input, output, op and options are set;
  * size, mtime and written are filled in if it was replaced.
  * Looks at the files: an output that is gone or has another size, or an input
  * that has changed since, is to be done again; what was replaced in place was
- * its own input and is done once. For any number of threads. */
-enum verdict history_says(const struct history *history, struct record *job);
+ * its own input and is done once, but has to be as it was written, by this
+ * operation or a later one. Why nobody can tell is in `err`. For any number of
+ * threads. */
+enum verdict history_says(const struct history *history, struct record *job,
+                          struct err *err);
 
 void history_free(struct history *history);
 

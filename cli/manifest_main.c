@@ -12,6 +12,7 @@
 #include "cli/report.h"
 #include "cli/stamp.h"
 #include "cli/twins.h"
+#include "cli/written.h"
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
 
@@ -51,7 +52,7 @@ static int merge(const struct entry **list, size_t count)
 struct tally {
     size_t told[TOLD_DONE + 1];
     size_t outputs; /* that should be there: */
-    size_t lost;    /* those that are gone, or of another size */
+    size_t lost;    /* those that are gone, or are not what was written */
     size_t astray;  /* those that are gone, by names that are relative */
     size_t twice;
 };
@@ -96,11 +97,11 @@ static void check_jobs(struct tally *tally, const struct ledger *ledger,
 }
 
 /* Looks for the output where its name was given; if there is no such directory
- * here, as on another machine, from the current one. */
+ * here, as on another machine, from the current one. `path`, of PATH_MAX bytes,
+ * becomes the name by which it was found. */
 static bool find_output(const struct ledger *ledger, const struct entry *entry,
-                        struct stat *st)
+                        char *path, struct stat *st)
 {
-    char path[PATH_MAX];
     struct stat here;
     if (!ledger_path(ledger, entry, entry->output, path)) {
         errno = ENAMETOOLONG;
@@ -110,8 +111,10 @@ static bool find_output(const struct ledger *ledger, const struct entry *entry,
         return true;
     int why = errno;
     if (entry->here && *entry->output != '/' && stat(entry->here, &here) &&
-        stat(entry->output, st) == 0)
+        stat(entry->output, st) == 0) {
+        snprintf(path, PATH_MAX, "%s", entry->output);
         return true;
+    }
     errno = why;
     return false;
 }
@@ -157,12 +160,13 @@ static int by_name(const void *left, const void *right)
 static size_t find_outputs(const struct ledger *ledger, struct output *output)
 {
     size_t count = 0;
+    char path[PATH_MAX];
     for (size_t i = 0; i < ledger->count; i++) {
         struct output *next = &output[count];
         if (ledger->entry[i].held.told < TOLD_READY)
             continue;
         *next = (struct output){ .ledger = ledger, .entry = &ledger->entry[i] };
-        next->there = find_output(ledger, next->entry, &next->st);
+        next->there = find_output(ledger, next->entry, path, &next->st);
         next->why = errno;
         count++;
     }
@@ -184,7 +188,20 @@ static size_t keep_last(struct output *output, size_t count)
     return kept;
 }
 
-/* Whether the file is what was written last, as far as its size tells. */
+/* Whether the file is what was written last: by its size, or where it has
+ * replaced its input, by all that --resume looks at. */
+static bool is_as_written(const struct output *output)
+{
+    const struct entry *entry = output->entry;
+    char path[PATH_MAX];
+    struct stat st;
+    if (entry->in_place)
+        return find_output(output->ledger, entry, path, &st) &&
+               written_matches(&entry->held, path, &st);
+    return S_ISREG(output->st.st_mode) &&
+           (uint64_t)output->st.st_size == entry->held.written;
+}
+
 static void check_output(struct tally *tally, const struct output *output)
 {
     const struct entry *entry = output->entry;
@@ -192,9 +209,13 @@ static void check_output(struct tally *tally, const struct output *output)
     tally->outputs++;
     if (!output->there)
         fail(&why, "the output is gone: %s", strerror(output->why));
-    else if (S_ISREG(output->st.st_mode) &&
-             (uint64_t)output->st.st_size == entry->held.written)
+    else if (is_as_written(output))
         return;
+    else if ((uint64_t)output->st.st_size == entry->held.written)
+        fail(&why,
+             "the output is not what %s has written; it has changed "
+             "since",
+             entry->op);
     else
         fail(&why,
              "the output has %jd bytes, not the %" PRIu64 " that were written",

@@ -76,7 +76,8 @@ static enum verdict says(const struct record *job)
     if (status)
         return (enum verdict) - 1;
     struct record asked = *job;
-    enum verdict verdict = history_says(history, &asked);
+    enum verdict verdict = history_says(history, &asked, &err);
+    CHECK((verdict == VERDICT_CHANGED) == (*err.text != '\0'), "%s", err.text);
     history_free(history);
     return verdict;
 }
@@ -157,9 +158,11 @@ static void check_steps(const char *old, const char *fresh)
     CHECK(says(&job) == VERDICT_DONE, "done");
     CHECK(says_when_cut(&job, VERDICT_REPLACED) == 0, "done, cut");
     put_file("a.ppm", "something else", then);
-    CHECK(says(&job) == VERDICT_DONE, "done, then changed");
+    CHECK(says(&job) == VERDICT_CHANGED, "done, then changed");
     put_file("a.ppm", old, then);
-    CHECK(says(&job) == VERDICT_DONE, "done, then brought back");
+    CHECK(says(&job) ==
+              (strcmp(old, fresh) ? VERDICT_CHANGED : VERDICT_DONE),
+          "done, then brought back");
     unlink("a.ppm");
     CHECK(says(&job) == VERDICT_DONE, "done, then removed");
 }
@@ -209,6 +212,81 @@ static void test_changed(void)
     ready.written = 4;
     note(&ready);
     CHECK(says(&job) == VERDICT_TODO, "surely old");
+}
+
+/* A note that it is done with all that is known of the file as it is. */
+static struct record noted(struct record job, const char *written)
+{
+    struct stat st;
+    struct record done = told(job, "done", written);
+    must(stat(job.output, &st) == 0, job.output);
+    done.made = (struct identity){ st.st_dev, st.st_ino, true };
+    done.made_time = st.st_mtim;
+    return done;
+}
+
+/* What the inode, the size and the time say is not read: the checksum of these
+ * notes is a wrong one, so it is seen whether it counts. */
+static void test_replaced(void)
+{
+    static const struct timespec later = { 1800000000, 1 };
+    struct err err = { .text = "" };
+    unlink(LOG);
+    put_file("a.ppm", "older", then);
+    struct record job = job_of("a.ppm", "a.ppm");
+    put_file("a.ppm", "NEW", later);
+    struct record done = noted(job, "NEW");
+    done.crc ^= 1;
+    note(&done);
+    CHECK(says(&job) == VERDICT_DONE, "by inode, size and time");
+    put_file("a.ppm", "NEW", then);
+    CHECK(says(&job) == VERDICT_CHANGED, "of another time");
+    done.summed = false;
+    note(&done);
+    CHECK(says(&job) == VERDICT_DONE, "by inode and size");
+    done.made.inode++;
+    note(&done);
+    CHECK(says(&job) == VERDICT_CHANGED, "by size alone");
+    put_file("a.ppm", "NEW", later);
+    CHECK(says(&job) == VERDICT_DONE, "by size and time");
+    done.made.known = false;
+    note(&done);
+    put_file("a.ppm", "new", then);
+    CHECK(says(&job) == VERDICT_DONE, "of an older version, by size");
+    put_file("a.ppm", "older", then);
+    CHECK(says(&job) == VERDICT_CHANGED, "of an older version, restored");
+
+    /* With --preserve the original may look the same. */
+    unlink(LOG);
+    put_file("a.ppm", "old", then);
+    job = job_of("a.ppm", "a.ppm");
+    put_file("a.ppm", "NEW", then);
+    done = noted(job, "NEW");
+    note(&done);
+    CHECK(says(&job) == VERDICT_DONE, "by its bytes");
+    put_file("a.ppm", "old", then);
+    CHECK(says(&job) == VERDICT_CHANGED, "alike, but for its bytes");
+
+    /* What a later operation has made of it; but not an earlier one. */
+    put_file("a.ppm", "LATER", later);
+    struct record next = told(job, "done", "LATER"), ready = next;
+    next.op = ready.op = "fliph";
+    ready.status = "ready";
+    note(&ready);
+    CHECK(says(&job) == VERDICT_DONE, "a later one, perhaps");
+    note(&next);
+    CHECK(says(&job) == VERDICT_DONE, "a later one");
+    put_file("a.ppm", "NEW", then);
+    CHECK(says(&next) == VERDICT_CHANGED, "an earlier one");
+
+    must(unlink("a.ppm") == 0 && symlink("a.ppm", "a.ppm") == 0, "a.ppm");
+    struct history *history = NULL;
+    CHECK(history_read(&history, LOG, false, &err) == 0, "%s", err.text);
+    CHECK(history_says(history, &job, &err) == VERDICT_CHANGED &&
+              !strcmp(err.text, "Too many levels of symbolic links"),
+          "%s", err.text);
+    history_free(history);
+    unlink("a.ppm");
 }
 
 /* ---- To another place -------------------------------------------------- */
@@ -280,6 +358,7 @@ static void test_options(void)
     struct record done = told(in_place, "done", "NEW");
     unlink(LOG);
     note(&done);
+    put_file("a.ppm", "NEW", then);
     done = told(elsewhere, "done", "NEW");
     note(&done);
     CHECK(says(&elsewhere) == VERDICT_DONE, "the same options");
@@ -318,7 +397,7 @@ static void test_spellings(void)
     };
     enum { SAME = sizeof same / sizeof *same };
     must(mkdir("q", 0777) == 0, "q");
-    put_file("q/a.ppm", "old", then);
+    put_file("q/a.ppm", "NEW", then);
     for (size_t i = 0; i < SAME; i++) {
         struct record job = job_of(same[i], same[i]);
         struct record beside = job_of(same[i], "b.ppm");
@@ -477,7 +556,8 @@ static void test_names(void)
         struct record job = { .input = name[i],
                               .output = name[i],
                               .op = "fliph" };
-        wrong += (history_says(history, &job) == VERDICT_DONE) != !!(i % 3);
+        wrong += (history_says(history, &job, &err) == VERDICT_DONE) !=
+                 !!(i % 3);
     }
     CHECK(wrong == 0, "%d", wrong);
     history_free(history);
@@ -673,6 +753,7 @@ int main(void)
     check_steps("old", "NEW");
     check_steps("the same", "the same");
     test_changed();
+    test_replaced();
     test_elsewhere();
     test_other_jobs();
     test_options();

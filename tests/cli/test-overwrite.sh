@@ -368,6 +368,13 @@ turns -q --manifest log -i rotate90 in.png
 turns -q --manifest log --resume log -i rotate90 in.png
 is_new in.png
 
+row '-i, --resume' 'the same, changed since' 'error, it stays' 1
+gimgxf -q --manifest log -i rotate90 in.png
+printf x >>in.png
+cp in.png changed.png
+turns -q --manifest log --resume log -i rotate90 in.png
+check "$title: it stays" same in.png changed.png
+
 row '-i, same name' 'the input, which needs no turn' \
     'it stays as it is, unwritten' 0
 before=$(stat -c '%i %Y' in.png)

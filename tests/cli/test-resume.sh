@@ -315,6 +315,150 @@ gives 1 "gimgxf: $PWD/other/../link/photos/a.png: rotate90 was done twice" \
     manifest check log
 rm -r out link merged
 
+# ---- What was done in place and has changed ----
+
+# again: p with two pictures, both turned in place by a batch with log2.
+again() {
+    cd "$PLACE" || exit 1
+    rm -rf p keep log2
+    mkdir p
+    cp "$samples/f.jpg" p/a.jpg
+    cp "$samples/f.ppm" p/b.ppm
+    touch -d 2001-01-01 p/a.jpg p/b.ppm
+    cp -rp p keep
+    gimgxf -q "$@" rotate90 -r -i --manifest log2 p
+}
+
+# is_done [OPTION...]: whether all of p is as it was, and done.
+is_done() {
+    cp -rp p held
+    for run in --dry-run --json --verbose; do
+        gimgxf $run rotate90 -r -i --resume log2 p >stdout 2>said
+        check "$title: $run: status" [ $? = 0 ]
+        check "$title: $run: $(cat said)" \
+            grep -Eq '^gimgxf: 0 of 2 .*2 (skipped|left alone)' said
+    done
+    check "$title: nothing is changed" diff -r held p
+    rm -r held
+    gives 0 '' manifest check log2
+}
+
+# is_left NAME WHY: whether it fails as changed in this way, and stays, whatever
+# is resumed, while the other one is done.
+is_left() {
+    cp -rp p held
+    line="gimgxf: $1: rotate90 was done, but the file $2. To turn it, name it \
+alone, with --manifest log2 and without --resume; to keep it as it is, leave it \
+out, as by --exclude"
+    for run in --dry-run --json --verbose; do
+        gimgxf $run rotate90 -r -i --resume log2 p >stdout 2>said
+        status=$?
+        check "$title: $run: $(cat said)" grep -qFx -- "$line" said
+        check "$title: $run: once" [ "$(grep -c 'was done, but' said)" = 1 ]
+        [ $run = --dry-run ] && continue
+        check "$title: $run: status" [ $status = 1 ]
+        check "$title: $run: counted" \
+            grep -Eq '^gimgxf: 0 of 2 done.*1 skipped.*1 failed' said
+    done
+    check "$title: nothing is changed" diff -r held p
+    rm -r held
+    gimgxf manifest check log2 >stdout 2>said
+    check "$title: manifest check: status" [ $? = 1 ]
+    check "$title: manifest check: $(cat said)" grep -q "^gimgxf: $1: the output" said
+    check "$title: manifest check: counted" grep -q ' 1 lost' stdout
+}
+new='has changed since; it may be a new picture, or another program has edited it'
+old='is as it was before that; it may have been restored'
+
+for way in -q -p; do
+    title="done in place, as it was written, $way"
+    again $way
+    is_done
+    touch p/?.*
+    title="touched, $way"
+    is_done
+    for f in p/?.*; do cp "$f" copy && rm "$f" && mv copy "$f"; done
+    title="another inode, $way"
+    is_done
+done
+
+title='a new picture of the same name'
+again
+rm p/a.jpg
+cp "$samples/f-sideways.jpg" p/a.jpg
+is_left p/a.jpg "$new"
+cp "$samples/f.jpg" p/c.jpg
+gimgxf rotate90 -r -i --resume log2 p 2>said
+check "$title: the others go on" same c.jpg p/c.jpg
+rm p/c.jpg
+gimgxf -q rotate90 "$samples/f-sideways.jpg" alone.jpg
+gimgxf -q rotate90 -i --manifest log2 p/a.jpg
+check "$title: turned alone" same alone.jpg p/a.jpg
+sed -i /c.jpg/d log2
+is_done
+title='a new picture of the same size'
+again
+head -c -1 p/b.ppm >copy
+printf '\377' >>copy
+cp copy p/b.ppm
+is_left p/b.ppm "$new"
+gimgxf -q rotate90 -r -i --exclude b.ppm --resume log2 p
+check "$title: left out" [ $? = 0 ]
+
+for way in -q -p; do
+    title="restored, $way"
+    again $way
+    rm p/a.jpg
+    cp -p keep/a.jpg p
+    is_left p/a.jpg "$old"
+    again $way
+    cat keep/b.ppm >p/b.ppm # of the same size, and now the same inode and time
+    touch -r keep/b.ppm p/b.ppm
+    is_left p/b.ppm "$old"
+done
+
+title='edited by another program'
+again
+printf x >>p/a.jpg
+is_left p/a.jpg "$new"
+
+title='no file any more'
+again
+rm p/a.jpg
+mkfifo p/a.jpg
+gimgxf -q rotate90 -i --resume log2 p/a.jpg p/b.ppm 2>said
+check "$title: a pipe: $(cat said)" grep -qF "the file $new" said
+rm p/a.jpg
+
+title='another operation of the same manifest'
+again
+gimgxf -q fliph -r -i --manifest log2 p
+is_done
+gimgxf -q rotate90 -i --manifest log2 p/b.ppm # once more, on purpose
+title='and what is behind it'
+gimgxf fliph -r -i --resume log2 p 2>said
+check "$title: $(cat said)" grep -q '^gimgxf: 0 of 2 done, 2 skipped' said
+title='another operation, of before'
+again
+cp -p p/a.jpg between.jpg
+gimgxf -q fliph -r -i --manifest log2 p
+cp between.jpg p/a.jpg
+gimgxf fliph -r -i --resume log2 p 2>said
+check "$title: $(cat said)" grep -q 'p/a.jpg: fliph was done, but the file has' \
+    said
+
+title='done in place, by an older version'
+again
+sed -i '/"ready"/d
+    s/, "\(inode\|written_inode\|written_mtime\|crc32\)": "[^"]*"//g' log2
+is_done
+touch p/?.*
+is_done
+rm p/a.jpg
+cp "$samples/f-sideways.jpg" p/a.jpg
+is_left p/a.jpg "$new"
+rm -rf p keep log2 copy alone.jpg between.jpg
+
 # ---- The file that is resumed ----
 
 title='a manifest that is not there'
