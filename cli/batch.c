@@ -328,6 +328,16 @@ static struct record planned(void *context, size_t i)
     return record_of(&job);
 }
 
+/* A manifest that is not there: how to begin one. */
+static int fail_absent(const struct options *opts, struct err *err)
+{
+    if (options_given(opts, "manifest"))
+        return fail(err, "--resume: %s: %s; leave --resume out to begin",
+                    opts->resume, strerror(ENOENT));
+    return fail(err, "--resume: %s: %s; add --manifest %s to begin one",
+                opts->resume, strerror(ENOENT), opts->resume);
+}
+
 /* Where one file is both, it need not be there yet: the first run makes it, and
  * the same call goes on with it. */
 static int read_history(struct batch *batch, struct err *err)
@@ -342,6 +352,9 @@ static int read_history(struct batch *batch, struct err *err)
         return fail(err, "--resume: %s: not a regular file, so --manifest "
                          "has to say where to go on",
                     opts->resume);
+    if (!both && strcmp(opts->resume, "-") != 0 && stat(opts->resume, &st) &&
+        errno == ENOENT)
+        return fail_absent(opts, err);
     if (history_read(&batch->history, opts->resume, both, &why) ||
         history_recognize(batch->history, plan_count(batch->plan), planned,
                           batch, &why))

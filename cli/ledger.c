@@ -468,18 +468,33 @@ static int next_line(FILE *in, struct bytes *line, struct err *err)
     return 0;
 }
 
+/* A picture or a text is no manifest, and which line of it is wrong is of no
+ * use. */
+static int fail_line(struct bytes line, size_t number, bool begun,
+                     const struct err *why, struct err *err)
+{
+    size_t i = 0;
+    while (i < line.size && memchr(" \t\r\0", line.data[i], 4))
+        i++;
+    if (!begun && i < line.size && line.data[i] != '{')
+        return fail(err, "not a manifest");
+    return fail(err, "line %zu: %s", number, why->text);
+}
+
 static int read_lines(struct ledger *ledger, FILE *in, struct err *err)
 {
     struct json_text json = { 0 };
     struct bytes line = { 0 };
     struct err why;
     int status = 0;
+    bool begun = false;
     for (size_t n = 1; status == 0 && !feof(in) && !ferror(in); n++) {
         status = next_line(in, &line, &why);
         if (status == 0 && !ferror(in))
             status = take_line(ledger, &json, line, &why);
         if (status)
-            fail(err, "line %zu: %s", n, why.text);
+            fail_line(line, n, begun, &why, err);
+        begun = begun || line.size > 0;
     }
     if (ferror(in))
         status = fail(err, "%s", strerror(errno));

@@ -61,7 +61,7 @@ struct ledger {
 /* Takes all lines of a manifest, "-" for standard input. Of two lines about a
  * job in one manifest the later one holds, of two in different ones the one
  * that was noted later. -1: a line is no record, though not cut; the reason
- * names its number. */
+ * names its number, or says that all of it is no manifest. */
 int ledger_read(struct ledger *ledger, const char *name, struct err *err);
 
 /* The entry of a job, told by input, output, op and options; NULL if there is

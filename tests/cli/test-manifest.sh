@@ -36,7 +36,7 @@ gives 2 'gimgxf: no manifest is named' manifest check --json
 gives 1 'gimgxf: none: No such file or directory' manifest check none
 gives 1 'gimgxf: .: Is a directory' manifest merge .
 echo hello >bad
-gives 1 'gimgxf: bad: line 1: no value at byte 1' manifest check bad
+gives 1 'gimgxf: bad: not a manifest' manifest check bad
 has ''
 : >empty
 gives 0 '' manifest check empty

@@ -464,12 +464,12 @@ rm -rf p keep log2 copy alone.jpg between.jpg
 title='a manifest that is not there'
 cd "$PLACE" || exit 1
 cp "$samples/f.jpg" d.jpg
-gives 2 'gimgxf: --resume: none: No such file or directory' \
-    rotate90 -d out --resume none d.jpg
-gives 2 'gimgxf: --resume: none: No such file or directory' \
-    rotate90 -d out --resume none --manifest other.log d.jpg
-gives 2 'gimgxf: --resume: none: No such file or directory' \
-    rotate90 -d out --dry-run --resume none d.jpg
+gives 2 'gimgxf: --resume: none: No such file or directory; add --manifest '\
+'none to begin one' rotate90 -d out --resume none d.jpg
+gives 2 'gimgxf: --resume: none: No such file or directory; leave --resume out '\
+'to begin' rotate90 -d out --resume none --manifest other.log d.jpg
+gives 2 'gimgxf: --resume: none: No such file or directory; add --manifest '\
+'none to begin one' rotate90 -d out --dry-run --resume none d.jpg
 check "$title: nothing is done" absent out
 check "$title: none is made" absent none
 gives 0 '' -q rotate90 -d out --resume new --manifest ./new d.jpg
@@ -481,7 +481,8 @@ for file in d.jpg "$samples/f.ppm" "$samples/make-samples"; do
     cp "$file" file
     gimgxf rotate90 -d out --resume file d.jpg 2>said
     check "$title: $file" [ $? = 2 ]
-    check "$title: $(cat said)" grep -q '^gimgxf: --resume: file: line 1: ' said
+    check "$title: $(cat said)" [ "$(cat said)" = \
+        'gimgxf: --resume: file: not a manifest' ]
     check "$title: it stays" same "$file" file
 done
 gives 2 'gimgxf: --resume: .: Is a directory' \
