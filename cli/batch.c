@@ -495,7 +495,10 @@ static enum outcome plan_and_do(struct batch *batch)
         return OUTCOME_FAILED;
     }
     enum outcome outcome = OUTCOME_DONE;
-    if (batch->opts->dry_run) {
+    if (plan_check_found(batch->plan, batch->opts, &err)) {
+        report_refusal("failed", err.text, batch->opts);
+        outcome = OUTCOME_FAILED;
+    } else if (batch->opts->dry_run) {
         show_plan(batch);
     } else {
         plan_remove_left(batch->plan);

@@ -85,20 +85,41 @@ static bool is_standard_input(const struct options *opts)
            strcmp(opts->file[0], "-") == 0;
 }
 
+/* Names what stands in directories and is not read, as a batch does. */
+static void tell_passed(const struct passed *passed, const struct options *opts)
+{
+    for (size_t i = 0; i < passed->count; i++)
+        report_passed(&passed->list[i], opts);
+}
+
+static int gather(struct inputs *inputs, const struct options *opts,
+                  struct err *err)
+{
+    if (is_standard_input(opts))
+        return inputs_add(inputs, "-", 0, false, err);
+    if (inputs_gather(inputs, opts, NULL, err))
+        return -1;
+    passed_sort(&inputs->passed);
+    tell_passed(&inputs->passed, opts);
+    return 0;
+}
+
 bool info_run(const struct options *opts)
 {
     struct describing all = { .opts = opts };
     struct inputs inputs = { 0 };
     struct err err;
-    int status = is_standard_input(opts)
-                     ? inputs_add(&inputs, "-", 0, false, &err)
-                     : inputs_gather(&inputs, opts, NULL, &err);
+    int status = gather(&inputs, opts, &err);
     if (opts->csv)
         report_csv_head();
     if (status == 0)
         status = describe_all(&all, &inputs, &err);
+    if (status == 0)
+        status = inputs_check_found(&inputs, opts, &err);
     if (status)
-        report_error(NULL, err.text);
+        report_refusal("failed", err.text, opts);
+    if (!opts->quiet && !ferror(stdout))
+        passed_print(&inputs.passed, opts->verbose);
     inputs_free(&inputs);
     return status == 0 && !all.failed;
 }

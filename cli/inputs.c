@@ -89,6 +89,7 @@ static int take(struct gather *g, const char *name, struct err *err)
                     name);
     if (opts->recursive && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
         return walk(g->inputs, name, opts, g->folder, err);
+    g->inputs->seen++;
     if (globs_match(&opts->exclude, name, 0) ||
         (opts->include.count && !globs_match(&opts->include, name, 0)))
         return 0;
@@ -145,5 +146,59 @@ int inputs_gather(struct inputs *inputs, const struct options *opts,
     for (int i = 0; i < opts->nfiles; i++)
         if (take(&g, opts->file[i], err))
             return -1;
-    return opts->files_from ? take_list(&g, err) : 0;
+    int status = opts->files_from ? take_list(&g, err) : 0;
+    inputs->none = inputs->count == 0;
+    return status;
+}
+
+/* ---- Nothing found ------------------------------------------------------- */
+
+/* The directory that was searched, if it is the only input. */
+static const char *only_directory(const struct options *opts)
+{
+    struct stat st;
+    if (!opts->recursive || opts->nfiles != 1 || opts->files_from ||
+        stat(opts->file[0], &st) || !S_ISDIR(st.st_mode))
+        return NULL;
+    return opts->file[0];
+}
+
+/* Which options left nothing, and what may have been meant. `whose`: "its" or
+ * "the". */
+static void say_why_none(const struct inputs *inputs,
+                         const struct options *opts, const char *whose,
+                         struct err *why)
+{
+    const struct globs *include = &opts->include;
+    const char *plural = inputs->seen == 1 ? "" : "s";
+    if (opts->exclude.count)
+        fail(why, include->count ? "; --include and --exclude leave none"
+                                 : "; --exclude leaves none");
+    else if (include->count > 1)
+        fail(why, "; no pattern of --include fits one of %s %zu file%s", whose,
+             inputs->seen, plural);
+    else if (include->count)
+        fail(why, "; --include '%s' fits none of %s %zu file%s%s",
+             include->glob[0], whose, inputs->seen, plural,
+             strchr(include->glob[0], ',')
+                 ? " (it takes one pattern, and may be repeated)"
+                 : "");
+    else if (inputs->seen)
+        fail(why, "; none of %s %zu file%s has a suffix of a picture", whose,
+             inputs->seen, plural);
+    else
+        fail(why, "%s", opts->files_from ? "; the list names no files" : "");
+}
+
+int inputs_check_found(const struct inputs *inputs, const struct options *opts,
+                       struct err *err)
+{
+    const char *directory = only_directory(opts);
+    struct err why;
+    if (!inputs->none)
+        return 0;
+    say_why_none(inputs, opts, directory ? "its" : "the", &why);
+    if (directory)
+        return fail(err, "no pictures found in '%s'%s", directory, why.text);
+    return fail(err, "no pictures found%s", why.text);
 }

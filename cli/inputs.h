@@ -26,6 +26,8 @@ struct inputs {
     uint32_t count, capacity;
     struct names names; /* what list[].name points to */
     struct left_file *left; /* temporary files that were met on a walk */
+    size_t seen; /* files that were named or met, be they inputs or not */
+    bool none;   /* inputs_gather() found no input at all */
     struct passed passed; /* what stands beside them in directories */
 };
 
@@ -33,6 +35,11 @@ struct inputs {
  * walk enters, or NULL. On failure, too, the caller frees them. */
 int inputs_gather(struct inputs *inputs, const struct options *opts,
                   const char *folder, struct err *err);
+
+/* Returns 0 if inputs_gather() found an input. Otherwise it fails with a message
+ * that says where it looked, and which patterns left nothing. */
+int inputs_check_found(const struct inputs *inputs, const struct options *opts,
+                       struct err *err);
 
 /* Appends one, with a copy of its name. `below` and `directory` are as in
  * struct input. */

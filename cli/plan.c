@@ -383,6 +383,12 @@ struct item plan_item(const struct plan *plan, size_t i)
     return (struct item){ input->name, plan->output[i], input->number };
 }
 
+int plan_check_found(const struct plan *plan, const struct options *opts,
+                     struct err *err)
+{
+    return inputs_check_found(&plan->inputs, opts, err);
+}
+
 const char *plan_folder(const struct plan *plan)
 {
     return plan->folder;

@@ -28,6 +28,11 @@ size_t plan_count(const struct plan *plan);
 /* The i-th of them, from 0. Its strings live as long as the plan. */
 struct item plan_item(const struct plan *plan, size_t i);
 
+/* Returns 0 if an input was found, in whatever share; see
+ * inputs_check_found(). */
+int plan_check_found(const struct plan *plan, const struct options *opts,
+                     struct err *err);
+
 /* The directory that all outputs are in, by --directory or --output, and with
  * whose name theirs begin. NULL: they may be anywhere. It lives as long as the
  * plan. */

@@ -93,6 +93,7 @@ static int take_file(struct walk *w, const char *base, struct entries *entries)
 {
     const struct options *opts = w->opts;
     const char *below = w->path + w->below;
+    w->inputs->seen += !temporary_is_name(base);
     if (strncmp(base, ".gimgxf-", 8) == 0 ||
         (opts->backup && ends_in(base, opts->backup)) ||
         globs_match(&opts->exclude, below, 0))

@@ -56,7 +56,7 @@ tsb   --device              devices
 ts    --max-vram            other
 tsi   -j,--threads          other
 ti    -q,--quiet
-t     -v,--verbose
+ti    -v,--verbose
 timb  --json
 i     --csv
 tsimb -h,--help

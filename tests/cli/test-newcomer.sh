@@ -157,6 +157,56 @@ check '-o names one output' [ -s out.png ]
 gives 0 '' -q rotate90 --outp second.png in.png
 check 'an abbreviation that is none of two' [ -s second.png ]
 
+# Nothing found is no success in silence.
+mkdir -p tree/sub empty
+cp a.jpg tree/
+cp in.png tree/sub/
+touch tree/sub/notes.txt
+none='gimgxf: no pictures found'
+pattern="none of its 3 files (it takes one pattern, and may be repeated)"
+gives 1 "$none in 'tree'; --include '*.png,*.jpg' fits $pattern" \
+    rotate90 -r -i tree --include '*.png,*.jpg'
+gives 1 "$none in 'tree'; --include '*.gif' fits none of its 3 files" \
+    rotate90 -r -d out --dry-run tree --include '*.gif'
+gives 1 "$none in 'tree'; no pattern of --include fits one of its 3 files" \
+    info -r tree --include '*.gif' --include '*.x'
+gives 1 "$none in 'tree'; --exclude leaves none" info -r tree --exclude '*'
+gives 1 "$none in 'tree'; --include and --exclude leave none" \
+    info -r tree --include '*.png' --exclude sub
+gives 1 "$none; --include '*.gif' fits none of the 1 file" \
+    info a.jpg --include '*.gif'
+gives 1 "$none in 'empty'" rotate90 -r -i empty
+gives 1 "$none in 'empty'" info -r empty
+gives 1 "$none; the list names no files" rotate90 -i --files-from /dev/null
+touch empty/notes.txt empty/.hidden
+gives 1 "$none in 'empty'; none of its 2 files has a suffix of a picture" \
+    info -r empty
+gives 1 "$none; none of the 4 files has a suffix of a picture" \
+    rotate90 -r -d out empty empty
+gives 1 "$none in 'empty'; none of its 2 files has a suffix of a picture" \
+    rotate90 -r -d out --json empty
+check 'nothing found, JSON' [ "$(cat stdout)" = '{"status": "failed", "error": '\
+"\"${none#gimgxf: } in 'empty'; none of its 2 files has a suffix of a picture\"}" ]
+gives 1 "$none in 'empty'; none of its 2 files has a suffix of a picture
+gimgxf: 1 file passed over: 1 not pictures" info -v -r empty
+touch empty/p.heic empty/q.tif
+gives 1 "$none in 'empty'; none of its 4 files has a suffix of a picture
+gimgxf: 2 files passed over: 1 HEIC, 1 TIFF" info -r empty
+gives 0 '' -q rotate90 -r -d out --shard 1/40 tree
+check 'a share may be empty' absent out/a.jpg
+
+# And info says what it has passed over.
+cp in.png empty/
+gives 0 'gimgxf: 2 files passed over: 1 HEIC, 1 TIFF' info -r empty
+gives 0 '' info -q -r empty
+gives 0 'gimgxf: empty/p.heic: passed over: HEIC is not read
+gimgxf: empty/q.tif: passed over: TIFF is not read
+gimgxf: 3 files passed over: 1 HEIC, 1 TIFF, 1 not pictures' info -v -r empty
+gives 0 'gimgxf: 2 files passed over: 1 HEIC, 1 TIFF' info -r --json empty
+check 'info passes over, JSON' [ "$(head -n 1 stdout)" = \
+    '{"input": "empty/p.heic", "status": "passed_over", "format": "HEIC"}' ]
+check 'info passes over, in all' [ "$(wc -l <stdout)" = 3 ]
+
 # A hand-typed "-" must not wait for a picture from the keyboard.
 if command -v python3 >/dev/null; then
     python3 - "$program" >typed <<'EOF'
