@@ -223,7 +223,7 @@ check-tsan:
 	    TSAN_OPTIONS=halt_on_error=1 setarch -R \
 	        build-tsan/tests/test_$$test || exit; \
 	done
-	for script in png-level threads batch serve serve-names; do \
+	for script in png-level threads batch serve serve-names serve-order; do \
 	    TSAN_OPTIONS=halt_on_error=1 ROOT=$(CURDIR) BUILD=$(CURDIR)/build-tsan \
 	    PLACE=$$(mktemp -d) GIMGXF_BACKEND=cpu \
 	    setarch -R bash tests/cli/test-$$script.sh || exit; \

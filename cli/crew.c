@@ -1,9 +1,14 @@
 /* Workers that do tasks side by side: a ring of tasks, of which
  *
- *     told <= taken <= given <= told + window
+ *     told <= given <= told + window
  *
- * are counted from the first one on. Those between told and taken are under way
- * or done, those between taken and given wait for a worker. */
+ * are counted from the first one on. A task that was given is held, or it is
+ * released: then it stands in a queue, in which
+ *
+ *     taken <= released <= given
+ *
+ * are counted. The first `taken` are under way or done, the others wait for a
+ * worker. */
 #include "cli/crew.h"
 
 #include <pthread.h>
@@ -19,10 +24,11 @@ struct crew {
     struct crew_opts opts;
     pthread_t *thread; /* the workers, then the one that ticks */
     unsigned threads;
-    unsigned started;  /* workers that have taken their number */
+    unsigned started; /* workers that have taken their number */
     unsigned char *task;
     bool *done;
-    size_t told, taken, given;
+    size_t *queue; /* the slots of tasks, as they were released */
+    size_t told, given, taken, released;
     unsigned busy, allowed; /* workers that are, and that may be */
     bool closing;
     bool telling; /* some thread is, and tells also what is done meanwhile */
@@ -35,8 +41,8 @@ static void *task_at(const struct crew *crew, size_t i)
     return crew->task + i % crew->opts.window * crew->opts.task_size;
 }
 
-/* Tells of what is done, in order, and ticks. The lock is held, but not while it
- * tells: who comes meanwhile leaves it to this thread. That is a worker as a
+/* Tells of what is done, in order, and ticks. The lock is held, but not while
+ * it tells: who comes meanwhile leaves it to this thread. That is a worker as a
  * rule, so nobody has to be waked for it. */
 static void tell(struct crew *crew)
 {
@@ -71,20 +77,20 @@ static void *work(void *argument)
     pthread_mutex_lock(&crew->lock);
     unsigned number = crew->started++;
     for (;;) {
-        bool idle = crew->taken == crew->given;
-        if (idle && crew->closing)
+        bool idle = crew->taken == crew->released;
+        if (idle && crew->closing && crew->released == crew->given)
             break;
         if (idle || crew->busy >= crew->allowed) {
             pthread_cond_wait(&crew->work, &crew->lock);
             continue;
         }
-        size_t i = crew->taken++;
+        size_t slot = crew->queue[crew->taken++ % crew->opts.window];
         crew->busy++;
         pthread_mutex_unlock(&crew->lock);
-        crew->opts.work(crew->opts.context, number, task_at(crew, i));
+        crew->opts.work(crew->opts.context, number, task_at(crew, slot));
         pthread_mutex_lock(&crew->lock);
-        crew->done[i % crew->opts.window] = true;
-        if (i == crew->told)
+        crew->done[slot] = true;
+        if (slot == crew->told % crew->opts.window)
             tell(crew);
         crew->busy--;
     }
@@ -151,6 +157,7 @@ struct crew *crew_open(const struct crew_opts *opts)
     crew->thread = calloc(opts->workers + 1, sizeof *crew->thread);
     crew->task = calloc(opts->window, opts->task_size);
     crew->done = calloc(opts->window, sizeof *crew->done);
+    crew->queue = calloc(opts->window, sizeof *crew->queue);
     pthread_mutex_init(&crew->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -158,7 +165,8 @@ struct crew *crew_open(const struct crew_opts *opts)
     pthread_cond_init(&crew->work, &monotonic);
     pthread_cond_init(&crew->told_all, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (crew->thread && crew->task && crew->done && start_threads(crew))
+    if (crew->thread && crew->task && crew->done && crew->queue &&
+        start_threads(crew))
         return crew;
     crew_close(crew);
     return NULL;
@@ -179,13 +187,34 @@ void *crew_room(struct crew *crew, bool (*stop)(void *context))
     return task;
 }
 
-void crew_give(struct crew *crew)
+/* The lock is held. */
+static void release(struct crew *crew, size_t slot)
 {
-    pthread_mutex_lock(&crew->lock);
-    crew->given++;
+    crew->queue[crew->released++ % crew->opts.window] = slot;
     /* A worker that is busy finds it by itself. */
     if (crew->busy < crew->allowed)
         pthread_cond_signal(&crew->work);
+}
+
+void crew_give(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    release(crew, crew->given++ % crew->opts.window);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_hold(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    crew->given++;
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_release(struct crew *crew, void *task)
+{
+    size_t at = (size_t)((unsigned char *)task - crew->task);
+    pthread_mutex_lock(&crew->lock);
+    release(crew, at / crew->opts.task_size);
     pthread_mutex_unlock(&crew->lock);
 }
 
@@ -210,5 +239,6 @@ void crew_close(struct crew *crew)
     free(crew->thread);
     free(crew->task);
     free(crew->done);
+    free(crew->queue);
     free(crew);
 }

@@ -28,10 +28,17 @@ struct crew_opts {
 struct crew *crew_open(const struct crew_opts *opts);
 
 /* Where the next task goes, when there is room for it, or NULL when `stop` says
- * so, which is asked while it waits. Then crew_give() hands it out. Both are for
- * one thread. */
+ * so, which is asked while it waits. Then crew_give() hands it out. Both are
+ * for one thread. */
 void *crew_room(struct crew *crew, bool (*stop)(void *context));
 void crew_give(struct crew *crew);
+
+/* The same in two steps: a task that is held has its place in the order, but no
+ * worker takes it before it is released. That may be done by any thread, once.
+ * Every held task must be released, at the latest by the work on another one.
+ */
+void crew_hold(struct crew *crew);
+void crew_release(struct crew *crew, void *task);
 
 /* From now on at most so many workers are busy. */
 void crew_allow(struct crew *crew, unsigned workers);

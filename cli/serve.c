@@ -20,6 +20,12 @@
  * it is with each job: the job waits, has begun, is about to write, has written.
  * Before the job writes, the worker notes what stands under the output's name.
  *
+ * Jobs that share a file are done in the order in which they were given
+ * (serve_order.c), others in any order. The supervisor sends all of them in that
+ * order, and the worker begins none before those that it has to wait for are
+ * answered. So the order is kept when the worker ends, too: what waited for a job
+ * that is done again has not begun, and is sent after it.
+ *
  * When the worker ends on its own,
  *
  * - jobs that wait in it go to the next worker, as if nothing had been.

@@ -13,12 +13,14 @@
 #include "cli/crew.h"
 #include "cli/report.h"
 #include "cli/serve_job.h"
+#include "cli/serve_order.h"
 #include "cli/temporary.h"
 
 struct worker_task {
     struct job_message message;
     char *text;
     struct serve_job asked;
+    uint64_t number; /* in the order of jobs that share a file */
     struct result result;
     struct err err;
     int status;
@@ -29,10 +31,12 @@ struct worker_process {
     const struct backend *backend;
     struct runner *runner;
     struct crew *crew;
+    struct serve_order *order;
     struct serve_table *table;
     int fd;
     pthread_mutex_t sending;
-    atomic_size_t to_do; /* jobs that were received and are not done */
+    atomic_size_t to_do; /* jobs that wait for no other one and are not
+                            done */
     atomic_bool alone;   /* the supervisor is gone */
 };
 
@@ -189,6 +193,15 @@ static void send_answer(struct worker_process *process,
     free(text);
 }
 
+static void release(void *context, void *task)
+{
+    struct worker_process *process = context;
+    atomic_fetch_add(&process->to_do, 1);
+    crew_release(process->crew, task);
+}
+
+/* A job has ended once its answer is sent: if the process ends before, what
+ * waits for the job has not begun. */
 static void work(void *context, unsigned worker, void *argument)
 {
     struct worker_process *process = context;
@@ -203,6 +216,7 @@ static void work(void *context, unsigned worker, void *argument)
         send_answer(process, task);
     }
     atomic_fetch_sub(&process->to_do, 1);
+    serve_order_end(process->order, task->number, release, process);
 }
 
 static void end_task(void *context, void *argument)
@@ -273,8 +287,10 @@ static void give_all(struct worker_process *process)
     struct worker_task *task;
     while ((task = crew_room(process->crew, is_ending)) &&
            next_task(process, task)) {
-        atomic_fetch_add(&process->to_do, 1);
-        crew_give(process->crew);
+        const struct job *job = task->status ? NULL : &task->asked.job;
+        crew_hold(process->crew);
+        if (serve_order_add(process->order, job, task, &task->number))
+            release(process, task);
     }
 }
 
@@ -289,8 +305,10 @@ static enum outcome run_crew(struct worker_process *process)
         .tell = end_task,
         .context = process,
     };
-    process->crew = crew_open(&opts);
+    process->order = serve_order_open(opts.window);
+    process->crew = process->order ? crew_open(&opts) : NULL;
     if (!process->crew) {
+        serve_order_close(process->order);
         report_error(NULL, "the workers cannot be started");
         return OUTCOME_FAILED;
     }
@@ -298,6 +316,7 @@ static enum outcome run_crew(struct worker_process *process)
     if (serve_send(process->fd, &ready, sizeof ready, NULL, 0))
         give_all(process);
     crew_close(process->crew);
+    serve_order_close(process->order);
     return OUTCOME_DONE;
 }
 

@@ -3,8 +3,8 @@
  * Jobs stand in a ring of slots, from the first that is not answered on. Each
  * is queued, then sent to the worker process, then answered; answers wait there
  * for those before them. If the process ends, what was sent and is not answered
- * is queued again, and what the process was at is sent alone, one job at a
- * time. */
+ * is queued again, and sent in the same order: one job at a time, up to the last
+ * one that the process was at. */
 #include "cli/supervisor.h"
 
 #include <errno.h>
@@ -115,16 +115,12 @@ static void read_jobs(struct supervisor *s)
     }
 }
 
-/* The next job to send. A suspect is sent when no other job is under way. */
+/* The next job to send. They are sent in order, as a job may need what one before
+ * it writes; and alone, one at a time, as long as there are suspects. */
 static struct request *next_request(struct supervisor *s)
 {
     if (is_ending(s) || (s->suspects && s->sent))
         return NULL;
-    if (s->suspects) {
-        for (uint64_t i = s->first; i < s->read; i++)
-            if (request_at(s, i)->suspect)
-                return request_at(s, i);
-    }
     while (s->next < s->read && request_at(s, s->next)->state != REQUEST_QUEUED)
         s->next++;
     return s->next < s->read ? request_at(s, s->next) : NULL;
