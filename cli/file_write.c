@@ -283,8 +283,7 @@ static int spare_source(const struct stat *old, const struct write_opts *opts,
 {
     if (opts->replaces_source || !is_source(old, opts->source))
         return 0;
-    return fail(err, "it is the input itself; only -i (--in-place) replaces "
-                     "inputs");
+    return fail(err, "it is the input itself; %s", opts->to_replace);
 }
 
 static enum written write_to_stdout(struct bytes file,

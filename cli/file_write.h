@@ -17,7 +17,8 @@ struct write_opts {
     const struct access *source; /* what it was made of, or NULL. If that is
                                     what is replaced, the new bytes are on the
                                     disk before it goes */
-    bool replaces_source;  /* that may be what is replaced, else it fails */
+    bool replaces_source;  /* that may be what is replaced, else it fails, */
+    const char *to_replace; /* with what is to be done to have it replaced */
     bool preserve;         /* give it mode, owner, access control list and times
                               of the source, as cp -p does */
     mode_t mode;           /* of a new file, before the umask */

@@ -35,8 +35,9 @@ static int too_large(const struct stat *st, uint64_t limit, struct err *err)
     if (S_ISREG(st->st_mode) && (uint64_t)st->st_size > limit)
         return limit_refuse_bytes("the file has", (uint64_t)st->st_size, limit,
                                   err);
-    return fail(err, "the file has more than %llu bytes, which --max-memory "
-                     "allows; a larger --max-memory reads it",
+    return fail(err,
+                "the file has more than %llu bytes, which --max-memory "
+                "allows; a larger --max-memory reads it",
                 (unsigned long long)limit);
 }
 
@@ -47,8 +48,10 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
     if (fstat(fd, st))
         return fail(err, "%s", strerror(errno));
     if (S_ISDIR(st->st_mode))
-        return fail(err, "a directory; --recursive (-r) takes the pictures in "
-                         "it");
+        return fail(err, opts->served
+                             ? "a directory, not a regular file"
+                             : "a directory; --recursive (-r) takes the "
+                               "pictures in it");
     if (opts->regular && !S_ISREG(st->st_mode))
         return fail(err, "not a regular file");
     if (!bytes_reserve(file, HEAD))

@@ -16,6 +16,7 @@ struct read_opts {
     uint64_t limit;    /* the most bytes */
     size_t head;       /* read so many or a few more; 0: all */
     bool acl;          /* read its access control list, too */
+    bool served;       /* for a job of serve, which takes no directories */
     bool regular;      /* refuse all but regular files: others may keep us
                           waiting for ever */
     /* Is called once, with the first bytes. Returns 0 if the rest is worth

@@ -72,20 +72,20 @@ static int check_picture(struct bytes head, struct err *err)
     return codec_probe(head) ? 0 : foreign_refuse_input(head, err);
 }
 
-static int read_input(const char *name, struct root *root,
-                      const struct options *opts, bool regular, size_t head,
-                      struct bytes *input, struct access *source,
+static int read_input(const struct job *job, const struct options *opts,
+                      size_t head, struct bytes *input, struct access *source,
                       struct result *result, struct err *err)
 {
     const struct read_opts read = {
-        .root = root,
+        .root = job->input_root,
         .limit = opts->limits.bytes,
         .acl = opts->preserve,
-        .regular = regular,
+        .served = job->served,
+        .regular = job->regular,
         .head = head,
         .check = check_picture,
     };
-    if (file_read(name, &read, input, source, err))
+    if (file_read(job->input, &read, input, source, err))
         return -1;
     result->mtime = source->st.st_mtim;
     result->device = source->st.st_dev;
@@ -117,8 +117,7 @@ static void keep_misnamed(struct work *w)
 static int read_head(struct work *w, size_t head, struct err *err)
 {
     struct result *result = w->result;
-    if (read_input(w->job->input, w->job->input_root, w->opts, w->job->regular,
-                   head, &w->input, &w->source, result, err))
+    if (read_input(w->job, w->opts, head, &w->input, &w->source, result, err))
         return -1;
     result->to = w->job->format ? w->job->format : result->from;
     keep_misnamed(w);
@@ -571,6 +570,14 @@ static mode_t mode_of_new(const struct work *w)
                                            : w->source.st.st_mode & 0777;
 }
 
+/* What is to be done to have the input replaced. */
+static const char *advise_replacing(const struct job *job)
+{
+    return job->served
+               ? "write input and output as the same name to replace it"
+               : "only -i (--in-place) replaces inputs";
+}
+
 static int stage_write(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -579,6 +586,7 @@ static int stage_write(struct work *w, struct err *err)
         .no_clobber = opts->no_clobber,
         .source = &w->source,
         .replaces_source = job_replaces_input(w->job),
+        .to_replace = advise_replacing(w->job),
         .preserve = opts->preserve,
         .mode = mode_of_new(w),
         .warnings = &w->result->warnings,
@@ -642,12 +650,10 @@ int job_check_output(const struct job *job, struct err *err)
                       job->input))
         return 0;
     if (strcmp(job->input, "-") == 0)
-        return fail(err, "%s is the file that standard input reads; only "
-                         "-i (--in-place) replaces inputs",
-                    job->output);
-    return fail(err, "%s is the input %s by another name; only -i (--in-place) "
-                     "replaces inputs",
-                job->output, job->input);
+        return fail(err, "%s is the file that standard input reads; %s",
+                    job->output, advise_replacing(job));
+    return fail(err, "%s is the input %s by another name; %s", job->output,
+                job->input, advise_replacing(job));
 }
 
 enum skipped job_is_skipped(const struct job *job)
@@ -756,8 +762,8 @@ int job_look(const char *input, const struct options *opts, struct image *img,
     /* There is no limit to what can be described: it takes no memory. */
     load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
     load.head_only = true;
-    int status = read_input(input, NULL, opts, false, 0, &file, &access,
-                            result, err);
+    int status = read_input(&(struct job){ .input = input }, opts, 0, &file,
+                            &access, result, err);
     if (status == 0)
         status = result->from->decode(img, file, &load, err);
     access_free(&access);

@@ -50,6 +50,7 @@ struct job {
     bool regular; /* input and output are regular files, or it fails: nobody is
                      there to end a program that waits for another one */
     bool make_directories; /* that the output stands in */
+    bool served; /* it is one of serve: errors advise what such a job can say */
     /* See struct limits: where jobs share their memory. Or NULL. */
     void (*reserve)(void *context, uint64_t bytes);
     void *context;

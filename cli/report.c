@@ -120,11 +120,12 @@ static void json_job(FILE *out, const struct job *job,
     json_open(&json, NULL, '{');
     if (job->id)
         json_raw(&json, "id", job->id, job->id_size);
-    if (job->input) {
+    if (job->input)
         json_string(&json, "input", job->input);
+    if (job->output)
         json_string(&json, "output", job->output);
+    if (job->opts->op_name)
         json_string(&json, "op", job->opts->op_name);
-    }
     json_string(&json, "status", status_of(result, err));
     if (!err && result->skipped)
         json_string(&json, "reason", skipped_name(result->skipped));

@@ -60,8 +60,9 @@ static int add_option(struct serve_job *job, const struct options *base,
     case JSON_OBJECT:
         break;
     }
-    return fail(err, "option \"%s\" is not a text, a number, true "
-                     "or false",
+    return fail(err,
+                "option \"%s\" is not a text, a number, true "
+                "or false",
                 value->key);
 }
 
@@ -131,11 +132,22 @@ static void take_names(struct serve_job *serve, struct serve_root *root)
     job->input = serve->opts.file[0];
     job->output = serve->opts.file[1];
     job->make_directories = true;
+    job->served = true;
     if (!root)
         return;
     job->input = serve_root_below(root, job->input);
     job->output = serve_root_below(root, job->output);
     job->input_root = job->output_root = &root->root;
+}
+
+/* Of a job that is refused the answer has the names, too. */
+static void note_asked(struct serve_job *job, const struct json_value *all)
+{
+    const struct json_value *id = json_find(all, "id");
+    job->job.id = id ? id->raw : NULL;
+    job->job.id_size = id ? id->raw_size : 0;
+    job->input = json_get_string(json_find(all, "input"));
+    job->output = json_get_string(json_find(all, "output"));
 }
 
 int serve_job_read(struct serve_job *job, const char *text, size_t size,
@@ -148,9 +160,7 @@ int serve_job_read(struct serve_job *job, const char *text, size_t size,
     if (json_read(&job->json, text, size, &why))
         return fail(err, "the job is not JSON: %s", why.text);
     const struct json_value *all = json_root(&job->json);
-    const struct json_value *id = json_find(all, "id");
-    job->job.id = id ? id->raw : NULL;
-    job->job.id_size = id ? id->raw_size : 0;
+    note_asked(job, all);
     if (check_members(all, err) || make_words(job, base, all, err) ||
         options_parse_job(&job->opts, base, job->words, job->word, err))
         return -1;
@@ -163,10 +173,8 @@ struct job serve_job_asked(const struct serve_job *job,
 {
     struct job asked = job->job;
     asked.opts = asked.opts ? asked.opts : base;
-    if (asked.input) {
-        asked.input = job->opts.file[0];
-        asked.output = job->opts.file[1];
-    }
+    asked.input = job->input;
+    asked.output = job->output;
     return asked;
 }
 

@@ -13,6 +13,7 @@ struct serve_job {
     struct json_text json;       /* what the job says, */
     char *word[SERVE_WORDS_MAX]; /* and what that is on a command line */
     int words;
+    const char *input, *output; /* as the user gave them, or NULL */
     struct options opts;
     struct job job;
 };

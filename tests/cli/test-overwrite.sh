@@ -200,7 +200,7 @@ other_names
 for name in $names; do
     serves in.png "$name"
     check "$title: $name: told" grep -q '"error": "it is the input itself; '\
-'only -i (--in-place) replaces inputs"' ../answers
+'write input and output as the same name to replace it"' ../answers
     is_old in.png input.png
 done
 printf '{"op": "copy", "input": "in.png", "output": "link.png"}\n' |

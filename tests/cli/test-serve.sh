@@ -110,6 +110,44 @@ answer 'an option that is none' \
 answer 'an option as input' '{"op": "copy", "input": "--help", "output": "b.png"}' \
     'No such file or directory'
 
+# Refused jobs are told apart by their names, and errors advise what jobs can say.
+mkdir folder
+cp a.png same.png
+ln same.png hard.png
+ln -s same.png soft.png
+cat >refused <<'END'
+{"op": "turn", "input": "a.png", "output": "b.png"}
+{"op": "copy", "input": "a.png"}
+{"op": "copy", "input": "a.png", "output": 3}
+{"op": "copy", "output": "b.png"}
+{"op": "copy", "input": "a.png", "output": "b.xyz"}
+{"op": "copy", "input": "a.png", "output": "b.png", "options": {"threads": 2}}
+{"op": "rotate90", "input": "same.png", "output": "hard.png"}
+{"op": "rotate90", "input": "soft.png", "output": "same.png"}
+{"op": "rotate90", "input": "folder", "output": "b.png"}
+END
+gimgxf serve - <refused >answers
+check 'refused: inputs and outputs' diff - \
+    <(grep -oE '"(in|out)put": "[^"]*"|"status"' answers | tr '\n' ' ' |
+        sed 's/"status" /\n/g') <<'END'
+"input": "a.png" "output": "b.png" 
+"input": "a.png" 
+"input": "a.png" 
+"output": "b.png" 
+"input": "a.png" "output": "b.xyz" 
+"input": "a.png" "output": "b.png" 
+"input": "same.png" "output": "hard.png" 
+"input": "soft.png" "output": "same.png" 
+"input": "folder" "output": "b.png" 
+END
+check 'the input by another name: advice' [ "$(grep -cF \
+    '; write input and output as the same name to replace it"' answers)" = 2 ]
+check 'the input by another name: it stays' same same.png a.png
+check 'a directory: told' grep -qF '"error": "a directory, not a regular file"' \
+    answers
+check 'no advice that a job cannot take' \
+    [ "$(grep -cE -e '-i \(|in-place|recursive' answers)" = 0 ]
+
 # One job at a time: each answer comes before the next job is asked for.
 coproc server { gimgxf serve -; }
 pid=$server_PID # which is unset as soon as it has ended
