@@ -78,6 +78,8 @@ static struct record record_of(const struct job *job)
     return (struct record){
         .input = job->input,
         .output = job->output,
+        .input_root = job->input_root,
+        .output_root = job->output_root,
         .op = job->opts->op_name,
         .options = job->opts->shape,
     };
@@ -165,6 +167,19 @@ static void note_result(struct batch *batch, struct task *task)
 
 /* ---- A job -------------------------------------------------------------- */
 
+/* What was found in a directory stays there, be it read or replaced. */
+static struct job job_of(const struct batch *batch, const struct item *item)
+{
+    const struct options *opts = batch->opts;
+    return (struct job){
+        .input = item->input,
+        .output = item->output,
+        .input_root = item->root,
+        .output_root = opts->in_place ? item->root : batch->root,
+        .opts = opts,
+    };
+}
+
 /* Whether a run before did it, or is to blame for what nobody can tell. */
 static int done_before(struct batch *batch, struct task *task, bool *done)
 {
@@ -184,15 +199,9 @@ static int done_before(struct batch *batch, struct task *task, bool *done)
 
 static void do_task(struct batch *batch, unsigned worker, struct task *task)
 {
-    const struct options *opts = batch->opts;
     struct job *job = &task->job;
     bool done;
-    *job = (struct job){
-        .input = task->item.input,
-        .output = task->item.output,
-        .output_root = batch->root,
-        .opts = opts,
-    };
+    *job = job_of(batch, &task->item);
     task->status = -1;
     if (done_before(batch, task, &done))
         return;
@@ -211,8 +220,11 @@ static void do_task(struct batch *batch, unsigned worker, struct task *task)
 static void prefetch(struct batch *batch, const struct task *task)
 {
     size_t next = task->i + runner_wanted(batch->runner);
-    if (runner_waits_for_files(batch->runner) && next < plan_count(batch->plan))
-        file_prefetch(NULL, plan_item(batch->plan, next).input);
+    if (runner_waits_for_files(batch->runner) &&
+        next < plan_count(batch->plan)) {
+        struct item item = plan_item(batch->plan, next);
+        file_prefetch(item.root, item.input);
+    }
 }
 
 /* A full disk ends the batch. Of the jobs that meet it at once the first one
@@ -320,11 +332,7 @@ static struct record planned(void *context, size_t i)
 {
     const struct batch *batch = context;
     struct item item = plan_item(batch->plan, i);
-    struct job job = {
-        .input = item.input,
-        .output = item.output,
-        .opts = batch->opts,
-    };
+    struct job job = job_of(batch, &item);
     return record_of(&job);
 }
 
@@ -391,10 +399,7 @@ static void show_plan(struct batch *batch)
     for (size_t i = 0; i < all && !ferror(stdout); i++) {
         struct task task = { .item = plan_item(batch->plan, i) };
         bool done;
-        task.job.input = task.item.input;
-        task.job.output = task.item.output;
-        task.job.output_root = batch->root;
-        task.job.opts = batch->opts;
+        task.job = job_of(batch, &task.item);
         if (done_before(batch, &task, &done)) {
             report_error(task.item.input, task.err.text);
             if (batch->opts->json)

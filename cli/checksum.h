@@ -5,8 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads a file for how many bytes it has, and their CRC-32 (ISO 3309). Returns
- * whether it could be read. */
-bool checksum_file(const char *name, uint64_t *size, uint32_t *crc);
+#include "cli/resolve.h"
+
+/* Reads a file for how many bytes it has, and their CRC-32 (ISO 3309). The name
+ * is confined to the root, unless that is NULL. Returns whether it could be
+ * read. */
+bool checksum_file(struct root *root, const char *name, uint64_t *size,
+                   uint32_t *crc);
 
 #endif

@@ -1,5 +1,6 @@
 /* What was done before, according to a manifest, and to the files. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -101,7 +102,7 @@ static bool was_turned_on(const struct history *history,
         const struct entry *next = ledger_find(&history->ledger, &other);
         if (next && next != entry && next->held.told >= TOLD_READY &&
             stamp_compare(next->held.time, entry->held.time) >= 0 &&
-            written_matches(&next->held, job->output, st))
+            written_matches(&next->held, job->output_root, job->output, st))
             return true;
     }
     return false;
@@ -122,11 +123,14 @@ static enum verdict leave_done(const struct history *history,
                                const struct telling *held,
                                const struct stat *st, struct err *err)
 {
-    if (access(job->output, R_OK))
+    struct err why;
+    int fd = resolve_open(job->output_root, job->output, O_RDONLY | O_NONBLOCK,
+                          &why);
+    if (fd < 0)
         fail(err,
              "%s was done, but the file cannot be compared with what was "
              "written: %s",
-             job->op, strerror(errno));
+             job->op, why.text);
     else
         fail(err,
              "%s was done, but the file %s. To turn it, name it alone, "
@@ -138,6 +142,8 @@ static enum verdict leave_done(const struct history *history,
                  : "has changed since; it may be a new picture, or another "
                    "program has edited it",
              history->name);
+    if (fd >= 0)
+        close(fd);
     return VERDICT_CHANGED;
 }
 
@@ -149,9 +155,10 @@ static enum verdict of_ready(const struct record *job,
                              const struct telling *held, struct err *err)
 {
     struct stat st;
-    if (stat(job->output, &st))
+    if (!resolve_stat(job->output_root, job->output, true, &st))
         return leave_ready(err);
-    if (is_as_long_as_written(&st, held) && written_has_sum(held, job->output))
+    if (is_as_long_as_written(&st, held) &&
+        written_has_sum(held, job->output_root, job->output))
         return VERDICT_REPLACED;
     bool ambiguous = !held->summed && held->size == held->written;
     return is_as_read(&st, held) && !ambiguous ? VERDICT_TODO
@@ -166,13 +173,13 @@ static enum verdict of_replaced(const struct history *history,
                                 const struct entry *entry, struct err *err)
 {
     struct stat st;
-    if (stat(job->output, &st)) {
+    if (!resolve_stat(job->output_root, job->output, true, &st)) {
         if (errno == ENOENT || errno == ENOTDIR)
             return VERDICT_DONE;
         fail_system(err, NULL);
         return VERDICT_CHANGED;
     }
-    if (written_matches(&entry->held, job->output, &st) ||
+    if (written_matches(&entry->held, job->output_root, job->output, &st) ||
         was_turned_on(history, job, entry, &st))
         return VERDICT_DONE;
     return leave_done(history, job, &entry->held, &st, err);
@@ -187,9 +194,9 @@ static enum verdict of_done(const struct history *history,
     struct stat in, out;
     if (entry->in_place)
         return of_replaced(history, job, entry, err);
-    if (stat(job->output, &out))
+    if (!resolve_stat(job->output_root, job->output, true, &out))
         return VERDICT_TODO;
-    if (stat(job->input, &in) == 0) {
+    if (resolve_stat(job->input_root, job->input, true, &in)) {
         if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
             return of_replaced(history, job, entry, err);
         if (!is_as_read(&in, &entry->held))

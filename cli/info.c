@@ -14,6 +14,7 @@ enum { WINDOW = 256 };
 
 struct description {
     const char *input;
+    struct root *root; /* in which it was found, or NULL */
     struct image img; /* without cells */
     struct result result;
     struct err err;
@@ -30,7 +31,8 @@ static void describe(void *context, unsigned worker, void *task)
     const struct describing *all = context;
     struct description *d = task;
     (void)worker;
-    d->status = job_look(d->input, all->opts, &d->img, &d->result, &d->err);
+    d->status =
+        job_look(d->input, d->root, all->opts, &d->img, &d->result, &d->err);
 }
 
 static void print(void *context, void *task)
@@ -71,6 +73,7 @@ static int describe_all(struct describing *all, const struct inputs *inputs,
         if (!next)
             break;
         next->input = inputs->list[i].name;
+        next->root = inputs->list[i].root;
         crew_give(crew);
     }
     if (crew)
@@ -96,7 +99,7 @@ static int gather(struct inputs *inputs, const struct options *opts,
                   struct err *err)
 {
     if (is_standard_input(opts))
-        return inputs_add(inputs, "-", 0, false, err);
+        return inputs_add(inputs, &(struct input){ .name = "-" }, err);
     if (inputs_gather(inputs, opts, NULL, err))
         return -1;
     passed_sort(&inputs->passed);

@@ -13,8 +13,8 @@
 #include "cli/lines.h"
 #include "cli/walk.h"
 
-int inputs_add(struct inputs *inputs, const char *name, size_t below,
-               bool directory, struct err *err)
+int inputs_add(struct inputs *inputs, const struct input *input,
+               struct err *err)
 {
     if (inputs->count == inputs->capacity) {
         size_t capacity = (size_t)inputs->capacity / 2 * 3 + 64;
@@ -27,21 +27,53 @@ int inputs_add(struct inputs *inputs, const char *name, size_t below,
         inputs->list = list;
         inputs->capacity = (uint32_t)capacity;
     }
-    const char *kept = names_keep(&inputs->names, name, strlen(name));
+    const char *kept =
+        names_keep(&inputs->names, input->name, strlen(input->name));
     if (!kept)
         return fail(err, "no memory for the names of more than %u inputs",
                     inputs->count);
-    inputs->list[inputs->count] = (struct input){
-        .name = kept,
-        .number = inputs->count + 1,
-        .below = (uint16_t)below,
-        .directory = directory,
-    };
-    inputs->count++;
+    struct input *added = &inputs->list[inputs->count++];
+    *added = *input;
+    added->name = kept;
+    added->number = inputs->count;
     return 0;
 }
 
-void inputs_note_left(struct inputs *inputs, const char *name)
+struct walked {
+    struct walked *next;
+    struct root root;
+};
+
+/* Of so many directories the descriptors are kept; of a long list of them the
+ * others are opened whenever they are used. */
+enum { WALKED_KEPT = 16 };
+
+struct root *inputs_open_walked(struct inputs *inputs, const char *name,
+                                enum root_links links, struct err *err)
+{
+    bool kept = inputs->nwalked < WALKED_KEPT;
+    struct walked *walked = malloc(sizeof *walked);
+    const char *copy = names_keep(&inputs->names, name, strlen(name));
+    struct err why;
+    if (!walked || !copy) {
+        free(walked);
+        fail(err, "no memory for the names of the inputs");
+        return NULL;
+    }
+    if (root_open_walked(&walked->root, copy, links, kept, &why)) {
+        root_close(&walked->root);
+        free(walked);
+        fail(err, "%s: %s", name, why.text);
+        return NULL;
+    }
+    walked->next = inputs->walked;
+    inputs->walked = walked;
+    inputs->nwalked++;
+    return &walked->root;
+}
+
+void inputs_note_left(struct inputs *inputs, const char *name,
+                      struct root *root)
 {
     struct left_file *left = malloc(sizeof *left);
     const char *kept = names_keep(&inputs->names, name, strlen(name));
@@ -49,7 +81,7 @@ void inputs_note_left(struct inputs *inputs, const char *name)
         free(left);
         return;
     }
-    *left = (struct left_file){ inputs->left, kept };
+    *left = (struct left_file){ inputs->left, kept, root };
     inputs->left = left;
 }
 
@@ -59,6 +91,12 @@ void inputs_free(struct inputs *inputs)
         struct left_file *left = inputs->left;
         inputs->left = left->next;
         free(left);
+    }
+    while (inputs->walked) {
+        struct walked *walked = inputs->walked;
+        inputs->walked = walked->next;
+        root_close(&walked->root);
+        free(walked);
     }
     free(inputs->list);
     names_free(&inputs->names);
@@ -93,7 +131,7 @@ static int take(struct gather *g, const char *name, struct err *err)
     if (globs_match(&opts->exclude, name, 0) ||
         (opts->include.count && !globs_match(&opts->include, name, 0)))
         return 0;
-    return inputs_add(g->inputs, name, 0, false, err);
+    return inputs_add(g->inputs, &(struct input){ .name = name }, err);
 }
 
 /* The names in a list, each ended by `end`, which the last one may lack. */

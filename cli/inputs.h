@@ -6,9 +6,12 @@
 #include "cli/names.h"
 #include "cli/options.h"
 #include "cli/passed.h"
+#include "cli/resolve.h"
 
 struct input {
     const char *name;
+    struct root *root; /* the directory in which it was found, and to which it
+                          is confined; NULL: it was named */
     uint32_t number; /* among all, from 1 */
     uint16_t below;  /* where the part of the name begins that stands below the
                         directory in which it was found; 0: it was named */
@@ -18,13 +21,18 @@ struct input {
 struct left_file {
     struct left_file *next;
     const char *name;
+    struct root *root; /* in which it was met */
 };
+
+struct walked; /* a directory that was named, and walked */
 
 /* {0} is empty. */
 struct inputs {
     struct input *list;
     uint32_t count, capacity;
     struct names names; /* what list[].name points to */
+    struct walked *walked; /* what list[].root points to */
+    unsigned nwalked;
     struct left_file *left; /* temporary files that were met on a walk */
     size_t seen; /* files that were named or met, be they inputs or not */
     bool none;   /* inputs_gather() found no input at all */
@@ -41,13 +49,19 @@ int inputs_gather(struct inputs *inputs, const struct options *opts,
 int inputs_check_found(const struct inputs *inputs, const struct options *opts,
                        struct err *err);
 
-/* Appends one, with a copy of its name. `below` and `directory` are as in
- * struct input. */
-int inputs_add(struct inputs *inputs, const char *name, size_t below,
-               bool directory, struct err *err);
+/* Appends one, with a copy of its name; its number is given to it. */
+int inputs_add(struct inputs *inputs, const struct input *input,
+               struct err *err);
+
+/* Opens a directory that is to be walked, and that all found in it is confined
+ * to. It is closed with the inputs.
+ * Returns NULL, with the reason, on failure. */
+struct root *inputs_open_walked(struct inputs *inputs, const char *name,
+                                enum root_links links, struct err *err);
 
 /* Notes a temporary file. Without memory it is not noted. */
-void inputs_note_left(struct inputs *inputs, const char *name);
+void inputs_note_left(struct inputs *inputs, const char *name,
+                      struct root *root);
 
 /* Fine on {0}, and twice. */
 void inputs_free(struct inputs *inputs);

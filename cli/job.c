@@ -753,8 +753,8 @@ int job_foresee(const struct job *job, struct result *result, bool *known,
     return status;
 }
 
-int job_look(const char *input, const struct options *opts, struct image *img,
-             struct result *result, struct err *err)
+int job_look(const char *input, struct root *root, const struct options *opts,
+             struct image *img, struct result *result, struct err *err)
 {
     struct bytes file = { 0 };
     struct load_opts load = load_opts(opts, mem_plain, true, NULL, result);
@@ -762,8 +762,8 @@ int job_look(const char *input, const struct options *opts, struct image *img,
     /* There is no limit to what can be described: it takes no memory. */
     load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
     load.head_only = true;
-    int status = read_input(&(struct job){ .input = input }, opts, 0, &file,
-                            &access, result, err);
+    const struct job job = { .input = input, .input_root = root };
+    int status = read_input(&job, opts, 0, &file, &access, result, err);
     if (status == 0)
         status = result->from->decode(img, file, &load, err);
     access_free(&access);

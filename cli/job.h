@@ -132,9 +132,10 @@ int job_write(struct work *work, struct err *err);
 /* Frees it; fine on NULL. */
 void job_end(struct work *work);
 
-/* Reads what a picture is, without its pixels, into img, which the caller frees:
- * it has no cells. */
-int job_look(const char *input, const struct options *opts, struct image *img,
-             struct result *result, struct err *err);
+/* Reads what a picture is, without its pixels, into img, which the caller
+ * frees: it has no cells. The name is confined to the root, unless that is
+ * NULL. */
+int job_look(const char *input, struct root *root, const struct options *opts,
+             struct image *img, struct result *result, struct err *err);
 
 #endif

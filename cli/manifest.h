@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "cli/resolve.h"
 #include "codecs/bytes.h"
 #include "codecs/err.h"
 
@@ -26,6 +27,8 @@ struct identity {
 /* What a line says. Strings are the caller's; NULL is left out. */
 struct record {
     const char *input, *output;
+    struct root *input_root, *output_root; /* of a job: where they are looked
+                                              up, as in struct job */
     const char *directory; /* from where they are, if relative: NULL for the
                               current one, which manifest_note() notes */
     const char *op;      /* canonical: "rotate90" */

@@ -197,7 +197,7 @@ static bool is_as_written(const struct output *output)
     struct stat st;
     if (entry->in_place)
         return find_output(output->ledger, entry, path, &st) &&
-               written_matches(&entry->held, path, &st);
+               written_matches(&entry->held, NULL, path, &st);
     return S_ISREG(output->st.st_mode) &&
            (uint64_t)output->st.st_size == entry->held.written;
 }

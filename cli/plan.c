@@ -380,7 +380,12 @@ size_t plan_count(const struct plan *plan)
 struct item plan_item(const struct plan *plan, size_t i)
 {
     const struct input *input = &plan->inputs.list[i];
-    return (struct item){ input->name, plan->output[i], input->number };
+    return (struct item){
+        .input = input->name,
+        .output = plan->output[i],
+        .root = input->root,
+        .number = input->number,
+    };
 }
 
 int plan_check_found(const struct plan *plan, const struct options *opts,
@@ -400,7 +405,7 @@ void plan_remove_left(const struct plan *plan)
     struct location place;
     struct err err;
     for (; left; left = left->next) {
-        if (resolve_file(NULL, left->name, false, &place, &err))
+        if (resolve_file(left->root, left->name, false, &place, &err))
             continue;
         temporary_remove_left(place.directory, place.base);
         close(place.directory);

@@ -4,11 +4,14 @@
 
 #include "cli/options.h"
 #include "cli/passed.h"
+#include "cli/resolve.h"
 
 /* One input and its output, as strings of the plan. */
 struct item {
     const char *input;  /* as it was named or found */
     const char *output; /* the same for what is replaced */
+    struct root *root;  /* that the input is confined to: the directory in which
+                           it was found; NULL: it was named */
     size_t number;      /* among all that was named or found, from 1 */
 };
 

@@ -191,7 +191,8 @@ static bool has_sum(struct stranger *who, const struct telling *held)
     if (!held->summed || (uint64_t)who->st.st_size != held->written)
         return false;
     if (!who->summed)
-        who->readable = checksum_file(who->job.input, &size, &who->crc);
+        who->readable = checksum_file(who->job.input_root, who->job.input,
+                                      &size, &who->crc);
     who->summed = true;
     return who->readable && who->crc == held->crc;
 }
@@ -326,7 +327,8 @@ static int recognize_job(struct search *s, size_t i, struct err *err)
     const char *input = who.job.input, *output = who.job.output;
     const struct entry *found = NULL;
     who.in_place = path_compare("", input, "", output) == 0;
-    bool there = stat(input, &who.st) == 0 && S_ISREG(who.st.st_mode);
+    bool there = resolve_stat(who.job.input_root, input, true, &who.st) &&
+                 S_ISREG(who.st.st_mode);
     if (who.in_place && !there)
         return 0; /* it fails when its turn comes */
     if (who.in_place)

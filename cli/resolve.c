@@ -16,7 +16,8 @@
 /* A name without links; -1 also if there are some. (RESOLVE_NO_SYMLINKS keeps
  * from magic links, too.) A process may be kept from calling openat2() by
  * EPERM; then, as in all other cases, it is the walker that says why not. */
-static int open_quickly(const struct root *root, const char *name, int flags)
+static int open_quickly(const struct root *root, int start, const char *name,
+                        int flags)
 {
     struct open_how how = {
         .flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
@@ -25,24 +26,32 @@ static int open_quickly(const struct root *root, const char *name, int flags)
     };
     if (root && root->stepwise)
         return -1;
-    return (int)syscall(SYS_openat2, walker_start(root), name, &how,
-                        sizeof how);
+    return (int)syscall(SYS_openat2, start, name, &how, sizeof how);
 }
 
-/* Finds the directory and the last component of a name without links. */
-static bool find_quickly(const struct root *root, const char *name,
-                         struct location *location)
+/* Opens the directory that a name ends in, if no links lead there; -1 also if
+ * it ends in none of a file. Gives the last component. */
+static int open_directory_quickly(const struct root *root, int start,
+                                  const char *name, const char **last)
 {
     char directory[PATH_MAX];
     const char *slash = strrchr(name, '/');
-    const char *base = slash ? slash + 1 : name;
+    const char *base = *last = slash ? slash + 1 : name;
     size_t n = (size_t)(base - name);
     if (!*base || strlen(base) > NAME_MAX || strcmp(base, ".") == 0 ||
         strcmp(base, "..") == 0 || n >= sizeof directory)
-        return false;
+        return -1;
     memcpy(directory, name, n);
     strcpy(directory + n, n ? "" : ".");
-    int fd = open_quickly(root, directory, DIRECTORY);
+    return open_quickly(root, start, directory, DIRECTORY);
+}
+
+/* Finds the directory and the last component of a name without links. */
+static bool find_quickly(const struct root *root, int start, const char *name,
+                         struct location *location)
+{
+    const char *base;
+    int fd = open_directory_quickly(root, start, name, &base);
     if (fd < 0)
         return false;
     *location = (struct location){ .directory = fd };
@@ -60,9 +69,14 @@ static bool find_quickly(const struct root *root, const char *name,
 /* Opens a directory, which is made if `make`. */
 static int open_directory(const char *name, bool make, struct err *err)
 {
-    struct walker w = { .make = make, .follow = true, .err = err };
+    struct walker w = {
+        .start = AT_FDCWD,
+        .make = make,
+        .follow = true,
+        .err = err,
+    };
     char within[PATH_MAX];
-    int fd = open_quickly(NULL, name, DIRECTORY);
+    int fd = open_quickly(NULL, AT_FDCWD, name, DIRECTORY);
     if (fd >= 0)
         return fd;
     /* What has a slash behind it is a directory. */
@@ -80,6 +94,23 @@ int root_open(struct root *root, const char *name, bool prefixed,
     int fd = open_directory(name, false, err);
     atomic_store(&root->fd, fd);
     return fd < 0 && errno != ENOENT ? -1 : 0;
+}
+
+int root_open_walked(struct root *root, const char *name, enum root_links links,
+                     bool kept, struct err *err)
+{
+    *root = (struct root){
+        .name = name,
+        .prefixed = true,
+        .links = links,
+        .reopened = !kept,
+    };
+    pthread_mutex_init(&root->making, NULL);
+    int fd = open_directory(name, false, err);
+    atomic_store(&root->fd, kept ? fd : -1);
+    if (fd >= 0 && !kept)
+        close(fd);
+    return fd < 0 ? -1 : 0;
 }
 
 /* Makes the directory, unless it is there. */
@@ -103,13 +134,15 @@ void root_close(struct root *root)
     pthread_mutex_destroy(&root->making);
 }
 
-/* Takes the root off a name, and sees that there is one. */
+/* Takes the root off a name.
+ * Returns where what is left starts, which leave_root() takes back, or -1 with
+ * the reason. */
 static int enter_root(struct root *root, const char **name, bool make,
                       struct err *err)
 {
     struct walker w = { .root = root, .err = err };
     if (!root)
-        return 0;
+        return AT_FDCWD;
     if (root->prefixed) {
         size_t n = strlen(root->name);
         if (strncmp(*name, root->name, n) != 0 ||
@@ -117,37 +150,91 @@ static int enter_root(struct root *root, const char **name, bool make,
             return walker_refuse_outside(&w);
         *name += n + strspn(*name + n, "/");
     }
-    if (atomic_load(&root->fd) >= 0)
-        return 0;
-    return make ? make_root(root, err) : walker_refuse(&w, ENOENT);
+    if (root->reopened)
+        return open_directory(root->name, false, err);
+    int fd = atomic_load(&root->fd);
+    if (fd >= 0)
+        return fd;
+    if (!make)
+        return walker_refuse(&w, ENOENT);
+    return make_root(root, err) ? -1 : atomic_load(&root->fd);
+}
+
+/* Leaves errno alone. */
+static void leave_root(const struct root *root, int start)
+{
+    int why = errno;
+    if (root && root->reopened)
+        close(start);
+    errno = why;
 }
 
 /* ---- Names -------------------------------------------------------------- */
 
-int resolve_open(struct root *root, const char *name, int flags,
-                 struct err *err)
+/* Whether a link as the last component is left to the system. */
+static bool takes_link(const struct root *root, int flags)
 {
+    return root->links == ROOT_LINKS_TO_FILE && !(flags & O_NOFOLLOW);
+}
+
+/* A name without links before its last component. */
+static int open_by_directory(const struct root *root, int start,
+                             const char *name, int flags)
+{
+    const char *base;
+    int directory = open_directory_quickly(root, start, name, &base);
+    if (directory < 0)
+        return -1;
+    int fd = openat(directory, base, flags | O_CLOEXEC);
+    close(directory);
+    return fd;
+}
+
+/* Opens what a name leads to from a root, in steps. */
+static int open_by_steps(const struct root *root, int start, const char *name,
+                         int flags, struct err *err)
+{
+    bool to_system = takes_link(root, flags);
     struct walker w = {
         .root = root,
-        .follow = !(flags & O_NOFOLLOW),
+        .start = start,
+        .follow = !(flags & O_NOFOLLOW) && !to_system,
         .err = err,
     };
-    if (enter_root(root, &name, false, err))
-        return -1;
-    int fd =
-        root ? open_quickly(root, name, flags) : open(name, flags | O_CLOEXEC);
-    if (fd >= 0)
-        return fd;
-    if (!root)
-        return walker_refuse(&w, errno);
     if (walker_go(&w, name))
         return -1;
-    fd = openat(w.fd, *w.base ? w.base : ".", flags | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(w.fd, *w.base ? w.base : ".",
+                    flags | (to_system ? 0 : O_NOFOLLOW) | O_CLOEXEC);
     if (fd < 0)
         walker_refuse(&w, errno);
     int why = errno;
     close(w.fd);
     errno = why;
+    return fd;
+}
+
+static int open_within(const struct root *root, int start, const char *name,
+                       int flags, struct err *err)
+{
+    int fd = open_quickly(root, start, name, flags);
+    if (fd < 0 && takes_link(root, flags))
+        fd = open_by_directory(root, start, name, flags);
+    return fd < 0 ? open_by_steps(root, start, name, flags, err) : fd;
+}
+
+int resolve_open(struct root *root, const char *name, int flags,
+                 struct err *err)
+{
+    if (!root) {
+        struct walker w = { .err = err };
+        int fd = open(name, flags | O_CLOEXEC);
+        return fd < 0 ? walker_refuse(&w, errno) : fd;
+    }
+    int start = enter_root(root, &name, false, err);
+    if (start < 0)
+        return -1;
+    int fd = open_within(root, start, name, flags, err);
+    leave_root(root, start);
     return fd;
 }
 
@@ -186,18 +273,17 @@ static int look(struct walker *w, struct location *location)
     return 0;
 }
 
-int resolve_file(struct root *root, const char *name, bool make,
-                 struct location *location, struct err *err)
+static int find(const struct root *root, int start, const char *name, bool make,
+                struct location *location, struct err *err)
 {
     struct walker w = {
         .root = root,
+        .start = start,
         .make = make,
         .follow = true,
         .err = err,
     };
-    if (enter_root(root, &name, make, err))
-        return -1;
-    if (find_quickly(root, name, location))
+    if (find_quickly(root, start, name, location))
         return 0;
     if (walker_go(&w, name)) {
         if (errno == ENOENT && !make)
@@ -208,4 +294,15 @@ int resolve_file(struct root *root, const char *name, bool make,
         return 0;
     close(w.fd);
     return -1;
+}
+
+int resolve_file(struct root *root, const char *name, bool make,
+                 struct location *location, struct err *err)
+{
+    int start = enter_root(root, &name, make, err);
+    if (start < 0 && start != AT_FDCWD)
+        return -1;
+    int status = find(root, start, name, make, location, err);
+    leave_root(root, start);
+    return status;
 }

@@ -10,6 +10,9 @@
  * second rule, too (fs.protected_symlinks), but asks it only where it opens
  * files itself, and only where it is switched on.
  *
+ * What was found by walking a directory is confined to it more strictly: where
+ * the walk came through directories, no link is followed now.
+ *
  * Names without links, which are nearly all, are left to openat2(); a name with
  * a link, and all names where the kernel has no openat2(), are walked a
  * component at a time. Both give the same answers. */
@@ -24,14 +27,24 @@
 
 #include "codecs/err.h"
 
+/* Which links are followed on the way from a root. */
+enum root_links {
+    ROOT_LINKS_INSIDE,  /* those that lead to what is inside, too */
+    ROOT_LINKS_TO_FILE, /* the last component alone, wherever it leads to; what
+                           is written is none */
+    ROOT_LINKS_NONE,
+};
+
 /* A directory that names are confined to. Functions that take a root take NULL
  * for none: names are then as the system takes them. */
 struct root {
     const char *name;
     bool prefixed; /* names begin with that of the root, and only what is
                       behind it is looked at; else they are relative to it */
+    enum root_links links;
     bool stepwise; /* never use openat2(), for tests */
-    atomic_int fd; /* -1: the directory does not exist yet */
+    bool reopened; /* for every name: it is not kept open */
+    atomic_int fd; /* -1: the directory does not exist yet, or is reopened */
     pthread_mutex_t making;
 };
 
@@ -42,6 +55,13 @@ struct root {
 int root_open(struct root *root, const char *name, bool prefixed,
               struct err *err);
 void root_close(struct root *root);
+
+/* Opens a directory that is about to be walked, for the names that are found in
+ * it, which begin with its own. It is kept open if `kept`; otherwise each name
+ * opens it anew, for when there are more than there are descriptors.
+ * Returns 0, or -1 with the reason; root_close() is fine after both. */
+int root_open_walked(struct root *root, const char *name, enum root_links links,
+                     bool kept, struct err *err);
 
 /* Opens what a name leads to, as open() does with the same flags, which do not
  * create anything. Without a root it is open().

@@ -36,11 +36,6 @@ static int reach(struct walker *w, int fd)
     return 0;
 }
 
-int walker_start(const struct root *root)
-{
-    return root ? atomic_load(&root->fd) : AT_FDCWD;
-}
-
 static int begin(struct walker *w)
 {
     bool absolute = *w->rest == '/';
@@ -48,7 +43,7 @@ static int begin(struct walker *w)
     if (absolute && w->root)
         return walker_refuse_outside(w);
     return reach(w, absolute ? open("/", DIRECTORY)
-                             : openat(walker_start(w->root), ".", DIRECTORY));
+                             : openat(w->start, ".", DIRECTORY));
 }
 
 /* ".." within a root: down again from there, by what are no links, as the
@@ -61,7 +56,7 @@ static int go_up_within(struct walker *w)
     char *slash = strrchr(w->trail, '/');
     w->ntrail = slash ? (size_t)(slash - w->trail) : 0;
     w->trail[w->ntrail] = '\0';
-    if (reach(w, openat(walker_start(w->root), ".", DIRECTORY)))
+    if (reach(w, openat(w->start, ".", DIRECTORY)))
         return -1;
     for (char *at = w->trail; *at;) {
         char *end = strchrnul(at, '/');
@@ -121,6 +116,14 @@ static int put_before_rest(struct walker *w, const char *text, size_t n)
     return 0;
 }
 
+/* The walk that found the name met none here. */
+static int refuse_link(struct walker *w)
+{
+    fail(w->err, "%s has become a link, which is not followed", w->base);
+    errno = ELOOP;
+    return -1;
+}
+
 /* Follows an opened link, which is in the directory that was reached. */
 static int follow_link(struct walker *w, int link, const struct stat *st)
 {
@@ -158,6 +161,8 @@ enum step { STEP_FAILED = -1, STEP_ON, STEP_THERE };
 
 static enum step step_link(struct walker *w, int link, const struct stat *st)
 {
+    if (w->root && w->root->links != ROOT_LINKS_INSIDE)
+        return (enum step)refuse_link(w);
     if (is_magic(w, link)) {
         if (w->root)
             return (enum step)walker_refuse(w, ELOOP);

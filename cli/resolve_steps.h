@@ -13,6 +13,7 @@ enum { DIRECTORY = O_PATH | O_DIRECTORY | O_CLOEXEC };
 struct walker {
     /* What to do: */
     const struct root *root; /* NULL: the name is not confined */
+    int start;               /* where a relative name starts */
     bool make;               /* directories that are missing */
     bool follow;             /* also the last component, if it is a link */
     struct err *err;
@@ -30,9 +31,6 @@ struct walker {
                              one that was reached, without links */
     char rest[PATH_MAX];  /* what is left of the name */
 };
-
-/* From where a relative name starts. */
-int walker_start(const struct root *root);
 
 /* Walks to the last component of a name, which need not exist. After success
  * the caller closes w->fd.

@@ -22,6 +22,7 @@ struct walk {
     const struct options *opts;
     bool has_folder;
     struct stat folder;
+    struct root *root;   /* the directory that is walked, opened */
     size_t below;        /* where the part below the root begins in `path` */
     char path[PATH_MAX]; /* of what is looked at */
     struct err *err;
@@ -170,7 +171,7 @@ static int look(struct walk *w, size_t length, const struct dirent *entry,
     switch (kind_of(w, entry)) {
     case KIND_FILE:
         if (temporary_is_name(base))
-            inputs_note_left(w->inputs, w->path);
+            inputs_note_left(w->inputs, w->path, w->root);
         return take_file(w, base, entries);
     case KIND_DIRECTORY:
         if (!wanted_directory(w, base))
@@ -190,6 +191,18 @@ static bool is_folder(const struct walk *w, DIR *directory)
     struct stat st;
     return w->has_folder && fstat(dirfd(directory), &st) == 0 &&
            st.st_dev == w->folder.st_dev && st.st_ino == w->folder.st_ino;
+}
+
+/* Makes the path an input. */
+static int add_input(struct walk *w, bool directory)
+{
+    const struct input input = {
+        .name = w->path,
+        .root = w->root,
+        .below = (uint16_t)w->below,
+        .directory = directory,
+    };
+    return inputs_add(w->inputs, &input, w->err);
 }
 
 /* Reads the directory `path`, which is `length` long, its slash included. One
@@ -217,7 +230,10 @@ static int read_directory(struct walk *w, size_t length,
     if (!unread || status)
         return status;
     w->path[length > 1 ? length - 1 : 1] = '\0';
-    return inputs_add(w->inputs, w->path, root ? 0 : w->below, true, w->err);
+    if (!root)
+        return add_input(w, true);
+    const struct input named = { .name = w->path, .directory = true };
+    return inputs_add(w->inputs, &named, w->err);
 }
 
 /* Walks the directory `path`, as above. */
@@ -233,9 +249,8 @@ static int walk_directory(struct walk *w, size_t length)
         status = enter(w, length, name);
         if (status)
             break;
-        status = name[n - 1] == '/'
-                     ? walk_directory(w, length + n)
-                     : inputs_add(w->inputs, w->path, w->below, false, w->err);
+        status = name[n - 1] == '/' ? walk_directory(w, length + n)
+                                    : add_input(w, false);
     }
     free(entries.list);
     names_free(&entries.names);
@@ -251,5 +266,10 @@ int walk(struct inputs *inputs, const char *root, const struct options *opts,
     if (enter(&w, 0, root) || (root[n - 1] != '/' && enter(&w, n, "/")))
         return -1;
     w.below = strlen(w.path);
+    w.root = inputs_open_walked(
+        inputs, root, opts->in_place ? ROOT_LINKS_NONE : ROOT_LINKS_TO_FILE,
+        err);
+    if (!w.root)
+        return -1;
     return walk_directory(&w, w.below);
 }

@@ -4,11 +4,12 @@
 #include "cli/checksum.h"
 #include "cli/stamp.h"
 
-bool written_has_sum(const struct telling *held, const char *name)
+bool written_has_sum(const struct telling *held, struct root *root,
+                     const char *name)
 {
     uint64_t size;
     uint32_t crc;
-    return held->summed && checksum_file(name, &size, &crc) &&
+    return held->summed && checksum_file(root, name, &size, &crc) &&
            size == held->written && crc == held->crc;
 }
 
@@ -16,8 +17,8 @@ bool written_has_sum(const struct telling *held, const char *name)
  * made of; and an original that is restored may get the inode that has become
  * free. The device is not compared, since its number may be another one each
  * time that it is mounted. */
-bool written_matches(const struct telling *held, const char *name,
-                     const struct stat *st)
+bool written_matches(const struct telling *held, struct root *root,
+                     const char *name, const struct stat *st)
 {
     bool same_inode = held->made.known && st->st_ino == held->made.inode;
     bool same_time =
@@ -29,6 +30,6 @@ bool written_matches(const struct telling *held, const char *name,
     if (same_inode && same_time && !alike)
         return true;
     if (held->summed)
-        return written_has_sum(held, name);
+        return written_has_sum(held, root, name);
     return !held->made.known || same_inode || same_time;
 }

@@ -7,15 +7,17 @@
 
 #include "cli/ledger.h"
 
-/* Returns whether the file `name`, of which `st` was asked, is what a line that
+/* Returns whether the file `name`, confined to the root unless that is NULL, of
+ * which `st` was asked, is what a line that
  * says "done" or "ready" tells was written: by inode, size and time, and only
  * where these do not tell, by the checksum. A line of an older version may have
  * neither; then the size decides. */
-bool written_matches(const struct telling *held, const char *name,
-                     const struct stat *st);
+bool written_matches(const struct telling *held, struct root *root,
+                     const char *name, const struct stat *st);
 
 /* Returns whether the file has the size and the checksum of what was written;
  * false also if the line has no checksum, or the file cannot be read. */
-bool written_has_sum(const struct telling *held, const char *name);
+bool written_has_sum(const struct telling *held, struct root *root,
+                     const char *name);
 
 #endif

@@ -382,6 +382,38 @@ static void test_options(void)
     unlink("b.ppm");
 }
 
+/* What was found in a directory is looked for there: a directory in it that has
+ * become a link leads to no answer about another file. */
+static void test_confined(void)
+{
+    struct root root;
+    struct err err = { .text = "" };
+    unlink(LOG);
+    must(mkdir("walked", 0777) == 0 && mkdir("other", 0777) == 0, "walked");
+    must(symlink("../other", "walked/a") == 0, "walked/a");
+    put_file("other/a.ppm", "turned", then);
+    put_file("other/old.ppm", "old", then);
+    CHECK(root_open_walked(&root, "walked", ROOT_LINKS_NONE, true, &err) == 0,
+          "%s", err.text);
+    struct record in_place = job_of("walked/a/a.ppm", "walked/a/a.ppm");
+    struct record ready = told(in_place, "ready", "turned");
+    struct record elsewhere = job_of("walked/a/old.ppm", "other/a.ppm");
+    struct record done = told(elsewhere, "done", "turned");
+    note(&ready);
+    note(&done);
+    CHECK(says(&in_place) == VERDICT_REPLACED, "by any name");
+    CHECK(says(&elsewhere) == VERDICT_DONE, "from any name");
+    in_place.input_root = in_place.output_root = &root;
+    elsewhere.input_root = &root;
+    CHECK(says(&in_place) == VERDICT_CHANGED, "not by a link");
+    CHECK(says(&elsewhere) == VERDICT_TODO, "not from a link");
+    root_close(&root);
+    unlink("walked/a");
+    unlink("other/a.ppm");
+    unlink("other/old.ppm");
+    must(rmdir("walked") == 0 && rmdir("other") == 0, "walked");
+}
+
 /* However its names are spelled, a file is the same one. */
 static void test_spellings(void)
 {
@@ -757,6 +789,7 @@ int main(void)
     test_elsewhere();
     test_other_jobs();
     test_options();
+    test_confined();
     test_spellings();
     test_order();
     test_behind_cut();

@@ -139,6 +139,53 @@ static void test_prefix(bool stepwise)
     root_close(&root);
 }
 
+/* What was found by walking top: links that a walk would not have come through
+ * are refused, whatever they lead to. */
+static void test_walked(bool stepwise, bool kept, enum root_links taken)
+{
+    struct root root;
+    struct location place;
+    struct stat st;
+    struct err err = { .text = "" };
+    bool to_file = taken == ROOT_LINKS_TO_FILE;
+    CHECK(root_open_walked(&root, "top", taken, kept, &err) == 0, "%s",
+          err.text);
+    root.stepwise = stepwise;
+    CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "a file");
+    CHECK(!*content(&root, "top/dir-link/file") && errno == ELOOP,
+          "a directory that is a link");
+    CHECK(!*content(&root, "top/a/leaves/secret") && errno == ELOOP,
+          "one that leads out");
+    CHECK(!*content(&root, "top/a/../leaves/x"), "by ..");
+    CHECK(!*content(&root, "top/../out/secret"), "out by ..");
+    CHECK(!*content(&root, "out/secret") && errno == EXDEV, "another");
+    CHECK(strcmp(content(&root, "top/leaves"), to_file ? "secret" : "") == 0,
+          "a file that is a link");
+    CHECK(strcmp(content(&root, "top/a/up"), to_file ? "top" : "") == 0,
+          "one by ..");
+    CHECK(resolve_stat(&root, "top/leaves", true, &st) == to_file, "its stat");
+    CHECK(resolve_stat(&root, "top/leaves", false, &st) && S_ISLNK(st.st_mode),
+          "the link");
+    CHECK(!resolve_stat(&root, "top/dir-link/file", true, &st), "no stat");
+    CHECK(resolve_file(&root, "top/dir-link/file", false, &place, &err) &&
+              strcmp(err.text, "dir-link has become a link, which is not "
+                               "followed") == 0,
+          "%s", err.text);
+    CHECK(resolve_file(&root, "top/file-link", false, &place, &err), "written");
+    CHECK(resolve_file(&root, "top/a/b/file", false, &place, &err) == 0,
+          "%s", err.text);
+    close(place.directory);
+    root_close(&root);
+    CHECK(root_open_walked(&root, "top/gone", taken, kept, &err), "not there");
+    root_close(&root);
+    CHECK(root_open_walked(&root, "top/dir-link", taken, kept, &err) == 0,
+          "%s", err.text);
+    root.stepwise = stepwise;
+    CHECK(strcmp(content(&root, "top/dir-link/file"), "deep") == 0,
+          "the root may be a link");
+    root_close(&root);
+}
+
 static void test_stat(bool stepwise)
 {
     struct root root;
@@ -343,6 +390,10 @@ int main(void)
     for (int stepwise = 0; stepwise < 2; stepwise++) {
         test_open(stepwise);
         test_prefix(stepwise);
+        for (int kept = 0; kept < 2; kept++) {
+            test_walked(stepwise, kept, ROOT_LINKS_TO_FILE);
+            test_walked(stepwise, kept, ROOT_LINKS_NONE);
+        }
         test_stat(stepwise);
         test_file(stepwise);
         test_make(stepwise);

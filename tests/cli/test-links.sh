@@ -39,6 +39,51 @@ for way in '' "$without"; do
     done
 done
 
+# A directory below one that was named becomes a link after it was walked, as
+# above: what is found there by the names of what was found before is neither
+# read nor replaced. The one that is named may be a link, and a file that is one
+# is read; so it is of many directories, which are not kept open.
+mkdir outside-too many
+for ((i = 10; i < 30; i++)); do
+    mkdir -p many/$i
+done
+ln -s tree named
+cp in.png far.png
+for way in '' "$without"; do
+    for roots in tree "$(echo many/*) ./named"; do
+        for options in '-i' '-d turned' '-d turned -u'; do
+            rm -rf tree turned
+            mkdir -p tree/a tree/y tree/z
+            cp in/a/*.pgm tree/a
+            ln -s "$PWD/far.png" tree/y
+            cp in.png tree/z
+            cp in.png outside-too
+            # shellcheck disable=SC2086
+            $way "$program" -q --json rotate90 -r $options $roots >told \
+                2>stderr &
+            exec 9<told
+            read -r line <&9
+            mv tree/z tree/was
+            ln -s ../outside-too tree/z
+            cat <&9 >rest
+            exec 9<&-
+            wait $!
+            status=$?
+            call="$way $options ${roots##* }"
+            check "$call: a swapped input" [ $status = 1 ]
+            check "$call: it is not replaced" same in.png outside-too/in.png
+            check "$call: it is not read" [ ! -e turned/z/in.png ]
+            check "$call: it is told" [ "$(cat stderr)" = "gimgxf: \
+${roots##* }/z/in.png: z has become a link, which is not followed" ]
+            check "$call: the others" \
+                [ "$(grep -c '"status": "done"' rest)" -ge 699 ]
+            check "$call: a link elsewhere" same in.png far.png
+            [ "$options" = -i ] ||
+                check "$call: a file by a link" same want.png turned/y/far.png
+        done
+    done
+done
+
 # A link that another user has put into a directory that all may write to is not
 # followed: neither to a file, nor to one that would be new, nor to a directory.
 # One's own are.
