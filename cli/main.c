@@ -161,6 +161,12 @@ static int run(const struct options *opts)
     case COMMAND_HELP_SERVE:
         options_help_serve();
         return EXIT_DONE;
+    case COMMAND_HELP_INFO:
+        options_help_info();
+        return EXIT_DONE;
+    case COMMAND_HELP_MANIFEST:
+        options_help_manifest();
+        return EXIT_DONE;
     case COMMAND_VERSION:
         version_print();
         return EXIT_DONE;

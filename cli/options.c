@@ -336,13 +336,15 @@ enum scope {
     ABOUT_JOB = 2,   /* one picture, but not what is written */
     ABOUT_RUN = 4,   /* the whole run */
     ABOUT_LIST = 8,  /* which files a batch takes, and what it writes them to */
+    FOR_INFO = 16,   /* info heeds it, too */
+    FOR_MANIFEST = 32, /* and manifest */
 };
 
 static const struct row {
     char letter; /* 0: it has none */
     const char *name;
     const char *value; /* NULL: it takes none; "[=x]": it may take one */
-    enum scope scope;
+    unsigned scope;    /* of enum scope, or-ed */
     /* What it does: sets a flag, at this offset, or what this function says. */
     size_t flag;
     int (*set)(struct options *o, const char *value, struct err *err);
@@ -378,11 +380,11 @@ static const struct row {
       "fast, default or small; or 0 to 9" },
     { 0, "depth", "N", ABOUT_SHAPE, SET(set_depth),
       "make samples 8, 16 or float" },
-    { 0, "layout", "AXES", ABOUT_SHAPE, SET(set_layout),
+    { 0, "layout", "AXES", ABOUT_SHAPE | FOR_INFO, SET(set_layout),
       "of arrays: hwc, chw, nhw, nhwc, nchw or auto" },
     { 0, "background", "COLOR", ABOUT_SHAPE, SET(set_background),
       "a name of CSS, #RRGGBB or #RGB below transparency" },
-    { 0, "tolerant", NULL, ABOUT_SHAPE, FLAG(tolerant),
+    { 0, "tolerant", NULL, ABOUT_SHAPE | FOR_INFO, FLAG(tolerant),
       "take what can be read of a damaged file" },
     { 'd', "directory", "DIR", ABOUT_LIST, SET(set_directory),
       "write all INPUTs below DIR" },
@@ -391,14 +393,15 @@ static const struct row {
     { 'i', "in-place", NULL, ABOUT_LIST, FLAG(in_place), "replace each INPUT" },
     { 0, "backup", "SUFFIX", ABOUT_LIST, SET(set_backup),
       "and keep the old one, with this behind its name" },
-    { 'r', "recursive", NULL, ABOUT_LIST, FLAG(recursive),
+    { 'r', "recursive", NULL, ABOUT_LIST | FOR_INFO, FLAG(recursive),
       "take the pictures in directories too" },
-    { 0, "files-from", "FILE", ABOUT_LIST, SET(set_files_from),
+    { 0, "files-from", "FILE", ABOUT_LIST | FOR_INFO, SET(set_files_from),
       "take the INPUTs that FILE, or -, lists" },
-    { '0', "null", NULL, ABOUT_LIST, FLAG(nul), "where NUL ends a name" },
-    { 0, "include", "GLOB", ABOUT_LIST, SET(set_include),
+    { '0', "null", NULL, ABOUT_LIST | FOR_INFO, FLAG(nul),
+      "where NUL ends a name" },
+    { 0, "include", "GLOB", ABOUT_LIST | FOR_INFO, SET(set_include),
       "take only names like this; may be repeated" },
-    { 0, "exclude", "GLOB", ABOUT_LIST, SET(set_exclude),
+    { 0, "exclude", "GLOB", ABOUT_LIST | FOR_INFO, SET(set_exclude),
       "take none like this; may be repeated" },
     { 'u', "update", NULL, ABOUT_LIST, FLAG(update),
       "leave an output alone that is newer" },
@@ -425,16 +428,19 @@ static const struct row {
       "the GPUs to use: 0; 0,1; all" },
     { 0, "max-vram", "N", ABOUT_RUN, SET(set_max_vram),
       "of a GPU's memory; larger pictures go in pieces" },
-    { 'j', "threads", "N", ABOUT_RUN, SET(set_threads),
+    { 'j', "threads", "N", ABOUT_RUN | FOR_INFO, SET(set_threads),
       "keep N processors busy; all if not given" },
-    { 'q', "quiet", NULL, ABOUT_RUN, FLAG(quiet), "no warnings" },
-    { 'v', "verbose", NULL, ABOUT_RUN, FLAG(verbose),
+    { 'q', "quiet", NULL, ABOUT_RUN | FOR_INFO, FLAG(quiet), "no warnings" },
+    { 'v', "verbose", NULL, ABOUT_RUN | FOR_INFO, FLAG(verbose),
       "say what was done, how, and how long" },
-    { 0, "json", NULL, ABOUT_RUN, FLAG(json),
+    { 0, "json", NULL, ABOUT_RUN | FOR_INFO | FOR_MANIFEST, FLAG(json),
       "the same as one JSON object on stdout" },
-    { 0, "csv", NULL, ABOUT_RUN, FLAG(csv), "info: a table for spreadsheets" },
-    { 'h', "help", NULL, ABOUT_RUN, SET(set_help), "this" },
-    { 0, "version", NULL, ABOUT_RUN, SET(set_version), "version" },
+    { 0, "csv", NULL, ABOUT_RUN | FOR_INFO, FLAG(csv),
+      "info: a table for spreadsheets" },
+    { 'h', "help", NULL, ABOUT_RUN | FOR_INFO | FOR_MANIFEST, SET(set_help),
+      "this" },
+    { 0, "version", NULL, ABOUT_RUN | FOR_INFO | FOR_MANIFEST, SET(set_version),
+      "version" },
 #undef FLAG
 #undef SET
 };
@@ -515,12 +521,38 @@ void options_help_serve(void)
     puts("\nThese are for all jobs together:");
     printf("  -%c, --%-20s %s\n", nul->letter, nul->name, "NUL ends a job");
     for (size_t i = 0; i < ROWS; i++)
-        if (table[i].scope == ABOUT_RUN && !is_idle_in_serve(&table[i]))
+        if (table[i].scope & ABOUT_RUN && !is_idle_in_serve(&table[i]))
             print_row(&table[i]);
     fputs("\nExit status: 0 all were done, 1 some failed, 2 wrong usage, 3 no "
           "such device.\n"
           "All of it: man gimgxf\n",
           stdout);
+}
+
+static void print_rows(unsigned scopes)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (table[i].scope & scopes)
+            print_row(&table[i]);
+}
+
+void options_help_info(void)
+{
+    puts("gimgxf info [options] FILE...   say what pictures are, by their "
+         "headers\n");
+    print_rows(FOR_INFO);
+    puts(
+        "\nExit status: 0 all were described, 1 some failed or none was found, "
+        "2 wrong\nusage. More: man gimgxf");
+}
+
+void options_help_manifest(void)
+{
+    puts("gimgxf manifest merge MANIFEST...   join those of several shares\n"
+         "gimgxf manifest check MANIFEST...   compare them with the files\n");
+    print_rows(FOR_MANIFEST);
+    puts("\nExit status: 0 all is well, 1 a file failed or is lost, 2 wrong "
+         "usage.\nMore: man gimgxf");
 }
 
 /* ---- Parsing ----------------------------------------------------------- */
@@ -600,7 +632,7 @@ static int make_shape(struct options *opts, const struct given *given,
     size_t n = 0;
     for (size_t i = 0; i < ROWS; i++) {
         const char *value = given->value[i];
-        if (!given->is[i] || table[i].scope != ABOUT_SHAPE)
+        if (!given->is[i] || !(table[i].scope & ABOUT_SHAPE))
             continue;
         n += (size_t)snprintf(opts->shape + n, sizeof opts->shape - n,
                               "%s--%s%s%s", n ? " " : "", table[i].name,
@@ -699,6 +731,21 @@ static int check_single(const struct options *opts, struct err *err)
     return check_output(opts, err);
 }
 
+/* "-q 90", which is --quiet and a name. */
+static int check_quiet(const struct options *opts, struct err *err)
+{
+    for (int i = 0; opts->quiet && i < opts->nfiles; i++) {
+        const char *name = opts->file[i];
+        if (*name && !name[strspn(name, "0123456789")] &&
+            access(name, F_OK) != 0)
+            return fail(err,
+                        "'%s' is not a file; -q is --quiet, and the "
+                        "quality of a JPEG is --quality %s",
+                        name, name);
+    }
+    return 0;
+}
+
 /* The names on the command line, where no option of batches is. */
 static int check_names(const struct options *opts, struct err *err)
 {
@@ -719,6 +766,12 @@ static int check_names(const struct options *opts, struct err *err)
         return fail(err, "%d names: several inputs need --directory DIR, "
                          "--output NAME or --in-place",
                     opts->nfiles);
+    size_t length = strlen(file[1]);
+    if (length > 1 && file[1][length - 1] == '/' && !is_directory(file[1]))
+        return fail(err,
+                    "%s ends in a slash, as a directory does; -d %.*s "
+                    "writes into it",
+                    file[1], (int)length - 1, file[1]);
     if (!opts->format_name && !codec_by_name(path_suffix(file[1])) &&
         is_directory(file[1]))
         return fail(err, "%s is a directory; -d %s writes into it", file[1],
@@ -832,6 +885,18 @@ static int check_turn(struct options *opts, const char *op, struct err *err)
     return 0;
 }
 
+/* Refuses options that a sub-command does not heed. Those of the whole run it
+ * takes all, so that an alias can have them. */
+static int check_scope(const struct options *opts, const char *what,
+                       unsigned scopes, struct err *err)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (opts->given >> i & 1 && !(table[i].scope & (scopes | ABOUT_RUN)))
+            return fail(err, "--%s: gimgxf %s, so the option changes nothing",
+                        table[i].name, what);
+    return 0;
+}
+
 /* Which files are described is said as for a batch; nothing is written. */
 static int check_info(struct options *opts, struct err *err)
 {
@@ -847,7 +912,22 @@ static int check_info(struct options *opts, struct err *err)
                          "give one of them");
     if (opts->nfiles == 0 && !opts->files_from)
         return fail(err, "info needs the name of a file");
-    return 0;
+    return check_scope(opts, "info writes no pictures", FOR_INFO, err);
+}
+
+static int check_manifest(struct options *opts, struct err *err)
+{
+    opts->command = COMMAND_MANIFEST;
+    return check_scope(opts, "manifest turns no pictures", FOR_MANIFEST, err);
+}
+
+/* The help of a sub-command, or all of it. */
+static enum command help_of(const char *word)
+{
+    return strcmp(word, "serve") == 0      ? COMMAND_HELP_SERVE
+           : strcmp(word, "info") == 0     ? COMMAND_HELP_INFO
+           : strcmp(word, "manifest") == 0 ? COMMAND_HELP_MANIFEST
+                                           : COMMAND_HELP;
 }
 
 static int check_words(struct options *opts, const char *const *word, int n,
@@ -863,8 +943,7 @@ static int check_words(struct options *opts, const char *const *word, int n,
         return fail(err, "--root is for serve; the outputs of a batch stay below "
                          "its --directory");
     if (strcmp(word[0], "help") == 0) {
-        bool serve = n > 1 && strcmp(word[1], "serve") == 0;
-        opts->command = serve ? COMMAND_HELP_SERVE : COMMAND_HELP;
+        opts->command = help_of(n > 1 ? word[1] : "");
         return 0;
     }
     if (strcmp(word[0], "info") == 0) {
@@ -872,13 +951,11 @@ static int check_words(struct options *opts, const char *const *word, int n,
     }
     if (opts->csv)
         return fail(err, "--csv is for gimgxf info");
-    if (strcmp(word[0], "manifest") == 0) {
-        opts->command = COMMAND_MANIFEST;
-        return 0;
-    }
+    if (strcmp(word[0], "manifest") == 0)
+        return check_manifest(opts, err);
     if (strcmp(word[0], "serve") == 0)
         return check_serve(opts, word, err);
-    if (check_turn(opts, word[0], err))
+    if (check_turn(opts, word[0], err) || check_quiet(opts, err))
         return -1;
     return is_batch(opts) ? check_batch(opts, err) : check_names(opts, err);
 }
@@ -922,11 +999,11 @@ int options_parse(struct options *opts, int argc, char **argv, struct err *err)
     };
     if (take_options(opts, argc, argv, ~0u, err))
         return -1;
-    if (opts->command == COMMAND_HELP && optind < argc &&
-        strcmp(argv[optind], "serve") == 0)
-        opts->command = COMMAND_HELP_SERVE;
-    if (opts->command == COMMAND_HELP || opts->command == COMMAND_HELP_SERVE ||
-        opts->command == COMMAND_VERSION)
+    if (opts->command == COMMAND_HELP) {
+        opts->command = help_of(optind < argc ? argv[optind] : "");
+        return 0;
+    }
+    if (opts->command == COMMAND_VERSION)
         return 0;
     if (opts->ndevices && strcmp(opts->backend, "cpu") == 0)
         return fail(err, "--device: --backend cpu has no devices");

@@ -14,6 +14,8 @@ enum command {
     COMMAND_SERVE,
     COMMAND_HELP,
     COMMAND_HELP_SERVE,
+    COMMAND_HELP_INFO,
+    COMMAND_HELP_MANIFEST,
     COMMAND_VERSION,
 };
 
@@ -97,8 +99,10 @@ bool options_given(const struct options *opts, const char *name);
 int options_devices(const char *value, int device[OPTIONS_DEVICES],
                     unsigned *ndevices, struct err *err);
 
-/* Print the help on stdout: all of it; that of serve. */
+/* Print the help on stdout: all of it; that of a sub-command. */
 void options_help(void);
 void options_help_serve(void);
+void options_help_info(void);
+void options_help_manifest(void);
 
 #endif

@@ -157,6 +157,39 @@ check '-o names one output' [ -s out.png ]
 gives 0 '' -q rotate90 --outp second.png in.png
 check 'an abbreviation that is none of two' [ -s second.png ]
 
+# Options where they change nothing.
+for option in --quality=3 --format=png -n -p --strip --depth=8 --edge=trim \
+    --max-pixels=3; do
+    gimgxf info "$option" a.jpg >stdout 2>stderr
+    check "info $option" [ "$?" = 2 ]
+    check "info $option: message" grep -q \
+        '^gimgxf: --[a-z-]*: gimgxf info writes no pictures, so the option' stderr
+done
+wrong '--quality: gimgxf manifest turns no pictures, so the option changes '\
+'nothing' manifest check --quality 3 log
+wrong '--recursive: gimgxf manifest turns no pictures, so the option changes '\
+'nothing' manifest check -r log
+gives 0 '' info --tolerant --layout hwc -j 1 a.jpg
+for command in info manifest; do
+    gives 0 '' $command --help
+    check "help of $command" grep -q "^gimgxf $command " stdout
+    check "help of $command is short" [ "$(wc -l <stdout)" -lt 24 ]
+    check "help of $command has no --quality" [ "$(grep -c quality stdout)" = 0 ]
+    cp stdout short
+    gives 0 '' help $command
+    check "help $command" same short stdout
+done
+gives 0 '' info --help
+for option in --csv --json --recursive --layout; do
+    check "help of info: $option" grep -q -e " $option" stdout
+done
+wrong "'90' is not a file; -q is --quiet, and the quality of a JPEG is \
+--quality 90" rotate90 -q 90 a.jpg out.jpg
+wrong "'85' is not a file; -q is --quiet, and the quality of a JPEG is \
+--quality 85" rotate90 -i -q 85 a.jpg
+wrong 'zz/new/ ends in a slash, as a directory does; -d zz/new writes into it' \
+    rotate90 a.jpg zz/new/
+
 # Nothing found is no success in silence.
 mkdir -p tree/sub empty
 cp a.jpg tree/
