@@ -51,7 +51,12 @@ static int plan_color(struct plan *p, const struct image *img,
     if (p->color == COLOR_GRAY && !can(holds->colors, COLOR_GRAY))
         p->color = COLOR_RGB;
     if (!can(holds->colors, p->color))
-        return fail(err, "%s cannot hold %s", to->title, color_name(p->color));
+        return fail(err, "%s cannot hold %s%s", to->title,
+                    color_name(p->color),
+                    p->color == COLOR_CMYK
+                        ? "; write a JPEG, which can, or convert the picture "
+                          "to RGB first"
+                        : "");
     if (p->alpha && !holds->alpha) {
         if (!p->opts->background)
             return fail(err, "%s cannot hold transparency; --background COLOR "

@@ -386,6 +386,8 @@ static int refuse_other(struct bytes head, struct err *err)
     if (has(head, 0, "PK\3\4", 4))
         return fail(err, "a ZIP archive, not a picture; unpack it first, e.g. "
                          "unzip in.zip");
+    if (has(head, 0, "PK\5\6", 4))
+        return fail(err, "an archive (NPZ or ZIP) that holds no array");
     if (starts_in_any_case(head, "<!DOCTYPE html") ||
         starts_in_any_case(head, "<html"))
         return fail(err, "an HTML page, not a picture; perhaps the download "

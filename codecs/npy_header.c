@@ -13,6 +13,7 @@ struct header_parser {
     const char *at, *end;
     struct npy_header *header;
     unsigned seen; /* a bit for each key */
+    const char *shape; /* what is wrong with the shape, or NULL */
 };
 
 static void skip_blanks(struct header_parser *p)
@@ -62,10 +63,15 @@ static bool take_number(struct header_parser *p, uint64_t *number)
     skip_blanks(p);
     const char *begin = p->at;
     *number = 0;
+    if (p->end - p->at > 1 && *p->at == '-' && p->at[1] >= '0' &&
+        p->at[1] <= '9')
+        p->shape = "an axis of its shape is negative";
     while (p->at < p->end && *p->at >= '0' && *p->at <= '9') {
         *number = 10 * *number + (uint64_t)(*p->at++ - '0');
-        if (*number > INT64_MAX / 10)
+        if (*number > INT64_MAX / 10) {
+            p->shape = "an axis of its shape is too large";
             return false;
+        }
     }
     return p->at > begin;
 }
@@ -179,7 +185,9 @@ int npy_read_header(struct npy_header *header, struct bytes file,
                                .header = header };
     p.end = p.at + length;
     header->size = lead + (size_t)length;
-    return take_dictionary(&p) ? 0 : fail(err, "its header is malformed");
+    if (take_dictionary(&p))
+        return 0;
+    return fail(err, "%s", p.shape ? p.shape : "its header is malformed");
 }
 
 /* ---- What a cell is -------------------------------------------------------*/

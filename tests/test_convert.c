@@ -282,7 +282,8 @@ static void test_colors(void)
     becomes(row_of(CELL_U8, 255, COLOR_GRAY, 2, 1, SAMPLES(7, 9)), &codec_bmp,
             nothing, CELL_U8, 255, COLOR_RGB, 4, SAMPLES(7, 7, 7, 9), NULL);
     refused(row_of(CELL_U8, 255, COLOR_CMYK, 4, 1, SAMPLES(1, 2, 3, 4)),
-            &codec_png, nothing, "PNG cannot hold CMYK");
+            &codec_png, nothing, "PNG cannot hold CMYK; write a JPEG, which can, or convert the "
+            "picture to RGB first");
     refused(row_of(CELL_U8, 255, COLOR_OTHER, 2, 1, SAMPLES(1, 2)), &codec_png,
             nothing, "PNG cannot hold channels");
     refused(row_of(CELL_F32, 0, COLOR_RGB, 4, 1, SAMPLES(1, 1, 1, 1)),

@@ -246,8 +246,12 @@ static void test_refused(void)
             "shape (900000000000000000, 9, 2, 1) needs more memory than can be "
             "counted");
     refused(DICTIONARY("|u1", "(1, 99999999999999999999)"), TEXT("a"),
-            malformed);
-    refused(DICTIONARY("|u1", "(-1, 1)"), TEXT("a"), malformed);
+            "an axis of its shape is too large");
+    refused(DICTIONARY("|u1", "(1, -a)"), TEXT("a"), malformed);
+    refused(DICTIONARY("|u1", "(-1, 1)"), TEXT("a"),
+            "an axis of its shape is negative");
+    refused(DICTIONARY("|u1", "(4611686018427387904, 4)"), TEXT("a"),
+            "an axis of its shape is too large");
     refused(DICTIONARY("|u1", "(1 1)"), TEXT("a"), malformed);
     refused(DICTIONARY("|u1", "1, 1"), TEXT("a"), malformed);
     refused("{'descr': '|u1', 'shape': (1, 1)}", TEXT("a"), malformed);
