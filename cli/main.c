@@ -81,6 +81,23 @@ static int wrong_usage(const struct options *opts, const char *text)
  * a usual one, and no more of a vast one than takes a fraction of its time. */
 enum { FEW_ENTRIES = 1000 };
 
+/* Prints what would be done, as a batch does. */
+static int show(struct job *job)
+{
+    struct result result = { .skipped = job_is_skipped(job) };
+    struct err err;
+    bool known = false;
+    int status = 0;
+    job->regular = true; /* nothing waits for a pipe */
+    if (!result.skipped)
+        status = job_foresee(job, &result, &known, &err);
+    if (!result.skipped || job->opts->json)
+        report_plan(job, &result, known, status ? &err : NULL);
+    if (result.skipped && !job->opts->quiet)
+        report_error(job->output, "would be left alone: it exists");
+    return EXIT_DONE;
+}
+
 static int turn(const struct options *opts)
 {
     const char *why_backend;
@@ -105,6 +122,8 @@ static int turn(const struct options *opts)
     }
     if (job_check_output(&job, &err))
         return wrong_usage(opts, err.text);
+    if (opts->dry_run)
+        return show(&job);
     job.backend = backend_choose(name, &err);
     if (!job.backend)
         return no_device(opts, name, EXIT_NO_DEVICE, &err);

@@ -726,6 +726,9 @@ static int check_output(const struct options *opts, struct err *err)
 /* An input and an output, in options of a single job. */
 static int check_single(const struct options *opts, struct err *err)
 {
+    if (opts->dry_run && strcmp(opts->file[0], "-") == 0)
+        return fail(err, "--dry-run: standard input is read only once; name a "
+                         "file");
     if (opts->preserve && strcmp(opts->file[0], "-") == 0)
         return fail(err, "--preserve: standard input has no times");
     return check_output(opts, err);
@@ -785,8 +788,17 @@ static bool is_batch(const struct options *opts)
     return opts->directory || opts->output || opts->in_place ||
            opts->recursive || opts->files_from || opts->nul ||
            opts->include.count || opts->exclude.count || opts->update ||
-           opts->dry_run || opts->fail_after || opts->manifest ||
-           opts->resume || opts->shards || opts->backup;
+           opts->fail_after || opts->manifest || opts->resume ||
+           opts->shards || opts->backup;
+}
+
+/* The first option of batches that was given. */
+static const char *batch_option(const struct options *opts)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (opts->given >> i & 1 && table[i].scope & ABOUT_LIST)
+            return table[i].name;
+    return "output";
 }
 
 /* It says by itself what --edge says, and not another thing. */
@@ -817,7 +829,7 @@ static int check_serve(struct options *opts, const char *const *word,
                          "serve -");
     bool nul = opts->nul;
     opts->nul = false;
-    if (is_batch(opts))
+    if (is_batch(opts) || opts->dry_run)
         return fail(err, "the jobs of serve name their files themselves; no "
                          "option of batches but --null can be given");
     opts->nul = nul;
@@ -831,6 +843,11 @@ static int check_batch(struct options *opts, struct err *err)
         return fail(err, "--in-place replaces the inputs, and --%s writes "
                          "elsewhere; only one can be given",
                     opts->directory ? "directory" : "output");
+    if (!opts->in_place && !opts->directory && !opts->output &&
+        opts->nfiles == 2 && !opts->recursive && !opts->files_from &&
+        access(opts->file[1], F_OK) != 0)
+        return fail(err, "--%s is for batches: use -o %s", batch_option(opts),
+                    opts->file[1]);
     if (!opts->in_place && !opts->directory && !opts->output)
         return fail(err, "it is not said where the outputs go: --directory "
                          "DIR, --output NAME or --in-place is missing");

@@ -190,6 +190,22 @@ wrong "'85' is not a file; -q is --quiet, and the quality of a JPEG is \
 wrong 'zz/new/ ends in a slash, as a directory does; -d zz/new writes into it' \
     rotate90 a.jpg zz/new/
 
+# A single picture with options of batches.
+gives 0 '' rotate90 --dry-run a.jpg would.jpg
+check 'what would be done' [ "$(cat stdout)" = 'a.jpg -> would.jpg' ]
+check 'and is not' absent would.jpg
+gives 0 '' rotate90 --dry-run --json a.jpg would.jpg
+check 'what would be done, JSON' grep -q '"status": "planned"' stdout
+gives 0 'gimgxf: in.png: would be left alone: it exists' \
+    rotate90 --dry-run -n a.jpg in.png
+wrong '--dry-run: standard input is read only once; name a file' \
+    rotate90 --dry-run - would.jpg
+wrong '--resume is for batches: use -o o.jpg' rotate90 --resume L a.jpg o.jpg
+
+# Arrays that are none.
+printf 'PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >e.npz
+gives 1 'gimgxf: e.npz: an archive (NPZ or ZIP) that holds no array' info e.npz
+
 # Nothing found is no success in silence.
 mkdir -p tree/sub empty
 cp a.jpg tree/
