@@ -3,7 +3,8 @@
 
 #include "codecs/exif.h"
 
-static const char head[] = "Exif\0"; /* and a second 0 */
+/* What stands before EXIF in its segment: "Exif" and two bytes of 0. */
+enum { HEAD = sizeof "Exif\0" };
 
 /* Gives a segment the tag; `segment` may be empty. */
 static int tag_segment(struct bytes *segment, unsigned orientation,
@@ -30,8 +31,8 @@ int segments_tag(struct bytes *out, struct bytes *made,
         if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_EXIF)
             segment = &out[i];
     if (segment != made &&
-        exif_orientation(segment->data + sizeof head,
-                         segment->size - sizeof head) == orientation)
+        exif_orientation(segment->data + HEAD, segment->size - HEAD) ==
+            orientation)
         return 0;
     return tag_segment(segment, orientation, err);
 }
@@ -41,6 +42,6 @@ void segments_trim(struct bytes *out, const struct meta *meta,
 {
     for (size_t i = 0; i < meta->nparts; i++)
         if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_EXIF)
-            exif_set_size(out[i].data + sizeof head,
-                          out[i].size - sizeof head, img->width, img->height);
+            exif_set_size(out[i].data + HEAD, out[i].size - HEAD, img->width,
+                          img->height);
 }

@@ -387,7 +387,8 @@ static uint64_t text_size(const struct scan *scan, uint64_t samples)
 static int measure(struct image *is, struct scan *scan, uint64_t *need,
                    struct err *err)
 {
-    const struct load_opts any = { .limits = { UINT64_MAX, UINT64_MAX } };
+    const struct load_opts any = { .limits = { .pixels = UINT64_MAX,
+                                               .bytes = UINT64_MAX } };
     int digit = scan->at[1] - '0';
     if (read_head(is, scan, digit, &any, err))
         return -1;

@@ -53,7 +53,7 @@ static inline struct opened open_file(const struct codec *codec,
     uint8_t *copy = malloc(size + !size);
     o.counted = calloc(1, sizeof *o.counted);
     struct load_opts opts = {
-        .limits = { LIMIT_PIXELS, LIMIT_BYTES },
+        .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
         .mem = { counted_alloc, counted_free, o.counted },
         .tolerant = how & TOLERANT,
         .neutral = how & NEUTRAL,

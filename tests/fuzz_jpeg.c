@@ -116,7 +116,8 @@ static void require_same_parts(const struct meta *a, const struct meta *b)
 static void side_by_side(struct bytes file, unsigned way)
 {
     struct warnings warnings[2] = { { 0 }, { 0 } };
-    struct load_opts load = { .limits = { 1 << 18, 16 << 20 },
+    struct load_opts load = { .limits = { .pixels = 1 << 18,
+                                          .bytes = 16 << 20 },
                               .mem = mem_plain,
                               .form = way & 128 ? FORM_CODED : FORM_PLANES,
                               .tolerant = way & 256,
@@ -141,7 +142,8 @@ static void side_by_side(struct bytes file, unsigned way)
 static void as_coded(struct bytes file, unsigned way)
 {
     struct warnings warnings = { 0 };
-    struct load_opts load = { .limits = { 1 << 18, 16 << 20 },
+    struct load_opts load = { .limits = { .pixels = 1 << 18,
+                                          .bytes = 16 << 20 },
                               .mem = mem_plain,
                               .warnings = &warnings };
     struct coded coded;

@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct warnings warnings = { 0 };
     struct bytes file = { (uint8_t *)(uintptr_t)data, size, 0 };
     struct load_opts load = {
-        .limits = { 1 << 16, 1 << 24 },
+        .limits = { .pixels = 1 << 16, .bytes = 1 << 24 },
         .mem = mem_plain,
         .warnings = &warnings,
     };

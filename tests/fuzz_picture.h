@@ -61,7 +61,8 @@ static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
         way = way * 31 + data[i];
     for (int i = 0; i < 4; i++) {
         struct warnings warnings = { 0 };
-        struct load_opts load = { .limits = { 1 << 18, 16 << 20 },
+        struct load_opts load = { .limits = { .pixels = 1 << 18,
+                                              .bytes = 16 << 20 },
                                   .mem = mem_plain,
                                   .tolerant = i & 1,
                                   .neutral = i & 2,

@@ -140,7 +140,8 @@ static void check_jpeg_bytes(const char *samples)
     static uint8_t data[1 << 16];
     char name[512];
     struct image img = { 0 };
-    struct load_opts load = { .limits = { UINT32_MAX, UINT32_MAX },
+    struct load_opts load = { .limits = { .pixels = UINT32_MAX,
+                                          .bytes = UINT32_MAX },
                               .mem = mem_plain,
                               .form = FORM_CODED,
                               .warnings = &unheard };

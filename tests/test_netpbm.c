@@ -19,7 +19,7 @@ static struct load_opts careful(void)
 {
     warnings.count = 0;
     return (struct load_opts){
-        .limits = { 1 << 20, 1 << 26 },
+        .limits = { .pixels = 1 << 20, .bytes = 1 << 26 },
         .mem = mem_plain,
         .warnings = &warnings,
     };

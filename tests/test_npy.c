@@ -392,7 +392,7 @@ static void check_turned(const char *descr, size_t cell, enum layout layout,
                            mem_plain, tile,      false };
     struct warnings warnings = { 0 };
     struct load_opts opts = {
-        .limits = { LIMIT_PIXELS, LIMIT_BYTES },
+        .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
         .layout = layout,
         .mover = &mover,
         .warnings = &warnings,
@@ -464,7 +464,8 @@ static void test_turn_fails(void)
     unsigned open = 0;
     struct mover mover = { open_loop, turn_not, close_loop, &open,
                            mem_plain, 1,        false };
-    struct load_opts opts = { .limits = { LIMIT_PIXELS, LIMIT_BYTES },
+    struct load_opts opts = { .limits = { .pixels = LIMIT_PIXELS,
+                                          .bytes = LIMIT_BYTES },
                               .mover = &mover };
     CHECK(codec_npy.turn(&out, &img, file, XFORM_ROTATE_90, &opts, &err) ==
                   -1 &&
