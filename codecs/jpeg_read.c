@@ -65,8 +65,14 @@ static void on_message(j_common_ptr cinfo, int level)
     if (level >= 0 || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM ||
         code == JWRN_BOGUS_ICC)
         return;
-    if (!r->opts->tolerant)
-        on_error(cinfo);
+    if (!r->opts->tolerant) {
+        jpeg_say_error(cinfo, r->err);
+        if (r->d.input_scan_number > 0) { /* there are samples to take */
+            struct err why = *r->err;
+            fail(r->err, "%s; --tolerant reads what is there", why.text);
+        }
+        leave(r);
+    }
     if (cinfo->err->num_warnings++ == 0) {
         cinfo->err->format_message(cinfo, text);
         warn(r->opts->warnings, "damaged, read as far as it goes: %s", text);

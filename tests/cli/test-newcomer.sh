@@ -206,6 +206,15 @@ wrong '--resume is for batches: use -o o.jpg' rotate90 --resume L a.jpg o.jpg
 printf 'PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >e.npz
 gives 1 'gimgxf: e.npz: an archive (NPZ or ZIP) that holds no array' info e.npz
 
+# Damage that can be read around.
+head -c $(($(wc -c <a.jpg) - 200)) a.jpg >cut.jpg
+gives 1 'gimgxf: cut.jpg: Premature end of JPEG file; --tolerant reads what is '\
+'there' rotate90 cut.jpg cut.png
+gives 0 '' -q --tolerant rotate90 cut.jpg cut.png
+head -c 100 a.jpg >headless.jpg
+gimgxf rotate90 headless.jpg cut.png 2>said
+check 'but no head can be' [ "$(grep -c tolerant said)" = 0 ]
+
 # Nothing found is no success in silence.
 mkdir -p tree/sub empty
 cp a.jpg tree/
