@@ -21,24 +21,33 @@ EOF
 
 # on_terminal SECONDS PATTERN ENVIRONMENT ARGUMENTS...: runs gimgxf with stderr on
 # a terminal of 80 columns, until the pattern is there or it ends; prints what
-# was drawn.
+# was drawn. FEED=FILE: writes this to its stdin once the pattern is there, and
+# waits for the end.
 cat >terminal.py <<'EOF'
 import fcntl, os, pty, re, select, struct, subprocess, sys, termios, time
 seconds, pattern, setting, *words = sys.argv[1:]
 master, slave = pty.openpty()
 fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
 environment = dict(os.environ, TERM=setting)
+feed = os.environ.get('FEED')
 run = subprocess.Popen(words, stderr=slave, env=environment,
+                       stdin=subprocess.PIPE if feed else None,
                        stdout=subprocess.DEVNULL)
 os.close(slave)
 drawn, end = b'', time.monotonic() + float(seconds)
-while time.monotonic() < end and not re.search(pattern.encode(), drawn):
+while time.monotonic() < end:
+    if re.search(pattern.encode(), drawn):
+        if not feed:
+            break
+        run.stdin.write(open(feed, 'rb').read())
+        run.stdin.close()
+        feed, pattern = None, 'never'
     if select.select([master], [], [], 0.1)[0]:
         try:
             drawn += os.read(master, 65536)
         except OSError:
             break
-if run.poll() is None and re.search(pattern.encode(), drawn):
+if run.poll() is None and (feed or re.search(pattern.encode(), drawn)):
     run.terminate()
 run.wait()
 sys.stdout.buffer.write(drawn.replace(b'\033[K', b'<K>').replace(b'\r', b'<R>'))
@@ -54,7 +63,7 @@ check 'the stage, how far, how long, and which' grep -qaE \
 check 'nothing is left behind' no_temporary .
 
 # Reading from a pipe that has nothing yet; the line is taken away at the end.
-(sleep 1.4; cat "$samples/f-rgb.png") | on_terminal 20 never xterm "$program" \
+FEED=$samples/f-rgb.png on_terminal 20 'read, 0:01' xterm "$program" \
     rotate90 - out.png >drawn
 check 'read' grep -qa '<R><K>read, 0:01: -' drawn
 check 'it is taken away' [ "$(tail -c 6 drawn)" = '<R><K>' ]
