@@ -79,7 +79,10 @@ gives 1 'gimgxf: cut.jpg: the file is cut short: the end of the picture is missi
 gives 0 '' info adam.png
 check 'an interlaced one' grep -q 'gray, 8 bits, interlaced' stdout
 check 'its chunks behind the samples' grep -q 'tIME' stdout
-(ulimit -v 300000; gimgxf info huge.png >stdout 2>stderr)
+# Where the limit leaves no room for the program itself, as under a sanitizer, it
+# is left out.
+(ulimit -v 300000 && gimgxf --version >stdout 2>&1) || ulimit=none
+([ "${ulimit:-}" ] || ulimit -v 300000; gimgxf info huge.png >stdout 2>stderr)
 check 'no memory is taken for pixels' \
     grep -q '^huge.png: PNG, 2000000 x 1000000, RGB, 8 bits' stdout
 
