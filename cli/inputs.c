@@ -185,7 +185,9 @@ int inputs_gather(struct inputs *inputs, const struct options *opts,
         if (take(&g, opts->file[i], err))
             return -1;
     int status = opts->files_from ? take_list(&g, err) : 0;
-    inputs->none = inputs->count == 0;
+    /* An empty list is no mistake: a script may have found no work. */
+    bool empty_list = opts->files_from && inputs->seen == 0;
+    inputs->none = inputs->count == 0 && !empty_list;
     return status;
 }
 
@@ -225,7 +227,7 @@ static void say_why_none(const struct inputs *inputs,
         fail(why, "; none of %s %zu file%s has a suffix of a picture", whose,
              inputs->seen, plural);
     else
-        fail(why, "%s", opts->files_from ? "; the list names no files" : "");
+        fail(why, "%s", "");
 }
 
 int inputs_check_found(const struct inputs *inputs, const struct options *opts,

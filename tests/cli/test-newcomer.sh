@@ -235,7 +235,7 @@ gives 1 "$none; --include '*.gif' fits none of the 1 file" \
     info a.jpg --include '*.gif'
 gives 1 "$none in 'empty'" rotate90 -r -i empty
 gives 1 "$none in 'empty'" info -r empty
-gives 1 "$none; the list names no files" rotate90 -i --files-from /dev/null
+gives 0 '' -q rotate90 -i --files-from /dev/null
 touch empty/notes.txt empty/.hidden
 gives 1 "$none in 'empty'; none of its 2 files has a suffix of a picture" \
     info -r empty

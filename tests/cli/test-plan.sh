@@ -21,6 +21,14 @@ refuses() {
     check "nothing is planned of: $*" [ ! -s stdout ]
 }
 
+# finds_none MESSAGE ARGUMENTS...: whether that is said, and nothing planned.
+finds_none() {
+    local said=$1
+    shift
+    gives 1 "$said" --dry-run copy "$@"
+    check "nothing is planned of: $*" [ ! -s stdout ]
+}
+
 # inputs: those of the plan that was printed last.
 inputs() {
     sed 's/ -> .*//' stdout
@@ -72,7 +80,8 @@ plans 'photos/other/e.jpg -> out/e.jpg' -r -d out photos/other
 plans 'elsewhere/e.jpg -> out/e.jpg' -r -d out elsewhere/e.jpg
 plans 'photos/ -> out/photos' -d out photos/
 refuses '.: a directory; --recursive (-r) takes the pictures in it' -d out .
-plans '' -r -d out elsewhere --exclude e.jpg
+finds_none "gimgxf: no pictures found in 'elsewhere'; --exclude leaves none" \
+    -r -d out elsewhere --exclude e.jpg
 plans 'none/x.jpg -> out/x.jpg' -r -d out none/x.jpg
 refuses 'the name of an input is empty' -d out ''
 
@@ -133,9 +142,11 @@ plans 'photos/.thumbs/t.jpg -> out/.thumbs/t.jpg' \
     -r -d out --include '.thumbs/*' photos
 plans 'photos/2020/.cache/s.png -> out/2020/.cache/s.png' \
     -r -d out --include '*/.cache/*' photos
-plans '' -r -d out --include '*/s.png' photos
+finds_none "gimgxf: no pictures found in 'photos'; --include '*/s.png' fits none of its 10 files" \
+    -r -d out --include '*/s.png' photos
 plans 'photos/cache/k.jpg -> out/cache/k.jpg' -r -d out --include 'c*/*' photos
-plans '' -r -d out --include 'photos/*' photos
+finds_none "gimgxf: no pictures found in 'photos'; --include 'photos/*' fits none of its 10 files" \
+    -r -d out --include 'photos/*' photos
 plans "$(grep -v cache <<<"$all")" -r -d out --exclude cache photos
 plans "$(grep -v cache <<<"$all")" -r -d out --exclude 'cache/*' photos
 plans "$(grep -v 2020/ <<<"$all")" -r -d out --exclude '2*' photos
@@ -145,7 +156,8 @@ plans "$(grep -v '/[ab]\.\(png\|jpg\)' <<<"$all")" \
 plans 'x/a.jpg -> out/a.jpg' -d out --include 'x/*' --exclude '*b.*' \
     x/a.jpg x/b.jpg a.jpg x/y/c.jpg
 plans '.x.jpg -> out/.x.jpg' -d out --include '*.jpg' .x.jpg
-plans '' -d out --exclude '*.jpg' .x.jpg
+finds_none 'gimgxf: no pictures found; --exclude leaves none' \
+    -d out --exclude '*.jpg' .x.jpg
 
 # ---- Lists ----
 
