@@ -84,13 +84,13 @@ ALL_NVCCFLAGS = -std=c++17 -I. -lineinfo --threads 0 \
     $(foreach a,$(ARCHS),-gencode=arch=compute_$(a),code=sm_$(a)) \
     -gencode=arch=compute_$(firstword $(ARCHS)),code=compute_$(firstword $(ARCHS))
 
-LIB_SRC := $(wildcard codecs/*.c cuda/*.c)
+LIB_SRC := $(wildcard $(addsuffix /*.c,codecs codecs/* cuda cuda/*))
 ifneq ($(ISAL),1)
-LIB_SRC := $(filter-out codecs/flate_isal.c,$(LIB_SRC))
+LIB_SRC := $(filter-out codecs/deflate/flate_isal.c,$(LIB_SRC))
 endif
-CLI_SRC := $(wildcard cli/*.c)
+CLI_SRC := $(wildcard cli/*.c cli/*/*.c)
 ifeq ($(CUDA),1)
-LIB_SRC += $(wildcard cuda/*.cu)
+LIB_SRC += $(wildcard cuda/*/*.cu)
 CUDA_HOME := $(dir $(NVCC))..
 # nvcc's launch stubs need two functions of the C++ runtime. Linked statically
 # they cost nothing; the shared library costs every start half a millisecond.
@@ -147,14 +147,14 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 $(BUILD)/cuda/backend.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
 
 # The same for ISA-L.
-$(BUILD)/codecs/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
+$(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
 
 # The one test that calls CUDA itself.
 $(BUILD)/tests/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
-$(BUILD)/codecs/planes.c.o $(BUILD)/codecs/png_filter.c.o \
-$(BUILD)/cuda/cpu_portable.c.o: ALL_CFLAGS += -O3
+$(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o \
+$(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when the choices do, so that all is built anew.
 CHOICES := $(CC) $(CUDA) $(ISAL) $(ARCHS) $(DEPS) $(CFLAGS) $(NVCCFLAGS) $(VERSION)
@@ -355,6 +355,6 @@ clean:
 	rm -rf build build-*
 
 format:
-	clang-format -i $(wildcard */*.[ch] */*.cc */*.cu */*.cuh)
+	git ls-files '*.[ch]' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call object,$(TEST_SRC) $(RIVALS)))

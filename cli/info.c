@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/crew.h"
-#include "cli/inputs.h"
-#include "cli/job.h"
+#include "cli/batch/ordered_workers.h"
+#include "cli/select/inputs.h"
+#include "cli/job/job.h"
 #include "cli/report.h"
 
 /* How many files may be described ahead of one that takes long. */

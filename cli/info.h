@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 /* Describes every file that the options name, side by side and in order, on
  * stdout: in words, as a JSON object a line, or as CSV. Returns whether all of

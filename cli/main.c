@@ -5,19 +5,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/batch.h"
-#include "cli/bench.h"
+#include "cli/batch/batch.h"
+#include "cli/bench/bench.h"
 #include "cli/info.h"
-#include "cli/job.h"
-#include "cli/manifest.h"
-#include "cli/options.h"
-#include "cli/progress.h"
+#include "cli/job/job.h"
+#include "cli/manifest/manifest.h"
+#include "cli/options/options.h"
+#include "cli/batch/progress.h"
 #include "cli/report.h"
-#include "cli/runner.h"
-#include "cli/serve.h"
-#include "cli/signals.h"
+#include "cli/batch/scheduler.h"
+#include "cli/serve/serve.h"
+#include "cli/files/signals.h"
 #include "cli/version.h"
-#include "cli/watch.h"
+#include "cli/job/watch.h"
 #include "cuda/backend.h"
 
 enum {

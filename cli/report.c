@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/json.h"
-#include "codecs/utf8.h"
+#include "cli/json/json_write.h"
+#include "codecs/base/utf8.h"
 
 /* Control characters, among them those that UTF-8 writes with two bytes (C1),
  * and bytes that are no UTF-8 come out as \n, \t or \x1b. */

@@ -2,11 +2,11 @@
 #ifndef CODECS_CODEC_H
 #define CODECS_CODEC_H
 
-#include "codecs/bytes.h"
-#include "codecs/image.h"
-#include "codecs/meta.h"
-#include "codecs/pool.h"
-#include "codecs/rows.h"
+#include "codecs/base/bytes.h"
+#include "codecs/image/image.h"
+#include "codecs/image/meta.h"
+#include "codecs/base/thread_pool.h"
+#include "codecs/image/row_sink.h"
 
 /* In which form a picture is decoded. What is further down is closer to the
  * file, and less of it can be turned: struct coded. */
@@ -78,7 +78,7 @@ struct save_opts {
     bool no_restart;      /* no restart markers, whatever a JPEG had */
     enum strip strip;
     unsigned drop;        /* what of the metadata is left out beside that:
-                             codecs/drop.h */
+                             codecs/metadata/drop.h */
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
     struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.
                              What is written does not depend on it */
@@ -90,7 +90,7 @@ struct save_opts {
     uint32_t *adler;      /* PNG: where to say what the samples sum up to, for
                              `check`; 0, or NULL: that is not known */
     uint64_t *allowance;  /* what the pictures within it may cost yet:
-                             codecs/inner.h; NULL: as much as is usual */
+                             codecs/metadata/embedded_jpeg.h; NULL: as much as is usual */
     struct warnings *warnings;
 };
 

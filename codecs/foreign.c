@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "codecs/utf8.h"
+#include "codecs/base/utf8.h"
 
 /* ---- What there is ------------------------------------------------------ */
 

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "codecs/bytes.h"
-#include "codecs/err.h"
+#include "codecs/base/bytes.h"
+#include "codecs/base/err.h"
 
 struct foreign {
     const char *title;           /* "WebP" */

@@ -6,7 +6,7 @@
 #include <jpeglib.h>
 #include <png.h>
 
-#include "codecs/flate.h"
+#include "codecs/deflate/flate.h"
 
 #define TEXT_OF(tokens) #tokens
 #define TEXT(macro)     TEXT_OF(macro)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cuda/ladder.h"
+#include "cuda/bench/kernel_suite.h"
 
 static const struct backend *const backends[] = {
     &backend_cpu,

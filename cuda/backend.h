@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "codecs/err.h"
-#include "codecs/image.h"
-#include "codecs/xform.h"
+#include "codecs/base/err.h"
+#include "codecs/image/image.h"
+#include "codecs/image/xform.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,7 +51,7 @@ struct backend {
     int (*apply)(struct lane *lane, struct image *dst, const struct image *src,
                  enum xform t, struct err *err);
     void (*close)(struct lane *lane);
-    /* Whether dst and src may be parts of pictures: cuda/band.h. */
+    /* Whether dst and src may be parts of pictures: cuda/cpu/band.h. */
     bool bands;
 };
 

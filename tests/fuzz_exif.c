@@ -1,6 +1,6 @@
 /* Any bytes as an EXIF block: nothing outside of it is touched, and what is
  * promised of the thumbnail holds. */
-#include "codecs/exif.h"
+#include "codecs/metadata/exif.h"
 
 #include <string.h>
 

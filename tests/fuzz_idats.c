@@ -1,6 +1,6 @@
 /* Any bytes as the samples of a picture: what is written of it, at any level,
  * inflates by zlib to rows that hold these samples. */
-#include "codecs/png.h"
+#include "codecs/png/png.h"
 
 #include "tests/fuzz.h"
 #include "tests/png_image.h"

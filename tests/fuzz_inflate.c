@@ -1,9 +1,9 @@
 /* Any bytes as the zlib stream of a PNG's samples: each library takes what zlib
  * takes, and makes the same of it, or it does not take it. The checksum is made
  * right, since few inputs that are changed would be taken else. */
-#include "codecs/png.h"
+#include "codecs/png/png.h"
 
-#include "codecs/flate.h"
+#include "codecs/deflate/flate.h"
 #include "tests/fuzz.h"
 #include "tests/png_image.h"
 

@@ -1,7 +1,7 @@
 /* Any bytes as a JPEG file: its pixels, and what is turned as it is coded. */
 #include "tests/fuzz_picture.h"
 
-#include "codecs/jpeg_blocks.h"
+#include "codecs/jpeg/coefficient_arrays.h"
 
 /* Turns by the definition: what the stage does has tests of its own. A plane
  * keeps its size or exchanges its axes; cells are as good where they were. */

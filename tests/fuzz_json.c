@@ -2,8 +2,8 @@
  * back as they are written again, and where it is cut it is known to be. */
 #include <string.h>
 
-#include "cli/json.h"
-#include "cli/json_read.h"
+#include "cli/json/json_write.h"
+#include "cli/json/json_read.h"
 #include "tests/fuzz.h"
 
 static void require(bool holds)

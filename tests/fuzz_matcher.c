@@ -1,7 +1,7 @@
 /* Any bytes, deflated with matches: zlib inflates them to the same. The first
  * byte tells how many of the others stand before the band, whether it is the
  * last one, and how often what follows stands there. */
-#include "codecs/matcher.h"
+#include "codecs/deflate/lz77.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes as an MPF block, by itself and in a file with a picture behind the
  * first one: nothing outside of it is touched, and a file comes out that can be
  * read. */
-#include "codecs/mpf.h"
+#include "codecs/metadata/mpf.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Any bytes as resources of Photoshop: nothing outside is touched, and no more
  * room is taken than there is. */
-#include "codecs/photoshop.h"
+#include "codecs/metadata/photoshop.h"
 
 #include "tests/fuzz.h"
 #include "tests/turn.h"

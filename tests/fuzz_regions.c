@@ -1,7 +1,7 @@
 /* Any bytes as an XMP packet that tells of regions: nothing outside is touched,
  * no more room is taken than there is, and no turn changes nothing. */
-#include "codecs/iptc.h"
-#include "codecs/regions.h"
+#include "codecs/metadata/xmp_iptc.h"
+#include "codecs/metadata/xmp_regions.h"
 
 #include <string.h>
 

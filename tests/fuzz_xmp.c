@@ -1,10 +1,10 @@
 /* Any bytes as an XMP packet, and as a profile in PNG text: nothing outside is
  * touched, and an orientation that is set is read again. */
-#include "codecs/xmp.h"
+#include "codecs/metadata/xmp.h"
 
 #include <string.h>
 
-#include "codecs/profile.h"
+#include "codecs/metadata/raw_profile.h"
 #include "tests/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

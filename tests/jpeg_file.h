@@ -12,7 +12,7 @@
 
 #include <jpeglib.h>
 
-#include "codecs/bytes.h"
+#include "codecs/base/bytes.h"
 
 struct coding {
     uint32_t width, height;

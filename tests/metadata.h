@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/bytes.h"
+#include "codecs/base/bytes.h"
 
 struct says {
     unsigned orientation;

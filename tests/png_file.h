@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h> /* crc32, compress2, uncompress */
 
-#include "codecs/bytes.h"
+#include "codecs/base/bytes.h"
 
 enum { GRAY = 0, RGB = 2, PALETTE = 3, GRAY_ALPHA = 4, RGB_ALPHA = 6 };
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_PNG_IMAGE_H
 #define TESTS_PNG_IMAGE_H
 
-#include "codecs/image.h"
+#include "codecs/image/image.h"
 #include "tests/png_file.h"
 
 /* A picture of this shape, of garbage; to be freed by image_free(). */

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "cuda/backend.h"
-#include "cuda/marks.h"
+#include "cuda/bench/verify_marks.h"
 
 static const struct rival *const rivals[] = {
 #if HAVE_OPENCV

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "codecs/image.h"
+#include "codecs/image/image.h"
 
 #ifdef __cplusplus
 extern "C" {

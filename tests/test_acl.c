@@ -1,6 +1,6 @@
 /* Access control lists, against all who might ask: nobody may do more by what a
  * list becomes than by the list. */
-#include "cli/acl.h"
+#include "cli/files/acl.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* A picture that is turned by bands while its rows come in is the picture that
  * is turned as a whole. */
-#include "cuda/band.h"
+#include "cuda/cpu/band.h"
 
 #include <string.h>
 
-#include "codecs/rows.h"
+#include "codecs/image/row_sink.h"
 #include "tests/test.h"
 
 static struct lane *lane;

@@ -1,6 +1,6 @@
 /* What jobs share: never more than there is, whoever comes, and all get theirs
  * in the end. */
-#include "cli/budget.h"
+#include "cli/batch/resource_limits.h"
 
 #include <sched.h>
 #include <stdatomic.h>

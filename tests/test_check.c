@@ -6,9 +6,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "cli/job.h"
-#include "cli/options.h"
-#include "codecs/big.h"
+#include "cli/job/job.h"
+#include "cli/options/options.h"
+#include "codecs/base/big_endian.h"
 #include "cuda/backend.h"
 #include "tests/formats.h"
 

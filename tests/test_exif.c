@@ -1,5 +1,5 @@
 /* EXIF blocks, made here byte by byte: found, turned, damaged. */
-#include "codecs/exif.h"
+#include "codecs/metadata/exif.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Deflate without matches: zlib inflates what was written to what was put in;
  * codes are complete, and cost no more than they have to. */
-#include "codecs/huffman.h"
-#include "codecs/prefix.h"
+#include "codecs/deflate/literal_block.h"
+#include "codecs/deflate/huffman_code.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Which turn lays an inner picture, such as a thumbnail, as the picture lies;
  * what is lost by it, what it may cost, and what is left of a view. */
-#include "codecs/inner.h"
+#include "codecs/metadata/embedded_jpeg.h"
 
 #include "tests/jpeg_file.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 /* Image regions of IPTC: where they lie after every turn and every trim, in
  * every form they are written in; and packets that nobody should write. */
-#include "codecs/iptc.h"
+#include "codecs/metadata/xmp_iptc.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

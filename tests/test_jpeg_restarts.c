@@ -1,7 +1,7 @@
 /* However many threads decode a JPEG with restart markers, they read what one
  * does: the same picture, or the same complaint. */
 #include "codecs/codec.h"
-#include "codecs/jpeg_restarts.h"
+#include "codecs/jpeg/restarts.h"
 
 #include "tests/jpeg_file.h"
 #include "tests/test.h"

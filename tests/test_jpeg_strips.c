@@ -1,10 +1,10 @@
 /* However many threads code a JPEG, its bytes are those of one, which libjpeg
  * writes in one go. */
 #include "codecs/codec.h"
-#include "codecs/jpeg_coding.h"
-#include "codecs/jpeg_splice.h"
-#include "codecs/jpeg_strips.h"
-#include "codecs/jpeg_tables.h"
+#include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/splice.h"
+#include "codecs/jpeg/strips.h"
+#include "codecs/jpeg/huffman_tables.h"
 
 #include "tests/jpeg_file.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 /* EXIF of JPEG files that are not turned but tagged, or that are trimmed. */
 #include "codecs/codec.h"
-#include "codecs/exif.h"
+#include "codecs/metadata/exif.h"
 
 #include "tests/jpeg_file.h"
 #include "tests/metadata.h"

@@ -2,7 +2,7 @@
  * whole, and the GUID stays the digest of it. */
 #include "codecs/codec.h"
 
-#include "codecs/md5.h"
+#include "codecs/metadata/md5.h"
 #include "tests/turn_jpeg.h"
 
 #define MAIN "http://ns.adobe.com/xap/1.0/"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
-#include "cli/json_read.h"
+#include "cli/json/json_write.h"
+#include "cli/json/json_read.h"
 #include "tests/test.h"
 
 /* ---- What is read ------------------------------------------------------ */
@@ -252,7 +252,7 @@ static void test_cut(void)
     json_free(&json);
 }
 
-/* ---- What json.c writes ------------------------------------------------ */
+/* ---- What json_write.c writes ------------------------------------------------ */
 
 /* Bytes of which many are parts of UTF-8, quotes and controls. */
 static void random_bytes(char *bytes, unsigned size, uint64_t *state)

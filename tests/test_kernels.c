@@ -1,6 +1,6 @@
 /* Many planes of all sizes in one launch of each kernel there is. In a build
  * with CUDA alone. */
-#include "cuda/kernels.h"
+#include "cuda/gpu/kernels.h"
 
 #include <stdlib.h>
 

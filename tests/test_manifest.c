@@ -1,6 +1,6 @@
 /* Manifests: what a batch that goes on makes of one, wherever the one before it
  * was ended, and what became of the files since. */
-#include "cli/manifest.h"
+#include "cli/manifest/manifest.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/ledger.h"
-#include "cli/stamp.h"
-#include "codecs/flate.h"
+#include "cli/manifest/manifest_index.h"
+#include "cli/manifest/timestamp.h"
+#include "codecs/deflate/flate.h"
 #include "tests/test.h"
 
 #define LOG "log.jsonl"

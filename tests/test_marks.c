@@ -1,5 +1,5 @@
 /* Marked cells: a turn passes, and one cell out of its place is found. */
-#include "cuda/marks.h"
+#include "cuda/bench/verify_marks.h"
 
 #include "cuda/backend.h"
 #include "tests/test.h"
@@ -71,7 +71,7 @@ static void test_turn(enum cell cell, enum xform t)
     image_free(&src);
 }
 
-/* As codecs/image.h has it: transposed inside, odd columns negated where
+/* As codecs/image/image.h has it: transposed inside, odd columns negated where
  * columns run backwards. */
 static void test_dct(void)
 {

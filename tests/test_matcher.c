@@ -1,7 +1,7 @@
 /* Deflate with matches: zlib inflates what was written to what was put in; it
  * finds the matches that there are, and makes screenshots about as small as
  * zlib does. */
-#include "codecs/matcher.h"
+#include "codecs/deflate/lz77.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* MD5, by the test suite of RFC 1321, A.5. */
-#include "codecs/md5.h"
+#include "codecs/metadata/md5.h"
 
 #include <string.h>
 

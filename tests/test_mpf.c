@@ -1,6 +1,6 @@
 /* The list of pictures in MPF, and files that hold what it tells of: also where
  * it tells nonsense. */
-#include "codecs/mpf.h"
+#include "codecs/metadata/mpf.h"
 
 #include "tests/metadata.h"
 #include "tests/turn_jpeg.h"

@@ -1,7 +1,7 @@
 /* NPY: its headers, its kinds of cells, its axes, and what is refused. */
 #include <stdio.h>
 
-#include "codecs/npy.h"
+#include "codecs/npy/npy.h"
 #include "tests/formats.h"
 
 #define TEXT(text)   text, sizeof text - 1

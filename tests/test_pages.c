@@ -1,6 +1,6 @@
 /* Large blocks: whatever is asked for, kept and given again, each holds what was
  * written to it, and no two share a byte. */
-#include "codecs/pages.h"
+#include "codecs/base/page_cache.h"
 
 #include <malloc.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* The resources of Photoshop: what is turned in them, and what stays. */
-#include "codecs/photoshop.h"
+#include "codecs/metadata/photoshop.h"
 
-#include "codecs/meta.h"
+#include "codecs/image/meta.h"
 #include "tests/jpeg_file.h"
 #include "tests/test.h"
 #include "tests/turn.h"

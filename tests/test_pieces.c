@@ -1,6 +1,6 @@
 /* A plane turned piece by piece is the plane turned: each piece by an oracle
  * that knows only its own cells. */
-#include "cuda/pieces.h"
+#include "cuda/gpu/pieces.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Interleaved rows and planes: every cell at its place, nothing beside it. */
-#include "codecs/planes.h"
+#include "codecs/image/interleave.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The filters of PNG: each implementation against the words of the standard,
  * and the choice of a filter against libpng's. */
-#include "codecs/png_filter.h"
+#include "codecs/png/filter.h"
 
 #include <png.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "codecs/bytes.h"
+#include "codecs/base/bytes.h"
 #include "tests/test.h"
 
 static const unsigned pixels[] = { 1, 2, 3, 4, 6, 8 };

@@ -1,11 +1,11 @@
 /* The samples of PNG around libpng: whatever the number of threads and the
  * library that inflates, what is read is what libpng reads, what is damaged is
  * refused where libpng refuses it, and what is written libpng reads. */
-#include "codecs/png.h"
+#include "codecs/png/png.h"
 
 #include <png.h>
 
-#include "codecs/flate.h"
+#include "codecs/deflate/flate.h"
 #include "tests/png_image.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* Blocks of metadata in PNG text, as ImageMagick writes them, and damaged. */
-#include "codecs/profile.h"
+#include "codecs/metadata/raw_profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Regions in XMP: where they lie after every turn, in every form they are
  * written in; and packets that nobody should write. */
-#include "codecs/regions.h"
+#include "codecs/metadata/xmp_regions.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

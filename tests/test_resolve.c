@@ -1,6 +1,6 @@
 /* Names that lead through links and "..", confined to a directory and not, by
  * openat2() and step by step. */
-#include "cli/resolve.h"
+#include "cli/files/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>

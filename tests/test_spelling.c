@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/spelling.h"
-#include "cli/value.h"
+#include "cli/options/spelling.h"
+#include "cli/options/value.h"
 #include "tests/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

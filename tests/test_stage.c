@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/cpu_tiles.h"
+#include "cuda/cpu/tiles.h"
 #include "tests/test.h"
 #include "tests/turned.h"
 

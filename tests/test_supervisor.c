@@ -1,6 +1,6 @@
 /* The supervisor of serve, with worker processes that do no work but what the
  * text of a job says: they answer, die, or say what nobody can understand. */
-#include "cli/supervisor.h"
+#include "cli/serve/supervisor.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/json_read.h"
-#include "cli/signals.h"
+#include "cli/json/json_read.h"
+#include "cli/files/signals.h"
 #include "tests/test.h"
 
 enum { WINDOW = 16 };

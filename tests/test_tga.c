@@ -1,6 +1,6 @@
 /* TGA: what is in it, however it is laid out, what is kept of it, and that no cut
  * is taken for zeros. */
-#include "codecs/bgr.h"
+#include "codecs/simple/bgr_rows.h"
 #include "tests/formats.h"
 
 #define TEXT(text) text, sizeof text - 1

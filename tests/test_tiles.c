@@ -1,6 +1,6 @@
 /* The index arithmetic of the kernels, by doing on the host what a grid does.
  */
-#include "cuda/tiles.h"
+#include "cuda/gpu/kernel_tiles.h"
 
 #include <stdlib.h>
 
@@ -342,7 +342,7 @@ static struct large large_launch(enum cell cell, uint32_t width,
     return l;
 }
 
-/* Where a byte of dst is to come from, by the definition in codecs/xform.h.
+/* Where a byte of dst is to come from, by the definition in codecs/image/xform.h.
  * (For DCT cells: the block.) */
 static uint64_t source_of(const struct large *l, uint64_t at)
 {

@@ -1,5 +1,5 @@
 /* The laws of the eight turns, against a picture that is really turned. */
-#include "codecs/xform.h"
+#include "codecs/image/xform.h"
 
 #include <string.h>
 

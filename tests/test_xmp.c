@@ -1,5 +1,5 @@
 /* XMP packets as programs write them, as nobody should, and damaged. */
-#include "codecs/xmp.h"
+#include "codecs/metadata/xmp.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

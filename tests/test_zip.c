@@ -1,12 +1,12 @@
 /* ZIP archives: what is read is written again, and no damage does harm. */
-#include "codecs/zip.h"
+#include "codecs/npy/zip.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "codecs/codec.h"
-#include "codecs/little.h"
+#include "codecs/base/little_endian.h"
 #include "tests/test.h"
 
 /* An archive that is put together here, byte by byte. */

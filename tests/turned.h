@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "codecs/image.h"
+#include "codecs/image/image.h"
 
 /* dst(x, y) = src(sx, sy), where, of a source of w x h,
  * sx = xx * x + xy * y + x1 * (w-1) and sy = yx * x + yy * y + y1 * (h-1). */

@@ -103,7 +103,7 @@ done
 for option in --format --edge --depth --layout --backend --png-level --strip; do
     check "$option has words" grep -qx -e "$option" ../chosen
 done
-sed -n 's/^ *{ "\([a-z]*\)", *0x.*/\1/p' "$ROOT/cli/colors.c" >../colors
+sed -n 's/^ *{ "\([a-z]*\)", *0x.*/\1/p' "$ROOT/cli/options/colors.c" >../colors
 check 'colors are found' [ "$(wc -l <../colors)" = 148 ]
 ask 'gimgxf copy --background ' <../colors
 ask 'gimgxf serve --background=' <../colors

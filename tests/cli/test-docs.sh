@@ -96,14 +96,20 @@ for format in $(cat want suffixes); do
         --format "$format" copy none out
 done
 
-# Files. What the map names in its second column may be a pattern.
+# Rooms. The map names each folder of sources, and what it names is there.
 cd "$ROOT" || exit 1
-printf '%s\n' .debian {cli,codecs,cuda,tests,samples,man}/* tests/cli/* |
-    grep -vx tests/cli >"$PLACE/want"
+{
+    find cli codecs cuda -mindepth 1 -type d
+    printf '%s\n' .debian codecs cuda man samples tests
+} >"$PLACE/want"
+sed -n '/^## The code/,/^## /p' README.md | grep '^|' | cut -d '|' -f 3 |
+    grep -o '`[^`]*`' | tr -d '`' | grep -v '\.c$' >"$PLACE/got"
 for name in $(sed -n '/^## The code/,/^## /p' README.md | grep '^|' |
     cut -d '|' -f 3 | grep -o '`[^`]*`' | tr -d '`'); do
-    printf '%s\n' $name # a pattern without a file stays as it is
-done >"$PLACE/got"
+    check "the map: $name" [ -e "$name" ]
+done
+check 'the map fits a glance' [ "$(sed -n '/^## The code/,/^## /p' README.md |
+    grep -c '^| [^t]')" -le 15 ]
 cd "$PLACE" || exit 1
 agree 'the map in the README'
 finish

@@ -133,11 +133,11 @@ them" rotate90 --resize 50% in.png out.png
 # Every name that a message gives is one.
 gimgxf --help >help
 for option in $(grep -oE "did you mean '--[a-z-]+|two dashes: --[a-z-]+" \
-    "$ROOT/cli/hint.c" | grep -oE -- '--[a-z-]+' | sort -u); do
+    "$ROOT/cli/options/hint.c" | grep -oE -- '--[a-z-]+' | sort -u); do
     check "$option is an option" grep -q -- " $option " help
 done
 for op in $(sed -n 's/^    { "[^"]*", "\([a-z0-9]*\)", .*/\1/p' \
-    "$ROOT/cli/hint.c" | sort -u); do
+    "$ROOT/cli/options/hint.c" | sort -u); do
     gives 0 '' -q "$op" in.png - # is an operation
 done
 

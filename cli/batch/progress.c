@@ -1,0 +1,218 @@
+/* How a batch goes. */
+#include "cli/batch/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/clock.h"
+#include "cli/report.h"
+
+static const double redraw = 0.1; /* seconds */
+
+bool progress_is_shown(const struct options *opts)
+{
+    const char *term = getenv("TERM");
+    return !opts->quiet && isatty(STDERR_FILENO) && term &&
+           strcmp(term, "dumb") != 0;
+}
+
+void progress_begin(struct progress *progress, size_t all,
+                    const struct options *opts)
+{
+    *progress = (struct progress){
+        .all = all,
+        .begin = now(),
+        .shown = progress_is_shown(opts),
+    };
+}
+
+/* A name that there is no memory for is missing in a list; it is counted. */
+static void keep_name(struct progress *progress, const char *name)
+{
+    if (progress->anew_names == progress->anew_room) {
+        size_t room = progress->anew_room ? 2 * progress->anew_room : 64;
+        const char **names = realloc(progress->anew_name, room * sizeof *names);
+        if (!names)
+            return;
+        progress->anew_name = names;
+        progress->anew_room = room;
+    }
+    progress->anew_name[progress->anew_names++] = name;
+}
+
+static void count_anew(struct progress *progress, const struct job *job)
+{
+    progress->anew++;
+    if (job->opts->verbose && !job->opts->quiet)
+        keep_name(progress, job->input);
+}
+
+void progress_count(struct progress *progress, const struct job *job,
+                    const struct result *result, bool failed)
+{
+    for (int i = 0; i < STAGES; i++)
+        progress->seconds[i] += result->seconds[i];
+    progress->waited += result->waited;
+    if (failed) {
+        progress->failed++;
+    } else if (result->skipped) {
+        progress->skipped++;
+    } else {
+        progress->done++;
+        if (result->anew)
+            count_anew(progress, job);
+        else
+            progress->how[result->how]++;
+        progress->bytes_in += result->bytes_in;
+        progress->bytes_out += result->bytes_out;
+    }
+}
+
+/* "1.2 GB"; 1000 bytes are a kB. */
+static const char *bytes_text(uint64_t bytes, char text[16])
+{
+    static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB", "PB" };
+    double n = (double)bytes;
+    unsigned i = 0;
+    for (; n >= 999.5 && i < 5; i++)
+        n /= 1000;
+    snprintf(text, 16, n < 9.95 && i ? "%.1f %s" : "%.0f %s", n, unit[i]);
+    return text;
+}
+
+const char *progress_time(double seconds, char text[32])
+{
+    unsigned long s = (unsigned long)(seconds + 0.5);
+    if (s < 3600)
+        snprintf(text, 32, "%lu:%02lu", s / 60, s % 60);
+    else
+        snprintf(text, 32, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+    return text;
+}
+
+static unsigned columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        return size.ws_col;
+    return 80;
+}
+
+void progress_put_line(const char *line)
+{
+    fprintf(stderr, "\r\033[K%.*s", (int)columns() - 1, line);
+    fflush(stderr);
+}
+
+void progress_wipe_line(void)
+{
+    fputs("\r\033[K", stderr);
+    fflush(stderr); /* what follows may go to stdout, to the same terminal */
+}
+
+/* Goes by the bytes a file has had so far, and by the clock of all that was
+ * done: what is skipped takes no time. */
+void progress_draw(struct progress *progress)
+{
+    char line[160], left[32] = "", bytes[16];
+    double t = now(), spent = t - progress->begin;
+    size_t worked = progress->done + progress->failed;
+    size_t gone = worked + progress->skipped;
+    if (!progress->shown || !progress->all || t - progress->drawn < redraw)
+        return;
+    progress->drawn = t;
+    progress->visible = true;
+    if (worked)
+        progress_time(spent / (double)worked * (double)(progress->all - gone),
+                  left);
+    double rate = spent > 0 ? (double)progress->bytes_in / spent : 0;
+    snprintf(line, sizeof line, "%zu of %zu, %.0f %%, %s/s%s%s", gone,
+             progress->all, 100.0 * (double)gone / (double)progress->all,
+             bytes_text((uint64_t)rate, bytes), *left ? ", ETA " : "", left);
+    if (progress->failed)
+        snprintf(line + strlen(line), sizeof line - strlen(line),
+                 ", %zu failed", progress->failed);
+    progress_put_line(line);
+}
+
+void progress_clear(struct progress *progress)
+{
+    if (!progress->visible)
+        return;
+    progress_wipe_line();
+    progress->visible = false;
+}
+
+/* ", 3 NAME" for what there is. */
+static void put_count(size_t n, const char *name)
+{
+    if (n)
+        fprintf(stderr, ", %zu %s", n, name);
+}
+
+static void list_anew(struct progress *progress)
+{
+    for (size_t i = 0; i < progress->anew_names; i++)
+        report_error(progress->anew_name[i], "re-encoded with loss");
+    if (progress->anew_names < progress->anew && progress->anew_names)
+        fprintf(stderr, "gimgxf: and %zu more\n",
+                progress->anew - progress->anew_names);
+    free(progress->anew_name);
+    progress->anew_name = NULL;
+}
+
+size_t progress_left(const struct progress *progress)
+{
+    return progress->all - progress->done - progress->skipped -
+           progress->failed;
+}
+
+static void put_stages(const struct progress *progress)
+{
+    const char *lead = "gimgxf:";
+    for (int i = 0; i < STAGES; i++) {
+        fprintf(stderr, "%s %s %.2f s", lead, stage_name((enum stage)i),
+                progress->seconds[i]);
+        lead = ",";
+    }
+    if (progress->waited >= 0.005)
+        fprintf(stderr, ", waited for memory %.2f s", progress->waited);
+    fputs(", all workers together\n", stderr);
+}
+
+void progress_summary(struct progress *progress, bool ended, bool stages)
+{
+    char in[16], out[16];
+    progress_clear(progress);
+    list_anew(progress);
+    fprintf(stderr, "gimgxf: %zu of %zu done", progress->done, progress->all);
+    put_count(progress->skipped, "skipped");
+    put_count(progress->failed, "failed");
+    const char *lead = ": ";
+    for (int i = 0; i < HOWS; i++)
+        if (progress->how[i]) {
+            fprintf(stderr, "%s%zu %s", lead, progress->how[i],
+                    how_name((enum how)i));
+            lead = ", ";
+        }
+    if (progress->anew)
+        fprintf(stderr, "%s%zu re-encoded with loss", lead, progress->anew);
+    if (ended)
+        fprintf(stderr, "; ended early, %zu not begun",
+                progress_left(progress));
+    fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s\n",
+            bytes_text(progress->bytes_in, in),
+            bytes_text(progress->bytes_out, out), now() - progress->begin);
+    if (stages)
+        put_stages(progress);
+}
+
+void progress_plan(size_t planned, size_t all)
+{
+    fprintf(stderr, "gimgxf: %zu of %zu would be done", planned, all);
+    put_count(all - planned, "left alone");
+    putc('\n', stderr);
+}

@@ -1,0 +1,241 @@
+/* Does jobs side by side. */
+#include "cli/batch/scheduler.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "cli/batch/resource_limits.h"
+#include "cli/clock.h"
+#include "cli/files/files.h"
+#include "codecs/base/page_cache.h"
+
+/* Seconds of the latest jobs, older ones counting less and less. */
+struct pace {
+    double read, write; /* that they waited for their files */
+    double make;        /* that they held a processor */
+};
+
+struct runner {
+    const struct options *opts;
+    const struct backend *backend;
+    unsigned workers;
+    struct lane **lane; /* one a worker */
+    struct budget budget;
+    struct left_behind *left; /* by runs before; NULL: it stays */
+    pthread_mutex_t lock;
+    struct pace pace;
+};
+
+enum outcome outcome_without_lane(const struct backend *backend)
+{
+    return backend == &backend_cpu ? OUTCOME_FAILED : OUTCOME_NO_DEVICE;
+}
+
+unsigned runner_workers(const struct runner *runner)
+{
+    return runner->workers;
+}
+
+/* Workers share the devices out among them: each has one. */
+static int open_lane(struct runner *runner, unsigned worker, struct err *err)
+{
+    const struct options *opts = runner->opts;
+    struct lane_opts lane = {
+        .device = opts->device,
+        .ndevices = opts->ndevices,
+        .vram = opts->vram,
+        .keep = opts->limits.bytes / 8,
+        .threads = 1,
+        .worker = worker,
+        .workers = runner->workers,
+    };
+    return runner->backend->open(&runner->lane[worker], &lane, err);
+}
+
+static int open_lanes(struct runner *runner, struct err *err)
+{
+    runner->lane = calloc(runner->workers, sizeof(struct lane *));
+    if (!runner->lane)
+        return fail(err, "no memory");
+    for (unsigned i = 0; i < runner->workers; i++)
+        if (open_lane(runner, i, err))
+            return -1;
+    return 0;
+}
+
+/* What one job frees the next one wants: to give it back to the system and ask
+ * for it again takes as long as to turn the picture. Large blocks are kept by
+ * page_cache.h; of what is smaller malloc() keeps some for each worker, instead of
+ * 128 KiB. */
+static void keep_memory(uint64_t bytes, unsigned workers)
+{
+    uint64_t most = bytes / 16 / workers;
+    int kept = most > 16 << 20   ? 16 << 20
+               : most < 128 << 10 ? 128 << 10
+                                  : (int)most;
+    mallopt(M_MMAP_THRESHOLD, kept);
+    mallopt(M_TRIM_THRESHOLD, kept);
+    pages_keep(bytes / 8);
+}
+
+int runner_open(struct runner **runner, const struct options *opts,
+                const struct backend *backend, size_t jobs, struct err *err)
+{
+    struct runner *made = calloc(1, sizeof *made);
+    if (!made)
+        return fail(err, "no memory");
+    made->opts = opts;
+    made->backend = backend;
+    made->left = left_behind_open(SIZE_MAX);
+    made->workers = 2 * opts->threads;
+    if (jobs < made->workers)
+        made->workers = jobs ? (unsigned)jobs : 1;
+    keep_memory(opts->limits.bytes, made->workers);
+    pthread_mutex_init(&made->lock, NULL);
+    budget_init(&made->budget, opts->limits.bytes, opts->threads);
+    *runner = made;
+    if (open_lanes(made, err) == 0)
+        return 0;
+    runner_close(made);
+    *runner = NULL;
+    return -1;
+}
+
+/* A job that is alone with several processors has a lane and a pool of its own
+ * for as long. Without them it takes longer. */
+static int make_on_many(struct runner *runner, struct job *job,
+                        struct work *work, unsigned threads, struct err *err)
+{
+    const struct lane_opts many = { .threads = threads };
+    struct lane *lane = NULL, *single = job->lane;
+    struct err unheard;
+    job->pool = pool_open(threads);
+    if (runner->backend == &backend_cpu &&
+        runner->backend->open(&lane, &many, &unheard) == 0)
+        job->lane = lane;
+    int status = job_make(work, err);
+    pool_close(job->pool);
+    job->pool = NULL;
+    job->lane = single;
+    if (lane)
+        runner->backend->close(lane);
+    return status;
+}
+
+/* A smaller file is done sooner than threads are started. */
+enum { WORTH_THREADS = 1 << 16 };
+
+static int make(struct runner *runner, struct job *job, struct work *work,
+                struct share *share, size_t left, struct err *err)
+{
+    bool large = share->file >= WORTH_THREADS;
+    unsigned threads = share_processors(share, large ? left : SIZE_MAX);
+    int status = threads > 1 ? make_on_many(runner, job, work, threads, err)
+                             : job_make(work, err);
+    share_return_processors(share);
+    return status;
+}
+
+/* ---- The pace ------------------------------------------------------------ */
+
+/* What a job of this age counts for: the latest hundred or so matter. */
+static const double fades = 0.99;
+
+/* Seconds that this thread has not run, from some time on. */
+static double time_waited(void)
+{
+    return now() - seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void note_pace(struct runner *runner, const struct pace *job)
+{
+    pthread_mutex_lock(&runner->lock);
+    struct pace *pace = &runner->pace;
+    pace->read = pace->read * fades + job->read;
+    pace->write = pace->write * fades + job->write;
+    pace->make = pace->make * fades + job->make;
+    pthread_mutex_unlock(&runner->lock);
+}
+
+unsigned runner_wanted(struct runner *runner)
+{
+    unsigned processors = runner->opts->threads;
+    pthread_mutex_lock(&runner->lock);
+    double files = runner->pace.read + runner->pace.write;
+    double most = runner->pace.make;
+    pthread_mutex_unlock(&runner->lock);
+    if (files >= most)
+        return runner->workers;
+    return processors + (unsigned)(processors * files / most);
+}
+
+struct left_behind *runner_left_behind(const struct runner *runner)
+{
+    return runner->left;
+}
+
+bool runner_waits_for_files(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->lock);
+    bool waits = runner->pace.read > 0.05 * runner->pace.make;
+    pthread_mutex_unlock(&runner->lock);
+    return waits;
+}
+
+/* ---- A job --------------------------------------------------------------- */
+
+int runner_do(struct runner *runner, unsigned worker, struct job *job,
+              size_t left, int (*ready)(const struct job *job,
+                                        const struct result *result,
+                                        struct bytes output, void *context,
+                                        struct err *err),
+              void *context, struct result *result, struct err *err)
+{
+    struct share share = { .budget = &runner->budget };
+    *result = (struct result){ 0 };
+    job->backend = runner->backend;
+    job->lane = runner->lane[worker];
+    job->left = runner->left;
+    job->regular = true;
+    job->reserve = share_cells;
+    job->context = &share;
+    share_file(&share, file_size(job->input_root, job->input));
+    struct pace pace = { .read = -time_waited() };
+    struct work *work = job_read(job, result, err);
+    pace.read += time_waited();
+    int status = work ? 0 : -1;
+    if (work && !result->skipped) {
+        status = make(runner, job, work, &share, left, err);
+        result->waited = share.waited;
+        result->seconds[STAGE_DECODE] -= share.waited;
+        pace.make = result->seconds[STAGE_DECODE] +
+                    result->seconds[STAGE_TURN] +
+                    result->seconds[STAGE_ENCODE];
+        pace.write = -time_waited();
+        if (status == 0 && ready)
+            status = ready(job, result, job_output(work), context, err);
+        if (status == 0)
+            status = job_write(work, err);
+        pace.write += time_waited();
+    }
+    note_pace(runner, &pace);
+    job_end(work);
+    share_end(&share);
+    return status;
+}
+
+void runner_close(struct runner *runner)
+{
+    if (!runner)
+        return;
+    for (unsigned i = 0; runner->lane && i < runner->workers; i++)
+        if (runner->lane[i])
+            runner->backend->close(runner->lane[i]);
+    free(runner->lane);
+    pages_keep(0);
+    left_behind_close(runner->left);
+    budget_end(&runner->budget);
+    pthread_mutex_destroy(&runner->lock);
+    free(runner);
+}

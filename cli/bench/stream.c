@@ -1,0 +1,339 @@
+/* The part of bench that takes pictures through the stage as a batch would:
+ * from the host's memory to the GPUs and back, on several lanes, each with a
+ * thread of its own, so that both directions of the bus and the kernels are
+ * busy at once. It takes turns with plain copies both ways. */
+#include "cli/bench/bench.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/base/thread_pool.h"
+#include "cuda/backend.h"
+#include "cuda/bench/verify_marks.h"
+#include "cuda/bench/times.h"
+
+enum {
+    STREAM_ROUNDS = 11,
+    PICTURES = 64,  /* of a round, for each device: the first is alone on its
+                       way in and the last on its way out, and neither shall
+                       count for much */
+    LANES_MOST = 8, /* of a device */
+};
+static const unsigned lane_counts[] = { 1, 2, 3, 4, 6, LANES_MOST };
+
+/* 12 megapixels. */
+static const struct ladder_shape camera = { 4000, 3000 };
+
+const char bench_stream_section[] = "stream";
+static const char source[] =
+    "A stream of pictures: GB/s each way; share of the slower of two ways";
+
+struct worker {
+    struct lane *lane;
+    struct image src, dst;
+    uint64_t wrong;
+    bool failed;
+    struct err err;
+};
+
+struct traffic {
+    const struct backend *backend;
+    const struct ladder *ladder;
+    struct ladder_bus *bus;
+    struct pool *pool;
+    unsigned ndevices, nworkers; /* that there are */
+    struct worker worker[OPTIONS_DEVICES * LANES_MOST];
+    unsigned busy; /* workers that take part */
+    unsigned pictures;
+    atomic_uint next;
+    uint64_t bytes; /* of the cells of a picture */
+};
+
+/* ---- Workers --------------------------------------------------------------*/
+
+/* Which worker's picture it is can be told as well. */
+static struct marks marks_of(const struct traffic *t, const struct worker *w,
+                             const struct image *img, unsigned plane)
+{
+    unsigned before = (unsigned)(w - t->worker) * img->nplanes;
+    return (struct marks){ .cell = img->cell,
+                           .number = before + plane,
+                           .t = img->turned,
+                           .size = (uint32_t)cell_size(img->cell) };
+}
+
+static void fill(void *context, size_t i)
+{
+    struct traffic *t = context;
+    struct worker *w = &t->worker[i];
+    for (unsigned p = 0; p < w->src.nplanes; p++) {
+        const struct plane *plane = &w->src.plane[p];
+        struct marks marks = marks_of(t, w, &w->src, p);
+        for (uint32_t y = 0; y < plane->height; y++)
+            for (uint32_t x = 0; x < plane->width; x++)
+                marks_put((uint8_t *)plane_row(plane, y) + x * marks.size,
+                          marks, x, y);
+    }
+}
+
+static void turn_once(struct traffic *t, struct worker *w)
+{
+    if (!w->failed &&
+        t->backend->apply(w->lane, &w->dst, &w->src, w->dst.turned, &w->err))
+        w->failed = true;
+}
+
+/* Whoever is free takes the next picture. */
+static void turn_some(void *context, size_t i)
+{
+    struct traffic *t = context;
+    while (atomic_fetch_add(&t->next, 1) < t->pictures)
+        turn_once(t, &t->worker[i]);
+}
+
+/* Once more, over garbage. */
+static void check(void *context, size_t i)
+{
+    struct traffic *t = context;
+    struct worker *w = &t->worker[i];
+    memset(w->dst.cells, 0xa5, w->dst.size);
+    turn_once(t, w);
+    w->wrong = 0;
+    for (unsigned p = 0; p < w->dst.nplanes; p++) {
+        const struct plane *plane = &w->dst.plane[p];
+        struct marks marks = marks_of(t, w, &w->dst, p);
+        for (uint32_t y = 0; y < plane->height; y++)
+            for (uint32_t x = 0; x < plane->width; x++)
+                w->wrong += !marks_right(plane, marks, x, y);
+    }
+}
+
+static int on_workers(struct traffic *t, void (*work)(void *context, size_t i),
+                      struct err *err)
+{
+    atomic_store(&t->next, 0);
+    pool_run(t->pool, work, t, t->busy);
+    for (unsigned i = 0; i < t->busy; i++)
+        if (t->worker[i].failed)
+            return fail(err, "%s", t->worker[i].err.text);
+    return 0;
+}
+
+/* ---- Opening --------------------------------------------------------------*/
+
+static int open_worker(struct traffic *t, struct worker *w, const int *device,
+                       const struct ladder_entry *entry,
+                       struct ladder_shape shape, struct err *err)
+{
+    struct lane_opts opts = { .device = device, .ndevices = 1 };
+    if (t->backend->open(&w->lane, &opts, err))
+        return -1;
+    struct mem mem = t->backend->memory(w->lane);
+    w->src = (struct image){ .cell = entry->cell,
+                             .nplanes = entry->nplanes,
+                             .width = shape.width,
+                             .height = shape.height };
+    return image_alloc(&w->src, mem, err) ||
+                   image_like(&w->dst, &w->src, entry->turn, mem, err)
+               ? -1
+               : 0;
+}
+
+static void close_traffic(struct traffic *t)
+{
+    for (unsigned i = 0; i < t->nworkers; i++) {
+        image_free(&t->worker[i].src);
+        image_free(&t->worker[i].dst);
+        t->backend->close(t->worker[i].lane);
+    }
+    pool_close(t->pool);
+    t->ladder->bus_close(t->bus);
+}
+
+/* Neighbours in number are on different devices: the first n workers are on all
+ * of them. */
+static int open_traffic(struct traffic *t, const int *device,
+                        const struct ladder_entry *entry,
+                        struct ladder_shape shape, struct err *err)
+{
+    unsigned n = t->ndevices * LANES_MOST;
+    t->bytes = (uint64_t)shape.width * shape.height * entry->nplanes *
+               cell_size(entry->cell);
+    if (t->ladder->bus_open(&t->bus, device, t->ndevices, t->bytes, err))
+        return -1;
+    t->pool = pool_open(n);
+    if (!t->pool)
+        return fail(err, "no memory for threads");
+    while (t->nworkers < n) {
+        struct worker *w = &t->worker[t->nworkers];
+        if (open_worker(t, w, &device[t->nworkers % t->ndevices], entry, shape,
+                        err)) {
+            t->nworkers += w->lane != NULL;
+            return -1;
+        }
+        t->nworkers++;
+    }
+    t->busy = n;
+    return on_workers(t, fill, err);
+}
+
+/* ---- Timing ---------------------------------------------------------------*/
+
+/* Seconds of one picture's bytes each way, of which one is the slower. */
+struct samples {
+    double turn[LADDER_ROUNDS], slower[LADDER_ROUNDS], way[2][LADDER_ROUNDS];
+};
+
+static int measure_bus(struct traffic *t, struct samples *s, unsigned r,
+                       struct err *err)
+{
+    double rate[2];
+    if (t->ladder->bus_measure(t->bus, rate, err))
+        return -1;
+    for (int w = 0; w < 2; w++)
+        s->way[w][r] = (double)t->bytes / rate[w];
+    s->slower[r] = s->way[rate[1] < rate[0]][r];
+    return 0;
+}
+
+static int measure_turns(struct traffic *t, struct samples *s, unsigned r,
+                         struct err *err)
+{
+    double begin = times_now();
+    if (on_workers(t, turn_some, err))
+        return -1;
+    s->turn[r] = (times_now() - begin) / t->pictures;
+    return 0;
+}
+
+/* The first round, in which memory is taken, is not kept. */
+static int time_rounds(struct traffic *t, struct samples *s,
+                       struct ladder_result *result, struct err *err)
+{
+    unsigned n = result->rounds;
+    for (unsigned i = 0; i <= n; i++) {
+        unsigned r = i ? i - 1 : 0;
+        if (measure_bus(t, s, r, err) || measure_turns(t, s, r, err))
+            return -1;
+    }
+    result->median = times_median(s->turn, n);
+    result->min = s->turn[0];
+    result->max = s->turn[n - 1];
+    result->copy = times_median(s->slower, n);
+    result->launches = t->pictures;
+    result->bytes = t->bytes;
+    return 0;
+}
+
+/* ---- Rows -----------------------------------------------------------------*/
+
+static struct ladder_entry entry_of_turn(void)
+{
+    return (struct ladder_entry){ .section = bench_stream_section,
+                                  .source = source,
+                                  .form = LADDER_OURS,
+                                  .cell = CELL_U8,
+                                  .turn = XFORM_ROTATE_90,
+                                  .nplanes = 3,
+                                  .npictures = 1,
+                                  .shape = { camera } };
+}
+
+static struct ladder_entry entry_of_way(int way)
+{
+    struct ladder_entry entry = entry_of_turn();
+    entry.name = way ? "plain copies out" : "plain copies in";
+    entry.form = LADDER_LIBRARY;
+    entry.turn = XFORM_NONE;
+    return entry;
+}
+
+static int add_turn(struct bench *bench, struct traffic *t, unsigned lanes,
+                    const struct bench_row *like, struct samples *s,
+                    struct err *err)
+{
+    struct bench_row row = *like;
+    row.entry = entry_of_turn();
+    row.lanes = lanes;
+    t->busy = lanes * t->ndevices;
+    t->pictures = PICTURES * t->ndevices;
+    if (time_rounds(t, s, &row.result, err) || on_workers(t, check, err))
+        return -1;
+    for (unsigned i = 0; i < t->busy; i++) {
+        row.result.wrong += t->worker[i].wrong;
+        row.result.cells += t->bytes / cell_size(row.entry.cell);
+    }
+    return bench_add(bench, &row, err);
+}
+
+/* What the plain copies beside the last turn did. */
+static int add_way(struct bench *bench, const struct traffic *t, int way,
+                   const struct bench_row *like, struct samples *s,
+                   struct err *err)
+{
+    struct bench_row row = *like;
+    struct ladder_result *r = &row.result;
+    row.entry = entry_of_way(way);
+    r->median = times_median(s->way[way], r->rounds);
+    r->min = s->way[way][0];
+    r->max = s->way[way][r->rounds - 1];
+    r->copy = times_median(s->slower, r->rounds);
+    r->launches = 1;
+    r->bytes = t->bytes;
+    return bench_add(bench, &row, err);
+}
+
+static int run_rows(struct bench *bench, struct traffic *t,
+                    const struct bench_row *like, struct samples *s,
+                    struct err *err)
+{
+    for (size_t i = 0; i < sizeof lane_counts / sizeof *lane_counts; i++)
+        if (add_turn(bench, t, lane_counts[i], like, s, err))
+            return -1;
+    return add_way(bench, t, 0, like, s, err) ||
+                   add_way(bench, t, 1, like, s, err)
+               ? -1
+               : 0;
+}
+
+static int run_on(struct bench *bench, struct traffic *t, const int *device,
+                  unsigned ndevices, struct samples *s, struct err *err)
+{
+    struct ladder_entry entry = entry_of_turn();
+    struct bench_row like = { .devices = ndevices,
+                              .shape = bench_shape(bench, &entry, camera) };
+    like.result.rounds =
+        bench->opts.rounds ? bench->opts.rounds : STREAM_ROUNDS;
+    memset(t->worker, 0, sizeof t->worker);
+    t->nworkers = 0;
+    t->ndevices = ndevices;
+    int status = open_traffic(t, device, &entry, like.shape, err);
+    if (status == 0)
+        status = run_rows(bench, t, &like, s, err);
+    close_traffic(t);
+    t->bus = NULL;
+    t->pool = NULL;
+    return status;
+}
+
+int bench_stream(struct bench *bench, const struct ladder *ladder,
+                 const int *device, unsigned ndevices, struct err *err)
+{
+    struct ladder_entry entry = entry_of_turn();
+    if (bench->opts.profile || !bench_wants(bench, &entry))
+        return 0;
+    struct traffic *t = calloc(1, sizeof *t);
+    struct samples *s = calloc(1, sizeof *s);
+    int status = t && s ? 0 : fail(err, "no memory");
+    if (status == 0) {
+        t->ladder = ladder;
+        t->backend = backend_choose("cuda", err);
+        status = t->backend ? run_on(bench, t, device, 1, s, err) : -1;
+    }
+    if (status == 0 && ndevices > 1)
+        status = run_on(bench, t, device, ndevices, s, err);
+    free(s);
+    free(t);
+    return status;
+}

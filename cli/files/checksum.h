@@ -1,0 +1,16 @@
+/* The checksum of a file. */
+#ifndef CLI_FILES_CHECKSUM_H
+#define CLI_FILES_CHECKSUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/files/resolve.h"
+
+/* Reads a file for how many bytes it has, and their CRC-32 (ISO 3309). The name
+ * is confined to the root, unless that is NULL. Returns whether it could be
+ * read. */
+bool checksum_file(struct root *root, const char *name, uint64_t *size,
+                   uint32_t *crc);
+
+#endif

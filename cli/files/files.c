@@ -1,0 +1,150 @@
+/* Files as they are found. */
+#include "cli/files/files.h"
+#include "codecs/image/limit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Reading ------------------------------------------------------------ */
+
+/* One read() into what room there is. 0: the end, or an error if *status. */
+static size_t read_some(int fd, struct bytes *file, int *status,
+                        struct err *err)
+{
+    ssize_t n;
+    do
+        n = read(fd, file->data + file->size, file->capacity - file->size);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        *status = fail(err, "%s", strerror(errno));
+    else
+        file->size += (size_t)n;
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Enough of a file to tell what it is; and what is taken at a time of one that
+ * has no size, as a pipe. */
+enum { HEAD = 4096, STEP = 1 << 16 };
+
+/* What has no size is told apart when the limit is passed. */
+static int too_large(const struct stat *st, uint64_t limit, struct err *err)
+{
+    if (S_ISREG(st->st_mode) && (uint64_t)st->st_size > limit)
+        return limit_refuse_bytes("the file has", (uint64_t)st->st_size, limit,
+                                  err);
+    return fail(err,
+                "the file has more than %llu bytes, which --max-memory "
+                "allows; a larger --max-memory reads it",
+                (unsigned long long)limit);
+}
+
+static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
+                    struct stat *st, struct err *err)
+{
+    int status = 0;
+    if (fstat(fd, st))
+        return fail(err, "%s", strerror(errno));
+    if (S_ISDIR(st->st_mode))
+        return fail(err, opts->served
+                             ? "a directory, not a regular file"
+                             : "a directory; --recursive (-r) takes the "
+                               "pictures in it");
+    if (opts->regular && !S_ISREG(st->st_mode))
+        return fail(err, "not a regular file");
+    if (!bytes_reserve(file, HEAD))
+        return fail(err, "no memory for the file");
+    while (file->size < HEAD && read_some(fd, file, &status, err))
+        continue;
+    size_t most = opts->head ? opts->head : SIZE_MAX;
+    if (status == 0 && file->size)
+        status = opts->check(*file, err);
+    if (status)
+        return status;
+    /* One more byte than there is, so that the end is seen without growing. */
+    size_t room = STEP, size = (size_t)st->st_size + 1;
+    if (S_ISREG(st->st_mode) && st->st_size >= 0 && size > file->size &&
+        size <= opts->limit && size <= most)
+        room = size - file->size;
+    do {
+        if (file->size > opts->limit)
+            return too_large(st, opts->limit, err);
+        if (file->size == file->capacity && !bytes_reserve(file, room))
+            return fail(err, "no memory for the file");
+        room = STEP;
+    } while (file->size < most && read_some(fd, file, &status, err));
+    return status;
+}
+
+/* To open a FIFO waits for somebody to write to it. */
+int file_read(const char *name, const struct read_opts *opts,
+              struct bytes *file, struct access *access, struct err *err)
+{
+    *access = (struct access){ 0 };
+    bool standard = strcmp(name, "-") == 0;
+    int flags = O_RDONLY | (opts->regular ? O_NONBLOCK : 0);
+    int fd =
+        standard ? STDIN_FILENO : resolve_open(opts->root, name, flags, err);
+    if (fd < 0)
+        return -1;
+    int status = read_all(fd, opts, file, &access->st, err);
+    if (status == 0 && opts->acl)
+        status = access_read_acl(access, fd, err);
+    if (!standard)
+        close(fd);
+    if (status)
+        bytes_free(file);
+    return status;
+}
+
+void file_prefetch(struct root *root, const char *name)
+{
+    struct err err;
+    int fd = resolve_open(root, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, &err);
+    if (fd < 0)
+        return;
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+    close(fd);
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+uint64_t file_size(struct root *root, const char *name)
+{
+    struct stat st;
+    return resolve_stat(root, name, true, &st) && S_ISREG(st.st_mode)
+               ? (uint64_t)st.st_size
+               : 0;
+}
+
+bool file_is_newer(struct root *root, const char *name, struct root *than_root,
+                   const char *than)
+{
+    struct stat a, b;
+    if (!resolve_stat(root, name, true, &a) ||
+        !resolve_stat(than_root, than, true, &b))
+        return false;
+    return a.st_mtim.tv_sec != b.st_mtim.tv_sec
+               ? a.st_mtim.tv_sec > b.st_mtim.tv_sec
+               : a.st_mtim.tv_nsec >= b.st_mtim.tv_nsec;
+}
+
+bool file_is_same(struct root *root, const char *name, struct root *other_root,
+                  const char *other)
+{
+    struct stat a, b;
+    bool there = strcmp(other, "-") == 0
+                     ? fstat(STDIN_FILENO, &b) == 0
+                     : resolve_stat(other_root, other, true, &b);
+    return there && S_ISREG(b.st_mode) && resolve_stat(root, name, true, &a) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool file_exists(struct root *root, const char *name)
+{
+    struct stat st;
+    return strcmp(name, "-") != 0 && resolve_stat(root, name, false, &st) &&
+           !S_ISDIR(st.st_mode);
+}

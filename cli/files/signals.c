@@ -1,0 +1,250 @@
+/* What a signal that ends us does. */
+#include "cli/files/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Places are never freed, so that a handler can follow the list at any time;
+ * there are as many as files were written at once. */
+struct pending {
+    struct pending *next;
+    atomic_flag taken;
+    atomic_flag locked; /* only while the signals are blocked: whoever waits
+                           for it, be it a handler, waits for another thread */
+    struct pending_file file;
+};
+static struct pending *_Atomic places;
+
+static const int ending[] = {
+    SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGALRM, SIGUSR1,
+    SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL,
+};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+/* What tells the child to end at once. */
+enum { SIGNAL_OF_PARENT = SIGUSR1 };
+
+/* The process that ends before we do; 0: there is none. */
+static _Atomic pid_t child;
+
+static atomic_bool asking;
+static atomic_int asked;
+
+static bool only_asks(int number)
+{
+    int none = 0;
+    return atomic_load(&asking) &&
+           (number == SIGHUP || number == SIGINT || number == SIGTERM) &&
+           atomic_compare_exchange_strong(&asked, &none, number);
+}
+
+/* The locks are kept: from here on no file is made and none is put in place. */
+static void remove_pending(void)
+{
+    for (struct pending *p = atomic_load(&places); p; p = p->next) {
+        while (atomic_flag_test_and_set(&p->locked))
+            continue;
+        if (*p->file.name)
+            unlinkat(p->file.directory, p->file.name, 0);
+    }
+}
+
+/* Milliseconds that a child has to remove its files. */
+enum { PATIENCE = 5000 };
+
+static void end_child(void)
+{
+    const struct timespec millisecond = { .tv_nsec = 1000000 };
+    pid_t pid = atomic_exchange(&child, 0);
+    if (!pid)
+        return;
+    kill(pid, SIGNAL_OF_PARENT);
+    for (int i = 0; i < PATIENCE; i++) {
+        if (waitpid(pid, NULL, WNOHANG))
+            return;
+        nanosleep(&millisecond, NULL);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void on_signal(int number)
+{
+    if (only_asks(number))
+        return;
+    end_child();
+    remove_pending();
+    signals_end(number);
+}
+
+/* Blocks them in this thread; *before is what was blocked. */
+static void block(sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < ENDING; i++)
+        sigaddset(&set, ending[i]);
+    pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+void signals_guard(void)
+{
+    /* Opened the wrong way round: to use one that was closed stays an error. */
+    static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            _exit(1);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < ENDING; i++) {
+        struct sigaction action = { .sa_handler = on_signal }, old;
+        sigfillset(&action.sa_mask);
+        /* What our parent had us ignore, as nohup does, stays ignored. */
+        if (sigaction(ending[i], NULL, &old) == 0 &&
+            old.sa_handler != SIG_IGN)
+            sigaction(ending[i], &action, NULL);
+    }
+}
+
+void signals_ask(void)
+{
+    atomic_store(&asking, true);
+}
+
+int signals_asked(void)
+{
+    return atomic_load(&asked);
+}
+
+void signals_end(int number)
+{
+    sigset_t set;
+    signal(number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+    _exit(128 + number);
+}
+
+int signals_poll(struct pollfd *fds, unsigned n, int known)
+{
+    sigset_t before;
+    int ready = 0;
+    block(&before);
+    if (signals_asked() == known)
+        ready = ppoll(fds, n, NULL, &before);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ready < 0 && errno == EINTR ? 0 : ready;
+}
+
+/* ---- A child that ends with us ------------------------------------------- */
+
+pid_t signals_fork(void)
+{
+    sigset_t before;
+    block(&before);
+    pid_t pid = fork();
+    if (pid == 0)
+        return 0; /* they stay blocked until signals_follow() */
+    atomic_store(&child, pid > 0 ? pid : 0);
+    int why = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return pid;
+}
+
+void signals_follow(pid_t parent)
+{
+    static const int shared[] = { SIGHUP, SIGINT, SIGTERM };
+    struct sigaction action = { .sa_handler = on_signal };
+    sigset_t set;
+    atomic_store(&child, 0);
+    atomic_store(&asking, false);
+    for (int i = 0; i < 3; i++)
+        signal(shared[i], SIG_IGN);
+    sigfillset(&action.sa_mask);
+    sigaction(SIGNAL_OF_PARENT, &action, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGNAL_OF_PARENT);
+    if (getppid() != parent)
+        _exit(1);
+    sigemptyset(&set);
+    for (int i = 0; i < ENDING; i++)
+        sigaddset(&set, ending[i]);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int signals_wait_for(pid_t pid)
+{
+    sigset_t before;
+    siginfo_t info;
+    int status = 0;
+    /* While it waits, a signal may end us, and with us the child. */
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
+        continue;
+    block(&before);
+    atomic_store(&child, 0);
+    waitpid(pid, &status, 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+void signals_elsewhere(void)
+{
+    block(NULL);
+}
+
+/* ---- Files that are not whole yet --------------------------------------- */
+
+struct pending *pending_take(void)
+{
+    struct pending *place;
+    for (place = atomic_load(&places); place; place = place->next)
+        if (!atomic_flag_test_and_set(&place->taken))
+            return place;
+    place = calloc(1, sizeof *place);
+    if (!place)
+        return NULL;
+    atomic_flag_test_and_set(&place->taken);
+    place->next = atomic_load(&places);
+    while (!atomic_compare_exchange_weak(&places, &place->next, place))
+        continue;
+    return place;
+}
+
+/* Which signals were blocked before is kept by thread: in a worker all are, and
+ * stay so. */
+static _Thread_local sigset_t before;
+
+struct pending_file *pending_lock(struct pending *pending)
+{
+    block(&before);
+    while (atomic_flag_test_and_set(&pending->locked))
+        continue;
+    return &pending->file;
+}
+
+void pending_unlock(struct pending *pending)
+{
+    atomic_flag_clear(&pending->locked);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void pending_give(struct pending *pending)
+{
+    pending_lock(pending);
+    *pending->file.name = '\0';
+    pending_unlock(pending);
+    atomic_flag_clear(&pending->taken);
+}

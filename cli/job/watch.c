@@ -1,0 +1,162 @@
+/* A line on the terminal of how one picture goes. */
+#include "cli/job/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/clock.h"
+#include "cli/batch/progress.h"
+#include "cli/files/signals.h"
+#include "codecs/base/thread_pool.h"
+#include "codecs/base/utf8.h"
+
+/* Milliseconds until the line is there, and between two of it. */
+enum { FIRST = 1000, NEXT = 100 };
+
+struct watch {
+    const char *name;
+    struct pool *pool;
+    double begin;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool ending;
+    bool drawn;
+    const char *_Atomic stage;
+    _Atomic uint64_t done, all;
+};
+
+/* ", 45 %", or nothing if it is not known. */
+static void put_part(struct watch *watch, char text[16])
+{
+    uint64_t all = atomic_load(&watch->all), done = atomic_load(&watch->done);
+    size_t pieces_done, pieces;
+    *text = '\0';
+    pool_tell(watch->pool, &pieces_done, &pieces);
+    if (all == 0) {
+        all = pieces;
+        done = pieces_done;
+    }
+    if (all > 1)
+        snprintf(text, 16, ", %.0f %%",
+                 100.0 * (double)(done < all ? done : all) / (double)all);
+}
+
+/* A name with nothing in it that could steer a terminal. */
+static void put_name(const char *name, char *text, size_t size)
+{
+    size_t length = 0;
+    while (*name && length + 5 < size) {
+        unsigned n = utf8_length(name);
+        bool c1 = n == 2 && name[0] == '\xc2' && (uint8_t)name[1] < 0xa0;
+        bool plain = n > 0 && !c1 && (uint8_t)*name >= 0x20 && *name != 0x7f;
+        n = n ? n : 1;
+        if (plain)
+            memcpy(text + length, name, n);
+        else
+            text[length] = '?';
+        length += plain ? n : 1;
+        name += n;
+    }
+    text[length] = '\0';
+}
+
+static void draw(struct watch *watch)
+{
+    char name[256], part[16], time[32], line[512];
+    put_part(watch, part);
+    put_name(watch->name, name, sizeof name);
+    snprintf(line, sizeof line, "%s%s, %s: %s", atomic_load(&watch->stage),
+             part, progress_time(now() - watch->begin, time), name);
+    progress_put_line(line);
+    watch->drawn = true;
+}
+
+/* Waits, unless it is to end. */
+static void wait_for(struct watch *watch, long milliseconds)
+{
+    struct timespec until;
+    int status = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += milliseconds % 1000 * 1000000;
+    until.tv_sec += milliseconds / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (!watch->ending && status == 0)
+        status = pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
+}
+
+static void *show(void *argument)
+{
+    struct watch *watch = argument;
+    signals_elsewhere();
+    pthread_mutex_lock(&watch->lock);
+    for (long pause = FIRST;; pause = NEXT) {
+        wait_for(watch, pause);
+        if (watch->ending)
+            break;
+        draw(watch);
+    }
+    pthread_mutex_unlock(&watch->lock);
+    return NULL;
+}
+
+struct watch *watch_begin(const char *name, struct pool *pool)
+{
+    struct watch *watch = calloc(1, sizeof *watch);
+    pthread_condattr_t attr;
+    if (!watch)
+        return NULL;
+    watch->name = name;
+    watch->pool = pool;
+    watch->begin = now();
+    atomic_store(&watch->stage, "read");
+    pthread_mutex_init(&watch->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    if (pthread_create(&watch->thread, NULL, show, watch) == 0)
+        return watch;
+    pthread_cond_destroy(&watch->changed);
+    pthread_mutex_destroy(&watch->lock);
+    free(watch);
+    return NULL;
+}
+
+void watch_stage(struct watch *watch, const char *stage)
+{
+    if (!watch)
+        return;
+    atomic_store(&watch->stage, stage);
+    atomic_store(&watch->all, 0);
+}
+
+void watch_part(struct watch *watch, uint64_t done, uint64_t all)
+{
+    if (!watch)
+        return;
+    atomic_store(&watch->done, done);
+    atomic_store(&watch->all, all);
+}
+
+void watch_end(struct watch *watch)
+{
+    if (!watch)
+        return;
+    pthread_mutex_lock(&watch->lock);
+    watch->ending = true;
+    pthread_cond_signal(&watch->changed);
+    pthread_mutex_unlock(&watch->lock);
+    pthread_join(watch->thread, NULL);
+    if (watch->drawn)
+        progress_wipe_line();
+    pthread_cond_destroy(&watch->changed);
+    pthread_mutex_destroy(&watch->lock);
+    free(watch);
+}

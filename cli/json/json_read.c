@@ -1,0 +1,395 @@
+/* Reads JSON. */
+#include "cli/json/json_read.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parser {
+    const char *start, *at, *end;
+    unsigned depth;
+    struct json_text *json;
+    struct err *err;
+};
+
+/* What is wrong `at` a place. At the end of the text that is only that it ends,
+ * so whoever looks at a byte tells its absence from its being wrong. */
+static int wrong(struct parser *p, const char *at, const char *what)
+{
+    p->json->cut = at == p->end;
+    if (p->json->cut)
+        return fail(p->err, "the JSON ends too early, after %zu bytes",
+                    (size_t)(at - p->start));
+    return fail(p->err, "%s at byte %zu", what, (size_t)(at - p->start) + 1);
+}
+
+static bool next_is(const struct parser *p, char c)
+{
+    return p->at < p->end && *p->at == c;
+}
+
+static void skip_space(struct parser *p)
+{
+    while (p->at < p->end && *p->at && strchr(" \t\r\n", *p->at))
+        p->at++;
+}
+
+/* ---- Strings ----------------------------------------------------------- */
+
+/* Room was made for all strings beforehand: none is longer than it is in the
+ * text, where its quotes, or what stands behind a number, make up for the NUL
+ * at its end. */
+static void put(struct parser *p, uint8_t c)
+{
+    p->json->strings.data[p->json->strings.size++] = c;
+}
+
+static char *string_here(const struct parser *p)
+{
+    return (char *)p->json->strings.data + p->json->strings.size;
+}
+
+static void put_utf8(struct parser *p, uint32_t c)
+{
+    static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
+    unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    put(p, (uint8_t)(lead[more] | c >> (6 * more)));
+    while (more--)
+        put(p, 0x80 | (c >> (6 * more) & 0x3f));
+}
+
+/* "\uABCD": a unit of UTF-16. */
+static int read_unit(struct parser *p, uint32_t *unit)
+{
+    *unit = 0;
+    for (const char *lead = "\\u"; *lead; lead++, p->at++)
+        if (!next_is(p, *lead))
+            return wrong(p, p->at, "no second half of a surrogate pair");
+    for (int i = 0; i < 4; i++, p->at++) {
+        static const char digits[] = "0123456789abcdef";
+        int c = p->at < p->end ? (uint8_t)*p->at : 0;
+        const char *digit = strchr(digits, c >= 'A' && c <= 'F' ? c | 0x20 : c);
+        if (!c || !digit)
+            return wrong(p, p->at, "no hexadecimal digit");
+        *unit = *unit << 4 | (uint32_t)(digit - digits);
+    }
+    return 0;
+}
+
+static int read_character(struct parser *p)
+{
+    const char *start = p->at;
+    uint32_t c, low;
+    if (read_unit(p, &c))
+        return -1;
+    if (c >= 0xdc80 && c <= 0xdcff) {
+        put(p, c & 0xff);
+        return 0;
+    }
+    if (c >= 0xd800 && c <= 0xdbff) {
+        if (read_unit(p, &low))
+            return -1;
+        if (low < 0xdc00 || low > 0xdfff)
+            return wrong(p, start, "half a surrogate pair");
+        c = 0x10000 + ((c & 0x3ff) << 10 | (low & 0x3ff));
+    }
+    if (c == 0)
+        return wrong(p, start, "NUL, which no name holds,");
+    if (c >= 0xd800 && c <= 0xdfff)
+        return wrong(p, start, "half a surrogate pair");
+    put_utf8(p, c);
+    return 0;
+}
+
+static int read_escape(struct parser *p)
+{
+    static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+    const char *letter =
+        p->at + 1 < p->end && p->at[1] ? strchr(letters, p->at[1]) : NULL;
+    if (letter) {
+        put(p, (uint8_t)means[letter - letters]);
+        p->at += 2;
+        return 0;
+    }
+    if (p->at + 1 < p->end && p->at[1] != 'u')
+        return wrong(p, p->at, "an unknown escape");
+    return read_character(p);
+}
+
+static int read_string(struct parser *p, const char **string)
+{
+    *string = string_here(p);
+    p->at++;
+    while (!next_is(p, '"')) {
+        if (p->at == p->end || (uint8_t)*p->at < 0x20)
+            return wrong(p, p->at, "a control character in a string");
+        if (*p->at == '\\') {
+            if (read_escape(p))
+                return -1;
+        } else {
+            put(p, (uint8_t)*p->at++);
+        }
+    }
+    p->at++;
+    put(p, '\0');
+    return 0;
+}
+
+/* ---- Other values ------------------------------------------------------ */
+
+static int read_word(struct parser *p, const char *word)
+{
+    for (; *word; word++, p->at++)
+        if (!next_is(p, *word))
+            return wrong(p, p->at, "neither true, false nor null");
+    return 0;
+}
+
+static int read_digits(struct parser *p)
+{
+    const char *start = p->at;
+    while (p->at < p->end && *p->at >= '0' && *p->at <= '9')
+        p->at++;
+    return p->at > start ? 0 : wrong(p, p->at, "no digit");
+}
+
+static int read_number(struct parser *p, const char **string)
+{
+    const char *start = p->at;
+    p->at += next_is(p, '-');
+    if (next_is(p, '0'))
+        p->at++;
+    else if (read_digits(p))
+        return -1;
+    if (next_is(p, '.')) {
+        p->at++;
+        if (read_digits(p))
+            return -1;
+    }
+    if (next_is(p, 'e') || next_is(p, 'E')) {
+        p->at++;
+        p->at += next_is(p, '+') || next_is(p, '-');
+        if (read_digits(p))
+            return -1;
+    }
+    *string = string_here(p);
+    while (start < p->at)
+        put(p, (uint8_t)*start++);
+    put(p, '\0');
+    return 0;
+}
+
+static int read_value(struct parser *p, const char *key);
+
+/* A name and its colon, in the object that is the value of this index. */
+static int read_key(struct parser *p, unsigned object, const char **key)
+{
+    const char *start = p->at;
+    if (!next_is(p, '"'))
+        return wrong(p, p->at, "no name of a member");
+    if (read_string(p, key))
+        return -1;
+    /* What was read so far is all of it there is. */
+    struct json_value *in = &p->json->value[object];
+    in->span = p->json->count - object;
+    if (json_find(in, *key))
+        return wrong(p, start, "a name that was there before");
+    skip_space(p);
+    if (!next_is(p, ':'))
+        return wrong(p, p->at, "no ':'");
+    p->at++;
+    return 0;
+}
+
+/* An array or object, whose bracket is next. */
+static int read_within(struct parser *p, unsigned in, char closing)
+{
+    bool object = closing == '}';
+    if (++p->depth > JSON_DEPTH_MAX)
+        return wrong(p, p->at, "values too deep within others");
+    p->at++;
+    skip_space(p);
+    for (bool first = true; !next_is(p, closing); first = false) {
+        const char *key = NULL;
+        if (!first) {
+            if (!next_is(p, ','))
+                return wrong(p, p->at,
+                             object ? "no ',' or '}'" : "no ',' or ']'");
+            p->at++;
+            skip_space(p);
+        }
+        if ((object && read_key(p, in, &key)) || read_value(p, key))
+            return -1;
+        skip_space(p);
+    }
+    p->at++;
+    p->depth--;
+    return 0;
+}
+
+/* Makes room for another value; NULL: there is none. */
+static struct json_value *add_value(struct json_text *json)
+{
+    if (json->count == json->capacity) {
+        unsigned capacity = json->capacity ? 2 * json->capacity : 32;
+        struct json_value *value =
+            realloc(json->value, capacity * sizeof *value);
+        if (!value)
+            return NULL;
+        json->value = value;
+        json->capacity = capacity;
+    }
+    return &json->value[json->count++];
+}
+
+static int read_kind(struct parser *p, unsigned i, enum json_kind *kind,
+                     const char **string)
+{
+    char c = p->at < p->end ? *p->at : '\0';
+    *kind = c == '{'   ? JSON_OBJECT
+            : c == '[' ? JSON_ARRAY
+            : c == '"' ? JSON_STRING
+            : c == 't' ? JSON_TRUE
+            : c == 'f' ? JSON_FALSE
+            : c == 'n' ? JSON_NULL
+                       : JSON_NUMBER;
+    switch (*kind) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        p->json->value[i].kind = *kind; /* members are looked for meanwhile */
+        return read_within(p, i, *kind == JSON_OBJECT ? '}' : ']');
+    case JSON_STRING:
+        return read_string(p, string);
+    case JSON_TRUE:
+        return read_word(p, "true");
+    case JSON_FALSE:
+        return read_word(p, "false");
+    case JSON_NULL:
+        return read_word(p, "null");
+    case JSON_NUMBER:
+        break;
+    }
+    if (c != '-' && (c < '0' || c > '9'))
+        return wrong(p, p->at, "no value");
+    return read_number(p, string);
+}
+
+static int read_value(struct parser *p, const char *key)
+{
+    skip_space(p);
+    const char *start = p->at, *string = NULL;
+    unsigned i = p->json->count;
+    enum json_kind kind;
+    if (i == JSON_VALUES_MAX)
+        return fail(p->err, "the JSON has more than %d values",
+                    (int)JSON_VALUES_MAX);
+    if (!add_value(p->json))
+        return fail(p->err, "no memory for the JSON");
+    p->json->value[i] = (struct json_value){ .key = key };
+    if (read_kind(p, i, &kind, &string))
+        return -1;
+    p->json->value[i] = (struct json_value){
+        .kind = kind,
+        .span = p->json->count - i,
+        .key = key,
+        .string = string,
+        .raw = start,
+        .raw_size = (size_t)(p->at - start),
+    };
+    return 0;
+}
+
+static int read_all(struct parser *p)
+{
+    if (read_value(p, NULL))
+        return -1;
+    skip_space(p);
+    return p->at == p->end ? 0 : wrong(p, p->at, "something behind the value");
+}
+
+int json_read(struct json_text *json, const char *text, size_t size,
+              struct err *err)
+{
+    struct parser p = { text, text, text + size, 0, json, err };
+    json->count = 0;
+    json->strings.size = 0;
+    json->cut = false;
+    if (size > JSON_SIZE_MAX)
+        return fail(err, "the JSON has more than %d bytes", (int)JSON_SIZE_MAX);
+    /* One more for the end of a text that is a number. */
+    if (!bytes_reserve(&json->strings, size + 1))
+        return fail(err, "no memory for the JSON");
+    int status = read_all(&p);
+    if (status)
+        json->count = 0;
+    return status;
+}
+
+void json_free(struct json_text *json)
+{
+    bytes_free(&json->strings);
+    free(json->value);
+    *json = (struct json_text){ 0 };
+}
+
+/* ---- What was read ----------------------------------------------------- */
+
+const struct json_value *json_root(const struct json_text *json)
+{
+    return json->count ? json->value : NULL;
+}
+
+const struct json_value *json_first(const struct json_value *in)
+{
+    return in && in->span > 1 ? in + 1 : NULL;
+}
+
+const struct json_value *json_next(const struct json_value *in,
+                                   const struct json_value *value)
+{
+    value += value->span;
+    return value < in + in->span ? value : NULL;
+}
+
+const struct json_value *json_find(const struct json_value *object,
+                                   const char *key)
+{
+    if (!object || object->kind != JSON_OBJECT)
+        return NULL;
+    const struct json_value *value = json_first(object);
+    while (value && strcmp(value->key, key) != 0)
+        value = json_next(object, value);
+    return value;
+}
+
+const char *json_get_string(const struct json_value *value)
+{
+    return value && value->kind == JSON_STRING ? value->string : NULL;
+}
+
+bool json_get_number(const struct json_value *value, double *number)
+{
+    if (!value || value->kind != JSON_NUMBER)
+        return false;
+    *number = strtod(value->string, NULL);
+    return isfinite(*number);
+}
+
+bool json_get_uint(const struct json_value *value, uint64_t *number)
+{
+    if (!value || value->kind != JSON_NUMBER ||
+        value->string[strspn(value->string, "0123456789")])
+        return false;
+    errno = 0;
+    *number = strtoull(value->string, NULL, 10);
+    return errno == 0;
+}
+
+bool json_get_bool(const struct json_value *value, bool *truth)
+{
+    if (!value || (value->kind != JSON_TRUE && value->kind != JSON_FALSE))
+        return false;
+    *truth = value->kind == JSON_TRUE;
+    return true;
+}

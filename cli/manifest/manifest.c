@@ -1,0 +1,251 @@
+/* Manifests: how they are written. */
+#include "cli/manifest/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/json/json_write.h"
+#include "cli/manifest/timestamp.h"
+
+struct manifest {
+    int fd;
+    char *name;
+    char *here;            /* the current directory, from which names are */
+    pthread_mutex_t mutex; /* for what follows, and for writing: so the pieces
+                              of a line that the kernel took in pieces stay
+                              together, as those of other programs may not */
+    bool cut;              /* it may end within a line */
+    bool named;            /* its name is on the disk */
+};
+
+/* ---- Opening ----------------------------------------------------------- */
+
+/* Whether what a file begins with may be the beginning of a manifest: lines
+ * that are empty, as ledger_read() knows them, and then an object. */
+static bool begins_as_manifest(int in)
+{
+    char head[4096];
+    ssize_t n = pread(in, head, sizeof head, 0);
+    for (ssize_t i = 0; i < n; i++)
+        if (!memchr(" \t\r\n\0", head[i], sizeof " \t\r\n"))
+            return head[i] == '{';
+    return true;
+}
+
+/* Looks at what is there already. If it cannot be read it may be a manifest
+ * that ends within a line, and an empty line does no harm. */
+static int look(struct manifest *m, struct err *err)
+{
+    struct stat st;
+    char last = '\0';
+    if (fstat(m->fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return 0;
+    int in =
+        strcmp(m->name, "-") == 0 ? -1 : open(m->name, O_RDONLY | O_CLOEXEC);
+    bool good = in < 0 || begins_as_manifest(in);
+    if (in >= 0) {
+        (void)!pread(in, &last, 1, st.st_size - 1);
+        close(in);
+    }
+    m->cut = last != '\n';
+    return good ? 0 : fail(err, "%s: not a manifest", m->name);
+}
+
+int manifest_open(struct manifest **manifest, const char *name, struct err *err)
+{
+    struct manifest *m = calloc(1, sizeof *m);
+    if (!m || !(m->name = strdup(name))) {
+        free(m);
+        return fail(err, "no memory");
+    }
+    if (!(m->here = getcwd(NULL, 0))) {
+        free(m->name);
+        free(m);
+        return fail(err, "the current directory has no name: %s",
+                    strerror(errno));
+    }
+    m->fd = strcmp(name, "-") == 0
+                ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                : open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    int status =
+        m->fd < 0 ? fail(err, "%s: %s", name, strerror(errno)) : look(m, err);
+    if (status) {
+        if (m->fd >= 0)
+            close(m->fd);
+        free(m->here);
+        free(m->name);
+        free(m);
+        return -1;
+    }
+    pthread_mutex_init(&m->mutex, NULL);
+    *manifest = m;
+    return 0;
+}
+
+/* ---- A line ------------------------------------------------------------ */
+
+static void put_text(struct json *json, const char *key, const char *text)
+{
+    if (text)
+        json_string(json, key, text);
+}
+
+static void put_time(struct json *json, const char *key, struct timespec time)
+{
+    char text[STAMP_SIZE];
+    stamp_write(text, time);
+    json_string(json, key, text);
+}
+
+static void put_identity(struct json *json, const char *key,
+                         const struct identity *id)
+{
+    char text[48];
+    if (!id->known)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu64, id->device, id->inode);
+    json_string(json, key, text);
+}
+
+static void put_written(struct json *json, const struct record *r)
+{
+    char crc[9];
+    json_uint(json, "written", r->written);
+    put_identity(json, "written_inode", &r->made);
+    if (r->made.known)
+        put_time(json, "written_mtime", r->made_time);
+    if (!r->summed)
+        return;
+    snprintf(crc, sizeof crc, "%08" PRIx32, r->crc);
+    json_string(json, "crc32", crc);
+}
+
+static void put_record(struct json *json, const struct record *r,
+                       const char *here)
+{
+    struct timespec now = { 0 };
+    json_open(json, NULL, '{');
+    put_text(json, "input", r->input);
+    put_text(json, "output", r->output);
+    put_text(json, "op", r->op);
+    put_text(json, "options", r->options);
+    put_text(json, "status", r->status);
+    put_text(json, "format", r->format);
+    put_text(json, "how", r->how);
+    put_text(json, "error", r->error);
+    if (r->size || r->mtime.tv_sec || r->mtime.tv_nsec) {
+        json_uint(json, "size", r->size);
+        put_time(json, "mtime", r->mtime);
+        put_identity(json, "inode", &r->file);
+    }
+    if (strcmp(r->status, "done") == 0 || strcmp(r->status, "ready") == 0)
+        put_written(json, r);
+    clock_gettime(CLOCK_REALTIME, &now);
+    put_time(json, "time", now);
+    if (*r->input != '/' || (r->output && *r->output != '/'))
+        json_string(json, "directory", here);
+    json_close(json, '}');
+}
+
+/* The line with its newline, and one before it that ends what may have been
+ * cut. NULL: no memory. */
+static char *make_line(const struct record *record, const char *here,
+                       size_t *size)
+{
+    char *line = NULL;
+    struct json json = { .out = open_memstream(&line, size) };
+    if (!json.out)
+        return NULL;
+    putc('\n', json.out);
+    put_record(&json, record, here);
+    putc('\n', json.out);
+    bool whole = !ferror(json.out);
+    if (fclose(json.out) || !whole) {
+        free(line);
+        return NULL;
+    }
+    return line;
+}
+
+/* ---- Appending --------------------------------------------------------- */
+
+/* In one write(), if the kernel takes it so. */
+static int append(struct manifest *m, const char *line, size_t size,
+                  struct err *err)
+{
+    size_t at = m->cut ? 0 : 1;
+    while (at < size) {
+        ssize_t n = write(m->fd, line + at, size - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_system(err, NULL);
+        at += (size_t)n;
+        m->cut = at < size;
+    }
+    return 0;
+}
+
+/* A new file is not safe before its directory is. Some file systems know no
+ * such thing. */
+static void sync_directory(const char *name)
+{
+    char directory[PATH_MAX];
+    const char *slash = strrchr(name, '/');
+    int n = slash ? (int)(slash - name) + 1 : 0;
+    if (snprintf(directory, sizeof directory, "%.*s.", n, name) >= PATH_MAX)
+        return;
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
+/* What is no file, such as a pipe, has nothing to be made safe. */
+static int sync_data(struct manifest *m, struct err *err)
+{
+    if (fdatasync(m->fd) && errno != EINVAL && errno != EROFS &&
+        errno != ENOTSUP)
+        return fail_system(err, NULL);
+    pthread_mutex_lock(&m->mutex);
+    if (!m->named && strcmp(m->name, "-") != 0)
+        sync_directory(m->name);
+    m->named = true;
+    pthread_mutex_unlock(&m->mutex);
+    return 0;
+}
+
+int manifest_note(struct manifest *manifest, const struct record *record,
+                  bool safe, struct err *err)
+{
+    size_t size;
+    char *line = make_line(record, manifest->here, &size);
+    if (!line)
+        return fail(err, "no memory");
+    pthread_mutex_lock(&manifest->mutex);
+    int status = append(manifest, line, size, err);
+    pthread_mutex_unlock(&manifest->mutex);
+    free(line);
+    return status == 0 && safe ? sync_data(manifest, err) : status;
+}
+
+int manifest_close(struct manifest *manifest, struct err *err)
+{
+    int status = close(manifest->fd);
+    if (status)
+        fail_system(err, "cannot be written");
+    pthread_mutex_destroy(&manifest->mutex);
+    free(manifest->here);
+    free(manifest->name);
+    free(manifest);
+    return status;
+}

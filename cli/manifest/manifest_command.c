@@ -1,0 +1,332 @@
+/* gimgxf manifest: several manifests put together, and checked. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/json/json_write.h"
+#include "cli/manifest/manifest_index.h"
+#include "cli/report.h"
+#include "cli/manifest/timestamp.h"
+#include "cli/manifest/twins.h"
+#include "cli/manifest/written.h"
+
+enum { GOOD = 0, BAD = 1, USAGE = 2 };
+
+/* ---- Jobs in order ----------------------------------------------------- */
+
+static int by_job(const void *left, const void *right)
+{
+    const struct entry *a = *(const struct entry *const *)left;
+    const struct entry *b = *(const struct entry *const *)right;
+    int order = strcmp(a->input, b->input);
+    order = order ? order : strcmp(a->output, b->output);
+    order = order ? order : strcmp(a->op, b->op);
+    return order ? order : strcmp(a->options, b->options);
+}
+
+/* The entries, to be sorted; NULL: no memory. */
+static const struct entry **list_entries(const struct ledger *ledger)
+{
+    const struct entry **list = calloc(ledger->count + 1, sizeof *list);
+    for (size_t i = 0; list && i < ledger->count; i++)
+        list[i] = &ledger->entry[i];
+    return list;
+}
+
+/* ---- merge ------------------------------------------------------------- */
+
+static int merge(const struct entry **list, size_t count)
+{
+    qsort(list, count, sizeof *list, by_job);
+    for (size_t i = 0; i < count; i++)
+        puts(list[i]->line);
+    return GOOD;
+}
+
+/* ---- check ------------------------------------------------------------- */
+
+struct tally {
+    size_t told[TOLD_DONE + 1];
+    size_t outputs; /* that should be there: */
+    size_t lost;    /* those that are gone, or are not what was written */
+    size_t astray;  /* those that are gone, by names that are relative */
+    size_t twice;
+};
+
+/* Says something of a file, by its name as it was given; with the directory
+ * from where it was, unless that is the current one. */
+static void tell(const struct ledger *ledger, const struct entry *entry,
+                 const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    bool elsewhere = entry->here && strcmp(entry->here, ledger->here) != 0;
+    report_error(elsewhere && ledger_path(ledger, entry, name, path) ? path
+                                                                     : name,
+                 text);
+}
+
+static void check_jobs(struct tally *tally, const struct ledger *ledger,
+                       const struct entry **list)
+{
+    struct err text;
+    qsort(list, ledger->count, sizeof *list, by_job);
+    for (size_t i = 0; i < ledger->count; i++) {
+        const struct entry *entry = list[i];
+        tally->told[entry->held.told]++;
+        tally->twice += entry->twice;
+        if (entry->held.told == TOLD_FAILED) {
+            fail(&text, "%s failed: %s", entry->op,
+                 entry->error ? entry->error : "nobody said why");
+            tell(ledger, entry, entry->input, text.text);
+        } else if (entry->held.told == TOLD_READY) {
+            fail(&text, "%s was about to replace it%s%s; it is not noted "
+                        "whether it did",
+                 entry->op, entry->error ? ", and failed: " : "",
+                 entry->error ? entry->error : "");
+            tell(ledger, entry, entry->input, text.text);
+        }
+        if (entry->twice) {
+            fail(&text, "%s was done twice", entry->op);
+            tell(ledger, entry, entry->input, text.text);
+        }
+    }
+}
+
+/* Looks for the output where its name was given; if there is no such directory
+ * here, as on another machine, from the current one. `path`, of PATH_MAX bytes,
+ * becomes the name by which it was found. */
+static bool find_output(const struct ledger *ledger, const struct entry *entry,
+                        char *path, struct stat *st)
+{
+    struct stat here;
+    if (!ledger_path(ledger, entry, entry->output, path)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (stat(path, st) == 0)
+        return true;
+    int why = errno;
+    if (entry->here && *entry->output != '/' && stat(entry->here, &here) &&
+        stat(entry->output, st) == 0) {
+        snprintf(path, PATH_MAX, "%s", entry->output);
+        return true;
+    }
+    errno = why;
+    return false;
+}
+
+/* What was written, and what is there now. */
+struct output {
+    const struct ledger *ledger;
+    const struct entry *entry;
+    bool there;
+    int why; /* an errno, if it is not */
+    struct stat st;
+};
+
+/* The same file, by whatever names; or if there is none, the same name. */
+static int compare_files(const struct output *a, const struct output *b)
+{
+    if (a->there != b->there)
+        return a->there ? -1 : 1;
+    if (!a->there)
+        return ledger_compare_outputs(a->ledger, a->entry, b->entry);
+    if (a->st.st_dev != b->st.st_dev)
+        return a->st.st_dev < b->st.st_dev ? -1 : 1;
+    return a->st.st_ino < b->st.st_ino ? -1 : a->st.st_ino > b->st.st_ino;
+}
+
+/* Of several that write one file the last is last. */
+static int by_file(const void *left, const void *right)
+{
+    const struct output *a = left, *b = right;
+    int order = compare_files(a, b);
+    order =
+        order ? order : stamp_compare(a->entry->held.time, b->entry->held.time);
+    return order ? order : by_job(&a->entry, &b->entry);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct output *a = left, *b = right;
+    int order = ledger_compare_outputs(a->ledger, a->entry, b->entry);
+    return order ? order : by_job(&a->entry, &b->entry);
+}
+
+static size_t find_outputs(const struct ledger *ledger, struct output *output)
+{
+    size_t count = 0;
+    char path[PATH_MAX];
+    for (size_t i = 0; i < ledger->count; i++) {
+        struct output *next = &output[count];
+        if (ledger->entry[i].held.told < TOLD_READY)
+            continue;
+        *next = (struct output){ .ledger = ledger, .entry = &ledger->entry[i] };
+        next->there = find_output(ledger, next->entry, path, &next->st);
+        next->why = errno;
+        count++;
+    }
+    return count;
+}
+
+/* Keeps of each file what was written last, if that is known to be done. */
+static size_t keep_last(struct output *output, size_t count)
+{
+    size_t kept = 0;
+    qsort(output, count, sizeof *output, by_file);
+    for (size_t i = 0; i < count; i++) {
+        bool last =
+            i + 1 == count || compare_files(&output[i], &output[i + 1]) != 0;
+        if (last && output[i].entry->held.told == TOLD_DONE)
+            output[kept++] = output[i];
+    }
+    qsort(output, kept, sizeof *output, by_name);
+    return kept;
+}
+
+/* Whether the file is what was written last: by its size, or where it has
+ * replaced its input, by all that --resume looks at. */
+static bool is_as_written(const struct output *output)
+{
+    const struct entry *entry = output->entry;
+    char path[PATH_MAX];
+    struct stat st;
+    if (entry->in_place)
+        return find_output(output->ledger, entry, path, &st) &&
+               written_matches(&entry->held, NULL, path, &st);
+    return S_ISREG(output->st.st_mode) &&
+           (uint64_t)output->st.st_size == entry->held.written;
+}
+
+static void check_output(struct tally *tally, const struct output *output)
+{
+    const struct entry *entry = output->entry;
+    struct err why;
+    tally->outputs++;
+    if (!output->there)
+        fail(&why, "the output is gone: %s", strerror(output->why));
+    else if (is_as_written(output))
+        return;
+    else if ((uint64_t)output->st.st_size == entry->held.written)
+        fail(&why,
+             "the output is not what %s has written; it has changed "
+             "since",
+             entry->op);
+    else
+        fail(&why,
+             "the output has %jd bytes, not the %" PRIu64 " that were written",
+             (intmax_t)output->st.st_size, entry->held.written);
+    tally->lost++;
+    tally->astray +=
+        !output->there && *entry->output != '/' && !entry->here;
+    tell(output->ledger, entry, entry->output, why.text);
+}
+
+static int check_outputs(struct tally *tally, const struct ledger *ledger)
+{
+    struct output *output = malloc((ledger->count + 1) * sizeof *output);
+    if (!output)
+        return -1;
+    size_t count = keep_last(output, find_outputs(ledger, output));
+    for (size_t i = 0; i < count; i++)
+        check_output(tally, &output[i]);
+    free(output);
+    if (tally->astray && tally->astray == tally->outputs)
+        report_error(NULL, "none of the outputs is here; their names are "
+                           "relative to where the batch was started");
+    return 0;
+}
+
+static void print_tally(const struct tally *tally, bool as_json)
+{
+    const struct {
+        const char *name;
+        size_t count;
+    } counts[] = {
+        { "done", tally->told[TOLD_DONE] },
+        { "skipped", tally->told[TOLD_SKIPPED] },
+        { "failed", tally->told[TOLD_FAILED] },
+        { "ready", tally->told[TOLD_READY] },
+        { "lost", tally->lost },
+        { "twice", tally->twice },
+        { "passed_over", tally->told[TOLD_PASSED_OVER] },
+    };
+    enum { COUNTS = sizeof counts / sizeof *counts };
+    size_t shown = tally->told[TOLD_PASSED_OVER] ? COUNTS : COUNTS - 1;
+    struct json json = { .out = stdout };
+    if (as_json)
+        json_open(&json, NULL, '{');
+    for (size_t i = 0; i < (as_json ? COUNTS : shown); i++)
+        if (as_json)
+            json_uint(&json, counts[i].name, counts[i].count);
+        else
+            printf("%s%zu %s", i ? ", " : "", counts[i].count, counts[i].name);
+    if (as_json)
+        json_close(&json, '}');
+    putchar('\n');
+}
+
+static int check(const struct entry **list, struct ledger *ledger, bool json)
+{
+    struct tally tally = { 0 };
+    int status = twins_find(ledger);
+    if (status == 0) {
+        check_jobs(&tally, ledger, list);
+        status = check_outputs(&tally, ledger);
+    }
+    if (status) {
+        report_error(NULL, "no memory");
+        return BAD;
+    }
+    print_tally(&tally, json);
+    return tally.told[TOLD_FAILED] || tally.told[TOLD_READY] || tally.lost ||
+                   tally.twice
+               ? BAD
+               : GOOD;
+}
+
+/* ---- Words ------------------------------------------------------------- */
+
+static int read_all(struct ledger *ledger, const char *const *name, int count)
+{
+    struct err err;
+    for (int i = 0; i < count; i++)
+        if (ledger_read(ledger, name[i], &err)) {
+            report_error(name[i], err.text);
+            return -1;
+        }
+    return 0;
+}
+
+int manifest_main(const char *const *word, int nwords, bool json)
+{
+    bool merging = nwords > 0 && strcmp(word[0], "merge") == 0;
+    struct ledger ledger = { .keep_lines = merging, .keep_done = !merging };
+    const struct entry **list = NULL;
+    int status = BAD;
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* there may be a million lines */
+    if (!merging && (nwords == 0 || strcmp(word[0], "check") != 0)) {
+        report_error(NULL, "manifest needs to be told to merge or to check");
+        return USAGE;
+    }
+    if (nwords < 2) {
+        report_error(NULL, "no manifest is named");
+        return USAGE;
+    }
+    if (read_all(&ledger, word + 1, nwords - 1))
+        goto out;
+    list = list_entries(&ledger);
+    if (!list)
+        report_error(NULL, "no memory");
+    else
+        status = merging ? merge(list, ledger.count)
+                         : check(list, &ledger, json);
+out:
+    free(list);
+    ledger_free(&ledger);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* Whether a file is still what a manifest says was written to it. */
+#ifndef CLI_MANIFEST_WRITTEN_H
+#define CLI_MANIFEST_WRITTEN_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "cli/manifest/manifest_index.h"
+
+/* Returns whether the file `name`, confined to the root unless that is NULL, of
+ * which `st` was asked, is what a line that
+ * says "done" or "ready" tells was written: by inode, size and time, and only
+ * where these do not tell, by the checksum. A line of an older version may have
+ * neither; then the size decides. */
+bool written_matches(const struct telling *held, struct root *root,
+                     const char *name, const struct stat *st);
+
+/* Returns whether the file has the size and the checksum of what was written;
+ * false also if the line has no checksum, or the file cannot be read. */
+bool written_has_sum(const struct telling *held, struct root *root,
+                     const char *name);
+
+#endif

@@ -1,0 +1,23 @@
+/* A number made of bytes, spread evenly over 64 bits. */
+#ifndef CLI_SELECT_HASH_H
+#define CLI_SELECT_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* FNV-1a of 64 bits, then the last mixing of MurmurHash3, since the low bits of
+ * FNV alone are not even. Which share of --shard a name belongs to is this
+ * number modulo how many there are: it must not change, since the machines that
+ * share the work may have different versions of the program.
+ *
+ *     h = 0xcbf29ce484222325
+ *     for each byte: h = (h xor byte) * 0x100000001b3 mod 2^64
+ *     h = (h xor h >> 33) * 0xff51afd7ed558ccd mod 2^64
+ *     h = (h xor h >> 33) * 0xc4ceb9fe1a85ec53 mod 2^64
+ *     h = h xor h >> 33 */
+uint64_t hash_bytes(const void *data, size_t size);
+
+/* One number made of two, in this order. */
+uint64_t hash_pair(uint64_t a, uint64_t b);
+
+#endif

@@ -1,0 +1,244 @@
+/* Which files a batch takes. */
+#include "cli/select/inputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/select/globs.h"
+#include "cli/select/line_reader.h"
+#include "cli/select/directory_walk.h"
+
+int inputs_add(struct inputs *inputs, const struct input *input,
+               struct err *err)
+{
+    if (inputs->count == inputs->capacity) {
+        size_t capacity = (size_t)inputs->capacity / 2 * 3 + 64;
+        struct input *list = NULL;
+        if (capacity < UINT32_MAX)
+            list = realloc(inputs->list, capacity * sizeof *list);
+        if (!list)
+            return fail(err, "no memory for the names of more than %u inputs",
+                        inputs->count);
+        inputs->list = list;
+        inputs->capacity = (uint32_t)capacity;
+    }
+    const char *kept =
+        names_keep(&inputs->names, input->name, strlen(input->name));
+    if (!kept)
+        return fail(err, "no memory for the names of more than %u inputs",
+                    inputs->count);
+    struct input *added = &inputs->list[inputs->count++];
+    *added = *input;
+    added->name = kept;
+    added->number = inputs->count;
+    return 0;
+}
+
+struct walked {
+    struct walked *next;
+    struct root root;
+};
+
+/* Of so many directories the descriptors are kept; of a long list of them the
+ * others are opened whenever they are used. */
+enum { WALKED_KEPT = 16 };
+
+struct root *inputs_open_walked(struct inputs *inputs, const char *name,
+                                enum root_links links, struct err *err)
+{
+    bool kept = inputs->nwalked < WALKED_KEPT;
+    struct walked *walked = malloc(sizeof *walked);
+    const char *copy = names_keep(&inputs->names, name, strlen(name));
+    struct err why;
+    if (!walked || !copy) {
+        free(walked);
+        fail(err, "no memory for the names of the inputs");
+        return NULL;
+    }
+    if (root_open_walked(&walked->root, copy, links, kept, &why)) {
+        root_close(&walked->root);
+        free(walked);
+        fail(err, "%s: %s", name, why.text);
+        return NULL;
+    }
+    walked->next = inputs->walked;
+    inputs->walked = walked;
+    inputs->nwalked++;
+    return &walked->root;
+}
+
+void inputs_note_left(struct inputs *inputs, const char *name,
+                      struct root *root)
+{
+    struct left_file *left = malloc(sizeof *left);
+    const char *kept = names_keep(&inputs->names, name, strlen(name));
+    if (!left || !kept) {
+        free(left);
+        return;
+    }
+    *left = (struct left_file){ inputs->left, kept, root };
+    inputs->left = left;
+}
+
+void inputs_free(struct inputs *inputs)
+{
+    while (inputs->left) {
+        struct left_file *left = inputs->left;
+        inputs->left = left->next;
+        free(left);
+    }
+    while (inputs->walked) {
+        struct walked *walked = inputs->walked;
+        inputs->walked = walked->next;
+        root_close(&walked->root);
+        free(walked);
+    }
+    free(inputs->list);
+    names_free(&inputs->names);
+    passed_free(&inputs->passed);
+    *inputs = (struct inputs){ 0 };
+}
+
+/* What is under way. */
+struct gather {
+    struct inputs *inputs;
+    const struct options *opts;
+    const char *folder;
+};
+
+/* A name, from wherever it came. */
+static int take(struct gather *g, const char *name, struct err *err)
+{
+    const struct options *opts = g->opts;
+    struct stat st;
+    if (!*name)
+        return fail(err, "the name of an input is empty");
+    if (strcmp(name, "-") == 0)
+        return fail(err, "standard input is not for batches; the file - is "
+                         "./-");
+    if (strlen(name) >= PATH_MAX)
+        return fail(err, "the name of an input is longer than a name can be: "
+                         "%.200s...",
+                    name);
+    if (opts->recursive && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        return walk(g->inputs, name, opts, g->folder, err);
+    g->inputs->seen++;
+    if (globs_match(&opts->exclude, name, 0) ||
+        (opts->include.count && !globs_match(&opts->include, name, 0)))
+        return 0;
+    return inputs_add(g->inputs, &(struct input){ .name = name }, err);
+}
+
+/* The names in a list, each ended by `end`, which the last one may lack. */
+static int take_lines(struct gather *g, int fd, char end, struct err *err)
+{
+    const char *file = g->opts->files_from;
+    struct lines lines = { .fd = fd, .end = end, .most = PATH_MAX };
+    enum line got = LINE_READ;
+    int status = 0;
+    for (size_t n = 1; status == 0; n++) {
+        char *line;
+        size_t size;
+        got = lines_next(&lines, &line, &size);
+        if (got == LINE_NONE || got == LINE_FAILED)
+            break;
+        if (memchr(line, '\0', size))
+            status = fail(err, "--files-from: line %zu of %s holds a NUL; is "
+                               "--null missing?",
+                          n, file);
+        else if (got == LINE_TOO_LONG)
+            status = fail(err, "--files-from: line %zu of %s is longer than a "
+                               "name can be",
+                          n, file);
+        else if (size)
+            status = take(g, line, err);
+    }
+    if (got == LINE_FAILED)
+        status = fail(err, "--files-from: %s: %s", file, strerror(errno));
+    lines_free(&lines);
+    return status;
+}
+
+static int take_list(struct gather *g, struct err *err)
+{
+    const char *file = g->opts->files_from;
+    bool standard = strcmp(file, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(err, "--files-from: %s: %s", file, strerror(errno));
+    int status = take_lines(g, fd, g->opts->nul ? '\0' : '\n', err);
+    if (!standard)
+        close(fd);
+    return status;
+}
+
+int inputs_gather(struct inputs *inputs, const struct options *opts,
+                  const char *folder, struct err *err)
+{
+    struct gather g = { inputs, opts, folder };
+    for (int i = 0; i < opts->nfiles; i++)
+        if (take(&g, opts->file[i], err))
+            return -1;
+    int status = opts->files_from ? take_list(&g, err) : 0;
+    /* An empty list is no mistake: a script may have found no work. */
+    bool empty_list = opts->files_from && inputs->seen == 0;
+    inputs->none = inputs->count == 0 && !empty_list;
+    return status;
+}
+
+/* ---- Nothing found ------------------------------------------------------- */
+
+/* The directory that was searched, if it is the only input. */
+static const char *only_directory(const struct options *opts)
+{
+    struct stat st;
+    if (!opts->recursive || opts->nfiles != 1 || opts->files_from ||
+        stat(opts->file[0], &st) || !S_ISDIR(st.st_mode))
+        return NULL;
+    return opts->file[0];
+}
+
+/* Which options left nothing, and what may have been meant. `whose`: "its" or
+ * "the". */
+static void say_why_none(const struct inputs *inputs,
+                         const struct options *opts, const char *whose,
+                         struct err *why)
+{
+    const struct globs *include = &opts->include;
+    const char *plural = inputs->seen == 1 ? "" : "s";
+    if (opts->exclude.count)
+        fail(why, include->count ? "; --include and --exclude leave none"
+                                 : "; --exclude leaves none");
+    else if (include->count > 1)
+        fail(why, "; no pattern of --include fits one of %s %zu file%s", whose,
+             inputs->seen, plural);
+    else if (include->count)
+        fail(why, "; --include '%s' fits none of %s %zu file%s%s",
+             include->glob[0], whose, inputs->seen, plural,
+             strchr(include->glob[0], ',')
+                 ? " (it takes one pattern, and may be repeated)"
+                 : "");
+    else if (inputs->seen)
+        fail(why, "; none of %s %zu file%s has a suffix of a picture", whose,
+             inputs->seen, plural);
+    else
+        fail(why, "%s", "");
+}
+
+int inputs_check_found(const struct inputs *inputs, const struct options *opts,
+                       struct err *err)
+{
+    const char *directory = only_directory(opts);
+    struct err why;
+    if (!inputs->none)
+        return 0;
+    say_why_none(inputs, opts, directory ? "its" : "the", &why);
+    if (directory)
+        return fail(err, "no pictures found in '%s'%s", directory, why.text);
+    return fail(err, "no pictures found%s", why.text);
+}

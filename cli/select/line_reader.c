@@ -1,0 +1,95 @@
+/* Lines, read into one buffer that holds the longest. */
+#include "cli/select/line_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STEP = 1 << 16 };
+
+/* Makes room for a step behind what is there, and for a NUL. */
+static bool make_room(struct lines *lines)
+{
+    memmove(lines->data, lines->data + lines->at, lines->size - lines->at);
+    lines->size -= lines->at;
+    lines->at = 0;
+    if (lines->room - lines->size > STEP)
+        return true;
+    size_t room = 2 * lines->room + 2 * STEP;
+    char *data = realloc(lines->data, room);
+    if (!data)
+        return false;
+    lines->data = data;
+    lines->room = room;
+    return true;
+}
+
+/* LINE_READ: there is more than before, or the end was seen. */
+static enum line read_more(struct lines *lines)
+{
+    ssize_t n;
+    if (lines->polled && !lines->readable)
+        return LINE_LATER;
+    if (!lines->data && !(lines->data = malloc(lines->room = 2 * STEP)))
+        return LINE_FAILED;
+    if (!make_room(lines))
+        return LINE_FAILED;
+    lines->readable = false;
+    do
+        n = read(lines->fd, lines->data + lines->size, STEP);
+    while (n < 0 && (errno == EINTR || (errno == EAGAIN && !lines->polled)));
+    if (n < 0)
+        return lines->polled && errno == EAGAIN ? LINE_LATER : LINE_FAILED;
+    lines->size += (size_t)n;
+    lines->ended = n == 0;
+    return LINE_READ;
+}
+
+/* The line that ends here, or at the end of all. */
+static enum line take_line(struct lines *lines, size_t size, bool at_end)
+{
+    bool too_long = lines->too_long || size > lines->most;
+    lines->data[lines->at + size] = '\0';
+    lines->at += size + at_end;
+    lines->looked = 0;
+    lines->too_long = false;
+    return too_long ? LINE_TOO_LONG : LINE_READ;
+}
+
+enum line lines_next(struct lines *lines, char **line, size_t *size)
+{
+    for (;;) {
+        size_t left = lines->size - lines->at;
+        char *begin = lines->data ? lines->data + lines->at : NULL;
+        char *end = left > lines->looked
+                        ? memchr(begin + lines->looked, lines->end,
+                                 left - lines->looked)
+                        : NULL;
+        if (end || (lines->ended && left)) {
+            *line = begin;
+            *size = end ? (size_t)(end - begin) : left;
+            return take_line(lines, *size, end != NULL);
+        }
+        if (lines->ended) {
+            bool cut = lines->too_long;
+            lines->too_long = false;
+            return cut ? LINE_TOO_LONG : LINE_NONE;
+        }
+        lines->looked = left;
+        if (left > lines->most) { /* only its end is of interest */
+            lines->too_long = true;
+            lines->at = lines->size;
+            lines->looked = 0;
+        }
+        enum line status = read_more(lines);
+        if (status != LINE_READ)
+            return status;
+    }
+}
+
+void lines_free(struct lines *lines)
+{
+    free(lines->data);
+    lines->data = NULL;
+}

@@ -1,0 +1,223 @@
+/* The template of the names of outputs. */
+#include "cli/select/name_template.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/select/path.h"
+#include "codecs/codec.h"
+
+/* ---- Names ------------------------------------------------------------- */
+
+void name_set(struct name *name, const char *text)
+{
+    name->length = 0;
+    name->cut = false;
+    name_add(name, text, strlen(text));
+}
+
+void name_add(struct name *name, const char *text, size_t length)
+{
+    size_t room = sizeof name->text - 1 - name->length;
+    if (length > room) {
+        name->cut = true;
+        length = room;
+    }
+    memcpy(name->text + name->length, text, length);
+    name->length += length;
+    name->text[name->length] = '\0';
+}
+
+void name_add_slash(struct name *name)
+{
+    if (name->length && name->text[name->length - 1] != '/')
+        name_add(name, "/", 1);
+}
+
+/* ---- Reading ----------------------------------------------------------- */
+
+static int add_part(struct name_template *t, struct template_part part,
+                    struct err *err)
+{
+    if (part.field == FIELD_TEXT && part.length == 0)
+        return 0;
+    if (t->count == TEMPLATE_PARTS)
+        return fail(err, "--output: that is more than %d fields",
+                    TEMPLATE_PARTS / 2);
+    t->part[t->count++] = part;
+    return 0;
+}
+
+/* What stands between braces. */
+static int add_field(struct name_template *t, const char *text, size_t length,
+                     struct err *err)
+{
+    static const char *const names[] = {
+        [FIELD_DIR] = "dir", [FIELD_STEM] = "stem", [FIELD_EXT] = "ext",
+        [FIELD_OP] = "op",   [FIELD_NUMBER] = "n",
+    };
+    for (size_t i = FIELD_DIR; i <= FIELD_NUMBER; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0)
+            return add_part(t, (struct template_part){ .field = (enum field)i },
+                            err);
+    /* "n:4" */
+    char *end = NULL;
+    unsigned long digits = 0;
+    if (length > 2 && memcmp(text, "n:", 2) == 0 &&
+        isdigit((unsigned char)text[2]))
+        digits = strtoul(text + 2, &end, 10);
+    if (end == text + length && digits >= 1 && digits <= 20)
+        return add_part(t,
+                        (struct template_part){ .field = FIELD_NUMBER,
+                                                .digits = (unsigned)digits },
+                        err);
+    return fail(err, "--output: {%.*s} is not a field; expected {dir}, {stem}, "
+                     "{ext}, {op}, {n}, and {n:4} with zeros before it",
+                length > 100 ? 100 : (int)length, text);
+}
+
+int template_parse(struct name_template *t, const char *text, struct err *err)
+{
+    *t = (struct name_template){ 0 };
+    while (*text) {
+        size_t plain = strcspn(text, "{}");
+        bool twice = text[plain] && text[plain] == text[plain + 1];
+        /* Of two braces the first is text. */
+        struct template_part part = { FIELD_TEXT, text, plain + twice, 0 };
+        if (add_part(t, part, err))
+            return -1;
+        text += plain;
+        if (twice) {
+            text += 2;
+        } else if (*text == '}') {
+            return fail(err, "--output: a } without {; as text it is }}");
+        } else if (*text == '{') {
+            size_t length = strcspn(++text, "{}");
+            if (text[length] != '}')
+                return fail(err, "--output: a { without }; as text it is {{");
+            if (add_field(t, text, length, err))
+                return -1;
+            text += length + 1;
+        }
+    }
+    return 0;
+}
+
+bool template_folder(const struct name_template *t, struct name *folder)
+{
+    name_set(folder, "");
+    for (size_t i = 0; i < t->count && t->part[i].field == FIELD_TEXT; i++)
+        name_add(folder, t->part[i].text, t->part[i].length);
+    const char *slash = memrchr(folder->text, '/', folder->length);
+    if (!slash)
+        return false;
+    folder->length = slash == folder->text ? 1 : (size_t)(slash - folder->text);
+    folder->text[folder->length] = '\0';
+    return true;
+}
+
+bool template_has(const struct name_template *t, enum field field)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->part[i].field == field)
+            return true;
+    return false;
+}
+
+/* ---- Expanding --------------------------------------------------------- */
+
+struct suffix {
+    const char *text;
+    size_t length;
+};
+
+/* Whether a suffix says already that the file is of this format. Where suffixes
+ * choose among kinds of it, each is its own. */
+static bool names_format(struct suffix suffix, const char *format)
+{
+    char text[16] = "";
+    if (suffix.length >= sizeof text)
+        return false;
+    memcpy(text, suffix.text, suffix.length);
+    const struct codec *codec = codec_by_name(text);
+    return codec && codec == codec_by_name(format) &&
+           (!codec->kinds || strcasecmp(text, format) == 0);
+}
+
+static void add_suffix(struct name *name, struct suffix suffix,
+                       const char *format)
+{
+    if (!format || names_format(suffix, format)) {
+        name_add(name, suffix.text, suffix.length);
+        return;
+    }
+    for (; *format; format++) {
+        char lower = (char)tolower((unsigned char)*format);
+        name_add(name, &lower, 1);
+    }
+}
+
+/* "photo-r." of a file without a suffix is "photo-r". */
+static void drop_dot(struct name *name, const struct template_part *before)
+{
+    if (before->field == FIELD_TEXT && before->text[before->length - 1] == '.')
+        name->text[--name->length] = '\0';
+}
+
+/* The directory; for the root the slash that the template has is enough. */
+static void add_directory(struct name *name, const struct path *path,
+                          const struct template_part *next)
+{
+    bool slash = next && next->field == FIELD_TEXT && *next->text == '/';
+    bool root = path->ndirectory == 1 && *path->directory == '/';
+    if (path->ndirectory == 0)
+        name_add(name, ".", 1);
+    else if (!root || !slash)
+        name_add(name, path->directory, path->ndirectory);
+}
+
+void template_expand(const struct name_template *t,
+                     const struct subject *subject, struct name *name)
+{
+    struct path path = path_split(subject->name, strlen(subject->name));
+    const char *end = path.base + path.nbase;
+    const char *dot = memrchr(path.base, '.', path.nbase);
+    struct suffix suffix = { end, 0 };
+    size_t stem = path.nbase;
+    char number[32];
+    if (dot && dot != path.base && dot + 1 != end) {
+        stem = (size_t)(dot - path.base);
+        suffix = (struct suffix){ dot + 1, (size_t)(end - dot) - 1 };
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        const struct template_part *part = &t->part[i];
+        switch (part->field) {
+        case FIELD_TEXT:
+            name_add(name, part->text, part->length);
+            break;
+        case FIELD_DIR:
+            add_directory(name, &path, i + 1 < t->count ? part + 1 : NULL);
+            break;
+        case FIELD_STEM:
+            name_add(name, path.base, stem);
+            break;
+        case FIELD_EXT:
+            if (suffix.length || subject->format)
+                add_suffix(name, suffix, subject->format);
+            else if (i)
+                drop_dot(name, part - 1);
+            break;
+        case FIELD_OP:
+            name_add(name, subject->op, strlen(subject->op));
+            break;
+        case FIELD_NUMBER:
+            snprintf(number, sizeof number, "%0*zu", (int)part->digits,
+                     subject->number);
+            name_add(name, number, strlen(number));
+            break;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/* The parts of a file's name. */
+#include "cli/select/path.h"
+
+#include <string.h>
+
+#include "cli/select/hash.h"
+
+struct path path_split(const char *name, size_t length)
+{
+    while (length > 1 && name[length - 1] == '/')
+        length--;
+    const char *slash = memrchr(name, '/', length);
+    size_t at = slash ? (size_t)(slash - name) + 1 : 0;
+    struct path path = { name, name + at, at, length - at };
+    while (path.ndirectory > 1 && name[path.ndirectory - 1] == '/')
+        path.ndirectory--;
+    return path;
+}
+
+bool path_has(const char *name, const char *component)
+{
+    size_t length = strlen(component);
+    while (*name) {
+        size_t n = strcspn(name, "/");
+        if (n == length && memcmp(name, component, n) == 0)
+            return true;
+        name += n;
+        name += strspn(name, "/");
+    }
+    return false;
+}
+
+/* ---- Clean names ------------------------------------------------------- */
+
+/* What is left of a name. */
+struct rest {
+    const char *at, *then; /* NULL: nothing comes after */
+};
+
+static struct rest rest_of(const char *here, const char *name)
+{
+    return *name == '/' ? (struct rest){ name, NULL }
+                        : (struct rest){ here, name };
+}
+
+/* Takes the next component that counts. Gives its length; 0: there is none. */
+static size_t next(struct rest *rest, const char **component)
+{
+    for (;;) {
+        rest->at += strspn(rest->at, "/");
+        size_t n = strcspn(rest->at, "/");
+        *component = rest->at;
+        rest->at += n;
+        if (n > 1 || (n == 1 && **component != '.'))
+            return n;
+        if (n == 1)
+            continue;
+        if (!rest->then)
+            return 0;
+        *rest = (struct rest){ rest->then, NULL };
+    }
+}
+
+int path_compare(const char *here_a, const char *a, const char *here_b,
+                 const char *b)
+{
+    struct rest left = rest_of(here_a, a), right = rest_of(here_b, b);
+    const char *one, *two;
+    size_t n, m;
+    do {
+        n = next(&left, &one);
+        m = next(&right, &two);
+        int order = memcmp(one, two, n < m ? n : m);
+        if (order || n != m)
+            return order ? order : n < m ? -1 : 1;
+    } while (n);
+    return 0;
+}
+
+uint64_t path_hash(const char *here, const char *name)
+{
+    struct rest rest = rest_of(here, name);
+    const char *component;
+    uint64_t hash = 0;
+    size_t n;
+    while ((n = next(&rest, &component)) > 0)
+        hash = hash_pair(hash, hash_bytes(component, n));
+    return hash;
+}
+
+const char *path_suffix(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    return dot && dot != base ? dot + 1 : "";
+}

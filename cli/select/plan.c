@@ -1,0 +1,428 @@
+/* Which files a batch takes, in which order, and what each becomes.
+ *
+ * First all inputs are gathered, then their outputs are named, then both are
+ * looked up by their places: an output that is there twice would be lost, and
+ * so would an input that is an output, by whatever name. This is done for all
+ * shards, so that none can write what another one reads. */
+#include "cli/select/plan.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/files/files.h"
+#include "cli/select/hash.h"
+#include "cli/select/inputs.h"
+#include "cli/select/outputs.h"
+#include "cli/select/path.h"
+#include "cli/select/file_identity.h"
+#include "cli/files/resolve.h"
+#include "cli/files/temporary.h"
+
+struct plan {
+    struct inputs inputs;
+    const char **output; /* of each input */
+    struct names names;  /* what output[] points to */
+    const char *folder;  /* that all outputs are in, or NULL */
+};
+
+static int name_outputs(struct plan *plan, const struct options *opts,
+                        const struct outputs *outputs, struct err *err)
+{
+    struct name name;
+    plan->output = malloc((plan->inputs.count + (size_t)1) * sizeof(char *));
+    if (!plan->output)
+        return fail(err, "no memory for the names of the outputs");
+    for (uint32_t i = 0; i < plan->inputs.count; i++) {
+        const struct input *input = &plan->inputs.list[i];
+        plan->output[i] = input->name;
+        if (opts->in_place)
+            continue;
+        if (outputs_name(outputs, input, &name, err))
+            return -1;
+        plan->output[i] = names_keep(&plan->names, name.text, name.length);
+        if (!plan->output[i])
+            return fail(err, "no memory for the names of the outputs");
+    }
+    return 0;
+}
+
+/* ---- Outputs that would be lost ---------------------------------------- */
+
+/* The outputs by their places. Places are found again where they are compared,
+ * which takes no memory and is seldom: only where the hashes are the same. */
+struct check {
+    const struct plan *plan;
+    const struct options *opts;
+    const struct outputs *outputs;
+    struct places *places;
+    const char *folder; /* canonical; NULL: there is none */
+    struct slot {
+        uint32_t hash;
+        uint32_t number; /* of the item, from 1; 0: the slot is free */
+    } *slot;
+    size_t slots; /* a power of two */
+};
+
+/* Outputs are looked for by their places, and those that have several hard
+ * links by the file that these share as well. */
+enum look { BY_PLACE, BY_INODE };
+
+/* Where an output with this place is, or would be. NULL: it cannot be told. */
+static struct slot *slot_of(struct check *c, const struct place *place,
+                            enum look look, struct err *err)
+{
+    bool (*const same)(const struct place *, const struct place *) =
+        look == BY_PLACE ? place_same : place_shares_inode;
+    uint64_t hash =
+        look == BY_PLACE ? place_hash(place) : place_inode_hash(place);
+    struct place other;
+    size_t i = hash >> 32 & (c->slots - 1);
+    for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
+        if (c->slot[i].hash != (uint32_t)hash)
+            continue;
+        if (places_find(c->places, c->plan->output[c->slot[i].number - 1],
+                        &other, err))
+            return NULL;
+        if (same(place, &other))
+            return &c->slot[i];
+    }
+    c->slot[i].hash = (uint32_t)hash;
+    return &c->slot[i];
+}
+
+/* Whether {dir} tells the two apart, and the folder lets it. */
+static bool apart_by_directory(const struct input *a, const struct input *b)
+{
+    struct path one = path_split(a->name, strlen(a->name));
+    struct path two = path_split(b->name, strlen(b->name));
+    return one.nbase == two.nbase &&
+           memcmp(one.base, two.base, one.nbase) == 0 && *a->name != '/' &&
+           *b->name != '/' && !path_has(a->name, "..") &&
+           !path_has(b->name, "..");
+}
+
+static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
+{
+    const struct input *a = &c->plan->inputs.list[i];
+    const struct input *b = &c->plan->inputs.list[k];
+    const struct name_template *t = &c->outputs->template;
+    const char *hint = "";
+    struct place one, two;
+    if (strcmp(a->name, b->name) == 0)
+        return fail(err, "%s is named twice, and would become %s both times",
+                    show(a->name).text, show(c->plan->output[i]).text);
+    if (c->opts->in_place)
+        return fail(err, "%s and %s are the same file, which cannot be "
+                         "replaced twice",
+                    show(a->name).text, show(b->name).text);
+    if (places_find(c->places, a->name, &one, err) ||
+        places_find(c->places, b->name, &two, err))
+        return -1;
+    if (place_same(&one, &two))
+        return fail(err, "%s and %s are the same file, and would become %s "
+                         "both times",
+                    show(a->name).text, show(b->name).text,
+                    show(c->plan->output[i]).text);
+    if (!template_has(t, FIELD_DIR) && apart_by_directory(a, b))
+        hint = c->opts->output ? "; {dir} in --output keeps them apart"
+                               : "; -o '{dir}/{stem}.{ext}' keeps them apart";
+    else if (!template_has(t, FIELD_NUMBER))
+        hint = "; {n} in --output keeps them apart";
+    return fail(err, "%s and %s would both become %s%s", show(a->name).text,
+                show(b->name).text, show(c->plan->output[i]).text, hint);
+}
+
+/* Says which part of an output is the link that leaves the folder. */
+static int fail_outside(const struct check *c, uint32_t i,
+                        const struct place *place, struct err *err)
+{
+    const char *output = c->plan->output[i];
+    size_t end = c->outputs->start, n = strlen(output);
+    struct place at = *place;
+    struct name link;
+    do {
+        end += strspn(output + end, "/");
+        end += strcspn(output + end, "/");
+        if (end < n &&
+            places_directory(c->places, output, end, &at.directory, err))
+            return -1;
+    } while (end < n && place_is_below(&at, c->folder));
+    name_set(&link, "");
+    name_add(&link, output, end);
+    return fail(err, "%s, what %s becomes, would leave %s: %s is a link to "
+                     "elsewhere",
+                show(output).text, show(c->plan->inputs.list[i].name).text,
+                show(c->outputs->folder.text).text, show(link.text).text);
+}
+
+/* How long a name may be in a canonical directory, be it there or not. */
+static size_t longest_in(const char *directory)
+{
+    char path[PATH_MAX];
+    size_t n = strlen(directory);
+    for (memcpy(path, directory, n + 1); n > 0; path[n] = '\0') {
+        long longest = pathconf(path, _PC_NAME_MAX);
+        if (longest > 0)
+            return (size_t)longest;
+        n = n == 1 ? 0 : path_split(path, n).ndirectory;
+    }
+    return NAME_MAX;
+}
+
+/* Whether a name, and that of its backup, is not too long for the file system;
+ * whether it is too long for the kernel is known before, but for the backup. */
+static int check_length(const struct check *c, uint32_t i,
+                        const struct place *place, struct err *err)
+{
+    enum { SHORT = 128 }; /* there are no pictures where this is too long */
+    const char *input = c->plan->inputs.list[i].name;
+    const char *output = c->plan->output[i];
+    const char *suffix = c->opts->backup ? c->opts->backup : "";
+    size_t length = place->nbase + strlen(suffix);
+    if (strlen(output) + strlen(suffix) >= PATH_MAX)
+        return fail(err, "%s: the name is longer than a name can be with %s "
+                         "behind it",
+                    show(output).text, show(suffix).text);
+    if (length <= SHORT)
+        return 0;
+    size_t longest = longest_in(place->directory);
+    if (place->nbase > longest)
+        return fail(err, "%s, what %s becomes, ends in a name of %zu bytes; "
+                         "there can be %zu",
+                    show(output).text, show(input).text, place->nbase, longest);
+    if (length > longest)
+        return fail(err, "%s ends in a name of %zu bytes with %s behind it; "
+                         "there can be %zu",
+                    show(output).text, length, show(suffix).text, longest);
+    return 0;
+}
+
+static int check_output(struct check *c, uint32_t i, struct err *err)
+{
+    struct place place;
+    if (places_find(c->places, c->plan->output[i], &place, err))
+        return -1;
+    if (c->folder && !place_is_below(&place, c->folder))
+        return fail_outside(c, i, &place, err);
+    if (check_length(c, i, &place, err))
+        return -1;
+    struct slot *slot = slot_of(c, &place, BY_PLACE, err);
+    if (!slot)
+        return -1;
+    if (slot->number)
+        return fail_twice(c, slot->number - 1, i, err);
+    slot->number = i + 1;
+    if (!place.linked)
+        return 0;
+    slot = slot_of(c, &place, BY_INODE, err);
+    if (slot && !slot->number)
+        slot->number = i + 1;
+    return slot ? 0 : -1;
+}
+
+/* ---- Inputs that would be lost ------------------------------------------- */
+
+#define REPLACES_INPUTS "only -i (--in-place) replaces inputs"
+
+/* The k-th output is the i-th input, found in this way. */
+static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
+                         enum look look, struct err *err)
+{
+    const char *output = c->plan->output[k];
+    const char *input = c->plan->inputs.list[i].name;
+    const char *whose = c->plan->inputs.list[k].name;
+    if (k == i && strcmp(output, input) == 0)
+        return fail(err, "%s is the input itself; " REPLACES_INPUTS,
+                    show(output).text);
+    if (k == i)
+        return fail(err, "%s is the input %s by another name; " REPLACES_INPUTS,
+                    show(output).text, show(input).text);
+    if (look == BY_INODE)
+        return fail(err, "%s, what %s becomes, is a link to the input %s; "
+                         REPLACES_INPUTS,
+                    show(output).text, show(whose).text, show(input).text);
+    return fail(err,
+                "%s, what %s becomes, is itself an input; " REPLACES_INPUTS,
+                show(output).text, show(whose).text);
+}
+
+/* An output that is an input, found in this way. --no-clobber leaves it alone
+ * if it is there. */
+static int check_input_by(struct check *c, uint32_t i,
+                          const struct place *place, enum look look,
+                          struct err *err)
+{
+    const struct slot *slot = slot_of(c, place, look, err);
+    if (!slot)
+        return -1;
+    if (slot->number == 0)
+        return 0;
+    uint32_t k = slot->number - 1;
+    if (c->opts->no_clobber && file_exists(NULL, c->plan->output[k]))
+        return 0;
+    return fail_on_input(c, k, i, look, err);
+}
+
+static int check_input(struct check *c, uint32_t i, struct err *err)
+{
+    struct place place;
+    if (places_find(c->places, c->plan->inputs.list[i].name, &place, err) ||
+        check_input_by(c, i, &place, BY_PLACE, err))
+        return -1;
+    return place.linked ? check_input_by(c, i, &place, BY_INODE, err) : 0;
+}
+
+static int check_all(struct check *c, struct err *err)
+{
+    const struct inputs *inputs = &c->plan->inputs;
+    if (places_open(&c->places, err))
+        return -1;
+    if (c->outputs->has_folder &&
+        places_directory(c->places, c->outputs->folder.text,
+                         c->outputs->folder.length, &c->folder, err))
+        return -1;
+    for (c->slots = 64; c->slots < (size_t)inputs->count * 4;)
+        c->slots *= 2;
+    c->slot = calloc(c->slots, sizeof *c->slot);
+    if (!c->slot)
+        return fail(err, "no memory to compare %u names", inputs->count);
+    for (uint32_t i = 0; i < inputs->count; i++)
+        if (!inputs->list[i].directory && check_output(c, i, err))
+            return -1;
+    for (uint32_t i = 0; i < inputs->count && !c->opts->in_place; i++)
+        if (!inputs->list[i].directory && check_input(c, i, err))
+            return -1;
+    return 0;
+}
+
+/* ---- Shards ------------------------------------------------------------ */
+
+static bool is_of_shard(const char *name, const struct options *opts)
+{
+    return hash_bytes(name, strlen(name)) % opts->shards == opts->shard - 1;
+}
+
+/* What is no picture at all has no name here, and is counted by the first. */
+static void keep_shard_of_passed(struct passed *passed,
+                                 const struct options *opts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < passed->count; i++)
+        if (is_of_shard(passed->list[i].name + passed->list[i].below, opts))
+            passed->list[kept++] = passed->list[i];
+    passed->count = kept;
+    if (opts->shard > 1)
+        passed->others = 0;
+}
+
+static void keep_shard(struct plan *plan, const struct options *opts)
+{
+    struct inputs *inputs = &plan->inputs;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        const char *name = inputs->list[i].name + inputs->list[i].below;
+        if (!is_of_shard(name, opts))
+            continue;
+        inputs->list[kept] = inputs->list[i];
+        plan->output[kept++] = plan->output[i];
+    }
+    inputs->count = kept;
+    keep_shard_of_passed(&inputs->passed, opts);
+}
+
+/* ---- The plan ---------------------------------------------------------- */
+
+static int make(struct plan *plan, const struct options *opts,
+                struct outputs *outputs, struct err *err)
+{
+    struct check check = { .plan = plan, .opts = opts, .outputs = outputs };
+    const struct name *folder = &outputs->folder;
+    if (outputs_init(outputs, opts, err))
+        return -1;
+    if (outputs->has_folder) {
+        plan->folder = names_keep(&plan->names, folder->text, folder->length);
+        if (!plan->folder)
+            return fail(err, "no memory for the names of the outputs");
+    }
+    if (inputs_gather(&plan->inputs, opts, plan->folder, err) ||
+        name_outputs(plan, opts, outputs, err))
+        return -1;
+    int status = check_all(&check, err);
+    places_close(check.places);
+    free(check.slot);
+    if (status == 0 && opts->shards)
+        keep_shard(plan, opts);
+    passed_sort(&plan->inputs.passed);
+    return status;
+}
+
+int plan_make(struct plan **plan, const struct options *opts, struct err *err)
+{
+    struct outputs *outputs = calloc(1, sizeof *outputs);
+    *plan = calloc(1, sizeof **plan);
+    int status = outputs && *plan ? make(*plan, opts, outputs, err)
+                                  : fail(err, "no memory");
+    free(outputs);
+    if (status) {
+        plan_free(*plan);
+        *plan = NULL;
+    }
+    return status;
+}
+
+size_t plan_count(const struct plan *plan)
+{
+    return plan->inputs.count;
+}
+
+struct item plan_item(const struct plan *plan, size_t i)
+{
+    const struct input *input = &plan->inputs.list[i];
+    return (struct item){
+        .input = input->name,
+        .output = plan->output[i],
+        .root = input->root,
+        .number = input->number,
+    };
+}
+
+int plan_check_found(const struct plan *plan, const struct options *opts,
+                     struct err *err)
+{
+    return inputs_check_found(&plan->inputs, opts, err);
+}
+
+const char *plan_folder(const struct plan *plan)
+{
+    return plan->folder;
+}
+
+void plan_remove_left(const struct plan *plan)
+{
+    struct left_file *left = plan->inputs.left;
+    struct location place;
+    struct err err;
+    for (; left; left = left->next) {
+        if (resolve_file(left->root, left->name, false, &place, &err))
+            continue;
+        temporary_remove_left(place.directory, place.base);
+        close(place.directory);
+    }
+}
+
+const struct passed *plan_passed(const struct plan *plan)
+{
+    return &plan->inputs.passed;
+}
+
+void plan_free(struct plan *plan)
+{
+    if (!plan)
+        return;
+    inputs_free(&plan->inputs);
+    names_free(&plan->names);
+    free(plan->output);
+    free(plan);
+}

@@ -1,0 +1,186 @@
+/* A job is one JSON object,
+ *
+ *     {"id": 7, "op": "rotate90", "input": "a.png", "output": "b.png",
+ *      "options": {"quality": 90, "strip": true}}
+ *
+ * whose options are those of the command line. It is made into the words of
+ * one, and these are read as always. */
+#include "cli/serve/job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add_word(struct serve_job *job, struct err *err, const char *format,
+                    const char *a, const char *b)
+{
+    char *word;
+    if (job->words == SERVE_WORDS_MAX)
+        return fail(err, "a job has at most %d options",
+                    (int)SERVE_OPTIONS_MAX);
+    if (asprintf(&word, format, a, b) < 0)
+        return fail(err, "no memory for a job");
+    job->word[job->words++] = word;
+    return 0;
+}
+
+/* 80.0, as some write a number of any kind, is 80. */
+static int add_number(struct serve_job *job, const struct json_value *value,
+                      struct err *err)
+{
+    char whole[32];
+    double n;
+    if (!json_get_number(value, &n) || n != floor(n) || fabs(n) > 1e15)
+        return add_word(job, err, "--%s=%s", value->key, value->string);
+    snprintf(whole, sizeof whole, "%.0f", n);
+    return add_word(job, err, "--%s=%s", value->key, whole);
+}
+
+/* {"quality": 90, "strip": true, "depth": "8"} */
+static int add_option(struct serve_job *job, const struct options *base,
+                      const struct json_value *value, struct err *err)
+{
+    switch (value->kind) {
+    case JSON_TRUE:
+        return add_word(job, err, "--%s", value->key, NULL);
+    case JSON_FALSE:
+    case JSON_NULL:
+        if (!options_given(base, value->key))
+            return 0;
+        return fail(err,
+                    "option \"%s\" was given to all jobs, and cannot be "
+                    "taken back",
+                    value->key);
+    case JSON_STRING:
+        return add_word(job, err, "--%s=%s", value->key, value->string);
+    case JSON_NUMBER:
+        return add_number(job, value, err);
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        break;
+    }
+    return fail(err,
+                "option \"%s\" is not a text, a number, true "
+                "or false",
+                value->key);
+}
+
+static int add_options(struct serve_job *job, const struct options *base,
+                       const struct json_value *options, struct err *err)
+{
+    if (options && options->kind != JSON_OBJECT)
+        return fail(err, "\"options\" is not an object");
+    for (const struct json_value *value = json_first(options); value;
+         value = json_next(options, value))
+        if (add_option(job, base, value, err))
+            return -1;
+    return 0;
+}
+
+static int add_member(struct serve_job *job, const char *name, struct err *err)
+{
+    const struct json_value *member = json_find(json_root(&job->json), name);
+    const char *value = json_get_string(member);
+    if (member && !value)
+        return fail(err, "\"%s\" is not a text", name);
+    if (!value || !*value)
+        return fail(err, "the job has no \"%s\"", name);
+    if (strcmp(value, "-") == 0)
+        return fail(err,
+                    "\"%s\" of a job is a file; standard input and output "
+                    "are for jobs and answers",
+                    name);
+    return add_word(job, err, "%s", value, NULL);
+}
+
+/* Nothing is taken for granted that is spelled wrong. */
+static int check_members(const struct json_value *root, struct err *err)
+{
+    static const char *const known[] = { "id", "op", "input", "output",
+                                         "options" };
+    if (root->kind != JSON_OBJECT)
+        return fail(err, "a job is a JSON object");
+    for (const struct json_value *value = json_first(root); value;
+         value = json_next(root, value)) {
+        size_t i = 0;
+        while (i < 5 && strcmp(value->key, known[i]) != 0)
+            i++;
+        if (i == 5)
+            return fail(err, "a job has no \"%s\"", value->key);
+    }
+    return 0;
+}
+
+static int make_words(struct serve_job *job, const struct options *base,
+                      const struct json_value *root, struct err *err)
+{
+    return add_word(job, err, "gimgxf", NULL, NULL) ||
+                   add_options(job, base, json_find(root, "options"), err) ||
+                   add_word(job, err, "--", NULL, NULL) ||
+                   add_member(job, "op", err) ||
+                   add_member(job, "input", err) ||
+                   add_member(job, "output", err)
+               ? -1
+               : 0;
+}
+
+static void take_names(struct serve_job *serve, struct serve_root *root)
+{
+    struct job *job = &serve->job;
+    job->opts = &serve->opts;
+    job->input = serve->opts.file[0];
+    job->output = serve->opts.file[1];
+    job->make_directories = true;
+    job->served = true;
+    if (!root)
+        return;
+    job->input = serve_root_below(root, job->input);
+    job->output = serve_root_below(root, job->output);
+    job->input_root = job->output_root = &root->root;
+}
+
+/* Of a job that is refused the answer has the names, too. */
+static void note_asked(struct serve_job *job, const struct json_value *all)
+{
+    const struct json_value *id = json_find(all, "id");
+    job->job.id = id ? id->raw : NULL;
+    job->job.id_size = id ? id->raw_size : 0;
+    job->input = json_get_string(json_find(all, "input"));
+    job->output = json_get_string(json_find(all, "output"));
+}
+
+int serve_job_read(struct serve_job *job, const char *text, size_t size,
+                   const struct options *base, struct serve_root *root,
+                   struct err *err)
+{
+    struct err why;
+    if (strspn(text, " \t\r\n") >= size)
+        return fail(err, "the line is blank; a job is a JSON object");
+    if (json_read(&job->json, text, size, &why))
+        return fail(err, "the job is not JSON: %s", why.text);
+    const struct json_value *all = json_root(&job->json);
+    note_asked(job, all);
+    if (check_members(all, err) || make_words(job, base, all, err) ||
+        options_parse_job(&job->opts, base, job->words, job->word, err))
+        return -1;
+    take_names(job, root);
+    return job_choose_format(&job->job, err);
+}
+
+struct job serve_job_asked(const struct serve_job *job,
+                           const struct options *base)
+{
+    struct job asked = job->job;
+    asked.opts = asked.opts ? asked.opts : base;
+    asked.input = job->input;
+    asked.output = job->output;
+    return asked;
+}
+
+void serve_job_free(struct serve_job *job)
+{
+    for (int i = 0; i < job->words; i++)
+        free(job->word[i]);
+    json_free(&job->json);
+}

@@ -1,0 +1,28 @@
+/* The supervisor of serve, which hands jobs to a worker process and outlives
+ * it. The comment at the head of cli/serve/serve.c says what happens when. */
+#ifndef CLI_SERVE_SUPERVISOR_H
+#define CLI_SERVE_SUPERVISOR_H
+
+#include "cli/batch/scheduler.h"
+#include "cli/serve/wire.h"
+
+struct supervisor_opts {
+    int jobs, answers; /* descriptors */
+    char end;          /* of a job: '\n' or '\0' */
+    unsigned window;   /* how many jobs may be read and not answered */
+    /* What a worker process does; the answers are not open there. */
+    enum outcome (*work)(void *context, int fd, struct serve_table *table);
+    void *context;
+};
+
+struct supervised {
+    enum outcome outcome;
+    int unheard; /* the errno of an answer that could not be written, or 0 */
+};
+
+/* Reads jobs until they end or a signal asks for the end, and answers them in
+ * order. Call it before there are threads. Prints what is wrong with all of it.
+ */
+struct supervised supervisor_run(const struct supervisor_opts *opts);
+
+#endif

@@ -1,0 +1,346 @@
+/* The worker process of serve. Jobs are read by its main thread and done on the
+ * threads of a crew, all of which share memory, processors and devices. */
+#include "cli/serve/worker.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/batch/ordered_workers.h"
+#include "cli/report.h"
+#include "cli/serve/job.h"
+#include "cli/serve/order.h"
+#include "cli/files/temporary.h"
+
+struct worker_task {
+    struct job_message message;
+    char *text;
+    struct serve_job asked;
+    uint64_t number; /* in the order of jobs that share a file */
+    struct result result;
+    struct err err;
+    int status;
+};
+
+struct worker_process {
+    const struct worker_opts *opts;
+    const struct backend *backend;
+    struct runner *runner;
+    struct crew *crew;
+    struct serve_order *order;
+    struct serve_table *table;
+    int fd;
+    pthread_mutex_t sending;
+    atomic_size_t to_do; /* jobs that wait for no other one and are not
+                            done */
+    atomic_bool alone;   /* the supervisor is gone */
+};
+
+static bool is_ending(void *context)
+{
+    struct worker_process *process = context;
+    return atomic_load(&process->table->ending) || atomic_load(&process->alone);
+}
+
+/* ---- Notes --------------------------------------------------------------- */
+
+static void note_step(struct worker_process *process,
+                      const struct worker_task *task, enum job_step step)
+{
+    atomic_store(&process->table->note[task->message.slot].step, step);
+}
+
+static void look_at_output(const struct job *job, struct output_state *state)
+{
+    struct stat st;
+    *state = (struct output_state){ 0 };
+    if (!resolve_stat(job->output_root, job->output, true, &st))
+        return;
+    *state = (struct output_state){
+        .exists = 1,
+        .device = st.st_dev,
+        .inode = st.st_ino,
+        .size = (uint64_t)st.st_size,
+        .modified = { st.st_mtim.tv_sec, st.st_mtim.tv_nsec },
+        .changed = { st.st_ctim.tv_sec, st.st_ctim.tv_nsec },
+    };
+}
+
+struct noting {
+    struct worker_process *process;
+    const struct worker_task *task;
+};
+
+/* The note is complete before anything is written. */
+static int note_writing(const struct job *job, const struct result *result,
+                        struct bytes output, void *context, struct err *err)
+{
+    const struct noting *noting = context;
+    uint32_t slot = noting->task->message.slot;
+    (void)result, (void)output, (void)err;
+    look_at_output(job, &noting->process->table->note[slot].before);
+    note_step(noting->process, noting->task, JOB_WRITES);
+    return 0;
+}
+
+/* ---- Jobs that a process before this one was at -------------------------- */
+
+static void describe_end(int status, char *text, size_t size)
+{
+    if (WIFSIGNALED(status))
+        snprintf(text, size, "by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, size, "with status %d", WEXITSTATUS(status));
+}
+
+static bool was_written(const struct worker_task *task)
+{
+    const struct job_past *past = &task->message.past;
+    struct output_state now;
+    if (past->step != JOB_WRITES)
+        return past->step == JOB_WRITTEN;
+    look_at_output(&task->asked.job, &now);
+    return memcmp(&now, &past->before, sizeof now) != 0;
+}
+
+/* Removes the temporary file that the process before could not remove, if it
+ * was writing one. */
+static void remove_left_behind(const struct worker_process *process,
+                               const struct worker_task *task)
+{
+    const struct job *job = &task->asked.job;
+    struct location place;
+    struct err err;
+    if (task->message.past.step < JOB_WRITES ||
+        resolve_file(job->output_root, job->output, false, &place, &err))
+        return;
+    left_behind_remove(runner_left_behind(process->runner), place.directory);
+    close(place.directory);
+}
+
+/* Whether nothing is left to do but to answer. */
+static bool settle_past(const struct worker_process *process,
+                        struct worker_task *task)
+{
+    char end[80];
+    remove_left_behind(process, task);
+    describe_end(task->message.status, end, sizeof end);
+    if (was_written(task)) {
+        warn(
+            &task->result.warnings,
+            "the process that did the job ended %s before it could answer; the "
+            "output was written",
+            end);
+        return true;
+    }
+    if (!task->message.only_tell)
+        return false;
+    task->status = fail(&task->err,
+                        "the job ended its process %s; the output "
+                        "was not written",
+                        end);
+    return true;
+}
+
+/* ---- Doing and answering ------------------------------------------------- */
+
+static void do_job(struct worker_process *process, unsigned worker,
+                   struct worker_task *task)
+{
+    struct noting noting = { process, task };
+    task->status = runner_do(process->runner, worker, &task->asked.job,
+                             atomic_load(&process->to_do), note_writing,
+                             &noting, &task->result, &task->err);
+    note_step(process, task, task->status ? JOB_BEGUN : JOB_WRITTEN);
+    crew_allow(process->crew, runner_wanted(process->runner));
+    if (task->message.again) {
+        char end[80];
+        describe_end(task->message.status, end, sizeof end);
+        warn(&task->result.warnings,
+             "done once more from the start: the process that did this job and "
+             "others ended %s",
+             end);
+    }
+}
+
+static void send_answer(struct worker_process *process,
+                        struct worker_task *task)
+{
+    struct answer_message message = { .slot = task->message.slot,
+                                      .failed = task->status != 0 };
+    struct job job = serve_job_asked(&task->asked, process->opts->opts);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    job.backend = process->backend;
+    if (out) {
+        report_answer(out, &job, &task->result,
+                      task->status ? &task->err : NULL);
+        if (fclose(out) || size > SERVE_ANSWER_MAX)
+            size = 0; /* the supervisor has an answer of its own for that */
+    }
+    message.size = (uint32_t)size;
+    pthread_mutex_lock(&process->sending);
+    bool sent = serve_send(process->fd, &message, sizeof message, text, size);
+    pthread_mutex_unlock(&process->sending);
+    if (!sent)
+        atomic_store(&process->alone, true);
+    free(text);
+}
+
+static void release(void *context, void *task)
+{
+    struct worker_process *process = context;
+    atomic_fetch_add(&process->to_do, 1);
+    crew_release(process->crew, task);
+}
+
+/* A job has ended once its answer is sent: if the process ends before, what
+ * waits for the job has not begun. */
+static void work(void *context, unsigned worker, void *argument)
+{
+    struct worker_process *process = context;
+    struct worker_task *task = argument;
+    if (!is_ending(process)) {
+        note_step(process, task, JOB_BEGUN);
+        bool settled = task->status != 0;
+        if (!settled && task->message.again)
+            settled = settle_past(process, task);
+        if (!settled)
+            do_job(process, worker, task);
+        send_answer(process, task);
+    }
+    atomic_fetch_sub(&process->to_do, 1);
+    serve_order_end(process->order, task->number, release, process);
+}
+
+static void end_task(void *context, void *argument)
+{
+    struct worker_task *task = argument;
+    (void)context;
+    serve_job_free(&task->asked);
+    free(task->text);
+}
+
+/* ---- Receiving ----------------------------------------------------------- */
+
+static int read_task(struct worker_process *process, struct worker_task *task)
+{
+    switch ((enum job_trouble)task->message.trouble) {
+    case JOB_TOO_LONG:
+        return fail(&task->err, "the job has more than %d bytes",
+                    (int)JSON_SIZE_MAX);
+    case JOB_NO_MEMORY:
+        return fail(&task->err, "no memory for a job");
+    case JOB_IS_TEXT:
+        break;
+    }
+    /* A text that ends the process is to be known for it. */
+    note_step(process, task, JOB_BEGUN);
+    int status =
+        serve_job_read(&task->asked, task->text, task->message.size,
+                       process->opts->opts, process->opts->root, &task->err);
+    note_step(process, task, JOB_WAITS);
+    return status;
+}
+
+/* Receives a text and drops it. */
+static bool drop_text(int fd, size_t size)
+{
+    char some[4096];
+    while (size) {
+        size_t n = size < sizeof some ? size : sizeof some;
+        if (!serve_receive(fd, some, n))
+            return false;
+        size -= n;
+    }
+    return true;
+}
+
+/* Receives a job. Returns false if there are no more. */
+static bool next_task(struct worker_process *process, struct worker_task *task)
+{
+    struct job_message *message = &task->message;
+    if (!serve_receive(process->fd, message, sizeof *message))
+        return false;
+    task->text = malloc((size_t)message->size + 1);
+    if (!task->text)
+        message->trouble = JOB_NO_MEMORY;
+    if (task->text ? !serve_receive(process->fd, task->text, message->size)
+                   : !drop_text(process->fd, message->size)) {
+        free(task->text);
+        return false;
+    }
+    if (task->text)
+        task->text[message->size] = '\0';
+    task->status = read_task(process, task);
+    return true;
+}
+
+static void give_all(struct worker_process *process)
+{
+    struct worker_task *task;
+    while ((task = crew_room(process->crew, is_ending)) &&
+           next_task(process, task)) {
+        const struct job *job = task->status ? NULL : &task->asked.job;
+        crew_hold(process->crew);
+        if (serve_order_add(process->order, job, task, &task->number))
+            release(process, task);
+    }
+}
+
+static enum outcome run_crew(struct worker_process *process)
+{
+    const struct answer_message ready = { .slot = SERVE_READY };
+    struct crew_opts opts = {
+        .workers = runner_workers(process->runner),
+        .task_size = sizeof(struct worker_task),
+        .window = process->opts->window,
+        .work = work,
+        .tell = end_task,
+        .context = process,
+    };
+    process->order = serve_order_open(opts.window);
+    process->crew = process->order ? crew_open(&opts) : NULL;
+    if (!process->crew) {
+        serve_order_close(process->order);
+        report_error(NULL, "the workers cannot be started");
+        return OUTCOME_FAILED;
+    }
+    crew_allow(process->crew, process->opts->opts->threads);
+    if (serve_send(process->fd, &ready, sizeof ready, NULL, 0))
+        give_all(process);
+    crew_close(process->crew);
+    serve_order_close(process->order);
+    return OUTCOME_DONE;
+}
+
+static enum outcome no_device(const char *name, const struct backend *backend,
+                              const struct err *why)
+{
+    struct err text;
+    fail(&text, "--backend %s: %s", name, why->text);
+    report_error(NULL, text.text);
+    return backend ? outcome_without_lane(backend) : OUTCOME_NO_DEVICE;
+}
+
+enum outcome serve_work(const struct worker_opts *opts, int fd,
+                        struct serve_table *table)
+{
+    struct worker_process process = { .opts = opts, .table = table, .fd = fd };
+    struct err err;
+    process.backend = backend_choose(opts->backend, &err);
+    if (!process.backend || runner_open(&process.runner, opts->opts,
+                                        process.backend, SIZE_MAX, &err))
+        return no_device(opts->backend, process.backend, &err);
+    pthread_mutex_init(&process.sending, NULL);
+    enum outcome outcome = run_crew(&process);
+    pthread_mutex_destroy(&process.sending);
+    runner_close(process.runner);
+    return outcome;
+}

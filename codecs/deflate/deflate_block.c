@@ -1,0 +1,358 @@
+/* Blocks of deflate: counting, the header, the codes. */
+#include "codecs/deflate/deflate_block.h"
+
+enum {
+    KINDS = 19,     /* symbols of the code that the lengths are written in */
+    KIND_LIMIT = 7, /* 3.2.7 */
+    /* Four codes of so many bits can be put at a time. */
+    SYMBOL_LIMIT = 14,
+    DISTANCE_LIMIT = 15,
+};
+
+/* ---- Counting ----------------------------------------------------------- */
+
+/* Four counters for each byte: to count one twice in a row is to wait for the
+ * first. */
+static void count_bytes(uint32_t *count, const uint8_t *data, size_t size)
+{
+    uint32_t part[4][256] = { { 0 } };
+    size_t i = 0;
+    for (; i + 4 <= size; i += 4) {
+        part[0][data[i]]++;
+        part[1][data[i + 1]]++;
+        part[2][data[i + 2]]++;
+        part[3][data[i + 3]]++;
+    }
+    for (; i < size; i++)
+        part[0][data[i]]++;
+    for (int k = 0; k < 256; k++)
+        count[k] += part[0][k] + part[1][k] + part[2][k] + part[3][k];
+}
+
+static void count_literals(uint32_t *count, const uint8_t *data, size_t size)
+{
+    enum { MANY = 1024 }; /* are worth to clear the counters for */
+    if (size >= MANY)
+        count_bytes(count, data, size);
+    else
+        for (size_t i = 0; i < size; i++)
+            count[data[i]]++;
+}
+
+void block_count(struct block_counts *counts, const uint8_t *data,
+                 const struct sequence *sequence, size_t n)
+{
+    for (const struct sequence *s = sequence; s < sequence + n; s++) {
+        count_literals(counts->symbol, data, s->literals);
+        data += s->literals + s->length;
+        if (!s->length)
+            continue;
+        counts->symbol[block_length(s->length).symbol]++;
+        counts->distance[block_distance(s->distance).symbol]++;
+    }
+}
+
+static size_t sum_of_bits(const uint32_t *count, const uint8_t *length,
+                          unsigned n)
+{
+    size_t bits = 0;
+    for (unsigned i = 0; i < n; i++)
+        bits += (size_t)count[i] * length[i];
+    return bits;
+}
+
+/* ---- The header --------------------------------------------------------- */
+
+/* The code lengths of symbols, then of distances, written in a code of their
+ * own; no kinds: those that are fixed, which are not written at all. */
+struct header {
+    unsigned symbols, distances; /* that are written */
+    uint8_t length[PREFIX_SYMBOLS + DISTANCES];
+    unsigned nkinds;
+    struct {
+        uint8_t kind, extra, bits;
+    } kind[PREFIX_SYMBOLS + DISTANCES];
+    uint8_t kind_length[KINDS];
+    uint32_t kind_code[KINDS];
+};
+
+static void add_kind(struct header *h, unsigned kind, size_t extra,
+                     unsigned bits)
+{
+    h->kind[h->nkinds].kind = (uint8_t)kind;
+    h->kind[h->nkinds].extra = (uint8_t)extra;
+    h->kind[h->nkinds++].bits = (uint8_t)bits;
+}
+
+/* Writes a run of one length in the fewest kinds: 16 repeats the last length 3
+ * to 6 times, 17 and 18 are 3 to 10 and 11 to 138 zeros. */
+static void add_run(struct header *h, unsigned length, size_t run)
+{
+    if (length) {
+        add_kind(h, length, 0, 0);
+        run--;
+    }
+    while (run >= 3) {
+        size_t most = length ? 6 : run > 10 ? 138 : 10;
+        size_t n = run < most ? run : most;
+        if (length)
+            add_kind(h, 16, n - 3, 2);
+        else if (n > 10)
+            add_kind(h, 18, n - 11, 7);
+        else
+            add_kind(h, 17, n - 3, 3);
+        run -= n;
+    }
+    while (run-- > 0)
+        add_kind(h, length, 0, 0);
+}
+
+static unsigned last_used(const uint32_t *count, unsigned n)
+{
+    while (n > 0 && !count[n - 1])
+        n--;
+    return n;
+}
+
+static void make_header(struct header *h, const struct block_counts *counts)
+{
+    uint32_t kinds[KINDS] = { 0 };
+    h->symbols = last_used(counts->symbol, PREFIX_SYMBOLS);
+    h->distances = last_used(counts->distance, DISTANCES);
+    h->nkinds = 0;
+    prefix_lengths(h->length, counts->symbol, h->symbols,
+                   h->symbols > LITERALS ? SYMBOL_LIMIT : LITERAL_LIMIT);
+    prefix_lengths(h->length + h->symbols, counts->distance, h->distances,
+                   DISTANCE_LIMIT);
+    unsigned n = h->symbols + h->distances;
+    for (unsigned i = 0, run; i < n; i += run) {
+        for (run = 1; i + run < n; run++)
+            if (h->length[i + run] != h->length[i])
+                break;
+        add_run(h, h->length[i], run);
+    }
+    for (unsigned i = 0; i < h->nkinds; i++)
+        kinds[h->kind[i].kind]++;
+    prefix_lengths(h->kind_length, kinds, KINDS, KIND_LIMIT);
+    prefix_codes(h->kind_code, h->kind_length, KINDS);
+}
+
+/* The lengths of 3.2.6. */
+static unsigned fixed_length(unsigned symbol)
+{
+    return symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
+}
+
+enum { FIXED_DISTANCE = 5 };
+
+static void make_fixed_header(struct header *h)
+{
+    h->symbols = PREFIX_SYMBOLS;
+    h->distances = DISTANCES;
+    h->nkinds = 0;
+    for (unsigned i = 0; i < PREFIX_SYMBOLS; i++)
+        h->length[i] = (uint8_t)fixed_length(i);
+    memset(h->length + PREFIX_SYMBOLS, FIXED_DISTANCE, DISTANCES);
+}
+
+/* The order in which the lengths of kinds are written (3.2.7). */
+static const uint8_t kind_order[KINDS] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                           11, 4,  12, 3, 13, 2, 14, 1, 15 };
+
+static unsigned kinds_written(const struct header *h)
+{
+    unsigned n = KINDS;
+    while (n > 4 && !h->kind_length[kind_order[n - 1]])
+        n--;
+    return n;
+}
+
+static size_t header_bits(const struct header *h)
+{
+    if (!h->nkinds)
+        return 3;
+    size_t bits = 3 + 5 + 5 + 4 + 3 * (size_t)kinds_written(h);
+    for (unsigned i = 0; i < h->nkinds; i++)
+        bits += h->kind_length[h->kind[i].kind] + h->kind[i].bits;
+    return bits;
+}
+
+static void put_header(struct bits *b, const struct header *h, bool final)
+{
+    if (!h->nkinds) {
+        bits_put(b, final | 1 << 1, 3);
+        return;
+    }
+    unsigned n = kinds_written(h);
+    bits_put(b, final | 2 << 1, 3);
+    bits_put(b, h->symbols - LITERALS, 5);
+    bits_put(b, h->distances - 1, 5);
+    bits_put(b, n - 4, 4);
+    for (unsigned i = 0; i < n; i++)
+        bits_put(b, h->kind_length[kind_order[i]], 3);
+    for (unsigned i = 0; i < h->nkinds; i++) {
+        prefix_put(b, h->kind_code[h->kind[i].kind]);
+        bits_put(b, h->kind[i].extra, h->kind[i].bits);
+    }
+}
+
+/* ---- The data ----------------------------------------------------------- */
+
+/* Two codes as one: their bits and their number are known before where they
+ * go is. */
+static inline uint64_t pair(uint32_t a, uint32_t b, unsigned *count)
+{
+    *count = (a & 255) + (b & 255);
+    return (a >> 8) | (uint64_t)(b >> 8) << (a & 255);
+}
+
+static inline void put_literals(struct bits *b, const uint32_t *code,
+                                const uint8_t *data, size_t size)
+{
+    size_t i = 0;
+    for (; i + 4 <= size; i += 4) {
+        unsigned m, n;
+        uint64_t low = pair(code[data[i]], code[data[i + 1]], &m);
+        uint64_t high = pair(code[data[i + 2]], code[data[i + 3]], &n);
+        bits_put(b, low | high << m, m + n);
+    }
+    for (; i < size; i++)
+        prefix_put(b, code[data[i]]);
+}
+
+/* The codes of a block. That of a length has its extra bits above it. */
+struct codes {
+    uint32_t symbol[PREFIX_SYMBOLS];
+    uint32_t length[MATCH_LONGEST + 1];
+    uint32_t distance[DISTANCES];
+};
+
+static void make_codes(struct codes *c, const struct header *h)
+{
+    prefix_codes(c->symbol, h->length, h->symbols);
+    prefix_codes(c->distance, h->length + h->symbols, h->distances);
+    if (h->symbols == LITERALS)
+        return;
+    for (unsigned l = MATCH_SHORTEST; l <= MATCH_LONGEST; l++) {
+        struct block_part part = block_length(l);
+        if (part.symbol >= h->symbols)
+            continue;
+        uint32_t code = c->symbol[part.symbol];
+        c->length[l] = (code + part.bits) | part.extra << (8 + (code & 255));
+    }
+}
+
+static inline void put_match(struct bits *b, const struct codes *c,
+                             struct sequence s)
+{
+    struct block_part part = block_distance(s.distance);
+    unsigned n;
+    uint64_t bits = pair(c->length[s.length], c->distance[part.symbol], &n);
+    bits_put(b, bits | (uint64_t)part.extra << n, n + part.bits);
+}
+
+static void put_data(struct bits *bits, const struct codes *c,
+                     const uint8_t *data, const struct sequence *sequence,
+                     size_t n)
+{
+    struct bits b = *bits; /* which no store into `out` can change */
+    for (const struct sequence *s = sequence; s < sequence + n; s++) {
+        put_literals(&b, c->symbol, data, s->literals);
+        data += s->literals + s->length;
+        if (s->length)
+            put_match(&b, c, *s);
+    }
+    prefix_put(&b, c->symbol[END_OF_BLOCK]);
+    *bits = b;
+}
+
+/* ---- Blocks ------------------------------------------------------------- */
+
+void block_put_stored(struct bits *b, const uint8_t *data, size_t size,
+                      bool final)
+{
+    bits_put(b, final, 3);
+    bits_align(b);
+    bits_put(b, size | (uint64_t)(uint16_t)~size << 16, 32);
+    if (size)
+        memcpy(b->out, data, size);
+    b->out += size;
+}
+
+static void put_all_stored(struct bits *b, const uint8_t *data, size_t size,
+                           bool final)
+{
+    for (size_t n; size > BLOCK_STORED; data += n, size -= n)
+        block_put_stored(b, data, n = BLOCK_STORED, false);
+    block_put_stored(b, data, size, final);
+}
+
+/* The extra bits of lengths and distances: of each symbol as many as its first
+ * length or distance has. */
+static size_t extra_bits(const struct block_counts *counts)
+{
+    size_t bits = 0;
+    for (unsigned i = 8; i < 28; i++)
+        bits += counts->symbol[LITERALS + i] * (size_t)(i / 4 - 1);
+    for (unsigned i = 4; i < DISTANCES; i++)
+        bits += counts->distance[i] * (size_t)(i / 2 - 1);
+    return bits;
+}
+
+static size_t coded_bits(const struct header *h,
+                         const struct block_counts *counts)
+{
+    return header_bits(h) + extra_bits(counts) +
+           sum_of_bits(counts->symbol, h->length, h->symbols) +
+           sum_of_bits(counts->distance, h->length + h->symbols, h->distances);
+}
+
+/* Gives how many bits the block will be. */
+static size_t make_shorter_header(struct header *h,
+                                  const struct block_counts *counts)
+{
+    make_fixed_header(h);
+    size_t fixed = coded_bits(h, counts);
+    make_header(h, counts);
+    size_t own = coded_bits(h, counts);
+    if (own <= fixed)
+        return own;
+    make_fixed_header(h);
+    return fixed;
+}
+
+/* A code of fewer than two symbols is not complete, as old readers want it to
+ * be, also where there is no distance at all. */
+static void complete(uint32_t *count, unsigned n)
+{
+    unsigned used = 0;
+    for (unsigned i = 0; i < n; i++)
+        used += count[i] != 0;
+    for (unsigned i = 0; used < 2; i++) {
+        used += count[i] == 0;
+        count[i] += count[i] == 0;
+    }
+}
+
+void block_put(struct bits *b, struct block_counts *counts, const uint8_t *data,
+               size_t size, const struct sequence *sequence, size_t n,
+               bool final)
+{
+    struct header h;
+    struct codes c;
+    size_t blocks = (size + BLOCK_STORED - 1) / BLOCK_STORED;
+    if (size == 0) {
+        block_put_stored(b, data, size, final);
+        return;
+    }
+    counts->symbol[END_OF_BLOCK] = 1;
+    complete(counts->distance, DISTANCES);
+    size_t bits = make_shorter_header(&h, counts);
+    if (bits / 8 >= size + 4 * blocks) {
+        put_all_stored(b, data, size, final);
+        return;
+    }
+    make_codes(&c, &h);
+    put_header(b, &h, final);
+    put_data(b, &c, data, sequence, n);
+}

@@ -1,0 +1,84 @@
+/* A block of deflate: literals and matches, coded by how often they occur.
+ *
+ * RFC 1951, 3.2.3 to 3.2.7. */
+#ifndef CODECS_DEFLATE_DEFLATE_BLOCK_H
+#define CODECS_DEFLATE_DEFLATE_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codecs/deflate/bit_writer.h"
+#include "codecs/deflate/huffman_code.h"
+
+enum {
+    BLOCK_SYMBOLS = PREFIX_COUNT, /* literals and matches of a block, at most */
+    BLOCK_STORED = 65535,         /* bytes of a stored one, at most */
+    MATCH_SHORTEST = 3,
+    MATCH_LONGEST = 258,
+    MATCH_FARTHEST = 32768,
+    LITERALS = 257, /* the bytes, and the end of the block */
+    END_OF_BLOCK = 256,
+    LITERAL_LIMIT = 12, /* bits of a code where there are no matches:
+                           bytes rarer than 1 in 4096 cost some more,
+                           and all are quick to read */
+    DISTANCES = 30,
+};
+
+/* So many literals, then a match; of length 0: none. */
+struct sequence {
+    uint16_t literals, length, distance;
+};
+
+/* How often what occurs. */
+struct block_counts {
+    uint32_t symbol[PREFIX_SYMBOLS]; /* literals, lengths, the end */
+    uint32_t distance[DISTANCES];
+};
+
+/* A length or distance as it is written: a symbol, and bits behind it. */
+struct block_part {
+    unsigned symbol, extra, bits;
+};
+
+/* 3.2.5: the symbols stand for 1, 1, 1, 1, 2, 2, 4, 4 distances and so on, from
+ * 1 upwards. */
+static inline struct block_part block_distance(unsigned distance)
+{
+    unsigned d = distance - 1;
+    if (d < 4)
+        return (struct block_part){ d, 0, 0 };
+    unsigned bits = 30 - (unsigned)__builtin_clz(d);
+    return (struct block_part){ 2 * bits + (d >> bits), d & ((1u << bits) - 1),
+                                bits };
+}
+
+/* Those for 1, ... 1 (eight times), 2, 2, 2, 2, 4, 4, 4, 4 lengths and so on,
+ * from 3 upwards; but the last has one of its own. */
+static inline struct block_part block_length(unsigned length)
+{
+    unsigned l = length - MATCH_SHORTEST;
+    if (length == MATCH_LONGEST)
+        return (struct block_part){ LITERALS + 28, 0, 0 };
+    if (l < 8)
+        return (struct block_part){ LITERALS + l, 0, 0 };
+    unsigned bits = 29 - (unsigned)__builtin_clz(l);
+    return (struct block_part){ LITERALS + 4 * bits + (l >> bits),
+                                l & ((1u << bits) - 1), bits };
+}
+
+/* Adds what occurs in n sequences, the literals of which stand at `data`. */
+void block_count(struct block_counts *counts, const uint8_t *data,
+                 const struct sequence *sequence, size_t n);
+
+/* Writes n sequences that stand for `size` bytes, stored or coded, as is
+ * shorter. `counts` is of them, and is changed. */
+void block_put(struct bits *b, struct block_counts *counts, const uint8_t *data,
+               size_t size, const struct sequence *sequence, size_t n,
+               bool final);
+
+/* Writes at most BLOCK_STORED bytes as they are. */
+void block_put_stored(struct bits *b, const uint8_t *data, size_t size,
+                      bool final);
+
+#endif

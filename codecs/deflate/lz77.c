@@ -1,0 +1,330 @@
+/* How matches are found and chosen.
+ *
+ * Positions of the same bytes, by a hash of these, are chained from the newest
+ * back, as RFC 1951, section 4, proposes. Some things differ from what is
+ * common, for the sake of pixels:
+ *
+ * Six bytes are hashed, two pixels, not three or four: most pixels are what the
+ * one beside them is, so that chains of fewer are long and lead to little.
+ *
+ * Two distances are tried before all others: the last one, which is often that
+ * of the row above or of the last letter of this kind, and the last short one,
+ * which is that of a pixel. In an even area they give the longest match there
+ * is, and nothing is searched.
+ *
+ * Few positions within long matches are chained: to all others the chains are
+ * shorter, and those that are left out are found from the ones beside them.
+ *
+ * Where no match was worth it for long, fewer and fewer positions are tried. */
+#include "codecs/deflate/lz77.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/deflate/block_split.h"
+
+enum {
+    WINDOW = MATCH_FARTHEST,
+    HASH_BITS = 15,
+    HASHED = 6,     /* bytes */
+    AHEAD = 8,      /* those that are read for it */
+    LEAST = 4,      /* bytes of a match */
+    NEAR = 16,      /* a distance of a pixel, at most */
+    DEPTH = 24,     /* positions of a chain that are tried */
+    LAZY_DEPTH = 8, /* the same, where there is a match already */
+    LAZY = 128,     /* no better one is sought than of this length */
+    SURE = 12,      /* a match of this length is worth it */
+    LONG = 64,      /* of a match longer than this, every SPARSE-th */
+    SPARSE = 4,     /* position is chained, and the last END ones */
+    END = 16,
+    PATIENCE = 32,    /* bytes without a match for each that is passed over, */
+    MOST_PASSED = 32, /* at most so many at a time */
+};
+
+struct match {
+    unsigned length, distance;
+};
+
+struct matcher {
+    struct splitter splitter;
+    const uint8_t *start, *end; /* what may be referred to and read */
+    /* The newest position of each hash, and from each position how far it is
+     * back to the one before, modulo 65536: what is older than that leads
+     * anywhere in the window, and is compared like all others. */
+    uint16_t newest[1 << HASH_BITS];
+    uint16_t back[WINDOW];
+};
+
+/* ---- Bytes -------------------------------------------------------------- */
+
+/* The first byte lowest, so that all machines find the same matches. */
+static inline uint32_t load32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t load64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(v) : v;
+}
+
+/* How many bytes are the same, of `most`; the first LEAST are. */
+static inline unsigned length_of(const uint8_t *a, const uint8_t *b,
+                                 unsigned most)
+{
+    unsigned n = LEAST;
+    for (; n + 8 <= most; n += 8) {
+        uint64_t differ = load64(a + n) ^ load64(b + n);
+        if (differ)
+            return n + (unsigned)__builtin_ctzll(differ) / 8;
+    }
+    while (n < most && a[n] == b[n])
+        n++;
+    return n;
+}
+
+static inline unsigned most_at(const struct matcher *m, const uint8_t *p)
+{
+    size_t left = (size_t)(m->end - p);
+    return left < MATCH_LONGEST ? (unsigned)left : MATCH_LONGEST;
+}
+
+static inline int log_of(unsigned distance)
+{
+    return 31 - __builtin_clz(distance);
+}
+
+/* ---- Chains ------------------------------------------------------------- */
+
+/* Chains a position, and gives how far it is back to the one before. */
+static inline unsigned chain(struct matcher *m, const uint8_t *p)
+{
+    uint16_t at = (uint16_t)(p - m->start);
+    uint64_t bytes = load64(p) << 8 * (AHEAD - HASHED);
+    uint64_t hash = bytes * 0x9e3779b97f4a7c15u >> (64 - HASH_BITS);
+    uint16_t back = (uint16_t)(at - m->newest[hash]);
+    m->back[at % WINDOW] = back;
+    m->newest[hash] = at;
+    return back;
+}
+
+static inline void chain_all(struct matcher *m, const uint8_t *p,
+                             const uint8_t *end)
+{
+    for (; p < end; p++)
+        chain(m, p);
+}
+
+/* Chains what a match stands for, from p on, as far as it can be hashed. */
+static inline void chain_match(struct matcher *m, const uint8_t *p,
+                               const uint8_t *end, unsigned length)
+{
+    if (m->end - end < AHEAD)
+        end = m->end - AHEAD;
+    if (length > LONG)
+        for (; end - p > END; p += SPARSE)
+            chain(m, p);
+    chain_all(m, p, end);
+}
+
+/* Chains p, and looks along the chain for something better than `best`. It has
+ * to be longer, by a byte for each bit that its distance takes more. */
+static inline struct match search(struct matcher *m, const uint8_t *p,
+                                  struct match best, unsigned depth)
+{
+    size_t known = (size_t)(p - m->start);
+    unsigned reach = known < WINDOW ? (unsigned)known : WINDOW;
+    unsigned most = most_at(m, p), back = chain(m, p), distance = 0;
+    if (best.length < LEAST)
+        best = (struct match){ LEAST - 1, 1 };
+    for (; depth > 0 && best.length < most; depth--) {
+        distance += back;
+        if (back == 0 || distance > reach)
+            break;
+        const uint8_t *q = p - distance, *behind = q + best.length - 3;
+        if (load32(behind) == load32(behind + distance) &&
+            load32(q) == load32(p)) {
+            unsigned length = length_of(p, q, most);
+            int more = (int)(length - best.length);
+            if (best.length < LEAST ||
+                (more > 0 && more >= log_of(distance) - log_of(best.distance)))
+                best = (struct match){ length, distance };
+        }
+        back = m->back[(known - distance) % WINDOW];
+    }
+    return best;
+}
+
+/* ---- Choosing ----------------------------------------------------------- */
+
+/* What has been found so far, and where. */
+struct progress {
+    const uint8_t *p;
+    const uint8_t *pending; /* from here on all are literals yet */
+    const uint8_t *last;    /* where the last match ended */
+    unsigned again, near;   /* its distance; the last short one */
+    unsigned symbols;       /* of the segment, up to `pending` */
+};
+
+static inline struct match try_distance(const struct matcher *m,
+                                        const uint8_t *p, unsigned distance,
+                                        struct match best)
+{
+    if (distance > (size_t)(p - m->start) || load32(p) != load32(p - distance))
+        return best;
+    unsigned length = length_of(p, p - distance, most_at(m, p));
+    return length > best.length ? (struct match){ length, distance } : best;
+}
+
+/* Whether a match costs less than its bytes would. */
+static inline bool is_worth_it(const struct splitter *s, const uint8_t *p,
+                               struct match match)
+{
+    return match.length >= SURE ||
+           (match.length >= LEAST &&
+            splitter_match_cost(s, match.length, match.distance) <
+                splitter_literals_cost(s, p, match.length));
+}
+
+static inline struct match find(struct matcher *m, const struct progress *at)
+{
+    struct match match = { 0, 0 };
+    unsigned most = most_at(m, at->p);
+    match = try_distance(m, at->p, at->near, match);
+    if (match.length < most)
+        match = try_distance(m, at->p, at->again, match);
+    if (match.length < most)
+        return search(m, at->p, match, DEPTH);
+    chain(m, at->p);
+    return match;
+}
+
+/* Goes on by a byte as long as there is a better match, by more than the
+ * literal costs. Gives how many positions behind p are chained. */
+static inline unsigned improve(struct matcher *m, struct progress *at,
+                               struct match *match)
+{
+    while (match->length < LAZY && m->end - at->p > AHEAD) {
+        struct match next = search(m, at->p + 1, *match, LAZY_DEPTH);
+        int more = (int)(next.length - match->length);
+        int farther = log_of(next.distance) - log_of(match->distance);
+        if (more <= 0 || 4 * more <= farther + 2)
+            return 1;
+        *match = next;
+        at->p++;
+    }
+    return 0;
+}
+
+/* Takes in what is the same before a match as well: it is found late where
+ * positions were passed over. Gives how much that is. */
+static inline unsigned extend_back(const struct matcher *m, struct progress *at,
+                                   struct match *match)
+{
+    const uint8_t *p = at->p;
+    while (p > at->pending && p - match->distance > m->start &&
+           match->length < MATCH_LONGEST &&
+           p[-1] == (p - match->distance)[-1]) {
+        p--;
+        match->length++;
+    }
+    unsigned by = (unsigned)(at->p - p);
+    at->p = p;
+    return by;
+}
+
+static inline void end_segment(struct matcher *m, struct progress *at)
+{
+    splitter_end_segment(&m->splitter, at->pending);
+    at->symbols = 0;
+}
+
+static inline void take_match(struct matcher *m, struct progress *at,
+                              struct match match)
+{
+    unsigned chained = 1 + improve(m, at, &match);
+    chained += extend_back(m, at, &match);
+    size_t literals = (size_t)(at->p - at->pending);
+    splitter_add(&m->splitter, literals, match.length, match.distance);
+    chain_match(m, at->p + chained, at->p + match.length, match.length);
+    at->p += match.length;
+    at->pending = at->last = at->p;
+    at->again = match.distance;
+    if (match.distance <= NEAR)
+        at->near = match.distance;
+    at->symbols += (unsigned)literals + 1;
+    if (at->symbols >= SEGMENT)
+        end_segment(m, at);
+}
+
+static inline void take_literals(struct matcher *m, struct progress *at)
+{
+    size_t without = (size_t)(at->p - at->last) / PATIENCE;
+    size_t step = 1 + (without < MOST_PASSED ? without : MOST_PASSED);
+    size_t left = (size_t)(m->end - at->p);
+    at->p += step < left ? step : left;
+    size_t literals = (size_t)(at->p - at->pending);
+    if (literals < SEGMENT)
+        return;
+    splitter_add(&m->splitter, literals, 0, 0);
+    at->pending = at->p;
+    end_segment(m, at);
+}
+
+static void deflate_all(struct matcher *m, const uint8_t *data)
+{
+    struct progress at = { data, data, data, 1, 1, 0 };
+    while (m->end - at.p >= AHEAD) {
+        struct match match = find(m, &at);
+        if (is_worth_it(&m->splitter, at.p, match))
+            take_match(m, &at, match);
+        else
+            take_literals(m, &at);
+    }
+    if (m->end > at.pending)
+        splitter_add(&m->splitter, (size_t)(m->end - at.pending), 0, 0);
+}
+
+/* ---- The whole ---------------------------------------------------------- */
+
+size_t matcher_deflate(struct matcher *m, uint8_t *out, const uint8_t *data,
+                       size_t before, size_t size, bool final)
+{
+    if (before > WINDOW)
+        before = WINDOW;
+    memset(m->newest, 0, sizeof m->newest);
+    memset(m->back, 0, sizeof m->back);
+    splitter_begin(&m->splitter, out, data, size);
+    if (size >= AHEAD) {
+        m->start = data - before;
+        m->end = data + size;
+        chain_all(m, m->start, data);
+        deflate_all(m, data);
+    } else if (size > 0) {
+        splitter_add(&m->splitter, size, 0, 0);
+    }
+    uint8_t *end = splitter_end(&m->splitter, data + size, final);
+    return (size_t)(end - out);
+}
+
+size_t matcher_bound(size_t size)
+{
+    /* For each block, or each BLOCK_STORED bytes of a larger one, 4 bytes and
+     * the bits that end the byte before; the same for the empty one at the end;
+     * and 8 bytes are stored at a time. */
+    return size + (size / SEGMENT + size / BLOCK_STORED + 3) * 5 + 8;
+}
+
+struct matcher *matcher_new(void)
+{
+    return malloc(sizeof(struct matcher));
+}
+
+void matcher_free(struct matcher *m)
+{
+    free(m);
+}

@@ -1,0 +1,202 @@
+/* struct image: shape, checked allocation, free. */
+#include "codecs/image/image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/image/limit.h"
+#include "codecs/image/meta.h"
+#include "codecs/base/page_cache.h"
+
+static void *plain_alloc(void *context, size_t size)
+{
+    (void)context;
+    return pages_alloc(size);
+}
+
+static void plain_free(void *context, void *memory)
+{
+    (void)context;
+    pages_free(memory);
+}
+
+const struct mem mem_plain = { plain_alloc, plain_free, NULL };
+
+const char *color_name(enum color color)
+{
+    static const char *const names[] = {
+        [COLOR_GRAY] = "gray", [COLOR_INDEXED] = "palette",
+        [COLOR_RGB] = "RGB",   [COLOR_RGBE] = "RGBE",
+        [COLOR_YCC] = "YCbCr", [COLOR_CMYK] = "CMYK",
+        [COLOR_YCCK] = "YCCK", [COLOR_OTHER] = "channels",
+    };
+    return names[color];
+}
+
+unsigned image_bits(const struct image *img)
+{
+    unsigned bits = 0;
+    if (img->cell == CELL_F32)
+        return 32;
+    while (img->maxval >> bits)
+        bits++;
+    return bits;
+}
+
+/* What a plane has room for beyond its size, each way. libjpeg reads and writes
+ * whole groups of up to 4 x 4 blocks (T.81, A.2.3), of which one may be in the
+ * picture. */
+static unsigned room_of(enum cell cell)
+{
+    return cell == CELL_DCT ? 3 : 0;
+}
+
+/* Cannot wrap: a row is below 2^31 cells of 128 bytes. */
+static uint64_t row_stride(uint64_t width, enum cell cell)
+{
+    uint64_t mask = IMAGE_STRIDE - 1;
+    return ((width + room_of(cell)) * cell_size(cell) + mask) & ~mask;
+}
+
+/* A plane whose size is not set is as large as the picture. */
+static void plane_shape(const struct image *img, unsigned i, uint64_t *width,
+                        uint64_t *height)
+{
+    const struct plane *plane = &img->plane[i];
+    *width = plane->width ? plane->width : img->width;
+    *height = plane->height ? plane->height : img->height;
+}
+
+/* The bytes of all planes, as they are or with their axes exchanged; 0 if they
+ * are no number of bytes. */
+static uint64_t all_planes(const struct image *img, bool exchanged)
+{
+    uint64_t width, height, plane, all = 0;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        plane_shape(img, i, exchanged ? &height : &width,
+                    exchanged ? &width : &height);
+        if (__builtin_mul_overflow(row_stride(width, img->cell),
+                                   height + room_of(img->cell), &plane) ||
+            __builtin_add_overflow(all, plane, &all))
+            return 0;
+    }
+    return all > SIZE_MAX / 2 ? 0 : all;
+}
+
+static int too_large(const struct image *img, uint64_t once, uint64_t turned,
+                     const struct limits *limits, struct err *err)
+{
+    char what[96];
+    bool counted = once && turned;
+    snprintf(what, sizeof what, "%u x %u pixels in %u channels need",
+             img->width, img->height, img->nplanes);
+    return limit_refuse_bytes(what, counted ? once + turned : UINT64_MAX,
+                              limits->bytes, err);
+}
+
+int image_check(uint64_t width, uint64_t height, unsigned nplanes,
+                enum cell cell, const struct limits *limits, struct err *err)
+{
+    if (width == 0 || height == 0)
+        return fail(err, "an empty picture: %llu x %llu pixels",
+                    (unsigned long long)width, (unsigned long long)height);
+    if (nplanes == 0 || nplanes > IMAGE_PLANES)
+        return fail(err, "%u channels; from 1 to %d can be read", nplanes,
+                    IMAGE_PLANES);
+    if (width > IMAGE_DIMENSION || height > IMAGE_DIMENSION)
+        return limit_refuse_pixels(width, height, limits, err);
+    struct image img = { .cell = cell,
+                         .width = (uint32_t)width,
+                         .height = (uint32_t)height,
+                         .nplanes = nplanes };
+    return image_check_planes(&img, limits, err);
+}
+
+int image_check_planes(const struct image *img, const struct limits *limits,
+                       struct err *err)
+{
+    if ((uint64_t)img->width * img->height > limits->pixels)
+        return limit_refuse_pixels(img->width, img->height, limits, err);
+    uint64_t once = all_planes(img, false), turned = all_planes(img, true);
+    if (once == 0 || turned == 0 || once > limits->bytes ||
+        turned > limits->bytes - once)
+        return too_large(img, once, turned, limits, err);
+    if (limits->reserve)
+        limits->reserve(limits->context, once + turned);
+    return 0;
+}
+
+int image_alloc(struct image *img, struct mem mem, struct err *err)
+{
+    uint64_t size = all_planes(img, false), width, height;
+    uint8_t *cells = size ? mem.alloc(mem.context, size) : NULL;
+    if (!cells)
+        return fail_memory(err, "no memory for %u x %u pixels in %u channels",
+                           img->width, img->height, img->nplanes);
+    img->cells = cells;
+    img->size = size;
+    img->mem = mem;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        plane_shape(img, i, &width, &height);
+        img->plane[i] = (struct plane){
+            .data = cells,
+            .stride = row_stride(width, img->cell),
+            .width = (uint32_t)width,
+            .height = (uint32_t)height,
+        };
+        cells += img->plane[i].stride * (height + room_of(img->cell));
+    }
+    return 0;
+}
+
+int image_like(struct image *dst, const struct image *src, enum xform t,
+               struct mem mem, struct err *err)
+{
+    bool exchanged = xform_transposes(t);
+    *dst = (struct image){
+        .cell = src->cell,
+        .color = src->color,
+        .alpha = src->alpha,
+        .width = exchanged ? src->height : src->width,
+        .height = exchanged ? src->width : src->height,
+        .maxval = src->maxval,
+        .nplanes = src->nplanes,
+        .orientation = src->orientation,
+        .turned = xform_then(src->turned, t),
+    };
+    for (unsigned i = 0; i < src->nplanes; i++) {
+        const struct plane *plane = &src->plane[i];
+        dst->plane[i].width = exchanged ? plane->height : plane->width;
+        dst->plane[i].height = exchanged ? plane->width : plane->height;
+    }
+    return image_alloc(dst, mem, err);
+}
+
+struct change image_change(const struct image *img)
+{
+    bool exchanged = xform_transposes(img->turned);
+    struct change change = {
+        .turn = img->turned,
+        .kept_width = exchanged ? img->height : img->width,
+        .kept_height = exchanged ? img->width : img->height,
+    };
+    bool trimmed = img->meta && img->meta->jpeg.width;
+    change.width = trimmed ? img->meta->jpeg.width : change.kept_width;
+    change.height = trimmed ? img->meta->jpeg.height : change.kept_height;
+    return change;
+}
+
+void image_take_meta(struct image *dst, struct image *src)
+{
+    dst->meta = src->meta;
+    src->meta = NULL;
+}
+
+void image_free(struct image *img)
+{
+    if (img->cells)
+        img->mem.free(img->mem.context, img->cells);
+    meta_free(img->meta);
+    *img = (struct image){ 0 };
+}

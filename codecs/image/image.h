@@ -1,0 +1,170 @@
+/* A picture as planes of cells: what codecs make and read, and the stage turns.
+ *
+ * A plane is one channel: gray, palette index, R, G, B, Y, Cb, Cr, alpha. The
+ * stage moves cells and never asks what they mean. */
+#ifndef CODECS_IMAGE_IMAGE_H
+#define CODECS_IMAGE_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codecs/base/err.h"
+#include "codecs/image/xform.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Samples in native byte order; or blocks of 8 x 8 int16_t, the coefficients of
+ * a discrete cosine transform, a row of them after the other (T.81, A.3.3). A
+ * block is turned inside as well: transposed, then odd columns negated where
+ * columns run backwards, and odd rows where rows do. */
+enum cell { CELL_U8, CELL_U16, CELL_F32, CELL_DCT };
+
+static inline size_t cell_size(enum cell cell)
+{
+    return cell == CELL_DCT ? 8 * 8 * sizeof(int16_t) : (size_t)1 << cell;
+}
+
+/* What the planes mean, before an alpha plane if there is one. */
+enum color {
+    COLOR_GRAY,    /* 1 plane */
+    COLOR_INDEXED, /* 1 plane of palette indices; the palette is in the meta */
+    COLOR_RGB,     /* 3 planes */
+    COLOR_RGBE,    /* 4 planes of bytes: mantissas of R G B, their exponent */
+    COLOR_YCC,     /* 3 planes, YCbCr as JFIF has it, full range */
+    COLOR_CMYK,    /* 4 planes, as stored */
+    COLOR_YCCK,    /* 4 planes, as stored */
+    COLOR_OTHER,   /* any number of planes without a meaning known to us */
+};
+const char *color_name(enum color color);
+
+enum {
+    IMAGE_PLANES = 64,     /* the most planes that a picture may have */
+    IMAGE_STRIDE = 256,    /* strides are whole multiples of it, in bytes */
+    IMAGE_DIMENSION = 0x7fffffff, /* the most columns or rows */
+};
+
+struct plane {
+    uint8_t *data;          /* the first cell of the first row; aligned to
+                               IMAGE_STRIDE. What lies between the end of a row
+                               and the next belongs to the plane and means
+                               nothing: it may be read and written */
+    size_t stride;          /* bytes from one row to the next */
+    uint32_t width, height; /* in cells */
+};
+
+/* Where the memory of the cells comes from: plain memory, or memory that a
+ * backend has prepared. alloc returns NULL when there is none. */
+struct mem {
+    void *(*alloc)(void *context, size_t size);
+    void (*free)(void *context, void *memory);
+    void *context;
+};
+extern const struct mem mem_plain;
+
+struct meta; /* all that a file says beside its pixels: codecs/image/meta.h */
+
+struct image {
+    enum cell cell;
+    enum color color;
+    bool alpha;             /* the last plane is alpha, not premultiplied */
+    uint32_t width, height; /* in pixels, as stored */
+    uint32_t maxval;        /* the value of full intensity (for COLOR_INDEXED:
+                               2^bits - 1); 0 for CELL_F32 */
+    unsigned nplanes;
+    struct plane plane[IMAGE_PLANES]; /* may differ in size */
+    uint8_t *cells;       /* the one block of memory that holds all planes */
+    size_t size;          /* its bytes */
+    unsigned orientation; /* the tag of the file, 1..8; 1 if it has none */
+    enum xform turned;    /* what was done to the cells since they were read */
+    struct meta *meta;    /* NULL if there is nothing to say */
+    struct mem mem;       /* who allocated the cells, and frees them */
+};
+
+/* What a picture from outside may ask for. */
+struct limits {
+    uint64_t pixels;
+    uint64_t bytes; /* of memory for cells, source and turned together */
+    /* Is told how many bytes those are, before they are allocated, and may let
+     * the caller wait until there is room. NULL: nobody cares. */
+    void (*reserve)(void *context, uint64_t bytes);
+    void *context;
+};
+
+/* Whether a picture of this shape may be taken at all. To be asked as soon as
+ * the size is known, before anything is allocated by it; `reserve` of the limits
+ * may have the caller wait here. */
+int image_check(uint64_t width, uint64_t height, unsigned nplanes,
+                enum cell cell, const struct limits *limits, struct err *err);
+
+/* The same for planes of different sizes, as image_alloc() takes them. */
+int image_check_planes(const struct image *img, const struct limits *limits,
+                       struct err *err);
+
+/* Allocates `nplanes` planes whose content is undefined, each of the width and
+ * height that are set in it, or of those of the picture where they are 0. cell,
+ * width, height and nplanes are set, all else is 0. Planes of CELL_DCT have
+ * room for 3 rows and columns more, which is padding like what lies between
+ * rows. On failure there is nothing to free. */
+int image_alloc(struct image *img, struct mem mem, struct err *err);
+
+/* Makes dst a picture of src's kind, with the size it has after t, whose cells
+ * are undefined. The meta stays where it is: image_take_meta(). */
+int image_like(struct image *dst, const struct image *src, enum xform t,
+               struct mem mem, struct err *err);
+
+/* What has become of the picture that a file stored. */
+struct change {
+    enum xform turn;
+    uint32_t width, height;           /* as it was stored; 0: not known */
+    uint32_t kept_width, kept_height; /* of these, from the top left, before the
+                                         turn: an edge may have been trimmed */
+};
+struct change image_change(const struct image *img);
+
+/* What was a share of the stored width, or height, is so much more of what is
+ * left of it: 1 if nothing was trimmed. */
+static inline double change_scale_x(const struct change *change)
+{
+    return change->width == change->kept_width
+               ? 1
+               : (double)change->width / change->kept_width;
+}
+
+static inline double change_scale_y(const struct change *change)
+{
+    return change->height == change->kept_height
+               ? 1
+               : (double)change->height / change->kept_height;
+}
+
+static inline bool change_trims(const struct change *change)
+{
+    return change->width != change->kept_width ||
+           change->height != change->kept_height;
+}
+
+static inline bool change_is_none(const struct change *change)
+{
+    return change->turn == XFORM_NONE && !change_trims(change);
+}
+
+/* Moves the meta from src to dst. */
+void image_take_meta(struct image *dst, struct image *src);
+
+/* Frees the cells and the meta. Fine on {0}, and twice. */
+void image_free(struct image *img);
+
+static inline void *plane_row(const struct plane *plane, size_t y)
+{
+    return plane->data + y * plane->stride;
+}
+
+/* Bits of a sample: 8 for a maxval of 255, 10 for 1023, 32 for floats. */
+unsigned image_bits(const struct image *img);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

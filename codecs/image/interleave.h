@@ -1,0 +1,35 @@
+/* Cells of a row, side by side as files have them or a plane each as we do. */
+#ifndef CODECS_IMAGE_INTERLEAVE_H
+#define CODECS_IMAGE_INTERLEAVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codecs/image/image.h"
+
+/* Takes `row`, img->width pixels of img->nplanes cells in native byte order,
+ * apart into row y of all planes, which are all of one size. `row` need not be
+ * aligned. */
+void planes_split_row(const struct image *img, uint32_t y, const void *row);
+
+/* The inverse: makes `row` of row y of all planes. */
+void planes_join_row(const struct image *img, uint32_t y, void *row);
+
+/* Turns the bytes of `count` cells of 2 or 4 bytes around, in place. `cells`
+ * need not be aligned. */
+void cells_swap16(void *cells, size_t count);
+void cells_swap32(void *cells, size_t count);
+
+/* The largest of `count` cells, which are no floats and need not be aligned; 0
+ * of none. */
+unsigned cells_max(enum cell cell, const void *cells, size_t count);
+
+/* Whether this machine stores the high byte first, so that a file which does
+ * as well needs no swap. */
+static inline bool cells_big_endian(void)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+}
+
+#endif

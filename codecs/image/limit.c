@@ -1,0 +1,54 @@
+/* What is said of a picture that is larger than a limit. */
+#include "codecs/image/limit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct amount {
+    char text[24];
+};
+
+/* A number as the options take it: "500M". One with many digits is rounded, up
+ * or down to what is `enough`, or to what is no more. */
+static struct amount amount_of(uint64_t n, uint64_t base, bool enough)
+{
+    static const char *const units[] = { "", "K", "M", "G" };
+    struct amount amount;
+    uint64_t unit = 1;
+    unsigned i = 0;
+    while (i < 3 && n / unit >= 100 * base) {
+        unit *= base;
+        i++;
+    }
+    snprintf(amount.text, sizeof amount.text, "%" PRIu64 "%s",
+             n / unit + (enough && n % unit), units[i]);
+    return amount;
+}
+
+int limit_refuse_pixels(uint64_t width, uint64_t height,
+                        const struct limits *limits, struct err *err)
+{
+    if (width > IMAGE_DIMENSION || height > IMAGE_DIMENSION)
+        return fail(err,
+                    "%" PRIu64 " x %" PRIu64 " pixels: a side can have no "
+                    "more than %d",
+                    width, height, (int)IMAGE_DIMENSION);
+    return fail(err,
+                "%" PRIu64 " x %" PRIu64 " pixels are more than the %s of "
+                "--max-pixels; --max-pixels %s allows them",
+                width, height, amount_of(limits->pixels, 1000, false).text,
+                amount_of(width * height, 1000, true).text);
+}
+
+int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
+                       struct err *err)
+{
+    if (bytes == UINT64_MAX)
+        return fail(err, "%s more memory than can be counted", what);
+    return fail(err,
+                "%s %s bytes, more than the %s of --max-memory; "
+                "--max-memory %s allows them",
+                what, amount_of(bytes, 1024, true).text,
+                amount_of(limit, 1024, false).text,
+                amount_of(bytes, 1024, true).text);
+}

@@ -1,0 +1,170 @@
+/* All that a file says beside its pixels. */
+#include "codecs/image/meta.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/metadata/drop.h"
+#include "codecs/base/utf8.h"
+
+/* A hostile file can be all parts. 2^16 of them are more than any program
+ * writes, and some MiB of bookkeeping. */
+enum { PARTS_MAX = 1 << 16 };
+
+struct meta *meta_new(const struct codec *codec)
+{
+    struct meta *meta = calloc(1, sizeof *meta);
+    if (meta)
+        meta->codec = codec;
+    return meta;
+}
+
+void meta_free(struct meta *meta)
+{
+    if (!meta)
+        return;
+    for (size_t i = 0; i < meta->nparts; i++)
+        free(meta->part[i].data);
+    free(meta->part);
+    free(meta->array);
+    bytes_free(&meta->icc);
+    bytes_free(&meta->exif);
+    bytes_free(&meta->xmp);
+    bytes_free(&meta->comment);
+    bytes_free(&meta->jpeg.scans);
+    free(meta);
+}
+
+struct array_note *meta_note_array(struct meta *meta)
+{
+    size_t n = meta->narrays;
+    /* Room for 1, 2, 4, ... of them. */
+    if ((n & (n - 1)) == 0) {
+        size_t room = n ? 2 * n : 1;
+        struct array_note *array = NULL;
+        if (room <= PARTS_MAX)
+            array = realloc(meta->array, room * sizeof *array);
+        if (!array)
+            return NULL;
+        meta->array = array;
+    }
+    meta->narrays++;
+    meta->array[n] = (struct array_note){ 0 };
+    return &meta->array[n];
+}
+
+bool meta_is_full(const struct meta *meta)
+{
+    return meta->nparts == PARTS_MAX;
+}
+
+static bool make_room(struct meta *meta)
+{
+    if (meta->nparts < meta->room)
+        return true;
+    size_t room = meta->room ? 2 * meta->room : 16;
+    struct part *part = NULL;
+    if (room <= PARTS_MAX)
+        part = realloc(meta->part, room * sizeof *part);
+    if (!part)
+        return false;
+    meta->part = part;
+    meta->room = room;
+    return true;
+}
+
+struct part *meta_add(struct meta *meta, const char *name, unsigned where,
+                      const void *data, size_t size)
+{
+    if (!make_room(meta))
+        return NULL;
+    struct part *part = &meta->part[meta->nparts];
+    *part = (struct part){ .where = where, .size = size };
+    snprintf(part->name, sizeof part->name, "%s", name);
+    part->data = malloc(size ? size : 1);
+    if (!part->data)
+        return NULL;
+    if (size)
+        memcpy(part->data, data, size);
+    meta->nparts++;
+    return part;
+}
+
+/* Adds a name to a list "a, b, c" of bounded length, once. */
+static void list_add(char *list, size_t room, const char *name)
+{
+    size_t at = strlen(list), length = strlen(name);
+    for (const char *p = list; (p = strstr(p, name)); p += length) {
+        bool begins = p == list || p[-1] == ' ';
+        if (begins && (p[length] == ',' || p[length] == '\0'))
+            return;
+    }
+    snprintf(list + at, room - at, "%s%s", at ? ", " : "", name);
+}
+
+void meta_warn_lost(const struct meta *meta, unsigned holds, const char *name,
+                    struct warnings *warnings)
+{
+    char list[160] = "";
+    if (!meta)
+        return;
+    if (meta->icc.size && !(holds & HOLDS_ICC))
+        list_add(list, sizeof list, "ICC profile");
+    if (meta->exif.size && !(holds & HOLDS_EXIF))
+        list_add(list, sizeof list, "EXIF");
+    if (meta->xmp.size && !(holds & HOLDS_XMP))
+        list_add(list, sizeof list, "XMP");
+    if (meta->comment.size && !(holds & HOLDS_COMMENT))
+        list_add(list, sizeof list, "comment");
+    if (meta->density.unit != DENSITY_NONE && !(holds & HOLDS_DENSITY))
+        list_add(list, sizeof list, "density");
+    for (size_t i = 0; i < meta->nparts; i++)
+        if (!meta->part[i].neutral)
+            list_add(list, sizeof list, meta->part[i].name);
+    if (*list)
+        warn(warnings, "%s cannot hold, so it is not kept: %s", name, list);
+}
+
+void meta_forget(struct meta *meta, unsigned drop)
+{
+    static const struct {
+        const char *name;
+        unsigned drop;
+    } parts[] = {
+        { "APP0 JFXX", DROP_THUMBNAIL }, { "APP1 Exif", DROP_EXIF },
+        { "APP1 XMP", DROP_XMP },        { "APP1 Extended XMP", DROP_XMP },
+        { "APP2 ICC", DROP_ICC },        { "iCCP", DROP_ICC },
+        { "eXIf", DROP_EXIF },
+    };
+    if (drop & DROP_ICC)
+        bytes_free(&meta->icc);
+    if (drop & DROP_EXIF)
+        bytes_free(&meta->exif);
+    if (drop & DROP_XMP)
+        bytes_free(&meta->xmp);
+    for (size_t i = 0; i < meta->nparts; i++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            if (drop & parts[k].drop &&
+                strcmp(meta->part[i].name, parts[k].name) == 0)
+                meta->part[i].neutral = true;
+}
+
+int meta_comment_utf8(struct meta *meta, struct err *err)
+{
+    struct bytes text = { 0 };
+    if (!utf8_append(&text, meta->comment.data, meta->comment.size)) {
+        bytes_free(&text);
+        return fail_memory(err, "no memory for a comment");
+    }
+    bytes_free(&meta->comment);
+    meta->comment = text;
+    return 0;
+}
+
+struct density density_turn(struct density density, enum xform t)
+{
+    if (!xform_transposes(t))
+        return density;
+    return (struct density){ density.unit, density.y, density.x };
+}

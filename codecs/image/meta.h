@@ -1,0 +1,141 @@
+/* All that a file says beside its pixels.
+ *
+ * It is kept twice. `part` is the file's own: every chunk or segment, byte for
+ * byte and in order, for a picture that is written in the format it came from.
+ * The neutral fields hold what other formats can hold as well; a codec fills
+ * them when it is asked to (struct load_opts), since that may mean to inflate
+ * a profile. Only codecs/ changes a meta; cli/ may list it. */
+#ifndef CODECS_IMAGE_META_H
+#define CODECS_IMAGE_META_H
+
+#include "codecs/base/bytes.h"
+#include "codecs/base/err.h"
+#include "codecs/image/layout.h"
+#include "codecs/image/orientation.h"
+#include "codecs/image/xform.h"
+
+struct codec;
+
+/* One piece of a file that is no pixels. */
+struct part {
+    char name[32];   /* as people call it: "tEXt", "APP1 Exif" */
+    unsigned where;  /* the codec's: a marker, or a place in the file */
+    bool neutral;    /* what it says stands in the neutral fields as well */
+    bool color;      /* it says what the samples mean: a profile, a gamma */
+    bool samples;    /* it holds samples: true only of this depth and color */
+    uint8_t *data;   /* owned */
+    size_t size;
+};
+
+/* Pixels a unit of length, along the rows and down the columns. */
+struct density {
+    enum { DENSITY_NONE, DENSITY_ASPECT, DENSITY_INCH, DENSITY_METER } unit;
+    double x, y; /* for DENSITY_ASPECT only their ratio counts */
+};
+
+/* An array of a file, as `info` tells of it. */
+struct array_note {
+    char name[128];     /* that it has in an archive; "" if there is but one */
+    char type[64];      /* of its cells, as numpy calls it: "<f4" */
+    enum layout layout; /* LAYOUT_AUTO: its shape does not tell */
+    bool fortran;       /* in Fortran order */
+    uint64_t shape[LAYOUT_AXES];
+    unsigned naxes;     /* may be more than the shape has room for */
+};
+
+struct meta {
+    const struct codec *codec; /* whose parts these are */
+    struct part *part;
+    size_t nparts, room;
+
+    struct orientation orientation; /* what all tags say; that of the image is
+                                       what counts, or 1 */
+    struct array_note *array; /* filled only where the pixels are not read */
+    size_t narrays;
+
+    struct bytes icc;     /* a profile, as ICC.1 has it */
+    struct bytes exif;    /* from the TIFF header on */
+    struct bytes xmp;     /* the packet, UTF-8 */
+    struct bytes comment; /* plain text, UTF-8 */
+    struct density density;
+
+    unsigned ncolors; /* the palette of COLOR_INDEXED, and PNG's PLTE */
+    uint8_t palette[256][4]; /* red, green, blue, alpha */
+    unsigned nalphas;        /* how many of them have an alpha of their own */
+    bool keyed;              /* cells equal to `key` are transparent */
+    uint16_t key[3];
+
+    /* How the file was coded, as far as its own format cares. */
+    bool interlaced;   /* PNG: Adam7 */
+    bool ascii;        /* PNM: numbers in decimal */
+    bool big_endian;   /* PFM, NPY */
+    enum layout layout; /* NPY: which axis is which */
+    bool fortran;      /* NPY: in Fortran order */
+    char kind[32];     /* PNM: "P4"; PAM: the tuple type; PFM: the scale; TGA:
+                          bits of alpha in a pixel, then an r if runs are
+                          coded; BMP: "plain" if the fourth
+                          byte of a pixel is not said to be alpha */
+    struct {
+        int space;         /* a J_COLOR_SPACE */
+        bool progressive;  /* coded in several scans */
+        bool arithmetic;   /* else Huffman */
+        bool extended;     /* SOF1, although SOF0 may do */
+        bool standard;     /* Huffman tables as T.81, Annex K has them */
+        size_t behind;     /* from where MPF counts to the end of the picture;
+                              0: there is no MPF */
+        unsigned restart;  /* MCUs between restart markers; 0: none */
+        unsigned columns;  /* MCUs in a row */
+        uint32_t width, height; /* before it was trimmed; 0: it was not */
+        uint8_t ids[4];    /* what the components are called */
+        uint8_t across[4]; /* sampling factors of the planes as decoded */
+        uint8_t down[4];
+        uint8_t table[4];  /* which quantization table each component has */
+        uint16_t step[4][64]; /* the tables, rows of steps */
+        struct bytes scans;   /* what is coded in which order; parameters.h */
+    } jpeg;
+};
+
+/* NULL when there is no memory. */
+struct meta *meta_new(const struct codec *codec);
+void meta_free(struct meta *meta);
+
+/* Appends a copy of `size` bytes as a part, zeroed but for these fields; NULL
+ * when there is no memory, or when the file has more parts than it may. The
+ * pointer holds until the next part is added. */
+struct part *meta_add(struct meta *meta, const char *name, unsigned where,
+                      const void *data, size_t size);
+
+/* Appends a note of an array, which is zeroed; NULL when there is no memory, or
+ * when the file has more than it may. The pointer holds until the next one is
+ * added. */
+struct array_note *meta_note_array(struct meta *meta);
+
+/* Whether it has as many parts as it may. */
+bool meta_is_full(const struct meta *meta);
+
+/* Makes the comment UTF-8, which it is said to be; see utf8_append(). To be
+ * called by a codec that has filled it. */
+int meta_comment_utf8(struct meta *meta, struct err *err);
+
+/* What a format can hold of the neutral fields. */
+enum {
+    HOLDS_ICC = 1,
+    HOLDS_EXIF = 2,
+    HOLDS_XMP = 4,
+    HOLDS_COMMENT = 8,
+    HOLDS_DENSITY = 16,
+};
+
+/* One warning that names what a picture loses by being written as `name`, a
+ * format other than its own which holds only `holds`. */
+void meta_warn_lost(const struct meta *meta, unsigned holds, const char *name,
+                    struct warnings *warnings);
+
+/* Frees the neutral fields that codecs/metadata/drop.h leaves out, so that none of them is
+ * said to be lost. */
+void meta_forget(struct meta *meta, unsigned drop);
+
+/* The density after a turn. */
+struct density density_turn(struct density density, enum xform t);
+
+#endif

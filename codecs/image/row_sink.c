@@ -1,0 +1,79 @@
+/* Where the rows of a picture go while it is read. */
+#include "codecs/image/row_sink.h"
+
+/* The first band may be lower: where dst's columns run backwards it is the last
+ * of them. */
+static uint32_t first_end(uint32_t height, enum xform t)
+{
+    uint32_t rest = height % BAND_ROWS;
+    bool backwards = xform_transposes(t) && t & XFORM_MIRROR_X;
+    uint32_t end = backwards && rest ? rest : BAND_ROWS;
+    return end < height ? end : height;
+}
+
+static int open_band(struct rows *rows, struct err *err)
+{
+    const struct image *img = rows->img;
+    rows->band = (struct image){
+        .cell = img->cell,
+        .color = img->color,
+        .alpha = img->alpha,
+        .width = img->width,
+        .height = rows->height < BAND_ROWS ? rows->height : BAND_ROWS,
+        .maxval = img->maxval,
+        .nplanes = img->nplanes,
+    };
+    return image_alloc(&rows->band, mem_plain, err);
+}
+
+int rows_open(struct rows *rows, struct image *img, const struct turner *turner,
+              struct mem mem, struct err *err)
+{
+    enum xform t = XFORM_NONE;
+    if (turner)
+        t = turner->as_stored
+                ? turner->op
+                : xform_then(xform_from_exif(img->orientation), turner->op);
+    *rows = (struct rows){ .img = img, .t = t, .height = img->height };
+    if (t == XFORM_NONE)
+        return image_alloc(img, mem, err);
+    rows->turner = turner;
+    rows->end = first_end(img->height, t);
+    if (open_band(rows, err))
+        return -1;
+    if (xform_transposes(t)) {
+        img->height = img->width;
+        img->width = rows->height;
+    }
+    img->turned = t;
+    return image_alloc(img, mem, err);
+}
+
+const struct image *rows_at(const struct rows *rows, uint32_t y, uint32_t *row)
+{
+    *row = y - rows->begin;
+    return rows->turner ? &rows->band : rows->img;
+}
+
+int rows_done(struct rows *rows, uint32_t y, struct err *err)
+{
+    const struct turner *turner = rows->turner;
+    struct image *band = &rows->band;
+    if (!turner || y + 1 < rows->end)
+        return 0;
+    band->height = rows->end - rows->begin;
+    for (unsigned i = 0; i < band->nplanes; i++)
+        band->plane[i].height = band->height;
+    if (turner->turn(turner->context, rows->img, band, rows->begin,
+                     rows->height, rows->t, err))
+        return -1;
+    uint32_t left = rows->height - rows->end;
+    rows->begin = rows->end;
+    rows->end += left < BAND_ROWS ? left : BAND_ROWS;
+    return 0;
+}
+
+void rows_close(struct rows *rows)
+{
+    image_free(&rows->band);
+}

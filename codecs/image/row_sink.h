@@ -1,0 +1,50 @@
+/* Where the rows of a picture go while it is read: into its planes as they are;
+ * or, by some hundred at a time, into the planes of the picture that it will be
+ * when it is turned. Then it is never in memory as it was stored, and a band of
+ * rows is turned while it is in a cache. */
+#ifndef CODECS_IMAGE_ROW_SINK_H
+#define CODECS_IMAGE_ROW_SINK_H
+
+#include "codecs/image/image.h"
+
+/* Who turns bands, and how the picture as shown is to be turned. */
+struct turner {
+    enum xform op;
+    bool as_stored; /* whatever the tag of the file says */
+    /* Moves a band, the rows of a picture from y on, to where t puts them in
+     * dst, which is the whole turned picture. Bands come one after the other,
+     * and all but one at an end of the picture are BAND_ROWS high, so that each
+     * begins at a whole IMAGE_STRIDE of dst's rows, and ends at one or with
+     * dst. */
+    int (*turn)(void *context, struct image *dst, const struct image *band,
+                uint32_t y, uint32_t height, enum xform t, struct err *err);
+    void *context;
+};
+enum { BAND_ROWS = IMAGE_STRIDE };
+
+struct rows {
+    struct image *img;
+    const struct turner *turner; /* NULL: rows stay as they are */
+    enum xform t;
+    uint32_t height;     /* of the picture as stored */
+    uint32_t begin, end; /* rows of the band that is being filled */
+    struct image band;
+};
+
+/* Allocates img, which has the size and the kind of the picture as stored; or,
+ * where a turner has to turn it, as it will be: then its size changes, and
+ * img->turned says so. img->orientation is that of the file. */
+int rows_open(struct rows *rows, struct image *img, const struct turner *turner,
+              struct mem mem, struct err *err);
+
+/* Where row y goes: a row of this picture, which is not yet that of img. Rows
+ * come in order. */
+const struct image *rows_at(const struct rows *rows, uint32_t y, uint32_t *row);
+
+/* Row y is there. */
+int rows_done(struct rows *rows, uint32_t y, struct err *err);
+
+/* Frees what is not img's. Fine on {0}. */
+void rows_close(struct rows *rows);
+
+#endif

@@ -1,0 +1,162 @@
+/* A JPEG that was just encoded, looked at once more: all its markers, but not
+ * what is coded between them. */
+#include "codecs/jpeg/jpeg.h"
+
+#include <string.h>
+
+#include "codecs/base/big_endian.h"
+#include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/splice.h"
+
+enum { SOI = 0xd8, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda, DRI = 0xdd };
+
+/* Where the fields of a frame header stand, from its marker on (T.81, B.2.2). */
+enum {
+    FRAME_BITS = 4,
+    FRAME_HEIGHT = 5,
+    FRAME_WIDTH = 7,
+    FRAME_COMPONENTS = 9,
+    FRAME_FIRST = 10, /* three bytes each: its name, its sampling, its table */
+};
+
+/* What has been seen of the file. */
+struct seen {
+    const uint8_t *frame; /* NULL: none yet */
+    unsigned restart;     /* MCUs between restart markers; 0: there are none */
+    unsigned coded;       /* a bit for each component that a scan has had */
+};
+
+static unsigned components(const struct seen *seen)
+{
+    return seen->frame[FRAME_COMPONENTS];
+}
+
+/* How many samples a component has across, and how many blocks in an MCU. */
+static unsigned across(const struct seen *seen, unsigned i)
+{
+    return seen->frame[FRAME_FIRST + 3 * i + 1] >> 4;
+}
+
+static unsigned down(const struct seen *seen, unsigned i)
+{
+    return seen->frame[FRAME_FIRST + 3 * i + 1] & 15;
+}
+
+static int check_frame(struct seen *seen, const uint8_t *p, size_t size,
+                       const struct image *img, struct err *err)
+{
+    if (seen->frame)
+        return fail(err, "it has two frames");
+    if (size < FRAME_FIRST || p[FRAME_BITS] != 8 ||
+        big16(p + FRAME_WIDTH) != img->width ||
+        big16(p + FRAME_HEIGHT) != img->height ||
+        p[FRAME_COMPONENTS] != img->nplanes ||
+        size != FRAME_FIRST + 3 * (size_t)img->nplanes)
+        return fail(err, "its frame is of another picture");
+    seen->frame = p;
+    for (unsigned i = 0; i < components(seen); i++)
+        if (!across(seen, i) || !down(seen, i))
+            return fail(err, "component %u has no samples", i + 1);
+    return 0;
+}
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* The MCUs of a scan: of one component they are its blocks (T.81, A.2). */
+static uint64_t mcus_of_scan(const struct seen *seen, const uint8_t *p)
+{
+    uint64_t width = big16(seen->frame + FRAME_WIDTH);
+    uint64_t height = big16(seen->frame + FRAME_HEIGHT);
+    unsigned wide = 1, high = 1, one = 0;
+    for (unsigned i = 0; i < components(seen); i++) {
+        wide = across(seen, i) > wide ? across(seen, i) : wide;
+        high = down(seen, i) > high ? down(seen, i) : high;
+        if (seen->frame[FRAME_FIRST + 3 * i] == p[5])
+            one = i;
+    }
+    if (p[4] > 1)
+        return divide_up(width, 8 * wide) * divide_up(height, 8 * high);
+    width = divide_up(width * across(seen, one), wide);
+    height = divide_up(height * down(seen, one), high);
+    return divide_up(width, 8) * divide_up(height, 8);
+}
+
+static void note_components(struct seen *seen, const uint8_t *p)
+{
+    for (unsigned i = 0; i < components(seen); i++)
+        for (unsigned k = 0; k < p[4]; k++)
+            if (seen->frame[FRAME_FIRST + 3 * i] == p[5 + 2 * k])
+                seen->coded |= 1u << i;
+}
+
+/* Passes what is coded in a scan, whose header is at p, up to the marker that
+ * ends it; NULL: there are not as many restart markers as there have to be. */
+static const uint8_t *pass_scan(const struct seen *seen, const uint8_t *p,
+                                size_t size, const uint8_t *end)
+{
+    const uint8_t *data = p + size, *at = data;
+    uint64_t passed = 0;
+    while ((at = next_marker(at, end)) && at[1] >= RST0 && at[1] < RST0 + 8) {
+        if (!seen->restart || at[1] != RST0 + passed++ % 8)
+            return NULL;
+        at += 2;
+    }
+    uint64_t need = !seen->restart ? 0
+                                   : (mcus_of_scan(seen, p) - 1) / seen->restart;
+    return at && at > data && passed == need ? at : NULL;
+}
+
+static int check_scan(struct seen *seen, const uint8_t **p, size_t size,
+                      const uint8_t *end, struct err *err)
+{
+    const uint8_t *scan = *p;
+    if (!seen->frame)
+        return fail(err, "a scan comes before the frame");
+    if (size < 8 || scan[4] < 1 || scan[4] > 4 || size != 8 + 2u * scan[4])
+        return fail(err, "the header of a scan is malformed");
+    note_components(seen, scan);
+    *p = pass_scan(seen, scan, size, end);
+    return *p ? 0 : fail(err, "a scan is cut short");
+}
+
+/* The segments between SOI and EOI, which *p is moved to. */
+static int check_segments(struct seen *seen, const uint8_t **p,
+                          const uint8_t *end, const struct image *img,
+                          struct err *err)
+{
+    while (end - *p < 2 || (*p)[0] != 0xff || (*p)[1] != EOI) {
+        size_t size = coding_segment_size(*p, (size_t)(end - *p));
+        if (!size)
+            return fail(err, "a segment is cut short, or EOI is missing");
+        if (coding_is_frame((*p)[1]) && check_frame(seen, *p, size, img, err))
+            return -1;
+        if ((*p)[1] == DRI && size == 6)
+            seen->restart = big16(*p + 4);
+        if ((*p)[1] != SOS)
+            *p += size;
+        else if (check_scan(seen, p, size, end, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* What stands behind EOI is what stood there before, in a file of its own. */
+int check_jpeg(struct bytes file, const struct image *img,
+               const struct save_opts *opts, struct err *err)
+{
+    const uint8_t *p = file.data + 2, *end = file.data + file.size;
+    struct seen seen = { 0 };
+    (void)opts;
+    if (file.size < 4 || file.data[0] != 0xff || file.data[1] != SOI)
+        return fail(err, "it does not begin as a JPEG");
+    if (check_segments(&seen, &p, end, img, err))
+        return -1;
+    if (!seen.frame || seen.coded != (1u << components(&seen)) - 1)
+        return fail(err, "not all components are coded");
+    if (end - p > 2 && !codec_is_own(&codec_jpeg, img))
+        return fail(err, "something stands behind its end");
+    return 0;
+}

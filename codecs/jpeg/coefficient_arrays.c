@@ -1,0 +1,147 @@
+/* Planes of blocks as the memory of libjpeg.
+ *
+ * libjpeg asks a table of functions, its memory manager, for arrays of blocks,
+ * and then for some rows of one at a time; it looks into such an array nowhere
+ * else. struct jvirt_barray_control is its name for one, which it declares and
+ * leaves to the memory manager. */
+#include "codecs/jpeg/coefficient_arrays.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include <jerror.h>
+
+/* A group may begin in the last row: image_alloc() makes room for it. */
+static uint32_t rows_of(const struct plane *plane)
+{
+    return plane->height + MAX_SAMP_FACTOR - 1;
+}
+
+static void clear_rows(struct jvirt_barray_control *array, uint32_t end)
+{
+    const struct plane *plane = array->plane;
+    if (end <= array->cleared)
+        return;
+    memset(plane_row(plane, array->cleared), 0,
+           (end - array->cleared) * plane->stride);
+    array->cleared = end;
+}
+
+static JBLOCKROW row_at(const struct jvirt_barray_control *array, uint32_t row)
+{
+    if (row < array->lead)
+        return array->before;
+    uint32_t y = array->first + (row - array->lead);
+    if (y >= array->end)
+        return array->behind;
+    if (y >= array->plane->height && array->below)
+        return array->below;
+    return plane_row(array->plane, y);
+}
+
+static JBLOCKARRAY access_rows(j_common_ptr cinfo,
+                               struct jvirt_barray_control *array,
+                               JDIMENSION start, JDIMENSION count,
+                               boolean writable)
+{
+    uint32_t rows = array->lead + (array->end - array->first);
+    if (count > MAX_SAMP_FACTOR ||
+        (!array->behind && (start > rows || count > rows - start))) {
+        cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
+        cinfo->err->error_exit(cinfo);
+    }
+    if (writable) /* to those who write no rows come before */
+        clear_rows(array, array->first +
+                              (start + count < rows ? start + count : rows));
+    for (JDIMENSION i = 0; i < count; i++)
+        array->row[i] = row_at(array, start + i);
+    return array->row;
+}
+
+static void lend(struct blocks *blocks, unsigned i, const struct plane *plane,
+                 uint32_t first, uint32_t end)
+{
+    blocks->array[i] = (struct jvirt_barray_control){
+        .plane = plane, .first = first, .end = end, .cleared = first
+    };
+    blocks->list[i] = &blocks->array[i];
+}
+
+void blocks_lend(struct blocks *blocks, const struct image *img,
+                 j_common_ptr cinfo)
+{
+    for (unsigned i = 0; i < img->nplanes; i++)
+        lend(blocks, i, &img->plane[i], 0, rows_of(&img->plane[i]));
+    cinfo->mem->access_virt_barray = access_rows;
+}
+
+void blocks_lend_rows(struct blocks *blocks, const struct image *img,
+                      j_common_ptr cinfo, const uint32_t down[BLOCKS_PLANES],
+                      uint32_t first, uint32_t end)
+{
+    for (unsigned i = 0; i < img->nplanes; i++)
+        lend(blocks, i, &img->plane[i], first * down[i], end * down[i]);
+    cinfo->mem->access_virt_barray = access_rows;
+}
+
+/* libjpeg asks for the components in their order, and for no more than it has
+ * told of, if it has not been misled. */
+static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
+                                  JDIMENSION across, JDIMENSION down,
+                                  JDIMENSION at_once)
+{
+    struct blocks *blocks = cinfo->client_data;
+    (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
+    if (blocks->lent == BLOCKS_PLANES || !blocks->list[blocks->lent]) {
+        cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
+        cinfo->err->error_exit(cinfo);
+    }
+    return blocks->list[blocks->lent++];
+}
+
+void blocks_offer(j_common_ptr cinfo)
+{
+    cinfo->mem->request_virt_barray = lend_next;
+}
+
+void blocks_finish(struct blocks *blocks)
+{
+    for (unsigned i = 0; i < BLOCKS_PLANES; i++)
+        if (blocks->array[i].plane)
+            clear_rows(&blocks->array[i], rows_of(blocks->array[i].plane));
+}
+
+/* A look at the coefficients by several threads, each at bands of planes. */
+enum { BANDS = 16 };
+struct look {
+    const struct image *img;
+    atomic_bool standard;
+};
+
+/* T.81, F.1.2.1.1 and F.1.2.2.1: AC coefficients have up to 10 bits. So may DC
+ * differences have 11, which those of 10 bits never exceed. */
+static void look_at_band(void *context, size_t i)
+{
+    struct look *look = context;
+    const struct plane *plane = &look->img->plane[i / BANDS];
+    uint64_t height = plane->height;
+    uint64_t end = height * (i % BANDS + 1) / BANDS;
+    for (uint64_t y = height * (i % BANDS) / BANDS; y < end; y++) {
+        const int16_t *at = plane_row(plane, y);
+        uint16_t bits = 0;
+        for (uint32_t x = 0; x < plane->width; x++, at += DCTSIZE2)
+            for (unsigned k = 0; k < DCTSIZE2; k++)
+                bits |= (uint16_t)(at[k] ^ (at[k] >> 15));
+        if (bits > 1023)
+            look->standard = false;
+    }
+}
+
+bool blocks_are_standard(const struct image *img, struct pool *pool)
+{
+    struct look look = { .img = img, .standard = true };
+    bool large = img->size > 1 << 20; /* worth to wake other threads for */
+    pool_run(large ? pool : NULL, look_at_band, &look,
+             (size_t)img->nplanes * BANDS);
+    return look.standard;
+}

@@ -1,0 +1,23 @@
+/* From samples to coefficients, as libjpeg computes them, side by side. */
+#ifndef CODECS_JPEG_FORWARD_DCT_H
+#define CODECS_JPEG_FORWARD_DCT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "codecs/image/image.h"
+#include "codecs/jpeg/requantize.h"
+#include "codecs/base/thread_pool.h"
+
+/* Makes `coded`, which is {0}, the picture of blocks that c is set to write of
+ * img: `stored` if its planes have the sizes of c's components, else by
+ * conversion of colors and sampling. Coefficients are rounded with this dead
+ * zone. */
+int transform_to_blocks(struct image *coded,
+                        const struct jpeg_compress_struct *c,
+                        const struct image *img, bool stored,
+                        enum dead_zone zone, struct pool *pool, struct err *err);
+
+#endif

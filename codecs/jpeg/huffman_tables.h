@@ -1,0 +1,19 @@
+/* Huffman tables made for one picture (T.81, K.2). */
+#ifndef CODECS_JPEG_HUFFMAN_TABLES_H
+#define CODECS_JPEG_HUFFMAN_TABLES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "codecs/image/image.h"
+#include "codecs/jpeg/mcus.h"
+
+/* Gives c the tables that libjpeg would find for the blocks of img: those with
+ * which one scan of all of them, whose MCUs are m, is shortest. Its
+ * optimize_coding is cleared then. False: they are left to libjpeg. */
+bool tables_make(j_compress_ptr c, const struct mcus *m,
+                 const struct image *img, struct pool *pool);
+
+#endif

@@ -1,0 +1,31 @@
+/* JPEG through libjpeg-turbo. */
+#include "codecs/jpeg/jpeg.h"
+
+#include <string.h>
+
+static bool probe(const uint8_t *head, size_t size)
+{
+    return size >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0;
+}
+
+static const char *const suffixes[] = { "jpeg", "jpg", "jpe", "jfif", NULL };
+
+const struct codec codec_jpeg = {
+    .name = "jpeg",
+    .title = "JPEG",
+    .suffixes = suffixes,
+    .lossy = true,
+    .holds = {
+        .cells = 1 << CELL_U8,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_YCC |
+                  1 << COLOR_CMYK | 1 << COLOR_YCCK,
+        .metadata = HOLDS_ICC | HOLDS_EXIF | HOLDS_XMP | HOLDS_COMMENT |
+                    HOLDS_DENSITY,
+    },
+    .probe = probe,
+    .look = look_jpeg,
+    .retag = retag_jpeg,
+    .decode = read_jpeg,
+    .encode = write_jpeg,
+    .check = check_jpeg,
+};

@@ -1,0 +1,403 @@
+/* How a JPEG file is coded beside its samples. */
+#include "codecs/jpeg/parameters.h"
+
+#include <string.h>
+
+#include "codecs/base/big_endian.h"
+#include "codecs/jpeg/coefficient_arrays.h"
+#include "codecs/jpeg/mcus.h"
+
+enum { TEM = 0x01, SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc,
+       SOF15 = 0xcf, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda };
+
+bool coding_is_frame(unsigned marker)
+{
+    return marker >= SOF0 && marker <= SOF15 && marker != DHT &&
+           marker != JPG && marker != DAC;
+}
+
+static bool is_scan(unsigned marker)
+{
+    return marker == SOS;
+}
+
+/* 0xff may be repeated before a marker. TEM, RSTn, SOI and EOI have no length
+ * (T.81, B.1.1.3), and 0 makes no marker; libjpeg passes over some of these. To
+ * take what follows for a length would be to see other headers than it does. */
+size_t coding_segment_size(const uint8_t *p, size_t left)
+{
+    if (left < 4 || p[0] != 0xff)
+        return 0;
+    if (p[1] == 0xff)
+        return 1;
+    if (p[1] <= TEM || (p[1] >= RST0 && p[1] <= EOI))
+        return 0;
+    size_t length = big16(p + 2);
+    return length >= 2 && length <= left - 2 ? 2 + length : 0;
+}
+
+bool coding_is_app_or_com(unsigned marker)
+{
+    return marker == JPEG_COM || (marker & 0xf0) == JPEG_APP0;
+}
+
+/* The second byte of the first such marker; 0: there is none. */
+static size_t find_marker(const uint8_t *file, size_t size,
+                          bool (*is)(unsigned marker))
+{
+    size_t step;
+    for (size_t at = 2;
+         at < size && (step = coding_segment_size(file + at, size - at));
+         at += step)
+        if (is(file[at + 1]))
+            return at + 1;
+    return 0;
+}
+
+size_t coding_find_frame(const uint8_t *file, size_t size)
+{
+    return find_marker(file, size, coding_is_frame);
+}
+
+size_t coding_find_data(const uint8_t *file, size_t size)
+{
+    size_t scan = find_marker(file, size, is_scan);
+    return scan ? scan + 1 + big16(file + scan + 1) : 0;
+}
+
+/* ---- Noting ------------------------------------------------------------ */
+
+static bool same_table(const JHUFF_TBL *a, const JHUFF_TBL *b)
+{
+    unsigned count = 0;
+    if (!a || !b || memcmp(a->bits + 1, b->bits + 1, 16) != 0)
+        return false;
+    for (int i = 1; i <= 16; i++)
+        count += a->bits[i];
+    return count <= 256 && memcmp(a->huffval, b->huffval, count) == 0;
+}
+
+/* Of the components of the first scan, which has to be all: which tables others
+ * will have is not known yet. libjpeg gives Annex K's tables only to those who
+ * write. */
+static bool is_standard(j_decompress_ptr d)
+{
+    struct jpeg_compress_struct c = { .err = d->err,
+                                      .client_data = d->client_data };
+    bool standard = !d->progressive_mode && !d->arith_code &&
+                    d->comps_in_scan == d->num_components;
+    jpeg_create_compress(&c);
+    c.input_components = 1;
+    c.in_color_space = JCS_GRAYSCALE;
+    jpeg_set_defaults(&c);
+    for (int i = 0; i < d->comps_in_scan; i++) {
+        int dc = d->cur_comp_info[i]->dc_tbl_no;
+        int ac = d->cur_comp_info[i]->ac_tbl_no;
+        JHUFF_TBL **tables = d->dc_huff_tbl_ptrs, **own = c.dc_huff_tbl_ptrs;
+        standard = standard && dc < 2 && same_table(tables[dc], own[dc]);
+        tables = d->ac_huff_tbl_ptrs, own = c.ac_huff_tbl_ptrs;
+        standard = standard && ac < 2 && same_table(tables[ac], own[ac]);
+    }
+    jpeg_destroy_compress(&c);
+    return standard;
+}
+
+void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
+{
+    size_t frame = coding_find_frame(file.data, file.size);
+    struct mcus m;
+    meta->jpeg.space = d->jpeg_color_space;
+    meta->jpeg.progressive = d->progressive_mode;
+    meta->jpeg.arithmetic = d->arith_code;
+    meta->jpeg.extended = frame && file.data[frame] == SOF0 + 1;
+    meta->jpeg.restart = d->restart_interval;
+    if (mcus_of(&m, d->comp_info, d->num_components, d->image_width,
+                d->image_height, d->restart_interval))
+        meta->jpeg.columns = m.columns;
+    for (int i = 0; i < d->num_components && i < COMPONENTS; i++) {
+        const jpeg_component_info *component = &d->comp_info[i];
+        meta->jpeg.ids[i] = (uint8_t)component->component_id;
+        meta->jpeg.across[i] = (uint8_t)component->h_samp_factor;
+        meta->jpeg.down[i] = (uint8_t)component->v_samp_factor;
+    }
+    meta->jpeg.standard = is_standard(d);
+}
+
+bool coding_note_scan(struct meta *meta, j_decompress_ptr d)
+{
+    struct scan scan = { .count = (uint8_t)d->comps_in_scan, .to = 63 };
+    for (int i = 0; i < d->comps_in_scan; i++)
+        scan.component[i] = (uint8_t)d->cur_comp_info[i]->component_index;
+    if (d->progressive_mode) {
+        scan.from = (uint8_t)d->Ss;
+        scan.to = (uint8_t)d->Se;
+        scan.high = (uint8_t)d->Ah;
+        scan.low = (uint8_t)d->Al;
+    }
+    return bytes_append(&meta->jpeg.scans, &scan, sizeof scan);
+}
+
+/* The table of a component is the one that was there when its first scan began
+ * (T.81, B.2.4.1). A component without scans holds nothing to be scaled. */
+static const JQUANT_TBL *table_of(j_decompress_ptr d, unsigned component)
+{
+    const jpeg_component_info *info = &d->comp_info[component];
+    static const JQUANT_TBL none = { { 0 }, FALSE };
+    if (info->quant_table)
+        return info->quant_table;
+    return info->quant_tbl_no < NUM_QUANT_TBLS &&
+                   d->quant_tbl_ptrs[info->quant_tbl_no]
+               ? d->quant_tbl_ptrs[info->quant_tbl_no]
+               : &none;
+}
+
+/* Tables keep their numbers, but where a number stood for two of them. */
+void coding_note_tables(struct meta *meta, j_decompress_ptr d,
+                        unsigned components)
+{
+    bool used[NUM_QUANT_TBLS] = { false };
+    for (unsigned i = 0; i < components && i < COMPONENTS; i++) {
+        const JQUANT_TBL *table = table_of(d, i);
+        int n = d->comp_info[i].quant_tbl_no % NUM_QUANT_TBLS;
+        const size_t size = sizeof meta->jpeg.step[n];
+        while (used[n] &&
+               memcmp(meta->jpeg.step[n], table->quantval, size) != 0)
+            n = (n + 1) % NUM_QUANT_TBLS;
+        used[n] = true;
+        memcpy(meta->jpeg.step[n], table->quantval, size);
+        meta->jpeg.table[i] = (uint8_t)n;
+    }
+}
+
+/* ---- Grains ------------------------------------------------------------ */
+
+/* The least size at which every component has whole units, of which it has
+ * factor / most in a pixel. */
+static void grow_grain(uint32_t *grain, int factor, int most, uint32_t unit)
+{
+    uint32_t pixels = unit * (uint32_t)most;
+    uint32_t own = pixels / common_divisor(pixels, (uint32_t)factor);
+    *grain = *grain / common_divisor(*grain, own) * own;
+}
+
+void coding_grains(struct coded *coded, j_decompress_ptr d)
+{
+    static const uint32_t unit[FORM_COUNT] = { [FORM_PLANES] = 1,
+                                          [FORM_CODED] = DCTSIZE };
+    for (int form = 0; form < FORM_COUNT; form++) {
+        struct grain *grain = &coded->grain[form];
+        *grain = (struct grain){ 1, 1 };
+        for (int i = 0; unit[form] && i < d->num_components; i++) {
+            const jpeg_component_info *info = &d->comp_info[i];
+            grow_grain(&grain->x, info->h_samp_factor, d->max_h_samp_factor,
+                       unit[form]);
+            grow_grain(&grain->y, info->v_samp_factor, d->max_v_samp_factor,
+                       unit[form]);
+        }
+    }
+}
+
+/* ---- Writing ----------------------------------------------------------- */
+
+/* Exchanged with the axes. */
+static void set_components(j_compress_ptr c, const struct image *img)
+{
+    const struct meta *meta = img->meta;
+    bool exchanged = xform_transposes(img->turned);
+    for (int i = 0; i < c->num_components; i++) {
+        int across = meta->jpeg.across[i], down = meta->jpeg.down[i];
+        jpeg_component_info *info = &c->comp_info[i];
+        info->component_id = meta->jpeg.ids[i];
+        info->h_samp_factor = exchanged ? down : across;
+        info->v_samp_factor = exchanged ? across : down;
+    }
+}
+
+/* Samples that were decoded and turned are rounded once more, by blocks that
+ * lie elsewhere. A step of q adds up to q^2 / 12 to the square of the error, or
+ * q^2 / 5 with the dead zone: with STEP_MAX that is 41 dB of one component at
+ * worst. Steps that are finer stay what they are, so that they do not get finer
+ * with every turn. */
+enum { STEP_MAX = 5 };
+
+static unsigned fine(unsigned step)
+{
+    return step < STEP_MAX ? step : STEP_MAX;
+}
+
+static bool is_fine(const struct meta *meta, unsigned components)
+{
+    for (unsigned i = 0; i < components && i < COMPONENTS; i++)
+        for (int k = 0; k < DCTSIZE2; k++)
+            if (meta->jpeg.step[meta->jpeg.table[i]][k] > STEP_MAX)
+                return false;
+    return true;
+}
+
+/* A file all of whose steps are fine may have been encoded anew before, and its
+ * noise is that of those steps. */
+enum dead_zone coding_dead_zone(const struct image *img,
+                                const struct save_opts *opts)
+{
+    if (!codec_is_own(&codec_jpeg, img) || opts->quality)
+        return DEAD_ZONE_NONE;
+    return is_fine(img->meta, img->nplanes) ? DEAD_ZONE_WIDE : DEAD_ZONE_NARROW;
+}
+
+static void set_tables(j_compress_ptr c, const struct image *img)
+{
+    const struct meta *meta = img->meta;
+    bool exchanged = xform_transposes(img->turned);
+    for (int i = 0; i < c->num_components; i++) {
+        int n = meta->jpeg.table[i];
+        JQUANT_TBL **table = &c->quant_tbl_ptrs[n];
+        if (!*table)
+            *table = jpeg_alloc_quant_table((j_common_ptr)c);
+        c->comp_info[i].quant_tbl_no = n;
+        for (int k = 0; k < DCTSIZE2; k++) {
+            unsigned step =
+                meta->jpeg.step[n][exchanged ? k % 8 * 8 + k / 8 : k];
+            (*table)->quantval[k] =
+                (UINT16)(img->cell == CELL_DCT ? step : fine(step));
+        }
+    }
+}
+
+/* Whole rows of MCUs stay whole rows: readers start anew at such places. */
+static void set_restart(j_compress_ptr c, const struct image *img,
+                        const struct save_opts *opts)
+{
+    const struct meta *meta = img->meta;
+    unsigned restart = meta->jpeg.restart, before = meta->jpeg.columns;
+    struct mcus m;
+    if (before && restart % before == 0 &&
+        mcus_of(&m, c->comp_info, c->num_components, c->image_width,
+                c->image_height, restart) &&
+        (uint64_t)(restart / before) * m.columns <= UINT16_MAX)
+        restart = restart / before * m.columns;
+    c->restart_interval = opts->no_restart ? 0 : restart;
+}
+
+/* What is known of each coefficient after some scans: all but this many bits,
+ * or nothing. */
+struct known {
+    int8_t low[COMPONENTS][DCTSIZE2];
+};
+enum { NOTHING = -1, BITS_MAX = 10 };
+
+/* Whether a scan may follow in a progressive file (T.81, G.1.1.1), and what is
+ * known after it. */
+static bool follows(struct known *known, const struct scan *scan)
+{
+    if (scan->from == 0 ? scan->to != 0 : scan->count != 1)
+        return false;
+    if (scan->to >= DCTSIZE2 || scan->low > BITS_MAX || scan->high > BITS_MAX)
+        return false;
+    for (unsigned i = 0; i < scan->count; i++) {
+        int8_t *low = known->low[scan->component[i]];
+        if (scan->from && low[0] == NOTHING)
+            return false;
+        for (unsigned k = scan->from; k <= scan->to; k++) {
+            if (low[k] == NOTHING ? scan->high != 0
+                                  : scan->high != low[k] ||
+                                        scan->low != low[k] - 1)
+                return false;
+            low[k] = (int8_t)scan->low;
+        }
+    }
+    return true;
+}
+
+static bool names_components(const struct scan *scan, int components)
+{
+    for (unsigned i = 0; i < scan->count; i++)
+        if (scan->component[i] >= components ||
+            (i && scan->component[i] <= scan->component[i - 1]))
+            return false;
+    return scan->count > 0;
+}
+
+/* Each component whole, in one scan. */
+static bool follows_sequential(struct known *known, const struct scan *scan)
+{
+    for (unsigned i = 0; i < scan->count; i++) {
+        int8_t *low = known->low[scan->component[i]];
+        if (low[0] != NOTHING)
+            return false;
+        memset(low, 0, DCTSIZE2);
+    }
+    return true;
+}
+
+/* Whether the scans of a file tell every coefficient to the last bit. Those of
+ * one that is damaged, or has been left unfinished, may not. */
+static bool scans_are_whole(const struct scan *scan, size_t count,
+                            int components, bool progressive)
+{
+    struct known known;
+    memset(&known, NOTHING, sizeof known);
+    for (size_t i = 0; i < count; i++)
+        if (!names_components(&scan[i], components) ||
+            !(progressive ? follows : follows_sequential)(&known, &scan[i]))
+            return false;
+    for (int i = 0; i < components; i++)
+        for (int k = 0; k < DCTSIZE2; k++)
+            if (known.low[i][k] != 0)
+                return false;
+    return true;
+}
+
+static void set_scans(j_compress_ptr c, const struct meta *meta)
+{
+    const struct scan *scan = (const struct scan *)meta->jpeg.scans.data;
+    size_t count = meta->jpeg.scans.size / sizeof *scan;
+    if (!scans_are_whole(scan, count, c->num_components,
+                         meta->jpeg.progressive)) {
+        if (meta->jpeg.progressive)
+            jpeg_simple_progression(c);
+        return;
+    }
+    jpeg_scan_info *list = c->mem->alloc_small(
+        (j_common_ptr)c, JPOOL_PERMANENT, count * sizeof *list);
+    for (size_t i = 0; i < count; i++) {
+        list[i] = (jpeg_scan_info){ scan[i].count, { 0 }, scan[i].from,
+                                    scan[i].to, scan[i].high, scan[i].low };
+        for (unsigned k = 0; k < scan[i].count; k++)
+            list[i].component_index[k] = scan[i].component[k];
+    }
+    c->scan_info = list;
+    c->num_scans = (int)count;
+}
+
+/* Annex K's Huffman tables spare a pass over the coefficients: a file that was
+ * content with them stays so. */
+static bool needs_tables(const struct image *img, const struct save_opts *opts)
+{
+    const struct meta *meta = img->meta;
+    if (meta->jpeg.arithmetic)
+        return false;
+    return img->cell != CELL_DCT || opts->optimize || !meta->jpeg.standard ||
+           !blocks_are_standard(img, opts->pool);
+}
+
+void coding_set(j_compress_ptr c, const struct image *img,
+                const struct save_opts *opts)
+{
+    set_components(c, img);
+    if (opts->quality && img->cell != CELL_DCT)
+        jpeg_set_quality(c, opts->quality, TRUE);
+    else
+        set_tables(c, img);
+    c->arith_code = img->meta->jpeg.arithmetic;
+    c->optimize_coding = needs_tables(img, opts);
+    set_restart(c, img, opts);
+    set_scans(c, img->meta);
+}
+
+/* An extended file that libjpeg finds to be baseline is both. */
+void coding_mark_frame(struct bytes *file, const struct meta *meta)
+{
+    size_t frame = coding_find_frame(file->data, file->size);
+    if (meta->jpeg.extended && frame && file->data[frame] == SOF0)
+        file->data[frame] = SOF0 + 1;
+}

@@ -1,0 +1,79 @@
+/* How a JPEG file is coded beside its samples: tables, sampling, scans, restart
+ * intervals. What is noted of one file is what another is written by, turned as
+ * its picture was. */
+#ifndef CODECS_JPEG_PARAMETERS_H
+#define CODECS_JPEG_PARAMETERS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jpeglib.h>
+
+#include "codecs/codec.h"
+#include "codecs/jpeg/requantize.h"
+
+/* As many components as a scan may have, and a picture that can be turned as it
+ * is coded. */
+enum { COMPONENTS = 4 };
+
+/* The most bits of an AC coefficient, and of the difference of DC coefficients:
+ * those that Huffman codes can be for (T.81, F.1.2). */
+enum { AC_BITS = 10, DC_BITS = 11 };
+static inline unsigned bits_of(int value)
+{
+    return value ? 32 - (unsigned)__builtin_clz((unsigned)abs(value)) : 0;
+}
+
+/* One scan (T.81, B.2.3): meta->jpeg.scans holds an array of these. */
+struct scan {
+    uint8_t count, component[COMPONENTS];
+    uint8_t from, to;  /* coefficients, in zigzag order */
+    uint8_t high, low; /* bits known before, and after */
+};
+
+/* Whether the second byte of a marker is that of an APPn or COM segment. */
+bool coding_is_app_or_com(unsigned marker);
+
+/* How many bytes the segment at p takes in the headers of a file, of which
+ * `left` are left, or 1 for one that fills up. 0: there is none that is whole.
+ */
+size_t coding_segment_size(const uint8_t *p, size_t left);
+
+/* Whether this is the second byte of the marker of a frame header. */
+bool coding_is_frame(unsigned marker);
+
+/* Where the marker of the frame header stands; 0 if there is none before the
+ * first scan. */
+size_t coding_find_frame(const uint8_t *file, size_t size);
+
+/* Where the entropy-coded data of the first scan begins; 0: there is none. */
+size_t coding_find_data(const uint8_t *file, size_t size);
+
+/* Notes what the headers before the first scan say. */
+void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
+
+/* Notes the scan that has just begun. False: no memory. */
+bool coding_note_scan(struct meta *meta, j_decompress_ptr d);
+
+/* Notes the quantization tables. To be called after all scans, each of which
+ * may have brought some. `components` is their number by the frame header: d
+ * may have another one from what libjpeg has failed to read since. */
+void coding_note_tables(struct meta *meta, j_decompress_ptr d,
+                        unsigned components);
+
+/* In which sizes this file can be turned. */
+void coding_grains(struct coded *coded, j_decompress_ptr d);
+
+/* Makes c write img, which was decoded from a JPEG file, as that file was
+ * coded. The size, the color space and the defaults of c are set. */
+void coding_set(j_compress_ptr c, const struct image *img,
+                const struct save_opts *opts);
+
+/* How the coefficients of img are to be rounded to the steps so set. */
+enum dead_zone coding_dead_zone(const struct image *img,
+                                const struct save_opts *opts);
+
+/* Makes the frame header of what was written so be of the kind that it was. */
+void coding_mark_frame(struct bytes *file, const struct meta *meta);
+
+#endif

@@ -1,0 +1,487 @@
+/* JPEG in, through libjpeg-turbo.
+ *
+ * libjpeg counts lost data as warnings and goes on; here the first one ends the
+ * reading, unless it is tolerant. It leaves by longjmp(): all that changes
+ * after setjmp() lives in a struct reader, which one function sets up and takes
+ * down. */
+#include "codecs/jpeg/jpeg.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include "codecs/jpeg/coefficient_arrays.h"
+#include "codecs/jpeg/chroma.h"
+#include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/raw_planes.h"
+#include "codecs/jpeg/restarts.h"
+#include "codecs/jpeg/splice.h"
+#include "codecs/jpeg/codec_thread.h"
+#include "codecs/image/interleave.h"
+
+struct reader {
+    struct blocks blocks; /* where blocks_offer() looks for them */
+    struct jpeg_decompress_struct d;
+    struct jpeg_error_mgr mgr;
+    struct jpeg_progress_mgr progress;
+    jmp_buf out;
+    const struct load_opts *opts;
+    struct image *img;
+    size_t segments; /* how many of the list are in the meta */
+    int scans;       /* how many have been noted */
+    struct bytes file;
+    size_t behind; /* bytes after the end of the picture */
+    uint8_t *row;
+    bool pixels; /* the planes are there, and hold what has been read */
+    struct err *err;
+};
+
+static _Noreturn void leave(struct reader *r)
+{
+    longjmp(r->out, 1);
+}
+
+static void on_error(j_common_ptr cinfo)
+{
+    struct reader *r = cinfo->client_data;
+    jpeg_say_error(cinfo, r->err);
+    leave(r);
+}
+
+/* Level -1 is a warning; what is above it traces the work. Some of the warnings
+ * are opinions about a header and cost no pixel; a profile that cannot be put
+ * together is named with all else that another format does not hold. */
+static void on_message(j_common_ptr cinfo, int level)
+{
+    struct reader *r = cinfo->client_data;
+    char text[JMSG_LENGTH_MAX];
+    int code = cinfo->err->msg_code;
+    if (level >= 0 || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM ||
+        code == JWRN_BOGUS_ICC)
+        return;
+    if (!r->opts->tolerant) {
+        jpeg_say_error(cinfo, r->err);
+        if (r->d.input_scan_number > 0) { /* there are samples to take */
+            struct err why = *r->err;
+            fail(r->err, "%s; --tolerant reads what is there", why.text);
+        }
+        leave(r);
+    }
+    if (cinfo->err->num_warnings++ == 0) {
+        cinfo->err->format_message(cinfo, text);
+        warn(r->opts->warnings, "damaged, read as far as it goes: %s", text);
+    }
+}
+
+/* A scan has begun when libjpeg is about to read the first of it. */
+static void note_scan(struct reader *r)
+{
+    if (r->d.input_scan_number == r->scans)
+        return;
+    r->scans = r->d.input_scan_number;
+    if (r->opts->scans && *r->opts->scans == 0) {
+        fail(r->err, "it has more scans than it may have here");
+        leave(r);
+    }
+    if (r->opts->scans)
+        --*r->opts->scans;
+    if (!coding_note_scan(r->img->meta, &r->d)) {
+        fail_memory(r->err, "no memory for so many scans");
+        leave(r);
+    }
+}
+
+static void on_progress(j_common_ptr cinfo)
+{
+    struct reader *r = cinfo->client_data;
+    if (r->d.input_scan_number > SCANS_MAX) {
+        r->pixels = false; /* what has been read is no use */
+        fail(r->err, "more than %d scans, which is the limit", SCANS_MAX);
+        leave(r);
+    }
+    note_scan(r);
+    r->pixels = r->pixels || r->blocks.lent; /* they are being read */
+}
+
+static void set_up(struct reader *r)
+{
+    uint64_t bytes = r->opts->limits.bytes;
+    r->d.mem->max_memory_to_use = bytes < LONG_MAX ? (long)bytes : LONG_MAX;
+    r->progress.progress_monitor = on_progress;
+    r->d.progress = &r->progress;
+    jpeg_save_markers(&r->d, JPEG_COM, SEGMENT_MAX);
+    for (int n = 0; n < 16; n++)
+        jpeg_save_markers(&r->d, JPEG_APP0 + n, SEGMENT_MAX);
+}
+
+/* Those that are new in the list, which grows while scans are read. */
+static void take_segments(struct reader *r)
+{
+    size_t i = 0;
+    for (jpeg_saved_marker_ptr m = r->d.marker_list; m; m = m->next) {
+        if (i++ < r->segments)
+            continue;
+        if (segment_add(r->img->meta, m->marker, m->data, m->data_length,
+                        r->err))
+            leave(r);
+        r->segments++;
+    }
+}
+
+/* What comes before the first scan. No viewer looks for an orientation behind
+ * it. */
+static void read_header(struct reader *r, struct bytes file)
+{
+    jpeg_create_decompress(&r->d);
+    set_up(r);
+    jpeg_mem_src(&r->d, file.data, file.size);
+    jpeg_read_header(&r->d, TRUE);
+    if (r->d.data_precision != 8) {
+        fail(r->err, "%d bits a sample; only 8 can be read",
+             r->d.data_precision);
+        leave(r);
+    }
+    take_segments(r);
+    if (segments_orientation(r->img->meta, r->err))
+        leave(r);
+    unsigned orientation = r->img->meta->orientation.value;
+    r->img->orientation = orientation ? orientation : 1;
+}
+
+/* YCbCr stays YCbCr on its way to another JPEG: nothing is lost to rounding. */
+static void choose_color(struct reader *r)
+{
+    struct image *img = r->img;
+    switch (r->d.jpeg_color_space) {
+    case JCS_GRAYSCALE:
+        img->color = COLOR_GRAY;
+        break;
+    case JCS_YCbCr:
+        img->color = r->opts->neutral ? COLOR_RGB : COLOR_YCC;
+        r->d.out_color_space = r->opts->neutral ? JCS_RGB : JCS_YCbCr;
+        break;
+    case JCS_RGB:
+        img->color = COLOR_RGB;
+        r->d.out_color_space = JCS_RGB;
+        break;
+    case JCS_CMYK:
+        img->color = COLOR_CMYK;
+        break;
+    case JCS_YCCK:
+        img->color = COLOR_YCCK;
+        r->d.out_color_space = JCS_YCCK;
+        break;
+    default:
+        img->color = COLOR_OTHER;
+        if (r->opts->form == FORM_CODED)
+            break;
+        fail(r->err, "%d components of an unknown color space",
+             r->d.num_components);
+        leave(r);
+    }
+}
+
+/* Planes of the sizes that the components have: of samples, or of blocks. */
+static void shape_planes(struct reader *r)
+{
+    struct image *img = r->img;
+    bool blocks = r->opts->form == FORM_CODED, across = false, down = false;
+    if (img->nplanes > COMPONENTS) {
+        fail(r->err, "%u components; up to %d can be turned as they are",
+             img->nplanes, COMPONENTS);
+        leave(r);
+    }
+    if (!blocks)
+        chroma_choose(&r->d, r->opts->width ? r->opts->width : img->width,
+                      r->opts->height ? r->opts->height : img->height,
+                      r->opts->turn, &across, &down);
+    if (across)
+        memset(img->meta->jpeg.across, 1, sizeof img->meta->jpeg.across);
+    if (down)
+        memset(img->meta->jpeg.down, 1, sizeof img->meta->jpeg.down);
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        const jpeg_component_info *info = &r->d.comp_info[i];
+        img->plane[i].width =
+            blocks ? info->width_in_blocks
+            : across ? img->width : info->downsampled_width;
+        img->plane[i].height =
+            blocks ? info->height_in_blocks
+            : down ? img->height : info->downsampled_height;
+    }
+}
+
+static void shape(struct reader *r, struct bytes file)
+{
+    struct image *img = r->img;
+    choose_color(r);
+    img->cell = r->opts->form == FORM_CODED ? CELL_DCT : CELL_U8;
+    img->maxval = 255;
+    img->width = r->d.image_width;
+    img->height = r->d.image_height;
+    img->nplanes = (unsigned)r->d.num_components;
+    coding_note(img->meta, &r->d, file);
+    if (r->opts->form == FORM_SAMPLES) {
+        memset(img->meta->jpeg.across, 1, sizeof img->meta->jpeg.across);
+        memset(img->meta->jpeg.down, 1, sizeof img->meta->jpeg.down);
+    } else {
+        shape_planes(r);
+    }
+}
+
+static void allocate(struct reader *r)
+{
+    struct image *img = r->img;
+    if (image_check_planes(img, &r->opts->limits, r->err) ||
+        image_alloc(img, r->opts->mem, r->err))
+        leave(r);
+}
+
+/* What is not read of a damaged file. (Blocks are zeroed as they are read.) */
+static void clear(struct reader *r)
+{
+    if (r->opts->tolerant && r->img->cell == CELL_U8)
+        memset(r->img->cells, 0, r->img->size);
+}
+
+static void read_samples(struct reader *r)
+{
+    r->row = malloc((size_t)r->img->width * r->img->nplanes);
+    if (!r->row) {
+        fail_memory(r->err, "no memory for a row");
+        leave(r);
+    }
+    jpeg_start_decompress(&r->d);
+    r->pixels = true;
+    while (r->d.output_scanline < r->d.output_height) {
+        uint32_t y = r->d.output_scanline;
+        JSAMPROW row = r->row;
+        jpeg_read_scanlines(&r->d, &row, 1);
+        planes_split_row(r->img, y, r->row);
+    }
+}
+
+static void read_planes(struct reader *r)
+{
+    r->d.raw_data_out = TRUE;
+    jpeg_start_decompress(&r->d);
+    r->pixels = true;
+    stored_planes_read(&r->d, r->img, 0, r->d.output_height);
+}
+
+static void read_coded(struct reader *r)
+{
+    blocks_lend(&r->blocks, r->img, (j_common_ptr)&r->d);
+    blocks_offer((j_common_ptr)&r->d);
+    jpeg_read_coefficients(&r->d);
+}
+
+static void take_neutral(struct reader *r)
+{
+    static const int units[] = { DENSITY_ASPECT, DENSITY_INCH, DENSITY_METER };
+    struct meta *meta = r->img->meta;
+    JOCTET *icc;
+    unsigned size;
+    if (jpeg_read_icc_profile(&r->d, &icc, &size)) {
+        bool taken = bytes_append(&meta->icc, icc, size);
+        free(icc);
+        if (!taken) {
+            fail_memory(r->err, "no memory for an ICC profile");
+            leave(r);
+        }
+    }
+    if (r->d.saw_JFIF_marker && r->d.density_unit <= 2) {
+        double scale = r->d.density_unit == 2 ? 100 : 1; /* a cm, a meter */
+        meta->density = (struct density){ units[r->d.density_unit],
+                                          r->d.X_density * scale,
+                                          r->d.Y_density * scale };
+        /* A ratio of 1:1 is what every picture has unless it says more. */
+        if (r->d.density_unit == 0 && r->d.X_density == r->d.Y_density)
+            meta->density.unit = DENSITY_NONE;
+    }
+}
+
+/* By several threads, if the file is sound and lets them. (Not samples, which
+ * are made of those around them where chroma has fewer.) */
+static bool read_side_by_side(struct reader *r)
+{
+    if (r->opts->form != FORM_SAMPLES &&
+        restarts_read(r->img, &r->d, r->file, r->opts->pool, &r->behind))
+        return true;
+    clear(r);
+    return false;
+}
+
+/* Finds the end of the picture without decoding it, and takes the segments that
+ * stand between its scans. */
+static void pass_over_scans(struct reader *r)
+{
+    const uint8_t *end = r->file.data + r->file.size;
+    const uint8_t *p = end - r->d.src->bytes_in_buffer;
+    while ((p = next_marker(p, end)) && p[1] != JPEG_EOI) {
+        size_t size = coding_segment_size(p, (size_t)(end - p));
+        if (size >= 4 && coding_is_app_or_com(p[1]) &&
+            segment_add(r->img->meta, p[1], p + 4, size - 4, r->err))
+            leave(r);
+        p += p[1] == 0xff ? 1 : size ? size : 2;
+    }
+    r->behind = p ? (size_t)(end - p) - 2 : 0;
+    if (p)
+        return;
+    if (!r->opts->tolerant) {
+        fail(r->err, "the file is cut short: the end of the picture is "
+                     "missing");
+        leave(r);
+    }
+    warn(r->opts->warnings, "the end of the picture is missing");
+}
+
+static void read_all(struct reader *r, struct bytes file)
+{
+    static void (*const read[FORM_COUNT])(struct reader *r) = {
+        [FORM_SAMPLES] = read_samples,
+        [FORM_PLANES] = read_planes,
+        [FORM_CODED] = read_coded,
+    };
+    read_header(r, file);
+    note_scan(r);
+    shape(r, file);
+    if (r->opts->head_only) {
+        pass_over_scans(r);
+        return;
+    }
+    allocate(r);
+    if (read_side_by_side(r))
+        return;
+    read[r->opts->form](r);
+    /* To the end of the image. jpeg_finish_decompress() would do it, and free
+     * the list of segments. */
+    while (!jpeg_input_complete(&r->d))
+        jpeg_consume_input(&r->d);
+    r->behind = r->d.src->bytes_in_buffer;
+}
+
+static int read_guarded(struct reader *r, struct bytes file)
+{
+    if (setjmp(r->out) == 0) {
+        read_all(r, file);
+        return 0;
+    }
+    if (!r->opts->tolerant || !r->pixels || r->err->memory)
+        return -1;
+    warn(r->opts->warnings, "damaged, read as far as it goes: %s",
+         r->err->text);
+    return 0;
+}
+
+static uint32_t most_of(const uint8_t factor[COMPONENTS])
+{
+    uint32_t most = 1;
+    for (unsigned i = 0; i < COMPONENTS; i++)
+        if (factor[i] > most)
+            most = factor[i];
+    return most;
+}
+
+/* Fewer columns and rows: what is left out of the planes stays in memory. */
+static void trim(struct reader *r)
+{
+    struct image *img = r->img;
+    struct meta *meta = img->meta;
+    uint32_t width = r->opts->width, height = r->opts->height;
+    if (!width || !height || (width == img->width && height == img->height))
+        return;
+    uint32_t x = most_of(meta->jpeg.across), y = most_of(meta->jpeg.down);
+    if (r->opts->form == FORM_CODED)
+        x *= DCTSIZE, y *= DCTSIZE;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        uint64_t across = (uint64_t)width * meta->jpeg.across[i];
+        uint64_t down = (uint64_t)height * meta->jpeg.down[i];
+        img->plane[i].width = (uint32_t)((across + x - 1) / x);
+        img->plane[i].height = (uint32_t)((down + y - 1) / y);
+    }
+    meta->jpeg.width = img->width;
+    meta->jpeg.height = img->height;
+    img->width = width;
+    img->height = height;
+}
+
+static int take_guarded(struct reader *r)
+{
+    if (setjmp(r->out))
+        return -1;
+    coding_note_tables(r->img->meta, &r->d, r->img->nplanes);
+    blocks_finish(&r->blocks);
+    if (r->opts->form == FORM_PLANES)
+        chroma_fill(&r->d, r->img);
+    trim(r);
+    take_segments(r);
+    if (trailer_take(r->img->meta, r->file, r->behind, r->err))
+        return -1;
+    segments_note(r->img->meta);
+    if (!r->opts->neutral || r->opts->head_only)
+        return 0;
+    take_neutral(r);
+    return segments_to_neutral(r->img, r->err);
+}
+
+/* Starts a reader, which end() ends. */
+static int begin(struct reader *r)
+{
+    r->d.err = jpeg_std_error(&r->mgr);
+    r->mgr.error_exit = on_error;
+    r->mgr.emit_message = on_message;
+    r->d.client_data = r;
+    r->img->meta = meta_new(&codec_jpeg);
+    return r->img->meta ? 0 : fail_memory(r->err, "no memory for the decoder");
+}
+
+static void end(struct reader *r)
+{
+    jpeg_destroy_decompress(&r->d);
+    free(r->row);
+}
+
+int read_jpeg(struct image *img, struct bytes file,
+              const struct load_opts *opts, struct err *err)
+{
+    struct reader r = { .opts = opts, .img = img, .file = file, .err = err };
+    int status = -1;
+    if (begin(&r) == 0 && read_guarded(&r, file) == 0)
+        status = take_guarded(&r);
+    end(&r);
+    if (status)
+        image_free(img);
+    return status;
+}
+
+static int look_guarded(struct reader *r, struct coded *coded,
+                        struct bytes file)
+{
+    if (setjmp(r->out))
+        return -1;
+    read_header(r, file);
+    coded->width = r->d.image_width;
+    coded->height = r->d.image_height;
+    coded->orientation = r->img->meta->orientation.value;
+    coding_grains(coded, &r->d);
+    return 0;
+}
+
+int look_jpeg(struct coded *coded, struct bytes file,
+              const struct load_opts *opts, struct err *err)
+{
+    struct image img = { 0 }; /* for its meta */
+    struct reader r = { .opts = opts, .img = &img, .err = err };
+    int status = -1;
+    if (begin(&r) == 0)
+        status = look_guarded(&r, coded, file);
+    end(&r);
+    image_free(&img);
+    return status;
+}

@@ -1,0 +1,134 @@
+/* Entropy-coded data: markers in it, and how it is joined at any bit. */
+#include "codecs/jpeg/splice.h"
+
+#include <string.h>
+
+#include "codecs/base/big_endian.h"
+
+size_t unstuff(uint8_t *data, size_t size)
+{
+    const uint8_t *from = data, *end = data + size;
+    uint8_t *to = data;
+    while (from < end) {
+        const uint8_t *full = memchr(from, 0xff, (size_t)(end - from));
+        size_t run = (size_t)((full ? full + 1 : end) - from);
+        memmove(to, from, run);
+        to += run;
+        from += run;
+        if (full && from < end)
+            from++; /* the 0 */
+    }
+    return (size_t)(to - data);
+}
+
+const uint8_t *next_marker(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end && (p = memchr(p, 0xff, (size_t)(end - p))) && p + 1 < end) {
+        if (p[1])
+            return p;
+        p += 2;
+    }
+    return NULL;
+}
+
+void number_restarts(uint8_t *data, size_t size, uint64_t first)
+{
+    enum { RST0 = 0xd0 };
+    const uint8_t *p = data, *end = data + size;
+    for (; (p = next_marker(p, end)); p += 2)
+        data[p - data + 1] = (uint8_t)(RST0 + first++ % 8);
+}
+
+static uint64_t word_at(const uint8_t *p, unsigned shift)
+{
+    uint64_t word = (uint64_t)big32(p) << 32 | big32(p + 4);
+    return shift ? word << shift | p[8] >> (8 - shift) : word;
+}
+
+/* 8 bits from any bit on. */
+static unsigned byte_at(const struct bits *bits, uint64_t at)
+{
+    const uint8_t *p = bits->data + at / 8;
+    return (unsigned)(p[0] << 8 | p[1]) >> (8 - at % 8) & 255;
+}
+
+static bool has_full_byte(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101;
+    return ((~word - ones) & word & ones << 7) != 0;
+}
+
+static uint8_t *put_byte(uint8_t *to, unsigned byte)
+{
+    *to++ = (uint8_t)byte;
+    if (byte == 0xff)
+        *to++ = 0;
+    return to;
+}
+
+/* The byte that begins with bits of what comes before; moves bits on. */
+static unsigned first_byte(struct bits *bits, const struct bits *before,
+                           unsigned phase)
+{
+    unsigned head = byte_at(before, before->to - phase) >> (8 - phase);
+    unsigned byte = head << (8 - phase) | byte_at(bits, bits->from) >> phase;
+    bits->from += 8 - phase;
+    return byte;
+}
+
+/* That which ends with ones, if there are bits for it. */
+static bool last_byte(const struct bits *bits, unsigned *byte)
+{
+    uint64_t left = (bits->to - bits->from) % 8;
+    if (left)
+        *byte = byte_at(bits, bits->to - left) | 0xff >> left;
+    return left > 0;
+}
+
+size_t splice_size(struct bits bits, const struct bits *before, unsigned phase,
+                   bool last)
+{
+    unsigned byte;
+    size_t size = 0, i = 0;
+    if (phase)
+        size += 1 + (first_byte(&bits, before, phase) == 0xff);
+    size_t whole = (size_t)((bits.to - bits.from) / 8);
+    const uint8_t *p = bits.data + bits.from / 8;
+    size += whole;
+    for (; i + 8 <= whole; i += 8) {
+        uint64_t word = word_at(p + i, bits.from % 8);
+        for (; has_full_byte(word); word >>= 8)
+            size += (word & 255) == 0xff;
+    }
+    for (; i < whole; i++)
+        size += byte_at(&bits, bits.from + 8 * i) == 0xff;
+    if (last && last_byte(&bits, &byte))
+        size += 1 + (byte == 0xff);
+    return size;
+}
+
+void splice(uint8_t *to, struct bits bits, const struct bits *before,
+            unsigned phase, bool last)
+{
+    unsigned byte;
+    size_t i = 0;
+    if (phase)
+        to = put_byte(to, first_byte(&bits, before, phase));
+    size_t whole = (size_t)((bits.to - bits.from) / 8);
+    const uint8_t *p = bits.data + bits.from / 8;
+    for (; i + 8 <= whole; i += 8) {
+        uint64_t word = word_at(p + i, bits.from % 8);
+        if (has_full_byte(word)) {
+            for (int k = 56; k >= 0; k -= 8)
+                to = put_byte(to, word >> k & 255);
+        } else {
+            put_big32(to, (uint32_t)(word >> 32));
+            put_big32(to + 4, (uint32_t)word);
+            to += 8;
+        }
+    }
+    for (; i < whole; i++)
+        to = put_byte(to, byte_at(&bits, bits.from + 8 * i));
+    if (last && last_byte(&bits, &byte))
+        put_byte(to, byte);
+}

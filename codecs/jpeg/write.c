@@ -1,0 +1,282 @@
+/* JPEG out, through libjpeg-turbo. */
+#include "codecs/jpeg/jpeg.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jpeglib.h>
+
+#include "codecs/metadata/drop.h"
+#include "codecs/jpeg/coefficient_arrays.h"
+#include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/strips.h"
+#include "codecs/jpeg/huffman_tables.h"
+#include "codecs/jpeg/orientation_tag.h"
+#include "codecs/jpeg/forward_dct.h"
+#include "codecs/jpeg/codec_thread.h"
+
+enum {
+    QUALITY = 98,      /* where none is asked for */
+    QUALITY_FULL = 90, /* from here on chroma is not subsampled */
+};
+
+/* A profile is written in up to 255 segments, with 14 bytes of each for its
+ * name, its number and their count (ICC.1, B.4). */
+enum { ICC_MAX = 255 * (SEGMENT_MAX - 14) };
+
+struct writer {
+    struct jpeg_compress_struct c;
+    struct jpeg_error_mgr mgr;
+    struct jpeg_target target;
+    struct bytes *file;
+    jmp_buf out;
+    const struct image *img;
+    const struct save_opts *opts;
+    const struct meta *meta; /* whose parts are written */
+    struct bytes *segment;   /* what each of them says now */
+    struct bytes exif;       /* one more, after those of JFIF */
+    struct blocks blocks;
+    struct mcus mcus;
+    struct strips *strips;
+    struct image coded; /* the coefficients of samples */
+    struct err *err;
+};
+
+static _Noreturn void leave(struct writer *w)
+{
+    longjmp(w->out, 1);
+}
+
+static void on_error(j_common_ptr cinfo)
+{
+    struct writer *w = cinfo->client_data;
+    jpeg_say_error(cinfo, w->err);
+    leave(w);
+}
+
+static void on_message(j_common_ptr cinfo, int level)
+{
+    struct writer *w = cinfo->client_data;
+    char text[JMSG_LENGTH_MAX];
+    if (level >= 0)
+        return;
+    cinfo->err->format_message(cinfo, text);
+    warn(w->opts->warnings, "%s", text);
+}
+
+static void set_colors(struct writer *w)
+{
+    static const J_COLOR_SPACE spaces[] = {
+        [COLOR_GRAY] = JCS_GRAYSCALE, [COLOR_RGB] = JCS_RGB,
+        [COLOR_YCC] = JCS_YCbCr,      [COLOR_CMYK] = JCS_CMYK,
+        [COLOR_YCCK] = JCS_YCCK,      [COLOR_OTHER] = JCS_UNKNOWN,
+    };
+    const struct image *img = w->img;
+    w->c.image_width = img->width;
+    w->c.image_height = img->height;
+    w->c.input_components = (int)img->nplanes;
+    w->c.in_color_space = spaces[img->color];
+    jpeg_set_defaults(&w->c);
+    if (codec_is_own(&codec_jpeg, img))
+        jpeg_set_colorspace(&w->c, img->meta->jpeg.space);
+}
+
+static void set_coding(struct writer *w)
+{
+    int quality = w->opts->quality ? w->opts->quality : QUALITY;
+    jpeg_set_quality(&w->c, quality, TRUE);
+    if (quality >= QUALITY_FULL)
+        for (int i = 0; i < w->c.num_components; i++)
+            w->c.comp_info[i].h_samp_factor =
+                w->c.comp_info[i].v_samp_factor = 1;
+    w->c.optimize_coding = TRUE;
+}
+
+/* JFIF knows dots an inch and dots a cm, up to 65535. */
+static void set_density(struct writer *w)
+{
+    struct density d = density_turn(w->img->meta->density, w->img->turned);
+    if (d.unit == DENSITY_METER)
+        d = (struct density){ DENSITY_INCH, d.x * 0.0254, d.y * 0.0254 };
+    if (d.unit == DENSITY_NONE)
+        return;
+    if (!(d.x >= 1 && d.x < 65535.5 && d.y >= 1 && d.y < 65535.5)) {
+        warn(w->opts->warnings, "a density of %g x %g is not kept", d.x, d.y);
+        return;
+    }
+    w->c.density_unit = d.unit == DENSITY_INCH;
+    w->c.X_density = (UINT16)(d.x + 0.5);
+    w->c.Y_density = (UINT16)(d.y + 0.5);
+}
+
+static bool write_exif(struct writer *w)
+{
+    if (w->exif.size)
+        jpeg_write_marker(&w->c, JPEG_APP0 + 1, w->exif.data,
+                          (unsigned)w->exif.size);
+    return true;
+}
+
+static void write_segments(struct writer *w)
+{
+    const struct meta *meta = w->img->meta;
+    bool exif = false;
+    for (size_t i = 0; i < w->meta->nparts; i++) {
+        if (!exif && w->meta->part[i].where != JPEG_APP0)
+            exif = write_exif(w);
+        if (w->segment[i].data && w->meta->part[i].where != TRAILER)
+            jpeg_write_marker(&w->c, (int)w->meta->part[i].where,
+                              w->segment[i].data, (unsigned)w->segment[i].size);
+    }
+    if (!exif)
+        write_exif(w);
+    if (!meta || w->meta == meta || !meta->icc.size ||
+        w->opts->strip == STRIP_ALL || w->opts->drop & DROP_ICC)
+        return;
+    if (meta->icc.size > ICC_MAX)
+        warn(w->opts->warnings,
+             "%zu bytes are too long for a JPEG's ICC profile, so they are not "
+             "kept",
+             meta->icc.size);
+    else
+        jpeg_write_icc_profile(&w->c, meta->icc.data, (unsigned)meta->icc.size);
+}
+
+static void write_blocks(struct writer *w, const struct image *img)
+{
+    worker_say_size(&w->c);
+    blocks_lend(&w->blocks, img, (j_common_ptr)&w->c);
+    jpeg_write_coefficients(&w->c, w->blocks.list);
+    write_segments(w);
+    jpeg_finish_compress(&w->c);
+}
+
+/* All that comes before the entropy-coded data is that of a picture of one row
+ * of MCUs, but for the height. */
+static void write_strips(struct writer *w, const struct image *img,
+                         uint32_t high)
+{
+    static const uint8_t end[] = { 0xff, JPEG_EOI };
+    struct bytes *file = w->file;
+    unsigned height = w->c.image_height;
+    w->c.image_height = high;
+    write_blocks(w, img);
+    uint8_t *frame = file->data + coding_find_frame(file->data, file->size);
+    frame[4] = (uint8_t)(height >> 8);
+    frame[5] = (uint8_t)height;
+    file->size = coding_find_data(file->data, file->size);
+    if (!strips_join(w->strips, file, w->opts->pool) ||
+        !bytes_append(file, end, sizeof end)) {
+        fail_memory(w->err, "no memory for the encoded picture");
+        leave(w);
+    }
+}
+
+static void write_coded(struct writer *w, const struct image *img)
+{
+    struct pool *pool = w->opts->pool;
+    if (strips_suit(&w->mcus, &w->c) &&
+        (!w->c.optimize_coding || tables_make(&w->c, &w->mcus, img, pool)))
+        w->strips = strips_code(&w->c, &w->mcus, img, pool);
+    if (w->strips)
+        write_strips(w, img, w->mcus.high);
+    else
+        write_blocks(w, img);
+}
+
+static void write_all(struct writer *w)
+{
+    const struct image *img = w->img;
+    bool stored = codec_is_own(&codec_jpeg, img) &&
+                  w->c.in_color_space == w->c.jpeg_color_space;
+    if (img->cell != CELL_DCT) {
+        if (transform_to_blocks(&w->coded, &w->c, img, stored,
+                                coding_dead_zone(img, w->opts), w->opts->pool,
+                                w->err))
+            leave(w);
+        img = &w->coded;
+    }
+    write_coded(w, img);
+}
+
+static void set_up(struct writer *w)
+{
+    jpeg_create_compress(&w->c);
+    jpeg_target_set(&w->target, &w->c, w->file);
+    set_colors(w);
+    if (codec_is_own(&codec_jpeg, w->img)) {
+        coding_set(&w->c, w->img, w->opts);
+        /* What the file had is among the parts. */
+        w->c.write_JFIF_header = FALSE;
+        w->c.write_Adobe_marker = FALSE;
+        return;
+    }
+    set_coding(w);
+    if (w->img->meta && w->opts->strip == STRIP_NOTHING)
+        set_density(w);
+}
+
+static int write_guarded(struct writer *w)
+{
+    if (setjmp(w->out))
+        return -1;
+    set_up(w);
+    write_all(w);
+    if (codec_is_own(&codec_jpeg, w->img))
+        coding_mark_frame(w->file, w->img->meta);
+    return 0;
+}
+
+/* Makes the segments, true of the turned picture. */
+static int prepare(struct writer *w, struct meta *made)
+{
+    bool own = codec_is_own(&codec_jpeg, w->img);
+    w->meta = own ? w->img->meta : made;
+    if (!own && segments_from_neutral(made, w->img, w->opts, w->err))
+        return -1;
+    w->segment = calloc(w->meta->nparts + 1, sizeof *w->segment);
+    if (!w->segment)
+        return fail_memory(w->err, "no memory for the segments");
+    if (segments_turned(w->segment, w->meta, w->img, w->opts, w->err))
+        return -1;
+    if (own && w->meta->jpeg.width)
+        segments_trim(w->segment, w->meta, w->img);
+    if (w->opts->orientation <= 1) /* what no tag says as well */
+        return 0;
+    return segments_tag(w->segment, &w->exif, w->meta, w->opts->orientation,
+                        w->err);
+}
+
+int write_jpeg(struct bytes *file, const struct image *img,
+               const struct save_opts *opts, struct err *err)
+{
+    struct writer w = { .file = file, .img = img, .opts = opts, .err = err };
+    struct meta *made = NULL; /* of the neutral fields of another format */
+    int status = -1;
+
+    if (img->width > JPEG_MAX_DIMENSION || img->height > JPEG_MAX_DIMENSION)
+        return fail(err, "%u x %u pixels are too many; a JPEG has up to %d "
+                         "each way",
+                    img->width, img->height, (int)JPEG_MAX_DIMENSION);
+    w.c.err = jpeg_std_error(&w.mgr);
+    w.mgr.error_exit = on_error;
+    w.mgr.emit_message = on_message;
+    w.c.client_data = &w;
+    made = meta_new(&codec_jpeg);
+    if (!made)
+        fail_memory(err, "no memory for the encoder");
+    else if (prepare(&w, made) == 0)
+        status = write_guarded(&w);
+    if (status == 0)
+        status = trailer_append(file, w.meta, w.segment, err);
+    jpeg_destroy_compress(&w.c);
+    for (size_t i = 0; w.segment && i < w.meta->nparts; i++)
+        bytes_free(&w.segment[i]);
+    free(w.segment);
+    bytes_free(&w.exif);
+    strips_free(w.strips);
+    meta_free(made);
+    image_free(&w.coded);
+    return status;
+}

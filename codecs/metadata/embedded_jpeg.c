@@ -1,0 +1,245 @@
+/* A JPEG file within a picture's metadata, or behind it, turned. */
+#include "codecs/metadata/embedded_jpeg.h"
+
+#include <string.h>
+
+#include "codecs/jpeg/jpeg.h"
+
+/* ---- Which turn -----------------------------------------------------------*/
+
+/* Whether one of two pictures is broad and the other one high. */
+static bool lie_across(uint32_t w, uint32_t h, uint32_t other_w,
+                       uint32_t other_h)
+{
+    return (w < h && other_w > other_h) || (w > h && other_w < other_h);
+}
+
+/* A tag may be stale: programs set that of the picture and forget the one of
+ * its thumbnail. If a picture would lie across by its tag, and does not
+ * without, then it counts for nothing. */
+enum xform inner_choose(const struct image *outer, unsigned tag, bool fold,
+                        uint32_t width, uint32_t height)
+{
+    enum xform shown = xform_from_exif(outer->orientation);
+    enum xform own = xform_from_exif(tag);
+    enum xform op = xform_then(xform_inverse(shown), outer->turned);
+    bool across = xform_transposes(op);
+    uint32_t w = across ? outer->height : outer->width;
+    uint32_t h = across ? outer->width : outer->height;
+    if (tag == 0 || tag == outer->orientation || !fold)
+        return outer->turned;
+    if (xform_transposes(own) ? lie_across(height, width, w, h)
+                              : lie_across(width, height, w, h))
+        return outer->turned;
+    return xform_then(own, op);
+}
+
+/* Whether one of width x height after its turn fits, before any is trimmed. */
+static bool fits(uint32_t width, uint32_t height, const struct image *outer,
+                 enum fit fit)
+{
+    const struct change change = image_change(outer);
+    bool exchanged = xform_transposes(change.turn);
+    uint32_t w = exchanged ? change.height : change.width;
+    uint32_t h = exchanged ? change.width : change.height;
+    uint64_t across = (uint64_t)width * h, down = (uint64_t)height * w;
+    uint64_t off = across > down ? across - down : down - across;
+    uint64_t pixel = w > h ? w : h;
+    if (fit == FIT_SIDE)
+        return !lie_across(width, height, w, h);
+    return fit == FIT_ANY || off <= down / 32 + pixel;
+}
+
+/* ---- The turn -------------------------------------------------------------*/
+
+/* A block as codecs/image/image.h has it turned. */
+static void turn_block(int16_t *to, const int16_t *from, enum xform t)
+{
+    for (unsigned v = 0; v < 8; v++)
+        for (unsigned u = 0; u < 8; u++) {
+            int value = from[xform_transposes(t) ? 8 * u + v : 8 * v + u];
+            bool negate = ((t & XFORM_MIRROR_X) && u % 2) !=
+                          ((t & XFORM_MIRROR_Y) && v % 2);
+            to[8 * v + u] = (int16_t)(negate ? -value : value);
+        }
+}
+
+/* The stage is not to be had from here, and is not needed: of a picture within
+ * another there are few cells, if they are blocks. */
+static void turn_planes(struct image *dst, const struct image *src,
+                        enum xform t)
+{
+    size_t size = cell_size(dst->cell);
+    uint32_t sx, sy;
+    for (unsigned i = 0; i < dst->nplanes; i++) {
+        const struct plane *to = &dst->plane[i];
+        for (uint32_t y = 0; y < to->height; y++)
+            for (uint32_t x = 0; x < to->width; x++) {
+                xform_source(t, to->width, to->height, x, y, &sx, &sy);
+                uint8_t *cell = (uint8_t *)plane_row(to, y) + x * size;
+                const uint8_t *from =
+                    (uint8_t *)plane_row(&src->plane[i], sy) + sx * size;
+                if (dst->cell == CELL_DCT)
+                    turn_block((int16_t *)(void *)cell,
+                               (const int16_t *)(const void *)from, t);
+                else
+                    *cell = *from;
+            }
+    }
+}
+
+/* ---- What there is to do --------------------------------------------------*/
+
+uint64_t inner_allowance(const struct image *outer)
+{
+    uint64_t pixels = (uint64_t)outer->width * outer->height;
+    return SCANS_MAX * (pixels > PIXELS_MIN ? pixels : PIXELS_MIN);
+}
+
+/* What is done to one picture, known from its header alone. */
+struct plan {
+    struct coded coded; /* width and height are those that it keeps */
+    uint32_t width, height; /* as it is stored */
+    enum xform turn;
+    unsigned tag;
+    enum form form;
+};
+
+/* The part of `size` that is left if `is` of `was` is: to the next pixel, since
+ * the size itself was rounded so. */
+static uint32_t share(uint32_t size, uint32_t is, uint32_t was)
+{
+    uint64_t part = ((uint64_t)size * is + was / 2) / was;
+    return part ? (uint32_t)part : 1;
+}
+
+/* Of a picture that was trimmed a view of it shows no more than is left. An
+ * edge that is the other one in the view would have to be trimmed at its
+ * begin. */
+static void trim(struct plan *plan, const struct image *outer,
+                 struct warnings *warnings)
+{
+    const struct change change = image_change(outer);
+    enum xform lies = xform_then(plan->turn, xform_inverse(change.turn));
+    struct coded *coded = &plan->coded;
+    if (!change_trims(&change))
+        return;
+    if (lies == XFORM_NONE) {
+        coded->width = share(coded->width, change.kept_width, change.width);
+        coded->height = share(coded->height, change.kept_height, change.height);
+    } else if (lies == XFORM_TRANSPOSE) {
+        coded->width = share(coded->width, change.kept_height, change.height);
+        coded->height = share(coded->height, change.kept_width, change.width);
+    } else {
+        warn(warnings, "it still shows what was trimmed off the first one");
+    }
+}
+
+/* The form closest to the file in which it can be turned. */
+static int choose_form(struct plan *plan, struct inner *inner,
+                       const struct save_opts *save, struct err *err)
+{
+    const struct grain *grain = &plan->coded.grain[FORM_CODED];
+    plan->form = FORM_CODED;
+    if (coded_turns(&plan->coded, FORM_CODED, plan->turn))
+        return 0;
+    inner->refused = inner->view && save->edge == EDGE_FAIL && !save->quality;
+    if (inner->refused)
+        return fail(err, "%u x %u pixels are not whole blocks of %u x %u, so "
+                         "it cannot be turned without loss; --edge says what "
+                         "else to do",
+                    plan->width, plan->height, grain->x, grain->y);
+    if (inner->view && !save->quality)
+        warn(save->warnings, "encoded anew, since %u x %u pixels are not whole "
+                             "blocks of %u x %u",
+             plan->coded.width, plan->coded.height, grain->x, grain->y);
+    plan->form = FORM_PLANES;
+    return 0;
+}
+
+static int make_plan(struct plan *plan, struct bytes file, struct inner *inner,
+                     const struct save_opts *save, struct err *err)
+{
+    struct warnings unheard = { 0 }; /* they come again */
+    const struct load_opts load = { .limits = inner->limits,
+                                    .mem = mem_plain,
+                                    .warnings = &unheard };
+    struct coded *coded = &plan->coded;
+    if (codec_jpeg.look(coded, file, &load, err))
+        return -1;
+    plan->width = coded->width;
+    plan->height = coded->height;
+    plan->tag = inner->tag ? inner->tag : coded->orientation;
+    plan->turn = inner_choose(inner->outer, plan->tag, save->orientation != 0,
+                              coded->width, coded->height);
+    bool across = xform_transposes(plan->turn);
+    inner->turned = plan->turn;
+    if (!fits(across ? coded->height : coded->width,
+              across ? coded->width : coded->height, inner->outer, inner->fit))
+        return fail(err, "its shape is another");
+    if (inner->view)
+        trim(plan, inner->outer, save->warnings);
+    return choose_form(plan, inner, save, err);
+}
+
+/* ---- Doing it -------------------------------------------------------------*/
+
+/* What the scans take is taken from the allowance, also if they are no good. */
+static int decode(struct image *src, struct bytes file, const struct plan *plan,
+                  const struct inner *inner, const struct save_opts *save,
+                  struct err *err)
+{
+    const uint64_t pixels = (uint64_t)plan->width * plan->height;
+    uint64_t usual = inner_allowance(inner->outer);
+    uint64_t *allowance = save->allowance ? save->allowance : &usual;
+    const uint64_t most = pixels ? *allowance / pixels : 0;
+    const unsigned scans = most < SCANS_MAX ? (unsigned)most : SCANS_MAX;
+    unsigned left = scans;
+    if (pixels > inner->limits.pixels)
+        return fail(err, "%u x %u pixels are too many here", plan->width,
+                    plan->height);
+    const struct load_opts load = {
+        .limits = inner->limits,
+        .mem = mem_plain,
+        .form = plan->form,
+        .pool = save->pool,
+        .turn = plan->turn,
+        .width = plan->coded.width,
+        .height = plan->coded.height,
+        .scans = &left,
+        .warnings = save->warnings,
+    };
+    int status = codec_jpeg.decode(src, file, &load, err);
+    *allowance -= (scans - left) * pixels;
+    return status;
+}
+
+static int turn(struct bytes *out, struct bytes file, const struct plan *plan,
+                const struct inner *inner, const struct save_opts *save,
+                struct err *err)
+{
+    struct image src = { 0 }, dst = { 0 };
+    int status = -1;
+    if (decode(&src, file, plan, inner, save, err) == 0 &&
+        image_like(&dst, &src, plan->turn, mem_plain, err) == 0) {
+        turn_planes(&dst, &src, plan->turn);
+        image_take_meta(&dst, &src);
+        status = codec_jpeg.encode(out, &dst, save, err);
+    }
+    image_free(&dst);
+    image_free(&src);
+    return status;
+}
+
+int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
+               const struct save_opts *save, struct err *err)
+{
+    struct plan plan = { 0 };
+    if (make_plan(&plan, file, inner, save, err))
+        return -1;
+    if (plan.turn != XFORM_NONE || plan.coded.orientation != 0 || save->drop)
+        return turn(out, file, &plan, inner, save, err);
+    if (!bytes_append(out, file.data, file.size))
+        return fail_memory(err, "no memory");
+    return 0;
+}

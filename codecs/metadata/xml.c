@@ -1,0 +1,335 @@
+/* XML as it stands in XMP, cut into attributes, elements and closing tags. */
+#include "codecs/metadata/xml.h"
+
+#include <string.h>
+
+/* ---- Tokens ---------------------------------------------------------------*/
+
+static bool is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool ends_name(uint8_t c)
+{
+    return is_blank(c) || memchr("<>/='\"", c, 6);
+}
+
+static bool sees(const struct scan *scan, const char *what)
+{
+    size_t length = strlen(what);
+    return scan->size - scan->at >= length &&
+           memcmp(scan->text + scan->at, what, length) == 0;
+}
+
+static void skip_blanks(struct scan *scan)
+{
+    while (scan->at < scan->size && is_blank(scan->text[scan->at]))
+        scan->at++;
+}
+
+/* Goes to the next byte `c`, or to the end. */
+static struct span read_to(struct scan *scan, uint8_t c)
+{
+    struct span span = { .at = scan->at };
+    const uint8_t *end = NULL;
+    if (scan->at < scan->size)
+        end = memchr(scan->text + scan->at, c, scan->size - scan->at);
+    scan->at = end ? (size_t)(end - scan->text) : scan->size;
+    span.size = scan->at - span.at;
+    return span;
+}
+
+static struct span read_name(struct scan *scan)
+{
+    struct span name = { .at = scan->at };
+    while (scan->at < scan->size && !ends_name(scan->text[scan->at]))
+        scan->at++;
+    name.size = scan->at - name.at;
+    return name;
+}
+
+/* Goes behind the next `end`, or to the end of the packet. */
+static void skip_past(struct scan *scan, const char *end)
+{
+    while (read_to(scan, (uint8_t)*end), scan->at < scan->size) {
+        if (sees(scan, end)) {
+            scan->at += strlen(end);
+            return;
+        }
+        scan->at++;
+    }
+}
+
+/* At a "<". True: it was a closing tag. Opening ones are entered. */
+static bool read_tag(struct scan *scan, struct token *token)
+{
+    if (sees(scan, "<!--")) {
+        scan->at += 4;
+        skip_past(scan, "-->");
+    } else if (sees(scan, "<![CDATA[")) {
+        skip_past(scan, "]]>");
+    } else if (sees(scan, "<?")) {
+        skip_past(scan, "?>");
+    } else if (sees(scan, "</")) {
+        scan->at += 2;
+        *token = (struct token){ .kind = XML_CLOSING, .name = read_name(scan) };
+        return true;
+    } else {
+        scan->at++;
+        scan->element = read_name(scan);
+        scan->in_tag = scan->element.size > 0;
+    }
+    return false;
+}
+
+/* `name = "value"`. XML 1.0, 3.1: a value has no "<" in it; a tag whose quotes
+ * are broken ends there rather than at the end of the packet. */
+static bool read_attribute(struct scan *scan, struct token *token)
+{
+    *token = (struct token){ .kind = XML_ATTRIBUTE, .name = read_name(scan) };
+    skip_blanks(scan);
+    if (token->name.size == 0 || !sees(scan, "="))
+        return false;
+    scan->at++;
+    skip_blanks(scan);
+    if (!sees(scan, "\"") && !sees(scan, "'"))
+        return false;
+    uint8_t quote = scan->text[scan->at++];
+    token->value.at = scan->at;
+    while (scan->at < scan->size && scan->text[scan->at] != '<' &&
+           scan->text[scan->at] != quote)
+        scan->at++;
+    token->value.size = scan->at - token->value.at;
+    if (scan->at == scan->size || scan->text[scan->at] == '<')
+        return false;
+    scan->at++;
+    return true;
+}
+
+/* The next attribute of the tag that we are in, or at its end its element.
+ * False: the tag is broken, and left. */
+static bool read_in_tag(struct scan *scan, struct token *token)
+{
+    skip_blanks(scan);
+    bool empty = sees(scan, "/>");
+    if (!empty && !sees(scan, ">")) {
+        scan->in_tag = read_attribute(scan, token);
+        return scan->in_tag;
+    }
+    scan->in_tag = false;
+    scan->at += empty ? 2 : 1;
+    *token = (struct token){ .kind = XML_ELEMENT,
+                             .name = scan->element,
+                             .empty = empty };
+    if (!empty)
+        token->value = read_to(scan, '<');
+    return true;
+}
+
+bool xml_next(struct scan *scan, struct token *token)
+{
+    while (scan->at < scan->size) {
+        if (scan->in_tag) {
+            if (read_in_tag(scan, token))
+                return true;
+        } else {
+            read_to(scan, '<');
+            if (scan->at < scan->size && read_tag(scan, token))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Names ----------------------------------------------------------------*/
+
+bool xml_is_text(const uint8_t *text, struct span span, const char *other)
+{
+    return span.size == strlen(other) &&
+           memcmp(text + span.at, other, span.size) == 0;
+}
+
+/* The index of a prefix among those of a namespace; its count: not there. */
+static unsigned prefix_index(const struct space *space, const uint8_t *name,
+                             size_t size)
+{
+    unsigned i = 0;
+    while (i < space->count && (space->size[i] != size ||
+                                memcmp(space->prefix[i], name, size) != 0))
+        i++;
+    return i;
+}
+
+static void add_prefix(struct space *space, const uint8_t *name, size_t size)
+{
+    if (space->count == XML_PREFIXES ||
+        prefix_index(space, name, size) < space->count)
+        return;
+    space->prefix[space->count] = name;
+    space->size[space->count++] = size;
+}
+
+/* Whether an attribute binds a prefix, and which. */
+static bool binds(const uint8_t *text, const struct token *token,
+                  struct span *prefix)
+{
+    enum { LEAD = 6 };
+    *prefix = token->name;
+    if (token->kind != XML_ATTRIBUTE || token->name.size <= LEAD ||
+        memcmp(text + token->name.at, "xmlns:", LEAD) != 0)
+        return false;
+    prefix->at += LEAD;
+    prefix->size -= LEAD;
+    return true;
+}
+
+/* ---- Prefixes that are bound to several namespaces -------------------------*/
+
+/* Marks the prefixes of a namespace that an attribute binds to another one. */
+static void note_shared(struct space *space, const uint8_t *text,
+                        const struct token *token, const struct xmlns *xmlns)
+{
+    struct span prefix;
+    if (!binds(text, token, &prefix))
+        return;
+    unsigned i = prefix_index(space, text + prefix.at, prefix.size);
+    if (i < space->count && !xml_is_text(text, token->value, xmlns->uri))
+        space->shared |= 1u << i;
+}
+
+/* How deep bindings of shared prefixes may stand in one another. */
+enum { BINDINGS = 16 };
+
+/* The bindings of a namespace's shared prefixes that hold at a place. */
+struct bindings {
+    unsigned count;
+    struct binding {
+        unsigned prefix;
+        size_t depth; /* of the element that binds it */
+        bool own;     /* to this namespace */
+    } list[BINDINGS];
+};
+
+/* The scope of a prefix changes at `at`. A scope that does not fit is lost: its
+ * names are taken for those of another namespace. */
+static void set_scope(struct space *space, const struct bindings *bindings,
+                      unsigned prefix, size_t at)
+{
+    bool own = false;
+    struct scope *last = NULL;
+    for (unsigned i = 0; i < bindings->count; i++)
+        if (bindings->list[i].prefix == prefix)
+            own = bindings->list[i].own;
+    for (unsigned i = 0; i < space->nscopes; i++)
+        if (space->scope[i].prefix == prefix)
+            last = &space->scope[i];
+    bool open = last && last->to == SIZE_MAX;
+    if (open && !own)
+        last->to = at;
+    else if (own && !open && space->nscopes < XML_SCOPES)
+        space->scope[space->nscopes++] =
+            (struct scope){ .prefix = prefix, .from = at, .to = SIZE_MAX };
+}
+
+static void end_bindings(struct space *space, struct bindings *bindings,
+                         size_t depth, size_t at)
+{
+    while (bindings->count &&
+           bindings->list[bindings->count - 1].depth >= depth) {
+        unsigned prefix = bindings->list[--bindings->count].prefix;
+        set_scope(space, bindings, prefix, at);
+    }
+}
+
+/* A name belongs to the innermost element around it that binds its prefix
+ * (Namespaces in XML 1.0, section 6.1). */
+static void find_scopes(const uint8_t *text, size_t size, struct space *space,
+                        const struct xmlns *xmlns)
+{
+    struct scan scan = { .text = text, .size = size };
+    struct bindings bindings = { 0 };
+    struct token token;
+    struct span prefix;
+    size_t depth = 0;
+    while (xml_next(&scan, &token)) {
+        unsigned i = XML_PREFIXES;
+        if (binds(text, &token, &prefix))
+            i = prefix_index(space, text + prefix.at, prefix.size);
+        if (i < space->count && space->shared >> i & 1 &&
+            bindings.count < BINDINGS) {
+            bindings.list[bindings.count++] = (struct binding){
+                i, depth + 1, xml_is_text(text, token.value, xmlns->uri)
+            };
+            set_scope(space, &bindings, i, scan.element.at);
+        }
+        if (token.kind == XML_ELEMENT && !token.empty)
+            depth++;
+        else if (token.kind == XML_ELEMENT)
+            end_bindings(space, &bindings, depth + 1, scan.at);
+        if (token.kind != XML_CLOSING)
+            continue;
+        end_bindings(space, &bindings, depth, scan.at);
+        depth -= depth > 0;
+    }
+}
+
+void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
+                     const struct xmlns *list, unsigned count)
+{
+    struct scan scan = { .text = text, .size = size };
+    struct token token;
+    struct span prefix;
+    memset(spaces, 0, count * sizeof *spaces);
+    while (xml_next(&scan, &token))
+        for (unsigned i = 0; i < count && binds(text, &token, &prefix); i++)
+            if (xml_is_text(text, token.value, list[i].uri))
+                add_prefix(&spaces[i], text + prefix.at, prefix.size);
+    for (unsigned i = 0; i < count; i++)
+        if (!spaces[i].count)
+            add_prefix(&spaces[i], (const uint8_t *)list[i].usual,
+                       strlen(list[i].usual));
+    scan = (struct scan){ .text = text, .size = size };
+    while (xml_next(&scan, &token))
+        for (unsigned i = 0; i < count; i++)
+            note_shared(&spaces[i], text, &token, &list[i]);
+    for (unsigned i = 0; i < count; i++)
+        if (spaces[i].shared)
+            find_scopes(text, size, &spaces[i], &list[i]);
+}
+
+/* Whether a prefix at this place stands for the namespace. */
+static bool counts(const struct space *space, struct span prefix,
+                   const uint8_t *text)
+{
+    unsigned i = prefix_index(space, text + prefix.at, prefix.size);
+    bool holds = i < space->count && !(space->shared >> i & 1);
+    for (unsigned k = 0; k < space->nscopes && i < space->count; k++)
+        if (space->scope[k].prefix == i && space->scope[k].from <= prefix.at &&
+            prefix.at < space->scope[k].to)
+            holds = true;
+    return holds;
+}
+
+bool xml_is_named(const uint8_t *text, struct span name,
+                  const struct space *space, const char *local)
+{
+    size_t length = strlen(local);
+    if (name.size < length + 2)
+        return false;
+    size_t prefix = name.size - length - 1;
+    const uint8_t *at = text + name.at;
+    return at[prefix] == ':' && !memcmp(at + prefix + 1, local, length) &&
+           counts(space, (struct span){ name.at, prefix }, text);
+}
+
+struct span xml_trim(const uint8_t *text, struct span span)
+{
+    while (span.size && is_blank(text[span.at])) {
+        span.at++;
+        span.size--;
+    }
+    while (span.size && is_blank(text[span.at + span.size - 1]))
+        span.size--;
+    return span;
+}

@@ -1,0 +1,75 @@
+/* XML as it stands in XMP, cut into attributes, elements and closing tags.
+ *
+ * A property is an attribute of an element or an element of its own (XMP
+ * specification, part 1, 7.9.2.2 and 7.4), so that is all there is to look at;
+ * what stands in comments, instructions, CDATA and in the text of other
+ * properties is never mistaken for one. The text comes from a file and may
+ * hold anything: every byte is looked at a bounded number of times. */
+#ifndef CODECS_METADATA_XML_H
+#define CODECS_METADATA_XML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A piece of the text. */
+struct span {
+    size_t at, size;
+};
+
+struct token {
+    enum { XML_ATTRIBUTE, XML_ELEMENT, XML_CLOSING } kind;
+    struct span name;
+    struct span value; /* of an attribute; or the text behind an opening tag
+                          up to the next "<"; else empty */
+    bool empty;        /* an element that is one tag */
+};
+
+/* To begin: { .text = text, .size = size }. */
+struct scan {
+    const uint8_t *text;
+    size_t size, at;
+    bool in_tag;
+    struct span element; /* the name of the tag that we are in */
+};
+
+/* Attributes come before the element that they belong to. False: the text is
+ * at its end. */
+bool xml_next(struct scan *scan, struct token *token);
+
+/* Without blanks at both ends. */
+struct span xml_trim(const uint8_t *text, struct span span);
+
+bool xml_is_text(const uint8_t *text, struct span span, const char *other);
+
+/* The prefixes that a text binds to a namespace. Each is kept once; packets
+ * have one, and a second one only where they were put together. */
+enum { XML_PREFIXES = 8, XML_SCOPES = 32 };
+
+struct space {
+    const uint8_t *prefix[XML_PREFIXES];
+    size_t size[XML_PREFIXES];
+    unsigned count;
+    unsigned shared; /* bits of the prefixes that elsewhere in the text are bound
+                        to another namespace; they count in these scopes alone */
+    unsigned nscopes;
+    struct scope {
+        unsigned prefix;
+        size_t from, to;
+    } scope[XML_SCOPES];
+};
+
+struct xmlns {
+    const char *uri, *usual; /* the prefix if the text binds none */
+};
+
+/* Fills `count` spaces. A prefix that is bound to one namespace only counts
+ * everywhere, not only below its declaration. The spaces point into the text. */
+void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
+                     const struct xmlns *list, unsigned count);
+
+/* Whether `name` is PREFIX:local, with a prefix of that namespace. */
+bool xml_is_named(const uint8_t *text, struct span name,
+                  const struct space *space, const char *local);
+
+#endif

@@ -1,0 +1,94 @@
+/* The directory in an XMP packet of what stands behind the picture. */
+#include "codecs/metadata/xmp_container.h"
+
+#include <stdio.h>
+
+#include "codecs/metadata/xmp_edit.h"
+#include "codecs/metadata/xml.h"
+
+enum { CONTAINER, ITEM, SPACES };
+static const struct xmlns namespaces[SPACES] = {
+    [CONTAINER] = { "http://ns.google.com/photos/1.0/container/", "Container" },
+    [ITEM] = { "http://ns.google.com/photos/1.0/container/item/", "Item" },
+};
+
+/* False: it is no number, or larger than any file. */
+static bool read_size(const uint8_t *packet, struct span value, size_t *size)
+{
+    value = xml_trim(packet, value);
+    *size = 0;
+    for (size_t i = 0; i < value.size; i++) {
+        uint8_t c = packet[value.at + i];
+        if (c < '0' || c > '9' || *size > SIZE_MAX / 16)
+            return false;
+        *size = *size * 10 + (c - '0');
+    }
+    return value.size > 0;
+}
+
+/* An item is an element whose properties are attributes, or elements within. */
+size_t container_items(const uint8_t *packet, size_t size,
+                       struct container_item *items, size_t room)
+{
+    struct scan scan = { .text = packet, .size = size };
+    struct space spaces[SPACES];
+    struct container_item item = { 0 };
+    struct token token;
+    size_t count = 0, number;
+    xml_find_spaces(packet, size, spaces, namespaces, SPACES);
+    while (count < room && xml_next(&scan, &token)) {
+        bool ends = token.kind == XML_CLOSING ||
+                    (token.kind == XML_ELEMENT && token.empty);
+        if (ends &&
+            xml_is_named(packet, token.name, &spaces[CONTAINER], "Item")) {
+            items[count++] = item;
+            item = (struct container_item){ 0 };
+        } else if (token.kind == XML_CLOSING ||
+                   !read_size(packet, token.value, &number)) {
+            continue;
+        } else if (xml_is_named(packet, token.name, &spaces[ITEM], "Length")) {
+            item.length = number;
+        } else if (xml_is_named(packet, token.name, &spaces[ITEM], "Padding")) {
+            item.padding = number;
+        }
+    }
+    return count;
+}
+
+/* Both lists are in the order of the file: each length is given once. */
+int container_set_lengths(struct bytes *packet, size_t room,
+                          const struct lengths *lengths,
+                          struct warnings *warnings, struct err *err)
+{
+    struct scan scan = { .text = packet->data, .size = packet->size };
+    struct rewrite rewrite = { .from = *packet };
+    struct space spaces[SPACES];
+    struct token token;
+    bool used[LENGTHS_MAX] = { false }, any = false;
+    char text[24];
+    size_t number;
+    if (lengths->count == 0)
+        return 0;
+    xml_find_spaces(packet->data, packet->size, spaces, namespaces, SPACES);
+    while (xml_next(&scan, &token)) {
+        size_t i = 0;
+        if (token.kind == XML_CLOSING ||
+            !xml_is_named(packet->data, token.name, &spaces[ITEM], "Length") ||
+            !read_size(packet->data, token.value, &number))
+            continue;
+        while (i < lengths->count &&
+               (used[i] || lengths->list[i].was != number))
+            i++;
+        if (i == lengths->count)
+            continue;
+        snprintf(text, sizeof text, "%zu", lengths->list[i].is);
+        rewrite_span(&rewrite, xml_trim(packet->data, token.value), text);
+        used[i] = any = true;
+    }
+    enum rewritten done = rewrite_end(&rewrite, packet, any ? room : 0);
+    if (any && done == REWRITTEN_NO_ROOM)
+        warn(warnings, "there is no room in XMP for the new lengths of what "
+                       "stands behind the picture");
+    return done == REWRITTEN_NO_MEMORY ? fail_memory(err, "no memory for XMP")
+                                       : 0;
+}

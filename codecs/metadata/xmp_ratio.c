@@ -1,0 +1,75 @@
+/* Numbers of XMP that are shares of a picture's width or height. */
+#include "codecs/metadata/xmp_ratio.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 17 digits tell any two doubles apart; 6 tell any two pixels apart. */
+enum { DECIMALS_MAX = 17, DECIMALS_OF_POWER = 9, DECIMALS_SCALED = 6 };
+
+bool share_read(const char **text, char end, struct share *share)
+{
+    const char *at = *text;
+    char *behind;
+    share->value = strtod(at, &behind);
+    size_t length = strcspn(at, ".,");
+    const char *point = at + length;
+    share->decimals = 0;
+    if (behind == at || !(fabs(share->value) < 1e6))
+        return false;
+    if (*point == '.' && point < behind)
+        share->decimals = (int)strspn(point + 1, "0123456789");
+    if (memchr(at, 'e', (size_t)(behind - at)) ||
+        memchr(at, 'E', (size_t)(behind - at)))
+        share->decimals = DECIMALS_OF_POWER;
+    if (share->decimals > DECIMALS_MAX)
+        share->decimals = DECIMALS_MAX;
+    behind += strspn(behind, " \t\r\n");
+    *text = behind + 1;
+    return *behind == end;
+}
+
+bool share_copy(char *to, size_t room, const uint8_t *text, struct span value)
+{
+    if (value.size >= room || memchr(text + value.at, 0, value.size))
+        return false;
+    memcpy(to, text + value.at, value.size);
+    to[value.size] = '\0';
+    return true;
+}
+
+bool share_of(const uint8_t *text, struct span value, struct share *share)
+{
+    char copy[SHARE_TEXT];
+    const char *at = copy;
+    return share_copy(copy, sizeof copy, text, value) &&
+           share_read(&at, '\0', share);
+}
+
+struct share share_scaled(struct share share, double by)
+{
+    if (by == 1)
+        return share;
+    share.value *= by;
+    if (share.decimals < DECIMALS_SCALED)
+        share.decimals = DECIMALS_SCALED;
+    return share;
+}
+
+struct share share_mirrored(struct share from, struct share length)
+{
+    struct share share = { 1 - from.value - length.value, from.decimals };
+    if (length.decimals > from.decimals)
+        share.decimals = length.decimals;
+    return share;
+}
+
+void share_print(char text[SHARE_TEXT], struct share share)
+{
+    double value = share.value;
+    if (fabs(value) < 0.5 * pow(10, -share.decimals))
+        value = 0; /* never "-0.00" */
+    snprintf(text, SHARE_TEXT, "%.*f", share.decimals, value);
+}

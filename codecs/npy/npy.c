@@ -1,0 +1,468 @@
+/* NPY: numpy's array files as pictures.
+ *
+ * An array that stays one is turned as it is: grid.c. To become a picture
+ * of another format, or samples of another depth, it has to hold one picture of
+ * u1, u2 or f4: of 1 channel it is gray, of 2 gray and alpha, of 3 RGB, of 4
+ * RGB and alpha, and of any other number it has no meaning known to us. */
+#include "codecs/npy/npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "codecs/image/interleave.h"
+
+static const char *const types[] = { "u1", "u2", "f4" };
+enum { TYPES = sizeof types / sizeof *types };
+
+/* The bytes from a cell of an array to the next in the same row, in the same
+ * column, and in the same pixel. */
+struct strides {
+    size_t x, y, channel;
+};
+
+/* What an array lies in between: its header and its strides. */
+static struct strides strides_of(const struct npy_header *header,
+                                 enum layout layout, size_t cell)
+{
+    const char *name = layout_name(layout);
+    struct strides strides = { 0 };
+    for (unsigned i = 0; i < header->naxes; i++) {
+        unsigned axis = header->fortran ? i : header->naxes - 1 - i;
+        if (name[axis] == 'w')
+            strides.x = cell;
+        if (name[axis] == 'h')
+            strides.y = cell;
+        if (name[axis] == 'c')
+            strides.channel = cell;
+        cell *= (size_t)header->shape[axis];
+    }
+    return strides;
+}
+
+/* The size of an axis; 1 if the layout has none of this letter. */
+static uint64_t axis_size(const struct npy_header *header, enum layout layout,
+                          char letter)
+{
+    const char *name = layout_name(layout);
+    const char *at = strchr(name, letter);
+    return at ? header->shape[at - name] : 1;
+}
+
+void npy_note(struct array_note *note, const struct npy_header *header,
+              enum layout asked)
+{
+    struct err unheard;
+    size_t cell;
+    snprintf(note->type, sizeof note->type, "%s", header->descr);
+    memcpy(note->shape, header->shape, sizeof note->shape);
+    note->naxes = header->naxes;
+    note->fortran = header->fortran;
+    if (npy_suits(header, &cell, &unheard) ||
+        layout_choose(&note->layout, asked, header->shape, header->naxes,
+                      &unheard))
+        note->layout = LAYOUT_AUTO;
+}
+
+/* ---- Reading --------------------------------------------------------------*/
+
+/* What a file holds. */
+struct array {
+    struct npy_header header;
+    enum layout layout;
+    size_t cell; /* bytes */
+    struct npy_grid grid;
+    struct bytes data; /* borrowed from the file */
+};
+
+static int check_size(struct bytes data, size_t need,
+                      const struct load_opts *opts, struct err *err)
+{
+    if (data.size == need)
+        return 0;
+    if (!opts->tolerant)
+        return fail(err, "%zu bytes of data, where its shape needs %zu",
+                    data.size, need);
+    warn(opts->warnings, "%zu bytes of data, where its shape needs %zu",
+         data.size, need);
+    return 0;
+}
+
+static int open_array(struct array *a, struct bytes file,
+                      const struct load_opts *opts, struct err *err)
+{
+    struct npy_header *header = &a->header;
+    if (npy_read_header(header, file, err) ||
+        npy_suits(header, &a->cell, err) ||
+        layout_choose(&a->layout, opts->layout, header->shape, header->naxes,
+                      err) ||
+        npy_grid_of(&a->grid, header, a->layout, a->cell, &opts->limits, err))
+        return -1;
+    a->data.data = file.data + header->size;
+    a->data.size = file.size - header->size;
+    return check_size(a->data, npy_grid_size(&a->grid), opts, err);
+}
+
+static int shape_cells(struct image *img, const char *descr, struct err *err)
+{
+    bool native = strchr("|=", *descr) != NULL;
+    for (int i = 0; i < TYPES; i++)
+        if (*descr && strchr("<>=|", *descr) &&
+            strcmp(descr + 1, types[i]) == 0) {
+            img->cell = (enum cell)i;
+            img->maxval = i == CELL_U8 ? 255 : i == CELL_U16 ? 65535 : 0;
+            img->meta->big_endian =
+                *descr == '>' || (native && cells_big_endian());
+            return 0;
+        }
+    return fail(err,
+                "cells of '%s' can be turned as NPY, but not converted; "
+                "numpy.astype makes them u1, u2 or f4, which can",
+                descr);
+}
+
+static int shape_planes(struct image *img, const struct array *a,
+                        const struct load_opts *opts, struct err *err)
+{
+    const struct npy_header *header = &a->header;
+    uint64_t n = axis_size(header, a->layout, 'n');
+    uint64_t planes = axis_size(header, a->layout, 'c');
+    uint64_t width = axis_size(header, a->layout, 'w');
+    uint64_t height = axis_size(header, a->layout, 'h');
+    if (n != 1)
+        return fail(err,
+                    "%llu pictures in an array can be turned as NPY, but "
+                    "not converted; save each as an array of its own",
+                    (unsigned long long)n);
+    if (planes > IMAGE_PLANES)
+        return fail(err,
+                    "%llu channels can be turned as NPY, but not "
+                    "converted; up to %d can",
+                    (unsigned long long)planes, IMAGE_PLANES);
+    if (image_check(width, height, (unsigned)planes, img->cell, &opts->limits,
+                    err))
+        return -1;
+    img->width = (uint32_t)width;
+    img->height = (uint32_t)height;
+    img->nplanes = (unsigned)planes;
+    img->color = planes > 4 ? COLOR_OTHER : planes > 2 ? COLOR_RGB : COLOR_GRAY;
+    img->alpha = planes == 2 || planes == 4;
+    img->meta->layout = a->layout;
+    img->meta->fortran = header->fortran;
+    return 0;
+}
+
+/* What is past the end of the data is 0. */
+static void read_cell(uint8_t *cell, size_t size, struct bytes data, size_t at)
+{
+    size_t left = at < data.size ? data.size - at : 0;
+    if (left >= size) {
+        memcpy(cell, data.data + at, size);
+        return;
+    }
+    memset(cell, 0, size);
+    if (left)
+        memcpy(cell, data.data + at, left);
+}
+
+static void read_row(const struct image *img, unsigned i, uint32_t y,
+                     struct bytes data, struct strides strides)
+{
+    size_t size = cell_size(img->cell), n = img->width * size;
+    size_t at = i * strides.channel + y * strides.y;
+    uint8_t *row = plane_row(&img->plane[i], y);
+    if (strides.x == size && at <= data.size && n <= data.size - at)
+        memcpy(row, data.data + at, n);
+    else
+        for (uint32_t x = 0; x < img->width; x++)
+            read_cell(row + x * size, size, data, at + x * strides.x);
+}
+
+static void swap_cells(enum cell cell, void *cells, size_t count,
+                       bool big_endian)
+{
+    if (big_endian == cells_big_endian())
+        return;
+    if (cell == CELL_U16)
+        cells_swap16(cells, count);
+    if (cell == CELL_F32)
+        cells_swap32(cells, count);
+}
+
+/* Whether rows of pixels lie in the file as they are shown. */
+static bool is_interleaved(const struct image *img, struct strides strides)
+{
+    size_t size = cell_size(img->cell);
+    return img->nplanes > 1 && strides.channel == size &&
+           strides.x == img->nplanes * size;
+}
+
+static void read_planes(struct image *img, const struct array *a)
+{
+    struct strides strides = strides_of(&a->header, a->layout, a->cell);
+    bool whole = a->data.size >= npy_grid_size(&a->grid);
+    bool split = whole && is_interleaved(img, strides);
+    for (uint32_t y = 0; y < img->height; y++) {
+        if (split)
+            planes_split_row(img, y, a->data.data + y * strides.y);
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            if (!split)
+                read_row(img, i, y, a->data, strides);
+            swap_cells(img->cell, plane_row(&img->plane[i], y), img->width,
+                       img->meta->big_endian);
+        }
+    }
+}
+
+/* Notes what a header says, and what is made of it. An array that cannot be
+ * turned, or not without --layout, is described all the same. */
+static int describe(struct image *img, struct bytes file,
+                    const struct load_opts *opts, struct err *err)
+{
+    struct array a = { 0 };
+    struct err unheard;
+    img->orientation = 1;
+    img->color = COLOR_OTHER;
+    img->meta = meta_new(&codec_npy);
+    struct array_note *note = img->meta ? meta_note_array(img->meta) : NULL;
+    if (!note)
+        return fail_memory(err, "no memory for the decoder");
+    if (npy_read_header(&a.header, file, err))
+        return -1;
+    npy_note(note, &a.header, opts->layout);
+    if (note->layout == LAYOUT_AUTO)
+        return 0;
+    if (open_array(&a, file, opts, err))
+        return -1;
+    img->width = (uint32_t)axis_size(&a.header, a.layout, 'w');
+    img->height = (uint32_t)axis_size(&a.header, a.layout, 'h');
+    if (shape_cells(img, a.header.descr, &unheard) == 0)
+        (void)shape_planes(img, &a, opts, &unheard);
+    return 0;
+}
+
+static int decode(struct image *img, struct bytes file,
+                  const struct load_opts *opts, struct err *err)
+{
+    struct array a = { 0 };
+    if (opts->head_only) {
+        int status = describe(img, file, opts, err);
+        if (status)
+            image_free(img);
+        return status;
+    }
+    if (open_array(&a, file, opts, err))
+        return -1;
+    img->orientation = 1;
+    img->meta = meta_new(&codec_npy);
+    if (!img->meta)
+        return fail_memory(err, "no memory for the decoder");
+    if (shape_cells(img, a.header.descr, err) ||
+        shape_planes(img, &a, opts, err) || image_alloc(img, opts->mem, err)) {
+        image_free(img);
+        return -1;
+    }
+    read_planes(img, &a);
+    return 0;
+}
+
+/* ---- Turning an array as it is --------------------------------------------*/
+
+/* Appends zeros to a copy of data that was cut short. */
+static int complete(struct array *a, struct bytes *whole, struct err *err)
+{
+    size_t need = npy_grid_size(&a->grid);
+    size_t there = a->data.size < need ? a->data.size : need;
+    if (a->data.size >= need)
+        return 0;
+    if (!bytes_reserve(whole, need))
+        return fail_memory(err, "no memory for %zu bytes of data", need);
+    memcpy(whole->data, a->data.data, there);
+    memset(whole->data + there, 0, need - there);
+    whole->size = need;
+    a->data = *whole;
+    return 0;
+}
+
+/* The header after the turn; and the turn, as the memory of the array sees
+ * it. */
+static struct npy_header turn_header(const struct array *a, enum xform *t)
+{
+    struct npy_header header = a->header;
+    size_t h =
+        (size_t)(strchr(layout_name(a->layout), 'h') - layout_name(a->layout));
+    if (xform_transposes(*t)) {
+        header.shape[h] = a->header.shape[h + 1];
+        header.shape[h + 1] = a->header.shape[h];
+    }
+    if (header.fortran)
+        *t = xform_then(xform_then(XFORM_TRANSPOSE, *t), XFORM_TRANSPOSE);
+    return header;
+}
+
+static int write_turned(struct bytes *out, struct array *a, enum xform t,
+                        const struct load_opts *opts, struct err *err)
+{
+    struct bytes whole = { 0 };
+    size_t size = npy_grid_size(&a->grid);
+    const struct npy_header header = turn_header(a, &t);
+    int status = complete(a, &whole, err);
+    if (status == 0)
+        status = npy_write_header(out, &header, err);
+    if (status == 0 && !bytes_reserve(out, size))
+        status = fail_memory(err, "no memory for the file");
+    if (status == 0)
+        status = npy_turn_grid(out->data + out->size, a->data.data, &a->grid, t,
+                               opts, err);
+    if (status == 0)
+        out->size += size;
+    bytes_free(&whole);
+    return status;
+}
+
+static int turn(struct bytes *out, struct image *img, struct bytes file,
+                enum xform t, const struct load_opts *opts, struct err *err)
+{
+    struct array a = { 0 };
+    const struct limits *limits = &opts->limits;
+    if (open_array(&a, file, opts, err))
+        return -1;
+    bool columns = xform_transposes(t);
+    img->width = (uint32_t)axis_size(&a.header, a.layout, columns ? 'h' : 'w');
+    img->height = (uint32_t)axis_size(&a.header, a.layout, columns ? 'w' : 'h');
+    if (t == XFORM_NONE && a.data.size == npy_grid_size(&a.grid))
+        return 0;
+    if (limits->reserve)
+        limits->reserve(limits->context, 2 * npy_grid_size(&a.grid));
+    return write_turned(out, &a, t, opts, err);
+}
+
+/* ---- Writing --------------------------------------------------------------*/
+
+/* A picture of one channel needs no axis of channels. */
+static int choose_layout(enum layout *layout, const struct image *img,
+                         enum layout asked, struct err *err)
+{
+    bool one = img->nplanes == 1;
+    *layout = asked;
+    if (codec_is_own(&codec_npy, img) && img->meta->layout)
+        *layout = img->meta->layout;
+    else if (asked == LAYOUT_AUTO || asked == LAYOUT_HWC || asked == LAYOUT_CHW)
+        *layout = one ? LAYOUT_HW : asked ? asked : LAYOUT_HWC;
+    else if (one)
+        *layout = LAYOUT_NHW;
+    else if (asked == LAYOUT_NHW)
+        return fail(err,
+                    "--layout nhw has no axis for the %u channels; nhwc "
+                    "and nchw have one",
+                    img->nplanes);
+    return 0;
+}
+
+static struct npy_header header_of(const struct image *img, enum layout layout,
+                                   bool big_endian)
+{
+    const char *name = layout_name(layout);
+    struct npy_header header = {
+        .naxes = (unsigned)strlen(name),
+        .fortran = codec_is_own(&codec_npy, img) && img->meta->fortran,
+    };
+    char order = img->cell == CELL_U8 ? '|' : big_endian ? '>' : '<';
+    snprintf(header.descr, sizeof header.descr, "%c%s", order,
+             types[img->cell]);
+    for (unsigned i = 0; i < header.naxes; i++)
+        header.shape[i] = name[i] == 'h'   ? img->height
+                          : name[i] == 'w' ? img->width
+                          : name[i] == 'c' ? img->nplanes
+                                           : 1;
+    return header;
+}
+
+static void write_row(uint8_t *to, const struct image *img, unsigned i,
+                      uint32_t y, struct strides strides)
+{
+    size_t size = cell_size(img->cell);
+    const uint8_t *row = plane_row(&img->plane[i], y);
+    to += i * strides.channel + y * strides.y;
+    if (strides.x == size)
+        memcpy(to, row, img->width * size);
+    else
+        for (uint32_t x = 0; x < img->width; x++)
+            memcpy(to + x * strides.x, row + x * size, size);
+}
+
+static void write_planes(uint8_t *to, const struct image *img,
+                         struct strides strides)
+{
+    bool join = is_interleaved(img, strides);
+    for (uint32_t y = 0; y < img->height; y++) {
+        if (join)
+            planes_join_row(img, y, to + y * strides.y);
+        for (unsigned i = 0; !join && i < img->nplanes; i++)
+            write_row(to, img, i, y, strides);
+    }
+}
+
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
+{
+    bool own = codec_is_own(&codec_npy, img);
+    bool big_endian = own && img->meta->big_endian;
+    size_t size = cell_size(img->cell);
+    size_t cells = (size_t)img->width * img->height * img->nplanes;
+    enum layout layout;
+    if (!own && opts->strip == STRIP_NOTHING)
+        meta_warn_lost(img->meta, codec_npy.holds.metadata, "NPY",
+                       opts->warnings);
+    if (choose_layout(&layout, img, opts->layout, err))
+        return -1;
+    const struct npy_header header = header_of(img, layout, big_endian);
+    if (npy_write_header(file, &header, err))
+        return -1;
+    if (!bytes_reserve(file, cells * size))
+        return fail_memory(err, "no memory for the file");
+    uint8_t *to = file->data + file->size;
+    write_planes(to, img, strides_of(&header, layout, size));
+    swap_cells(img->cell, to, cells, big_endian);
+    file->size += cells * size;
+    return 0;
+}
+
+/* The shape says how many cells there are; of a picture that was encoded, those
+ * of the picture. */
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    struct npy_header header = { 0 };
+    uint64_t cells = 1;
+    size_t size;
+    (void)opts;
+    if (!npy_is(file.data, file.size) ||
+        npy_read_header(&header, file, err) ||
+        npy_suits(&header, &size, err))
+        return fail(err, "its header is malformed");
+    for (unsigned i = 0; i < header.naxes && i < LAYOUT_AXES; i++)
+        cells *= header.shape[i];
+    if (img && cells != (uint64_t)img->width * img->height * img->nplanes)
+        return fail(err, "its header is of another picture");
+    if (file.size - header.size != cells * size)
+        return fail(err, "it has %zu bytes", file.size);
+    return 0;
+}
+
+static const char *const suffixes[] = { "npy", NULL };
+
+const struct codec codec_npy = {
+    .name = "npy",
+    .title = "NPY",
+    .suffixes = suffixes,
+    .holds = {
+        .cells = 1 << CELL_U8 | 1 << CELL_U16 | 1 << CELL_F32,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,
+        .alpha = true,
+    },
+    .probe = npy_is,
+    .decode = decode,
+    .turn = turn,
+    .encode = encode,
+    .check = check,
+};

@@ -1,0 +1,311 @@
+/* ZIP archives: reading. */
+#include "codecs/npy/zip.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "codecs/deflate/flate.h"
+#include "codecs/base/little_endian.h"
+
+/* No byte of deflate makes more than so many. */
+enum { MOST_OF_BYTE = 1032 };
+
+bool zip_is(const uint8_t *head, size_t size, const char *suffix)
+{
+    size_t n = strlen(suffix);
+    if (size < ZIP_LOCAL || little32(head) != zip_local_sign)
+        return false;
+    size_t name = little16(head + 26);
+    return name >= n && name <= size - ZIP_LOCAL &&
+           memcmp(head + ZIP_LOCAL + name - n, suffix, n) == 0;
+}
+
+/* ---- The end, which says where the directory is
+ * ----------------------------*/
+
+struct directory {
+    uint64_t at, size, count;
+};
+
+/* It is followed by a comment of a length that it knows. */
+static const uint8_t *find_end(struct bytes file)
+{
+    size_t most = file.size < ZIP_END + 65535 ? file.size : ZIP_END + 65535;
+    for (size_t back = ZIP_END; back <= most; back++) {
+        const uint8_t *end = file.data + file.size - back;
+        if (little32(end) == zip_end_sign &&
+            little16(end + 20) == back - ZIP_END)
+            return end;
+    }
+    return NULL;
+}
+
+/* Reads what stands before the end where 32 bits were too few. */
+static int read_end_64(struct directory *d, struct bytes file,
+                       const uint8_t *end, struct err *err)
+{
+    const uint8_t *locator = end - ZIP_LOCATOR;
+    if (end - file.data < ZIP_LOCATOR || little32(locator) != zip_locator_sign)
+        return 0;
+    uint64_t at = little64(locator + 8);
+    uint64_t before = (uint64_t)(locator - file.data);
+    if (before < ZIP_END_64 || at > before - ZIP_END_64)
+        return fail(err, "the end of the archive is damaged");
+    const uint8_t *end64 = file.data + at;
+    if (little32(end64) != zip_end_64_sign || little32(locator + 16) > 1 ||
+        little32(locator + 4) || little32(end64 + 16) || little32(end64 + 20) ||
+        little64(end64 + 24) != little64(end64 + 32))
+        return fail(err, "the end of the archive is damaged");
+    d->count = little64(end64 + 32);
+    d->size = little64(end64 + 40);
+    d->at = little64(end64 + 48);
+    return 0;
+}
+
+static int read_end(struct directory *d, struct zip *zip, struct bytes file,
+                    struct err *err)
+{
+    const uint8_t *end = find_end(file);
+    if (!end)
+        return fail(err, "the archive has no end: it is cut short or damaged");
+    *d = (struct directory){ .at = little32(end + 16),
+                             .size = little32(end + 12),
+                             .count = little16(end + 10) };
+    if (little16(end + 4) || little16(end + 6) ||
+        little16(end + 8) != little16(end + 10))
+        return fail(err, "the archive is one of several parts; join them");
+    zip->comment = (struct bytes){ (uint8_t *)(uintptr_t)end + ZIP_END,
+                                   little16(end + 20), 0 };
+    if (read_end_64(d, file, end, err))
+        return -1;
+    uint64_t before = (uint64_t)(end - file.data);
+    if (d->at > before || d->size > before - d->at ||
+        d->count > d->size / ZIP_ENTRY)
+        return fail(err, "the directory of the archive is damaged");
+    return 0;
+}
+
+/* ---- Members --------------------------------------------------------------*/
+
+static int bad_member(struct err *err, const struct zip_member *m,
+                      const char *what)
+{
+    return fail(err, "member '%.*s': %s", (int)m->name_size,
+                (const char *)m->name, what);
+}
+
+/* Takes the numbers that 32 bits do not hold from the extra field where they
+ * are: those that are all ones, in this order. */
+static bool read_extra_64(const uint8_t *extra, size_t size, uint64_t *number[],
+                          unsigned count)
+{
+    unsigned missing = 0;
+    for (unsigned i = 0; i < count; i++)
+        missing += *number[i] == UINT32_MAX;
+    while (missing && size >= 4) {
+        unsigned id = little16(extra), length = little16(extra + 2);
+        if (length > size - 4)
+            return false;
+        for (unsigned i = 0, at = 0; id == ZIP_EXTRA_64 && i < count; i++)
+            if (*number[i] == UINT32_MAX && at + 8 <= length) {
+                *number[i] = little64(extra + 4 + at);
+                at += 8;
+                missing--;
+            }
+        if (id == ZIP_EXTRA_64)
+            return missing == 0;
+        extra += 4 + length;
+        size -= 4 + length;
+    }
+    /* All ones may be the number itself, if barely. */
+    return true;
+}
+
+/* The data of a member lie behind a header of their own, which repeats its
+ * name. `before` is where the directory begins. */
+static int find_data(struct zip_member *m, const uint8_t *file, uint64_t at,
+                     uint64_t stored, uint64_t before, struct err *err)
+{
+    if (before < ZIP_LOCAL || at > before - ZIP_LOCAL)
+        return bad_member(err, m, "it lies outside of the archive");
+    const uint8_t *local = file + at;
+    uint64_t left = before - at - ZIP_LOCAL;
+    uint64_t lead = (uint64_t)little16(local + 26) + little16(local + 28);
+    if (little32(local) != zip_local_sign || lead > left ||
+        little16(local + 26) != m->name_size ||
+        memcmp(local + ZIP_LOCAL, m->name, m->name_size) != 0 ||
+        little16(local + 8) != m->method)
+        return bad_member(err, m, "its header is damaged");
+    if (stored > left - lead)
+        return bad_member(err, m, "it lies outside of the archive");
+    m->local = local;
+    m->data.data = (uint8_t *)(uintptr_t)local + ZIP_LOCAL + lead;
+    m->data.size = (size_t)stored;
+    return 0;
+}
+
+static int check_method(const struct zip_member *m, struct err *err)
+{
+    if (little16(m->entry + 8) & ZIP_ENCRYPTED)
+        return bad_member(err, m, "it is encrypted; extract it first");
+    if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
+        return fail(err,
+                    "member '%.*s': its compression, method %u, is not "
+                    "known; numpy.savez_compressed deflates",
+                    (int)m->name_size, (const char *)m->name, m->method);
+    if (m->method == ZIP_STORED && m->size != m->data.size)
+        return bad_member(err, m, "its sizes contradict each other");
+    if (m->size / MOST_OF_BYTE > m->data.size)
+        return bad_member(err, m,
+                          "so few bytes cannot hold what it claims to "
+                          "hold");
+    return 0;
+}
+
+/* Reads an entry of the directory, of which `left` bytes are there, and returns
+ * its size; 0 on failure. */
+static size_t read_entry(struct zip_member *m, const uint8_t *file,
+                         const uint8_t *entry, size_t left, uint64_t before,
+                         struct err *err)
+{
+    if (left < ZIP_ENTRY || little32(entry) != zip_entry_sign)
+        return (size_t)(fail(err, "the directory of the archive is damaged") +
+                        1);
+    unsigned name = little16(entry + 28), extra = little16(entry + 30);
+    size_t size = (size_t)ZIP_ENTRY + name + extra + little16(entry + 32);
+    uint64_t stored = little32(entry + 20), at = little32(entry + 42);
+    if (size > left)
+        return (size_t)(fail(err, "the directory of the archive is damaged") +
+                        1);
+    *m = (struct zip_member){
+        .name = entry + ZIP_ENTRY,
+        .name_size = name,
+        .method = little16(entry + 10),
+        .crc = little32(entry + 16),
+        .size = little32(entry + 24),
+        .entry = entry,
+    };
+    uint64_t *number[] = { &m->size, &stored, &at };
+    if (!read_extra_64(entry + ZIP_ENTRY + name, extra, number, 3))
+        return (size_t)(bad_member(err, m, "its extra field is damaged") + 1);
+    if (find_data(m, file, at, stored, before, err) || check_method(m, err))
+        return 0;
+    return size;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct zip_member *const *x = a, *const *y = b;
+    return ((*x)->local > (*y)->local) - ((*x)->local < (*y)->local);
+}
+
+/* Members that share bytes make much of little, and are no archive that a
+ * program writes by mistake. */
+static int check_overlap(const struct zip *zip, struct err *err)
+{
+    const struct zip_member **order =
+        malloc((zip->count + !zip->count) * sizeof *order);
+    int status = order ? 0 : fail_memory(err, "no memory for the archive");
+    for (size_t i = 0; order && i < zip->count; i++)
+        order[i] = &zip->member[i];
+    if (order)
+        qsort(order, zip->count, sizeof *order, compare_places);
+    for (size_t i = 1; status == 0 && i < zip->count; i++)
+        if (order[i]->local < order[i - 1]->data.data + order[i - 1]->data.size)
+            status = bad_member(err, order[i], "it overlaps another member");
+    free(order);
+    return status;
+}
+
+int zip_open(struct zip *zip, struct bytes file, struct err *err)
+{
+    struct directory d = { 0 };
+    *zip = (struct zip){ 0 };
+    if (read_end(&d, zip, file, err))
+        return -1;
+    zip->member = calloc((size_t)d.count + !d.count, sizeof *zip->member);
+    if (!zip->member)
+        return fail_memory(err, "no memory for the archive");
+    const uint8_t *at = file.data + d.at;
+    for (size_t left = (size_t)d.size; zip->count < d.count; zip->count++) {
+        size_t size = read_entry(&zip->member[zip->count], file.data, at, left,
+                                 d.at, err);
+        if (size == 0)
+            return -1;
+        at += size;
+        left -= size;
+    }
+    return check_overlap(zip, err);
+}
+
+void zip_close(struct zip *zip)
+{
+    free(zip->member);
+    *zip = (struct zip){ 0 };
+}
+
+/* ---- What a member holds --------------------------------------------------*/
+
+/* Inflates up to `size` bytes, and returns how many there were; *end says
+ * whether that was all. */
+static size_t inflate_some(uint8_t *out, size_t size, struct bytes in,
+                           bool *end)
+{
+    z_stream z = { 0 };
+    size_t most = (size_t)1 << 30, in_at = 0, out_at = 0;
+    int status = Z_OK;
+    *end = false;
+    if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
+        return 0;
+    while (status == Z_OK) {
+        uInt feed = (uInt)(in.size - in_at < most ? in.size - in_at : most);
+        uInt room = (uInt)(size - out_at < most ? size - out_at : most);
+        z.next_in = (z_const Bytef *)(in.data + in_at);
+        z.avail_in = feed;
+        z.next_out = out + out_at;
+        z.avail_out = room;
+        status = inflate(&z, Z_NO_FLUSH);
+        in_at += feed - z.avail_in;
+        out_at += room - z.avail_out;
+        if (z.avail_in == feed && z.avail_out == room)
+            break;
+    }
+    *end = status == Z_STREAM_END && in_at == in.size;
+    inflateEnd(&z);
+    return out_at;
+}
+
+int zip_extract(struct bytes *content, const struct zip_member *m,
+                struct err *err)
+{
+    size_t size = (size_t)m->size;
+    bool end;
+    *content = (struct bytes){ 0 };
+    if (m->method == ZIP_STORED) {
+        content->data = m->data.data;
+        content->size = size;
+    } else {
+        /* Never of no bytes: zlib wants room, also for nothing. */
+        if (!bytes_reserve(content, size + !size))
+            return bad_member(err, m, "no memory for what it holds");
+        content->size = inflate_some(content->data, size, m->data, &end);
+        if (!end || content->size != size)
+            return bad_member(err, m, "its data are damaged");
+    }
+    if (flates[0]->crc32(0, content->data, size) != m->crc)
+        return bad_member(err, m, "its data are damaged: the CRC is another");
+    return 0;
+}
+
+size_t zip_extract_head(uint8_t *head, size_t size, const struct zip_member *m)
+{
+    bool end;
+    if (size > m->size)
+        size = (size_t)m->size;
+    if (m->method == ZIP_DEFLATED)
+        return inflate_some(head, size, m->data, &end);
+    if (size)
+        memcpy(head, m->data.data, size);
+    return size;
+}

@@ -1,0 +1,266 @@
+/* ZIP archives: writing. */
+#include "codecs/npy/zip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/deflate/flate.h"
+#include "codecs/base/little_endian.h"
+#include "codecs/deflate/lz77.h"
+
+/* ---- Deflate --------------------------------------------------------------*/
+
+/* Bytes that one thread deflates at a time. */
+enum { BAND = 1 << 20 };
+
+struct deflating {
+    struct bytes content;
+    struct bytes *band; /* each what it becomes; empty: there was no memory */
+    size_t count;
+};
+
+static void deflate_band(void *context, size_t i)
+{
+    struct deflating *d = context;
+    size_t at = i * BAND, left = d->content.size - at;
+    size_t size = left < BAND ? left : BAND;
+    struct matcher *matcher = matcher_new();
+    if (matcher && bytes_reserve(&d->band[i], matcher_bound(size)))
+        d->band[i].size =
+            matcher_deflate(matcher, d->band[i].data, d->content.data + at, at,
+                            size, i + 1 == d->count);
+    matcher_free(matcher);
+}
+
+static int append_bands(struct bytes *file, const struct deflating *d,
+                        struct err *err)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->band[i].size == 0 ||
+            !bytes_append(file, d->band[i].data, d->band[i].size))
+            return fail_memory(err, "no memory for the file");
+    return 0;
+}
+
+static int append_deflated(struct bytes *file, struct bytes content,
+                           struct pool *pool, struct err *err)
+{
+    struct deflating d = {
+        .content = content,
+        .count = content.size ? (content.size - 1) / BAND + 1 : 1,
+    };
+    d.band = calloc(d.count, sizeof *d.band);
+    if (!d.band)
+        return fail_memory(err, "no memory for the file");
+    pool_run(pool, deflate_band, &d, d.count);
+    int status = append_bands(file, &d, err);
+    for (size_t i = 0; i < d.count; i++)
+        bytes_free(&d.band[i]);
+    free(d.band);
+    return status;
+}
+
+/* ---- Headers --------------------------------------------------------------*/
+
+/* What is said of a member, in its two headers. */
+struct zip_facts {
+    const struct zip_member *from;
+    uint32_t crc;
+    uint64_t size, stored, at;
+    bool deflated_anew;
+};
+
+static unsigned flags_of(const struct zip_facts *s)
+{
+    unsigned flags = little16(s->from->entry + 8) & ~(unsigned)ZIP_SIZES_BEHIND;
+    return s->deflated_anew ? flags & ~(unsigned)ZIP_HOW_HARD : flags;
+}
+
+/* Appends the extra fields of a header but those of ZIP64, and returns how many
+ * bytes they are; -1: there is no memory. */
+static int append_extra(struct bytes *out, const uint8_t *extra, size_t size)
+{
+    size_t before = out->size;
+    while (size >= 4) {
+        size_t field = 4 + (size_t)little16(extra + 2);
+        if (field > size)
+            break;
+        if (little16(extra) != ZIP_EXTRA_64 && !bytes_append(out, extra, field))
+            return -1;
+        extra += field;
+        size -= field;
+    }
+    return (int)(out->size - before);
+}
+
+/* The numbers that 32 bits do not hold: of an entry those that need it, of a
+ * local header both sizes if one does. */
+static size_t make_extra_64(uint8_t extra[28], const struct zip_facts *s,
+                            bool local)
+{
+    const uint64_t number[] = { s->size, s->stored, s->at };
+    bool both = s->size >= UINT32_MAX || s->stored >= UINT32_MAX;
+    size_t n = 4;
+    for (int i = 0; i < (local ? 2 : 3); i++)
+        if (local ? both : number[i] >= UINT32_MAX) {
+            put_little64(extra + n, number[i]);
+            n += 8;
+        }
+    put_little16(extra, ZIP_EXTRA_64);
+    put_little16(extra + 2, (unsigned)n - 4);
+    return n > 4 ? n : 0;
+}
+
+static uint32_t in_32(uint64_t n, bool all_ones)
+{
+    return all_ones || n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+/* The header before the data: the old one, but for what has changed. */
+static int append_local(struct bytes *file, const struct zip_facts *s,
+                        struct err *err)
+{
+    const struct zip_member *m = s->from;
+    const uint8_t *old = m->local + ZIP_LOCAL + m->name_size;
+    uint8_t head[ZIP_LOCAL], extra[28];
+    size_t begin = file->size, n = make_extra_64(extra, s, true);
+    memcpy(head, m->local, ZIP_LOCAL);
+    if (!bytes_append(file, head, ZIP_LOCAL) ||
+        !bytes_append(file, m->name, m->name_size) ||
+        !bytes_append(file, extra, n))
+        return fail_memory(err, "no memory for the file");
+    int more = append_extra(file, old, little16(m->local + 28));
+    if (more < 0)
+        return fail_memory(err, "no memory for the file");
+    if (n + (size_t)more > UINT16_MAX)
+        return fail(err, "member '%.*s': its extra fields are too long",
+                    (int)m->name_size, (const char *)m->name);
+    uint8_t *p = file->data + begin;
+    put_little16(p + 4, n ? 45 : 20);
+    put_little16(p + 6, flags_of(s));
+    put_little32(p + 14, s->crc);
+    put_little32(p + 18, in_32(s->stored, n));
+    put_little32(p + 22, in_32(s->size, n));
+    put_little16(p + 28, (unsigned)n + (unsigned)more);
+    return 0;
+}
+
+static int append_entry(struct bytes *directory, const struct zip_facts *s,
+                        struct err *err)
+{
+    const uint8_t *old = s->from->entry;
+    unsigned name = s->from->name_size, size = little16(old + 30);
+    uint8_t extra[28];
+    size_t begin = directory->size, n = make_extra_64(extra, s, false);
+    if (!bytes_append(directory, old, (size_t)ZIP_ENTRY + name) ||
+        !bytes_append(directory, extra, n))
+        return fail_memory(err, "no memory for the file");
+    int more = append_extra(directory, old + ZIP_ENTRY + name, size);
+    if (more >= 0 && n + (size_t)more > UINT16_MAX)
+        return fail(err, "member '%.*s': its extra fields are too long",
+                    (int)name, (const char *)s->from->name);
+    if (more < 0 || !bytes_append(directory, old + ZIP_ENTRY + name + size,
+                                  little16(old + 32)))
+        return fail_memory(err, "no memory for the file");
+    uint8_t *p = directory->data + begin;
+    put_little16(p + 6, n ? 45 : 20);
+    put_little16(p + 8, flags_of(s));
+    put_little32(p + 16, s->crc);
+    put_little32(p + 20, in_32(s->stored, false));
+    put_little32(p + 24, in_32(s->size, false));
+    put_little16(p + 30, (unsigned)n + (unsigned)more);
+    put_little32(p + 42, in_32(s->at, false));
+    return 0;
+}
+
+/* ---- Members --------------------------------------------------------------*/
+
+int zip_copy(struct zip_writer *w, const struct zip_member *m, struct err *err)
+{
+    const struct zip_facts s = {
+        m, m->crc, m->size, m->data.size, w->file->size, false
+    };
+    if (append_local(w->file, &s, err) || append_entry(&w->directory, &s, err))
+        return -1;
+    w->count++;
+    return bytes_append(w->file, m->data.data, m->data.size)
+               ? 0
+               : fail_memory(err, "no memory for the file");
+}
+
+/* The sizes are known when the data are there: the header is made twice. */
+int zip_replace(struct zip_writer *w, const struct zip_member *m,
+                struct bytes content, struct err *err)
+{
+    struct bytes data = { 0 };
+    struct zip_facts s = {
+        .from = m,
+        .crc = flates[0]->crc32(0, content.data, content.size),
+        .size = content.size,
+        .at = w->file->size,
+        .deflated_anew = true,
+    };
+    int status = 0;
+    if (m->method == ZIP_DEFLATED)
+        status = append_deflated(&data, content, w->pool, err);
+    struct bytes all = m->method == ZIP_DEFLATED ? data : content;
+    s.stored = all.size;
+    if (status == 0)
+        status = append_local(w->file, &s, err);
+    if (status == 0)
+        status = append_entry(&w->directory, &s, err);
+    if (status == 0 && !bytes_append(w->file, all.data, all.size))
+        status = fail_memory(err, "no memory for the file");
+    w->count++;
+    bytes_free(&data);
+    return status;
+}
+
+/* ---- The end --------------------------------------------------------------*/
+
+/* What an old reader takes for all ones stands in two more records. */
+static int append_end_64(struct zip_writer *w, uint64_t at, struct err *err)
+{
+    uint8_t end[ZIP_END_64 + ZIP_LOCATOR] = { 0 }, *locator = end + ZIP_END_64;
+    put_little32(end, zip_end_64_sign);
+    put_little64(end + 4, ZIP_END_64 - 12);
+    put_little16(end + 12, 45);
+    put_little16(end + 14, 45);
+    put_little64(end + 24, w->count);
+    put_little64(end + 32, w->count);
+    put_little64(end + 40, w->directory.size);
+    put_little64(end + 48, at);
+    put_little32(locator, zip_locator_sign);
+    put_little64(locator + 8, at + w->directory.size);
+    put_little32(locator + 16, 1);
+    return bytes_append(w->file, end, sizeof end)
+               ? 0
+               : fail_memory(err, "no memory for the file");
+}
+
+int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
+{
+    uint64_t at = w->file->size, size = w->directory.size;
+    uint8_t end[ZIP_END] = { 0 };
+    bool large = at >= UINT32_MAX || size >= UINT32_MAX || w->count >= 65535;
+    unsigned count = w->count < 65535 ? (unsigned)w->count : 65535;
+    if (!bytes_append(w->file, w->directory.data, w->directory.size))
+        return fail_memory(err, "no memory for the file");
+    if (large && append_end_64(w, at, err))
+        return -1;
+    put_little32(end, zip_end_sign);
+    put_little16(end + 8, count);
+    put_little16(end + 10, count);
+    put_little32(end + 12, in_32(size, false));
+    put_little32(end + 16, in_32(at, false));
+    put_little16(end + 20, (unsigned)comment.size);
+    return bytes_append(w->file, end, sizeof end) &&
+                   bytes_append(w->file, comment.data, comment.size)
+               ? 0
+               : fail_memory(err, "no memory for the file");
+}
+
+void zip_abandon(struct zip_writer *w)
+{
+    bytes_free(&w->directory);
+}

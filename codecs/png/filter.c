@@ -1,0 +1,263 @@
+/* The filters of PNG in plain C, and the choice of those for this CPU. */
+#include "codecs/png/filter.h"
+
+#include <string.h>
+
+/* Marks what is written once for all filters and sizes of pixels. It is inlined
+ * where these are constants. */
+#define SIZED static inline __attribute__((always_inline))
+
+static bool always(void)
+{
+    return true;
+}
+
+/* ---- What a filter takes for a byte ---------------------------------------*/
+
+/* All ones if a < b, or else 0. */
+SIZED int16_t below(int16_t a, int16_t b)
+{
+    return (int16_t)((int16_t)(a - b) >> 15);
+}
+
+/* Section 9.4 takes, of a, b and c, the nearest to a + b - c. Worked out, that
+ * is the higher of a and b if 3 c - (a + b) is not above the lower, the lower
+ * if it is not below the higher, and else c. Which is hard to foresee, so it
+ * must not become a branch. */
+SIZED uint8_t paeth(int16_t a, int16_t b, int16_t c)
+{
+    int16_t low = (int16_t)(b ^ ((a ^ b) & below(a, b)));
+    int16_t high = (int16_t)(a ^ b ^ low);
+    int16_t border = (int16_t)(3 * c - a - b);
+    int16_t guess = (int16_t)(low ^ ((low ^ c) & below(border, high)));
+    return (uint8_t)(high ^ ((high ^ guess) & below(low, border)));
+}
+
+/* Of the byte that comes after `a` and below `b`, with `c` before b. */
+SIZED uint8_t guess(unsigned type, uint8_t a, uint8_t b, uint8_t c)
+{
+    if (type == FILTER_SUB)
+        return a;
+    if (type == FILTER_UP)
+        return b;
+    if (type == FILTER_AVERAGE)
+        return (uint8_t)((a + b) / 2);
+    return type == FILTER_PAETH ? paeth(a, b, c) : 0;
+}
+
+/* ---- Undoing --------------------------------------------------------------*/
+
+/* A pixel at a time, so that those to the left and above are in registers. */
+SIZED void undo_pixels(unsigned type, uint8_t *row, const uint8_t *prior,
+                       size_t size, unsigned pixel)
+{
+    uint8_t a[8] = { 0 }, c[8] = { 0 };
+    size_t i = 0;
+    for (; size - i >= pixel; i += pixel)
+        for (unsigned k = 0; k < pixel; k++) {
+            row[i + k] += guess(type, a[k], prior[i + k], c[k]);
+            a[k] = row[i + k];
+            c[k] = prior[i + k];
+        }
+    for (unsigned k = 0; i + k < size; k++)
+        row[i + k] += guess(type, a[k], prior[i + k], c[k]);
+}
+
+static void undo_none(uint8_t *row, const uint8_t *prior, size_t size,
+                      unsigned pixel)
+{
+    (void)row;
+    (void)prior;
+    (void)size;
+    (void)pixel;
+}
+
+static void undo_sub(uint8_t *row, const uint8_t *prior, size_t size,
+                     unsigned pixel)
+{
+    FILTER_BY_PIXEL(undo_pixels, pixel, FILTER_SUB, row, prior, size);
+}
+
+static void undo_up(uint8_t *row, const uint8_t *prior, size_t size,
+                    unsigned pixel)
+{
+    (void)pixel;
+    for (size_t i = 0; i < size; i++)
+        row[i] += prior[i];
+}
+
+/* With the byte in the highest bits of a word, two instructions lead from one
+ * to the next, and a sum needs no bits above it. The bits below are a fraction,
+ * less than one, which does not change the whole of (a + b) / 2. */
+SIZED void undo_average_as(uint8_t *row, const uint8_t *prior, size_t size,
+                           unsigned pixel)
+{
+    uint32_t a[8] = { 0 };
+    size_t i = 0, end = size - size % pixel;
+    for (; i < end; i += pixel)
+        for (unsigned k = 0; k < pixel; k++) {
+            uint32_t rest = (uint32_t)row[i + k] << 24;
+            a[k] = a[k] / 2 + (rest + ((uint32_t)prior[i + k] << 23));
+            row[i + k] = (uint8_t)(a[k] >> 24);
+        }
+    for (unsigned k = 0; i + k < size; k++)
+        row[i + k] += ((a[k] >> 24) + prior[i + k]) / 2;
+}
+
+static void undo_average(uint8_t *row, const uint8_t *prior, size_t size,
+                         unsigned pixel)
+{
+    FILTER_BY_PIXEL(undo_average_as, pixel, row, prior, size);
+}
+
+static void undo_paeth(uint8_t *row, const uint8_t *prior, size_t size,
+                       unsigned pixel)
+{
+    FILTER_BY_PIXEL(undo_pixels, pixel, FILTER_PAETH, row, prior, size);
+}
+
+/* ---- Filtering ------------------------------------------------------------*/
+
+/* The byte at i, which has none to its left, as in the first pixel. */
+SIZED uint8_t first(unsigned type, const uint8_t *row, const uint8_t *prior,
+                    size_t i)
+{
+    return (uint8_t)(row[i] - guess(type, 0, prior[i], 0));
+}
+
+SIZED uint8_t later(unsigned type, const uint8_t *row, const uint8_t *prior,
+                    size_t i, unsigned pixel)
+{
+    return (uint8_t)(row[i] -
+                     guess(type, row[i - pixel], prior[i], prior[i - pixel]));
+}
+
+SIZED void apply(unsigned type, uint8_t *restrict out, const uint8_t *row,
+                 const uint8_t *prior, size_t size, unsigned pixel)
+{
+    size_t i = 0;
+    for (; i < pixel && i < size; i++)
+        out[i] = first(type, row, prior, i);
+    for (; i < size; i++)
+        out[i] = later(type, row, prior, i, pixel);
+}
+
+static void apply_none(uint8_t *out, const uint8_t *row, const uint8_t *prior,
+                       size_t size, unsigned pixel)
+{
+    (void)prior;
+    (void)pixel;
+    memcpy(out, row, size);
+}
+
+static void apply_sub(uint8_t *out, const uint8_t *row, const uint8_t *prior,
+                      size_t size, unsigned pixel)
+{
+    apply(FILTER_SUB, out, row, prior, size, pixel);
+}
+
+static void apply_up(uint8_t *out, const uint8_t *row, const uint8_t *prior,
+                     size_t size, unsigned pixel)
+{
+    apply(FILTER_UP, out, row, prior, size, pixel);
+}
+
+static void apply_average(uint8_t *out, const uint8_t *row,
+                          const uint8_t *prior, size_t size, unsigned pixel)
+{
+    apply(FILTER_AVERAGE, out, row, prior, size, pixel);
+}
+
+static void apply_paeth(uint8_t *out, const uint8_t *row, const uint8_t *prior,
+                        size_t size, unsigned pixel)
+{
+    apply(FILTER_PAETH, out, row, prior, size, pixel);
+}
+
+SIZED unsigned magnitude(uint8_t v)
+{
+    return v < 128 ? v : 256u - v;
+}
+
+/* In runs whose sums fit into the lanes of a vector. */
+SIZED uint64_t sum(unsigned type, const uint8_t *row, const uint8_t *prior,
+                   size_t size, unsigned pixel)
+{
+    enum { RUN = 1 << 16 };
+    uint64_t total = 0;
+    size_t i = 0;
+    for (; i < pixel && i < size; i++)
+        total += magnitude(first(type, row, prior, i));
+    while (i < size) {
+        size_t end = size - i < RUN ? size : i + RUN;
+        uint32_t part = 0;
+        for (; i < end; i++)
+            part += magnitude(later(type, row, prior, i, pixel));
+        total += part;
+    }
+    return total;
+}
+
+static void measure(uint64_t sums[FILTER_TYPES], const uint8_t *row,
+                    const uint8_t *prior, size_t size, unsigned pixel)
+{
+    sums[FILTER_NONE] = sum(FILTER_NONE, row, prior, size, pixel);
+    sums[FILTER_SUB] = sum(FILTER_SUB, row, prior, size, pixel);
+    sums[FILTER_UP] = sum(FILTER_UP, row, prior, size, pixel);
+    sums[FILTER_AVERAGE] = sum(FILTER_AVERAGE, row, prior, size, pixel);
+    sums[FILTER_PAETH] = sum(FILTER_PAETH, row, prior, size, pixel);
+}
+
+const struct filters filters_portable = {
+    .name = "portable",
+    .usable = always,
+    .undo = { undo_none, undo_sub, undo_up, undo_average, undo_paeth },
+    .apply = { apply_none, apply_sub, apply_up, apply_average, apply_paeth },
+    .measure = measure,
+};
+
+/* ---- The choice -----------------------------------------------------------*/
+
+const struct filters *const filters[] = {
+#ifdef __x86_64__
+    &filters_avx2,
+#endif
+    &filters_portable,
+    NULL,
+};
+
+static const struct filters *best(void)
+{
+    size_t i = 0;
+    while (!filters[i]->usable())
+        i++;
+    return filters[i];
+}
+
+bool unfilter_row(unsigned type, uint8_t *row, const uint8_t *prior,
+                  size_t size, unsigned pixel)
+{
+    if (type >= FILTER_TYPES)
+        return false;
+    best()->undo[type](row, prior, size, pixel);
+    return true;
+}
+
+void filter_row_with(unsigned type, uint8_t *out, const uint8_t *row,
+                     const uint8_t *prior, size_t size, unsigned pixel)
+{
+    out[0] = (uint8_t)type;
+    best()->apply[type](out + 1, row, prior, size, pixel);
+}
+
+void filter_row(uint8_t *out, const uint8_t *row, const uint8_t *prior,
+                size_t size, unsigned pixel)
+{
+    uint64_t sums[FILTER_TYPES];
+    unsigned type = FILTER_NONE;
+    best()->measure(sums, row, prior, size, pixel);
+    for (unsigned i = 1; i < FILTER_TYPES; i++)
+        if (sums[i] < sums[type])
+            type = i;
+    filter_row_with(type, out, row, prior, size, pixel);
+}

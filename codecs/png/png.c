@@ -1,0 +1,31 @@
+/* PNG through libpng. */
+#include "codecs/png/png.h"
+
+#include <string.h>
+
+static bool probe(const uint8_t *head, size_t size)
+{
+    static const uint8_t signature[8] = "\x89PNG\r\n\x1a\n";
+    return size >= 8 && memcmp(head, signature, 8) == 0;
+}
+
+static const char *const suffixes[] = { "png", NULL };
+
+const struct codec codec_png = {
+    .name = "png",
+    .title = "PNG",
+    .suffixes = suffixes,
+    .holds = {
+        .cells = 1 << CELL_U8 | 1 << CELL_U16,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_INDEXED | 1 << COLOR_RGB,
+        .alpha = true,
+        .gray_bits = true,
+        .metadata = HOLDS_ICC | HOLDS_EXIF | HOLDS_XMP | HOLDS_COMMENT |
+                    HOLDS_DENSITY,
+    },
+    .probe = probe,
+    .retag = retag_png,
+    .decode = read_png,
+    .encode = write_png,
+    .check = check_png,
+};

@@ -1,0 +1,87 @@
+/* The parts of the PNG codec, for one another: codec_png stands in png.c.
+ *
+ * Portable Network Graphics Specification (Third Edition), W3C 2025. Chunks
+ * that are no pixels, palette or header are kept as they are, in order and in
+ * their place, and never interpreted but for what a turn makes false. */
+#ifndef CODECS_PNG_PNG_H
+#define CODECS_PNG_PNG_H
+
+#include "codecs/base/big_endian.h"
+#include "codecs/codec.h"
+
+int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
+             struct err *err);
+int write_png(struct bytes *file, const struct image *img,
+              const struct save_opts *opts, struct err *err);
+
+int check_png(struct bytes file, const struct image *img,
+              const struct save_opts *opts, struct err *err);
+
+/* As IHDR has it. */
+uint8_t png_color_type(const struct image *img);
+int retag_png(struct bytes *out, struct coded *coded, struct bytes file,
+              enum xform op, const struct load_opts *opts, struct err *err);
+
+/* `where` of a part: the place of a chunk among the critical ones. */
+enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
+
+/* ---- Samples -------------------------------------------------------------- */
+
+/* The chunks IDAT of a file, one after the other: their lengths, types and CRCs
+ * included, and within the file. Borrowed. */
+struct idats {
+    const uint8_t *at;
+    size_t size;
+};
+
+/* Of the data of the first chunk. */
+static inline size_t idat_size(const uint8_t *p)
+{
+    return big32(p);
+}
+
+struct flate;
+
+/* Reads the samples of a picture, for whose rows there is a place, from chunks
+ * that are not interlaced, by one library. False: something is wrong with them,
+ * or there was no memory; what libpng says of them is what counts. */
+bool idats_read(struct rows *rows, struct idats idats,
+                const struct flate *flate, struct pool *pool);
+
+/* Appends the chunks IDAT that hold the samples of img, not interlaced. What
+ * they are does not depend on the pool. Gives the Adler-32 of the filtered rows
+ * in *adler, unless that is NULL. */
+int idats_write(struct bytes *file, const struct image *img, int level,
+                struct pool *pool, uint32_t *adler, struct err *err);
+
+/* ---- Chunks --------------------------------------------------------------- */
+
+/* Marks the parts that say how samples look, and reads transparency and palette
+ * alpha out of them into img and its meta. */
+void chunks_note(struct image *img);
+
+/* Reads the orientation out of the parts into img and its meta. Fails only
+ * without memory. */
+int chunks_orientation(struct image *img, struct err *err);
+
+/* Whether a chunk of this type and data may tell an orientation. */
+bool chunk_may_orient(const uint8_t type[4], const uint8_t *data, size_t size);
+
+/* Fills the neutral fields of the meta. Profiles and texts that are damaged, or
+ * inflate to more than any program writes, are an error, or, tolerant, left with
+ * a warning. */
+int chunks_to_neutral(struct image *img, const struct load_opts *opts,
+                      struct err *err);
+
+/* Gives in `data` what the chunk says after img->turned, to be freed, and in
+ * *keep whether it may be written at all. */
+int chunk_turned(const struct part *part, const struct image *img,
+                 const struct save_opts *opts, struct bytes *data, bool *keep,
+                 struct err *err);
+
+/* Gives the chunks that say what the neutral fields say, as parts of `meta`,
+ * which is empty. */
+int chunks_from_neutral(struct meta *meta, const struct image *img,
+                        const struct save_opts *opts, struct err *err);
+
+#endif

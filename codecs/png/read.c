@@ -1,0 +1,383 @@
+/* PNG in: through libpng, which checks the order and the CRC of every chunk, all
+ * but the samples, which are left to idat_read.c. Those that are interlaced,
+ * or damaged, go through libpng as well.
+ *
+ * libpng leaves by longjmp(). All that changes after setjmp() lives in a struct
+ * reader, which one function sets up and takes down. */
+#include "codecs/png/png.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/deflate/flate.h"
+#include "codecs/image/interleave.h"
+
+struct reader {
+    png_structp png;
+    png_infop info;
+    struct bytes file;
+    struct idats idats; /* that go around libpng; none: it reads all */
+    struct span {
+        const uint8_t *at;
+        size_t size;
+    } span[3]; /* what is left for libpng to read */
+    const struct load_opts *opts;
+    struct image *img;
+    struct rows rows;
+    uint8_t *row;
+    bool after_idat;
+    bool pixels; /* the planes are there, and hold what has been read */
+    bool starved; /* memory has run out: libpng may go on without a chunk */
+    struct err *err;
+};
+
+static void on_error(png_structp png, png_const_charp text)
+{
+    struct reader *r = png_get_error_ptr(png);
+    fail(r->err, "%s", text);
+    r->err->memory = r->starved;
+    png_longjmp(png, 1);
+}
+
+static png_voidp on_malloc(png_structp png, png_alloc_size_t size)
+{
+    struct reader *r = png_get_mem_ptr(png);
+    void *memory = malloc(size);
+    r->starved = r->starved || !memory;
+    return memory;
+}
+
+static void on_free(png_structp png, png_voidp memory)
+{
+    (void)png;
+    free(memory);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    struct reader *r = png_get_error_ptr(png);
+    warn(r->opts->warnings, "%s", text);
+}
+
+static size_t left(const struct reader *r)
+{
+    return r->span[0].size + r->span[1].size + r->span[2].size;
+}
+
+static void on_read(png_structp png, png_bytep data, size_t size)
+{
+    struct reader *r = png_get_io_ptr(png);
+    if (size > left(r))
+        png_error(png, "the file is cut short");
+    for (struct span *span = r->span; size > 0; span++) {
+        size_t n = size < span->size ? size : span->size;
+        memcpy(data, span->at, n);
+        span->at += n;
+        span->size -= n;
+        data += n;
+        size -= n;
+    }
+}
+
+static _Noreturn void refuse_chunk(struct reader *r)
+{
+    r->starved = !meta_is_full(r->img->meta);
+    png_error(r->png, r->starved ? "no memory for a chunk"
+                                 : "more than 65536 chunks, which is the limit");
+}
+
+static int on_chunk(png_structp png, png_unknown_chunkp chunk)
+{
+    struct reader *r = png_get_user_chunk_ptr(png);
+    const char *name = (const char *)chunk->name;
+    char text[64];
+    if (r->idats.size && memcmp(name, "IDAT", 4) == 0) {
+        r->after_idat = true;
+        return 1;
+    }
+    if (!(name[0] & 0x20)) {
+        snprintf(text, sizeof text, "unknown critical chunk %.4s", name);
+        png_error(png, text);
+    }
+    if (memcmp(name, "acTL", 4) == 0)
+        png_error(png, "an animated PNG; only still pictures can be turned");
+    /* libpng does not tell where samples are that it does not read. */
+    bool after = r->after_idat || chunk->location & PNG_AFTER_IDAT;
+    unsigned where = after                             ? PNG_PLACE_AFTER_IDAT
+                     : chunk->location & PNG_HAVE_PLTE ? PNG_PLACE_BEFORE_IDAT
+                                                       : PNG_PLACE_BEFORE_PLTE;
+    if (!meta_add(r->img->meta, name, where, chunk->data, chunk->size))
+        refuse_chunk(r);
+    return 1; /* taken */
+}
+
+static void set_up(struct reader *r)
+{
+    png_structp png = r->png;
+    png_set_read_fn(png, r, on_read);
+    /* Every chunk but IHDR, PLTE, IDAT and IEND goes to on_chunk(). */
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, NULL, -1);
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS,
+                                (png_const_bytep) "tRNS", 1);
+    if (r->idats.size)
+        png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS,
+                                    (png_const_bytep) "IDAT", 1);
+    png_set_read_user_chunk_fn(png, r, on_chunk);
+    /* A chunk that says it is longer than the file shall not be allocated. */
+    png_set_chunk_malloc_max(png, r->file.size);
+    png_set_user_limits(png, IMAGE_DIMENSION, IMAGE_DIMENSION);
+    /* An index past the palette is kept as it is, not judged. */
+    png_set_check_for_invalid_index(png, 0);
+    png_set_benign_errors(png, r->opts->tolerant);
+    if (!r->opts->tolerant)
+        png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+}
+
+/* Sets the shape of the picture from IHDR. */
+static void shape(struct reader *r)
+{
+    static const enum color colors[] = {
+        [PNG_COLOR_TYPE_GRAY] = COLOR_GRAY,
+        [PNG_COLOR_TYPE_GRAY_ALPHA] = COLOR_GRAY,
+        [PNG_COLOR_TYPE_PALETTE] = COLOR_INDEXED,
+        [PNG_COLOR_TYPE_RGB] = COLOR_RGB,
+        [PNG_COLOR_TYPE_RGB_ALPHA] = COLOR_RGB,
+    };
+    struct image *img = r->img;
+    unsigned type = png_get_color_type(r->png, r->info);
+    unsigned bits = png_get_bit_depth(r->png, r->info);
+    img->width = png_get_image_width(r->png, r->info);
+    img->height = png_get_image_height(r->png, r->info);
+    img->cell = bits == 16 ? CELL_U16 : CELL_U8;
+    img->maxval = (1u << bits) - 1;
+    img->color = colors[type];
+    img->alpha = type & PNG_COLOR_MASK_ALPHA;
+    img->nplanes = png_get_channels(r->png, r->info);
+    img->meta->interlaced =
+        png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_ADAM7;
+}
+
+/* Deflate makes at most 1032 bytes out of one (RFC 1951: a match of 258 bytes
+ * takes two bits or more), so what claims more is refused before any memory is
+ * taken for it. */
+static void check_ratio(struct reader *r)
+{
+    uint64_t raw = (uint64_t)png_get_rowbytes(r->png, r->info);
+    raw *= r->img->height;
+    if (!r->opts->tolerant && raw / 1032 > r->file.size)
+        png_error(r->png, "the image data is cut short");
+}
+
+static void read_palette(struct reader *r)
+{
+    struct meta *meta = r->img->meta;
+    png_colorp colors;
+    int n;
+    if (!png_get_PLTE(r->png, r->info, &colors, &n))
+        return;
+    meta->ncolors = (unsigned)n;
+    for (int i = 0; i < n; i++) {
+        meta->palette[i][0] = colors[i].red;
+        meta->palette[i][1] = colors[i].green;
+        meta->palette[i][2] = colors[i].blue;
+        meta->palette[i][3] = 255;
+    }
+}
+
+static void check_size(struct reader *r)
+{
+    struct image *img = r->img;
+    if (image_check(img->width, img->height, img->nplanes, img->cell,
+                    &r->opts->limits, r->err))
+        png_longjmp(r->png, 1);
+}
+
+static void allocate(struct reader *r)
+{
+    struct image *img = r->img;
+    if (image_alloc(img, r->opts->mem, r->err))
+        png_longjmp(r->png, 1);
+    /* What a cut file does not say is black, not what the memory held. A row of
+     * Adam7 is read before all of it was said. */
+    if (r->opts->tolerant || img->meta->interlaced)
+        memset(img->cells, 0, img->size);
+}
+
+/* A pass of Adam7 changes some pixels of a row and leaves the others, so the
+ * row is given to libpng as the passes before have left it. */
+static void read_rows(struct reader *r)
+{
+    struct image *img = r->img;
+    allocate(r);
+    r->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
+    r->starved = !r->row;
+    if (r->starved)
+        png_error(r->png, "no memory for a row");
+    png_set_packing(r->png); /* a byte a sample, also below 8 bits */
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
+        png_set_swap(r->png);
+    int passes = png_set_interlace_handling(r->png);
+    png_read_update_info(r->png, r->info);
+    r->pixels = true;
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t y = 0; y < img->height; y++) {
+            if (passes > 1)
+                planes_join_row(img, y, r->row);
+            png_read_row(r->png, r->row, NULL);
+            planes_split_row(img, y, r->row);
+        }
+}
+
+/* Whether the orientation is known before the samples are read: EXIF before them
+ * tells it, or nothing behind does. */
+static bool orientation_known(const struct reader *r)
+{
+    const uint8_t *at = r->span[2].at;
+    size_t size = r->span[2].size;
+    if (r->img->meta->orientation.place == TAG_EXIF)
+        return true;
+    for (size_t whole; size >= 12; at += whole, size -= whole) {
+        whole = 12 + idat_size(at);
+        if (whole > size || chunk_may_orient(at + 4, at + 8, whole - 12))
+            return false;
+    }
+    return true;
+}
+
+static void read_idats(struct reader *r)
+{
+    const struct turner *turner = r->opts->turner;
+    chunks_note(r->img);
+    if (chunks_orientation(r->img, r->err))
+        png_longjmp(r->png, 1);
+    if (rows_open(&r->rows, r->img, orientation_known(r) ? turner : NULL,
+                  r->opts->mem, r->err))
+        png_longjmp(r->png, 1);
+    if (!idats_read(&r->rows, r->idats, flates[0], r->opts->pool))
+        png_error(r->png, "the image data is damaged");
+}
+
+static void read_all(struct reader *r)
+{
+    set_up(r);
+    png_read_info(r->png, r->info);
+    shape(r);
+    if (!r->opts->head_only)
+        check_ratio(r);
+    read_palette(r);
+    check_size(r);
+    if (!r->idats.size)
+        read_rows(r);
+    else if (!r->opts->head_only)
+        read_idats(r);
+    png_read_end(r->png, r->info); /* without info it would skip chunks */
+    if (left(r))
+        warn(r->opts->warnings,
+             "%zu bytes after the end of the picture are not kept", left(r));
+}
+
+/* Reads into r->img. On failure of a tolerant reading after the first row, what
+ * was read so far is the picture. */
+static int read_guarded(struct reader *r)
+{
+    if (setjmp(png_jmpbuf(r->png)) == 0) {
+        read_all(r);
+        return r->starved ? fail_memory(r->err, "no memory for all of it") : 0;
+    }
+    if (!r->opts->tolerant || !r->pixels || r->err->memory)
+        return -1;
+    warn(r->opts->warnings, "damaged, read as far as it goes: %s",
+         r->err->text);
+    return 0;
+}
+
+/* ---- Around libpng ------------------------------------------------------- */
+
+/* The chunks IDAT of a file, if it looks as though they could be read around
+ * libpng, or passed over: all in one place. An interlaced picture is read by
+ * libpng. */
+static struct idats find_idats(struct bytes file, bool head_only)
+{
+    enum { INTERLACE = 8 + 8 + 12, HEADER_END = 8 + 8 + 13 + 4 };
+    struct idats found = { 0 };
+    const uint8_t *at = file.data + HEADER_END;
+    size_t size = file.size - HEADER_END;
+    if (file.size < HEADER_END || (file.data[INTERLACE] && !head_only))
+        return found;
+    while (size >= 12 && idat_size(at) <= size - 12) {
+        size_t whole = idat_size(at) + 12;
+        if (memcmp(at + 4, "IDAT", 4) == 0) {
+            found.at = found.size ? found.at : at;
+            found.size += whole;
+        } else if (found.size) {
+            return found;
+        }
+        at += whole;
+        size -= whole;
+    }
+    return (struct idats){ 0 }; /* it ends within them */
+}
+
+/* What libpng is to read: the file; or, where its chunks IDAT go around libpng,
+ * the file with an empty one in their place. */
+static void set_spans(struct reader *r)
+{
+    static const uint8_t empty[] = { 0,   0,   0,    0,    'I',  'D',
+                                     'A', 'T', 0x35, 0xaf, 0x06, 0x1e };
+    const uint8_t *begin = r->file.data, *end = begin + r->file.size;
+    if (!r->idats.size) {
+        r->span[0] = (struct span){ begin, r->file.size };
+        return;
+    }
+    const uint8_t *after = r->idats.at + r->idats.size;
+    r->span[0] = (struct span){ begin, (size_t)(r->idats.at - begin) };
+    r->span[1] = (struct span){ empty, sizeof empty };
+    r->span[2] = (struct span){ after, (size_t)(end - after) };
+}
+
+static int read_whole(struct image *img, struct bytes file, struct idats idats,
+                      const struct load_opts *opts, struct err *err)
+{
+    struct reader r = {
+        .file = file, .idats = idats, .opts = opts, .img = img, .err = err
+    };
+    int status = -1;
+
+    set_spans(&r);
+    img->meta = meta_new(&codec_png);
+    r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error,
+                                     on_warning, &r, on_malloc, on_free);
+    r.info = r.png ? png_create_info_struct(r.png) : NULL;
+    if (!img->meta || !r.info) {
+        fail_memory(err, "no memory for the decoder");
+        goto out;
+    }
+    status = read_guarded(&r);
+    if (status == 0) {
+        chunks_note(img);
+        status = chunks_orientation(img, err);
+        if (status == 0 && opts->neutral && !opts->head_only)
+            status = chunks_to_neutral(img, opts, err);
+    }
+out:
+    png_destroy_read_struct(&r.png, &r.info, NULL);
+    rows_close(&r.rows);
+    free(r.row);
+    if (status)
+        image_free(img);
+    return status;
+}
+
+/* If anything is wrong, libpng reads the whole: it decides what is a picture
+ * and what is not, and says why. */
+int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
+             struct err *err)
+{
+    struct idats idats = find_idats(file, opts->head_only);
+    unsigned warned = opts->warnings->count;
+    if (idats.size && read_whole(img, file, idats, opts, err) == 0)
+        return 0;
+    opts->warnings->count = warned;
+    return read_whole(img, file, (struct idats){ 0 }, opts, err);
+}

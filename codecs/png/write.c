@@ -1,0 +1,171 @@
+/* PNG out: through libpng the header, the palette and what samples idat_write.c
+ * does not write; all other chunks are written as they were read, but for what
+ * the turn makes false. */
+#include "codecs/png/png.h"
+
+#include <png.h>
+#include <stdlib.h>
+
+#include "codecs/image/interleave.h"
+#include "codecs/png/row.h"
+
+struct writer {
+    png_structp png;
+    png_infop info;
+    struct bytes *file;
+    const struct image *img;
+    const struct save_opts *opts;
+    const struct meta *meta; /* whose parts are written */
+    struct bytes chunk;      /* the one that is being written */
+    uint8_t *row;
+    struct err *err;
+};
+
+static void on_error(png_structp png, png_const_charp text)
+{
+    struct writer *w = png_get_error_ptr(png);
+    fail(w->err, "%s", text);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    struct writer *w = png_get_error_ptr(png);
+    warn(w->opts->warnings, "%s", text);
+}
+
+static void on_write(png_structp png, png_bytep data, size_t size)
+{
+    struct writer *w = png_get_io_ptr(png);
+    if (!bytes_append(w->file, data, size))
+        png_error(png, "no memory for the encoded picture");
+}
+
+static void on_flush(png_structp png)
+{
+    (void)png; /* it goes to memory */
+}
+
+uint8_t png_color_type(const struct image *img)
+{
+    int type = img->color == COLOR_GRAY      ? PNG_COLOR_TYPE_GRAY
+               : img->color == COLOR_INDEXED ? PNG_COLOR_TYPE_PALETTE
+                                             : PNG_COLOR_TYPE_RGB;
+    return (uint8_t)(img->alpha ? type | PNG_COLOR_MASK_ALPHA : type);
+}
+
+static void write_header(struct writer *w)
+{
+    const struct image *img = w->img;
+    const struct meta *meta = img->meta;
+    bool own = codec_is_own(&codec_png, img);
+    png_set_IHDR(w->png, w->info, img->width, img->height,
+                 (int)image_bits(img), png_color_type(img),
+                 own && meta->interlaced ? PNG_INTERLACE_ADAM7
+                                         : PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
+    if (own && meta->ncolors) {
+        png_color colors[256];
+        for (unsigned i = 0; i < meta->ncolors; i++)
+            colors[i] = (png_color){ meta->palette[i][0], meta->palette[i][1],
+                                     meta->palette[i][2] };
+        png_set_PLTE(w->png, w->info, colors, (int)meta->ncolors);
+    }
+}
+
+static void write_chunks(struct writer *w, unsigned where)
+{
+    for (size_t i = 0; w->meta && i < w->meta->nparts; i++) {
+        const struct part *part = &w->meta->part[i];
+        bool keep;
+        if (part->where != where)
+            continue;
+        bytes_free(&w->chunk);
+        if (chunk_turned(part, w->img, w->opts, &w->chunk, &keep, w->err))
+            png_longjmp(w->png, 1);
+        if (keep)
+            png_write_chunk(w->png, (png_const_bytep)part->name, w->chunk.data,
+                            w->chunk.size);
+    }
+}
+
+/* Through libpng: all of Adam7, and rows of more than 1 GiB. */
+static void write_rows(struct writer *w)
+{
+    const struct image *img = w->img;
+    w->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
+    if (!w->row)
+        png_error(w->png, "no memory for a row");
+    if (w->opts->effort)
+        png_set_compression_level(w->png, w->opts->effort - 1);
+    png_set_packing(w->png);
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
+        png_set_swap(w->png);
+    int passes = png_set_interlace_handling(w->png);
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t y = 0; y < img->height; y++) {
+            planes_join_row(img, y, w->row);
+            png_write_row(w->png, w->row);
+        }
+}
+
+static void write_samples(struct writer *w)
+{
+    int level = w->opts->effort ? w->opts->effort - 1 : LEVEL_DEFAULT;
+    bool interlaced = codec_is_own(&codec_png, w->img) &&
+                      w->img->meta->interlaced;
+    if (interlaced || png_row_size(w->img) >= (size_t)1 << 30)
+        write_rows(w);
+    else if (idats_write(w->file, w->img, level, w->opts->pool,
+                         w->opts->adler, w->err))
+        png_longjmp(w->png, 1);
+}
+
+static int write_guarded(struct writer *w)
+{
+    if (setjmp(png_jmpbuf(w->png)))
+        return -1;
+    png_set_write_fn(w->png, w, on_write, on_flush);
+    png_set_user_limits(w->png, IMAGE_DIMENSION, IMAGE_DIMENSION);
+    png_set_check_for_invalid_index(w->png, 0);
+    write_header(w);
+    png_write_info_before_PLTE(w->png, w->info);
+    write_chunks(w, PNG_PLACE_BEFORE_PLTE);
+    png_write_info(w->png, w->info);
+    write_chunks(w, PNG_PLACE_BEFORE_IDAT);
+    write_samples(w);
+    write_chunks(w, PNG_PLACE_AFTER_IDAT);
+    /* png_write_end() would miss the samples that did not go through libpng. */
+    png_write_chunk(w->png, (png_const_bytep) "IEND", NULL, 0);
+    return 0;
+}
+
+int write_png(struct bytes *file, const struct image *img,
+              const struct save_opts *opts, struct err *err)
+{
+    struct writer w = { .file = file, .img = img, .opts = opts, .err = err };
+    struct meta *made = NULL; /* of the neutral fields of another format */
+    int status = -1;
+
+    w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error,
+                                    on_warning);
+    w.info = w.png ? png_create_info_struct(w.png) : NULL;
+    made = meta_new(&codec_png);
+    if (!w.info || !made) {
+        fail_memory(err, "no memory for the encoder");
+        goto out;
+    }
+    w.meta = img->meta;
+    if (!codec_is_own(&codec_png, img)) {
+        w.meta = made;
+        if (chunks_from_neutral(made, img, opts, err))
+            goto out;
+    }
+    status = write_guarded(&w);
+out:
+    png_destroy_write_struct(&w.png, &w.info);
+    bytes_free(&w.chunk);
+    meta_free(made);
+    free(w.row);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* What BMP and TGA have in common. */
+#include "codecs/simple/bgr_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int bgr_shape(struct image *img, uint64_t width, uint64_t height,
+              unsigned nplanes, const struct load_opts *opts, struct err *err)
+{
+    if (image_check(width, height, nplanes, CELL_U8, &opts->limits, err))
+        return -1;
+    img->width = (uint32_t)width;
+    img->height = (uint32_t)height;
+    img->nplanes = nplanes;
+    img->cell = CELL_U8;
+    img->maxval = 255;
+    img->color = nplanes < 3 ? COLOR_GRAY : COLOR_RGB;
+    img->alpha = nplanes == 2 || nplanes == 4;
+    img->orientation = 1;
+    return 0;
+}
+
+struct image bgr_view(const struct image *img)
+{
+    struct image view = *img;
+    if (img->nplanes >= 3) {
+        view.plane[0] = img->plane[2];
+        view.plane[2] = img->plane[0];
+    }
+    return view;
+}
+
+int bgr_open(struct bgr_rows *rows, struct bytes file, size_t at, size_t size,
+             uint32_t count, const struct load_opts *opts, struct err *err)
+{
+    size_t need = size * count; /* below what image_check() has seen */
+    size_t left = file.size > at ? file.size - at : 0;
+    if (left < need && !opts->tolerant)
+        return fail(err, "the image data is cut short: %zu bytes of %zu", left,
+                    need);
+    if (left < need)
+        bgr_warn_cut(opts);
+    *rows = (struct bgr_rows){ .file = file, .at = at, .size = size };
+    rows->spare = malloc(size);
+    return rows->spare ? 0 : fail_memory(err, "no memory for a row");
+}
+
+void bgr_close(struct bgr_rows *rows)
+{
+    free(rows->spare);
+    rows->spare = NULL;
+}
+
+const uint8_t *bgr_row(struct bgr_rows *rows, uint32_t i)
+{
+    size_t at = rows->at + i * rows->size;
+    size_t left = rows->file.size > at ? rows->file.size - at : 0;
+    if (left >= rows->size)
+        return rows->file.data + at;
+    memset(rows->spare, 0, rows->size);
+    if (left)
+        memcpy(rows->spare, rows->file.data + at, left);
+    return rows->spare;
+}
+
+void bgr_warn_cut(const struct load_opts *opts)
+{
+    warn(opts->warnings, "cut short, read as far as it goes");
+}

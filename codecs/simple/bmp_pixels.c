@@ -1,0 +1,286 @@
+/* The pixels of a BMP: bytes, fields of bits, indices, runs of indices. */
+#include "codecs/simple/bmp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/simple/bgr_rows.h"
+#include "codecs/image/interleave.h"
+
+/* Which row of the picture is row `i` of the file. */
+static uint32_t place(const struct bmp_head *h, const struct image *img,
+                      uint32_t i)
+{
+    return h->height < 0 ? i : img->height - 1 - i;
+}
+
+/* ---- Bytes --------------------------------------------------------------- */
+
+const uint32_t bmp_byte_masks[4] = { 0xff0000, 0xff00, 0xff, 0xff000000 };
+
+static bool is_bytes(const struct bmp_head *h)
+{
+    if (h->coding == BMP_MASKS)
+        return h->bits == 32 &&
+               memcmp(h->mask, bmp_byte_masks, sizeof h->mask) == 0;
+    return h->bits >= 24;
+}
+
+static void read_bytes(struct image *img, const struct bmp_head *h,
+                       struct bgr_rows *rows)
+{
+    struct image view = bgr_view(img);
+    for (uint32_t i = 0; i < img->height; i++)
+        planes_split_row(&view, place(h, img, i), bgr_row(rows, i));
+}
+
+/* The fourth byte of a plain pixel is alpha by custom only, and is opaque where
+ * all of it is 0. */
+static void settle_alpha(struct image *img)
+{
+    const struct plane *alpha = &img->plane[3];
+    for (uint32_t y = 0; y < img->height; y++)
+        if (cells_max(CELL_U8, plane_row(alpha, y), img->width))
+            return;
+    for (uint32_t y = 0; y < img->height; y++)
+        memset(plane_row(alpha, y), 255, img->width);
+}
+
+/* ---- Fields of bits ------------------------------------------------------ */
+
+struct field {
+    unsigned shift;
+    uint32_t top;      /* its largest value */
+    uint8_t wide[256]; /* its values as bytes */
+};
+
+/* The bits again and again, so that all ones become 255. */
+static uint8_t widen(uint32_t value, unsigned bits)
+{
+    uint32_t all = 0;
+    int at = 8 - (int)bits;
+    for (; at > 0; at -= (int)bits)
+        all |= value << at;
+    return (uint8_t)(all | value >> -at);
+}
+
+static int set_field(struct field *f, uint32_t mask, struct err *err)
+{
+    f->shift = mask ? (unsigned)__builtin_ctz(mask) : 0;
+    f->top = mask >> f->shift;
+    if (f->top == 0 || f->top > 255 || (f->top & (f->top + 1)))
+        return fail(err, "a mask of %08x; one must be 1 to 8 bits in a row",
+                    mask);
+    for (uint32_t i = 0; i <= f->top; i++)
+        f->wide[i] = widen(i, (unsigned)__builtin_popcount(f->top));
+    return 0;
+}
+
+static void read_field_row(struct image *img, uint32_t y, const uint8_t *row,
+                           unsigned bits, const struct field *fields)
+{
+    for (unsigned c = 0; c < img->nplanes; c++) {
+        const struct field *f = &fields[c];
+        uint8_t *to = plane_row(&img->plane[c], y);
+        for (size_t x = 0; x < img->width; x++) {
+            uint32_t pixel =
+                bits == 16 ? little16(row + 2 * x) : little32(row + 4 * x);
+            to[x] = f->wide[pixel >> f->shift & f->top];
+        }
+    }
+}
+
+static int read_fields(struct image *img, const struct bmp_head *h,
+                       struct bgr_rows *rows, struct err *err)
+{
+    struct field fields[4];
+    for (unsigned c = 0; c < img->nplanes; c++)
+        if (set_field(&fields[c], h->mask[c], err))
+            return -1;
+    for (uint32_t i = 0; i < img->height; i++)
+        read_field_row(img, place(h, img, i), bgr_row(rows, i), h->bits,
+                       fields);
+    return 0;
+}
+
+/* ---- Indices -------------------------------------------------------------
+ *
+ * They go to the first plane, and become colors from there. */
+
+static void read_indices(struct image *img, const struct bmp_head *h,
+                         struct bgr_rows *rows)
+{
+    unsigned top = (1u << h->bits) - 1;
+    for (uint32_t i = 0; i < img->height; i++) {
+        uint8_t *to = plane_row(&img->plane[0], place(h, img, i));
+        const uint8_t *row = bgr_row(rows, i);
+        for (size_t x = 0; x < img->width; x++) {
+            size_t bit = x * h->bits; /* the first one is a high one */
+            to[x] = row[bit / 8] >> (8 - h->bits - bit % 8) & top;
+        }
+    }
+}
+
+static void color_indices(struct image *img, const struct bmp_head *h)
+{
+    for (uint32_t y = 0; y < img->height; y++) {
+        uint8_t *red = plane_row(&img->plane[0], y);
+        uint8_t *green = plane_row(&img->plane[1], y);
+        uint8_t *blue = plane_row(&img->plane[2], y);
+        for (uint32_t x = 0; x < img->width; x++) {
+            const uint8_t *color = h->palette[red[x]];
+            red[x] = color[2];
+            green[x] = color[1];
+            blue[x] = color[0];
+        }
+    }
+}
+
+/* ---- Runs ----------------------------------------------------------------
+ *
+ * Two bytes: a count and what is repeated, or 0 and what to do. With 4 bits a
+ * byte holds two indices, which take turns. */
+
+enum { END_OF_ROW, END, MOVE }; /* more: that many indices as they are */
+
+enum runs { RUNS_WHOLE, RUNS_CUT, RUNS_WRONG };
+
+struct runs_at {
+    const uint8_t *at, *end;
+    uint32_t x, row; /* where the next index goes; rows as in the file */
+};
+
+static unsigned index_in(const uint8_t *bytes, unsigned i, unsigned bits)
+{
+    return bits == 8 ? bytes[i] : bytes[i / 2] >> (i % 2 ? 0 : 4) & 15;
+}
+
+/* Puts indices as they are, or those of one byte over and over. */
+static enum runs put_indices(struct image *img, const struct bmp_head *h,
+                             struct runs_at *r, unsigned count, bool repeated)
+{
+    if (count > img->width - r->x)
+        return RUNS_WRONG;
+    uint8_t *to =
+        (uint8_t *)plane_row(&img->plane[0], place(h, img, r->row)) + r->x;
+    unsigned cycle = 8 / h->bits; /* indices in a byte */
+    for (unsigned i = 0; i < count; i++)
+        to[i] = (uint8_t)index_in(r->at, repeated ? i % cycle : i, h->bits);
+    r->x += count;
+    return RUNS_WHOLE;
+}
+
+static enum runs move(const struct image *img, struct runs_at *r)
+{
+    if (r->end - r->at < 2)
+        return RUNS_CUT;
+    if (r->at[0] > img->width - r->x || r->at[1] > img->height - r->row)
+        return RUNS_WRONG;
+    r->x += r->at[0];
+    r->row += r->at[1];
+    r->at += 2;
+    return RUNS_WHOLE;
+}
+
+/* Indices as they are, which take whole pairs of bytes. */
+static enum runs put_literal(struct image *img, const struct bmp_head *h,
+                             struct runs_at *r, unsigned count)
+{
+    size_t bytes = (count * h->bits + 15) / 16 * 2;
+    if ((size_t)(r->end - r->at) < bytes)
+        return RUNS_CUT;
+    enum runs status = put_indices(img, h, r, count, false);
+    r->at += bytes;
+    return status;
+}
+
+static enum runs read_runs(struct image *img, const struct bmp_head *h,
+                           struct runs_at *r)
+{
+    enum runs status = RUNS_WHOLE;
+    while (status == RUNS_WHOLE && r->row < img->height) {
+        /* The last mark may be missing where the picture is full. */
+        if (r->end - r->at < 2)
+            return r->row + 1 == img->height && r->x == img->width ? RUNS_WHOLE
+                                                                   : RUNS_CUT;
+        unsigned count = r->at[0], what = r->at[1];
+        if (count) {
+            r->at++;
+            status = put_indices(img, h, r, count, true);
+            r->at++;
+            continue;
+        }
+        r->at += 2;
+        if (what == END)
+            return RUNS_WHOLE;
+        if (what == END_OF_ROW) {
+            r->row++;
+            r->x = 0;
+        } else {
+            status = what == MOVE ? move(img, r) : put_literal(img, h, r, what);
+        }
+    }
+    return status;
+}
+
+/* What no run covers has index 0. */
+static int read_packed(struct image *img, const struct bmp_head *h,
+                       struct bytes file, const struct load_opts *opts,
+                       struct err *err)
+{
+    size_t at = h->pixels_at < file.size ? h->pixels_at : file.size;
+    struct runs_at runs = { .at = file.data + at,
+                            .end = file.data + file.size };
+    if (image_alloc(img, opts->mem, err))
+        return -1;
+    for (uint32_t y = 0; y < img->height; y++)
+        memset(plane_row(&img->plane[0], y), 0, img->width);
+    enum runs status = read_runs(img, h, &runs);
+    if (status != RUNS_WHOLE && !opts->tolerant)
+        return fail(err,
+                    status == RUNS_CUT ? "cut short in row %u"
+                                       : "row %u is coded in a wrong way",
+                    runs.row);
+    if (status != RUNS_WHOLE)
+        bgr_warn_cut(opts);
+    color_indices(img, h);
+    return 0;
+}
+
+/* ---- All of them --------------------------------------------------------- */
+
+static int read_rows(struct image *img, const struct bmp_head *h,
+                     struct bgr_rows *rows, const struct load_opts *opts,
+                     struct err *err)
+{
+    if (image_alloc(img, opts->mem, err))
+        return -1;
+    if (h->bits <= 8) {
+        read_indices(img, h, rows);
+        color_indices(img, h);
+    } else if (is_bytes(h)) {
+        read_bytes(img, h, rows);
+        if (img->nplanes == 4 && h->coding == BMP_PLAIN)
+            settle_alpha(img);
+    } else {
+        return read_fields(img, h, rows, err);
+    }
+    return 0;
+}
+
+int bmp_read_pixels(struct image *img, const struct bmp_head *h,
+                    struct bytes file, const struct load_opts *opts,
+                    struct err *err)
+{
+    struct bgr_rows rows = { 0 };
+    /* Rows are whole 4 bytes. */
+    size_t size = ((size_t)img->width * h->bits + 31) / 32 * 4;
+    if (h->coding == BMP_RLE8 || h->coding == BMP_RLE4)
+        return opts->head_only ? 0 : read_packed(img, h, file, opts, err);
+    int status =
+        bgr_open(&rows, file, h->pixels_at, size, img->height, opts, err);
+    if (status == 0 && !opts->head_only)
+        status = read_rows(img, h, &rows, opts, err);
+    bgr_close(&rows);
+    return status;
+}

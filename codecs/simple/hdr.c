@@ -1,0 +1,404 @@
+/* Radiance HDR. G. Ward, "The RADIANCE Picture File Format": lines of text, an
+ * empty one, the size, and rows of pixels with a common exponent.
+ *
+ * Its pixels stay what they are in its own format, which is exact and a third
+ * of the memory. For others they become floats, never mapped to a range. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/codec.h"
+#include "codecs/simple/rgbe.h"
+
+static bool probe(const uint8_t *head, size_t size)
+{
+    return (size >= 11 && memcmp(head, "#?RADIANCE\n", 11) == 0) ||
+           (size >= 7 && memcmp(head, "#?RGBE\n", 7) == 0);
+}
+
+/* ---- The header --------------------------------------------------------- */
+
+/* The length of the line at `at`, with its newline; 0 if it has no end. */
+static size_t line_at(struct bytes file, size_t at)
+{
+    const uint8_t *end = memchr(file.data + at, '\n', file.size - at);
+    return end ? (size_t)(end - file.data) + 1 - at : 0;
+}
+
+static bool is_line(const struct part *part, const char *name)
+{
+    return part->size > strlen(name) &&
+           memcmp(part->data, name, strlen(name)) == 0;
+}
+
+/* Keeps a line, by the name of what it sets. */
+static int take_line(struct meta *meta, const uint8_t *line, size_t size,
+                     bool *format, struct err *err)
+{
+    static const char rgbe[] = "FORMAT=32-bit_rle_rgbe\n";
+    char name[32] = "header line";
+    const uint8_t *equals = memchr(line, '=', size);
+    size_t n = equals ? (size_t)(equals - line) : 0;
+    if (*line != '#' && n > 0 && n < sizeof name)
+        snprintf(name, sizeof name, "%.*s", (int)n, (const char *)line);
+    struct part *part = meta_add(meta, name, 0, line, size);
+    if (!part)
+        return fail_memory(err, "no memory for so many header lines");
+    if (memchr(line, '\0', size))
+        return fail(err, "its header is malformed");
+    /* What every HDR says is not lost in another format. */
+    part->neutral = is_line(part, "FORMAT=") || is_line(part, "#?");
+    if (!is_line(part, "FORMAT="))
+        return 0;
+    *format = true;
+    if (size == sizeof rgbe - 1 && memcmp(line, rgbe, size) == 0)
+        return 0;
+    return fail(err, "its pixels are '%.*s'; only 32-bit_rle_rgbe can be read",
+                (int)(size - 8 < 64 ? size - 8 : 64), (const char *)line + 7);
+}
+
+/* Keeps the lines up to the empty one, and gives where the one behind is. */
+static int take_lines(struct meta *meta, struct bytes file, size_t *at,
+                      struct err *err)
+{
+    bool format = false;
+    size_t n;
+    *at = 0;
+    while ((n = line_at(file, *at)) > 1) {
+        if (take_line(meta, file.data + *at, n, &format, err))
+            return -1;
+        *at += n;
+    }
+    *at += n;
+    if (n == 0)
+        return fail(err, "its header has no end");
+    return format ? 0 : fail(err, "its header has no FORMAT");
+}
+
+/* The axis that goes from row to row, and the one along a row, by the number of
+ * the orientation that this is. +Y is up, +X is to the right. */
+static const char *const axes[9][2] = {
+    [1] = { "-Y", "+X" }, [2] = { "-Y", "-X" }, [3] = { "+Y", "-X" },
+    [4] = { "+Y", "+X" }, [5] = { "+X", "-Y" }, [6] = { "-X", "-Y" },
+    [7] = { "-X", "+Y" }, [8] = { "+X", "+Y" },
+};
+
+/* The number; 0: these are no two axes. */
+static unsigned orientation(const char *rows, const char *columns)
+{
+    for (unsigned i = 1; i <= 8; i++)
+        if (strcmp(rows, axes[i][0]) == 0 && strcmp(columns, axes[i][1]) == 0)
+            return i;
+    return 0;
+}
+
+/* Reads the line of the size, and gives where the pixels begin. */
+static int take_size(struct image *img, struct bytes file, size_t *at,
+                     struct err *err)
+{
+    char line[64], rows[3], columns[3];
+    int used = 0;
+    size_t n = line_at(file, *at);
+    if (n == 0 || n >= sizeof line)
+        return fail(err, "its header has no size");
+    memcpy(line, file.data + *at, n);
+    line[n - 1] = '\0';
+    if (sscanf(line, "%2s %9u %2s %9u%n", rows, &img->height, columns,
+               &img->width, &used) == 4 &&
+        (size_t)used == n - 1)
+        img->orientation = orientation(rows, columns);
+    if (!img->orientation)
+        return fail(err, "its size is malformed (%s)", line);
+    orientation_note(&img->meta->orientation, TAG_HEADER, img->orientation);
+    *at += n;
+    return 0;
+}
+
+/* ---- The pixels --------------------------------------------------------- */
+
+static int shape(struct image *img, const struct load_opts *opts,
+                 struct err *err)
+{
+    img->cell = opts->neutral ? CELL_F32 : CELL_U8;
+    img->color = opts->neutral ? COLOR_RGB : COLOR_RGBE;
+    img->nplanes = opts->neutral ? 3 : 4;
+    img->maxval = opts->neutral ? 0 : 255;
+    return image_check(img->width, img->height, img->nplanes, img->cell,
+                       &opts->limits, err);
+}
+
+/* Row y of img, or `spare` if its planes have other cells. */
+static struct rgbe_row row_of(const struct image *img, uint32_t y,
+                              uint8_t *spare)
+{
+    struct rgbe_row row = { .width = img->width };
+    for (unsigned c = 0; c < 4; c++)
+        row.part[c] = img->color == COLOR_RGBE ? plane_row(&img->plane[c], y)
+                                               : spare + c * (size_t)img->width;
+    return row;
+}
+
+static uint8_t *spare_row(const struct image *img)
+{
+    return malloc((size_t)4 * img->width);
+}
+
+/* The same row of float planes. */
+static void find_floats(const struct image *img, uint32_t y, float *floats[3])
+{
+    for (unsigned c = 0; c < 3; c++)
+        floats[c] = plane_row(&img->plane[c], y);
+}
+
+static int read_rows(struct image *img, struct bytes file, size_t *at,
+                     uint8_t *spare, const struct load_opts *opts,
+                     struct err *err)
+{
+    enum rgbe_end status = RGBE_WHOLE;
+    for (uint32_t y = 0; y < img->height; y++) {
+        struct rgbe_row row = row_of(img, y, spare);
+        if (status == RGBE_WHOLE)
+            status = rgbe_read(row, file, at);
+        if (status != RGBE_WHOLE && !opts->tolerant)
+            return fail(err,
+                        status == RGBE_CUT ? "cut short in row %u"
+                                           : "row %u is coded in a wrong "
+                                             "way",
+                        y);
+        if (status != RGBE_WHOLE) /* from here on it is black */
+            for (unsigned c = 0; c < 4; c++)
+                memset(row.part[c], 0, row.width);
+        if (img->color != COLOR_RGBE) {
+            float *floats[3];
+            find_floats(img, y, floats);
+            rgbe_to_floats(row, floats);
+        }
+    }
+    if (status != RGBE_WHOLE)
+        warn(opts->warnings, "cut short, read as far as it goes");
+    else if (*at < file.size)
+        warn(opts->warnings, "%zu bytes after the picture are not kept",
+             file.size - *at);
+    return 0;
+}
+
+static int read_pixels(struct image *img, struct bytes file, size_t at,
+                       const struct load_opts *opts, struct err *err)
+{
+    uint8_t *spare = spare_row(img);
+    int status = spare ? image_alloc(img, opts->mem, err)
+                       : fail_memory(err, "no memory for a row");
+    if (status == 0)
+        status = read_rows(img, file, &at, spare, opts, err);
+    free(spare);
+    return status;
+}
+
+static int decode(struct image *img, struct bytes file,
+                  const struct load_opts *opts, struct err *err)
+{
+    size_t at = 0;
+    img->meta = meta_new(&codec_hdr);
+    if (!img->meta)
+        return fail_memory(err, "no memory for the decoder");
+    if (take_lines(img->meta, file, &at, err) ||
+        take_size(img, file, &at, err) || shape(img, opts, err) ||
+        (!opts->head_only && read_pixels(img, file, at, opts, err))) {
+        image_free(img);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+/* A pixel's height by its width: turned, it is one by that. */
+static bool put_aspect(struct bytes *file, const struct part *part)
+{
+    char text[64], *end;
+    size_t lead = strlen("PIXASPECT="), n = part->size;
+    if (n >= sizeof text)
+        return bytes_append(file, part->data, n);
+    memcpy(text, part->data, n);
+    text[n - 1] = '\0';
+    double aspect = strtod(text + lead, &end);
+    if (end == text + lead || !(aspect > 0) || !isfinite(aspect))
+        return bytes_append(file, part->data, n);
+    n = (size_t)snprintf(text, sizeof text, "PIXASPECT=%.9g\n", 1 / aspect);
+    return bytes_append(file, text, n);
+}
+
+/* Whether the axes of the picture as shown are exchanged: its planes are turned
+ * by what the order of its pixels asks for as well, if that is not left. */
+static bool exchanges_axes(const struct image *img,
+                           const struct save_opts *opts)
+{
+    enum xform order = xform_from_exif(img->orientation);
+    return xform_transposes(img->turned) !=
+           (opts->orientation && xform_transposes(order));
+}
+
+static bool put_lines(struct bytes *file, const struct image *img,
+                      const struct save_opts *opts)
+{
+    const struct meta *meta = img->meta;
+    bool turn = exchanges_axes(img, opts);
+    for (size_t i = 0; i < meta->nparts; i++) {
+        const struct part *part = &meta->part[i];
+        bool color = is_line(part, "FORMAT=") || is_line(part, "EXPOSURE=") ||
+                     is_line(part, "COLORCORR=") || is_line(part, "PRIMARIES=");
+        if (opts->strip && !color && i > 0) /* 0: the magic one */
+            continue;
+        if (turn && is_line(part, "PIXASPECT=")
+                ? !put_aspect(file, part)
+                : !bytes_append(file, part->data, part->size))
+            return false;
+    }
+    return bytes_append(file, "\n", 1);
+}
+
+static int put_head(struct bytes *file, const struct image *img,
+                    const struct save_opts *opts, struct err *err)
+{
+    static const char bare[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n";
+    bool own = codec_is_own(&codec_hdr, img);
+    unsigned order = own && !opts->orientation ? img->orientation : 1;
+    char text[64];
+    int n = sprintf(text, "%s %u %s %u\n", axes[order][0], img->height,
+                    axes[order][1], img->width);
+    if (!(own ? put_lines(file, img, opts)
+              : bytes_append(file, bare, sizeof bare - 1)) ||
+        !bytes_append(file, text, (size_t)n))
+        return fail_memory(err, "no memory for the file");
+    return 0;
+}
+
+/* Writes the names of two axes over those in the line of the size. */
+static void put_axes(uint8_t *line, size_t size, unsigned order)
+{
+    size_t at = 0;
+    for (int i = 0; i < 2; i++, at += 2) {
+        while (at + 2 < size && line[at] != '+' && line[at] != '-')
+            at++;
+        memcpy(line + at, axes[order][i], 2);
+    }
+}
+
+/* The header with the lines of img's meta, then the rest of the file. */
+static int retag(struct bytes *out, struct coded *coded, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
+{
+    struct image img = { .meta = meta_new(&codec_hdr) };
+    struct save_opts save = { .orientation = 0 };
+    size_t at = 0, size;
+    int status = -1;
+    (void)opts;
+    if (!img.meta)
+        return fail_memory(err, "no memory for the decoder");
+    if (take_lines(img.meta, file, &at, err) == 0) {
+        size = at;
+        status = take_size(&img, file, &at, err);
+    }
+    if (status == 0) {
+        coded->width = img.width;
+        coded->height = img.height;
+        coded->orientation = img.orientation;
+        img.turned = op; /* for the shape of its pixels */
+        bool kept = put_lines(out, &img, &save);
+        size_t line = out->size;
+        kept = kept && bytes_append(out, file.data + size, file.size - size);
+        if (kept)
+            put_axes(out->data + line, at - size,
+                     xform_retag(img.orientation, op));
+        else
+            status = fail_memory(err, "no memory for the file");
+    }
+    meta_free(img.meta);
+    return status;
+}
+
+static void warn_inexact(struct rgbe_lost lost, struct warnings *warnings)
+{
+    if (lost.clipped)
+        warn(warnings,
+             "%llu samples are below or above what HDR can hold and "
+             "are clipped",
+             (unsigned long long)lost.clipped);
+    if (lost.rounded)
+        warn(warnings,
+             "%llu samples have more than the 8 bits that HDR can "
+             "hold and are rounded",
+             (unsigned long long)lost.rounded);
+}
+
+static int put_rows(struct bytes *file, const struct image *img, uint8_t *spare,
+                    struct warnings *warnings, struct err *err)
+{
+    struct rgbe_lost lost = { 0 };
+    if (!bytes_reserve(file, rgbe_most(img->width) * img->height))
+        return fail_memory(err, "no memory for the file");
+    for (uint32_t y = 0; y < img->height; y++) {
+        struct rgbe_row row = row_of(img, y, spare);
+        if (img->color != COLOR_RGBE) {
+            float *floats[3];
+            find_floats(img, y, floats);
+            rgbe_from_floats(row, floats, &lost);
+        }
+        file->size += rgbe_write(file->data + file->size, row, &lost);
+    }
+    warn_inexact(lost, warnings);
+    return 0;
+}
+
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
+{
+    if (!codec_is_own(&codec_hdr, img) && opts->strip == STRIP_NOTHING)
+        meta_warn_lost(img->meta, codec_hdr.holds.metadata, "HDR",
+                       opts->warnings);
+    if (put_head(file, img, opts, err))
+        return -1;
+    uint8_t *spare = spare_row(img);
+    int status = spare ? put_rows(file, img, spare, opts->warnings, err)
+                       : fail_memory(err, "no memory for a row");
+    free(spare);
+    return status;
+}
+
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    struct meta meta = { 0 };
+    struct image is = { .meta = &meta };
+    size_t at = 0, n;
+    (void)opts;
+    while ((n = line_at(file, at)) > 1)
+        at += n;
+    at += n;
+    if (!n || !probe(file.data, file.size) || take_size(&is, file, &at, err) ||
+        is.width != img->width || is.height != img->height)
+        return fail(err, "its header is of another picture");
+    for (uint32_t y = 0; y < img->height; y++)
+        if (!rgbe_pass(img->width, file, &at))
+            return fail(err, "row %u is not whole", y);
+    return at == file.size ? 0 : fail(err, "it has %zu bytes", file.size);
+}
+
+static const char *const suffixes[] = { "hdr", "rgbe", "pic", NULL };
+
+const struct codec codec_hdr = {
+    .name = "hdr",
+    .title = "HDR",
+    .rounds = true,
+    .suffixes = suffixes,
+    .holds = {
+        .cells = 1 << CELL_F32,
+        .colors = 1 << COLOR_RGB,
+    },
+    .probe = probe,
+    .retag = retag,
+    .decode = decode,
+    .encode = encode,
+    .check = check,
+};

@@ -1,0 +1,203 @@
+/* PAM: netpbm's pam(5). */
+#include <stdio.h>
+#include <string.h>
+
+#include "codecs/simple/pnm.h"
+
+/* The tuple types that pam(5) defines. */
+static const struct {
+    const char *name;
+    enum color color;
+    bool alpha;
+    unsigned depth;
+    bool bits; /* maxval is 1 */
+} types[] = {
+    { "BLACKANDWHITE", COLOR_GRAY, false, 1, true },
+    { "GRAYSCALE", COLOR_GRAY, false, 1, false },
+    { "RGB", COLOR_RGB, false, 3, false },
+    { "BLACKANDWHITE_ALPHA", COLOR_GRAY, true, 2, true },
+    { "GRAYSCALE_ALPHA", COLOR_GRAY, true, 2, false },
+    { "RGB_ALPHA", COLOR_RGB, true, 4, false },
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+static bool probe(const uint8_t *head, size_t size)
+{
+    return size >= 3 && memcmp(head, "P7\n", 3) == 0;
+}
+
+/* What the depth and the type mean. A type of its own, or one that does not fit
+ * the depth, means nothing to us, and its name is kept. */
+static void shape_colors(struct image *img, const char *type)
+{
+    img->color = COLOR_OTHER;
+    for (size_t i = 0; i < TYPES; i++)
+        if (types[i].depth == img->nplanes &&
+            (*type == '\0' || strcmp(types[i].name, type) == 0)) {
+            img->color = types[i].color;
+            img->alpha = types[i].alpha;
+        }
+}
+
+/* The rest of a TUPLTYPE line. There may be several, which are joined by a
+ * blank. */
+static int read_type(struct scan *scan, char *type, size_t room,
+                     struct err *err)
+{
+    size_t n = strlen(type);
+    if (n > 0 && n + 1 < room)
+        type[n++] = ' ';
+    while (scan->at < scan->end && *scan->at != '\n' &&
+           scan_is_blank(*scan->at))
+        scan->at++;
+    while (scan->at < scan->end && *scan->at != '\n') {
+        if (n + 1 >= room || *scan->at == '\0')
+            return fail(err, "its tuple type is too long or no text");
+        type[n++] = (char)*scan->at++;
+    }
+    while (n > 0 && scan_is_blank((uint8_t)type[n - 1]))
+        n--;
+    type[n] = '\0';
+    return 0;
+}
+
+/* The pixels begin behind the line, which may have blanks at its end. */
+static bool end_line(struct scan *scan)
+{
+    while (scan->at < scan->end && *scan->at != '\n' &&
+           scan_is_blank(*scan->at))
+        scan->at++;
+    return scan->at < scan->end && *scan->at++ == '\n';
+}
+
+static int read_head(struct image *img, struct scan *scan, struct err *err)
+{
+    static const char *const keys[] = { "WIDTH", "HEIGHT", "DEPTH", "MAXVAL" };
+    uint32_t value[4] = { 0 };
+    char word[16], *type = img->meta->kind;
+    scan->at += 3;
+    for (;;) {
+        size_t k = 0;
+        if (!scan_word(scan, word, sizeof word))
+            return fail(err, "its header has no end");
+        if (strcmp(word, "ENDHDR") == 0)
+            break;
+        if (strcmp(word, "TUPLTYPE") == 0) {
+            if (read_type(scan, type, sizeof img->meta->kind, err))
+                return -1;
+            continue;
+        }
+        while (k < 4 && strcmp(word, keys[k]) != 0)
+            k++;
+        if (k == 4 || value[k] || !scan_number(scan, &value[k]))
+            return fail(err, "its header has a wrong line: %s", word);
+    }
+    if (!end_line(scan))
+        return fail(err, "its header has no end");
+    img->width = value[0];
+    img->height = value[1];
+    img->nplanes = value[2];
+    shape_colors(img, type);
+    if (img->color == COLOR_OTHER && *type &&
+        !meta_add(img->meta, "tuple type", 0, type, strlen(type)))
+        return fail_memory(err, "no memory for the decoder");
+    return samples_shape(img, value[3], err);
+}
+
+static int read_pam(struct image *img, struct scan *scan,
+                    const struct load_opts *opts, struct err *err)
+{
+    if (read_head(img, scan, err) ||
+        image_check(img->width, img->height, img->nplanes, img->cell,
+                    &opts->limits, err) ||
+        scan_has(scan, samples_size(img), opts, err))
+        return -1;
+    if (opts->head_only)
+        return 0;
+    if (samples_read(img, scan, opts, err))
+        return -1;
+    return scan_finish(scan, opts, err);
+}
+
+static int decode(struct image *img, struct bytes file,
+                  const struct load_opts *opts, struct err *err)
+{
+    return scan_picture(img, file, &codec_pam, read_pam, opts, err);
+}
+
+/* The type of a picture that came from another format. */
+static const char *type_of(const struct image *img)
+{
+    for (size_t i = 0; i < TYPES; i++)
+        if (types[i].color == img->color && types[i].alpha == img->alpha &&
+            types[i].bits == (img->maxval == 1 && img->color == COLOR_GRAY))
+            return types[i].name;
+    return "";
+}
+
+/* The type that the file had, unless it says bits and they were given depth. */
+static const char *own_type_of(const struct image *img)
+{
+    const char *type = img->meta->kind;
+    for (size_t i = 0; i < TYPES && img->maxval != 1; i++)
+        if (types[i].bits && strcmp(types[i].name, type) == 0)
+            return type_of(img);
+    return type;
+}
+
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
+{
+    bool own = codec_is_own(&codec_pam, img);
+    const char *type = own ? own_type_of(img) : type_of(img);
+    char text[256];
+    int n;
+    if (!own && opts->strip == STRIP_NOTHING)
+        meta_warn_lost(img->meta, codec_pam.holds.metadata, "PAM",
+                       opts->warnings);
+    if (!bytes_append(file, "P7\n", 3) ||
+        (img->meta && opts->strip == STRIP_NOTHING &&
+         !scan_put_comments(file, img->meta, own)))
+        return fail_memory(err, "no memory for the file");
+    n = sprintf(text, "WIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
+                img->width, img->height, img->nplanes, img->maxval,
+                *type ? "TUPLTYPE " : "", type, *type ? "\n" : "");
+    if (!bytes_append(file, text, (size_t)n))
+        return fail_memory(err, "no memory for the file");
+    return samples_write(file, img, err);
+}
+
+static int measure(struct image *is, struct scan *scan, uint64_t *need,
+                   struct err *err)
+{
+    if (read_head(is, scan, err))
+        return -1;
+    *need = samples_size(is);
+    return 0;
+}
+
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    (void)opts;
+    return scan_check(file, img, &codec_pam, measure, err);
+}
+
+static const char *const suffixes[] = { "pam", NULL };
+
+const struct codec codec_pam = {
+    .name = "pam",
+    .title = "PAM",
+    .suffixes = suffixes,
+    .holds = {
+        .cells = 1 << CELL_U8 | 1 << CELL_U16,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,
+        .alpha = true,
+        .any_maxval = true,
+        .metadata = HOLDS_COMMENT,
+    },
+    .probe = probe,
+    .decode = decode,
+    .encode = encode,
+    .check = check,
+};

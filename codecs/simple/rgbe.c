@@ -1,0 +1,291 @@
+/* The pixels of a Radiance HDR. G. Ward, "The RADIANCE Picture File Format";
+ * what that leaves open is as color.c of Radiance has it. */
+#include "codecs/simple/rgbe.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIXEL = 4 }; /* bytes */
+
+/* Rows of these widths are coded part by part. */
+enum { CODED_FROM = 8, CODED_TO = 32767 };
+
+/* A byte up to 128 is a count of bytes as they are, another one is 128 and how
+ * often the next byte is repeated. */
+enum { RUN = 128, RUN_MOST = 127, LITERAL_MOST = 128 };
+
+/* ---- Reading ------------------------------------------------------------- */
+
+static enum rgbe_end read_part(uint8_t *to, uint32_t width, const uint8_t **at,
+                               const uint8_t *end)
+{
+    const uint8_t *p = *at;
+    for (uint32_t x = 0; x < width;) {
+        if (end - p < 2)
+            return RGBE_CUT;
+        bool run = *p > RUN;
+        uint32_t n = run ? *p - RUN : *p;
+        p++;
+        if (n == 0 || n > width - x)
+            return RGBE_WRONG;
+        if (!run && (size_t)(end - p) < n)
+            return RGBE_CUT;
+        if (run)
+            memset(to + x, *p, n);
+        else
+            memcpy(to + x, p, n);
+        p += run ? 1 : n;
+        x += n;
+    }
+    *at = p;
+    return RGBE_WHOLE;
+}
+
+/* Whole pixels. Mantissas of 1, 1, 1 repeat the pixel before, as often as the
+ * fourth byte says; right behind another such run, 256 times as often. */
+static enum rgbe_end read_pixels(struct rgbe_row row, const uint8_t **at,
+                                 const uint8_t *end)
+{
+    const uint8_t *p = *at;
+    unsigned shift = 0;
+    for (uint32_t x = 0; x < row.width; p += PIXEL) {
+        if (end - p < PIXEL)
+            return RGBE_CUT;
+        if (p[0] != 1 || p[1] != 1 || p[2] != 1) {
+            for (unsigned c = 0; c < PIXEL; c++)
+                row.part[c][x] = p[c];
+            shift = 0;
+            x++;
+            continue;
+        }
+        uint64_t n = (uint64_t)p[3] << shift;
+        if (x == 0 || shift > 24 || n > row.width - x)
+            return RGBE_WRONG;
+        for (unsigned c = 0; c < PIXEL; c++)
+            memset(row.part[c] + x, row.part[c][x - 1], n);
+        shift += 8;
+        x += (uint32_t)n;
+    }
+    *at = p;
+    return RGBE_WHOLE;
+}
+
+static bool is_coded_width(uint32_t width)
+{
+    return width >= CODED_FROM && width <= CODED_TO;
+}
+
+enum rgbe_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at)
+{
+    const uint8_t *p = file.data + *at, *end = file.data + file.size;
+    enum rgbe_end status = RGBE_WHOLE;
+    if (end - p < PIXEL)
+        return RGBE_CUT;
+    if (is_coded_width(row.width) && p[0] == 2 && p[1] == 2 && p[2] < 128) {
+        if ((uint32_t)(p[2] << 8 | p[3]) != row.width)
+            return RGBE_WRONG;
+        p += PIXEL;
+        for (unsigned c = 0; c < PIXEL && status == RGBE_WHOLE; c++)
+            status = read_part(row.part[c], row.width, &p, end);
+    } else {
+        status = read_pixels(row, &p, end);
+    }
+    *at = (size_t)(p - file.data);
+    return status;
+}
+
+/* Where the bytes of a part end, which stand from `at` on; past `size` if they
+ * are cut short, or are more. */
+static size_t pass_part(uint32_t width, const uint8_t *data, size_t at,
+                        size_t size)
+{
+    while (width > 0 && at < size) {
+        bool run = data[at] > RUN;
+        uint32_t n = run ? data[at] - RUN : data[at];
+        if (n == 0 || n > width)
+            return SIZE_MAX;
+        at += 1 + (run ? 1 : n);
+        width -= n;
+    }
+    return width ? SIZE_MAX : at;
+}
+
+bool rgbe_pass(uint32_t width, struct bytes file, size_t *at)
+{
+    if (!is_coded_width(width)) {
+        *at += PIXEL * (size_t)width;
+        return *at <= file.size;
+    }
+    const uint8_t head[PIXEL] = { 2, 2, (uint8_t)(width >> 8), width & 255 };
+    if (*at > file.size || file.size - *at < PIXEL ||
+        memcmp(file.data + *at, head, PIXEL) != 0)
+        return false;
+    *at += PIXEL;
+    for (unsigned c = 0; c < PIXEL && *at <= file.size; c++)
+        *at = pass_part(width, file.data, *at, file.size);
+    return *at <= file.size;
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+enum { RUN_LEAST = 4 }; /* shorter ones save nothing between literals */
+
+/* Eight bytes, the first one in the low bits. */
+static inline uint64_t eight(const uint8_t *p)
+{
+    uint64_t n;
+    memcpy(&n, p, sizeof n);
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(n) : n;
+}
+
+/* A bit in each byte that is 0, up to the first one of them (A. Mycroft). */
+static inline uint64_t zero_bytes(uint64_t n)
+{
+    return (n - 0x0101010101010101) & ~n & 0x8080808080808080;
+}
+
+/* Where the next RUN_LEAST equal bytes begin, from x on; n: nowhere. */
+static uint32_t find_run(const uint8_t *row, uint32_t x, uint32_t n)
+{
+    for (; x + 8 + RUN_LEAST <= n; x += 8) {
+        uint64_t a = eight(row + x);
+        uint64_t differ = (a ^ eight(row + x + 1)) | (a ^ eight(row + x + 2)) |
+                          (a ^ eight(row + x + 3));
+        uint64_t found = zero_bytes(differ);
+        if (found)
+            return x + (uint32_t)__builtin_ctzll(found) / 8;
+    }
+    for (; x + RUN_LEAST <= n; x++)
+        if (row[x] == row[x + 1] && row[x] == row[x + 2] &&
+            row[x] == row[x + 3])
+            return x;
+    return n;
+}
+
+/* How many bytes from x on are the same, up to what a run holds. */
+static uint32_t measure_run(const uint8_t *row, uint32_t x, uint32_t n)
+{
+    uint32_t most = n - x < RUN_MOST ? n - x : RUN_MOST, count = 1;
+    uint64_t all = row[x] * 0x0101010101010101u;
+    while (count + 8 <= most && eight(row + x + count) == all)
+        count += 8;
+    while (count < most && row[x + count] == row[x])
+        count++;
+    return count;
+}
+
+static uint8_t *write_part(uint8_t *to, const uint8_t *row, uint32_t n)
+{
+    for (uint32_t x = 0; x < n;) {
+        uint32_t run = find_run(row, x, n);
+        while (x < run) {
+            uint32_t count = run - x < LITERAL_MOST ? run - x : LITERAL_MOST;
+            *to++ = (uint8_t)count;
+            memcpy(to, row + x, count);
+            to += count;
+            x += count;
+        }
+        if (x < n) {
+            uint32_t count = measure_run(row, x, n);
+            *to++ = (uint8_t)(RUN + count);
+            *to++ = row[x];
+            x += count;
+        }
+    }
+    return to;
+}
+
+/* A pixel which stands alone, of a row that is too narrow or too wide to be
+ * coded. One of mantissas 1, 1, 1 would be taken for a run: it has another
+ * form, unless its exponent is the smallest. */
+static void write_pixel(uint8_t *to, struct rgbe_row row, uint32_t x,
+                        struct rgbe_lost *lost)
+{
+    for (unsigned c = 0; c < PIXEL; c++)
+        to[c] = row.part[c][x];
+    if (to[0] != 1 || to[1] != 1 || to[2] != 1)
+        return;
+    bool fits = to[3] > 1;
+    lost->clipped += 3 * (to[3] == 1);
+    memset(to, fits ? 2 : 0, 3);
+    to[3] = fits ? to[3] - 1 : 0;
+}
+
+size_t rgbe_most(uint32_t width)
+{
+    size_t leads = (width + LITERAL_MOST - 1) / LITERAL_MOST;
+    return PIXEL + PIXEL * (width + leads);
+}
+
+size_t rgbe_write(uint8_t *to, struct rgbe_row row, struct rgbe_lost *lost)
+{
+    uint8_t *p = to;
+    if (!is_coded_width(row.width)) {
+        for (uint32_t x = 0; x < row.width; x++)
+            write_pixel(to + PIXEL * (size_t)x, row, x, lost);
+        return PIXEL * (size_t)row.width;
+    }
+    *p++ = 2;
+    *p++ = 2;
+    *p++ = (uint8_t)(row.width >> 8);
+    *p++ = row.width & 255;
+    for (unsigned c = 0; c < PIXEL; c++)
+        p = write_part(p, row.part[c], row.width);
+    return (size_t)(p - to);
+}
+
+/* ---- Floats -------------------------------------------------------------- */
+
+/* A pixel is m * 2^(e - 136), and black if e is 0. */
+enum { BIAS = 128, MANTISSA = 8 };
+
+void rgbe_to_floats(struct rgbe_row row, float *const floats[3])
+{
+    float scale[256] = { 0 };
+    for (int e = 1; e < 256; e++)
+        scale[e] = ldexpf(1, e - BIAS - MANTISSA);
+    for (unsigned c = 0; c < 3; c++)
+        for (uint32_t x = 0; x < row.width; x++)
+            floats[c][x] = row.part[c][x] * scale[row.part[3][x]];
+}
+
+static float clip(float v, struct rgbe_lost *lost)
+{
+    static const float largest = 255 * 0x1p119f;
+    if (v >= 0 && v <= largest)
+        return v;
+    lost->clipped++;
+    return v > 0 ? largest : 0; /* NaN is black */
+}
+
+/* The exponent is that of the largest, as far as it goes down. */
+static void set_pixel(struct rgbe_row row, uint32_t x, const float pixel[3],
+                      struct rgbe_lost *lost)
+{
+    float most = fmaxf(fmaxf(pixel[0], pixel[1]), pixel[2]);
+    int exponent;
+    frexpf(most, &exponent);
+    if (exponent < 1 - BIAS)
+        exponent = 1 - BIAS;
+    double scale = ldexp(1, MANTISSA - exponent);
+    for (unsigned c = 0; c < 3; c++) {
+        double mantissa = pixel[c] * scale;
+        unsigned whole = (unsigned)(mantissa + 0.5);
+        if (whole > 255)
+            whole = 255;
+        lost->rounded += mantissa != whole;
+        row.part[c][x] = (uint8_t)whole;
+    }
+    row.part[3][x] = most > 0 ? (uint8_t)(exponent + BIAS) : 0;
+}
+
+void rgbe_from_floats(struct rgbe_row row, float *const floats[3],
+                      struct rgbe_lost *lost)
+{
+    for (uint32_t x = 0; x < row.width; x++) {
+        float pixel[3];
+        for (unsigned c = 0; c < 3; c++)
+            pixel[c] = clip(floats[c][x], lost);
+        set_pixel(row, x, pixel, lost);
+    }
+}

@@ -1,0 +1,417 @@
+/* TGA. Truevision TGA File Format Specification 2.0. */
+#include "codecs/simple/tga.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/simple/bgr_rows.h"
+#include "codecs/image/interleave.h"
+
+enum {
+    HEADER = 18,
+    AT_ID = 0, /* bytes of text behind the header */
+    AT_MAP = 1,
+    AT_TYPE = 2,
+    AT_MAP_FIRST = 3,
+    AT_MAP_LENGTH = 5,
+    AT_MAP_BITS = 7,
+    AT_WIDTH = 12,
+    AT_HEIGHT = 14,
+    AT_BITS = 16,
+    AT_DESCRIPTOR = 17,
+    ALPHA_BITS = 0x0f, /* of the descriptor: how many a pixel has */
+    RIGHT_TO_LEFT = 0x10,
+    DOWN = 0x20, /* the top row comes first */
+    INTERLEAVED = 0xc0,
+    MAPPED = 1, /* types; or-ed with PACKED if run-length coded */
+    COLORS = 2,
+    GRAYS = 3,
+    PACKED = 8,
+    FOOTER = 26,
+};
+
+/* No bytes of a TGA are the same in all: its header must make sense. */
+static bool probe(const uint8_t *p, size_t size)
+{
+    if (size < HEADER || p[AT_MAP] > 1 || !little16(p + AT_WIDTH) ||
+        !little16(p + AT_HEIGHT))
+        return false;
+    unsigned bits = p[AT_BITS], map = p[AT_MAP_BITS];
+    bool map_good = map == 15 || map == 16 || map == 24 || map == 32;
+    switch (p[AT_TYPE] & ~PACKED) {
+    case MAPPED:
+        return p[AT_MAP] == 1 && (bits == 8 || bits == 16) && map_good;
+    case COLORS:
+        return bits == 15 || bits == 16 || bits == 24 || bits == 32;
+    case GRAYS:
+        return bits == 8 || bits == 16;
+    default:
+        return false;
+    }
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+/* Where the pixels begin. */
+static size_t pixels_at(const uint8_t *p)
+{
+    size_t map =
+        little16(p + AT_MAP_LENGTH) * (size_t)((p[AT_MAP_BITS] + 7) / 8);
+    return HEADER + (size_t)p[AT_ID] + (p[AT_MAP] ? map : 0);
+}
+
+static size_t pixel_size(const uint8_t *p)
+{
+    return (p[AT_BITS] + 7) / 8;
+}
+
+static size_t pixels_end(struct bytes file)
+{
+    const uint8_t *p = file.data;
+    uint64_t n = (uint64_t)little16(p + AT_WIDTH) * little16(p + AT_HEIGHT);
+    size_t at = pixels_at(p);
+    if (p[AT_TYPE] & PACKED)
+        return tga_packets_end(file, at, n, pixel_size(p));
+    return at + n * pixel_size(p);
+}
+
+static int check_head(const uint8_t *p, struct err *err)
+{
+    if (p[AT_MAP] && (p[AT_TYPE] & ~PACKED) != MAPPED)
+        return fail(err, "a palette beside the colors; only one can be read");
+    if (p[AT_MAP] &&
+        (little16(p + AT_MAP_FIRST) || !little16(p + AT_MAP_LENGTH)))
+        return fail(err,
+                    "a palette of %u colors from number %u on; it must "
+                    "begin at 0",
+                    little16(p + AT_MAP_LENGTH), little16(p + AT_MAP_FIRST));
+    if (p[AT_DESCRIPTOR] & INTERLEAVED)
+        return fail(err, "its rows are interleaved; only plain ones can be "
+                         "read");
+    return 0;
+}
+
+static int shape(struct image *img, const uint8_t *p,
+                 const struct load_opts *opts, struct err *err)
+{
+    bool gray = (p[AT_TYPE] & ~PACKED) == GRAYS;
+    unsigned bits = p[AT_MAP] ? p[AT_MAP_BITS] : p[AT_BITS];
+    unsigned n = gray ? bits / 8 : bits == 32 ? 4 : 3;
+    return bgr_shape(img, little16(p + AT_WIDTH), little16(p + AT_HEIGHT), n,
+                     opts, err);
+}
+
+static void mirror(struct image *img)
+{
+    for (unsigned i = 0; i < img->nplanes; i++)
+        for (uint32_t y = 0; y < img->height; y++) {
+            uint8_t *row = plane_row(&img->plane[i], y);
+            for (uint32_t a = 0, b = img->width - 1; a < b; a++, b--) {
+                uint8_t keep = row[a];
+                row[a] = row[b];
+                row[b] = keep;
+            }
+        }
+}
+
+/* Keeps the image ID, how many bits of a pixel are said to be alpha, and
+ * whether runs are coded. */
+static int take_meta(struct image *img, const uint8_t *p, struct err *err)
+{
+    img->meta = meta_new(&codec_tga);
+    if (!img->meta ||
+        (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID])))
+        return fail_memory(err, "no memory for the decoder");
+    img->meta->kind[0] = (char)('0' + (p[AT_DESCRIPTOR] & ALPHA_BITS));
+    if (p[AT_TYPE] & PACKED)
+        img->meta->kind[1] = 'r';
+    return 0;
+}
+
+static void warn_lost(struct bytes file, size_t pixels,
+                      struct warnings *warnings)
+{
+    const uint8_t *p = file.data;
+    const uint8_t *end = p + file.size;
+    bool footer = file.size >= HEADER + FOOTER &&
+                  memcmp(end - 18, "TRUEVISION-XFILE.", 18) == 0;
+    if (footer && (little32(end - 26) || little32(end - 22)))
+        warn(warnings, "its extension and developer areas are not kept");
+    else if (!footer && file.size > pixels)
+        warn(warnings, "%zu bytes after the picture are not kept",
+             file.size - pixels);
+    if ((p[AT_TYPE] & ~PACKED) == MAPPED)
+        warn(warnings, "its palette is not kept, only its colors");
+    else if (p[AT_BITS] < 24 && (p[AT_TYPE] & ~PACKED) == COLORS)
+        warn(warnings, "its %u bits a pixel become 24%s", p[AT_BITS],
+             p[AT_DESCRIPTOR] & ALPHA_BITS ? " without alpha" : "");
+}
+
+/* ---- Pixels -------------------------------------------------------------- */
+
+/* What rows are made of, and what they become. */
+struct source {
+    struct bgr_rows rows;
+    struct tga_packets packets;
+    bool packed;
+    size_t pixel;          /* bytes of one */
+    uint8_t *row;          /* room for one, unpacked */
+    uint8_t (*palette)[4]; /* blue, green, red, alpha; NULL: there is none */
+    unsigned ncolors;
+};
+
+/* Colors of 5 bits each as bytes. */
+static void open_fives(uint8_t *to, unsigned pixel)
+{
+    for (unsigned c = 0; c < 3; c++)
+        to[c] = (uint8_t)((pixel >> (5 * c) & 31) * 255 / 31);
+}
+
+/* The palette of the file; what is cut from it is black. */
+static int read_palette(struct source *s, struct bytes file, struct err *err)
+{
+    const uint8_t *p = file.data;
+    size_t entry = (p[AT_MAP_BITS] + 7) / 8, at = HEADER + (size_t)p[AT_ID];
+    s->ncolors = little16(p + AT_MAP_LENGTH);
+    s->palette = calloc(s->ncolors, sizeof *s->palette);
+    if (!s->palette)
+        return fail_memory(err, "no memory for the palette");
+    for (unsigned i = 0; i < s->ncolors && at + entry <= file.size; i++) {
+        if (entry == 2)
+            open_fives(s->palette[i], little16(p + at));
+        else
+            memcpy(s->palette[i], p + at, entry);
+        at += entry;
+    }
+    return 0;
+}
+
+/* An index that the palette does not have is taken as 0. */
+static void take_indices(struct image *img, uint32_t y, const uint8_t *row,
+                         const struct source *s)
+{
+    static const unsigned order[] = { 2, 1, 0, 3 };
+    for (uint32_t x = 0; x < img->width; x++) {
+        unsigned i = s->pixel == 1 ? row[x] : little16(row + 2 * x);
+        const uint8_t *color = s->palette[i < s->ncolors ? i : 0];
+        for (unsigned c = 0; c < img->nplanes; c++) {
+            uint8_t *to = plane_row(&img->plane[c], y);
+            to[x] = color[order[c]];
+        }
+    }
+}
+
+static void take_fives(struct image *img, uint32_t y, const uint8_t *row)
+{
+    for (uint32_t x = 0; x < img->width; x++) {
+        uint8_t color[3];
+        open_fives(color, little16(row + 2 * (size_t)x));
+        for (unsigned c = 0; c < 3; c++) {
+            uint8_t *to = plane_row(&img->plane[c], y);
+            to[x] = color[2 - c];
+        }
+    }
+}
+
+static void read_rows(struct image *img, struct source *s, bool down)
+{
+    struct image view = bgr_view(img);
+    for (uint32_t i = 0; i < img->height; i++) {
+        uint32_t y = down ? i : img->height - 1 - i;
+        const uint8_t *row = s->row;
+        if (s->packed)
+            tga_unpack(&s->packets, s->row, img->width);
+        else
+            row = bgr_row(&s->rows, i);
+        if (s->palette)
+            take_indices(img, y, row, s);
+        else if (s->pixel == 2 && img->nplanes == 3)
+            take_fives(img, y, row);
+        else
+            planes_split_row(&view, y, row);
+    }
+}
+
+/* Tolerant, what is not there is 0. */
+static int open_source(struct source *s, struct image *img, struct bytes file,
+                       const struct load_opts *opts, struct err *err)
+{
+    const uint8_t *p = file.data;
+    size_t at = pixels_at(p), row = img->width * pixel_size(p);
+    s->pixel = pixel_size(p);
+    s->packed = p[AT_TYPE] & PACKED;
+    if (p[AT_MAP] && read_palette(s, file, err))
+        return -1;
+    if (!s->packed)
+        return bgr_open(&s->rows, file, at, row, img->height, opts, err);
+    if (pixels_end(file) > file.size) {
+        if (!opts->tolerant)
+            return fail(err, "the image data is cut short");
+        bgr_warn_cut(opts);
+    }
+    at = at < file.size ? at : file.size;
+    s->packets = (struct tga_packets){ .at = p + at,
+                                       .end = p + file.size,
+                                       .pixel = s->pixel };
+    s->row = malloc(row);
+    return s->row ? 0 : fail_memory(err, "no memory for a row");
+}
+
+static int read_pixels(struct image *img, struct bytes file,
+                       const struct load_opts *opts, struct err *err)
+{
+    struct source s = { 0 };
+    int status = open_source(&s, img, file, opts, err);
+    if (status == 0) {
+        size_t end = pixels_end(file);
+        warn_lost(file, end < file.size ? end : file.size, opts->warnings);
+        if (!opts->head_only)
+            status = image_alloc(img, opts->mem, err);
+    }
+    if (status == 0 && !opts->head_only)
+        read_rows(img, &s, file.data[AT_DESCRIPTOR] & DOWN);
+    bgr_close(&s.rows);
+    free(s.row);
+    free(s.palette);
+    return status;
+}
+
+static int decode(struct image *img, struct bytes file,
+                  const struct load_opts *opts, struct err *err)
+{
+    const uint8_t *p = file.data;
+    if (file.size < HEADER + (size_t)p[AT_ID])
+        return fail(err, "the file is cut short");
+    if (check_head(p, err) || shape(img, p, opts, err) ||
+        take_meta(img, p, err) || read_pixels(img, file, opts, err)) {
+        image_free(img);
+        return -1;
+    }
+    if ((p[AT_DESCRIPTOR] & RIGHT_TO_LEFT) && !opts->head_only)
+        mirror(img);
+    return 0;
+}
+
+/* The corner that comes first is told by two bits: mirrors, and both of them. */
+static int retag(struct bytes *out, struct coded *coded, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
+{
+    enum xform order = XFORM_NONE;
+    (void)opts;
+    if (file.size < HEADER || pixels_at(file.data) > file.size)
+        return fail(err, "the file is cut short");
+    if (check_head(file.data, err))
+        return -1;
+    if (xform_transposes(op))
+        return fail(err, "the header of a TGA can tell mirrors and rotate180 "
+                         "only; without --tag-only the pixels are moved");
+    if (!bytes_append(out, file.data, file.size))
+        return fail_memory(err, "no memory for the file");
+    uint8_t *descriptor = &out->data[AT_DESCRIPTOR];
+    if (*descriptor & RIGHT_TO_LEFT)
+        order ^= XFORM_MIRROR_X;
+    if (!(*descriptor & DOWN))
+        order ^= XFORM_MIRROR_Y;
+    coded->width = little16(file.data + AT_WIDTH);
+    coded->height = little16(file.data + AT_HEIGHT);
+    coded->orientation = xform_to_exif(order);
+    order = xform_then(order, op);
+    *descriptor &= (uint8_t) ~(RIGHT_TO_LEFT | DOWN);
+    *descriptor |= order & XFORM_MIRROR_X ? RIGHT_TO_LEFT : 0;
+    *descriptor |= order & XFORM_MIRROR_Y ? 0 : DOWN;
+    return 0;
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+static bool put_head(struct bytes *file, const struct image *img, bool packed,
+                     bool own, enum strip strip)
+{
+    uint8_t head[HEADER] = { 0 };
+    const struct meta *meta = img->meta;
+    const struct part *id =
+        own && strip == STRIP_NOTHING && meta->nparts ? &meta->part[0] : NULL;
+    head[AT_ID] = id ? (uint8_t)id->size : 0;
+    head[AT_TYPE] = (uint8_t)((img->color == COLOR_GRAY ? GRAYS : COLORS) |
+                              (packed ? PACKED : 0));
+    put_little16(head + AT_WIDTH, img->width);
+    put_little16(head + AT_HEIGHT, img->height);
+    head[AT_BITS] = (uint8_t)(8 * img->nplanes);
+    if (img->alpha)
+        head[AT_DESCRIPTOR] = own ? (uint8_t)(meta->kind[0] - '0') : 8;
+    return bytes_append(file, head, sizeof head) &&
+           (!id || bytes_append(file, id->data, id->size));
+}
+
+/* Rows from the bottom up. A packet ends with its row. */
+static int put_rows(struct bytes *file, const struct image *img, bool packed,
+                    struct err *err)
+{
+    struct image view = bgr_view(img);
+    size_t row = (size_t)img->width * img->nplanes;
+    uint8_t *plain = packed ? malloc(row) : NULL;
+    size_t most = packed ? tga_packed_most(img->width, img->nplanes) : row;
+    if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
+        free(plain);
+        return fail_memory(err, "no memory for the file");
+    }
+    for (uint32_t y = img->height; y-- > 0;) {
+        uint8_t *to = file->data + file->size;
+        planes_join_row(&view, y, packed ? plain : to);
+        file->size +=
+            packed ? tga_pack(to, plain, img->width, img->nplanes) : row;
+    }
+    free(plain);
+    return 0;
+}
+
+/* A file stays run-length coded or plain; one of another format is coded. */
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
+{
+    bool own = codec_is_own(&codec_tga, img);
+    bool packed = !own || img->meta->kind[1] == 'r';
+    if (img->width > 65535 || img->height > 65535)
+        return fail(err,
+                    "%u x %u pixels are too many; a TGA has up to 65535 "
+                    "each way",
+                    img->width, img->height);
+    if (!own && opts->strip == STRIP_NOTHING)
+        meta_warn_lost(img->meta, codec_tga.holds.metadata, "TGA",
+                       opts->warnings);
+    if (!put_head(file, img, packed, own, opts->strip))
+        return fail_memory(err, "no memory for the file");
+    return put_rows(file, img, packed, err);
+}
+
+static int check(struct bytes file, const struct image *img,
+                 const struct save_opts *opts, struct err *err)
+{
+    const uint8_t *p = file.data;
+    (void)opts;
+    if (!probe(p, file.size) || little16(p + AT_WIDTH) != img->width ||
+        little16(p + AT_HEIGHT) != img->height ||
+        p[AT_BITS] != 8 * img->nplanes)
+        return fail(err, "its header is of another picture");
+    if (pixels_end(file) != file.size)
+        return fail(err, "it has %zu bytes", file.size);
+    return 0;
+}
+
+static const char *const suffixes[] = { "tga", "vda", "icb", "vst", NULL };
+
+const struct codec codec_tga = {
+    .name = "tga",
+    .title = "TGA",
+    .suffixes = suffixes,
+    .holds = {
+        .cells = 1 << CELL_U8,
+        .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
+        .alpha = true,
+    },
+    .probe = probe,
+    .retag = retag,
+    .decode = decode,
+    .encode = encode,
+    .check = check,
+};

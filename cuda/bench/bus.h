@@ -1,0 +1,14 @@
+/* What the way between the host and its GPUs carries when both directions are
+ * busy. */
+#ifndef CUDA_BENCH_BUS_H
+#define CUDA_BENCH_BUS_H
+
+#include "cuda/bench/kernel_suite.h"
+
+/* As struct ladder has them. */
+int bus_open(struct ladder_bus **bus, const int *device, unsigned ndevices,
+             size_t bytes, struct err *err);
+int bus_measure(struct ladder_bus *bus, double rate[2], struct err *err);
+void bus_close(struct ladder_bus *bus);
+
+#endif

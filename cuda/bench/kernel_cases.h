@@ -1,0 +1,91 @@
+/* The steps of the ladder: what each is, and how it is launched. */
+#ifndef CUDA_BENCH_KERNEL_CASES_H
+#define CUDA_BENCH_KERNEL_CASES_H
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/bench/kernel_suite.h"
+
+struct many;
+
+/* One pair of pictures in the device's memory, to be turned; or of so many, one
+ * behind the other, of which these are the first. */
+struct task {
+    struct image dst, src;
+    unsigned npictures;
+    struct many *many; /* the plan of a launch for all; NULL for one picture */
+    enum xform turn;
+    cudaStream_t stream;
+    struct libraries *libraries;
+};
+
+/* What the kernels of the literature take: rows without padding. */
+typedef void (*matrix_kernel)(float *dst, const float *src, int width,
+                              int height);
+
+/* Where lane (tx, ty) of a block finds its word in a tile of shared memory. */
+enum pattern {
+    PATTERN_NONE,    /* it uses none */
+    PATTERN_ROW,     /* ty * pitch + tx */
+    PATTERN_COLUMN,  /* tx * pitch + ty */
+    PATTERN_REINDEX, /* n % by * pitch + n / by, where n = ty * bx + tx */
+};
+
+enum library { LIBRARY_NONE, LIBRARY_CUBLAS, LIBRARY_NPP };
+
+struct rung {
+    struct ladder_entry about;
+
+    /* Where it is defined. */
+    bool square;               /* width == height */
+    unsigned whole_x, whole_y; /* whole multiples; 0: any size */
+    unsigned widest;           /* 0: any */
+    enum library needs;
+
+    /* A kernel, whose blocks take tiles of the source, or of the result; or
+     * what enqueues the work on the task's stream. */
+    matrix_kernel kernel;
+    unsigned tile_x, tile_y;
+    bool over_result;
+    size_t shared; /* bytes of dynamic shared memory */
+    int (*launch)(const struct rung *rung, const struct task *task,
+                  struct err *err);
+
+    enum pattern put, get; /* to and from shared memory, */
+    unsigned pitch;        /* words from one of its rows to the next */
+};
+
+/* How many there are, and each. */
+size_t rungs_count(void);
+const struct rung *rungs_get(size_t i);
+struct ladder_banks rungs_banks(size_t i);
+
+/* Enqueues one launch. */
+int rungs_launch(const struct rung *rung, const struct task *task,
+                 struct err *err);
+
+/* Libraries are looked for when the first of their functions is asked for. */
+struct libraries *libraries_new(void);
+void libraries_free(struct libraries *libraries);
+
+/* Whether the library is there: NULL, or why not. */
+const char *libraries_lack(struct libraries *libraries, enum library library);
+
+/* Their transposes of one plane. */
+int libraries_geam(const struct rung *rung, const struct task *task,
+                   struct err *err);
+int libraries_npp(const struct rung *rung, const struct task *task,
+                  struct err *err);
+
+/* 0, or -1 and what went wrong. A launch that was refused also leaves its error
+ * to be found by whoever asks next: it is taken away. */
+static inline int rungs_check(cudaError_t status, const char *what,
+                              struct err *err)
+{
+    if (status == cudaSuccess)
+        return 0;
+    (void)cudaGetLastError();
+    return fail(err, "%s: %s", what, cudaGetErrorString(status));
+}
+
+#endif

@@ -1,0 +1,447 @@
+/* Runs the steps of the ladder: memory, times.
+ *
+ * A step is timed by events around one launch, or around so many that a clock
+ * tick and the start of a launch do not count; cudaMemcpy of the same cells
+ * takes turns with it, so that both see the same clocks. Sources and results
+ * rotate through several pairs of buffers, so that what one launch leaves in
+ * the L2 is of no use to the next; unless a pair fits into it, which is then
+ * said. */
+#include "cuda/bench/kernel_suite.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/backend.h"
+#include "cuda/bench/bus.h"
+#include "cuda/bench/verify.h"
+#include "cuda/bench/batched_launch.h"
+#include "cuda/bench/kernel_cases.h"
+#include "cuda/bench/times.h"
+
+/* Pairs together are at least so many times the L2; as one pair alone is larger
+ * than the L2, or there is but one, so many pairs are enough. */
+static constexpr unsigned TIMES_L2 = 4, PAIRS = TIMES_L2;
+
+/* A round takes so many seconds, or one launch: an event's clock ticks every
+ * half a microsecond. */
+static constexpr double ROUND = 0.4e-3;
+
+static constexpr unsigned LAUNCHES = 2000; /* of a round, at most */
+static constexpr unsigned GRID_Y = 65535;  /* blocks, at most */
+
+/* Many pictures together are no larger: it is small ones that are many. */
+static constexpr uint64_t MANY_BYTES = 1 << 30;
+
+struct block {
+    void *memory;
+    size_t size;
+    unsigned times; /* as much as is asked for */
+};
+
+struct ladder_run {
+    int device;
+    unsigned rounds;
+    uint64_t l2;
+    cudaStream_t stream;
+    cudaEvent_t event[3];
+    unsigned long long *wrong; /* on the device */
+    struct libraries *libraries;
+    struct block src[PAIRS], dst[PAIRS];
+    struct task task[PAIRS];
+    unsigned ntasks;
+    double sample[2][LADDER_ROUNDS];
+};
+
+/* ---- Pairs of pictures ----------------------------------------------------
+ */
+
+static uint64_t bytes_of(const struct rung *rung, struct ladder_shape shape)
+{
+    return (uint64_t)shape.width * shape.height * rung->about.nplanes *
+           rung->about.npictures * cell_size(rung->about.cell);
+}
+
+/* A struct mem whose context is a block: it grows, and is given whole. */
+static void *block_alloc(void *context, size_t one)
+{
+    struct block *block = (struct block *)context;
+    size_t size = one * block->times;
+    if (size <= block->size)
+        return block->memory;
+    (void)cudaFree(block->memory);
+    block->memory = NULL;
+    block->size = 0;
+    if (cudaMalloc(&block->memory, size) != cudaSuccess) {
+        (void)cudaGetLastError();
+        block->memory = NULL;
+        return NULL;
+    }
+    block->size = size;
+    return block->memory;
+}
+
+static void block_free(void *context, void *memory)
+{
+    (void)context; /* it keeps its memory for the next picture */
+    (void)memory;
+}
+
+static struct mem memory_of(struct block *block, unsigned times)
+{
+    block->times = times;
+    struct mem mem = { block_alloc, block_free, block };
+    return mem;
+}
+
+/* Rows without padding, as the literature has them. */
+static int dense_alloc(struct image *img, struct mem mem, struct err *err)
+{
+    size_t stride = img->width * cell_size(img->cell);
+    img->size = stride * img->height;
+    img->cells = (uint8_t *)mem.alloc(mem.context, img->size);
+    if (!img->cells)
+        return fail(err, "no memory");
+    struct plane plane = { img->cells, stride, img->width, img->height };
+    img->plane[0] = plane;
+    img->mem = mem;
+    return 0;
+}
+
+static int make_pair(struct ladder_run *run, const struct rung *rung,
+                     struct ladder_shape shape, unsigned i, struct err *err)
+{
+    struct task *task = &run->task[i];
+    bool across = xform_transposes(rung->about.turn);
+    unsigned npictures = rung->about.npictures;
+    struct mem src = memory_of(&run->src[i], npictures);
+    struct mem dst = memory_of(&run->dst[i], npictures);
+    memset(task, 0, sizeof *task);
+    task->npictures = npictures;
+    task->turn = rung->about.turn;
+    task->stream = run->stream;
+    task->libraries = run->libraries;
+    task->src.cell = task->dst.cell = rung->about.cell;
+    task->src.nplanes = task->dst.nplanes = rung->about.nplanes;
+    task->src.width = shape.width;
+    task->src.height = shape.height;
+    if (rung->about.form == LADDER_OURS)
+        return image_alloc(&task->src, src, err) ||
+                       image_like(&task->dst, &task->src, task->turn, dst, err)
+                   ? -1
+                   : 0;
+    task->dst.width = across ? shape.height : shape.width;
+    task->dst.height = across ? shape.width : shape.height;
+    return dense_alloc(&task->src, src, err) ||
+                   dense_alloc(&task->dst, dst, err)
+               ? -1
+               : 0;
+}
+
+static int prepare(struct ladder_run *run, struct err *err)
+{
+    for (unsigned i = 0; i < run->ntasks; i++)
+        if (cells_fill(&run->task[i], err))
+            return -1;
+    return 0;
+}
+
+/* ---- Timing ---------------------------------------------------------------
+ */
+
+static int copy_cells(struct ladder_run *run, const struct task *task,
+                      uint64_t bytes, struct err *err)
+{
+    return rungs_check(cudaMemcpyAsync(task->dst.cells, task->src.cells, bytes,
+                                       cudaMemcpyDeviceToDevice, run->stream),
+                       "copying", err);
+}
+
+/* Enqueues the launches and the copies of one round, between events, and waits
+ * for them: the seconds of one launch, and of one copy. */
+static int one_round(struct ladder_run *run, const struct rung *rung,
+                     uint64_t bytes, const unsigned n[2], double seconds[2],
+                     struct err *err)
+{
+    float ms[2] = { 0, 0 };
+    cudaError_t status = cudaEventRecord(run->event[0], run->stream);
+    for (unsigned i = 0; i < n[0]; i++)
+        if (rungs_launch(rung, &run->task[i % run->ntasks], err))
+            return -1;
+    if (!status)
+        status = cudaEventRecord(run->event[1], run->stream);
+    for (unsigned i = 0; i < n[1]; i++)
+        if (copy_cells(run, &run->task[i % run->ntasks], bytes, err))
+            return -1;
+    if (!status)
+        status = cudaEventRecord(run->event[2], run->stream);
+    if (!status)
+        status = cudaEventSynchronize(run->event[2]);
+    for (int i = 0; i < 2 && !status; i++)
+        status = cudaEventElapsedTime(&ms[i], run->event[i], run->event[i + 1]);
+    for (int i = 0; i < 2; i++)
+        seconds[i] = ms[i] * 1e-3 / n[i];
+    return rungs_check(status, "timing", err);
+}
+
+static unsigned launches_for(double seconds, unsigned ntasks)
+{
+    double n = seconds > 0 ? ROUND / seconds : LAUNCHES;
+    unsigned launches = n < 1 ? 1 : n > LAUNCHES ? LAUNCHES : (unsigned)n;
+    /* All pairs, so that a round begins with what it did not use last. */
+    return launches + (ntasks - launches % ntasks) % ntasks;
+}
+
+/* All pairs are used once before the first round counts. */
+static int time_rounds(struct ladder_run *run, const struct rung *rung,
+                       uint64_t bytes, struct ladder_result *result,
+                       struct err *err)
+{
+    unsigned n[2] = { run->ntasks, run->ntasks }, rounds = run->rounds;
+    double seconds[2];
+    for (int warm = 0; warm < 2; warm++)
+        if (one_round(run, rung, bytes, n, seconds, err))
+            return -1;
+    for (int i = 0; i < 2; i++)
+        n[i] = launches_for(seconds[i], run->ntasks);
+    for (unsigned r = 0; r < rounds; r++) {
+        if (one_round(run, rung, bytes, n, seconds, err))
+            return -1;
+        run->sample[0][r] = seconds[0];
+        run->sample[1][r] = seconds[1];
+    }
+    result->median = times_median(run->sample[0], rounds);
+    result->min = run->sample[0][0];
+    result->max = run->sample[0][rounds - 1];
+    result->copy = times_median(run->sample[1], rounds);
+    result->rounds = rounds;
+    result->launches = n[0];
+    return 0;
+}
+
+/* ---- A step ---------------------------------------------------------------
+ */
+
+static const char *undefined(const struct rung *rung, struct ladder_shape shape)
+{
+    uint64_t down = rung->over_result ? shape.width : shape.height;
+    if (shape.width == 0 || shape.height == 0 || shape.width > INT_MAX ||
+        shape.height > INT_MAX)
+        return "no size that can be";
+    if (rung->about.npictures > 1 && bytes_of(rung, shape) > MANY_BYTES)
+        return "for small pictures only";
+    if (rung->about.form == LADDER_OURS)
+        return NULL;
+    if ((uint64_t)shape.width * shape.height > INT_MAX)
+        return "it counts cells with 31 bits";
+    if (rung->square && shape.width != shape.height)
+        return "for squares only";
+    if ((rung->whole_x && shape.width % rung->whole_x) ||
+        (rung->whole_y && shape.height % rung->whole_y))
+        return "for whole blocks only";
+    if (rung->widest && shape.width > rung->widest)
+        return "its rows are at most as long as a block has threads";
+    if (rung->tile_y && down > (uint64_t)GRID_Y * rung->tile_y)
+        return "a grid ends at 65535 blocks in y";
+    return NULL;
+}
+
+/* Whether a pair fits into the L2; if not, so many pairs that they are TIMES_L2
+ * times as large together. */
+static unsigned pairs_for(const struct ladder_run *run, uint64_t pair)
+{
+    if (run->rounds == 0 || pair <= run->l2)
+        return 1;
+    uint64_t n = (TIMES_L2 * run->l2 + pair - 1) / pair;
+    return n < 2 ? 2 : n > PAIRS ? PAIRS : (unsigned)n;
+}
+
+static int make_pairs(struct ladder_run *run, const struct rung *rung,
+                      struct ladder_shape shape, struct ladder_result *result)
+{
+    struct err err;
+    uint64_t pair = 2 * bytes_of(rung, shape);
+    run->ntasks = pairs_for(run, pair);
+    result->in_l2 = pair <= run->l2;
+    for (unsigned i = 0; i < run->ntasks; i++)
+        if (make_pair(run, rung, shape, i, &err)) {
+            snprintf(result->left_out, sizeof result->left_out,
+                     "%u times %.1f GB are more than the device has free",
+                     run->ntasks, (double)pair / 1e9);
+            return -1;
+        }
+    return 0;
+}
+
+static int check_pairs(struct ladder_run *run, struct ladder_result *result,
+                       struct err *err)
+{
+    for (unsigned i = 0; i < run->ntasks; i++)
+        if (cells_check(&run->task[i], run->wrong, &result->wrong,
+                        &result->cells, err))
+            return -1;
+    return 0;
+}
+
+/* What was timed is followed by copies over its results, so results are made
+ * once more to be checked. */
+static int run_pairs(struct ladder_run *run, const struct rung *rung,
+                     uint64_t bytes, struct ladder_result *result,
+                     struct err *err)
+{
+    if (prepare(run, err) ||
+        (run->rounds &&
+         (time_rounds(run, rung, bytes, result, err) || prepare(run, err))))
+        return -1;
+    for (unsigned k = 0; k < run->ntasks; k++)
+        if (rungs_launch(rung, &run->task[k], err))
+            return -1;
+    return check_pairs(run, result, err);
+}
+
+/* A launch for each of many pictures, timed and checked as well. A profiler
+ * shall see one launch. */
+static int run_each(struct ladder_run *run, struct ladder_result *result,
+                    struct err *err)
+{
+    if (run->rounds == 0)
+        return 0;
+    if (many_time(&run->task[0], run->rounds, &result->many, err) ||
+        prepare(run, err))
+        return -1;
+    for (unsigned k = 0; k < run->ntasks; k++)
+        if (many_launch_each(&run->task[k], err))
+            return -1;
+    return check_pairs(run, result, err);
+}
+
+static int run_many(struct ladder_run *run, const struct rung *rung,
+                    uint64_t bytes, struct ladder_result *result,
+                    struct err *err)
+{
+    int status = 0;
+    for (unsigned i = 0; i < run->ntasks && status == 0; i++) {
+        run->task[i].many = many_new(&run->task[i], err);
+        status = run->task[i].many ? 0 : -1;
+    }
+    if (status == 0 && (run_pairs(run, rung, bytes, result, err) ||
+                        run_each(run, result, err)))
+        status = -1;
+    for (unsigned i = 0; i < run->ntasks; i++)
+        many_free(run->task[i].many);
+    return status;
+}
+
+static int cuda_measure(struct ladder_run *run, size_t i,
+                        struct ladder_shape shape, struct ladder_result *result,
+                        struct err *err)
+{
+    const struct rung *rung = rungs_get(i);
+    memset(result, 0, sizeof *result);
+    const char *why = undefined(rung, shape);
+    if (!why)
+        why = libraries_lack(run->libraries, rung->needs);
+    if (why)
+        snprintf(result->left_out, sizeof result->left_out, "%s", why);
+    if (why || make_pairs(run, rung, shape, result))
+        return 0;
+    uint64_t bytes = bytes_of(rung, shape);
+    result->bytes = 2 * bytes;
+    return rung->about.npictures > 1 ? run_many(run, rung, bytes, result, err)
+                                     : run_pairs(run, rung, bytes, result, err);
+}
+
+/* ---- The device -----------------------------------------------------------
+ */
+
+static int describe(int device, struct ladder_machine *machine, struct err *err)
+{
+    struct cudaDeviceProp p;
+    memset(machine, 0, sizeof *machine);
+    if (rungs_check(cudaGetDeviceProperties(&p, device), "the device", err) ||
+        rungs_check(cudaDriverGetVersion(&machine->driver), "the driver",
+                    err) ||
+        rungs_check(cudaRuntimeGetVersion(&machine->runtime), "the runtime",
+                    err))
+        return -1;
+    snprintf(machine->name, sizeof machine->name, "%s", p.name);
+    snprintf(machine->compute, sizeof machine->compute, "%d.%d", p.major,
+             p.minor);
+    machine->multiprocessors = (unsigned)p.multiProcessorCount;
+    machine->l2 = (uint64_t)p.l2CacheSize;
+    machine->memory = p.totalGlobalMem;
+    return 0;
+}
+
+static int start(struct ladder_run *run, struct ladder_machine *machine,
+                 struct err *err)
+{
+    int count = 0;
+    if (backend_cuda.probe(err) ||
+        rungs_check(cudaGetDeviceCount(&count), "no CUDA device", err))
+        return -1;
+    if (run->device < 0 || run->device >= count)
+        return fail(err, "there is no CUDA device %d: %d found, from 0 on",
+                    run->device, count);
+    if (rungs_check(cudaSetDevice(run->device), "choosing the device", err) ||
+        describe(run->device, machine, err) ||
+        rungs_check(
+            cudaStreamCreateWithFlags(&run->stream, cudaStreamNonBlocking),
+            "making a stream", err) ||
+        rungs_check(cudaMalloc(&run->wrong, sizeof *run->wrong),
+                    "memory of the device", err))
+        return -1;
+    for (int i = 0; i < 3; i++)
+        if (rungs_check(cudaEventCreate(&run->event[i]), "making an event",
+                        err))
+            return -1;
+    machine->devices = count;
+    run->l2 = machine->l2;
+    run->libraries = libraries_new();
+    return run->libraries ? 0 : fail(err, "no memory");
+}
+
+static void cuda_close(struct ladder_run *run)
+{
+    if (!run)
+        return;
+    libraries_free(run->libraries);
+    for (unsigned i = 0; i < PAIRS; i++) {
+        (void)cudaFree(run->src[i].memory);
+        (void)cudaFree(run->dst[i].memory);
+    }
+    for (int i = 0; i < 3; i++)
+        if (run->event[i])
+            (void)cudaEventDestroy(run->event[i]);
+    (void)cudaFree(run->wrong);
+    if (run->stream)
+        (void)cudaStreamDestroy(run->stream);
+    (void)cudaGetLastError();
+    free(run);
+}
+
+static int cuda_open(struct ladder_run **run, const struct ladder_opts *opts,
+                     struct ladder_machine *machine, struct err *err)
+{
+    *run = (struct ladder_run *)calloc(1, sizeof **run);
+    if (!*run)
+        return fail(err, "no memory");
+    (*run)->device = opts->device;
+    (*run)->rounds = opts->rounds;
+    if (start(*run, machine, err) == 0)
+        return 0;
+    cuda_close(*run);
+    *run = NULL;
+    return -1;
+}
+
+static const struct ladder_entry *cuda_entry(size_t i)
+{
+    return &rungs_get(i)->about;
+}
+
+const struct ladder ladder_cuda = {
+    rungs_count, cuda_entry, rungs_banks, cuda_open, cuda_measure,
+    cuda_close,  bus_open,   bus_measure, bus_close,
+};

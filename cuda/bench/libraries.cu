@@ -1,0 +1,200 @@
+/* The transposes of NVIDIA's libraries, for comparison.
+ *
+ * They are opened when they are first asked for. Linked to them, every start of
+ * the program would map some hundred MB for a benchmark that few run, and a
+ * machine without them could not run it at all. So neither do their headers
+ * have to be here: what is used of them is declared below, as their manuals
+ * have it. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cuda/bench/kernel_cases.h"
+
+/* ---- What the manuals say -------------------------------------------------
+ */
+
+/* cuBLAS: 0 is success; matrices are stored by columns. */
+typedef struct cublas *cublas_handle;
+enum { CUBLAS_N = 0, CUBLAS_T = 1 };
+typedef int (*cublas_create)(cublas_handle *handle);
+typedef int (*cublas_destroy)(cublas_handle handle);
+typedef int (*cublas_set_stream)(cublas_handle handle, cudaStream_t stream);
+typedef int (*cublas_sgeam)(cublas_handle handle, int op_a, int op_b, int m,
+                            int n, const float *alpha, const float *a, int lda,
+                            const float *beta, const float *b, int ldb,
+                            float *c, int ldc);
+
+/* NPP: 0 is success, below are errors, above are warnings. */
+struct npp_size {
+    int width, height;
+};
+struct npp_context {
+    cudaStream_t stream;
+    int device, multiprocessors, threads_of_multiprocessor, threads_of_block;
+    size_t shared_of_block;
+    int major, minor;
+    unsigned stream_flags;
+    int reserved;
+};
+typedef int (*npp_transpose)(const void *src, int src_step, void *dst,
+                             int dst_step, struct npp_size size,
+                             struct npp_context context);
+
+/* ---- Looking for them -----------------------------------------------------
+ */
+
+struct libraries {
+    bool sought[LIBRARY_NPP + 1];
+    char why_not[LIBRARY_NPP + 1][64];
+    void *opened[LIBRARY_NPP + 1];
+    cublas_handle handle;
+    cublas_set_stream set_stream;
+    cublas_sgeam sgeam;
+    npp_transpose transpose[CELL_F32 + 1];
+    struct npp_context context;
+};
+
+struct libraries *libraries_new(void)
+{
+    return (struct libraries *)calloc(1, sizeof(struct libraries));
+}
+
+/* By its name, where the loader looks, then where toolkits are put. The newest
+ * first; each has the functions above. */
+static void *open_library(const char *name)
+{
+    static const char *const places[] = { "", "/usr/local/cuda/lib64/",
+                                          "/opt/cuda/lib64/" };
+    for (int version = 13; version >= 11; version--)
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            char path[64];
+            snprintf(path, sizeof path, "%s%s.so.%d", places[i], name, version);
+            void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+            if (library)
+                return library;
+        }
+    return NULL;
+}
+
+template <typename F> static bool find(void *library, const char *name, F *f)
+{
+    *f = reinterpret_cast<F>(dlsym(library, name));
+    return *f != NULL;
+}
+
+static const char *find_cublas(struct libraries *l, void *library)
+{
+    cublas_create create;
+    if (!find(library, "cublasCreate_v2", &create) ||
+        !find(library, "cublasSetStream_v2", &l->set_stream) ||
+        !find(library, "cublasSgeam", &l->sgeam))
+        return "cuBLAS here has no geam";
+    return create(&l->handle) ? "cuBLAS does not start" : NULL;
+}
+
+static int attribute(enum cudaDeviceAttr which, int device)
+{
+    int value = 0;
+    (void)cudaDeviceGetAttribute(&value, which, device);
+    return value;
+}
+
+static const char *find_npp(struct libraries *l, void *library)
+{
+    struct npp_context *c = &l->context;
+    if (!find(library, "nppiTranspose_8u_C1R_Ctx", &l->transpose[CELL_U8]) ||
+        !find(library, "nppiTranspose_16u_C1R_Ctx", &l->transpose[CELL_U16]) ||
+        !find(library, "nppiTranspose_32f_C1R_Ctx", &l->transpose[CELL_F32]) ||
+        cudaGetDevice(&c->device))
+        return "NPP here has no transpose";
+    c->multiprocessors = attribute(cudaDevAttrMultiProcessorCount, c->device);
+    c->threads_of_multiprocessor =
+        attribute(cudaDevAttrMaxThreadsPerMultiProcessor, c->device);
+    c->threads_of_block = attribute(cudaDevAttrMaxThreadsPerBlock, c->device);
+    c->shared_of_block =
+        (size_t)attribute(cudaDevAttrMaxSharedMemoryPerBlock, c->device);
+    c->major = attribute(cudaDevAttrComputeCapabilityMajor, c->device);
+    c->minor = attribute(cudaDevAttrComputeCapabilityMinor, c->device);
+    return NULL;
+}
+
+static const char *seek(struct libraries *l, enum library which)
+{
+    const char *name = which == LIBRARY_CUBLAS ? "libcublas" : "libnppidei";
+    void *library = open_library(name);
+    l->opened[which] = library;
+    if (!library)
+        return which == LIBRARY_CUBLAS ? "libcublas is not found"
+                                       : "libnppidei is not found";
+    return which == LIBRARY_CUBLAS ? find_cublas(l, library)
+                                   : find_npp(l, library);
+}
+
+const char *libraries_lack(struct libraries *l, enum library which)
+{
+    if (which == LIBRARY_NONE)
+        return NULL;
+    if (!l->sought[which]) {
+        const char *why = seek(l, which);
+        snprintf(l->why_not[which], sizeof l->why_not[which], "%s",
+                 why ? why : "");
+        l->sought[which] = true;
+    }
+    return l->why_not[which][0] ? l->why_not[which] : NULL;
+}
+
+void libraries_free(struct libraries *l)
+{
+    cublas_destroy destroy;
+    if (!l)
+        return;
+    if (l->handle &&
+        find(l->opened[LIBRARY_CUBLAS], "cublasDestroy_v2", &destroy))
+        (void)destroy(l->handle);
+    /* Not closed: what they have told the CUDA runtime about their kernels
+     * stays in use until the end of the process. */
+    free(l);
+}
+
+/* ---- Asking them ----------------------------------------------------------
+ */
+
+/* Rows of ours are columns of theirs: the result has m = height rows, as they
+ * count, and n = width columns. */
+int libraries_geam(const struct rung *rung, const struct task *task,
+                   struct err *err)
+{
+    struct libraries *l = task->libraries;
+    const float one = 1, zero = 0;
+    int width = (int)task->src.width, height = (int)task->src.height;
+    float *dst = reinterpret_cast<float *>(task->dst.plane[0].data);
+    const float *src = reinterpret_cast<const float *>(task->src.plane[0].data);
+    int status = l->set_stream(l->handle, task->stream);
+    if (status == 0)
+        status = l->sgeam(l->handle, CUBLAS_T, CUBLAS_N, height, width, &one,
+                          src, width, &zero, dst, height, dst, height);
+    if (status)
+        return fail(err, "%s: cuBLAS says %d", rung->about.name, status);
+    return rungs_check(cudaGetLastError(), rung->about.name, err);
+}
+
+int libraries_npp(const struct rung *rung, const struct task *task,
+                  struct err *err)
+{
+    struct libraries *l = task->libraries;
+    const struct plane *src = &task->src.plane[0], *dst = &task->dst.plane[0];
+    struct npp_size size = { (int)src->width, (int)src->height };
+    if (src->stride > INT_MAX || dst->stride > INT_MAX)
+        return fail(err, "%s: rows are too long for NPP", rung->about.name);
+    l->context.stream = task->stream;
+    (void)cudaStreamGetFlags(task->stream, &l->context.stream_flags);
+    int status =
+        l->transpose[rung->about.cell](src->data, (int)src->stride, dst->data,
+                                       (int)dst->stride, size, l->context);
+    if (status < 0)
+        return fail(err, "%s: NPP says %d", rung->about.name, status);
+    return rungs_check(cudaGetLastError(), rung->about.name, err);
+}

@@ -1,0 +1,193 @@
+/* Marks the cells of sources, and checks those of results.
+ *
+ * Every cell of a source is marked with its place (cuda/bench/verify_marks.h), so a kernel
+ * of ours can tell of every cell of a result whether it belongs there. Small
+ * results are checked by the host as well, which also checks the check. */
+#include "cuda/bench/verify.h"
+
+#include <stdlib.h>
+
+#include "cuda/bench/verify_marks.h"
+
+static constexpr unsigned THREADS = 256;
+static constexpr uint64_t HOST_CELLS = 1 << 20; /* the host checks no more */
+static constexpr int GARBAGE = 0xa5;
+
+/* ---- Cells ------------------------------------------------------------------
+ */
+
+/* One plane of the first picture, and its like in all of them. */
+struct planes {
+    struct plane first;
+    unsigned npictures;
+    size_t apart; /* bytes from one picture to the next */
+    struct marks marks;
+    unsigned nplanes; /* what the plane's number goes up by */
+};
+
+/* Cell i of them all: the plane that it is in, its marks, and where there. */
+struct place {
+    struct plane plane;
+    struct marks marks;
+    uint32_t x, y;
+};
+
+static __device__ struct place find_place(const struct planes &planes,
+                                          uint64_t i)
+{
+    uint32_t width = planes.first.width;
+    uint64_t cells = (uint64_t)width * planes.first.height;
+    unsigned picture = (unsigned)(i / cells);
+    struct place p = { planes.first, planes.marks, (uint32_t)(i % width),
+                       (uint32_t)(i % cells / width) };
+    p.plane.data += picture * planes.apart;
+    p.marks.number += picture * planes.nplanes;
+    return p;
+}
+
+static __host__ __device__ uint64_t count_cells(const struct planes &planes)
+{
+    return (uint64_t)planes.first.width * planes.first.height *
+           planes.npictures;
+}
+
+__global__ void ladder_fill(struct planes planes)
+{
+    uint64_t cells = count_cells(planes);
+    uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i < cells; i += step) {
+        struct place p = find_place(planes, i);
+        uint8_t *at =
+            p.plane.data + p.y * p.plane.stride + (size_t)p.x * p.marks.size;
+        marks_put(at, p.marks, p.x, p.y);
+    }
+}
+
+/* Adds the number of cells that are not right. */
+__global__ void ladder_check(struct planes planes, unsigned long long *wrong)
+{
+    uint64_t cells = count_cells(planes);
+    uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned long long mine = 0;
+    for (; i < cells; i += step) {
+        struct place p = find_place(planes, i);
+        mine += !marks_right(&p.plane, p.marks, p.x, p.y);
+    }
+    if (mine)
+        atomicAdd(wrong, mine);
+}
+
+static unsigned grid_over(const struct planes &planes)
+{
+    uint64_t cells = count_cells(planes);
+    uint64_t blocks = (cells + THREADS - 1) / THREADS;
+    return blocks < 1 << 16 ? (unsigned)blocks : 1 << 16;
+}
+
+static struct marks marks_of(const struct task *task, unsigned number)
+{
+    enum cell cell = task->src.cell;
+    struct marks marks = { cell, number, (unsigned)task->turn,
+                           (uint32_t)cell_size(cell) };
+    return marks;
+}
+
+/* Plane p of all pictures, before the turn or after it. */
+static struct planes planes_of(const struct task *task, const struct image *img,
+                               unsigned p)
+{
+    struct planes planes = { img->plane[p], task->npictures, img->size,
+                             marks_of(task, p), img->nplanes };
+    return planes;
+}
+
+int cells_fill(const struct task *task, struct err *err)
+{
+    for (unsigned p = 0; p < task->src.nplanes; p++) {
+        struct planes planes = planes_of(task, &task->src, p);
+        ladder_fill<<<grid_over(planes), THREADS, 0, task->stream>>>(planes);
+    }
+    if (rungs_check(cudaGetLastError(), "filling", err))
+        return -1;
+    return rungs_check(cudaMemsetAsync(task->dst.cells, GARBAGE,
+                                       task->dst.size * task->npictures,
+                                       task->stream),
+                       "filling", err);
+}
+
+/* ---- Checking -------------------------------------------------------------
+ */
+
+static uint64_t wrong_in(const struct plane *plane, struct marks marks)
+{
+    uint64_t wrong = 0;
+    for (uint32_t y = 0; y < plane->height; y++)
+        for (uint32_t x = 0; x < plane->width; x++)
+            wrong += !marks_right(plane, marks, x, y);
+    return wrong;
+}
+
+static uint64_t wrong_on_host(const struct task *task, const uint8_t *cells)
+{
+    const struct image *dst = &task->dst;
+    uint64_t wrong = 0;
+    for (unsigned i = 0; i < task->npictures * dst->nplanes; i++) {
+        struct plane plane = dst->plane[i % dst->nplanes];
+        plane.data = (uint8_t *)cells + (plane.data - dst->cells) +
+                     i / dst->nplanes * dst->size;
+        wrong += wrong_in(&plane, marks_of(task, i));
+    }
+    return wrong;
+}
+
+/* Whether the host finds as many cells wrong as the device did. */
+static int check_check(const struct task *task, uint64_t wrong, struct err *err)
+{
+    size_t size = task->dst.size * task->npictures;
+    uint8_t *cells = (uint8_t *)malloc(size);
+    if (!cells)
+        return fail(err, "no memory to check a result");
+    int status =
+        rungs_check(cudaMemcpyAsync(cells, task->dst.cells, size,
+                                    cudaMemcpyDeviceToHost, task->stream),
+                    "copying a result", err);
+    if (status == 0)
+        status = rungs_check(cudaStreamSynchronize(task->stream),
+                             "copying a result", err);
+    uint64_t here = status ? 0 : wrong_on_host(task, cells);
+    free(cells);
+    if (status == 0 && here != wrong)
+        return fail(err,
+                    "the check is at fault: %llu cells are wrong on the "
+                    "device, %llu on the host",
+                    (unsigned long long)wrong, (unsigned long long)here);
+    return status;
+}
+
+int cells_check(const struct task *task, unsigned long long *counter,
+                uint64_t *wrong, uint64_t *cells, struct err *err)
+{
+    unsigned long long found = 0;
+    uint64_t count = 0;
+    cudaError_t status =
+        cudaMemsetAsync(counter, 0, sizeof *counter, task->stream);
+    for (unsigned p = 0; p < task->dst.nplanes && !status; p++) {
+        struct planes planes = planes_of(task, &task->dst, p);
+        ladder_check<<<grid_over(planes), THREADS, 0, task->stream>>>(planes,
+                                                                      counter);
+        status = cudaGetLastError();
+        count += count_cells(planes);
+    }
+    if (!status)
+        status = cudaMemcpyAsync(&found, counter, sizeof found,
+                                 cudaMemcpyDeviceToHost, task->stream);
+    if (!status)
+        status = cudaStreamSynchronize(task->stream);
+    if (rungs_check(status, "checking", err))
+        return -1;
+    *wrong += found;
+    *cells += count;
+    return count <= HOST_CELLS ? check_check(task, found, err) : 0;
+}
