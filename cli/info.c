@@ -56,7 +56,7 @@ static int describe_all(struct describing *all, const struct inputs *inputs,
                         struct err *err)
 {
     unsigned threads = all->opts->threads;
-    struct crew_opts opts = {
+    struct ordered_workers_opts opts = {
         .workers = inputs->count < threads ? inputs->count : threads,
         .task_size = sizeof(struct description),
         .window = WINDOW,
@@ -65,19 +65,20 @@ static int describe_all(struct describing *all, const struct inputs *inputs,
         .context = all,
     };
     struct description *next;
-    struct crew *crew = inputs->count ? crew_open(&opts) : NULL;
+    struct ordered_workers *crew =
+        inputs->count ? ordered_workers_open(&opts) : NULL;
     if (inputs->count && !crew)
         return fail(err, "the threads cannot be started");
     for (uint32_t i = 0; i < inputs->count; i++) {
-        next = crew_room(crew, is_unheard);
+        next = ordered_workers_room(crew, is_unheard);
         if (!next)
             break;
         next->input = inputs->list[i].name;
         next->root = inputs->list[i].root;
-        crew_give(crew);
+        ordered_workers_give(crew);
     }
     if (crew)
-        crew_close(crew);
+        ordered_workers_close(crew);
     return 0;
 }
 

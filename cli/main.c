@@ -130,7 +130,8 @@ static int turn(const struct options *opts)
     if (job.backend->open(&job.lane, &lane, &err))
         return no_device(opts, name, exit_status(outcome_without_lane(job.backend)),
                          &err);
-    job.pool = pool_open(opts->threads); /* without one it takes longer */
+    job.pool =
+        thread_pool_open(opts->threads); /* without one it takes longer */
     job.left = left_behind_open(FEW_ENTRIES);
     if (progress_is_shown(opts))
         job.watch = watch_begin(job.input, job.pool);
@@ -138,7 +139,7 @@ static int turn(const struct options *opts)
     watch_end(job.watch);
     report_job(&job, &result, status ? &err : NULL, why_backend);
     left_behind_close(job.left);
-    pool_close(job.pool);
+    thread_pool_close(job.pool);
     job.backend->close(job.lane);
     return status ? EXIT_FAILED : EXIT_DONE;
 }

@@ -25,9 +25,10 @@ const struct codec *codec_by_name(const char *name)
     return NULL;
 }
 
-bool coded_turns(const struct coded *coded, enum form form, enum xform t)
+bool coded_turns(const struct stream_info *coded, enum representation form,
+                 enum xform t)
 {
-    const struct grain *grain = &coded->grain[form];
+    const struct alignment *grain = &coded->grain[form];
     return (!xform_reverses_x(t) || coded->width % grain->x == 0) &&
            (!xform_reverses_y(t) || coded->height % grain->y == 0);
 }

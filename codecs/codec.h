@@ -9,8 +9,8 @@
 #include "codecs/image/row_sink.h"
 
 /* In which form a picture is decoded. What is further down is closer to the
- * file, and less of it can be turned: struct coded. */
-enum form {
+ * file, and less of it can be turned: struct stream_info. */
+enum representation {
     FORM_SAMPLES, /* planes of the size of the picture */
     FORM_PLANES,  /* the samples that the file stores: chroma may have fewer */
     FORM_CODED,   /* blocks of coefficients, as they are */
@@ -20,7 +20,8 @@ enum form {
 struct load_opts {
     struct limits limits;
     struct mem mem;  /* where the cells go */
-    enum form form;  /* more than FORM_SAMPLES: of a codec that has `look` */
+    enum representation
+        form;        /* more than FORM_SAMPLES: of a codec that has `look` */
     enum xform turn; /* FORM_PLANES: the turn that comes after. Chroma is in
                         full resolution along an axis that is no whole number
                         of its samples and will run backwards */
@@ -40,7 +41,8 @@ struct load_opts {
     /* Turns the picture while it is read; NULL: it stays as stored. A codec may
      * pay no regard to it: img->turned says. */
     const struct turner *turner;
-    struct pool *pool; /* threads that may be kept busy; NULL: the caller's */
+    struct thread_pool
+        *pool;          /* threads that may be kept busy; NULL: the caller's */
     enum layout layout; /* how the axes of arrays are read */
     const struct mover *mover; /* of struct codec.turn: who turns */
     struct warnings *warnings;
@@ -80,8 +82,8 @@ struct save_opts {
     unsigned drop;        /* what of the metadata is left out beside that:
                              codecs/metadata/drop.h */
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
-    struct pool *pool;    /* threads that may be kept busy; NULL: the caller's.
-                             What is written does not depend on it */
+    struct thread_pool *pool; /* threads that may be kept busy; NULL: the
+                          caller's. What is written does not depend on it */
     enum edge edge;       /* for pictures behind the first one */
     enum layout layout;   /* of the array that a picture of another format
                              becomes */
@@ -98,22 +100,23 @@ struct save_opts {
 enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
 
 /* What has to be known of a file to turn it in the form that suits. */
-struct coded {
+struct stream_info {
     uint32_t width, height;
     unsigned orientation; /* the tag, 1..8; 0: there is none */
     struct orientation tags; /* all of them: of `retag` alone */
     /* An axis that runs backwards after a turn has to be a whole number of
      * grains, in pixels: what is smaller cannot be cut. */
-    struct grain {
+    struct alignment {
         uint32_t x, y;
     } grain[FORM_COUNT];
 };
 
 /* Whether this picture can be turned by t in this form. */
-bool coded_turns(const struct coded *coded, enum form form, enum xform t);
+bool coded_turns(const struct stream_info *coded, enum representation form,
+                 enum xform t);
 
 /* What a format can hold. A picture is made to fit by codecs/convert.h. */
-struct holds {
+struct capabilities {
     unsigned cells;     /* 1 << enum cell, or-ed */
     unsigned colors;    /* 1 << enum color, or-ed */
     bool alpha;
@@ -129,18 +132,18 @@ struct codec {
     bool lossy;                   /* samples change when they are encoded */
     bool rounds;                  /* those of other formats do */
     bool kinds;                   /* the suffix chooses among kinds of it */
-    struct holds holds;
+    struct capabilities holds;
     /* Whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);
     /* Reads no more than what comes before the pixels. NULL: there is but one
      * form, FORM_SAMPLES. */
-    int (*look)(struct coded *coded, struct bytes file,
+    int (*look)(struct stream_info *coded, struct bytes file,
                 const struct load_opts *opts, struct err *err);
     /* Appends the file to `out`, with its orientation turned on by `op`, and not
      * another byte changed but for what has to follow that. coded gets the size
      * and the orientation that it had. NULL: the format holds none. */
-    int (*retag)(struct bytes *out, struct coded *coded, struct bytes file,
-                 enum xform op, const struct load_opts *opts,
+    int (*retag)(struct bytes *out, struct stream_info *coded,
+                 struct bytes file, enum xform op, const struct load_opts *opts,
                  struct err *err);
     /* Makes a picture of a whole file. img is {0}; on failure it stays so.
      * A picture whose colors no other format holds is read all the same. */

@@ -36,7 +36,7 @@ static uint32_t maxval_of(enum cell cell)
 static int plan_color(struct plan *p, const struct image *img,
                       const struct codec *to, struct err *err)
 {
-    const struct holds *holds = &to->holds;
+    const struct capabilities *holds = &to->holds;
     bool own = codec_is_own(to, img);
     p->color = img->color;
     p->alpha = img->alpha;

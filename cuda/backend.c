@@ -11,7 +11,7 @@ static const struct backend *const backends[] = {
     &backend_cuda,
 #endif
 };
-static const struct ladder *const ladders[] = {
+static const struct kernel_suite *const ladders[] = {
 #if HAVE_CUDA
     &ladder_cuda,
 #endif
@@ -31,7 +31,7 @@ const struct backend *backend_choose(const char *name, struct err *err)
     return NULL;
 }
 
-const struct ladder *backend_ladder(void)
+const struct kernel_suite *backend_ladder(void)
 {
     return ladders[0];
 }

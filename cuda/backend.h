@@ -63,8 +63,8 @@ extern const struct backend backend_cuda; /* in a build with CUDA */
 const struct backend *backend_choose(const char *name, struct err *err);
 
 /* What a benchmark of the GPU runs; NULL in a build without CUDA. */
-struct ladder;
-const struct ladder *backend_ladder(void);
+struct kernel_suite;
+const struct kernel_suite *backend_ladder(void);
 
 #ifdef __cplusplus
 }

@@ -78,8 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; flates[i]; i++) {
         struct image img = shape_image(&s);
         struct idats idats = { file.data, file.size };
-        struct rows to = { .img = &img, .height = img.height };
-        if (idats_read(&to, idats, flates[i], NULL))
+        struct row_sink to = { .img = &img, .height = img.height };
+        if (idat_read(&to, idats, flates[i], NULL))
             must(cells && image_holds(&img, cells));
         image_free(&img);
     }

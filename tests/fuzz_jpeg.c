@@ -37,11 +37,11 @@ static void require_planes(const struct image *a, const struct image *b)
     }
 }
 
-static struct pool *two_threads(void)
+static struct thread_pool *two_threads(void)
 {
-    static struct pool *pool;
+    static struct thread_pool *pool;
     if (!pool)
-        pool = pool_open(2);
+        pool = thread_pool_open(2);
     require(pool != NULL);
     return pool;
 }
@@ -75,7 +75,8 @@ static void write_again(struct image *img, const struct load_opts *load,
     struct image back = { 0 };
     struct bytes made = { 0 };
     struct err err = { .text = "" };
-    bool standard = img->cell != CELL_DCT || blocks_are_standard(img, NULL);
+    bool standard =
+        img->cell != CELL_DCT || coefficient_arrays_are_standard(img, NULL);
     if (codec_jpeg.encode(&made, img, &save, &err)) {
         require(!standard || strstr(err.text, "EXIF"));
     } else {
@@ -146,16 +147,16 @@ static void as_coded(struct bytes file, unsigned way)
                                           .bytes = 16 << 20 },
                               .mem = mem_plain,
                               .warnings = &warnings };
-    struct coded coded;
+    struct stream_info coded;
     struct err err = { .text = "" };
     enum xform t = (enum xform)(way % XFORM_COUNT);
     load.tolerant = way & 16;
     if (codec_jpeg.look(&coded, file, &load, &err))
         return;
     for (int form = FORM_PLANES; form < FORM_COUNT; form++) {
-        const struct grain *grain = &coded.grain[form];
+        const struct alignment *grain = &coded.grain[form];
         struct image img = { 0 };
-        load.form = (enum form)form;
+        load.form = (enum representation)form;
         load.width = coded.width - coded.width % grain->x;
         load.height = coded.height - coded.height % grain->y;
         load.turn = t;

@@ -16,13 +16,13 @@ static void require(bool holds)
 
 static void check(const uint8_t *data, size_t before, size_t size, bool final)
 {
-    struct matcher *m = matcher_new();
-    uint8_t *out = malloc(matcher_bound(size));
-    size_t made = matcher_deflate(m, out, data, before, size, final);
-    require(made <= matcher_bound(size));
+    struct lz77 *m = lz77_new();
+    uint8_t *out = malloc(lz77_bound(size));
+    size_t made = lz77_deflate(m, out, data, before, size, final);
+    require(made <= lz77_bound(size));
     require(inflates_to(out, made, data, before, size, final));
     free(out);
-    matcher_free(m);
+    lz77_free(m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

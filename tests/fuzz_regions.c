@@ -22,8 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct err err;
         size_t room = size + size % 7 * 4;
         if (size == 0 || !bytes_append(&packet, data, size) ||
-            regions_turn(&packet, room, &change, &warnings, &err) ||
-            iptc_turn(&packet, room, &change, &warnings, &err))
+            xmp_regions_turn(&packet, room, &change, &warnings, &err) ||
+            xmp_iptc_turn(&packet, room, &change, &warnings, &err))
             return 0;
         if (packet.size > room && packet.size != size)
             abort();

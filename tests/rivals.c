@@ -96,7 +96,7 @@ static void fill(struct bed *bed)
     for (uint32_t y = 0; y < plane->height; y++) {
         uint8_t *row = plane_row(plane, y);
         for (uint32_t x = 0; x < plane->width; x++)
-            marks_put(row + (size_t)x * marks.size, marks, x, y);
+            verify_put(row + (size_t)x * marks.size, marks, x, y);
         memcpy(plane_row(&bed->from, y), row, bed->from.stride);
     }
 }
@@ -147,7 +147,7 @@ static bool is_right(struct bed *bed, unsigned who, enum xform t)
         return false;
     for (uint32_t y = 0; who != MEMCPY && y < plane->height; y++)
         for (uint32_t x = 0; x < plane->width; x++)
-            if (!marks_right(plane, marks, x, y))
+            if (!verify_right(plane, marks, x, y))
                 return false;
     return true;
 }

@@ -48,7 +48,7 @@ static void check(enum cell cell, uint32_t width, uint32_t height,
     struct turner turner = { op, as_stored, turn_band, NULL };
     enum xform t = as_stored ? op : xform_then(xform_from_exif(tag), op);
     struct image src = { .cell = cell, .nplanes = 2 }, got, want;
-    struct rows rows;
+    struct row_sink rows;
     struct err err = { .text = "" };
     src.width = width;
     src.height = height;
@@ -56,7 +56,7 @@ static void check(enum cell cell, uint32_t width, uint32_t height,
     got.orientation = tag;
     if (image_alloc(&src, mem_plain, &err) ||
         image_like(&want, &src, t, mem_plain, &err) ||
-        rows_open(&rows, &got, &turner, mem_plain, &err)) {
+        row_sink_open(&rows, &got, &turner, mem_plain, &err)) {
         CHECK(false, "%s", err.text);
         return;
     }
@@ -65,14 +65,14 @@ static void check(enum cell cell, uint32_t width, uint32_t height,
     CHECK(backend_cpu.apply(lane, &want, &src, t, &err) == 0, "%s", err.text);
     int status = 0;
     for (uint32_t y = 0, row; y < height; y++) {
-        const struct image *to = rows_at(&rows, y, &row);
+        const struct image *to = row_sink_at(&rows, y, &row);
         copy_row(to, row, &src, y);
-        status |= rows_done(&rows, y, &err);
+        status |= row_sink_done(&rows, y, &err);
     }
     CHECK(status == 0 && got.turned == t && same(&got, &want),
           "%u x %u, cell %d, %s, tag %u", width, height, cell, xform_name(op),
           tag);
-    rows_close(&rows);
+    row_sink_close(&rows);
     image_free(&src);
     image_free(&got);
     image_free(&want);
@@ -91,14 +91,15 @@ static void check_failure(void)
     struct turner turner = { XFORM_TRANSPOSE, true, refuse, NULL };
     struct image img = { .cell = CELL_U8, .nplanes = 1, .width = 3,
                          .height = 2 * BAND_ROWS };
-    struct rows rows;
+    struct row_sink rows;
     struct err err = { .text = "" };
-    CHECK(rows_open(&rows, &img, &turner, mem_plain, &err) == 0, "%s", err.text);
-    int first = rows_done(&rows, BAND_ROWS - 2, &err);
-    int second = rows_done(&rows, BAND_ROWS - 1, &err);
+    CHECK(row_sink_open(&rows, &img, &turner, mem_plain, &err) == 0, "%s",
+          err.text);
+    int first = row_sink_done(&rows, BAND_ROWS - 2, &err);
+    int second = row_sink_done(&rows, BAND_ROWS - 1, &err);
     CHECK(first == 0 && second && strcmp(err.text, "row 0") == 0, "%s",
           err.text);
-    rows_close(&rows);
+    row_sink_close(&rows);
     image_free(&img);
 }
 

@@ -10,7 +10,7 @@
 
 enum { THREADS = 8, JOBS = 400, MEMORY = 8000, PROCESSORS = 3 };
 
-static struct budget budget;
+static struct resource_limits budget;
 static atomic_uint files, cells, processors;
 static atomic_bool exceeded;
 
@@ -29,7 +29,7 @@ static unsigned counted(unsigned bytes, unsigned most)
 
 static void job(unsigned *seed)
 {
-    struct share share = { .budget = &budget };
+    struct resource_share share = { .budget = &budget };
     *seed = *seed * 1664525 + 1013904223;
     unsigned file = *seed >> 8 & 511, cell = *seed >> 16;
     unsigned got;
@@ -61,7 +61,7 @@ static void *run(void *argument)
 
 static void check_share(void)
 {
-    struct share share = { .budget = &budget };
+    struct resource_share share = { .budget = &budget };
     CHECK(share_processors(&share, 100) == 1, "one while there are many jobs");
     share_return_processors(&share);
     CHECK(share_processors(&share, 1) == PROCESSORS, "all for the last one");
@@ -75,7 +75,7 @@ int main(void)
 {
     pthread_t thread[THREADS];
     unsigned seed[THREADS];
-    budget_init(&budget, MEMORY, PROCESSORS);
+    resource_limits_init(&budget, MEMORY, PROCESSORS);
     check_share();
     for (unsigned i = 0; i < THREADS; i++) {
         seed[i] = i + 1;
@@ -87,6 +87,6 @@ int main(void)
     CHECK(budget.files.used == 0 && budget.cells.used == 0 &&
               budget.idle == PROCESSORS,
           "all is given back");
-    budget_end(&budget);
+    resource_limits_end(&budget);
     return test_end();
 }

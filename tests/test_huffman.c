@@ -16,10 +16,10 @@ enum { GARBAGE = 0xa5, MARGIN = 64 };
 static size_t check_round(const char *name, const uint8_t *data, size_t n,
                           bool final)
 {
-    size_t bound = huffman_bound(n), beside = 0;
+    size_t bound = literal_block_bound(n), beside = 0;
     uint8_t *out = malloc(bound + MARGIN);
     memset(out, GARBAGE, bound + MARGIN);
-    size_t size = huffman_deflate(out, data, n, final);
+    size_t size = literal_block_deflate(out, data, n, final);
     for (size_t i = bound; i < bound + MARGIN; i++)
         beside += out[i] != GARBAGE;
     CHECK(size <= bound && beside == 0, "%s, %zu bytes: %zu of %zu", name, n,
@@ -98,7 +98,7 @@ static void check_code(const uint32_t *count, unsigned n, unsigned limit,
     uint8_t length[288];
     uint64_t cost = 0, sum = 0, least = least_cost(count, n);
     bool used = true;
-    prefix_lengths(length, count, n, limit);
+    huffman_code_lengths(length, count, n, limit);
     for (unsigned i = 0; i < n; i++) {
         cost += (uint64_t)count[i] * length[i];
         sum += length[i] ? (uint64_t)1 << (limit - length[i]) : 0;
@@ -153,7 +153,7 @@ static void check_against_zlib(enum kind kind)
     size_t size = check_round(names[kind], data, N, true);
     CHECK(size <= z.total_out + z.total_out / 200, "%s: %zu, zlib %lu",
           names[kind], size, z.total_out);
-    size_t estimate = huffman_estimate(data, N);
+    size_t estimate = literal_block_estimate(data, N);
     CHECK(kind == NOISE || (estimate <= size && size - estimate < size / 20),
           "%s: %zu, estimated %zu", names[kind], size, estimate);
     deflateEnd(&z);

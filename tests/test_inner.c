@@ -24,14 +24,15 @@ static void test_law(void)
         for (unsigned own = 1; own <= 8; own++)
             for (int op = 0; op < XFORM_COUNT; op++) {
                 struct image img = outer_of(tag, (enum xform)op, 50, 50);
-                enum xform t = inner_choose(&img, own, true, 5, 5);
+                enum xform t = embedded_jpeg_choose(&img, own, true, 5, 5);
                 enum xform undone = xform_inverse(xform_from_exif(own));
                 CHECK(xform_then(undone, t) == (enum xform)op,
                       "%u, %u and %s: %s", tag, own, xform_name(op),
                       xform_name(t));
-                CHECK(inner_choose(&img, 0, true, 5, 5) == img.turned,
+                CHECK(embedded_jpeg_choose(&img, 0, true, 5, 5) == img.turned,
                       "no tag");
-                CHECK(inner_choose(&img, own, false, 5, 5) == img.turned,
+                CHECK(embedded_jpeg_choose(&img, own, false, 5, 5) ==
+                          img.turned,
                       "tags are left");
             }
 }
@@ -40,15 +41,16 @@ static void test_law(void)
 static void test_stale(void)
 {
     struct image img = outer_of(6, XFORM_NONE, 40, 30);
-    CHECK(inner_choose(&img, 1, true, 16, 12) == XFORM_ROTATE_90,
+    CHECK(embedded_jpeg_choose(&img, 1, true, 16, 12) == XFORM_ROTATE_90,
           "stored broad as the picture is: nobody has set its tag");
-    CHECK(inner_choose(&img, 1, true, 12, 16) == XFORM_NONE, "high already");
-    CHECK(inner_choose(&img, 8, true, 16, 12) == XFORM_ROTATE_270,
+    CHECK(embedded_jpeg_choose(&img, 1, true, 12, 16) == XFORM_NONE,
+          "high already");
+    CHECK(embedded_jpeg_choose(&img, 8, true, 16, 12) == XFORM_ROTATE_270,
           "high by its tag");
-    CHECK(inner_choose(&img, 3, true, 16, 12) == XFORM_ROTATE_90,
+    CHECK(embedded_jpeg_choose(&img, 3, true, 16, 12) == XFORM_ROTATE_90,
           "across by its tag");
     img = outer_of(3, XFORM_NONE, 40, 30);
-    CHECK(inner_choose(&img, 1, true, 16, 12) == XFORM_NONE, "upright");
+    CHECK(embedded_jpeg_choose(&img, 1, true, 16, 12) == XFORM_NONE, "upright");
 }
 
 /* ---- Files ----------------------------------------------------------------*/
@@ -67,7 +69,7 @@ struct given {
     struct bytes made;
     struct decoded is;
     struct warnings warnings;
-    struct inner inner;
+    struct embedded_jpeg inner;
     struct err err;
     uint64_t allowance;
     bool done;
@@ -80,10 +82,11 @@ static void give(struct given *g, struct bytes file, const struct image *outer,
     save.orientation = 1;
     save.edge = edge;
     save.allowance = &g->allowance;
-    g->inner = (struct inner){ .outer = outer,
-                               .limits = small_limits,
-                               .view = view };
-    g->done = inner_turn(&g->made, file, &g->inner, &save, &g->err) == 0;
+    g->inner = (struct embedded_jpeg){ .outer = outer,
+                                       .limits = small_limits,
+                                       .view = view };
+    g->done =
+        embedded_jpeg_turn(&g->made, file, &g->inner, &save, &g->err) == 0;
     if (g->done)
         g->is = decode_jpeg(g->made, JCS_UNKNOWN);
 }
@@ -189,11 +192,10 @@ static void test_trim_other_way(void)
     struct given g = { .allowance = UINT64_MAX };
     struct save_opts save = plain_save(&g.warnings);
     save.orientation = 1;
-    g.inner = (struct inner){ .outer = &outer,
-                              .limits = small_limits,
-                              .tag = 3,
-                              .view = true };
-    CHECK(!inner_turn(&g.made, file, &g.inner, &save, &g.err), "%s",
+    g.inner = (struct embedded_jpeg){
+        .outer = &outer, .limits = small_limits, .tag = 3, .view = true
+    };
+    CHECK(!embedded_jpeg_turn(&g.made, file, &g.inner, &save, &g.err), "%s",
           g.err.text);
     CHECK(is_warned(&g.warnings, "trimmed off") && g.warnings.count == 1,
           "a warning");
@@ -231,8 +233,8 @@ static void test_same(void)
     struct segments list;
     CHECK(read_segments(&list, file), "no JPEG");
     memset(file.data + list.scan + 14, 0xfe, 20);
-    g.inner = (struct inner){ .outer = &outer };
-    CHECK(!inner_turn(&g.made, file, &g.inner, &save, &g.err), "%s",
+    g.inner = (struct embedded_jpeg){ .outer = &outer };
+    CHECK(!embedded_jpeg_turn(&g.made, file, &g.inner, &save, &g.err), "%s",
           g.err.text);
     CHECK(g.made.size == file.size &&
               !memcmp(g.made.data, file.data, file.size),
@@ -267,9 +269,11 @@ static void test_allowance(void)
     CHECK(!g.done && strstr(g.err.text, "scans") && g.allowance == 0, "%s",
           g.err.text);
     bytes_free(&file);
-    CHECK(inner_allowance(&outer) == 200 * (uint64_t)PIXELS_MIN, "a small one");
+    CHECK(embedded_jpeg_allowance(&outer) == 200 * (uint64_t)PIXELS_MIN,
+          "a small one");
     outer.width = outer.height = 4000;
-    CHECK(inner_allowance(&outer) == 200 * (uint64_t)16000000, "a large one");
+    CHECK(embedded_jpeg_allowance(&outer) == 200 * (uint64_t)16000000,
+          "a large one");
 }
 
 int main(void)

@@ -55,7 +55,7 @@ static char *turned_text(const char *text, const struct change *change,
     struct err err;
     if (!bytes_append(&packet, text, strlen(text)))
         abort();
-    CHECK(!iptc_turn(&packet, SIZE_MAX, change, warnings, &err), "memory");
+    CHECK(!xmp_iptc_turn(&packet, SIZE_MAX, change, warnings, &err), "memory");
     if (!bytes_append(&packet, "", 1))
         abort();
     return (char *)packet.data;

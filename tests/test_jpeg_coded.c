@@ -108,7 +108,8 @@ static struct bytes turned_as(struct bytes file, enum xform t,
     return made;
 }
 
-static struct bytes turned_in(struct bytes file, enum xform t, enum form form)
+static struct bytes turned_in(struct bytes file, enum xform t,
+                              enum representation form)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
@@ -118,11 +119,11 @@ static struct bytes turned_in(struct bytes file, enum xform t, enum form form)
     return made;
 }
 
-static struct coded look(struct bytes file)
+static struct stream_info look(struct bytes file)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
-    struct coded coded = { 0 };
+    struct stream_info coded = { 0 };
     struct err err = { .text = "" };
     CHECK(!codec_jpeg.look(&coded, file, &load, &err), "%s", err.text);
     return coded;
@@ -244,7 +245,7 @@ static void check_way_back(const char *name, struct bytes file, enum xform t,
 
 static void check_all(const char *name, struct bytes file)
 {
-    struct coded coded = look(file);
+    struct stream_info coded = look(file);
     for (int i = 0; i < XFORM_COUNT; i++) {
         enum xform t = (enum xform)i;
         if (!coded_turns(&coded, FORM_CODED, t))
@@ -263,7 +264,7 @@ static void test_whole(void)
             char name[80];
             struct coding coding = coding_of(s, k, WIDE, HIGH);
             struct bytes file = make_jpeg(&coding);
-            struct coded coded = look(file);
+            struct stream_info coded = look(file);
             snprintf(name, sizeof name, "%s, %s", samplings[s].name,
                      kinds[k].name);
             CHECK(coded_turns(&coded, FORM_CODED, XFORM_ROTATE_180), "%s",
@@ -283,7 +284,7 @@ static void test_odd(void)
             struct coding coding =
                 coding_of(s, (i + s) % 7, sizes[i][0], sizes[i][1]);
             struct bytes file = make_jpeg(&coding);
-            struct coded coded = look(file);
+            struct stream_info coded = look(file);
             int h = 0, v = 0; /* of the MCU */
             for (int c = 0; c < 3; c++) {
                 h = samplings[s].factor[c][0] > h ? samplings[s].factor[c][0]

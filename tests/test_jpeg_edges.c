@@ -96,7 +96,7 @@ static bool is_whole(struct bytes file, enum xform t)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
-    struct coded coded;
+    struct stream_info coded;
     struct err err;
     if (codec_jpeg.look(&coded, file, &load, &err))
         abort();

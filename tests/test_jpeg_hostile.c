@@ -46,7 +46,7 @@ static void check_encoded(const char *name, const struct image *img)
 /* Decodes in both ways. Strict, a damaged file is refused; tolerant, it is
  * refused or warned of. Returns whether it is taken in the end. */
 static bool check_form(const char *name, struct bytes file, bool maybe_sound,
-                       enum form form)
+                       enum representation form)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
@@ -88,7 +88,7 @@ static void refuses_in(const char *name, struct bytes file, const char *words,
         struct image img = { 0 };
         struct err err = { .text = "" };
         load.tolerant = i % 2;
-        load.form = (enum form)(i / 2);
+        load.form = (enum representation)(i / 2);
         CHECK(codec_jpeg.decode(&img, file, &load, &err), "%s: accepted", name);
         CHECK(*err.text && strstr(err.text, words), "%s: %s", name, err.text);
         CHECK(!img.cells && !img.meta, "%s: something is left", name);
@@ -353,7 +353,7 @@ static void *counted_alloc(void *context, size_t size)
     return counted->empty ? NULL : mem_plain.alloc(NULL, size);
 }
 
-static void check_limits(enum form form, uint64_t need)
+static void check_limits(enum representation form, uint64_t need)
 {
     const struct {
         uint64_t pixels, bytes;
@@ -413,7 +413,7 @@ static void test_claims(void)
         load.limits = (struct limits){ .pixels = UINT64_MAX,
                               .bytes = 64 << 20 };
         for (int form = 0; form < FORM_COUNT; form++) {
-            load.form = (enum form)form;
+            load.form = (enum representation)form;
             CHECK(codec_jpeg.decode(&img, file, &load, &err), "accepted");
             CHECK(strstr(err.text, "--max-memory"), "%s", err.text);
         }

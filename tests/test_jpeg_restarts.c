@@ -9,7 +9,7 @@
 
 static const unsigned counts[] = { 2, 5 };
 enum { COUNTS = sizeof counts / sizeof *counts };
-static struct pool *pools[COUNTS];
+static struct thread_pool *pools[COUNTS];
 
 static const struct {
     const char *name;
@@ -46,8 +46,9 @@ struct outcome {
     struct warnings warnings;
 };
 
-static void read_into(struct outcome *o, struct bytes file, enum form form,
-                      bool tolerant, struct pool *pool)
+static void read_into(struct outcome *o, struct bytes file,
+                      enum representation form, bool tolerant,
+                      struct thread_pool *pool)
 {
     *o = (struct outcome){ .status = 0 };
     struct load_opts load = small_load(&o->warnings);
@@ -99,8 +100,8 @@ static bool same_outcome(const struct outcome *a, const struct outcome *b)
 }
 
 /* Reads a file with each number of threads; returns whether one can. */
-static bool check_read(const char *name, struct bytes file, enum form form,
-                       bool tolerant)
+static bool check_read(const char *name, struct bytes file,
+                       enum representation form, bool tolerant)
 {
     struct outcome one;
     read_into(&one, file, form, tolerant, NULL);
@@ -156,7 +157,8 @@ static void test_sound(void)
                 CHECK(is_shared(file) == ways[i].shared, "%s, %u",
                       kinds[k].name, ways[i].restart);
             for (int form = FORM_SAMPLES; form < FORM_COUNT; form++)
-                CHECK(check_read(kinds[k].name, file, (enum form)form, false),
+                CHECK(check_read(kinds[k].name, file, (enum representation)form,
+                                 false),
                       "%s, %u", kinds[k].name, ways[i].restart);
             bytes_free(&file);
         }
@@ -187,7 +189,8 @@ static void test_alone(void)
     for (unsigned i = 0; i < sizeof markers; i++) {
         insert_bytes(&file, 2, (uint8_t[]){ 0xff, markers[i] }, 2);
         for (int form = FORM_SAMPLES; form < FORM_COUNT; form++)
-            CHECK(check_read("a marker alone", file, (enum form)form, false),
+            CHECK(check_read("a marker alone", file, (enum representation)form,
+                             false),
                   "marker %02x", markers[i]);
     }
     bytes_free(&file);
@@ -246,7 +249,8 @@ static void test_ambiguous(void)
     for (unsigned i = 0; i < sizeof markers; i++) {
         struct bytes file = make_ambiguous(markers[i]);
         for (int form = FORM_PLANES; form < FORM_COUNT; form++)
-            CHECK(check_read("two pictures", file, (enum form)form, false),
+            CHECK(check_read("two pictures", file, (enum representation)form,
+                             false),
                   "marker %02x", markers[i]);
         bytes_free(&file);
     }
@@ -279,7 +283,7 @@ static void check_damaged(const char *name, struct bytes file)
 {
     for (int tolerant = 0; tolerant < 2; tolerant++)
         for (int form = FORM_PLANES; form < FORM_COUNT; form++)
-            check_read(name, file, (enum form)form, tolerant);
+            check_read(name, file, (enum representation)form, tolerant);
 }
 
 static void damage(struct bytes *file, size_t marker, unsigned way)
@@ -359,7 +363,7 @@ static void test_noise(void)
 int main(void)
 {
     for (unsigned i = 0; i < COUNTS; i++)
-        if (!(pools[i] = pool_open(counts[i])))
+        if (!(pools[i] = thread_pool_open(counts[i])))
             abort();
     test_sound();
     test_around();
@@ -368,6 +372,6 @@ int main(void)
     test_damaged();
     test_noise();
     for (unsigned i = 0; i < COUNTS; i++)
-        pool_close(pools[i]);
+        thread_pool_close(pools[i]);
     return test_end();
 }

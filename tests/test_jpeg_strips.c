@@ -12,12 +12,12 @@
 
 static const unsigned counts[] = { 2, 3, 8 };
 enum { COUNTS = sizeof counts / sizeof *counts };
-static struct pool *pools[COUNTS];
+static struct thread_pool *pools[COUNTS];
 
 /* ---- Pictures -------------------------------------------------------------*/
 
-static struct image read_as(struct bytes file, enum form form,
-                            struct pool *pool)
+static struct image read_as(struct bytes file, enum representation form,
+                            struct thread_pool *pool)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
@@ -31,7 +31,7 @@ static struct image read_as(struct bytes file, enum form form,
 }
 
 static struct bytes write_with(const struct image *img, struct save_opts save,
-                               struct pool *pool)
+                               struct thread_pool *pool)
 {
     struct warnings warnings = { 0 };
     struct bytes made = { 0 };
@@ -64,7 +64,7 @@ static struct bytes check_written(const char *name, const struct image *img,
 /* Whether several threads do write a picture of blocks, and do make the tables
  * for it: if not, one writes the same. */
 static bool is_shared(const struct image *img, struct save_opts save,
-                      struct pool *pool)
+                      struct thread_pool *pool)
 {
     struct jpeg_compress_struct c = { 0 };
     struct jpeg_error_mgr mgr;
@@ -78,9 +78,10 @@ static bool is_shared(const struct image *img, struct save_opts save,
     jpeg_set_defaults(&c);
     jpeg_set_colorspace(&c, img->meta->jpeg.space);
     save.pool = pool;
-    coding_set(&c, img, &save);
+    parameters_set(&c, img, &save);
     bool suit = strips_suit(&m, &c);
-    bool made = suit && (!c.optimize_coding || tables_make(&c, &m, img, pool));
+    bool made =
+        suit && (!c.optimize_coding || huffman_tables_make(&c, &m, img, pool));
     struct strips *strips = made ? strips_code(&c, &m, img, pool) : NULL;
     strips_free(strips);
     jpeg_destroy_compress(&c);
@@ -350,7 +351,7 @@ static void test_splice(void)
         static uint8_t data[PIECES][BYTES + 8];
         struct plain want = { .byte = 0 };
         struct bytes got = { 0 };
-        struct bits bits[PIECES];
+        struct bit_span bits[PIECES];
         uint64_t count = 0;
         for (unsigned i = 0; i < PIECES; i++) {
             unsigned full = test_random(&state) % 9;
@@ -360,10 +361,10 @@ static void test_splice(void)
                                  : (uint8_t)test_random(&state);
             uint64_t from = test_random(&state) % 100;
             uint64_t size = 8 + test_random(&state) % (turn % 2 ? 200 : 70000);
-            bits[i] = (struct bits){ data[i], from, from + size };
+            bits[i] = (struct bit_span){ data[i], from, from + size };
             for (uint64_t b = from; b < from + size; b++)
                 put_bit(&want, data[i][b / 8] >> (7 - b % 8) & 1);
-            const struct bits *before = i ? &bits[i - 1] : NULL;
+            const struct bit_span *before = i ? &bits[i - 1] : NULL;
             bool last = i + 1 == PIECES;
             size_t more = splice_size(bits[i], before, count % 8, last);
             if (!bytes_reserve(&got, more))
@@ -385,7 +386,7 @@ static void test_splice(void)
 int main(void)
 {
     for (unsigned i = 0; i < COUNTS; i++)
-        if (!(pools[i] = pool_open(counts[i])))
+        if (!(pools[i] = thread_pool_open(counts[i])))
             abort();
     test_splice();
     test_coded();
@@ -394,6 +395,6 @@ int main(void)
     test_samples();
     test_planes();
     for (unsigned i = 0; i < COUNTS; i++)
-        pool_close(pools[i]);
+        thread_pool_close(pools[i]);
     return test_end();
 }

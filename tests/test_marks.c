@@ -16,9 +16,9 @@ static void fill(const struct image *img)
                                .size = (uint32_t)cell_size(img->cell) };
         for (uint32_t y = 0; y < plane->height; y++)
             for (uint32_t x = 0; x < plane->width; x++)
-                marks_put(plane->data + y * plane->stride +
-                              (size_t)x * marks.size,
-                          marks, x, y);
+                verify_put(plane->data + y * plane->stride +
+                               (size_t)x * marks.size,
+                           marks, x, y);
     }
 }
 
@@ -30,7 +30,7 @@ static unsigned count_wrong(const struct image *img, enum xform t)
                                (uint32_t)cell_size(img->cell) };
         for (uint32_t y = 0; y < img->plane[p].height; y++)
             for (uint32_t x = 0; x < img->plane[p].width; x++)
-                wrong += !marks_right(&img->plane[p], marks, x, y);
+                wrong += !verify_right(&img->plane[p], marks, x, y);
     }
     return wrong;
 }
@@ -80,9 +80,9 @@ static void test_dct(void)
     for (unsigned row = 0; row < 8; row++)
         for (unsigned column = 0; column < 8; column++) {
             /* Of 5 x 3 blocks to 3 x 5: (2, 4) is what (4, 0) was. */
-            int16_t was = (int16_t)marks_source(none, 4, 0, column * 8 + row);
+            int16_t was = (int16_t)verify_source(none, 4, 0, column * 8 + row);
             int16_t is =
-                (int16_t)marks_result(turned, 3, 5, 2, 4, row * 8 + column);
+                (int16_t)verify_result(turned, 3, 5, 2, 4, row * 8 + column);
             CHECK(is == (column % 2 ? -was : was), "row %u, column %u", row,
                   column);
         }

@@ -14,16 +14,16 @@
 enum { GARBAGE = 0xa5, MARGIN = 64, WINDOW = 32768 };
 
 /* Used for one thing after another: none may leave a trace. */
-static struct matcher *used, *confused;
+static struct lz77 *used, *confused;
 
 /* Deflates to memory with guards, twice; gives the size. */
 static size_t check_round(const char *name, const uint8_t *data, size_t before,
                           size_t n, bool final)
 {
-    size_t bound = matcher_bound(n), beside = 0;
+    size_t bound = lz77_bound(n), beside = 0;
     uint8_t *out = malloc(bound + 2 * MARGIN), *again = malloc(bound);
     memset(out, GARBAGE, bound + 2 * MARGIN);
-    size_t size = matcher_deflate(used, out + MARGIN, data, before, n, final);
+    size_t size = lz77_deflate(used, out + MARGIN, data, before, n, final);
     for (size_t i = 0; i < MARGIN; i++)
         beside += (out[i] != GARBAGE) + (out[MARGIN + bound + i] != GARBAGE);
     CHECK(size <= bound && beside == 0, "%s, %zu and %zu bytes: %zu of %zu",
@@ -32,9 +32,9 @@ static size_t check_round(const char *name, const uint8_t *data, size_t before,
           "%s, %zu and %zu bytes, final %d", name, before, n, final);
     /* Chains every position of the first bytes, as a band behind them does. */
     size_t known = n < 20000 ? n : 20000;
-    matcher_deflate(confused, again, data + known, before + known, n - known,
-                    final);
-    CHECK(matcher_deflate(confused, again, data, before, n, final) == size &&
+    lz77_deflate(confused, again, data + known, before + known, n - known,
+                 final);
+    CHECK(lz77_deflate(confused, again, data, before, n, final) == size &&
               memcmp(again, out + MARGIN, size) == 0,
           "%s, %zu and %zu bytes: another time, another output", name, before,
           n);
@@ -290,8 +290,8 @@ static void check_pictures(void)
 
 int main(void)
 {
-    used = matcher_new();
-    confused = matcher_new();
+    used = lz77_new();
+    confused = lz77_new();
     for (enum kind kind = 0; kind < KINDS; kind++) {
         check_sizes(kind);
         check_before(kind);
@@ -301,7 +301,7 @@ int main(void)
     check_runs();
     check_few();
     check_pictures();
-    matcher_free(confused);
-    matcher_free(used);
+    lz77_free(confused);
+    lz77_free(used);
     return test_end();
 }

@@ -46,17 +46,17 @@ static bool step(struct held *held, unsigned *seed)
     if (held->block && !is_marked(held->block, held->size, held->value))
         return false;
     if (held->block && next(seed) & 128) {
-        pages_free(held->block);
+        page_cache_free(held->block);
         held->block = NULL;
         return true;
     }
     if (held->block) {
         size_t kept = size < held->size ? size : held->size;
-        uint8_t *moved = pages_realloc(held->block, kept, size);
+        uint8_t *moved = page_cache_realloc(held->block, kept, size);
         if (!moved || moved[0] != held->value)
             return false;
         held->block = moved;
-    } else if (!(held->block = pages_alloc(size)) ||
+    } else if (!(held->block = page_cache_alloc(size)) ||
                (uintptr_t)held->block % 256) {
         return false;
     }
@@ -74,7 +74,7 @@ static void *run(void *argument)
     for (unsigned i = 0; i < STEPS; i++)
         good += step(&held[next(seed) >> 8 & 7], seed);
     for (unsigned i = 0; i < BLOCKS; i++)
-        pages_free(held[i].block);
+        page_cache_free(held[i].block);
     return (void *)(uintptr_t)good;
 }
 
@@ -82,7 +82,7 @@ static void check_threads(size_t keep)
 {
     pthread_t thread[3];
     unsigned seed[3] = { 1, 2, 3 };
-    pages_keep(keep);
+    page_cache_keep(keep);
     for (unsigned i = 0; i < 3; i++)
         pthread_create(&thread[i], NULL, run, &seed[i]);
     for (unsigned i = 0; i < 3; i++) {
@@ -91,7 +91,7 @@ static void check_threads(size_t keep)
         CHECK((uintptr_t)good == STEPS, "%zu of %d steps, %zu kept",
               (size_t)(uintptr_t)good, (int)STEPS, keep);
     }
-    pages_keep(0);
+    page_cache_keep(0);
 }
 
 /* What was freed comes again, if it is of about the size, while no more is kept
@@ -99,26 +99,26 @@ static void check_threads(size_t keep)
 static void check_kept(void)
 {
     enum { MIB = 1 << 20 };
-    pages_keep(8 * MIB);
-    void *a = pages_alloc(4 * MIB), *b = pages_alloc(5 * MIB);
-    pages_free(a);
-    pages_free(b); /* 9 MiB: the first goes */
+    page_cache_keep(8 * MIB);
+    void *a = page_cache_alloc(4 * MIB), *b = page_cache_alloc(5 * MIB);
+    page_cache_free(a);
+    page_cache_free(b); /* 9 MiB: the first goes */
     struct mallinfo2 info = mallinfo2();
     CHECK(info.uordblks + info.hblkhd < 8 * MIB, "%zu bytes are kept",
           info.uordblks + info.hblkhd);
-    void *c = pages_alloc(5 * MIB - 100);
+    void *c = page_cache_alloc(5 * MIB - 100);
     CHECK(c == b, "the second is used again");
-    void *d = pages_alloc(5 * MIB);
+    void *d = page_cache_alloc(5 * MIB);
     CHECK(d != c, "once");
-    pages_free(c);
-    void *e = pages_alloc(2 * MIB);
+    page_cache_free(c);
+    void *e = page_cache_alloc(2 * MIB);
     CHECK(e != c, "but not for far less");
-    void *f = pages_realloc(e, 1, 2 * MIB);
+    void *f = page_cache_realloc(e, 1, 2 * MIB);
     CHECK(f == e, "a block that has room stays");
-    pages_free(d);
-    pages_free(f);
-    pages_keep(0);
-    pages_free(NULL);
+    page_cache_free(d);
+    page_cache_free(f);
+    page_cache_keep(0);
+    page_cache_free(NULL);
 }
 
 int main(void)

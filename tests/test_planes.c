@@ -36,7 +36,7 @@ static void check_row(enum cell cell, unsigned n, uint32_t width)
     for (size_t i = 0; i < row_size; i++)
         row[1 + i] = (uint8_t)(test_random(&state) >> 32);
 
-    planes_split_row(&img, 1, row + 1);
+    interleave_split_row(&img, 1, row + 1);
     bool right = true, beside = true;
     for (unsigned c = 0; c < n; c++) {
         const uint8_t *got = plane_row(&img.plane[c], 1);
@@ -49,7 +49,7 @@ static void check_row(enum cell cell, unsigned n, uint32_t width)
     CHECK(right, "split, cell %d, %u planes, %u columns", cell, n, width);
     CHECK(beside, "split, cell %d, %u planes, %u columns", cell, n, width);
 
-    planes_join_row(&img, 1, again + 1);
+    interleave_join_row(&img, 1, again + 1);
     CHECK(!memcmp(row + 1, again + 1, row_size),
           "join, cell %d, %u planes, %u columns", cell, n, width);
     CHECK(all_garbage(again, 1) && all_garbage(again + 1 + row_size, MARGIN),

@@ -100,16 +100,16 @@ static void guarded_free(struct guarded g)
  * their guarded memory, which is full of GARBAGE. */
 enum { ROW, PRIOR, OUT, ROWS, GARBAGE = 0xa5 };
 
-struct rows {
+struct row_sink {
     struct guarded memory[ROWS];
     uint8_t *at[ROWS];
     uint8_t *row, *prior, *want; /* copies */
     size_t most, size;
 };
 
-static struct rows rows_alloc(size_t most)
+static struct row_sink rows_alloc(size_t most)
 {
-    struct rows r = { .most = most };
+    struct row_sink r = { .most = most };
     for (int i = 0; i < ROWS; i++)
         r.memory[i] = guarded_alloc(most);
     r.row = malloc(3 * most + 1);
@@ -120,14 +120,14 @@ static struct rows rows_alloc(size_t most)
     return r;
 }
 
-static void rows_free(struct rows *r)
+static void rows_free(struct row_sink *r)
 {
     for (int i = 0; i < ROWS; i++)
         guarded_free(r->memory[i]);
     free(r->row);
 }
 
-static void rows_place(struct rows *r, size_t size, bool at_end)
+static void rows_place(struct row_sink *r, size_t size, bool at_end)
 {
     r->size = size;
     for (int i = 0; i < ROWS; i++) {
@@ -146,7 +146,7 @@ static bool all_garbage(const uint8_t *at, size_t size)
 }
 
 /* Whether a row is what it should be, and nothing close to it was written. */
-static bool rows_equal(const struct rows *r, int i, const uint8_t *want)
+static bool rows_equal(const struct row_sink *r, int i, const uint8_t *want)
 {
     const uint8_t *begin = r->memory[i].data, *end = begin + r->memory[i].size;
     const uint8_t *row = r->at[i], *behind = row + r->size;
@@ -158,8 +158,8 @@ static bool rows_equal(const struct rows *r, int i, const uint8_t *want)
 
 /* ---- Each implementation --------------------------------------------------*/
 
-static void check_type(const struct filters *f, struct rows *r, unsigned type,
-                       unsigned pixel, bool at_end)
+static void check_type(const struct filters *f, struct row_sink *r,
+                       unsigned type, unsigned pixel, bool at_end)
 {
     filter(type, r->want, r->row, r->prior, r->size, pixel);
     rows_place(r, r->size, at_end);
@@ -178,7 +178,8 @@ static void check_type(const struct filters *f, struct rows *r, unsigned type,
           r->size, pixel);
 }
 
-static void check_sums(const struct filters *f, struct rows *r, unsigned pixel)
+static void check_sums(const struct filters *f, struct row_sink *r,
+                       unsigned pixel)
 {
     uint64_t got[FILTER_TYPES];
     memcpy(r->at[ROW], r->row, r->size);
@@ -191,7 +192,8 @@ static void check_sums(const struct filters *f, struct rows *r, unsigned pixel)
     }
 }
 
-static void check_rows(const struct filters *f, struct rows *r, unsigned pixel)
+static void check_rows(const struct filters *f, struct row_sink *r,
+                       unsigned pixel)
 {
     for (unsigned type = 0; type < FILTER_TYPES; type++) {
         check_type(f, r, type, pixel, false);
@@ -203,8 +205,8 @@ static void check_rows(const struct filters *f, struct rows *r, unsigned pixel)
 static void test_sizes(const struct filters *f)
 {
     static const size_t large[] = { 255, 4099, 12000, 65543 };
-    struct rows r = rows_alloc(65543);
-    struct rows small = rows_alloc(100);
+    struct row_sink r = rows_alloc(65543);
+    struct row_sink small = rows_alloc(100);
     for (int p = 0; p < PIXELS; p++)
         for (int kind = 0; kind < KINDS; kind++) {
             for (small.size = 0; small.size <= 100; small.size++) {
@@ -248,7 +250,7 @@ static size_t make_borders(uint8_t *row, uint8_t *prior, int b, unsigned pixel)
 
 static void test_paeth(const struct filters *f)
 {
-    struct rows r = rows_alloc(2 * 256 * 30 + 16);
+    struct row_sink r = rows_alloc(2 * 256 * 30 + 16);
     for (int p = 0; p < PIXELS; p++)
         for (int b = 0; b < 256; b++) {
             r.size = make_borders(r.row, r.prior, b, pixels[p]);

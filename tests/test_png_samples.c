@@ -9,7 +9,7 @@
 #include "tests/png_image.h"
 #include "tests/test.h"
 
-static struct pool *pools[3]; /* of 1, 2 and 7 threads */
+static struct thread_pool *pools[3]; /* of 1, 2 and 7 threads */
 enum { POOLS = 3 };
 
 /* ---- What libpng says ----------------------------------------------------- */
@@ -95,8 +95,8 @@ static void check_read(const char *what, struct bytes file,
     for (int f = 0; flates[f]; f++)
         for (int p = 0; p < POOLS; p++) {
             struct image img = shape_image(s);
-            struct rows rows = { .img = &img, .height = img.height };
-            bool read = idats_read(&rows, idats_of(file), flates[f], pools[p]);
+            struct row_sink rows = { .img = &img, .height = img.height };
+            bool read = idat_read(&rows, idats_of(file), flates[f], pools[p]);
             CHECK(cells ? read || !sure : !read, "%s, %s: %s", what,
                   flates[f]->name, read ? "read" : "refused");
             CHECK(!read || !cells || image_holds(&img, cells), "%s, %s: others",
@@ -330,14 +330,14 @@ static void fill(struct image *img, enum kind kind)
 }
 
 static struct bytes write_file(const struct image *img, const struct shape *s,
-                               int level, struct pool *pool)
+                               int level, struct thread_pool *pool)
 {
     struct bytes file = { 0 };
     struct err err = { .text = "" };
     add_head(&file, s);
     if (s->type == PALETTE)
         add_palette(&file, 1u << s->depth);
-    CHECK(idats_write(&file, img, level, pool, NULL, &err) == 0, "%s", err.text);
+    CHECK(idat_write(&file, img, level, pool, NULL, &err) == 0, "%s", err.text);
     add_end(&file);
     return file;
 }
@@ -412,8 +412,8 @@ static void check_repeats(void)
 int main(void)
 {
     pools[0] = NULL;
-    pools[1] = pool_open(2);
-    pools[2] = pool_open(7);
+    pools[1] = thread_pool_open(2);
+    pools[2] = thread_pool_open(7);
     check_shapes();
     check_cuts();
     check_flips();
@@ -434,7 +434,7 @@ int main(void)
     check_levels(PHOTO, 0.7);
     check_levels(FLAT, 0.01);
     check_levels(TEXT, 0.03);
-    pool_close(pools[1]);
-    pool_close(pools[2]);
+    thread_pool_close(pools[1]);
+    thread_pool_close(pools[2]);
     return test_end();
 }

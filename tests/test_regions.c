@@ -85,7 +85,7 @@ static char *turned_text(const char *text, size_t room, enum xform t,
     if (!bytes_append(&packet, text, strlen(text)))
         abort();
     const struct change change = { t, 640, 480, 640, 480 };
-    CHECK(!regions_turn(&packet, room, &change, warnings, &err), "memory");
+    CHECK(!xmp_regions_turn(&packet, room, &change, warnings, &err), "memory");
     if (!bytes_append(&packet, "", 1))
         abort();
     return (char *)packet.data;
@@ -143,7 +143,8 @@ static void check_trim(const char *before, struct change change,
     struct err err;
     if (!bytes_append(&packet, before, strlen(before)))
         abort();
-    CHECK(!regions_turn(&packet, SIZE_MAX, &change, &warnings, &err), "memory");
+    CHECK(!xmp_regions_turn(&packet, SIZE_MAX, &change, &warnings, &err),
+          "memory");
     CHECK(packet.size == strlen(after) &&
               !memcmp(packet.data, after, packet.size),
           "%s makes\n%.*s\nnot\n%s", xform_name(change.turn),

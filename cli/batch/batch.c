@@ -51,10 +51,10 @@ struct batch {
     struct plan *plan;
     struct root folder;
     struct root *root; /* that outputs are confined to: the folder, or NULL */
-    struct history *history;   /* NULL: there is none */
+    struct resume *history;    /* NULL: there is none */
     struct manifest *manifest; /* the same */
-    struct runner *runner;
-    struct crew *crew;
+    struct scheduler *runner;
+    struct ordered_workers *crew;
     struct progress progress;
     atomic_size_t to_do;   /* jobs that are not done yet */
     atomic_bool ending;    /* no job is to be begun */
@@ -185,7 +185,7 @@ static int done_before(struct batch *batch, struct task *task, bool *done)
 {
     struct record record = record_of(&task->job);
     enum verdict verdict =
-        batch->history ? history_says(batch->history, &record, &task->err)
+        batch->history ? resume_says(batch->history, &record, &task->err)
                        : VERDICT_TODO;
     *done = verdict == VERDICT_DONE || verdict == VERDICT_REPLACED;
     if (verdict == VERDICT_REPLACED && batch->manifest) {
@@ -209,18 +209,18 @@ static void do_task(struct batch *batch, unsigned worker, struct task *task)
         task->result.skipped = SKIPPED_DONE;
         task->status = 0;
     } else if (job_choose_format(job, &task->err) == 0) {
-        task->status = runner_do(
-            batch->runner, worker, job, atomic_load(&batch->to_do),
-            batch->manifest ? note_ready : NULL, task, &task->result,
-            &task->err);
+        task->status =
+            scheduler_do(batch->runner, worker, job, atomic_load(&batch->to_do),
+                         batch->manifest ? note_ready : NULL, task,
+                         &task->result, &task->err);
     }
 }
 
 /* The file that this worker, or another one, is likely to take next. */
 static void prefetch(struct batch *batch, const struct task *task)
 {
-    size_t next = task->i + runner_wanted(batch->runner);
-    if (runner_waits_for_files(batch->runner) &&
+    size_t next = task->i + scheduler_wanted(batch->runner);
+    if (scheduler_waits_for_files(batch->runner) &&
         next < plan_count(batch->plan)) {
         struct item item = plan_item(batch->plan, next);
         file_prefetch(item.root, item.input);
@@ -258,7 +258,7 @@ static void work(void *context, unsigned worker, void *argument)
         if (!task->dropped)
             note_result(batch, task);
         count_failure(batch, task);
-        crew_allow(batch->crew, runner_wanted(batch->runner));
+        ordered_workers_allow(batch->crew, scheduler_wanted(batch->runner));
     }
     atomic_fetch_sub(&batch->to_do, 1);
 }
@@ -299,32 +299,32 @@ static void tick(void *context)
 
 static int give_all(struct batch *batch)
 {
-    struct crew_opts opts = {
-        .workers = runner_workers(batch->runner),
+    struct ordered_workers_opts opts = {
+        .workers = scheduler_workers(batch->runner),
         .task_size = sizeof(struct task),
-        .window = runner_workers(batch->runner) + WINDOW,
+        .window = scheduler_workers(batch->runner) + WINDOW,
         .work = work,
         .tell = tell,
         .tick = tick,
         .context = batch,
     };
-    struct crew *crew = batch->crew = crew_open(&opts);
+    struct ordered_workers *crew = batch->crew = ordered_workers_open(&opts);
     struct task *task;
     if (!crew) {
         report_error(NULL, "the workers cannot be started");
         return -1;
     }
-    crew_allow(crew, batch->opts->threads);
+    ordered_workers_allow(crew, batch->opts->threads);
     signals_ask();
     for (size_t i = 0; i < plan_count(batch->plan); i++) {
-        task = crew_room(crew, is_ending);
+        task = ordered_workers_room(crew, is_ending);
         if (!task)
             break;
         task->i = i;
         task->item = plan_item(batch->plan, i);
-        crew_give(crew);
+        ordered_workers_give(crew);
     }
-    crew_close(crew);
+    ordered_workers_close(crew);
     return 0;
 }
 
@@ -363,7 +363,7 @@ static int read_history(struct batch *batch, struct err *err)
     if (!both && strcmp(opts->resume, "-") != 0 && stat(opts->resume, &st) &&
         errno == ENOENT)
         return fail_absent(opts, err);
-    if (history_read(&batch->history, opts->resume, both, &why) ||
+    if (resume_read(&batch->history, opts->resume, both, &why) ||
         history_recognize(batch->history, plan_count(batch->plan), planned,
                           batch, &why))
         return fail(err, "--resume: %s: %s", opts->resume, why.text);
@@ -449,8 +449,8 @@ static enum outcome do_all(struct batch *batch)
 {
     const struct options *opts = batch->opts;
     struct err err;
-    if (runner_open(&batch->runner, opts, batch->backend,
-                    plan_count(batch->plan), &err)) {
+    if (scheduler_open(&batch->runner, opts, batch->backend,
+                       plan_count(batch->plan), &err)) {
         struct err text;
         fail(&text, "--backend %s: %s", batch->backend->name, err.text);
         enum outcome outcome = outcome_without_lane(batch->backend);
@@ -467,7 +467,7 @@ static enum outcome do_all(struct batch *batch)
         progress_summary(&batch->progress, early, opts->verbose);
     if (early)
         ending_tell(why_ended(batch), signals_asked(), &batch->progress, opts);
-    runner_close(batch->runner);
+    scheduler_close(batch->runner);
     return status || batch->progress.failed || atomic_load(&batch->unnoted)
                ? OUTCOME_FAILED
                : OUTCOME_DONE;
@@ -530,7 +530,7 @@ enum outcome batch_run(const struct options *opts, const struct backend *backend
     }
     if (batch.root)
         root_close(batch.root);
-    history_free(batch.history);
+    resume_free(batch.history);
     plan_free(batch.plan);
     if (batch.pipe_closed)
         signals_end(SIGPIPE);

@@ -20,8 +20,8 @@
 
 enum { TICK_MS = 100 };
 
-struct crew {
-    struct crew_opts opts;
+struct ordered_workers {
+    struct ordered_workers_opts opts;
     pthread_t *thread; /* the workers, then the one that ticks */
     unsigned threads;
     unsigned started; /* workers that have taken their number */
@@ -36,7 +36,7 @@ struct crew {
     pthread_cond_t room, work, told_all;
 };
 
-static void *task_at(const struct crew *crew, size_t i)
+static void *task_at(const struct ordered_workers *crew, size_t i)
 {
     return crew->task + i % crew->opts.window * crew->opts.task_size;
 }
@@ -44,9 +44,9 @@ static void *task_at(const struct crew *crew, size_t i)
 /* Tells of what is done, in order, and ticks. The lock is held, but not while
  * it tells: who comes meanwhile leaves it to this thread. That is a worker as a
  * rule, so nobody has to be waked for it. */
-static void tell(struct crew *crew)
+static void tell(struct ordered_workers *crew)
 {
-    const struct crew_opts *opts = &crew->opts;
+    const struct ordered_workers_opts *opts = &crew->opts;
     size_t window = opts->window;
     if (crew->telling)
         return;
@@ -72,7 +72,7 @@ static void tell(struct crew *crew)
 
 static void *work(void *argument)
 {
-    struct crew *crew = argument;
+    struct ordered_workers *crew = argument;
     signals_elsewhere();
     pthread_mutex_lock(&crew->lock);
     unsigned number = crew->started++;
@@ -113,7 +113,7 @@ static void wait_a_tick(pthread_cond_t *cond, pthread_mutex_t *lock)
 
 static void *tick(void *argument)
 {
-    struct crew *crew = argument;
+    struct ordered_workers *crew = argument;
     signals_elsewhere();
     pthread_mutex_lock(&crew->lock);
     while (!crew->closing || crew->told < crew->given) {
@@ -124,7 +124,7 @@ static void *tick(void *argument)
     return NULL;
 }
 
-static bool start_threads(struct crew *crew)
+static bool start_threads(struct ordered_workers *crew)
 {
     for (unsigned i = 0; i <= crew->opts.workers; i++) {
         void *(*run)(void *) = i < crew->opts.workers ? work : tick;
@@ -135,7 +135,7 @@ static bool start_threads(struct crew *crew)
     return true;
 }
 
-static void join_threads(struct crew *crew)
+static void join_threads(struct ordered_workers *crew)
 {
     pthread_mutex_lock(&crew->lock);
     crew->closing = true;
@@ -146,9 +146,10 @@ static void join_threads(struct crew *crew)
         pthread_join(crew->thread[i], NULL);
 }
 
-struct crew *crew_open(const struct crew_opts *opts)
+struct ordered_workers *
+ordered_workers_open(const struct ordered_workers_opts *opts)
 {
-    struct crew *crew = calloc(1, sizeof *crew);
+    struct ordered_workers *crew = calloc(1, sizeof *crew);
     pthread_condattr_t monotonic;
     if (!crew)
         return NULL;
@@ -168,11 +169,12 @@ struct crew *crew_open(const struct crew_opts *opts)
     if (crew->thread && crew->task && crew->done && crew->queue &&
         start_threads(crew))
         return crew;
-    crew_close(crew);
+    ordered_workers_close(crew);
     return NULL;
 }
 
-void *crew_room(struct crew *crew, bool (*stop)(void *context))
+void *ordered_workers_room(struct ordered_workers *crew,
+                           bool (*stop)(void *context))
 {
     bool stopped;
     pthread_mutex_lock(&crew->lock);
@@ -188,7 +190,7 @@ void *crew_room(struct crew *crew, bool (*stop)(void *context))
 }
 
 /* The lock is held. */
-static void release(struct crew *crew, size_t slot)
+static void release(struct ordered_workers *crew, size_t slot)
 {
     crew->queue[crew->released++ % crew->opts.window] = slot;
     /* A worker that is busy finds it by itself. */
@@ -196,21 +198,21 @@ static void release(struct crew *crew, size_t slot)
         pthread_cond_signal(&crew->work);
 }
 
-void crew_give(struct crew *crew)
+void ordered_workers_give(struct ordered_workers *crew)
 {
     pthread_mutex_lock(&crew->lock);
     release(crew, crew->given++ % crew->opts.window);
     pthread_mutex_unlock(&crew->lock);
 }
 
-void crew_hold(struct crew *crew)
+void crew_hold(struct ordered_workers *crew)
 {
     pthread_mutex_lock(&crew->lock);
     crew->given++;
     pthread_mutex_unlock(&crew->lock);
 }
 
-void crew_release(struct crew *crew, void *task)
+void crew_release(struct ordered_workers *crew, void *task)
 {
     size_t at = (size_t)((unsigned char *)task - crew->task);
     pthread_mutex_lock(&crew->lock);
@@ -218,7 +220,7 @@ void crew_release(struct crew *crew, void *task)
     pthread_mutex_unlock(&crew->lock);
 }
 
-void crew_allow(struct crew *crew, unsigned workers)
+void ordered_workers_allow(struct ordered_workers *crew, unsigned workers)
 {
     pthread_mutex_lock(&crew->lock);
     if (workers > crew->allowed)
@@ -227,7 +229,7 @@ void crew_allow(struct crew *crew, unsigned workers)
     pthread_mutex_unlock(&crew->lock);
 }
 
-void crew_close(struct crew *crew)
+void ordered_workers_close(struct ordered_workers *crew)
 {
     if (!crew)
         return;

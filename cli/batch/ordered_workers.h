@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct crew;
+struct ordered_workers;
 
-struct crew_opts {
+struct ordered_workers_opts {
     unsigned workers;
     size_t task_size; /* bytes of a task, which start as zeros */
     size_t window;    /* how many tasks there may be between the one that is
@@ -25,25 +25,27 @@ struct crew_opts {
 };
 
 /* All workers may be busy at first. NULL: no memory, or no threads. */
-struct crew *crew_open(const struct crew_opts *opts);
+struct ordered_workers *
+ordered_workers_open(const struct ordered_workers_opts *opts);
 
 /* Where the next task goes, when there is room for it, or NULL when `stop` says
- * so, which is asked while it waits. Then crew_give() hands it out. Both are
- * for one thread. */
-void *crew_room(struct crew *crew, bool (*stop)(void *context));
-void crew_give(struct crew *crew);
+ * so, which is asked while it waits. Then ordered_workers_give() hands it out.
+ * Both are for one thread. */
+void *ordered_workers_room(struct ordered_workers *crew,
+                           bool (*stop)(void *context));
+void ordered_workers_give(struct ordered_workers *crew);
 
 /* The same in two steps: a task that is held has its place in the order, but no
  * worker takes it before it is released. That may be done by any thread, once.
  * Every held task must be released, at the latest by the work on another one.
  */
-void crew_hold(struct crew *crew);
-void crew_release(struct crew *crew, void *task);
+void crew_hold(struct ordered_workers *crew);
+void crew_release(struct ordered_workers *crew, void *task);
 
 /* From now on at most so many workers are busy. */
-void crew_allow(struct crew *crew, unsigned workers);
+void ordered_workers_allow(struct ordered_workers *crew, unsigned workers);
 
 /* Waits until all that was given is told, and ends the threads. */
-void crew_close(struct crew *crew);
+void ordered_workers_close(struct ordered_workers *crew);
 
 #endif

@@ -8,7 +8,7 @@
 int passed_add(struct passed *passed, const char *name, size_t below,
                const struct foreign *format, struct err *err)
 {
-    const char *kept = names_keep(&passed->names, name, strlen(name));
+    const char *kept = string_arena_keep(&passed->names, name, strlen(name));
     if (kept && passed->count == passed->capacity) {
         size_t capacity = passed->capacity / 2 * 3 + 64;
         struct passed_file *list =
@@ -97,6 +97,6 @@ void passed_print(const struct passed *passed, bool others)
 void passed_free(struct passed *passed)
 {
     free(passed->list);
-    names_free(&passed->names);
+    string_arena_free(&passed->names);
     *passed = (struct passed){ 0 };
 }

@@ -21,7 +21,7 @@ struct passed {
     struct passed_file *list;
     size_t count, capacity;
     size_t others;      /* files that are no pictures by their suffix */
-    struct names names; /* what list[].name points to */
+    struct string_arena names; /* what list[].name points to */
 };
 
 /* Notes a file, with a copy of its name. Returns 0, or -1: no memory. */

@@ -3,9 +3,10 @@
 
 #include "cli/clock.h"
 
-void budget_init(struct budget *budget, uint64_t bytes, unsigned processors)
+void resource_limits_init(struct resource_limits *budget, uint64_t bytes,
+                          unsigned processors)
 {
-    *budget = (struct budget){
+    *budget = (struct resource_limits){
         .files.most = bytes / 8,
         .cells.most = bytes / 8 * 5,
         .processors = processors,
@@ -16,7 +17,7 @@ void budget_init(struct budget *budget, uint64_t bytes, unsigned processors)
     pthread_cond_init(&budget->processor, NULL);
 }
 
-void budget_end(struct budget *budget)
+void resource_limits_end(struct resource_limits *budget)
 {
     pthread_mutex_destroy(&budget->lock);
     pthread_cond_destroy(&budget->memory);
@@ -24,7 +25,7 @@ void budget_end(struct budget *budget)
 }
 
 /* Waits for `bytes`, but no longer than until there is nobody to wait for. */
-static void take(struct budget *budget, struct part_of_memory *part,
+static void take(struct resource_limits *budget, struct part_of_memory *part,
                  uint64_t bytes)
 {
     uint64_t ticket = part->next++;
@@ -42,9 +43,9 @@ static uint64_t counted(const struct part_of_memory *part, uint64_t bytes)
     return bytes < part->most ? bytes : part->most;
 }
 
-void share_file(struct share *share, uint64_t bytes)
+void share_file(struct resource_share *share, uint64_t bytes)
 {
-    struct budget *budget = share->budget;
+    struct resource_limits *budget = share->budget;
     pthread_mutex_lock(&budget->lock);
     share->file = counted(&budget->files, bytes);
     take(budget, &budget->files, share->file);
@@ -53,8 +54,8 @@ void share_file(struct share *share, uint64_t bytes)
 
 void share_cells(void *context, uint64_t bytes)
 {
-    struct share *share = context;
-    struct budget *budget = share->budget;
+    struct resource_share *share = context;
+    struct resource_limits *budget = share->budget;
     pthread_mutex_lock(&budget->lock);
     bytes = counted(&budget->cells, bytes);
     if (share->cells == 0) {
@@ -71,9 +72,9 @@ void share_cells(void *context, uint64_t bytes)
     pthread_mutex_unlock(&budget->lock);
 }
 
-unsigned share_processors(struct share *share, size_t jobs_left)
+unsigned share_processors(struct resource_share *share, size_t jobs_left)
 {
-    struct budget *budget = share->budget;
+    struct resource_limits *budget = share->budget;
     unsigned wanted = 1;
     if (jobs_left && jobs_left < budget->processors)
         wanted = budget->processors / (unsigned)jobs_left;
@@ -88,9 +89,9 @@ unsigned share_processors(struct share *share, size_t jobs_left)
     return share->processors;
 }
 
-void share_return_processors(struct share *share)
+void share_return_processors(struct resource_share *share)
 {
-    struct budget *budget = share->budget;
+    struct resource_limits *budget = share->budget;
     pthread_mutex_lock(&budget->lock);
     budget->idle += share->processors;
     share->processors = 0;
@@ -98,9 +99,9 @@ void share_return_processors(struct share *share)
     pthread_mutex_unlock(&budget->lock);
 }
 
-void share_end(struct share *share)
+void share_end(struct resource_share *share)
 {
-    struct budget *budget = share->budget;
+    struct resource_limits *budget = share->budget;
     pthread_mutex_lock(&budget->lock);
     budget->files.used -= share->file;
     budget->cells.used -= share->cells;

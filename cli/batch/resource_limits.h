@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-struct budget {
+struct resource_limits {
     pthread_mutex_t lock;
     pthread_cond_t memory, processor; /* was given back */
     struct part_of_memory {
@@ -24,29 +24,30 @@ struct budget {
 
 /* `bytes` for all of it. A quarter of that is left to what codecs need besides
  * and to what is encoded. */
-void budget_init(struct budget *budget, uint64_t bytes, unsigned processors);
-void budget_end(struct budget *budget);
+void resource_limits_init(struct resource_limits *budget, uint64_t bytes,
+                          unsigned processors);
+void resource_limits_end(struct resource_limits *budget);
 
 /* What one job has; {.budget} at first. */
-struct share {
-    struct budget *budget;
+struct resource_share {
+    struct resource_limits *budget;
     uint64_t file, cells;
     unsigned processors;
     double waited; /* seconds, for cells */
 };
 
-void share_file(struct share *share, uint64_t bytes);
+void share_file(struct resource_share *share, uint64_t bytes);
 
 /* A struct limits's `reserve`; the context is the share. Of several pictures in
  * a file the largest counts; a larger one that comes later does not wait. */
 void share_cells(void *share, uint64_t bytes);
 
 /* Gives one processor; more if fewer than that many jobs are left. */
-unsigned share_processors(struct share *share, size_t jobs_left);
+unsigned share_processors(struct resource_share *share, size_t jobs_left);
 
-void share_return_processors(struct share *share);
+void share_return_processors(struct resource_share *share);
 
 /* Of a job that has ended, wherever it stood. */
-void share_end(struct share *share);
+void share_end(struct resource_share *share);
 
 #endif

@@ -16,12 +16,12 @@ struct pace {
     double make;        /* that they held a processor */
 };
 
-struct runner {
+struct scheduler {
     const struct options *opts;
     const struct backend *backend;
     unsigned workers;
     struct lane **lane; /* one a worker */
-    struct budget budget;
+    struct resource_limits budget;
     struct left_behind *left; /* by runs before; NULL: it stays */
     pthread_mutex_t lock;
     struct pace pace;
@@ -32,13 +32,13 @@ enum outcome outcome_without_lane(const struct backend *backend)
     return backend == &backend_cpu ? OUTCOME_FAILED : OUTCOME_NO_DEVICE;
 }
 
-unsigned runner_workers(const struct runner *runner)
+unsigned scheduler_workers(const struct scheduler *runner)
 {
     return runner->workers;
 }
 
 /* Workers share the devices out among them: each has one. */
-static int open_lane(struct runner *runner, unsigned worker, struct err *err)
+static int open_lane(struct scheduler *runner, unsigned worker, struct err *err)
 {
     const struct options *opts = runner->opts;
     struct lane_opts lane = {
@@ -53,7 +53,7 @@ static int open_lane(struct runner *runner, unsigned worker, struct err *err)
     return runner->backend->open(&runner->lane[worker], &lane, err);
 }
 
-static int open_lanes(struct runner *runner, struct err *err)
+static int open_lanes(struct scheduler *runner, struct err *err)
 {
     runner->lane = calloc(runner->workers, sizeof(struct lane *));
     if (!runner->lane)
@@ -76,13 +76,13 @@ static void keep_memory(uint64_t bytes, unsigned workers)
                                   : (int)most;
     mallopt(M_MMAP_THRESHOLD, kept);
     mallopt(M_TRIM_THRESHOLD, kept);
-    pages_keep(bytes / 8);
+    page_cache_keep(bytes / 8);
 }
 
-int runner_open(struct runner **runner, const struct options *opts,
-                const struct backend *backend, size_t jobs, struct err *err)
+int scheduler_open(struct scheduler **runner, const struct options *opts,
+                   const struct backend *backend, size_t jobs, struct err *err)
 {
-    struct runner *made = calloc(1, sizeof *made);
+    struct scheduler *made = calloc(1, sizeof *made);
     if (!made)
         return fail(err, "no memory");
     made->opts = opts;
@@ -93,29 +93,29 @@ int runner_open(struct runner **runner, const struct options *opts,
         made->workers = jobs ? (unsigned)jobs : 1;
     keep_memory(opts->limits.bytes, made->workers);
     pthread_mutex_init(&made->lock, NULL);
-    budget_init(&made->budget, opts->limits.bytes, opts->threads);
+    resource_limits_init(&made->budget, opts->limits.bytes, opts->threads);
     *runner = made;
     if (open_lanes(made, err) == 0)
         return 0;
-    runner_close(made);
+    scheduler_close(made);
     *runner = NULL;
     return -1;
 }
 
 /* A job that is alone with several processors has a lane and a pool of its own
  * for as long. Without them it takes longer. */
-static int make_on_many(struct runner *runner, struct job *job,
+static int make_on_many(struct scheduler *runner, struct job *job,
                         struct work *work, unsigned threads, struct err *err)
 {
     const struct lane_opts many = { .threads = threads };
     struct lane *lane = NULL, *single = job->lane;
     struct err unheard;
-    job->pool = pool_open(threads);
+    job->pool = thread_pool_open(threads);
     if (runner->backend == &backend_cpu &&
         runner->backend->open(&lane, &many, &unheard) == 0)
         job->lane = lane;
     int status = job_make(work, err);
-    pool_close(job->pool);
+    thread_pool_close(job->pool);
     job->pool = NULL;
     job->lane = single;
     if (lane)
@@ -126,8 +126,8 @@ static int make_on_many(struct runner *runner, struct job *job,
 /* A smaller file is done sooner than threads are started. */
 enum { WORTH_THREADS = 1 << 16 };
 
-static int make(struct runner *runner, struct job *job, struct work *work,
-                struct share *share, size_t left, struct err *err)
+static int make(struct scheduler *runner, struct job *job, struct work *work,
+                struct resource_share *share, size_t left, struct err *err)
 {
     bool large = share->file >= WORTH_THREADS;
     unsigned threads = share_processors(share, large ? left : SIZE_MAX);
@@ -148,7 +148,7 @@ static double time_waited(void)
     return now() - seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void note_pace(struct runner *runner, const struct pace *job)
+static void note_pace(struct scheduler *runner, const struct pace *job)
 {
     pthread_mutex_lock(&runner->lock);
     struct pace *pace = &runner->pace;
@@ -158,7 +158,7 @@ static void note_pace(struct runner *runner, const struct pace *job)
     pthread_mutex_unlock(&runner->lock);
 }
 
-unsigned runner_wanted(struct runner *runner)
+unsigned scheduler_wanted(struct scheduler *runner)
 {
     unsigned processors = runner->opts->threads;
     pthread_mutex_lock(&runner->lock);
@@ -170,12 +170,12 @@ unsigned runner_wanted(struct runner *runner)
     return processors + (unsigned)(processors * files / most);
 }
 
-struct left_behind *runner_left_behind(const struct runner *runner)
+struct left_behind *runner_left_behind(const struct scheduler *runner)
 {
     return runner->left;
 }
 
-bool runner_waits_for_files(struct runner *runner)
+bool scheduler_waits_for_files(struct scheduler *runner)
 {
     pthread_mutex_lock(&runner->lock);
     bool waits = runner->pace.read > 0.05 * runner->pace.make;
@@ -185,14 +185,14 @@ bool runner_waits_for_files(struct runner *runner)
 
 /* ---- A job --------------------------------------------------------------- */
 
-int runner_do(struct runner *runner, unsigned worker, struct job *job,
-              size_t left, int (*ready)(const struct job *job,
-                                        const struct result *result,
-                                        struct bytes output, void *context,
-                                        struct err *err),
-              void *context, struct result *result, struct err *err)
+int scheduler_do(struct scheduler *runner, unsigned worker, struct job *job,
+                 size_t left,
+                 int (*ready)(const struct job *job,
+                              const struct result *result, struct bytes output,
+                              void *context, struct err *err),
+                 void *context, struct result *result, struct err *err)
 {
-    struct share share = { .budget = &runner->budget };
+    struct resource_share share = { .budget = &runner->budget };
     *result = (struct result){ 0 };
     job->backend = runner->backend;
     job->lane = runner->lane[worker];
@@ -225,7 +225,7 @@ int runner_do(struct runner *runner, unsigned worker, struct job *job,
     return status;
 }
 
-void runner_close(struct runner *runner)
+void scheduler_close(struct scheduler *runner)
 {
     if (!runner)
         return;
@@ -233,9 +233,9 @@ void runner_close(struct runner *runner)
         if (runner->lane[i])
             runner->backend->close(runner->lane[i]);
     free(runner->lane);
-    pages_keep(0);
+    page_cache_keep(0);
     left_behind_close(runner->left);
-    budget_end(&runner->budget);
+    resource_limits_end(&runner->budget);
     pthread_mutex_destroy(&runner->lock);
     free(runner);
 }

@@ -201,7 +201,7 @@ int bench_add(struct bench *bench, const struct bench_row *row, struct err *err)
 
 /* ---- The GPU ------------------------------------------------------------- */
 
-static int run_entry(struct bench *bench, const struct ladder *ladder,
+static int run_entry(struct bench *bench, const struct kernel_suite *ladder,
                      struct ladder_run *run, size_t i, struct err *err)
 {
     const struct ladder_entry *entry = ladder->entry(i);
@@ -224,7 +224,7 @@ static int run_entry(struct bench *bench, const struct ladder *ladder,
     return 0;
 }
 
-static int run_entries(struct bench *bench, const struct ladder *ladder,
+static int run_entries(struct bench *bench, const struct kernel_suite *ladder,
                        struct ladder_run *run, struct err *err)
 {
     for (size_t i = 0; i < ladder->count(); i++) {
@@ -237,7 +237,7 @@ static int run_entries(struct bench *bench, const struct ladder *ladder,
 }
 
 /* Whoever names what the sweep alone has need not ask for the sweep as well. */
-static int run_gpu(struct bench *bench, const struct ladder *ladder,
+static int run_gpu(struct bench *bench, const struct kernel_suite *ladder,
                    struct ladder_run *run, struct err *err)
 {
     const struct bench_opts *o = &bench->opts;
@@ -251,7 +251,8 @@ static int run_gpu(struct bench *bench, const struct ladder *ladder,
 }
 
 /* "nvidia, book" and so on. */
-static void list_sections(const struct ladder *ladder, char *text, size_t size)
+static void list_sections(const struct kernel_suite *ladder, char *text,
+                          size_t size)
 {
     const char *last = "";
     size_t n = 0;
@@ -297,7 +298,7 @@ static int name_devices(struct bench_opts *o, int count, struct err *err)
 
 /* The first of the devices runs kernels. */
 static struct ladder_run *open_gpu(struct bench *bench,
-                                   const struct ladder *ladder)
+                                   const struct kernel_suite *ladder)
 {
     struct bench_opts *o = &bench->opts;
     struct ladder_opts opts = { o->device[0], o->profile  ? 0
@@ -345,7 +346,7 @@ static int finish(const struct bench *bench, struct err *err)
 }
 
 static int tell_of_nothing(const struct bench *bench,
-                           const struct ladder *ladder)
+                           const struct kernel_suite *ladder)
 {
     struct err text;
     char sections[128];
@@ -360,7 +361,7 @@ static int tell_of_nothing(const struct bench *bench,
 
 static int run_all(struct bench *bench)
 {
-    const struct ladder *ladder = backend_ladder();
+    const struct kernel_suite *ladder = backend_ladder();
     struct ladder_run *run = open_gpu(bench, ladder);
     struct err err;
     if (!run && bench->opts.devices) {

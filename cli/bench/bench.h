@@ -60,7 +60,7 @@ int bench_cpu(struct bench *bench, struct err *err);
 /* Takes pictures from the host to these GPUs and back, beside plain copies:
  * cli/bench/stream.c. Several GPUs are used together, and the first alone. */
 extern const char bench_stream_section[];
-int bench_stream(struct bench *bench, const struct ladder *ladder,
+int bench_stream(struct bench *bench, const struct kernel_suite *ladder,
                  const int *device, unsigned ndevices, struct err *err);
 
 /* What was run, in words, as JSON, as SVG: cli/bench/show.c. The first row also

@@ -42,7 +42,8 @@ struct bed {
     uint64_t bytes; /* of the cells */
     bool filled;    /* src is */
     unsigned threads;
-    struct pool *copiers; /* as many threads, kept as those that turn are */
+    struct thread_pool
+        *copiers; /* as many threads, kept as those that turn are */
 };
 
 /* ---- Two loops ----------------------------------------------------------- */
@@ -90,8 +91,8 @@ static void fill(struct bed *bed)
     bed->filled = true;
     for (uint32_t y = 0; y < plane->height; y++)
         for (uint32_t x = 0; x < plane->width; x++)
-            marks_put(plane->data + y * plane->stride + (size_t)x * marks.size,
-                      marks, x, y);
+            verify_put(plane->data + y * plane->stride + (size_t)x * marks.size,
+                       marks, x, y);
 }
 
 static uint64_t count_wrong(const struct image *img, enum xform t)
@@ -101,7 +102,7 @@ static uint64_t count_wrong(const struct image *img, enum xform t)
     uint64_t wrong = 0;
     for (uint32_t y = 0; y < plane->height; y++)
         for (uint32_t x = 0; x < plane->width; x++)
-            wrong += !marks_right(plane, marks, x, y);
+            wrong += !verify_right(plane, marks, x, y);
     return wrong;
 }
 
@@ -117,7 +118,7 @@ static void copy_part(void *context, size_t i)
 
 static void copy(struct bed *bed)
 {
-    pool_run(bed->copiers, copy_part, bed, bed->threads);
+    thread_pool_run(bed->copiers, copy_part, bed, bed->threads);
 }
 
 /* In turns with a copy; the first round, which takes new pages, is not kept. */
@@ -265,7 +266,7 @@ static int run_kind(struct bench *bench, const struct plane_kind *kind,
     bed.bytes = (uint64_t)shape.width * shape.height * cell_size(kind->cell);
     if (check_room(&bed.src, err) || backend_cpu.open(&bed.lane, &opts, err))
         return -1;
-    bed.copiers = pool_open(threads);
+    bed.copiers = thread_pool_open(threads);
     if (!bed.copiers) {
         backend_cpu.close(bed.lane);
         return fail(err, "no memory for threads");
@@ -274,7 +275,7 @@ static int run_kind(struct bench *bench, const struct plane_kind *kind,
     if (status == 0)
         status = run(bench, &bed, kind, err);
     image_free(&bed.src);
-    pool_close(bed.copiers);
+    thread_pool_close(bed.copiers);
     backend_cpu.close(bed.lane);
     return status;
 }

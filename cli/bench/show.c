@@ -35,7 +35,7 @@ static double copy_gbs_of(const struct ladder_result *r)
     return r->copy > 0 ? (double)r->bytes / r->copy * 1e-9 : 0;
 }
 
-static double share_of(const struct ladder_result *r)
+static double xmp_ratio_of(const struct ladder_result *r)
 {
     return r->median > 0 ? r->copy / r->median : 0;
 }
@@ -141,8 +141,8 @@ void bench_show_row(const struct bench *bench, const struct bench_row *row)
         printf(" left out: %s\n", r->left_out);
     } else {
         if (r->median > 0) {
-            printf(" %7.1f %6.3f ", gbs_of(r), share_of(r));
-            put_bar(share_of(r));
+            printf(" %7.1f %6.3f ", gbs_of(r), xmp_ratio_of(r));
+            put_bar(xmp_ratio_of(r));
         } else {
             printf(" %s", r->wrong ? "" : "right");
         }
@@ -181,7 +181,7 @@ static void json_times(struct json *json, const struct ladder_result *r)
     json_number(json, "launches", r->launches);
     json_number(json, "gbs", gbs_of(r));
     json_number(json, "copy_gbs", copy_gbs_of(r));
-    json_number(json, "share", share_of(r));
+    json_number(json, "share", xmp_ratio_of(r));
 }
 
 static void json_row(struct json *json, const struct bench_row *row)
@@ -309,7 +309,7 @@ static void draw_numbers(FILE *out, const struct bench_row *row, double y)
     char number[32];
     snprintf(number, sizeof number, "%.0f", gbs_of(r));
     put_text(out, x + 56, y, style, number);
-    snprintf(number, sizeof number, "%.3f", share_of(r));
+    snprintf(number, sizeof number, "%.3f", xmp_ratio_of(r));
     put_text(out, x + 112, y, style, number);
     if (r->wrong)
         put_text(out, x + 126, y, "font-size=\"13\" fill=\"#c0392b\"",
@@ -338,7 +338,7 @@ static void draw_row(FILE *out, const struct bench_row *row, double y)
     put_text(out, LEFT - 12, y + 16,
              "font-size=\"12\" fill=\"#777777\" text-anchor=\"end\"", size);
     draw_bar(out, 1, y, "#f1f3f5", "");
-    draw_bar(out, share_of(&row->result), y, form_colors[row->entry.form],
+    draw_bar(out, xmp_ratio_of(&row->result), y, form_colors[row->entry.form],
              row->result.wrong ? edge : "");
     draw_numbers(out, row, y + 16);
 }

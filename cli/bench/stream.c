@@ -39,9 +39,9 @@ struct worker {
 
 struct traffic {
     const struct backend *backend;
-    const struct ladder *ladder;
+    const struct kernel_suite *ladder;
     struct ladder_bus *bus;
-    struct pool *pool;
+    struct thread_pool *pool;
     unsigned ndevices, nworkers; /* that there are */
     struct worker worker[OPTIONS_DEVICES * LANES_MOST];
     unsigned busy; /* workers that take part */
@@ -72,8 +72,8 @@ static void fill(void *context, size_t i)
         struct marks marks = marks_of(t, w, &w->src, p);
         for (uint32_t y = 0; y < plane->height; y++)
             for (uint32_t x = 0; x < plane->width; x++)
-                marks_put((uint8_t *)plane_row(plane, y) + x * marks.size,
-                          marks, x, y);
+                verify_put((uint8_t *)plane_row(plane, y) + x * marks.size,
+                           marks, x, y);
     }
 }
 
@@ -105,7 +105,7 @@ static void check(void *context, size_t i)
         struct marks marks = marks_of(t, w, &w->dst, p);
         for (uint32_t y = 0; y < plane->height; y++)
             for (uint32_t x = 0; x < plane->width; x++)
-                w->wrong += !marks_right(plane, marks, x, y);
+                w->wrong += !verify_right(plane, marks, x, y);
     }
 }
 
@@ -113,7 +113,7 @@ static int on_workers(struct traffic *t, void (*work)(void *context, size_t i),
                       struct err *err)
 {
     atomic_store(&t->next, 0);
-    pool_run(t->pool, work, t, t->busy);
+    thread_pool_run(t->pool, work, t, t->busy);
     for (unsigned i = 0; i < t->busy; i++)
         if (t->worker[i].failed)
             return fail(err, "%s", t->worker[i].err.text);
@@ -147,7 +147,7 @@ static void close_traffic(struct traffic *t)
         image_free(&t->worker[i].dst);
         t->backend->close(t->worker[i].lane);
     }
-    pool_close(t->pool);
+    thread_pool_close(t->pool);
     t->ladder->bus_close(t->bus);
 }
 
@@ -162,7 +162,7 @@ static int open_traffic(struct traffic *t, const int *device,
                cell_size(entry->cell);
     if (t->ladder->bus_open(&t->bus, device, t->ndevices, t->bytes, err))
         return -1;
-    t->pool = pool_open(n);
+    t->pool = thread_pool_open(n);
     if (!t->pool)
         return fail(err, "no memory for threads");
     while (t->nworkers < n) {
@@ -317,7 +317,7 @@ static int run_on(struct bench *bench, struct traffic *t, const int *device,
     return status;
 }
 
-int bench_stream(struct bench *bench, const struct ladder *ladder,
+int bench_stream(struct bench *bench, const struct kernel_suite *ladder,
                  const int *device, unsigned ndevices, struct err *err)
 {
     struct ladder_entry entry = entry_of_turn();

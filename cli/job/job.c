@@ -31,7 +31,7 @@ struct work {
     struct image img; /* as decoded, then as turned */
     enum xform turn;  /* of the stored pixels: the tag, then the operation */
     bool own;         /* the output has the format of the input */
-    enum form form;   /* in which they are turned */
+    enum representation form; /* in which they are turned */
     uint32_t width, height; /* to which they are trimmed; 0: they are not */
     unsigned tag;     /* what turns them instead, 1..8; 0: they are turned */
     bool within;      /* they are turned within their format, as struct codec
@@ -130,7 +130,7 @@ static int stage_read(struct work *w, struct err *err)
 }
 
 static struct load_opts load_opts(const struct options *opts, struct mem mem,
-                                  bool neutral, struct pool *pool,
+                                  bool neutral, struct thread_pool *pool,
                                   struct result *result)
 {
     return (struct load_opts){
@@ -192,10 +192,10 @@ static enum xform turn_of(const struct options *opts, unsigned orientation)
     return xform_then(xform_from_exif(orientation), opts->op);
 }
 
-static int choose_trim(struct work *w, const struct coded *coded,
+static int choose_trim(struct work *w, const struct stream_info *coded,
                        enum xform turn, struct err *err)
 {
-    const struct grain *grain = &coded->grain[FORM_CODED];
+    const struct alignment *grain = &coded->grain[FORM_CODED];
     w->width = coded->width;
     w->height = coded->height;
     if (xform_reverses_x(turn))
@@ -211,10 +211,10 @@ static int choose_trim(struct work *w, const struct coded *coded,
 
 /* A picture that cannot be turned as it is coded: what reverses an axis would
  * bring the rest of a block to the wrong end of it. */
-static int choose_edge(struct work *w, const struct coded *coded,
+static int choose_edge(struct work *w, const struct stream_info *coded,
                        enum xform turn, struct err *err)
 {
-    const struct grain *grain = &coded->grain[FORM_CODED];
+    const struct alignment *grain = &coded->grain[FORM_CODED];
     switch (w->opts->edge) {
     case EDGE_TRIM:
         w->result->how = HOW_TRIMMED;
@@ -269,7 +269,7 @@ static int choose_form(struct work *w, struct err *err)
     struct result *result = w->result;
     struct warnings unheard = { 0 }; /* they come again */
     struct load_opts load = load_opts(opts, mem_plain, false, NULL, result);
-    struct coded coded;
+    struct stream_info coded;
     result->how = result->to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
     if (check_lossless(w, err))
         return -1;
@@ -374,7 +374,7 @@ static void warn_of_tags(struct work *w, struct orientation o)
 static int set_tag(struct work *w, struct load_opts *load, struct err *err)
 {
     struct result *result = w->result;
-    struct coded coded = { 0 };
+    struct stream_info coded = { 0 };
     if (result->to != result->from)
         return fail(err, "--tag-only keeps the format, which is %s; the output "
                          "is to be %s",

@@ -44,7 +44,7 @@ struct job {
     const struct options *opts;
     const struct backend *backend;
     struct lane *lane; /* of this backend */
-    struct pool *pool; /* threads for the codecs */
+    struct thread_pool *pool; /* threads for the codecs */
     struct watch *watch; /* who is told how far it is, or NULL */
     struct left_behind *left; /* see cli/files/temporary.h; or NULL */
     bool regular; /* input and output are regular files, or it fails: nobody is

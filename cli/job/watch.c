@@ -21,7 +21,7 @@ enum { FIRST = 1000, NEXT = 100 };
 
 struct watch {
     const char *name;
-    struct pool *pool;
+    struct thread_pool *pool;
     double begin;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -106,7 +106,7 @@ static void *show(void *argument)
     return NULL;
 }
 
-struct watch *watch_begin(const char *name, struct pool *pool)
+struct watch *watch_begin(const char *name, struct thread_pool *pool)
 {
     struct watch *watch = calloc(1, sizeof *watch);
     pthread_condattr_t attr;

@@ -29,7 +29,7 @@ struct manifest {
 /* ---- Opening ----------------------------------------------------------- */
 
 /* Whether what a file begins with may be the beginning of a manifest: lines
- * that are empty, as ledger_read() knows them, and then an object. */
+ * that are empty, as manifest_index_read() knows them, and then an object. */
 static bool begins_as_manifest(int in)
 {
     char head[4096];
@@ -101,7 +101,7 @@ static void put_text(struct json *json, const char *key, const char *text)
 static void put_time(struct json *json, const char *key, struct timespec time)
 {
     char text[STAMP_SIZE];
-    stamp_write(text, time);
+    timestamp_write(text, time);
     json_string(json, key, text);
 }
 

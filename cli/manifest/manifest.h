@@ -69,20 +69,20 @@ int manifest_close(struct manifest *manifest, struct err *err);
 
 /* ---- What was done before: --resume ---- */
 
-struct history;
+struct resume;
 
 /* Reads a manifest. If it `may_lack`, one that is not there is a history of
  * nothing. What is wrong with a line is said with its number. Errors do not name
  * the file. */
-int history_read(struct history **history, const char *name, bool may_lack,
-                 struct err *err);
+int resume_read(struct resume **history, const char *name, bool may_lack,
+                struct err *err);
 
 /* Looks for jobs that the manifest does not know by their names: it may have
  * been written from another directory, on another machine, or before files were
- * moved. What is found is known to history_says() from then on. To be called
+ * moved. What is found is known to resume_says() from then on. To be called
  * once, with all jobs. -1: the manifest speaks of files that are to be replaced
  * in place, and nobody can tell whether they are these. */
-int history_recognize(struct history *history, size_t count,
+int history_recognize(struct resume *history, size_t count,
                       struct record (*job)(void *context, size_t i),
                       void *context, struct err *err);
 
@@ -103,10 +103,10 @@ enum verdict {
  * its own input and is done once, but has to be as it was written, by this
  * operation or a later one. Why nobody can tell is in `err`. For any number of
  * threads. */
-enum verdict history_says(const struct history *history, struct record *job,
-                          struct err *err);
+enum verdict resume_says(const struct resume *history, struct record *job,
+                         struct err *err);
 
-void history_free(struct history *history);
+void resume_free(struct resume *history);
 
 /* ---- gimgxf manifest ---- */
 

@@ -29,7 +29,7 @@ static int by_job(const void *left, const void *right)
 }
 
 /* The entries, to be sorted; NULL: no memory. */
-static const struct entry **list_entries(const struct ledger *ledger)
+static const struct entry **list_entries(const struct manifest_index *ledger)
 {
     const struct entry **list = calloc(ledger->count + 1, sizeof *list);
     for (size_t i = 0; list && i < ledger->count; i++)
@@ -59,7 +59,7 @@ struct tally {
 
 /* Says something of a file, by its name as it was given; with the directory
  * from where it was, unless that is the current one. */
-static void tell(const struct ledger *ledger, const struct entry *entry,
+static void tell(const struct manifest_index *ledger, const struct entry *entry,
                  const char *name, const char *text)
 {
     char path[PATH_MAX];
@@ -69,7 +69,7 @@ static void tell(const struct ledger *ledger, const struct entry *entry,
                  text);
 }
 
-static void check_jobs(struct tally *tally, const struct ledger *ledger,
+static void check_jobs(struct tally *tally, const struct manifest_index *ledger,
                        const struct entry **list)
 {
     struct err text;
@@ -99,8 +99,8 @@ static void check_jobs(struct tally *tally, const struct ledger *ledger,
 /* Looks for the output where its name was given; if there is no such directory
  * here, as on another machine, from the current one. `path`, of PATH_MAX bytes,
  * becomes the name by which it was found. */
-static bool find_output(const struct ledger *ledger, const struct entry *entry,
-                        char *path, struct stat *st)
+static bool find_output(const struct manifest_index *ledger,
+                        const struct entry *entry, char *path, struct stat *st)
 {
     struct stat here;
     if (!ledger_path(ledger, entry, entry->output, path)) {
@@ -121,7 +121,7 @@ static bool find_output(const struct ledger *ledger, const struct entry *entry,
 
 /* What was written, and what is there now. */
 struct output {
-    const struct ledger *ledger;
+    const struct manifest_index *ledger;
     const struct entry *entry;
     bool there;
     int why; /* an errno, if it is not */
@@ -145,8 +145,8 @@ static int by_file(const void *left, const void *right)
 {
     const struct output *a = left, *b = right;
     int order = compare_files(a, b);
-    order =
-        order ? order : stamp_compare(a->entry->held.time, b->entry->held.time);
+    order = order ? order
+                  : timestamp_compare(a->entry->held.time, b->entry->held.time);
     return order ? order : by_job(&a->entry, &b->entry);
 }
 
@@ -157,7 +157,8 @@ static int by_name(const void *left, const void *right)
     return order ? order : by_job(&a->entry, &b->entry);
 }
 
-static size_t find_outputs(const struct ledger *ledger, struct output *output)
+static size_t find_outputs(const struct manifest_index *ledger,
+                           struct output *output)
 {
     size_t count = 0;
     char path[PATH_MAX];
@@ -226,7 +227,8 @@ static void check_output(struct tally *tally, const struct output *output)
     tell(output->ledger, entry, entry->output, why.text);
 }
 
-static int check_outputs(struct tally *tally, const struct ledger *ledger)
+static int check_outputs(struct tally *tally,
+                         const struct manifest_index *ledger)
 {
     struct output *output = malloc((ledger->count + 1) * sizeof *output);
     if (!output)
@@ -270,7 +272,8 @@ static void print_tally(const struct tally *tally, bool as_json)
     putchar('\n');
 }
 
-static int check(const struct entry **list, struct ledger *ledger, bool json)
+static int check(const struct entry **list, struct manifest_index *ledger,
+                 bool json)
 {
     struct tally tally = { 0 };
     int status = twins_find(ledger);
@@ -291,11 +294,12 @@ static int check(const struct entry **list, struct ledger *ledger, bool json)
 
 /* ---- Words ------------------------------------------------------------- */
 
-static int read_all(struct ledger *ledger, const char *const *name, int count)
+static int read_all(struct manifest_index *ledger, const char *const *name,
+                    int count)
 {
     struct err err;
     for (int i = 0; i < count; i++)
-        if (ledger_read(ledger, name[i], &err)) {
+        if (manifest_index_read(ledger, name[i], &err)) {
             report_error(name[i], err.text);
             return -1;
         }
@@ -305,7 +309,8 @@ static int read_all(struct ledger *ledger, const char *const *name, int count)
 int manifest_main(const char *const *word, int nwords, bool json)
 {
     bool merging = nwords > 0 && strcmp(word[0], "merge") == 0;
-    struct ledger ledger = { .keep_lines = merging, .keep_done = !merging };
+    struct manifest_index ledger = { .keep_lines = merging,
+                                     .keep_done = !merging };
     const struct entry **list = NULL;
     int status = BAD;
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* there may be a million lines */
@@ -327,6 +332,6 @@ int manifest_main(const char *const *word, int nwords, bool json)
                          : check(list, &ledger, json);
 out:
     free(list);
-    ledger_free(&ledger);
+    manifest_index_free(&ledger);
     return status;
 }

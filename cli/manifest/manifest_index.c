@@ -15,13 +15,13 @@
 
 /* ---- Strings ----------------------------------------------------------- */
 
-static const char *keep_string(struct ledger *ledger, const char *text)
+static const char *keep_string(struct manifest_index *ledger, const char *text)
 {
-    return names_keep(&ledger->names, text, strlen(text));
+    return string_arena_keep(&ledger->names, text, strlen(text));
 }
 
 /* The same for what is mostly as it was the last time. */
-static const char *keep_usual(struct ledger *ledger, const char *text,
+static const char *keep_usual(struct manifest_index *ledger, const char *text,
                               const char **last)
 {
     if (!*last || strcmp(*last, text) != 0)
@@ -49,7 +49,8 @@ static uint64_t hash_string(uint64_t hash, const char *text)
     return hash_pair(hash, hash_bytes(text, strlen(text)));
 }
 
-static struct key key_of(const struct ledger *ledger, const struct record *job)
+static struct key key_of(const struct manifest_index *ledger,
+                         const struct record *job)
 {
     const char *here = job->directory ? job->directory : ledger->here;
     struct key key = { .job = job, .here = here };
@@ -62,14 +63,14 @@ static struct key key_of(const struct ledger *ledger, const struct record *job)
     return key;
 }
 
-static const char *here_of(const struct ledger *ledger,
+static const char *here_of(const struct manifest_index *ledger,
                            const struct entry *entry)
 {
     return entry->here ? entry->here : ledger->here;
 }
 
-static bool is_about(const struct ledger *ledger, const struct entry *entry,
-                     const struct key *key)
+static bool is_about(const struct manifest_index *ledger,
+                     const struct entry *entry, const struct key *key)
 {
     const struct record *job = key->job;
     const char *here = here_of(ledger, entry);
@@ -84,7 +85,8 @@ static bool is_about(const struct ledger *ledger, const struct entry *entry,
 
 /* The slot of a job, or the empty one where it belongs. There is always one
  * that is empty. */
-static size_t *find_slot(const struct ledger *ledger, const struct key *key)
+static size_t *find_slot(const struct manifest_index *ledger,
+                         const struct key *key)
 {
     size_t i = key->hash & (ledger->slots - 1);
     while (ledger->slot[i] &&
@@ -93,8 +95,8 @@ static size_t *find_slot(const struct ledger *ledger, const struct key *key)
     return &ledger->slot[i];
 }
 
-const struct entry *ledger_find(const struct ledger *ledger,
-                                const struct record *job)
+const struct entry *manifest_index_find(const struct manifest_index *ledger,
+                                        const struct record *job)
 {
     if (!ledger->slots)
         return NULL;
@@ -104,7 +106,7 @@ const struct entry *ledger_find(const struct ledger *ledger,
 }
 
 /* Makes room for one more, at most half of the slots being taken. */
-static bool make_room(struct ledger *ledger)
+static bool make_room(struct manifest_index *ledger)
 {
     if (ledger->count < ledger->capacity)
         return true;
@@ -130,8 +132,8 @@ static bool make_room(struct ledger *ledger)
 }
 
 /* The entry of a job, which is made if there is none; NULL: no memory. */
-static struct entry *enter(struct ledger *ledger, const struct record *job,
-                           bool *fresh)
+static struct entry *enter(struct manifest_index *ledger,
+                           const struct record *job, bool *fresh)
 {
     if (!make_room(ledger))
         return NULL;
@@ -161,7 +163,7 @@ static struct entry *enter(struct ledger *ledger, const struct record *job,
     return entry;
 }
 
-int ledger_adopt(struct ledger *ledger, const struct record *job,
+int ledger_adopt(struct manifest_index *ledger, const struct record *job,
                  const struct entry *like)
 {
     struct telling held = like->held;
@@ -173,12 +175,12 @@ int ledger_adopt(struct ledger *ledger, const struct record *job,
     return 0;
 }
 
-void ledger_forget(struct ledger *ledger, const struct entry *entry)
+void ledger_forget(struct manifest_index *ledger, const struct entry *entry)
 {
     ledger->entry[entry - ledger->entry].held.told = TOLD_SKIPPED;
 }
 
-bool ledger_path(const struct ledger *ledger, const struct entry *entry,
+bool ledger_path(const struct manifest_index *ledger, const struct entry *entry,
                  const char *name, char *path)
 {
     int n = *name == '/' ? snprintf(path, PATH_MAX, "%s", name)
@@ -187,8 +189,8 @@ bool ledger_path(const struct ledger *ledger, const struct entry *entry,
     return n < PATH_MAX;
 }
 
-int ledger_compare_outputs(const struct ledger *ledger, const struct entry *a,
-                           const struct entry *b)
+int ledger_compare_outputs(const struct manifest_index *ledger,
+                           const struct entry *a, const struct entry *b)
 {
     return path_compare(here_of(ledger, a), a->output, here_of(ledger, b),
                         b->output);
@@ -211,7 +213,7 @@ static bool supersedes(const struct telling *fresh, const struct telling *held)
     if (held->told <= TOLD_SKIPPED && fresh->told >= TOLD_READY)
         return true;
     return fresh->manifest == held->manifest ||
-           stamp_compare(fresh->time, held->time) >= 0;
+           timestamp_compare(fresh->time, held->time) >= 0;
 }
 
 /* Whether the input of `b` is what it was for `a`, which was noted first; or,
@@ -219,12 +221,12 @@ static bool supersedes(const struct telling *fresh, const struct telling *held)
 static bool is_again(const struct telling *a, const struct telling *b,
                      bool in_place)
 {
-    if (stamp_compare(a->time, b->time) == 0)
+    if (timestamp_compare(a->time, b->time) == 0)
         return false; /* the same line, of a copy */
-    if (a->size == b->size && stamp_compare(a->mtime, b->mtime) == 0)
+    if (a->size == b->size && timestamp_compare(a->mtime, b->mtime) == 0)
         return true;
     return in_place && a->written == b->size &&
-           stamp_compare(b->mtime, a->time) <= 0;
+           timestamp_compare(b->mtime, a->time) <= 0;
 }
 
 static bool note_done(struct entry *entry, const struct telling *fresh)
@@ -235,7 +237,7 @@ static bool note_done(struct entry *entry, const struct telling *fresh)
             *entry->done = *fresh;
         return entry->done;
     }
-    bool later = stamp_compare(fresh->time, entry->done->time) >= 0;
+    bool later = timestamp_compare(fresh->time, entry->done->time) >= 0;
     if (later ? is_again(entry->done, fresh, entry->in_place)
               : is_again(fresh, entry->done, entry->in_place))
         entry->twice = true;
@@ -244,9 +246,9 @@ static bool note_done(struct entry *entry, const struct telling *fresh)
     return true;
 }
 
-static int enter_line(struct ledger *ledger, const struct record *record,
-                      const struct telling *fresh, struct bytes line,
-                      struct err *err)
+static int enter_line(struct manifest_index *ledger,
+                      const struct record *record, const struct telling *fresh,
+                      struct bytes line, struct err *err)
 {
     bool is_new;
     struct entry *entry = enter(ledger, record, &is_new);
@@ -275,7 +277,7 @@ static int enter_line(struct ledger *ledger, const struct record *record,
     if (!ledger->keep_lines)
         return 0;
     entry->line =
-        names_keep(&ledger->names, (const char *)line.data, line.size);
+        string_arena_keep(&ledger->names, (const char *)line.data, line.size);
     return entry->line ? 0 : fail(err, "no memory");
 }
 
@@ -312,7 +314,7 @@ static int need_time(const struct json_value *root, const char *key,
     const char *text;
     if (need_string(root, key, &text, err))
         return -1;
-    return stamp_read(text, time) ? 0 : fail(err, "%s is not a time", key);
+    return timestamp_read(text, time) ? 0 : fail(err, "%s is not a time", key);
 }
 
 static int take_crc(const struct json_value *root, struct telling *telling,
@@ -370,7 +372,8 @@ static int take_directory(const struct json_value *root, struct record *r,
     return 0;
 }
 
-static int take_told(const char *status, enum told *told, struct err *err)
+static int take_told(const char *status, enum manifest_status *told,
+                     struct err *err)
 {
     static const char *const names[] = {
         [TOLD_PASSED_OVER] = "passed_over",
@@ -381,7 +384,7 @@ static int take_told(const char *status, enum told *told, struct err *err)
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(status, names[i]) == 0) {
-            *told = (enum told)i;
+            *told = (enum manifest_status)i;
             return 0;
         }
     return fail(err, "the status '%s' is unknown", status);
@@ -389,7 +392,7 @@ static int take_told(const char *status, enum told *told, struct err *err)
 
 /* What was passed over is to become nothing. */
 static int take_names(const struct json_value *root, struct record *r,
-                      enum told told, struct err *err)
+                      enum manifest_status told, struct err *err)
 {
     if (need_string(root, "input", &r->input, err))
         return -1;
@@ -435,7 +438,7 @@ static void trim(struct bytes *line)
         line->size--;
 }
 
-static int take_line(struct ledger *ledger, struct json_text *json,
+static int take_line(struct manifest_index *ledger, struct json_text *json,
                      struct bytes line, struct err *err)
 {
     struct telling telling = { .manifest = ledger->manifests };
@@ -481,7 +484,7 @@ static int fail_line(struct bytes line, size_t number, bool begun,
     return fail(err, "line %zu: %s", number, why->text);
 }
 
-static int read_lines(struct ledger *ledger, FILE *in, struct err *err)
+static int read_lines(struct manifest_index *ledger, FILE *in, struct err *err)
 {
     struct json_text json = { 0 };
     struct bytes line = { 0 };
@@ -503,7 +506,8 @@ static int read_lines(struct ledger *ledger, FILE *in, struct err *err)
     return status;
 }
 
-int ledger_read(struct ledger *ledger, const char *name, struct err *err)
+int manifest_index_read(struct manifest_index *ledger, const char *name,
+                        struct err *err)
 {
     bool standard = strcmp(name, "-") == 0;
     if (!ledger->here && !(ledger->here = getcwd(NULL, 0)))
@@ -519,13 +523,13 @@ int ledger_read(struct ledger *ledger, const char *name, struct err *err)
     return status;
 }
 
-void ledger_free(struct ledger *ledger)
+void manifest_index_free(struct manifest_index *ledger)
 {
     for (size_t i = 0; i < ledger->count; i++)
         free(ledger->entry[i].done);
     free(ledger->entry);
     free(ledger->slot);
     free(ledger->here);
-    names_free(&ledger->names);
-    *ledger = (struct ledger){ 0 };
+    string_arena_free(&ledger->names);
+    *ledger = (struct manifest_index){ 0 };
 }

@@ -5,7 +5,7 @@
 #include "cli/manifest/manifest.h"
 #include "cli/select/string_arena.h"
 
-enum told {
+enum manifest_status {
     TOLD_PASSED_OVER, /* its output is its input, its op "" */
     TOLD_SKIPPED,
     TOLD_FAILED,
@@ -15,7 +15,7 @@ enum told {
 
 /* What a line says; as struct record has it. */
 struct telling {
-    enum told told;
+    enum manifest_status told;
     unsigned manifest;    /* in which it stands, counted from 0 */
     struct timespec time; /* when it was noted */
     uint64_t size, written;
@@ -44,7 +44,7 @@ struct entry {
 };
 
 /* {0} is an empty one. */
-struct ledger {
+struct manifest_index {
     bool keep_lines; /* to print them */
     bool keep_done;  /* to see what is done twice */
     struct entry *entry;
@@ -53,7 +53,7 @@ struct ledger {
     size_t slots; /* a power of two */
     unsigned manifests;
     char *here;               /* the current directory */
-    struct names names;       /* and all other strings */
+    struct string_arena names;            /* and all other strings */
     const char *op, *options, *directory; /* the last ones: most are like
                                              them */
 };
@@ -62,31 +62,32 @@ struct ledger {
  * job in one manifest the later one holds, of two in different ones the one
  * that was noted later. -1: a line is no record, though not cut; the reason
  * names its number, or says that all of it is no manifest. */
-int ledger_read(struct ledger *ledger, const char *name, struct err *err);
+int manifest_index_read(struct manifest_index *ledger, const char *name,
+                        struct err *err);
 
 /* The entry of a job, told by input, output, op and options; NULL if there is
  * none. It is no matter how names are spelled, as far as path_compare() tells,
  * nor which options there are where the output is the input: what is turned is
  * turned. */
-const struct entry *ledger_find(const struct ledger *ledger,
-                                const struct record *job);
+const struct entry *manifest_index_find(const struct manifest_index *ledger,
+                                        const struct record *job);
 
 /* Has a job, which is not in it, told of as this entry is. -1: no memory. */
-int ledger_adopt(struct ledger *ledger, const struct record *job,
+int ledger_adopt(struct manifest_index *ledger, const struct record *job,
                  const struct entry *like);
 
 /* Has the job of an entry still to be done, whatever was noted. */
-void ledger_forget(struct ledger *ledger, const struct entry *entry);
+void ledger_forget(struct manifest_index *ledger, const struct entry *entry);
 
 /* Where a name of an entry leads: it stands behind the directory that is noted,
  * if it is relative. `path` has PATH_MAX bytes. False: it is too long. */
-bool ledger_path(const struct ledger *ledger, const struct entry *entry,
+bool ledger_path(const struct manifest_index *ledger, const struct entry *entry,
                  const char *name, char *path);
 
 /* The order of the places of two outputs, by their names. */
-int ledger_compare_outputs(const struct ledger *ledger, const struct entry *a,
-                           const struct entry *b);
+int ledger_compare_outputs(const struct manifest_index *ledger,
+                           const struct entry *a, const struct entry *b);
 
-void ledger_free(struct ledger *ledger);
+void manifest_index_free(struct manifest_index *ledger);
 
 #endif

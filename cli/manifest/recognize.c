@@ -37,7 +37,7 @@ struct state {
 };
 
 struct search {
-    struct ledger *ledger;
+    struct manifest_index *ledger;
     size_t entries; /* without those that are adopted */
     const struct jobs *jobs;
     struct state *state; /* of each entry */
@@ -66,14 +66,14 @@ static bool is_sure(const struct entry *entry)
 
 static int find_strangers(struct search *s, struct err *err)
 {
-    struct ledger *ledger = s->ledger;
+    struct manifest_index *ledger = s->ledger;
     s->state = calloc(s->entries + 1, sizeof *s->state);
     s->stranger = calloc(s->jobs->count + 1, sizeof *s->stranger);
     if (!s->state || !s->stranger)
         return no_memory(err);
     for (size_t i = 0; i < s->jobs->count; i++) {
         struct record job = s->jobs->job(s->jobs->context, i);
-        const struct entry *entry = ledger_find(ledger, &job);
+        const struct entry *entry = manifest_index_find(ledger, &job);
         if (entry && is_sure(entry)) {
             s->state[entry - ledger->entry].met = true;
             s->known++;
@@ -90,7 +90,7 @@ static bool is_as_written(const struct stat *st, const struct telling *told)
 {
     return (uint64_t)st->st_size == told->written &&
            (!told->made.known ||
-            stamp_compare(st->st_mtim, told->made_time) == 0);
+            timestamp_compare(st->st_mtim, told->made_time) == 0);
 }
 
 static void look_at(struct search *s, size_t i)
@@ -203,7 +203,7 @@ static bool has_sum(struct stranger *who, const struct telling *held)
 static bool is_what_was_made(struct stranger *who, const struct telling *held)
 {
     bool alike = held->size == held->written &&
-                 stamp_compare(held->mtime, held->made_time) == 0;
+                 timestamp_compare(held->mtime, held->made_time) == 0;
     return is_file(&who->st, held->made.device, held->made.inode) &&
            is_as_written(&who->st, held) &&
            (!alike || !held->summed || has_sum(who, held));
@@ -280,7 +280,7 @@ static enum kinship compare(const struct stat *st, const struct telling *held)
 {
     bool made = is_as_written(st, held) && held->made.known;
     bool read = (uint64_t)st->st_size == held->size &&
-                stamp_compare(st->st_mtim, held->mtime) == 0;
+                timestamp_compare(st->st_mtim, held->mtime) == 0;
     bool alike = read && held->size == held->written &&
                  (made || !held->made.known);
     if (held->told == TOLD_READY)
@@ -305,7 +305,7 @@ static int fail_unclear(const struct entry *entry, const struct stranger *who,
 static int judge(struct search *s, struct stranger *who,
                  const struct entry *entry, struct err *err)
 {
-    const struct entry *own = ledger_find(s->ledger, &who->job);
+    const struct entry *own = manifest_index_find(s->ledger, &who->job);
     enum kinship kinship = KIN;
     if (who->in_place)
         kinship = compare(&who->st, &entry->held);
@@ -335,7 +335,7 @@ static int recognize_job(struct search *s, size_t i, struct err *err)
         found = follow_all(s, &who);
     if (found) {
         s->known++;
-        return ledger_find(s->ledger, &who.job) ||
+        return manifest_index_find(s->ledger, &who.job) ||
                        ledger_adopt(s->ledger, &who.job, found) == 0
                    ? 0
                    : no_memory(err);
@@ -390,7 +390,8 @@ static int search(struct search *s, struct err *err)
     return check_lost(s, first.op, err);
 }
 
-int recognize(struct ledger *ledger, const struct jobs *jobs, struct err *err)
+int recognize(struct manifest_index *ledger, const struct jobs *jobs,
+              struct err *err)
 {
     struct search s = {
         .ledger = ledger,

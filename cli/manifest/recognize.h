@@ -30,6 +30,7 @@ struct jobs {
 /* Makes known to the ledger what can be recognized. -1: nobody can tell of a
  * file that is to be replaced in place; or none of these is known, and the
  * manifest speaks of others that are not where they were. */
-int recognize(struct ledger *ledger, const struct jobs *jobs, struct err *err);
+int recognize(struct manifest_index *ledger, const struct jobs *jobs,
+              struct err *err);
 
 #endif

@@ -13,8 +13,8 @@
 
 enum { OPS_MAX = 32 };
 
-struct history {
-    struct ledger ledger;
+struct resume {
+    struct manifest_index ledger;
     char *name;
     const char *op[OPS_MAX]; /* what was done in place, each operation once */
     size_t ops;
@@ -22,9 +22,9 @@ struct history {
 
 /* There are fewer operations than OPS_MAX; a manifest that tells of more was
  * not written by this program. */
-static void list_ops(struct history *history)
+static void list_ops(struct resume *history)
 {
-    const struct ledger *ledger = &history->ledger;
+    const struct manifest_index *ledger = &history->ledger;
     for (size_t i = 0; i < ledger->count; i++) {
         const struct entry *entry = &ledger->entry[i];
         size_t k = 0;
@@ -37,20 +37,20 @@ static void list_ops(struct history *history)
     }
 }
 
-int history_read(struct history **history, const char *name, bool may_lack,
-                 struct err *err)
+int resume_read(struct resume **history, const char *name, bool may_lack,
+                struct err *err)
 {
-    struct history *h = calloc(1, sizeof *h);
+    struct resume *h = calloc(1, sizeof *h);
     if (!h)
         return fail_memory(err, "no memory");
     h->name = strdup(name);
     if (!h->name) {
-        history_free(h);
+        resume_free(h);
         return fail_memory(err, "no memory");
     }
     bool absent = may_lack && access(name, F_OK) && errno == ENOENT;
-    if (!absent && ledger_read(&h->ledger, name, err)) {
-        history_free(h);
+    if (!absent && manifest_index_read(&h->ledger, name, err)) {
+        resume_free(h);
         return -1;
     }
     list_ops(h);
@@ -58,7 +58,7 @@ int history_read(struct history **history, const char *name, bool may_lack,
     return 0;
 }
 
-int history_recognize(struct history *history, size_t count,
+int history_recognize(struct resume *history, size_t count,
                       struct record (*job)(void *context, size_t i),
                       void *context, struct err *err)
 {
@@ -66,11 +66,11 @@ int history_recognize(struct history *history, size_t count,
     return recognize(&history->ledger, &jobs, err);
 }
 
-void history_free(struct history *history)
+void resume_free(struct resume *history)
 {
     if (!history)
         return;
-    ledger_free(&history->ledger);
+    manifest_index_free(&history->ledger);
     free(history->name);
     free(history);
 }
@@ -81,7 +81,7 @@ void history_free(struct history *history)
 static bool is_as_read(const struct stat *st, const struct telling *telling)
 {
     return (uint64_t)st->st_size == telling->size &&
-           stamp_compare(st->st_mtim, telling->mtime) == 0;
+           timestamp_compare(st->st_mtim, telling->mtime) == 0;
 }
 
 static bool is_as_long_as_written(const struct stat *st,
@@ -92,16 +92,17 @@ static bool is_as_long_as_written(const struct stat *st,
 
 /* Whether a later operation has replaced the file once more, and it is as that
  * has written it: so nobody else has changed it. */
-static bool was_turned_on(const struct history *history,
+static bool was_turned_on(const struct resume *history,
                           const struct record *job, const struct entry *entry,
                           const struct stat *st)
 {
     for (size_t i = 0; i < history->ops; i++) {
         struct record other = *job;
         other.op = history->op[i];
-        const struct entry *next = ledger_find(&history->ledger, &other);
+        const struct entry *next =
+            manifest_index_find(&history->ledger, &other);
         if (next && next != entry && next->held.told >= TOLD_READY &&
-            stamp_compare(next->held.time, entry->held.time) >= 0 &&
+            timestamp_compare(next->held.time, entry->held.time) >= 0 &&
             written_matches(&next->held, job->output_root, job->output, st))
             return true;
     }
@@ -118,7 +119,7 @@ static enum verdict leave_ready(struct err *err)
 }
 
 /* What was done, and yet is not as it was written. */
-static enum verdict leave_done(const struct history *history,
+static enum verdict leave_done(const struct resume *history,
                                const struct record *job,
                                const struct telling *held,
                                const struct stat *st, struct err *err)
@@ -168,7 +169,7 @@ static enum verdict of_ready(const struct record *job,
 /* The input became the output. If it is gone, nothing is left to be turned; if
  * there is another one, it must be neither turned nor passed over in silence.
  */
-static enum verdict of_replaced(const struct history *history,
+static enum verdict of_replaced(const struct resume *history,
                                 const struct record *job,
                                 const struct entry *entry, struct err *err)
 {
@@ -187,7 +188,7 @@ static enum verdict of_replaced(const struct history *history,
 
 /* An input may be gone once its output is there. One that is the same file
  * under another name was replaced. */
-static enum verdict of_done(const struct history *history,
+static enum verdict of_done(const struct resume *history,
                             const struct record *job, const struct entry *entry,
                             struct err *err)
 {
@@ -208,10 +209,10 @@ static enum verdict of_done(const struct history *history,
                                                      : VERDICT_TODO;
 }
 
-enum verdict history_says(const struct history *history, struct record *job,
-                          struct err *err)
+enum verdict resume_says(const struct resume *history, struct record *job,
+                         struct err *err)
 {
-    const struct entry *entry = ledger_find(&history->ledger, job);
+    const struct entry *entry = manifest_index_find(&history->ledger, job);
     if (entry && entry->held.told == TOLD_DONE)
         return of_done(history, job, entry, err);
     if (!entry || entry->held.told != TOLD_READY)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void stamp_write(char text[STAMP_SIZE], struct timespec time)
+void timestamp_write(char text[STAMP_SIZE], struct timespec time)
 {
     struct tm tm;
     if (!gmtime_r(&time.tv_sec, &tm)) {
@@ -18,7 +18,7 @@ void stamp_write(char text[STAMP_SIZE], struct timespec time)
 }
 
 /* Whatever sscanf() lets pass, what it made of it has to come out the same. */
-bool stamp_read(const char *text, struct timespec *time)
+bool timestamp_read(const char *text, struct timespec *time)
 {
     struct tm tm = { 0 };
     char again[STAMP_SIZE];
@@ -34,11 +34,11 @@ bool stamp_read(const char *text, struct timespec *time)
         tm.tm_mon--;
         time->tv_sec = timegm(&tm);
     }
-    stamp_write(again, *time);
+    timestamp_write(again, *time);
     return strcmp(text, again) == 0;
 }
 
-int stamp_compare(struct timespec a, struct timespec b)
+int timestamp_compare(struct timespec a, struct timespec b)
 {
     if (a.tv_sec != b.tv_sec)
         return a.tv_sec < b.tv_sec ? -1 : 1;

@@ -9,12 +9,12 @@ enum { STAMP_SIZE = 64 };
 
 /* What no calendar reaches, as a file's time may, comes out as
  * "@SECONDS.NANOSECONDS" since 1970. */
-void stamp_write(char text[STAMP_SIZE], struct timespec time);
+void timestamp_write(char text[STAMP_SIZE], struct timespec time);
 
-/* False: it is not what stamp_write() writes. */
-bool stamp_read(const char *text, struct timespec *time);
+/* False: it is not what timestamp_write() writes. */
+bool timestamp_read(const char *text, struct timespec *time);
 
 /* Below 0, 0, above 0: a is before b, the same, after. */
-int stamp_compare(struct timespec a, struct timespec b);
+int timestamp_compare(struct timespec a, struct timespec b);
 
 #endif

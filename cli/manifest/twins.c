@@ -37,10 +37,10 @@ static bool has_read_what_was_made(const struct entry *later,
 {
     const struct telling *a = earlier->done, *b = later->done;
     return earlier != later && a->written == b->size &&
-           stamp_compare(a->made_time, b->mtime) == 0;
+           timestamp_compare(a->made_time, b->mtime) == 0;
 }
 
-static void find_in_place(struct ledger *ledger, struct twin *twin)
+static void find_in_place(struct manifest_index *ledger, struct twin *twin)
 {
     size_t twins = 0;
     for (size_t i = 0; i < ledger->count; i++) {
@@ -68,13 +68,13 @@ static bool is_same_job(const struct twin *a, const struct twin *b)
 {
     const struct telling *one = a->entry->done, *two = b->entry->done;
     return by_file(a, b) == 0 && one->size == two->size &&
-           stamp_compare(one->mtime, two->mtime) == 0 &&
-           stamp_compare(one->time, two->time) != 0 &&
+           timestamp_compare(one->mtime, two->mtime) == 0 &&
+           timestamp_compare(one->time, two->time) != 0 &&
            strcmp(a->entry->options, b->entry->options) == 0;
 }
 
-static bool find_output(const struct ledger *ledger, const struct entry *entry,
-                        struct identity *output)
+static bool find_output(const struct manifest_index *ledger,
+                        const struct entry *entry, struct identity *output)
 {
     char path[PATH_MAX];
     struct stat st;
@@ -84,7 +84,7 @@ static bool find_output(const struct ledger *ledger, const struct entry *entry,
     return true;
 }
 
-static void find_elsewhere(struct ledger *ledger, struct twin *twin)
+static void find_elsewhere(struct manifest_index *ledger, struct twin *twin)
 {
     size_t twins = 0;
     for (size_t i = 0; i < ledger->count; i++) {
@@ -103,7 +103,7 @@ static void find_elsewhere(struct ledger *ledger, struct twin *twin)
             twin[i].entry->twice = true;
 }
 
-int twins_find(struct ledger *ledger)
+int twins_find(struct manifest_index *ledger)
 {
     struct twin *twin = calloc(ledger->count + 1, sizeof *twin);
     if (!twin)

@@ -10,6 +10,6 @@
  * place, if one has read what the other one had written; of all else, if both
  * have read the same file as it was, and their outputs are one file now. The
  * ledger has to keep what is done. -1: no memory. */
-int twins_find(struct ledger *ledger);
+int twins_find(struct manifest_index *ledger);
 
 #endif

@@ -21,10 +21,10 @@ bool written_matches(const struct telling *held, struct root *root,
                      const char *name, const struct stat *st)
 {
     bool same_inode = held->made.known && st->st_ino == held->made.inode;
-    bool same_time =
-        held->made.known && stamp_compare(st->st_mtim, held->made_time) == 0;
+    bool same_time = held->made.known &&
+                     timestamp_compare(st->st_mtim, held->made_time) == 0;
     bool alike = held->size == held->written &&
-                 stamp_compare(held->mtime, held->made_time) == 0;
+                 timestamp_compare(held->mtime, held->made_time) == 0;
     if (!S_ISREG(st->st_mode) || (uint64_t)st->st_size != held->written)
         return false;
     if (same_inode && same_time && !alike)

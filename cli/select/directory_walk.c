@@ -31,7 +31,7 @@ struct walk {
 /* What is taken of a directory, directories with a slash behind their name: so
  * they are sorted as the whole names of what is in them would be. */
 struct entries {
-    struct names names;
+    struct string_arena names;
     const char **list;
     size_t count, capacity;
 };
@@ -39,7 +39,7 @@ struct entries {
 static int entries_add(struct entries *entries, const char *name,
                        struct err *err)
 {
-    const char *kept = names_keep(&entries->names, name, strlen(name));
+    const char *kept = string_arena_keep(&entries->names, name, strlen(name));
     if (kept && entries->count == entries->capacity) {
         size_t capacity = entries->capacity + entries->capacity / 2 + 16;
         const char **list =
@@ -253,7 +253,7 @@ static int walk_directory(struct walk *w, size_t length)
                                     : add_input(w, false);
     }
     free(entries.list);
-    names_free(&entries.names);
+    string_arena_free(&entries.names);
     return status;
 }
 

@@ -28,8 +28,8 @@ struct spelled {
     const char *directory;
 };
 
-struct places {
-    struct names names;
+struct file_identities {
+    struct string_arena names;
     struct spelled *slot;
     size_t count, slots; /* a power of two */
     const char *here;    /* the current directory */
@@ -51,8 +51,8 @@ static int too_long(const char *name, size_t length, struct err *err)
 
 /* ---- The table --------------------------------------------------------- */
 
-static struct spelled *slot_of(const struct places *p, const char *name,
-                               size_t length, uint64_t hash)
+static struct spelled *slot_of(const struct file_identities *p,
+                               const char *name, size_t length, uint64_t hash)
 {
     size_t i = hash & (p->slots - 1);
     while (p->slot[i].name &&
@@ -62,9 +62,9 @@ static struct spelled *slot_of(const struct places *p, const char *name,
     return &p->slot[i];
 }
 
-static int make_room(struct places *p, struct err *err)
+static int make_room(struct file_identities *p, struct err *err)
 {
-    struct places wider = *p;
+    struct file_identities wider = *p;
     if (p->count < p->slots / 4 * 3)
         return 0;
     wider.slots = p->slots ? 2 * p->slots : 64;
@@ -82,7 +82,7 @@ static int make_room(struct places *p, struct err *err)
     return 0;
 }
 
-static const char *known(const struct places *p, const char *name,
+static const char *known(const struct file_identities *p, const char *name,
                          size_t length)
 {
     return slot_of(p, name, length, hash_bytes(name, length))->directory;
@@ -90,10 +90,10 @@ static const char *known(const struct places *p, const char *name,
 
 /* From now on this name, which is not known yet, is known as that directory;
  * NULL: as itself, being canonical. Gives the directory, or NULL. */
-static const char *learn(struct places *p, const char *name, size_t length,
-                         const char *directory, struct err *err)
+static const char *learn(struct file_identities *p, const char *name,
+                         size_t length, const char *directory, struct err *err)
 {
-    const char *kept = names_keep(&p->names, name, length);
+    const char *kept = string_arena_keep(&p->names, name, length);
     if (!kept) {
         no_memory(err);
         return NULL;
@@ -110,8 +110,8 @@ static const char *learn(struct places *p, const char *name, size_t length,
 }
 
 /* A canonical name, as the pointer that stands for it. */
-static const char *canonical(struct places *p, const char *name, size_t length,
-                             struct err *err)
+static const char *canonical(struct file_identities *p, const char *name,
+                             size_t length, struct err *err)
 {
     const char *directory = known(p, name, length);
     return directory ? directory : learn(p, name, length, NULL, err);
@@ -136,19 +136,21 @@ static size_t put_behind(const char *directory, const char *name, size_t length,
     return n + length;
 }
 
-static const char *parent_of(struct places *p, const char *directory,
+static const char *parent_of(struct file_identities *p, const char *directory,
                              struct err *err)
 {
     struct path path = path_split(directory, strlen(directory));
     return canonical(p, path.directory, path.ndirectory, err);
 }
 
-static const char *resolve(struct places *p, const char *at, const char *name,
-                           size_t length, int links, struct err *err);
+static const char *resolve(struct file_identities *p, const char *at,
+                           const char *name, size_t length, int links,
+                           struct err *err);
 
 /* One component, from a canonical directory. */
-static const char *step(struct places *p, const char *at, const char *name,
-                        size_t length, int links, struct err *err)
+static const char *step(struct file_identities *p, const char *at,
+                        const char *name, size_t length, int links,
+                        struct err *err)
 {
     char path[PATH_MAX], target[PATH_MAX];
     if (length == 1 && *name == '.')
@@ -176,8 +178,9 @@ static const char *step(struct places *p, const char *at, const char *name,
 }
 
 /* A name, from a canonical directory unless it is absolute. */
-static const char *resolve(struct places *p, const char *at, const char *name,
-                           size_t length, int links, struct err *err)
+static const char *resolve(struct file_identities *p, const char *at,
+                           const char *name, size_t length, int links,
+                           struct err *err)
 {
     const char *end = name + length;
     if (length && *name == '/')
@@ -192,8 +195,9 @@ static const char *resolve(struct places *p, const char *at, const char *name,
     return at;
 }
 
-int places_directory(struct places *p, const char *name, size_t length,
-                     const char **directory, struct err *err)
+int file_identity_directory(struct file_identities *p, const char *name,
+                            size_t length, const char **directory,
+                            struct err *err)
 {
     const struct spelled *last = p->last;
     if (last && last->length == length &&
@@ -216,13 +220,14 @@ int places_directory(struct places *p, const char *name, size_t length,
 /* ---- Files ------------------------------------------------------------- */
 
 /* The place of a file in or below a canonical directory. */
-static int find(struct places *p, const char *at, const char *name,
-                size_t length, int links, struct place *place, struct err *err)
+static int find(struct file_identities *p, const char *at, const char *name,
+                size_t length, int links, struct file_identity *place,
+                struct err *err)
 {
     char path[PATH_MAX], target[PATH_MAX];
     struct path parts = path_split(name, length);
     struct stat st;
-    *place = (struct place){ .base = "" };
+    *place = (struct file_identity){ .base = "" };
     bool dots = parts.nbase <= 2 && memcmp(parts.base, "..", parts.nbase) == 0;
     if (dots) { /* "", "." or "..": a directory */
         place->directory = resolve(p, at, name, length, links, err);
@@ -230,8 +235,8 @@ static int find(struct places *p, const char *at, const char *name,
     }
     if (at != p->here)
         place->directory = resolve(p, at, name, parts.ndirectory, links, err);
-    else if (places_directory(p, name, parts.ndirectory, &place->directory,
-                              err))
+    else if (file_identity_directory(p, name, parts.ndirectory,
+                                     &place->directory, err))
         return -1;
     if (!place->directory)
         return -1;
@@ -250,19 +255,20 @@ static int find(struct places *p, const char *at, const char *name,
                       : -1;
     if (got <= 0)
         return 0;
-    const char *kept = names_keep(&p->names, target, (size_t)got);
+    const char *kept = string_arena_keep(&p->names, target, (size_t)got);
     if (!kept)
         return no_memory(err);
     return find(p, place->directory, kept, (size_t)got, links + 1, place, err);
 }
 
-int places_find(struct places *p, const char *name, struct place *place,
-                struct err *err)
+int file_identity_find(struct file_identities *p, const char *name,
+                       struct file_identity *place, struct err *err)
 {
     return find(p, p->here, name, strlen(name), 0, place, err);
 }
 
-bool place_same(const struct place *a, const struct place *b)
+bool file_identity_same(const struct file_identity *a,
+                        const struct file_identity *b)
 {
     if (a->known || b->known)
         return a->known && b->known && a->device == b->device &&
@@ -271,25 +277,27 @@ bool place_same(const struct place *a, const struct place *b)
            memcmp(a->base, b->base, a->nbase) == 0;
 }
 
-uint64_t place_hash(const struct place *place)
+uint64_t file_identity_hash(const struct file_identity *place)
 {
     return place->known ? hash_pair(place->device, place->inode)
                         : hash_pair((uintptr_t)place->directory,
                                     hash_bytes(place->base, place->nbase));
 }
 
-bool place_shares_inode(const struct place *a, const struct place *b)
+bool place_shares_inode(const struct file_identity *a,
+                        const struct file_identity *b)
 {
     return a->linked && b->linked && a->device == b->device &&
            a->inode == b->inode;
 }
 
-uint64_t place_inode_hash(const struct place *place)
+uint64_t place_inode_hash(const struct file_identity *place)
 {
     return hash_pair(place->device, place->inode);
 }
 
-bool place_is_below(const struct place *place, const char *directory)
+bool file_identity_is_below(const struct file_identity *place,
+                            const char *directory)
 {
     size_t n = strlen(directory);
     return n == 1 || (strncmp(place->directory, directory, n) == 0 &&
@@ -298,10 +306,10 @@ bool place_is_below(const struct place *place, const char *directory)
 
 /* ---- Beginning and end ------------------------------------------------- */
 
-int places_open(struct places **places, struct err *err)
+int file_identity_open(struct file_identities **places, struct err *err)
 {
     char here[PATH_MAX];
-    struct places *p = *places = calloc(1, sizeof *p);
+    struct file_identities *p = *places = calloc(1, sizeof *p);
     if (!p || make_room(p, err))
         return no_memory(err);
     if (!getcwd(here, sizeof here) || *here != '/')
@@ -312,11 +320,11 @@ int places_open(struct places **places, struct err *err)
     return p->root && p->here ? 0 : -1;
 }
 
-void places_close(struct places *places)
+void file_identity_close(struct file_identities *places)
 {
     if (!places)
         return;
-    names_free(&places->names);
+    string_arena_free(&places->names);
     free(places->slot);
     free(places);
 }

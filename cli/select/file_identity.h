@@ -19,9 +19,9 @@
 
 #include "codecs/base/err.h"
 
-struct places;
+struct file_identities;
 
-struct place {
+struct file_identity {
     const char *directory; /* canonical, and one pointer for each */
     const char *base;      /* not ended by a NUL; "" if it is a directory */
     size_t nbase;
@@ -31,29 +31,33 @@ struct place {
     ino_t inode;
 };
 
-int places_open(struct places **places, struct err *err);
+int file_identity_open(struct file_identities **places, struct err *err);
 
 /* Frees all, also what the places found point to. Fine on NULL. */
-void places_close(struct places *places);
+void file_identity_close(struct file_identities *places);
 
 /* Finds the place of a file. Its name must outlive the place. */
-int places_find(struct places *places, const char *name, struct place *place,
-                struct err *err);
+int file_identity_find(struct file_identities *places, const char *name,
+                       struct file_identity *place, struct err *err);
 
 /* The canonical name of the directory that the first `length` bytes of a name
  * name. */
-int places_directory(struct places *places, const char *name, size_t length,
-                     const char **directory, struct err *err);
+int file_identity_directory(struct file_identities *places, const char *name,
+                            size_t length, const char **directory,
+                            struct err *err);
 
-bool place_same(const struct place *a, const struct place *b);
-uint64_t place_hash(const struct place *place);
+bool file_identity_same(const struct file_identity *a,
+                        const struct file_identity *b);
+uint64_t file_identity_hash(const struct file_identity *place);
 
 /* Whether both are there, and hard links to one file; of two that are, the hash
  * is the same. */
-bool place_shares_inode(const struct place *a, const struct place *b);
-uint64_t place_inode_hash(const struct place *place);
+bool place_shares_inode(const struct file_identity *a,
+                        const struct file_identity *b);
+uint64_t place_inode_hash(const struct file_identity *place);
 
 /* Whether a place is in this directory, by its canonical name, or below it. */
-bool place_is_below(const struct place *place, const char *directory);
+bool file_identity_is_below(const struct file_identity *place,
+                            const char *directory);
 
 #endif

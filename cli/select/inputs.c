@@ -28,7 +28,7 @@ int inputs_add(struct inputs *inputs, const struct input *input,
         inputs->capacity = (uint32_t)capacity;
     }
     const char *kept =
-        names_keep(&inputs->names, input->name, strlen(input->name));
+        string_arena_keep(&inputs->names, input->name, strlen(input->name));
     if (!kept)
         return fail(err, "no memory for the names of more than %u inputs",
                     inputs->count);
@@ -53,7 +53,7 @@ struct root *inputs_open_walked(struct inputs *inputs, const char *name,
 {
     bool kept = inputs->nwalked < WALKED_KEPT;
     struct walked *walked = malloc(sizeof *walked);
-    const char *copy = names_keep(&inputs->names, name, strlen(name));
+    const char *copy = string_arena_keep(&inputs->names, name, strlen(name));
     struct err why;
     if (!walked || !copy) {
         free(walked);
@@ -76,7 +76,7 @@ void inputs_note_left(struct inputs *inputs, const char *name,
                       struct root *root)
 {
     struct left_file *left = malloc(sizeof *left);
-    const char *kept = names_keep(&inputs->names, name, strlen(name));
+    const char *kept = string_arena_keep(&inputs->names, name, strlen(name));
     if (!left || !kept) {
         free(left);
         return;
@@ -99,7 +99,7 @@ void inputs_free(struct inputs *inputs)
         free(walked);
     }
     free(inputs->list);
-    names_free(&inputs->names);
+    string_arena_free(&inputs->names);
     passed_free(&inputs->passed);
     *inputs = (struct inputs){ 0 };
 }
@@ -138,13 +138,13 @@ static int take(struct gather *g, const char *name, struct err *err)
 static int take_lines(struct gather *g, int fd, char end, struct err *err)
 {
     const char *file = g->opts->files_from;
-    struct lines lines = { .fd = fd, .end = end, .most = PATH_MAX };
+    struct line_reader lines = { .fd = fd, .end = end, .most = PATH_MAX };
     enum line got = LINE_READ;
     int status = 0;
     for (size_t n = 1; status == 0; n++) {
         char *line;
         size_t size;
-        got = lines_next(&lines, &line, &size);
+        got = line_reader_next(&lines, &line, &size);
         if (got == LINE_NONE || got == LINE_FAILED)
             break;
         if (memchr(line, '\0', size))
@@ -160,7 +160,7 @@ static int take_lines(struct gather *g, int fd, char end, struct err *err)
     }
     if (got == LINE_FAILED)
         status = fail(err, "--files-from: %s: %s", file, strerror(errno));
-    lines_free(&lines);
+    line_reader_free(&lines);
     return status;
 }
 

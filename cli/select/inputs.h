@@ -30,7 +30,7 @@ struct walked; /* a directory that was named, and walked */
 struct inputs {
     struct input *list;
     uint32_t count, capacity;
-    struct names names; /* what list[].name points to */
+    struct string_arena names; /* what list[].name points to */
     struct walked *walked; /* what list[].root points to */
     unsigned nwalked;
     struct left_file *left; /* temporary files that were met on a walk */

@@ -9,7 +9,7 @@
 enum { STEP = 1 << 16 };
 
 /* Makes room for a step behind what is there, and for a NUL. */
-static bool make_room(struct lines *lines)
+static bool make_room(struct line_reader *lines)
 {
     memmove(lines->data, lines->data + lines->at, lines->size - lines->at);
     lines->size -= lines->at;
@@ -26,7 +26,7 @@ static bool make_room(struct lines *lines)
 }
 
 /* LINE_READ: there is more than before, or the end was seen. */
-static enum line read_more(struct lines *lines)
+static enum line read_more(struct line_reader *lines)
 {
     ssize_t n;
     if (lines->polled && !lines->readable)
@@ -47,7 +47,7 @@ static enum line read_more(struct lines *lines)
 }
 
 /* The line that ends here, or at the end of all. */
-static enum line take_line(struct lines *lines, size_t size, bool at_end)
+static enum line take_line(struct line_reader *lines, size_t size, bool at_end)
 {
     bool too_long = lines->too_long || size > lines->most;
     lines->data[lines->at + size] = '\0';
@@ -57,7 +57,7 @@ static enum line take_line(struct lines *lines, size_t size, bool at_end)
     return too_long ? LINE_TOO_LONG : LINE_READ;
 }
 
-enum line lines_next(struct lines *lines, char **line, size_t *size)
+enum line line_reader_next(struct line_reader *lines, char **line, size_t *size)
 {
     for (;;) {
         size_t left = lines->size - lines->at;
@@ -88,7 +88,7 @@ enum line lines_next(struct lines *lines, char **line, size_t *size)
     }
 }
 
-void lines_free(struct lines *lines)
+void line_reader_free(struct line_reader *lines)
 {
     free(lines->data);
     lines->data = NULL;

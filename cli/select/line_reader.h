@@ -10,7 +10,7 @@
 /* {.fd, .end, .most} at first. With `polled` nobody waits for a line: read() is
  * called once after each time that `readable` is set, and else the answer is
  * LINE_LATER. */
-struct lines {
+struct line_reader {
     int fd;
     char end;    /* '\n' or '\0' */
     size_t most; /* bytes of a line */
@@ -32,8 +32,9 @@ enum line {
 
 /* Gives the next line without its end, which the last one may lack, and a NUL
  * behind it. It lives until the next call. */
-enum line lines_next(struct lines *lines, char **line, size_t *size);
+enum line line_reader_next(struct line_reader *lines, char **line,
+                           size_t *size);
 
-void lines_free(struct lines *lines);
+void line_reader_free(struct line_reader *lines);
 
 #endif

@@ -79,7 +79,8 @@ static int add_field(struct name_template *t, const char *text, size_t length,
                 length > 100 ? 100 : (int)length, text);
 }
 
-int template_parse(struct name_template *t, const char *text, struct err *err)
+int name_template_parse(struct name_template *t, const char *text,
+                        struct err *err)
 {
     *t = (struct name_template){ 0 };
     while (*text) {
@@ -106,7 +107,7 @@ int template_parse(struct name_template *t, const char *text, struct err *err)
     return 0;
 }
 
-bool template_folder(const struct name_template *t, struct name *folder)
+bool name_template_folder(const struct name_template *t, struct name *folder)
 {
     name_set(folder, "");
     for (size_t i = 0; i < t->count && t->part[i].field == FIELD_TEXT; i++)
@@ -119,7 +120,7 @@ bool template_folder(const struct name_template *t, struct name *folder)
     return true;
 }
 
-bool template_has(const struct name_template *t, enum field field)
+bool name_template_has(const struct name_template *t, enum field field)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->part[i].field == field)
@@ -179,8 +180,8 @@ static void add_directory(struct name *name, const struct path *path,
         name_add(name, path->directory, path->ndirectory);
 }
 
-void template_expand(const struct name_template *t,
-                     const struct subject *subject, struct name *name)
+void name_template_expand(const struct name_template *t,
+                          const struct subject *subject, struct name *name)
 {
     struct path path = path_split(subject->name, strlen(subject->name));
     const char *end = path.base + path.nbase;

@@ -55,17 +55,18 @@ void name_add(struct name *name, const char *text, size_t length);
 void name_add_slash(struct name *name);
 
 /* Reads a template, whose text must outlive it. */
-int template_parse(struct name_template *t, const char *text, struct err *err);
+int name_template_parse(struct name_template *t, const char *text,
+                        struct err *err);
 
 /* The text before the first field up to its last slash, without it unless it is
  * the root. False: there is none. */
-bool template_folder(const struct name_template *t, struct name *folder);
+bool name_template_folder(const struct name_template *t, struct name *folder);
 
 /* Whether a field is part of it. */
-bool template_has(const struct name_template *t, enum field field);
+bool name_template_has(const struct name_template *t, enum field field);
 
 /* Appends what the template stands for. */
-void template_expand(const struct name_template *t,
-                     const struct subject *subject, struct name *name);
+void name_template_expand(const struct name_template *t,
+                          const struct subject *subject, struct name *name);
 
 #endif

@@ -49,14 +49,15 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
     outputs->opts = opts;
     if (opts->output && check_template(opts, err))
         return -1;
-    if (template_parse(&outputs->template,
-                       opts->output ? opts->output : AS_INPUT, err))
+    if (name_template_parse(&outputs->template,
+                            opts->output ? opts->output : AS_INPUT, err))
         return -1;
     if (opts->directory)
         name_set(&outputs->folder, opts->directory);
     outputs->has_folder =
         opts->directory ||
-        (opts->output && template_folder(&outputs->template, &outputs->folder));
+        (opts->output &&
+         name_template_folder(&outputs->template, &outputs->folder));
     if (!outputs->has_folder)
         return 0;
     if (outputs->folder.cut)
@@ -88,7 +89,7 @@ static void put_together(const struct outputs *outputs,
     name_add_slash(name);
     if (!opts->output && slash)
         name_add(name, below, (size_t)(slash - below) + 1);
-    template_expand(&outputs->template, &subject, name);
+    name_template_expand(&outputs->template, &subject, name);
     if (strcmp(name->text, "-") == 0) /* which is standard output */
         name_set(name, "./-");
 }
@@ -98,7 +99,7 @@ static int check_folder(const struct outputs *outputs,
                         struct err *err)
 {
     if (*input->name == '/' && outputs->opts->output &&
-        template_has(&outputs->template, FIELD_DIR))
+        name_template_has(&outputs->template, FIELD_DIR))
         return fail(err, "{dir} of %s begins with /, so its output cannot be "
                          "below %s",
                     show(input->name).text, show(outputs->folder.text).text);

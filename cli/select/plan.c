@@ -23,7 +23,7 @@
 struct plan {
     struct inputs inputs;
     const char **output; /* of each input */
-    struct names names;  /* what output[] points to */
+    struct string_arena names; /* what output[] points to */
     const char *folder;  /* that all outputs are in, or NULL */
 };
 
@@ -41,7 +41,8 @@ static int name_outputs(struct plan *plan, const struct options *opts,
             continue;
         if (outputs_name(outputs, input, &name, err))
             return -1;
-        plan->output[i] = names_keep(&plan->names, name.text, name.length);
+        plan->output[i] =
+            string_arena_keep(&plan->names, name.text, name.length);
         if (!plan->output[i])
             return fail(err, "no memory for the names of the outputs");
     }
@@ -56,7 +57,7 @@ struct check {
     const struct plan *plan;
     const struct options *opts;
     const struct outputs *outputs;
-    struct places *places;
+    struct file_identities *places;
     const char *folder; /* canonical; NULL: there is none */
     struct slot {
         uint32_t hash;
@@ -70,20 +71,21 @@ struct check {
 enum look { BY_PLACE, BY_INODE };
 
 /* Where an output with this place is, or would be. NULL: it cannot be told. */
-static struct slot *slot_of(struct check *c, const struct place *place,
+static struct slot *slot_of(struct check *c, const struct file_identity *place,
                             enum look look, struct err *err)
 {
-    bool (*const same)(const struct place *, const struct place *) =
-        look == BY_PLACE ? place_same : place_shares_inode;
+    bool (*const same)(const struct file_identity *,
+                       const struct file_identity *) =
+        look == BY_PLACE ? file_identity_same : place_shares_inode;
     uint64_t hash =
-        look == BY_PLACE ? place_hash(place) : place_inode_hash(place);
-    struct place other;
+        look == BY_PLACE ? file_identity_hash(place) : place_inode_hash(place);
+    struct file_identity other;
     size_t i = hash >> 32 & (c->slots - 1);
     for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
         if (c->slot[i].hash != (uint32_t)hash)
             continue;
-        if (places_find(c->places, c->plan->output[c->slot[i].number - 1],
-                        &other, err))
+        if (file_identity_find(
+                c->places, c->plan->output[c->slot[i].number - 1], &other, err))
             return NULL;
         if (same(place, &other))
             return &c->slot[i];
@@ -109,7 +111,7 @@ static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
     const struct input *b = &c->plan->inputs.list[k];
     const struct name_template *t = &c->outputs->template;
     const char *hint = "";
-    struct place one, two;
+    struct file_identity one, two;
     if (strcmp(a->name, b->name) == 0)
         return fail(err, "%s is named twice, and would become %s both times",
                     show(a->name).text, show(c->plan->output[i]).text);
@@ -117,18 +119,18 @@ static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
         return fail(err, "%s and %s are the same file, which cannot be "
                          "replaced twice",
                     show(a->name).text, show(b->name).text);
-    if (places_find(c->places, a->name, &one, err) ||
-        places_find(c->places, b->name, &two, err))
+    if (file_identity_find(c->places, a->name, &one, err) ||
+        file_identity_find(c->places, b->name, &two, err))
         return -1;
-    if (place_same(&one, &two))
+    if (file_identity_same(&one, &two))
         return fail(err, "%s and %s are the same file, and would become %s "
                          "both times",
                     show(a->name).text, show(b->name).text,
                     show(c->plan->output[i]).text);
-    if (!template_has(t, FIELD_DIR) && apart_by_directory(a, b))
+    if (!name_template_has(t, FIELD_DIR) && apart_by_directory(a, b))
         hint = c->opts->output ? "; {dir} in --output keeps them apart"
                                : "; -o '{dir}/{stem}.{ext}' keeps them apart";
-    else if (!template_has(t, FIELD_NUMBER))
+    else if (!name_template_has(t, FIELD_NUMBER))
         hint = "; {n} in --output keeps them apart";
     return fail(err, "%s and %s would both become %s%s", show(a->name).text,
                 show(b->name).text, show(c->plan->output[i]).text, hint);
@@ -136,19 +138,19 @@ static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
 
 /* Says which part of an output is the link that leaves the folder. */
 static int fail_outside(const struct check *c, uint32_t i,
-                        const struct place *place, struct err *err)
+                        const struct file_identity *place, struct err *err)
 {
     const char *output = c->plan->output[i];
     size_t end = c->outputs->start, n = strlen(output);
-    struct place at = *place;
+    struct file_identity at = *place;
     struct name link;
     do {
         end += strspn(output + end, "/");
         end += strcspn(output + end, "/");
         if (end < n &&
-            places_directory(c->places, output, end, &at.directory, err))
+            file_identity_directory(c->places, output, end, &at.directory, err))
             return -1;
-    } while (end < n && place_is_below(&at, c->folder));
+    } while (end < n && file_identity_is_below(&at, c->folder));
     name_set(&link, "");
     name_add(&link, output, end);
     return fail(err, "%s, what %s becomes, would leave %s: %s is a link to "
@@ -174,7 +176,7 @@ static size_t longest_in(const char *directory)
 /* Whether a name, and that of its backup, is not too long for the file system;
  * whether it is too long for the kernel is known before, but for the backup. */
 static int check_length(const struct check *c, uint32_t i,
-                        const struct place *place, struct err *err)
+                        const struct file_identity *place, struct err *err)
 {
     enum { SHORT = 128 }; /* there are no pictures where this is too long */
     const char *input = c->plan->inputs.list[i].name;
@@ -201,10 +203,10 @@ static int check_length(const struct check *c, uint32_t i,
 
 static int check_output(struct check *c, uint32_t i, struct err *err)
 {
-    struct place place;
-    if (places_find(c->places, c->plan->output[i], &place, err))
+    struct file_identity place;
+    if (file_identity_find(c->places, c->plan->output[i], &place, err))
         return -1;
-    if (c->folder && !place_is_below(&place, c->folder))
+    if (c->folder && !file_identity_is_below(&place, c->folder))
         return fail_outside(c, i, &place, err);
     if (check_length(c, i, &place, err))
         return -1;
@@ -251,7 +253,7 @@ static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
 /* An output that is an input, found in this way. --no-clobber leaves it alone
  * if it is there. */
 static int check_input_by(struct check *c, uint32_t i,
-                          const struct place *place, enum look look,
+                          const struct file_identity *place, enum look look,
                           struct err *err)
 {
     const struct slot *slot = slot_of(c, place, look, err);
@@ -267,8 +269,9 @@ static int check_input_by(struct check *c, uint32_t i,
 
 static int check_input(struct check *c, uint32_t i, struct err *err)
 {
-    struct place place;
-    if (places_find(c->places, c->plan->inputs.list[i].name, &place, err) ||
+    struct file_identity place;
+    if (file_identity_find(c->places, c->plan->inputs.list[i].name, &place,
+                           err) ||
         check_input_by(c, i, &place, BY_PLACE, err))
         return -1;
     return place.linked ? check_input_by(c, i, &place, BY_INODE, err) : 0;
@@ -277,11 +280,11 @@ static int check_input(struct check *c, uint32_t i, struct err *err)
 static int check_all(struct check *c, struct err *err)
 {
     const struct inputs *inputs = &c->plan->inputs;
-    if (places_open(&c->places, err))
+    if (file_identity_open(&c->places, err))
         return -1;
     if (c->outputs->has_folder &&
-        places_directory(c->places, c->outputs->folder.text,
-                         c->outputs->folder.length, &c->folder, err))
+        file_identity_directory(c->places, c->outputs->folder.text,
+                                c->outputs->folder.length, &c->folder, err))
         return -1;
     for (c->slots = 64; c->slots < (size_t)inputs->count * 4;)
         c->slots *= 2;
@@ -342,7 +345,8 @@ static int make(struct plan *plan, const struct options *opts,
     if (outputs_init(outputs, opts, err))
         return -1;
     if (outputs->has_folder) {
-        plan->folder = names_keep(&plan->names, folder->text, folder->length);
+        plan->folder =
+            string_arena_keep(&plan->names, folder->text, folder->length);
         if (!plan->folder)
             return fail(err, "no memory for the names of the outputs");
     }
@@ -350,7 +354,7 @@ static int make(struct plan *plan, const struct options *opts,
         name_outputs(plan, opts, outputs, err))
         return -1;
     int status = check_all(&check, err);
-    places_close(check.places);
+    file_identity_close(check.places);
     free(check.slot);
     if (status == 0 && opts->shards)
         keep_shard(plan, opts);
@@ -422,7 +426,7 @@ void plan_free(struct plan *plan)
     if (!plan)
         return;
     inputs_free(&plan->inputs);
-    names_free(&plan->names);
+    string_arena_free(&plan->names);
     free(plan->output);
     free(plan);
 }

@@ -14,7 +14,8 @@ struct names_block {
  * little beside it, and a short list costs little. */
 enum { BLOCK = 1 << 16 };
 
-const char *names_keep(struct names *names, const char *text, size_t length)
+const char *string_arena_keep(struct string_arena *names, const char *text,
+                              size_t length)
 {
     struct names_block *block = names->last;
     if (!block || length >= block->size - block->used) {
@@ -33,7 +34,7 @@ const char *names_keep(struct names *names, const char *text, size_t length)
     return kept;
 }
 
-void names_free(struct names *names)
+void string_arena_free(struct string_arena *names)
 {
     while (names->last) {
         struct names_block *before = names->last->before;

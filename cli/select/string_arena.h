@@ -5,15 +5,16 @@
 #include <stddef.h>
 
 /* {0} is empty. */
-struct names {
+struct string_arena {
     struct names_block *last;
 };
 
-/* Keeps a copy, with a NUL behind it. It stays where it is until names_free().
- * NULL: no memory. */
-const char *names_keep(struct names *names, const char *text, size_t length);
+/* Keeps a copy, with a NUL behind it. It stays where it is until
+ * string_arena_free(). NULL: no memory. */
+const char *string_arena_keep(struct string_arena *names, const char *text,
+                              size_t length);
 
 /* Frees them all. Fine on {0}, and twice. */
-void names_free(struct names *names);
+void string_arena_free(struct string_arena *names);
 
 #endif

@@ -44,7 +44,7 @@ struct supervisor {
     const struct supervisor_opts *opts;
     struct serve_table *table;
     struct worker_link link;
-    struct lines jobs;
+    struct line_reader jobs;
     struct request *request;    /* a ring of opts->window, by slot */
     uint64_t first, next, read; /* not answered; not sent; not read */
     unsigned sent, suspects;    /* requests that are */
@@ -105,7 +105,7 @@ static void read_jobs(struct supervisor *s)
     while (has_room(s)) {
         char *line;
         size_t size;
-        got = lines_next(&s->jobs, &line, &size);
+        got = line_reader_next(&s->jobs, &line, &size);
         if (got == LINE_LATER)
             return;
         s->unread = got == LINE_FAILED;
@@ -447,7 +447,7 @@ struct supervised supervisor_run(const struct supervisor_opts *opts)
         report_error(NULL, "no memory");
         s.outcome = OUTCOME_FAILED;
     }
-    lines_free(&s.jobs);
+    line_reader_free(&s.jobs);
     bytes_free(&s.out);
     free(s.request);
     serve_table_free(s.table, opts->window);

@@ -29,8 +29,8 @@ struct worker_task {
 struct worker_process {
     const struct worker_opts *opts;
     const struct backend *backend;
-    struct runner *runner;
-    struct crew *crew;
+    struct scheduler *runner;
+    struct ordered_workers *crew;
     struct serve_order *order;
     struct serve_table *table;
     int fd;
@@ -153,11 +153,11 @@ static void do_job(struct worker_process *process, unsigned worker,
                    struct worker_task *task)
 {
     struct noting noting = { process, task };
-    task->status = runner_do(process->runner, worker, &task->asked.job,
-                             atomic_load(&process->to_do), note_writing,
-                             &noting, &task->result, &task->err);
+    task->status = scheduler_do(process->runner, worker, &task->asked.job,
+                                atomic_load(&process->to_do), note_writing,
+                                &noting, &task->result, &task->err);
     note_step(process, task, task->status ? JOB_BEGUN : JOB_WRITTEN);
-    crew_allow(process->crew, runner_wanted(process->runner));
+    ordered_workers_allow(process->crew, scheduler_wanted(process->runner));
     if (task->message.again) {
         char end[80];
         describe_end(task->message.status, end, sizeof end);
@@ -285,7 +285,7 @@ static bool next_task(struct worker_process *process, struct worker_task *task)
 static void give_all(struct worker_process *process)
 {
     struct worker_task *task;
-    while ((task = crew_room(process->crew, is_ending)) &&
+    while ((task = ordered_workers_room(process->crew, is_ending)) &&
            next_task(process, task)) {
         const struct job *job = task->status ? NULL : &task->asked.job;
         crew_hold(process->crew);
@@ -297,8 +297,8 @@ static void give_all(struct worker_process *process)
 static enum outcome run_crew(struct worker_process *process)
 {
     const struct answer_message ready = { .slot = SERVE_READY };
-    struct crew_opts opts = {
-        .workers = runner_workers(process->runner),
+    struct ordered_workers_opts opts = {
+        .workers = scheduler_workers(process->runner),
         .task_size = sizeof(struct worker_task),
         .window = process->opts->window,
         .work = work,
@@ -306,16 +306,16 @@ static enum outcome run_crew(struct worker_process *process)
         .context = process,
     };
     process->order = serve_order_open(opts.window);
-    process->crew = process->order ? crew_open(&opts) : NULL;
+    process->crew = process->order ? ordered_workers_open(&opts) : NULL;
     if (!process->crew) {
         serve_order_close(process->order);
         report_error(NULL, "the workers cannot be started");
         return OUTCOME_FAILED;
     }
-    crew_allow(process->crew, process->opts->opts->threads);
+    ordered_workers_allow(process->crew, process->opts->opts->threads);
     if (serve_send(process->fd, &ready, sizeof ready, NULL, 0))
         give_all(process);
-    crew_close(process->crew);
+    ordered_workers_close(process->crew);
     serve_order_close(process->order);
     return OUTCOME_DONE;
 }
@@ -335,12 +335,12 @@ enum outcome serve_work(const struct worker_opts *opts, int fd,
     struct worker_process process = { .opts = opts, .table = table, .fd = fd };
     struct err err;
     process.backend = backend_choose(opts->backend, &err);
-    if (!process.backend || runner_open(&process.runner, opts->opts,
-                                        process.backend, SIZE_MAX, &err))
+    if (!process.backend || scheduler_open(&process.runner, opts->opts,
+                                           process.backend, SIZE_MAX, &err))
         return no_device(opts->backend, process.backend, &err);
     pthread_mutex_init(&process.sending, NULL);
     enum outcome outcome = run_crew(&process);
     pthread_mutex_destroy(&process.sending);
-    runner_close(process.runner);
+    scheduler_close(process.runner);
     return outcome;
 }

@@ -16,7 +16,7 @@ bool bytes_reserve(struct bytes *bytes, size_t more)
     size_t capacity = bytes->capacity + bytes->capacity / 2;
     if (capacity < need)
         capacity = need;
-    uint8_t *data = pages_realloc(bytes->data, bytes->size, capacity);
+    uint8_t *data = page_cache_realloc(bytes->data, bytes->size, capacity);
     if (!data)
         return false;
     bytes->data = data;
@@ -37,6 +37,6 @@ bool bytes_append(struct bytes *bytes, const void *data, size_t size)
 void bytes_free(struct bytes *bytes)
 {
     if (bytes->capacity)
-        pages_free(bytes->data);
+        page_cache_free(bytes->data);
     *bytes = (struct bytes){ 0 };
 }

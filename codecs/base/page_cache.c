@@ -2,7 +2,7 @@
  *
  * Each page's first touch is a fault, and for 48 MiB they take 22 ms, on pages
  * of 2 MiB 3 (2-core EPYC; memset of fresh memory): so large pages are asked
- * for, and, if pages_keep() says so, blocks are used again. */
+ * for, and, if page_cache_keep() says so, blocks are used again. */
 #include "codecs/base/page_cache.h"
 
 #include <pthread.h>
@@ -127,7 +127,7 @@ static void *take(size_t size)
 
 /* ---- Blocks -------------------------------------------------------------- */
 
-void *pages_alloc(size_t size)
+void *page_cache_alloc(size_t size)
 {
     if (size < kept_from || size > SIZE_MAX / 2)
         return alloc_new(size);
@@ -138,7 +138,7 @@ void *pages_alloc(size_t size)
     return keeping ? memory : alloc_new(size);
 }
 
-void *pages_realloc(void *memory, size_t used, size_t size)
+void *page_cache_realloc(void *memory, size_t used, size_t size)
 {
     pthread_mutex_lock(&lock);
     const struct block *block = memory ? *find(&in_use, memory) : NULL;
@@ -152,16 +152,16 @@ void *pages_realloc(void *memory, size_t used, size_t size)
             advise(moved + used, size - used);
         return moved;
     }
-    void *moved = pages_alloc(size);
+    void *moved = page_cache_alloc(size);
     if (!moved)
         return NULL;
     if (used)
         memcpy(moved, memory, used);
-    pages_free(memory);
+    page_cache_free(memory);
     return moved;
 }
 
-void pages_free(void *memory)
+void page_cache_free(void *memory)
 {
     if (!memory)
         return;
@@ -179,7 +179,7 @@ void pages_free(void *memory)
     pthread_mutex_unlock(&lock);
 }
 
-void pages_keep(size_t bytes)
+void page_cache_keep(size_t bytes)
 {
     pthread_mutex_lock(&lock);
     keep = bytes;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-struct pool {
+struct thread_pool {
     unsigned most;     /* helpers that there may be */
     unsigned helpers;  /* that there are */
     pthread_t *thread; /* theirs */
@@ -32,7 +32,7 @@ struct pool {
     bool closing;
 };
 
-static void take_pieces(struct pool *pool)
+static void take_pieces(struct thread_pool *pool)
 {
     size_t i;
     while ((i = atomic_fetch_add(&pool->next, 1)) < pool->n)
@@ -41,7 +41,7 @@ static void take_pieces(struct pool *pool)
 
 static void *help(void *argument)
 {
-    struct pool *pool = argument;
+    struct thread_pool *pool = argument;
     if (CPU_COUNT(&pool->allowed))
         pthread_setaffinity_np(pthread_self(), sizeof pool->allowed,
                                &pool->allowed);
@@ -66,7 +66,7 @@ static void *help(void *argument)
 /* Lets a thread that is about to be made begin elsewhere than here. Left to
  * itself Linux may let it wait for this processor, beside one that is idle, for
  * longer than a picture takes; and where it ran it is waked again. */
-static void begin_elsewhere(struct pool *pool, pthread_attr_t *attr)
+static void begin_elsewhere(struct thread_pool *pool, pthread_attr_t *attr)
 {
     int here = sched_getcpu();
     CPU_ZERO(&pool->allowed);
@@ -82,7 +82,7 @@ static void begin_elsewhere(struct pool *pool, pthread_attr_t *attr)
 /* Starts helpers up to `wanted`. No signal is delivered to them: it belongs to
  * the thread that started the program, and to the calls it interrupts there.
  * If there can be no more threads, there are fewer. */
-static void hire(struct pool *pool, unsigned wanted)
+static void hire(struct thread_pool *pool, unsigned wanted)
 {
     sigset_t all, before;
     pthread_attr_t attr;
@@ -99,9 +99,9 @@ static void hire(struct pool *pool, unsigned wanted)
     pthread_attr_destroy(&attr);
 }
 
-struct pool *pool_open(unsigned threads)
+struct thread_pool *thread_pool_open(unsigned threads)
 {
-    struct pool *pool = calloc(1, sizeof *pool);
+    struct thread_pool *pool = calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
     pool->most = threads ? threads - 1 : 0;
@@ -116,7 +116,7 @@ struct pool *pool_open(unsigned threads)
     return pool;
 }
 
-unsigned pool_threads(const struct pool *pool)
+unsigned thread_pool_threads(const struct thread_pool *pool)
 {
     return pool ? pool->most + 1 : 1;
 }
@@ -128,8 +128,9 @@ static void run_alone(void (*work)(void *context, size_t i), void *context,
         work(context, i);
 }
 
-void pool_run(struct pool *pool, void (*work)(void *context, size_t i),
-              void *context, size_t n)
+void thread_pool_run(struct thread_pool *pool,
+                     void (*work)(void *context, size_t i), void *context,
+                     size_t n)
 {
     if (!pool || n == 1) {
         run_alone(work, context, n);
@@ -157,7 +158,7 @@ void pool_run(struct pool *pool, void (*work)(void *context, size_t i),
     pthread_mutex_unlock(&pool->lock);
 }
 
-void pool_tell(struct pool *pool, size_t *begun, size_t *all)
+void pool_tell(struct thread_pool *pool, size_t *begun, size_t *all)
 {
     *begun = *all = 0;
     if (!pool)
@@ -169,7 +170,7 @@ void pool_tell(struct pool *pool, size_t *begun, size_t *all)
     *begun = *begun < *all ? *begun : *all;
 }
 
-void pool_close(struct pool *pool)
+void thread_pool_close(struct thread_pool *pool)
 {
     if (!pool)
         return;

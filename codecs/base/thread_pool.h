@@ -4,26 +4,27 @@
 
 #include <stddef.h>
 
-struct pool;
+struct thread_pool;
 
-/* A pool of `threads` threads, of which the caller of pool_run() is one. The
- * others start when first needed. NULL: no memory. */
-struct pool *pool_open(unsigned threads);
+/* A pool of `threads` threads, of which the caller of thread_pool_run() is one.
+ * The others start when first needed. NULL: no memory. */
+struct thread_pool *thread_pool_open(unsigned threads);
 
 /* How many threads that are: 1 without a pool. */
-unsigned pool_threads(const struct pool *pool);
+unsigned thread_pool_threads(const struct thread_pool *pool);
 
 /* Calls work(context, i) for each i from 0 to n - 1, in this order, on several
  * threads at once, and returns when all calls have returned and what they wrote
  * can be read. Not to be called by two threads at a time. No pool is one
  * thread, the caller's. */
-void pool_run(struct pool *pool, void (*work)(void *context, size_t i),
-              void *context, size_t n);
+void thread_pool_run(struct thread_pool *pool,
+                     void (*work)(void *context, size_t i), void *context,
+                     size_t n);
 
-/* Tells how many of how many calls the pool_run() that is under way has begun;
- * 0 of 0 if there is none, or no pool. For any thread. */
-void pool_tell(struct pool *pool, size_t *begun, size_t *all);
+/* Tells how many of how many calls the thread_pool_run() that is under way has
+ * begun; 0 of 0 if there is none, or no pool. For any thread. */
+void pool_tell(struct thread_pool *pool, size_t *begun, size_t *all);
 
-void pool_close(struct pool *pool);
+void thread_pool_close(struct thread_pool *pool);
 
 #endif

@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include <string.h>
 
-struct bits {
+struct bit_writer {
     uint8_t *out;   /* where the next go; 8 bytes are stored at a time */
     uint64_t held;  /* bits that are not out yet, the first one lowest */
     unsigned count; /* how many; at most 7 between calls */
 };
 
-static inline void bits_store(uint8_t *out, uint64_t value)
+static inline void bit_writer_store(uint8_t *out, uint64_t value)
 {
     if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
         value = __builtin_bswap64(value);
@@ -20,21 +20,22 @@ static inline void bits_store(uint8_t *out, uint64_t value)
 }
 
 /* At most 57 bits at a time; those above them are 0. */
-static inline void bits_put(struct bits *b, uint64_t bits, unsigned count)
+static inline void bit_writer_put(struct bit_writer *b, uint64_t bits,
+                                  unsigned count)
 {
     b->held |= bits << b->count;
     b->count += count;
-    bits_store(b->out, b->held);
+    bit_writer_store(b->out, b->held);
     b->out += b->count / 8;
     b->held >>= b->count & ~7u;
     b->count &= 7;
 }
 
 /* Fills the byte that has begun with zeros. */
-static inline void bits_align(struct bits *b)
+static inline void bit_writer_align(struct bit_writer *b)
 {
     if (b->count)
-        bits_put(b, 0, 8 - b->count);
+        bit_writer_put(b, 0, 8 - b->count);
 }
 
 #endif

@@ -45,13 +45,14 @@ static uint64_t entropy_of(const uint32_t *count, unsigned n)
     return entropy;
 }
 
-static uint64_t block_entropy(const struct block_counts *c)
+static uint64_t block_entropy(const struct deflate_counts *c)
 {
     return entropy_of(c->symbol, PREFIX_SYMBOLS) +
            entropy_of(c->distance, DISTANCES);
 }
 
-static void add_counts(struct block_counts *sum, const struct block_counts *c)
+static void add_counts(struct deflate_counts *sum,
+                       const struct deflate_counts *c)
 {
     for (unsigned i = 0; i < PREFIX_SYMBOLS; i++)
         sum->symbol[i] += c->symbol[i];
@@ -75,9 +76,9 @@ static void set_costs(uint16_t *cost, const uint32_t *count, unsigned n,
     }
 }
 
-static void estimate_costs(struct splitter *s)
+static void estimate_costs(struct block_split *s)
 {
-    const struct block_counts *c = &s->counts;
+    const struct deflate_counts *c = &s->counts;
     set_costs(s->symbol_cost, c->symbol, END_OF_BLOCK, 0);
     set_costs(s->symbol_cost + LITERALS, c->symbol + LITERALS,
               PREFIX_SYMBOLS - LITERALS, LENGTH_COST);
@@ -85,12 +86,12 @@ static void estimate_costs(struct splitter *s)
 }
 
 /* Before there is a block to go by. */
-static void guess_costs(struct splitter *s, const uint8_t *data, size_t size)
+static void guess_costs(struct block_split *s, const uint8_t *data, size_t size)
 {
-    struct block_counts counts = { 0 };
+    struct deflate_counts counts = { 0 };
     struct sequence first = { (uint16_t)(size < SEGMENT ? size : SEGMENT), 0,
                               0 };
-    block_count(&counts, data, &first, 1);
+    deflate_block_count(&counts, data, &first, 1);
     set_costs(s->symbol_cost, counts.symbol, END_OF_BLOCK, 0);
     for (unsigned i = END_OF_BLOCK; i < PREFIX_SYMBOLS; i++)
         s->symbol_cost[i] = 6 * COST_OF_BIT;
@@ -100,22 +101,23 @@ static void guess_costs(struct splitter *s, const uint8_t *data, size_t size)
 
 /* ---- Blocks ------------------------------------------------------------- */
 
-void splitter_begin(struct splitter *s, uint8_t *out, const uint8_t *data,
-                    size_t size)
+void block_split_begin(struct block_split *s, uint8_t *out, const uint8_t *data,
+                       size_t size)
 {
-    s->bits = (struct bits){ .out = out };
+    s->bits = (struct bit_writer){ .out = out };
     s->block = s->segment = data;
     s->in_block = s->n = 0;
-    s->counts = (struct block_counts){ 0 };
+    s->counts = (struct deflate_counts){ 0 };
     s->entropy = 0;
     guess_costs(s, data, size);
 }
 
 /* Writes the block; the segment's sequences are all that is left. */
-static void put_block(struct splitter *s, bool final)
+static void put_block(struct block_split *s, bool final)
 {
-    block_put(&s->bits, &s->counts, s->block, (size_t)(s->segment - s->block),
-              s->sequence, s->in_block, final);
+    deflate_block_put(&s->bits, &s->counts, s->block,
+                      (size_t)(s->segment - s->block), s->sequence, s->in_block,
+                      final);
     s->n -= s->in_block;
     memmove(s->sequence, s->sequence + s->in_block, s->n * sizeof *s->sequence);
     s->in_block = 0;
@@ -123,8 +125,9 @@ static void put_block(struct splitter *s, bool final)
 }
 
 /* Whether the segment is to begin a block. */
-static bool is_apart(const struct splitter *s, const struct block_counts *both,
-                     uint64_t of_segment, uint64_t of_both)
+static bool is_apart(const struct block_split *s,
+                     const struct deflate_counts *both, uint64_t of_segment,
+                     uint64_t of_both)
 {
     return s->in_block &&
            (sum_of(both->symbol, PREFIX_SYMBOLS) >= BLOCK_SYMBOLS ||
@@ -132,12 +135,12 @@ static bool is_apart(const struct splitter *s, const struct block_counts *both,
             s->entropy + of_segment + (HEADER << 16) < of_both);
 }
 
-void splitter_end_segment(struct splitter *s, const uint8_t *end)
+void block_split_end_segment(struct block_split *s, const uint8_t *end)
 {
-    struct block_counts segment = { 0 }, both = s->counts;
+    struct deflate_counts segment = { 0 }, both = s->counts;
     assert(s->n - s->in_block <= SEGMENT_MOST);
-    block_count(&segment, s->segment, s->sequence + s->in_block,
-                s->n - s->in_block);
+    deflate_block_count(&segment, s->segment, s->sequence + s->in_block,
+                        s->n - s->in_block);
     add_counts(&both, &segment);
     uint64_t of_segment = block_entropy(&segment);
     uint64_t of_both = block_entropy(&both);
@@ -154,13 +157,13 @@ void splitter_end_segment(struct splitter *s, const uint8_t *end)
     estimate_costs(s);
 }
 
-uint8_t *splitter_end(struct splitter *s, const uint8_t *end, bool final)
+uint8_t *block_split_end(struct block_split *s, const uint8_t *end, bool final)
 {
     if (s->n > s->in_block)
-        splitter_end_segment(s, end);
+        block_split_end_segment(s, end);
     put_block(s, final);
     if (!final)
-        block_put_stored(&s->bits, NULL, 0, false);
-    bits_align(&s->bits);
+        deflate_block_put_stored(&s->bits, NULL, 0, false);
+    bit_writer_align(&s->bits);
     return s->bits.out;
 }

@@ -20,11 +20,11 @@ enum {
     COST_OF_BIT = 16,             /* what a bit costs, in the costs below */
 };
 
-struct splitter {
-    struct bits bits;
+struct block_split {
+    struct bit_writer bits;
     const uint8_t *block, *segment; /* where their data begins */
     size_t in_block, n;             /* sequences: of the block, and all */
-    struct block_counts counts;     /* of the block */
+    struct deflate_counts counts;   /* of the block */
     uint64_t entropy;               /* of these */
     /* What symbols cost, by what the block has been like: literals as if there
      * were no matches, so that no match looks cheap because there are many. */
@@ -34,11 +34,11 @@ struct splitter {
 };
 
 /* Begins a band: what is written goes to `out`. */
-void splitter_begin(struct splitter *s, uint8_t *out, const uint8_t *data,
-                    size_t size);
+void block_split_begin(struct block_split *s, uint8_t *out, const uint8_t *data,
+                       size_t size);
 
-static inline void splitter_add(struct splitter *s, size_t literals,
-                                unsigned length, unsigned distance)
+static inline void block_split_add(struct block_split *s, size_t literals,
+                                   unsigned length, unsigned distance)
 {
     s->sequence[s->n++] =
         (struct sequence){ (uint16_t)literals, (uint16_t)length,
@@ -46,22 +46,25 @@ static inline void splitter_add(struct splitter *s, size_t literals,
 }
 
 /* Ends a segment: its sequences stand for the data up to `end`. */
-void splitter_end_segment(struct splitter *s, const uint8_t *end);
+void block_split_end_segment(struct block_split *s, const uint8_t *end);
 
 /* Ends the last segment, and the band, at a byte; returns where the output
  * ends. */
-uint8_t *splitter_end(struct splitter *s, const uint8_t *end, bool final);
+uint8_t *block_split_end(struct block_split *s, const uint8_t *end, bool final);
 
-static inline unsigned splitter_match_cost(const struct splitter *s,
-                                           unsigned length, unsigned distance)
+static inline unsigned block_split_match_cost(const struct block_split *s,
+                                              unsigned length,
+                                              unsigned distance)
 {
-    struct block_part l = block_length(length), d = block_distance(distance);
+    struct deflate_part l = deflate_block_length(length),
+                        d = deflate_block_distance(distance);
     return s->symbol_cost[l.symbol] + s->distance_cost[d.symbol] +
            (l.bits + d.bits) * COST_OF_BIT;
 }
 
-static inline unsigned splitter_literals_cost(const struct splitter *s,
-                                              const uint8_t *data, size_t size)
+static inline unsigned block_split_literals_cost(const struct block_split *s,
+                                                 const uint8_t *data,
+                                                 size_t size)
 {
     unsigned cost = 0;
     for (size_t i = 0; i < size; i++)

@@ -39,16 +39,16 @@ static void count_literals(uint32_t *count, const uint8_t *data, size_t size)
             count[data[i]]++;
 }
 
-void block_count(struct block_counts *counts, const uint8_t *data,
-                 const struct sequence *sequence, size_t n)
+void deflate_block_count(struct deflate_counts *counts, const uint8_t *data,
+                         const struct sequence *sequence, size_t n)
 {
     for (const struct sequence *s = sequence; s < sequence + n; s++) {
         count_literals(counts->symbol, data, s->literals);
         data += s->literals + s->length;
         if (!s->length)
             continue;
-        counts->symbol[block_length(s->length).symbol]++;
-        counts->distance[block_distance(s->distance).symbol]++;
+        counts->symbol[deflate_block_length(s->length).symbol]++;
+        counts->distance[deflate_block_distance(s->distance).symbol]++;
     }
 }
 
@@ -114,16 +114,16 @@ static unsigned last_used(const uint32_t *count, unsigned n)
     return n;
 }
 
-static void make_header(struct header *h, const struct block_counts *counts)
+static void make_header(struct header *h, const struct deflate_counts *counts)
 {
     uint32_t kinds[KINDS] = { 0 };
     h->symbols = last_used(counts->symbol, PREFIX_SYMBOLS);
     h->distances = last_used(counts->distance, DISTANCES);
     h->nkinds = 0;
-    prefix_lengths(h->length, counts->symbol, h->symbols,
-                   h->symbols > LITERALS ? SYMBOL_LIMIT : LITERAL_LIMIT);
-    prefix_lengths(h->length + h->symbols, counts->distance, h->distances,
-                   DISTANCE_LIMIT);
+    huffman_code_lengths(h->length, counts->symbol, h->symbols,
+                         h->symbols > LITERALS ? SYMBOL_LIMIT : LITERAL_LIMIT);
+    huffman_code_lengths(h->length + h->symbols, counts->distance, h->distances,
+                         DISTANCE_LIMIT);
     unsigned n = h->symbols + h->distances;
     for (unsigned i = 0, run; i < n; i += run) {
         for (run = 1; i + run < n; run++)
@@ -133,8 +133,8 @@ static void make_header(struct header *h, const struct block_counts *counts)
     }
     for (unsigned i = 0; i < h->nkinds; i++)
         kinds[h->kind[i].kind]++;
-    prefix_lengths(h->kind_length, kinds, KINDS, KIND_LIMIT);
-    prefix_codes(h->kind_code, h->kind_length, KINDS);
+    huffman_code_lengths(h->kind_length, kinds, KINDS, KIND_LIMIT);
+    huffman_code_codes(h->kind_code, h->kind_length, KINDS);
 }
 
 /* The lengths of 3.2.6. */
@@ -177,22 +177,22 @@ static size_t header_bits(const struct header *h)
     return bits;
 }
 
-static void put_header(struct bits *b, const struct header *h, bool final)
+static void put_header(struct bit_writer *b, const struct header *h, bool final)
 {
     if (!h->nkinds) {
-        bits_put(b, final | 1 << 1, 3);
+        bit_writer_put(b, final | 1 << 1, 3);
         return;
     }
     unsigned n = kinds_written(h);
-    bits_put(b, final | 2 << 1, 3);
-    bits_put(b, h->symbols - LITERALS, 5);
-    bits_put(b, h->distances - 1, 5);
-    bits_put(b, n - 4, 4);
+    bit_writer_put(b, final | 2 << 1, 3);
+    bit_writer_put(b, h->symbols - LITERALS, 5);
+    bit_writer_put(b, h->distances - 1, 5);
+    bit_writer_put(b, n - 4, 4);
     for (unsigned i = 0; i < n; i++)
-        bits_put(b, h->kind_length[kind_order[i]], 3);
+        bit_writer_put(b, h->kind_length[kind_order[i]], 3);
     for (unsigned i = 0; i < h->nkinds; i++) {
-        prefix_put(b, h->kind_code[h->kind[i].kind]);
-        bits_put(b, h->kind[i].extra, h->kind[i].bits);
+        huffman_code_put(b, h->kind_code[h->kind[i].kind]);
+        bit_writer_put(b, h->kind[i].extra, h->kind[i].bits);
     }
 }
 
@@ -206,7 +206,7 @@ static inline uint64_t pair(uint32_t a, uint32_t b, unsigned *count)
     return (a >> 8) | (uint64_t)(b >> 8) << (a & 255);
 }
 
-static inline void put_literals(struct bits *b, const uint32_t *code,
+static inline void put_literals(struct bit_writer *b, const uint32_t *code,
                                 const uint8_t *data, size_t size)
 {
     size_t i = 0;
@@ -214,10 +214,10 @@ static inline void put_literals(struct bits *b, const uint32_t *code,
         unsigned m, n;
         uint64_t low = pair(code[data[i]], code[data[i + 1]], &m);
         uint64_t high = pair(code[data[i + 2]], code[data[i + 3]], &n);
-        bits_put(b, low | high << m, m + n);
+        bit_writer_put(b, low | high << m, m + n);
     }
     for (; i < size; i++)
-        prefix_put(b, code[data[i]]);
+        huffman_code_put(b, code[data[i]]);
 }
 
 /* The codes of a block. That of a length has its extra bits above it. */
@@ -229,12 +229,12 @@ struct codes {
 
 static void make_codes(struct codes *c, const struct header *h)
 {
-    prefix_codes(c->symbol, h->length, h->symbols);
-    prefix_codes(c->distance, h->length + h->symbols, h->distances);
+    huffman_code_codes(c->symbol, h->length, h->symbols);
+    huffman_code_codes(c->distance, h->length + h->symbols, h->distances);
     if (h->symbols == LITERALS)
         return;
     for (unsigned l = MATCH_SHORTEST; l <= MATCH_LONGEST; l++) {
-        struct block_part part = block_length(l);
+        struct deflate_part part = deflate_block_length(l);
         if (part.symbol >= h->symbols)
             continue;
         uint32_t code = c->symbol[part.symbol];
@@ -242,54 +242,54 @@ static void make_codes(struct codes *c, const struct header *h)
     }
 }
 
-static inline void put_match(struct bits *b, const struct codes *c,
+static inline void put_match(struct bit_writer *b, const struct codes *c,
                              struct sequence s)
 {
-    struct block_part part = block_distance(s.distance);
+    struct deflate_part part = deflate_block_distance(s.distance);
     unsigned n;
     uint64_t bits = pair(c->length[s.length], c->distance[part.symbol], &n);
-    bits_put(b, bits | (uint64_t)part.extra << n, n + part.bits);
+    bit_writer_put(b, bits | (uint64_t)part.extra << n, n + part.bits);
 }
 
-static void put_data(struct bits *bits, const struct codes *c,
+static void put_data(struct bit_writer *bits, const struct codes *c,
                      const uint8_t *data, const struct sequence *sequence,
                      size_t n)
 {
-    struct bits b = *bits; /* which no store into `out` can change */
+    struct bit_writer b = *bits; /* which no store into `out` can change */
     for (const struct sequence *s = sequence; s < sequence + n; s++) {
         put_literals(&b, c->symbol, data, s->literals);
         data += s->literals + s->length;
         if (s->length)
             put_match(&b, c, *s);
     }
-    prefix_put(&b, c->symbol[END_OF_BLOCK]);
+    huffman_code_put(&b, c->symbol[END_OF_BLOCK]);
     *bits = b;
 }
 
 /* ---- Blocks ------------------------------------------------------------- */
 
-void block_put_stored(struct bits *b, const uint8_t *data, size_t size,
-                      bool final)
+void deflate_block_put_stored(struct bit_writer *b, const uint8_t *data,
+                              size_t size, bool final)
 {
-    bits_put(b, final, 3);
-    bits_align(b);
-    bits_put(b, size | (uint64_t)(uint16_t)~size << 16, 32);
+    bit_writer_put(b, final, 3);
+    bit_writer_align(b);
+    bit_writer_put(b, size | (uint64_t)(uint16_t)~size << 16, 32);
     if (size)
         memcpy(b->out, data, size);
     b->out += size;
 }
 
-static void put_all_stored(struct bits *b, const uint8_t *data, size_t size,
-                           bool final)
+static void put_all_stored(struct bit_writer *b, const uint8_t *data,
+                           size_t size, bool final)
 {
     for (size_t n; size > BLOCK_STORED; data += n, size -= n)
-        block_put_stored(b, data, n = BLOCK_STORED, false);
-    block_put_stored(b, data, size, final);
+        deflate_block_put_stored(b, data, n = BLOCK_STORED, false);
+    deflate_block_put_stored(b, data, size, final);
 }
 
 /* The extra bits of lengths and distances: of each symbol as many as its first
  * length or distance has. */
-static size_t extra_bits(const struct block_counts *counts)
+static size_t extra_bits(const struct deflate_counts *counts)
 {
     size_t bits = 0;
     for (unsigned i = 8; i < 28; i++)
@@ -300,7 +300,7 @@ static size_t extra_bits(const struct block_counts *counts)
 }
 
 static size_t coded_bits(const struct header *h,
-                         const struct block_counts *counts)
+                         const struct deflate_counts *counts)
 {
     return header_bits(h) + extra_bits(counts) +
            sum_of_bits(counts->symbol, h->length, h->symbols) +
@@ -309,7 +309,7 @@ static size_t coded_bits(const struct header *h,
 
 /* Gives how many bits the block will be. */
 static size_t make_shorter_header(struct header *h,
-                                  const struct block_counts *counts)
+                                  const struct deflate_counts *counts)
 {
     make_fixed_header(h);
     size_t fixed = coded_bits(h, counts);
@@ -334,15 +334,15 @@ static void complete(uint32_t *count, unsigned n)
     }
 }
 
-void block_put(struct bits *b, struct block_counts *counts, const uint8_t *data,
-               size_t size, const struct sequence *sequence, size_t n,
-               bool final)
+void deflate_block_put(struct bit_writer *b, struct deflate_counts *counts,
+                       const uint8_t *data, size_t size,
+                       const struct sequence *sequence, size_t n, bool final)
 {
     struct header h;
     struct codes c;
     size_t blocks = (size + BLOCK_STORED - 1) / BLOCK_STORED;
     if (size == 0) {
-        block_put_stored(b, data, size, final);
+        deflate_block_put_stored(b, data, size, final);
         return;
     }
     counts->symbol[END_OF_BLOCK] = 1;

@@ -31,54 +31,54 @@ struct sequence {
 };
 
 /* How often what occurs. */
-struct block_counts {
+struct deflate_counts {
     uint32_t symbol[PREFIX_SYMBOLS]; /* literals, lengths, the end */
     uint32_t distance[DISTANCES];
 };
 
 /* A length or distance as it is written: a symbol, and bits behind it. */
-struct block_part {
+struct deflate_part {
     unsigned symbol, extra, bits;
 };
 
 /* 3.2.5: the symbols stand for 1, 1, 1, 1, 2, 2, 4, 4 distances and so on, from
  * 1 upwards. */
-static inline struct block_part block_distance(unsigned distance)
+static inline struct deflate_part deflate_block_distance(unsigned distance)
 {
     unsigned d = distance - 1;
     if (d < 4)
-        return (struct block_part){ d, 0, 0 };
+        return (struct deflate_part){ d, 0, 0 };
     unsigned bits = 30 - (unsigned)__builtin_clz(d);
-    return (struct block_part){ 2 * bits + (d >> bits), d & ((1u << bits) - 1),
-                                bits };
+    return (struct deflate_part){ 2 * bits + (d >> bits),
+                                  d & ((1u << bits) - 1), bits };
 }
 
 /* Those for 1, ... 1 (eight times), 2, 2, 2, 2, 4, 4, 4, 4 lengths and so on,
  * from 3 upwards; but the last has one of its own. */
-static inline struct block_part block_length(unsigned length)
+static inline struct deflate_part deflate_block_length(unsigned length)
 {
     unsigned l = length - MATCH_SHORTEST;
     if (length == MATCH_LONGEST)
-        return (struct block_part){ LITERALS + 28, 0, 0 };
+        return (struct deflate_part){ LITERALS + 28, 0, 0 };
     if (l < 8)
-        return (struct block_part){ LITERALS + l, 0, 0 };
+        return (struct deflate_part){ LITERALS + l, 0, 0 };
     unsigned bits = 29 - (unsigned)__builtin_clz(l);
-    return (struct block_part){ LITERALS + 4 * bits + (l >> bits),
-                                l & ((1u << bits) - 1), bits };
+    return (struct deflate_part){ LITERALS + 4 * bits + (l >> bits),
+                                  l & ((1u << bits) - 1), bits };
 }
 
 /* Adds what occurs in n sequences, the literals of which stand at `data`. */
-void block_count(struct block_counts *counts, const uint8_t *data,
-                 const struct sequence *sequence, size_t n);
+void deflate_block_count(struct deflate_counts *counts, const uint8_t *data,
+                         const struct sequence *sequence, size_t n);
 
 /* Writes n sequences that stand for `size` bytes, stored or coded, as is
  * shorter. `counts` is of them, and is changed. */
-void block_put(struct bits *b, struct block_counts *counts, const uint8_t *data,
-               size_t size, const struct sequence *sequence, size_t n,
-               bool final);
+void deflate_block_put(struct bit_writer *b, struct deflate_counts *counts,
+                       const uint8_t *data, size_t size,
+                       const struct sequence *sequence, size_t n, bool final);
 
 /* Writes at most BLOCK_STORED bytes as they are. */
-void block_put_stored(struct bits *b, const uint8_t *data, size_t size,
-                      bool final);
+void deflate_block_put_stored(struct bit_writer *b, const uint8_t *data,
+                              size_t size, bool final);
 
 #endif

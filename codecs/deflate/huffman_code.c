@@ -97,8 +97,8 @@ static void limit_depths(unsigned *leaves, unsigned deepest, unsigned limit)
         }
 }
 
-void prefix_lengths(uint8_t *length, const uint32_t *count, unsigned n,
-                    unsigned limit)
+void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
+                          unsigned limit)
 {
     uint16_t symbol[PREFIX_SYMBOLS];
     uint32_t depth[PREFIX_SYMBOLS];
@@ -128,7 +128,7 @@ static uint32_t code_make(unsigned bits, unsigned length)
     return reversed << 8 | length;
 }
 
-void prefix_codes(uint32_t *code, const uint8_t *length, unsigned n)
+void huffman_code_codes(uint32_t *code, const uint8_t *length, unsigned n)
 {
     unsigned next[17] = { 0 }, of_length[16] = { 0 };
     for (unsigned i = 0; i < n; i++)

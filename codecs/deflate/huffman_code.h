@@ -15,16 +15,16 @@ enum {
 /* Code lengths of at most `limit` bits, in `length`, for n symbols that occur
  * so often: at least two of them at all. Those that do not occur get 0. The
  * code is complete, and the best there is if the limit lets it be. */
-void prefix_lengths(uint8_t *length, const uint32_t *count, unsigned n,
-                    unsigned limit);
+void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
+                          unsigned limit);
 
 /* The codes of these lengths, of at most 15 bits, as they are written: the
  * bits, the first one lowest, above their number in the low byte. */
-void prefix_codes(uint32_t *code, const uint8_t *length, unsigned n);
+void huffman_code_codes(uint32_t *code, const uint8_t *length, unsigned n);
 
-static inline void prefix_put(struct bits *b, uint32_t code)
+static inline void huffman_code_put(struct bit_writer *b, uint32_t code)
 {
-    bits_put(b, code >> 8, code & 255);
+    bit_writer_put(b, code >> 8, code & 255);
 }
 
 #endif

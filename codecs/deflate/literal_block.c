@@ -5,26 +5,26 @@
 
 enum { BLOCK = 65535 }; /* bytes: a stored one cannot hold more */
 
-static void put_block(struct bits *b, const uint8_t *data, size_t size,
+static void put_block(struct bit_writer *b, const uint8_t *data, size_t size,
                       bool final)
 {
-    struct block_counts counts = { 0 };
+    struct deflate_counts counts = { 0 };
     struct sequence all = { .literals = (uint16_t)size };
-    block_count(&counts, data, &all, 1);
-    block_put(b, &counts, data, size, &all, 1, final);
+    deflate_block_count(&counts, data, &all, 1);
+    deflate_block_put(b, &counts, data, size, &all, 1, final);
 }
 
-size_t huffman_bound(size_t size)
+size_t literal_block_bound(size_t size)
 {
     /* A stored block takes 4 bytes, and bits that end its first byte; so does
      * the empty one at the end; and 8 bytes are stored at a time. */
     return size + (size / BLOCK + 2) * 5 + 8;
 }
 
-size_t huffman_deflate(uint8_t *out, const uint8_t *data, size_t size,
-                       bool final)
+size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
+                             bool final)
 {
-    struct bits b = { .out = out };
+    struct bit_writer b = { .out = out };
     size_t blocks = size ? (size + BLOCK - 1) / BLOCK : 1;
     for (; blocks > 0; blocks--) {
         size_t n = size / blocks; /* all of about one size */
@@ -33,26 +33,26 @@ size_t huffman_deflate(uint8_t *out, const uint8_t *data, size_t size,
         size -= n;
     }
     if (!final)
-        block_put_stored(&b, NULL, 0, false);
-    bits_align(&b);
+        deflate_block_put_stored(&b, NULL, 0, false);
+    bit_writer_align(&b);
     return (size_t)(b.out - out);
 }
 
 static size_t estimate_block(const uint8_t *data, size_t size)
 {
-    struct block_counts counts = { 0 };
+    struct deflate_counts counts = { 0 };
     struct sequence all = { .literals = (uint16_t)size };
     uint8_t length[LITERALS];
     size_t bits = 0;
-    block_count(&counts, data, &all, 1);
+    deflate_block_count(&counts, data, &all, 1);
     counts.symbol[END_OF_BLOCK] = 1;
-    prefix_lengths(length, counts.symbol, LITERALS, LITERAL_LIMIT);
+    huffman_code_lengths(length, counts.symbol, LITERALS, LITERAL_LIMIT);
     for (unsigned i = 0; i < LITERALS; i++)
         bits += (size_t)counts.symbol[i] * length[i];
     return bits;
 }
 
-size_t huffman_estimate(const uint8_t *data, size_t size)
+size_t literal_block_estimate(const uint8_t *data, size_t size)
 {
     size_t bits = 0;
     for (size_t n; size > 0; data += n, size -= n) {

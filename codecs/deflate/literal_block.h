@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most bytes that huffman_deflate() writes for `size` bytes, and those
- * behind them that it may overwrite. */
-size_t huffman_bound(size_t size);
+/* The most bytes that literal_block_deflate() writes for `size` bytes, and
+ * those behind them that it may overwrite. */
+size_t literal_block_bound(size_t size);
 
 /* Writes blocks of deflate that hold `size` bytes, and returns how many bytes
  * it wrote. They end at a byte: the last block is the final one of the stream,
  * or is followed by an empty stored block. */
-size_t huffman_deflate(uint8_t *out, const uint8_t *data, size_t size,
-                       bool final);
+size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
+                             bool final);
 
 /* About how many bytes that would be, without the blocks' headers. */
-size_t huffman_estimate(const uint8_t *data, size_t size);
+size_t literal_block_estimate(const uint8_t *data, size_t size);
 
 #endif

@@ -45,8 +45,8 @@ struct match {
     unsigned length, distance;
 };
 
-struct matcher {
-    struct splitter splitter;
+struct lz77 {
+    struct block_split splitter;
     const uint8_t *start, *end; /* what may be referred to and read */
     /* The newest position of each hash, and from each position how far it is
      * back to the one before, modulo 65536: what is older than that leads
@@ -87,7 +87,7 @@ static inline unsigned length_of(const uint8_t *a, const uint8_t *b,
     return n;
 }
 
-static inline unsigned most_at(const struct matcher *m, const uint8_t *p)
+static inline unsigned most_at(const struct lz77 *m, const uint8_t *p)
 {
     size_t left = (size_t)(m->end - p);
     return left < MATCH_LONGEST ? (unsigned)left : MATCH_LONGEST;
@@ -101,7 +101,7 @@ static inline int log_of(unsigned distance)
 /* ---- Chains ------------------------------------------------------------- */
 
 /* Chains a position, and gives how far it is back to the one before. */
-static inline unsigned chain(struct matcher *m, const uint8_t *p)
+static inline unsigned chain(struct lz77 *m, const uint8_t *p)
 {
     uint16_t at = (uint16_t)(p - m->start);
     uint64_t bytes = load64(p) << 8 * (AHEAD - HASHED);
@@ -112,7 +112,7 @@ static inline unsigned chain(struct matcher *m, const uint8_t *p)
     return back;
 }
 
-static inline void chain_all(struct matcher *m, const uint8_t *p,
+static inline void chain_all(struct lz77 *m, const uint8_t *p,
                              const uint8_t *end)
 {
     for (; p < end; p++)
@@ -120,7 +120,7 @@ static inline void chain_all(struct matcher *m, const uint8_t *p,
 }
 
 /* Chains what a match stands for, from p on, as far as it can be hashed. */
-static inline void chain_match(struct matcher *m, const uint8_t *p,
+static inline void chain_match(struct lz77 *m, const uint8_t *p,
                                const uint8_t *end, unsigned length)
 {
     if (m->end - end < AHEAD)
@@ -133,7 +133,7 @@ static inline void chain_match(struct matcher *m, const uint8_t *p,
 
 /* Chains p, and looks along the chain for something better than `best`. It has
  * to be longer, by a byte for each bit that its distance takes more. */
-static inline struct match search(struct matcher *m, const uint8_t *p,
+static inline struct match search(struct lz77 *m, const uint8_t *p,
                                   struct match best, unsigned depth)
 {
     size_t known = (size_t)(p - m->start);
@@ -170,9 +170,8 @@ struct progress {
     unsigned symbols;       /* of the segment, up to `pending` */
 };
 
-static inline struct match try_distance(const struct matcher *m,
-                                        const uint8_t *p, unsigned distance,
-                                        struct match best)
+static inline struct match try_distance(const struct lz77 *m, const uint8_t *p,
+                                        unsigned distance, struct match best)
 {
     if (distance > (size_t)(p - m->start) || load32(p) != load32(p - distance))
         return best;
@@ -181,16 +180,16 @@ static inline struct match try_distance(const struct matcher *m,
 }
 
 /* Whether a match costs less than its bytes would. */
-static inline bool is_worth_it(const struct splitter *s, const uint8_t *p,
+static inline bool is_worth_it(const struct block_split *s, const uint8_t *p,
                                struct match match)
 {
     return match.length >= SURE ||
            (match.length >= LEAST &&
-            splitter_match_cost(s, match.length, match.distance) <
-                splitter_literals_cost(s, p, match.length));
+            block_split_match_cost(s, match.length, match.distance) <
+                block_split_literals_cost(s, p, match.length));
 }
 
-static inline struct match find(struct matcher *m, const struct progress *at)
+static inline struct match find(struct lz77 *m, const struct progress *at)
 {
     struct match match = { 0, 0 };
     unsigned most = most_at(m, at->p);
@@ -205,7 +204,7 @@ static inline struct match find(struct matcher *m, const struct progress *at)
 
 /* Goes on by a byte as long as there is a better match, by more than the
  * literal costs. Gives how many positions behind p are chained. */
-static inline unsigned improve(struct matcher *m, struct progress *at,
+static inline unsigned improve(struct lz77 *m, struct progress *at,
                                struct match *match)
 {
     while (match->length < LAZY && m->end - at->p > AHEAD) {
@@ -222,7 +221,7 @@ static inline unsigned improve(struct matcher *m, struct progress *at,
 
 /* Takes in what is the same before a match as well: it is found late where
  * positions were passed over. Gives how much that is. */
-static inline unsigned extend_back(const struct matcher *m, struct progress *at,
+static inline unsigned extend_back(const struct lz77 *m, struct progress *at,
                                    struct match *match)
 {
     const uint8_t *p = at->p;
@@ -237,19 +236,19 @@ static inline unsigned extend_back(const struct matcher *m, struct progress *at,
     return by;
 }
 
-static inline void end_segment(struct matcher *m, struct progress *at)
+static inline void end_segment(struct lz77 *m, struct progress *at)
 {
-    splitter_end_segment(&m->splitter, at->pending);
+    block_split_end_segment(&m->splitter, at->pending);
     at->symbols = 0;
 }
 
-static inline void take_match(struct matcher *m, struct progress *at,
+static inline void take_match(struct lz77 *m, struct progress *at,
                               struct match match)
 {
     unsigned chained = 1 + improve(m, at, &match);
     chained += extend_back(m, at, &match);
     size_t literals = (size_t)(at->p - at->pending);
-    splitter_add(&m->splitter, literals, match.length, match.distance);
+    block_split_add(&m->splitter, literals, match.length, match.distance);
     chain_match(m, at->p + chained, at->p + match.length, match.length);
     at->p += match.length;
     at->pending = at->last = at->p;
@@ -261,7 +260,7 @@ static inline void take_match(struct matcher *m, struct progress *at,
         end_segment(m, at);
 }
 
-static inline void take_literals(struct matcher *m, struct progress *at)
+static inline void take_literals(struct lz77 *m, struct progress *at)
 {
     size_t without = (size_t)(at->p - at->last) / PATIENCE;
     size_t step = 1 + (without < MOST_PASSED ? without : MOST_PASSED);
@@ -270,12 +269,12 @@ static inline void take_literals(struct matcher *m, struct progress *at)
     size_t literals = (size_t)(at->p - at->pending);
     if (literals < SEGMENT)
         return;
-    splitter_add(&m->splitter, literals, 0, 0);
+    block_split_add(&m->splitter, literals, 0, 0);
     at->pending = at->p;
     end_segment(m, at);
 }
 
-static void deflate_all(struct matcher *m, const uint8_t *data)
+static void deflate_all(struct lz77 *m, const uint8_t *data)
 {
     struct progress at = { data, data, data, 1, 1, 0 };
     while (m->end - at.p >= AHEAD) {
@@ -286,32 +285,32 @@ static void deflate_all(struct matcher *m, const uint8_t *data)
             take_literals(m, &at);
     }
     if (m->end > at.pending)
-        splitter_add(&m->splitter, (size_t)(m->end - at.pending), 0, 0);
+        block_split_add(&m->splitter, (size_t)(m->end - at.pending), 0, 0);
 }
 
 /* ---- The whole ---------------------------------------------------------- */
 
-size_t matcher_deflate(struct matcher *m, uint8_t *out, const uint8_t *data,
-                       size_t before, size_t size, bool final)
+size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
+                    size_t before, size_t size, bool final)
 {
     if (before > WINDOW)
         before = WINDOW;
     memset(m->newest, 0, sizeof m->newest);
     memset(m->back, 0, sizeof m->back);
-    splitter_begin(&m->splitter, out, data, size);
+    block_split_begin(&m->splitter, out, data, size);
     if (size >= AHEAD) {
         m->start = data - before;
         m->end = data + size;
         chain_all(m, m->start, data);
         deflate_all(m, data);
     } else if (size > 0) {
-        splitter_add(&m->splitter, size, 0, 0);
+        block_split_add(&m->splitter, size, 0, 0);
     }
-    uint8_t *end = splitter_end(&m->splitter, data + size, final);
+    uint8_t *end = block_split_end(&m->splitter, data + size, final);
     return (size_t)(end - out);
 }
 
-size_t matcher_bound(size_t size)
+size_t lz77_bound(size_t size)
 {
     /* For each block, or each BLOCK_STORED bytes of a larger one, 4 bytes and
      * the bits that end the byte before; the same for the empty one at the end;
@@ -319,12 +318,12 @@ size_t matcher_bound(size_t size)
     return size + (size / SEGMENT + size / BLOCK_STORED + 3) * 5 + 8;
 }
 
-struct matcher *matcher_new(void)
+struct lz77 *lz77_new(void)
 {
-    return malloc(sizeof(struct matcher));
+    return malloc(sizeof(struct lz77));
 }
 
-void matcher_free(struct matcher *m)
+void lz77_free(struct lz77 *m)
 {
     free(m);
 }

@@ -11,21 +11,21 @@
 #include <stdint.h>
 
 /* The tables that one thread works with, for one band after another. */
-struct matcher;
+struct lz77;
 
 /* NULL: no memory. */
-struct matcher *matcher_new(void);
-void matcher_free(struct matcher *m);
+struct lz77 *lz77_new(void);
+void lz77_free(struct lz77 *m);
 
-/* The most bytes that matcher_deflate() writes for `size` bytes, and those
+/* The most bytes that lz77_deflate() writes for `size` bytes, and those
  * behind them that it may overwrite. */
-size_t matcher_bound(size_t size);
+size_t lz77_bound(size_t size);
 
 /* Deflates `size` bytes that follow `before` bytes in memory, which matches may
  * refer to, and returns how many bytes that made. They end at a byte: the last
  * block is the final one of the stream, or is followed by an empty stored one.
  * What is written depends on nothing but these arguments. */
-size_t matcher_deflate(struct matcher *m, uint8_t *out, const uint8_t *data,
-                       size_t before, size_t size, bool final);
+size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
+                    size_t before, size_t size, bool final);
 
 #endif

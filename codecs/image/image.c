@@ -12,13 +12,13 @@
 static void *plain_alloc(void *context, size_t size)
 {
     (void)context;
-    return pages_alloc(size);
+    return page_cache_alloc(size);
 }
 
 static void plain_free(void *context, void *memory)
 {
     (void)context;
-    pages_free(memory);
+    page_cache_free(memory);
 }
 
 const struct mem mem_plain = { plain_alloc, plain_free, NULL };

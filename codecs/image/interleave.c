@@ -215,7 +215,7 @@ WIDE static unsigned max_wide(enum cell cell, const void *cells, size_t count)
     return max_any(cell, cells, count);
 }
 
-void planes_split_row(const struct image *img, uint32_t y, const void *row)
+void interleave_split_row(const struct image *img, uint32_t y, const void *row)
 {
     if (has_wide())
         split_wide(img, y, row);
@@ -223,7 +223,7 @@ void planes_split_row(const struct image *img, uint32_t y, const void *row)
         split_any(img, y, row);
 }
 
-void planes_join_row(const struct image *img, uint32_t y, void *row)
+void interleave_join_row(const struct image *img, uint32_t y, void *row)
 {
     if (has_wide())
         join_wide(img, y, row);

@@ -11,10 +11,10 @@
 /* Takes `row`, img->width pixels of img->nplanes cells in native byte order,
  * apart into row y of all planes, which are all of one size. `row` need not be
  * aligned. */
-void planes_split_row(const struct image *img, uint32_t y, const void *row);
+void interleave_split_row(const struct image *img, uint32_t y, const void *row);
 
 /* The inverse: makes `row` of row y of all planes. */
-void planes_join_row(const struct image *img, uint32_t y, void *row);
+void interleave_join_row(const struct image *img, uint32_t y, void *row);
 
 /* Turns the bytes of `count` cells of 2 or 4 bytes around, in place. `cells`
  * need not be aligned. */

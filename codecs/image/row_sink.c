@@ -11,7 +11,7 @@ static uint32_t first_end(uint32_t height, enum xform t)
     return end < height ? end : height;
 }
 
-static int open_band(struct rows *rows, struct err *err)
+static int open_band(struct row_sink *rows, struct err *err)
 {
     const struct image *img = rows->img;
     rows->band = (struct image){
@@ -26,15 +26,15 @@ static int open_band(struct rows *rows, struct err *err)
     return image_alloc(&rows->band, mem_plain, err);
 }
 
-int rows_open(struct rows *rows, struct image *img, const struct turner *turner,
-              struct mem mem, struct err *err)
+int row_sink_open(struct row_sink *rows, struct image *img,
+                  const struct turner *turner, struct mem mem, struct err *err)
 {
     enum xform t = XFORM_NONE;
     if (turner)
         t = turner->as_stored
                 ? turner->op
                 : xform_then(xform_from_exif(img->orientation), turner->op);
-    *rows = (struct rows){ .img = img, .t = t, .height = img->height };
+    *rows = (struct row_sink){ .img = img, .t = t, .height = img->height };
     if (t == XFORM_NONE)
         return image_alloc(img, mem, err);
     rows->turner = turner;
@@ -49,13 +49,14 @@ int rows_open(struct rows *rows, struct image *img, const struct turner *turner,
     return image_alloc(img, mem, err);
 }
 
-const struct image *rows_at(const struct rows *rows, uint32_t y, uint32_t *row)
+const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
+                                uint32_t *row)
 {
     *row = y - rows->begin;
     return rows->turner ? &rows->band : rows->img;
 }
 
-int rows_done(struct rows *rows, uint32_t y, struct err *err)
+int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
 {
     const struct turner *turner = rows->turner;
     struct image *band = &rows->band;
@@ -73,7 +74,7 @@ int rows_done(struct rows *rows, uint32_t y, struct err *err)
     return 0;
 }
 
-void rows_close(struct rows *rows)
+void row_sink_close(struct row_sink *rows)
 {
     image_free(&rows->band);
 }

@@ -22,7 +22,7 @@ struct turner {
 };
 enum { BAND_ROWS = IMAGE_STRIDE };
 
-struct rows {
+struct row_sink {
     struct image *img;
     const struct turner *turner; /* NULL: rows stay as they are */
     enum xform t;
@@ -34,17 +34,18 @@ struct rows {
 /* Allocates img, which has the size and the kind of the picture as stored; or,
  * where a turner has to turn it, as it will be: then its size changes, and
  * img->turned says so. img->orientation is that of the file. */
-int rows_open(struct rows *rows, struct image *img, const struct turner *turner,
-              struct mem mem, struct err *err);
+int row_sink_open(struct row_sink *rows, struct image *img,
+                  const struct turner *turner, struct mem mem, struct err *err);
 
 /* Where row y goes: a row of this picture, which is not yet that of img. Rows
  * come in order. */
-const struct image *rows_at(const struct rows *rows, uint32_t y, uint32_t *row);
+const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
+                                uint32_t *row);
 
 /* Row y is there. */
-int rows_done(struct rows *rows, uint32_t y, struct err *err);
+int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err);
 
 /* Frees what is not img's. Fine on {0}. */
-void rows_close(struct rows *rows);
+void row_sink_close(struct row_sink *rows);
 
 #endif

@@ -128,7 +128,7 @@ static int check_segments(struct seen *seen, const uint8_t **p,
                           struct err *err)
 {
     while (end - *p < 2 || (*p)[0] != 0xff || (*p)[1] != EOI) {
-        size_t size = coding_segment_size(*p, (size_t)(end - *p));
+        size_t size = parameters_segment_size(*p, (size_t)(end - *p));
         if (!size)
             return fail(err, "a segment is cut short, or EOI is missing");
         if (coding_is_frame((*p)[1]) && check_frame(seen, *p, size, img, err))

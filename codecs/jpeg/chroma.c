@@ -38,9 +38,9 @@ static bool may_differ(j_decompress_ptr d, const jpeg_component_info *info)
 void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
                    enum xform t, bool *across, bool *down)
 {
-    struct coded coded;
-    coding_grains(&coded, d);
-    const struct grain *grain = &coded.grain[FORM_PLANES];
+    struct stream_info coded;
+    parameters_grains(&coded, d);
+    const struct alignment *grain = &coded.grain[FORM_PLANES];
     coded.width = width;
     coded.height = height;
     bool moved = !coded_turns(&coded, FORM_CODED, t);

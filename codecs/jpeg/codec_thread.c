@@ -62,7 +62,7 @@ void jpeg_say_error(j_common_ptr cinfo, struct err *err)
 
 static void on_error(j_common_ptr cinfo)
 {
-    struct worker *w = cinfo->client_data;
+    struct codec_thread *w = cinfo->client_data;
     jpeg_say_error(cinfo, &w->why);
     longjmp(w->out, 1);
 }
@@ -122,8 +122,10 @@ static void copy_settings(j_compress_ptr c,
     c->write_Adobe_marker = FALSE;
 }
 
-bool worker_run(struct worker *w, const struct jpeg_compress_struct *from,
-                struct bytes *file, bool (*work)(void *context), void *context)
+bool codec_thread_run(struct codec_thread *w,
+                      const struct jpeg_compress_struct *from,
+                      struct bytes *file, bool (*work)(void *context),
+                      void *context)
 {
     w->done = false;
     w->why = (struct err){ .text = "" };
@@ -142,14 +144,14 @@ bool worker_run(struct worker *w, const struct jpeg_compress_struct *from,
 }
 
 #if JPEG_LIB_VERSION >= 80
-void worker_say_size(j_compress_ptr c)
+void codec_thread_size(j_compress_ptr c)
 {
     c->jpeg_width = c->image_width;
     c->jpeg_height = c->image_height;
     c->min_DCT_h_scaled_size = c->min_DCT_v_scaled_size = DCTSIZE;
 }
 #else
-void worker_say_size(j_compress_ptr c)
+void codec_thread_size(j_compress_ptr c)
 {
     (void)c;
 }

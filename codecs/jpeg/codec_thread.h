@@ -29,8 +29,9 @@ void jpeg_target_set(struct jpeg_target *target, j_compress_ptr c,
  * memory. */
 void jpeg_say_error(j_common_ptr cinfo, struct err *err);
 
-struct worker {
-    struct blocks blocks; /* where blocks_offer() looks for them */
+struct codec_thread {
+    struct coefficient_arrays
+        blocks; /* where coefficient_arrays_offer() looks for them */
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr mgr;
     struct jpeg_target target;
@@ -42,12 +43,14 @@ struct worker {
 /* Makes a worker that is set to write as `from` is, which has not been started,
  * but for the scans and the segments; calls work(context), which uses it; and
  * takes it down. False: something went wrong, or work() says so. */
-bool worker_run(struct worker *w, const struct jpeg_compress_struct *from,
-                struct bytes *file, bool (*work)(void *context), void *context);
+bool codec_thread_run(struct codec_thread *w,
+                      const struct jpeg_compress_struct *from,
+                      struct bytes *file, bool (*work)(void *context),
+                      void *context);
 
 /* In the interface of version 8, which Ubuntu's library has, whoever writes
  * coefficients says what size they make; in that of 6b, Debian's, they make the
  * picture's. */
-void worker_say_size(j_compress_ptr c);
+void codec_thread_size(j_compress_ptr c);
 
 #endif

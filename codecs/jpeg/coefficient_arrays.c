@@ -58,8 +58,8 @@ static JBLOCKARRAY access_rows(j_common_ptr cinfo,
     return array->row;
 }
 
-static void lend(struct blocks *blocks, unsigned i, const struct plane *plane,
-                 uint32_t first, uint32_t end)
+static void lend(struct coefficient_arrays *blocks, unsigned i,
+                 const struct plane *plane, uint32_t first, uint32_t end)
 {
     blocks->array[i] = (struct jvirt_barray_control){
         .plane = plane, .first = first, .end = end, .cleared = first
@@ -67,17 +67,18 @@ static void lend(struct blocks *blocks, unsigned i, const struct plane *plane,
     blocks->list[i] = &blocks->array[i];
 }
 
-void blocks_lend(struct blocks *blocks, const struct image *img,
-                 j_common_ptr cinfo)
+void coefficient_arrays_lend(struct coefficient_arrays *blocks,
+                             const struct image *img, j_common_ptr cinfo)
 {
     for (unsigned i = 0; i < img->nplanes; i++)
         lend(blocks, i, &img->plane[i], 0, rows_of(&img->plane[i]));
     cinfo->mem->access_virt_barray = access_rows;
 }
 
-void blocks_lend_rows(struct blocks *blocks, const struct image *img,
-                      j_common_ptr cinfo, const uint32_t down[BLOCKS_PLANES],
-                      uint32_t first, uint32_t end)
+void coefficient_arrays_lend_rows(struct coefficient_arrays *blocks,
+                                  const struct image *img, j_common_ptr cinfo,
+                                  const uint32_t down[BLOCKS_PLANES],
+                                  uint32_t first, uint32_t end)
 {
     for (unsigned i = 0; i < img->nplanes; i++)
         lend(blocks, i, &img->plane[i], first * down[i], end * down[i]);
@@ -90,7 +91,7 @@ static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
                                   JDIMENSION across, JDIMENSION down,
                                   JDIMENSION at_once)
 {
-    struct blocks *blocks = cinfo->client_data;
+    struct coefficient_arrays *blocks = cinfo->client_data;
     (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
     if (blocks->lent == BLOCKS_PLANES || !blocks->list[blocks->lent]) {
         cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
@@ -99,12 +100,12 @@ static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
     return blocks->list[blocks->lent++];
 }
 
-void blocks_offer(j_common_ptr cinfo)
+void coefficient_arrays_offer(j_common_ptr cinfo)
 {
     cinfo->mem->request_virt_barray = lend_next;
 }
 
-void blocks_finish(struct blocks *blocks)
+void coefficient_arrays_finish(struct coefficient_arrays *blocks)
 {
     for (unsigned i = 0; i < BLOCKS_PLANES; i++)
         if (blocks->array[i].plane)
@@ -137,11 +138,12 @@ static void look_at_band(void *context, size_t i)
     }
 }
 
-bool blocks_are_standard(const struct image *img, struct pool *pool)
+bool coefficient_arrays_are_standard(const struct image *img,
+                                     struct thread_pool *pool)
 {
     struct look look = { .img = img, .standard = true };
     bool large = img->size > 1 << 20; /* worth to wake other threads for */
-    pool_run(large ? pool : NULL, look_at_band, &look,
-             (size_t)img->nplanes * BANDS);
+    thread_pool_run(large ? pool : NULL, look_at_band, &look,
+                    (size_t)img->nplanes * BANDS);
     return look.standard;
 }

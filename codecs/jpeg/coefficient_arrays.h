@@ -14,7 +14,7 @@
 
 enum { BLOCKS_PLANES = 4 };
 
-struct blocks {
+struct coefficient_arrays {
     struct jvirt_barray_control {
         const struct plane *plane;
         /* Rows of the plane from `first` up to `end`, of which those up to
@@ -34,24 +34,26 @@ struct blocks {
 
 /* Lends the planes of img to one object of libjpeg, one a component, for as
  * long as both live. Rows are zeroed when they are first written to. */
-void blocks_lend(struct blocks *blocks, const struct image *img,
-                 j_common_ptr cinfo);
+void coefficient_arrays_lend(struct coefficient_arrays *blocks,
+                             const struct image *img, j_common_ptr cinfo);
 
 /* The same for some rows of MCUs, `down` rows of blocks of each component in
  * one of these. */
-void blocks_lend_rows(struct blocks *blocks, const struct image *img,
-                      j_common_ptr cinfo, const uint32_t down[BLOCKS_PLANES],
-                      uint32_t first, uint32_t end);
+void coefficient_arrays_lend_rows(struct coefficient_arrays *blocks,
+                                  const struct image *img, j_common_ptr cinfo,
+                                  const uint32_t down[BLOCKS_PLANES],
+                                  uint32_t first, uint32_t end);
 
 /* Gives them to an object of libjpeg that asks for arrays, one a component. Its
  * client_data begins with the blocks. */
-void blocks_offer(j_common_ptr cinfo);
+void coefficient_arrays_offer(j_common_ptr cinfo);
 
 /* Zeroes what has not been written to. */
-void blocks_finish(struct blocks *blocks);
+void coefficient_arrays_finish(struct coefficient_arrays *blocks);
 
 /* Whether all coefficients are among those for which the Huffman tables of
  * T.81, Annex K have a code. */
-bool blocks_are_standard(const struct image *img, struct pool *pool);
+bool coefficient_arrays_are_standard(const struct image *img,
+                                     struct thread_pool *pool);
 
 #endif

@@ -14,7 +14,7 @@
 #include "codecs/image/interleave.h"
 
 struct transformed {
-    struct worker worker;
+    struct codec_thread worker;
     const struct transform *all;
     uint32_t first, end; /* rows of MCUs */
     struct bytes nothing; /* what it writes */
@@ -47,7 +47,7 @@ static void set_up(struct transformed *s, j_compress_ptr c)
         { 1, { 3 }, 0, 0, 0, 0 },
     };
     const struct mcus *m = &s->all->m;
-    struct blocks *blocks = &s->worker.blocks;
+    struct coefficient_arrays *blocks = &s->worker.blocks;
     bool last = s->end == m->rows;
     c->image_height =
         (last ? c->image_height : s->end * m->high) - s->first * m->high;
@@ -57,11 +57,11 @@ static void set_up(struct transformed *s, j_compress_ptr c)
     c->raw_data_in = s->all->stored;
     if (s->all->zone != DEAD_ZONE_NONE)
         set_steps(c);
-    blocks_lend_rows(blocks, s->all->coded, (j_common_ptr)c, m->down, s->first,
-                     s->end);
+    coefficient_arrays_lend_rows(blocks, s->all->coded, (j_common_ptr)c,
+                                 m->down, s->first, s->end);
     for (unsigned i = 0; i < m->components; i++) /* all of it is written */
         blocks->array[i].cleared = blocks->array[i].end;
-    blocks_offer((j_common_ptr)c);
+    coefficient_arrays_offer((j_common_ptr)c);
 }
 
 static bool transform_rows(void *context)
@@ -73,13 +73,13 @@ static bool transform_rows(void *context)
     set_up(s, c);
     jpeg_start_compress(c, TRUE);
     if (s->all->stored) {
-        stored_planes_write(c, img, first);
+        raw_planes_write(c, img, first);
         return true;
     }
     JSAMPROW row = c->mem->alloc_large((j_common_ptr)c, JPOOL_IMAGE,
                                        (size_t)img->width * img->nplanes);
     while (c->next_scanline < c->image_height) {
-        planes_join_row(img, first + c->next_scanline, row);
+        interleave_join_row(img, first + c->next_scanline, row);
         jpeg_write_scanlines(c, &row, 1);
     }
     return true;
@@ -100,12 +100,12 @@ static void transform_strip(void *context, size_t i)
 {
     const struct transform *all = context;
     struct transformed *s = &all->strip[i];
-    if (worker_run(&s->worker, all->c, &s->nothing, transform_rows, s) &&
+    if (codec_thread_run(&s->worker, all->c, &s->nothing, transform_rows, s) &&
         all->zone != DEAD_ZONE_NONE)
         requantize_strip(s);
 }
 
-static int transform_all(struct transform *all, struct pool *pool,
+static int transform_all(struct transform *all, struct thread_pool *pool,
                          struct err *err)
 {
     uint32_t per;
@@ -119,7 +119,7 @@ static int transform_all(struct transform *all, struct pool *pool,
         s->all = all;
         mcus_strip(&all->m, per, i, &s->first, &s->end);
     }
-    pool_run(pool, transform_strip, all, count);
+    thread_pool_run(pool, transform_strip, all, count);
     for (size_t i = 0; i < count; i++) {
         if (!all->strip[i].worker.done) {
             *err = all->strip[i].worker.why;
@@ -131,11 +131,11 @@ static int transform_all(struct transform *all, struct pool *pool,
     return status;
 }
 
-int transform_to_blocks(struct image *coded,
-                        const struct jpeg_compress_struct *c,
-                        const struct image *img, bool stored,
-                        enum dead_zone zone, struct pool *pool,
-                        struct err *err)
+int forward_dct_blocks(struct image *coded,
+                       const struct jpeg_compress_struct *c,
+                       const struct image *img, bool stored,
+                       enum dead_zone zone, struct thread_pool *pool,
+                       struct err *err)
 {
     struct transform all = {
         .c = c, .coded = coded, .img = img, .stored = stored, .zone = zone

@@ -15,9 +15,10 @@
  * img: `stored` if its planes have the sizes of c's components, else by
  * conversion of colors and sampling. Coefficients are rounded with this dead
  * zone. */
-int transform_to_blocks(struct image *coded,
-                        const struct jpeg_compress_struct *c,
-                        const struct image *img, bool stored,
-                        enum dead_zone zone, struct pool *pool, struct err *err);
+int forward_dct_blocks(struct image *coded,
+                       const struct jpeg_compress_struct *c,
+                       const struct image *img, bool stored,
+                       enum dead_zone zone, struct thread_pool *pool,
+                       struct err *err);
 
 #endif

@@ -236,15 +236,15 @@ static bool set_table(j_compress_ptr c, JHUFF_TBL **table,
     return true;
 }
 
-bool tables_make(j_compress_ptr c, const struct mcus *m,
-                 const struct image *img, struct pool *pool)
+bool huffman_tables_make(j_compress_ptr c, const struct mcus *m,
+                         const struct image *img, struct thread_pool *pool)
 {
     struct census census = { .c = c, .m = m, .img = img };
     size_t strips = mcus_share(m, pool, &census.per);
     census.counts = calloc(strips, sizeof *census.counts);
     if (!census.counts)
         return false;
-    pool_run(pool, count_strip, &census, strips);
+    thread_pool_run(pool, count_strip, &census, strips);
     bool made = add_up(census.counts, strips);
     for (int i = 0; made && i < c->num_components; i++) {
         int dc = c->comp_info[i].dc_tbl_no, ac = c->comp_info[i].ac_tbl_no;

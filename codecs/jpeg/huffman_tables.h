@@ -13,7 +13,7 @@
 /* Gives c the tables that libjpeg would find for the blocks of img: those with
  * which one scan of all of them, whose MCUs are m, is shortest. Its
  * optimize_coding is cleared then. False: they are left to libjpeg. */
-bool tables_make(j_compress_ptr c, const struct mcus *m,
-                 const struct image *img, struct pool *pool);
+bool huffman_tables_make(j_compress_ptr c, const struct mcus *m,
+                         const struct image *img, struct thread_pool *pool);
 
 #endif

@@ -68,16 +68,17 @@ void mcus_shape(const struct mcus *m, struct image *img)
     }
 }
 
-size_t mcus_share(const struct mcus *m, const struct pool *pool, uint32_t *per)
+size_t mcus_share(const struct mcus *m, const struct thread_pool *pool,
+                  uint32_t *per)
 {
     uint64_t blocks = (uint64_t)m->columns * m->rows * mcus_blocks(m);
-    uint64_t strips = STRIPS_EACH * (uint64_t)pool_threads(pool);
+    uint64_t strips = STRIPS_EACH * (uint64_t)thread_pool_threads(pool);
     *per = m->rows;
     if (strips > blocks / BLOCKS_MIN)
         strips = blocks / BLOCKS_MIN;
     if (strips > m->rows)
         strips = m->rows;
-    if (strips < 2 || pool_threads(pool) < 2)
+    if (strips < 2 || thread_pool_threads(pool) < 2)
         return 1;
     *per = divide_up(divide_up(m->rows, (uint32_t)strips), m->step) * m->step;
     return divide_up(m->rows, *per);

@@ -38,7 +38,8 @@ void mcus_shape(const struct mcus *m, struct image *img);
 /* Into how many strips the rows of a picture are divided, for all threads of a
  * pool to have something to do; *per is how many rows each has, the last one
  * maybe fewer. 1 if it is not worth while. */
-size_t mcus_share(const struct mcus *m, const struct pool *pool, uint32_t *per);
+size_t mcus_share(const struct mcus *m, const struct thread_pool *pool,
+                  uint32_t *per);
 
 /* The rows of strip `i`, from *first up to *end. */
 void mcus_strip(const struct mcus *m, uint32_t per, size_t i, uint32_t *first,

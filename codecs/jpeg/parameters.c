@@ -24,7 +24,7 @@ static bool is_scan(unsigned marker)
 /* 0xff may be repeated before a marker. TEM, RSTn, SOI and EOI have no length
  * (T.81, B.1.1.3), and 0 makes no marker; libjpeg passes over some of these. To
  * take what follows for a length would be to see other headers than it does. */
-size_t coding_segment_size(const uint8_t *p, size_t left)
+size_t parameters_segment_size(const uint8_t *p, size_t left)
 {
     if (left < 4 || p[0] != 0xff)
         return 0;
@@ -36,7 +36,7 @@ size_t coding_segment_size(const uint8_t *p, size_t left)
     return length >= 2 && length <= left - 2 ? 2 + length : 0;
 }
 
-bool coding_is_app_or_com(unsigned marker)
+bool parameters_is_app_or_com(unsigned marker)
 {
     return marker == JPEG_COM || (marker & 0xf0) == JPEG_APP0;
 }
@@ -47,19 +47,19 @@ static size_t find_marker(const uint8_t *file, size_t size,
 {
     size_t step;
     for (size_t at = 2;
-         at < size && (step = coding_segment_size(file + at, size - at));
+         at < size && (step = parameters_segment_size(file + at, size - at));
          at += step)
         if (is(file[at + 1]))
             return at + 1;
     return 0;
 }
 
-size_t coding_find_frame(const uint8_t *file, size_t size)
+size_t parameters_find_frame(const uint8_t *file, size_t size)
 {
     return find_marker(file, size, coding_is_frame);
 }
 
-size_t coding_find_data(const uint8_t *file, size_t size)
+size_t parameters_find_data(const uint8_t *file, size_t size)
 {
     size_t scan = find_marker(file, size, is_scan);
     return scan ? scan + 1 + big16(file + scan + 1) : 0;
@@ -102,9 +102,9 @@ static bool is_standard(j_decompress_ptr d)
     return standard;
 }
 
-void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
+void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
 {
-    size_t frame = coding_find_frame(file.data, file.size);
+    size_t frame = parameters_find_frame(file.data, file.size);
     struct mcus m;
     meta->jpeg.space = d->jpeg_color_space;
     meta->jpeg.progressive = d->progressive_mode;
@@ -123,9 +123,9 @@ void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
     meta->jpeg.standard = is_standard(d);
 }
 
-bool coding_note_scan(struct meta *meta, j_decompress_ptr d)
+bool parameters_note_scan(struct meta *meta, j_decompress_ptr d)
 {
-    struct scan scan = { .count = (uint8_t)d->comps_in_scan, .to = 63 };
+    struct jpeg_scan scan = { .count = (uint8_t)d->comps_in_scan, .to = 63 };
     for (int i = 0; i < d->comps_in_scan; i++)
         scan.component[i] = (uint8_t)d->cur_comp_info[i]->component_index;
     if (d->progressive_mode) {
@@ -152,8 +152,8 @@ static const JQUANT_TBL *table_of(j_decompress_ptr d, unsigned component)
 }
 
 /* Tables keep their numbers, but where a number stood for two of them. */
-void coding_note_tables(struct meta *meta, j_decompress_ptr d,
-                        unsigned components)
+void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
+                            unsigned components)
 {
     bool used[NUM_QUANT_TBLS] = { false };
     for (unsigned i = 0; i < components && i < COMPONENTS; i++) {
@@ -180,13 +180,13 @@ static void grow_grain(uint32_t *grain, int factor, int most, uint32_t unit)
     *grain = *grain / common_divisor(*grain, own) * own;
 }
 
-void coding_grains(struct coded *coded, j_decompress_ptr d)
+void parameters_grains(struct stream_info *coded, j_decompress_ptr d)
 {
     static const uint32_t unit[FORM_COUNT] = { [FORM_PLANES] = 1,
                                           [FORM_CODED] = DCTSIZE };
     for (int form = 0; form < FORM_COUNT; form++) {
-        struct grain *grain = &coded->grain[form];
-        *grain = (struct grain){ 1, 1 };
+        struct alignment *grain = &coded->grain[form];
+        *grain = (struct alignment){ 1, 1 };
         for (int i = 0; unit[form] && i < d->num_components; i++) {
             const jpeg_component_info *info = &d->comp_info[i];
             grow_grain(&grain->x, info->h_samp_factor, d->max_h_samp_factor,
@@ -287,7 +287,7 @@ enum { NOTHING = -1, BITS_MAX = 10 };
 
 /* Whether a scan may follow in a progressive file (T.81, G.1.1.1), and what is
  * known after it. */
-static bool follows(struct known *known, const struct scan *scan)
+static bool follows(struct known *known, const struct jpeg_scan *scan)
 {
     if (scan->from == 0 ? scan->to != 0 : scan->count != 1)
         return false;
@@ -308,7 +308,7 @@ static bool follows(struct known *known, const struct scan *scan)
     return true;
 }
 
-static bool names_components(const struct scan *scan, int components)
+static bool names_components(const struct jpeg_scan *scan, int components)
 {
     for (unsigned i = 0; i < scan->count; i++)
         if (scan->component[i] >= components ||
@@ -318,7 +318,8 @@ static bool names_components(const struct scan *scan, int components)
 }
 
 /* Each component whole, in one scan. */
-static bool follows_sequential(struct known *known, const struct scan *scan)
+static bool follows_sequential(struct known *known,
+                               const struct jpeg_scan *scan)
 {
     for (unsigned i = 0; i < scan->count; i++) {
         int8_t *low = known->low[scan->component[i]];
@@ -331,7 +332,7 @@ static bool follows_sequential(struct known *known, const struct scan *scan)
 
 /* Whether the scans of a file tell every coefficient to the last bit. Those of
  * one that is damaged, or has been left unfinished, may not. */
-static bool scans_are_whole(const struct scan *scan, size_t count,
+static bool scans_are_whole(const struct jpeg_scan *scan, size_t count,
                             int components, bool progressive)
 {
     struct known known;
@@ -349,7 +350,8 @@ static bool scans_are_whole(const struct scan *scan, size_t count,
 
 static void set_scans(j_compress_ptr c, const struct meta *meta)
 {
-    const struct scan *scan = (const struct scan *)meta->jpeg.scans.data;
+    const struct jpeg_scan *scan =
+        (const struct jpeg_scan *)meta->jpeg.scans.data;
     size_t count = meta->jpeg.scans.size / sizeof *scan;
     if (!scans_are_whole(scan, count, c->num_components,
                          meta->jpeg.progressive)) {
@@ -377,11 +379,11 @@ static bool needs_tables(const struct image *img, const struct save_opts *opts)
     if (meta->jpeg.arithmetic)
         return false;
     return img->cell != CELL_DCT || opts->optimize || !meta->jpeg.standard ||
-           !blocks_are_standard(img, opts->pool);
+           !coefficient_arrays_are_standard(img, opts->pool);
 }
 
-void coding_set(j_compress_ptr c, const struct image *img,
-                const struct save_opts *opts)
+void parameters_set(j_compress_ptr c, const struct image *img,
+                    const struct save_opts *opts)
 {
     set_components(c, img);
     if (opts->quality && img->cell != CELL_DCT)
@@ -395,9 +397,9 @@ void coding_set(j_compress_ptr c, const struct image *img,
 }
 
 /* An extended file that libjpeg finds to be baseline is both. */
-void coding_mark_frame(struct bytes *file, const struct meta *meta)
+void parameters_mark_frame(struct bytes *file, const struct meta *meta)
 {
-    size_t frame = coding_find_frame(file->data, file->size);
+    size_t frame = parameters_find_frame(file->data, file->size);
     if (meta->jpeg.extended && frame && file->data[frame] == SOF0)
         file->data[frame] = SOF0 + 1;
 }

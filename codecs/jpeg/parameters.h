@@ -25,55 +25,55 @@ static inline unsigned bits_of(int value)
 }
 
 /* One scan (T.81, B.2.3): meta->jpeg.scans holds an array of these. */
-struct scan {
+struct jpeg_scan {
     uint8_t count, component[COMPONENTS];
     uint8_t from, to;  /* coefficients, in zigzag order */
     uint8_t high, low; /* bits known before, and after */
 };
 
 /* Whether the second byte of a marker is that of an APPn or COM segment. */
-bool coding_is_app_or_com(unsigned marker);
+bool parameters_is_app_or_com(unsigned marker);
 
 /* How many bytes the segment at p takes in the headers of a file, of which
  * `left` are left, or 1 for one that fills up. 0: there is none that is whole.
  */
-size_t coding_segment_size(const uint8_t *p, size_t left);
+size_t parameters_segment_size(const uint8_t *p, size_t left);
 
 /* Whether this is the second byte of the marker of a frame header. */
 bool coding_is_frame(unsigned marker);
 
 /* Where the marker of the frame header stands; 0 if there is none before the
  * first scan. */
-size_t coding_find_frame(const uint8_t *file, size_t size);
+size_t parameters_find_frame(const uint8_t *file, size_t size);
 
 /* Where the entropy-coded data of the first scan begins; 0: there is none. */
-size_t coding_find_data(const uint8_t *file, size_t size);
+size_t parameters_find_data(const uint8_t *file, size_t size);
 
 /* Notes what the headers before the first scan say. */
-void coding_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
+void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
 
 /* Notes the scan that has just begun. False: no memory. */
-bool coding_note_scan(struct meta *meta, j_decompress_ptr d);
+bool parameters_note_scan(struct meta *meta, j_decompress_ptr d);
 
 /* Notes the quantization tables. To be called after all scans, each of which
  * may have brought some. `components` is their number by the frame header: d
  * may have another one from what libjpeg has failed to read since. */
-void coding_note_tables(struct meta *meta, j_decompress_ptr d,
-                        unsigned components);
+void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
+                            unsigned components);
 
 /* In which sizes this file can be turned. */
-void coding_grains(struct coded *coded, j_decompress_ptr d);
+void parameters_grains(struct stream_info *coded, j_decompress_ptr d);
 
 /* Makes c write img, which was decoded from a JPEG file, as that file was
  * coded. The size, the color space and the defaults of c are set. */
-void coding_set(j_compress_ptr c, const struct image *img,
-                const struct save_opts *opts);
+void parameters_set(j_compress_ptr c, const struct image *img,
+                    const struct save_opts *opts);
 
 /* How the coefficients of img are to be rounded to the steps so set. */
 enum dead_zone coding_dead_zone(const struct image *img,
                                 const struct save_opts *opts);
 
 /* Makes the frame header of what was written so be of the kind that it was. */
-void coding_mark_frame(struct bytes *file, const struct meta *meta);
+void parameters_mark_frame(struct bytes *file, const struct meta *meta);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The rows of one row of MCUs, of each component. */
-struct rows {
+struct row_sink {
     JSAMPROW row[MAX_COMPONENTS][MAX_SAMP_FACTOR * DCTSIZE];
     JSAMPARRAY component[MAX_COMPONENTS];
 };
@@ -21,12 +21,12 @@ static JSAMPROW make_scratch(j_decompress_ptr d, const struct image *img)
 
 /* A whole number of blocks fits between one row and the next, since 256 is a
  * multiple of 8. */
-void stored_planes_read(j_decompress_ptr d, const struct image *img,
-                        uint32_t first, uint32_t end)
+void raw_planes_read(j_decompress_ptr d, const struct image *img,
+                     uint32_t first, uint32_t end)
 {
     JDIMENSION lines = (JDIMENSION)d->max_v_samp_factor * DCTSIZE;
     JSAMPROW scratch = make_scratch(d, img);
-    struct rows rows;
+    struct row_sink rows;
     while (d->output_scanline < d->output_height) {
         for (unsigned i = 0; i < img->nplanes; i++) {
             const struct plane *plane = &img->plane[i];
@@ -42,11 +42,10 @@ void stored_planes_read(j_decompress_ptr d, const struct image *img,
     }
 }
 
-void stored_planes_write(j_compress_ptr c, const struct image *img,
-                         uint32_t first)
+void raw_planes_write(j_compress_ptr c, const struct image *img, uint32_t first)
 {
     JDIMENSION lines = (JDIMENSION)c->max_v_samp_factor * DCTSIZE;
-    struct rows rows;
+    struct row_sink rows;
     while (c->next_scanline < c->image_height) {
         for (unsigned i = 0; i < img->nplanes; i++) {
             const struct plane *plane = &img->plane[i];

@@ -26,7 +26,8 @@
 #include "codecs/image/interleave.h"
 
 struct reader {
-    struct blocks blocks; /* where blocks_offer() looks for them */
+    struct coefficient_arrays
+        blocks; /* where coefficient_arrays_offer() looks for them */
     struct jpeg_decompress_struct d;
     struct jpeg_error_mgr mgr;
     struct jpeg_progress_mgr progress;
@@ -91,7 +92,7 @@ static void note_scan(struct reader *r)
     }
     if (r->opts->scans)
         --*r->opts->scans;
-    if (!coding_note_scan(r->img->meta, &r->d)) {
+    if (!parameters_note_scan(r->img->meta, &r->d)) {
         fail_memory(r->err, "no memory for so many scans");
         leave(r);
     }
@@ -225,7 +226,7 @@ static void shape(struct reader *r, struct bytes file)
     img->width = r->d.image_width;
     img->height = r->d.image_height;
     img->nplanes = (unsigned)r->d.num_components;
-    coding_note(img->meta, &r->d, file);
+    parameters_note(img->meta, &r->d, file);
     if (r->opts->form == FORM_SAMPLES) {
         memset(img->meta->jpeg.across, 1, sizeof img->meta->jpeg.across);
         memset(img->meta->jpeg.down, 1, sizeof img->meta->jpeg.down);
@@ -262,7 +263,7 @@ static void read_samples(struct reader *r)
         uint32_t y = r->d.output_scanline;
         JSAMPROW row = r->row;
         jpeg_read_scanlines(&r->d, &row, 1);
-        planes_split_row(r->img, y, r->row);
+        interleave_split_row(r->img, y, r->row);
     }
 }
 
@@ -271,13 +272,13 @@ static void read_planes(struct reader *r)
     r->d.raw_data_out = TRUE;
     jpeg_start_decompress(&r->d);
     r->pixels = true;
-    stored_planes_read(&r->d, r->img, 0, r->d.output_height);
+    raw_planes_read(&r->d, r->img, 0, r->d.output_height);
 }
 
 static void read_coded(struct reader *r)
 {
-    blocks_lend(&r->blocks, r->img, (j_common_ptr)&r->d);
-    blocks_offer((j_common_ptr)&r->d);
+    coefficient_arrays_lend(&r->blocks, r->img, (j_common_ptr)&r->d);
+    coefficient_arrays_offer((j_common_ptr)&r->d);
     jpeg_read_coefficients(&r->d);
 }
 
@@ -324,8 +325,8 @@ static void pass_over_scans(struct reader *r)
     const uint8_t *end = r->file.data + r->file.size;
     const uint8_t *p = end - r->d.src->bytes_in_buffer;
     while ((p = next_marker(p, end)) && p[1] != JPEG_EOI) {
-        size_t size = coding_segment_size(p, (size_t)(end - p));
-        if (size >= 4 && coding_is_app_or_com(p[1]) &&
+        size_t size = parameters_segment_size(p, (size_t)(end - p));
+        if (size >= 4 && parameters_is_app_or_com(p[1]) &&
             segment_add(r->img->meta, p[1], p + 4, size - 4, r->err))
             leave(r);
         p += p[1] == 0xff ? 1 : size ? size : 2;
@@ -415,8 +416,8 @@ static int take_guarded(struct reader *r)
 {
     if (setjmp(r->out))
         return -1;
-    coding_note_tables(r->img->meta, &r->d, r->img->nplanes);
-    blocks_finish(&r->blocks);
+    parameters_note_tables(r->img->meta, &r->d, r->img->nplanes);
+    coefficient_arrays_finish(&r->blocks);
     if (r->opts->form == FORM_PLANES)
         chroma_fill(&r->d, r->img);
     trim(r);
@@ -460,7 +461,7 @@ int read_jpeg(struct image *img, struct bytes file,
     return status;
 }
 
-static int look_guarded(struct reader *r, struct coded *coded,
+static int look_guarded(struct reader *r, struct stream_info *coded,
                         struct bytes file)
 {
     if (setjmp(r->out))
@@ -469,11 +470,11 @@ static int look_guarded(struct reader *r, struct coded *coded,
     coded->width = r->d.image_width;
     coded->height = r->d.image_height;
     coded->orientation = r->img->meta->orientation.value;
-    coding_grains(coded, &r->d);
+    parameters_grains(coded, &r->d);
     return 0;
 }
 
-int look_jpeg(struct coded *coded, struct bytes file,
+int look_jpeg(struct stream_info *coded, struct bytes file,
               const struct load_opts *opts, struct err *err)
 {
     struct image img = { 0 }; /* for its meta */

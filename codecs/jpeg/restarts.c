@@ -33,7 +33,8 @@ enum {
 };
 
 struct decoded_strip {
-    struct blocks blocks; /* where blocks_offer() looks for them */
+    struct coefficient_arrays
+        blocks; /* where coefficient_arrays_offer() looks for them */
     struct jpeg_decompress_struct d;
     struct jpeg_error_mgr mgr;
     jmp_buf out;
@@ -64,14 +65,14 @@ static bool copy_head(struct decoding *all, struct bytes file, size_t data)
         return false;
     for (size_t at = 2, size; at < data; at += size) {
         const uint8_t *p = file.data + at;
-        size = coding_segment_size(p, data - at);
-        if (!size || (p[1] != 0xff && !coding_is_app_or_com(p[1]) &&
+        size = parameters_segment_size(p, data - at);
+        if (!size || (p[1] != 0xff && !parameters_is_app_or_com(p[1]) &&
                       !bytes_append(&all->head, p, size)))
             return false;
     }
-    all->frame = coding_find_frame(all->head.data, all->head.size);
+    all->frame = parameters_find_frame(all->head.data, all->head.size);
     if (!all->frame ||
-        coding_find_data(all->head.data, all->head.size) != all->head.size)
+        parameters_find_data(all->head.data, all->head.size) != all->head.size)
         return false;
     /* A component by itself is coded block by block (T.81, A.2.2). */
     if (all->m.components == 1)
@@ -201,11 +202,12 @@ static void read_blocks(struct decoded_strip *s)
 {
     const struct image *img = s->all->img;
     j_common_ptr cinfo = (j_common_ptr)&s->d;
-    blocks_lend_rows(&s->blocks, img, cinfo, s->all->m.down, s->first, s->end);
+    coefficient_arrays_lend_rows(&s->blocks, img, cinfo, s->all->m.down,
+                                 s->first, s->end);
     for (unsigned i = 0; i < img->nplanes; i++)
         s->blocks.array[i].behind = cinfo->mem->alloc_large(
             cinfo, JPOOL_IMAGE, (size_t)img->plane[i].stride);
-    blocks_offer(cinfo);
+    coefficient_arrays_offer(cinfo);
     jpeg_read_coefficients(&s->d);
 }
 
@@ -216,7 +218,7 @@ static void read_samples(struct decoded_strip *s)
     s->d.jpeg_color_space = s->all->d->jpeg_color_space;
     s->d.out_color_space = s->all->d->out_color_space;
     jpeg_start_decompress(&s->d);
-    stored_planes_read(&s->d, s->all->img, s->first * high, s->end * high);
+    raw_planes_read(&s->d, s->all->img, s->first * high, s->end * high);
     while (!jpeg_input_complete(&s->d))
         jpeg_consume_input(&s->d);
 }
@@ -252,9 +254,9 @@ static void read_strip(void *context, size_t i)
 }
 
 static bool read_all(struct decoding *all, struct bytes file, uint32_t per,
-                     struct pool *pool, size_t *behind)
+                     struct thread_pool *pool, size_t *behind)
 {
-    size_t data = coding_find_data(file.data, file.size);
+    size_t data = parameters_find_data(file.data, file.size);
     for (size_t i = 0; i < all->count; i++) {
         struct decoded_strip *s = &all->strip[i];
         s->all = all;
@@ -263,7 +265,7 @@ static bool read_all(struct decoding *all, struct bytes file, uint32_t per,
     if (!data || !find_strips(all, file, data, behind) ||
         !copy_head(all, file, data))
         return false;
-    pool_run(pool, read_strip, all, all->count);
+    thread_pool_run(pool, read_strip, all, all->count);
     for (size_t i = 0; i < all->count; i++)
         if (!all->strip[i].done)
             return false;
@@ -271,7 +273,7 @@ static bool read_all(struct decoding *all, struct bytes file, uint32_t per,
 }
 
 bool restarts_read(struct image *img, const struct jpeg_decompress_struct *d,
-                   struct bytes file, struct pool *pool, size_t *behind)
+                   struct bytes file, struct thread_pool *pool, size_t *behind)
 {
     struct decoding all = { .d = d, .img = img };
     uint32_t per;

@@ -17,6 +17,6 @@
  * be done, or there is anything odd about the file; the planes mean nothing
  * then. */
 bool restarts_read(struct image *img, const struct jpeg_decompress_struct *d,
-                   struct bytes file, struct pool *pool, size_t *behind);
+                   struct bytes file, struct thread_pool *pool, size_t *behind);
 
 #endif

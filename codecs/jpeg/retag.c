@@ -34,10 +34,10 @@ static int read_headers(struct headers *h, struct bytes file, struct err *err)
     size_t size, room = 0;
     for (h->end = 2; h->end + 2 <= file.size; h->end += size) {
         const uint8_t *p = file.data + h->end;
-        size = coding_segment_size(p, file.size - h->end);
+        size = parameters_segment_size(p, file.size - h->end);
         if (p[1] == SOS || size == 0)
             break;
-        if (size < 4 || !coding_is_app_or_com(p[1]))
+        if (size < 4 || !parameters_is_app_or_com(p[1]))
             continue;
         if (h->meta->nparts == room) {
             room = room ? 2 * room : 64;
@@ -130,7 +130,7 @@ static bool write_file(struct bytes *to, const struct headers *h,
     return kept && bytes_append(to, file.data + done, file.size - done);
 }
 
-int retag_jpeg(struct bytes *out, struct coded *coded, struct bytes file,
+int retag_jpeg(struct bytes *out, struct stream_info *coded, struct bytes file,
                enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct headers h = { .meta = meta_new(&codec_jpeg) };

@@ -396,7 +396,7 @@ int segments_turned(struct bytes *out, const struct meta *meta,
 {
     struct lengths lengths = { 0 };
     struct save_opts save = *opts;
-    uint64_t allowance = inner_allowance(img);
+    uint64_t allowance = embedded_jpeg_allowance(img);
     if (!save.allowance)
         save.allowance = &allowance;
     if (turn_segments(out, meta, img, &save, err))

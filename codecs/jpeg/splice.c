@@ -46,7 +46,7 @@ static uint64_t word_at(const uint8_t *p, unsigned shift)
 }
 
 /* 8 bits from any bit on. */
-static unsigned byte_at(const struct bits *bits, uint64_t at)
+static unsigned byte_at(const struct bit_span *bits, uint64_t at)
 {
     const uint8_t *p = bits->data + at / 8;
     return (unsigned)(p[0] << 8 | p[1]) >> (8 - at % 8) & 255;
@@ -67,7 +67,7 @@ static uint8_t *put_byte(uint8_t *to, unsigned byte)
 }
 
 /* The byte that begins with bits of what comes before; moves bits on. */
-static unsigned first_byte(struct bits *bits, const struct bits *before,
+static unsigned first_byte(struct bit_span *bits, const struct bit_span *before,
                            unsigned phase)
 {
     unsigned head = byte_at(before, before->to - phase) >> (8 - phase);
@@ -77,7 +77,7 @@ static unsigned first_byte(struct bits *bits, const struct bits *before,
 }
 
 /* That which ends with ones, if there are bits for it. */
-static bool last_byte(const struct bits *bits, unsigned *byte)
+static bool last_byte(const struct bit_span *bits, unsigned *byte)
 {
     uint64_t left = (bits->to - bits->from) % 8;
     if (left)
@@ -85,8 +85,8 @@ static bool last_byte(const struct bits *bits, unsigned *byte)
     return left > 0;
 }
 
-size_t splice_size(struct bits bits, const struct bits *before, unsigned phase,
-                   bool last)
+size_t splice_size(struct bit_span bits, const struct bit_span *before,
+                   unsigned phase, bool last)
 {
     unsigned byte;
     size_t size = 0, i = 0;
@@ -107,7 +107,7 @@ size_t splice_size(struct bits bits, const struct bits *before, unsigned phase,
     return size;
 }
 
-void splice(uint8_t *to, struct bits bits, const struct bits *before,
+void splice(uint8_t *to, struct bit_span bits, const struct bit_span *before,
             unsigned phase, bool last)
 {
     unsigned byte;

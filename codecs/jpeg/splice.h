@@ -20,20 +20,20 @@ const uint8_t *next_marker(const uint8_t *p, const uint8_t *end);
 void number_restarts(uint8_t *data, size_t size, uint64_t first);
 
 /* Some bits of plain bytes, the high bit of a byte first. */
-struct bits {
+struct bit_span {
     const uint8_t *data; /* whose last byte is followed by 8 that may be read */
     uint64_t from, to;   /* which of its bits */
 };
 
 /* How many bytes splice() writes. */
-size_t splice_size(struct bits bits, const struct bits *before, unsigned phase,
-                   bool last);
+size_t splice_size(struct bit_span bits, const struct bit_span *before,
+                   unsigned phase, bool last);
 
 /* Writes bits as whole bytes, and stuffs them. The first ones fill up a byte of
  * which `before` has the last `phase` bits, 0 to 7, that come before; those
  * that fill no byte at the end, of which there are fewer than 8, are left out,
  * or with `last` ones are put behind them. There are at least 8 bits. */
-void splice(uint8_t *to, struct bits bits, const struct bits *before,
+void splice(uint8_t *to, struct bit_span bits, const struct bit_span *before,
             unsigned phase, bool last);
 
 #endif

@@ -31,7 +31,7 @@ struct flat {
 };
 
 struct coded_strip {
-    struct worker worker;
+    struct codec_thread worker;
     const struct strips *all;
     uint32_t first, end; /* rows of MCUs */
     struct bytes file; /* all that libjpeg writes, and its entropy-coded data */
@@ -42,8 +42,8 @@ struct coded_strip {
      */
     int dc_before[BLOCKS_PLANES], dc_last[BLOCKS_PLANES];
     struct flat lead, trail;
-    struct bits bits;
-    const struct bits *before;
+    struct bit_span bits;
+    const struct bit_span *before;
     unsigned phase;
     uint8_t *to; /* where they go */
 };
@@ -230,8 +230,8 @@ static bool cut_flat_rows(struct coded_strip *s)
     if (ones < s->trail.ones || ones - s->trail.ones > 7 ||
         s->lead.bits + s->trail.bits + 8 + ones > end)
         return false;
-    s->bits = (struct bits){ data, s->lead.bits,
-                             end - (ones - s->trail.ones) - s->trail.bits };
+    s->bits = (struct bit_span){ data, s->lead.bits,
+                                 end - (ones - s->trail.ones) - s->trail.bits };
     return true;
 }
 
@@ -243,8 +243,8 @@ static bool code_rows(void *context)
     const struct image *img = s->all->img;
     uint32_t rows = s->end - s->first;
     size_t blocks = (size_t)rows * m->columns * mcus_blocks(m);
-    blocks_lend_rows(&s->worker.blocks, img, (j_common_ptr)c, m->down, s->first,
-                     s->end);
+    coefficient_arrays_lend_rows(&s->worker.blocks, img, (j_common_ptr)c,
+                                 m->down, s->first, s->end);
     if (!m->restart) {
         add_flat_rows(s);
         c->image_height = (rows + 1 + (s->first > 0)) * m->high;
@@ -255,10 +255,10 @@ static bool code_rows(void *context)
     }
     if (!bytes_reserve(&s->file, SLACK + blocks * BYTES_EACH))
         return false;
-    worker_say_size(c);
+    codec_thread_size(c);
     jpeg_write_coefficients(c, s->worker.blocks.list);
     jpeg_finish_compress(c);
-    s->at = coding_find_data(s->file.data, s->file.size);
+    s->at = parameters_find_data(s->file.data, s->file.size);
     if (!s->at)
         return false;
     s->size = s->file.size - s->at - 2; /* EOI */
@@ -274,7 +274,7 @@ static void code_strip(void *context, size_t i)
 {
     const struct strips *all = context;
     struct coded_strip *s = &all->strip[i];
-    worker_run(&s->worker, all->c, &s->file, code_rows, s);
+    codec_thread_run(&s->worker, all->c, &s->file, code_rows, s);
 }
 
 static bool all_done(const struct strips *all)
@@ -287,7 +287,7 @@ static bool all_done(const struct strips *all)
 
 struct strips *strips_code(const struct jpeg_compress_struct *c,
                            const struct mcus *m, const struct image *img,
-                           struct pool *pool)
+                           struct thread_pool *pool)
 {
     uint32_t per;
     size_t count = mcus_share(m, pool, &per);
@@ -305,7 +305,7 @@ struct strips *strips_code(const struct jpeg_compress_struct *c,
         possible = plan_strip(s);
     }
     if (possible)
-        pool_run(pool, code_strip, all, count);
+        thread_pool_run(pool, code_strip, all, count);
     if (possible && all_done(all))
         return all;
     strips_free(all);
@@ -338,7 +338,8 @@ static void splice_strip(void *context, size_t i)
     splice(s->to, s->bits, s->before, s->phase, i + 1 == all->count);
 }
 
-static bool join_bits(struct strips *all, struct bytes *file, struct pool *pool)
+static bool join_bits(struct strips *all, struct bytes *file,
+                      struct thread_pool *pool)
 {
     uint64_t bits = 0;
     size_t size = 0;
@@ -348,7 +349,7 @@ static bool join_bits(struct strips *all, struct bytes *file, struct pool *pool)
         s->before = i ? &all->strip[i - 1].bits : NULL;
         bits += s->bits.to - s->bits.from;
     }
-    pool_run(pool, measure_strip, all, all->count);
+    thread_pool_run(pool, measure_strip, all, all->count);
     for (size_t i = 0; i < all->count; i++)
         size += all->strip[i].size;
     if (!bytes_reserve(file, size))
@@ -357,7 +358,7 @@ static bool join_bits(struct strips *all, struct bytes *file, struct pool *pool)
         all->strip[i].to = file->data + file->size;
         file->size += all->strip[i].size;
     }
-    pool_run(pool, splice_strip, all, all->count);
+    thread_pool_run(pool, splice_strip, all, all->count);
     return true;
 }
 
@@ -374,7 +375,8 @@ static bool join_restarts(const struct strips *all, struct bytes *file)
     return true;
 }
 
-bool strips_join(struct strips *all, struct bytes *file, struct pool *pool)
+bool strips_join(struct strips *all, struct bytes *file,
+                 struct thread_pool *pool)
 {
     return all->m->restart ? join_restarts(all, file)
                            : join_bits(all, file, pool);

@@ -22,10 +22,11 @@ struct strips;
  * set. NULL: it is not worth while, or cannot be done. */
 struct strips *strips_code(const struct jpeg_compress_struct *c,
                            const struct mcus *m, const struct image *img,
-                           struct pool *pool);
+                           struct thread_pool *pool);
 
 /* Appends the entropy-coded data of all of them. False: no memory. */
-bool strips_join(struct strips *strips, struct bytes *file, struct pool *pool);
+bool strips_join(struct strips *strips, struct bytes *file,
+                 struct thread_pool *pool);
 
 /* Fine on NULL. */
 void strips_free(struct strips *strips);

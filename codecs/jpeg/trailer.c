@@ -52,7 +52,7 @@ static size_t find_block(struct bytes file)
     enum { SOS = 0xda, APP2 = 0xe2 };
     size_t size;
     for (size_t at = 2;
-         (size = coding_segment_size(file.data + at, file.size - at));
+         (size = parameters_segment_size(file.data + at, file.size - at));
          at += size) {
         const uint8_t *p = file.data + at;
         if (p[1] == SOS)
@@ -141,14 +141,14 @@ static void find_by_mpf(struct trailer *trailer, struct warnings *warnings)
 /* The first packet with a directory counts. */
 static void find_by_container(struct trailer *trailer, const struct meta *meta)
 {
-    struct container_item item[INLAYS_MAX];
+    struct xmp_container_item item[INLAYS_MAX];
     size_t lead, count = 0;
     segment_head(SEGMENT_XMP, &lead);
     for (size_t i = 0; i < meta->nparts && count == 0; i++)
         if (segment_of(&meta->part[i]) == SEGMENT_XMP)
-            count =
-                container_items(meta->part[i].data + lead,
-                                meta->part[i].size - lead, item, INLAYS_MAX);
+            count = xmp_container_items(meta->part[i].data + lead,
+                                        meta->part[i].size - lead, item,
+                                        INLAYS_MAX);
     size_t at = count ? item[0].padding : 0;
     for (size_t i = 1; i < count && is_within(trailer, at, item[i].length);
          i++) {
@@ -205,7 +205,7 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
                       struct inlay *inlay, const struct image *img,
                       const struct save_opts *opts, struct err *err)
 {
-    struct inner inner = {
+    struct embedded_jpeg inner = {
         .outer = img,
         .limits = limits_of(img),
         .fit = inlay->preview ? FIT_SIDE : FIT_SHAPE,
@@ -221,7 +221,7 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
     save.inner = true;
     save.suffix = "jpg";
     save.warnings = &said;
-    bool done = inner_turn(&turned, file, &inner, &save, &why) == 0;
+    bool done = embedded_jpeg_turn(&turned, file, &inner, &save, &why) == 0;
     if (inner.refused || why.memory) {
         bytes_free(&turned);
         fail(err, "picture %zu in the file: %s", inlay->number, why.text);

@@ -36,7 +36,7 @@ struct writer {
     const struct meta *meta; /* whose parts are written */
     struct bytes *segment;   /* what each of them says now */
     struct bytes exif;       /* one more, after those of JFIF */
-    struct blocks blocks;
+    struct coefficient_arrays blocks;
     struct mcus mcus;
     struct strips *strips;
     struct image coded; /* the coefficients of samples */
@@ -145,8 +145,8 @@ static void write_segments(struct writer *w)
 
 static void write_blocks(struct writer *w, const struct image *img)
 {
-    worker_say_size(&w->c);
-    blocks_lend(&w->blocks, img, (j_common_ptr)&w->c);
+    codec_thread_size(&w->c);
+    coefficient_arrays_lend(&w->blocks, img, (j_common_ptr)&w->c);
     jpeg_write_coefficients(&w->c, w->blocks.list);
     write_segments(w);
     jpeg_finish_compress(&w->c);
@@ -162,10 +162,10 @@ static void write_strips(struct writer *w, const struct image *img,
     unsigned height = w->c.image_height;
     w->c.image_height = high;
     write_blocks(w, img);
-    uint8_t *frame = file->data + coding_find_frame(file->data, file->size);
+    uint8_t *frame = file->data + parameters_find_frame(file->data, file->size);
     frame[4] = (uint8_t)(height >> 8);
     frame[5] = (uint8_t)height;
-    file->size = coding_find_data(file->data, file->size);
+    file->size = parameters_find_data(file->data, file->size);
     if (!strips_join(w->strips, file, w->opts->pool) ||
         !bytes_append(file, end, sizeof end)) {
         fail_memory(w->err, "no memory for the encoded picture");
@@ -175,9 +175,10 @@ static void write_strips(struct writer *w, const struct image *img,
 
 static void write_coded(struct writer *w, const struct image *img)
 {
-    struct pool *pool = w->opts->pool;
+    struct thread_pool *pool = w->opts->pool;
     if (strips_suit(&w->mcus, &w->c) &&
-        (!w->c.optimize_coding || tables_make(&w->c, &w->mcus, img, pool)))
+        (!w->c.optimize_coding ||
+         huffman_tables_make(&w->c, &w->mcus, img, pool)))
         w->strips = strips_code(&w->c, &w->mcus, img, pool);
     if (w->strips)
         write_strips(w, img, w->mcus.high);
@@ -191,9 +192,9 @@ static void write_all(struct writer *w)
     bool stored = codec_is_own(&codec_jpeg, img) &&
                   w->c.in_color_space == w->c.jpeg_color_space;
     if (img->cell != CELL_DCT) {
-        if (transform_to_blocks(&w->coded, &w->c, img, stored,
-                                coding_dead_zone(img, w->opts), w->opts->pool,
-                                w->err))
+        if (forward_dct_blocks(&w->coded, &w->c, img, stored,
+                               coding_dead_zone(img, w->opts), w->opts->pool,
+                               w->err))
             leave(w);
         img = &w->coded;
     }
@@ -206,7 +207,7 @@ static void set_up(struct writer *w)
     jpeg_target_set(&w->target, &w->c, w->file);
     set_colors(w);
     if (codec_is_own(&codec_jpeg, w->img)) {
-        coding_set(&w->c, w->img, w->opts);
+        parameters_set(&w->c, w->img, w->opts);
         /* What the file had is among the parts. */
         w->c.write_JFIF_header = FALSE;
         w->c.write_Adobe_marker = FALSE;
@@ -224,7 +225,7 @@ static int write_guarded(struct writer *w)
     set_up(w);
     write_all(w);
     if (codec_is_own(&codec_jpeg, w->img))
-        coding_mark_frame(w->file, w->img->meta);
+        parameters_mark_frame(w->file, w->img->meta);
     return 0;
 }
 

@@ -32,9 +32,9 @@ static int turn_packet(struct bytes *packet, size_t room,
                        const struct lengths *lengths, struct err *err)
 {
     if (drop_in_xmp(packet->data, packet->size, opts->drop, err) ||
-        container_set_lengths(packet, room, lengths, opts->warnings, err))
+        xmp_container_set_lengths(packet, room, lengths, opts->warnings, err))
         return -1;
-    return packet_turn(packet, room, img, opts, err);
+    return xmp_packet_turn(packet, room, img, opts, err);
 }
 
 static int turn_segment(struct bytes *data, const struct image *img,
@@ -143,7 +143,7 @@ static void rename_in(uint8_t *packet, size_t size, const uint8_t *was,
 {
     static const struct xmlns note = { "http://ns.adobe.com/xmp/note/",
                                        "xmpNote" };
-    struct scan scan = { .text = packet, .size = size };
+    struct xml_scan scan = { .text = packet, .size = size };
     struct token token;
     struct space space;
     xml_find_spaces(packet, size, &space, &note, 1);

@@ -81,7 +81,7 @@ static bool goes(const struct dropping *d, struct span name)
 
 /* Goes behind the closing tag of an element that has begun. False: there is
  * none of that name. */
-static bool skip_element(struct scan *scan, struct span name)
+static bool skip_element(struct xml_scan *scan, struct span name)
 {
     struct token token;
     size_t depth = 1;
@@ -105,7 +105,7 @@ static bool skip_element(struct scan *scan, struct span name)
 int drop_in_xmp(uint8_t *packet, size_t size, unsigned drop, struct err *err)
 {
     struct dropping d = { .packet = packet, .drop = drop };
-    struct scan scan = { .text = packet, .size = size };
+    struct xml_scan scan = { .text = packet, .size = size };
     struct token token;
     if (!(drop & (DROP_GPS | DROP_THUMBNAIL)) || size == 0)
         return 0;

@@ -17,8 +17,8 @@ static bool lie_across(uint32_t w, uint32_t h, uint32_t other_w,
 /* A tag may be stale: programs set that of the picture and forget the one of
  * its thumbnail. If a picture would lie across by its tag, and does not
  * without, then it counts for nothing. */
-enum xform inner_choose(const struct image *outer, unsigned tag, bool fold,
-                        uint32_t width, uint32_t height)
+enum xform embedded_jpeg_choose(const struct image *outer, unsigned tag,
+                                bool fold, uint32_t width, uint32_t height)
 {
     enum xform shown = xform_from_exif(outer->orientation);
     enum xform own = xform_from_exif(tag);
@@ -90,7 +90,7 @@ static void turn_planes(struct image *dst, const struct image *src,
 
 /* ---- What there is to do --------------------------------------------------*/
 
-uint64_t inner_allowance(const struct image *outer)
+uint64_t embedded_jpeg_allowance(const struct image *outer)
 {
     uint64_t pixels = (uint64_t)outer->width * outer->height;
     return SCANS_MAX * (pixels > PIXELS_MIN ? pixels : PIXELS_MIN);
@@ -98,11 +98,11 @@ uint64_t inner_allowance(const struct image *outer)
 
 /* What is done to one picture, known from its header alone. */
 struct plan {
-    struct coded coded; /* width and height are those that it keeps */
+    struct stream_info coded; /* width and height are those that it keeps */
     uint32_t width, height; /* as it is stored */
     enum xform turn;
     unsigned tag;
-    enum form form;
+    enum representation form;
 };
 
 /* The part of `size` that is left if `is` of `was` is: to the next pixel, since
@@ -121,7 +121,7 @@ static void trim(struct plan *plan, const struct image *outer,
 {
     const struct change change = image_change(outer);
     enum xform lies = xform_then(plan->turn, xform_inverse(change.turn));
-    struct coded *coded = &plan->coded;
+    struct stream_info *coded = &plan->coded;
     if (!change_trims(&change))
         return;
     if (lies == XFORM_NONE) {
@@ -136,10 +136,10 @@ static void trim(struct plan *plan, const struct image *outer,
 }
 
 /* The form closest to the file in which it can be turned. */
-static int choose_form(struct plan *plan, struct inner *inner,
+static int choose_form(struct plan *plan, struct embedded_jpeg *inner,
                        const struct save_opts *save, struct err *err)
 {
-    const struct grain *grain = &plan->coded.grain[FORM_CODED];
+    const struct alignment *grain = &plan->coded.grain[FORM_CODED];
     plan->form = FORM_CODED;
     if (coded_turns(&plan->coded, FORM_CODED, plan->turn))
         return 0;
@@ -157,21 +157,23 @@ static int choose_form(struct plan *plan, struct inner *inner,
     return 0;
 }
 
-static int make_plan(struct plan *plan, struct bytes file, struct inner *inner,
-                     const struct save_opts *save, struct err *err)
+static int make_plan(struct plan *plan, struct bytes file,
+                     struct embedded_jpeg *inner, const struct save_opts *save,
+                     struct err *err)
 {
     struct warnings unheard = { 0 }; /* they come again */
     const struct load_opts load = { .limits = inner->limits,
                                     .mem = mem_plain,
                                     .warnings = &unheard };
-    struct coded *coded = &plan->coded;
+    struct stream_info *coded = &plan->coded;
     if (codec_jpeg.look(coded, file, &load, err))
         return -1;
     plan->width = coded->width;
     plan->height = coded->height;
     plan->tag = inner->tag ? inner->tag : coded->orientation;
-    plan->turn = inner_choose(inner->outer, plan->tag, save->orientation != 0,
-                              coded->width, coded->height);
+    plan->turn =
+        embedded_jpeg_choose(inner->outer, plan->tag, save->orientation != 0,
+                             coded->width, coded->height);
     bool across = xform_transposes(plan->turn);
     inner->turned = plan->turn;
     if (!fits(across ? coded->height : coded->width,
@@ -186,11 +188,11 @@ static int make_plan(struct plan *plan, struct bytes file, struct inner *inner,
 
 /* What the scans take is taken from the allowance, also if they are no good. */
 static int decode(struct image *src, struct bytes file, const struct plan *plan,
-                  const struct inner *inner, const struct save_opts *save,
-                  struct err *err)
+                  const struct embedded_jpeg *inner,
+                  const struct save_opts *save, struct err *err)
 {
     const uint64_t pixels = (uint64_t)plan->width * plan->height;
-    uint64_t usual = inner_allowance(inner->outer);
+    uint64_t usual = embedded_jpeg_allowance(inner->outer);
     uint64_t *allowance = save->allowance ? save->allowance : &usual;
     const uint64_t most = pixels ? *allowance / pixels : 0;
     const unsigned scans = most < SCANS_MAX ? (unsigned)most : SCANS_MAX;
@@ -215,7 +217,7 @@ static int decode(struct image *src, struct bytes file, const struct plan *plan,
 }
 
 static int turn(struct bytes *out, struct bytes file, const struct plan *plan,
-                const struct inner *inner, const struct save_opts *save,
+                const struct embedded_jpeg *inner, const struct save_opts *save,
                 struct err *err)
 {
     struct image src = { 0 }, dst = { 0 };
@@ -231,8 +233,9 @@ static int turn(struct bytes *out, struct bytes file, const struct plan *plan,
     return status;
 }
 
-int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
-               const struct save_opts *save, struct err *err)
+int embedded_jpeg_turn(struct bytes *out, struct bytes file,
+                       struct embedded_jpeg *inner,
+                       const struct save_opts *save, struct err *err)
 {
     struct plan plan = { 0 };
     if (make_plan(&plan, file, inner, save, err))

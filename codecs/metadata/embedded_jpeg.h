@@ -5,7 +5,7 @@
 
 #include "codecs/codec.h"
 
-struct inner {
+struct embedded_jpeg {
     const struct image *outer; /* the picture, as it is after its turn */
     struct limits limits;
     unsigned tag; /* the orientation that is told of the inner one elsewhere,
@@ -27,19 +27,20 @@ enum { PIXELS_MIN = 1 << 20 };
 /* What all of them together may cost, in pixels of scans: as much as the scans
  * of the picture itself may, or of one of PIXELS_MIN. Each takes from
  * save->allowance what its scans are. */
-uint64_t inner_allowance(const struct image *outer);
+uint64_t embedded_jpeg_allowance(const struct image *outer);
 
 /* Makes `out`, which is empty, the turned file, saved as `save` says. A picture
  * with a tag of its own is laid as it is shown, by its tag, beside the picture
  * as that is shown by its own; one without a tag is turned as the picture was.
  * Where there is nothing to do it is copied, without a look at its pixels.
  * Fails if it cannot be read or does not fit; `out` may hold a part then. */
-int inner_turn(struct bytes *out, struct bytes file, struct inner *inner,
-               const struct save_opts *save, struct err *err);
+int embedded_jpeg_turn(struct bytes *out, struct bytes file,
+                       struct embedded_jpeg *inner,
+                       const struct save_opts *save, struct err *err);
 
 /* The turn that this takes for one of width x height whose tag is `tag`, or 0
  * if it has none; `fold`: tags say 1 from now on. */
-enum xform inner_choose(const struct image *outer, unsigned tag, bool fold,
-                        uint32_t width, uint32_t height);
+enum xform embedded_jpeg_choose(const struct image *outer, unsigned tag,
+                                bool fold, uint32_t width, uint32_t height);
 
 #endif

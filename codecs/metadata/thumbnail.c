@@ -38,8 +38,9 @@ int thumbnail_turn_pixels(uint8_t *pixels, size_t bytes, uint8_t *width,
 }
 
 /* Without metadata of its own, so that a thumbnail in a thumbnail ends here. */
-static int turn_file(struct bytes *out, struct bytes file, struct inner *inner,
-                     const struct save_opts *opts, struct err *err)
+static int turn_file(struct bytes *out, struct bytes file,
+                     struct embedded_jpeg *inner, const struct save_opts *opts,
+                     struct err *err)
 {
     struct warnings unheard = { 0 };
     const struct save_opts save = { .suffix = "jpg",
@@ -48,14 +49,14 @@ static int turn_file(struct bytes *out, struct bytes file, struct inner *inner,
                                     .allowance = opts->allowance,
                                     .warnings = &unheard };
     inner->limits = thumbnail_limits;
-    return inner_turn(out, file, inner, &save, err);
+    return embedded_jpeg_turn(out, file, inner, &save, err);
 }
 
 int thumbnail_turn_file(struct bytes *out, struct bytes file,
                         const struct image *img, const struct save_opts *opts,
                         struct err *err)
 {
-    struct inner inner = { .outer = img };
+    struct embedded_jpeg inner = { .outer = img };
     return turn_file(out, file, &inner, opts, err);
 }
 
@@ -64,7 +65,7 @@ static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
                           const struct image *img, const struct save_opts *opts,
                           struct err *err)
 {
-    struct inner inner = { .outer = img, .tag = tag };
+    struct embedded_jpeg inner = { .outer = img, .tag = tag };
     struct bytes turned = { 0 };
     size_t at, length;
     int status = -1;

@@ -15,21 +15,21 @@ static bool ends_name(uint8_t c)
     return is_blank(c) || memchr("<>/='\"", c, 6);
 }
 
-static bool sees(const struct scan *scan, const char *what)
+static bool sees(const struct xml_scan *scan, const char *what)
 {
     size_t length = strlen(what);
     return scan->size - scan->at >= length &&
            memcmp(scan->text + scan->at, what, length) == 0;
 }
 
-static void skip_blanks(struct scan *scan)
+static void skip_blanks(struct xml_scan *scan)
 {
     while (scan->at < scan->size && is_blank(scan->text[scan->at]))
         scan->at++;
 }
 
 /* Goes to the next byte `c`, or to the end. */
-static struct span read_to(struct scan *scan, uint8_t c)
+static struct span read_to(struct xml_scan *scan, uint8_t c)
 {
     struct span span = { .at = scan->at };
     const uint8_t *end = NULL;
@@ -40,7 +40,7 @@ static struct span read_to(struct scan *scan, uint8_t c)
     return span;
 }
 
-static struct span read_name(struct scan *scan)
+static struct span read_name(struct xml_scan *scan)
 {
     struct span name = { .at = scan->at };
     while (scan->at < scan->size && !ends_name(scan->text[scan->at]))
@@ -50,7 +50,7 @@ static struct span read_name(struct scan *scan)
 }
 
 /* Goes behind the next `end`, or to the end of the packet. */
-static void skip_past(struct scan *scan, const char *end)
+static void skip_past(struct xml_scan *scan, const char *end)
 {
     while (read_to(scan, (uint8_t)*end), scan->at < scan->size) {
         if (sees(scan, end)) {
@@ -62,7 +62,7 @@ static void skip_past(struct scan *scan, const char *end)
 }
 
 /* At a "<". True: it was a closing tag. Opening ones are entered. */
-static bool read_tag(struct scan *scan, struct token *token)
+static bool read_tag(struct xml_scan *scan, struct token *token)
 {
     if (sees(scan, "<!--")) {
         scan->at += 4;
@@ -85,7 +85,7 @@ static bool read_tag(struct scan *scan, struct token *token)
 
 /* `name = "value"`. XML 1.0, 3.1: a value has no "<" in it; a tag whose quotes
  * are broken ends there rather than at the end of the packet. */
-static bool read_attribute(struct scan *scan, struct token *token)
+static bool read_attribute(struct xml_scan *scan, struct token *token)
 {
     *token = (struct token){ .kind = XML_ATTRIBUTE, .name = read_name(scan) };
     skip_blanks(scan);
@@ -109,7 +109,7 @@ static bool read_attribute(struct scan *scan, struct token *token)
 
 /* The next attribute of the tag that we are in, or at its end its element.
  * False: the tag is broken, and left. */
-static bool read_in_tag(struct scan *scan, struct token *token)
+static bool read_in_tag(struct xml_scan *scan, struct token *token)
 {
     skip_blanks(scan);
     bool empty = sees(scan, "/>");
@@ -127,7 +127,7 @@ static bool read_in_tag(struct scan *scan, struct token *token)
     return true;
 }
 
-bool xml_next(struct scan *scan, struct token *token)
+bool xml_next(struct xml_scan *scan, struct token *token)
 {
     while (scan->at < scan->size) {
         if (scan->in_tag) {
@@ -247,7 +247,7 @@ static void end_bindings(struct space *space, struct bindings *bindings,
 static void find_scopes(const uint8_t *text, size_t size, struct space *space,
                         const struct xmlns *xmlns)
 {
-    struct scan scan = { .text = text, .size = size };
+    struct xml_scan scan = { .text = text, .size = size };
     struct bindings bindings = { 0 };
     struct token token;
     struct span prefix;
@@ -277,7 +277,7 @@ static void find_scopes(const uint8_t *text, size_t size, struct space *space,
 void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
                      const struct xmlns *list, unsigned count)
 {
-    struct scan scan = { .text = text, .size = size };
+    struct xml_scan scan = { .text = text, .size = size };
     struct token token;
     struct span prefix;
     memset(spaces, 0, count * sizeof *spaces);
@@ -289,7 +289,7 @@ void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
         if (!spaces[i].count)
             add_prefix(&spaces[i], (const uint8_t *)list[i].usual,
                        strlen(list[i].usual));
-    scan = (struct scan){ .text = text, .size = size };
+    scan = (struct xml_scan){ .text = text, .size = size };
     while (xml_next(&scan, &token))
         for (unsigned i = 0; i < count; i++)
             note_shared(&spaces[i], text, &token, &list[i]);

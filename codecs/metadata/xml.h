@@ -26,7 +26,7 @@ struct token {
 };
 
 /* To begin: { .text = text, .size = size }. */
-struct scan {
+struct xml_scan {
     const uint8_t *text;
     size_t size, at;
     bool in_tag;
@@ -35,7 +35,7 @@ struct scan {
 
 /* Attributes come before the element that they belong to. False: the text is
  * at its end. */
-bool xml_next(struct scan *scan, struct token *token);
+bool xml_next(struct xml_scan *scan, struct token *token);
 
 /* Without blanks at both ends. */
 struct span xml_trim(const uint8_t *text, struct span span);

@@ -29,7 +29,7 @@ static size_t find_digit(const uint8_t *packet, const struct token *token,
 
 void xmp_note(const uint8_t *packet, size_t size, struct orientation *o)
 {
-    struct scan scan = { .text = packet, .size = size };
+    struct xml_scan scan = { .text = packet, .size = size };
     struct token token;
     struct space spaces[SPACES];
     xml_find_spaces(packet, size, spaces, namespaces, SPACES);
@@ -125,7 +125,7 @@ static void exchange_spans(uint8_t *packet, struct span a, struct span b)
 
 void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
 {
-    struct scan scan = { .text = packet, .size = size };
+    struct xml_scan scan = { .text = packet, .size = size };
     struct token token;
     struct space spaces[SPACES];
     struct span width = { 0 }, length = { 0 };
@@ -170,8 +170,8 @@ static bool is_larger(const uint8_t *packet, struct span value, uint32_t number)
 int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
                  uint32_t height, struct warnings *warnings, struct err *err)
 {
-    struct scan scan = { .text = packet->data, .size = packet->size };
-    struct rewrite rewrite = { .from = *packet };
+    struct xml_scan scan = { .text = packet->data, .size = packet->size };
+    struct xmp_edit rewrite = { .from = *packet };
     struct token token;
     struct space spaces[SPACES];
     char text[16];
@@ -185,9 +185,9 @@ int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
             !is_larger(packet->data, value, size))
             continue;
         snprintf(text, sizeof text, "%u", (unsigned)size);
-        rewrite_span(&rewrite, value, text);
+        xmp_edit_span(&rewrite, value, text);
     }
-    enum rewritten done = rewrite_end(&rewrite, packet, room);
+    enum rewritten done = xmp_edit_end(&rewrite, packet, room);
     if (done == REWRITTEN_NO_ROOM)
         warn(warnings, "there is no room in XMP for the size of what is left "
                        "of the picture");

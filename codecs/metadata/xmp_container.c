@@ -27,12 +27,12 @@ static bool read_size(const uint8_t *packet, struct span value, size_t *size)
 }
 
 /* An item is an element whose properties are attributes, or elements within. */
-size_t container_items(const uint8_t *packet, size_t size,
-                       struct container_item *items, size_t room)
+size_t xmp_container_items(const uint8_t *packet, size_t size,
+                           struct xmp_container_item *items, size_t room)
 {
-    struct scan scan = { .text = packet, .size = size };
+    struct xml_scan scan = { .text = packet, .size = size };
     struct space spaces[SPACES];
-    struct container_item item = { 0 };
+    struct xmp_container_item item = { 0 };
     struct token token;
     size_t count = 0, number;
     xml_find_spaces(packet, size, spaces, namespaces, SPACES);
@@ -42,7 +42,7 @@ size_t container_items(const uint8_t *packet, size_t size,
         if (ends &&
             xml_is_named(packet, token.name, &spaces[CONTAINER], "Item")) {
             items[count++] = item;
-            item = (struct container_item){ 0 };
+            item = (struct xmp_container_item){ 0 };
         } else if (token.kind == XML_CLOSING ||
                    !read_size(packet, token.value, &number)) {
             continue;
@@ -56,12 +56,12 @@ size_t container_items(const uint8_t *packet, size_t size,
 }
 
 /* Both lists are in the order of the file: each length is given once. */
-int container_set_lengths(struct bytes *packet, size_t room,
-                          const struct lengths *lengths,
-                          struct warnings *warnings, struct err *err)
+int xmp_container_set_lengths(struct bytes *packet, size_t room,
+                              const struct lengths *lengths,
+                              struct warnings *warnings, struct err *err)
 {
-    struct scan scan = { .text = packet->data, .size = packet->size };
-    struct rewrite rewrite = { .from = *packet };
+    struct xml_scan scan = { .text = packet->data, .size = packet->size };
+    struct xmp_edit rewrite = { .from = *packet };
     struct space spaces[SPACES];
     struct token token;
     bool used[LENGTHS_MAX] = { false }, any = false;
@@ -82,10 +82,10 @@ int container_set_lengths(struct bytes *packet, size_t room,
         if (i == lengths->count)
             continue;
         snprintf(text, sizeof text, "%zu", lengths->list[i].is);
-        rewrite_span(&rewrite, xml_trim(packet->data, token.value), text);
+        xmp_edit_span(&rewrite, xml_trim(packet->data, token.value), text);
         used[i] = any = true;
     }
-    enum rewritten done = rewrite_end(&rewrite, packet, any ? room : 0);
+    enum rewritten done = xmp_edit_end(&rewrite, packet, any ? room : 0);
     if (any && done == REWRITTEN_NO_ROOM)
         warn(warnings, "there is no room in XMP for the new lengths of what "
                        "stands behind the picture");

@@ -7,14 +7,14 @@
 #include "codecs/base/err.h"
 
 /* One item: items follow each other, each with its padding behind it. */
-struct container_item {
+struct xmp_container_item {
     size_t length, padding;
 };
 
 /* Fills up to `room` items in order, the first of which is the picture itself,
  * and gives their number. */
-size_t container_items(const uint8_t *packet, size_t size,
-                       struct container_item *items, size_t room);
+size_t xmp_container_items(const uint8_t *packet, size_t size,
+                           struct xmp_container_item *items, size_t room);
 
 /* Pictures behind the first one whose lengths have changed, in order. */
 enum { LENGTHS_MAX = 64 };
@@ -28,8 +28,8 @@ struct lengths {
 /* Sets the lengths of items that were those in the list. The packet, which owns
  * its memory, grows to no more than `room`, or stays and there is a warning.
  * Fails only without memory. */
-int container_set_lengths(struct bytes *packet, size_t room,
-                          const struct lengths *lengths,
-                          struct warnings *warnings, struct err *err);
+int xmp_container_set_lengths(struct bytes *packet, size_t room,
+                              const struct lengths *lengths,
+                              struct warnings *warnings, struct err *err);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void rewrite_span(struct rewrite *r, struct span span, const char *text)
+void xmp_edit_span(struct xmp_edit *r, struct span span, const char *text)
 {
     if (span.at < r->done)
         return;
@@ -50,13 +50,14 @@ static bool settle(struct bytes *packet, size_t size)
     return true;
 }
 
-enum rewritten rewrite_end(struct rewrite *r, struct bytes *packet, size_t room)
+enum rewritten xmp_edit_end(struct xmp_edit *r, struct bytes *packet,
+                            size_t room)
 {
     struct span end = { .at = r->from.size };
     enum rewritten done = REWRITTEN_NO_ROOM;
     if (r->from.size == 0)
         return REWRITTEN;
-    rewrite_span(r, end, "");
+    xmp_edit_span(r, end, "");
     if (r->failed || !settle(&r->made, r->from.size))
         done = REWRITTEN_NO_MEMORY;
     else if (r->made.size <= room) {

@@ -11,7 +11,7 @@
 #include "codecs/metadata/xml.h"
 
 /* To begin: { .from = packet }, whose text stays as it is meanwhile. */
-struct rewrite {
+struct xmp_edit {
     struct bytes from; /* borrowed */
     size_t done;       /* of `from` */
     struct bytes made;
@@ -20,13 +20,14 @@ struct rewrite {
 
 /* Puts `text` in the place of a span. One that begins before the end of the one
  * before is left as it is. */
-void rewrite_span(struct rewrite *rewrite, struct span span, const char *text);
+void xmp_edit_span(struct xmp_edit *rewrite, struct span span,
+                   const char *text);
 
 enum rewritten { REWRITTEN, REWRITTEN_NO_ROOM, REWRITTEN_NO_MEMORY };
 
 /* Ends it: `packet`, which owns its memory, becomes what was made, if that is
  * no longer than `room`; else it stays. Frees all else. */
-enum rewritten rewrite_end(struct rewrite *rewrite, struct bytes *packet,
-                           size_t room);
+enum rewritten xmp_edit_end(struct xmp_edit *rewrite, struct bytes *packet,
+                            size_t room);
 
 #endif

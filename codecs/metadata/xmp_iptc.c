@@ -19,7 +19,7 @@ struct boundary {
     enum { NO_SHAPE, RECTANGLE, CIRCLE, POLYGON } shape;
     bool relative;
     bool unread;           /* a number was none */
-    struct share x, y, w, h; /* of a rectangle */
+    struct xmp_ratio x, y, w, h; /* of a rectangle */
     unsigned seen;         /* which of these there are */
 };
 enum { SEEN_X = 1, SEEN_Y = 2, SEEN_W = 4, SEEN_H = 8, SEEN_ALL = 15 };
@@ -32,7 +32,7 @@ struct work {
     bool within;       /* a boundary */
     struct boundary boundary;
     bool left; /* one that is not understood */
-    struct rewrite rewrite;
+    struct xmp_edit rewrite;
 };
 
 static bool is(const struct work *w, const uint8_t *text, struct span name,
@@ -53,11 +53,11 @@ static bool opens(const struct work *w, const uint8_t *text,
 }
 
 static void take(struct boundary *b, const uint8_t *text, struct span value,
-                 struct share *share, unsigned which)
+                 struct xmp_ratio *share, unsigned which)
 {
     if (!value.size)
         return;
-    if (!share_of(text, value, share))
+    if (!xmp_ratio_of(text, value, share))
         b->unread = true;
     b->seen |= which;
 }
@@ -69,7 +69,7 @@ static void note(const struct work *w, struct boundary *b, const uint8_t *text,
         [RECTANGLE] = "rectangle", [CIRCLE] = "circle", [POLYGON] = "polygon"
     };
     struct span name = token->name, value = xml_trim(text, token->value);
-    struct share radius;
+    struct xmp_ratio radius;
     if (token->kind == XML_CLOSING)
         return;
     if (is(w, text, name, "rbShape"))
@@ -92,7 +92,7 @@ static void note(const struct work *w, struct boundary *b, const uint8_t *text,
 
 /* Reads a boundary to its end, or to where another one begins: each byte is
  * read once more at most. */
-static struct boundary look_ahead(const struct work *w, struct scan scan,
+static struct boundary look_ahead(const struct work *w, struct xml_scan scan,
                                   size_t tag)
 {
     struct boundary b = { .tag = tag };
@@ -122,11 +122,11 @@ static bool is_understood(const struct work *w)
 
 /* ---- The turn -------------------------------------------------------------*/
 
-static void put(struct work *w, struct span value, struct share share)
+static void put(struct work *w, struct span value, struct xmp_ratio share)
 {
-    char text[SHARE_TEXT];
-    share_print(text, share);
-    rewrite_span(&w->rewrite, value, text);
+    char text[XMP_RATIO_TEXT];
+    xmp_ratio_print(text, share);
+    xmp_edit_span(&w->rewrite, value, text);
 }
 
 /* Along an axis of the picture after the turn: `x` says which. */
@@ -137,21 +137,21 @@ static void move_place(struct work *w, const uint8_t *text, struct span value,
     bool of_x = x != xform_transposes(w->change->turn);
     bool mirror = w->change->turn & (x ? XFORM_MIRROR_X : XFORM_MIRROR_Y);
     double by = of_x ? w->by_x : w->by_y;
-    struct share from, length = { 0 };
-    if ((!mirror && by == 1) || !share_of(text, value, &from))
+    struct xmp_ratio from, length = { 0 };
+    if ((!mirror && by == 1) || !xmp_ratio_of(text, value, &from))
         return;
-    from = share_scaled(from, by);
+    from = xmp_ratio_scaled(from, by);
     if (b->shape == RECTANGLE)
-        length = share_scaled(of_x ? b->w : b->h, by);
-    put(w, value, mirror ? share_mirrored(from, length) : from);
+        length = xmp_ratio_scaled(of_x ? b->w : b->h, by);
+    put(w, value, mirror ? xmp_ratio_mirrored(from, length) : from);
 }
 
 static void scale(struct work *w, const uint8_t *text, struct span value,
                   double by)
 {
-    struct share share;
-    if (by != 1 && share_of(text, value, &share))
-        put(w, value, share_scaled(share, by));
+    struct xmp_ratio share;
+    if (by != 1 && xmp_ratio_of(text, value, &share))
+        put(w, value, xmp_ratio_scaled(share, by));
 }
 
 /* What a share of the width becomes, which is the height before an exchange. */
@@ -192,7 +192,7 @@ static void turn_token(struct work *w, uint8_t *text, const struct token *token)
 
 /* `before` stands where the token was read. */
 static void follow(struct work *w, uint8_t *text, const struct token *token,
-                   const struct scan *before, const struct scan *scan)
+                   const struct xml_scan *before, const struct xml_scan *scan)
 {
     bool number = is(w, text, token->name, "rbX");
     size_t tag;
@@ -214,7 +214,7 @@ static void follow(struct work *w, uint8_t *text, const struct token *token,
 
 static bool has_regions(const struct work *w, const struct bytes *packet)
 {
-    struct scan scan = { .text = packet->data, .size = packet->size };
+    struct xml_scan scan = { .text = packet->data, .size = packet->size };
     struct token token;
     while (xml_next(&scan, &token))
         if (is(w, packet->data, token.name, "rbX") ||
@@ -223,8 +223,9 @@ static bool has_regions(const struct work *w, const struct bytes *packet)
     return false;
 }
 
-int iptc_turn(struct bytes *packet, size_t room, const struct change *change,
-              struct warnings *warnings, struct err *err)
+int xmp_iptc_turn(struct bytes *packet, size_t room,
+                  const struct change *change, struct warnings *warnings,
+                  struct err *err)
 {
     struct work w = { .change = change,
                       .by_x = change_scale_x(change),
@@ -239,10 +240,11 @@ int iptc_turn(struct bytes *packet, size_t room, const struct change *change,
     if (!bytes_append(&copy, packet->data, packet->size))
         return fail_memory(err, "no memory for XMP");
     w.rewrite.from = copy;
-    struct scan scan = { .text = copy.data, .size = copy.size }, before = scan;
+    struct xml_scan scan = { .text = copy.data, .size = copy.size },
+                    before = scan;
     for (; xml_next(&scan, &token); before = scan)
         follow(&w, copy.data, &token, &before, &scan);
-    enum rewritten done = rewrite_end(&w.rewrite, packet, room);
+    enum rewritten done = xmp_edit_end(&w.rewrite, packet, room);
     bytes_free(&copy);
     if (w.left)
         warn(warnings, "an IPTC image region in XMP is not in shares of the "

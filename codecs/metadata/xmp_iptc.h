@@ -8,8 +8,9 @@
 #include "codecs/base/err.h"
 #include "codecs/image/image.h"
 
-/* As regions_turn(). */
-int iptc_turn(struct bytes *packet, size_t room, const struct change *change,
-              struct warnings *warnings, struct err *err);
+/* As xmp_regions_turn(). */
+int xmp_iptc_turn(struct bytes *packet, size_t room,
+                  const struct change *change, struct warnings *warnings,
+                  struct err *err);
 
 #endif

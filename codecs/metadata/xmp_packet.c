@@ -5,8 +5,8 @@
 #include "codecs/metadata/xmp_regions.h"
 #include "codecs/metadata/xmp.h"
 
-int packet_turn(struct bytes *packet, size_t room, const struct image *img,
-                const struct save_opts *opts, struct err *err)
+int xmp_packet_turn(struct bytes *packet, size_t room, const struct image *img,
+                    const struct save_opts *opts, struct err *err)
 {
     const struct change change = image_change(img);
     xmp_turn(packet->data, packet->size, img->turned, opts->orientation);
@@ -14,7 +14,7 @@ int packet_turn(struct bytes *packet, size_t room, const struct image *img,
         xmp_set_size(packet, room, img->width, img->height, opts->warnings,
                      err))
         return -1;
-    if (regions_turn(packet, room, &change, opts->warnings, err))
+    if (xmp_regions_turn(packet, room, &change, opts->warnings, err))
         return -1;
-    return iptc_turn(packet, room, &change, opts->warnings, err);
+    return xmp_iptc_turn(packet, room, &change, opts->warnings, err);
 }

@@ -7,7 +7,7 @@
 /* The packet, which owns its memory, grows to no more than `room`; what does
  * not fit, or is not understood, stays and is named in a warning. Fails only
  * without memory. */
-int packet_turn(struct bytes *packet, size_t room, const struct image *img,
-                const struct save_opts *opts, struct err *err);
+int xmp_packet_turn(struct bytes *packet, size_t room, const struct image *img,
+                    const struct save_opts *opts, struct err *err);
 
 #endif

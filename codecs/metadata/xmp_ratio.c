@@ -9,7 +9,7 @@
 /* 17 digits tell any two doubles apart; 6 tell any two pixels apart. */
 enum { DECIMALS_MAX = 17, DECIMALS_OF_POWER = 9, DECIMALS_SCALED = 6 };
 
-bool share_read(const char **text, char end, struct share *share)
+bool xmp_ratio_read(const char **text, char end, struct xmp_ratio *share)
 {
     const char *at = *text;
     char *behind;
@@ -31,7 +31,8 @@ bool share_read(const char **text, char end, struct share *share)
     return *behind == end;
 }
 
-bool share_copy(char *to, size_t room, const uint8_t *text, struct span value)
+bool xmp_ratio_copy(char *to, size_t room, const uint8_t *text,
+                    struct span value)
 {
     if (value.size >= room || memchr(text + value.at, 0, value.size))
         return false;
@@ -40,15 +41,16 @@ bool share_copy(char *to, size_t room, const uint8_t *text, struct span value)
     return true;
 }
 
-bool share_of(const uint8_t *text, struct span value, struct share *share)
+bool xmp_ratio_of(const uint8_t *text, struct span value,
+                  struct xmp_ratio *share)
 {
-    char copy[SHARE_TEXT];
+    char copy[XMP_RATIO_TEXT];
     const char *at = copy;
-    return share_copy(copy, sizeof copy, text, value) &&
-           share_read(&at, '\0', share);
+    return xmp_ratio_copy(copy, sizeof copy, text, value) &&
+           xmp_ratio_read(&at, '\0', share);
 }
 
-struct share share_scaled(struct share share, double by)
+struct xmp_ratio xmp_ratio_scaled(struct xmp_ratio share, double by)
 {
     if (by == 1)
         return share;
@@ -58,18 +60,19 @@ struct share share_scaled(struct share share, double by)
     return share;
 }
 
-struct share share_mirrored(struct share from, struct share length)
+struct xmp_ratio xmp_ratio_mirrored(struct xmp_ratio from,
+                                    struct xmp_ratio length)
 {
-    struct share share = { 1 - from.value - length.value, from.decimals };
+    struct xmp_ratio share = { 1 - from.value - length.value, from.decimals };
     if (length.decimals > from.decimals)
         share.decimals = length.decimals;
     return share;
 }
 
-void share_print(char text[SHARE_TEXT], struct share share)
+void xmp_ratio_print(char text[XMP_RATIO_TEXT], struct xmp_ratio share)
 {
     double value = share.value;
     if (fabs(value) < 0.5 * pow(10, -share.decimals))
         value = 0; /* never "-0.00" */
-    snprintf(text, SHARE_TEXT, "%.*f", share.decimals, value);
+    snprintf(text, XMP_RATIO_TEXT, "%.*f", share.decimals, value);
 }

@@ -4,29 +4,32 @@
 
 #include "codecs/metadata/xml.h"
 
-struct share {
+struct xmp_ratio {
     double value;
     int decimals; /* how many digits follow the point */
 };
 
 /* A text of one, with its end. */
-enum { SHARE_TEXT = 40 };
+enum { XMP_RATIO_TEXT = 40 };
 
 /* Reads "0.25" and the like, up to `end`, with blanks around, and goes behind
  * that. */
-bool share_read(const char **text, char end, struct share *share);
+bool xmp_ratio_read(const char **text, char end, struct xmp_ratio *share);
 
 /* The same of a whole value. */
-bool share_of(const uint8_t *text, struct span value, struct share *share);
+bool xmp_ratio_of(const uint8_t *text, struct span value,
+                  struct xmp_ratio *share);
 
 /* The value as a string; false: it is too long for numbers. */
-bool share_copy(char *to, size_t room, const uint8_t *text, struct span value);
+bool xmp_ratio_copy(char *to, size_t room, const uint8_t *text,
+                    struct span value);
 
-struct share share_scaled(struct share share, double by);
+struct xmp_ratio xmp_ratio_scaled(struct xmp_ratio share, double by);
 
 /* Where a length that begins at `from` begins in the mirror. */
-struct share share_mirrored(struct share from, struct share length);
+struct xmp_ratio xmp_ratio_mirrored(struct xmp_ratio from,
+                                    struct xmp_ratio length);
 
-void share_print(char text[SHARE_TEXT], struct share share);
+void xmp_ratio_print(char text[XMP_RATIO_TEXT], struct xmp_ratio share);
 
 #endif

@@ -33,7 +33,7 @@ struct work {
     struct found found;
     bool in_size; /* within mwg-rs:AppliedToDimensions */
     bool unread;  /* a number was none */
-    struct rewrite rewrite;
+    struct xmp_edit rewrite;
 };
 
 /* ---- mwg-rs ---------------------------------------------------------------*/
@@ -64,20 +64,20 @@ static double scale_of(const struct work *w, bool x)
 static void move_number(struct work *w, const uint8_t *text, struct span value,
                         double by, bool mirror)
 {
-    char turned[SHARE_TEXT];
-    struct share share;
+    char turned[XMP_RATIO_TEXT];
+    struct xmp_ratio share;
     value = xml_trim(text, value);
     if (!value.size || (by == 1 && !mirror))
         return; /* the element that a structure is in has no value */
-    if (!share_of(text, value, &share)) {
+    if (!xmp_ratio_of(text, value, &share)) {
         w->unread = true;
         return;
     }
-    share = share_scaled(share, by);
+    share = xmp_ratio_scaled(share, by);
     if (mirror)
-        share = share_mirrored(share, (struct share){ 0 });
-    share_print(turned, share);
-    rewrite_span(&w->rewrite, value, turned);
+        share = xmp_ratio_mirrored(share, (struct xmp_ratio){ 0 });
+    xmp_ratio_print(turned, share);
+    xmp_edit_span(&w->rewrite, value, turned);
 }
 
 static void turn_area(struct work *w, uint8_t *text, const struct token *token)
@@ -108,15 +108,14 @@ static void turn_area(struct work *w, uint8_t *text, const struct token *token)
 static void trim_size(struct work *w, const uint8_t *text, struct span value,
                       bool x)
 {
-    char trimmed[SHARE_TEXT];
-    struct share size;
+    char trimmed[XMP_RATIO_TEXT];
+    struct xmp_ratio size;
     value = xml_trim(text, value);
-    if (scale_of(w, x) == 1 || !value.size ||
-        !share_of(text, value, &size))
+    if (scale_of(w, x) == 1 || !value.size || !xmp_ratio_of(text, value, &size))
         return;
     size.value /= scale_of(w, x);
-    share_print(trimmed, size);
-    rewrite_span(&w->rewrite, value, trimmed);
+    xmp_ratio_print(trimmed, size);
+    xmp_edit_span(&w->rewrite, value, trimmed);
 }
 
 /* The picture's size, but not that of a page, which is of the same type. */
@@ -143,10 +142,10 @@ static void turn_size(struct work *w, uint8_t *text, const struct token *token,
 /* ---- MPReg ----------------------------------------------------------------*/
 
 /* What is neither scaled nor mirrored stays as it was written. */
-static void keep_text(char part[SHARE_TEXT], const char *begin)
+static void keep_text(char part[XMP_RATIO_TEXT], const char *begin)
 {
     size_t length = strcspn(begin, " \t\r\n,");
-    if (length >= SHARE_TEXT)
+    if (length >= XMP_RATIO_TEXT)
         return;
     memcpy(part, begin, length);
     part[length] = '\0';
@@ -156,20 +155,21 @@ static void keep_text(char part[SHARE_TEXT], const char *begin)
 static void turn_rectangle(struct work *w, const uint8_t *text,
                            const struct token *token)
 {
-    char old[4 * SHARE_TEXT], part[4][SHARE_TEXT], turned[sizeof part + 8];
-    struct share number[4];
+    char old[4 * XMP_RATIO_TEXT], part[4][XMP_RATIO_TEXT],
+        turned[sizeof part + 8];
+    struct xmp_ratio number[4];
     const char *at = old;
     struct span value = xml_trim(text, token->value);
-    bool read = share_copy(old, sizeof old, text, value), flip;
+    bool read = xmp_ratio_copy(old, sizeof old, text, value), flip;
     if (!value.size)
         return;
     for (int i = 0; i < 4 && read; i++) {
         double by = i % 2 ? w->by_y : w->by_x;
         at += strspn(at, " \t\r\n");
         const char *begin = at;
-        read = share_read(&at, i < 3 ? ',' : '\0', &number[i]);
-        number[i] = share_scaled(number[i], by);
-        share_print(part[i], number[i]);
+        read = xmp_ratio_read(&at, i < 3 ? ',' : '\0', &number[i]);
+        number[i] = xmp_ratio_scaled(number[i], by);
+        xmp_ratio_print(part[i], number[i]);
         if (by == 1)
             keep_text(part[i], begin);
     }
@@ -179,12 +179,12 @@ static void turn_rectangle(struct work *w, const uint8_t *text,
     flip = xform_transposes(w->t);
     int x = flip, y = !flip;
     if (w->t & XFORM_MIRROR_X)
-        share_print(part[x], share_mirrored(number[x], number[2 + x]));
+        xmp_ratio_print(part[x], xmp_ratio_mirrored(number[x], number[2 + x]));
     if (w->t & XFORM_MIRROR_Y)
-        share_print(part[y], share_mirrored(number[y], number[2 + y]));
+        xmp_ratio_print(part[y], xmp_ratio_mirrored(number[y], number[2 + y]));
     snprintf(turned, sizeof turned, "%s, %s, %s, %s", part[x], part[y],
              part[2 + x], part[2 + y]);
-    rewrite_span(&w->rewrite, value, turned);
+    xmp_edit_span(&w->rewrite, value, turned);
 }
 
 /* ---- All of it ------------------------------------------------------------*/
@@ -230,15 +230,16 @@ static void warn_of(const struct work *w, struct warnings *warnings)
 
 /* Names are changed in a copy, and values on the way from the copy to what
  * becomes the packet: it is as it was until all is done. */
-int regions_turn(struct bytes *packet, size_t room, const struct change *change,
-                 struct warnings *warnings, struct err *err)
+int xmp_regions_turn(struct bytes *packet, size_t room,
+                     const struct change *change, struct warnings *warnings,
+                     struct err *err)
 {
     struct work w = { .t = change->turn,
                       .by_x = change_scale_x(change),
                       .by_y = change_scale_y(change) };
     struct bytes copy = { 0 };
     struct token token;
-    struct scan scan = { .text = packet->data, .size = packet->size };
+    struct xml_scan scan = { .text = packet->data, .size = packet->size };
     enum rewritten done;
 
     if (change_is_none(change))
@@ -253,10 +254,10 @@ int regions_turn(struct bytes *packet, size_t room, const struct change *change,
     if (!bytes_append(&copy, packet->data, packet->size))
         return fail_memory(err, "no memory for XMP");
     w.rewrite.from = copy;
-    scan = (struct scan){ .text = copy.data, .size = copy.size };
+    scan = (struct xml_scan){ .text = copy.data, .size = copy.size };
     while (xml_next(&scan, &token))
         turn_token(&w, copy.data, &token, scan.element);
-    done = rewrite_end(&w.rewrite, packet, room);
+    done = xmp_edit_end(&w.rewrite, packet, room);
     bytes_free(&copy);
     warn_of(&w, warnings);
     if (done == REWRITTEN_NO_ROOM)

@@ -15,7 +15,8 @@
  * changed. If it would be longer than `room` afterwards, or says what is
  * not understood, that stays and is named in a warning. Fails only without
  * memory. */
-int regions_turn(struct bytes *packet, size_t room, const struct change *change,
-                 struct warnings *warnings, struct err *err);
+int xmp_regions_turn(struct bytes *packet, size_t room,
+                     const struct change *change, struct warnings *warnings,
+                     struct err *err);
 
 #endif

@@ -257,7 +257,7 @@ static int turn_tile(const struct turning *w, struct hand *hand,
         const struct image one = picture_of(w, from, p);
         const uint8_t *at = tile_source(w, tile, p);
         for (uint32_t y = 0; y < one.height; y++)
-            planes_split_row(&one, y, at + y * stride);
+            interleave_split_row(&one, y, at + y * stride);
     }
     if (w->mover->turn(hand->opened, to, from, w->t, err))
         return -1;
@@ -266,7 +266,7 @@ static int turn_tile(const struct turning *w, struct hand *hand,
         const struct image one = picture_of(w, to, p);
         uint8_t *at = tile_target(w, tile, p);
         for (uint32_t y = 0; y < one.height; y++)
-            planes_join_row(&one, y, at + y * stride);
+            interleave_join_row(&one, y, at + y * stride);
     }
     return 0;
 }
@@ -376,7 +376,7 @@ int npy_turn_grid(uint8_t *to, const uint8_t *from, const struct npy_grid *grid,
     choose_tile(&w);
     size_t n =
         (size_t)((grid->pictures - 1) / w.pictures + 1) * w.down * w.across;
-    pool_run(w.mover->many ? opts->pool : NULL, work, &w, n);
+    thread_pool_run(w.mover->many ? opts->pool : NULL, work, &w, n);
     for (struct hand *hand = w.hands, *next; hand; hand = next) {
         next = hand->next;
         hand_free(&w, hand);

@@ -203,7 +203,7 @@ static void read_planes(struct image *img, const struct array *a)
     bool split = whole && is_interleaved(img, strides);
     for (uint32_t y = 0; y < img->height; y++) {
         if (split)
-            planes_split_row(img, y, a->data.data + y * strides.y);
+            interleave_split_row(img, y, a->data.data + y * strides.y);
         for (unsigned i = 0; i < img->nplanes; i++) {
             if (!split)
                 read_row(img, i, y, a->data, strides);
@@ -396,7 +396,7 @@ static void write_planes(uint8_t *to, const struct image *img,
     bool join = is_interleaved(img, strides);
     for (uint32_t y = 0; y < img->height; y++) {
         if (join)
-            planes_join_row(img, y, to + y * strides.y);
+            interleave_join_row(img, y, to + y * strides.y);
         for (unsigned i = 0; !join && i < img->nplanes; i++)
             write_row(to, img, i, y, strides);
     }

@@ -61,7 +61,7 @@ struct zip_writer {
     struct bytes *file; /* to which it is appended, and which is empty */
     struct bytes directory;
     uint64_t count;
-    struct pool *pool; /* threads that deflate; NULL: the caller's */
+    struct thread_pool *pool; /* threads that deflate; NULL: the caller's */
 };
 
 /* Appends a member with the name, the method and the fields of this one, as it

@@ -24,12 +24,12 @@ static void deflate_band(void *context, size_t i)
     struct deflating *d = context;
     size_t at = i * BAND, left = d->content.size - at;
     size_t size = left < BAND ? left : BAND;
-    struct matcher *matcher = matcher_new();
-    if (matcher && bytes_reserve(&d->band[i], matcher_bound(size)))
+    struct lz77 *matcher = lz77_new();
+    if (matcher && bytes_reserve(&d->band[i], lz77_bound(size)))
         d->band[i].size =
-            matcher_deflate(matcher, d->band[i].data, d->content.data + at, at,
-                            size, i + 1 == d->count);
-    matcher_free(matcher);
+            lz77_deflate(matcher, d->band[i].data, d->content.data + at, at,
+                         size, i + 1 == d->count);
+    lz77_free(matcher);
 }
 
 static int append_bands(struct bytes *file, const struct deflating *d,
@@ -43,7 +43,7 @@ static int append_bands(struct bytes *file, const struct deflating *d,
 }
 
 static int append_deflated(struct bytes *file, struct bytes content,
-                           struct pool *pool, struct err *err)
+                           struct thread_pool *pool, struct err *err)
 {
     struct deflating d = {
         .content = content,
@@ -52,7 +52,7 @@ static int append_deflated(struct bytes *file, struct bytes content,
     d.band = calloc(d.count, sizeof *d.band);
     if (!d.band)
         return fail_memory(err, "no memory for the file");
-    pool_run(pool, deflate_band, &d, d.count);
+    thread_pool_run(pool, deflate_band, &d, d.count);
     int status = append_bands(file, &d, err);
     for (size_t i = 0; i < d.count; i++)
         bytes_free(&d.band[i]);

@@ -103,12 +103,13 @@ static void sum_next(void *context, size_t i)
 }
 
 /* Of a file whose chunks are whole. */
-static int check_sums(struct bytes file, size_t chunks, struct pool *pool,
-                      struct err *err)
+static int check_sums(struct bytes file, size_t chunks,
+                      struct thread_pool *pool, struct err *err)
 {
     struct summing s = { .next = file.data + SIGNATURE };
     pthread_mutex_init(&s.lock, NULL);
-    pool_run(file.size < WORTH_THREADS ? NULL : pool, sum_next, &s, chunks);
+    thread_pool_run(file.size < WORTH_THREADS ? NULL : pool, sum_next, &s,
+                    chunks);
     pthread_mutex_destroy(&s.lock);
     if (!s.wrong)
         return 0;

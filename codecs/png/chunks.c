@@ -376,7 +376,7 @@ static int turn_block(struct bytes *text, const struct part *part,
     if (is_xmp(part) && drop_in_xmp(text->data, text->size, opts->drop, err))
         return -1;
     if (is_xmp(part))
-        return packet_turn(text, SIZE_MAX, img, opts, err);
+        return xmp_packet_turn(text, SIZE_MAX, img, opts, err);
     if (raw_profile_drop(text->data, text->size, opts->drop, err))
         return -1;
     return raw_profile_turn(text->data, text->size, img->turned,

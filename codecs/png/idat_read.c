@@ -22,7 +22,7 @@ enum {
 };
 
 struct reading {
-    struct rows *rows;
+    struct row_sink *rows;
     uint32_t height;
     unsigned pixel; /* bytes of one */
     const struct flate *flate;
@@ -120,11 +120,11 @@ static bool unfilter_slot(struct reading *r, uint32_t slot)
     uint32_t y = slot * r->per_slot, end = y + rows_of(r, slot), at;
     struct err err; /* libpng gives the reason */
     for (; y < end; y++, row += r->row) {
-        const struct image *to = rows_at(r->rows, y, &at);
+        const struct image *to = row_sink_at(r->rows, y, &at);
         if (!unfilter_row(row[0], row + 1, prior, r->row - 1, r->pixel))
             return false;
         png_row_split(to, at, row + 1);
-        if (rows_done(r->rows, y, &err))
+        if (row_sink_done(r->rows, y, &err))
             return false;
         prior = row + 1;
     }
@@ -183,11 +183,11 @@ static bool fits_window(const struct reading *r)
            (bits < 15 && r->row * r->height <= (size_t)1 << bits);
 }
 
-bool idats_read(struct rows *rows, struct idats idats,
-                const struct flate *flate, struct pool *pool)
+bool idat_read(struct row_sink *rows, struct idats idats,
+               const struct flate *flate, struct thread_pool *pool)
 {
     uint32_t row;
-    const struct image *img = rows_at(rows, 0, &row);
+    const struct image *img = row_sink_at(rows, 0, &row);
     struct reading r = {
         .rows = rows,
         .height = rows->height,
@@ -207,7 +207,7 @@ bool idats_read(struct rows *rows, struct idats idats,
     pthread_mutex_init(&r.lock, NULL);
     pthread_cond_init(&r.change, NULL);
     if (r.inflater && r.ring && r.prior)
-        pool_run(pool, take_part, &r, 2);
+        thread_pool_run(pool, take_part, &r, 2);
     pthread_cond_destroy(&r.change);
     pthread_mutex_destroy(&r.lock);
     free(r.prior);

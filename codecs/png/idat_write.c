@@ -54,7 +54,7 @@ struct desk {
     uint8_t *out;      /* a chunk */
     uint8_t *trial;
     struct deflater *deflater;
-    struct matcher *matcher;
+    struct lz77 *matcher;
 };
 
 /* What a band becomes. A state is entered by whoever has done what it says, when
@@ -108,7 +108,7 @@ static void desk_free(struct desk *desk, const struct writing *w)
     if (!desk)
         return;
     w->flate->deflate_close(desk->deflater);
-    matcher_free(desk->matcher);
+    lz77_free(desk->matcher);
     free(desk->raw[0]);
     free(desk->raw[1]);
     free(desk->filtered);
@@ -133,7 +133,7 @@ static struct desk *desk_new(const struct writing *w)
     desk->filtered = malloc(w->filtered_size);
     desk->out = malloc(w->out_size);
     desk->trial = malloc(w->trial_size);
-    desk->matcher = matcher_new();
+    desk->matcher = lz77_new();
     desk->deflater =
         needs_library(w) ? w->flate->deflate_open(w->level) : NULL;
     if (desk->raw[0] && desk->raw[1] && desk->filtered && desk->out &&
@@ -205,7 +205,7 @@ static size_t match(const struct writing *w, struct desk *desk, uint8_t *out,
                     const uint8_t *data, size_t before, size_t size, bool final)
 {
     if (w->level >= MATCHER_FROM)
-        return matcher_deflate(desk->matcher, out, data, before, size, final);
+        return lz77_deflate(desk->matcher, out, data, before, size, final);
     return w->flate->deflate(desk->deflater, out, flate_bound(size), data,
                              before, size, final);
 }
@@ -215,7 +215,7 @@ static size_t match(const struct writing *w, struct desk *desk, uint8_t *out,
 static struct trial try_matches(const struct writing *w, struct desk *desk,
                                 const uint8_t *data, size_t before, size_t size)
 {
-    size_t codes = huffman_estimate(data, size);
+    size_t codes = literal_block_estimate(data, size);
     size_t matches = match(w, desk, desk->trial, data, before, size, true);
     bool better = matches && matches < codes - codes / 40;
     return (struct trial){ better ? matches : codes, better };
@@ -250,11 +250,11 @@ static void try_strip(void *context, size_t i)
 
 /* Chooses for all bands by strips, which are spread over the picture; of a
  * small one the first is the whole. */
-static void choose_by_strips(struct writing *w, struct pool *pool)
+static void choose_by_strips(struct writing *w, struct thread_pool *pool)
 {
     bool whole = strip_rows(w) == w->img->height;
     size_t plain = 0, adaptive = 0;
-    pool_run(pool, try_strip, w, whole ? 1 : STRIPS);
+    thread_pool_run(pool, try_strip, w, whole ? 1 : STRIPS);
     for (int i = 0; i < STRIPS; i++) {
         plain += w->plain[i].size;
         adaptive += w->adaptive[i].size;
@@ -287,10 +287,10 @@ static void choose_for_band(void *context, size_t i)
 }
 
 /* Nothing that is not compressed has to be filtered. */
-static void choose_filters(struct writing *w, struct pool *pool)
+static void choose_filters(struct writing *w, struct thread_pool *pool)
 {
     if (w->level >= SIZE_FROM)
-        pool_run(pool, choose_for_band, w, w->bands);
+        thread_pool_run(pool, choose_for_band, w, w->bands);
     else if (w->level > 0)
         choose_by_strips(w, pool);
 }
@@ -304,13 +304,13 @@ static size_t deflate_smallest(const struct writing *w, struct desk *desk,
 {
     size_t made = w->flate->deflate(desk->deflater, out, flate_bound(size),
                                     data, before, size, final);
-    size_t other = matcher_deflate(desk->matcher, desk->trial, data, before,
-                                   size, final);
+    size_t other =
+        lz77_deflate(desk->matcher, desk->trial, data, before, size, final);
     if (other < made)
         memcpy(out, desk->trial, other);
     made = other < made ? other : made;
-    return huffman_estimate(data, size) < made
-               ? huffman_deflate(out, data, size, final)
+    return literal_block_estimate(data, size) < made
+               ? literal_block_deflate(out, data, size, final)
                : made;
 }
 
@@ -341,7 +341,7 @@ static size_t deflate_band(const struct writing *w, struct desk *desk,
     if (w->repeats) /* the sample refers to them as well */
         filter_rows(w, desk, AS_ITS_BAND, y - above, above, rows - before);
     if (w->level < SIZE_FROM && !worth_matches(w, desk, rows, before, size))
-        return huffman_deflate(out, rows, size, final);
+        return literal_block_deflate(out, rows, size, final);
     if (!w->repeats)
         filter_rows(w, desk, AS_ITS_BAND, y - above, above, rows - before);
     return (w->level < SIZE_FROM ? match : deflate_smallest)(
@@ -488,8 +488,8 @@ static void take_down(struct writing *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-int idats_write(struct bytes *file, const struct image *img, int level,
-                struct pool *pool, uint32_t *adler, struct err *err)
+int idat_write(struct bytes *file, const struct image *img, int level,
+               struct thread_pool *pool, uint32_t *adler, struct err *err)
 {
     struct writing w = {
         .img = img,
@@ -505,7 +505,7 @@ int idats_write(struct bytes *file, const struct image *img, int level,
     w.filter = calloc(w.bands, 1);
     if (w.band && w.filter) {
         choose_filters(&w, pool);
-        pool_run(pool, write_band, &w, w.bands);
+        thread_pool_run(pool, write_band, &w, w.bands);
     }
     bool whole = w.band && w.filter && all_written(&w);
     if (whole && adler)

@@ -19,7 +19,7 @@ int check_png(struct bytes file, const struct image *img,
 
 /* As IHDR has it. */
 uint8_t png_color_type(const struct image *img);
-int retag_png(struct bytes *out, struct coded *coded, struct bytes file,
+int retag_png(struct bytes *out, struct stream_info *coded, struct bytes file,
               enum xform op, const struct load_opts *opts, struct err *err);
 
 /* `where` of a part: the place of a chunk among the critical ones. */
@@ -45,14 +45,14 @@ struct flate;
 /* Reads the samples of a picture, for whose rows there is a place, from chunks
  * that are not interlaced, by one library. False: something is wrong with them,
  * or there was no memory; what libpng says of them is what counts. */
-bool idats_read(struct rows *rows, struct idats idats,
-                const struct flate *flate, struct pool *pool);
+bool idat_read(struct row_sink *rows, struct idats idats,
+               const struct flate *flate, struct thread_pool *pool);
 
 /* Appends the chunks IDAT that hold the samples of img, not interlaced. What
  * they are does not depend on the pool. Gives the Adler-32 of the filtered rows
  * in *adler, unless that is NULL. */
-int idats_write(struct bytes *file, const struct image *img, int level,
-                struct pool *pool, uint32_t *adler, struct err *err);
+int idat_write(struct bytes *file, const struct image *img, int level,
+               struct thread_pool *pool, uint32_t *adler, struct err *err);
 
 /* ---- Chunks --------------------------------------------------------------- */
 

@@ -24,7 +24,7 @@ struct reader {
     } span[3]; /* what is left for libpng to read */
     const struct load_opts *opts;
     struct image *img;
-    struct rows rows;
+    struct row_sink rows;
     uint8_t *row;
     bool after_idat;
     bool pixels; /* the planes are there, and hold what has been read */
@@ -223,9 +223,9 @@ static void read_rows(struct reader *r)
     for (int pass = 0; pass < passes; pass++)
         for (uint32_t y = 0; y < img->height; y++) {
             if (passes > 1)
-                planes_join_row(img, y, r->row);
+                interleave_join_row(img, y, r->row);
             png_read_row(r->png, r->row, NULL);
-            planes_split_row(img, y, r->row);
+            interleave_split_row(img, y, r->row);
         }
 }
 
@@ -251,10 +251,10 @@ static void read_idats(struct reader *r)
     chunks_note(r->img);
     if (chunks_orientation(r->img, r->err))
         png_longjmp(r->png, 1);
-    if (rows_open(&r->rows, r->img, orientation_known(r) ? turner : NULL,
-                  r->opts->mem, r->err))
+    if (row_sink_open(&r->rows, r->img, orientation_known(r) ? turner : NULL,
+                      r->opts->mem, r->err))
         png_longjmp(r->png, 1);
-    if (!idats_read(&r->rows, r->idats, flates[0], r->opts->pool))
+    if (!idat_read(&r->rows, r->idats, flates[0], r->opts->pool))
         png_error(r->png, "the image data is damaged");
 }
 
@@ -362,7 +362,7 @@ static int read_whole(struct image *img, struct bytes file, struct idats idats,
     }
 out:
     png_destroy_read_struct(&r.png, &r.info, NULL);
-    rows_close(&r.rows);
+    row_sink_close(&r.rows);
     free(r.row);
     if (status)
         image_free(img);

@@ -140,7 +140,7 @@ static int write_chunks(struct bytes *out, struct bytes file,
     return 0;
 }
 
-int retag_png(struct bytes *out, struct coded *coded, struct bytes file,
+int retag_png(struct bytes *out, struct stream_info *coded, struct bytes file,
               enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct image img = { .meta = meta_new(&codec_png) };

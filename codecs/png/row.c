@@ -46,7 +46,7 @@ void png_row_split(const struct image *img, uint32_t y, const uint8_t *row)
         unpack(plane_row(img->plane, y), img->width, row, bits);
         return;
     }
-    planes_split_row(img, y, row);
+    interleave_split_row(img, y, row);
     if (bits == 16 && !cells_big_endian())
         for (unsigned i = 0; i < img->nplanes; i++)
             cells_swap16(plane_row(&img->plane[i], y), img->width);
@@ -59,7 +59,7 @@ void png_row_join(const struct image *img, uint32_t y, uint8_t *row)
         pack(row, plane_row(img->plane, y), img->width, bits);
         return;
     }
-    planes_join_row(img, y, row);
+    interleave_join_row(img, y, row);
     if (bits == 16 && !cells_big_endian())
         cells_swap16(row, (size_t)img->width * img->nplanes);
 }

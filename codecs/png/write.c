@@ -104,7 +104,7 @@ static void write_rows(struct writer *w)
     int passes = png_set_interlace_handling(w->png);
     for (int pass = 0; pass < passes; pass++)
         for (uint32_t y = 0; y < img->height; y++) {
-            planes_join_row(img, y, w->row);
+            interleave_join_row(img, y, w->row);
             png_write_row(w->png, w->row);
         }
 }
@@ -116,8 +116,8 @@ static void write_samples(struct writer *w)
                       w->img->meta->interlaced;
     if (interlaced || png_row_size(w->img) >= (size_t)1 << 30)
         write_rows(w);
-    else if (idats_write(w->file, w->img, level, w->opts->pool,
-                         w->opts->adler, w->err))
+    else if (idat_write(w->file, w->img, level, w->opts->pool, w->opts->adler,
+                        w->err))
         png_longjmp(w->png, 1);
 }
 

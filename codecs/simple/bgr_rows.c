@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int bgr_shape(struct image *img, uint64_t width, uint64_t height,
-              unsigned nplanes, const struct load_opts *opts, struct err *err)
+int bgr_rows_shape(struct image *img, uint64_t width, uint64_t height,
+                   unsigned nplanes, const struct load_opts *opts,
+                   struct err *err)
 {
     if (image_check(width, height, nplanes, CELL_U8, &opts->limits, err))
         return -1;
@@ -20,7 +21,7 @@ int bgr_shape(struct image *img, uint64_t width, uint64_t height,
     return 0;
 }
 
-struct image bgr_view(const struct image *img)
+struct image bgr_rows_view(const struct image *img)
 {
     struct image view = *img;
     if (img->nplanes >= 3) {
@@ -30,8 +31,9 @@ struct image bgr_view(const struct image *img)
     return view;
 }
 
-int bgr_open(struct bgr_rows *rows, struct bytes file, size_t at, size_t size,
-             uint32_t count, const struct load_opts *opts, struct err *err)
+int bgr_rows_open(struct bgr_rows *rows, struct bytes file, size_t at,
+                  size_t size, uint32_t count, const struct load_opts *opts,
+                  struct err *err)
 {
     size_t need = size * count; /* below what image_check() has seen */
     size_t left = file.size > at ? file.size - at : 0;
@@ -39,19 +41,19 @@ int bgr_open(struct bgr_rows *rows, struct bytes file, size_t at, size_t size,
         return fail(err, "the image data is cut short: %zu bytes of %zu", left,
                     need);
     if (left < need)
-        bgr_warn_cut(opts);
+        bgr_rows_warn_cut(opts);
     *rows = (struct bgr_rows){ .file = file, .at = at, .size = size };
     rows->spare = malloc(size);
     return rows->spare ? 0 : fail_memory(err, "no memory for a row");
 }
 
-void bgr_close(struct bgr_rows *rows)
+void bgr_rows_close(struct bgr_rows *rows)
 {
     free(rows->spare);
     rows->spare = NULL;
 }
 
-const uint8_t *bgr_row(struct bgr_rows *rows, uint32_t i)
+const uint8_t *bgr_rows_row(struct bgr_rows *rows, uint32_t i)
 {
     size_t at = rows->at + i * rows->size;
     size_t left = rows->file.size > at ? rows->file.size - at : 0;
@@ -63,7 +65,7 @@ const uint8_t *bgr_row(struct bgr_rows *rows, uint32_t i)
     return rows->spare;
 }
 
-void bgr_warn_cut(const struct load_opts *opts)
+void bgr_rows_warn_cut(const struct load_opts *opts)
 {
     warn(opts->warnings, "cut short, read as far as it goes");
 }

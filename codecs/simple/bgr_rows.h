@@ -8,12 +8,13 @@
 
 /* Checks the shape of a picture of bytes, 1 to 4 planes of them, and sets it in
  * img. */
-int bgr_shape(struct image *img, uint64_t width, uint64_t height,
-              unsigned nplanes, const struct load_opts *opts, struct err *err);
+int bgr_rows_shape(struct image *img, uint64_t width, uint64_t height,
+                   unsigned nplanes, const struct load_opts *opts,
+                   struct err *err);
 
 /* img with its planes in the order that the files have, which are still those
- * of img: for planes_split_row() and planes_join_row(). */
-struct image bgr_view(const struct image *img);
+ * of img: for interleave_split_row() and interleave_join_row(). */
+struct image bgr_rows_view(const struct image *img);
 
 /* Rows of a file that stand at their places, which may be cut short. */
 struct bgr_rows {
@@ -24,15 +25,16 @@ struct bgr_rows {
 
 /* Prepares to read `count` rows of `size` bytes at `at`. Tolerant, a warning
  * will do if they are not all there. */
-int bgr_open(struct bgr_rows *rows, struct bytes file, size_t at, size_t size,
-             uint32_t count, const struct load_opts *opts, struct err *err);
-void bgr_close(struct bgr_rows *rows);
+int bgr_rows_open(struct bgr_rows *rows, struct bytes file, size_t at,
+                  size_t size, uint32_t count, const struct load_opts *opts,
+                  struct err *err);
+void bgr_rows_close(struct bgr_rows *rows);
 
 /* Row `i` as it stands in the file; what is past its end is 0. Good until the
  * next call. */
-const uint8_t *bgr_row(struct bgr_rows *rows, uint32_t i);
+const uint8_t *bgr_rows_row(struct bgr_rows *rows, uint32_t i);
 
 /* The warning for a picture that is read as far as it goes. */
-void bgr_warn_cut(const struct load_opts *opts);
+void bgr_rows_warn_cut(const struct load_opts *opts);
 
 #endif

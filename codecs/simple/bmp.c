@@ -177,8 +177,8 @@ static int decode(struct image *img, struct bytes file,
 {
     struct bmp_head head = { 0 };
     if (read_head(&head, file, err) ||
-        bgr_shape(img, (uint32_t)head.width, height(&head),
-                  has_alpha(&head) ? 4 : 3, opts, err) ||
+        bgr_rows_shape(img, (uint32_t)head.width, height(&head),
+                       has_alpha(&head) ? 4 : 3, opts, err) ||
         bmp_read_pixels(img, &head, file, opts, err)) {
         image_free(img);
         return -1;
@@ -199,8 +199,9 @@ static int decode(struct image *img, struct bytes file,
 }
 
 /* A height below 0 tells that the top row comes first. */
-static int retag(struct bytes *out, struct coded *coded, struct bytes file,
-                 enum xform op, const struct load_opts *opts, struct err *err)
+static int retag(struct bytes *out, struct stream_info *coded,
+                 struct bytes file, enum xform op, const struct load_opts *opts,
+                 struct err *err)
 {
     struct bmp_head head = { 0 };
     (void)opts;
@@ -273,11 +274,11 @@ static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
 /* There is room. */
 static void put_rows(struct bytes *file, const struct image *img, size_t row)
 {
-    struct image view = bgr_view(img);
+    struct image view = bgr_rows_view(img);
     size_t used = (size_t)img->width * img->nplanes;
     for (uint32_t y = img->height; y-- > 0;) {
         uint8_t *to = file->data + file->size;
-        planes_join_row(&view, y, to);
+        interleave_join_row(&view, y, to);
         memset(to + used, 0, row - used);
         file->size += row;
     }

@@ -29,9 +29,9 @@ static bool is_bytes(const struct bmp_head *h)
 static void read_bytes(struct image *img, const struct bmp_head *h,
                        struct bgr_rows *rows)
 {
-    struct image view = bgr_view(img);
+    struct image view = bgr_rows_view(img);
     for (uint32_t i = 0; i < img->height; i++)
-        planes_split_row(&view, place(h, img, i), bgr_row(rows, i));
+        interleave_split_row(&view, place(h, img, i), bgr_rows_row(rows, i));
 }
 
 /* The fourth byte of a plain pixel is alpha by custom only, and is opaque where
@@ -98,7 +98,7 @@ static int read_fields(struct image *img, const struct bmp_head *h,
         if (set_field(&fields[c], h->mask[c], err))
             return -1;
     for (uint32_t i = 0; i < img->height; i++)
-        read_field_row(img, place(h, img, i), bgr_row(rows, i), h->bits,
+        read_field_row(img, place(h, img, i), bgr_rows_row(rows, i), h->bits,
                        fields);
     return 0;
 }
@@ -113,7 +113,7 @@ static void read_indices(struct image *img, const struct bmp_head *h,
     unsigned top = (1u << h->bits) - 1;
     for (uint32_t i = 0; i < img->height; i++) {
         uint8_t *to = plane_row(&img->plane[0], place(h, img, i));
-        const uint8_t *row = bgr_row(rows, i);
+        const uint8_t *row = bgr_rows_row(rows, i);
         for (size_t x = 0; x < img->width; x++) {
             size_t bit = x * h->bits; /* the first one is a high one */
             to[x] = row[bit / 8] >> (8 - h->bits - bit % 8) & top;
@@ -242,7 +242,7 @@ static int read_packed(struct image *img, const struct bmp_head *h,
                                        : "row %u is coded in a wrong way",
                     runs.row);
     if (status != RUNS_WHOLE)
-        bgr_warn_cut(opts);
+        bgr_rows_warn_cut(opts);
     color_indices(img, h);
     return 0;
 }
@@ -278,9 +278,9 @@ int bmp_read_pixels(struct image *img, const struct bmp_head *h,
     if (h->coding == BMP_RLE8 || h->coding == BMP_RLE4)
         return opts->head_only ? 0 : read_packed(img, h, file, opts, err);
     int status =
-        bgr_open(&rows, file, h->pixels_at, size, img->height, opts, err);
+        bgr_rows_open(&rows, file, h->pixels_at, size, img->height, opts, err);
     if (status == 0 && !opts->head_only)
         status = read_rows(img, h, &rows, opts, err);
-    bgr_close(&rows);
+    bgr_rows_close(&rows);
     return status;
 }

@@ -286,8 +286,9 @@ static void put_axes(uint8_t *line, size_t size, unsigned order)
 }
 
 /* The header with the lines of img's meta, then the rest of the file. */
-static int retag(struct bytes *out, struct coded *coded, struct bytes file,
-                 enum xform op, const struct load_opts *opts, struct err *err)
+static int retag(struct bytes *out, struct stream_info *coded,
+                 struct bytes file, enum xform op, const struct load_opts *opts,
+                 struct err *err)
 {
     struct image img = { .meta = meta_new(&codec_hdr) };
     struct save_opts save = { .orientation = 0 };

@@ -5,12 +5,12 @@
 
 static const char comment[] = "comment";
 
-bool scan_is_blank(uint8_t c)
+bool netpbm_is_blank(uint8_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool take_comment(struct scan *scan)
+static bool take_comment(struct netpbm_scan *scan)
 {
     const uint8_t *begin = ++scan->at;
     while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\r')
@@ -19,13 +19,13 @@ static bool take_comment(struct scan *scan)
                                    (size_t)(scan->at - begin));
 }
 
-bool scan_blanks(struct scan *scan)
+bool netpbm_blanks(struct netpbm_scan *scan)
 {
     while (scan->at < scan->end) {
         if (*scan->at == '#') {
             if (!take_comment(scan))
                 return false;
-        } else if (scan_is_blank(*scan->at)) {
+        } else if (netpbm_is_blank(*scan->at)) {
             scan->at++;
         } else {
             break;
@@ -34,10 +34,10 @@ bool scan_blanks(struct scan *scan)
     return true;
 }
 
-bool scan_number(struct scan *scan, uint32_t *number)
+bool netpbm_number(struct netpbm_scan *scan, uint32_t *number)
 {
     uint64_t n = 0;
-    if (!scan_blanks(scan))
+    if (!netpbm_blanks(scan))
         return false;
     const uint8_t *begin = scan->at;
     while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9') {
@@ -49,12 +49,12 @@ bool scan_number(struct scan *scan, uint32_t *number)
     return scan->at > begin;
 }
 
-bool scan_word(struct scan *scan, char *word, size_t room)
+bool netpbm_word(struct netpbm_scan *scan, char *word, size_t room)
 {
     size_t n = 0;
-    if (!scan_blanks(scan))
+    if (!netpbm_blanks(scan))
         return false;
-    while (scan->at < scan->end && !scan_is_blank(*scan->at)) {
+    while (scan->at < scan->end && !netpbm_is_blank(*scan->at)) {
         if (n + 1 == room || *scan->at == '\0')
             return false;
         word[n++] = (char)*scan->at++;
@@ -63,45 +63,46 @@ bool scan_word(struct scan *scan, char *word, size_t room)
     return n > 0;
 }
 
-bool scan_one_blank(struct scan *scan)
+bool netpbm_one_blank(struct netpbm_scan *scan)
 {
     if (scan->at < scan->end && *scan->at == '#' && !take_comment(scan))
         return false;
-    return scan->at < scan->end && scan_is_blank(*scan->at++);
+    return scan->at < scan->end && netpbm_is_blank(*scan->at++);
 }
 
-int scan_finish(struct scan *scan, const struct load_opts *opts,
-                struct err *err)
+int netpbm_finish(struct netpbm_scan *scan, const struct load_opts *opts,
+                  struct err *err)
 {
     scan->meta = NULL; /* what looks like a comment here is none */
-    while (scan->at < scan->end && scan_is_blank(*scan->at))
+    while (scan->at < scan->end && netpbm_is_blank(*scan->at))
         scan->at++;
     if (scan->at == scan->end)
         return 0;
     if (!opts->tolerant)
-        return fail(err, "%zu bytes after the picture; only files of one "
-                         "picture can be turned",
-                    scan_left(scan));
+        return fail(err,
+                    "%zu bytes after the picture; only files of one "
+                    "picture can be turned",
+                    netpbm_left(scan));
     warn(opts->warnings, "%zu bytes after the picture are not kept",
-         scan_left(scan));
+         netpbm_left(scan));
     return 0;
 }
 
-int scan_has(const struct scan *scan, uint64_t need,
-             const struct load_opts *opts, struct err *err)
+int netpbm_has(const struct netpbm_scan *scan, uint64_t need,
+               const struct load_opts *opts, struct err *err)
 {
-    if (scan_left(scan) >= need)
+    if (netpbm_left(scan) >= need)
         return 0;
     if (!opts->tolerant)
         return fail(err, "the image data is cut short: %zu bytes of %llu",
-                    scan_left(scan), (unsigned long long)need);
+                    netpbm_left(scan), (unsigned long long)need);
     warn(opts->warnings, "cut short, read as far as it goes");
     return 0;
 }
 
-void scan_take(struct scan *scan, void *to, size_t size)
+void netpbm_take(struct netpbm_scan *scan, void *to, size_t size)
 {
-    size_t n = scan_left(scan) < size ? scan_left(scan) : size;
+    size_t n = netpbm_left(scan) < size ? netpbm_left(scan) : size;
     memcpy(to, scan->at, n);
     memset((uint8_t *)to + n, 0, size - n);
     scan->at += n;
@@ -129,7 +130,7 @@ static bool put_lines(struct bytes *file, struct bytes text)
     return true;
 }
 
-bool scan_put_comments(struct bytes *file, const struct meta *meta, bool own)
+bool netpbm_put_comments(struct bytes *file, const struct meta *meta, bool own)
 {
     if (!own)
         return put_lines(file, meta->comment);
@@ -142,7 +143,7 @@ bool scan_put_comments(struct bytes *file, const struct meta *meta, bool own)
     return true;
 }
 
-int scan_neutral_comment(struct meta *meta, struct err *err)
+int netpbm_neutral_comment(struct meta *meta, struct err *err)
 {
     bool first = true;
     for (size_t i = 0; i < meta->nparts; i++) {
@@ -160,20 +161,21 @@ int scan_neutral_comment(struct meta *meta, struct err *err)
     return meta_comment_utf8(meta, err);
 }
 
-int scan_picture(struct image *img, struct bytes file,
-                 const struct codec *codec,
-                 int (*read)(struct image *img, struct scan *scan,
-                             const struct load_opts *opts, struct err *err),
-                 const struct load_opts *opts, struct err *err)
+int netpbm_picture(struct image *img, struct bytes file,
+                   const struct codec *codec,
+                   int (*read)(struct image *img, struct netpbm_scan *scan,
+                               const struct load_opts *opts, struct err *err),
+                   const struct load_opts *opts, struct err *err)
 {
-    struct scan scan = { file.data, file.data + file.size, meta_new(codec) };
+    struct netpbm_scan scan = { file.data, file.data + file.size,
+                                meta_new(codec) };
     if (!scan.meta)
         return fail_memory(err, "no memory for the decoder");
     img->meta = scan.meta;
     img->orientation = 1;
     int status = read(img, &scan, opts, err);
     if (status == 0 && opts->neutral && !opts->head_only)
-        status = scan_neutral_comment(img->meta, err);
+        status = netpbm_neutral_comment(img->meta, err);
     if (status)
         image_free(img);
     return status;
@@ -181,12 +183,12 @@ int scan_picture(struct image *img, struct bytes file,
 
 int scan_check(struct bytes file, const struct image *img,
                const struct codec *codec,
-               int (*read)(struct image *is, struct scan *scan, uint64_t *need,
-                           struct err *err),
+               int (*read)(struct image *is, struct netpbm_scan *scan,
+                           uint64_t *need, struct err *err),
                struct err *err)
 {
     struct image is = { .meta = meta_new(codec) };
-    struct scan scan = { .at = file.data, .end = file.data + file.size };
+    struct netpbm_scan scan = { .at = file.data, .end = file.data + file.size };
     uint64_t need;
     if (!is.meta)
         return fail_memory(err, "no memory to look at it");
@@ -196,9 +198,9 @@ int scan_check(struct bytes file, const struct image *img,
     if (status == 0 && (is.width != img->width || is.height != img->height ||
                         is.maxval != img->maxval))
         status = fail(err, "its header is of another picture");
-    if (status == 0 && scan_left(&scan) != need)
+    if (status == 0 && netpbm_left(&scan) != need)
         status = fail(err, "%zu bytes of samples, where there have to be %llu",
-                      scan_left(&scan), (unsigned long long)need);
+                      netpbm_left(&scan), (unsigned long long)need);
     image_free(&is);
     return status;
 }

@@ -41,36 +41,37 @@ static void shape_colors(struct image *img, const char *type)
 
 /* The rest of a TUPLTYPE line. There may be several, which are joined by a
  * blank. */
-static int read_type(struct scan *scan, char *type, size_t room,
+static int read_type(struct netpbm_scan *scan, char *type, size_t room,
                      struct err *err)
 {
     size_t n = strlen(type);
     if (n > 0 && n + 1 < room)
         type[n++] = ' ';
     while (scan->at < scan->end && *scan->at != '\n' &&
-           scan_is_blank(*scan->at))
+           netpbm_is_blank(*scan->at))
         scan->at++;
     while (scan->at < scan->end && *scan->at != '\n') {
         if (n + 1 >= room || *scan->at == '\0')
             return fail(err, "its tuple type is too long or no text");
         type[n++] = (char)*scan->at++;
     }
-    while (n > 0 && scan_is_blank((uint8_t)type[n - 1]))
+    while (n > 0 && netpbm_is_blank((uint8_t)type[n - 1]))
         n--;
     type[n] = '\0';
     return 0;
 }
 
 /* The pixels begin behind the line, which may have blanks at its end. */
-static bool end_line(struct scan *scan)
+static bool end_line(struct netpbm_scan *scan)
 {
     while (scan->at < scan->end && *scan->at != '\n' &&
-           scan_is_blank(*scan->at))
+           netpbm_is_blank(*scan->at))
         scan->at++;
     return scan->at < scan->end && *scan->at++ == '\n';
 }
 
-static int read_head(struct image *img, struct scan *scan, struct err *err)
+static int read_head(struct image *img, struct netpbm_scan *scan,
+                     struct err *err)
 {
     static const char *const keys[] = { "WIDTH", "HEIGHT", "DEPTH", "MAXVAL" };
     uint32_t value[4] = { 0 };
@@ -78,7 +79,7 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
     scan->at += 3;
     for (;;) {
         size_t k = 0;
-        if (!scan_word(scan, word, sizeof word))
+        if (!netpbm_word(scan, word, sizeof word))
             return fail(err, "its header has no end");
         if (strcmp(word, "ENDHDR") == 0)
             break;
@@ -89,7 +90,7 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
         }
         while (k < 4 && strcmp(word, keys[k]) != 0)
             k++;
-        if (k == 4 || value[k] || !scan_number(scan, &value[k]))
+        if (k == 4 || value[k] || !netpbm_number(scan, &value[k]))
             return fail(err, "its header has a wrong line: %s", word);
     }
     if (!end_line(scan))
@@ -104,25 +105,25 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
     return samples_shape(img, value[3], err);
 }
 
-static int read_pam(struct image *img, struct scan *scan,
+static int read_pam(struct image *img, struct netpbm_scan *scan,
                     const struct load_opts *opts, struct err *err)
 {
     if (read_head(img, scan, err) ||
         image_check(img->width, img->height, img->nplanes, img->cell,
                     &opts->limits, err) ||
-        scan_has(scan, samples_size(img), opts, err))
+        netpbm_has(scan, samples_size(img), opts, err))
         return -1;
     if (opts->head_only)
         return 0;
     if (samples_read(img, scan, opts, err))
         return -1;
-    return scan_finish(scan, opts, err);
+    return netpbm_finish(scan, opts, err);
 }
 
 static int decode(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err)
 {
-    return scan_picture(img, file, &codec_pam, read_pam, opts, err);
+    return netpbm_picture(img, file, &codec_pam, read_pam, opts, err);
 }
 
 /* The type of a picture that came from another format. */
@@ -157,7 +158,7 @@ static int encode(struct bytes *file, const struct image *img,
                        opts->warnings);
     if (!bytes_append(file, "P7\n", 3) ||
         (img->meta && opts->strip == STRIP_NOTHING &&
-         !scan_put_comments(file, img->meta, own)))
+         !netpbm_put_comments(file, img->meta, own)))
         return fail_memory(err, "no memory for the file");
     n = sprintf(text, "WIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
                 img->width, img->height, img->nplanes, img->maxval,
@@ -167,7 +168,7 @@ static int encode(struct bytes *file, const struct image *img,
     return samples_write(file, img, err);
 }
 
-static int measure(struct image *is, struct scan *scan, uint64_t *need,
+static int measure(struct image *is, struct netpbm_scan *scan, uint64_t *need,
                    struct err *err)
 {
     if (read_head(is, scan, err))

@@ -10,19 +10,21 @@
 
 static bool probe(const uint8_t *head, size_t size)
 {
-    return size >= 3 && head[0] == 'P' &&
-           (head[1] == 'F' || head[1] == 'f') && scan_is_blank(head[2]);
+    return size >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') &&
+           netpbm_is_blank(head[2]);
 }
 
-static int read_head(struct image *img, struct scan *scan, struct err *err)
+static int read_head(struct image *img, struct netpbm_scan *scan,
+                     struct err *err)
 {
     char word[32], *end;
     img->cell = CELL_F32;
     img->color = scan->at[1] == 'F' ? COLOR_RGB : COLOR_GRAY;
     img->nplanes = scan->at[1] == 'F' ? 3 : 1;
     scan->at += 2;
-    if (!scan_number(scan, &img->width) || !scan_number(scan, &img->height) ||
-        !scan_word(scan, word, sizeof word))
+    if (!netpbm_number(scan, &img->width) ||
+        !netpbm_number(scan, &img->height) ||
+        !netpbm_word(scan, word, sizeof word))
         return fail(err, "its header has no size");
     double scale = strtod(word, &end);
     if (*end || !isfinite(scale) || scale == 0)
@@ -32,7 +34,7 @@ static int read_head(struct image *img, struct scan *scan, struct err *err)
     if (fabs(scale) != 1 && /* a unit, which other formats lack */
         !meta_add(img->meta, "scale", 0, word, strlen(word)))
         return fail_memory(err, "no memory for the decoder");
-    if (!scan_one_blank(scan))
+    if (!netpbm_one_blank(scan))
         return fail(err, "its header has no end");
     return 0;
 }
@@ -42,23 +44,24 @@ static size_t row_cells(const struct image *img)
     return (size_t)img->width * img->nplanes;
 }
 
-static int read_rows(struct image *img, struct scan *scan, struct err *err)
+static int read_rows(struct image *img, struct netpbm_scan *scan,
+                     struct err *err)
 {
     size_t n = row_cells(img) * sizeof(float);
     uint8_t *row = malloc(n);
     if (!row)
         return fail_memory(err, "no memory for a row");
     for (uint32_t y = img->height; y-- > 0;) {
-        scan_take(scan, row, n);
+        netpbm_take(scan, row, n);
         if (img->meta->big_endian != cells_big_endian())
             cells_swap32(row, row_cells(img));
-        planes_split_row(img, y, row);
+        interleave_split_row(img, y, row);
     }
     free(row);
     return 0;
 }
 
-static int read_pfm(struct image *img, struct scan *scan,
+static int read_pfm(struct image *img, struct netpbm_scan *scan,
                     const struct load_opts *opts, struct err *err)
 {
     if (read_head(img, scan, err) ||
@@ -66,19 +69,19 @@ static int read_pfm(struct image *img, struct scan *scan,
                     &opts->limits, err))
         return -1;
     uint64_t need = (uint64_t)row_cells(img) * sizeof(float) * img->height;
-    if (scan_has(scan, need, opts, err))
+    if (netpbm_has(scan, need, opts, err))
         return -1;
     if (opts->head_only)
         return 0;
     if (image_alloc(img, opts->mem, err) || read_rows(img, scan, err))
         return -1;
-    return scan_finish(scan, opts, err);
+    return netpbm_finish(scan, opts, err);
 }
 
 static int decode(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err)
 {
-    return scan_picture(img, file, &codec_pfm, read_pfm, opts, err);
+    return netpbm_picture(img, file, &codec_pfm, read_pfm, opts, err);
 }
 
 static int write_rows(struct bytes *file, const struct image *img,
@@ -89,7 +92,7 @@ static int write_rows(struct bytes *file, const struct image *img,
         return fail_memory(err, "no memory for the file");
     for (uint32_t y = img->height; y-- > 0;) {
         uint8_t *row = file->data + file->size;
-        planes_join_row(img, y, row);
+        interleave_join_row(img, y, row);
         if (big_endian != cells_big_endian())
             cells_swap32(row, row_cells(img));
         file->size += n;
@@ -109,7 +112,7 @@ static int encode(struct bytes *file, const struct image *img,
     int n = sprintf(text, "P%c\n", img->color == COLOR_RGB ? 'F' : 'f');
     if (!bytes_append(file, text, (size_t)n) ||
         (own && opts->strip == STRIP_NOTHING &&
-         !scan_put_comments(file, img->meta, own)))
+         !netpbm_put_comments(file, img->meta, own)))
         return fail_memory(err, "no memory for the file");
     n = sprintf(text, "%u %u\n%s\n", img->width, img->height, scale);
     if (!bytes_append(file, text, (size_t)n))
@@ -117,7 +120,7 @@ static int encode(struct bytes *file, const struct image *img,
     return write_rows(file, img, own && img->meta->big_endian, err);
 }
 
-static int measure(struct image *is, struct scan *scan, uint64_t *need,
+static int measure(struct image *is, struct netpbm_scan *scan, uint64_t *need,
                    struct err *err)
 {
     if (read_head(is, scan, err))

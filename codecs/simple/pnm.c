@@ -63,30 +63,30 @@ uint64_t samples_size(const struct image *img)
     return (uint64_t)row_bytes(img) * img->height;
 }
 
-int samples_read(struct image *img, struct scan *scan,
+int samples_read(struct image *img, struct netpbm_scan *scan,
                  const struct load_opts *opts, struct err *err)
 {
     size_t n = row_bytes(img), samples = (size_t)img->width * img->nplanes;
     uint8_t *row = malloc(n);
-    struct rows rows = { 0 };
+    struct row_sink rows = { 0 };
     bool clipped = false;
     uint32_t at;
-    int status = row ? rows_open(&rows, img, opts->turner, opts->mem, err)
+    int status = row ? row_sink_open(&rows, img, opts->turner, opts->mem, err)
                      : fail_memory(err, "no memory for a row");
     for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
-        scan_take(scan, row, n);
+        netpbm_take(scan, row, n);
         if (img->cell == CELL_U16 && !cells_big_endian())
             cells_swap16(row, samples);
         if (!row_fits(row, samples, img)) {
             status = note_clipped(&clipped, y, img, opts, err);
             clip_row(row, samples, img);
         }
-        const struct image *to = rows_at(&rows, y, &at);
-        planes_split_row(to, at, row);
+        const struct image *to = row_sink_at(&rows, y, &at);
+        interleave_split_row(to, at, row);
         if (status == 0)
-            status = rows_done(&rows, y, err);
+            status = row_sink_done(&rows, y, err);
     }
-    rows_close(&rows);
+    row_sink_close(&rows);
     free(row);
     return status;
 }
@@ -98,7 +98,7 @@ int samples_write(struct bytes *file, const struct image *img, struct err *err)
         return fail_memory(err, "no memory for the file");
     for (uint32_t y = 0; y < img->height; y++) {
         uint8_t *row = file->data + file->size;
-        planes_join_row(img, y, row);
+        interleave_join_row(img, y, row);
         if (img->cell == CELL_U16 && !cells_big_endian())
             cells_swap16(row, (size_t)img->width * img->nplanes);
         file->size += n;
@@ -114,7 +114,7 @@ static size_t bits_row(const struct image *img)
 }
 
 /* As far as there are any. */
-static void bits_read(struct image *img, struct scan *scan)
+static void bits_read(struct image *img, struct netpbm_scan *scan)
 {
     /* Whole bytes: a row of a plane has room for what is past its end. */
     for (uint32_t y = 0; y < img->height; y++) {
@@ -153,11 +153,11 @@ static int bits_write(struct bytes *file, const struct image *img,
 /* ---- Numbers ------------------------------------------------------------ */
 
 /* A sample as text. Bits need no blanks between them. */
-static bool text_sample(struct scan *scan, bool bits, uint32_t *sample)
+static bool text_sample(struct netpbm_scan *scan, bool bits, uint32_t *sample)
 {
     if (!bits)
-        return scan_number(scan, sample);
-    if (!scan_blanks(scan) || scan->at == scan->end ||
+        return netpbm_number(scan, sample);
+    if (!netpbm_blanks(scan) || scan->at == scan->end ||
         (*scan->at != '0' && *scan->at != '1'))
         return false;
     *sample = *scan->at++ == '0';
@@ -166,8 +166,9 @@ static bool text_sample(struct scan *scan, bool bits, uint32_t *sample)
 
 /* There is no number where one must be. Tolerant, nothing from there on is
  * read. */
-static int text_cut(struct scan *scan, const struct image *img, uint32_t x,
-                    uint32_t y, const struct load_opts *opts, struct err *err)
+static int text_cut(struct netpbm_scan *scan, const struct image *img,
+                    uint32_t x, uint32_t y, const struct load_opts *opts,
+                    struct err *err)
 {
     if (!opts->tolerant)
         return fail(err, "column %u of row %u is not a number up to %u", x, y,
@@ -177,7 +178,7 @@ static int text_cut(struct scan *scan, const struct image *img, uint32_t x,
     return 0;
 }
 
-static int text_read(struct image *img, struct scan *scan, bool bits,
+static int text_read(struct image *img, struct netpbm_scan *scan, bool bits,
                      const struct load_opts *opts, struct err *err)
 {
     bool clipped = false;
@@ -232,23 +233,24 @@ static int text_write(struct bytes *file, const struct image *img, bool bits,
 static bool probe(const uint8_t *head, size_t size)
 {
     return size >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '6' &&
-           (scan_is_blank(head[2]) || head[2] == '#');
+           (netpbm_is_blank(head[2]) || head[2] == '#');
 }
 
-static int read_head(struct image *img, struct scan *scan, int digit,
+static int read_head(struct image *img, struct netpbm_scan *scan, int digit,
                      const struct load_opts *opts, struct err *err)
 {
     int kind = digit > RAW ? digit - RAW : digit;
     uint32_t maxval = 1;
     scan->at += 2;
-    if (!scan_number(scan, &img->width) || !scan_number(scan, &img->height) ||
-        (kind != BITS && !scan_number(scan, &maxval)))
+    if (!netpbm_number(scan, &img->width) ||
+        !netpbm_number(scan, &img->height) ||
+        (kind != BITS && !netpbm_number(scan, &maxval)))
         return fail(err, "its header has no size");
     if (samples_shape(img, maxval, err))
         return -1;
     img->color = kind == COLORS ? COLOR_RGB : COLOR_GRAY;
     img->nplanes = kind == COLORS ? 3 : 1;
-    if (!scan_one_blank(scan))
+    if (!netpbm_one_blank(scan))
         return fail(err, "its header has no end");
     return image_check(img->width, img->height, img->nplanes, img->cell,
                        &opts->limits, err);
@@ -256,20 +258,20 @@ static int read_head(struct image *img, struct scan *scan, int digit,
 
 /* Whether there is enough to read, before memory is taken for it. Of text only
  * the least is known, a character a sample; where it ends is seen by reading. */
-static int check_size(const struct image *img, const struct scan *scan,
+static int check_size(const struct image *img, const struct netpbm_scan *scan,
                       int digit, const struct load_opts *opts, struct err *err)
 {
     uint64_t samples = (uint64_t)img->width * img->nplanes * img->height;
     if (digit <= RAW)
-        return opts->tolerant ? 0 : scan_has(scan, samples, opts, err);
-    return scan_has(scan,
-                    digit == BITS + RAW
-                        ? (uint64_t)bits_row(img) * img->height
-                        : samples_size(img),
-                    opts, err);
+        return opts->tolerant ? 0 : netpbm_has(scan, samples, opts, err);
+    return netpbm_has(scan,
+                      digit == BITS + RAW
+                          ? (uint64_t)bits_row(img) * img->height
+                          : samples_size(img),
+                      opts, err);
 }
 
-static int read_pnm(struct image *img, struct scan *scan,
+static int read_pnm(struct image *img, struct netpbm_scan *scan,
                     const struct load_opts *opts, struct err *err)
 {
     int digit = scan->at[1] - '0', status = 0;
@@ -292,15 +294,15 @@ static int read_pnm(struct image *img, struct scan *scan,
     else
         status = samples_read(img, scan, opts, err);
     /* Comments may stand behind numbers as well as between them. */
-    if (status == 0 && meta->ascii && !scan_blanks(scan))
+    if (status == 0 && meta->ascii && !netpbm_blanks(scan))
         status = fail_memory(err, "no memory for the comments");
-    return status ? -1 : scan_finish(scan, opts, err);
+    return status ? -1 : netpbm_finish(scan, opts, err);
 }
 
 static int decode(struct image *img, struct bytes file,
                   const struct load_opts *opts, struct err *err)
 {
-    return scan_picture(img, file, &codec_pnm, read_pnm, opts, err);
+    return netpbm_picture(img, file, &codec_pnm, read_pnm, opts, err);
 }
 
 /* Which kind a picture is written as: its suffix says, or its own kind, or what
@@ -337,7 +339,7 @@ static int write_head(struct bytes *file, const struct image *img, int digit,
     bool bits = digit == BITS || digit == BITS + RAW;
     int n = sprintf(text, "P%d\n", digit);
     bool good = bytes_append(file, text, (size_t)n) &&
-                (!comments || scan_put_comments(file, comments, own));
+                (!comments || netpbm_put_comments(file, comments, own));
     n = sprintf(text, "%u %u\n", img->width, img->height);
     if (!bits)
         n += sprintf(text + n, "%u\n", img->maxval);
@@ -373,18 +375,18 @@ static int encode(struct bytes *file, const struct image *img,
 }
 
 /* Numbers in decimal are counted. */
-static uint64_t text_size(const struct scan *scan, uint64_t samples)
+static uint64_t text_size(const struct netpbm_scan *scan, uint64_t samples)
 {
     bool within = false;
     for (const uint8_t *at = scan->at; at < scan->end; at++) {
-        bool blank = scan_is_blank(*at);
+        bool blank = netpbm_is_blank(*at);
         samples -= !blank && !within;
         within = !blank;
     }
-    return samples == 0 && !within ? scan_left(scan) : UINT64_MAX;
+    return samples == 0 && !within ? netpbm_left(scan) : UINT64_MAX;
 }
 
-static int measure(struct image *is, struct scan *scan, uint64_t *need,
+static int measure(struct image *is, struct netpbm_scan *scan, uint64_t *need,
                    struct err *err)
 {
     const struct load_opts any = { .limits = { .pixels = UINT64_MAX,

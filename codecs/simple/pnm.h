@@ -12,8 +12,8 @@ int samples_shape(struct image *img, uint32_t maxval, struct err *err);
 uint64_t samples_size(const struct image *img);
 
 /* Allocates the planes of img and reads all rows; or appends them. Whether the
- * file has samples_size() bytes is asked before, by scan_has(). */
-int samples_read(struct image *img, struct scan *scan,
+ * file has samples_size() bytes is asked before, by netpbm_has(). */
+int samples_read(struct image *img, struct netpbm_scan *scan,
                  const struct load_opts *opts, struct err *err);
 int samples_write(struct bytes *file, const struct image *img,
                   struct err *err);

@@ -71,7 +71,7 @@ static size_t pixels_end(struct bytes file)
     uint64_t n = (uint64_t)little16(p + AT_WIDTH) * little16(p + AT_HEIGHT);
     size_t at = pixels_at(p);
     if (p[AT_TYPE] & PACKED)
-        return tga_packets_end(file, at, n, pixel_size(p));
+        return tga_rle_packets_end(file, at, n, pixel_size(p));
     return at + n * pixel_size(p);
 }
 
@@ -97,8 +97,8 @@ static int shape(struct image *img, const uint8_t *p,
     bool gray = (p[AT_TYPE] & ~PACKED) == GRAYS;
     unsigned bits = p[AT_MAP] ? p[AT_MAP_BITS] : p[AT_BITS];
     unsigned n = gray ? bits / 8 : bits == 32 ? 4 : 3;
-    return bgr_shape(img, little16(p + AT_WIDTH), little16(p + AT_HEIGHT), n,
-                     opts, err);
+    return bgr_rows_shape(img, little16(p + AT_WIDTH), little16(p + AT_HEIGHT),
+                          n, opts, err);
 }
 
 static void mirror(struct image *img)
@@ -215,20 +215,20 @@ static void take_fives(struct image *img, uint32_t y, const uint8_t *row)
 
 static void read_rows(struct image *img, struct source *s, bool down)
 {
-    struct image view = bgr_view(img);
+    struct image view = bgr_rows_view(img);
     for (uint32_t i = 0; i < img->height; i++) {
         uint32_t y = down ? i : img->height - 1 - i;
         const uint8_t *row = s->row;
         if (s->packed)
-            tga_unpack(&s->packets, s->row, img->width);
+            tga_rle_unpack(&s->packets, s->row, img->width);
         else
-            row = bgr_row(&s->rows, i);
+            row = bgr_rows_row(&s->rows, i);
         if (s->palette)
             take_indices(img, y, row, s);
         else if (s->pixel == 2 && img->nplanes == 3)
             take_fives(img, y, row);
         else
-            planes_split_row(&view, y, row);
+            interleave_split_row(&view, y, row);
     }
 }
 
@@ -243,11 +243,11 @@ static int open_source(struct source *s, struct image *img, struct bytes file,
     if (p[AT_MAP] && read_palette(s, file, err))
         return -1;
     if (!s->packed)
-        return bgr_open(&s->rows, file, at, row, img->height, opts, err);
+        return bgr_rows_open(&s->rows, file, at, row, img->height, opts, err);
     if (pixels_end(file) > file.size) {
         if (!opts->tolerant)
             return fail(err, "the image data is cut short");
-        bgr_warn_cut(opts);
+        bgr_rows_warn_cut(opts);
     }
     at = at < file.size ? at : file.size;
     s->packets = (struct tga_packets){ .at = p + at,
@@ -270,7 +270,7 @@ static int read_pixels(struct image *img, struct bytes file,
     }
     if (status == 0 && !opts->head_only)
         read_rows(img, &s, file.data[AT_DESCRIPTOR] & DOWN);
-    bgr_close(&s.rows);
+    bgr_rows_close(&s.rows);
     free(s.row);
     free(s.palette);
     return status;
@@ -293,8 +293,9 @@ static int decode(struct image *img, struct bytes file,
 }
 
 /* The corner that comes first is told by two bits: mirrors, and both of them. */
-static int retag(struct bytes *out, struct coded *coded, struct bytes file,
-                 enum xform op, const struct load_opts *opts, struct err *err)
+static int retag(struct bytes *out, struct stream_info *coded,
+                 struct bytes file, enum xform op, const struct load_opts *opts,
+                 struct err *err)
 {
     enum xform order = XFORM_NONE;
     (void)opts;
@@ -347,19 +348,19 @@ static bool put_head(struct bytes *file, const struct image *img, bool packed,
 static int put_rows(struct bytes *file, const struct image *img, bool packed,
                     struct err *err)
 {
-    struct image view = bgr_view(img);
+    struct image view = bgr_rows_view(img);
     size_t row = (size_t)img->width * img->nplanes;
     uint8_t *plain = packed ? malloc(row) : NULL;
-    size_t most = packed ? tga_packed_most(img->width, img->nplanes) : row;
+    size_t most = packed ? tga_rle_packed_most(img->width, img->nplanes) : row;
     if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
         free(plain);
         return fail_memory(err, "no memory for the file");
     }
     for (uint32_t y = img->height; y-- > 0;) {
         uint8_t *to = file->data + file->size;
-        planes_join_row(&view, y, packed ? plain : to);
+        interleave_join_row(&view, y, packed ? plain : to);
         file->size +=
-            packed ? tga_pack(to, plain, img->width, img->nplanes) : row;
+            packed ? tga_rle_pack(to, plain, img->width, img->nplanes) : row;
     }
     free(plain);
     return 0;

@@ -14,14 +14,15 @@ struct tga_packets {
 };
 
 /* Where the packets of `n` pixels end; past the file if they are cut short. */
-size_t tga_packets_end(struct bytes file, size_t at, uint64_t n, size_t pixel);
+size_t tga_rle_packets_end(struct bytes file, size_t at, uint64_t n,
+                           size_t pixel);
 
 /* Takes the next `n` pixels, whatever packets they are in; 0 past the end. */
-void tga_unpack(struct tga_packets *packets, uint8_t *to, uint32_t n);
+void tga_rle_unpack(struct tga_packets *packets, uint8_t *to, uint32_t n);
 
 /* Packs `n` pixels, which is not 0, and gives the bytes that this took, at most
- * those of tga_packed_most(). */
-size_t tga_pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel);
-size_t tga_packed_most(uint32_t n, size_t pixel);
+ * those of tga_rle_packed_most(). */
+size_t tga_rle_pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel);
+size_t tga_rle_packed_most(uint32_t n, size_t pixel);
 
 #endif

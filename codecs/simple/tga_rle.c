@@ -7,7 +7,8 @@ enum { RUN = 128, MOST = 128 };
 
 /* ---- Reading ------------------------------------------------------------- */
 
-size_t tga_packets_end(struct bytes file, size_t at, uint64_t n, size_t pixel)
+size_t tga_rle_packets_end(struct bytes file, size_t at, uint64_t n,
+                           size_t pixel)
 {
     while (n > 0 && at < file.size) {
         size_t count = 1 + (file.data[at] & (RUN - 1));
@@ -44,7 +45,7 @@ static void repeat(uint8_t *to, const uint8_t *pixel, size_t size, size_t all)
         memcpy(to + done, to, done < all - done ? done : all - done);
 }
 
-void tga_unpack(struct tga_packets *p, uint8_t *to, uint32_t n)
+void tga_rle_unpack(struct tga_packets *p, uint8_t *to, uint32_t n)
 {
     while (n > 0) {
         if (p->left == 0)
@@ -107,7 +108,7 @@ pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel)
     return (size_t)(to - begin);
 }
 
-size_t tga_pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel)
+size_t tga_rle_pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel)
 {
     switch (pixel) {
     case 1:
@@ -121,7 +122,7 @@ size_t tga_pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel)
     }
 }
 
-size_t tga_packed_most(uint32_t n, size_t pixel)
+size_t tga_rle_packed_most(uint32_t n, size_t pixel)
 {
     return n * pixel + (n + MOST - 1) / MOST;
 }

@@ -27,7 +27,7 @@ static int plan(struct many *many, const struct task *task, struct err *err)
 {
     struct image dst = task->dst, src = task->src;
     struct tiles_chip chip;
-    if (rungs_check(kernels_chip(&chip), "the device", err))
+    if (kernel_cases_check(kernels_chip(&chip), "the device", err))
         return -1;
     many->plan = tiles_begin(src.cell, task->turn);
     for (unsigned i = 0; i < task->npictures; i++) {
@@ -38,12 +38,12 @@ static int plan(struct many *many, const struct task *task, struct err *err)
         go_on(&src);
     }
     tiles_number(&many->plan, many->planes, &chip);
-    return rungs_check(cudaMemcpyAsync(many->there, many->planes, many->size,
+    return kernel_cases_check(cudaMemcpyAsync(many->there, many->planes, many->size,
                                        cudaMemcpyHostToDevice, task->stream),
                        "sending the planes", err);
 }
 
-struct many *many_new(const struct task *task, struct err *err)
+struct many *batched_launch_new(const struct task *task, struct err *err)
 {
     struct many *many = (struct many *)calloc(1, sizeof *many);
     if (!many) {
@@ -52,18 +52,18 @@ struct many *many_new(const struct task *task, struct err *err)
     }
     many->size = (size_t)task->npictures * task->src.nplanes *
                  sizeof(struct tiles_plane);
-    if (rungs_check(cudaMallocHost(&many->planes, many->size),
+    if (kernel_cases_check(cudaMallocHost(&many->planes, many->size),
                     "page-locked memory", err) ||
-        rungs_check(cudaMalloc(&many->there, many->size),
+        kernel_cases_check(cudaMalloc(&many->there, many->size),
                     "memory of the device", err) ||
         plan(many, task, err)) {
-        many_free(many);
+        batched_launch_free(many);
         return NULL;
     }
     return many;
 }
 
-void many_free(struct many *many)
+void batched_launch_free(struct many *many)
 {
     if (!many)
         return;
@@ -75,18 +75,18 @@ void many_free(struct many *many)
 /* ---- Launches -------------------------------------------------------------
  */
 
-int many_launch(const struct rung *, const struct task *task, struct err *err)
+int batched_launch_launch(const struct kernel_case *, const struct task *task, struct err *err)
 {
-    return rungs_check(
+    return kernel_cases_check(
         kernels_turn_many(&task->many->plan, task->many->there, task->stream),
         "turning many", err);
 }
 
-int many_launch_each(const struct task *task, struct err *err)
+int batched_launch_launch_each(const struct task *task, struct err *err)
 {
     struct image dst = task->dst, src = task->src;
     for (unsigned i = 0; i < task->npictures; i++) {
-        if (rungs_check(kernels_turn(&dst, &src, task->turn, task->stream),
+        if (kernel_cases_check(kernels_turn(&dst, &src, task->turn, task->stream),
                         "turning", err))
             return -1;
         go_on(&dst);
@@ -100,7 +100,7 @@ int many_launch_each(const struct task *task, struct err *err)
 
 static int wait_for(const struct task *task, struct err *err)
 {
-    return rungs_check(cudaStreamSynchronize(task->stream), "turning", err);
+    return kernel_cases_check(cudaStreamSynchronize(task->stream), "turning", err);
 }
 
 /* Seconds that the host waits for all in one launch. */
@@ -108,7 +108,7 @@ static int wall_of_one(const struct task *task, double *seconds,
                        struct err *err)
 {
     double begin = times_now();
-    if (plan(task->many, task, err) || many_launch(NULL, task, err) ||
+    if (plan(task->many, task, err) || batched_launch_launch(NULL, task, err) ||
         wait_for(task, err))
         return -1;
     *seconds = times_now() - begin;
@@ -121,13 +121,13 @@ static int wall_of_each(const struct task *task, const cudaEvent_t event[2],
 {
     float ms = 0;
     double begin = times_now();
-    if (rungs_check(cudaEventRecord(event[0], task->stream), "timing", err) ||
-        many_launch_each(task, err) ||
-        rungs_check(cudaEventRecord(event[1], task->stream), "timing", err) ||
+    if (kernel_cases_check(cudaEventRecord(event[0], task->stream), "timing", err) ||
+        batched_launch_launch_each(task, err) ||
+        kernel_cases_check(cudaEventRecord(event[1], task->stream), "timing", err) ||
         wait_for(task, err))
         return -1;
     *seconds = times_now() - begin;
-    int status = rungs_check(cudaEventElapsedTime(&ms, event[0], event[1]),
+    int status = kernel_cases_check(cudaEventElapsedTime(&ms, event[0], event[1]),
                              "timing", err);
     *between = ms * 1e-3;
     return status;
@@ -152,7 +152,7 @@ static int time_rounds(const struct task *task, unsigned rounds,
     return 0;
 }
 
-int many_time(const struct task *task, unsigned rounds,
+int batched_launch_time(const struct task *task, unsigned rounds,
               struct ladder_many *times, struct err *err)
 {
     cudaEvent_t event[2] = { NULL, NULL };
@@ -160,7 +160,7 @@ int many_time(const struct task *task, unsigned rounds,
     int status = sample ? 0 : fail(err, "no memory for the times");
     for (int i = 0; i < 2 && status == 0; i++)
         status =
-            rungs_check(cudaEventCreate(&event[i]), "making an event", err);
+            kernel_cases_check(cudaEventCreate(&event[i]), "making an event", err);
     if (status == 0)
         status = time_rounds(task, rounds, event, sample, times, err);
     for (int i = 0; i < 2; i++)

@@ -32,21 +32,21 @@ struct ladder_bus {
 
 static int enter(const struct ends *ends, struct err *err)
 {
-    return rungs_check(cudaSetDevice(ends->device), "choosing the device", err);
+    return kernel_cases_check(cudaSetDevice(ends->device), "choosing the device", err);
 }
 
 static int way_open(struct way *way, size_t bytes, struct err *err)
 {
-    if (rungs_check(
+    if (kernel_cases_check(
             cudaStreamCreateWithFlags(&way->stream, cudaStreamNonBlocking),
             "making a stream", err) ||
-        rungs_check(cudaHostAlloc(&way->host, bytes, cudaHostAllocPortable),
+        kernel_cases_check(cudaHostAlloc(&way->host, bytes, cudaHostAllocPortable),
                     "page-locked memory", err) ||
-        rungs_check(cudaMalloc(&way->there, bytes), "memory of the device",
+        kernel_cases_check(cudaMalloc(&way->there, bytes), "memory of the device",
                     err))
         return -1;
     for (int i = 0; i <= COPIES; i++)
-        if (rungs_check(cudaEventCreate(&way->event[i]), "making an event",
+        if (kernel_cases_check(cudaEventCreate(&way->event[i]), "making an event",
                         err))
             return -1;
     return 0;
@@ -121,7 +121,7 @@ static int enqueue(const struct ladder_bus *bus, int n, struct err *err)
                 n ? enqueue_copy(way, bus->bytes) : cudaSuccess;
             if (!status)
                 status = cudaEventRecord(way->event[n], way->stream);
-            if (rungs_check(status, "copying", err))
+            if (kernel_cases_check(status, "copying", err))
                 return -1;
         }
     }
@@ -161,9 +161,9 @@ int bus_measure(struct ladder_bus *bus, double rate[2], struct err *err)
     for (unsigned i = 0; i < bus->ndevices; i++) {
         const struct ends *ends = &bus->ends[i];
         if (enter(ends, err) ||
-            rungs_check(cudaStreamSynchronize(ends->way[0].stream), "copying",
+            kernel_cases_check(cudaStreamSynchronize(ends->way[0].stream), "copying",
                         err) ||
-            rungs_check(cudaStreamSynchronize(ends->way[1].stream), "copying",
+            kernel_cases_check(cudaStreamSynchronize(ends->way[1].stream), "copying",
                         err))
             return -1;
         rates(ends, bus->bytes, rate);

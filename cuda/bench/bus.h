@@ -5,7 +5,7 @@
 
 #include "cuda/bench/kernel_suite.h"
 
-/* As struct ladder has them. */
+/* As struct kernel_suite has them. */
 int bus_open(struct ladder_bus **bus, const int *device, unsigned ndevices,
              size_t bytes, struct err *err);
 int bus_measure(struct ladder_bus *bus, double rate[2], struct err *err);

@@ -13,17 +13,17 @@ static unsigned blocks_over(unsigned cells, unsigned tile)
     return cells / tile + (cells % tile != 0);
 }
 
-static int launch_matrix(const struct rung *rung, const struct task *task,
+static int launch_matrix(const struct kernel_case *rung, const struct task *task,
                          dim3 grid, dim3 block, struct err *err)
 {
     rung->kernel<<<grid, block, rung->shared, task->stream>>>(
         reinterpret_cast<float *>(task->dst.plane[0].data),
         reinterpret_cast<const float *>(task->src.plane[0].data),
         (int)task->src.width, (int)task->src.height);
-    return rungs_check(cudaGetLastError(), rung->about.name, err);
+    return kernel_cases_check(cudaGetLastError(), rung->about.name, err);
 }
 
-static int launch_tiles(const struct rung *rung, const struct task *task,
+static int launch_tiles(const struct kernel_case *rung, const struct task *task,
                         struct err *err)
 {
     const struct image *over = rung->over_result ? &task->dst : &task->src;
@@ -33,7 +33,7 @@ static int launch_tiles(const struct rung *rung, const struct task *task,
     return launch_matrix(rung, task, grid, block, err);
 }
 
-static int launch_rows(const struct rung *rung, const struct task *task,
+static int launch_rows(const struct kernel_case *rung, const struct task *task,
                        struct err *err)
 {
     unsigned threads =
@@ -42,24 +42,24 @@ static int launch_rows(const struct rung *rung, const struct task *task,
                          err);
 }
 
-static int launch_copy(const struct rung *rung, const struct task *task,
+static int launch_copy(const struct kernel_case *rung, const struct task *task,
                        struct err *err)
 {
-    return rungs_check(cudaMemcpyAsync(task->dst.cells, task->src.cells,
+    return kernel_cases_check(cudaMemcpyAsync(task->dst.cells, task->src.cells,
                                        task->src.size, cudaMemcpyDeviceToDevice,
                                        task->stream),
                        rung->about.name, err);
 }
 
-static int launch_ours(const struct rung *, const struct task *task,
+static int launch_ours(const struct kernel_case *, const struct task *task,
                        struct err *err)
 {
-    return rungs_check(
+    return kernel_cases_check(
         kernels_turn(&task->dst, &task->src, task->turn, task->stream),
         "turning", err);
 }
 
-int rungs_launch(const struct rung *rung, const struct task *task,
+int kernel_cases_launch(const struct kernel_case *rung, const struct task *task,
                  struct err *err)
 {
     return (rung->launch ? rung->launch : launch_tiles)(rung, task, err);
@@ -109,7 +109,7 @@ static constexpr struct ladder_shape odd = { 16381, 16411 };
 /* A row of the list: a transpose of floats, defined for all sizes, unless it
  * says otherwise. */
 struct row {
-    struct rung rung;
+    struct kernel_case rung;
 
     constexpr row(struct section section, const char *name) : rung{}
     {
@@ -205,7 +205,7 @@ struct row {
         return r;
     }
     constexpr row library(enum library needs, enum cell cell,
-                          int (*launch)(const struct rung *,
+                          int (*launch)(const struct kernel_case *,
                                         const struct task *,
                                         struct err *)) const
     {
@@ -450,7 +450,7 @@ enum {
     SWEPT = SWEEP_STEPS * SWEEP_BLOCKS,
 };
 
-static constexpr struct rung sweep_rung(size_t step, size_t block)
+static constexpr struct kernel_case sweep_rung(size_t step, size_t block)
 {
     const struct sweep_step s = sweep_steps[step];
     unsigned x = sweep_blocks[block].x, y = sweep_blocks[block].y;
@@ -492,7 +492,7 @@ static constexpr bool others_do(const struct ladder_entry *entry)
            (entry->turn == XFORM_NONE || entry->turn == XFORM_TRANSPOSE);
 }
 
-static constexpr struct rung our_rung(size_t picture, size_t turn)
+static constexpr struct kernel_case our_rung(size_t picture, size_t turn)
 {
     const struct ladder_shape theirs[] = { article, chapter, gigabyte };
     row r = row(gimgxf, NULL).at(our_pictures[picture].shape);
@@ -507,7 +507,7 @@ static constexpr struct rung our_rung(size_t picture, size_t turn)
 }
 
 /* Thumbnails: a launch for each would take longer to start than to run. */
-static constexpr struct rung many_rung(size_t turn)
+static constexpr struct kernel_case many_rung(size_t turn)
 {
     row r = row(many, NULL).at({ 64, 64 });
     r.rung.about.form = LADDER_OURS;
@@ -515,12 +515,12 @@ static constexpr struct rung many_rung(size_t turn)
     r.rung.about.nplanes = 3;
     r.rung.about.npictures = 1000;
     r.rung.about.turn = static_cast<enum xform>(turn);
-    r.rung.launch = many_launch;
+    r.rung.launch = batched_launch_launch;
     return r.rung;
 }
 
 struct generated {
-    struct rung swept[SWEPT], ours[OURS], many[XFORM_COUNT];
+    struct kernel_case swept[SWEPT], ours[OURS], many[XFORM_COUNT];
 };
 
 static constexpr struct generated generate()
@@ -536,12 +536,12 @@ static constexpr struct generated generate()
 }
 static constexpr struct generated generated = generate();
 
-size_t rungs_count(void)
+size_t kernel_cases_count(void)
 {
     return LISTED + SWEPT + OURS + XFORM_COUNT;
 }
 
-const struct rung *rungs_get(size_t i)
+const struct kernel_case *kernel_cases_get(size_t i)
 {
     if (i < LISTED)
         return &list[i].rung;
@@ -558,7 +558,7 @@ const struct rung *rungs_get(size_t i)
 enum { LANES = 32, BANKS = 32 };
 
 static unsigned word_of(enum pattern pattern, unsigned n,
-                        const struct rung *rung)
+                        const struct kernel_case *rung)
 {
     unsigned bx = rung->about.block_x, by = rung->about.block_y;
     unsigned tx = n % bx, ty = n / bx;
@@ -571,7 +571,7 @@ static unsigned word_of(enum pattern pattern, unsigned n,
 
 /* The most words of one bank that a warp asks for. Lanes do not ask for the
  * same word in any pattern. */
-static unsigned ways(enum pattern pattern, const struct rung *rung)
+static unsigned ways(enum pattern pattern, const struct kernel_case *rung)
 {
     unsigned worst = 0;
     unsigned threads = rung->about.block_x * rung->about.block_y;
@@ -588,9 +588,9 @@ static unsigned ways(enum pattern pattern, const struct rung *rung)
     return worst;
 }
 
-struct ladder_banks rungs_banks(size_t i)
+struct ladder_banks kernel_cases_banks(size_t i)
 {
-    const struct rung *rung = rungs_get(i);
+    const struct kernel_case *rung = kernel_cases_get(i);
     struct ladder_banks banks = { ways(rung->put, rung),
                                   ways(rung->get, rung) };
     return banks;

@@ -33,7 +33,7 @@ enum pattern {
 
 enum library { LIBRARY_NONE, LIBRARY_CUBLAS, LIBRARY_NPP };
 
-struct rung {
+struct kernel_case {
     struct ladder_entry about;
 
     /* Where it is defined. */
@@ -48,7 +48,7 @@ struct rung {
     unsigned tile_x, tile_y;
     bool over_result;
     size_t shared; /* bytes of dynamic shared memory */
-    int (*launch)(const struct rung *rung, const struct task *task,
+    int (*launch)(const struct kernel_case *rung, const struct task *task,
                   struct err *err);
 
     enum pattern put, get; /* to and from shared memory, */
@@ -56,13 +56,13 @@ struct rung {
 };
 
 /* How many there are, and each. */
-size_t rungs_count(void);
-const struct rung *rungs_get(size_t i);
-struct ladder_banks rungs_banks(size_t i);
+size_t kernel_cases_count(void);
+const struct kernel_case *kernel_cases_get(size_t i);
+struct ladder_banks kernel_cases_banks(size_t i);
 
 /* Enqueues one launch. */
-int rungs_launch(const struct rung *rung, const struct task *task,
-                 struct err *err);
+int kernel_cases_launch(const struct kernel_case *rung, const struct task *task,
+                        struct err *err);
 
 /* Libraries are looked for when the first of their functions is asked for. */
 struct libraries *libraries_new(void);
@@ -72,15 +72,15 @@ void libraries_free(struct libraries *libraries);
 const char *libraries_lack(struct libraries *libraries, enum library library);
 
 /* Their transposes of one plane. */
-int libraries_geam(const struct rung *rung, const struct task *task,
+int libraries_geam(const struct kernel_case *rung, const struct task *task,
                    struct err *err);
-int libraries_npp(const struct rung *rung, const struct task *task,
+int libraries_npp(const struct kernel_case *rung, const struct task *task,
                   struct err *err);
 
 /* 0, or -1 and what went wrong. A launch that was refused also leaves its error
  * to be found by whoever asks next: it is taken away. */
-static inline int rungs_check(cudaError_t status, const char *what,
-                              struct err *err)
+static inline int kernel_cases_check(cudaError_t status, const char *what,
+                                     struct err *err)
 {
     if (status == cudaSuccess)
         return 0;

@@ -57,7 +57,7 @@ struct ladder_run {
 /* ---- Pairs of pictures ----------------------------------------------------
  */
 
-static uint64_t bytes_of(const struct rung *rung, struct ladder_shape shape)
+static uint64_t bytes_of(const struct kernel_case *rung, struct ladder_shape shape)
 {
     return (uint64_t)shape.width * shape.height * rung->about.nplanes *
            rung->about.npictures * cell_size(rung->about.cell);
@@ -109,7 +109,7 @@ static int dense_alloc(struct image *img, struct mem mem, struct err *err)
     return 0;
 }
 
-static int make_pair(struct ladder_run *run, const struct rung *rung,
+static int make_pair(struct ladder_run *run, const struct kernel_case *rung,
                      struct ladder_shape shape, unsigned i, struct err *err)
 {
     struct task *task = &run->task[i];
@@ -142,7 +142,7 @@ static int make_pair(struct ladder_run *run, const struct rung *rung,
 static int prepare(struct ladder_run *run, struct err *err)
 {
     for (unsigned i = 0; i < run->ntasks; i++)
-        if (cells_fill(&run->task[i], err))
+        if (verify_cells_fill(&run->task[i], err))
             return -1;
     return 0;
 }
@@ -153,21 +153,21 @@ static int prepare(struct ladder_run *run, struct err *err)
 static int copy_cells(struct ladder_run *run, const struct task *task,
                       uint64_t bytes, struct err *err)
 {
-    return rungs_check(cudaMemcpyAsync(task->dst.cells, task->src.cells, bytes,
+    return kernel_cases_check(cudaMemcpyAsync(task->dst.cells, task->src.cells, bytes,
                                        cudaMemcpyDeviceToDevice, run->stream),
                        "copying", err);
 }
 
 /* Enqueues the launches and the copies of one round, between events, and waits
  * for them: the seconds of one launch, and of one copy. */
-static int one_round(struct ladder_run *run, const struct rung *rung,
+static int one_round(struct ladder_run *run, const struct kernel_case *rung,
                      uint64_t bytes, const unsigned n[2], double seconds[2],
                      struct err *err)
 {
     float ms[2] = { 0, 0 };
     cudaError_t status = cudaEventRecord(run->event[0], run->stream);
     for (unsigned i = 0; i < n[0]; i++)
-        if (rungs_launch(rung, &run->task[i % run->ntasks], err))
+        if (kernel_cases_launch(rung, &run->task[i % run->ntasks], err))
             return -1;
     if (!status)
         status = cudaEventRecord(run->event[1], run->stream);
@@ -182,7 +182,7 @@ static int one_round(struct ladder_run *run, const struct rung *rung,
         status = cudaEventElapsedTime(&ms[i], run->event[i], run->event[i + 1]);
     for (int i = 0; i < 2; i++)
         seconds[i] = ms[i] * 1e-3 / n[i];
-    return rungs_check(status, "timing", err);
+    return kernel_cases_check(status, "timing", err);
 }
 
 static unsigned launches_for(double seconds, unsigned ntasks)
@@ -194,7 +194,7 @@ static unsigned launches_for(double seconds, unsigned ntasks)
 }
 
 /* All pairs are used once before the first round counts. */
-static int time_rounds(struct ladder_run *run, const struct rung *rung,
+static int time_rounds(struct ladder_run *run, const struct kernel_case *rung,
                        uint64_t bytes, struct ladder_result *result,
                        struct err *err)
 {
@@ -223,7 +223,7 @@ static int time_rounds(struct ladder_run *run, const struct rung *rung,
 /* ---- A step ---------------------------------------------------------------
  */
 
-static const char *undefined(const struct rung *rung, struct ladder_shape shape)
+static const char *undefined(const struct kernel_case *rung, struct ladder_shape shape)
 {
     uint64_t down = rung->over_result ? shape.width : shape.height;
     if (shape.width == 0 || shape.height == 0 || shape.width > INT_MAX ||
@@ -257,7 +257,7 @@ static unsigned pairs_for(const struct ladder_run *run, uint64_t pair)
     return n < 2 ? 2 : n > PAIRS ? PAIRS : (unsigned)n;
 }
 
-static int make_pairs(struct ladder_run *run, const struct rung *rung,
+static int make_pairs(struct ladder_run *run, const struct kernel_case *rung,
                       struct ladder_shape shape, struct ladder_result *result)
 {
     struct err err;
@@ -278,7 +278,7 @@ static int check_pairs(struct ladder_run *run, struct ladder_result *result,
                        struct err *err)
 {
     for (unsigned i = 0; i < run->ntasks; i++)
-        if (cells_check(&run->task[i], run->wrong, &result->wrong,
+        if (verify_cells_check(&run->task[i], run->wrong, &result->wrong,
                         &result->cells, err))
             return -1;
     return 0;
@@ -286,7 +286,7 @@ static int check_pairs(struct ladder_run *run, struct ladder_result *result,
 
 /* What was timed is followed by copies over its results, so results are made
  * once more to be checked. */
-static int run_pairs(struct ladder_run *run, const struct rung *rung,
+static int run_pairs(struct ladder_run *run, const struct kernel_case *rung,
                      uint64_t bytes, struct ladder_result *result,
                      struct err *err)
 {
@@ -295,7 +295,7 @@ static int run_pairs(struct ladder_run *run, const struct rung *rung,
          (time_rounds(run, rung, bytes, result, err) || prepare(run, err))))
         return -1;
     for (unsigned k = 0; k < run->ntasks; k++)
-        if (rungs_launch(rung, &run->task[k], err))
+        if (kernel_cases_launch(rung, &run->task[k], err))
             return -1;
     return check_pairs(run, result, err);
 }
@@ -307,29 +307,29 @@ static int run_each(struct ladder_run *run, struct ladder_result *result,
 {
     if (run->rounds == 0)
         return 0;
-    if (many_time(&run->task[0], run->rounds, &result->many, err) ||
+    if (batched_launch_time(&run->task[0], run->rounds, &result->many, err) ||
         prepare(run, err))
         return -1;
     for (unsigned k = 0; k < run->ntasks; k++)
-        if (many_launch_each(&run->task[k], err))
+        if (batched_launch_launch_each(&run->task[k], err))
             return -1;
     return check_pairs(run, result, err);
 }
 
-static int run_many(struct ladder_run *run, const struct rung *rung,
+static int run_many(struct ladder_run *run, const struct kernel_case *rung,
                     uint64_t bytes, struct ladder_result *result,
                     struct err *err)
 {
     int status = 0;
     for (unsigned i = 0; i < run->ntasks && status == 0; i++) {
-        run->task[i].many = many_new(&run->task[i], err);
+        run->task[i].many = batched_launch_new(&run->task[i], err);
         status = run->task[i].many ? 0 : -1;
     }
     if (status == 0 && (run_pairs(run, rung, bytes, result, err) ||
                         run_each(run, result, err)))
         status = -1;
     for (unsigned i = 0; i < run->ntasks; i++)
-        many_free(run->task[i].many);
+        batched_launch_free(run->task[i].many);
     return status;
 }
 
@@ -337,7 +337,7 @@ static int cuda_measure(struct ladder_run *run, size_t i,
                         struct ladder_shape shape, struct ladder_result *result,
                         struct err *err)
 {
-    const struct rung *rung = rungs_get(i);
+    const struct kernel_case *rung = kernel_cases_get(i);
     memset(result, 0, sizeof *result);
     const char *why = undefined(rung, shape);
     if (!why)
@@ -359,10 +359,10 @@ static int describe(int device, struct ladder_machine *machine, struct err *err)
 {
     struct cudaDeviceProp p;
     memset(machine, 0, sizeof *machine);
-    if (rungs_check(cudaGetDeviceProperties(&p, device), "the device", err) ||
-        rungs_check(cudaDriverGetVersion(&machine->driver), "the driver",
+    if (kernel_cases_check(cudaGetDeviceProperties(&p, device), "the device", err) ||
+        kernel_cases_check(cudaDriverGetVersion(&machine->driver), "the driver",
                     err) ||
-        rungs_check(cudaRuntimeGetVersion(&machine->runtime), "the runtime",
+        kernel_cases_check(cudaRuntimeGetVersion(&machine->runtime), "the runtime",
                     err))
         return -1;
     snprintf(machine->name, sizeof machine->name, "%s", p.name);
@@ -379,21 +379,21 @@ static int start(struct ladder_run *run, struct ladder_machine *machine,
 {
     int count = 0;
     if (backend_cuda.probe(err) ||
-        rungs_check(cudaGetDeviceCount(&count), "no CUDA device", err))
+        kernel_cases_check(cudaGetDeviceCount(&count), "no CUDA device", err))
         return -1;
     if (run->device < 0 || run->device >= count)
         return fail(err, "there is no CUDA device %d: %d found, from 0 on",
                     run->device, count);
-    if (rungs_check(cudaSetDevice(run->device), "choosing the device", err) ||
+    if (kernel_cases_check(cudaSetDevice(run->device), "choosing the device", err) ||
         describe(run->device, machine, err) ||
-        rungs_check(
+        kernel_cases_check(
             cudaStreamCreateWithFlags(&run->stream, cudaStreamNonBlocking),
             "making a stream", err) ||
-        rungs_check(cudaMalloc(&run->wrong, sizeof *run->wrong),
+        kernel_cases_check(cudaMalloc(&run->wrong, sizeof *run->wrong),
                     "memory of the device", err))
         return -1;
     for (int i = 0; i < 3; i++)
-        if (rungs_check(cudaEventCreate(&run->event[i]), "making an event",
+        if (kernel_cases_check(cudaEventCreate(&run->event[i]), "making an event",
                         err))
             return -1;
     machine->devices = count;
@@ -438,10 +438,10 @@ static int cuda_open(struct ladder_run **run, const struct ladder_opts *opts,
 
 static const struct ladder_entry *cuda_entry(size_t i)
 {
-    return &rungs_get(i)->about;
+    return &kernel_cases_get(i)->about;
 }
 
-const struct ladder ladder_cuda = {
-    rungs_count, cuda_entry, rungs_banks, cuda_open, cuda_measure,
+const struct kernel_suite ladder_cuda = {
+    kernel_cases_count, cuda_entry, kernel_cases_banks, cuda_open, cuda_measure,
     cuda_close,  bus_open,   bus_measure, bus_close,
 };

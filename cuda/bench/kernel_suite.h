@@ -90,7 +90,7 @@ struct ladder_result {
 struct ladder_run; /* a device, its memory and a stream */
 struct ladder_bus; /* the way from the host to some devices and back */
 
-struct ladder {
+struct kernel_suite {
     size_t (*count)(void);
     const struct ladder_entry *(*entry)(size_t i);
     struct ladder_banks (*banks)(size_t i);
@@ -114,7 +114,7 @@ struct ladder {
     void (*bus_close)(struct ladder_bus *bus);
 };
 
-extern const struct ladder ladder_cuda; /* in a build with CUDA */
+extern const struct kernel_suite ladder_cuda; /* in a build with CUDA */
 
 #ifdef __cplusplus
 }

@@ -164,7 +164,7 @@ void libraries_free(struct libraries *l)
 
 /* Rows of ours are columns of theirs: the result has m = height rows, as they
  * count, and n = width columns. */
-int libraries_geam(const struct rung *rung, const struct task *task,
+int libraries_geam(const struct kernel_case *rung, const struct task *task,
                    struct err *err)
 {
     struct libraries *l = task->libraries;
@@ -178,10 +178,10 @@ int libraries_geam(const struct rung *rung, const struct task *task,
                           src, width, &zero, dst, height, dst, height);
     if (status)
         return fail(err, "%s: cuBLAS says %d", rung->about.name, status);
-    return rungs_check(cudaGetLastError(), rung->about.name, err);
+    return kernel_cases_check(cudaGetLastError(), rung->about.name, err);
 }
 
-int libraries_npp(const struct rung *rung, const struct task *task,
+int libraries_npp(const struct kernel_case *rung, const struct task *task,
                   struct err *err)
 {
     struct libraries *l = task->libraries;
@@ -196,5 +196,5 @@ int libraries_npp(const struct rung *rung, const struct task *task,
                                        (int)dst->stride, size, l->context);
     if (status < 0)
         return fail(err, "%s: NPP says %d", rung->about.name, status);
-    return rungs_check(cudaGetLastError(), rung->about.name, err);
+    return kernel_cases_check(cudaGetLastError(), rung->about.name, err);
 }

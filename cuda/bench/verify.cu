@@ -26,19 +26,19 @@ struct planes {
 };
 
 /* Cell i of them all: the plane that it is in, its marks, and where there. */
-struct place {
+struct file_identity {
     struct plane plane;
     struct marks marks;
     uint32_t x, y;
 };
 
-static __device__ struct place find_place(const struct planes &planes,
+static __device__ struct file_identity find_place(const struct planes &planes,
                                           uint64_t i)
 {
     uint32_t width = planes.first.width;
     uint64_t cells = (uint64_t)width * planes.first.height;
     unsigned picture = (unsigned)(i / cells);
-    struct place p = { planes.first, planes.marks, (uint32_t)(i % width),
+    struct file_identity p = { planes.first, planes.marks, (uint32_t)(i % width),
                        (uint32_t)(i % cells / width) };
     p.plane.data += picture * planes.apart;
     p.marks.number += picture * planes.nplanes;
@@ -57,10 +57,10 @@ __global__ void ladder_fill(struct planes planes)
     uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     for (; i < cells; i += step) {
-        struct place p = find_place(planes, i);
+        struct file_identity p = find_place(planes, i);
         uint8_t *at =
             p.plane.data + p.y * p.plane.stride + (size_t)p.x * p.marks.size;
-        marks_put(at, p.marks, p.x, p.y);
+        verify_put(at, p.marks, p.x, p.y);
     }
 }
 
@@ -72,8 +72,8 @@ __global__ void ladder_check(struct planes planes, unsigned long long *wrong)
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     unsigned long long mine = 0;
     for (; i < cells; i += step) {
-        struct place p = find_place(planes, i);
-        mine += !marks_right(&p.plane, p.marks, p.x, p.y);
+        struct file_identity p = find_place(planes, i);
+        mine += !verify_right(&p.plane, p.marks, p.x, p.y);
     }
     if (mine)
         atomicAdd(wrong, mine);
@@ -103,15 +103,15 @@ static struct planes planes_of(const struct task *task, const struct image *img,
     return planes;
 }
 
-int cells_fill(const struct task *task, struct err *err)
+int verify_cells_fill(const struct task *task, struct err *err)
 {
     for (unsigned p = 0; p < task->src.nplanes; p++) {
         struct planes planes = planes_of(task, &task->src, p);
         ladder_fill<<<grid_over(planes), THREADS, 0, task->stream>>>(planes);
     }
-    if (rungs_check(cudaGetLastError(), "filling", err))
+    if (kernel_cases_check(cudaGetLastError(), "filling", err))
         return -1;
-    return rungs_check(cudaMemsetAsync(task->dst.cells, GARBAGE,
+    return kernel_cases_check(cudaMemsetAsync(task->dst.cells, GARBAGE,
                                        task->dst.size * task->npictures,
                                        task->stream),
                        "filling", err);
@@ -125,7 +125,7 @@ static uint64_t wrong_in(const struct plane *plane, struct marks marks)
     uint64_t wrong = 0;
     for (uint32_t y = 0; y < plane->height; y++)
         for (uint32_t x = 0; x < plane->width; x++)
-            wrong += !marks_right(plane, marks, x, y);
+            wrong += !verify_right(plane, marks, x, y);
     return wrong;
 }
 
@@ -150,11 +150,11 @@ static int check_check(const struct task *task, uint64_t wrong, struct err *err)
     if (!cells)
         return fail(err, "no memory to check a result");
     int status =
-        rungs_check(cudaMemcpyAsync(cells, task->dst.cells, size,
+        kernel_cases_check(cudaMemcpyAsync(cells, task->dst.cells, size,
                                     cudaMemcpyDeviceToHost, task->stream),
                     "copying a result", err);
     if (status == 0)
-        status = rungs_check(cudaStreamSynchronize(task->stream),
+        status = kernel_cases_check(cudaStreamSynchronize(task->stream),
                              "copying a result", err);
     uint64_t here = status ? 0 : wrong_on_host(task, cells);
     free(cells);
@@ -166,7 +166,7 @@ static int check_check(const struct task *task, uint64_t wrong, struct err *err)
     return status;
 }
 
-int cells_check(const struct task *task, unsigned long long *counter,
+int verify_cells_check(const struct task *task, unsigned long long *counter,
                 uint64_t *wrong, uint64_t *cells, struct err *err)
 {
     unsigned long long found = 0;
@@ -185,7 +185,7 @@ int cells_check(const struct task *task, unsigned long long *counter,
                                  cudaMemcpyDeviceToHost, task->stream);
     if (!status)
         status = cudaStreamSynchronize(task->stream);
-    if (rungs_check(status, "checking", err))
+    if (kernel_cases_check(status, "checking", err))
         return -1;
     *wrong += found;
     *cells += count;

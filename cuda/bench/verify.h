@@ -6,11 +6,11 @@
 
 /* Enqueues on the task's stream that all its sources are marked and all its
  * results are garbage. */
-int cells_fill(const struct task *task, struct err *err);
+int verify_cells_fill(const struct task *task, struct err *err);
 
 /* Waits for the task's stream, and adds the cells of its results, and those of
  * them that are not right. The counter is memory of the device. */
-int cells_check(const struct task *task, unsigned long long *counter,
-                uint64_t *wrong, uint64_t *cells, struct err *err);
+int verify_cells_check(const struct task *task, unsigned long long *counter,
+                       uint64_t *wrong, uint64_t *cells, struct err *err);
 
 #endif

@@ -25,7 +25,7 @@ struct marks {
 
 /* The finalizer of MurmurHash3 (Appleby, 2011): each bit depends on every one.
  */
-MARKS_INLINE uint64_t marks_mix(uint64_t n)
+MARKS_INLINE uint64_t verify_mix(uint64_t n)
 {
     n = (n ^ n >> 33) * 0xff51afd7ed558ccdu;
     n = (n ^ n >> 33) * 0xc4ceb9fe1a85ec53u;
@@ -33,18 +33,18 @@ MARKS_INLINE uint64_t marks_mix(uint64_t n)
 }
 
 /* DCT blocks have 64 parts, their coefficients. */
-MARKS_INLINE unsigned marks_parts(enum cell cell)
+MARKS_INLINE unsigned verify_parts(enum cell cell)
 {
     return cell == CELL_DCT ? 64 : 1;
 }
 
 /* The bits of part k of cell (x, y) of a source. A float is a whole number
  * below 2^24, which arithmetic leaves as it is; a coefficient has 12 bits. */
-MARKS_INLINE uint32_t marks_source(struct marks marks, uint32_t x, uint32_t y,
-                                   unsigned k)
+MARKS_INLINE uint32_t verify_source(struct marks marks, uint32_t x, uint32_t y,
+                                    unsigned k)
 {
-    uint64_t place = marks_mix((uint64_t)y << 32 | x);
-    uint32_t bits = (uint32_t)marks_mix(place + marks.number * 64 + k);
+    uint64_t place = verify_mix((uint64_t)y << 32 | x);
+    uint32_t bits = (uint32_t)verify_mix(place + marks.number * 64 + k);
     if (marks.cell == CELL_F32) {
         float number = (float)(bits >> 8);
         memcpy(&bits, &number, sizeof bits);
@@ -57,9 +57,9 @@ MARKS_INLINE uint32_t marks_source(struct marks marks, uint32_t x, uint32_t y,
 
 /* The bits of part k of cell (x, y) of a result of width x height cells: the
  * definition in codecs/image/xform.h, and for DCT blocks that in codecs/image/image.h. */
-MARKS_INLINE uint32_t marks_result(struct marks marks, uint32_t width,
-                                   uint32_t height, uint32_t x, uint32_t y,
-                                   unsigned k)
+MARKS_INLINE uint32_t verify_result(struct marks marks, uint32_t width,
+                                    uint32_t height, uint32_t x, uint32_t y,
+                                    unsigned k)
 {
     bool mirror_x = (marks.t & XFORM_MIRROR_X) != 0;
     bool mirror_y = (marks.t & XFORM_MIRROR_Y) != 0;
@@ -68,17 +68,17 @@ MARKS_INLINE uint32_t marks_result(struct marks marks, uint32_t width,
     unsigned row = k / 8, column = k % 8;
     bool negative = (mirror_x && column % 2) != (mirror_y && row % 2);
     uint32_t bits = marks.t & XFORM_TRANSPOSE
-                        ? marks_source(marks, y1, x1, column * 8 + row)
-                        : marks_source(marks, x1, y1, k);
+                        ? verify_source(marks, y1, x1, column * 8 + row)
+                        : verify_source(marks, x1, y1, k);
     return marks.cell == CELL_DCT && negative ? (uint16_t)(0 - bits) : bits;
 }
 
 /* Writes cell (x, y) of a source. */
-MARKS_INLINE void marks_put(uint8_t *at, struct marks marks, uint32_t x,
-                            uint32_t y)
+MARKS_INLINE void verify_put(uint8_t *at, struct marks marks, uint32_t x,
+                             uint32_t y)
 {
-    for (unsigned k = 0; k < marks_parts(marks.cell); k++) {
-        uint32_t bits = marks_source(marks, x, y, k);
+    for (unsigned k = 0; k < verify_parts(marks.cell); k++) {
+        uint32_t bits = verify_source(marks, x, y, k);
         uint16_t half = (uint16_t)bits;
         if (marks.cell == CELL_U8)
             *at = (uint8_t)bits;
@@ -89,7 +89,7 @@ MARKS_INLINE void marks_put(uint8_t *at, struct marks marks, uint32_t x,
     }
 }
 
-MARKS_INLINE uint32_t marks_get(const uint8_t *at, enum cell cell, unsigned k)
+MARKS_INLINE uint32_t verify_get(const uint8_t *at, enum cell cell, unsigned k)
 {
     uint32_t word;
     uint16_t half;
@@ -104,14 +104,14 @@ MARKS_INLINE uint32_t marks_get(const uint8_t *at, enum cell cell, unsigned k)
 }
 
 /* Whether cell (x, y) of a result is the one that belongs there. */
-MARKS_INLINE bool marks_right(const struct plane *plane, struct marks marks,
-                              uint32_t x, uint32_t y)
+MARKS_INLINE bool verify_right(const struct plane *plane, struct marks marks,
+                               uint32_t x, uint32_t y)
 {
     const uint8_t *at =
         plane->data + y * plane->stride + (size_t)x * marks.size;
-    for (unsigned k = 0; k < marks_parts(marks.cell); k++)
-        if (marks_get(at, marks.cell, k) !=
-            marks_result(marks, plane->width, plane->height, x, y, k))
+    for (unsigned k = 0; k < verify_parts(marks.cell); k++)
+        if (verify_get(at, marks.cell, k) !=
+            verify_result(marks, plane->width, plane->height, x, y, k))
             return false;
     return true;
 }

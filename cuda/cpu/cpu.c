@@ -15,7 +15,7 @@
 
 struct lane {
     struct cpu_opts opts;
-    struct pool *pool;
+    struct thread_pool *pool;
 };
 
 /* One turn of one picture. */
@@ -164,10 +164,10 @@ static int cpu_probe(struct err *why_not)
 int cpu_open_with(struct lane **lane, const struct cpu_opts *opts,
                   struct err *err)
 {
-    struct lane made = { *opts, pool_open(opts->threads) };
+    struct lane made = { *opts, thread_pool_open(opts->threads) };
     *lane = malloc(sizeof **lane);
     if (!*lane || !made.pool) {
-        pool_close(made.pool);
+        thread_pool_close(made.pool);
         free(*lane);
         *lane = NULL;
         return fail(err, "no memory for a lane");
@@ -228,7 +228,7 @@ static int cpu_apply(struct lane *lane, struct image *dst,
         for (size_t i = 0; i < n; i++)
             turn_piece(&turn, i);
     else
-        pool_run(lane->pool, turn_piece, &turn, n);
+        thread_pool_run(lane->pool, turn_piece, &turn, n);
     return 0;
 }
 
@@ -245,7 +245,7 @@ static void cpu_close(struct lane *lane)
 {
     if (!lane)
         return;
-    pool_close(lane->pool);
+    thread_pool_close(lane->pool);
     free(lane);
 }
 
