@@ -144,7 +144,7 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 
 # The one place where a build knows whether it has CUDA. (Not through CFLAGS,
 # which the command line may set and then nothing here can add to.)
-$(BUILD)/cuda/backend.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
+$(BUILD)/cuda/backend_choose.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
 
 # The same for ISA-L.
 $(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/batch/ordered_workers.h"
-#include "cli/select/inputs.h"
 #include "cli/job/job.h"
 #include "cli/report.h"
+#include "cli/select/gather.h"
 
 /* How many files may be described ahead of one that takes long. */
 enum { WINDOW = 256 };
@@ -101,7 +101,7 @@ static int gather(struct inputs *inputs, const struct options *opts,
 {
     if (is_standard_input(opts))
         return inputs_add(inputs, &(struct input){ .name = "-" }, err);
-    if (inputs_gather(inputs, opts, NULL, err))
+    if (gather_inputs(inputs, opts, NULL, err))
         return -1;
     passed_sort(&inputs->passed);
     tell_passed(&inputs->passed, opts);
@@ -119,7 +119,7 @@ bool info_run(const struct options *opts)
     if (status == 0)
         status = describe_all(&all, &inputs, &err);
     if (status == 0)
-        status = inputs_check_found(&inputs, opts, &err);
+        status = gather_check_found(&inputs, opts, &err);
     if (status)
         report_refusal("failed", err.text, opts);
     if (!opts->quiet && !ferror(stdout))

@@ -6,19 +6,20 @@
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
+#include "cli/batch/scheduler.h"
 #include "cli/bench/bench.h"
+#include "cli/files/signals.h"
 #include "cli/info.h"
 #include "cli/job/job.h"
+#include "cli/job/watch.h"
 #include "cli/manifest/manifest.h"
 #include "cli/options/options.h"
-#include "cli/batch/progress.h"
+#include "cli/progress_line.h"
 #include "cli/report.h"
-#include "cli/batch/scheduler.h"
 #include "cli/serve/serve.h"
-#include "cli/files/signals.h"
 #include "cli/version.h"
-#include "cli/job/watch.h"
 #include "cuda/backend.h"
+#include "cuda/backend_choose.h"
 
 enum {
     EXIT_DONE = 0,
@@ -133,7 +134,7 @@ static int turn(const struct options *opts)
     job.pool =
         thread_pool_open(opts->threads); /* without one it takes longer */
     job.left = left_behind_open(FEW_ENTRIES);
-    if (progress_is_shown(opts))
+    if (progress_line_is_shown(opts))
         job.watch = watch_begin(job.input, job.pool);
     int status = job_run(&job, &result, &err);
     watch_end(job.watch);

@@ -5,6 +5,7 @@
 
 #include "codecs/libraries.h"
 #include "cuda/backend.h"
+#include "cuda/backend_choose.h"
 
 static void print_libraries(void)
 {

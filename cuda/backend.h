@@ -58,14 +58,6 @@ struct backend {
 extern const struct backend backend_cpu;
 extern const struct backend backend_cuda; /* in a build with CUDA */
 
-/* The backend of this name; NULL, with the reason set, if there is none or it
- * cannot run here. */
-const struct backend *backend_choose(const char *name, struct err *err);
-
-/* What a benchmark of the GPU runs; NULL in a build without CUDA. */
-struct kernel_suite;
-const struct kernel_suite *backend_ladder(void);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,7 @@
 /* Every backend against the definitions of the eight turns, and all that the
  * CPU may choose from, chosen in turn. */
 #include "cuda/backend.h"
+#include "cuda/backend_choose.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -8,16 +8,10 @@
 #include <unistd.h>
 
 #include "cli/clock.h"
+#include "cli/progress_line.h"
 #include "cli/report.h"
 
 static const double redraw = 0.1; /* seconds */
-
-bool progress_is_shown(const struct options *opts)
-{
-    const char *term = getenv("TERM");
-    return !opts->quiet && isatty(STDERR_FILENO) && term &&
-           strcmp(term, "dumb") != 0;
-}
 
 void progress_begin(struct progress *progress, size_t all,
                     const struct options *opts)
@@ -25,7 +19,7 @@ void progress_begin(struct progress *progress, size_t all,
     *progress = (struct progress){
         .all = all,
         .begin = now(),
-        .shown = progress_is_shown(opts),
+        .shown = progress_line_is_shown(opts),
     };
 }
 
@@ -83,36 +77,6 @@ static const char *bytes_text(uint64_t bytes, char text[16])
     return text;
 }
 
-const char *progress_time(double seconds, char text[32])
-{
-    unsigned long s = (unsigned long)(seconds + 0.5);
-    if (s < 3600)
-        snprintf(text, 32, "%lu:%02lu", s / 60, s % 60);
-    else
-        snprintf(text, 32, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
-    return text;
-}
-
-static unsigned columns(void)
-{
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-        return size.ws_col;
-    return 80;
-}
-
-void progress_put_line(const char *line)
-{
-    fprintf(stderr, "\r\033[K%.*s", (int)columns() - 1, line);
-    fflush(stderr);
-}
-
-void progress_wipe_line(void)
-{
-    fputs("\r\033[K", stderr);
-    fflush(stderr); /* what follows may go to stdout, to the same terminal */
-}
-
 /* Goes by the bytes a file has had so far, and by the clock of all that was
  * done: what is skipped takes no time. */
 void progress_draw(struct progress *progress)
@@ -126,8 +90,8 @@ void progress_draw(struct progress *progress)
     progress->drawn = t;
     progress->visible = true;
     if (worked)
-        progress_time(spent / (double)worked * (double)(progress->all - gone),
-                  left);
+        progress_line_time(
+            spent / (double)worked * (double)(progress->all - gone), left);
     double rate = spent > 0 ? (double)progress->bytes_in / spent : 0;
     snprintf(line, sizeof line, "%zu of %zu, %.0f %%, %s/s%s%s", gone,
              progress->all, 100.0 * (double)gone / (double)progress->all,
@@ -135,14 +99,14 @@ void progress_draw(struct progress *progress)
     if (progress->failed)
         snprintf(line + strlen(line), sizeof line - strlen(line),
                  ", %zu failed", progress->failed);
-    progress_put_line(line);
+    progress_line_put(line);
 }
 
 void progress_clear(struct progress *progress)
 {
     if (!progress->visible)
         return;
-    progress_wipe_line();
+    progress_line_wipe();
     progress->visible = false;
 }
 

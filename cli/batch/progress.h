@@ -21,16 +21,6 @@ struct progress {
     bool visible;              /* it stands on the terminal */
 };
 
-/* Whether stderr is a terminal where a line can be drawn, and one is wanted. */
-bool progress_is_shown(const struct options *opts);
-
-/* Draws a line in the place of the last one, or takes it away. */
-void progress_put_line(const char *line);
-void progress_wipe_line(void);
-
-/* Writes "0:42" or "1:02:03", and returns it. */
-const char *progress_time(double seconds, char text[32]);
-
 void progress_begin(struct progress *progress, size_t all,
                     const struct options *opts);
 

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "cli/options/hint.h"
-#include "cli/report.h"
 #include "cli/options/value.h"
+#include "cli/report.h"
 #include "cuda/backend.h"
+#include "cuda/backend_choose.h"
 
 enum {
     STATUS_DONE = 0,
@@ -361,7 +362,7 @@ static int tell_of_nothing(const struct bench *bench,
 
 static int run_all(struct bench *bench)
 {
-    const struct kernel_suite *ladder = backend_ladder();
+    const struct kernel_suite *ladder = backend_choose_suite();
     struct ladder_run *run = open_gpu(bench, ladder);
     struct err err;
     if (!run && bench->opts.devices) {

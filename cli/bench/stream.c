@@ -10,8 +10,9 @@
 
 #include "codecs/base/thread_pool.h"
 #include "cuda/backend.h"
-#include "cuda/bench/verify_marks.h"
+#include "cuda/backend_choose.h"
 #include "cuda/bench/times.h"
+#include "cuda/bench/verify_marks.h"
 
 enum {
     STREAM_ROUNDS = 11,

@@ -20,33 +20,11 @@
 #define CLI_FILES_RESOLVE_H
 
 #include <limits.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "cli/files/root.h"
 #include "codecs/base/err.h"
-
-/* Which links are followed on the way from a root. */
-enum root_links {
-    ROOT_LINKS_INSIDE,  /* those that lead to what is inside, too */
-    ROOT_LINKS_TO_FILE, /* the last component alone, wherever it leads to; what
-                           is written is none */
-    ROOT_LINKS_NONE,
-};
-
-/* A directory that names are confined to. Functions that take a root take NULL
- * for none: names are then as the system takes them. */
-struct root {
-    const char *name;
-    bool prefixed; /* names begin with that of the root, and only what is
-                      behind it is looked at; else they are relative to it */
-    enum root_links links;
-    bool stepwise; /* never use openat2(), for tests */
-    bool reopened; /* for every name: it is not kept open */
-    atomic_int fd; /* -1: the directory does not exist yet, or is reopened */
-    pthread_mutex_t making;
-};
 
 /* Opens the directory `name`. If it does not exist, it is made when the first
  * file is written below it. Names are confined to it, and begin with its name

@@ -4,8 +4,11 @@
 #define CLI_FILES_RESOLVE_STEPS_H
 
 #include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
 
-#include "cli/files/resolve.h"
+#include "cli/files/root.h"
+#include "codecs/base/err.h"
 
 /* How a directory on the way is opened. */
 enum { DIRECTORY = O_PATH | O_DIRECTORY | O_CLOEXEC };

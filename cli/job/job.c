@@ -432,7 +432,7 @@ static int stage_decode(struct work *w, struct err *err)
         return -1;
     warn_of_tags(w, tags_of(&w->img));
     if (w->img.meta && !w->own)
-        meta_forget(w->img.meta, opts->drop);
+        drop_from_meta(w->img.meta, opts->drop);
     if (opts->ignore_orientation && drops_tag(w) && w->img.orientation != 1)
         return fail(err, "--strip would drop the orientation, %u, that "
                          "--ignore-orientation leaves",

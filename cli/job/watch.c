@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "cli/clock.h"
-#include "cli/batch/progress.h"
 #include "cli/files/signals.h"
+#include "cli/progress_line.h"
 #include "codecs/base/thread_pool.h"
 #include "codecs/base/utf8.h"
 
@@ -73,8 +73,8 @@ static void draw(struct watch *watch)
     put_part(watch, part);
     put_name(watch->name, name, sizeof name);
     snprintf(line, sizeof line, "%s%s, %s: %s", atomic_load(&watch->stage),
-             part, progress_time(now() - watch->begin, time), name);
-    progress_put_line(line);
+             part, progress_line_time(now() - watch->begin, time), name);
+    progress_line_put(line);
     watch->drawn = true;
 }
 
@@ -155,7 +155,7 @@ void watch_end(struct watch *watch)
     pthread_mutex_unlock(&watch->lock);
     pthread_join(watch->thread, NULL);
     if (watch->drawn)
-        progress_wipe_line();
+        progress_line_wipe();
     pthread_cond_destroy(&watch->changed);
     pthread_mutex_destroy(&watch->lock);
     free(watch);

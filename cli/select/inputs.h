@@ -1,5 +1,4 @@
-/* Which files a batch takes: those on the command line, those of a list, and
- * those in directories. */
+/* The inputs of a batch, and the directories in which they were found. */
 #ifndef CLI_SELECT_INPUTS_H
 #define CLI_SELECT_INPUTS_H
 
@@ -35,19 +34,9 @@ struct inputs {
     unsigned nwalked;
     struct left_file *left; /* temporary files that were met on a walk */
     size_t seen; /* files that were named or met, be they inputs or not */
-    bool none;   /* inputs_gather() found no input at all */
+    bool none;   /* gather_inputs() found no input at all */
     struct passed passed; /* what stands beside them in directories */
 };
-
-/* Appends all that the options ask for. `folder` is where outputs go, which no
- * walk enters, or NULL. On failure, too, the caller frees them. */
-int inputs_gather(struct inputs *inputs, const struct options *opts,
-                  const char *folder, struct err *err);
-
-/* Returns 0 if inputs_gather() found an input. Otherwise it fails with a message
- * that says where it looked, and which patterns left nothing. */
-int inputs_check_found(const struct inputs *inputs, const struct options *opts,
-                       struct err *err);
 
 /* Appends one, with a copy of its name; its number is given to it. */
 int inputs_add(struct inputs *inputs, const struct input *input,

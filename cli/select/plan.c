@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "cli/files/files.h"
-#include "cli/select/hash.h"
-#include "cli/select/inputs.h"
-#include "cli/select/outputs.h"
-#include "cli/select/path.h"
-#include "cli/select/file_identity.h"
 #include "cli/files/resolve.h"
 #include "cli/files/temporary.h"
+#include "cli/select/file_identity.h"
+#include "cli/select/gather.h"
+#include "cli/select/hash.h"
+#include "cli/select/outputs.h"
+#include "cli/select/path.h"
 
 struct plan {
     struct inputs inputs;
@@ -350,7 +350,7 @@ static int make(struct plan *plan, const struct options *opts,
         if (!plan->folder)
             return fail(err, "no memory for the names of the outputs");
     }
-    if (inputs_gather(&plan->inputs, opts, plan->folder, err) ||
+    if (gather_inputs(&plan->inputs, opts, plan->folder, err) ||
         name_outputs(plan, opts, outputs, err))
         return -1;
     int status = check_all(&check, err);
@@ -395,7 +395,7 @@ struct item plan_item(const struct plan *plan, size_t i)
 int plan_check_found(const struct plan *plan, const struct options *opts,
                      struct err *err)
 {
-    return inputs_check_found(&plan->inputs, opts, err);
+    return gather_check_found(&plan->inputs, opts, err);
 }
 
 const char *plan_folder(const struct plan *plan)

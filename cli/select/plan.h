@@ -2,9 +2,10 @@
 #ifndef CLI_SELECT_PLAN_H
 #define CLI_SELECT_PLAN_H
 
-#include "cli/options/options.h"
 #include "cli/batch/passed_over.h"
 #include "cli/files/resolve.h"
+#include "cli/options/options.h"
+#include "cli/select/gather.h"
 
 /* One input and its output, as strings of the plan. */
 struct item {
@@ -32,7 +33,7 @@ size_t plan_count(const struct plan *plan);
 struct item plan_item(const struct plan *plan, size_t i);
 
 /* Returns 0 if an input was found, in whatever share; see
- * inputs_check_found(). */
+ * gather_check_found(). */
 int plan_check_found(const struct plan *plan, const struct options *opts,
                      struct err *err);
 

@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "cli/batch/ordered_workers.h"
+#include "cli/files/temporary.h"
 #include "cli/report.h"
 #include "cli/serve/job.h"
 #include "cli/serve/order.h"
-#include "cli/files/temporary.h"
+#include "cuda/backend_choose.h"
 
 struct worker_task {
     struct job_message message;

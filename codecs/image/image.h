@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "codecs/base/err.h"
+#include "codecs/image/limit.h"
 #include "codecs/image/xform.h"
 
 #ifdef __cplusplus
@@ -40,9 +41,8 @@ enum color {
 const char *color_name(enum color color);
 
 enum {
-    IMAGE_PLANES = 64,     /* the most planes that a picture may have */
-    IMAGE_STRIDE = 256,    /* strides are whole multiples of it, in bytes */
-    IMAGE_DIMENSION = 0x7fffffff, /* the most columns or rows */
+    IMAGE_PLANES = 64,  /* the most planes that a picture may have */
+    IMAGE_STRIDE = 256, /* strides are whole multiples of it, in bytes */
 };
 
 struct plane {
@@ -80,16 +80,6 @@ struct image {
     enum xform turned;    /* what was done to the cells since they were read */
     struct meta *meta;    /* NULL if there is nothing to say */
     struct mem mem;       /* who allocated the cells, and frees them */
-};
-
-/* What a picture from outside may ask for. */
-struct limits {
-    uint64_t pixels;
-    uint64_t bytes; /* of memory for cells, source and turned together */
-    /* Is told how many bytes those are, before they are allocated, and may let
-     * the caller wait until there is room. NULL: nobody cares. */
-    void (*reserve)(void *context, uint64_t bytes);
-    void *context;
 };
 
 /* Whether a picture of this shape may be taken at all. To be asked as soon as

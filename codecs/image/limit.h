@@ -1,9 +1,30 @@
-/* What is said of a picture that is larger than a limit: what it needs, the
- * limit, and the option that raises it. All return -1. */
+/* Limits of a picture, and what is said of one that is larger: what it needs,
+ * the limit, and the option that raises it. */
 #ifndef CODECS_IMAGE_LIMIT_H
 #define CODECS_IMAGE_LIMIT_H
 
-#include "codecs/image/image.h"
+#include <stdint.h>
+
+#include "codecs/base/err.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most columns or rows. */
+enum { IMAGE_DIMENSION = 0x7fffffff };
+
+/* What a picture from outside may ask for. */
+struct limits {
+    uint64_t pixels;
+    uint64_t bytes; /* of memory for cells, source and turned together */
+    /* Is told how many bytes those are, before they are allocated, and may let
+     * the caller wait until there is room. NULL: nobody cares. */
+    void (*reserve)(void *context, uint64_t bytes);
+    void *context;
+};
+
+/* Both functions return -1, with the reason. */
 
 /* Of a picture with too many pixels, or too many to a side. */
 int limit_refuse_pixels(uint64_t width, uint64_t height,
@@ -14,4 +35,7 @@ int limit_refuse_pixels(uint64_t width, uint64_t height,
 int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
                        struct err *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

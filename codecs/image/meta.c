@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/metadata/drop.h"
 #include "codecs/base/utf8.h"
 
 /* A hostile file can be all parts. 2^16 of them are more than any program
@@ -124,30 +123,6 @@ void meta_warn_lost(const struct meta *meta, unsigned holds, const char *name,
             list_add(list, sizeof list, meta->part[i].name);
     if (*list)
         warn(warnings, "%s cannot hold, so it is not kept: %s", name, list);
-}
-
-void meta_forget(struct meta *meta, unsigned drop)
-{
-    static const struct {
-        const char *name;
-        unsigned drop;
-    } parts[] = {
-        { "APP0 JFXX", DROP_THUMBNAIL }, { "APP1 Exif", DROP_EXIF },
-        { "APP1 XMP", DROP_XMP },        { "APP1 Extended XMP", DROP_XMP },
-        { "APP2 ICC", DROP_ICC },        { "iCCP", DROP_ICC },
-        { "eXIf", DROP_EXIF },
-    };
-    if (drop & DROP_ICC)
-        bytes_free(&meta->icc);
-    if (drop & DROP_EXIF)
-        bytes_free(&meta->exif);
-    if (drop & DROP_XMP)
-        bytes_free(&meta->xmp);
-    for (size_t i = 0; i < meta->nparts; i++)
-        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-            if (drop & parts[k].drop &&
-                strcmp(meta->part[i].name, parts[k].name) == 0)
-                meta->part[i].neutral = true;
 }
 
 int meta_comment_utf8(struct meta *meta, struct err *err)

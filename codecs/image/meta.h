@@ -131,10 +131,6 @@ enum {
 void meta_warn_lost(const struct meta *meta, unsigned holds, const char *name,
                     struct warnings *warnings);
 
-/* Frees the neutral fields that codecs/metadata/drop.h leaves out, so that none of them is
- * said to be lost. */
-void meta_forget(struct meta *meta, unsigned drop);
-
 /* The density after a turn. */
 struct density density_turn(struct density density, enum xform t);
 

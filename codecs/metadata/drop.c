@@ -156,3 +156,27 @@ int drop_in_exif(struct bytes *exif, unsigned drop, struct err *err)
                          "--strip=exif drops all of EXIF");
     return 0;
 }
+
+void drop_from_meta(struct meta *meta, unsigned drop)
+{
+    static const struct {
+        const char *name;
+        unsigned drop;
+    } parts[] = {
+        { "APP0 JFXX", DROP_THUMBNAIL }, { "APP1 Exif", DROP_EXIF },
+        { "APP1 XMP", DROP_XMP },        { "APP1 Extended XMP", DROP_XMP },
+        { "APP2 ICC", DROP_ICC },        { "iCCP", DROP_ICC },
+        { "eXIf", DROP_EXIF },
+    };
+    if (drop & DROP_ICC)
+        bytes_free(&meta->icc);
+    if (drop & DROP_EXIF)
+        bytes_free(&meta->exif);
+    if (drop & DROP_XMP)
+        bytes_free(&meta->xmp);
+    for (size_t i = 0; i < meta->nparts; i++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            if (drop & parts[k].drop &&
+                strcmp(meta->part[i].name, parts[k].name) == 0)
+                meta->part[i].neutral = true;
+}

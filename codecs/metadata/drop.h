@@ -9,6 +9,7 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
+#include "codecs/image/meta.h"
 
 /* What is left out; or-ed. */
 enum {
@@ -34,5 +35,9 @@ bool drop_is_place(const char *name, size_t size);
 /* Whether bytes that are not understood speak of coordinates: of latitude and
  * longitude, or as films do. */
 bool drop_tells_place(const uint8_t *data, size_t size);
+
+/* Frees the neutral fields that codecs/metadata/drop.h leaves out, so that none
+ * of them is said to be lost. */
+void drop_from_meta(struct meta *meta, unsigned drop);
 
 #endif

@@ -1,5 +1,5 @@
 /* The list of backends, and the choice. */
-#include "cuda/backend.h"
+#include "cuda/backend_choose.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ const struct backend *backend_choose(const char *name, struct err *err)
     return NULL;
 }
 
-const struct kernel_suite *backend_ladder(void)
+const struct kernel_suite *backend_choose_suite(void)
 {
     return ladders[0];
 }

@@ -1,0 +1,15 @@
+/* The list of backends, and the choice. */
+#ifndef CUDA_BACKEND_CHOOSE_H
+#define CUDA_BACKEND_CHOOSE_H
+
+#include "cuda/backend.h"
+
+/* Returns the backend of this name, or NULL with the reason if there is none or
+ * it cannot run here. */
+const struct backend *backend_choose(const char *name, struct err *err);
+
+/* Returns what a benchmark of the GPU runs, or NULL in a build without CUDA. */
+struct kernel_suite;
+const struct kernel_suite *backend_choose_suite(void);
+
+#endif
