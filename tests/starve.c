@@ -139,7 +139,35 @@ __attribute__((constructor)) static void start(void)
     resolve();
     first = at ? at : ULONG_MAX;
     last = times && at ? at + times - 1 : ULONG_MAX;
+}
+
+static int (*real_main)(int argc, char **argv, char **environment);
+
+/* Allocations fail while main() runs, and not before or after it: the CUDA
+ * runtime, which is linked in, allocates in its constructors and does not ask
+ * whether there was memory. */
+static int starved_main(int argc, char **argv, char **environment)
+{
     atomic_store(&started, true);
+    int status = real_main(argc, argv, environment);
+    atomic_store(&started, false);
+    return status;
+}
+
+typedef int start_main(int (*run)(int, char **, char **), int argc, char **argv,
+                       void (*init)(void), void (*fini)(void),
+                       void (*rtld_fini)(void), void *stack_end);
+start_main __libc_start_main;
+
+int __libc_start_main(int (*run)(int, char **, char **), int argc, char **argv,
+                      void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end)
+{
+    start_main *real_start;
+    *(void **)&real_start = look_up("__libc_start_main");
+    real_main = run;
+    return real_start(starved_main, argc, argv, init, fini, rtld_fini,
+                      stack_end);
 }
 
 __attribute__((destructor)) static void end(void)
