@@ -26,19 +26,19 @@ struct planes {
 };
 
 /* Cell i of them all: the plane that it is in, its marks, and where there. */
-struct file_identity {
+struct cell_place {
     struct plane plane;
     struct marks marks;
     uint32_t x, y;
 };
 
-static __device__ struct file_identity find_place(const struct planes &planes,
+static __device__ struct cell_place find_place(const struct planes &planes,
                                           uint64_t i)
 {
     uint32_t width = planes.first.width;
     uint64_t cells = (uint64_t)width * planes.first.height;
     unsigned picture = (unsigned)(i / cells);
-    struct file_identity p = { planes.first, planes.marks, (uint32_t)(i % width),
+    struct cell_place p = { planes.first, planes.marks, (uint32_t)(i % width),
                        (uint32_t)(i % cells / width) };
     p.plane.data += picture * planes.apart;
     p.marks.number += picture * planes.nplanes;
@@ -57,7 +57,7 @@ __global__ void ladder_fill(struct planes planes)
     uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     for (; i < cells; i += step) {
-        struct file_identity p = find_place(planes, i);
+        struct cell_place p = find_place(planes, i);
         uint8_t *at =
             p.plane.data + p.y * p.plane.stride + (size_t)p.x * p.marks.size;
         verify_put(at, p.marks, p.x, p.y);
@@ -72,7 +72,7 @@ __global__ void ladder_check(struct planes planes, unsigned long long *wrong)
     uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     unsigned long long mine = 0;
     for (; i < cells; i += step) {
-        struct file_identity p = find_place(planes, i);
+        struct cell_place p = find_place(planes, i);
         mine += !verify_right(&p.plane, p.marks, p.x, p.y);
     }
     if (mine)
