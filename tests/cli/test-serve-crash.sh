@@ -31,38 +31,6 @@ serve() {
     LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve "$@" -
 }
 
-# worker PID: the process that does the jobs of this one. It is there; but it may
-# take more than one look at /proc, which changes meanwhile, to see it.
-worker() {
-    local try stat line
-    for ((try = 0; try < 50; try++)); do
-        for stat in "/proc/$1/task/$1/children" /proc/[0-9]*/stat; do
-            line=
-            { read -r line <"$stat"; } 2>/dev/null
-            if [[ $line =~ ^([0-9]+)' '*$ ||
-                $line =~ ^([0-9]+)' (gimgxf) '.' '$1' ' ]]; then
-                echo "${BASH_REMATCH[1]}"
-                return
-            fi
-        done
-        sleep 0.05
-    done
-}
-
-# eventually COMMAND...: whether it succeeds within some seconds.
-eventually() {
-    local i
-    for ((i = 0; i < 400; i++)); do
-        ! "$@" || return 0
-        sleep 0.05
-    done
-    return 1
-}
-
-lines() {
-    [ "$(wc -l <"$1")" = "$2" ]
-}
-
 # marked WORD FILE: a PNG with this comment.
 marked() {
     python3 - "$samples/f-rgb.png" "$@" <<'END'
