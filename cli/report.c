@@ -276,34 +276,34 @@ void report_plan(const struct job *job, const struct result *result, bool known,
 
 /* ---- A picture --------------------------------------------------------- */
 
-/* The names of the parts, each once, with how often it is there. */
+/* The names of the blocks, each once, with how often it is there. */
 static bool seen_before(const struct meta *meta, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (strcmp(meta->part[k].name, meta->part[i].name) == 0)
+        if (strcmp(meta->block[k].name, meta->block[i].name) == 0)
             return true;
     return false;
 }
 
-/* A file with very many parts is told by its first ones. */
-enum { PARTS_TOLD = 1000 };
+/* A file with very many blocks is described by its first ones. */
+enum { BLOCKS_LISTED = 1000 };
 
 static size_t parts_told(const struct meta *meta)
 {
-    return meta->nparts < PARTS_TOLD ? meta->nparts : PARTS_TOLD;
+    return meta->nblocks < BLOCKS_LISTED ? meta->nblocks : BLOCKS_LISTED;
 }
 
-static void tell_parts(const struct meta *meta)
+static void print_blocks(const struct meta *meta)
 {
     const char *lead = "  metadata: ";
     for (size_t i = 0; i < parts_told(meta); i++) {
         size_t count = 0;
         if (seen_before(meta, i))
             continue;
-        for (size_t k = i; k < meta->nparts; k++)
-            count += strcmp(meta->part[k].name, meta->part[i].name) == 0;
+        for (size_t k = i; k < meta->nblocks; k++)
+            count += strcmp(meta->block[k].name, meta->block[i].name) == 0;
         fputs(lead, stdout);
-        put_escaped(stdout, meta->part[i].name);
+        put_escaped(stdout, meta->block[i].name);
         if (count > 1)
             printf(" (%zu times)", count);
         lead = ", ";
@@ -327,7 +327,7 @@ static void tell_array(const struct array_note *array)
 
 static size_t arrays_told(const struct meta *meta)
 {
-    return meta->narrays < PARTS_TOLD ? meta->narrays : PARTS_TOLD;
+    return meta->narrays < BLOCKS_LISTED ? meta->narrays : BLOCKS_LISTED;
 }
 
 /* What there is to say of arrays that are no picture of ours. */
@@ -375,7 +375,7 @@ static void tell_picture(const char *file, const struct image *img,
     const struct meta *meta = img->meta;
     (img->nplanes ? tell_color : tell_arrays)(file, img, result);
     if (meta)
-        tell_parts(meta);
+        print_blocks(meta);
     for (size_t i = 0; meta && i < arrays_told(meta); i++)
         tell_array(&meta->array[i]);
 }
@@ -443,8 +443,8 @@ static void json_picture(const char *file, const struct image *img,
         json_open(&json, "metadata", '[');
         for (size_t i = 0; meta && i < parts_told(meta); i++) {
             json_open(&json, NULL, '{');
-            json_string(&json, "name", meta->part[i].name);
-            json_number(&json, "bytes", (double)meta->part[i].size);
+            json_string(&json, "name", meta->block[i].name);
+            json_number(&json, "bytes", (double)meta->block[i].size);
             json_close(&json, '}');
         }
         json_close(&json, ']');

@@ -31,11 +31,11 @@ struct load_opts {
     bool tolerant;   /* take what can be read of a damaged file, and warn */
     unsigned *scans; /* how many scans of a JPEG may be read yet, counted down;
                         NULL: as many as a sound one may have */
-    bool neutral;    /* fill the neutral fields of the meta, and decode to
+    bool portable;    /* fill the portable fields of the meta, and decode to
                         colors that other formats know: the picture will be
                         written in another format */
     /* Stops before the pixels: the picture has its shape and its meta, and no
-     * cells. Damage of the pixels is not found then, and the neutral fields stay
+     * cells. Damage of the pixels is not found then, and the portable fields stay
      * empty. */
     bool head_only;
     /* Turns the picture while it is read; NULL: it stays as stored. A codec may
@@ -179,7 +179,7 @@ const struct codec *codec_probe(struct bytes file);
 const struct codec *codec_by_name(const char *name);
 
 /* Whether img, as decoded by its own codec, is of format `codec`: its own parts
- * are written then, else the neutral fields. */
+ * are written then, else the portable fields. */
 static inline bool codec_is_own(const struct codec *codec,
                                 const struct image *img)
 {

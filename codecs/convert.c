@@ -300,24 +300,24 @@ static void drop_foreign_profile(struct image *img,
 
 /* Takes away what spoke of the samples as they were. Transparency has become
  * an alpha channel; the rest is named. */
-static void drop_sample_parts(struct meta *meta, const struct convert_opts *opts)
+static void drop_sample_blocks(struct meta *meta, const struct convert_opts *opts)
 {
     size_t kept = 0;
-    for (size_t i = 0; meta && i < meta->nparts; i++) {
-        struct part *part = &meta->part[i];
-        if (!part->samples) {
-            meta->part[kept++] = *part;
+    for (size_t i = 0; meta && i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        if (!block->samples) {
+            meta->block[kept++] = *block;
             continue;
         }
-        if (!part->neutral)
+        if (!block->portable)
             warn(opts->warnings, "%s is about the samples as they were, so it "
                                  "is not kept",
-                 part->name);
-        free(part->data);
+                 block->name);
+        free(block->data);
     }
     if (!meta)
         return;
-    meta->nparts = kept;
+    meta->nblocks = kept;
     meta->ncolors = meta->nalphas = 0;
     meta->keyed = false;
 }
@@ -352,7 +352,7 @@ static int make(struct image *img, const struct plan *plan, struct err *err)
         return -1;
     }
     image_take_meta(&made, img);
-    drop_sample_parts(made.meta, plan->opts);
+    drop_sample_blocks(made.meta, plan->opts);
     image_free(img);
     *img = made;
     return 0;

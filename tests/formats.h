@@ -41,7 +41,7 @@ struct opened {
 };
 
 /* And a layout, times LAYOUT, for arrays. */
-enum { STRICT = 0, TOLERANT = 1, NEUTRAL = 2, LAYOUT = 4 };
+enum { STRICT = 0, TOLERANT = 1, PORTABLE = 2, LAYOUT = 4 };
 enum { LIMIT_PIXELS = 1 << 16, LIMIT_BYTES = 1 << 21 };
 
 /* Decodes a copy that ends where its memory ends, so that a sanitizer sees who
@@ -56,7 +56,7 @@ static inline struct opened open_file(const struct codec *codec,
         .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
         .mem = { counted_alloc, counted_free, o.counted },
         .tolerant = how & TOLERANT,
-        .neutral = how & NEUTRAL,
+        .portable = how & PORTABLE,
         .layout = (enum layout)(how / LAYOUT),
         .warnings = &o.warnings,
     };

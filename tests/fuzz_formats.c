@@ -15,7 +15,7 @@ static void require(bool holds)
 
 static struct warnings warnings;
 
-enum { TOLERANT = 1, NEUTRAL = 2 };
+enum { TOLERANT = 1, PORTABLE = 2 };
 
 static int decode(const struct codec *codec, struct bytes file, int how,
                   struct image *img)
@@ -25,7 +25,7 @@ static int decode(const struct codec *codec, struct bytes file, int how,
         .limits = { .pixels = 1 << 12, .bytes = 1 << 20 },
         .mem = mem_plain,
         .tolerant = how & TOLERANT,
-        .neutral = how & NEUTRAL,
+        .portable = how & PORTABLE,
         .warnings = &warnings,
     };
     warnings.count = 0;
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct codec *codec = size ? codec_probe(file) : NULL;
     if (!codec || codec == &codec_png || codec == &codec_jpeg)
         return 0;
-    for (int how = 0; how <= (TOLERANT | NEUTRAL); how++) {
+    for (int how = 0; how <= (TOLERANT | PORTABLE); how++) {
         struct image img = { 0 };
         if (decode(codec, file, how, &img) == 0)
             write_again(codec, &img, how);

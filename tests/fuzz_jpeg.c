@@ -102,14 +102,14 @@ static void require_same_warnings(const struct warnings *a,
         require(!strcmp(a->list[i].text, b->list[i].text));
 }
 
-static void require_same_parts(const struct meta *a, const struct meta *b)
+static void require_same_blocks(const struct meta *a, const struct meta *b)
 {
-    require(a->nparts == b->nparts);
-    for (size_t i = 0; i < a->nparts; i++)
-        require(a->part[i].where == b->part[i].where &&
-                a->part[i].size == b->part[i].size &&
-                (!a->part[i].size ||
-                 !memcmp(a->part[i].data, b->part[i].data, a->part[i].size)));
+    require(a->nblocks == b->nblocks);
+    for (size_t i = 0; i < a->nblocks; i++)
+        require(a->block[i].where == b->block[i].where &&
+                a->block[i].size == b->block[i].size &&
+                (!a->block[i].size ||
+                 !memcmp(a->block[i].data, b->block[i].data, a->block[i].size)));
 }
 
 /* A file with restart markers that two threads might read is read by them as by
@@ -132,7 +132,7 @@ static void side_by_side(struct bytes file, unsigned way)
     require_same_warnings(&warnings[0], &warnings[1]);
     if (status == 0) {
         require_planes(&one, &two);
-        require_same_parts(one.meta, two.meta);
+        require_same_blocks(one.meta, two.meta);
     } else {
         require(!strcmp(err[0].text, err[1].text));
     }

@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct codec *codec = readers[i / 2];
         struct image img = { 0 };
         struct err err = { .text = "" };
-        load.tolerant = load.neutral = i % 2;
+        load.tolerant = load.portable = i % 2;
         if (!codec->probe(data, size))
             continue;
         for (int k = 0; codec->turn && k < LAYOUT_HW; k++) {

@@ -42,7 +42,7 @@ static inline void fuzz_encode(const struct codec *codec, struct image *img,
     save.orientation = way % 3 ? 1 : 0;
     save.strip = way % 5 == 0 ? STRIP_METADATA : STRIP_NOTHING;
     img->turned = (enum xform)(way % XFORM_COUNT);
-    again.tolerant = again.neutral = false;
+    again.tolerant = again.portable = false;
     again.warnings = &warnings;
     require(codec->encode(&made, img, &save, &err) == 0);
     require(codec->decode(&back, made, &again, &err) == 0);
@@ -65,7 +65,7 @@ static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
                                               .bytes = 16 << 20 },
                                   .mem = mem_plain,
                                   .tolerant = i & 1,
-                                  .neutral = i & 2,
+                                  .portable = i & 2,
                                   .warnings = &warnings };
         struct bytes file = { .data = (uint8_t *)(uintptr_t)data,
                               .size = size };
@@ -77,7 +77,7 @@ static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
         }
         require(img.cells && img.meta && img.orientation >= 1 &&
                 img.orientation <= 8);
-        if (!load.neutral || !codec->lossy)
+        if (!load.portable || !codec->lossy)
             fuzz_encode(codec, &img, &load, way + (unsigned)i);
         image_free(&img);
     }

@@ -354,7 +354,7 @@ static void test_bmp_unused(void)
         struct bytes file = make_bmp((struct bmp){
             .width = 2, .height = 1, .bits = 32,
             .pixels = last ? "abc\0def\1" : "abc\0def\0", .pixels_size = 8 });
-        struct opened o = open_file(&codec_bmp, file.data, file.size, NEUTRAL);
+        struct opened o = open_file(&codec_bmp, file.data, file.size, PORTABLE);
         CHECK(o.img.nplanes == (last ? 4 : 3) && o.img.alpha == last,
               "%u planes", o.img.nplanes);
         bytes_free(&file);

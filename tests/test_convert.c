@@ -341,16 +341,16 @@ static void test_background(void)
 
 /* ---- Metadata ----------------------------------------------------------- */
 
-static void add(struct image *img, const char *name, bool samples, bool neutral)
+static void add(struct image *img, const char *name, bool samples, bool portable)
 {
-    struct part *part = meta_add(img->meta, name, 0, "x", 1);
-    part->samples = samples;
-    part->neutral = neutral;
+    struct metadata_block *block = meta_add(img->meta, name, 0, "x", 1);
+    block->samples = samples;
+    block->portable = portable;
 }
 
 /* In its own format a picture of another depth keeps what is not about its
  * samples, in order; what has become alpha is no loss. */
-static void test_parts(void)
+static void test_blocks(void)
 {
     struct image img =
         keyed(gray(CELL_U16, 65535, 1, SAMPLES(65535)), 65535, 0, 0);
@@ -370,9 +370,9 @@ static void test_parts(void)
               !strcmp(warnings.list[1].text, "bKGD is about the samples as they "
                                              "were, so it is not kept"),
           "%u, %s", warnings.count, warnings.list[0].text);
-    CHECK(img.meta->nparts == 2 && !strcmp(img.meta->part[0].name, "gAMA") &&
-              !strcmp(img.meta->part[1].name, "tEXt"),
-          "%zu", img.meta->nparts);
+    CHECK(img.meta->nblocks == 2 && !strcmp(img.meta->block[0].name, "gAMA") &&
+              !strcmp(img.meta->block[1].name, "tEXt"),
+          "%zu", img.meta->nblocks);
     CHECK(!img.meta->keyed && img.alpha && has_samples(&img, SAMPLES(255, 0)),
           "%u planes", img.nplanes);
     image_free(&img);
@@ -419,7 +419,7 @@ int main(void)
     test_floats();
     test_colors();
     test_background();
-    test_parts();
+    test_blocks();
     test_profile();
     return test_end();
 }

@@ -15,13 +15,13 @@ static const struct codec *const c = &codec_hdr;
 static void floats_are(const void *file, size_t size, uint32_t width,
                        uint32_t height, const double *want, const char *said)
 {
-    check_file_read(c, NEUTRAL, file, size, width, height, 3, want, said);
+    check_file_read(c, PORTABLE, file, size, width, height, 3, want, said);
 }
 
 static void tolerated(const void *file, size_t size, uint32_t width,
                       uint32_t height, const double *want)
 {
-    check_file_read(c, NEUTRAL | TOLERANT, file, size, width, height, 3, want,
+    check_file_read(c, PORTABLE | TOLERANT, file, size, width, height, 3, want,
                     "cut short, read as far as it goes");
 }
 
@@ -170,7 +170,7 @@ static void test_kept(void)
         "FORMAT=32-bit_rle_rgbe\nPIXASPECT=1.25\nEXPOSURE=0.5\n\n-Y 1 +X 1\n" ONE;
     check_rewritten(c, TEXT(file), "hdr", XFORM_ROTATE_180, TEXT(file));
     check_rewritten(c, TEXT(file), "hdr", XFORM_ROTATE_90, TEXT(turned));
-    struct opened o = open_file(c, TEXT(file), NEUTRAL);
+    struct opened o = open_file(c, TEXT(file), PORTABLE);
     struct warnings warnings = { 0 };
     struct bytes other = written(&codec_pfm, &o.img, "pfm", &warnings);
     CHECK(warnings.count == 1 &&
@@ -240,7 +240,7 @@ static void test_round_trips(void)
         sprintf(size, "-Y 5 +X %u\n", width);
         struct bytes file = make_file(size, pixels, 5 * width - 1);
         same_again(file, STRICT);
-        same_again(file, NEUTRAL);
+        same_again(file, PORTABLE);
         bytes_free(&file);
     }
 }

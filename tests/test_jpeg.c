@@ -194,7 +194,7 @@ static void check_kind(const struct given *kind, enum xform t)
 }
 
 /* Asked for colors that other formats know, YCbCr is RGB. */
-static void check_neutral(const struct given *kind)
+static void check_portable(const struct given *kind)
 {
     struct bytes file = make_kind(kind);
     struct warnings warnings = { 0 };
@@ -203,7 +203,7 @@ static void check_neutral(const struct given *kind)
     struct err err = { .text = "" };
     bool ycc = kind->color == COLOR_YCC;
     struct decoded own = decode_jpeg(file, ycc ? JCS_RGB : JCS_UNKNOWN);
-    load.neutral = true;
+    load.portable = true;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s: %s", kind->name,
           err.text);
     if (img.cells) {
@@ -220,7 +220,7 @@ static void test_kinds(void)
     for (unsigned i = 0; i < KINDS; i++) {
         for (int t = 0; t < XFORM_COUNT; t++)
             check_kind(&kinds[i], (enum xform)t);
-        check_neutral(&kinds[i]);
+        check_portable(&kinds[i]);
     }
 }
 
@@ -276,7 +276,7 @@ static void test_foreign(void)
         bool rgb = colors[i] == COLOR_RGB;
         CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s: %s", name,
               err.text);
-        load.neutral = rgb; /* else YCbCr stays what it is */
+        load.portable = rgb; /* else YCbCr stays what it is */
         CHECK(!codec_jpeg.decode(&back, made, &load, &err), "%s: %s", name,
               err.text);
         CHECK(back.color == colors[i] && back.nplanes == img.nplanes,

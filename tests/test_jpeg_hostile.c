@@ -60,7 +60,7 @@ static bool check_form(const char *name, struct bytes file, bool maybe_sound,
     image_free(&img);
     warnings = (struct warnings){ 0 };
     load.tolerant = true;
-    load.neutral = form == FORM_SAMPLES;
+    load.portable = form == FORM_SAMPLES;
     bool taken = codec_jpeg.decode(&img, file, &load, &err) == 0;
     CHECK(taken || (!img.cells && !img.meta), "%s: something is left", name);
     /* What was refused cannot pass as if nothing were. */

@@ -70,7 +70,7 @@ static int load(struct image *img, struct bytes *file, bool tolerant,
                 struct warnings *warnings, struct err *err)
 {
     struct load_opts opts = small_load(warnings);
-    opts.neutral = true;
+    opts.portable = true;
     opts.tolerant = tolerant;
     int status = codec_jpeg.decode(img, *file, &opts, err);
     bytes_free(file);
@@ -100,7 +100,7 @@ static void test_taken(void)
     CHECK(!load(&img, &file, false, &warnings, &err), "%s", err.text);
     if (img.meta) {
         const struct meta *m = img.meta;
-        static const bool neutral[] = { 1, 1, 0, 1, 1, 1, 1, 1, 0, 0 };
+        static const bool portable[] = { 1, 1, 0, 1, 1, 1, 1, 1, 0, 0 };
         CHECK(same(m->icc, icc), "the profile, of %zu bytes", m->icc.size);
         CHECK(same(m->exif, exif), "the first EXIF");
         CHECK(img.orientation == 6, "is %u", img.orientation);
@@ -109,10 +109,10 @@ static void test_taken(void)
         CHECK(m->density.unit == DENSITY_INCH && m->density.x == 300 &&
                   m->density.y == 72,
               "the density");
-        CHECK(m->nparts == 10, "%zu", m->nparts);
-        for (size_t i = 0; i < m->nparts && i < 10; i++)
-            CHECK(m->part[i].neutral == neutral[i], "%zu: %s", i,
-                  m->part[i].name);
+        CHECK(m->nblocks == 10, "%zu", m->nblocks);
+        for (size_t i = 0; i < m->nblocks && i < 10; i++)
+            CHECK(m->block[i].portable == portable[i], "%zu: %s", i,
+                  m->block[i].name);
     }
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     image_free(&img);
@@ -136,8 +136,8 @@ static void test_cut_profile(void)
         CHECK(load(&img, &file, tolerant, &warnings, &err) == 0, "%s",
               err.text);
         CHECK(img.meta && img.meta->icc.size == 0, "a profile");
-        for (unsigned i = 0; img.meta && i < img.meta->nparts; i++)
-            CHECK(!img.meta->part[i].neutral, "it counts as lost");
+        for (unsigned i = 0; img.meta && i < img.meta->nblocks; i++)
+            CHECK(!img.meta->block[i].portable, "it counts as lost");
         image_free(&img);
     }
     bytes_free(&icc);
@@ -343,7 +343,7 @@ static void pass(struct image *img, const struct codec *to, enum xform t)
     struct err err = { .text = "" };
     turn_image(img, t);
     save.orientation = 1;
-    opts.neutral = true;
+    opts.portable = true;
     CHECK(!to->encode(&made, img, &save, &err), "%s: %s", to->name, err.text);
     image_free(img);
     CHECK(!to->decode(img, made, &opts, &err), "%s: %s", to->name, err.text);
@@ -375,8 +375,8 @@ static void check_blocks(const struct image *img, struct bytes icc,
     CHECK(is_near(m->density.x * scale, exchanged ? 72 : 300) &&
               is_near(m->density.y * scale, exchanged ? 300 : 72),
           "%g x %g", m->density.x, m->density.y);
-    for (size_t i = 0; i < m->nparts; i++)
-        CHECK(m->part[i].neutral, "%s says more", m->part[i].name);
+    for (size_t i = 0; i < m->nblocks; i++)
+        CHECK(m->block[i].portable, "%s says more", m->block[i].name);
     bytes_free(&exif);
     bytes_free(&xmp);
 }

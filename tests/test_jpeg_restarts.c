@@ -74,13 +74,13 @@ static bool same_cells(const struct image *a, const struct image *b)
     return true;
 }
 
-static bool same_parts(const struct meta *a, const struct meta *b)
+static bool same_blocks(const struct meta *a, const struct meta *b)
 {
-    bool same = a->nparts == b->nparts;
-    for (size_t i = 0; same && i < a->nparts; i++)
-        same = a->part[i].where == b->part[i].where &&
-               a->part[i].size == b->part[i].size &&
-               !memcmp(a->part[i].data, b->part[i].data, a->part[i].size);
+    bool same = a->nblocks == b->nblocks;
+    for (size_t i = 0; same && i < a->nblocks; i++)
+        same = a->block[i].where == b->block[i].where &&
+               a->block[i].size == b->block[i].size &&
+               !memcmp(a->block[i].data, b->block[i].data, a->block[i].size);
     return same;
 }
 
@@ -94,7 +94,7 @@ static bool same_outcome(const struct outcome *a, const struct outcome *b)
     if (a->status)
         return strcmp(a->err.text, b->err.text) == 0;
     return same_cells(&a->img, &b->img) &&
-           same_parts(a->img.meta, b->img.meta) &&
+           same_blocks(a->img.meta, b->img.meta) &&
            !memcmp(a->img.meta->jpeg.step, b->img.meta->jpeg.step,
                    sizeof a->img.meta->jpeg.step);
 }

@@ -492,7 +492,7 @@ static void test_changed(void)
                 data[at] = (uint8_t)value;
                 struct load_opts tolerant = careful();
                 tolerant.tolerant = value & 1;
-                tolerant.neutral = value & 2;
+                tolerant.portable = value & 2;
                 if (load(&img, known[i].codec, file, tolerant) == 0) {
                     CHECK(!save(&again, known[i].codec, &img, ""),
                           "file %zu, byte %zu, %u: %s", i, at, value, err.text);
@@ -678,10 +678,10 @@ static void test_suffixes(void)
 static void test_comment(void)
 {
     struct bytes gray = FILE_OF("P5\n# a\n#b\n1 1\n9\n\1"), file;
-    struct load_opts neutral = careful();
+    struct load_opts portable = careful();
     struct image img;
-    neutral.neutral = true;
-    CHECK(!load(&img, &codec_pnm, gray, neutral), "%s", err.text);
+    portable.portable = true;
+    CHECK(!load(&img, &codec_pnm, gray, portable), "%s", err.text);
     CHECK(img.meta->comment.size == 3 &&
               !memcmp(img.meta->comment.data, "a\nb", 3),
           "%.*s", (int)img.meta->comment.size, img.meta->comment.data);

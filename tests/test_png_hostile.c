@@ -57,7 +57,7 @@ static void refuses(const char *name, struct bytes file, const char *words)
     struct err err;
     CHECK(!accepts(file, &opts, &err), "%s is accepted", name);
     CHECK(strstr(err.text, words), "%s: %s", name, err.text);
-    opts.tolerant = opts.neutral = true;
+    opts.tolerant = opts.portable = true;
     accepts(file, &opts, &err);
 }
 
@@ -92,9 +92,9 @@ static void test_flips(void)
             file.data[at] ^= flips[i];
             opts.tolerant = false;
             CHECK(!accepts(file, &opts, &err), "%02x at %zu", flips[i], at);
-            opts.tolerant = opts.neutral = true;
+            opts.tolerant = opts.portable = true;
             accepts(file, &opts, &err);
-            opts.neutral = false;
+            opts.portable = false;
             file.data[at] ^= flips[i];
         }
     bytes_free(&file);
@@ -127,7 +127,7 @@ static void test_forged(void)
         }
         opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
         opts.tolerant = round % 2;
-        opts.neutral = round % 4 / 2;
+        opts.portable = round % 4 / 2;
         accepts(copy, &opts, &err);
         CHECK(counted.calls <= 1 && counted.freed == counted.calls, "%zu",
               counted.calls);
@@ -359,7 +359,7 @@ static void test_lengths(void)
                   lengths[j]);
             CHECK(counted.calls == (strcmp(names[i], "IDAT") == 0 && j == 4),
                   "%s of %u: memory is taken", names[i], lengths[j]);
-            opts.tolerant = opts.neutral = true;
+            opts.tolerant = opts.portable = true;
             accepts(file, &opts, &err);
             bytes_free(&file);
         }

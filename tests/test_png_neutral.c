@@ -69,7 +69,7 @@ static int load(struct image *img, struct bytes *file, bool tolerant,
 {
     struct load_opts opts = small_load(warnings);
     struct err err = { .text = "" };
-    opts.neutral = true;
+    opts.portable = true;
     opts.tolerant = tolerant;
     int status = codec_png.decode(img, *file, &opts, &err);
     CHECK((status == 0) == !!img->cells, "%s", err.text);
@@ -110,11 +110,11 @@ static void test_taken(void)
         CHECK(m->density.unit == DENSITY_METER && m->density.x == 3000 &&
                   m->density.y == 2000,
               "the density");
-        static const bool neutral[] = { 1, 1, 0, 1, 0, 1, 1, 0, 0 };
-        CHECK(m->nparts == 9, "%zu", m->nparts);
-        for (size_t i = 0; i < m->nparts && i < 9; i++)
-            CHECK(m->part[i].neutral == neutral[i], "%zu: %s", i,
-                  m->part[i].name);
+        static const bool portable[] = { 1, 1, 0, 1, 0, 1, 1, 0, 0 };
+        CHECK(m->nblocks == 9, "%zu", m->nblocks);
+        for (size_t i = 0; i < m->nblocks && i < 9; i++)
+            CHECK(m->block[i].portable == portable[i], "%zu: %s", i,
+                  m->block[i].name);
     }
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     image_free(&img);
@@ -133,8 +133,8 @@ static void test_repeats(void)
     add_density(&file, 2, 3, 0);
     end_png(&file);
     if (load(&img, &file, false, &warnings) == 0) {
-        for (size_t i = 0; i < img.meta->nparts; i++)
-            CHECK(img.meta->part[i].neutral, "%s", img.meta->part[i].name);
+        for (size_t i = 0; i < img.meta->nblocks; i++)
+            CHECK(img.meta->block[i].portable, "%s", img.meta->block[i].name);
         CHECK(img.meta->density.unit == DENSITY_ASPECT, "2 : 3");
     }
     image_free(&img);
@@ -168,7 +168,7 @@ static void test_malformed(void)
             CHECK(!m->icc.size && !m->xmp.size && !m->comment.size &&
                       !m->exif.size && !m->keyed && m->density.unit == 0,
                   "%zu: %s", i, bad[i].name);
-            CHECK(!m->part[0].neutral, "%zu: %s", i, bad[i].name);
+            CHECK(!m->block[0].portable, "%zu: %s", i, bad[i].name);
         }
         image_free(&img);
     }
@@ -186,7 +186,7 @@ static const struct {
 };
 enum { DEFLATED = sizeof deflated / sizeof *deflated };
 
-/* Asked for the neutral fields, it is refused, or left with a warning; else it
+/* Asked for the portable fields, it is refused, or left with a warning; else it
  * passes as it is. */
 static void check_damaged(unsigned i, struct bytes z, const char *words)
 {
@@ -218,7 +218,7 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
     image_free(&img);
     warnings.count = 0;
 
-    opts.neutral = true;
+    opts.portable = true;
     CHECK(codec_png.decode(&img, file, &opts, &err), "it is taken");
     CHECK(strstr(err.text, words), "%s", err.text);
     opts.tolerant = true;
@@ -228,7 +228,7 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
         CHECK(!img.meta->icc.size && !img.meta->comment.size &&
                   !img.meta->xmp.size,
               "nothing of it is taken");
-        CHECK(!img.meta->part[0].neutral, "it counts as lost");
+        CHECK(!img.meta->block[0].portable, "it counts as lost");
     }
     image_free(&img);
     bytes_free(&made);

@@ -363,10 +363,10 @@ static void test_pfm_files(void)
 /* ---- All ---------------------------------------------------------------- */
 
 /* What other formats hold as a comment, and what they lose. */
-static void test_neutral(void)
+static void test_portable(void)
 {
     struct opened o =
-        open_file(&codec_pfm, TEXT("Pf\n# a\n#\n#b\n1 1\n-2\nabcd"), NEUTRAL);
+        open_file(&codec_pfm, TEXT("Pf\n# a\n#\n#b\n1 1\n-2\nabcd"), PORTABLE);
     struct warnings warnings = { 0 };
     CHECK(o.status == 0, "%s", o.err.text);
     CHECK(o.img.meta->comment.size == 4 &&
@@ -408,6 +408,6 @@ int main(void)
     test_pam_refused();
     test_pam_round_trips();
     test_pfm_files();
-    test_neutral();
+    test_portable();
     return test_end();
 }

@@ -130,14 +130,14 @@ static int stage_read(struct work *w, struct err *err)
 }
 
 static struct load_opts load_opts(const struct options *opts, struct mem mem,
-                                  bool neutral, struct thread_pool *pool,
+                                  bool portable, struct thread_pool *pool,
                                   struct result *result)
 {
     return (struct load_opts){
         .limits = opts->limits,
         .mem = mem,
         .tolerant = opts->tolerant,
-        .neutral = neutral,
+        .portable = portable,
         .pool = pool,
         .layout = opts->layout,
         .warnings = &result->warnings,

@@ -7,9 +7,9 @@
 
 #include "codecs/base/utf8.h"
 
-/* A hostile file can be all parts. 2^16 of them are more than any program
+/* A hostile file can be all blocks. 2^16 of them are more than any program
  * writes, and some MiB of bookkeeping. */
-enum { PARTS_MAX = 1 << 16 };
+enum { BLOCKS_MAX = 1 << 16 };
 
 struct meta *meta_new(const struct codec *codec)
 {
@@ -23,9 +23,9 @@ void meta_free(struct meta *meta)
 {
     if (!meta)
         return;
-    for (size_t i = 0; i < meta->nparts; i++)
-        free(meta->part[i].data);
-    free(meta->part);
+    for (size_t i = 0; i < meta->nblocks; i++)
+        free(meta->block[i].data);
+    free(meta->block);
     free(meta->array);
     bytes_free(&meta->icc);
     bytes_free(&meta->exif);
@@ -42,7 +42,7 @@ struct array_note *meta_note_array(struct meta *meta)
     if ((n & (n - 1)) == 0) {
         size_t room = n ? 2 * n : 1;
         struct array_note *array = NULL;
-        if (room <= PARTS_MAX)
+        if (room <= BLOCKS_MAX)
             array = realloc(meta->array, room * sizeof *array);
         if (!array)
             return NULL;
@@ -55,39 +55,39 @@ struct array_note *meta_note_array(struct meta *meta)
 
 bool meta_is_full(const struct meta *meta)
 {
-    return meta->nparts == PARTS_MAX;
+    return meta->nblocks == BLOCKS_MAX;
 }
 
 static bool make_room(struct meta *meta)
 {
-    if (meta->nparts < meta->room)
+    if (meta->nblocks < meta->room)
         return true;
     size_t room = meta->room ? 2 * meta->room : 16;
-    struct part *part = NULL;
-    if (room <= PARTS_MAX)
-        part = realloc(meta->part, room * sizeof *part);
-    if (!part)
+    struct metadata_block *block = NULL;
+    if (room <= BLOCKS_MAX)
+        block = realloc(meta->block, room * sizeof *block);
+    if (!block)
         return false;
-    meta->part = part;
+    meta->block = block;
     meta->room = room;
     return true;
 }
 
-struct part *meta_add(struct meta *meta, const char *name, unsigned where,
+struct metadata_block *meta_add(struct meta *meta, const char *name, unsigned where,
                       const void *data, size_t size)
 {
     if (!make_room(meta))
         return NULL;
-    struct part *part = &meta->part[meta->nparts];
-    *part = (struct part){ .where = where, .size = size };
-    snprintf(part->name, sizeof part->name, "%s", name);
-    part->data = malloc(size ? size : 1);
-    if (!part->data)
+    struct metadata_block *block = &meta->block[meta->nblocks];
+    *block = (struct metadata_block){ .where = where, .size = size };
+    snprintf(block->name, sizeof block->name, "%s", name);
+    block->data = malloc(size ? size : 1);
+    if (!block->data)
         return NULL;
     if (size)
-        memcpy(part->data, data, size);
-    meta->nparts++;
-    return part;
+        memcpy(block->data, data, size);
+    meta->nblocks++;
+    return block;
 }
 
 /* Adds a name to a list "a, b, c" of bounded length, once. */
@@ -118,9 +118,9 @@ void meta_warn_lost(const struct meta *meta, unsigned holds, const char *name,
         list_add(list, sizeof list, "comment");
     if (meta->density.unit != DENSITY_NONE && !(holds & HOLDS_DENSITY))
         list_add(list, sizeof list, "density");
-    for (size_t i = 0; i < meta->nparts; i++)
-        if (!meta->part[i].neutral)
-            list_add(list, sizeof list, meta->part[i].name);
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (!meta->block[i].portable)
+            list_add(list, sizeof list, meta->block[i].name);
     if (*list)
         warn(warnings, "%s cannot hold, so it is not kept: %s", name, list);
 }

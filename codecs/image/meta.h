@@ -1,8 +1,8 @@
 /* All that a file says beside its pixels.
  *
- * It is kept twice. `part` is the file's own: every chunk or segment, byte for
+ * It is kept twice. `block` is the file's own: every chunk or segment, byte for
  * byte and in order, for a picture that is written in the format it came from.
- * The neutral fields hold what other formats can hold as well; a codec fills
+ * The portable fields hold what other formats can hold as well; a codec fills
  * them when it is asked to (struct load_opts), since that may mean to inflate
  * a profile. Only codecs/ changes a meta; cli/ may list it. */
 #ifndef CODECS_IMAGE_META_H
@@ -17,10 +17,10 @@
 struct codec;
 
 /* One piece of a file that is no pixels. */
-struct part {
+struct metadata_block {
     char name[32];   /* as people call it: "tEXt", "APP1 Exif" */
     unsigned where;  /* the codec's: a marker, or a place in the file */
-    bool neutral;    /* what it says stands in the neutral fields as well */
+    bool portable;    /* what it says stands in the portable fields as well */
     bool color;      /* it says what the samples mean: a profile, a gamma */
     bool samples;    /* it holds samples: true only of this depth and color */
     uint8_t *data;   /* owned */
@@ -44,9 +44,9 @@ struct array_note {
 };
 
 struct meta {
-    const struct codec *codec; /* whose parts these are */
-    struct part *part;
-    size_t nparts, room;
+    const struct codec *codec; /* whose blocks these are */
+    struct metadata_block *block;
+    size_t nblocks, room;
 
     struct orientation orientation; /* what all tags say; that of the image is
                                        what counts, or 1 */
@@ -99,10 +99,10 @@ struct meta {
 struct meta *meta_new(const struct codec *codec);
 void meta_free(struct meta *meta);
 
-/* Appends a copy of `size` bytes as a part, zeroed but for these fields; NULL
- * when there is no memory, or when the file has more parts than it may. The
- * pointer holds until the next part is added. */
-struct part *meta_add(struct meta *meta, const char *name, unsigned where,
+/* Appends a copy of `size` bytes as a block, zeroed but for these fields; NULL
+ * when there is no memory, or when the file has more blocks than it may. The
+ * pointer holds until the next block is added. */
+struct metadata_block *meta_add(struct meta *meta, const char *name, unsigned where,
                       const void *data, size_t size);
 
 /* Appends a note of an array, which is zeroed; NULL when there is no memory, or
@@ -110,14 +110,14 @@ struct part *meta_add(struct meta *meta, const char *name, unsigned where,
  * added. */
 struct array_note *meta_note_array(struct meta *meta);
 
-/* Whether it has as many parts as it may. */
+/* Whether it has as many blocks as it may. */
 bool meta_is_full(const struct meta *meta);
 
 /* Makes the comment UTF-8, which it is said to be; see utf8_append(). To be
  * called by a codec that has filled it. */
 int meta_comment_utf8(struct meta *meta, struct err *err);
 
-/* What a format can hold of the neutral fields. */
+/* What a format can hold of the portable fields. */
 enum {
     HOLDS_ICC = 1,
     HOLDS_EXIF = 2,

@@ -1,4 +1,4 @@
-/* The parts of the JPEG codec, for one another: codec_jpeg stands in jpeg.c.
+/* What the files of the JPEG codec share; codec_jpeg itself is in jpeg.c.
  *
  * ITU-T T.81 (JPEG), T.871 (JFIF). Every APPn and COM segment is kept byte for
  * byte and in order, but for what a turn makes false, and so is what stands
@@ -45,7 +45,7 @@ enum segment {
     SEGMENT_COMMENT,
     SEGMENT_TRAILER, /* no segment: all that stands behind the picture */
 };
-enum segment segment_of(const struct part *part);
+enum segment segment_of(const struct metadata_block *block);
 
 /* The bytes that a segment of this kind begins with. */
 const char *segment_head(enum segment segment, size_t *size);
@@ -76,21 +76,21 @@ int segments_orientation(struct meta *meta, struct err *err);
 int segments_note_xmp(struct meta *meta, struct err *err);
 
 /* Fills EXIF, XMP and comment of the meta. */
-int segments_to_neutral(struct image *img, struct err *err);
+int segments_to_portable(struct image *img, struct err *err);
 
-/* Adds to `made`, which is empty, the segments that say what the neutral fields
+/* Adds to `made`, which is empty, the segments that say what the portable fields
  * of img's meta say. */
-int segments_from_neutral(struct meta *made, const struct image *img,
+int segments_from_portable(struct meta *made, const struct image *img,
                           const struct save_opts *opts, struct err *err);
 
-/* Gives in out[i] what part i of `meta` says after img->turned, to be freed by
- * the caller also on failure; data is NULL for a part that is not to be
- * written. `out` has room for all parts and is zeroed. */
+/* Gives in out[i] what block i of `meta` says after img->turned, to be freed by
+ * the caller also on failure; data is NULL for a block that is not to be
+ * written. `out` has room for all blocks and is zeroed. */
 int segments_turned(struct bytes *out, const struct meta *meta,
                     const struct image *img, const struct save_opts *opts,
                     struct err *err);
 
-/* The part of it that is about XMP: makes the packets in out[i], and Extended
+/* The share of it that is about XMP: makes the packets in out[i], and Extended
  * XMP, true. */
 int segments_turn_xmp(struct bytes *out, const struct meta *meta,
                       const struct image *img, const struct save_opts *opts,
@@ -98,15 +98,15 @@ int segments_turn_xmp(struct bytes *out, const struct meta *meta,
 
 /* ---- What stands behind the picture: trailer.c ---- */
 
-/* The marker of the part that holds it: EOI. */
+/* The marker of the block that holds it: EOI. */
 enum { TRAILER = 0xd9 };
 
-/* Adds the last `behind` bytes of the file, if there are any, as a part, and
+/* Adds the last `behind` bytes of the file, if there are any, as a block, and
  * notes where MPF, the list of pictures in the file, counts from. */
 int trailer_take(struct meta *meta, struct bytes file, size_t behind,
                  struct err *err);
 
-/* Turns the pictures in out[i] of that part, whose lengths change, and says so
+/* Turns the pictures in out[i] of that block, whose lengths change, and says so
  * in out[i] of MPF, as if the picture before them had kept its length. */
 int trailer_turn(struct bytes *out, const struct meta *meta,
                  const struct image *img, const struct save_opts *opts,
@@ -116,7 +116,7 @@ int trailer_turn(struct bytes *out, const struct meta *meta,
  * was of the file before. */
 void trailer_follow(struct bytes *file, struct bytes before);
 
-/* Appends that part to the file, which is whole up to its EOI, and makes the
+/* Appends that block to the file, which is whole up to its EOI, and makes the
  * MPF in it true. */
 int trailer_append(struct bytes *file, const struct meta *meta,
                    const struct bytes *out, struct err *err);

@@ -27,8 +27,8 @@ int segments_tag(struct bytes *out, struct bytes *made,
                  struct err *err)
 {
     struct bytes *segment = made;
-    for (size_t i = 0; i < meta->nparts && segment == made; i++)
-        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_EXIF)
+    for (size_t i = 0; i < meta->nblocks && segment == made; i++)
+        if (out[i].data && segment_of(&meta->block[i]) == SEGMENT_EXIF)
             segment = &out[i];
     if (segment != made &&
         exif_orientation(segment->data + HEAD, segment->size - HEAD) ==
@@ -40,8 +40,8 @@ int segments_tag(struct bytes *out, struct bytes *made,
 void segments_trim(struct bytes *out, const struct meta *meta,
                    const struct image *img)
 {
-    for (size_t i = 0; i < meta->nparts; i++)
-        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_EXIF)
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (out[i].data && segment_of(&meta->block[i]) == SEGMENT_EXIF)
             exif_set_size(out[i].data + HEAD, out[i].size - HEAD, img->width,
                           img->height);
 }

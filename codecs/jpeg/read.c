@@ -164,8 +164,8 @@ static void choose_color(struct reader *r)
         img->color = COLOR_GRAY;
         break;
     case JCS_YCbCr:
-        img->color = r->opts->neutral ? COLOR_RGB : COLOR_YCC;
-        r->d.out_color_space = r->opts->neutral ? JCS_RGB : JCS_YCbCr;
+        img->color = r->opts->portable ? COLOR_RGB : COLOR_YCC;
+        r->d.out_color_space = r->opts->portable ? JCS_RGB : JCS_YCbCr;
         break;
     case JCS_RGB:
         img->color = COLOR_RGB;
@@ -282,7 +282,7 @@ static void read_coded(struct reader *r)
     jpeg_read_coefficients(&r->d);
 }
 
-static void take_neutral(struct reader *r)
+static void take_portable(struct reader *r)
 {
     static const int units[] = { DENSITY_ASPECT, DENSITY_INCH, DENSITY_METER };
     struct meta *meta = r->img->meta;
@@ -425,10 +425,10 @@ static int take_guarded(struct reader *r)
     if (trailer_take(r->img->meta, r->file, r->behind, r->err))
         return -1;
     segments_note(r->img->meta);
-    if (!r->opts->neutral || r->opts->head_only)
+    if (!r->opts->portable || r->opts->head_only)
         return 0;
-    take_neutral(r);
-    return segments_to_neutral(r->img, r->err);
+    take_portable(r);
+    return segments_to_portable(r->img, r->err);
 }
 
 /* Starts a reader, which end() ends. */

@@ -11,7 +11,7 @@
 /* What stands before the first scan. */
 struct headers {
     struct meta *meta;
-    size_t *at;        /* where each part begins in the file, at its marker */
+    size_t *at;        /* where each block begins in the file, at its marker */
     struct bytes *out; /* what each says now */
     struct bytes made; /* an EXIF segment, if there was none */
     size_t end;        /* where the first scan begins */
@@ -19,7 +19,7 @@ struct headers {
 
 static void close_headers(struct headers *h)
 {
-    for (size_t i = 0; h->out && i < h->meta->nparts; i++)
+    for (size_t i = 0; h->out && i < h->meta->nblocks; i++)
         bytes_free(&h->out[i]);
     free(h->out);
     free(h->at);
@@ -39,30 +39,30 @@ static int read_headers(struct headers *h, struct bytes file, struct err *err)
             break;
         if (size < 4 || !parameters_is_app_or_com(p[1]))
             continue;
-        if (h->meta->nparts == room) {
+        if (h->meta->nblocks == room) {
             room = room ? 2 * room : 64;
             size_t *at = realloc(h->at, room * sizeof *at);
             if (!at)
                 return fail_memory(err, "no memory for so many segments");
             h->at = at;
         }
-        h->at[h->meta->nparts] = h->end;
+        h->at[h->meta->nblocks] = h->end;
         if (segment_add(h->meta, p[1], p + 4, size - 4, err))
             return -1;
     }
     return 0;
 }
 
-static int copy_parts(struct headers *h, struct err *err)
+static int copy_blocks(struct headers *h, struct err *err)
 {
-    h->out = calloc(h->meta->nparts + 1, sizeof *h->out);
+    h->out = calloc(h->meta->nblocks + 1, sizeof *h->out);
     if (!h->out)
         return fail_memory(err, "no memory for the segments");
-    for (size_t i = 0; i < h->meta->nparts; i++) {
-        const struct part *part = &h->meta->part[i];
-        if (!bytes_reserve(&h->out[i], part->size + 1) ||
-            !bytes_append(&h->out[i], part->data, part->size))
-            return fail_memory(err, "no memory for %s", part->name);
+    for (size_t i = 0; i < h->meta->nblocks; i++) {
+        const struct metadata_block *block = &h->meta->block[i];
+        if (!bytes_reserve(&h->out[i], block->size + 1) ||
+            !bytes_append(&h->out[i], block->data, block->size))
+            return fail_memory(err, "no memory for %s", block->name);
     }
     return 0;
 }
@@ -75,8 +75,8 @@ static int set_tags(struct headers *h, const struct image *img, enum xform op,
     const struct lengths none = { 0 };
     size_t lead;
     segment_head(SEGMENT_EXIF, &lead);
-    for (size_t i = 0; i < h->meta->nparts; i++)
-        if (segment_of(&h->meta->part[i]) == SEGMENT_EXIF)
+    for (size_t i = 0; i < h->meta->nblocks; i++)
+        if (segment_of(&h->meta->block[i]) == SEGMENT_EXIF)
             exif_retag(h->out[i].data + lead, h->out[i].size - lead,
                        save->orientation, op);
     if (segments_turn_xmp(h->out, h->meta, img, save, &none, err))
@@ -103,11 +103,11 @@ static bool write_file(struct bytes *to, const struct headers *h,
     enum { APP0 = 0xe0, APP1 = 0xe1 };
     bool kept = true, put = h->made.size == 0;
     size_t done = 0;
-    for (size_t i = 0; i < h->meta->nparts && kept; i++) {
-        const struct part *part = &h->meta->part[i];
-        bool first = !put && part->where != APP0;
-        bool same = h->out[i].size == part->size &&
-                    memcmp(h->out[i].data, part->data, part->size) == 0;
+    for (size_t i = 0; i < h->meta->nblocks && kept; i++) {
+        const struct metadata_block *block = &h->meta->block[i];
+        bool first = !put && block->where != APP0;
+        bool same = h->out[i].size == block->size &&
+                    memcmp(h->out[i].data, block->data, block->size) == 0;
         if (!first && same)
             continue;
         kept = bytes_append(to, file.data + done, h->at[i] - done);
@@ -117,12 +117,12 @@ static bool write_file(struct bytes *to, const struct headers *h,
         put = put || first;
         if (!kept || same)
             continue;
-        kept = put_segment(to, part->where, &h->out[i]);
-        done = h->at[i] + 4 + part->size;
+        kept = put_segment(to, block->where, &h->out[i]);
+        done = h->at[i] + 4 + block->size;
     }
     if (kept && !put) { /* there is nothing but JFIF, or not even that */
-        size_t n = h->meta->nparts;
-        size_t behind = n ? h->at[n - 1] + 4 + h->meta->part[n - 1].size : 2;
+        size_t n = h->meta->nblocks;
+        size_t behind = n ? h->at[n - 1] + 4 + h->meta->block[n - 1].size : 2;
         kept = bytes_append(to, file.data + done, behind - done) &&
                put_segment(to, APP1, &h->made);
         done = behind;
@@ -140,7 +140,7 @@ int retag_jpeg(struct bytes *out, struct stream_info *coded, struct bytes file,
     if (!h.meta)
         return fail_memory(err, "no memory for the decoder");
     if (look_jpeg(coded, file, opts, err) == 0 &&
-        read_headers(&h, file, err) == 0 && copy_parts(&h, err) == 0 &&
+        read_headers(&h, file, err) == 0 && copy_blocks(&h, err) == 0 &&
         segments_orientation(h.meta, err) == 0) {
         coded->tags = h.meta->orientation;
         img.width = coded->width;

@@ -50,9 +50,9 @@ static size_t known_index(unsigned marker, const uint8_t *data, size_t size)
     return i;
 }
 
-enum segment segment_of(const struct part *part)
+enum segment segment_of(const struct metadata_block *block)
 {
-    size_t i = known_index(part->where, part->data, part->size);
+    size_t i = known_index(block->where, block->data, block->size);
     return i < KNOWN ? known[i].segment : SEGMENT_OTHER;
 }
 
@@ -97,7 +97,7 @@ int segment_close(struct bytes *data, enum segment segment, struct bytes *body,
 int segment_add(struct meta *meta, unsigned marker, const void *data,
                 size_t size, struct err *err)
 {
-    char name[sizeof meta->part->name];
+    char name[sizeof meta->block->name];
     size_t i = known_index(marker, data, size);
     snprintf(name, sizeof name, "APP%u", marker - APP0);
     if (!meta_add(meta, i < KNOWN ? known[i].name : name, marker, data, size))
@@ -110,12 +110,12 @@ int segment_add(struct meta *meta, unsigned marker, const void *data,
 /* ---- What is read out of segments -------------------------------------- */
 
 /* What follows the head of a segment; borrowed. */
-static struct bytes body(const struct part *part, enum segment segment)
+static struct bytes body(const struct metadata_block *block, enum segment segment)
 {
     size_t lead;
     segment_head(segment, &lead);
-    return (struct bytes){ .data = part->data + lead,
-                           .size = part->size - lead };
+    return (struct bytes){ .data = block->data + lead,
+                           .size = block->size - lead };
 }
 
 /* Readers take the first EXIF there is. */
@@ -123,9 +123,9 @@ int segments_orientation(struct meta *meta, struct err *err)
 {
     enum tag_place place = TAG_EXIF;
     meta->orientation = (struct orientation){ 0 };
-    for (size_t i = 0; i < meta->nparts; i++)
-        if (segment_of(&meta->part[i]) == SEGMENT_EXIF) {
-            struct bytes exif = body(&meta->part[i], SEGMENT_EXIF);
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (segment_of(&meta->block[i]) == SEGMENT_EXIF) {
+            struct bytes exif = body(&meta->block[i], SEGMENT_EXIF);
             orientation_note(&meta->orientation, place,
                              exif_tag(exif.data, exif.size));
             place = TAG_MORE_EXIF;
@@ -135,31 +135,31 @@ int segments_orientation(struct meta *meta, struct err *err)
 
 void segments_note(struct meta *meta)
 {
-    for (size_t i = 0; i < meta->nparts; i++) {
-        struct part *part = &meta->part[i];
-        part->color = segment_of(part) == SEGMENT_ICC;
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        block->color = segment_of(block) == SEGMENT_ICC;
     }
 }
 
-int segments_to_neutral(struct image *img, struct err *err)
+int segments_to_portable(struct image *img, struct err *err)
 {
     struct meta *meta = img->meta;
-    for (size_t i = 0; i < meta->nparts; i++) {
-        struct part *part = &meta->part[i];
-        enum segment segment = segment_of(part);
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        enum segment segment = segment_of(block);
         struct bytes *into = segment == SEGMENT_EXIF      ? &meta->exif
                              : segment == SEGMENT_XMP     ? &meta->xmp
                              : segment == SEGMENT_COMMENT ? &meta->comment
                                                           : NULL;
         if (segment == SEGMENT_JFIF || segment == SEGMENT_ADOBE ||
             (segment == SEGMENT_ICC && meta->icc.size))
-            part->neutral = true;
+            block->portable = true;
         if (!into || into->size)
             continue;
-        struct bytes text = body(part, segment);
-        part->neutral = true;
+        struct bytes text = body(block, segment);
+        block->portable = true;
         if (!bytes_append(into, text.data, text.size))
-            return fail_memory(err, "no memory for %s", part->name);
+            return fail_memory(err, "no memory for %s", block->name);
     }
     return meta_comment_utf8(meta, err);
 }
@@ -295,11 +295,11 @@ static int turn_photoshop(struct bytes *data, const struct image *img,
     return segment_close(data, SEGMENT_PHOTOSHOP, &block, err);
 }
 
-static int turn_segment(struct bytes *data, const struct part *part,
+static int turn_segment(struct bytes *data, const struct metadata_block *block,
                         const struct image *img, const struct save_opts *opts,
                         struct err *err)
 {
-    switch (segment_of(part)) {
+    switch (segment_of(block)) {
     case SEGMENT_JFIF:
         if (opts->strip != STRIP_NOTHING)
             strip_jfif(data);
@@ -336,9 +336,9 @@ static unsigned drop_of(enum segment segment)
 }
 
 /* JFIF and Adobe segments say how the components are to be read. */
-static bool may_keep(const struct part *part, const struct save_opts *opts)
+static bool may_keep(const struct metadata_block *block, const struct save_opts *opts)
 {
-    enum segment segment = segment_of(part);
+    enum segment segment = segment_of(block);
     if (segment == SEGMENT_JFIF || segment == SEGMENT_ADOBE)
         return true;
     if (opts->drop & drop_of(segment))
@@ -353,8 +353,8 @@ static void warn_of_signature(const struct bytes *out, const struct meta *meta,
                               const struct image *img,
                               struct warnings *warnings)
 {
-    for (size_t i = 0; i < meta->nparts && img->turned != XFORM_NONE; i++)
-        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_JUMBF) {
+    for (size_t i = 0; i < meta->nblocks && img->turned != XFORM_NONE; i++)
+        if (out[i].data && segment_of(&meta->block[i]) == SEGMENT_JUMBF) {
             warn(warnings, "what JUMBF (C2PA) says of the pixels, such as a "
                            "signature, no longer holds");
             return;
@@ -365,10 +365,10 @@ static void warn_of_signature(const struct bytes *out, const struct meta *meta,
 static void warn_of_places(const struct bytes *out, const struct meta *meta,
                            const struct save_opts *opts)
 {
-    for (size_t i = 0; i < meta->nparts && opts->drop & DROP_GPS; i++)
+    for (size_t i = 0; i < meta->nblocks && opts->drop & DROP_GPS; i++)
         if (out[i].data && drop_tells_place(out[i].data, out[i].size))
             warn(opts->warnings, "%s seems to tell coordinates, and is kept",
-                 meta->part[i].name);
+                 meta->block[i].name);
 }
 
 /* Each segment by itself, with the thumbnail that it may hold. */
@@ -376,15 +376,15 @@ static int turn_segments(struct bytes *out, const struct meta *meta,
                          const struct image *img, const struct save_opts *opts,
                          struct err *err)
 {
-    for (size_t i = 0; i < meta->nparts; i++) {
-        const struct part *part = &meta->part[i];
-        if (!may_keep(part, opts))
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (!may_keep(block, opts))
             continue;
         /* One more, so that an empty segment has data as well. */
-        if (!bytes_reserve(&out[i], part->size + 1) ||
-            !bytes_append(&out[i], part->data, part->size))
-            return fail_memory(err, "no memory for %s", part->name);
-        if (turn_segment(&out[i], part, img, opts, err))
+        if (!bytes_reserve(&out[i], block->size + 1) ||
+            !bytes_append(&out[i], block->data, block->size))
+            return fail_memory(err, "no memory for %s", block->name);
+        if (turn_segment(&out[i], block, img, opts, err))
             return -1;
     }
     return 0;
@@ -441,7 +441,7 @@ static int add_block(struct meta *made, enum segment segment,
     return status;
 }
 
-int segments_from_neutral(struct meta *made, const struct image *img,
+int segments_from_portable(struct meta *made, const struct image *img,
                           const struct save_opts *opts, struct err *err)
 {
     const struct meta *from = img->meta;

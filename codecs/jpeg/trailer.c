@@ -81,8 +81,8 @@ static void open_trailer(struct trailer *trailer, struct bytes *out,
                          const struct meta *meta)
 {
     *trailer = (struct trailer){ .behind = meta->jpeg.behind };
-    for (size_t i = 0; i < meta->nparts; i++) {
-        enum segment segment = segment_of(&meta->part[i]);
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        enum segment segment = segment_of(&meta->block[i]);
         if (segment == SEGMENT_MPF && !trailer->block && out[i].data)
             trailer->block = &out[i];
         if (segment == SEGMENT_TRAILER && out[i].data)
@@ -144,10 +144,10 @@ static void find_by_container(struct trailer *trailer, const struct meta *meta)
     struct xmp_container_item item[INLAYS_MAX];
     size_t lead, count = 0;
     segment_head(SEGMENT_XMP, &lead);
-    for (size_t i = 0; i < meta->nparts && count == 0; i++)
-        if (segment_of(&meta->part[i]) == SEGMENT_XMP)
-            count = xmp_container_items(meta->part[i].data + lead,
-                                        meta->part[i].size - lead, item,
+    for (size_t i = 0; i < meta->nblocks && count == 0; i++)
+        if (segment_of(&meta->block[i]) == SEGMENT_XMP)
+            count = xmp_container_items(meta->block[i].data + lead,
+                                        meta->block[i].size - lead, item,
                                         INLAYS_MAX);
     size_t at = count ? item[0].padding : 0;
     for (size_t i = 1; i < count && is_within(trailer, at, item[i].length);
@@ -389,8 +389,8 @@ int trailer_append(struct bytes *file, const struct meta *meta,
                    const struct bytes *out, struct err *err)
 {
     const size_t end = file->size, was = meta->jpeg.behind;
-    for (size_t i = 0; i < meta->nparts; i++)
-        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_TRAILER &&
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (out[i].data && segment_of(&meta->block[i]) == SEGMENT_TRAILER &&
             !bytes_append(file, out[i].data, out[i].size))
             return fail_memory(err,
                                "no memory for what stands behind the picture");

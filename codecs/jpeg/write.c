@@ -33,7 +33,7 @@ struct writer {
     jmp_buf out;
     const struct image *img;
     const struct save_opts *opts;
-    const struct meta *meta; /* whose parts are written */
+    const struct meta *meta; /* whose blocks are written */
     struct bytes *segment;   /* what each of them says now */
     struct bytes exif;       /* one more, after those of JFIF */
     struct coefficient_arrays blocks;
@@ -122,11 +122,11 @@ static void write_segments(struct writer *w)
 {
     const struct meta *meta = w->img->meta;
     bool exif = false;
-    for (size_t i = 0; i < w->meta->nparts; i++) {
-        if (!exif && w->meta->part[i].where != JPEG_APP0)
+    for (size_t i = 0; i < w->meta->nblocks; i++) {
+        if (!exif && w->meta->block[i].where != JPEG_APP0)
             exif = write_exif(w);
-        if (w->segment[i].data && w->meta->part[i].where != TRAILER)
-            jpeg_write_marker(&w->c, (int)w->meta->part[i].where,
+        if (w->segment[i].data && w->meta->block[i].where != TRAILER)
+            jpeg_write_marker(&w->c, (int)w->meta->block[i].where,
                               w->segment[i].data, (unsigned)w->segment[i].size);
     }
     if (!exif)
@@ -208,7 +208,7 @@ static void set_up(struct writer *w)
     set_colors(w);
     if (codec_is_own(&codec_jpeg, w->img)) {
         parameters_set(&w->c, w->img, w->opts);
-        /* What the file had is among the parts. */
+        /* What the file had is among the blocks. */
         w->c.write_JFIF_header = FALSE;
         w->c.write_Adobe_marker = FALSE;
         return;
@@ -234,9 +234,9 @@ static int prepare(struct writer *w, struct meta *made)
 {
     bool own = codec_is_own(&codec_jpeg, w->img);
     w->meta = own ? w->img->meta : made;
-    if (!own && segments_from_neutral(made, w->img, w->opts, w->err))
+    if (!own && segments_from_portable(made, w->img, w->opts, w->err))
         return -1;
-    w->segment = calloc(w->meta->nparts + 1, sizeof *w->segment);
+    w->segment = calloc(w->meta->nblocks + 1, sizeof *w->segment);
     if (!w->segment)
         return fail_memory(w->err, "no memory for the segments");
     if (segments_turned(w->segment, w->meta, w->img, w->opts, w->err))
@@ -253,7 +253,7 @@ int write_jpeg(struct bytes *file, const struct image *img,
                const struct save_opts *opts, struct err *err)
 {
     struct writer w = { .file = file, .img = img, .opts = opts, .err = err };
-    struct meta *made = NULL; /* of the neutral fields of another format */
+    struct meta *made = NULL; /* of the portable fields of another format */
     int status = -1;
 
     if (img->width > JPEG_MAX_DIMENSION || img->height > JPEG_MAX_DIMENSION)
@@ -272,7 +272,7 @@ int write_jpeg(struct bytes *file, const struct image *img,
     if (status == 0)
         status = trailer_append(file, w.meta, w.segment, err);
     jpeg_destroy_compress(&w.c);
-    for (size_t i = 0; w.segment && i < w.meta->nparts; i++)
+    for (size_t i = 0; w.segment && i < w.meta->nblocks; i++)
         bytes_free(&w.segment[i]);
     free(w.segment);
     bytes_free(&w.exif);

@@ -79,15 +79,15 @@ static int compare_pieces(const void *a, const void *b)
                           4);
 }
 
-/* Gives the pieces in order; `piece` has room for all parts. */
+/* Gives the pieces in order; `piece` has room for all blocks. */
 static size_t find_pieces(struct piece *piece, struct bytes *out,
                           const struct meta *meta)
 {
     size_t lead, count = 0;
     segment_head(SEGMENT_XMP_MORE, &lead);
-    for (size_t i = 0; i < meta->nparts; i++)
+    for (size_t i = 0; i < meta->nblocks; i++)
         if (out[i].data && out[i].size > lead + PIECE_LEAD &&
-            segment_of(&meta->part[i]) == SEGMENT_XMP_MORE)
+            segment_of(&meta->block[i]) == SEGMENT_XMP_MORE)
             piece[count++] = (struct piece){ .segment = &out[i], .lead = lead };
     qsort(piece, count, sizeof *piece, compare_pieces);
     return count;
@@ -164,8 +164,8 @@ static void set_guid(const struct piece *piece, size_t count, const char *guid,
     size_t lead;
     memcpy(was, piece_at(piece, 0), GUID);
     segment_head(SEGMENT_XMP, &lead);
-    for (size_t i = 0; i < meta->nparts; i++)
-        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_XMP)
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (out[i].data && segment_of(&meta->block[i]) == SEGMENT_XMP)
             rename_in(out[i].data + lead, out[i].size - lead, was, guid);
     for (size_t i = 0; i < count; i++)
         memcpy(piece_at(&piece[i], 0), guid, GUID);
@@ -218,7 +218,7 @@ static int turn_more(struct bytes *out, const struct meta *meta,
                      const struct image *img, const struct save_opts *opts,
                      const struct lengths *lengths, struct err *err)
 {
-    struct piece *piece = calloc(meta->nparts + 1, sizeof *piece);
+    struct piece *piece = calloc(meta->nblocks + 1, sizeof *piece);
     int status = 0;
     if (!piece)
         return fail_memory(err, "no memory for Extended XMP");
@@ -246,17 +246,17 @@ static int note_pieces(const struct piece *piece, size_t count,
     return status;
 }
 
-/* The parts themselves, of which no copies are made here. */
+/* The blocks themselves, of which no copies are made here. */
 static int note_more(struct meta *meta, struct err *err)
 {
-    struct bytes *view = calloc(meta->nparts, sizeof *view);
-    struct piece *piece = calloc(meta->nparts, sizeof *piece);
+    struct bytes *view = calloc(meta->nblocks, sizeof *view);
+    struct piece *piece = calloc(meta->nblocks, sizeof *piece);
     int status =
         view && piece ? 0 : fail_memory(err, "no memory for Extended XMP");
     size_t end;
-    for (size_t i = 0; i < meta->nparts && status == 0; i++)
-        view[i] = (struct bytes){ .data = meta->part[i].data,
-                                  .size = meta->part[i].size };
+    for (size_t i = 0; i < meta->nblocks && status == 0; i++)
+        view[i] = (struct bytes){ .data = meta->block[i].data,
+                                  .size = meta->block[i].size };
     size_t count = status == 0 ? find_pieces(piece, view, meta) : 0;
     for (size_t i = 0; i < count && status == 0; i = end) {
         end = i + group_size(piece + i, count - i);
@@ -272,11 +272,11 @@ int segments_note_xmp(struct meta *meta, struct err *err)
     bool more = false;
     size_t lead;
     segment_head(SEGMENT_XMP, &lead);
-    for (size_t i = 0; i < meta->nparts; i++) {
-        const struct part *part = &meta->part[i];
-        enum segment segment = segment_of(part);
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        enum segment segment = segment_of(block);
         if (segment == SEGMENT_XMP)
-            xmp_note(part->data + lead, part->size - lead, &meta->orientation);
+            xmp_note(block->data + lead, block->size - lead, &meta->orientation);
         more = more || segment == SEGMENT_XMP_MORE;
     }
     return more ? note_more(meta, err) : 0;
@@ -288,8 +288,8 @@ int segments_turn_xmp(struct bytes *out, const struct meta *meta,
                       const struct image *img, const struct save_opts *opts,
                       const struct lengths *lengths, struct err *err)
 {
-    for (size_t i = 0; i < meta->nparts; i++)
-        if (out[i].data && segment_of(&meta->part[i]) == SEGMENT_XMP &&
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (out[i].data && segment_of(&meta->block[i]) == SEGMENT_XMP &&
             turn_segment(&out[i], img, opts, lengths, err))
             return -1;
     return turn_more(out, meta, img, opts, lengths, err);

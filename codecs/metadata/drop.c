@@ -174,9 +174,9 @@ void drop_from_meta(struct meta *meta, unsigned drop)
         bytes_free(&meta->exif);
     if (drop & DROP_XMP)
         bytes_free(&meta->xmp);
-    for (size_t i = 0; i < meta->nparts; i++)
+    for (size_t i = 0; i < meta->nblocks; i++)
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             if (drop & parts[k].drop &&
-                strcmp(meta->part[i].name, parts[k].name) == 0)
-                meta->part[i].neutral = true;
+                strcmp(meta->block[i].name, parts[k].name) == 0)
+                meta->block[i].portable = true;
 }

@@ -36,7 +36,7 @@ bool drop_is_place(const char *name, size_t size);
  * longitude, or as films do. */
 bool drop_tells_place(const uint8_t *data, size_t size);
 
-/* Frees the neutral fields that codecs/metadata/drop.h leaves out, so that none
+/* Frees the portable fields that codecs/metadata/drop.h leaves out, so that none
  * of them is said to be lost. */
 void drop_from_meta(struct meta *meta, unsigned drop);
 

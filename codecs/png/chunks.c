@@ -47,12 +47,12 @@ static const struct {
 
 /* A chunk that nobody here knows may be copied to a changed picture if its
  * name says so: the fourth letter is lower case (section 5.4). */
-static enum kind kind_of(const struct part *part)
+static enum kind kind_of(const struct metadata_block *block)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].name, part->name) == 0)
+        if (strcmp(known[i].name, block->name) == 0)
             return known[i].kind;
-    return part->name[3] & 0x20 ? KIND_PLAIN : KIND_TIED;
+    return block->name[3] & 0x20 ? KIND_PLAIN : KIND_TIED;
 }
 
 /* ---- Compressed data --------------------------------------------------- */
@@ -108,18 +108,18 @@ static int deflate_to(struct bytes *out, const uint8_t *data, size_t size,
 /* ---- Texts ------------------------------------------------------------- */
 
 /* Where the text of a tEXt, zTXt or iTXt chunk begins; 0: it is malformed. */
-static size_t text_begin(const struct part *part, bool *deflated)
+static size_t text_begin(const struct metadata_block *block, bool *deflated)
 {
-    const uint8_t *p = part->data, *end = p + part->size;
-    const uint8_t *zero = memchr(p, 0, part->size);
-    *deflated = part->name[0] == 'z';
+    const uint8_t *p = block->data, *end = p + block->size;
+    const uint8_t *zero = memchr(p, 0, block->size);
+    *deflated = block->name[0] == 'z';
     if (!zero)
         return 0;
     p = zero + 1;
-    if (part->name[0] == 't')
-        return (size_t)(p - part->data);
-    if (part->name[0] == 'z') /* one byte: the method, 0 */
-        return p < end && *p == 0 ? (size_t)(p + 1 - part->data) : 0;
+    if (block->name[0] == 't')
+        return (size_t)(p - block->data);
+    if (block->name[0] == 'z') /* one byte: the method, 0 */
+        return p < end && *p == 0 ? (size_t)(p + 1 - block->data) : 0;
     if (end - p < 2)
         return 0;
     *deflated = p[0] != 0;
@@ -130,36 +130,36 @@ static size_t text_begin(const struct part *part, bool *deflated)
             return 0;
         p = zero + 1;
     }
-    return (size_t)(p - part->data);
+    return (size_t)(p - block->data);
 }
 
-static bool has_keyword(const struct part *part, const char *keyword)
+static bool has_keyword(const struct metadata_block *block, const char *keyword)
 {
     size_t n = strlen(keyword) + 1; /* with its zero */
-    return part->size >= n && memcmp(part->data, keyword, n) == 0;
+    return block->size >= n && memcmp(block->data, keyword, n) == 0;
 }
 
-static bool is_xmp(const struct part *part)
+static bool is_xmp(const struct metadata_block *block)
 {
-    return has_keyword(part, "XML:com.adobe.xmp");
+    return has_keyword(block, "XML:com.adobe.xmp");
 }
 
-static bool is_raw_profile(const struct part *part)
+static bool is_raw_profile(const struct metadata_block *block)
 {
-    return has_keyword(part, "Raw profile type exif") ||
-           has_keyword(part, "Raw profile type xmp") ||
-           has_keyword(part, "Raw profile type APP1");
+    return has_keyword(block, "Raw profile type exif") ||
+           has_keyword(block, "Raw profile type xmp") ||
+           has_keyword(block, "Raw profile type APP1");
 }
 
 /* Fills `text`, which is empty, with the text of a chunk. */
-static int text_of(const struct part *part, struct bytes *text, struct err *err)
+static int text_of(const struct metadata_block *block, struct bytes *text, struct err *err)
 {
     bool deflated;
-    size_t begin = text_begin(part, &deflated);
+    size_t begin = text_begin(block, &deflated);
     if (begin == 0)
         return 0;
-    const uint8_t *data = part->data + begin;
-    size_t size = part->size - begin;
+    const uint8_t *data = block->data + begin;
+    size_t size = block->size - begin;
     if (deflated)
         return inflate_to(text, data, size, err);
     if (bytes_append(text, data, size))
@@ -170,20 +170,20 @@ static int text_of(const struct part *part, struct bytes *text, struct err *err)
 /* ---- What is read out of chunks ---------------------------------------- */
 
 /* tRNS: alphas of the palette, or the color that is transparent. */
-static void note_transparency(struct image *img, const struct part *part)
+static void note_transparency(struct image *img, const struct metadata_block *block)
 {
     struct meta *meta = img->meta;
-    if (part->where == PNG_PLACE_AFTER_IDAT)
+    if (block->where == PNG_PLACE_AFTER_IDAT)
         return; /* out of place: viewers pass it over */
     if (img->color == COLOR_INDEXED) {
-        for (size_t i = 0; i < part->size && i < meta->ncolors; i++)
-            meta->palette[i][3] = part->data[i];
-        meta->nalphas = (unsigned)(part->size < 256 ? part->size : 256);
-    } else if (!img->alpha && part->size == 2 * img->nplanes) {
+        for (size_t i = 0; i < block->size && i < meta->ncolors; i++)
+            meta->palette[i][3] = block->data[i];
+        meta->nalphas = (unsigned)(block->size < 256 ? block->size : 256);
+    } else if (!img->alpha && block->size == 2 * img->nplanes) {
         /* Bits above the depth shall be ignored (11.3.1.1). */
         for (unsigned i = 0; i < img->nplanes; i++)
             meta->key[i] =
-                (uint16_t)(big16(part->data + 2 * i) & img->maxval);
+                (uint16_t)(big16(block->data + 2 * i) & img->maxval);
         meta->keyed = true;
     }
 }
@@ -191,27 +191,27 @@ static void note_transparency(struct image *img, const struct part *part)
 void chunks_note(struct image *img)
 {
     struct meta *meta = img->meta;
-    for (size_t i = 0; i < meta->nparts; i++) {
-        struct part *part = &meta->part[i];
-        enum kind kind = kind_of(part);
-        part->color = kind == KIND_COLOR;
-        part->samples = kind == KIND_SAMPLE || kind == KIND_ALPHA ||
-                        kind == KIND_TIED || strcmp(part->name, "sBIT") == 0;
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        enum kind kind = kind_of(block);
+        block->color = kind == KIND_COLOR;
+        block->samples = kind == KIND_SAMPLE || kind == KIND_ALPHA ||
+                        kind == KIND_TIED || strcmp(block->name, "sBIT") == 0;
         if (kind == KIND_ALPHA)
-            note_transparency(img, part);
+            note_transparency(img, block);
     }
 }
 
 /* A damaged text says nothing. */
-static int note_text(struct orientation *o, const struct part *part,
+static int note_text(struct orientation *o, const struct metadata_block *block,
                      enum tag_place *exif, struct err *err)
 {
     struct bytes text = { 0 };
-    bool xmp = is_xmp(part);
+    bool xmp = is_xmp(block);
     int status = 0;
-    if (!xmp && !is_raw_profile(part))
+    if (!xmp && !is_raw_profile(block))
         return 0;
-    if (text_of(part, &text, err))
+    if (text_of(block, &text, err))
         return err->memory ? -1 : 0;
     if (xmp)
         xmp_note(text.data, text.size, o);
@@ -228,19 +228,19 @@ int chunks_orientation(struct image *img, struct err *err)
     const struct meta *meta = img->meta;
     enum tag_place exif = TAG_EXIF;
     *o = (struct orientation){ 0 };
-    for (size_t i = 0; i < meta->nparts; i++) {
-        const struct part *part = &meta->part[i];
-        if (kind_of(part) == KIND_EXIF) {
-            orientation_note(o, exif, exif_tag(part->data, part->size));
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (kind_of(block) == KIND_EXIF) {
+            orientation_note(o, exif, exif_tag(block->data, block->size));
             exif = TAG_MORE_EXIF;
         }
-        if (kind_of(part) == KIND_ORIENT && part->size == 1 &&
-            *part->data >= 1 && *part->data <= 8)
-            orientation_note(o, TAG_ORNT, *part->data);
+        if (kind_of(block) == KIND_ORIENT && block->size == 1 &&
+            *block->data >= 1 && *block->data <= 8)
+            orientation_note(o, TAG_ORNT, *block->data);
     }
-    for (size_t i = 0; i < meta->nparts; i++)
-        if (kind_of(&meta->part[i]) == KIND_TEXT &&
-            note_text(o, &meta->part[i], &exif, err))
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (kind_of(&meta->block[i]) == KIND_TEXT &&
+            note_text(o, &meta->block[i], &exif, err))
             return -1;
     img->orientation = o->value ? o->value : 1;
     return 0;
@@ -248,92 +248,92 @@ int chunks_orientation(struct image *img, struct err *err)
 
 bool chunk_may_orient(const uint8_t type[4], const uint8_t *data, size_t size)
 {
-    struct part part = { .data = (uint8_t *)(uintptr_t)data, .size = size };
-    memcpy(part.name, type, 4);
-    enum kind kind = kind_of(&part);
+    struct metadata_block block = { .data = (uint8_t *)(uintptr_t)data, .size = size };
+    memcpy(block.name, type, 4);
+    enum kind kind = kind_of(&block);
     return kind == KIND_EXIF || kind == KIND_ORIENT ||
-           (kind == KIND_TEXT && (is_xmp(&part) || is_raw_profile(&part)));
+           (kind == KIND_TEXT && (is_xmp(&block) || is_raw_profile(&block)));
 }
 
-static int profile_to_neutral(struct meta *meta, struct part *part,
+static int profile_to_portable(struct meta *meta, struct metadata_block *block,
                               struct err *err)
 {
-    const uint8_t *zero = memchr(part->data, 0, part->size);
-    size_t begin = zero ? (size_t)(zero - part->data) + 2 : part->size;
-    if (begin >= part->size)
+    const uint8_t *zero = memchr(block->data, 0, block->size);
+    size_t begin = zero ? (size_t)(zero - block->data) + 2 : block->size;
+    if (begin >= block->size)
         return 0;
-    part->neutral = true;
-    return inflate_to(&meta->icc, part->data + begin, part->size - begin, err);
+    block->portable = true;
+    return inflate_to(&meta->icc, block->data + begin, block->size - begin, err);
 }
 
-static bool density_to_neutral(struct meta *meta, const struct part *part)
+static bool density_to_portable(struct meta *meta, const struct metadata_block *block)
 {
-    if (part->size != 9)
+    if (block->size != 9)
         return false;
     meta->density = (struct density){
-        part->data[8] == 1 ? DENSITY_METER : DENSITY_ASPECT,
-        big32(part->data),
-        big32(part->data + 4),
+        block->data[8] == 1 ? DENSITY_METER : DENSITY_ASPECT,
+        big32(block->data),
+        big32(block->data + 4),
     };
     return true;
 }
 
-static int part_to_neutral(struct meta *meta, struct part *part,
+static int block_to_portable(struct meta *meta, struct metadata_block *block,
                            struct err *err)
 {
-    const char *name = part->name;
+    const char *name = block->name;
     struct bytes *into = NULL;
     bool deflated;
     if (strcmp(name, "sRGB") == 0)
-        part->neutral = true; /* it is what all other formats mean */
+        block->portable = true; /* it is what all other formats mean */
     if (strcmp(name, "tRNS") == 0)
-        part->neutral = meta->keyed || meta->nalphas;
+        block->portable = meta->keyed || meta->nalphas;
     if (strcmp(name, "pHYs") == 0)
-        part->neutral = density_to_neutral(meta, part);
+        block->portable = density_to_portable(meta, block);
     if (strcmp(name, "iCCP") == 0 && !meta->icc.size)
-        return profile_to_neutral(meta, part, err);
+        return profile_to_portable(meta, block, err);
     if (strcmp(name, "eXIf") == 0 && !meta->exif.size) {
-        part->neutral = true;
-        return bytes_append(&meta->exif, part->data, part->size)
+        block->portable = true;
+        return bytes_append(&meta->exif, block->data, block->size)
                    ? 0
                    : fail_memory(err, "no memory for EXIF");
     }
-    if (kind_of(part) == KIND_TEXT) {
-        if (is_xmp(part) && !meta->xmp.size)
+    if (kind_of(block) == KIND_TEXT) {
+        if (is_xmp(block) && !meta->xmp.size)
             into = &meta->xmp;
-        if (has_keyword(part, "Comment") && !meta->comment.size)
+        if (has_keyword(block, "Comment") && !meta->comment.size)
             into = &meta->comment;
     }
     if (!into)
         return 0;
-    part->neutral = text_begin(part, &deflated) > 0;
-    return text_of(part, into, err);
+    block->portable = text_begin(block, &deflated) > 0;
+    return text_of(block, into, err);
 }
 
 /* Where sRGB stands, gAMA and cHRM only repeat it for old readers. */
 static void mark_repeats(struct meta *meta)
 {
     bool srgb = false;
-    for (size_t i = 0; i < meta->nparts; i++)
-        srgb = srgb || strcmp(meta->part[i].name, "sRGB") == 0;
-    for (size_t i = 0; srgb && i < meta->nparts; i++) {
-        const char *name = meta->part[i].name;
+    for (size_t i = 0; i < meta->nblocks; i++)
+        srgb = srgb || strcmp(meta->block[i].name, "sRGB") == 0;
+    for (size_t i = 0; srgb && i < meta->nblocks; i++) {
+        const char *name = meta->block[i].name;
         if (strcmp(name, "gAMA") == 0 || strcmp(name, "cHRM") == 0)
-            meta->part[i].neutral = true;
+            meta->block[i].portable = true;
     }
 }
 
-int chunks_to_neutral(struct image *img, const struct load_opts *opts,
+int chunks_to_portable(struct image *img, const struct load_opts *opts,
                       struct err *err)
 {
-    for (size_t i = 0; i < img->meta->nparts; i++) {
-        struct part *part = &img->meta->part[i];
-        if (part_to_neutral(img->meta, part, err) == 0)
+    for (size_t i = 0; i < img->meta->nblocks; i++) {
+        struct metadata_block *block = &img->meta->block[i];
+        if (block_to_portable(img->meta, block, err) == 0)
             continue;
         if (!opts->tolerant || err->memory)
             return -1;
-        warn(opts->warnings, "%s cannot be read: %s", part->name, err->text);
-        part->neutral = false;
+        warn(opts->warnings, "%s cannot be read: %s", block->name, err->text);
+        block->portable = false;
     }
     mark_repeats(img->meta);
     return meta_comment_utf8(img->meta, err);
@@ -368,14 +368,14 @@ static void turn_scale(struct bytes *data)
 }
 
 /* Makes the text of a chunk true of the turned picture. */
-static int turn_block(struct bytes *text, const struct part *part,
+static int turn_block(struct bytes *text, const struct metadata_block *block,
                       const struct image *img, const struct save_opts *opts,
                       struct err *err)
 {
     bool exchanged = xform_transposes(img->turned);
-    if (is_xmp(part) && drop_in_xmp(text->data, text->size, opts->drop, err))
+    if (is_xmp(block) && drop_in_xmp(text->data, text->size, opts->drop, err))
         return -1;
-    if (is_xmp(part))
+    if (is_xmp(block))
         return xmp_packet_turn(text, SIZE_MAX, img, opts, err);
     if (raw_profile_drop(text->data, text->size, opts->drop, err))
         return -1;
@@ -387,26 +387,26 @@ static int turn_block(struct bytes *text, const struct part *part,
 
 /* A text that cannot be read may say what is no longer true. One in which
  * nothing changes stays deflated as it was. */
-static int turn_text(const struct part *part, const struct image *img,
+static int turn_text(const struct metadata_block *block, const struct image *img,
                      const struct save_opts *opts, struct bytes *data,
                      bool *keep, struct err *err)
 {
     struct bytes text = { 0 }, before = { 0 };
     struct err why = { .text = "" };
     bool deflated;
-    size_t begin = text_begin(part, &deflated);
+    size_t begin = text_begin(block, &deflated);
     int status = 0;
 
-    if (begin == 0 || (!is_xmp(part) && !is_raw_profile(part)))
+    if (begin == 0 || (!is_xmp(block) && !is_raw_profile(block)))
         return 0;
-    if (text_of(part, &text, &why)) {
+    if (text_of(block, &text, &why)) {
         if (why.memory) {
             *err = why;
             status = -1;
             goto out;
         }
-        warn(opts->warnings, "%s with %s is not kept: %s", part->name,
-             (const char *)part->data, why.text);
+        warn(opts->warnings, "%s with %s is not kept: %s", block->name,
+             (const char *)block->data, why.text);
         *keep = false;
         goto out;
     }
@@ -414,7 +414,7 @@ static int turn_text(const struct part *part, const struct image *img,
         status = fail_memory(err, "no memory for a text");
         goto out;
     }
-    status = turn_block(&text, part, img, opts, err);
+    status = turn_block(&text, block, img, opts, err);
     if (status || !text.size ||
         (text.size == before.size &&
          memcmp(text.data, before.data, text.size) == 0))
@@ -430,12 +430,12 @@ out:
     return status;
 }
 
-static int turn_chunk(const struct part *part, const struct image *img,
+static int turn_chunk(const struct metadata_block *block, const struct image *img,
                       const struct save_opts *opts, struct bytes *data,
                       bool *keep, struct err *err)
 {
     bool exchanged = xform_transposes(img->turned);
-    switch (kind_of(part)) {
+    switch (kind_of(block)) {
     case KIND_CANVAS:
         if (exchanged && data->size == 16)
             exchange(data->data + 8, data->data + 12, 4);
@@ -457,7 +457,7 @@ static int turn_chunk(const struct part *part, const struct image *img,
                    ? -1
                    : exif_turn_all(data, SIZE_MAX, img, opts, err);
     case KIND_TEXT:
-        return turn_text(part, img, opts, data, keep, err);
+        return turn_text(block, img, opts, data, keep, err);
     default:
         return 0;
     }
@@ -465,33 +465,33 @@ static int turn_chunk(const struct part *part, const struct image *img,
 
 /* What has to be left out for a text to be left out. ImageMagick writes each tag
  * of EXIF, and of GPS, as a text as well. */
-static unsigned drop_of_text(const struct part *part)
+static unsigned drop_of_text(const struct metadata_block *block)
 {
-    const char *key = (const char *)part->data;
-    size_t size = strnlen(key, part->size);
+    const char *key = (const char *)block->data;
+    size_t size = strnlen(key, block->size);
     unsigned drop = 0;
-    if (is_xmp(part) || has_keyword(part, "Raw profile type xmp"))
+    if (is_xmp(block) || has_keyword(block, "Raw profile type xmp"))
         drop |= DROP_XMP;
-    if (has_keyword(part, "Raw profile type exif") ||
+    if (has_keyword(block, "Raw profile type exif") ||
         (size >= 5 && memcmp(key, "exif:", 5) == 0))
         drop |= DROP_EXIF;
-    if (has_keyword(part, "Raw profile type icc") ||
-        has_keyword(part, "Raw profile type icm"))
+    if (has_keyword(block, "Raw profile type icc") ||
+        has_keyword(block, "Raw profile type icm"))
         drop |= DROP_ICC;
     if (drop_is_place(key, size))
         drop |= DROP_GPS;
     return drop;
 }
 
-static unsigned drop_of(const struct part *part)
+static unsigned drop_of(const struct metadata_block *block)
 {
-    if (strcmp(part->name, "iCCP") == 0)
+    if (strcmp(block->name, "iCCP") == 0)
         return DROP_ICC;
-    switch (kind_of(part)) {
+    switch (kind_of(block)) {
     case KIND_EXIF:
         return DROP_EXIF;
     case KIND_TEXT:
-        return part->size ? drop_of_text(part) : 0;
+        return block->size ? drop_of_text(block) : 0;
     default:
         return 0;
     }
@@ -499,15 +499,15 @@ static unsigned drop_of(const struct part *part)
 
 /* "Raw profile type APP1" is EXIF or XMP: its text tells. A damaged one is
  * neither. */
-static int drops_app1(const struct part *part, unsigned drop, bool *dropped,
+static int drops_app1(const struct metadata_block *block, unsigned drop, bool *dropped,
                       struct err *err)
 {
     struct bytes text = { 0 };
     enum raw_profile kind;
     if (!(drop & (DROP_EXIF | DROP_XMP)) ||
-        !has_keyword(part, "Raw profile type APP1"))
+        !has_keyword(block, "Raw profile type APP1"))
         return 0;
-    if (text_of(part, &text, err))
+    if (text_of(block, &text, err))
         return err->memory ? -1 : 0;
     int status = raw_profile_kind(text.data, text.size, &kind, err);
     *dropped = (kind == RAW_PROFILE_EXIF && drop & DROP_EXIF) ||
@@ -516,38 +516,38 @@ static int drops_app1(const struct part *part, unsigned drop, bool *dropped,
     return status;
 }
 
-static bool may_keep(const struct part *part, enum strip strip)
+static bool may_keep(const struct metadata_block *block, enum strip strip)
 {
-    enum kind kind = kind_of(part);
+    enum kind kind = kind_of(block);
     return kind == KIND_ALPHA || strip == STRIP_NOTHING ||
            (strip == STRIP_METADATA && kind == KIND_COLOR);
 }
 
-int chunk_turned(const struct part *part, const struct image *img,
+int chunk_turned(const struct metadata_block *block, const struct image *img,
                  const struct save_opts *opts, struct bytes *data, bool *keep,
                  struct err *err)
 {
     bool dropped = false;
-    if (drops_app1(part, opts->drop, &dropped, err))
+    if (drops_app1(block, opts->drop, &dropped, err))
         return -1;
-    *keep = may_keep(part, opts->strip) && !dropped &&
-            !(opts->drop & drop_of(part));
-    if (*keep && kind_of(part) == KIND_TIED && img->turned != XFORM_NONE) {
+    *keep = may_keep(block, opts->strip) && !dropped &&
+            !(opts->drop & drop_of(block));
+    if (*keep && kind_of(block) == KIND_TIED && img->turned != XFORM_NONE) {
         warn(opts->warnings,
              "chunk %s is tied to the pixels as they were, so it is not kept",
-             part->name);
+             block->name);
         *keep = false;
     }
     if (!*keep)
         return 0;
-    if (!bytes_append(data, part->data, part->size))
-        return fail_memory(err, "no memory for chunk %s", part->name);
-    if (turn_chunk(part, img, opts, data, keep, err))
+    if (!bytes_append(data, block->data, block->size))
+        return fail_memory(err, "no memory for chunk %s", block->name);
+    if (turn_chunk(block, img, opts, data, keep, err))
         return -1;
     if (*keep && opts->drop & DROP_GPS &&
         drop_tells_place(data->data, data->size))
         warn(opts->warnings, "%s seems to tell coordinates, and is kept",
-             part->name);
+             block->name);
     return 0;
 }
 
@@ -608,9 +608,9 @@ static int add_density(struct meta *meta, struct density d,
     return add(meta, "pHYs", &chunk, err);
 }
 
-/* Neutral EXIF and XMP are already true of the turned picture when a chunk is
+/* Portable EXIF and XMP are already true of the turned picture when a chunk is
  * made of them: chunk_turned() sees to it for these as for any. */
-int chunks_from_neutral(struct meta *meta, const struct image *img,
+int chunks_from_portable(struct meta *meta, const struct image *img,
                         const struct save_opts *opts, struct err *err)
 {
     const struct meta *from = img->meta;

@@ -1,4 +1,4 @@
-/* The parts of the PNG codec, for one another: codec_png stands in png.c.
+/* What the files of the PNG codec share; codec_png itself is in png.c.
  *
  * Portable Network Graphics Specification (Third Edition), W3C 2025. Chunks
  * that are no pixels, palette or header are kept as they are, in order and in
@@ -22,7 +22,7 @@ uint8_t png_color_type(const struct image *img);
 int retag_png(struct bytes *out, struct stream_info *coded, struct bytes file,
               enum xform op, const struct load_opts *opts, struct err *err);
 
-/* `where` of a part: the place of a chunk among the critical ones. */
+/* `where` of a block: the place of a chunk among the critical ones. */
 enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
 
 /* ---- Samples -------------------------------------------------------------- */
@@ -56,32 +56,32 @@ int idat_write(struct bytes *file, const struct image *img, int level,
 
 /* ---- Chunks --------------------------------------------------------------- */
 
-/* Marks the parts that say how samples look, and reads transparency and palette
+/* Marks the blocks that say how samples look, and reads transparency and palette
  * alpha out of them into img and its meta. */
 void chunks_note(struct image *img);
 
-/* Reads the orientation out of the parts into img and its meta. Fails only
+/* Reads the orientation out of the blocks into img and its meta. Fails only
  * without memory. */
 int chunks_orientation(struct image *img, struct err *err);
 
 /* Whether a chunk of this type and data may tell an orientation. */
 bool chunk_may_orient(const uint8_t type[4], const uint8_t *data, size_t size);
 
-/* Fills the neutral fields of the meta. Profiles and texts that are damaged, or
+/* Fills the portable fields of the meta. Profiles and texts that are damaged, or
  * inflate to more than any program writes, are an error, or, tolerant, left with
  * a warning. */
-int chunks_to_neutral(struct image *img, const struct load_opts *opts,
+int chunks_to_portable(struct image *img, const struct load_opts *opts,
                       struct err *err);
 
 /* Gives in `data` what the chunk says after img->turned, to be freed, and in
  * *keep whether it may be written at all. */
-int chunk_turned(const struct part *part, const struct image *img,
+int chunk_turned(const struct metadata_block *block, const struct image *img,
                  const struct save_opts *opts, struct bytes *data, bool *keep,
                  struct err *err);
 
-/* Gives the chunks that say what the neutral fields say, as parts of `meta`,
+/* Gives the chunks that say what the portable fields say, as blocks of `meta`,
  * which is empty. */
-int chunks_from_neutral(struct meta *meta, const struct image *img,
+int chunks_from_portable(struct meta *meta, const struct image *img,
                         const struct save_opts *opts, struct err *err);
 
 #endif

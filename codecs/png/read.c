@@ -357,8 +357,8 @@ static int read_whole(struct image *img, struct bytes file, struct idats idats,
     if (status == 0) {
         chunks_note(img);
         status = chunks_orientation(img, err);
-        if (status == 0 && opts->neutral && !opts->head_only)
-            status = chunks_to_neutral(img, opts, err);
+        if (status == 0 && opts->portable && !opts->head_only)
+            status = chunks_to_portable(img, opts, err);
     }
 out:
     png_destroy_read_struct(&r.png, &r.info, NULL);

@@ -78,14 +78,14 @@ static int read_chunks(struct image *img, struct bytes file, struct err *err)
 }
 
 /* What a chunk says now. The first EXIF gets a tag, whatever it had. */
-static int set_tag(struct bytes *data, const struct part *part,
+static int set_tag(struct bytes *data, const struct metadata_block *block,
                    const struct image *img, enum xform op, bool *tagged,
                    const struct save_opts *save, struct err *err)
 {
     bool keep;
-    if (strcmp(part->name, "eXIf") != 0)
-        return chunk_turned(part, img, save, data, &keep, err);
-    if (!bytes_append(data, part->data, part->size))
+    if (strcmp(block->name, "eXIf") != 0)
+        return chunk_turned(block, img, save, data, &keep, err);
+    if (!bytes_append(data, block->data, block->size))
         return fail_memory(err, "no memory for EXIF");
     exif_retag(data->data, data->size, save->orientation, op);
     bool add = !*tagged && exif_orientation(data->data, data->size) !=
@@ -105,8 +105,8 @@ static int write_chunks(struct bytes *out, struct bytes file,
     struct bytes data = { 0 };
     bool put = save->orientation == 1, tagged = false, kept = true;
     size_t done = 0, next = 0, at;
-    for (size_t i = 0; i < img->meta->nparts; i++)
-        put = put || strcmp(img->meta->part[i].name, "eXIf") == 0;
+    for (size_t i = 0; i < img->meta->nblocks; i++)
+        put = put || strcmp(img->meta->block[i].name, "eXIf") == 0;
     for (at = SIGNATURE; kept && piece_at(file, at, &piece);
          at += piece.size + AROUND) {
         bytes_free(&data);
@@ -120,18 +120,18 @@ static int write_chunks(struct bytes *out, struct bytes file,
         bytes_free(&data);
         if (!chunk_may_orient(piece.type, piece.data, piece.size))
             continue;
-        const struct part *part = &img->meta->part[next++];
-        if (set_tag(&data, part, img, op, &tagged, save, err)) {
+        const struct metadata_block *block = &img->meta->block[next++];
+        if (set_tag(&data, block, img, op, &tagged, save, err)) {
             bytes_free(&data);
             return -1;
         }
-        if (!data.data || (data.size == part->size &&
-                           memcmp(data.data, part->data, part->size) == 0))
+        if (!data.data || (data.size == block->size &&
+                           memcmp(data.data, block->data, block->size) == 0))
             continue;
         kept = kept && bytes_append(out, file.data + done, at - done) &&
-               put_chunk(out, part->name, &data);
+               put_chunk(out, block->name, &data);
         done = at + piece.size + AROUND;
-        if (next == img->meta->nparts && put)
+        if (next == img->meta->nblocks && put)
             break;
     }
     bytes_free(&data);

@@ -15,7 +15,7 @@ struct writer {
     struct bytes *file;
     const struct image *img;
     const struct save_opts *opts;
-    const struct meta *meta; /* whose parts are written */
+    const struct meta *meta; /* whose blocks are written */
     struct bytes chunk;      /* the one that is being written */
     uint8_t *row;
     struct err *err;
@@ -75,16 +75,16 @@ static void write_header(struct writer *w)
 
 static void write_chunks(struct writer *w, unsigned where)
 {
-    for (size_t i = 0; w->meta && i < w->meta->nparts; i++) {
-        const struct part *part = &w->meta->part[i];
+    for (size_t i = 0; w->meta && i < w->meta->nblocks; i++) {
+        const struct metadata_block *block = &w->meta->block[i];
         bool keep;
-        if (part->where != where)
+        if (block->where != where)
             continue;
         bytes_free(&w->chunk);
-        if (chunk_turned(part, w->img, w->opts, &w->chunk, &keep, w->err))
+        if (chunk_turned(block, w->img, w->opts, &w->chunk, &keep, w->err))
             png_longjmp(w->png, 1);
         if (keep)
-            png_write_chunk(w->png, (png_const_bytep)part->name, w->chunk.data,
+            png_write_chunk(w->png, (png_const_bytep)block->name, w->chunk.data,
                             w->chunk.size);
     }
 }
@@ -144,7 +144,7 @@ int write_png(struct bytes *file, const struct image *img,
               const struct save_opts *opts, struct err *err)
 {
     struct writer w = { .file = file, .img = img, .opts = opts, .err = err };
-    struct meta *made = NULL; /* of the neutral fields of another format */
+    struct meta *made = NULL; /* of the portable fields of another format */
     int status = -1;
 
     w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error,
@@ -158,7 +158,7 @@ int write_png(struct bytes *file, const struct image *img,
     w.meta = img->meta;
     if (!codec_is_own(&codec_png, img)) {
         w.meta = made;
-        if (chunks_from_neutral(made, img, opts, err))
+        if (chunks_from_portable(made, img, opts, err))
             goto out;
     }
     status = write_guarded(&w);

@@ -190,7 +190,7 @@ static int decode(struct image *img, struct bytes file,
     }
     note(img, &head, file, opts->warnings);
     /* To other formats it would be alpha: it is not where it says nothing. */
-    if (opts->neutral && !opts->head_only && *img->meta->kind &&
+    if (opts->portable && !opts->head_only && *img->meta->kind &&
         is_opaque(img)) {
         img->nplanes = 3;
         img->alpha = false;

@@ -26,10 +26,10 @@ static size_t line_at(struct bytes file, size_t at)
     return end ? (size_t)(end - file.data) + 1 - at : 0;
 }
 
-static bool is_line(const struct part *part, const char *name)
+static bool is_line(const struct metadata_block *block, const char *name)
 {
-    return part->size > strlen(name) &&
-           memcmp(part->data, name, strlen(name)) == 0;
+    return block->size > strlen(name) &&
+           memcmp(block->data, name, strlen(name)) == 0;
 }
 
 /* Keeps a line, by the name of what it sets. */
@@ -42,14 +42,14 @@ static int take_line(struct meta *meta, const uint8_t *line, size_t size,
     size_t n = equals ? (size_t)(equals - line) : 0;
     if (*line != '#' && n > 0 && n < sizeof name)
         snprintf(name, sizeof name, "%.*s", (int)n, (const char *)line);
-    struct part *part = meta_add(meta, name, 0, line, size);
-    if (!part)
+    struct metadata_block *block = meta_add(meta, name, 0, line, size);
+    if (!block)
         return fail_memory(err, "no memory for so many header lines");
     if (memchr(line, '\0', size))
         return fail(err, "its header is malformed");
     /* What every HDR says is not lost in another format. */
-    part->neutral = is_line(part, "FORMAT=") || is_line(part, "#?");
-    if (!is_line(part, "FORMAT="))
+    block->portable = is_line(block, "FORMAT=") || is_line(block, "#?");
+    if (!is_line(block, "FORMAT="))
         return 0;
     *format = true;
     if (size == sizeof rgbe - 1 && memcmp(line, rgbe, size) == 0)
@@ -120,10 +120,10 @@ static int take_size(struct image *img, struct bytes file, size_t *at,
 static int shape(struct image *img, const struct load_opts *opts,
                  struct err *err)
 {
-    img->cell = opts->neutral ? CELL_F32 : CELL_U8;
-    img->color = opts->neutral ? COLOR_RGB : COLOR_RGBE;
-    img->nplanes = opts->neutral ? 3 : 4;
-    img->maxval = opts->neutral ? 0 : 255;
+    img->cell = opts->portable ? CELL_F32 : CELL_U8;
+    img->color = opts->portable ? COLOR_RGB : COLOR_RGBE;
+    img->nplanes = opts->portable ? 3 : 4;
+    img->maxval = opts->portable ? 0 : 255;
     return image_check(img->width, img->height, img->nplanes, img->cell,
                        &opts->limits, err);
 }
@@ -214,17 +214,17 @@ static int decode(struct image *img, struct bytes file,
 /* ---- Writing ------------------------------------------------------------ */
 
 /* A pixel's height by its width: turned, it is one by that. */
-static bool put_aspect(struct bytes *file, const struct part *part)
+static bool put_aspect(struct bytes *file, const struct metadata_block *block)
 {
     char text[64], *end;
-    size_t lead = strlen("PIXASPECT="), n = part->size;
+    size_t lead = strlen("PIXASPECT="), n = block->size;
     if (n >= sizeof text)
-        return bytes_append(file, part->data, n);
-    memcpy(text, part->data, n);
+        return bytes_append(file, block->data, n);
+    memcpy(text, block->data, n);
     text[n - 1] = '\0';
     double aspect = strtod(text + lead, &end);
     if (end == text + lead || !(aspect > 0) || !isfinite(aspect))
-        return bytes_append(file, part->data, n);
+        return bytes_append(file, block->data, n);
     n = (size_t)snprintf(text, sizeof text, "PIXASPECT=%.9g\n", 1 / aspect);
     return bytes_append(file, text, n);
 }
@@ -244,15 +244,15 @@ static bool put_lines(struct bytes *file, const struct image *img,
 {
     const struct meta *meta = img->meta;
     bool turn = exchanges_axes(img, opts);
-    for (size_t i = 0; i < meta->nparts; i++) {
-        const struct part *part = &meta->part[i];
-        bool color = is_line(part, "FORMAT=") || is_line(part, "EXPOSURE=") ||
-                     is_line(part, "COLORCORR=") || is_line(part, "PRIMARIES=");
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        bool color = is_line(block, "FORMAT=") || is_line(block, "EXPOSURE=") ||
+                     is_line(block, "COLORCORR=") || is_line(block, "PRIMARIES=");
         if (opts->strip && !color && i > 0) /* 0: the magic one */
             continue;
-        if (turn && is_line(part, "PIXASPECT=")
-                ? !put_aspect(file, part)
-                : !bytes_append(file, part->data, part->size))
+        if (turn && is_line(block, "PIXASPECT=")
+                ? !put_aspect(file, block)
+                : !bytes_append(file, block->data, block->size))
             return false;
     }
     return bytes_append(file, "\n", 1);

@@ -108,9 +108,9 @@ void netpbm_take(struct netpbm_scan *scan, void *to, size_t size)
     scan->at += n;
 }
 
-static bool is_comment(const struct part *part)
+static bool is_comment(const struct metadata_block *block)
 {
-    return strcmp(part->name, comment) == 0;
+    return strcmp(block->name, comment) == 0;
 }
 
 /* A comment ends at a newline or a carriage return, so each line of a text is
@@ -134,27 +134,27 @@ bool netpbm_put_comments(struct bytes *file, const struct meta *meta, bool own)
 {
     if (!own)
         return put_lines(file, meta->comment);
-    for (size_t i = 0; i < meta->nparts; i++)
-        if (is_comment(&meta->part[i]) &&
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (is_comment(&meta->block[i]) &&
             (!bytes_append(file, "#", 1) ||
-             !bytes_append(file, meta->part[i].data, meta->part[i].size) ||
+             !bytes_append(file, meta->block[i].data, meta->block[i].size) ||
              !bytes_append(file, "\n", 1)))
             return false;
     return true;
 }
 
-int netpbm_neutral_comment(struct meta *meta, struct err *err)
+int netpbm_portable_comment(struct meta *meta, struct err *err)
 {
     bool first = true;
-    for (size_t i = 0; i < meta->nparts; i++) {
-        struct part *part = &meta->part[i];
-        size_t skip = part->size > 0 && part->data[0] == ' ';
-        if (!is_comment(part))
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        size_t skip = block->size > 0 && block->data[0] == ' ';
+        if (!is_comment(block))
             continue;
-        part->neutral = true;
+        block->portable = true;
         if ((!first && !bytes_append(&meta->comment, "\n", 1)) ||
-            !bytes_append(&meta->comment, part->data + skip,
-                          part->size - skip))
+            !bytes_append(&meta->comment, block->data + skip,
+                          block->size - skip))
             return fail_memory(err, "no memory for the comments");
         first = false;
     }
@@ -174,8 +174,8 @@ int netpbm_picture(struct image *img, struct bytes file,
     img->meta = scan.meta;
     img->orientation = 1;
     int status = read(img, &scan, opts, err);
-    if (status == 0 && opts->neutral && !opts->head_only)
-        status = netpbm_neutral_comment(img->meta, err);
+    if (status == 0 && opts->portable && !opts->head_only)
+        status = netpbm_portable_comment(img->meta, err);
     if (status)
         image_free(img);
     return status;

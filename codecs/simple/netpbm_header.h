@@ -6,7 +6,7 @@
 #include "codecs/codec.h"
 
 /* A place in a file. Comments met on the way, from '#' to the end of the line,
- * are kept as parts of `meta`, called "comment", if there is one. */
+ * are kept as blocks of `meta`, called "comment", if there is one. */
 struct netpbm_scan {
     const uint8_t *at, *end;
     struct meta *meta;
@@ -44,12 +44,12 @@ int netpbm_has(const struct netpbm_scan *scan, uint64_t need,
 /* Copies the next `size` bytes, or what there is of them and then zeros. */
 void netpbm_take(struct netpbm_scan *scan, void *to, size_t size);
 
-/* Appends the comments of `meta` as lines with their '#': its own parts as they
- * were, or else the neutral comment. */
+/* Appends the comments of `meta` as lines with their '#': its own blocks as they
+ * were, or else the portable comment. */
 bool netpbm_put_comments(struct bytes *file, const struct meta *meta, bool own);
 
 /* Fills meta->comment with all comments. */
-int netpbm_neutral_comment(struct meta *meta, struct err *err);
+int netpbm_portable_comment(struct meta *meta, struct err *err);
 
 /* Decodes a file whose header and pixels `read` reads: with a meta of `codec`,
  * its comments among it, and nothing left on failure. */

@@ -330,8 +330,8 @@ static bool put_head(struct bytes *file, const struct image *img, bool packed,
 {
     uint8_t head[HEADER] = { 0 };
     const struct meta *meta = img->meta;
-    const struct part *id =
-        own && strip == STRIP_NOTHING && meta->nparts ? &meta->part[0] : NULL;
+    const struct metadata_block *id =
+        own && strip == STRIP_NOTHING && meta->nblocks ? &meta->block[0] : NULL;
     head[AT_ID] = id ? (uint8_t)id->size : 0;
     head[AT_TYPE] = (uint8_t)((img->color == COLOR_GRAY ? GRAYS : COLORS) |
                               (packed ? PACKED : 0));
