@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "codecs/base/byte_order.h"
 #include "codecs/base/utf8.h"
 
 /* ---- What there is ------------------------------------------------------ */
@@ -221,7 +222,7 @@ static const struct foreign *by_brand(struct bytes head)
     };
     if (!has(head, 4, "ftyp", 4) || head.size < 12)
         return NULL;
-    size_t end = (size_t)head.data[2] << 8 | head.data[3];
+    size_t end = read_be16(head.data + 2);
     end = end < head.size ? end : head.size;
     for (size_t i = 0; i < sizeof brands / sizeof *brands; i++)
         for (size_t at = 8; at + 4 <= end; at += at == 8 ? 8 : 4)
@@ -231,14 +232,6 @@ static const struct foreign *by_brand(struct bytes head)
 }
 
 /* ---- TIFF, and what is built like it ------------------------------------ */
-
-static uint32_t number(const uint8_t *at, unsigned size, bool big)
-{
-    uint32_t n = 0;
-    for (unsigned i = 0; i < size; i++)
-        n |= (uint32_t)at[i] << 8 * (big ? size - 1 - i : i);
-    return n;
-}
 
 /* NEF and ARW begin with a small picture (NewSubfileType 1) of a camera; DNG
  * says so in a tag of its own. */
@@ -252,14 +245,14 @@ static enum foreign_kind kind_of_tiff(struct bytes head, bool big)
     };
     static const char *const makes[] = { "NIKON",  "Nikon",   "SONY",
                                          "PENTAX", "SAMSUNG", "Hasselblad" };
-    size_t at = number(head.data + 4, 4, big);
+    size_t at = read_uint(head.data + 4, 4, big);
     bool camera = false, small = false;
     if (at + 2 > head.size)
         return FOREIGN_TIFF;
-    unsigned count = number(head.data + at, 2, big);
+    unsigned count = read_uint(head.data + at, 2, big);
     for (at += 2; count > 0 && at + ENTRY <= head.size; count--, at += ENTRY) {
-        unsigned tag = number(head.data + at, 2, big);
-        size_t value = number(head.data + at + 8, 4, big);
+        unsigned tag = read_uint(head.data + at, 2, big);
+        size_t value = read_uint(head.data + at + 8, 4, big);
         if (tag == DNG_VERSION)
             return FOREIGN_DNG;
         small = small || (tag == NEW_SUBFILE_TYPE && value == 1);
@@ -288,7 +281,7 @@ static const struct foreign *by_icon(struct bytes head)
     if (!icon || head.size < 22 || head.data[5] != 0 || head.data[4] == 0 ||
         head.data[9] != 0)
         return NULL;
-    size_t offset = number(head.data + 18, 4, false);
+    size_t offset = read_le32(head.data + 18);
     return offset >= 6 + 16u * head.data[4] ? &table[FOREIGN_ICO] : NULL;
 }
 

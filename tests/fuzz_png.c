@@ -4,7 +4,7 @@
 
 #include <zlib.h>
 
-static uint32_t big32(const uint8_t *p)
+static uint32_t read_be32(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
            p[3];
@@ -14,7 +14,7 @@ static void repair(uint8_t *data, size_t size)
 {
     size_t at = 8;
     while (at <= size && size - at >= 12) {
-        size_t length = big32(data + at);
+        size_t length = read_be32(data + at);
         if (length > size - at - 12)
             break;
         uLong crc = crc32(0, data + at + 4, (uInt)length + 4);

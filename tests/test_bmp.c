@@ -31,24 +31,24 @@ static struct bytes make_bmp(struct bmp b)
     struct bytes file = { 0 };
     uint8_t head[14 + 124] = "BM";
     uint32_t size = b.header ? b.header : 40;
-    put_little32(head + 10, (uint32_t)(14 + size + b.palette_size));
-    put_little32(head + 14, size);
+    write_le32(head + 10, (uint32_t)(14 + size + b.palette_size));
+    write_le32(head + 14, size);
     if (size == 12) {
-        put_little16(head + 18, (unsigned)b.width);
-        put_little16(head + 20, (unsigned)b.height);
-        put_little16(head + 22, 1);
-        put_little16(head + 24, b.bits);
+        write_le16(head + 18, (unsigned)b.width);
+        write_le16(head + 20, (unsigned)b.height);
+        write_le16(head + 22, 1);
+        write_le16(head + 24, b.bits);
     } else {
-        put_little32(head + 18, (uint32_t)b.width);
-        put_little32(head + 22, (uint32_t)b.height);
-        put_little16(head + 26, 1);
-        put_little16(head + 28, b.bits);
-        put_little32(head + 30, b.coding);
-        put_little32(head + 46, b.colors);
+        write_le32(head + 18, (uint32_t)b.width);
+        write_le32(head + 22, (uint32_t)b.height);
+        write_le16(head + 26, 1);
+        write_le16(head + 28, b.bits);
+        write_le32(head + 30, b.coding);
+        write_le32(head + 46, b.colors);
     }
     if (size > 40 && b.coding == 3) { /* the masks are in the header */
         memcpy(head + 54, b.palette, b.palette_size);
-        put_little32(head + 10, 14 + size);
+        write_le32(head + 10, 14 + size);
         b.palette_size = 0;
     }
     append(&file, head, 14 + size);
@@ -175,11 +175,11 @@ static void test_bmp_fields(void)
     for (unsigned bits = 1; bits <= 8; bits++) {
         char masks[16] = { 0 }, pixel[4];
         uint32_t mask = (1u << bits) - 1, value = 0xbf >> (8 - bits);
-        put_little32((uint8_t *)masks, mask);
-        put_little32((uint8_t *)masks + 4, mask << 9);
-        put_little32((uint8_t *)masks + 8, mask << 24);
-        put_little32((uint8_t *)masks + 12, 1u << 23);
-        put_little32((uint8_t *)pixel, value | mask << 9 | 1u << 23);
+        write_le32((uint8_t *)masks, mask);
+        write_le32((uint8_t *)masks + 4, mask << 9);
+        write_le32((uint8_t *)masks + 8, mask << 24);
+        write_le32((uint8_t *)masks + 12, 1u << 23);
+        write_le32((uint8_t *)pixel, value | mask << 9 | 1u << 23);
         bmp_is((struct bmp){ .header = 108, .width = 1, .height = 1, .bits = 32,
                              .coding = 3, .palette = masks, .palette_size = 16,
                              .pixels = pixel, .pixels_size = 4 },
@@ -314,8 +314,8 @@ static void density_is(struct density density, enum xform turned, uint32_t x,
     img.meta->density = density;
     img.turned = turned;
     struct bytes file = written(&codec_bmp, &img, "bmp", &warnings);
-    CHECK(little32(file.data + 38) == x && little32(file.data + 42) == y,
-          "%u, %u", little32(file.data + 38), little32(file.data + 42));
+    CHECK(read_le32(file.data + 38) == x && read_le32(file.data + 42) == y,
+          "%u, %u", read_le32(file.data + 38), read_le32(file.data + 42));
     CHECK(warnings.count == warnings_want, "%s", warnings.list[0].text);
     bytes_free(&file);
     image_free(&img);
@@ -335,12 +335,12 @@ static void test_bmp_density(void)
                                                .bits = 24,
                                                BYTES(pixels, "abc\0") });
     struct bytes want = { 0 };
-    put_little32(file.data + 2, 58);
-    put_little32(file.data + 38, 2835);
-    put_little32(file.data + 42, 1000);
+    write_le32(file.data + 2, 58);
+    write_le32(file.data + 38, 2835);
+    write_le32(file.data + 42, 1000);
     append(&want, file.data, file.size);
-    put_little32(want.data + 38, 1000);
-    put_little32(want.data + 42, 2835);
+    write_le32(want.data + 38, 1000);
+    write_le32(want.data + 42, 2835);
     check_rewritten(&codec_bmp, file.data, file.size, "bmp", XFORM_ROTATE_270,
                     want.data, want.size);
     bytes_free(&want);
@@ -374,10 +374,10 @@ static void test_bmp_alpha(void)
             .palette_size = coding ? 16 : 0, BYTES(pixels, "abcd") });
         struct opened o = open_file(&codec_bmp, file.data, file.size, STRICT);
         struct bytes again = written(&codec_bmp, &o.img, "bmp", &warnings);
-        CHECK(little32(again.data + 30) == coding &&
-                  little32(again.data + 66) == (coding ? 0xff000000 : 0),
-              "coding %u, mask %x", little32(again.data + 30),
-              little32(again.data + 66));
+        CHECK(read_le32(again.data + 30) == coding &&
+                  read_le32(again.data + 66) == (coding ? 0xff000000 : 0),
+              "coding %u, mask %x", read_le32(again.data + 30),
+              read_le32(again.data + 66));
         check_file(&codec_bmp, again.data, again.size, 1, 1, 4,
                    SAMPLES('c', 'b', 'a', 'd'), NULL);
         bytes_free(&again);

@@ -8,7 +8,7 @@
 
 #include "cli/job/job.h"
 #include "cli/options/options.h"
-#include "codecs/base/big_endian.h"
+#include "codecs/base/byte_order.h"
 #include "cuda/backend.h"
 #include "tests/formats.h"
 
@@ -82,11 +82,11 @@ static uint32_t adler_of(struct bytes file, size_t raw)
     uint8_t *all = malloc(file.size), *out = malloc(raw);
     size_t n = 0;
     uLongf size = raw;
-    for (size_t at = 8; at < file.size; at += 12 + big32(file.data + at)) {
+    for (size_t at = 8; at < file.size; at += 12 + read_be32(file.data + at)) {
         if (memcmp(file.data + at + 4, "IDAT", 4) != 0)
             continue;
-        memcpy(all + n, file.data + at + 8, big32(file.data + at));
-        n += big32(file.data + at);
+        memcpy(all + n, file.data + at + 8, read_be32(file.data + at));
+        n += read_be32(file.data + at);
     }
     CHECK(uncompress(out, &size, all, n) == Z_OK && size == raw, "%zu",
           (size_t)size);
@@ -125,8 +125,8 @@ static void check_png_without_samples(void)
     struct bytes file = encoded(&codec_png, &img, &opts);
     size_t at = 8;
     while (memcmp(file.data + at + 4, "IDAT", 4) != 0)
-        at += 12 + big32(file.data + at);
-    size_t size = 12 + big32(file.data + at);
+        at += 12 + read_be32(file.data + at);
+    size_t size = 12 + read_be32(file.data + at);
     memmove(file.data + at, file.data + at + size, file.size - at - size);
     file.size -= size;
     CHECK(!passes(&codec_png, file, &img, &opts), "no IDAT");
@@ -158,7 +158,7 @@ static void check_jpeg_bytes(const char *samples)
     CHECK(passes(&codec_jpeg, file, &img, &opts), "whole");
     size_t frame = 2, marker = 0;
     while (file.data[frame + 1] != 0xc0)
-        frame += 2 + big16(file.data + frame + 2);
+        frame += 2 + read_be16(file.data + frame + 2);
     for (size_t i = 4; i < 10; i++) {
         file.data[frame + i] ^= 1;
         CHECK(!passes(&codec_jpeg, file, &img, &opts), "frame, byte %zu", i);

@@ -15,7 +15,7 @@ static void must(bool done)
         abort();
 }
 
-static void put_big32(uint8_t *p, size_t value)
+static void write_be32(uint8_t *p, size_t value)
 {
     for (int i = 3; i >= 0; i--, value >>= 8)
         p[i] = value & 255;
@@ -39,8 +39,8 @@ static void add_piece(struct bytes *file, size_t *at, const char *guid,
 {
     struct bytes data = { 0 };
     uint8_t numbers[8];
-    put_big32(numbers, text.size);
-    put_big32(numbers + 4, from);
+    write_be32(numbers, text.size);
+    write_be32(numbers + 4, from);
     must(bytes_append(&data, MORE, sizeof MORE) &&
          bytes_append(&data, guid, GUID) &&
          bytes_append(&data, numbers, sizeof numbers) &&
@@ -161,7 +161,7 @@ static void test_missing(void)
     /* Its whole is said to be larger. */
     uint8_t *whole =
         file.data + (list.segment[1].data - file.data) + sizeof MORE + GUID;
-    put_big32(whole, 1000);
+    write_be32(whole, 1000);
     struct bytes made = turned(&file, &warnings);
     must(read_segments(&list, made));
     CHECK(get_big32(list.segment[1].data + sizeof MORE + GUID) == 1000, "left");

@@ -23,8 +23,8 @@ static struct bytes make_tga(unsigned type, unsigned bits, unsigned width,
     struct bytes file = { 0 };
     uint8_t head[18] = { 0 };
     head[2] = (uint8_t)type;
-    put_little16(head + 12, width);
-    put_little16(head + 14, height);
+    write_le16(head + 12, width);
+    write_le16(head + 14, height);
     head[16] = (uint8_t)bits;
     head[17] = (uint8_t)descriptor;
     append(&file, head, sizeof head);
@@ -43,8 +43,8 @@ static void insert(struct bytes *file, const char *data, size_t size)
 static void tga_is(struct bytes file, unsigned nplanes, const double *want,
                    const char *said)
 {
-    check_file(&codec_tga, file.data, file.size, little16(file.data + 12),
-               little16(file.data + 14), nplanes, want, said);
+    check_file(&codec_tga, file.data, file.size, read_le16(file.data + 12),
+               read_le16(file.data + 14), nplanes, want, said);
     check_cuts(&codec_tga, file.data, file.size, 0);
     check_hostile(&codec_tga, file.data, file.size, 18);
     bytes_free(&file);

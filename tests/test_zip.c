@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
-#include "codecs/base/little_endian.h"
 #include "tests/test.h"
 
 /* An archive that is put together here, byte by byte. */
@@ -25,7 +25,7 @@ static void append(struct bytes *out, const void *data, size_t size)
 static void append_number(struct bytes *out, uint64_t n, unsigned size)
 {
     uint8_t bytes[8];
-    put_little64(bytes, n);
+    write_le64(bytes, n);
     append(out, bytes, size);
 }
 

@@ -4,6 +4,8 @@
  * bits each, and the number of a user or group, all little-endian. */
 #include "cli/files/acl.h"
 
+#include "codecs/base/byte_order.h"
+
 enum { HEADER = 4, ENTRY = 8, VERSION = 2 };
 
 enum tag {
@@ -17,7 +19,7 @@ enum tag {
 
 static unsigned tag_of(const uint8_t *entry)
 {
-    return entry[0] | (unsigned)entry[1] << 8;
+    return read_le16(entry);
 }
 
 static unsigned allowed_by(const uint8_t *entry)

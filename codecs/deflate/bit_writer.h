@@ -3,8 +3,7 @@
 #ifndef CODECS_DEFLATE_BIT_WRITER_H
 #define CODECS_DEFLATE_BIT_WRITER_H
 
-#include <stdint.h>
-#include <string.h>
+#include "codecs/base/byte_order.h"
 
 struct bit_writer {
     uint8_t *out;   /* where the next go; 8 bytes are stored at a time */
@@ -12,20 +11,13 @@ struct bit_writer {
     unsigned count; /* how many; at most 7 between calls */
 };
 
-static inline void bit_writer_store(uint8_t *out, uint64_t value)
-{
-    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-        value = __builtin_bswap64(value);
-    memcpy(out, &value, sizeof value);
-}
-
 /* At most 57 bits at a time; those above them are 0. */
 static inline void bit_writer_put(struct bit_writer *b, uint64_t bits,
                                   unsigned count)
 {
     b->held |= bits << b->count;
     b->count += count;
-    bit_writer_store(b->out, b->held);
+    write_le64(b->out, b->held);
     b->out += b->count / 8;
     b->held >>= b->count & ~7u;
     b->count &= 7;

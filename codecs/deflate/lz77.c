@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
 #include "codecs/deflate/block_split.h"
 
 enum {
@@ -57,28 +58,13 @@ struct lz77 {
 
 /* ---- Bytes -------------------------------------------------------------- */
 
-/* The first byte lowest, so that all machines find the same matches. */
-static inline uint32_t load32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap32(v) : v;
-}
-
-static inline uint64_t load64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(v) : v;
-}
-
 /* How many bytes are the same, of `most`; the first LEAST are. */
 static inline unsigned length_of(const uint8_t *a, const uint8_t *b,
                                  unsigned most)
 {
     unsigned n = LEAST;
     for (; n + 8 <= most; n += 8) {
-        uint64_t differ = load64(a + n) ^ load64(b + n);
+        uint64_t differ = read_le64(a + n) ^ read_le64(b + n);
         if (differ)
             return n + (unsigned)__builtin_ctzll(differ) / 8;
     }
@@ -104,7 +90,7 @@ static inline int log_of(unsigned distance)
 static inline unsigned chain(struct lz77 *m, const uint8_t *p)
 {
     uint16_t at = (uint16_t)(p - m->start);
-    uint64_t bytes = load64(p) << 8 * (AHEAD - HASHED);
+    uint64_t bytes = read_le64(p) << 8 * (AHEAD - HASHED);
     uint64_t hash = bytes * 0x9e3779b97f4a7c15u >> (64 - HASH_BITS);
     uint16_t back = (uint16_t)(at - m->newest[hash]);
     m->back[at % WINDOW] = back;
@@ -146,8 +132,8 @@ static inline struct match search(struct lz77 *m, const uint8_t *p,
         if (back == 0 || distance > reach)
             break;
         const uint8_t *q = p - distance, *behind = q + best.length - 3;
-        if (load32(behind) == load32(behind + distance) &&
-            load32(q) == load32(p)) {
+        if (read_le32(behind) == read_le32(behind + distance) &&
+            read_le32(q) == read_le32(p)) {
             unsigned length = length_of(p, q, most);
             int more = (int)(length - best.length);
             if (best.length < LEAST ||
@@ -173,7 +159,8 @@ struct progress {
 static inline struct match try_distance(const struct lz77 *m, const uint8_t *p,
                                         unsigned distance, struct match best)
 {
-    if (distance > (size_t)(p - m->start) || load32(p) != load32(p - distance))
+    if (distance > (size_t)(p - m->start) ||
+        read_le32(p) != read_le32(p - distance))
         return best;
     unsigned length = length_of(p, p - distance, most_at(m, p));
     return length > best.length ? (struct match){ length, distance } : best;

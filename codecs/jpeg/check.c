@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "codecs/base/big_endian.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/splice.h"
 
@@ -48,8 +48,8 @@ static int check_frame(struct seen *seen, const uint8_t *p, size_t size,
     if (seen->frame)
         return fail(err, "it has two frames");
     if (size < FRAME_FIRST || p[FRAME_BITS] != 8 ||
-        big16(p + FRAME_WIDTH) != img->width ||
-        big16(p + FRAME_HEIGHT) != img->height ||
+        read_be16(p + FRAME_WIDTH) != img->width ||
+        read_be16(p + FRAME_HEIGHT) != img->height ||
         p[FRAME_COMPONENTS] != img->nplanes ||
         size != FRAME_FIRST + 3 * (size_t)img->nplanes)
         return fail(err, "its frame is of another picture");
@@ -68,8 +68,8 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 /* The MCUs of a scan: of one component they are its blocks (T.81, A.2). */
 static uint64_t mcus_of_scan(const struct seen *seen, const uint8_t *p)
 {
-    uint64_t width = big16(seen->frame + FRAME_WIDTH);
-    uint64_t height = big16(seen->frame + FRAME_HEIGHT);
+    uint64_t width = read_be16(seen->frame + FRAME_WIDTH);
+    uint64_t height = read_be16(seen->frame + FRAME_HEIGHT);
     unsigned wide = 1, high = 1, one = 0;
     for (unsigned i = 0; i < components(seen); i++) {
         wide = across(seen, i) > wide ? across(seen, i) : wide;
@@ -134,7 +134,7 @@ static int check_segments(struct seen *seen, const uint8_t **p,
         if (coding_is_frame((*p)[1]) && check_frame(seen, *p, size, img, err))
             return -1;
         if ((*p)[1] == DRI && size == 6)
-            seen->restart = big16(*p + 4);
+            seen->restart = read_be16(*p + 4);
         if ((*p)[1] != SOS)
             *p += size;
         else if (check_scan(seen, p, size, end, err))

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "codecs/base/big_endian.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/mcus.h"
 
@@ -32,7 +32,7 @@ size_t parameters_segment_size(const uint8_t *p, size_t left)
         return 1;
     if (p[1] <= TEM || (p[1] >= RST0 && p[1] <= EOI))
         return 0;
-    size_t length = big16(p + 2);
+    size_t length = read_be16(p + 2);
     return length >= 2 && length <= left - 2 ? 2 + length : 0;
 }
 
@@ -62,7 +62,7 @@ size_t parameters_find_frame(const uint8_t *file, size_t size)
 size_t parameters_find_data(const uint8_t *file, size_t size)
 {
     size_t scan = find_marker(file, size, is_scan);
-    return scan ? scan + 1 + big16(file + scan + 1) : 0;
+    return scan ? scan + 1 + read_be16(file + scan + 1) : 0;
 }
 
 /* ---- Noting ------------------------------------------------------------ */

@@ -19,8 +19,9 @@
 
 #include <jerror.h>
 
-#include "codecs/jpeg/parameters.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/jpeg/mcus.h"
+#include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/raw_planes.h"
 #include "codecs/jpeg/splice.h"
 
@@ -131,8 +132,7 @@ static bool make_file(struct decoded_strip *s)
     if (!bytes_reserve(&s->file, head->size + s->size + EXTRA + sizeof end))
         return false;
     bytes_append(&s->file, head->data, head->size);
-    s->file.data[s->all->frame + FRAME_HEIGHT] = (uint8_t)(height >> 8);
-    s->file.data[s->all->frame + FRAME_HEIGHT + 1] = (uint8_t)height;
+    write_be16(s->file.data + s->all->frame + FRAME_HEIGHT, height);
     bytes_append(&s->file, s->at, s->size);
     number_restarts(s->file.data + head->size, s->size, 0);
     if (!last)

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/metadata/exif.h"
-#include "codecs/jpeg/parameters.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/jpeg/orientation_tag.h"
+#include "codecs/jpeg/parameters.h"
+#include "codecs/metadata/exif.h"
 
 /* What stands before the first scan. */
 struct headers {
@@ -89,9 +90,8 @@ static int set_tags(struct headers *h, const struct image *img, enum xform op,
 static bool put_segment(struct bytes *to, unsigned marker,
                         const struct bytes *body)
 {
-    const uint8_t head[4] = { 0xff, (uint8_t)marker,
-                              (uint8_t)((body->size + 2) >> 8),
-                              (uint8_t)(body->size + 2) };
+    uint8_t head[4] = { 0xff, (uint8_t)marker };
+    write_be16(head + 2, (unsigned)body->size + 2);
     return bytes_append(to, head, sizeof head) &&
            bytes_append(to, body->data, body->size);
 }

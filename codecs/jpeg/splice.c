@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "codecs/base/big_endian.h"
+#include "codecs/base/byte_order.h"
 
 size_t unstuff(uint8_t *data, size_t size)
 {
@@ -41,7 +41,7 @@ void number_restarts(uint8_t *data, size_t size, uint64_t first)
 
 static uint64_t word_at(const uint8_t *p, unsigned shift)
 {
-    uint64_t word = (uint64_t)big32(p) << 32 | big32(p + 4);
+    uint64_t word = read_be64(p);
     return shift ? word << shift | p[8] >> (8 - shift) : word;
 }
 
@@ -49,7 +49,7 @@ static uint64_t word_at(const uint8_t *p, unsigned shift)
 static unsigned byte_at(const struct bit_span *bits, uint64_t at)
 {
     const uint8_t *p = bits->data + at / 8;
-    return (unsigned)(p[0] << 8 | p[1]) >> (8 - at % 8) & 255;
+    return read_be16(p) >> (8 - at % 8) & 255;
 }
 
 static bool has_full_byte(uint64_t word)
@@ -122,8 +122,7 @@ void splice(uint8_t *to, struct bit_span bits, const struct bit_span *before,
             for (int k = 56; k >= 0; k -= 8)
                 to = put_byte(to, word >> k & 255);
         } else {
-            put_big32(to, (uint32_t)(word >> 32));
-            put_big32(to + 4, (uint32_t)word);
+            write_be64(to, word);
             to += 8;
         }
     }

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/metadata/embedded_jpeg.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"
+#include "codecs/metadata/embedded_jpeg.h"
 #include "codecs/metadata/mpf.h"
 
 /* One picture in the trailer. */
@@ -369,8 +370,7 @@ void trailer_follow(struct bytes *file, struct bytes before)
     if (!was || !is || file->size == before.size)
         return;
     uint8_t *block = file->data + is;
-    size_t limit = ((size_t)block[-MPF_HEAD - 2] << 8 | block[-MPF_HEAD - 1]) -
-                   2 - MPF_HEAD;
+    size_t limit = (size_t)read_be16(block - MPF_HEAD - 2) - 2 - MPF_HEAD;
     uint32_t longer = (uint32_t)(file->size - before.size);
     uint32_t farther = (uint32_t)(file->size - is - (before.size - was));
     if (!mpf_open(&mpf, block, limit))
@@ -397,8 +397,7 @@ int trailer_append(struct bytes *file, const struct meta *meta,
     size_t block = find_block(*file);
     if (!block || !was)
         return 0;
-    size_t limit = ((size_t)file->data[block - MPF_HEAD - 2] << 8 |
-                    file->data[block - MPF_HEAD - 1]) -
-                   2 - MPF_HEAD;
+    size_t limit =
+        (size_t)read_be16(file->data + block - MPF_HEAD - 2) - 2 - MPF_HEAD;
     return move_list(file, block, limit, was, file->size - end, end, err);
 }

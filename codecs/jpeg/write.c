@@ -7,14 +7,15 @@
 
 #include <jpeglib.h>
 
-#include "codecs/metadata/drop.h"
+#include "codecs/base/byte_order.h"
+#include "codecs/jpeg/codec_thread.h"
 #include "codecs/jpeg/coefficient_arrays.h"
-#include "codecs/jpeg/parameters.h"
-#include "codecs/jpeg/strips.h"
+#include "codecs/jpeg/forward_dct.h"
 #include "codecs/jpeg/huffman_tables.h"
 #include "codecs/jpeg/orientation_tag.h"
-#include "codecs/jpeg/forward_dct.h"
-#include "codecs/jpeg/codec_thread.h"
+#include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/strips.h"
+#include "codecs/metadata/drop.h"
 
 enum {
     QUALITY = 98,      /* where none is asked for */
@@ -163,8 +164,7 @@ static void write_strips(struct writer *w, const struct image *img,
     w->c.image_height = high;
     write_blocks(w, img);
     uint8_t *frame = file->data + parameters_find_frame(file->data, file->size);
-    frame[4] = (uint8_t)(height >> 8);
-    frame[5] = (uint8_t)height;
+    write_be16(frame + 4, height);
     file->size = parameters_find_data(file->data, file->size);
     if (!strips_join(w->strips, file, w->opts->pool) ||
         !bytes_append(file, end, sizeof end)) {

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/base/big_endian.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/metadata/drop.h"
 #include "codecs/metadata/md5.h"
-#include "codecs/metadata/xmp_packet.h"
-#include "codecs/metadata/xmp.h"
 #include "codecs/metadata/xml.h"
+#include "codecs/metadata/xmp.h"
+#include "codecs/metadata/xmp_packet.h"
 
 /* Behind the head of a piece stand the GUID, the size of the whole and the
  * offset of this piece, of 4 bytes each. */
@@ -99,14 +99,14 @@ static int join(struct bytes *all, const struct piece *piece, size_t count,
 {
     *whole = true;
     for (size_t i = 0; i < count; i++) {
-        if (big32(piece_at(&piece[i], PIECE_OFFSET)) != all->size)
+        if (read_be32(piece_at(&piece[i], PIECE_OFFSET)) != all->size)
             *whole = false;
         if (!bytes_append(all, piece_at(&piece[i], PIECE_LEAD),
                           piece_size(&piece[i])))
             return fail_memory(err, "no memory for Extended XMP");
     }
     for (size_t i = 0; i < count; i++)
-        if (big32(piece_at(&piece[i], PIECE_WHOLE)) != all->size)
+        if (read_be32(piece_at(&piece[i], PIECE_WHOLE)) != all->size)
             *whole = false;
     return 0;
 }
@@ -123,7 +123,7 @@ static int cut(const struct bytes *all, const struct piece *piece, size_t count,
         if (!bytes_append(piece[i].segment, all->data + at, size))
             return fail_memory(err, "no memory for Extended XMP");
         if (whole)
-            put_big32(piece_at(&piece[i], PIECE_WHOLE), (uint32_t)all->size);
+            write_be32(piece_at(&piece[i], PIECE_WHOLE), (uint32_t)all->size);
         at += size;
     }
     return 0;

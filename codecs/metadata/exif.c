@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
+
 /* TIFF 6.0, section 2: an IFD is a count of 2 bytes, entries of 12, and the
  * offset of the next IFD in 4. An entry is tag, type, count, and the value
  * itself if it fits into the last 4 bytes, else its offset. */
@@ -69,10 +71,7 @@ enum { IFD0, IFD1, IFDS = 5 };
 /* `at` and what follows has been checked against the size. */
 static uint32_t get(const struct tiff *tiff, size_t at, unsigned bytes)
 {
-    uint32_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value = value << 8 | tiff->data[at + (tiff->big ? i : bytes - 1 - i)];
-    return value;
+    return read_uint(tiff->data + at, bytes, tiff->big);
 }
 
 static bool in_block(const struct tiff *tiff, size_t at, uint64_t length)
@@ -221,8 +220,7 @@ unsigned exif_orientation(const uint8_t *data, size_t size)
 static void put(const struct tiff *tiff, uint8_t *data, size_t at,
                 unsigned bytes, uint32_t value)
 {
-    for (unsigned i = 0; i < bytes; i++, value >>= 8)
-        data[at + (tiff->big ? bytes - 1 - i : i)] = value & 0xff;
+    write_uint(data + at, bytes, tiff->big, value);
 }
 
 /* All of them: not every reader takes the first. */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
+
 enum { BLOCK = 64 };
 
 /* RFC 1321, 3.4: floor(2^32 * abs(sin(i + 1))). */
@@ -56,9 +58,7 @@ static void add_block(uint32_t state[4], const uint8_t *block)
         unsigned round = i / 16, turn = turns[round][i % 4];
         const uint8_t *p =
             block + 4 * ((order[round].factor * i + order[round].start) % 16);
-        uint32_t word = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-                        (uint32_t)p[3] << 24;
-        uint32_t sum = a + mix(round, b, c, d) + word + sines[i];
+        uint32_t sum = a + mix(round, b, c, d) + read_le32(p) + sines[i];
         a = d;
         d = c;
         c = b;
@@ -82,11 +82,9 @@ void md5(uint8_t digest[MD5_SIZE], const uint8_t *data, size_t size)
         memcpy(tail, data + size - rest, rest);
     tail[rest] = 0x80;
     size_t end = rest < BLOCK - 8 ? BLOCK : 2 * BLOCK;
-    uint64_t bits = (uint64_t)size * 8;
-    for (unsigned i = 0; i < 8; i++)
-        tail[end - 8 + i] = (uint8_t)(bits >> (8 * i));
+    write_le64(tail + end - 8, (uint64_t)size * 8);
     for (size_t at = 0; at < end; at += BLOCK)
         add_block(state, tail + at);
-    for (unsigned i = 0; i < MD5_SIZE; i++)
-        digest[i] = (uint8_t)(state[i / 4] >> (8 * (i % 4)));
+    for (unsigned i = 0; i < 4; i++)
+        write_le32(digest + 4 * i, state[i]);
 }

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
+
 enum { HEADER = 8, IFD_ENTRY = 12, MP_ENTRY = 16 };
 enum { TYPE_UNDEFINED = 7 };
 
@@ -20,27 +22,13 @@ enum {
 /* MP Type Code, the lower 24 bits of the attribute (5.2.3.3.1). */
 enum { CLASS = 0xff0000, CLASS_LARGE_THUMBNAIL = 0x010000 };
 
-static uint32_t get(bool big, const uint8_t *at, unsigned bytes)
-{
-    uint32_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value = value << 8 | at[big ? i : bytes - 1 - i];
-    return value;
-}
-
-static void put32(bool big, uint8_t *at, uint32_t value)
-{
-    for (unsigned i = 0; i < 4; i++, value >>= 8)
-        at[big ? 3 - i : i] = value & 0xff;
-}
-
 /* How many entries the IFD at `start` has within the block. */
 static size_t ifd_count(const struct mpf *mpf, const uint8_t *block,
                         size_t size, size_t start)
 {
     if (start < HEADER || start > size || size - start < 2)
         return 0;
-    size_t claimed = get(mpf->big, block + start, 2);
+    size_t claimed = read_uint(block + start, 2, mpf->big);
     size_t there = (size - start - 2) / IFD_ENTRY;
     return claimed < there ? claimed : there;
 }
@@ -50,7 +38,8 @@ static void look_for_places(struct mpf *mpf, const uint8_t *block, size_t size,
 {
     size_t count = ifd_count(mpf, block, size, start);
     for (size_t i = 0; i < count; i++) {
-        uint32_t tag = get(mpf->big, block + start + 2 + i * IFD_ENTRY, 2);
+        uint32_t tag =
+            read_uint(block + start + 2 + i * IFD_ENTRY, 2, mpf->big);
         if (tag >= TAG_PAN_ORIENTATION && tag <= TAG_ROLL_ANGLE)
             mpf->places = true;
     }
@@ -59,9 +48,9 @@ static void look_for_places(struct mpf *mpf, const uint8_t *block, size_t size,
 /* A list that claims more than there is has what is there. */
 static void take_list(struct mpf *mpf, size_t size, const uint8_t *entry)
 {
-    size_t bytes = get(mpf->big, entry + 4, 4);
-    size_t at = get(mpf->big, entry + 8, 4);
-    if (mpf->count || get(mpf->big, entry + 2, 2) != TYPE_UNDEFINED ||
+    size_t bytes = read_uint(entry + 4, 4, mpf->big);
+    size_t at = read_uint(entry + 8, 4, mpf->big);
+    if (mpf->count || read_uint(entry + 2, 2, mpf->big) != TYPE_UNDEFINED ||
         bytes < MP_ENTRY || at < HEADER || at > size)
         return;
     mpf->entries = at;
@@ -76,27 +65,27 @@ bool mpf_open(struct mpf *mpf, const uint8_t *block, size_t size)
     mpf->big = block[0] == 'M';
     if (memcmp(block, mpf->big ? "MM\0*" : "II*", 4) != 0)
         return false;
-    size_t start = get(mpf->big, block + 4, 4);
+    size_t start = read_uint(block + 4, 4, mpf->big);
     size_t count = ifd_count(mpf, block, size, start);
     for (size_t i = 0; i < count; i++) {
         const uint8_t *entry = block + start + 2 + i * IFD_ENTRY;
-        if (get(mpf->big, entry, 2) == TAG_MP_ENTRY)
+        if (read_uint(entry, 2, mpf->big) == TAG_MP_ENTRY)
             take_list(mpf, size, entry);
     }
     size_t link = start + 2 + count * IFD_ENTRY;
     look_for_places(mpf, block, size, start);
     if (count && size - link >= 4)
-        look_for_places(mpf, block, size, get(mpf->big, block + link, 4));
+        look_for_places(mpf, block, size, read_uint(block + link, 4, mpf->big));
     return mpf->count > 0;
 }
 
 struct mpf_entry mpf_get(const struct mpf *mpf, const uint8_t *block, size_t i)
 {
     const uint8_t *at = block + mpf->entries + i * MP_ENTRY;
-    uint32_t attribute = get(mpf->big, at, 4);
+    uint32_t attribute = read_uint(at, 4, mpf->big);
     return (struct mpf_entry){
-        .size = get(mpf->big, at + 4, 4),
-        .offset = get(mpf->big, at + 8, 4),
+        .size = read_uint(at + 4, 4, mpf->big),
+        .offset = read_uint(at + 8, 4, mpf->big),
         .preview = (attribute & CLASS) == CLASS_LARGE_THUMBNAIL,
     };
 }
@@ -105,6 +94,6 @@ void mpf_put(const struct mpf *mpf, uint8_t *block, size_t i,
              struct mpf_entry entry)
 {
     uint8_t *at = block + mpf->entries + i * MP_ENTRY;
-    put32(mpf->big, at + 4, entry.size);
-    put32(mpf->big, at + 8, entry.offset);
+    write_uint(at + 4, 4, mpf->big, entry.size);
+    write_uint(at + 8, 4, mpf->big, entry.offset);
 }

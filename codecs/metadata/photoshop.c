@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "codecs/base/big_endian.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/metadata/drop.h"
 #include "codecs/metadata/thumbnail.h"
 
@@ -43,8 +43,8 @@ static bool read_resource(const uint8_t *at, size_t left, struct resource *r)
     r->head = NAME + name + (name & 1) + 4;
     if (left < r->head)
         return false;
-    r->number = big16(at + 4);
-    r->size = big32(at + r->head - 4);
+    r->number = read_be16(at + 4);
+    r->size = read_be32(at + r->head - 4);
     r->whole = r->head + r->size + (r->size & 1);
     return true;
 }
@@ -62,7 +62,8 @@ static void exchange(uint8_t *a, uint8_t *b, size_t size)
 static void scale(uint8_t *share, uint32_t was, uint32_t is)
 {
     if (was != is)
-        put_big32(share, (uint32_t)((int64_t)(int32_t)big32(share) * was / is));
+        write_be32(share,
+                   (uint32_t)((int64_t)(int32_t)read_be32(share) * was / is));
 }
 
 /* Records of 26 bytes. Those of knots have three points, y before x, as shares
@@ -72,7 +73,7 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
     enum { RECORD = 26, POINTS = 3, ONE = 1 << 24 };
     const enum xform t = change->turn;
     for (size_t at = 0; size - at >= RECORD; at += RECORD) {
-        unsigned selector = big16(data + at);
+        unsigned selector = read_be16(data + at);
         if (selector != 1 && selector != 2 && selector != 4 && selector != 5)
             continue;
         for (unsigned i = 0; i < POINTS; i++) {
@@ -82,9 +83,9 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
             if (xform_transposes(t))
                 exchange(x, y, 4);
             if (t & XFORM_MIRROR_X)
-                put_big32(x, ONE - big32(x));
+                write_be32(x, ONE - read_be32(x));
             if (t & XFORM_MIRROR_Y)
-                put_big32(y, ONE - big32(y));
+                write_be32(y, ONE - read_be32(y));
         }
     }
 }
@@ -98,19 +99,19 @@ static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
     enum { HEAD = 28, JPEG = 1 };
     uint8_t head[HEAD];
     struct bytes turned = { 0 };
-    if (size < HEAD || big32(data) != JPEG)
+    if (size < HEAD || read_be32(data) != JPEG)
         return fail(err, "not a JPEG file");
     memcpy(head, data, HEAD);
     struct bytes file = { .data = (uint8_t *)(uintptr_t)data + HEAD,
                           .size = size - HEAD };
     if (xform_transposes(img->turned)) {
         exchange(head + 4, head + 8, 4);
-        uint32_t row = (big32(head + 4) * 24 + 31) / 32 * 4;
-        put_big32(head + 12, row);
-        put_big32(head + 16, row * big32(head + 8));
+        uint32_t row = (read_be32(head + 4) * 24 + 31) / 32 * 4;
+        write_be32(head + 12, row);
+        write_be32(head + 16, row * read_be32(head + 8));
     }
     int status = thumbnail_turn_file(&turned, file, img, opts, err);
-    put_big32(head + 20, (uint32_t)turned.size);
+    write_be32(head + 20, (uint32_t)turned.size);
     if (status == 0 && (!bytes_append(to, head, HEAD) ||
                         !bytes_append(to, turned.data, turned.size)))
         status = fail_memory(err, "no memory");
@@ -138,7 +139,7 @@ static bool add_thumbnail(struct bytes *made, const uint8_t *at,
                bytes_append(made, data.data, data.size) &&
                bytes_append(made, "", data.size & 1);
         if (kept)
-            put_big32(made->data + begin + r->head - 4, (uint32_t)data.size);
+            write_be32(made->data + begin + r->head - 4, (uint32_t)data.size);
     } else {
         warn(opts->warnings,
              "the thumbnail of Photoshop cannot be turned, so "

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
+
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = 6, ALIGNED = 64 };
 
@@ -170,21 +172,19 @@ int npy_read_header(struct npy_header *header, struct bytes file,
 {
     const uint8_t *bytes = file.data;
     unsigned version = bytes[MAGIC], wide = version == 1 ? 2 : 4;
-    uint64_t length = 0;
     *header = (struct npy_header){ 0 };
     if (version < 1 || version > 3)
         return fail(err, "version %u of NPY is not known", version);
     size_t lead = MAGIC + 2 + wide;
     if (file.size < lead)
         return fail(err, "the file is cut short");
-    for (unsigned i = wide; i-- > 0;)
-        length = length << 8 | bytes[MAGIC + 2 + i];
+    uint32_t length = read_uint(bytes + MAGIC + 2, wide, false);
     if (length > file.size - lead)
         return fail(err, "the file is cut short");
     struct header_parser p = { .at = (const char *)bytes + lead,
                                .header = header };
     p.end = p.at + length;
-    header->size = lead + (size_t)length;
+    header->size = lead + length;
     if (take_dictionary(&p))
         return 0;
     return fail(err, "%s", p.shape ? p.shape : "its header is malformed");
@@ -244,7 +244,8 @@ int npy_write_header(struct bytes *file, const struct npy_header *header,
     while ((MAGIC + 4 + n + 1) % ALIGNED)
         text[n++] = ' ';
     text[n++] = '\n';
-    uint8_t lead[4] = { 1, 0, n & 255, (uint8_t)(n >> 8) };
+    uint8_t lead[4] = { 1, 0 };
+    write_le16(lead + 2, (unsigned)n);
     if (!bytes_append(file, magic, MAGIC) || !bytes_append(file, lead, 4) ||
         !bytes_append(file, text, (size_t)n))
         return fail_memory(err, "no memory for the file");

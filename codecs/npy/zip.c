@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "codecs/base/byte_order.h"
 #include "codecs/deflate/flate.h"
-#include "codecs/base/little_endian.h"
 
 /* No byte of deflate makes more than so many. */
 enum { MOST_OF_BYTE = 1032 };
@@ -14,9 +14,9 @@ enum { MOST_OF_BYTE = 1032 };
 bool zip_is(const uint8_t *head, size_t size, const char *suffix)
 {
     size_t n = strlen(suffix);
-    if (size < ZIP_LOCAL || little32(head) != zip_local_sign)
+    if (size < ZIP_LOCAL || read_le32(head) != zip_local_sign)
         return false;
-    size_t name = little16(head + 26);
+    size_t name = read_le16(head + 26);
     return name >= n && name <= size - ZIP_LOCAL &&
            memcmp(head + ZIP_LOCAL + name - n, suffix, n) == 0;
 }
@@ -34,8 +34,8 @@ static const uint8_t *find_end(struct bytes file)
     size_t most = file.size < ZIP_END + 65535 ? file.size : ZIP_END + 65535;
     for (size_t back = ZIP_END; back <= most; back++) {
         const uint8_t *end = file.data + file.size - back;
-        if (little32(end) == zip_end_sign &&
-            little16(end + 20) == back - ZIP_END)
+        if (read_le32(end) == zip_end_sign &&
+            read_le16(end + 20) == back - ZIP_END)
             return end;
     }
     return NULL;
@@ -46,20 +46,20 @@ static int read_end_64(struct directory *d, struct bytes file,
                        const uint8_t *end, struct err *err)
 {
     const uint8_t *locator = end - ZIP_LOCATOR;
-    if (end - file.data < ZIP_LOCATOR || little32(locator) != zip_locator_sign)
+    if (end - file.data < ZIP_LOCATOR || read_le32(locator) != zip_locator_sign)
         return 0;
-    uint64_t at = little64(locator + 8);
+    uint64_t at = read_le64(locator + 8);
     uint64_t before = (uint64_t)(locator - file.data);
     if (before < ZIP_END_64 || at > before - ZIP_END_64)
         return fail(err, "the end of the archive is damaged");
     const uint8_t *end64 = file.data + at;
-    if (little32(end64) != zip_end_64_sign || little32(locator + 16) > 1 ||
-        little32(locator + 4) || little32(end64 + 16) || little32(end64 + 20) ||
-        little64(end64 + 24) != little64(end64 + 32))
+    if (read_le32(end64) != zip_end_64_sign || read_le32(locator + 16) > 1 ||
+        read_le32(locator + 4) || read_le32(end64 + 16) ||
+        read_le32(end64 + 20) || read_le64(end64 + 24) != read_le64(end64 + 32))
         return fail(err, "the end of the archive is damaged");
-    d->count = little64(end64 + 32);
-    d->size = little64(end64 + 40);
-    d->at = little64(end64 + 48);
+    d->count = read_le64(end64 + 32);
+    d->size = read_le64(end64 + 40);
+    d->at = read_le64(end64 + 48);
     return 0;
 }
 
@@ -69,14 +69,14 @@ static int read_end(struct directory *d, struct zip *zip, struct bytes file,
     const uint8_t *end = find_end(file);
     if (!end)
         return fail(err, "the archive has no end: it is cut short or damaged");
-    *d = (struct directory){ .at = little32(end + 16),
-                             .size = little32(end + 12),
-                             .count = little16(end + 10) };
-    if (little16(end + 4) || little16(end + 6) ||
-        little16(end + 8) != little16(end + 10))
+    *d = (struct directory){ .at = read_le32(end + 16),
+                             .size = read_le32(end + 12),
+                             .count = read_le16(end + 10) };
+    if (read_le16(end + 4) || read_le16(end + 6) ||
+        read_le16(end + 8) != read_le16(end + 10))
         return fail(err, "the archive is one of several parts; join them");
     zip->comment = (struct bytes){ (uint8_t *)(uintptr_t)end + ZIP_END,
-                                   little16(end + 20), 0 };
+                                   read_le16(end + 20), 0 };
     if (read_end_64(d, file, end, err))
         return -1;
     uint64_t before = (uint64_t)(end - file.data);
@@ -104,12 +104,12 @@ static bool read_extra_64(const uint8_t *extra, size_t size, uint64_t *number[],
     for (unsigned i = 0; i < count; i++)
         missing += *number[i] == UINT32_MAX;
     while (missing && size >= 4) {
-        unsigned id = little16(extra), length = little16(extra + 2);
+        unsigned id = read_le16(extra), length = read_le16(extra + 2);
         if (length > size - 4)
             return false;
         for (unsigned i = 0, at = 0; id == ZIP_EXTRA_64 && i < count; i++)
             if (*number[i] == UINT32_MAX && at + 8 <= length) {
-                *number[i] = little64(extra + 4 + at);
+                *number[i] = read_le64(extra + 4 + at);
                 at += 8;
                 missing--;
             }
@@ -131,11 +131,11 @@ static int find_data(struct zip_member *m, const uint8_t *file, uint64_t at,
         return bad_member(err, m, "it lies outside of the archive");
     const uint8_t *local = file + at;
     uint64_t left = before - at - ZIP_LOCAL;
-    uint64_t lead = (uint64_t)little16(local + 26) + little16(local + 28);
-    if (little32(local) != zip_local_sign || lead > left ||
-        little16(local + 26) != m->name_size ||
+    uint64_t lead = (uint64_t)read_le16(local + 26) + read_le16(local + 28);
+    if (read_le32(local) != zip_local_sign || lead > left ||
+        read_le16(local + 26) != m->name_size ||
         memcmp(local + ZIP_LOCAL, m->name, m->name_size) != 0 ||
-        little16(local + 8) != m->method)
+        read_le16(local + 8) != m->method)
         return bad_member(err, m, "its header is damaged");
     if (stored > left - lead)
         return bad_member(err, m, "it lies outside of the archive");
@@ -147,7 +147,7 @@ static int find_data(struct zip_member *m, const uint8_t *file, uint64_t at,
 
 static int check_method(const struct zip_member *m, struct err *err)
 {
-    if (little16(m->entry + 8) & ZIP_ENCRYPTED)
+    if (read_le16(m->entry + 8) & ZIP_ENCRYPTED)
         return bad_member(err, m, "it is encrypted; extract it first");
     if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
         return fail(err,
@@ -169,21 +169,21 @@ static size_t read_entry(struct zip_member *m, const uint8_t *file,
                          const uint8_t *entry, size_t left, uint64_t before,
                          struct err *err)
 {
-    if (left < ZIP_ENTRY || little32(entry) != zip_entry_sign)
+    if (left < ZIP_ENTRY || read_le32(entry) != zip_entry_sign)
         return (size_t)(fail(err, "the directory of the archive is damaged") +
                         1);
-    unsigned name = little16(entry + 28), extra = little16(entry + 30);
-    size_t size = (size_t)ZIP_ENTRY + name + extra + little16(entry + 32);
-    uint64_t stored = little32(entry + 20), at = little32(entry + 42);
+    unsigned name = read_le16(entry + 28), extra = read_le16(entry + 30);
+    size_t size = (size_t)ZIP_ENTRY + name + extra + read_le16(entry + 32);
+    uint64_t stored = read_le32(entry + 20), at = read_le32(entry + 42);
     if (size > left)
         return (size_t)(fail(err, "the directory of the archive is damaged") +
                         1);
     *m = (struct zip_member){
         .name = entry + ZIP_ENTRY,
         .name_size = name,
-        .method = little16(entry + 10),
-        .crc = little32(entry + 16),
-        .size = little32(entry + 24),
+        .method = read_le16(entry + 10),
+        .crc = read_le32(entry + 16),
+        .size = read_le32(entry + 24),
         .entry = entry,
     };
     uint64_t *number[] = { &m->size, &stored, &at };

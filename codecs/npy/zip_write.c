@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
 #include "codecs/deflate/flate.h"
-#include "codecs/base/little_endian.h"
 #include "codecs/deflate/lz77.h"
 
 /* ---- Deflate --------------------------------------------------------------*/
@@ -72,7 +72,8 @@ struct zip_facts {
 
 static unsigned flags_of(const struct zip_facts *s)
 {
-    unsigned flags = little16(s->from->entry + 8) & ~(unsigned)ZIP_SIZES_BEHIND;
+    unsigned flags =
+        read_le16(s->from->entry + 8) & ~(unsigned)ZIP_SIZES_BEHIND;
     return s->deflated_anew ? flags & ~(unsigned)ZIP_HOW_HARD : flags;
 }
 
@@ -82,10 +83,11 @@ static int append_extra(struct bytes *out, const uint8_t *extra, size_t size)
 {
     size_t before = out->size;
     while (size >= 4) {
-        size_t field = 4 + (size_t)little16(extra + 2);
+        size_t field = 4 + (size_t)read_le16(extra + 2);
         if (field > size)
             break;
-        if (little16(extra) != ZIP_EXTRA_64 && !bytes_append(out, extra, field))
+        if (read_le16(extra) != ZIP_EXTRA_64 &&
+            !bytes_append(out, extra, field))
             return -1;
         extra += field;
         size -= field;
@@ -103,11 +105,11 @@ static size_t make_extra_64(uint8_t extra[28], const struct zip_facts *s,
     size_t n = 4;
     for (int i = 0; i < (local ? 2 : 3); i++)
         if (local ? both : number[i] >= UINT32_MAX) {
-            put_little64(extra + n, number[i]);
+            write_le64(extra + n, number[i]);
             n += 8;
         }
-    put_little16(extra, ZIP_EXTRA_64);
-    put_little16(extra + 2, (unsigned)n - 4);
+    write_le16(extra, ZIP_EXTRA_64);
+    write_le16(extra + 2, (unsigned)n - 4);
     return n > 4 ? n : 0;
 }
 
@@ -129,19 +131,19 @@ static int append_local(struct bytes *file, const struct zip_facts *s,
         !bytes_append(file, m->name, m->name_size) ||
         !bytes_append(file, extra, n))
         return fail_memory(err, "no memory for the file");
-    int more = append_extra(file, old, little16(m->local + 28));
+    int more = append_extra(file, old, read_le16(m->local + 28));
     if (more < 0)
         return fail_memory(err, "no memory for the file");
     if (n + (size_t)more > UINT16_MAX)
         return fail(err, "member '%.*s': its extra fields are too long",
                     (int)m->name_size, (const char *)m->name);
     uint8_t *p = file->data + begin;
-    put_little16(p + 4, n ? 45 : 20);
-    put_little16(p + 6, flags_of(s));
-    put_little32(p + 14, s->crc);
-    put_little32(p + 18, in_32(s->stored, n));
-    put_little32(p + 22, in_32(s->size, n));
-    put_little16(p + 28, (unsigned)n + (unsigned)more);
+    write_le16(p + 4, n ? 45 : 20);
+    write_le16(p + 6, flags_of(s));
+    write_le32(p + 14, s->crc);
+    write_le32(p + 18, in_32(s->stored, n));
+    write_le32(p + 22, in_32(s->size, n));
+    write_le16(p + 28, (unsigned)n + (unsigned)more);
     return 0;
 }
 
@@ -149,7 +151,7 @@ static int append_entry(struct bytes *directory, const struct zip_facts *s,
                         struct err *err)
 {
     const uint8_t *old = s->from->entry;
-    unsigned name = s->from->name_size, size = little16(old + 30);
+    unsigned name = s->from->name_size, size = read_le16(old + 30);
     uint8_t extra[28];
     size_t begin = directory->size, n = make_extra_64(extra, s, false);
     if (!bytes_append(directory, old, (size_t)ZIP_ENTRY + name) ||
@@ -160,16 +162,16 @@ static int append_entry(struct bytes *directory, const struct zip_facts *s,
         return fail(err, "member '%.*s': its extra fields are too long",
                     (int)name, (const char *)s->from->name);
     if (more < 0 || !bytes_append(directory, old + ZIP_ENTRY + name + size,
-                                  little16(old + 32)))
+                                  read_le16(old + 32)))
         return fail_memory(err, "no memory for the file");
     uint8_t *p = directory->data + begin;
-    put_little16(p + 6, n ? 45 : 20);
-    put_little16(p + 8, flags_of(s));
-    put_little32(p + 16, s->crc);
-    put_little32(p + 20, in_32(s->stored, false));
-    put_little32(p + 24, in_32(s->size, false));
-    put_little16(p + 30, (unsigned)n + (unsigned)more);
-    put_little32(p + 42, in_32(s->at, false));
+    write_le16(p + 6, n ? 45 : 20);
+    write_le16(p + 8, flags_of(s));
+    write_le32(p + 16, s->crc);
+    write_le32(p + 20, in_32(s->stored, false));
+    write_le32(p + 24, in_32(s->size, false));
+    write_le16(p + 30, (unsigned)n + (unsigned)more);
+    write_le32(p + 42, in_32(s->at, false));
     return 0;
 }
 
@@ -222,17 +224,17 @@ int zip_replace(struct zip_writer *w, const struct zip_member *m,
 static int append_end_64(struct zip_writer *w, uint64_t at, struct err *err)
 {
     uint8_t end[ZIP_END_64 + ZIP_LOCATOR] = { 0 }, *locator = end + ZIP_END_64;
-    put_little32(end, zip_end_64_sign);
-    put_little64(end + 4, ZIP_END_64 - 12);
-    put_little16(end + 12, 45);
-    put_little16(end + 14, 45);
-    put_little64(end + 24, w->count);
-    put_little64(end + 32, w->count);
-    put_little64(end + 40, w->directory.size);
-    put_little64(end + 48, at);
-    put_little32(locator, zip_locator_sign);
-    put_little64(locator + 8, at + w->directory.size);
-    put_little32(locator + 16, 1);
+    write_le32(end, zip_end_64_sign);
+    write_le64(end + 4, ZIP_END_64 - 12);
+    write_le16(end + 12, 45);
+    write_le16(end + 14, 45);
+    write_le64(end + 24, w->count);
+    write_le64(end + 32, w->count);
+    write_le64(end + 40, w->directory.size);
+    write_le64(end + 48, at);
+    write_le32(locator, zip_locator_sign);
+    write_le64(locator + 8, at + w->directory.size);
+    write_le32(locator + 16, 1);
     return bytes_append(w->file, end, sizeof end)
                ? 0
                : fail_memory(err, "no memory for the file");
@@ -248,12 +250,12 @@ int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
         return fail_memory(err, "no memory for the file");
     if (large && append_end_64(w, at, err))
         return -1;
-    put_little32(end, zip_end_sign);
-    put_little16(end + 8, count);
-    put_little16(end + 10, count);
-    put_little32(end + 12, in_32(size, false));
-    put_little32(end + 16, in_32(at, false));
-    put_little16(end + 20, (unsigned)comment.size);
+    write_le32(end, zip_end_sign);
+    write_le16(end + 8, count);
+    write_le16(end + 10, count);
+    write_le32(end + 12, in_32(size, false));
+    write_le32(end + 16, in_32(at, false));
+    write_le16(end + 20, (unsigned)comment.size);
     return bytes_append(w->file, end, sizeof end) &&
                    bytes_append(w->file, comment.data, comment.size)
                ? 0

@@ -36,7 +36,7 @@ static int check_header(const uint8_t *data, const struct image *img,
     bool interlaced = codec_is_own(&codec_png, img) && img->meta->interlaced;
     const uint8_t meant[5] = { (uint8_t)image_bits(img), png_color_type(img), 0,
                                0, interlaced };
-    if (big32(data) != img->width || big32(data + 4) != img->height ||
+    if (read_be32(data) != img->width || read_be32(data + 4) != img->height ||
         memcmp(data + 8, meant, sizeof meant) != 0)
         return fail(err, "IHDR is of another picture");
     return 0;
@@ -70,10 +70,9 @@ static int check_samples(const struct seen *seen, const struct save_opts *opts,
                          struct err *err)
 {
     if (seen->samples < sizeof seen->head + CHECKSUM ||
-        ((unsigned)seen->head[0] << 8 | seen->head[1]) % 31 ||
-        (seen->head[0] & 15) != 8)
+        read_be16(seen->head) % 31 || (seen->head[0] & 15) != 8)
         return fail(err, "there is no IDAT with samples");
-    if (opts->adler && *opts->adler && *opts->adler != big32(seen->tail))
+    if (opts->adler && *opts->adler && *opts->adler != read_be32(seen->tail))
         return fail(err, "the samples have another Adler-32");
     return 0;
 }
@@ -92,10 +91,11 @@ static void sum_next(void *context, size_t i)
     (void)i;
     pthread_mutex_lock(&s->lock);
     const uint8_t *chunk = s->next;
-    size_t size = big32(chunk);
+    size_t size = read_be32(chunk);
     s->next = chunk + AROUND + size;
     pthread_mutex_unlock(&s->lock);
-    if (flates[0]->crc32(0, chunk + 4, size + 4) == big32(chunk + HEAD + size))
+    if (flates[0]->crc32(0, chunk + 4, size + 4) ==
+        read_be32(chunk + HEAD + size))
         return;
     pthread_mutex_lock(&s->lock);
     s->wrong = chunk;
@@ -127,7 +127,8 @@ int check_png(struct bytes file, const struct image *img,
         return fail(err, "it does not begin as a PNG");
     for (size_t at = SIGNATURE; at < file.size;) {
         const uint8_t *chunk = file.data + at;
-        size_t left = file.size - at, size = left < AROUND ? 0 : big32(chunk);
+        size_t left = file.size - at,
+               size = left < AROUND ? 0 : read_be32(chunk);
         if (seen.end || left < AROUND || size > left - AROUND)
             return fail(err, "a chunk is cut short, or one too many");
         if (check_chunk(&seen, chunk, size, img, err))

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codecs/base/big_endian.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/metadata/drop.h"
 #include "codecs/metadata/exif.h"
-#include "codecs/metadata/xmp_packet.h"
 #include "codecs/metadata/raw_profile.h"
 #include "codecs/metadata/thumbnail.h"
 #include "codecs/metadata/xmp.h"
+#include "codecs/metadata/xmp_packet.h"
 
 /* What a chunk is to a turn, and to --strip. */
 enum kind {
@@ -183,7 +183,7 @@ static void note_transparency(struct image *img, const struct metadata_block *bl
         /* Bits above the depth shall be ignored (11.3.1.1). */
         for (unsigned i = 0; i < img->nplanes; i++)
             meta->key[i] =
-                (uint16_t)(big16(block->data + 2 * i) & img->maxval);
+                (uint16_t)(read_be16(block->data + 2 * i) & img->maxval);
         meta->keyed = true;
     }
 }
@@ -272,8 +272,8 @@ static bool density_to_portable(struct meta *meta, const struct metadata_block *
         return false;
     meta->density = (struct density){
         block->data[8] == 1 ? DENSITY_METER : DENSITY_ASPECT,
-        big32(block->data),
-        big32(block->data + 4),
+        read_be32(block->data),
+        read_be32(block->data + 4),
     };
     return true;
 }
@@ -603,8 +603,8 @@ static int add_density(struct meta *meta, struct density d,
         warn(opts->warnings, "a density of %g x %g is not kept", d.x, d.y);
         return 0;
     }
-    put_big32(data, (uint32_t)x);
-    put_big32(data + 4, (uint32_t)y);
+    write_be32(data, (uint32_t)x);
+    write_be32(data + 4, (uint32_t)y);
     return add(meta, "pHYs", &chunk, err);
 }
 

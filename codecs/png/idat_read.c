@@ -55,7 +55,7 @@ static bool next_run(struct reading *r)
         return false;
     size_t size = idat_size(p);
     uint32_t crc = r->flate->crc32(0, p + 4, size + 4);
-    if (crc != big32(p + 8 + size))
+    if (crc != read_be32(p + 8 + size))
         return false;
     r->run = p + 8;
     r->run_size = size;

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codecs/base/big_endian.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/literal_block.h"
 #include "codecs/deflate/lz77.h"
@@ -380,9 +380,9 @@ static bool append_band(struct writing *w, uint8_t *chunk)
     size_t more = last ? CHECKSUM : 0;
     uint32_t adler = (uint32_t)adler32_combine(w->adler, band->adler,
                                                (z_off_t)band->raw);
-    put_big32(chunk, (uint32_t)(band->size - CHUNK_HEAD + more));
-    put_big32(end, adler);
-    put_big32(end + more, w->fast->crc32(band->crc, end, more));
+    write_be32(chunk, (uint32_t)(band->size - CHUNK_HEAD + more));
+    write_be32(end, adler);
+    write_be32(end + more, w->fast->crc32(band->crc, end, more));
     if (!bytes_append(w->file, chunk, band->size) ||
         !bytes_append(w->file, end, more + 4))
         return false;

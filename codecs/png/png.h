@@ -6,7 +6,7 @@
 #ifndef CODECS_PNG_PNG_H
 #define CODECS_PNG_PNG_H
 
-#include "codecs/base/big_endian.h"
+#include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
 
 int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
@@ -37,7 +37,7 @@ struct idats {
 /* Of the data of the first chunk. */
 static inline size_t idat_size(const uint8_t *p)
 {
-    return big32(p);
+    return read_be32(p);
 }
 
 struct flate;

@@ -17,10 +17,10 @@ struct png_piece {
 static bool piece_at(struct bytes file, size_t at, struct png_piece *piece)
 {
     if (file.size - at < AROUND ||
-        big32(file.data + at) > file.size - at - AROUND)
+        read_be32(file.data + at) > file.size - at - AROUND)
         return false;
     *piece = (struct png_piece){ file.data + at + 4, file.data + at + LEAD,
-                                 big32(file.data + at) };
+                                 read_be32(file.data + at) };
     return true;
 }
 
@@ -39,9 +39,9 @@ static bool put_chunk(struct bytes *to, const char *type,
                       const struct bytes *data)
 {
     uint8_t head[LEAD], tail[4];
-    put_big32(head, (uint32_t)data->size);
+    write_be32(head, (uint32_t)data->size);
     memcpy(head + 4, type, 4);
-    put_big32(tail, crc_of(head + 4, data->data, data->size));
+    write_be32(tail, crc_of(head + 4, data->data, data->size));
     return bytes_append(to, head, sizeof head) &&
            bytes_append(to, data->data, data->size) &&
            bytes_append(to, tail, sizeof tail);
@@ -57,14 +57,14 @@ static int read_chunks(struct image *img, struct bytes file, struct err *err)
     for (size_t at = SIGNATURE; !ended; at += piece.size + AROUND) {
         if (!piece_at(file, at, &piece))
             return fail(err, "the file is cut short");
-        if (big32(piece.data + piece.size) !=
+        if (read_be32(piece.data + piece.size) !=
             crc_of(piece.type, piece.data, piece.size))
             return fail(err, "chunk %.4s is damaged", (const char *)piece.type);
         if (first && (!is_type(&piece, "IHDR") || piece.size != 13))
             return fail(err, "its header is malformed");
         if (first) {
-            img->width = big32(piece.data);
-            img->height = big32(piece.data + 4);
+            img->width = read_be32(piece.data);
+            img->height = read_be32(piece.data + 4);
         }
         first = false;
         ended = is_type(&piece, "IEND");

@@ -3,8 +3,8 @@
 #ifndef CODECS_SIMPLE_BGR_ROWS_H
 #define CODECS_SIMPLE_BGR_ROWS_H
 
+#include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
-#include "codecs/base/little_endian.h"
 
 /* Checks the shape of a picture of bytes, 1 to 4 planes of them, and sets it in
  * img. */

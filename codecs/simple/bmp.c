@@ -34,8 +34,8 @@ static const char plain_alpha[] = "plain";
 static bool probe(const uint8_t *head, size_t size)
 {
     return size >= 26 && memcmp(head, "BM", 2) == 0 &&
-           little32(head + AT_HEADER) >= CORE_HEADER &&
-           little32(head + AT_HEADER) <= V5_HEADER;
+           read_le32(head + AT_HEADER) >= CORE_HEADER &&
+           read_le32(head + AT_HEADER) <= V5_HEADER;
 }
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -46,18 +46,18 @@ static int read_masks(struct bmp_head *h, struct bytes file, struct err *err)
     if (file.size < AT_MASKS + 4 * masks || (h->bits != 16 && h->bits != 32))
         return fail(err, "its header is malformed");
     for (unsigned i = 0; i < masks; i++)
-        h->mask[i] = little32(file.data + AT_MASKS + 4 * i);
+        h->mask[i] = read_le32(file.data + AT_MASKS + 4 * i);
     return 0;
 }
 
 static int read_info(struct bmp_head *h, struct bytes file, struct err *err)
 {
     const uint8_t *p = file.data;
-    h->width = (int32_t)little32(p + AT_WIDTH);
-    h->height = (int32_t)little32(p + AT_HEIGHT);
-    h->bits = little16(p + AT_BITS);
-    h->coding = little32(p + AT_CODING);
-    h->ncolors = little32(p + AT_COLORS);
+    h->width = (int32_t)read_le32(p + AT_WIDTH);
+    h->height = (int32_t)read_le32(p + AT_HEIGHT);
+    h->bits = read_le16(p + AT_BITS);
+    h->coding = read_le32(p + AT_CODING);
+    h->ncolors = read_le32(p + AT_COLORS);
     h->palette_at = AT_HEADER + (size_t)h->size;
     switch (h->coding) {
     case BMP_PLAIN:
@@ -80,9 +80,9 @@ static int read_info(struct bmp_head *h, struct bytes file, struct err *err)
 static void read_core(struct bmp_head *h, struct bytes file)
 {
     const uint8_t *p = file.data;
-    h->width = (int32_t)little16(p + AT_WIDTH);
-    h->height = (int32_t)little16(p + AT_WIDTH + 2);
-    h->bits = little16(p + AT_WIDTH + 6);
+    h->width = (int32_t)read_le16(p + AT_WIDTH);
+    h->height = (int32_t)read_le16(p + AT_WIDTH + 2);
+    h->bits = read_le16(p + AT_WIDTH + 6);
     h->palette_at = AT_HEADER + CORE_HEADER;
 }
 
@@ -102,8 +102,8 @@ static int read_head(struct bmp_head *h, struct bytes file, struct err *err)
 {
     static const uint32_t fives[] = { 0x7c00, 0x3e0, 0x1f };
     memcpy(h->mask, fives, sizeof fives);
-    h->size = little32(file.data + AT_HEADER);
-    h->pixels_at = little32(file.data + AT_PIXELS);
+    h->size = read_le32(file.data + AT_HEADER);
+    h->pixels_at = read_le32(file.data + AT_PIXELS);
     if (h->size == CORE_HEADER)
         read_core(h, file);
     else if (h->size < INFO_HEADER)
@@ -153,11 +153,11 @@ static void note(struct image *img, const struct bmp_head *h, struct bytes file,
         warn(warnings, "its 16 bits a pixel become %u", 8 * img->nplanes);
     if (h->size == CORE_HEADER)
         return;
-    uint32_t x = little32(p + AT_DENSITY), y = little32(p + AT_DENSITY + 4);
+    uint32_t x = read_le32(p + AT_DENSITY), y = read_le32(p + AT_DENSITY + 4);
     if (x && y && x <= INT32_MAX && y <= INT32_MAX)
         img->meta->density = (struct density){ DENSITY_METER, x, y };
     if (h->size == V5_HEADER && file.size >= AT_HEADER + V5_HEADER &&
-        little32(p + AT_PROFILE_SIZE))
+        read_le32(p + AT_PROFILE_SIZE))
         warn(warnings, "its color profile is not kept");
 }
 
@@ -222,7 +222,7 @@ static int retag(struct bytes *out, struct stream_info *coded,
     coded->orientation = xform_to_exif(
         head.height < 0 ? XFORM_NONE : XFORM_MIRROR_Y);
     if (op != XFORM_NONE)
-        put_little32(out->data + AT_HEIGHT, (uint32_t)-head.height);
+        write_le32(out->data + AT_HEIGHT, (uint32_t)-head.height);
     return 0;
 }
 
@@ -230,8 +230,8 @@ static int retag(struct bytes *out, struct stream_info *coded,
 
 static void put_density(uint8_t *p, double value)
 {
-    put_little32(p,
-                 value >= 1 && value < INT32_MAX ? (uint32_t)(value + 0.5) : 0);
+    write_le32(p,
+               value >= 1 && value < INT32_MAX ? (uint32_t)(value + 0.5) : 0);
 }
 
 static void put_densities(uint8_t *head, const struct image *img,
@@ -256,17 +256,17 @@ static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
                 strcmp(img->meta->kind, plain_alpha) == 0;
     size_t size = img->alpha ? V4_HEADER : INFO_HEADER;
     memcpy(head, "BM", 2);
-    put_little32(head + AT_SIZE, (uint32_t)(AT_HEADER + size + pixels));
-    put_little32(head + AT_PIXELS, (uint32_t)(AT_HEADER + size));
-    put_little32(head + AT_HEADER, (uint32_t)size);
-    put_little32(head + AT_WIDTH, img->width);
-    put_little32(head + AT_HEIGHT, img->height);
-    put_little16(head + AT_PLANES, 1);
-    put_little16(head + AT_BITS, img->alpha ? 32 : 24);
+    write_le32(head + AT_SIZE, (uint32_t)(AT_HEADER + size + pixels));
+    write_le32(head + AT_PIXELS, (uint32_t)(AT_HEADER + size));
+    write_le32(head + AT_HEADER, (uint32_t)size);
+    write_le32(head + AT_WIDTH, img->width);
+    write_le32(head + AT_HEIGHT, img->height);
+    write_le16(head + AT_PLANES, 1);
+    write_le16(head + AT_BITS, img->alpha ? 32 : 24);
     if (img->alpha && !open) {
-        put_little32(head + AT_CODING, BMP_MASKS);
+        write_le32(head + AT_CODING, BMP_MASKS);
         for (unsigned i = 0; i < 4; i++)
-            put_little32(head + AT_MASKS + 4 * i, bmp_byte_masks[i]);
+            write_le32(head + AT_MASKS + 4 * i, bmp_byte_masks[i]);
     }
     return AT_HEADER + size;
 }
@@ -312,12 +312,12 @@ static int check(struct bytes file, const struct image *img,
     uint64_t row = ((uint64_t)img->width * img->nplanes + 3) / 4 * 4;
     (void)opts;
     if (file.size < AT_HEADER + INFO_HEADER || !probe(p, file.size) ||
-        little32(p + AT_WIDTH) != img->width ||
-        little32(p + AT_HEIGHT) != img->height ||
-        little16(p + AT_BITS) != 8 * img->nplanes)
+        read_le32(p + AT_WIDTH) != img->width ||
+        read_le32(p + AT_HEIGHT) != img->height ||
+        read_le16(p + AT_BITS) != 8 * img->nplanes)
         return fail(err, "its header is of another picture");
-    if (little32(p + AT_SIZE) != file.size ||
-        little32(p + AT_PIXELS) + row * img->height != file.size)
+    if (read_le32(p + AT_SIZE) != file.size ||
+        read_le32(p + AT_PIXELS) + row * img->height != file.size)
         return fail(err, "it has %zu bytes", file.size);
     return 0;
 }

@@ -84,7 +84,7 @@ static void read_field_row(struct image *img, uint32_t y, const uint8_t *row,
         uint8_t *to = plane_row(&img->plane[c], y);
         for (size_t x = 0; x < img->width; x++) {
             uint32_t pixel =
-                bits == 16 ? little16(row + 2 * x) : little32(row + 4 * x);
+                bits == 16 ? read_le16(row + 2 * x) : read_le32(row + 4 * x);
             to[x] = f->wide[pixel >> f->shift & f->top];
         }
     }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
+
 enum { PIXEL = 4 }; /* bytes */
 
 /* Rows of these widths are coded part by part. */
@@ -82,7 +84,7 @@ enum rgbe_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at)
     if (end - p < PIXEL)
         return RGBE_CUT;
     if (is_coded_width(row.width) && p[0] == 2 && p[1] == 2 && p[2] < 128) {
-        if ((uint32_t)(p[2] << 8 | p[3]) != row.width)
+        if (read_be16(p + 2) != row.width)
             return RGBE_WRONG;
         p += PIXEL;
         for (unsigned c = 0; c < PIXEL && status == RGBE_WHOLE; c++)
@@ -116,7 +118,8 @@ bool rgbe_pass(uint32_t width, struct bytes file, size_t *at)
         *at += PIXEL * (size_t)width;
         return *at <= file.size;
     }
-    const uint8_t head[PIXEL] = { 2, 2, (uint8_t)(width >> 8), width & 255 };
+    uint8_t head[PIXEL] = { 2, 2 };
+    write_be16(head + 2, width);
     if (*at > file.size || file.size - *at < PIXEL ||
         memcmp(file.data + *at, head, PIXEL) != 0)
         return false;
@@ -130,14 +133,6 @@ bool rgbe_pass(uint32_t width, struct bytes file, size_t *at)
 
 enum { RUN_LEAST = 4 }; /* shorter ones save nothing between literals */
 
-/* Eight bytes, the first one in the low bits. */
-static inline uint64_t eight(const uint8_t *p)
-{
-    uint64_t n;
-    memcpy(&n, p, sizeof n);
-    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(n) : n;
-}
-
 /* A bit in each byte that is 0, up to the first one of them (A. Mycroft). */
 static inline uint64_t zero_bytes(uint64_t n)
 {
@@ -148,9 +143,10 @@ static inline uint64_t zero_bytes(uint64_t n)
 static uint32_t find_run(const uint8_t *row, uint32_t x, uint32_t n)
 {
     for (; x + 8 + RUN_LEAST <= n; x += 8) {
-        uint64_t a = eight(row + x);
-        uint64_t differ = (a ^ eight(row + x + 1)) | (a ^ eight(row + x + 2)) |
-                          (a ^ eight(row + x + 3));
+        uint64_t a = read_le64(row + x);
+        uint64_t differ = (a ^ read_le64(row + x + 1)) |
+                          (a ^ read_le64(row + x + 2)) |
+                          (a ^ read_le64(row + x + 3));
         uint64_t found = zero_bytes(differ);
         if (found)
             return x + (uint32_t)__builtin_ctzll(found) / 8;
@@ -167,7 +163,7 @@ static uint32_t measure_run(const uint8_t *row, uint32_t x, uint32_t n)
 {
     uint32_t most = n - x < RUN_MOST ? n - x : RUN_MOST, count = 1;
     uint64_t all = row[x] * 0x0101010101010101u;
-    while (count + 8 <= most && eight(row + x + count) == all)
+    while (count + 8 <= most && read_le64(row + x + count) == all)
         count += 8;
     while (count < most && row[x + count] == row[x])
         count++;
@@ -227,8 +223,8 @@ size_t rgbe_write(uint8_t *to, struct rgbe_row row, struct rgbe_lost *lost)
     }
     *p++ = 2;
     *p++ = 2;
-    *p++ = (uint8_t)(row.width >> 8);
-    *p++ = row.width & 255;
+    write_be16(p, row.width);
+    p += 2;
     for (unsigned c = 0; c < PIXEL; c++)
         p = write_part(p, row.part[c], row.width);
     return (size_t)(p - to);

@@ -33,8 +33,8 @@ enum {
 /* No bytes of a TGA are the same in all: its header must make sense. */
 static bool probe(const uint8_t *p, size_t size)
 {
-    if (size < HEADER || p[AT_MAP] > 1 || !little16(p + AT_WIDTH) ||
-        !little16(p + AT_HEIGHT))
+    if (size < HEADER || p[AT_MAP] > 1 || !read_le16(p + AT_WIDTH) ||
+        !read_le16(p + AT_HEIGHT))
         return false;
     unsigned bits = p[AT_BITS], map = p[AT_MAP_BITS];
     bool map_good = map == 15 || map == 16 || map == 24 || map == 32;
@@ -56,7 +56,7 @@ static bool probe(const uint8_t *p, size_t size)
 static size_t pixels_at(const uint8_t *p)
 {
     size_t map =
-        little16(p + AT_MAP_LENGTH) * (size_t)((p[AT_MAP_BITS] + 7) / 8);
+        read_le16(p + AT_MAP_LENGTH) * (size_t)((p[AT_MAP_BITS] + 7) / 8);
     return HEADER + (size_t)p[AT_ID] + (p[AT_MAP] ? map : 0);
 }
 
@@ -68,7 +68,7 @@ static size_t pixel_size(const uint8_t *p)
 static size_t pixels_end(struct bytes file)
 {
     const uint8_t *p = file.data;
-    uint64_t n = (uint64_t)little16(p + AT_WIDTH) * little16(p + AT_HEIGHT);
+    uint64_t n = (uint64_t)read_le16(p + AT_WIDTH) * read_le16(p + AT_HEIGHT);
     size_t at = pixels_at(p);
     if (p[AT_TYPE] & PACKED)
         return tga_rle_packets_end(file, at, n, pixel_size(p));
@@ -80,11 +80,11 @@ static int check_head(const uint8_t *p, struct err *err)
     if (p[AT_MAP] && (p[AT_TYPE] & ~PACKED) != MAPPED)
         return fail(err, "a palette beside the colors; only one can be read");
     if (p[AT_MAP] &&
-        (little16(p + AT_MAP_FIRST) || !little16(p + AT_MAP_LENGTH)))
+        (read_le16(p + AT_MAP_FIRST) || !read_le16(p + AT_MAP_LENGTH)))
         return fail(err,
                     "a palette of %u colors from number %u on; it must "
                     "begin at 0",
-                    little16(p + AT_MAP_LENGTH), little16(p + AT_MAP_FIRST));
+                    read_le16(p + AT_MAP_LENGTH), read_le16(p + AT_MAP_FIRST));
     if (p[AT_DESCRIPTOR] & INTERLEAVED)
         return fail(err, "its rows are interleaved; only plain ones can be "
                          "read");
@@ -97,8 +97,8 @@ static int shape(struct image *img, const uint8_t *p,
     bool gray = (p[AT_TYPE] & ~PACKED) == GRAYS;
     unsigned bits = p[AT_MAP] ? p[AT_MAP_BITS] : p[AT_BITS];
     unsigned n = gray ? bits / 8 : bits == 32 ? 4 : 3;
-    return bgr_rows_shape(img, little16(p + AT_WIDTH), little16(p + AT_HEIGHT),
-                          n, opts, err);
+    return bgr_rows_shape(img, read_le16(p + AT_WIDTH),
+                          read_le16(p + AT_HEIGHT), n, opts, err);
 }
 
 static void mirror(struct image *img)
@@ -135,7 +135,7 @@ static void warn_lost(struct bytes file, size_t pixels,
     const uint8_t *end = p + file.size;
     bool footer = file.size >= HEADER + FOOTER &&
                   memcmp(end - 18, "TRUEVISION-XFILE.", 18) == 0;
-    if (footer && (little32(end - 26) || little32(end - 22)))
+    if (footer && (read_le32(end - 26) || read_le32(end - 22)))
         warn(warnings, "its extension and developer areas are not kept");
     else if (!footer && file.size > pixels)
         warn(warnings, "%zu bytes after the picture are not kept",
@@ -172,13 +172,13 @@ static int read_palette(struct source *s, struct bytes file, struct err *err)
 {
     const uint8_t *p = file.data;
     size_t entry = (p[AT_MAP_BITS] + 7) / 8, at = HEADER + (size_t)p[AT_ID];
-    s->ncolors = little16(p + AT_MAP_LENGTH);
+    s->ncolors = read_le16(p + AT_MAP_LENGTH);
     s->palette = calloc(s->ncolors, sizeof *s->palette);
     if (!s->palette)
         return fail_memory(err, "no memory for the palette");
     for (unsigned i = 0; i < s->ncolors && at + entry <= file.size; i++) {
         if (entry == 2)
-            open_fives(s->palette[i], little16(p + at));
+            open_fives(s->palette[i], read_le16(p + at));
         else
             memcpy(s->palette[i], p + at, entry);
         at += entry;
@@ -192,7 +192,7 @@ static void take_indices(struct image *img, uint32_t y, const uint8_t *row,
 {
     static const unsigned order[] = { 2, 1, 0, 3 };
     for (uint32_t x = 0; x < img->width; x++) {
-        unsigned i = s->pixel == 1 ? row[x] : little16(row + 2 * x);
+        unsigned i = s->pixel == 1 ? row[x] : read_le16(row + 2 * x);
         const uint8_t *color = s->palette[i < s->ncolors ? i : 0];
         for (unsigned c = 0; c < img->nplanes; c++) {
             uint8_t *to = plane_row(&img->plane[c], y);
@@ -205,7 +205,7 @@ static void take_fives(struct image *img, uint32_t y, const uint8_t *row)
 {
     for (uint32_t x = 0; x < img->width; x++) {
         uint8_t color[3];
-        open_fives(color, little16(row + 2 * (size_t)x));
+        open_fives(color, read_le16(row + 2 * (size_t)x));
         for (unsigned c = 0; c < 3; c++) {
             uint8_t *to = plane_row(&img->plane[c], y);
             to[x] = color[2 - c];
@@ -313,8 +313,8 @@ static int retag(struct bytes *out, struct stream_info *coded,
         order ^= XFORM_MIRROR_X;
     if (!(*descriptor & DOWN))
         order ^= XFORM_MIRROR_Y;
-    coded->width = little16(file.data + AT_WIDTH);
-    coded->height = little16(file.data + AT_HEIGHT);
+    coded->width = read_le16(file.data + AT_WIDTH);
+    coded->height = read_le16(file.data + AT_HEIGHT);
     coded->orientation = xform_to_exif(order);
     order = xform_then(order, op);
     *descriptor &= (uint8_t) ~(RIGHT_TO_LEFT | DOWN);
@@ -335,8 +335,8 @@ static bool put_head(struct bytes *file, const struct image *img, bool packed,
     head[AT_ID] = id ? (uint8_t)id->size : 0;
     head[AT_TYPE] = (uint8_t)((img->color == COLOR_GRAY ? GRAYS : COLORS) |
                               (packed ? PACKED : 0));
-    put_little16(head + AT_WIDTH, img->width);
-    put_little16(head + AT_HEIGHT, img->height);
+    write_le16(head + AT_WIDTH, img->width);
+    write_le16(head + AT_HEIGHT, img->height);
     head[AT_BITS] = (uint8_t)(8 * img->nplanes);
     if (img->alpha)
         head[AT_DESCRIPTOR] = own ? (uint8_t)(meta->kind[0] - '0') : 8;
@@ -390,8 +390,8 @@ static int check(struct bytes file, const struct image *img,
 {
     const uint8_t *p = file.data;
     (void)opts;
-    if (!probe(p, file.size) || little16(p + AT_WIDTH) != img->width ||
-        little16(p + AT_HEIGHT) != img->height ||
+    if (!probe(p, file.size) || read_le16(p + AT_WIDTH) != img->width ||
+        read_le16(p + AT_HEIGHT) != img->height ||
         p[AT_BITS] != 8 * img->nplanes)
         return fail(err, "its header is of another picture");
     if (pixels_end(file) != file.size)
