@@ -376,7 +376,7 @@ static void test_splice(void)
         while (want.count % 8)
             put_bit(&want, 1);
         CHECK(same(got, want.out), "%u", turn);
-        size_t plain = unstuff(got.data, got.size);
+        size_t plain = splice_unstuff(got.data, got.size);
         CHECK(plain == (count + 7) / 8, "%u: %zu bytes", turn, plain);
         bytes_free(&got);
         bytes_free(&want.out);

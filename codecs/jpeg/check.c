@@ -10,7 +10,8 @@
 
 enum { SOI = 0xd8, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda, DRI = 0xdd };
 
-/* Where the fields of a frame header stand, from its marker on (T.81, B.2.2). */
+/* Where the fields of a frame header stand, from its marker on (T.81, B.2.2).
+ */
 enum {
     FRAME_BITS = 4,
     FRAME_HEIGHT = 5,
@@ -20,29 +21,29 @@ enum {
 };
 
 /* What has been seen of the file. */
-struct seen {
+struct markers_seen {
     const uint8_t *frame; /* NULL: none yet */
     unsigned restart;     /* MCUs between restart markers; 0: there are none */
     unsigned coded;       /* a bit for each component that a scan has had */
 };
 
-static unsigned components(const struct seen *seen)
+static unsigned components(const struct markers_seen *seen)
 {
     return seen->frame[FRAME_COMPONENTS];
 }
 
 /* How many samples a component has across, and how many blocks in an MCU. */
-static unsigned across(const struct seen *seen, unsigned i)
+static unsigned across(const struct markers_seen *seen, unsigned i)
 {
     return seen->frame[FRAME_FIRST + 3 * i + 1] >> 4;
 }
 
-static unsigned down(const struct seen *seen, unsigned i)
+static unsigned down(const struct markers_seen *seen, unsigned i)
 {
     return seen->frame[FRAME_FIRST + 3 * i + 1] & 15;
 }
 
-static int check_frame(struct seen *seen, const uint8_t *p, size_t size,
+static int check_frame(struct markers_seen *seen, const uint8_t *p, size_t size,
                        const struct image *img, struct err *err)
 {
     if (seen->frame)
@@ -66,7 +67,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 }
 
 /* The MCUs of a scan: of one component they are its blocks (T.81, A.2). */
-static uint64_t mcus_of_scan(const struct seen *seen, const uint8_t *p)
+static uint64_t mcus_of_scan(const struct markers_seen *seen, const uint8_t *p)
 {
     uint64_t width = read_be16(seen->frame + FRAME_WIDTH);
     uint64_t height = read_be16(seen->frame + FRAME_HEIGHT);
@@ -84,7 +85,7 @@ static uint64_t mcus_of_scan(const struct seen *seen, const uint8_t *p)
     return divide_up(width, 8) * divide_up(height, 8);
 }
 
-static void note_components(struct seen *seen, const uint8_t *p)
+static void note_components(struct markers_seen *seen, const uint8_t *p)
 {
     for (unsigned i = 0; i < components(seen); i++)
         for (unsigned k = 0; k < p[4]; k++)
@@ -94,22 +95,24 @@ static void note_components(struct seen *seen, const uint8_t *p)
 
 /* Passes what is coded in a scan, whose header is at p, up to the marker that
  * ends it; NULL: there are not as many restart markers as there have to be. */
-static const uint8_t *pass_scan(const struct seen *seen, const uint8_t *p,
-                                size_t size, const uint8_t *end)
+static const uint8_t *pass_scan(const struct markers_seen *seen,
+                                const uint8_t *p, size_t size,
+                                const uint8_t *end)
 {
     const uint8_t *data = p + size, *at = data;
     uint64_t passed = 0;
-    while ((at = next_marker(at, end)) && at[1] >= RST0 && at[1] < RST0 + 8) {
+    while ((at = splice_next_marker(at, end)) && at[1] >= RST0 &&
+           at[1] < RST0 + 8) {
         if (!seen->restart || at[1] != RST0 + passed++ % 8)
             return NULL;
         at += 2;
     }
-    uint64_t need = !seen->restart ? 0
-                                   : (mcus_of_scan(seen, p) - 1) / seen->restart;
+    uint64_t need =
+        !seen->restart ? 0 : (mcus_of_scan(seen, p) - 1) / seen->restart;
     return at && at > data && passed == need ? at : NULL;
 }
 
-static int check_scan(struct seen *seen, const uint8_t **p, size_t size,
+static int check_scan(struct markers_seen *seen, const uint8_t **p, size_t size,
                       const uint8_t *end, struct err *err)
 {
     const uint8_t *scan = *p;
@@ -123,7 +126,7 @@ static int check_scan(struct seen *seen, const uint8_t **p, size_t size,
 }
 
 /* The segments between SOI and EOI, which *p is moved to. */
-static int check_segments(struct seen *seen, const uint8_t **p,
+static int check_segments(struct markers_seen *seen, const uint8_t **p,
                           const uint8_t *end, const struct image *img,
                           struct err *err)
 {
@@ -131,7 +134,8 @@ static int check_segments(struct seen *seen, const uint8_t **p,
         size_t size = parameters_segment_size(*p, (size_t)(end - *p));
         if (!size)
             return fail(err, "a segment is cut short, or EOI is missing");
-        if (coding_is_frame((*p)[1]) && check_frame(seen, *p, size, img, err))
+        if (parameters_is_frame((*p)[1]) &&
+            check_frame(seen, *p, size, img, err))
             return -1;
         if ((*p)[1] == DRI && size == 6)
             seen->restart = read_be16(*p + 4);
@@ -148,7 +152,7 @@ int check_jpeg(struct bytes file, const struct image *img,
                const struct save_opts *opts, struct err *err)
 {
     const uint8_t *p = file.data + 2, *end = file.data + file.size;
-    struct seen seen = { 0 };
+    struct markers_seen seen = { 0 };
     (void)opts;
     if (file.size < 4 || file.data[0] != 0xff || file.data[1] != SOI)
         return fail(err, "it does not begin as a JPEG");

@@ -31,15 +31,14 @@ static bool may_differ(j_decompress_ptr d, const jpeg_component_info *info)
 {
     bool full = info->h_samp_factor == d->max_h_samp_factor &&
                 info->v_samp_factor == d->max_v_samp_factor;
-    return !full &&
-           (!is_smooth(d, info) || info->downsampled_height <= NARROW);
+    return !full && (!is_smooth(d, info) || info->downsampled_height <= NARROW);
 }
 
 void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
                    enum xform t, bool *across, bool *down)
 {
     struct stream_info coded;
-    parameters_grains(&coded, d);
+    parameters_alignments(&coded, d);
     const struct alignment *grain = &coded.grain[FORM_PLANES];
     coded.width = width;
     coded.height = height;

@@ -11,7 +11,7 @@ enum { ROOM = 1 << 16 }; /* asked for at least whenever the file is full */
  * of it. */
 static void on_begin(j_compress_ptr c)
 {
-    struct jpeg_target *target = (struct jpeg_target *)c->dest;
+    struct codec_target *target = (struct codec_target *)c->dest;
     struct bytes *file = target->file;
     size_t size = file->size;
     if (!bytes_reserve(file, ROOM)) {
@@ -32,14 +32,14 @@ static boolean on_full(j_compress_ptr c)
 
 static void on_end(j_compress_ptr c)
 {
-    struct jpeg_target *target = (struct jpeg_target *)c->dest;
+    struct codec_target *target = (struct codec_target *)c->dest;
     target->file->size -= target->to.free_in_buffer;
 }
 
-void jpeg_target_set(struct jpeg_target *target, j_compress_ptr c,
-                     struct bytes *file)
+void codec_thread_set_target(struct codec_target *target, j_compress_ptr c,
+                             struct bytes *file)
 {
-    *target = (struct jpeg_target){
+    *target = (struct codec_target){
         { .init_destination = on_begin,
           .empty_output_buffer = on_full,
           .term_destination = on_end },
@@ -48,7 +48,7 @@ void jpeg_target_set(struct jpeg_target *target, j_compress_ptr c,
     c->dest = &target->to;
 }
 
-void jpeg_say_error(j_common_ptr cinfo, struct err *err)
+void codec_thread_describe_error(j_common_ptr cinfo, struct err *err)
 {
     char text[JMSG_LENGTH_MAX];
     cinfo->err->format_message(cinfo, text);
@@ -63,7 +63,7 @@ void jpeg_say_error(j_common_ptr cinfo, struct err *err)
 static void on_error(j_common_ptr cinfo)
 {
     struct codec_thread *w = cinfo->client_data;
-    jpeg_say_error(cinfo, &w->why);
+    codec_thread_describe_error(cinfo, &w->why);
     longjmp(w->out, 1);
 }
 
@@ -135,7 +135,7 @@ bool codec_thread_run(struct codec_thread *w,
     w->c.client_data = w;
     if (setjmp(w->out) == 0) {
         jpeg_create_compress(&w->c);
-        jpeg_target_set(&w->target, &w->c, file);
+        codec_thread_set_target(&w->target, &w->c, file);
         copy_settings(&w->c, from);
         w->done = work(context);
     }

@@ -15,26 +15,26 @@
 #include "codecs/jpeg/coefficient_arrays.h"
 
 /* Where libjpeg writes to. */
-struct jpeg_target {
+struct codec_target {
     struct jpeg_destination_mgr to;
     struct bytes *file;
 };
 
 /* Makes c append to a file. While it does, the size of that is all the room it
  * has. */
-void jpeg_target_set(struct jpeg_target *target, j_compress_ptr c,
-                     struct bytes *file);
+void codec_thread_set_target(struct codec_target *target, j_compress_ptr c,
+                             struct bytes *file);
 
 /* Says what libjpeg has to say of an error, which may be that there is no
  * memory. */
-void jpeg_say_error(j_common_ptr cinfo, struct err *err);
+void codec_thread_describe_error(j_common_ptr cinfo, struct err *err);
 
 struct codec_thread {
     struct coefficient_arrays
         blocks; /* where coefficient_arrays_offer() looks for them */
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr mgr;
-    struct jpeg_target target;
+    struct codec_target target;
     jmp_buf out;
     bool done;
     struct err why; /* what went wrong */

@@ -77,7 +77,7 @@ void coefficient_arrays_lend(struct coefficient_arrays *blocks,
 
 void coefficient_arrays_lend_rows(struct coefficient_arrays *blocks,
                                   const struct image *img, j_common_ptr cinfo,
-                                  const uint32_t down[BLOCKS_PLANES],
+                                  const uint32_t down[COEFFICIENT_ARRAYS],
                                   uint32_t first, uint32_t end)
 {
     for (unsigned i = 0; i < img->nplanes; i++)
@@ -93,7 +93,7 @@ static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
 {
     struct coefficient_arrays *blocks = cinfo->client_data;
     (void)pool, (void)zero, (void)across, (void)down, (void)at_once;
-    if (blocks->lent == BLOCKS_PLANES || !blocks->list[blocks->lent]) {
+    if (blocks->lent == COEFFICIENT_ARRAYS || !blocks->list[blocks->lent]) {
         cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
         cinfo->err->error_exit(cinfo);
     }
@@ -107,24 +107,24 @@ void coefficient_arrays_offer(j_common_ptr cinfo)
 
 void coefficient_arrays_finish(struct coefficient_arrays *blocks)
 {
-    for (unsigned i = 0; i < BLOCKS_PLANES; i++)
+    for (unsigned i = 0; i < COEFFICIENT_ARRAYS; i++)
         if (blocks->array[i].plane)
             clear_rows(&blocks->array[i], rows_of(blocks->array[i].plane));
 }
 
 /* A look at the coefficients by several threads, each at bands of planes. */
 enum { BANDS = 16 };
-struct look {
+struct standard_check {
     const struct image *img;
     atomic_bool standard;
 };
 
 /* T.81, F.1.2.1.1 and F.1.2.2.1: AC coefficients have up to 10 bits. So may DC
  * differences have 11, which those of 10 bits never exceed. */
-static void look_at_band(void *context, size_t i)
+static void check_band(void *context, size_t i)
 {
-    struct look *look = context;
-    const struct plane *plane = &look->img->plane[i / BANDS];
+    struct standard_check *check = context;
+    const struct plane *plane = &check->img->plane[i / BANDS];
     uint64_t height = plane->height;
     uint64_t end = height * (i % BANDS + 1) / BANDS;
     for (uint64_t y = height * (i % BANDS) / BANDS; y < end; y++) {
@@ -134,16 +134,16 @@ static void look_at_band(void *context, size_t i)
             for (unsigned k = 0; k < DCTSIZE2; k++)
                 bits |= (uint16_t)(at[k] ^ (at[k] >> 15));
         if (bits > 1023)
-            look->standard = false;
+            check->standard = false;
     }
 }
 
 bool coefficient_arrays_are_standard(const struct image *img,
                                      struct thread_pool *pool)
 {
-    struct look look = { .img = img, .standard = true };
+    struct standard_check check = { .img = img, .standard = true };
     bool large = img->size > 1 << 20; /* worth to wake other threads for */
-    thread_pool_run(large ? pool : NULL, look_at_band, &look,
+    thread_pool_run(large ? pool : NULL, check_band, &check,
                     (size_t)img->nplanes * BANDS);
-    return look.standard;
+    return check.standard;
 }

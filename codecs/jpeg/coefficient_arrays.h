@@ -9,10 +9,10 @@
 
 #include <jpeglib.h>
 
-#include "codecs/image/image.h"
 #include "codecs/base/thread_pool.h"
+#include "codecs/image/image.h"
 
-enum { BLOCKS_PLANES = 4 };
+enum { COEFFICIENT_ARRAYS = 4 };
 
 struct coefficient_arrays {
     struct jvirt_barray_control {
@@ -27,8 +27,8 @@ struct coefficient_arrays {
         uint32_t lead;
         JBLOCKROW before, below, behind;
         JBLOCKROW row[MAX_SAMP_FACTOR]; /* those that libjpeg looks at */
-    } array[BLOCKS_PLANES];
-    jvirt_barray_ptr list[BLOCKS_PLANES];
+    } array[COEFFICIENT_ARRAYS];
+    jvirt_barray_ptr list[COEFFICIENT_ARRAYS];
     unsigned lent; /* how many of them libjpeg has asked for */
 };
 
@@ -41,7 +41,7 @@ void coefficient_arrays_lend(struct coefficient_arrays *blocks,
  * one of these. */
 void coefficient_arrays_lend_rows(struct coefficient_arrays *blocks,
                                   const struct image *img, j_common_ptr cinfo,
-                                  const uint32_t down[BLOCKS_PLANES],
+                                  const uint32_t down[COEFFICIENT_ARRAYS],
                                   uint32_t first, uint32_t end);
 
 /* Gives them to an object of libjpeg that asks for arrays, one a component. Its

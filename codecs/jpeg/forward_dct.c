@@ -8,15 +8,15 @@
 
 #include <stdlib.h>
 
+#include "codecs/image/interleave.h"
+#include "codecs/jpeg/codec_thread.h"
 #include "codecs/jpeg/mcus.h"
 #include "codecs/jpeg/raw_planes.h"
-#include "codecs/jpeg/codec_thread.h"
-#include "codecs/image/interleave.h"
 
 struct transformed {
     struct codec_thread worker;
     const struct transform *all;
-    uint32_t first, end; /* rows of MCUs */
+    uint32_t first, end;  /* rows of MCUs */
     struct bytes nothing; /* what it writes */
 };
 
@@ -40,7 +40,7 @@ static void set_steps(j_compress_ptr c)
 
 static void set_up(struct transformed *s, j_compress_ptr c)
 {
-    static const jpeg_scan_info dc_scans[BLOCKS_PLANES] = {
+    static const jpeg_scan_info dc_scans[COEFFICIENT_ARRAYS] = {
         { 1, { 0 }, 0, 0, 0, 0 },
         { 1, { 1 }, 0, 0, 0, 0 },
         { 1, { 2 }, 0, 0, 0, 0 },

@@ -7,9 +7,9 @@
 
 #include <jpeglib.h>
 
+#include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
 #include "codecs/jpeg/requantize.h"
-#include "codecs/base/thread_pool.h"
 
 /* Makes `coded`, which is {0}, the picture of blocks that c is set to write of
  * img: `stored` if its planes have the sizes of c's components, else by

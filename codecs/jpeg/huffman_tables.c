@@ -100,7 +100,7 @@ static void count_strip(void *context, size_t strip)
     uint32_t row, end;
     mcus_strip(m, census->per, strip, &row, &end);
     uint64_t mcu = (uint64_t)row * m->columns;
-    int dc[BLOCKS_PLANES] = { 0 };
+    int dc[COEFFICIENT_ARRAYS] = { 0 };
     counts->possible = true;
     if (row)
         mcus_predict(m, census->img, row, dc);

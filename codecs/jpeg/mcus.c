@@ -15,7 +15,7 @@ static uint32_t divide_up(uint64_t a, uint32_t b)
     return (uint32_t)((a + b - 1) / b);
 }
 
-uint32_t common_divisor(uint32_t a, uint32_t b)
+uint32_t mcus_common_divisor(uint32_t a, uint32_t b)
 {
     while (b) {
         uint32_t rest = a % b;
@@ -30,7 +30,7 @@ bool mcus_of(struct mcus *m, const jpeg_component_info *info, int components,
              uint32_t width, uint32_t height, unsigned restart)
 {
     uint32_t most_across = 1, most_down = 1;
-    if (components < 1 || components > BLOCKS_PLANES)
+    if (components < 1 || components > COEFFICIENT_ARRAYS)
         return false;
     *m =
         (struct mcus){ .components = (unsigned)components, .restart = restart };
@@ -46,7 +46,7 @@ bool mcus_of(struct mcus *m, const jpeg_component_info *info, int components,
     m->high = DCTSIZE * most_down;
     m->columns = divide_up(width, m->wide);
     m->rows = divide_up(height, m->high);
-    m->step = restart ? restart / common_divisor(restart, m->columns) : 1;
+    m->step = restart ? restart / mcus_common_divisor(restart, m->columns) : 1;
     return true;
 }
 
@@ -99,7 +99,7 @@ uint64_t mcus_restarts(const struct mcus *m, uint32_t row)
 /* The last block of the last MCU before. What an MCU has beyond the picture
  * repeats the DC coefficient that comes before it. */
 void mcus_predict(const struct mcus *m, const struct image *img, uint32_t row,
-                  int dc[BLOCKS_PLANES])
+                  int dc[COEFFICIENT_ARRAYS])
 {
     for (unsigned i = 0; i < m->components; i++) {
         const struct plane *plane = &img->plane[i];

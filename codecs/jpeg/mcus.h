@@ -12,13 +12,13 @@
 #include "codecs/jpeg/coefficient_arrays.h"
 
 /* The greatest one. */
-uint32_t common_divisor(uint32_t a, uint32_t b);
+uint32_t mcus_common_divisor(uint32_t a, uint32_t b);
 
 struct mcus {
     unsigned components;
     uint32_t columns, rows;
-    uint32_t across[BLOCKS_PLANES]; /* blocks of each component in one */
-    uint32_t down[BLOCKS_PLANES];
+    uint32_t across[COEFFICIENT_ARRAYS]; /* blocks of each component in one */
+    uint32_t down[COEFFICIENT_ARRAYS];
     uint32_t wide, high; /* of one, in pixels */
     unsigned restart; /* how many there are between restart markers; 0: all */
     uint32_t step;    /* with restart markers, each so many rows end at one */
@@ -51,6 +51,6 @@ uint64_t mcus_restarts(const struct mcus *m, uint32_t row);
 /* What the first DC coefficients of a row, which is not the first, or of one
  * behind the last, are predicted from where no restart marker comes between. */
 void mcus_predict(const struct mcus *m, const struct image *img, uint32_t row,
-                  int dc[BLOCKS_PLANES]);
+                  int dc[COEFFICIENT_ARRAYS]);
 
 #endif

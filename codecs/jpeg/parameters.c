@@ -7,10 +7,19 @@
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/mcus.h"
 
-enum { TEM = 0x01, SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc,
-       SOF15 = 0xcf, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda };
+enum {
+    TEM = 0x01,
+    SOF0 = 0xc0,
+    DHT = 0xc4,
+    JPG = 0xc8,
+    DAC = 0xcc,
+    SOF15 = 0xcf,
+    RST0 = 0xd0,
+    EOI = 0xd9,
+    SOS = 0xda
+};
 
-bool coding_is_frame(unsigned marker)
+bool parameters_is_frame(unsigned marker)
 {
     return marker >= SOF0 && marker <= SOF15 && marker != DHT &&
            marker != JPG && marker != DAC;
@@ -56,7 +65,7 @@ static size_t find_marker(const uint8_t *file, size_t size,
 
 size_t parameters_find_frame(const uint8_t *file, size_t size)
 {
-    return find_marker(file, size, coding_is_frame);
+    return find_marker(file, size, parameters_is_frame);
 }
 
 size_t parameters_find_data(const uint8_t *file, size_t size)
@@ -176,14 +185,15 @@ void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
 static void grow_grain(uint32_t *grain, int factor, int most, uint32_t unit)
 {
     uint32_t pixels = unit * (uint32_t)most;
-    uint32_t own = pixels / common_divisor(pixels, (uint32_t)factor);
-    *grain = *grain / common_divisor(*grain, own) * own;
+    uint32_t own = pixels / mcus_common_divisor(pixels, (uint32_t)factor);
+    *grain = *grain / mcus_common_divisor(*grain, own) * own;
 }
 
-void parameters_grains(struct stream_info *coded, j_decompress_ptr d)
+void parameters_alignments(struct stream_info *coded, j_decompress_ptr d)
 {
-    static const uint32_t unit[FORM_COUNT] = { [FORM_PLANES] = 1,
-                                          [FORM_CODED] = DCTSIZE };
+    static const uint32_t unit[FORM_COUNT] = {
+        [FORM_PLANES] = 1, [FORM_CODED] = DCTSIZE
+    };
     for (int form = 0; form < FORM_COUNT; form++) {
         struct alignment *grain = &coded->grain[form];
         *grain = (struct alignment){ 1, 1 };
@@ -236,8 +246,8 @@ static bool is_fine(const struct meta *meta, unsigned components)
 
 /* A file all of whose steps are fine may have been encoded anew before, and its
  * noise is that of those steps. */
-enum dead_zone coding_dead_zone(const struct image *img,
-                                const struct save_opts *opts)
+enum dead_zone parameters_dead_zone(const struct image *img,
+                                    const struct save_opts *opts)
 {
     if (!codec_is_own(&codec_jpeg, img) || opts->quality)
         return DEAD_ZONE_NONE;
@@ -298,9 +308,9 @@ static bool follows(struct known *known, const struct jpeg_scan *scan)
         if (scan->from && low[0] == NOTHING)
             return false;
         for (unsigned k = scan->from; k <= scan->to; k++) {
-            if (low[k] == NOTHING ? scan->high != 0
-                                  : scan->high != low[k] ||
-                                        scan->low != low[k] - 1)
+            if (low[k] == NOTHING
+                    ? scan->high != 0
+                    : scan->high != low[k] || scan->low != low[k] - 1)
                 return false;
             low[k] = (int8_t)scan->low;
         }
@@ -359,11 +369,11 @@ static void set_scans(j_compress_ptr c, const struct meta *meta)
             jpeg_simple_progression(c);
         return;
     }
-    jpeg_scan_info *list = c->mem->alloc_small(
-        (j_common_ptr)c, JPOOL_PERMANENT, count * sizeof *list);
+    jpeg_scan_info *list = c->mem->alloc_small((j_common_ptr)c, JPOOL_PERMANENT,
+                                               count * sizeof *list);
     for (size_t i = 0; i < count; i++) {
-        list[i] = (jpeg_scan_info){ scan[i].count, { 0 }, scan[i].from,
-                                    scan[i].to, scan[i].high, scan[i].low };
+        list[i] = (jpeg_scan_info){ scan[i].count, { 0 },        scan[i].from,
+                                    scan[i].to,    scan[i].high, scan[i].low };
         for (unsigned k = 0; k < scan[i].count; k++)
             list[i].component_index[k] = scan[i].component[k];
     }

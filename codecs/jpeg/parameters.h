@@ -40,7 +40,7 @@ bool parameters_is_app_or_com(unsigned marker);
 size_t parameters_segment_size(const uint8_t *p, size_t left);
 
 /* Whether this is the second byte of the marker of a frame header. */
-bool coding_is_frame(unsigned marker);
+bool parameters_is_frame(unsigned marker);
 
 /* Where the marker of the frame header stands; 0 if there is none before the
  * first scan. */
@@ -62,7 +62,7 @@ void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
                             unsigned components);
 
 /* In which sizes this file can be turned. */
-void parameters_grains(struct stream_info *coded, j_decompress_ptr d);
+void parameters_alignments(struct stream_info *coded, j_decompress_ptr d);
 
 /* Makes c write img, which was decoded from a JPEG file, as that file was
  * coded. The size, the color space and the defaults of c are set. */
@@ -70,8 +70,8 @@ void parameters_set(j_compress_ptr c, const struct image *img,
                     const struct save_opts *opts);
 
 /* How the coefficients of img are to be rounded to the steps so set. */
-enum dead_zone coding_dead_zone(const struct image *img,
-                                const struct save_opts *opts);
+enum dead_zone parameters_dead_zone(const struct image *img,
+                                    const struct save_opts *opts);
 
 /* Makes the frame header of what was written so be of the kind that it was. */
 void parameters_mark_frame(struct bytes *file, const struct meta *meta);

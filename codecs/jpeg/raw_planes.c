@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The rows of one row of MCUs, of each component. */
-struct row_sink {
+struct mcu_rows {
     JSAMPROW row[MAX_COMPONENTS][MAX_SAMP_FACTOR * DCTSIZE];
     JSAMPARRAY component[MAX_COMPONENTS];
 };
@@ -26,7 +26,7 @@ void raw_planes_read(j_decompress_ptr d, const struct image *img,
 {
     JDIMENSION lines = (JDIMENSION)d->max_v_samp_factor * DCTSIZE;
     JSAMPROW scratch = make_scratch(d, img);
-    struct row_sink rows;
+    struct mcu_rows rows;
     while (d->output_scanline < d->output_height) {
         for (unsigned i = 0; i < img->nplanes; i++) {
             const struct plane *plane = &img->plane[i];
@@ -45,7 +45,7 @@ void raw_planes_read(j_decompress_ptr d, const struct image *img,
 void raw_planes_write(j_compress_ptr c, const struct image *img, uint32_t first)
 {
     JDIMENSION lines = (JDIMENSION)c->max_v_samp_factor * DCTSIZE;
-    struct row_sink rows;
+    struct mcu_rows rows;
     while (c->next_scanline < c->image_height) {
         for (unsigned i = 0; i < img->nplanes; i++) {
             const struct plane *plane = &img->plane[i];

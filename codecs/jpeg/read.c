@@ -51,7 +51,7 @@ static _Noreturn void leave(struct reader *r)
 static void on_error(j_common_ptr cinfo)
 {
     struct reader *r = cinfo->client_data;
-    jpeg_say_error(cinfo, r->err);
+    codec_thread_describe_error(cinfo, r->err);
     leave(r);
 }
 
@@ -67,7 +67,7 @@ static void on_message(j_common_ptr cinfo, int level)
         code == JWRN_BOGUS_ICC)
         return;
     if (!r->opts->tolerant) {
-        jpeg_say_error(cinfo, r->err);
+        codec_thread_describe_error(cinfo, r->err);
         if (r->d.input_scan_number > 0) { /* there are samples to take */
             struct err why = *r->err;
             fail(r->err, "%s; --tolerant reads what is there", why.text);
@@ -324,7 +324,7 @@ static void pass_over_scans(struct reader *r)
 {
     const uint8_t *end = r->file.data + r->file.size;
     const uint8_t *p = end - r->d.src->bytes_in_buffer;
-    while ((p = next_marker(p, end)) && p[1] != JPEG_EOI) {
+    while ((p = splice_next_marker(p, end)) && p[1] != JPEG_EOI) {
         size_t size = parameters_segment_size(p, (size_t)(end - p));
         if (size >= 4 && parameters_is_app_or_com(p[1]) &&
             segment_add(r->img->meta, p[1], p + 4, size - 4, r->err))
@@ -470,7 +470,7 @@ static int look_guarded(struct reader *r, struct stream_info *coded,
     coded->width = r->d.image_width;
     coded->height = r->d.image_height;
     coded->orientation = r->img->meta->orientation.value;
-    parameters_grains(coded, &r->d);
+    parameters_alignments(coded, &r->d);
     return 0;
 }
 

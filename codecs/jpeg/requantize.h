@@ -16,8 +16,9 @@ enum dead_zone {
     DEAD_ZONE_WIDE,   /* less than a step is zero */
 };
 
-/* Divides the coefficients, in units of 1, of the rows of blocks from `first` up
- * to `end` by their steps and rounds them. DC coefficients have no dead zone. */
+/* Divides the coefficients, in units of 1, of the rows of blocks from `first`
+ * up to `end` by their steps and rounds them. DC coefficients have no dead
+ * zone. */
 void requantize_rows(const struct plane *plane, uint32_t first, uint32_t end,
                      const uint16_t step[64], enum dead_zone zone);
 

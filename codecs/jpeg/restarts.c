@@ -92,7 +92,7 @@ static bool find_strips(struct decoding *all, struct bytes file, size_t data,
              needed = ((uint64_t)m->rows * m->columns - 1) / m->restart;
     size_t i = 0;
     all->strip[0].at = p;
-    for (; (p = next_marker(p, end)) && p[1] != JPEG_EOI; p += 2) {
+    for (; (p = splice_next_marker(p, end)) && p[1] != JPEG_EOI; p += 2) {
         struct decoded_strip *s = &all->strip[i];
         if (p[1] != JPEG_RST0 + passed % 8 || passed++ == needed)
             return false;
@@ -134,7 +134,7 @@ static bool make_file(struct decoded_strip *s)
     bytes_append(&s->file, head->data, head->size);
     write_be16(s->file.data + s->all->frame + FRAME_HEIGHT, height);
     bytes_append(&s->file, s->at, s->size);
-    number_restarts(s->file.data + head->size, s->size, 0);
+    splice_number_restarts(s->file.data + head->size, s->size, 0);
     if (!last)
         bytes_append(&s->file, extra, sizeof extra);
     bytes_append(&s->file, last ? end + 2 : end, last ? 2 : 4);

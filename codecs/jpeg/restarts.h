@@ -8,8 +8,8 @@
 #include <jpeglib.h>
 
 #include "codecs/base/bytes.h"
-#include "codecs/image/image.h"
 #include "codecs/base/thread_pool.h"
+#include "codecs/image/image.h"
 
 /* Reads the blocks or the samples that the file stores into img, whose planes
  * have been allocated; d has read the headers. Sets *behind to the number of

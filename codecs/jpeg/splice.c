@@ -5,7 +5,7 @@
 
 #include "codecs/base/byte_order.h"
 
-size_t unstuff(uint8_t *data, size_t size)
+size_t splice_unstuff(uint8_t *data, size_t size)
 {
     const uint8_t *from = data, *end = data + size;
     uint8_t *to = data;
@@ -21,7 +21,7 @@ size_t unstuff(uint8_t *data, size_t size)
     return (size_t)(to - data);
 }
 
-const uint8_t *next_marker(const uint8_t *p, const uint8_t *end)
+const uint8_t *splice_next_marker(const uint8_t *p, const uint8_t *end)
 {
     while (p < end && (p = memchr(p, 0xff, (size_t)(end - p))) && p + 1 < end) {
         if (p[1])
@@ -31,11 +31,11 @@ const uint8_t *next_marker(const uint8_t *p, const uint8_t *end)
     return NULL;
 }
 
-void number_restarts(uint8_t *data, size_t size, uint64_t first)
+void splice_number_restarts(uint8_t *data, size_t size, uint64_t first)
 {
     enum { RST0 = 0xd0 };
     const uint8_t *p = data, *end = data + size;
-    for (; (p = next_marker(p, end)); p += 2)
+    for (; (p = splice_next_marker(p, end)); p += 2)
         data[p - data + 1] = (uint8_t)(RST0 + first++ % 8);
 }
 

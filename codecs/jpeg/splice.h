@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 /* Removes the stuffing where the bytes are, and returns how many are left. */
-size_t unstuff(uint8_t *data, size_t size);
+size_t splice_unstuff(uint8_t *data, size_t size);
 
 /* Where the next marker stands, which no stuffed byte is; NULL: there is none.
  */
-const uint8_t *next_marker(const uint8_t *p, const uint8_t *end);
+const uint8_t *splice_next_marker(const uint8_t *p, const uint8_t *end);
 
 /* Numbers the restart markers, beside which there are no others, from `first`
  * on: they count from 0 to 7. */
-void number_restarts(uint8_t *data, size_t size, uint64_t first);
+void splice_number_restarts(uint8_t *data, size_t size, uint64_t first);
 
 /* Some bits of plain bytes, the high bit of a byte first. */
 struct bit_span {

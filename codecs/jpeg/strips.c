@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/jpeg/codec_thread.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/splice.h"
-#include "codecs/jpeg/codec_thread.h"
 
 enum {
     SYMBOL_END = 0, /* no AC coefficients are left in the block */
@@ -40,7 +40,7 @@ struct coded_strip {
      * strip before, which has begun the first byte with `phase` of its own;
      * the DC coefficients before it, and its last ones, and the rows of them.
      */
-    int dc_before[BLOCKS_PLANES], dc_last[BLOCKS_PLANES];
+    int dc_before[COEFFICIENT_ARRAYS], dc_last[COEFFICIENT_ARRAYS];
     struct flat lead, trail;
     struct bit_span bits;
     const struct bit_span *before;
@@ -118,7 +118,7 @@ static int next_step(const JHUFF_TBL *table, int left)
  * they are predicted from, and get there by a step in each MCU. False: they do
  * not, or a symbol has no code. */
 static bool measure_flat(struct flat *flat, const struct strips *all,
-                         const int left[BLOCKS_PLANES])
+                         const int left[COEFFICIENT_ARRAYS])
 {
     const struct mcus *m = all->m;
     flat->bits = 0;
@@ -146,7 +146,7 @@ static bool measure_flat(struct flat *flat, const struct strips *all,
 /* False: it cannot be coded by itself. */
 static bool plan_strip(struct coded_strip *s)
 {
-    static const int nothing[BLOCKS_PLANES];
+    static const int nothing[COEFFICIENT_ARRAYS];
     const struct strips *all = s->all;
     if (all->m->restart)
         return true;
@@ -222,7 +222,7 @@ static void add_flat_rows(struct coded_strip *s)
 static bool cut_flat_rows(struct coded_strip *s)
 {
     uint8_t *data = s->file.data + s->at;
-    s->size = unstuff(data, s->size);
+    s->size = splice_unstuff(data, s->size);
     uint64_t end = 8 * (uint64_t)s->size;
     unsigned ones = 0;
     while (ones < end && data[(end - 1 - ones) / 8] >> ones % 8 & 1)
@@ -266,7 +266,8 @@ static bool code_rows(void *context)
         return false;
     if (!m->restart)
         return cut_flat_rows(s);
-    number_restarts(s->file.data + s->at, s->size, mcus_restarts(m, s->first));
+    splice_number_restarts(s->file.data + s->at, s->size,
+                           mcus_restarts(m, s->first));
     return true;
 }
 

@@ -29,7 +29,7 @@ enum { ICC_MAX = 255 * (SEGMENT_MAX - 14) };
 struct writer {
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr mgr;
-    struct jpeg_target target;
+    struct codec_target target;
     struct bytes *file;
     jmp_buf out;
     const struct image *img;
@@ -52,7 +52,7 @@ static _Noreturn void leave(struct writer *w)
 static void on_error(j_common_ptr cinfo)
 {
     struct writer *w = cinfo->client_data;
-    jpeg_say_error(cinfo, w->err);
+    codec_thread_describe_error(cinfo, w->err);
     leave(w);
 }
 
@@ -193,8 +193,8 @@ static void write_all(struct writer *w)
                   w->c.in_color_space == w->c.jpeg_color_space;
     if (img->cell != CELL_DCT) {
         if (forward_dct_blocks(&w->coded, &w->c, img, stored,
-                               coding_dead_zone(img, w->opts), w->opts->pool,
-                               w->err))
+                               parameters_dead_zone(img, w->opts),
+                               w->opts->pool, w->err))
             leave(w);
         img = &w->coded;
     }
@@ -204,7 +204,7 @@ static void write_all(struct writer *w)
 static void set_up(struct writer *w)
 {
     jpeg_create_compress(&w->c);
-    jpeg_target_set(&w->target, &w->c, w->file);
+    codec_thread_set_target(&w->target, &w->c, w->file);
     set_colors(w);
     if (codec_is_own(&codec_jpeg, w->img)) {
         parameters_set(&w->c, w->img, w->opts);

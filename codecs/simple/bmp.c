@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "codecs/simple/bgr_rows.h"
 #include "codecs/image/interleave.h"
+#include "codecs/simple/bgr_rows.h"
 
 enum {
     AT_SIZE = 2,    /* of the file */
@@ -219,8 +219,8 @@ static int retag(struct bytes *out, struct stream_info *coded,
         return fail_memory(err, "no memory for the file");
     coded->width = (uint32_t)head.width;
     coded->height = height(&head);
-    coded->orientation = xform_to_exif(
-        head.height < 0 ? XFORM_NONE : XFORM_MIRROR_Y);
+    coded->orientation =
+        xform_to_exif(head.height < 0 ? XFORM_NONE : XFORM_MIRROR_Y);
     if (op != XFORM_NONE)
         write_le32(out->data + AT_HEIGHT, (uint32_t)-head.height);
     return 0;

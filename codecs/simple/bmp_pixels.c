@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/simple/bgr_rows.h"
 #include "codecs/image/interleave.h"
+#include "codecs/simple/bgr_rows.h"
 
 /* Which row of the picture is row `i` of the file. */
 static uint32_t place(const struct bmp_head *h, const struct image *img,

@@ -247,7 +247,8 @@ static bool put_lines(struct bytes *file, const struct image *img,
     for (size_t i = 0; i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
         bool color = is_line(block, "FORMAT=") || is_line(block, "EXPOSURE=") ||
-                     is_line(block, "COLORCORR=") || is_line(block, "PRIMARIES=");
+                     is_line(block, "COLORCORR=") ||
+                     is_line(block, "PRIMARIES=");
         if (opts->strip && !color && i > 0) /* 0: the magic one */
             continue;
         if (turn && is_line(block, "PIXASPECT=")

@@ -10,16 +10,16 @@ bool netpbm_is_blank(uint8_t c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool take_comment(struct netpbm_scan *scan)
+static bool take_comment(struct netpbm_reader *scan)
 {
     const uint8_t *begin = ++scan->at;
     while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\r')
         scan->at++;
-    return !scan->meta || meta_add(scan->meta, comment, 0, begin,
-                                   (size_t)(scan->at - begin));
+    return !scan->meta ||
+           meta_add(scan->meta, comment, 0, begin, (size_t)(scan->at - begin));
 }
 
-bool netpbm_blanks(struct netpbm_scan *scan)
+bool netpbm_blanks(struct netpbm_reader *scan)
 {
     while (scan->at < scan->end) {
         if (*scan->at == '#') {
@@ -34,7 +34,7 @@ bool netpbm_blanks(struct netpbm_scan *scan)
     return true;
 }
 
-bool netpbm_number(struct netpbm_scan *scan, uint32_t *number)
+bool netpbm_number(struct netpbm_reader *scan, uint32_t *number)
 {
     uint64_t n = 0;
     if (!netpbm_blanks(scan))
@@ -49,7 +49,7 @@ bool netpbm_number(struct netpbm_scan *scan, uint32_t *number)
     return scan->at > begin;
 }
 
-bool netpbm_word(struct netpbm_scan *scan, char *word, size_t room)
+bool netpbm_word(struct netpbm_reader *scan, char *word, size_t room)
 {
     size_t n = 0;
     if (!netpbm_blanks(scan))
@@ -63,14 +63,14 @@ bool netpbm_word(struct netpbm_scan *scan, char *word, size_t room)
     return n > 0;
 }
 
-bool netpbm_one_blank(struct netpbm_scan *scan)
+bool netpbm_one_blank(struct netpbm_reader *scan)
 {
     if (scan->at < scan->end && *scan->at == '#' && !take_comment(scan))
         return false;
     return scan->at < scan->end && netpbm_is_blank(*scan->at++);
 }
 
-int netpbm_finish(struct netpbm_scan *scan, const struct load_opts *opts,
+int netpbm_finish(struct netpbm_reader *scan, const struct load_opts *opts,
                   struct err *err)
 {
     scan->meta = NULL; /* what looks like a comment here is none */
@@ -88,7 +88,7 @@ int netpbm_finish(struct netpbm_scan *scan, const struct load_opts *opts,
     return 0;
 }
 
-int netpbm_has(const struct netpbm_scan *scan, uint64_t need,
+int netpbm_has(const struct netpbm_reader *scan, uint64_t need,
                const struct load_opts *opts, struct err *err)
 {
     if (netpbm_left(scan) >= need)
@@ -100,7 +100,7 @@ int netpbm_has(const struct netpbm_scan *scan, uint64_t need,
     return 0;
 }
 
-void netpbm_take(struct netpbm_scan *scan, void *to, size_t size)
+void netpbm_take(struct netpbm_reader *scan, void *to, size_t size)
 {
     size_t n = netpbm_left(scan) < size ? netpbm_left(scan) : size;
     memcpy(to, scan->at, n);
@@ -122,9 +122,9 @@ static bool put_lines(struct bytes *file, struct bytes text)
         for (n = 0; at + n < text.size && line[n] != '\n'; n++)
             if (line[n] == '\r')
                 break;
-        if (n > 0 && (!bytes_append(file, "# ", 2) ||
-                      !bytes_append(file, line, n) ||
-                      !bytes_append(file, "\n", 1)))
+        if (n > 0 &&
+            (!bytes_append(file, "# ", 2) || !bytes_append(file, line, n) ||
+             !bytes_append(file, "\n", 1)))
             return false;
     }
     return true;
@@ -163,12 +163,12 @@ int netpbm_portable_comment(struct meta *meta, struct err *err)
 
 int netpbm_picture(struct image *img, struct bytes file,
                    const struct codec *codec,
-                   int (*read)(struct image *img, struct netpbm_scan *scan,
+                   int (*read)(struct image *img, struct netpbm_reader *scan,
                                const struct load_opts *opts, struct err *err),
                    const struct load_opts *opts, struct err *err)
 {
-    struct netpbm_scan scan = { file.data, file.data + file.size,
-                                meta_new(codec) };
+    struct netpbm_reader scan = { file.data, file.data + file.size,
+                                  meta_new(codec) };
     if (!scan.meta)
         return fail_memory(err, "no memory for the decoder");
     img->meta = scan.meta;
@@ -181,14 +181,15 @@ int netpbm_picture(struct image *img, struct bytes file,
     return status;
 }
 
-int scan_check(struct bytes file, const struct image *img,
-               const struct codec *codec,
-               int (*read)(struct image *is, struct netpbm_scan *scan,
-                           uint64_t *need, struct err *err),
-               struct err *err)
+int netpbm_check(struct bytes file, const struct image *img,
+                 const struct codec *codec,
+                 int (*read)(struct image *is, struct netpbm_reader *scan,
+                             uint64_t *need, struct err *err),
+                 struct err *err)
 {
     struct image is = { .meta = meta_new(codec) };
-    struct netpbm_scan scan = { .at = file.data, .end = file.data + file.size };
+    struct netpbm_reader scan = { .at = file.data,
+                                  .end = file.data + file.size };
     uint64_t need;
     if (!is.meta)
         return fail_memory(err, "no memory to look at it");

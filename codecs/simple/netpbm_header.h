@@ -7,12 +7,12 @@
 
 /* A place in a file. Comments met on the way, from '#' to the end of the line,
  * are kept as blocks of `meta`, called "comment", if there is one. */
-struct netpbm_scan {
+struct netpbm_reader {
     const uint8_t *at, *end;
     struct meta *meta;
 };
 
-static inline size_t netpbm_left(const struct netpbm_scan *scan)
+static inline size_t netpbm_left(const struct netpbm_reader *scan)
 {
     return (size_t)(scan->end - scan->at);
 }
@@ -20,32 +20,34 @@ static inline size_t netpbm_left(const struct netpbm_scan *scan)
 bool netpbm_is_blank(uint8_t c);
 
 /* Passes blanks and comments. False: no memory for a comment. */
-bool netpbm_blanks(struct netpbm_scan *scan);
+bool netpbm_blanks(struct netpbm_reader *scan);
 
-/* Reads a number in decimal up to 2^31-1, after blanks. False: there is none. */
-bool netpbm_number(struct netpbm_scan *scan, uint32_t *number);
+/* Reads a number in decimal up to 2^31-1, after blanks. False: there is none.
+ */
+bool netpbm_number(struct netpbm_reader *scan, uint32_t *number);
 
-/* Reads a word shorter than `room` bytes, after blanks. False: there is none. */
-bool netpbm_word(struct netpbm_scan *scan, char *word, size_t room);
+/* Reads a word shorter than `room` bytes, after blanks. False: there is none.
+ */
+bool netpbm_word(struct netpbm_reader *scan, char *word, size_t room);
 
 /* Passes the one blank that ends a header; a comment before it ends with it.
  * False: there is none. */
-bool netpbm_one_blank(struct netpbm_scan *scan);
+bool netpbm_one_blank(struct netpbm_reader *scan);
 
 /* Whether nothing but blanks follows, since what follows may be another
  * picture. Tolerant, it is left with a warning. */
-int netpbm_finish(struct netpbm_scan *scan, const struct load_opts *opts,
+int netpbm_finish(struct netpbm_reader *scan, const struct load_opts *opts,
                   struct err *err);
 
 /* Whether `need` bytes of pixels follow. Tolerant, a warning will do. */
-int netpbm_has(const struct netpbm_scan *scan, uint64_t need,
+int netpbm_has(const struct netpbm_reader *scan, uint64_t need,
                const struct load_opts *opts, struct err *err);
 
 /* Copies the next `size` bytes, or what there is of them and then zeros. */
-void netpbm_take(struct netpbm_scan *scan, void *to, size_t size);
+void netpbm_take(struct netpbm_reader *scan, void *to, size_t size);
 
-/* Appends the comments of `meta` as lines with their '#': its own blocks as they
- * were, or else the portable comment. */
+/* Appends the comments of `meta` as lines with their '#': its own blocks as
+ * they were, or else the portable comment. */
 bool netpbm_put_comments(struct bytes *file, const struct meta *meta, bool own);
 
 /* Fills meta->comment with all comments. */
@@ -55,17 +57,17 @@ int netpbm_portable_comment(struct meta *meta, struct err *err);
  * its comments among it, and nothing left on failure. */
 int netpbm_picture(struct image *img, struct bytes file,
                    const struct codec *codec,
-                   int (*read)(struct image *img, struct netpbm_scan *scan,
+                   int (*read)(struct image *img, struct netpbm_reader *scan,
                                const struct load_opts *opts, struct err *err),
                    const struct load_opts *opts, struct err *err);
 
-/* Whether a file that was just encoded has the header of img, as `read` reads it
- * into a picture with a meta of `codec`, and as many bytes behind it as that
+/* Whether a file that was just encoded has the header of img, as `read` reads
+ * it into a picture with a meta of `codec`, and as many bytes behind it as that
  * says the samples take. */
-int scan_check(struct bytes file, const struct image *img,
-               const struct codec *codec,
-               int (*read)(struct image *is, struct netpbm_scan *scan,
-                           uint64_t *need, struct err *err),
-               struct err *err);
+int netpbm_check(struct bytes file, const struct image *img,
+                 const struct codec *codec,
+                 int (*read)(struct image *is, struct netpbm_reader *scan,
+                             uint64_t *need, struct err *err),
+                 struct err *err);
 
 #endif

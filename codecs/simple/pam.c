@@ -41,7 +41,7 @@ static void shape_colors(struct image *img, const char *type)
 
 /* The rest of a TUPLTYPE line. There may be several, which are joined by a
  * blank. */
-static int read_type(struct netpbm_scan *scan, char *type, size_t room,
+static int read_type(struct netpbm_reader *scan, char *type, size_t room,
                      struct err *err)
 {
     size_t n = strlen(type);
@@ -62,7 +62,7 @@ static int read_type(struct netpbm_scan *scan, char *type, size_t room,
 }
 
 /* The pixels begin behind the line, which may have blanks at its end. */
-static bool end_line(struct netpbm_scan *scan)
+static bool end_line(struct netpbm_reader *scan)
 {
     while (scan->at < scan->end && *scan->at != '\n' &&
            netpbm_is_blank(*scan->at))
@@ -70,7 +70,7 @@ static bool end_line(struct netpbm_scan *scan)
     return scan->at < scan->end && *scan->at++ == '\n';
 }
 
-static int read_head(struct image *img, struct netpbm_scan *scan,
+static int read_head(struct image *img, struct netpbm_reader *scan,
                      struct err *err)
 {
     static const char *const keys[] = { "WIDTH", "HEIGHT", "DEPTH", "MAXVAL" };
@@ -102,20 +102,20 @@ static int read_head(struct image *img, struct netpbm_scan *scan,
     if (img->color == COLOR_OTHER && *type &&
         !meta_add(img->meta, "tuple type", 0, type, strlen(type)))
         return fail_memory(err, "no memory for the decoder");
-    return samples_shape(img, value[3], err);
+    return netpbm_set_maxval(img, value[3], err);
 }
 
-static int read_pam(struct image *img, struct netpbm_scan *scan,
+static int read_pam(struct image *img, struct netpbm_reader *scan,
                     const struct load_opts *opts, struct err *err)
 {
     if (read_head(img, scan, err) ||
         image_check(img->width, img->height, img->nplanes, img->cell,
                     &opts->limits, err) ||
-        netpbm_has(scan, samples_size(img), opts, err))
+        netpbm_has(scan, netpbm_samples_size(img), opts, err))
         return -1;
     if (opts->head_only)
         return 0;
-    if (samples_read(img, scan, opts, err))
+    if (netpbm_read_samples(img, scan, opts, err))
         return -1;
     return netpbm_finish(scan, opts, err);
 }
@@ -160,20 +160,21 @@ static int encode(struct bytes *file, const struct image *img,
         (img->meta && opts->strip == STRIP_NOTHING &&
          !netpbm_put_comments(file, img->meta, own)))
         return fail_memory(err, "no memory for the file");
-    n = sprintf(text, "WIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
+    n = sprintf(text,
+                "WIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
                 img->width, img->height, img->nplanes, img->maxval,
                 *type ? "TUPLTYPE " : "", type, *type ? "\n" : "");
     if (!bytes_append(file, text, (size_t)n))
         return fail_memory(err, "no memory for the file");
-    return samples_write(file, img, err);
+    return netpbm_write_samples(file, img, err);
 }
 
-static int measure(struct image *is, struct netpbm_scan *scan, uint64_t *need,
+static int measure(struct image *is, struct netpbm_reader *scan, uint64_t *need,
                    struct err *err)
 {
     if (read_head(is, scan, err))
         return -1;
-    *need = samples_size(is);
+    *need = netpbm_samples_size(is);
     return 0;
 }
 
@@ -181,7 +182,7 @@ static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     (void)opts;
-    return scan_check(file, img, &codec_pam, measure, err);
+    return netpbm_check(file, img, &codec_pam, measure, err);
 }
 
 static const char *const suffixes[] = { "pam", NULL };

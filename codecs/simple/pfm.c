@@ -1,5 +1,5 @@
-/* PFM: floats, from the bottom row up (P. Debevec; netpbm's pfm(5)). The sign of
- * the scale tells the byte order: negative is little-endian. */
+/* PFM: floats, from the bottom row up (P. Debevec; netpbm's pfm(5)). The sign
+ * of the scale tells the byte order: negative is little-endian. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static bool probe(const uint8_t *head, size_t size)
            netpbm_is_blank(head[2]);
 }
 
-static int read_head(struct image *img, struct netpbm_scan *scan,
+static int read_head(struct image *img, struct netpbm_reader *scan,
                      struct err *err)
 {
     char word[32], *end;
@@ -44,7 +44,7 @@ static size_t row_cells(const struct image *img)
     return (size_t)img->width * img->nplanes;
 }
 
-static int read_rows(struct image *img, struct netpbm_scan *scan,
+static int read_rows(struct image *img, struct netpbm_reader *scan,
                      struct err *err)
 {
     size_t n = row_cells(img) * sizeof(float);
@@ -61,7 +61,7 @@ static int read_rows(struct image *img, struct netpbm_scan *scan,
     return 0;
 }
 
-static int read_pfm(struct image *img, struct netpbm_scan *scan,
+static int read_pfm(struct image *img, struct netpbm_reader *scan,
                     const struct load_opts *opts, struct err *err)
 {
     if (read_head(img, scan, err) ||
@@ -120,7 +120,7 @@ static int encode(struct bytes *file, const struct image *img,
     return write_rows(file, img, own && img->meta->big_endian, err);
 }
 
-static int measure(struct image *is, struct netpbm_scan *scan, uint64_t *need,
+static int measure(struct image *is, struct netpbm_reader *scan, uint64_t *need,
                    struct err *err)
 {
     if (read_head(is, scan, err))
@@ -133,7 +133,7 @@ static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     (void)opts;
-    return scan_check(file, img, &codec_pfm, measure, err);
+    return netpbm_check(file, img, &codec_pfm, measure, err);
 }
 
 static const char *const suffixes[] = { "pfm", NULL };

@@ -13,7 +13,7 @@ enum { BITS = 1, GRAYS = 2, COLORS = 3, RAW = 3 };
 
 /* ---- Samples ----------------------------------------------------------- */
 
-int samples_shape(struct image *img, uint32_t maxval, struct err *err)
+int netpbm_set_maxval(struct image *img, uint32_t maxval, struct err *err)
 {
     if (maxval == 0 || maxval > 65535)
         return fail(err, "a maxval of %u; it goes from 1 to 65535", maxval);
@@ -58,13 +58,13 @@ static size_t row_bytes(const struct image *img)
     return (size_t)img->width * img->nplanes * cell_size(img->cell);
 }
 
-uint64_t samples_size(const struct image *img)
+uint64_t netpbm_samples_size(const struct image *img)
 {
     return (uint64_t)row_bytes(img) * img->height;
 }
 
-int samples_read(struct image *img, struct netpbm_scan *scan,
-                 const struct load_opts *opts, struct err *err)
+int netpbm_read_samples(struct image *img, struct netpbm_reader *scan,
+                        const struct load_opts *opts, struct err *err)
 {
     size_t n = row_bytes(img), samples = (size_t)img->width * img->nplanes;
     uint8_t *row = malloc(n);
@@ -91,7 +91,8 @@ int samples_read(struct image *img, struct netpbm_scan *scan,
     return status;
 }
 
-int samples_write(struct bytes *file, const struct image *img, struct err *err)
+int netpbm_write_samples(struct bytes *file, const struct image *img,
+                         struct err *err)
 {
     size_t n = row_bytes(img);
     if (!bytes_reserve(file, n * img->height))
@@ -114,7 +115,7 @@ static size_t bits_row(const struct image *img)
 }
 
 /* As far as there are any. */
-static void bits_read(struct image *img, struct netpbm_scan *scan)
+static void bits_read(struct image *img, struct netpbm_reader *scan)
 {
     /* Whole bytes: a row of a plane has room for what is past its end. */
     for (uint32_t y = 0; y < img->height; y++) {
@@ -153,7 +154,7 @@ static int bits_write(struct bytes *file, const struct image *img,
 /* ---- Numbers ------------------------------------------------------------ */
 
 /* A sample as text. Bits need no blanks between them. */
-static bool text_sample(struct netpbm_scan *scan, bool bits, uint32_t *sample)
+static bool text_sample(struct netpbm_reader *scan, bool bits, uint32_t *sample)
 {
     if (!bits)
         return netpbm_number(scan, sample);
@@ -166,7 +167,7 @@ static bool text_sample(struct netpbm_scan *scan, bool bits, uint32_t *sample)
 
 /* There is no number where one must be. Tolerant, nothing from there on is
  * read. */
-static int text_cut(struct netpbm_scan *scan, const struct image *img,
+static int text_cut(struct netpbm_reader *scan, const struct image *img,
                     uint32_t x, uint32_t y, const struct load_opts *opts,
                     struct err *err)
 {
@@ -178,7 +179,7 @@ static int text_cut(struct netpbm_scan *scan, const struct image *img,
     return 0;
 }
 
-static int text_read(struct image *img, struct netpbm_scan *scan, bool bits,
+static int text_read(struct image *img, struct netpbm_reader *scan, bool bits,
                      const struct load_opts *opts, struct err *err)
 {
     bool clipped = false;
@@ -211,12 +212,13 @@ static int text_write(struct bytes *file, const struct image *img, bool bits,
         for (uint32_t x = 0; x < img->width; x++)
             for (unsigned i = 0; i < img->nplanes; i++) {
                 const void *row = plane_row(&img->plane[i], y);
-                uint32_t v = img->cell == CELL_U8
-                                 ? ((const uint8_t *)row)[x]
-                                 : ((const uint16_t *)row)[x];
+                uint32_t v = img->cell == CELL_U8 ? ((const uint8_t *)row)[x]
+                                                  : ((const uint16_t *)row)[x];
                 char text[16];
                 int n = sprintf(text, "%s%u",
-                                column == 0 ? "" : column > 62 ? "\n" : " ",
+                                column == 0   ? ""
+                                : column > 62 ? "\n"
+                                              : " ",
                                 bits ? !v : v);
                 column = *text == '\n' ? n - 1 : column + n;
                 if (!bytes_append(file, text, (size_t)n))
@@ -236,7 +238,7 @@ static bool probe(const uint8_t *head, size_t size)
            (netpbm_is_blank(head[2]) || head[2] == '#');
 }
 
-static int read_head(struct image *img, struct netpbm_scan *scan, int digit,
+static int read_head(struct image *img, struct netpbm_reader *scan, int digit,
                      const struct load_opts *opts, struct err *err)
 {
     int kind = digit > RAW ? digit - RAW : digit;
@@ -246,7 +248,7 @@ static int read_head(struct image *img, struct netpbm_scan *scan, int digit,
         !netpbm_number(scan, &img->height) ||
         (kind != BITS && !netpbm_number(scan, &maxval)))
         return fail(err, "its header has no size");
-    if (samples_shape(img, maxval, err))
+    if (netpbm_set_maxval(img, maxval, err))
         return -1;
     img->color = kind == COLORS ? COLOR_RGB : COLOR_GRAY;
     img->nplanes = kind == COLORS ? 3 : 1;
@@ -257,8 +259,9 @@ static int read_head(struct image *img, struct netpbm_scan *scan, int digit,
 }
 
 /* Whether there is enough to read, before memory is taken for it. Of text only
- * the least is known, a character a sample; where it ends is seen by reading. */
-static int check_size(const struct image *img, const struct netpbm_scan *scan,
+ * the least is known, a character a sample; where it ends is seen by reading.
+ */
+static int check_size(const struct image *img, const struct netpbm_reader *scan,
                       int digit, const struct load_opts *opts, struct err *err)
 {
     uint64_t samples = (uint64_t)img->width * img->nplanes * img->height;
@@ -267,11 +270,11 @@ static int check_size(const struct image *img, const struct netpbm_scan *scan,
     return netpbm_has(scan,
                       digit == BITS + RAW
                           ? (uint64_t)bits_row(img) * img->height
-                          : samples_size(img),
+                          : netpbm_samples_size(img),
                       opts, err);
 }
 
-static int read_pnm(struct image *img, struct netpbm_scan *scan,
+static int read_pnm(struct image *img, struct netpbm_reader *scan,
                     const struct load_opts *opts, struct err *err)
 {
     int digit = scan->at[1] - '0', status = 0;
@@ -292,7 +295,7 @@ static int read_pnm(struct image *img, struct netpbm_scan *scan,
     else if (digit == BITS + RAW)
         bits_read(img, scan);
     else
-        status = samples_read(img, scan, opts, err);
+        status = netpbm_read_samples(img, scan, opts, err);
     /* Comments may stand behind numbers as well as between them. */
     if (status == 0 && meta->ascii && !netpbm_blanks(scan))
         status = fail_memory(err, "no memory for the comments");
@@ -332,8 +335,7 @@ static struct image promoted(const struct image *img)
 }
 
 static int write_head(struct bytes *file, const struct image *img, int digit,
-                      const struct meta *comments, bool own,
-                      struct err *err)
+                      const struct meta *comments, bool own, struct err *err)
 {
     char text[64];
     bool bits = digit == BITS || digit == BITS + RAW;
@@ -353,9 +355,8 @@ static int encode(struct bytes *file, const struct image *img,
 {
     bool own = codec_is_own(&codec_pnm, img);
     int kind = choose_kind(img, opts->suffix, own);
-    struct image as = kind == COLORS && img->color == COLOR_GRAY
-                          ? promoted(img)
-                          : *img;
+    struct image as =
+        kind == COLORS && img->color == COLOR_GRAY ? promoted(img) : *img;
     bool ascii = own && img->meta->ascii;
     const struct meta *comments =
         opts->strip == STRIP_NOTHING ? img->meta : NULL;
@@ -371,11 +372,11 @@ static int encode(struct bytes *file, const struct image *img,
     if (ascii)
         return text_write(file, &as, kind == BITS, err);
     return kind == BITS ? bits_write(file, &as, err)
-                        : samples_write(file, &as, err);
+                        : netpbm_write_samples(file, &as, err);
 }
 
 /* Numbers in decimal are counted. */
-static uint64_t text_size(const struct netpbm_scan *scan, uint64_t samples)
+static uint64_t text_size(const struct netpbm_reader *scan, uint64_t samples)
 {
     bool within = false;
     for (const uint8_t *at = scan->at; at < scan->end; at++) {
@@ -386,7 +387,7 @@ static uint64_t text_size(const struct netpbm_scan *scan, uint64_t samples)
     return samples == 0 && !within ? netpbm_left(scan) : UINT64_MAX;
 }
 
-static int measure(struct image *is, struct netpbm_scan *scan, uint64_t *need,
+static int measure(struct image *is, struct netpbm_reader *scan, uint64_t *need,
                    struct err *err)
 {
     const struct load_opts any = { .limits = { .pixels = UINT64_MAX,
@@ -398,7 +399,7 @@ static int measure(struct image *is, struct netpbm_scan *scan, uint64_t *need,
         *need = text_size(scan, (uint64_t)is->width * is->nplanes * is->height);
     else
         *need = digit == BITS + RAW ? (uint64_t)bits_row(is) * is->height
-                                    : samples_size(is);
+                                    : netpbm_samples_size(is);
     return 0;
 }
 
@@ -406,7 +407,7 @@ static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     (void)opts;
-    return scan_check(file, img, &codec_pnm, measure, err);
+    return netpbm_check(file, img, &codec_pnm, measure, err);
 }
 
 static const char *const suffixes[] = { "pnm", "pbm", "pgm", "ppm", NULL };

@@ -6,16 +6,16 @@
 #include "codecs/simple/netpbm_header.h"
 
 /* Sets cell and maxval. */
-int samples_shape(struct image *img, uint32_t maxval, struct err *err);
+int netpbm_set_maxval(struct image *img, uint32_t maxval, struct err *err);
 
 /* The bytes of all rows. */
-uint64_t samples_size(const struct image *img);
+uint64_t netpbm_samples_size(const struct image *img);
 
 /* Allocates the planes of img and reads all rows; or appends them. Whether the
- * file has samples_size() bytes is asked before, by netpbm_has(). */
-int samples_read(struct image *img, struct netpbm_scan *scan,
-                 const struct load_opts *opts, struct err *err);
-int samples_write(struct bytes *file, const struct image *img,
-                  struct err *err);
+ * file has netpbm_samples_size() bytes is asked before, by netpbm_has(). */
+int netpbm_read_samples(struct image *img, struct netpbm_reader *scan,
+                        const struct load_opts *opts, struct err *err);
+int netpbm_write_samples(struct bytes *file, const struct image *img,
+                         struct err *err);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/simple/bgr_rows.h"
 #include "codecs/image/interleave.h"
+#include "codecs/simple/bgr_rows.h"
 
 enum {
     HEADER = 18,
@@ -292,7 +292,8 @@ static int decode(struct image *img, struct bytes file,
     return 0;
 }
 
-/* The corner that comes first is told by two bits: mirrors, and both of them. */
+/* The corner that comes first is told by two bits: mirrors, and both of them.
+ */
 static int retag(struct bytes *out, struct stream_info *coded,
                  struct bytes file, enum xform op, const struct load_opts *opts,
                  struct err *err)
