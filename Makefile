@@ -97,15 +97,16 @@ CUDA_HOME := $(dir $(NVCC))..
 CXX_LIB := $(or $(filter /%,$(shell $(CC) -print-file-name=libstdc++.a)),-lstdc++)
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static $(CXX_LIB) -ldl -lrt
 endif
-TEST_SRC := $(wildcard tests/test_*.c tests/fuzz_*.c)
+TEST_SRC := $(shell find tests/unit tests/fuzz -name '*_*.c' | sort)
 ifneq ($(CUDA),1)
-TEST_SRC := $(filter-out tests/test_kernels.c,$(TEST_SRC))
+TEST_SRC := $(filter-out %/test_kernels.c,$(TEST_SRC))
 endif
 
 object = $(addsuffix .o,$(addprefix $(BUILD)/,$(1)))
 LIB_OBJ := $(call object,$(LIB_SRC))
 CLI_OBJ := $(call object,$(CLI_SRC))
-TESTS := $(TEST_SRC:tests/%.c=$(BUILD)/tests/%)
+# The programs stand side by side, whatever the folders of their sources.
+TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))
 
 # ---- Targets ----------------------------------------------------------------
 
@@ -131,7 +132,8 @@ $(LIB) $(CLI_LIB):
 $(BUILD)/gimgxf: $(call object,cli/main.c) $(CLI_LIB) $(LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
-$(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(CLI_LIB) $(LIB)
+.SECONDEXPANSION:
+$(TESTS): $$(call object,$$(filter %/$$(@F).c,$(TEST_SRC))) $(CLI_LIB) $(LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
@@ -150,7 +152,7 @@ $(BUILD)/cuda/backend_choose.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
 $(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
 
 # The one test that calls CUDA itself.
-$(BUILD)/tests/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
+$(BUILD)/tests/unit/cuda/gpu/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
 $(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o \
@@ -169,7 +171,7 @@ endif
 
 # What it is called with takes the place of malloc(): see there.
 STARVE := $(BUILD)/tests/starve.so
-$(STARVE): tests/starve.c $(BUILD)/flags
+$(STARVE): tests/support/starve.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -shared -fPIC -o $@ $< -ldl
 
@@ -218,8 +220,9 @@ check-tsan:
 	@$(MAKE) BUILD=build-tsan CUDA=0 CFLAGS='-O1 -g -fsanitize=thread' \
 	    build-tsan/gimgxf build-tsan/tests/test_stage \
 	    build-tsan/tests/test_jpeg_strips build-tsan/tests/test_jpeg_restarts \
-	    build-tsan/tests/test_pages build-tsan/tests/test_budget
-	for test in stage jpeg_strips jpeg_restarts pages budget; do \
+	    build-tsan/tests/test_page_cache \
+	    build-tsan/tests/test_resource_limits
+	for test in stage jpeg_strips jpeg_restarts page_cache resource_limits; do \
 	    TSAN_OPTIONS=halt_on_error=1 setarch -R \
 	        build-tsan/tests/test_$$test || exit; \
 	done
@@ -246,7 +249,7 @@ check-man:
 # Looks for inputs that break a reader: each fuzz target for FUZZ seconds. They
 # start from what broke one before, and from the samples.
 FUZZ ?= 60
-FUZZERS := $(patsubst tests/%.c,%,$(wildcard tests/fuzz_*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 fuzz: $(FUZZERS:%=fuzz-%)
 fuzz-%:
 	@$(MAKE) BUILD=build-fuzz CC=clang CUDA=0 \
@@ -267,13 +270,13 @@ PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
 PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev imagemagick \
                   libvips-tools netpbm graphicsmagick openimageio-tools
 deps:
-	@tests/deps $(PACKAGES)
+	@tests/support/deps $(PACKAGES)
 deps-all: deps
-	@tests/deps $(PACKAGES_ALL) $(PACKAGES_DEB)
+	@tests/support/deps $(PACKAGES_ALL) $(PACKAGES_DEB)
 deps-deb: deps
-	@tests/deps $(PACKAGES_DEB)
+	@tests/support/deps $(PACKAGES_DEB)
 deps-bench: deps
-	@tests/deps $(PACKAGES_BENCH)
+	@tests/support/deps $(PACKAGES_BENCH)
 
 demo: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf -v rotate90 samples/f-rgb.png $(BUILD)/f-turned.png
@@ -282,31 +285,31 @@ demo: $(BUILD)/gimgxf
 bench: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf bench $(BENCH)
 bench-files: $(BUILD)/gimgxf
-	@BUILD=$(BUILD) tests/bench files
+	@BUILD=$(BUILD) tests/bench/programs files
 bench-png: $(BUILD)/gimgxf
-	@BUILD=$(BUILD) tests/bench png
+	@BUILD=$(BUILD) tests/bench/programs png
 bench-jpeg: $(BUILD)/gimgxf
-	@BUILD=$(BUILD) tests/bench jpeg
+	@BUILD=$(BUILD) tests/bench/programs jpeg
 bench-batch: $(BUILD)/gimgxf
-	@BUILD=$(BUILD) tests/bench-batch
+	@BUILD=$(BUILD) tests/bench/batch
 
 # The CPU beside other libraries, each where its header is; Debian's libyuv tells
 # pkg-config nothing. What is installed may change, so that is asked each time.
 INCLUDES := $(DEPS:%=%/usr/include) /usr/include /usr/local/include
 OPENCV := $(firstword $(wildcard $(INCLUDES:%=%/opencv4)))
 LIBYUV := $(firstword $(wildcard $(INCLUDES:%=%/libyuv.h)))
-RIVALS := tests/rivals.c $(if $(OPENCV),tests/rivals_opencv.cc) \
-          $(if $(LIBYUV),tests/rivals_libyuv.c)
+RIVALS := tests/bench/rivals.c $(if $(OPENCV),tests/bench/rivals_opencv.cc) \
+          $(if $(LIBYUV),tests/bench/rivals_libyuv.c)
 RIVALS_LIBS := $(if $(OPENCV),-lopencv_core) $(if $(LIBYUV),-lyuv)
-bench-cpu: $(BUILD)/tests/rivals
-	$(BUILD)/tests/rivals $(BENCH)
-$(BUILD)/tests/rivals.c.o: DEFINES := -DHAVE_OPENCV=$(if $(OPENCV),1,0) \
+bench-cpu: $(BUILD)/tests/bench/rivals
+	$(BUILD)/tests/bench/rivals $(BENCH)
+$(BUILD)/tests/bench/rivals.c.o: DEFINES := -DHAVE_OPENCV=$(if $(OPENCV),1,0) \
     -DHAVE_LIBYUV=$(if $(LIBYUV),1,0)
-$(BUILD)/tests/rivals.c.o: FORCE
-$(BUILD)/tests/rivals: $(call object,$(RIVALS)) $(LIB)
+$(BUILD)/tests/bench/rivals.c.o: FORCE
+$(BUILD)/tests/bench/rivals: $(call object,$(RIVALS)) $(LIB)
 	$(if $(OPENCV),$(CXX),$(CC)) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
 	    $(RIVALS_LIBS) $(ALL_LIBS) $(CUDA_LIBS)
-$(BUILD)/tests/rivals_opencv.cc.o: tests/rivals_opencv.cc $(BUILD)/flags
+$(BUILD)/tests/bench/rivals_opencv.cc.o: tests/bench/rivals_opencv.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 -I. -isystem $(OPENCV) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 

@@ -8,7 +8,7 @@ done
 if ! [ "$python" ]; then
     echo 'skipped the arrays: numpy is not there'
 else
-    "$python" "$ROOT/tests/arrays.py" "$program" --backend "$GIMGXF_BACKEND" \
+    "$python" "$ROOT/tests/support/arrays.py" "$program" --backend "$GIMGXF_BACKEND" \
         >log
     grep '^skipped' log
     check "arrays: $(grep FAIL log | head -n 5)" \

@@ -1,5 +1,5 @@
-# tests/bench finds the outputs of gimgxf right, and says what it compared. How
-# fast anything is, is not asked here.
+# tests/bench/programs finds the outputs of gimgxf right, and says what it
+# compared. How fast anything is, is not asked here.
 . "$ROOT/tests/cli/lib.sh"
 if ! python3 -c 'import numpy' 2>/dev/null &&
     ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
@@ -9,8 +9,8 @@ if ! python3 -c 'import numpy' 2>/dev/null &&
     exit
 fi
 for group in files png; do
-    BUILD=${program%/*} SIZE=137x70 ROUNDS=1 "$ROOT/tests/bench" $group \
-        >>out 2>err
+    BUILD=${program%/*} SIZE=137x70 ROUNDS=1 \
+        "$ROOT/tests/bench/programs" $group >>out 2>err
     status=$?
     check "status $status of $group: $(tail -n 1 err)" [ $status = 0 ]
 done

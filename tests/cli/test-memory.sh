@@ -15,4 +15,4 @@ command -v cjpeg >/dev/null || skip 'cjpeg'
 [ "$GIMGXF_BACKEND" = cpu ] || skip 'it is for the cpu'
 LD_PRELOAD=$library "$program" --version >/dev/null 2>&1 ||
     skip 'this build has an allocator of its own'
-python3 "$ROOT/tests/starve.py" "$program" "$library" "$PLACE" "${STARVE-200}"
+python3 "$ROOT/tests/support/starve.py" "$program" "$library" "$PLACE" "${STARVE-200}"

@@ -2,7 +2,7 @@
 # then on: EXIF, XMP in all its forms, the texts and the chunk of ImageMagick. What
 # is expected is worked out in Python, pixel by pixel.
 . "$ROOT/tests/cli/lib.sh"
-pictures="python3 $ROOT/tests/tagged_pictures.py"
+pictures="python3 $ROOT/tests/support/tagged_pictures.py"
 
 # pixels SEED: a PPM of 16 x 24 pixels, all whole blocks of a JPEG.
 python3 -c 'import sys

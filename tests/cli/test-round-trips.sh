@@ -9,5 +9,5 @@ for tool in cjpeg djpeg jpegtran; do
         exit
     fi
 done
-python3 "$ROOT/tests/jpeg_round_trips.py" "$program" "$GIMGXF_BACKEND" \
+python3 "$ROOT/tests/support/jpeg_round_trips.py" "$program" "$GIMGXF_BACKEND" \
     "${CORPUS:-$ROOT/../shared/corpus}"

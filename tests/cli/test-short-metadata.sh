@@ -7,7 +7,7 @@ python3 -c 'print("P6 21 19 255\n" + 3 * 21 * 19 * "y", end="")' >odd.ppm
 gimgxf -q copy odd.ppm odd.jpg
 gimgxf -q copy odd.ppm odd.png
 mkdir in
-check 'made' python3 "$ROOT/tests/short_metadata.py" odd.jpg odd.png in
+check 'made' python3 "$ROOT/tests/support/short_metadata.py" odd.jpg odd.png in
 count=$(ls in | wc -l)
 while read -r left args; do
     rm -rf out

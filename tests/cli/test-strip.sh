@@ -1,6 +1,6 @@
 # --strip=LIST drops what it names, all of it, and nothing else.
 . "$ROOT/tests/cli/lib.sh"
-pictures="python3 $ROOT/tests/strip_pictures.py"
+pictures="python3 $ROOT/tests/support/strip_pictures.py"
 python3 -c 'import sys
 sys.stdout.buffer.write(b"P6\n16 24\n255\n" + bytes(
     (x * 13 + y * 7 + c * 50) % 256

@@ -1,7 +1,7 @@
 # --tag-only: what is shown is turned as it is when the pixels are moved, and
 # nothing but the tag changes.
 . "$ROOT/tests/cli/lib.sh"
-pictures="python3 $ROOT/tests/tagged_pictures.py"
+pictures="python3 $ROOT/tests/support/tagged_pictures.py"
 ops='copy fliph rotate180 flipv transpose rotate90 transverse rotate270'
 
 python3 -c 'import sys
@@ -79,7 +79,7 @@ if command -v exiftool >/dev/null; then
 else
     echo 'skipped: exiftool'
 fi
-trailers="python3 $ROOT/tests/jpeg_trailers.py"
+trailers="python3 $ROOT/tests/support/jpeg_trailers.py"
 for kind in ultrahdr ultrahdr-elements stereo gaps motion tagged; do
     command -v djpeg >/dev/null || break
     $trailers make $kind in.jpg

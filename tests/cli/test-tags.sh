@@ -7,7 +7,7 @@ if ! command -v exiftool >/dev/null; then
     finish
     exit
 fi
-tags="python3 $ROOT/tests/jpeg_tags.py"
+tags="python3 $ROOT/tests/support/jpeg_tags.py"
 
 # Its tags speak of 400 x 240 pixels.
 python3 -c 'print("P6 400 240 255\n", end="")' >big.ppm

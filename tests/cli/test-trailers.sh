@@ -2,7 +2,7 @@
 # previews are turned with it, films stay byte for byte, and all that says where
 # they are is right afterwards.
 . "$ROOT/tests/cli/lib.sh"
-trailers="python3 $ROOT/tests/jpeg_trailers.py"
+trailers="python3 $ROOT/tests/support/jpeg_trailers.py"
 if ! command -v cjpeg >/dev/null || ! command -v djpeg >/dev/null; then
     echo 'skipped: cjpeg and djpeg'
     passed=1

@@ -1,0 +1,235 @@
+"""The pictures that tests/bench/programs turns, and how they are written: by the words
+of each format, with nothing of the program. A picture is an array of numpy,
+H x W x channels."""
+import struct
+import zlib
+from itertools import groupby
+
+import numpy
+
+SEED = 20240229
+
+
+# ---- Pictures ----------------------------------------------------------------
+
+def photo(width, height):
+    """Gradients with noise, as a photo has them, in 8 bits."""
+    noise = numpy.random.default_rng(SEED).normal(
+        20, 5, (height, width, 3)).astype(numpy.float32)
+    y, x = numpy.mgrid[0:1:height * 1j, 0:1:width * 1j].astype(numpy.float32)
+    light = numpy.stack([x, y, (x + y) / 2], -1) * 200
+    return (light + noise).clip(0, 255).astype(numpy.uint8)
+
+
+def with_sky(a):
+    """The upper third in one color."""
+    a = a.copy()
+    a[:len(a) // 3] = (140, 180, 230)
+    return a
+
+
+def spread(coarse, n):
+    """Each row and column n times, and what lies between by straight lines."""
+    for axis in 0, 1:
+        next_one = numpy.roll(coarse, -1, axis)
+        t = numpy.arange(n, dtype=numpy.float32) / n
+        steps = numpy.expand_dims(coarse, axis + 1)
+        steps = steps + (numpy.expand_dims(next_one, axis + 1) - steps) * \
+            t.reshape((1, n, 1) if axis == 0 else (1, 1, n))
+        shape = list(coarse.shape)
+        shape[axis] *= n
+        coarse = steps.reshape(shape)
+    return coarse
+
+
+def scene(width, height, channels=3):
+    """Detail of all sizes, and the noise of a sensor after its colors have been
+    interpolated, in floats around 0 to 255: as large a PNG as photos make."""
+    rng = numpy.random.default_rng(SEED)
+
+    def octave(k):
+        n = 2 ** k
+        coarse = rng.normal(0, 1, (height // n + 2, width // n + 2))
+        return spread(coarse.astype(numpy.float32), n)[:height, :width]
+    light = 128 + sum(octave(k) * 2 ** (k * .75) * .55 for k in range(2, 10))
+    out = numpy.empty((height, width, channels), numpy.float32)
+    for c in range(channels):
+        noise = rng.normal(0, 3.1, (height, width)).astype(numpy.float32)
+        noise += (numpy.roll(noise, 1, 0) + numpy.roll(noise, 1, 1)) / 2
+        out[..., c] = light + octave(6) * 12 + noise
+    return out
+
+
+def in_bits(a, bits):
+    most = 2 ** bits - 1
+    return (a * (most / 255)).clip(0, most).astype(
+        numpy.uint8 if bits == 8 else numpy.uint16)
+
+
+def with_hole(a):
+    """Alpha: opaque, but for what lies outside of an ellipse."""
+    height, width = a.shape[:2]
+    y, x = numpy.ogrid[-1:1:height * 1j, -1:1:width * 1j]
+    alpha = numpy.where(x * x + y * y < .8, 255, 0).astype(numpy.uint8)
+    return numpy.dstack([a, alpha])
+
+
+def glyphs(rng):
+    """An alphabet of marks as large as letters: 13 x 7, and light between."""
+    marks = rng.random((60, 4, 3)) < .55
+    letters = numpy.zeros((60, 13, 7), bool)
+    letters[:, 2:10, :6] = marks.repeat(2, 1).repeat(2, 2)
+    return letters
+
+
+def screenshot(width, height, with_photo=True):
+    """Windows with title bars and lines of text; and a photo in one."""
+    rng = numpy.random.default_rng(SEED)
+    letters = glyphs(rng)
+    words = [rng.integers(0, 60, rng.integers(2, 10)) for _ in range(800)]
+    a = numpy.empty((height, width, 3), numpy.uint8)
+    a[:] = (245, 246, 248)
+    for _ in range(7):
+        w, h = rng.integers(width // 6, width // 2), rng.integers(
+            height // 5, height // 2)
+        x, y = rng.integers(0, width - w), rng.integers(0, height - h)
+        a[y:y + h, x:x + w] = rng.integers(225, 256, 3)
+        for i in range(min(30, h)):
+            a[y + i, x:x + w] = (60 + i, 90 + i, 150 + i)
+        for top in range(y + 40, y + h - 14, 15):
+            at = x + 10
+            ink = rng.integers(0, 120, 3)
+            while True:
+                word = words[rng.integers(0, 800)]
+                if at + 7 * len(word) + 10 > x + w:
+                    break
+                for i in word:
+                    cell = a[top:top + 13, at:at + 7]
+                    cell[letters[i]] = ink
+                    at += 7
+                at += 7
+    if with_photo:
+        w, h = width // 4, height // 3
+        a[height // 2:height // 2 + h, width // 2:width // 2 + w] = in_bits(
+            scene(w, h), 8)
+    return a
+
+
+def rgbe(a):
+    """Light from 0 to 4 as H x W x 4 bytes: mantissas and their exponent."""
+    light = (a.astype(numpy.float32) / 255) ** 2.2 * 4 + 1e-3
+    mantissa, exponent = numpy.frexp(light.max(-1))
+    scale = numpy.ldexp(numpy.float32(256), -exponent)[..., None]
+    return numpy.concatenate([(light * scale).astype(numpy.uint8),
+                              (exponent[..., None] + 128).astype(numpy.uint8)],
+                             -1)
+
+
+def floats(a):
+    """What the bytes of rgbe() mean."""
+    return numpy.ldexp(a[..., :3].astype(numpy.float32),
+                       a[..., 3:].astype(int) - 136)
+
+
+# ---- Files -------------------------------------------------------------------
+
+def write_ppm(f, a):
+    f.write(b'P6\n%d %d\n255\n' % (a.shape[1], a.shape[0]) + a.tobytes())
+
+
+def write_bmp(f, a):
+    height, width = a.shape[:2]
+    rows = numpy.zeros((height, (width * 3 + 3) // 4 * 4), numpy.uint8)
+    rows[:, :width * 3] = a[::-1, :, ::-1].reshape(height, -1)
+    f.write(struct.pack('<2s3I3I2H6I', b'BM', 54 + rows.size, 0, 54, 40, width,
+                        height, 1, 24, 0, 0, 2835, 2835, 0, 0))
+    f.write(rows.tobytes())
+
+
+def write_tga(f, a):
+    f.write(struct.pack('<3B5x2x2x2H2B', 0, 0, 2, a.shape[1], a.shape[0], 24,
+                        0))
+    f.write(a[::-1, :, ::-1].tobytes())
+
+
+def write_packed_tga(f, a):
+    """Literals, and runs of 128 pixels where there are any."""
+    height, width = a.shape[:2]
+    f.write(struct.pack('<3B5x2x2x2H2B', 0, 0, 10, width, height, 24, 0x20))
+    for row in a[:, :, ::-1].reshape(height, -1):
+        for x in range(0, width, 128):
+            n = min(128, width - x)
+            pixels = row[3 * x:3 * (x + n)].tobytes()
+            flat = pixels == pixels[:3] * n
+            f.write(bytes([n - 1 + 128 * flat]) + pixels[:3 if flat else None])
+
+
+def packets(row):
+    """Runs of 4 to 127 and literals of up to 128, as in Radiance."""
+    out, left = bytearray(), bytearray()
+
+    def flush():
+        for i in range(0, len(left), 128):
+            out.append(len(left[i:i + 128]))
+            out.extend(left[i:i + 128])
+        left.clear()
+    for value, run in groupby(row):
+        n = len(list(run))
+        if n < 4:
+            left.extend([value] * n)
+            continue
+        flush()
+        for i in range(0, n, 127):
+            out.extend([128 + min(127, n - i), value])
+    flush()
+    return out
+
+
+def write_hdr(f, a):
+    height, width = a.shape[:2]
+    f.write(b'#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %d +X %d\n' %
+            (height, width))
+    for row in a:
+        f.write(struct.pack('>2BH', 2, 2, width))
+        for i in range(4):
+            f.write(packets(row[:, i].tobytes()))
+
+
+def filtered(rows, step):
+    """By PNG's filters, each row by that with the smallest sum, as libpng
+    does it. `rows` are bytes, `step` those of a pixel."""
+    def shifted(a):
+        return numpy.pad(a, (step, 0))[:-step].astype(numpy.int16)
+    above = numpy.zeros_like(rows[0])
+    for row in rows:
+        a, b, c = shifted(row), above.astype(numpy.int16), shifted(above)
+        pa, pb, pc = abs(b - c), abs(a - c), abs(a + b - 2 * c)
+        paeth = numpy.where((pa <= pb) & (pa <= pc), a,
+                            numpy.where(pb <= pc, b, c))
+        guesses = [0 * a, a, b, (a + b) >> 1, paeth]
+        tries = [(row - guess).astype(numpy.uint8) for guess in guesses]
+        sums = [abs(t.view(numpy.int8).astype(int)).sum() for t in tries]
+        best = sums.index(min(sums))
+        yield bytes([best]) + tries[best].tobytes()
+        above = row
+
+
+def write_png(f, a):
+    """Filtered and deflated as libpng does it by default."""
+    height, width, channels = a.shape
+    rows = a.astype(a.dtype.newbyteorder('>')).view(numpy.uint8)
+    rows = rows.reshape(height, -1)
+    kind = {1: 0, 2: 4, 3: 2, 4: 6}[channels]
+    z = zlib.compressobj(6, zlib.DEFLATED, 15, 8, zlib.Z_FILTERED)
+    step = channels * a.itemsize
+    data = b''.join(z.compress(row) for row in filtered(rows, step)) + z.flush()
+
+    def chunk(name, body):
+        f.write(struct.pack('>I', len(body)) + name + body +
+                struct.pack('>I', zlib.crc32(name + body)))
+    f.write(b'\x89PNG\r\n\x1a\n')
+    chunk(b'IHDR', struct.pack('>2I5B', width, height, 8 * a.itemsize, kind, 0,
+                               0, 0))
+    for at in range(0, len(data), 8192):
+        chunk(b'IDAT', data[at:at + 8192])
+    chunk(b'IEND', b'')

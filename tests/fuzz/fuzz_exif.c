@@ -1,0 +1,49 @@
+/* Any bytes as an EXIF block: nothing outside of it is touched, and what is
+ * promised of the thumbnail holds. */
+#include "codecs/metadata/exif.h"
+
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void set_and_find(struct bytes *exif, size_t length)
+{
+    uint8_t jpeg[300] = { 0xff, 0xd8 };
+    size_t at, found;
+    if (!exif_thumbnail(exif->data, exif->size, &at, &found))
+        return;
+    require(exif_set_thumbnail(exif, jpeg, length) == 0);
+    require(exif_thumbnail(exif->data, exif->size, &at, &found));
+    require(found == length && !memcmp(exif->data + at, jpeg, length));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes exif = { 0 };
+    if (size < 5 || !bytes_append(&exif, data + 5, size - 5))
+        return 0;
+    unsigned width = data[0] | data[1] << 8, height = data[2] | data[3] << 8;
+    enum xform t = (enum xform)(data[4] & 7);
+    unsigned orientation = (data[4] >> 3) % 9;
+
+    unsigned was = exif_orientation(exif.data, exif.size);
+    require(was >= 1 && was <= 8);
+    exif_turn(exif.data, exif.size, t, orientation, width, height);
+    unsigned is = exif_orientation(exif.data, exif.size);
+    require(is >= 1 && is <= 8);
+    set_and_find(&exif, 2 + data[0] % 100);
+    set_and_find(&exif, 2 + data[2]);
+    exif_drop_thumbnail(&exif);
+    require(!exif_has_thumbnail(exif.data, exif.size));
+    exif_set_size(exif.data, exif.size, height, width);
+    if (exif_add_orientation(&exif, 1 + orientation % 8) == 0)
+        require(exif_orientation(exif.data, exif.size) == 1 + orientation % 8);
+    bytes_free(&exif);
+    return 0;
+}

@@ -1,0 +1,117 @@
+/* Any bytes as a picture of the formats that are not PNG or JPEG: nothing is
+ * read outside of them, and what is taken for a picture is one, which its own
+ * format gives again. */
+#include <math.h>
+#include <string.h>
+
+#include "codecs/codec.h"
+#include "tests/fuzz/fuzz.h"
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static struct warnings warnings;
+
+enum { TOLERANT = 1, PORTABLE = 2 };
+
+static int decode(const struct codec *codec, struct bytes file, int how,
+                  struct image *img)
+{
+    struct err err;
+    struct load_opts opts = {
+        .limits = { .pixels = 1 << 12, .bytes = 1 << 20 },
+        .mem = mem_plain,
+        .tolerant = how & TOLERANT,
+        .portable = how & PORTABLE,
+        .warnings = &warnings,
+    };
+    warnings.count = 0;
+    int status = codec->decode(img, file, &opts, &err);
+    require(status == 0 || (!img->cells && !img->meta));
+    require(status == 0 || memchr(err.text, '\0', sizeof err.text));
+    return status;
+}
+
+static void encode(const struct codec *codec, const struct image *img,
+                   struct bytes *file)
+{
+    struct err err;
+    struct save_opts opts = { .suffix = "", .warnings = &warnings };
+    warnings.count = 0;
+    require(codec->encode(file, img, &opts, &err) == 0);
+}
+
+/* Pixels of an HDR may have another form, which says the same. */
+static bool same_light(const struct image *a, const struct image *b, uint32_t y)
+{
+    for (uint32_t x = 0; x < a->width; x++)
+        for (unsigned c = 0; c < 3; c++) {
+            const uint8_t *m = plane_row(&a->plane[c], y);
+            const uint8_t *n = plane_row(&b->plane[c], y);
+            const uint8_t *d = plane_row(&a->plane[3], y);
+            const uint8_t *e = plane_row(&b->plane[3], y);
+            if ((d[x] ? ldexp(m[x], d[x]) : 0) != (e[x] ? ldexp(n[x], e[x]) : 0))
+                return false;
+        }
+    return true;
+}
+
+static bool same_row(const struct image *a, const struct image *b, uint32_t y)
+{
+    if (a->color == COLOR_RGBE)
+        return same_light(a, b, y);
+    for (unsigned i = 0; i < a->nplanes; i++)
+        if (memcmp(plane_row(&a->plane[i], y), plane_row(&b->plane[i], y),
+                   a->width * cell_size(a->cell)))
+            return false;
+    return true;
+}
+
+static bool same(const struct image *a, const struct image *b)
+{
+    bool good = a->cell == b->cell && a->maxval == b->maxval &&
+                a->color == b->color && a->alpha == b->alpha &&
+                a->nplanes == b->nplanes && a->width == b->width &&
+                a->height == b->height && a->orientation == b->orientation;
+    for (uint32_t y = 0; good && y < a->height; y++)
+        good = same_row(a, b, y);
+    return good;
+}
+
+/* What an HDR loses by being written again is what it cannot hold in rows of
+ * this width, and then there is a warning. No other format loses anything. */
+static void write_again(const struct codec *codec, const struct image *img,
+                        int how)
+{
+    struct bytes file = { 0 }, twice = { 0 };
+    struct image again = { 0 };
+    encode(codec, img, &file);
+    bool exact = codec != &codec_hdr || !warnings.count;
+    require(codec->probe(file.data, file.size));
+    require(decode(codec, file, how & ~TOLERANT, &again) == 0);
+    require(!exact || same(img, &again));
+    encode(codec, &again, &twice);
+    require(twice.size == file.size &&
+            !memcmp(twice.data, file.data, file.size));
+    image_free(&again);
+    bytes_free(&twice);
+    bytes_free(&file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes file = { (uint8_t *)data, size, 0 };
+    const struct codec *codec = size ? codec_probe(file) : NULL;
+    if (!codec || codec == &codec_png || codec == &codec_jpeg)
+        return 0;
+    for (int how = 0; how <= (TOLERANT | PORTABLE); how++) {
+        struct image img = { 0 };
+        if (decode(codec, file, how, &img) == 0)
+            write_again(codec, &img, how);
+        image_free(&img);
+    }
+    return 0;
+}

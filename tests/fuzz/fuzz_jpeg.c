@@ -1,0 +1,187 @@
+/* Any bytes as a JPEG file: its pixels, and what is turned as it is coded. */
+#include "tests/fuzz/fuzz_picture.h"
+
+#include "codecs/jpeg/coefficient_arrays.h"
+
+/* Turns by the definition: what the stage does has tests of its own. A plane
+ * keeps its size or exchanges its axes; cells are as good where they were. */
+static void claim_turn(struct image *img, enum xform t)
+{
+    struct image dst = { 0 };
+    struct err err;
+    require(image_like(&dst, img, t, mem_plain, &err) == 0);
+    memset(dst.cells, 0, dst.size);
+    for (unsigned i = 0; i < dst.nplanes; i++) {
+        struct plane *to = &dst.plane[i], *from = &img->plane[i];
+        uint32_t rows = to->height < from->height ? to->height : from->height;
+        uint32_t width = to->width < from->width ? to->width : from->width;
+        for (uint32_t y = 0; y < rows; y++)
+            memcpy(plane_row(to, y), plane_row(from, y),
+                   width * cell_size(img->cell));
+    }
+    image_take_meta(&dst, img);
+    image_free(img);
+    *img = dst;
+}
+
+static void require_planes(const struct image *a, const struct image *b)
+{
+    require(a->nplanes == b->nplanes);
+    for (unsigned i = 0; i < a->nplanes; i++) {
+        require(a->plane[i].width == b->plane[i].width &&
+                a->plane[i].height == b->plane[i].height);
+        for (uint32_t y = 0; y < a->plane[i].height; y++)
+            require(!memcmp(plane_row(&a->plane[i], y),
+                            plane_row(&b->plane[i], y),
+                            a->plane[i].width * cell_size(a->cell)));
+    }
+}
+
+static struct thread_pool *two_threads(void)
+{
+    static struct thread_pool *pool;
+    if (!pool)
+        pool = thread_pool_open(2);
+    require(pool != NULL);
+    return pool;
+}
+
+/* Two threads write what one does. */
+static void write_side_by_side(const struct image *img, struct save_opts save,
+                               struct bytes one)
+{
+    struct warnings warnings = { 0 };
+    struct bytes two = { 0 };
+    struct err err = { .text = "" };
+    save.pool = two_threads();
+    save.warnings = &warnings;
+    require(codec_jpeg.encode(&two, img, &save, &err) == 0);
+    require(two.size == one.size && !memcmp(two.data, one.data, one.size));
+    bytes_free(&two);
+}
+
+/* Coefficients that are written are read again, unless they are none that JPEG
+ * has codes for. */
+static void write_again(struct image *img, const struct load_opts *load,
+                        unsigned way)
+{
+    struct warnings warnings = { 0 };
+    struct save_opts save = { .suffix = "",
+                              .orientation = way % 9,
+                              .optimize = way % 2,
+                              .no_restart = way & 64,
+                              .warnings = &warnings };
+    struct load_opts again = *load;
+    struct image back = { 0 };
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    bool standard =
+        img->cell != CELL_DCT || coefficient_arrays_are_standard(img, NULL);
+    if (codec_jpeg.encode(&made, img, &save, &err)) {
+        require(!standard || strstr(err.text, "EXIF"));
+    } else {
+        write_side_by_side(img, save, made);
+        again.tolerant = false;
+        again.width = again.height = 0;
+        again.limits = (struct limits){ .pixels = 1 << 20,
+                              .bytes = 256 << 20 };
+        require(codec_jpeg.decode(&back, made, &again, &err) == 0);
+        require(back.width == img->width && back.height == img->height);
+        if (img->cell == CELL_DCT)
+            require_planes(img, &back);
+        image_free(&back);
+    }
+    bytes_free(&made);
+}
+
+static void require_same_warnings(const struct warnings *a,
+                                  const struct warnings *b)
+{
+    require(a->count == b->count);
+    for (unsigned i = 0; i < a->count && i < WARNINGS_MAX; i++)
+        require(!strcmp(a->list[i].text, b->list[i].text));
+}
+
+static void require_same_blocks(const struct meta *a, const struct meta *b)
+{
+    require(a->nblocks == b->nblocks);
+    for (size_t i = 0; i < a->nblocks; i++)
+        require(a->block[i].where == b->block[i].where &&
+                a->block[i].size == b->block[i].size &&
+                (!a->block[i].size ||
+                 !memcmp(a->block[i].data, b->block[i].data, a->block[i].size)));
+}
+
+/* A file with restart markers that two threads might read is read by them as by
+ * one: to the same planes, with the same words. */
+static void side_by_side(struct bytes file, unsigned way)
+{
+    struct warnings warnings[2] = { { 0 }, { 0 } };
+    struct load_opts load = { .limits = { .pixels = 1 << 18,
+                                          .bytes = 16 << 20 },
+                              .mem = mem_plain,
+                              .form = way & 128 ? FORM_CODED : FORM_PLANES,
+                              .tolerant = way & 256,
+                              .warnings = &warnings[0] };
+    struct image one = { 0 }, two = { 0 };
+    struct err err[2] = { 0 };
+    int status = codec_jpeg.decode(&one, file, &load, &err[0]);
+    load.pool = two_threads();
+    load.warnings = &warnings[1];
+    require(codec_jpeg.decode(&two, file, &load, &err[1]) == status);
+    require_same_warnings(&warnings[0], &warnings[1]);
+    if (status == 0) {
+        require_planes(&one, &two);
+        require_same_blocks(one.meta, two.meta);
+    } else {
+        require(!strcmp(err[0].text, err[1].text));
+    }
+    image_free(&one);
+    image_free(&two);
+}
+
+static void as_coded(struct bytes file, unsigned way)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = { .limits = { .pixels = 1 << 18,
+                                          .bytes = 16 << 20 },
+                              .mem = mem_plain,
+                              .warnings = &warnings };
+    struct stream_info coded;
+    struct err err = { .text = "" };
+    enum xform t = (enum xform)(way % XFORM_COUNT);
+    load.tolerant = way & 16;
+    if (codec_jpeg.look(&coded, file, &load, &err))
+        return;
+    for (int form = FORM_PLANES; form < FORM_COUNT; form++) {
+        const struct alignment *grain = &coded.grain[form];
+        struct image img = { 0 };
+        load.form = (enum representation)form;
+        load.width = coded.width - coded.width % grain->x;
+        load.height = coded.height - coded.height % grain->y;
+        load.turn = t;
+        if (form == FORM_PLANES && way & 32)
+            load.width = load.height = 0;
+        if (codec_jpeg.decode(&img, file, &load, &err)) {
+            require(!img.cells && !img.meta);
+            continue;
+        }
+        require(img.orientation == coded.orientation ||
+                (img.orientation == 1 && coded.orientation == 0));
+        claim_turn(&img, t);
+        write_again(&img, &load, way);
+        image_free(&img);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes file = { .data = (uint8_t *)(uintptr_t)data, .size = size };
+    unsigned way = 0;
+    for (size_t i = 0; i < size; i++)
+        way = way * 31 + data[i];
+    fuzz_picture(&codec_jpeg, data, size);
+    as_coded(file, way);
+    side_by_side(file, way);
+    return 0;
+}

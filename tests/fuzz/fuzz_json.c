@@ -1,0 +1,77 @@
+/* Any bytes as JSON: what is read is a tree within its text, its strings come
+ * back as they are written again, and where it is cut it is known to be. */
+#include <string.h>
+
+#include "cli/json/json_write.h"
+#include "cli/json/json_read.h"
+#include "tests/fuzz/fuzz.h"
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void write_and_read(const char *string)
+{
+    struct json_text json = { 0 };
+    struct err err;
+    char *text = NULL;
+    size_t size = 0;
+    struct json out = { .out = open_memstream(&text, &size) };
+    if (!out.out)
+        return;
+    json_string(&out, NULL, string);
+    fclose(out.out);
+    /* Six bytes for one may be more than is read. */
+    if (size <= JSON_SIZE_MAX) {
+        require(json_read(&json, text, size, &err) == 0);
+        require(!strcmp(json_get_string(json_root(&json)), string));
+    }
+    json_free(&json);
+    free(text);
+}
+
+static void walk(const struct json_value *value, const char *text, size_t size)
+{
+    require(value->raw >= text && value->raw_size > 0 &&
+            value->raw_size <= size - (size_t)(value->raw - text));
+    if (json_get_string(value))
+        write_and_read(value->string);
+    unsigned span = 1;
+    for (const struct json_value *v = json_first(value); v;
+         v = json_next(value, v)) {
+        require(!v->key == (value->kind == JSON_ARRAY));
+        require(!v->key || json_find(value, v->key) == v);
+        walk(v, value->raw, value->raw_size);
+        span += v->span;
+    }
+    require(span == value->span);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct json_text json = { 0 };
+    struct err err;
+    /* Of exactly its size, so that a byte behind it is found out. */
+    char *text = malloc(size + !size);
+    if (!text)
+        return 0;
+    if (size)
+        memcpy(text, data, size);
+    if (json_read(&json, text, size, &err) == 0) {
+        const struct json_value *root = json_root(&json);
+        enum json_kind kind = root->kind;
+        size_t end = (size_t)(root->raw - text) + root->raw_size;
+        walk(root, text, size);
+        if (kind == JSON_OBJECT || kind == JSON_ARRAY) {
+            size_t cut = end > 1 ? data[end / 2] * end / 256 : 0;
+            require(json_read(&json, text, cut, &err) == -1 && json.cut);
+        }
+    } else {
+        require(!json_root(&json));
+    }
+    json_free(&json);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,40 @@
+/* Any bytes, deflated with matches: zlib inflates them to the same. The first
+ * byte tells how many of the others stand before the band, whether it is the
+ * last one, and how often what follows stands there. */
+#include "codecs/deflate/lz77.h"
+
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/inflates.h"
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check(const uint8_t *data, size_t before, size_t size, bool final)
+{
+    struct lz77 *m = lz77_new();
+    uint8_t *out = malloc(lz77_bound(size));
+    size_t made = lz77_deflate(m, out, data, before, size, final);
+    require(made <= lz77_bound(size));
+    require(inflates_to(out, made, data, before, size, final));
+    free(out);
+    lz77_free(m);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 2)
+        return 0;
+    unsigned how = data[0], copies = how >> 1 & 3 ? 1 : 40;
+    size_t n = size - 1, all = n * copies, before = all * (how >> 3) / 32;
+    uint8_t *bytes = malloc(all); /* of exactly that size, for the sanitizer */
+    for (unsigned i = 0; i < copies; i++)
+        memcpy(bytes + i * n, data + 1, n);
+    check(bytes + before, before, all - before, how & 1);
+    free(bytes);
+    return 0;
+}

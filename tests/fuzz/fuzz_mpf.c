@@ -1,0 +1,60 @@
+/* Any bytes as an MPF block, by itself and in a file with a picture behind the
+ * first one: nothing outside of it is touched, and a file comes out that can be
+ * read. */
+#include "codecs/metadata/mpf.h"
+
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/jpeg_file.h"
+#include "tests/support/turn.h"
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void in_file(const uint8_t *data, size_t size, enum xform t)
+{
+    static const struct coding coding = { 16, 8, JCS_GRAYSCALE, .h = 1 };
+    struct bytes file = make_jpeg(&coding), behind = make_jpeg(&coding);
+    struct bytes segment = { 0 }, made = { 0 };
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct save_opts save = plain_save(&warnings);
+    struct image img = { 0 };
+    struct err err;
+    size_t at = 0;
+    require(bytes_append(&segment, "MPF", 4) &&
+            bytes_append(&segment, data, size));
+    add_segment(&file, &at, 0xe2, segment.data, segment.size);
+    require(bytes_append(&file, behind.data, behind.size));
+    require(codec_jpeg.decode(&img, file, &load, &err) == 0);
+    turn_image(&img, t);
+    require(codec_jpeg.encode(&made, &img, &save, &err) == 0);
+    image_free(&img);
+    require(codec_jpeg.decode(&img, made, &load, &err) == 0);
+    image_free(&img);
+    bytes_free(&made);
+    bytes_free(&segment);
+    bytes_free(&behind);
+    bytes_free(&file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct mpf mpf;
+    uint8_t *block = size && size < 60000 ? malloc(size) : NULL;
+    if (!block)
+        return 0;
+    memcpy(block, data, size);
+    require(mpf_open(&mpf, block, size) == (mpf.count > 0));
+    for (size_t i = 0; i < mpf.count; i++)
+        mpf_put(&mpf, block, i, mpf_get(&mpf, block, i));
+    require(memcmp(block, data, size) == 0);
+    if (mpf.count)
+        in_file(data, size, (enum xform)(size % XFORM_COUNT));
+    free(block);
+    return 0;
+}

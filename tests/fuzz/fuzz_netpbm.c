@@ -1,0 +1,134 @@
+/* PNM, PAM, PFM, NPY and NPZ: what is read is written again, and read as the
+ * same. */
+#include "codecs/codec.h"
+
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+
+static const struct codec *const readers[] = { &codec_pnm, &codec_pam,
+                                               &codec_pfm, &codec_npy,
+                                               &codec_npz };
+
+static bool same(const struct image *a, const struct image *b)
+{
+    if (a->width != b->width || a->height != b->height ||
+        a->nplanes != b->nplanes || a->maxval != b->maxval)
+        return false;
+    for (unsigned i = 0; i < a->nplanes; i++)
+        for (uint32_t y = 0; y < a->height; y++)
+            if (memcmp(plane_row(&a->plane[i], y), plane_row(&b->plane[i], y),
+                       a->width * cell_size(a->cell)))
+                return false;
+    return true;
+}
+
+static void write_again(const struct codec *codec, const struct image *img,
+                        struct load_opts load)
+{
+    struct save_opts save = { .suffix = "", .warnings = load.warnings };
+    struct bytes file = { 0 };
+    struct image back = { 0 };
+    struct err err;
+    load.tolerant = false;
+    load.layout =
+        img->meta->layout == LAYOUT_HW ? LAYOUT_AUTO : img->meta->layout;
+    if (codec->encode(&file, img, &save, &err) ||
+        codec->decode(&back, file, &load, &err) || !same(img, &back))
+        abort();
+    image_free(&back);
+    bytes_free(&file);
+}
+
+/* ---- An array that stays one --------------------------------------------*/
+
+static void *open_copy(void *context, struct err *err)
+{
+    (void)err;
+    return context;
+}
+
+static void close_copy(void *context, void *opened)
+{
+    if (context != opened)
+        abort();
+}
+
+static int turn_copy(void *opened, struct image *dst, const struct image *src,
+                     enum xform t, struct err *err)
+{
+    size_t size = cell_size(src->cell);
+    uint32_t sx, sy;
+    (void)opened, (void)err;
+    for (unsigned i = 0; i < src->nplanes; i++)
+        for (uint32_t y = 0; y < dst->height; y++)
+            for (uint32_t x = 0; x < dst->width; x++) {
+                xform_source(t, dst->width, dst->height, x, y, &sx, &sy);
+                memcpy((uint8_t *)plane_row(&dst->plane[i], y) + x * size,
+                       (uint8_t *)plane_row(&src->plane[i], sy) + sx * size,
+                       size);
+            }
+    return 0;
+}
+
+/* What is turned and turned back is what it was, but for its header. What the
+ * shape alone tells of its layout it may no longer tell when it is turned. */
+static void turn_and_back(const struct codec *codec, struct bytes file,
+                          struct load_opts load)
+{
+    static int context;
+    struct mover mover = { open_copy, turn_copy, close_copy, &context,
+                           mem_plain, 4096,      false };
+    struct image img = { 0 };
+    struct bytes turned = { 0 }, once = { 0 }, twice = { 0 };
+    struct err err = { .text = "" };
+    load.mover = &mover;
+    if (codec->turn(&turned, &img, file, XFORM_ROTATE_90, &load, &err)) {
+        if (!*err.text || img.cells || img.meta)
+            abort();
+    } else if (load.layout != LAYOUT_AUTO) {
+        load.tolerant = false;
+        if (codec->turn(&once, &img, turned, XFORM_ROTATE_270, &load, &err) ||
+            codec->turn(&twice, &img, once, XFORM_ROTATE_90, &load, &err) ||
+            twice.size != turned.size ||
+            memcmp(twice.data, turned.data, turned.size))
+            abort();
+    }
+    bytes_free(&turned);
+    bytes_free(&once);
+    bytes_free(&twice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct warnings warnings = { 0 };
+    struct bytes file = { (uint8_t *)(uintptr_t)data, size, 0 };
+    struct load_opts load = {
+        .limits = { .pixels = 1 << 16, .bytes = 1 << 24 },
+        .mem = mem_plain,
+        .warnings = &warnings,
+    };
+    for (size_t i = 0; i < 2 * sizeof readers / sizeof *readers; i++) {
+        const struct codec *codec = readers[i / 2];
+        struct image img = { 0 };
+        struct err err = { .text = "" };
+        load.tolerant = load.portable = i % 2;
+        if (!codec->probe(data, size))
+            continue;
+        for (int k = 0; codec->turn && k < LAYOUT_HW; k++) {
+            load.layout = (enum layout)k;
+            turn_and_back(codec, file, load);
+        }
+        load.layout = LAYOUT_AUTO;
+        load.head_only = true;
+        (void)codec->decode(&img, file, &load, &err);
+        image_free(&img);
+        load.head_only = false;
+        if (codec->decode(&img, file, &load, &err) == 0)
+            write_again(codec, &img, load);
+        else if (!*err.text || img.cells || img.meta)
+            abort();
+        image_free(&img);
+    }
+    return 0;
+}

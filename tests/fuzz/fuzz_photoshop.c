@@ -1,0 +1,30 @@
+/* Any bytes as resources of Photoshop: nothing outside is touched, and no more
+ * room is taken than there is. */
+#include "codecs/metadata/photoshop.h"
+
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/turn.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    for (int t = 0; t < XFORM_COUNT; t++) {
+        const struct image img = {
+            .width = 8, .height = 8, .orientation = 1, .turned = (enum xform)t
+        };
+        struct warnings warnings = { 0 };
+        struct save_opts opts = plain_save(&warnings);
+        struct bytes block = { 0 };
+        struct err err;
+        size_t room = size + size % 5 * 100;
+        if (size == 0 || !bytes_append(&block, data, size))
+            return 0;
+        if (photoshop_turn(&block, room, &img, &opts, &err) ||
+            block.size > room)
+            abort();
+        if (t == XFORM_NONE &&
+            (block.size != size || memcmp(block.data, data, size) != 0))
+            abort();
+        bytes_free(&block);
+    }
+    return 0;
+}

@@ -1,0 +1,86 @@
+/* Any bytes as a picture of one format, for the fuzz targets of codecs: decoded
+ * in each way, encoded, and decoded again. */
+#ifndef TESTS_FUZZ_PICTURE_H
+#define TESTS_FUZZ_PICTURE_H
+
+#include <string.h>
+
+#include "codecs/codec.h"
+
+#include "tests/fuzz/fuzz.h"
+
+static inline void require(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+static inline void require_same(const struct image *a, const struct image *b)
+{
+    require(a->width == b->width && a->height == b->height &&
+            a->cell == b->cell && a->color == b->color &&
+            a->alpha == b->alpha && a->maxval == b->maxval &&
+            a->nplanes == b->nplanes);
+    for (unsigned i = 0; i < a->nplanes; i++)
+        for (uint32_t y = 0; y < a->height; y++)
+            require(!memcmp(plane_row(&a->plane[i], y),
+                            plane_row(&b->plane[i], y),
+                            a->width * cell_size(a->cell)));
+}
+
+/* What was written of a picture can be read, and is the same if nothing is lost
+ * in coding. A turn is only claimed: its cells are as good as any. */
+static inline void fuzz_encode(const struct codec *codec, struct image *img,
+                               const struct load_opts *load, unsigned way)
+{
+    struct warnings warnings = { 0 };
+    struct save_opts save = { .suffix = "", .warnings = &warnings };
+    struct load_opts again = *load;
+    struct image back = { 0 };
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    save.orientation = way % 3 ? 1 : 0;
+    save.strip = way % 5 == 0 ? STRIP_METADATA : STRIP_NOTHING;
+    img->turned = (enum xform)(way % XFORM_COUNT);
+    again.tolerant = again.portable = false;
+    again.warnings = &warnings;
+    require(codec->encode(&made, img, &save, &err) == 0);
+    require(codec->decode(&back, made, &again, &err) == 0);
+    require(back.width == img->width && back.height == img->height);
+    if (!codec->lossy)
+        require_same(img, &back);
+    image_free(&back);
+    bytes_free(&made);
+}
+
+static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
+                                size_t size)
+{
+    unsigned way = 0;
+    for (size_t i = 0; i < size; i++)
+        way = way * 31 + data[i];
+    for (int i = 0; i < 4; i++) {
+        struct warnings warnings = { 0 };
+        struct load_opts load = { .limits = { .pixels = 1 << 18,
+                                              .bytes = 16 << 20 },
+                                  .mem = mem_plain,
+                                  .tolerant = i & 1,
+                                  .portable = i & 2,
+                                  .warnings = &warnings };
+        struct bytes file = { .data = (uint8_t *)(uintptr_t)data,
+                              .size = size };
+        struct image img = { 0 };
+        struct err err = { .text = "" };
+        if (codec->decode(&img, file, &load, &err)) {
+            require(*err.text && !img.cells && !img.meta);
+            continue;
+        }
+        require(img.cells && img.meta && img.orientation >= 1 &&
+                img.orientation <= 8);
+        if (!load.portable || !codec->lossy)
+            fuzz_encode(codec, &img, &load, way + (unsigned)i);
+        image_free(&img);
+    }
+}
+
+#endif

@@ -1,0 +1,354 @@
+"""Each allocation fails once, for every kind of file, replaced in place.
+
+    starve.py PROGRAM LIBRARY PLACE MOST [CASE...]
+
+LIBRARY is starve.c, built; PLACE is a directory for files; of each case
+the first MOST allocations fail, or with 0 all: one alone, and all from it on.
+What has to come of it: either the same bytes and the same words as with enough
+memory, or exit status 1, a message, the original as it was, and nothing left
+beside it. (While it is planned what to do, it is status 2: nothing was begun.)
+"""
+import io
+import os
+import re
+import struct
+import subprocess
+import sys
+import zipfile
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SAMPLES = os.path.join(HERE, '..', '..', 'samples')
+AFTER = 3  # runs more than there are allocations: threads come in any order
+
+
+# ---- Pictures -----------------------------------------------------------
+
+def sample(name):
+    with open(os.path.join(SAMPLES, name), 'rb') as f:
+        return f.read()
+
+
+def noise(n, smooth=16):
+    """The same each time; the smoother, the smaller when it is coded."""
+    out, state = bytearray(), 12345
+    for i in range(n):
+        state = (state * 1103515245 + 12345) & 0x7fffffff
+        out.append((i // 97 + (state >> 16) % smooth) & 255)
+    return bytes(out)
+
+
+def chunk(name, data):
+    return (struct.pack('>I', len(data)) + name + data +
+            struct.pack('>I', zlib.crc32(name + data)))
+
+
+def png(width, height, bits=8, color=2, interlace=0, before=b'', after=b'',
+        smooth=16):
+    channels = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[color]
+    passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4),
+              (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+    raw = b''
+    for x, y, dx, dy in passes if interlace else [(0, 0, 1, 1)]:
+        w, h = (width - x + dx - 1) // dx, (height - y + dy - 1) // dy
+        size = (w * channels * bits + 7) // 8
+        if size:
+            cells = noise(size * h, smooth)
+            raw += b''.join(b'\0' + cells[i * size:(i + 1) * size]
+                            for i in range(h))
+    head = struct.pack('>IIBBBBB', width, height, bits, color, 0, 0, interlace)
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + before +
+            chunk(b'IDAT', zlib.compress(raw, 1)) + after +
+            chunk(b'IEND', b''))
+
+
+PALETTE = chunk(b'PLTE', noise(48)) + chunk(b'tRNS', bytes([0, 128]))
+
+
+def tiff(thumbnail=b''):
+    """EXIF: an orientation and a subject area; then a thumbnail."""
+    entries = struct.pack('<HHIHH', 0x112, 3, 1, 1, 0)
+    entries += struct.pack('<HHII', 0x8769, 4, 1, 38)
+    area = struct.pack('<H', 1) + struct.pack('<HHII', 0x9214, 3, 4, 56)
+    area += struct.pack('<I4H', 0, 20, 10, 5, 5)
+    second = 8 + 2 + 24 + 4 + len(area)
+    inner = struct.pack('<H', 3)
+    inner += struct.pack('<HHIHH', 0x103, 3, 1, 6, 0)
+    inner += struct.pack('<HHII', 0x201, 4, 1, second + 2 + 36 + 4)
+    inner += struct.pack('<HHII', 0x202, 4, 1, len(thumbnail))
+    inner += struct.pack('<I', 0)
+    return (b'II*\0' + struct.pack('<IH', 8, 2) + entries +
+            struct.pack('<I', second if thumbnail else 0) + area +
+            (inner + thumbnail if thumbnail else b''))
+
+
+XMP = '''<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
+xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
+xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="1"
+tiff:ImageWidth="48" tiff:ImageLength="32"
+xmlns:mwg-rs="http://www.metadataworkinggroup.com/schemas/regions/"
+xmlns:stArea="http://ns.adobe.com/xmp/sType/Area#"
+xmlns:stDim="http://ns.adobe.com/xap/1.0/sType/Dimensions#"
+xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/">
+<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:AppliedToDimensions stDim:w="48"
+stDim:h="32" stDim:unit="pixel"/><mwg-rs:RegionList><rdf:Bag>
+<rdf:li rdf:parseType="Resource"><mwg-rs:Area stArea:x="0.25" stArea:y="0.125"
+stArea:w="0.1" stArea:h="0.05" stArea:unit="normalized"/></rdf:li></rdf:Bag>
+</mwg-rs:RegionList></mwg-rs:Regions>
+<Iptc4xmpExt:ImageRegion><rdf:Bag><rdf:li rdf:parseType="Resource">
+<Iptc4xmpExt:RegionBoundary Iptc4xmpExt:rbShape="rectangle"
+Iptc4xmpExt:rbUnit="relative" Iptc4xmpExt:rbX="0.1" Iptc4xmpExt:rbY="0.2"
+Iptc4xmpExt:rbW="0.3" Iptc4xmpExt:rbH="0.4"/></rdf:li></rdf:Bag>
+</Iptc4xmpExt:ImageRegion></rdf:Description></rdf:RDF></x:xmpmeta>'''.encode()
+
+
+def segment(marker, data):
+    return struct.pack('>BBH', 0xff, marker, len(data) + 2) + data
+
+
+def jpeg(width=48, height=32, segments=b'', options=()):
+    ppm = b'P6 %d %d 255\n' % (width, height) + noise(3 * width * height)
+    made = subprocess.run(['cjpeg', '-quality', '80', *options], input=ppm,
+                          capture_output=True, check=True).stdout
+    return made[:2] + segments + made[2:]
+
+
+def exif(thumbnail=b''):
+    return segment(0xe1, b'Exif\0\0' + tiff(thumbnail))
+
+
+def extended_xmp():
+    """A packet, and another one of two segments that belongs to it."""
+    guid = b'0123456789ABCDEF' * 2
+    long = XMP.replace(b'tiff:Orientation="1"',
+                       b'tiff:Artist="%s"' % (b'long ' * 2000))
+    head = XMP.replace(b'xmlns:tiff', b'xmlns:xmpNote="http://ns.adobe.com/xmp/'
+                       b'note/" xmpNote:HasExtendedXMP="%s" xmlns:tiff' % guid)
+    out = segment(0xe1, b'http://ns.adobe.com/xap/1.0/\0' + head)
+    for at in range(0, len(long), 6000):
+        out += segment(0xe1, b'http://ns.adobe.com/xmp/extension/\0' + guid +
+                       struct.pack('>II', len(long), at) + long[at:at + 6000])
+    return out
+
+
+def resource(number, data):
+    return (b'8BIM' + struct.pack('>HHI', number, 0, len(data)) + data +
+            b'\0' * (len(data) % 2))
+
+
+def photoshop(thumbnail):
+    """APP13: a density, guides, and a thumbnail with a header of its own."""
+    density = struct.pack('>IHHIHH', 300 << 16, 1, 1, 200 << 16, 1, 1)
+    guides = struct.pack('>IIII', 1, 576, 576, 1) + struct.pack('>IB', 320, 0)
+    head = struct.pack('>IIIIIIHH', 1, 24, 16, 72, 1152, len(thumbnail), 24, 1)
+    return segment(0xed, b'Photoshop 3.0\0' + resource(1005, density) +
+                   resource(1032, guides) + resource(1036, head + thumbnail))
+
+
+def npz(method):
+    """Two arrays, as numpy.savez() and savez_compressed() put them."""
+    text = "{'descr': '<u2', 'fortran_order': False, 'shape': (3, 8, 6), }"
+    head = b'\x93NUMPY\1\0' + struct.pack('<H', 118) + text.ljust(117).encode()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, 'w', method) as f:
+        f.writestr('first.npy', sample('f.npy'))
+        f.writestr('second.npy', head + b'\n' + noise(288))
+    return out.getvalue()
+
+
+def trailer(kind):
+    made = subprocess.run([sys.executable,
+                           os.path.join(HERE, 'jpeg_trailers.py'), 'make',
+                           kind, '/dev/stdout'],
+                          capture_output=True, check=True)
+    return made.stdout
+
+
+# ---- Cases --------------------------------------------------------------
+
+def cases():
+    """Name: the suffix, the bytes, the arguments, threads."""
+    large = png(640, 600)
+    small = jpeg(24, 16)
+    turn = ['rotate90']
+    texts = (chunk(b'tEXt', b'Title\0F') +
+             chunk(b'zTXt', b'Comment\0\0' + zlib.compress(b'long ' * 200)) +
+             chunk(b'iTXt', b'XML:com.adobe.xmp\0\0\0\0\0' + XMP) +
+             chunk(b'pHYs', struct.pack('>IIB', 1000, 2000, 1)) +
+             chunk(b'eXIf', tiff(small)))
+    raw = (chunk(b'tEXt', b'Raw profile type exif\0\nexif\n%8d\n' %
+                 len(tiff(small)) + tiff(small).hex().encode() + b'\n'))
+    found = {
+        'png': ('png', sample('f-rgb.png'), turn, 1),
+        'png-gray16': ('png', sample('f-gray16.png'), turn, 1),
+        'png-palette': ('png', sample('f-palette.png'), turn, 1),
+        'png-rgba': ('png', sample('f-rgba.png'), turn, 1),
+        'png-bits': ('png', png(50, 30, 2, 3, before=PALETTE), turn, 1),
+        'png-interlaced': ('png', png(40, 30, interlace=1), turn, 1),
+        'png-chunks': ('png', png(40, 30, before=texts), turn, 1),
+        'png-raw-profile': ('png', png(40, 30, after=raw), turn, 1),
+        'png-bands': ('png', large, turn, 1),
+        'png-bands-threads': ('png', large, turn, 4),
+        'png-bands-small': ('png', large, turn + ['--png-level', 'small'], 3),
+        'png-bands-fast': ('png', large, turn + ['--png-level', 'fast'], 3),
+        'png-noise': ('png', png(640, 480, smooth=256), turn, 1),
+        'png-noise-threads': ('png', png(640, 480, smooth=256), turn, 4),
+        'png-tolerant': ('png', sample('f-rgb.png'), turn + ['--tolerant'], 1),
+        'png-interlaced-tolerant': (
+            'png', png(40, 30, interlace=1), turn + ['--tolerant'], 1),
+        'png-to-jpeg': (
+            'png', png(40, 30, before=texts), turn + ['--format', 'jpeg'], 1),
+        'png-to-bmp': ('png', sample('f-palette.png'),
+                       turn + ['--format', 'bmp'], 1),
+        'png-depth': ('png', sample('f-gray16.png'), turn + ['--depth', '8'],
+                      1),
+        'pnm-to-png': ('ppm', sample('f.ppm'), turn + ['--format', 'png'], 1),
+        'pfm-to-png': ('pfm', sample('f.pfm'), turn + ['--format', 'png', '--depth', '16'], 1),
+    }
+    for name in ('f.bmp', 'f.tga', 'f.hdr', 'f.ppm', 'f.pgm', 'f.pfm', 'f.npy'):
+        suffix = name[2:]
+        found[suffix] = (suffix, sample(name), turn, 1)
+    found['npz'] = ('npz', npz(zipfile.ZIP_STORED), turn, 1)
+    found['npz-deflated'] = ('npz', npz(zipfile.ZIP_DEFLATED), turn, 4)
+    pam = (b'P7\nWIDTH 20\nHEIGHT 10\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\n'
+           b'ENDHDR\n' + noise(800))
+    found['pam'] = ('pam', pam, turn, 1)
+    found['pgm-plain'] = ('pgm', b'P2\n3 2\n9\n1 2 3\n4 5 6\n', turn, 1)
+    for name, options in {'jpeg': (), 'jpeg-progressive': ['-progressive'],
+                          'jpeg-arithmetic': ['-arithmetic'],
+                          'jpeg-restarts': ['-restart', '1']}.items():
+        found[name] = ('jpg', jpeg(options=options), turn, 1)
+    wide = jpeg(640, 480, options=['-restart', '1'])
+    found.update({
+        'jpeg-threads': ('jpg', jpeg(640, 480), turn, 4),
+        'jpeg-restarts-threads': ('jpg', wide, turn, 4),
+        'jpeg-optimize': ('jpg', jpeg(640, 480), turn + ['--optimize'], 4),
+        'jpeg-odd': ('jpg', jpeg(45, 27), turn, 1),
+        'jpeg-odd-threads': ('jpg', jpeg(645, 477), turn, 4),
+        'jpeg-trim': ('jpg', jpeg(45, 27, exif(small)),
+                      turn + ['--edge', 'trim'], 1),
+        'jpeg-tag': ('jpg', jpeg(45, 27), turn + ['--edge', 'tag'], 1),
+        'jpeg-quality': ('jpg', jpeg(), turn + ['--quality', '70'], 1),
+        'jpeg-tolerant': ('jpg', jpeg(), turn + ['--tolerant'], 1),
+        'jpeg-odd-tolerant': ('jpg', jpeg(45, 27), turn + ['--tolerant'], 1),
+        'jpeg-thumbnail': ('jpg', jpeg(segments=exif(small)), turn, 1),
+        'jpeg-odd-thumbnail': (
+            'jpg', jpeg(segments=exif(jpeg(23, 15))), turn, 1),
+        'jpeg-xmp': ('jpg', jpeg(segments=segment(
+            0xe1, b'http://ns.adobe.com/xap/1.0/\0' + XMP)), turn, 1),
+        'jpeg-extended-xmp': ('jpg', jpeg(segments=extended_xmp()), turn, 1),
+        'jpeg-photoshop': ('jpg', jpeg(segments=photoshop(small)), turn, 1),
+        'jpeg-jfxx': ('jpg', jpeg(segments=segment(
+            0xe0, b'JFXX\0\x10' + small)), turn, 1),
+        'jpeg-jfxx-pixels': ('jpg', jpeg(segments=segment(
+            0xe0, b'JFXX\0\x13\x06\x04' + noise(72))), turn, 1),
+        'jpeg-icc': ('jpg', jpeg(segments=segment(
+            0xe2, b'ICC_PROFILE\0\1\1' + noise(500))), turn, 1),
+        'jpeg-to-png': ('jpg', jpeg(segments=exif(small) + extended_xmp()),
+                        turn + ['--format', 'png'], 1),
+        'jpeg-strip': ('jpg', jpeg(segments=exif(small) + extended_xmp()),
+                       turn + ['--strip'], 1),
+    })
+    batch = turn + ['--in-place', '--quiet']
+    found['batch-png'] = ('png', sample('f-rgb.png'), batch, 1)
+    found['batch-bands'] = ('png', large, batch, 4)
+    found['batch-jpeg'] = ('jpg', jpeg(segments=exif(small)), batch, 2)
+    found['batch-npy'] = ('npy', sample('f.npy'), batch, 2)
+    for kind in ('ultrahdr', 'motion', 'stereo', 'odd', 'broken'):
+        found['jpeg-trailer-' + kind] = ('jpg', trailer(kind), turn, 1)
+    return found
+
+
+# ---- Runs ---------------------------------------------------------------
+
+class Case:
+    def __init__(self, name, program, library, place, case):
+        self.name = name
+        self.suffix, self.before, self.arguments, self.threads = case
+        self.program, self.library = program, library
+        self.place = os.path.join(place, name)
+        self.file = 'in.' + self.suffix
+        in_place = '--in-place' in self.arguments
+        self.names = [self.file] if in_place else [self.file, self.file]
+        os.mkdir(self.place)
+
+    def write(self):
+        with open(os.path.join(self.place, self.file), 'wb') as f:
+            f.write(self.before)
+
+    def run(self, at, times):
+        """The status, what was said, and how many allocations there were."""
+        self.write()
+        read, write = os.pipe()
+        env = dict(os.environ, LD_PRELOAD=self.library, STARVE_AT=str(at),
+                   STARVE_FOR=str(times), STARVE_COUNT=str(write))
+        done = subprocess.run(
+            [self.program, '--backend', 'cpu', '--threads', str(self.threads),
+             *self.arguments, *self.names], cwd=self.place, env=env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, pass_fds=[write], timeout=60)
+        os.close(write)
+        with os.fdopen(read) as f:
+            count = f.read()
+        return done.returncode, done.stderr.decode(), int(count or 0)
+
+    def judge(self, status, said):
+        """What is wrong; None: nothing."""
+        left = os.listdir(self.place)
+        with open(os.path.join(self.place, self.file), 'rb') as f:
+            now = f.read()
+        if left != [self.file]:
+            return 'leaves %s' % left
+        if status == 0 and (now, said) != (self.after, self.said):
+            return 'done, but other than with enough memory: %r' % said
+        if status == 0:
+            return None
+        begun = status != 2 or ': no memory' not in said
+        if status != 1 and begun:
+            return 'status %d: %r' % (status, said)
+        if now != self.before:
+            return 'failed, but the original is another'
+        if not re.fullmatch(r'(gimgxf: .+\n)+', said):
+            return 'failed without a message: %r' % said
+        return None
+
+    def sweep(self, most):
+        """How many runs there were, and what was wrong with some."""
+        status, self.said, count = self.run(0, 1)
+        with open(os.path.join(self.place, self.file), 'rb') as f:
+            self.after = f.read()
+        if status or self.after == self.before:
+            return 1, ['%s: status %d with enough memory: %s' %
+                       (self.name, status, self.said)]
+        runs, wrong = 1, []
+        last = count + AFTER if self.threads > 1 else count
+        for at in range(1, min(last, most or last) + 1):
+            for times in (1, 0):
+                status, said, _ = self.run(at, times)
+                problem = self.judge(status, said)
+                runs += 1
+                if problem:
+                    wrong.append('%s: allocation %d fails%s: %s' % (
+                        self.name, at, '' if times else ', and all after it',
+                        problem))
+        return runs, wrong
+
+
+def main():
+    program, library, place, most, *names = sys.argv[1:]
+    found = cases()
+    todo = [Case(name, os.path.abspath(program), os.path.abspath(library),
+                 place, found[name]) for name in names or found]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        done = list(pool.map(lambda case: case.sweep(int(most)), todo))
+    failed = 0
+    for _, wrong in done:
+        failed += len(wrong)
+        for line in wrong[:int(os.environ.get("SHOW", "5"))]:
+            print('FAIL', line)
+    print('%d passed, %d failed' % (sum(n for n, _ in done) - failed, failed))
+    sys.exit(failed > 0)
+
+
+main()

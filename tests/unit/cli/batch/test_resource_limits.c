@@ -1,0 +1,92 @@
+/* What jobs share: never more than there is, whoever comes, and all get theirs
+ * in the end. */
+#include "cli/batch/resource_limits.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "tests/support/test.h"
+
+enum { THREADS = 8, JOBS = 400, MEMORY = 8000, PROCESSORS = 3 };
+
+static struct resource_limits budget;
+static atomic_uint files, cells, processors;
+static atomic_bool exceeded;
+
+/* Counts up what one job has been given, and looks whether that is too much. */
+static void use(atomic_uint *what, unsigned n, unsigned most)
+{
+    if (atomic_fetch_add(what, n) + n > most)
+        atomic_store(&exceeded, true);
+}
+
+/* One that asks for more than there is goes alone; it counts for all. */
+static unsigned counted(unsigned bytes, unsigned most)
+{
+    return bytes < most ? bytes : most;
+}
+
+static void job(unsigned *seed)
+{
+    struct resource_share share = { .budget = &budget };
+    *seed = *seed * 1664525 + 1013904223;
+    unsigned file = *seed >> 8 & 511, cell = *seed >> 16;
+    unsigned got;
+    share_file(&share, file);
+    file = counted(file, MEMORY / 8);
+    use(&files, file, MEMORY / 8);
+    got = share_processors(&share, *seed & 7);
+    use(&processors, got ? got : PROCESSORS + 1, PROCESSORS);
+    if (cell % 16)
+        cell %= MEMORY / 4;
+    share_cells(&share, cell);
+    share_cells(&share, cell / 2); /* a smaller one within it */
+    cell = counted(cell, MEMORY / 8 * 5);
+    use(&cells, cell, MEMORY / 8 * 5);
+    sched_yield();
+    atomic_fetch_sub(&cells, cell);
+    atomic_fetch_sub(&processors, got ? got : PROCESSORS + 1);
+    share_return_processors(&share);
+    atomic_fetch_sub(&files, file);
+    share_end(&share);
+}
+
+static void *run(void *argument)
+{
+    for (unsigned i = 0; i < JOBS; i++)
+        job(argument);
+    return NULL;
+}
+
+static void check_share(void)
+{
+    struct resource_share share = { .budget = &budget };
+    CHECK(share_processors(&share, 100) == 1, "one while there are many jobs");
+    share_return_processors(&share);
+    CHECK(share_processors(&share, 1) == PROCESSORS, "all for the last one");
+    share_return_processors(&share);
+    CHECK(share_processors(&share, 0) == 1, "one if nobody knows");
+    share_return_processors(&share);
+    share_end(&share);
+}
+
+int main(void)
+{
+    pthread_t thread[THREADS];
+    unsigned seed[THREADS];
+    resource_limits_init(&budget, MEMORY, PROCESSORS);
+    check_share();
+    for (unsigned i = 0; i < THREADS; i++) {
+        seed[i] = i + 1;
+        pthread_create(&thread[i], NULL, run, &seed[i]);
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    CHECK(!atomic_load(&exceeded), "more was given than there is");
+    CHECK(budget.files.used == 0 && budget.cells.used == 0 &&
+              budget.idle == PROCESSORS,
+          "all is given back");
+    resource_limits_end(&budget);
+    return test_end();
+}

@@ -1,0 +1,410 @@
+/* Names that lead through links and "..", confined to a directory and not, by
+ * openat2() and step by step. */
+#include "cli/files/resolve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/test.h"
+
+/* What stands in the place of the test:
+ *
+ *     out/secret           what no name below top/ leads to
+ *     top/file, top/a/b/file
+ *     top/...              the links below
+ */
+static const char *const links[][2] = {
+    { "top/file-link", "a/b/file" },       { "top/a/up", "../file" },
+    { "top/dir-link", "a/b" },             { "top/a/back", ".." },
+    { "top/a/b/far", "../../a/b/../b/file" },
+    { "top/leaves", "../out/secret" },     { "top/a/leaves", "../../out" },
+    { "top/absolute", "/" },               { "top/chain", "dir-link/far" },
+    { "top/loop", "loop2" },               { "top/loop2", "loop" },
+    { "top/nowhere", "a/new" },            { "top/deep", "a/c/d" },
+    { "top/slash", "a/b/" },               { "top/out-and-in", "../top/file" },
+};
+
+static void put(const char *name, const char *text)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text),
+          "%s", name);
+    close(fd);
+}
+
+static void build(void)
+{
+    char text[] = "/tmp/test-resolve-XXXXXX";
+    CHECK(mkdtemp(text) && chdir(text) == 0, "%s", strerror(errno));
+    mkdir("out", 0777);
+    mkdir("top", 0777);
+    mkdir("top/a", 0777);
+    mkdir("top/a/b", 0777);
+    put("out/secret", "secret");
+    put("top/file", "top");
+    put("top/a/b/file", "deep");
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        CHECK(symlink(links[i][1], links[i][0]) == 0, "%s", links[i][0]);
+}
+
+/* What is read by a name; "" if it cannot be opened, by errno. */
+static const char *content(struct root *root, const char *name)
+{
+    static char text[64];
+    struct err err = { .text = "" };
+    int fd = resolve_open(root, name, O_RDONLY, &err);
+    *text = '\0';
+    if (fd < 0) {
+        CHECK(*err.text, "%s: no reason", name);
+        return text;
+    }
+    ssize_t n = read(fd, text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    close(fd);
+    return text;
+}
+
+static const struct opened {
+    const char *name, *text;
+    int why; /* if text is "" */
+} opened[] = {
+    { "file", "top", 0 },
+    { "a/b/file", "deep", 0 },
+    { "./a//b/./file", "deep", 0 },
+    { "a/../file", "top", 0 },
+    { "a/b/../../file", "top", 0 },
+    { "file-link", "deep", 0 },
+    { "a/up", "top", 0 },
+    { "dir-link/file", "deep", 0 },
+    { "dir-link/../up", "top", 0 }, /* from where the link leads */
+    { "a/back/file", "top", 0 },
+    { "a/back/a/b/far", "deep", 0 },
+    { "chain", "deep", 0 },
+    { "slash/file", "deep", 0 },
+    { "leaves", "", EXDEV },
+    { "a/leaves/secret", "", EXDEV },
+    { "absolute", "", EXDEV },
+    { "absolute/tmp", "", EXDEV },
+    { "..", "", EXDEV },
+    { "../top/file", "", EXDEV },
+    { "a/../../top/file", "", EXDEV },
+    { "a/back/../out/secret", "", EXDEV },
+    { "out-and-in", "", EXDEV },
+    { "/tmp", "", EXDEV },
+    { "loop", "", ELOOP },
+    { "loop/file", "", ELOOP },
+    { "none", "", ENOENT },
+    { "none/../file", "", ENOENT },
+    { "nowhere", "", ENOENT },
+    { "", "", ENOENT },
+    { "file/x", "", ENOTDIR },
+    { "file/", "", ENOTDIR },
+    { "file/.", "", ENOTDIR },
+    { "file-link/..", "", ENOTDIR },
+};
+
+static void test_open(bool stepwise)
+{
+    struct root root;
+    struct err err = { .text = "" };
+    CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
+    root.stepwise = stepwise;
+    for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
+        const struct opened *o = &opened[i];
+        const char *text = content(&root, o->name);
+        int why = errno;
+        CHECK(strcmp(text, o->text) == 0, "%d: %s: %s", stepwise, o->name,
+              text);
+        CHECK(*o->text || why == o->why, "%d: %s: %s", stepwise, o->name,
+              strerror(why));
+    }
+    root_close(&root);
+}
+
+/* A name that begins with that of its root. */
+static void test_prefix(bool stepwise)
+{
+    struct root root;
+    struct err err = { .text = "" };
+    CHECK(root_open(&root, "top/a", true, &err) == 0, "%s", err.text);
+    root.stepwise = stepwise;
+    CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "prefix");
+    CHECK(strcmp(content(&root, "top/a//b/file"), "deep") == 0, "slashes");
+    CHECK(!*content(&root, "top/a/up") && errno == EXDEV, "link");
+    CHECK(!*content(&root, "top/file") && errno == EXDEV, "another");
+    CHECK(!*content(&root, "top/ab") && errno == EXDEV, "half a name");
+    root_close(&root);
+}
+
+/* What was found by walking top: links that a walk would not have come through
+ * are refused, whatever they lead to. */
+static void test_walked(bool stepwise, bool kept, enum root_links taken)
+{
+    struct root root;
+    struct location place;
+    struct stat st;
+    struct err err = { .text = "" };
+    bool to_file = taken == ROOT_LINKS_TO_FILE;
+    CHECK(root_open_walked(&root, "top", taken, kept, &err) == 0, "%s",
+          err.text);
+    root.stepwise = stepwise;
+    CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "a file");
+    CHECK(!*content(&root, "top/dir-link/file") && errno == ELOOP,
+          "a directory that is a link");
+    CHECK(!*content(&root, "top/a/leaves/secret") && errno == ELOOP,
+          "one that leads out");
+    CHECK(!*content(&root, "top/a/../leaves/x"), "by ..");
+    CHECK(!*content(&root, "top/../out/secret"), "out by ..");
+    CHECK(!*content(&root, "out/secret") && errno == EXDEV, "another");
+    CHECK(strcmp(content(&root, "top/leaves"), to_file ? "secret" : "") == 0,
+          "a file that is a link");
+    CHECK(strcmp(content(&root, "top/a/up"), to_file ? "top" : "") == 0,
+          "one by ..");
+    CHECK(resolve_stat(&root, "top/leaves", true, &st) == to_file, "its stat");
+    CHECK(resolve_stat(&root, "top/leaves", false, &st) && S_ISLNK(st.st_mode),
+          "the link");
+    CHECK(!resolve_stat(&root, "top/dir-link/file", true, &st), "no stat");
+    CHECK(resolve_file(&root, "top/dir-link/file", false, &place, &err) &&
+              strcmp(err.text, "dir-link has become a link, which is not "
+                               "followed") == 0,
+          "%s", err.text);
+    CHECK(resolve_file(&root, "top/file-link", false, &place, &err), "written");
+    CHECK(resolve_file(&root, "top/a/b/file", false, &place, &err) == 0,
+          "%s", err.text);
+    close(place.directory);
+    root_close(&root);
+    CHECK(root_open_walked(&root, "top/gone", taken, kept, &err), "not there");
+    root_close(&root);
+    CHECK(root_open_walked(&root, "top/dir-link", taken, kept, &err) == 0,
+          "%s", err.text);
+    root.stepwise = stepwise;
+    CHECK(strcmp(content(&root, "top/dir-link/file"), "deep") == 0,
+          "the root may be a link");
+    root_close(&root);
+}
+
+static void test_stat(bool stepwise)
+{
+    struct root root;
+    struct err err = { .text = "" };
+    struct stat st;
+    CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
+    root.stepwise = stepwise;
+    CHECK(resolve_stat(&root, "file-link", true, &st) && S_ISREG(st.st_mode),
+          "followed");
+    CHECK(resolve_stat(&root, "file-link", false, &st) && S_ISLNK(st.st_mode),
+          "the link");
+    CHECK(resolve_stat(&root, "a/back/loop", false, &st) &&
+              S_ISLNK(st.st_mode),
+          "a link behind a link");
+    CHECK(!resolve_stat(&root, "leaves", true, &st), "outside");
+    CHECK(resolve_stat(&root, "leaves", false, &st), "its link");
+    root_close(&root);
+}
+
+/* Where a name is to be written, as "DIRECTORY/BASE" below the test's place. */
+static const struct found {
+    const char *name, *directory, *base;
+    bool exists;
+} found[] = {
+    { "file", "top", "file", true },
+    { "new", "top", "new", false },
+    { "file-link", "top/a/b", "file", true },
+    { "nowhere", "top/a", "new", false },
+    { "dir-link/../up", "top", "file", true },
+    { "dir-link/new", "top/a/b", "new", false },
+    { "chain", "top/a/b", "file", true },
+    { "a/../a/b/x", "top/a/b", "x", false },
+};
+
+static void check_found(struct root *root, const struct found *f,
+                        const char *name)
+{
+    struct location place;
+    struct stat one, two;
+    struct err err = { .text = "" };
+    CHECK(resolve_file(root, name, false, &place, &err) == 0, "%s: %s", name,
+          err.text);
+    CHECK(strcmp(place.base, f->base) == 0, "%s: %s", name, place.base);
+    CHECK(place.exists == f->exists, "%s", name);
+    CHECK(fstat(place.directory, &one) == 0 && stat(f->directory, &two) == 0 &&
+              one.st_ino == two.st_ino,
+          "%s: not in %s", name, f->directory);
+    close(place.directory);
+}
+
+static void test_file(bool stepwise)
+{
+    struct root root;
+    struct err err = { .text = "" };
+    struct location place;
+    char whole[64];
+    CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
+    root.stepwise = stepwise;
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        check_found(&root, &found[i], found[i].name);
+        snprintf(whole, sizeof whole, "top/%s", found[i].name);
+        check_found(NULL, &found[i], whole);
+    }
+    for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
+        if (opened[i].why != EXDEV || strcmp(opened[i].name, "..") == 0)
+            continue;
+        CHECK(resolve_file(&root, opened[i].name, true, &place, &err) == -1,
+              "%s", opened[i].name);
+        CHECK(strstr(err.text, "leads out of top"), "%s: %s", opened[i].name,
+              err.text);
+    }
+    CHECK(resolve_file(&root, "none/new", false, &place, &err) == -1 &&
+              strstr(err.text, "directory does not exist"),
+          "%s", err.text);
+    root_close(&root);
+}
+
+/* Directories that are missing are made, where links lead, but not outside. */
+static void test_make(bool stepwise)
+{
+    struct root root;
+    struct err err = { .text = "" };
+    struct location place;
+    struct stat st;
+    CHECK(root_open(&root, "fresh/root", true, &err) == 0, "%s", err.text);
+    root.stepwise = stepwise;
+    CHECK(stat("fresh", &st) != 0, "made too early");
+    CHECK(!resolve_stat(&root, "fresh/root/x", true, &st), "not there");
+    CHECK(resolve_file(&root, "fresh/root/x/y/z", true, &place, &err) == 0,
+          "%s", err.text);
+    close(place.directory);
+    CHECK(stat("fresh/root/x/y", &st) == 0 && S_ISDIR(st.st_mode), "made");
+    CHECK(symlink("../../made", "fresh/root/out") == 0, "link");
+    CHECK(symlink("x/made", "fresh/root/in") == 0, "link");
+    CHECK(resolve_file(&root, "fresh/root/out/z", true, &place, &err) == -1,
+          "outside");
+    CHECK(stat("made", &st) != 0 && stat("fresh/made", &st) != 0, "outside");
+    CHECK(resolve_file(&root, "fresh/root/in/z", true, &place, &err) == 0,
+          "%s", err.text);
+    close(place.directory);
+    CHECK(stat("fresh/root/x/made", &st) == 0, "inside");
+    root_close(&root);
+    CHECK(system("rm -r fresh") == 0, "fresh");
+}
+
+/* A directory that becomes a link after its root was opened. */
+static void test_swap(bool stepwise)
+{
+    struct root root;
+    struct err err = { .text = "" };
+    struct location place;
+    CHECK(root_open(&root, "top", true, &err) == 0, "%s", err.text);
+    root.stepwise = stepwise;
+    CHECK(rename("top/a", "a-before") == 0 && symlink("../out", "top/a") == 0,
+          "%s", strerror(errno));
+    CHECK(resolve_file(&root, "top/a/new", true, &place, &err) == -1,
+          "it leads out of its root");
+    CHECK(unlink("top/a") == 0 && rename("a-before", "top/a") == 0, "back");
+    /* The root itself: its directory is held. */
+    CHECK(rename("top", "top-before") == 0 && symlink("out", "top") == 0,
+          "%s", strerror(errno));
+    CHECK(!*content(&root, "top/secret"), "a root that was swapped");
+    CHECK(strcmp(content(&root, "top/file"), "top") == 0, "the one opened");
+    CHECK(unlink("top") == 0 && rename("top-before", "top") == 0, "back");
+    root_close(&root);
+}
+
+/* A link of /proc leads to an open file, which need not have a name. */
+static void test_magic(bool stepwise)
+{
+    struct root root;
+    struct err err = { .text = "" };
+    struct location place;
+    char name[64];
+    int ends[2], fd = open("top/file", O_RDONLY);
+    CHECK(pipe(ends) == 0, "pipe");
+    snprintf(name, sizeof name, "/proc/self/fd/%d", ends[1]);
+    CHECK(resolve_file(NULL, name, false, &place, &err) == 0 && place.magic &&
+              S_ISFIFO(place.st.st_mode),
+          "a pipe: %s", err.text);
+    close(place.directory);
+    snprintf(name, sizeof name, "/dev/fd/%d", fd);
+    CHECK(resolve_file(NULL, name, false, &place, &err) == 0 && place.magic &&
+              strcmp(place.base, "file") == 0,
+          "a file: %s", err.text);
+    close(place.directory);
+    CHECK(root_open(&root, "/proc", false, &err) == 0, "%s", err.text);
+    root.stepwise = stepwise;
+    snprintf(name, sizeof name, "%d/fd/%d", (int)getpid(), ends[1]);
+    CHECK(resolve_file(&root, name, false, &place, &err) == -1, "confined");
+    CHECK(!*content(&root, "self/root/etc/passwd"), "out by /proc/self/root");
+    root_close(&root);
+    close(ends[0]);
+    close(ends[1]);
+    close(fd);
+}
+
+/* Whether a link that `maker` made in a directory of `owner` is followed by
+ * `user`. 0 to 2 users of the test, who are none of the system's. */
+static bool follows(mode_t mode, uid_t owner, uid_t maker, uid_t user)
+{
+    const uid_t first = 61000;
+    struct location place;
+    struct err err;
+    mkdir("shared", 0700);
+    CHECK(chown("shared", first + owner, 0) == 0 && chmod("shared", mode) == 0,
+          "shared");
+    CHECK(symlink("../top/file", "shared/link") == 0 &&
+              lchown("shared/link", first + maker, 0) == 0,
+          "shared/link");
+    CHECK(seteuid(first + user) == 0, "seteuid");
+    int status = resolve_file(NULL, "shared/link", false, &place, &err);
+    if (status == 0)
+        close(place.directory);
+    CHECK(seteuid(0) == 0 && unlink("shared/link") == 0 && rmdir("shared") == 0,
+          "shared");
+    CHECK(status == 0 || strstr(err.text, "another user"), "%s", err.text);
+    return status == 0;
+}
+
+static void test_sticky(void)
+{
+    char here[PATH_MAX];
+    if (geteuid() != 0 || !getcwd(here, sizeof here)) {
+        puts("skipped: links of other users, which takes root");
+        return;
+    }
+    CHECK(chmod(here, 0755) == 0, "%s", here);
+    for (uid_t owner = 0; owner < 3; owner++)
+        for (uid_t maker = 0; maker < 3; maker++) {
+            bool mine = maker == 0, owners = maker == owner;
+            CHECK(follows(01777, owner, maker, 0) == (mine || owners),
+                  "sticky, %u, %u", owner, maker);
+            CHECK(follows(0777, owner, maker, 0), "not sticky");
+            CHECK(follows(01775, owner, maker, 0), "not writable by all");
+        }
+}
+
+int main(void)
+{
+    build();
+    for (int stepwise = 0; stepwise < 2; stepwise++) {
+        test_open(stepwise);
+        test_prefix(stepwise);
+        for (int kept = 0; kept < 2; kept++) {
+            test_walked(stepwise, kept, ROOT_LINKS_TO_FILE);
+            test_walked(stepwise, kept, ROOT_LINKS_NONE);
+        }
+        test_stat(stepwise);
+        test_file(stepwise);
+        test_make(stepwise);
+        test_swap(stepwise);
+        test_magic(stepwise);
+    }
+    test_sticky();
+    char here[PATH_MAX], command[PATH_MAX + 16];
+    if (getcwd(here, sizeof here)) {
+        snprintf(command, sizeof command, "rm -rf '%s'", here);
+        CHECK(chdir("/") == 0 && system(command) == 0, "%s", command);
+    }
+    return test_end();
+}

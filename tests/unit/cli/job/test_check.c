@@ -1,0 +1,241 @@
+/* Files that were just encoded are looked at once more: those that are whole
+ * pass; cut short, longer, of another picture, or with a byte changed that a
+ * checksum covers they do not, and do not replace anything. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "cli/job/job.h"
+#include "cli/options/options.h"
+#include "codecs/base/byte_order.h"
+#include "cuda/backend.h"
+#include "tests/support/formats.h"
+
+static struct warnings unheard;
+
+static struct bytes encoded(const struct codec *codec, const struct image *img,
+                            const struct save_opts *opts)
+{
+    struct bytes file = { 0 };
+    struct err err = { .text = "" };
+    CHECK(codec->encode(&file, img, opts, &err) == 0, "%s: %s", codec->name,
+          err.text);
+    return file;
+}
+
+static bool passes(const struct codec *codec, struct bytes file,
+                   const struct image *img, const struct save_opts *opts)
+{
+    struct err err = { .text = "" };
+    bool passed = codec->check(file, img, opts, &err) == 0;
+    CHECK(passed == !*err.text, "%s: '%s'", codec->name, err.text);
+    return passed;
+}
+
+/* Each in memory that ends where it does, for the sanitizer to see. */
+static void check_damaged(const struct codec *codec, struct bytes file,
+                          const struct image *img, const struct save_opts *opts)
+{
+    struct image other = *img;
+    for (size_t size = 0; size < file.size; size++) {
+        struct bytes cut = { malloc(size + !size), size, 0 };
+        memcpy(cut.data, file.data, size);
+        CHECK(!passes(codec, cut, img, opts), "%s cut to %zu of %zu",
+              codec->name, size, file.size);
+        free(cut.data);
+    }
+    uint8_t *more = calloc(1, file.size + 1);
+    memcpy(more, file.data, file.size);
+    CHECK(!passes(codec, (struct bytes){ more, file.size + 1, 0 }, img, opts),
+          "%s with a byte more", codec->name);
+    free(more);
+    other.width++;
+    CHECK(!passes(codec, file, &other, opts), "%s, another width", codec->name);
+    other = *img;
+    other.height--;
+    CHECK(!passes(codec, file, &other, opts), "%s, another height",
+          codec->name);
+}
+
+static void check_codec(const struct codec *codec, enum cell cell,
+                        uint32_t maxval, unsigned nplanes, uint32_t width,
+                        uint32_t height)
+{
+    uint32_t adler = 0;
+    enum color color = nplanes == 3 ? COLOR_RGB : COLOR_GRAY;
+    struct image img =
+        random_picture(cell, maxval, color, nplanes, width, height);
+    struct save_opts opts = { .suffix = codec->name,
+                              .adler = &adler,
+                              .warnings = &unheard };
+    struct bytes file = encoded(codec, &img, &opts);
+    CHECK(passes(codec, file, &img, &opts), "%s, whole", codec->name);
+    check_damaged(codec, file, &img, &opts);
+    bytes_free(&file);
+    image_free(&img);
+}
+
+/* The chunks IDAT, put together and inflated, sum up to what is said. */
+static uint32_t adler_of(struct bytes file, size_t raw)
+{
+    uint8_t *all = malloc(file.size), *out = malloc(raw);
+    size_t n = 0;
+    uLongf size = raw;
+    for (size_t at = 8; at < file.size; at += 12 + read_be32(file.data + at)) {
+        if (memcmp(file.data + at + 4, "IDAT", 4) != 0)
+            continue;
+        memcpy(all + n, file.data + at + 8, read_be32(file.data + at));
+        n += read_be32(file.data + at);
+    }
+    CHECK(uncompress(out, &size, all, n) == Z_OK && size == raw, "%zu",
+          (size_t)size);
+    uint32_t adler = (uint32_t)adler32(1, out, (uInt)raw);
+    free(all);
+    free(out);
+    return adler;
+}
+
+static void check_png_bytes(void)
+{
+    uint32_t adler = 0;
+    struct image img = random_picture(CELL_U8, 255, COLOR_RGB, 3, 700, 600);
+    struct save_opts opts = { .suffix = "png",
+                              .adler = &adler,
+                              .warnings = &unheard };
+    struct bytes file = encoded(&codec_png, &img, &opts);
+    CHECK(adler == adler_of(file, (3 * 700 + 1) * 600), "%08x", adler);
+    for (size_t at = 0; at < file.size; at += at < 64 ? 1 : 997) {
+        file.data[at] ^= 16;
+        CHECK(!passes(&codec_png, file, &img, &opts), "byte %zu changed", at);
+        file.data[at] ^= 16;
+    }
+    adler++;
+    CHECK(!passes(&codec_png, file, &img, &opts), "other samples");
+    bytes_free(&file);
+    image_free(&img);
+}
+
+/* A file whose image data is missing, with all else as it should be: what was
+ * written where memory ran out. */
+static void check_png_without_samples(void)
+{
+    struct image img = random_picture(CELL_U8, 255, COLOR_RGB, 3, 20, 10);
+    struct save_opts opts = { .suffix = "png", .warnings = &unheard };
+    struct bytes file = encoded(&codec_png, &img, &opts);
+    size_t at = 8;
+    while (memcmp(file.data + at + 4, "IDAT", 4) != 0)
+        at += 12 + read_be32(file.data + at);
+    size_t size = 12 + read_be32(file.data + at);
+    memmove(file.data + at, file.data + at + size, file.size - at - size);
+    file.size -= size;
+    CHECK(!passes(&codec_png, file, &img, &opts), "no IDAT");
+    bytes_free(&file);
+    image_free(&img);
+}
+
+/* A frame that says something else, and a scan that lacks a restart marker. */
+static void check_jpeg_bytes(const char *samples)
+{
+    static uint8_t data[1 << 16];
+    char name[512];
+    struct image img = { 0 };
+    struct load_opts load = { .limits = { .pixels = UINT32_MAX,
+                                          .bytes = UINT32_MAX },
+                              .mem = mem_plain,
+                              .form = FORM_CODED,
+                              .warnings = &unheard };
+    struct save_opts opts = { .suffix = "jpg", .warnings = &unheard };
+    struct err err = { .text = "" };
+    snprintf(name, sizeof name, "%s/f.jpg", samples);
+    FILE *in = fopen(name, "rb");
+    struct bytes was = { data, in ? fread(data, 1, sizeof data, in) : 0, 0 };
+    if (in)
+        fclose(in);
+    CHECK(codec_jpeg.decode(&img, was, &load, &err) == 0, "%s", err.text);
+    img.meta->jpeg.restart = 2;
+    struct bytes file = encoded(&codec_jpeg, &img, &opts);
+    CHECK(passes(&codec_jpeg, file, &img, &opts), "whole");
+    size_t frame = 2, marker = 0;
+    while (file.data[frame + 1] != 0xc0)
+        frame += 2 + read_be16(file.data + frame + 2);
+    for (size_t i = 4; i < 10; i++) {
+        file.data[frame + i] ^= 1;
+        CHECK(!passes(&codec_jpeg, file, &img, &opts), "frame, byte %zu", i);
+        file.data[frame + i] ^= 1;
+    }
+    for (size_t at = frame; at + 1 < file.size && !marker; at++)
+        if (file.data[at] == 0xff && file.data[at + 1] == 0xd1)
+            marker = at;
+    CHECK(marker, "there is a restart marker");
+    file.data[marker] = 0;
+    CHECK(!passes(&codec_jpeg, file, &img, &opts), "a marker is missing");
+    bytes_free(&file);
+    image_free(&img);
+}
+
+/* ---- Nothing is replaced by less ------------------------------------------ */
+
+static int encode_half(struct bytes *file, const struct image *img,
+                       const struct save_opts *opts, struct err *err)
+{
+    int status = codec_png.encode(file, img, opts, err);
+    file->size /= 2;
+    return status;
+}
+
+static void check_job(const char *samples)
+{
+    char input[512], output[] = "/tmp/gimgxf-test-XXXXXX", now[8] = "";
+    struct codec half = codec_png;
+    struct options opts;
+    struct result result;
+    struct err err = { .text = "" };
+    half.encode = encode_half;
+    int fd = mkstemp(output);
+    CHECK(fd >= 0 && write(fd, "before", 6) == 6, "%s", output);
+    snprintf(input, sizeof input, "%s/f-rgb.png", samples);
+    char program[] = "gimgxf", op[] = "rotate90", as[] = "--format=png";
+    char *words[] = { program, op, as, input, output, NULL };
+    CHECK(options_parse(&opts, 5, words, &err) == 0, "%s", err.text);
+    struct job job = { .input = input,
+                       .output = output,
+                       .opts = &opts,
+                       .format = &half,
+                       .format_name = "png",
+                       .backend = &backend_cpu };
+    struct lane_opts one = { .threads = 1 };
+    CHECK(backend_cpu.open(&job.lane, &one, &err) == 0, "%s", err.text);
+    CHECK(job_run(&job, &result, &err) != 0, "half a file");
+    CHECK(strstr(err.text, "not whole") && strstr(err.text, "report"), "%s",
+          err.text);
+    CHECK(result.last == STAGE_ENCODE, "stage %d", (int)result.last);
+    CHECK(pread(fd, now, sizeof now, 0) == 6 && strcmp(now, "before") == 0,
+          "'%s'", now);
+    backend_cpu.close(job.lane);
+    close(fd);
+    unlink(output);
+}
+
+int main(void)
+{
+    check_codec(&codec_png, CELL_U8, 255, 3, 19, 11);
+    check_codec(&codec_png, CELL_U16, 65535, 1, 19, 11);
+    check_codec(&codec_jpeg, CELL_U8, 255, 3, 19, 21);
+    check_codec(&codec_jpeg, CELL_U8, 255, 1, 19, 21);
+    check_codec(&codec_bmp, CELL_U8, 255, 3, 19, 11);
+    check_codec(&codec_tga, CELL_U8, 255, 3, 19, 11);
+    check_codec(&codec_hdr, CELL_F32, 0, 3, 19, 11);
+    check_codec(&codec_hdr, CELL_F32, 0, 3, 5, 11);
+    check_codec(&codec_pnm, CELL_U8, 255, 3, 19, 11);
+    check_codec(&codec_pnm, CELL_U8, 1, 1, 19, 11);
+    check_codec(&codec_pnm, CELL_U16, 1000, 1, 19, 11);
+    check_codec(&codec_pam, CELL_U16, 65535, 3, 19, 11);
+    check_codec(&codec_pfm, CELL_F32, 0, 3, 19, 11);
+    check_codec(&codec_npy, CELL_F32, 0, 3, 19, 11);
+    check_png_bytes();
+    check_png_without_samples();
+    check_jpeg_bytes("samples");
+    check_job("samples");
+    return test_end();
+}

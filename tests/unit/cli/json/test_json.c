@@ -1,0 +1,312 @@
+/* JSON: what is read and what is refused, where; and that strings of any bytes
+ * come back as they were written. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json/json_write.h"
+#include "cli/json/json_read.h"
+#include "tests/support/test.h"
+
+/* ---- What is read ------------------------------------------------------ */
+
+/* A text and the string that it is, or NULL where it is something else. */
+static const struct {
+    const char *text, *string;
+} good[] = {
+    { "null", NULL },
+    { " \t\r\n[ ] \n", NULL },
+    { "{}", NULL },
+    { "{ \"a\" : 1 , \"b\" : [ true , false , { } ] }", NULL },
+    { "0", NULL },
+    { "-0.0e-00", NULL },
+    { "10E+2", NULL },
+    { "\"\"", "" },
+    { "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t" },
+    { "\"\\u0041\\u00e9\\u20AC\\uD83D\\ude00\"", "A\xc3\xa9\u20ac\U0001F600" },
+    { "\"\\udbff\\udfff\\ud800\\udc80\"", "\U0010FFFF\U00010080" },
+    { "\"\\uffff\\u0001\\u007f\\u0080\\u07ff\\u0800\"",
+      "\xef\xbf\xbf\x01\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80" },
+    { "\"\\udc80a\\udcff\\uDCC3\"", "\x80"
+                                    "a\xff\xc3" },
+    { "\"\x7f\x80\xff\xed\xa0\x80\"", "\x7f\x80\xff\xed\xa0\x80" },
+};
+
+/* A text, what is wrong with it, and at which byte; 0: that it ends. */
+static const struct {
+    const char *text, *why;
+    unsigned at;
+} bad[] = {
+    { "", "", 0 },
+    { "  ", "", 0 },
+    { "{", "", 0 },
+    { "{\"a\"", "", 0 },
+    { "[1,", "", 0 },
+    { "tru", "", 0 },
+    { "-", "", 0 },
+    { "[1.", "", 0 },
+    { "\"\\", "", 0 },
+    { "\"\\ud83d\\ude0", "", 0 },
+    { "\"a", "", 0 },
+    { "x", "no value", 1 },
+    { "\xef\xbb\xbf{}", "no value", 1 },
+    { "\v1", "no value", 1 },
+    { "True", "no value", 1 },
+    { "trux", "neither true", 4 },
+    { "nulL", "neither true", 4 },
+    { "+1", "no value", 1 },
+    { ".5", "no value", 1 },
+    { "01", "behind", 2 },
+    { "-a", "no digit", 2 },
+    { "1.e1", "no digit", 3 },
+    { "1e+x", "no digit", 4 },
+    { "0x10", "behind", 2 },
+    { "NaN", "no value", 1 },
+    { "1 2", "behind", 3 },
+    { "{} x", "behind", 4 },
+    { "[1,]", "no value", 4 },
+    { "[,1]", "no value", 2 },
+    { "[1 2]", "no ',' or ']'", 4 },
+    { "[1}", "no ',' or ']'", 3 },
+    { "{\"a\":1]", "no ',' or '}'", 7 },
+    { "{\"a\":1,}", "no name", 8 },
+    { "{,}", "no name", 2 },
+    { "{a:1}", "no name", 2 },
+    { "{1:1}", "no name", 2 },
+    { "{\"a\" 1}", "no ':'", 6 },
+    { "{\"a\":}", "no value", 6 },
+    { "{\"a\":1,\"b\":2,\"a\":3}", "there before", 14 },
+    { "{\"a\":{\"b\":1,\"a\":1},\"\\u0061\":3}", "there before", 20 },
+    { "{\"a\":1/**/}", "no ','", 7 },
+    { "'a'", "no value", 1 },
+    { "\"a\nb\"", "control character", 3 },
+    { "\"\x1f\"", "control character", 2 },
+    { "\"\\x41\"", "unknown escape", 2 },
+    { "\"\\U0041\"", "unknown escape", 2 },
+    { "\"\\u00g1\"", "hexadecimal", 6 },
+    { "\"\\u004\"", "hexadecimal", 7 },
+    { "\"a\\u0000\"", "NUL", 3 },
+    { "\"\\ud83d\"", "second half", 8 },
+    { "\"\\ud83d\\n\"", "second half", 9 },
+    { "\"\\ud83d\\ud83d\"", "half a", 2 },
+    { "\"\\ud83d\\u0041\"", "half a", 2 },
+    { "\"\\udc7f\"", "half a", 2 },
+    { "\"\\udc00\"", "half a", 2 },
+    { "\"\\udd00\"", "half a", 2 },
+    { "\"\\udfff\"", "half a", 2 },
+};
+
+static void test_good(void)
+{
+    struct json_text json = { 0 };
+    struct err err = { .text = "" };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        const char *text = good[i].text;
+        int status = json_read(&json, text, strlen(text), &err);
+        const char *string = json_get_string(json_root(&json));
+        CHECK(status == 0, "%s: %s", text, err.text);
+        CHECK(!string == !good[i].string, "%s", text);
+        if (string && good[i].string)
+            CHECK(!strcmp(string, good[i].string), "%s: %s", text, string);
+    }
+    json_free(&json);
+    json_free(&json);
+}
+
+static void test_bad(void)
+{
+    struct json_text json = { 0 };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *text = bad[i].text;
+        char at[40];
+        struct err err = { .text = "" };
+        int status = json_read(&json, text, strlen(text), &err);
+        snprintf(at, sizeof at, bad[i].at ? " at byte %u" : ", after %u bytes",
+                 bad[i].at ? bad[i].at : (unsigned)strlen(text));
+        CHECK(status == -1 && !json_root(&json), "%s", text);
+        CHECK(json.cut == !bad[i].at, "%s", text);
+        CHECK(strstr(err.text, bad[i].why), "%s: %s", text, err.text);
+        CHECK(strlen(err.text) > strlen(at) &&
+                  !strcmp(err.text + strlen(err.text) - strlen(at), at),
+              "%s: %s", text, err.text);
+    }
+    json_free(&json);
+}
+
+static void test_nul(void)
+{
+    static const char text[] = "[1]\0";
+    struct json_text json = { 0 };
+    struct err err;
+    CHECK(json_read(&json, text, 3, &err) == 0, "without the NUL");
+    CHECK(json_read(&json, text, 4, &err) == -1 && !json.cut, "a NUL behind");
+    json_free(&json);
+}
+
+/* ---- Limits ------------------------------------------------------------ */
+
+/* `count` times a text, between two others. */
+static char *repeat(const char *before, const char *text, size_t count,
+                    const char *after)
+{
+    size_t n = strlen(text);
+    char *all = malloc(strlen(before) + n * count + strlen(after) + 1);
+    if (!all)
+        abort();
+    char *at = stpcpy(all, before);
+    for (size_t i = 0; i < count; i++)
+        at = stpcpy(at, text);
+    strcpy(at, after);
+    return all;
+}
+
+static void limit(char *text, const char *why)
+{
+    struct json_text json = { 0 };
+    struct err err = { .text = "" };
+    int status = json_read(&json, text, strlen(text), &err);
+    if (why)
+        CHECK(status == -1 && strstr(err.text, why), "%s", err.text);
+    else
+        CHECK(status == 0, "%s", err.text);
+    json_free(&json);
+    free(text);
+}
+
+static void test_limits(void)
+{
+    char *deep = repeat("1", "]", JSON_DEPTH_MAX, "");
+    limit(repeat("", "[", JSON_DEPTH_MAX, deep), NULL);
+    limit(repeat("[", "[", JSON_DEPTH_MAX, deep), "too deep");
+    free(deep);
+    limit(repeat("", "[", 100000, ""), "too deep");
+    limit(repeat("[", "[],", 1000, "{}]"), NULL);
+    limit(repeat("[", "1,", JSON_VALUES_MAX - 2, "1]"), NULL);
+    limit(repeat("[", "1,", JSON_VALUES_MAX - 1, "1]"), "4096 values");
+    limit(repeat("\"", "a", JSON_SIZE_MAX - 2, "\""), NULL);
+    limit(repeat("\"", "a", JSON_SIZE_MAX - 1, "\""), "1048576 bytes");
+    limit(repeat("", "1", JSON_SIZE_MAX, ""), NULL);
+}
+
+/* ---- What is in it ----------------------------------------------------- */
+
+static const char job[] =
+    " {\"id\": [7,  \"x\"], \"input\": \"a.png\", \"options\": {\"quality\": "
+    "90,"
+    " \"strip\": true, \"edge\": \"trim\", \"keep\": false}, \"big\":"
+    " 18446744073709551615, \"more\": 18446744073709551616, \"half\": -0.5,"
+    " \"huge\": 1e999, \"one\": 1.0, \"nothing\": null, \"\": 3}";
+
+static void test_tree(void)
+{
+    struct json_text json = { 0 };
+    struct err err;
+    uint64_t n = 0;
+    double d = 0;
+    bool truth = false;
+    CHECK(json_read(&json, job, sizeof job - 1, &err) == 0, "%s", err.text);
+    const struct json_value *root = json_root(&json);
+    const struct json_value *id = json_find(root, "id");
+    const struct json_value *options = json_find(root, "options");
+    CHECK(root->raw == job + 1 && root->raw_size == sizeof job - 2, "raw");
+    CHECK(id->raw_size == 9 && !memcmp(id->raw, "[7,  \"x\"]", 9), "id");
+    CHECK(!strcmp(json_get_string(json_find(root, "input")), "a.png"), "input");
+    CHECK(json_get_uint(json_find(options, "quality"), &n) && n == 90, "90");
+    CHECK(json_get_bool(json_find(options, "strip"), &truth) && truth, "true");
+    CHECK(json_get_bool(json_find(options, "keep"), &truth) && !truth, "false");
+    CHECK(!json_find(root, "quality"), "a member of a member");
+    CHECK(!json_find(root, "None") && !json_find(id, "id"), "none");
+    CHECK(json_get_uint(json_find(root, "big"), &n) && n == UINT64_MAX, "big");
+    CHECK(!json_get_uint(json_find(root, "more"), &n), "more");
+    CHECK(json_get_number(json_find(root, "more"), &d) && d == 0x1p64, "more");
+    CHECK(json_get_number(json_find(root, "half"), &d) && d == -0.5, "half");
+    CHECK(!json_get_uint(json_find(root, "half"), &n), "half");
+    CHECK(!json_get_number(json_find(root, "huge"), &d), "huge");
+    CHECK(!json_get_uint(json_find(root, "one"), &n), "one");
+    CHECK(json_get_uint(json_find(root, ""), &n) && n == 3, "empty name");
+    CHECK(json_find(root, "nothing")->kind == JSON_NULL, "null");
+    CHECK(!json_get_string(NULL) && !json_get_number(NULL, &d) &&
+              !json_get_uint(NULL, &n) && !json_get_bool(NULL, &truth) &&
+              !json_find(NULL, "a") && !json_first(NULL),
+          "of nothing");
+    CHECK(!json_get_string(id) && !json_get_bool(id, &truth), "of an array");
+
+    unsigned members = 0, elements = 0;
+    for (const struct json_value *v = json_first(root); v;
+         v = json_next(root, v))
+        members += v->key != NULL;
+    for (const struct json_value *v = json_first(id); v; v = json_next(id, v))
+        elements += v->key == NULL;
+    CHECK(members == 10 && elements == 2, "%u, %u", members, elements);
+    json_free(&json);
+}
+
+/* Every beginning of an object is told from one that is wrong. */
+static void test_cut(void)
+{
+    struct json_text json = { 0 };
+    struct err err;
+    for (size_t size = 0; size < sizeof job - 1; size++)
+        CHECK(json_read(&json, job, size, &err) == -1 && json.cut, "%zu: %s",
+              size, err.text);
+    json_free(&json);
+}
+
+/* ---- What json_write.c writes ------------------------------------------------ */
+
+/* Bytes of which many are parts of UTF-8, quotes and controls. */
+static void random_bytes(char *bytes, unsigned size, uint64_t *state)
+{
+    static const char likely[] = "\"\\/\n\t\x01\x7f\x80\xbf\xc2\xe2\x82\xac\xed"
+                                 "\xa0\xf0\x9f\x98\x80\xff\xdc u";
+    for (unsigned i = 0; i < size; i++) {
+        uint64_t n = test_random(state) >> 32;
+        bytes[i] = n & 1 ? likely[n / 2 % (sizeof likely - 1)]
+                         : (char)(1 + n / 2 % 255);
+    }
+    bytes[size] = '\0';
+}
+
+static void test_round_trip(void)
+{
+    struct json_text json = { 0 };
+    uint64_t state = 1;
+    for (unsigned i = 0; i < 20000; i++) {
+        char name[41], key[41], *text = NULL;
+        uint64_t number = test_random(&state) >> i % 64, n = 0;
+        size_t size = 0;
+        struct err err = { .text = "" };
+        random_bytes(name, (unsigned)(test_random(&state) >> 32) % 41, &state);
+        random_bytes(key, (unsigned)(test_random(&state) >> 32) % 40, &state);
+        strcat(key, "!"); /* not the other one */
+        struct json out = { .out = open_memstream(&text, &size) };
+        if (!out.out)
+            abort();
+        json_open(&out, NULL, '{');
+        json_string(&out, key, name);
+        json_uint(&out, "n", number);
+        json_close(&out, '}');
+        fclose(out.out);
+        bool read = json_read(&json, text, size, &err) == 0;
+        const struct json_value *root = json_root(&json);
+        const char *back = json_get_string(json_find(root, key));
+        if (!read || !back || strcmp(back, name) ||
+            !json_get_uint(json_find(root, "n"), &n) || n != number)
+            CHECK(false, "%s: %s", text, err.text);
+        free(text);
+    }
+    CHECK(true, "all came back");
+    json_free(&json);
+}
+
+int main(void)
+{
+    test_good();
+    test_bad();
+    test_nul();
+    test_limits();
+    test_tree();
+    test_cut();
+    test_round_trip();
+    return test_end();
+}

@@ -1,0 +1,172 @@
+/* Deflate without matches: zlib inflates what was written to what was put in;
+ * codes are complete, and cost no more than they have to. */
+#include "codecs/deflate/literal_block.h"
+#include "codecs/deflate/huffman_code.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "tests/support/inflates.h"
+#include "tests/support/test.h"
+
+enum { GARBAGE = 0xa5, MARGIN = 64 };
+
+static size_t check_round(const char *name, const uint8_t *data, size_t n,
+                          bool final)
+{
+    size_t bound = literal_block_bound(n), beside = 0;
+    uint8_t *out = malloc(bound + MARGIN);
+    memset(out, GARBAGE, bound + MARGIN);
+    size_t size = literal_block_deflate(out, data, n, final);
+    for (size_t i = bound; i < bound + MARGIN; i++)
+        beside += out[i] != GARBAGE;
+    CHECK(size <= bound && beside == 0, "%s, %zu bytes: %zu of %zu", name, n,
+          size, bound);
+    CHECK(inflates_to(out, size, data, 0, n, final), "%s, %zu bytes, final %d",
+          name, n, final);
+    free(out);
+    return size;
+}
+
+enum kind { CONSTANT, TWO, NOISE, PHOTO, STEEP, KINDS };
+static const char *const names[KINDS] = { "constant", "two", "noise", "photo",
+                                          "steep" };
+
+/* PHOTO is about a Laplace distribution around 0, as filtered rows are. STEEP
+ * has counts like Fibonacci numbers, whose tree is as deep as trees get. */
+static void fill(uint8_t *data, size_t n, enum kind kind)
+{
+    uint64_t state = n + 1;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t r = test_random(&state);
+        unsigned zeros = r ? (unsigned)__builtin_ctzll(r) : 63;
+        data[i] = kind == CONSTANT ? 7
+                  : kind == TWO    ? (r >> 40 & 63 ? 0 : 255)
+                  : kind == NOISE  ? (uint8_t)(r >> 32)
+                  : kind == PHOTO  ? (uint8_t)((int)(r >> 20 & 7) -
+                                              (int)(r >> 30 & 7) +
+                                              (int)(zeros * zeros))
+                                   : (uint8_t)zeros;
+    }
+}
+
+static void check_sizes(enum kind kind)
+{
+    static const size_t sizes[] = { 0,     1,     2,     3,     4,      5,
+                                    100,   257,   1000,  65534, 65535,  65536,
+                                    65537, 98304, 131070, 131071, 524288 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint8_t *data = malloc(sizes[i] + 1);
+        fill(data, sizes[i], kind);
+        check_round(names[kind], data, sizes[i], true);
+        check_round(names[kind], data, sizes[i], false);
+        free(data);
+    }
+}
+
+/* What a Huffman code costs at least: the sum of all inner nodes' weights,
+ * found by joining the two lightest, again and again. */
+static uint64_t least_cost(const uint32_t *count, unsigned n)
+{
+    uint64_t weight[288], cost = 0;
+    unsigned left = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (count[i])
+            weight[left++] = count[i];
+    while (left > 1) {
+        for (int k = 0; k < 2; k++) { /* the lightest to the end */
+            unsigned least = 0;
+            for (unsigned i = 1; i < left - (unsigned)k; i++)
+                if (weight[i] < weight[least])
+                    least = i;
+            uint64_t keep = weight[least];
+            weight[least] = weight[left - 1 - (unsigned)k];
+            weight[left - 1 - (unsigned)k] = keep;
+        }
+        weight[left - 2] += weight[left - 1];
+        cost += weight[left - 2];
+        left--;
+    }
+    return cost;
+}
+
+static void check_code(const uint32_t *count, unsigned n, unsigned limit,
+                       bool optimal)
+{
+    uint8_t length[288];
+    uint64_t cost = 0, sum = 0, least = least_cost(count, n);
+    bool used = true;
+    huffman_code_lengths(length, count, n, limit);
+    for (unsigned i = 0; i < n; i++) {
+        cost += (uint64_t)count[i] * length[i];
+        sum += length[i] ? (uint64_t)1 << (limit - length[i]) : 0;
+        used = used && (count[i] != 0) == (length[i] != 0) &&
+               length[i] <= limit;
+    }
+    CHECK(used, "%u symbols, limit %u", n, limit);
+    CHECK(sum == (uint64_t)1 << limit, "%u symbols, limit %u: incomplete", n,
+          limit);
+    CHECK(optimal ? cost == least : cost >= least, "%u symbols: %llu, %llu", n,
+          (unsigned long long)cost, (unsigned long long)least);
+}
+
+static void check_codes(void)
+{
+    uint64_t state = 5;
+    for (int round = 0; round < 3000; round++) {
+        unsigned n = 2 + test_random(&state) % 287;
+        unsigned steep = test_random(&state) % 16;
+        uint32_t count[288] = { 0 };
+        for (unsigned i = 0; i < n; i++)
+            count[i] = (uint32_t)(test_random(&state) >> 48 >>
+                                  test_random(&state) % (steep + 1));
+        count[0] += count[0] == 0;
+        count[1] += count[1] == 0;
+        check_code(count, n, 31, true);
+        check_code(count, n, 12, false);
+        check_code(count, n, 9, false);
+    }
+    uint32_t fibonacci[24] = { 1, 1 };
+    for (int i = 2; i < 24; i++)
+        fibonacci[i] = fibonacci[i - 1] + fibonacci[i - 2];
+    check_code(fibonacci, 24, 31, true);
+    for (unsigned limit = 5; limit < 16; limit++)
+        check_code(fibonacci, 24, limit, false);
+}
+
+/* Where there are no matches it is no larger than what zlib makes of the same
+ * bytes with no matches, by more than shorter codes cost. */
+static void check_against_zlib(enum kind kind)
+{
+    enum { N = 600000 };
+    uint8_t *data = malloc(N), *out = malloc(2 * N);
+    z_stream z = { 0 };
+    fill(data, N, kind);
+    deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_HUFFMAN_ONLY);
+    z.next_in = data;
+    z.avail_in = N;
+    z.next_out = out;
+    z.avail_out = 2 * N;
+    deflate(&z, Z_FINISH);
+    size_t size = check_round(names[kind], data, N, true);
+    CHECK(size <= z.total_out + z.total_out / 200, "%s: %zu, zlib %lu",
+          names[kind], size, z.total_out);
+    size_t estimate = literal_block_estimate(data, N);
+    CHECK(kind == NOISE || (estimate <= size && size - estimate < size / 20),
+          "%s: %zu, estimated %zu", names[kind], size, estimate);
+    deflateEnd(&z);
+    free(data);
+    free(out);
+}
+
+int main(void)
+{
+    for (enum kind kind = 0; kind < KINDS; kind++) {
+        check_sizes(kind);
+        check_against_zlib(kind);
+    }
+    check_codes();
+    return test_end();
+}

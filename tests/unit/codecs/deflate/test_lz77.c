@@ -1,0 +1,307 @@
+/* Deflate with matches: zlib inflates what was written to what was put in; it
+ * finds the matches that there are, and makes screenshots about as small as
+ * zlib does. */
+#include "codecs/deflate/lz77.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "tests/support/inflates.h"
+#include "tests/support/test.h"
+
+enum { GARBAGE = 0xa5, MARGIN = 64, WINDOW = 32768 };
+
+/* Used for one thing after another: none may leave a trace. */
+static struct lz77 *used, *confused;
+
+/* Deflates to memory with guards, twice; gives the size. */
+static size_t check_round(const char *name, const uint8_t *data, size_t before,
+                          size_t n, bool final)
+{
+    size_t bound = lz77_bound(n), beside = 0;
+    uint8_t *out = malloc(bound + 2 * MARGIN), *again = malloc(bound);
+    memset(out, GARBAGE, bound + 2 * MARGIN);
+    size_t size = lz77_deflate(used, out + MARGIN, data, before, n, final);
+    for (size_t i = 0; i < MARGIN; i++)
+        beside += (out[i] != GARBAGE) + (out[MARGIN + bound + i] != GARBAGE);
+    CHECK(size <= bound && beside == 0, "%s, %zu and %zu bytes: %zu of %zu",
+          name, before, n, size, bound);
+    CHECK(inflates_to(out + MARGIN, size, data, before, n, final),
+          "%s, %zu and %zu bytes, final %d", name, before, n, final);
+    /* Chains every position of the first bytes, as a band behind them does. */
+    size_t known = n < 20000 ? n : 20000;
+    lz77_deflate(confused, again, data + known, before + known, n - known,
+                 final);
+    CHECK(lz77_deflate(confused, again, data, before, n, final) == size &&
+              memcmp(again, out + MARGIN, size) == 0,
+          "%s, %zu and %zu bytes: another time, another output", name, before,
+          n);
+    free(again);
+    free(out);
+    return size;
+}
+
+/* ---- Kinds of data ------------------------------------------------------ */
+
+enum kind { CONSTANT, TWO, NOISE, PHOTO, STEEP, WORDS, MIXED, ECHO, KINDS };
+static const char *const names[KINDS] = {
+    "constant", "two", "noise", "photo", "steep", "words", "mixed", "echo"
+};
+
+static uint8_t laplace(uint64_t r)
+{
+    return (uint8_t)((int)(r >> 20 & 7) - (int)(r >> 30 & 7) +
+                     (int)(r >> 40 & 3) * (int)(r >> 50 & 3));
+}
+
+/* WORDS are of a small vocabulary; MIXED is now this, now that; ECHO is noise
+ * in which a little comes again, among positions that are passed over. */
+static uint8_t byte_of(enum kind kind, size_t i, uint64_t r)
+{
+    switch (kind) {
+    case CONSTANT:
+        return 7;
+    case TWO:
+        return r >> 40 & 63 ? 0 : 255;
+    case NOISE:
+    case ECHO:
+        return (uint8_t)(r >> 32);
+    case PHOTO:
+        return laplace(r);
+    case STEEP:
+        return (uint8_t)(r ? __builtin_ctzll(r) : 63);
+    default:
+        return (uint8_t)("etaoinsh"[i * i / 7 % 8]);
+    }
+}
+
+static void fill(uint8_t *data, size_t n, enum kind kind)
+{
+    uint64_t state = n + 1;
+    for (size_t i = 0, word = 0; i < n; i++) {
+        uint64_t r = test_random(&state);
+        if (r >> 58 == 0)
+            word = r >> 20 & 255;
+        enum kind now = kind == MIXED ? (enum kind)(i / 20000 % MIXED) : kind;
+        data[i] = byte_of(now, i + word, r);
+        if (kind == ECHO && i % 1000 < 40 && i >= 1000)
+            data[i] = data[i - 500];
+    }
+}
+
+static void check_size(enum kind kind, size_t n)
+{
+    uint8_t *data = malloc(n + 1);
+    fill(data, n, kind);
+    check_round(names[kind], data, 0, n, true);
+    check_round(names[kind], data, 0, n, false);
+    free(data);
+}
+
+static void check_sizes(enum kind kind)
+{
+    static const size_t sizes[] = { 1000,   4095,   4096,   4097,  8192,
+                                    65534,  65535,  65536,  65537, 98304,
+                                    131070, 524288, 3000001 };
+    for (size_t n = 0; n <= 300; n++)
+        check_size(kind, n);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        check_size(kind, sizes[i]);
+}
+
+static void check_before(enum kind kind)
+{
+    static const size_t befores[] = { 0, 1, 100, WINDOW - 1, WINDOW, 50000 };
+    static const size_t sizes[] = { 0, 1, 5, 300, 70000 };
+    for (size_t i = 0; i < sizeof befores / sizeof *befores; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            uint8_t *all = malloc(befores[i] + sizes[k] + 1);
+            fill(all, befores[i] + sizes[k], kind);
+            check_round(names[kind], all + befores[i], befores[i], sizes[k],
+                        k % 2);
+            free(all);
+        }
+}
+
+/* ---- Matches ------------------------------------------------------------ */
+
+static void check_periods(void)
+{
+    enum { N = 4000, HEADER = 160 };
+    uint8_t noise[300], data[N];
+    fill(noise, sizeof noise, NOISE);
+    for (size_t period = 1; period <= sizeof noise; period++) {
+        for (size_t i = 0; i < N; i++)
+            data[i] = noise[i % period];
+        size_t size = check_round("periodic", data, 0, N, true);
+        CHECK(size < period + HEADER, "period %zu: %zu bytes", period, size);
+    }
+}
+
+/* Noise, `distance` bytes before the same noise, and nothing between. Part of
+ * it may stand before the band. */
+static void check_distance(size_t distance, size_t length, bool apart)
+{
+    size_t n = distance + length, before = apart ? length : 0;
+    uint8_t *data = calloc(n, 1);
+    fill(data, length, NOISE);
+    memcpy(data + distance, data, length);
+    size_t size = check_round("far", data + before, before, n - before, true);
+    size_t parts = apart ? 1 : 2;
+    bool found = size < parts * length - length / 2;
+    CHECK(found == (distance <= WINDOW), "distance %zu, length %zu: %zu bytes",
+          distance, length, size);
+    free(data);
+}
+
+static void check_distances(void)
+{
+    for (size_t length = 250; length < 265; length++)
+        for (size_t off = 0; off < 5; off++) {
+            check_distance(WINDOW - 2 + off, length, false);
+            check_distance(WINDOW - 2 + off, length, true);
+        }
+}
+
+/* A run that ends in all places around the longest match, and at the end. */
+static void check_runs(void)
+{
+    uint8_t data[1100];
+    for (size_t run = 3; run < 1050; run++) {
+        memset(data, 1, sizeof data);
+        memset(data + 20, 2, run);
+        size_t size = check_round("runs", data, 0, 20 + run + run % 20, true);
+        CHECK(size < 40, "a run of %zu: %zu", run, size);
+    }
+}
+
+/* A few bytes are not worth a header. */
+static void check_few(void)
+{
+    uint8_t row[50];
+    for (size_t i = 0; i < sizeof row; i++)
+        row[i] = (uint8_t) "background"[i % 10];
+    size_t size = check_round("few", row, 0, sizeof row, true);
+    CHECK(size < 20, "%zu bytes", size);
+}
+
+/* ---- Pictures ----------------------------------------------------------- */
+
+enum { WIDTH = 640, HEIGHT = 480, ROW = 1 + 3 * WIDTH };
+
+static void put_pixel(uint8_t *rows, unsigned x, unsigned y, unsigned color)
+{
+    uint8_t *p = rows + y * ROW + 1 + 3 * x;
+    p[0] = color >> 16 & 255;
+    p[1] = color >> 8 & 255;
+    p[2] = color & 255;
+}
+
+static void draw_box(uint8_t *rows, unsigned x, unsigned y, unsigned w,
+                     unsigned h, unsigned color)
+{
+    for (unsigned j = 0; j < h; j++)
+        for (unsigned i = 0; i < w; i++)
+            put_pixel(rows, x + i, y + j, color);
+}
+
+/* Letters of 6 x 9 pixels with soft edges, of an alphabet of 40. */
+static void draw_text(uint8_t *rows, unsigned x, unsigned y, unsigned n,
+                      uint64_t *state)
+{
+    for (; n > 0; n--, x += 7) {
+        uint64_t letter = 1 + (test_random(state) >> 33) % 50;
+        if (letter > 40)
+            continue;
+        uint64_t shape = letter * 0x9e3779b97f4a7c15u;
+        for (unsigned i = 0; i < 54; i++) {
+            unsigned ink = (shape >> i & 3) * 60;
+            if (shape >> (i + 7) % 54 & 1)
+                put_pixel(rows, x + i % 6, y + i / 6, 0xf0f0f0 - ink * 0x10101);
+        }
+    }
+}
+
+/* A window with a bar that shades off, text, boxes, and a photograph. */
+static void draw_screen(uint8_t *rows)
+{
+    uint64_t state = 3;
+    memset(rows, 0, HEIGHT * ROW);
+    draw_box(rows, 0, 0, WIDTH, HEIGHT, 0xf0f0f0);
+    for (unsigned y = 0; y < 30; y++)
+        draw_box(rows, 0, y, WIDTH, 1, 0x304060 + y * 0x20304);
+    for (unsigned i = 0; i < 12; i++)
+        draw_box(rows, 10, 50 + 35 * i, 100, 25, 0x80a0c0 + i * 0x1050a);
+    for (unsigned y = 40; y + 12 < HEIGHT; y += 12)
+        draw_text(rows, 130, y, 70, &state);
+    for (unsigned y = 300; y < 400; y++)
+        for (unsigned x = 400; x < 500; x++)
+            put_pixel(rows, x, y,
+                      0x808080 + x / 4 * 0x10001 +
+                          laplace(test_random(&state)) * 0x10101);
+}
+
+static void filter_up(uint8_t *out, const uint8_t *rows)
+{
+    for (unsigned y = 0; y < HEIGHT; y++)
+        for (unsigned i = 0; i < ROW; i++)
+            out[y * ROW + i] =
+                i == 0 ? 2
+                : y == 0
+                    ? rows[i]
+                    : (uint8_t)(rows[y * ROW + i] - rows[(y - 1) * ROW + i]);
+}
+
+/* zlib looks at up to five times as many places, and at every one: 5 % are what
+ * that may be worth. */
+static void check_against_zlib(const char *name, const uint8_t *data)
+{
+    enum { N = HEIGHT * ROW };
+    uint8_t *out = malloc(2 * N);
+    z_stream z = { .next_in = (uint8_t *)data, .avail_in = N };
+    deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY);
+    z.next_out = out;
+    z.avail_out = 2 * N;
+    deflate(&z, Z_FINISH);
+    size_t size = check_round(name, data, 0, N, true);
+    CHECK(size <= z.total_out + z.total_out / 20, "%s: %zu, zlib %lu", name,
+          size, z.total_out);
+    deflateEnd(&z);
+    free(out);
+}
+
+static void check_pictures(void)
+{
+    uint8_t *rows = malloc(HEIGHT * ROW), *filtered = malloc(HEIGHT * ROW);
+    memset(rows, 0, HEIGHT * ROW);
+    draw_box(rows, 0, 0, WIDTH, HEIGHT, 0xf0f1f2);
+    check_against_zlib("even", rows);
+    draw_screen(rows);
+    filter_up(filtered, rows);
+    check_against_zlib("screen", rows);
+    check_against_zlib("screen, filtered", filtered);
+    fill(rows, HEIGHT * ROW, PHOTO);
+    check_against_zlib("photo", rows);
+    free(filtered);
+    free(rows);
+}
+
+int main(void)
+{
+    used = lz77_new();
+    confused = lz77_new();
+    for (enum kind kind = 0; kind < KINDS; kind++) {
+        check_sizes(kind);
+        check_before(kind);
+    }
+    check_periods();
+    check_distances();
+    check_runs();
+    check_few();
+    check_pictures();
+    lz77_free(confused);
+    lz77_free(used);
+    return test_end();
+}

@@ -1,0 +1,338 @@
+/* The pixels of JPEG files: every color and coding, in and out. libjpeg itself
+ * is the oracle. */
+#include "codecs/codec.h"
+
+#include "tests/support/jpeg_file.h"
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+
+/* Adobe's segment: its name, version, two words of flags, and the transform. */
+static const uint8_t adobe[] = {
+    'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0
+};
+
+static const struct given {
+    const char *name;
+    struct coding coding;
+    int adobe; /* the transform of Adobe's segment; -1: there is none */
+    bool jfif;
+    enum color color;
+} kinds[] = {
+    { "gray", { 45, 27, JCS_GRAYSCALE, .h = 1 }, -1, true, COLOR_GRAY },
+    { "4:4:4", { 45, 27, JCS_YCbCr, .h = 1 }, -1, true, COLOR_YCC },
+    { "4:2:0", { 45, 27, JCS_YCbCr, .h = 2, .v = 2 }, -1, true, COLOR_YCC },
+    { "4:2:2", { 45, 27, JCS_YCbCr, .h = 2 }, -1, true, COLOR_YCC },
+    { "4:4:0", { 45, 27, JCS_YCbCr, .v = 2 }, -1, true, COLOR_YCC },
+    { "4:1:1", { 45, 27, JCS_YCbCr, .h = 4 }, -1, true, COLOR_YCC },
+    { "no segment", { 16, 16, JCS_YCbCr, .h = 1 }, -1, false, COLOR_YCC },
+    { "RGB by Adobe",
+      { 45, 27, JCS_RGB, .ids = { 1, 2, 3 } },
+      0,
+      false,
+      COLOR_RGB },
+    { "RGB by its ids", { 45, 27, JCS_RGB, .h = 1 }, -1, false, COLOR_RGB },
+    { "YCbCr by Adobe",
+      { 45, 27, JCS_YCbCr, .ids = { 'R', 'G', 'B' } },
+      1,
+      false,
+      COLOR_YCC },
+    { "odd ids",
+      { 45, 27, JCS_YCbCr, .ids = { 4, 250, 7 } },
+      -1,
+      true,
+      COLOR_YCC },
+    { "CMYK", { 45, 27, JCS_CMYK, .h = 1 }, 0, false, COLOR_CMYK },
+    { "bare CMYK", { 45, 27, JCS_CMYK, .h = 1 }, -1, false, COLOR_CMYK },
+    { "YCCK", { 45, 27, JCS_YCCK, .h = 1 }, 2, false, COLOR_YCCK },
+    { "progressive",
+      { 45, 27, JCS_YCbCr, .h = 2, .v = 2, .progressive = true },
+      -1,
+      true,
+      COLOR_YCC },
+    { "progressive gray",
+      { 45, 27, JCS_GRAYSCALE, .progressive = true },
+      -1,
+      true,
+      COLOR_GRAY },
+    { "progressive CMYK",
+      { 45, 27, JCS_CMYK, .progressive = true },
+      0,
+      false,
+      COLOR_CMYK },
+    { "arithmetic",
+      { 45, 27, JCS_YCbCr, .h = 2, .v = 2, .arithmetic = true },
+      -1,
+      true,
+      COLOR_YCC },
+    { "progressive and arithmetic",
+      { 45, 27, JCS_YCbCr, .progressive = true, .arithmetic = true },
+      -1,
+      true,
+      COLOR_YCC },
+    { "restart",
+      { 45, 27, JCS_YCbCr, .h = 2, .v = 2, .restart = 2 },
+      -1,
+      true,
+      COLOR_YCC },
+    { "progressive with restart",
+      { 45, 27, JCS_YCbCr, .restart = 3, .progressive = true },
+      -1,
+      true,
+      COLOR_YCC },
+    { "one pixel", { 1, 1, JCS_YCbCr, .h = 2, .v = 2 }, -1, true, COLOR_YCC },
+    { "a row", { 77, 1, JCS_YCbCr, .h = 2, .v = 2 }, -1, true, COLOR_YCC },
+    { "a column", { 1, 77, JCS_GRAYSCALE, .h = 1 }, -1, true, COLOR_GRAY },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static struct bytes make_kind(const struct given *kind)
+{
+    struct bytes file = make_jpeg(&kind->coding);
+    size_t at = 0;
+    uint8_t data[sizeof adobe];
+    memcpy(data, adobe, sizeof data);
+    data[11] = (uint8_t)kind->adobe;
+    if (kind->jfif)
+        add_segment(&file, &at, 0xe0, "JFIF\0\1\2\0\0\1\0\1\0\0", 14);
+    if (kind->adobe >= 0)
+        add_segment(&file, &at, 0xee, data, sizeof data);
+    return file;
+}
+
+/* The most that a sample of `d`, turned by t, differs from the cell of img. */
+static int distance(const struct image *img, const struct decoded *d,
+                    enum xform t)
+{
+    uint32_t w = d->coding.width, h = d->coding.height, sx, sy;
+    int most = 0;
+    if (img->nplanes != d->channels ||
+        img->width != (xform_transposes(t) ? h : w) ||
+        img->height != (xform_transposes(t) ? w : h))
+        return 1000;
+    for (unsigned c = 0; c < img->nplanes; c++)
+        for (uint32_t y = 0; y < img->height; y++)
+            for (uint32_t x = 0; x < img->width; x++) {
+                turn_source(t, w, h, x, y, &sx, &sy);
+                int is = (int)cell_at(img, c, x, y);
+                int off = abs(is - (int)decoded_at(d, c, sx, sy));
+                most = off > most ? off : most;
+            }
+    return most;
+}
+
+static bool is_shaped(const struct image *img, const struct coding *coding,
+                      enum color color)
+{
+    return img->width == coding->width && img->height == coding->height &&
+           img->cell == CELL_U8 && img->maxval == 255 && img->color == color &&
+           img->nplanes == space_channels(coding->space) && !img->alpha &&
+           img->orientation == 1 && img->turned == XFORM_NONE;
+}
+
+/* ---- In and out -----------------------------------------------------------*/
+
+static void check_written(const struct given *kind, const struct decoded *from,
+                          struct bytes made, enum xform t)
+{
+    struct segments list;
+    CHECK(read_segments(&list, made), "%s: no JPEG", kind->name);
+    const struct segment_seen *s = find_segment(&list, 0xee, "Adobe");
+    CHECK(!!s == (kind->adobe >= 0), "%s: Adobe", kind->name);
+    CHECK(!s || (s->size == sizeof adobe && s->data[11] == kind->adobe),
+          "%s: Adobe's transform", kind->name);
+    CHECK(!!find_segment(&list, 0xe0, "JFIF") == kind->jfif, "%s: JFIF",
+          kind->name);
+    CHECK(list.count == (size_t)kind->jfif + (kind->adobe >= 0),
+          "%s: %zu segments", kind->name, list.count);
+
+    struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
+    const struct coding *a = &from->coding, *b = &is.coding;
+    CHECK(is.warnings == 0, "%s", kind->name);
+    CHECK(a->space == b->space, "%s: space %d", kind->name, (int)b->space);
+    CHECK(a->progressive == b->progressive, "%s: progressive", kind->name);
+    CHECK(a->arithmetic == b->arithmetic, "%s: arithmetic", kind->name);
+    CHECK(a->restart == b->restart, "%s: restart %u", kind->name, b->restart);
+    CHECK(!memcmp(a->ids, b->ids, sizeof a->ids), "%s: ids", kind->name);
+    struct image img = { 0 };
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct err err = { .text = "" };
+    CHECK(!codec_jpeg.decode(&img, made, &load, &err), "%s", err.text);
+    int off = img.cells ? distance(&img, from, t) : 1000;
+    CHECK(off <= 4, "%s, %s: off by %d", kind->name, xform_name(t), off);
+    CHECK(warnings.count == 0, "%s: %s", kind->name, warnings.list[0].text);
+    image_free(&img);
+    free(is.samples);
+}
+
+static void check_kind(const struct given *kind, enum xform t)
+{
+    struct bytes file = make_kind(kind), made = { 0 };
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct save_opts save = plain_save(&warnings);
+    struct image img = { 0 };
+    struct err err = { .text = "" };
+    struct decoded own = decode_jpeg(file, JCS_UNKNOWN);
+    CHECK(own.coding.space == kind->coding.space, "%s: space %d", kind->name,
+          (int)own.coding.space);
+    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s: %s", kind->name,
+          err.text);
+    if (img.cells) {
+        CHECK(is_shaped(&img, &kind->coding, kind->color), "%s", kind->name);
+        CHECK(distance(&img, &own, XFORM_NONE) == 0, "%s", kind->name);
+        turn_image(&img, t);
+        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s: %s",
+              kind->name, err.text);
+        check_written(kind, &own, made, t);
+    }
+    CHECK(warnings.count == 0, "%s: %s", kind->name, warnings.list[0].text);
+    image_free(&img);
+    bytes_free(&made);
+    bytes_free(&file);
+    free(own.samples);
+}
+
+/* Asked for colors that other formats know, YCbCr is RGB. */
+static void check_portable(const struct given *kind)
+{
+    struct bytes file = make_kind(kind);
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct image img = { 0 };
+    struct err err = { .text = "" };
+    bool ycc = kind->color == COLOR_YCC;
+    struct decoded own = decode_jpeg(file, ycc ? JCS_RGB : JCS_UNKNOWN);
+    load.portable = true;
+    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s: %s", kind->name,
+          err.text);
+    if (img.cells) {
+        CHECK(img.color == (ycc ? COLOR_RGB : kind->color), "%s", kind->name);
+        CHECK(distance(&img, &own, XFORM_NONE) == 0, "%s", kind->name);
+    }
+    image_free(&img);
+    bytes_free(&file);
+    free(own.samples);
+}
+
+static void test_kinds(void)
+{
+    for (unsigned i = 0; i < KINDS; i++) {
+        for (int t = 0; t < XFORM_COUNT; t++)
+            check_kind(&kinds[i], (enum xform)t);
+        check_portable(&kinds[i]);
+    }
+}
+
+/* ---- From other formats ---------------------------------------------------*/
+
+/* A picture of no file, of one of the colors that JPEG holds. */
+static struct image make_picture(enum color color, uint32_t w, uint32_t h)
+{
+    struct image img = { .cell = CELL_U8, .color = color, .maxval = 255 };
+    struct err err;
+    img.width = w;
+    img.height = h;
+    img.nplanes = color == COLOR_GRAY                          ? 1
+                  : color == COLOR_CMYK || color == COLOR_YCCK ? 4
+                                                               : 3;
+    img.orientation = 1;
+    if (image_alloc(&img, mem_plain, &err))
+        abort();
+    for (unsigned c = 0; c < img.nplanes; c++)
+        for (uint32_t y = 0; y < h; y++)
+            for (uint32_t x = 0; x < w; x++)
+                ((uint8_t *)plane_row(&img.plane[c], y))[x] =
+                    (uint8_t)sample_at(c, x, y, w, h);
+    return img;
+}
+
+/* The most that img differs from sample_at(). */
+static int picture_distance(const struct image *img)
+{
+    int most = 0;
+    for (unsigned c = 0; c < img->nplanes; c++)
+        for (uint32_t y = 0; y < img->height; y++)
+            for (uint32_t x = 0; x < img->width; x++) {
+                unsigned to = sample_at(c, x, y, img->width, img->height);
+                int off = abs((int)cell_at(img, c, x, y) - (int)to);
+                most = off > most ? off : most;
+            }
+    return most;
+}
+
+static void test_foreign(void)
+{
+    static const enum color colors[] = { COLOR_GRAY, COLOR_RGB, COLOR_YCC,
+                                         COLOR_CMYK, COLOR_YCCK };
+    for (size_t i = 0; i < sizeof colors / sizeof *colors; i++) {
+        struct image img = make_picture(colors[i], 45, 27), back = { 0 };
+        struct bytes made = { 0 };
+        struct warnings warnings = { 0 };
+        struct load_opts load = small_load(&warnings);
+        struct save_opts save = plain_save(&warnings);
+        struct err err = { .text = "" };
+        const char *name = color_name(colors[i]);
+        bool rgb = colors[i] == COLOR_RGB;
+        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s: %s", name,
+              err.text);
+        load.portable = rgb; /* else YCbCr stays what it is */
+        CHECK(!codec_jpeg.decode(&back, made, &load, &err), "%s: %s", name,
+              err.text);
+        CHECK(back.color == colors[i] && back.nplanes == img.nplanes,
+              "%s is %s", name, color_name(back.color));
+        int off = back.cells ? picture_distance(&back) : 1000;
+        CHECK(off <= (rgb ? 8 : 4), "%s: off by %d", name, off);
+        CHECK(warnings.count == 0, "%s: %s", name, warnings.list[0].text);
+        image_free(&back);
+        image_free(&img);
+        bytes_free(&made);
+    }
+}
+
+/* Less quality is fewer bytes; below 90 chroma is subsampled. */
+static void test_quality(void)
+{
+    struct image img = make_picture(COLOR_RGB, 160, 120);
+    struct warnings warnings = { 0 };
+    struct save_opts save = plain_save(&warnings);
+    struct err err = { .text = "" };
+    size_t last = 0;
+    static const int qualities[] = { 1, 50, 89, 90, 100 };
+    for (size_t i = 0; i < sizeof qualities / sizeof *qualities; i++) {
+        struct bytes made = { 0 };
+        save.quality = qualities[i];
+        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
+        struct decoded is = decode_jpeg(made, JCS_RGB);
+        CHECK(made.size > last, "%d: %zu bytes", qualities[i], made.size);
+        CHECK(is.coding.h == (qualities[i] < 90 ? 2 : 1), "%d: %d x %d",
+              qualities[i], is.coding.h, is.coding.v);
+        last = made.size;
+        free(is.samples);
+        bytes_free(&made);
+    }
+    image_free(&img);
+}
+
+/* T.81 has 16 bits for each dimension, libjpeg a little less. */
+static void test_too_long(void)
+{
+    struct image img = make_picture(COLOR_GRAY, 65501, 1);
+    struct warnings warnings = { 0 };
+    struct save_opts save = plain_save(&warnings);
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    CHECK(codec_jpeg.encode(&made, &img, &save, &err), "65501 columns");
+    CHECK(strstr(err.text, "too many"), "%s", err.text);
+    image_free(&img);
+    bytes_free(&made);
+}
+
+int main(void)
+{
+    test_kinds();
+    test_foreign();
+    test_quality();
+    test_too_long();
+    return test_end();
+}

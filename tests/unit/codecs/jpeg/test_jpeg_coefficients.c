@@ -1,0 +1,466 @@
+/* JPEG to JPEG by coefficients: turned as the definitions of the turns say,
+ * with the tables, the sampling and the scans of the file. libjpeg reads both
+ * files for the oracle. */
+#include "codecs/codec.h"
+#include "cuda/backend.h"
+
+#include "tests/support/jpeg_file.h"
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+#include "tests/support/turned.h"
+
+/* Whole MCUs of every sampling below, and different numbers of them. */
+enum { WIDE = 192, HIGH = 96 };
+
+static struct lane *lane;
+
+/* ---- Files ----------------------------------------------------------------*/
+
+static const struct {
+    const char *name;
+    int factor[3][2];
+} samplings[] = {
+    { "1x1", { { 1, 1 }, { 1, 1 }, { 1, 1 } } },
+    { "2x1", { { 2, 1 }, { 1, 1 }, { 1, 1 } } },
+    { "1x2", { { 1, 2 }, { 1, 1 }, { 1, 1 } } },
+    { "2x2", { { 2, 2 }, { 1, 1 }, { 1, 1 } } },
+    { "4x1", { { 4, 1 }, { 1, 1 }, { 1, 1 } } },
+    { "1x4", { { 1, 4 }, { 1, 1 }, { 1, 1 } } },
+    { "3x1", { { 3, 1 }, { 1, 1 }, { 1, 1 } } },
+    { "4x2", { { 4, 2 }, { 1, 1 }, { 1, 1 } } },
+    { "2x1 1x2 2x2", { { 2, 1 }, { 1, 2 }, { 2, 2 } } },
+    { "1x2 2x1 1x1", { { 1, 2 }, { 2, 1 }, { 1, 1 } } },
+    { "all 2x1", { { 2, 1 }, { 2, 1 }, { 2, 1 } } },
+};
+enum { SAMPLINGS = sizeof samplings / sizeof *samplings };
+
+/* Coefficients in one scan each, and a last bit by itself. */
+static const jpeg_scan_info own_scans[] = {
+    { 3, { 0, 1, 2 }, 0, 0, 0, 0 }, { 1, { 2 }, 1, 63, 0, 0 },
+    { 1, { 0 }, 1, 9, 0, 1 },       { 1, { 0 }, 10, 63, 0, 1 },
+    { 1, { 1 }, 1, 63, 0, 0 },      { 1, { 0 }, 1, 63, 1, 0 },
+};
+static const jpeg_scan_info one_each[] = {
+    { 1, { 0 }, 0, 63, 0, 0 },
+    { 2, { 1, 2 }, 0, 63, 0, 0 },
+};
+
+static const struct {
+    const char *name;
+    struct coding coding;
+} kinds[] = {
+    { "baseline", { .standard = true } },
+    { "optimized", { .h = 1 } },
+    { "progressive", { .progressive = true } },
+    { "own scans", { .scan = own_scans, .scans = 6 } },
+    { "a scan each", { .scan = one_each, .scans = 2 } },
+    { "arithmetic", { .arithmetic = true } },
+    { "both", { .progressive = true, .arithmetic = true } },
+    { "restart", { .restart = 5 } },
+    { "progressive, restart", { .progressive = true, .restart = 7 } },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static struct coding coding_of(unsigned sampling, unsigned kind, uint32_t width,
+                               uint32_t height)
+{
+    struct coding coding = kinds[kind].coding;
+    const int(*factor)[2] = samplings[sampling].factor;
+    coding.space = JCS_YCbCr;
+    coding.width = width;
+    coding.height = height;
+    coding.h = factor[0][0];
+    coding.v = factor[0][1];
+    memcpy(coding.others, factor[1], sizeof factor[1] * 2);
+    coding.quality = 75; /* tables that are not symmetric */
+    return coding;
+}
+
+/* ---- Turning, as the program does -----------------------------------------*/
+
+static void turn(struct image *img, enum xform t)
+{
+    struct image dst = { 0 };
+    struct err err;
+    if (image_like(&dst, img, t, mem_plain, &err) ||
+        backend_cpu.apply(lane, &dst, img, t, &err))
+        abort();
+    image_take_meta(&dst, img);
+    image_free(img);
+    *img = dst;
+}
+
+static struct bytes turned_as(struct bytes file, enum xform t,
+                              const struct load_opts *load)
+{
+    struct warnings warnings = { 0 };
+    struct save_opts save = plain_save(&warnings);
+    struct image img = { 0 };
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    CHECK(!codec_jpeg.decode(&img, file, load, &err), "%s", err.text);
+    if (img.cells) {
+        turn(&img, t);
+        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
+    }
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    image_free(&img);
+    return made;
+}
+
+static struct bytes turned_in(struct bytes file, enum xform t,
+                              enum representation form)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    load.form = form;
+    struct bytes made = turned_as(file, t, &load);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    return made;
+}
+
+static struct stream_info look(struct bytes file)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct stream_info coded = { 0 };
+    struct err err = { .text = "" };
+    CHECK(!codec_jpeg.look(&coded, file, &load, &err), "%s", err.text);
+    return coded;
+}
+
+/* ---- What libjpeg reads ---------------------------------------------------*/
+
+struct opened {
+    struct jpeg_decompress_struct d;
+    struct jpeg_error_mgr mgr;
+    jvirt_barray_ptr *blocks;
+};
+
+static void open_file(struct opened *o, struct bytes file)
+{
+    o->d.err = jpeg_std_error(&o->mgr);
+    jpeg_create_decompress(&o->d);
+    jpeg_mem_src(&o->d, file.data, file.size);
+    jpeg_read_header(&o->d, TRUE);
+    o->blocks = jpeg_read_coefficients(&o->d);
+}
+
+static const void *block_at(struct opened *o, int component, JDIMENSION x,
+                            JDIMENSION y)
+{
+    j_common_ptr d = (j_common_ptr)&o->d;
+    return d->mem->access_virt_barray(d, o->blocks[component], y, 1,
+                                      FALSE)[0][x];
+}
+
+static bool blocks_are_turned(struct opened *a, struct opened *b, int i,
+                              const struct op *op)
+{
+    const jpeg_component_info *to = &b->d.comp_info[i];
+    int64_t w = a->d.comp_info[i].width_in_blocks;
+    int64_t h = a->d.comp_info[i].height_in_blocks;
+    bool same = to->width_in_blocks == (op->xy ? h : w) &&
+                to->height_in_blocks == (op->xy ? w : h);
+    for (int64_t y = 0; same && y < to->height_in_blocks; y++)
+        for (int64_t x = 0; x < to->width_in_blocks; x++) {
+            int64_t sx = op->xx * x + op->xy * y + op->x1 * (w - 1);
+            int64_t sy = op->yx * x + op->yy * y + op->y1 * (h - 1);
+            uint8_t from[128];
+            memcpy(from, block_at(a, i, (JDIMENSION)sx, (JDIMENSION)sy), 128);
+            same &= is_turned_block(
+                op, block_at(b, i, (JDIMENSION)x, (JDIMENSION)y), from);
+        }
+    return same;
+}
+
+static bool component_is_turned(struct opened *a, struct opened *b, int i,
+                                const struct op *op)
+{
+    const jpeg_component_info *from = &a->d.comp_info[i];
+    const jpeg_component_info *to = &b->d.comp_info[i];
+    bool same = from->component_id == to->component_id &&
+                from->quant_tbl_no == to->quant_tbl_no &&
+                (op->xy ? from->v_samp_factor : from->h_samp_factor) ==
+                    to->h_samp_factor &&
+                (op->xy ? from->h_samp_factor : from->v_samp_factor) ==
+                    to->v_samp_factor;
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 8; x++)
+            same &= to->quant_table->quantval[8 * y + x] ==
+                    from->quant_table->quantval[op->xy ? 8 * x + y : 8 * y + x];
+    return same;
+}
+
+static const struct op *op_of(enum xform t)
+{
+    const struct op *op = ops;
+    while (strcmp(op->name, xform_name(t)) != 0)
+        op++;
+    return op;
+}
+
+static void check_turned(const char *name, struct bytes file, struct bytes made,
+                         enum xform t)
+{
+    const struct op *op = op_of(t);
+    struct opened a = { 0 }, b = { 0 };
+    if (!made.size)
+        return;
+    open_file(&a, file);
+    open_file(&b, made);
+    CHECK(b.mgr.num_warnings == 0, "%s", name);
+    CHECK(a.d.jpeg_color_space == b.d.jpeg_color_space &&
+              a.d.num_components == b.d.num_components &&
+              a.d.progressive_mode == b.d.progressive_mode &&
+              a.d.arith_code == b.d.arith_code &&
+              a.d.input_scan_number == b.d.input_scan_number,
+          "%s, %s: coding", name, op->name);
+    for (int i = 0; i < a.d.num_components; i++) {
+        CHECK(component_is_turned(&a, &b, i, op), "%s, %s: component %d", name,
+              op->name, i);
+        CHECK(blocks_are_turned(&a, &b, i, op), "%s, %s: component %d", name,
+              op->name, i);
+    }
+    jpeg_destroy_decompress(&a.d);
+    jpeg_destroy_decompress(&b.d);
+}
+
+/* ---- All turns of all kinds -----------------------------------------------*/
+
+static bool same(struct bytes a, struct bytes b)
+{
+    return a.size == b.size && !memcmp(a.data, b.data, a.size);
+}
+
+/* The file came from the same libjpeg: what is turned back has its bytes. */
+static void check_way_back(const char *name, struct bytes file, enum xform t,
+                           struct bytes made)
+{
+    struct bytes back = turned_in(made, xform_inverse(t), FORM_CODED);
+    CHECK(same(back, file), "%s, %s and back: %zu bytes, not %zu", name,
+          xform_name(t), back.size, file.size);
+    bytes_free(&back);
+}
+
+static void check_all(const char *name, struct bytes file)
+{
+    struct stream_info coded = look(file);
+    for (int i = 0; i < XFORM_COUNT; i++) {
+        enum xform t = (enum xform)i;
+        if (!coded_turns(&coded, FORM_CODED, t))
+            continue;
+        struct bytes made = turned_in(file, t, FORM_CODED);
+        check_turned(name, file, made, t);
+        check_way_back(name, file, t, made);
+        bytes_free(&made);
+    }
+}
+
+static void test_whole(void)
+{
+    for (unsigned s = 0; s < SAMPLINGS; s++)
+        for (unsigned k = 0; k < KINDS; k++) {
+            char name[80];
+            struct coding coding = coding_of(s, k, WIDE, HIGH);
+            struct bytes file = make_jpeg(&coding);
+            struct stream_info coded = look(file);
+            snprintf(name, sizeof name, "%s, %s", samplings[s].name,
+                     kinds[k].name);
+            CHECK(coded_turns(&coded, FORM_CODED, XFORM_ROTATE_180), "%s",
+                  name);
+            check_all(name, file);
+            bytes_free(&file);
+        }
+}
+
+/* Where no axis that is no whole MCUs runs backwards, nothing is lost. */
+static void test_odd(void)
+{
+    static const uint32_t sizes[][2] = { { 97, 96 }, { 96, 97 }, { 97, 83 },
+                                         { 1, 1 },   { 17, 1 },  { 24, 40 } };
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned s = 0; s < SAMPLINGS; s++) {
+            struct coding coding =
+                coding_of(s, (i + s) % 7, sizes[i][0], sizes[i][1]);
+            struct bytes file = make_jpeg(&coding);
+            struct stream_info coded = look(file);
+            int h = 0, v = 0; /* of the MCU */
+            for (int c = 0; c < 3; c++) {
+                h = samplings[s].factor[c][0] > h ? samplings[s].factor[c][0]
+                                                  : h;
+                v = samplings[s].factor[c][1] > v ? samplings[s].factor[c][1]
+                                                  : v;
+            }
+            bool whole_x = sizes[i][0] % (8 * h) == 0;
+            bool whole_y = sizes[i][1] % (8 * v) == 0;
+            bool alike = s == 0 || s == SAMPLINGS - 1; /* no need of MCUs */
+            CHECK(alike || coded_turns(&coded, FORM_CODED, XFORM_MIRROR_X) ==
+                               whole_x,
+                  "%s, %u", samplings[s].name, i);
+            CHECK(alike || coded_turns(&coded, FORM_CODED, XFORM_ROTATE_90) ==
+                               whole_y,
+                  "%s, %u", samplings[s].name, i);
+            CHECK(coded_turns(&coded, FORM_CODED, XFORM_TRANSPOSE), "%u", i);
+            check_all(samplings[s].name, file);
+            bytes_free(&file);
+        }
+}
+
+static void test_colors(void)
+{
+    static const J_COLOR_SPACE spaces[] = { JCS_GRAYSCALE, JCS_RGB, JCS_CMYK,
+                                            JCS_YCCK };
+    for (unsigned i = 0; i < 4; i++)
+        for (int progressive = 0; progressive < 2; progressive++) {
+            struct coding coding = { WIDE, HIGH, spaces[i], .h = 1 };
+            coding.progressive = progressive;
+            struct bytes file = make_jpeg(&coding);
+            size_t at = 0;
+            if (spaces[i] == JCS_YCCK)
+                add_segment(&file, &at, 0xee, "Adobe\0\x64\0\0\0\0\2", 12);
+            check_all("a color space", file);
+            bytes_free(&file);
+        }
+}
+
+/* ---- What headers say -----------------------------------------------------*/
+
+/* The marker of the frame, and DRI; 0 if there is none. */
+static unsigned find_word(struct bytes file, unsigned marker, unsigned *m)
+{
+    for (size_t at = 2; at + 6 < file.size && file.data[at] == 0xff;) {
+        const uint8_t *p = file.data + at;
+        if (p[1] == marker)
+            return (unsigned)p[4] << 8 | p[5];
+        if (p[1] >= 0xc0 && p[1] <= 0xc2)
+            *m = p[1];
+        at += 2 + ((size_t)p[2] << 8 | p[3]);
+        if (p[1] == 0xda)
+            return 0;
+    }
+    return 0;
+}
+
+/* WIDE x HIGH of 2x2 are 12 x 6 MCUs. */
+static void test_restart(void)
+{
+    static const unsigned intervals[][2] = { { 12, 6 }, { 36, 18 }, { 5, 5 },
+                                             { 1, 1 },  { 7, 7 },   { 0, 0 } };
+    for (unsigned i = 0; i < 6; i++) {
+        struct coding coding = coding_of(3, 1, WIDE, HIGH);
+        coding.restart = intervals[i][0];
+        struct bytes file = make_jpeg(&coding);
+        struct bytes made = turned_in(file, XFORM_ROTATE_90, FORM_CODED);
+        unsigned frame = 0;
+        CHECK(find_word(made, 0xdd, &frame) == intervals[i][1], "%u",
+              intervals[i][0]);
+        bytes_free(&made);
+        bytes_free(&file);
+    }
+}
+
+static void test_frame(void)
+{
+    struct coding coding = coding_of(3, 0, WIDE, HIGH);
+    struct bytes file = make_jpeg(&coding);
+    unsigned frame = 0;
+    struct bytes made = turned_in(file, XFORM_ROTATE_90, FORM_CODED);
+    find_word(made, 0xdd, &frame);
+    CHECK(frame == 0xc0, "%x", frame);
+    bytes_free(&made);
+    for (size_t at = 2; file.data[at + 1] != 0xda;
+         at += 2 + ((size_t)file.data[at + 2] << 8 | file.data[at + 3]))
+        if (file.data[at + 1] == 0xc0)
+            file.data[at + 1] = 0xc1;
+    check_all("extended", file);
+    made = turned_in(file, XFORM_ROTATE_90, FORM_CODED);
+    find_word(made, 0xdd, &frame);
+    CHECK(frame == 0xc1, "%x", frame);
+    bytes_free(&made);
+    bytes_free(&file);
+    coding.quality = 1; /* steps of 16 bits */
+    coding.standard = false;
+    file = make_jpeg(&coding);
+    check_all("16-bit steps", file);
+    bytes_free(&file);
+}
+
+/* Those of the standard stay, unless the smallest file is asked for. */
+static void test_optimize(void)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct save_opts save = plain_save(&warnings);
+    struct coding coding = coding_of(3, 0, WIDE, HIGH);
+    struct bytes file = make_jpeg(&coding), made[2] = { { 0 }, { 0 } };
+    struct err err = { .text = "" };
+    load.form = FORM_CODED;
+    for (int i = 0; i < 2; i++) {
+        struct image img = { 0 };
+        CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+        save.optimize = i;
+        CHECK(!codec_jpeg.encode(&made[i], &img, &save, &err), "%s", err.text);
+        check_turned("optimize", file, made[i], XFORM_NONE);
+        image_free(&img);
+    }
+    CHECK(same(made[0], file), "as it was");
+    CHECK(made[1].size < made[0].size, "%zu bytes", made[1].size);
+    bytes_free(&made[0]);
+    bytes_free(&made[1]);
+    bytes_free(&file);
+}
+
+/* ---- Trimmed --------------------------------------------------------------*/
+
+/* What is left are the blocks at the top left. */
+static void test_trim(void)
+{
+    for (unsigned s = 0; s < SAMPLINGS; s++) {
+        struct coding coding = coding_of(s, s % 7, WIDE + 5, HIGH + 7);
+        struct warnings warnings = { 0 };
+        struct load_opts load = small_load(&warnings);
+        struct bytes file = make_jpeg(&coding);
+        struct opened a = { 0 }, b = { 0 };
+        load.form = FORM_CODED;
+        load.width = WIDE;
+        load.height = HIGH;
+        struct bytes cut = turned_as(file, XFORM_NONE, &load);
+        struct bytes made = turned_as(file, XFORM_ROTATE_90, &load);
+        check_turned("trimmed", cut, made, XFORM_ROTATE_90);
+        open_file(&a, file);
+        open_file(&b, cut);
+        CHECK(b.d.image_width == WIDE && b.d.image_height == HIGH, "%u x %u",
+              b.d.image_width, b.d.image_height);
+        bool is = true;
+        for (int i = 0; i < 3; i++)
+            for (JDIMENSION y = 0; y < b.d.comp_info[i].height_in_blocks; y++)
+                for (JDIMENSION x = 0; x < b.d.comp_info[i].width_in_blocks;
+                     x++)
+                    is &= !memcmp(block_at(&a, i, x, y), block_at(&b, i, x, y),
+                                  128);
+        CHECK(is, "%s", samplings[s].name);
+        jpeg_destroy_decompress(&a.d);
+        jpeg_destroy_decompress(&b.d);
+        bytes_free(&made);
+        bytes_free(&cut);
+        bytes_free(&file);
+    }
+}
+
+int main(void)
+{
+    struct lane_opts opts = { .threads = 1 };
+    struct err err;
+    if (backend_cpu.open(&lane, &opts, &err))
+        abort();
+    test_whole();
+    test_odd();
+    test_colors();
+    test_restart();
+    test_frame();
+    test_optimize();
+    test_trim();
+    backend_cpu.close(lane);
+    return test_end();
+}

@@ -1,0 +1,526 @@
+/* JPEG files whose size is no whole MCUs: samples as stored, turned and encoded
+ * again. What libjpeg shows of both files is compared. */
+#include "codecs/codec.h"
+
+#include <math.h>
+
+#include "tests/support/jpeg_file.h"
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+
+static const struct {
+    const char *name;
+    int h, v;
+} samplings[] = { { "4:4:4", 1, 1 }, { "4:2:2", 2, 1 }, { "4:4:0", 1, 2 },
+                  { "4:2:0", 2, 2 }, { "4:1:1", 4, 1 } };
+enum { SAMPLINGS = sizeof samplings / sizeof *samplings };
+
+/* ---- A gray picture with a red dot, soft as a lens makes it ---------------*/
+
+static void dot_at(uint8_t rgb[3], double x, double y, double cx, double cy)
+{
+    double distance = (x - cx) * (x - cx) + (y - cy) * (y - cy);
+    double red = 90 * exp(-distance / 18);
+    double gray = 110 + 40 * sin(x / 5) * cos(y / 7);
+    rgb[0] = (uint8_t)(gray + red);
+    rgb[1] = rgb[2] = (uint8_t)(gray - red / 2);
+}
+
+static void dot_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                    const void *context)
+{
+    (void)context;
+    for (uint32_t x = 0; x < coding->width; x++)
+        dot_at(row + 3 * x, x, y, 0.4 * coding->width, 0.55 * coding->height);
+}
+
+static struct bytes make_dot(const struct coding *coding)
+{
+    return make_jpeg_of(coding, dot_row, NULL);
+}
+
+static struct coding dot_coding(unsigned sampling, uint32_t w, uint32_t h)
+{
+    struct coding coding = { w, h, JCS_YCbCr, .quality = 90 };
+    coding.h = samplings[sampling].h;
+    coding.v = samplings[sampling].v;
+    return coding;
+}
+
+/* ---- What is seen of it ---------------------------------------------------*/
+
+/* Of the second one against the first one, turned. */
+static double psnr(const struct decoded *a, const struct decoded *b,
+                   enum xform t)
+{
+    uint32_t w = a->coding.width, h = a->coding.height, sx, sy;
+    double sum = 0;
+    for (uint32_t y = 0; y < b->coding.height; y++)
+        for (uint32_t x = 0; x < b->coding.width; x++)
+            for (unsigned c = 0; c < 3; c++) {
+                turn_source(t, w, h, x, y, &sx, &sy);
+                double off = (double)decoded_at(a, c, sx, sy) -
+                             (double)decoded_at(b, c, x, y);
+                sum += off * off;
+            }
+    return 10 * log10(255.0 * 255.0 * 3 * w * h / (sum + 1e-9));
+}
+
+/* Less than that is noise of the coding, which far from the dot weighs much. */
+static double red_at(const struct decoded *d, uint32_t x, uint32_t y)
+{
+    double red = (double)decoded_at(d, 0, x, y) - decoded_at(d, 1, x, y);
+    return red > 30 ? red - 30 : 0;
+}
+
+/* How far the middle of what is red lies from where the turn takes it. */
+static double moved(const struct decoded *a, const struct decoded *b,
+                    enum xform t)
+{
+    uint32_t w = a->coding.width, h = a->coding.height, sx, sy;
+    double is[2] = { 0 }, was[2] = { 0 }, all = 0, before = 0;
+    for (uint32_t y = 0; y < b->coding.height; y++)
+        for (uint32_t x = 0; x < b->coding.width; x++) {
+            turn_source(t, w, h, x, y, &sx, &sy);
+            double red = red_at(b, x, y), then = red_at(a, sx, sy);
+            is[0] += red * x, is[1] += red * y, all += red;
+            was[0] += then * x, was[1] += then * y, before += then;
+        }
+    return hypot(is[0] / all - was[0] / before, is[1] / all - was[1] / before);
+}
+
+/* ---- Turning --------------------------------------------------------------*/
+
+/* Whether no sample of chroma reaches over an edge that becomes the first. */
+static bool is_whole(struct bytes file, enum xform t)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct stream_info coded;
+    struct err err;
+    if (codec_jpeg.look(&coded, file, &load, &err))
+        abort();
+    return coded_turns(&coded, FORM_PLANES, t);
+}
+
+/* The planes of an image turned, each by itself. */
+static void turn_planes(struct image *img, enum xform t)
+{
+    struct image dst = { 0 };
+    struct err err;
+    uint32_t sx, sy;
+    if (image_like(&dst, img, t, mem_plain, &err))
+        abort();
+    memset(dst.cells, 0x5a, dst.size);
+    for (unsigned c = 0; c < dst.nplanes; c++)
+        for (uint32_t y = 0; y < dst.plane[c].height; y++)
+            for (uint32_t x = 0; x < dst.plane[c].width; x++) {
+                turn_source(t, img->plane[c].width, img->plane[c].height, x, y,
+                            &sx, &sy);
+                ((uint8_t *)plane_row(&dst.plane[c], y))[x] =
+                    ((uint8_t *)plane_row(&img->plane[c], sy))[sx];
+            }
+    image_take_meta(&dst, img);
+    image_free(img);
+    *img = dst;
+}
+
+static struct image read_for(struct bytes file, enum xform t)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct image img = { 0 };
+    struct err err = { .text = "" };
+    load.form = FORM_PLANES;
+    load.turn = t;
+    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    if (!img.cells)
+        abort();
+    return img;
+}
+
+static struct bytes write_with(const struct image *img, int quality)
+{
+    struct warnings warnings = { 0 };
+    struct save_opts save = plain_save(&warnings);
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    save.quality = quality;
+    CHECK(!codec_jpeg.encode(&made, img, &save, &err), "%s", err.text);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    return made;
+}
+
+/* Read as if the turn were `expected`. */
+static struct bytes turned_for(struct bytes file, enum xform t,
+                               enum xform expected)
+{
+    struct image img = read_for(file, expected);
+    turn_planes(&img, t);
+    struct bytes made = write_with(&img, 0);
+    image_free(&img);
+    return made;
+}
+
+struct seen {
+    const struct decoded *picture;
+    enum xform t;
+};
+
+static void seen_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                     const void *context)
+{
+    const struct seen *seen = context;
+    const struct decoded *d = seen->picture;
+    uint32_t sx, sy;
+    for (uint32_t x = 0; x < 3 * coding->width; x++) {
+        turn_source(seen->t, d->coding.width, d->coding.height, x / 3, y, &sx,
+                    &sy);
+        row[x] = (uint8_t)decoded_at(d, x % 3, sx, sy);
+    }
+}
+
+/* As it is seen, with chroma brought to the old sampling by libjpeg, and its
+ * own tables. */
+static struct bytes resampled(const struct decoded *d, enum xform t)
+{
+    struct coding coding = { d->coding.width, d->coding.height, JCS_YCbCr,
+                             .h = d->coding.h };
+    const struct seen seen = { d, t };
+    coding.v = d->coding.v;
+    if (xform_transposes(t)) {
+        coding.width = d->coding.height;
+        coding.height = d->coding.width;
+        coding.h = d->coding.v;
+        coding.v = d->coding.h;
+    }
+    coding.quality = 90; /* the steps of the file */
+    return make_jpeg_of(&coding, seen_row, &seen);
+}
+
+/* ---- Tests ----------------------------------------------------------------*/
+
+static double seen(struct bytes made, const struct decoded *from, enum xform t,
+                   double *how_far)
+{
+    struct decoded is = decode_jpeg(made, JCS_RGB);
+    double db = psnr(from, &is, t);
+    *how_far = moved(from, &is, t);
+    free(is.samples);
+    return db;
+}
+
+static unsigned shifts; /* how many plain mirrors would move chroma */
+
+static void check_seen(unsigned sampling, uint32_t w, uint32_t h, enum xform t)
+{
+    const char *name = samplings[sampling].name;
+    struct coding coding = dot_coding(sampling, w, h);
+    struct bytes file = make_dot(&coding);
+    struct decoded from = decode_jpeg(file, JCS_RGB);
+    bool whole = is_whole(file, t);
+    struct bytes ours = turned_for(file, t, t);
+    struct bytes plain = turned_for(file, t, XFORM_NONE);
+    struct bytes other = resampled(&from, t);
+    double far[3], db[3] = { seen(ours, &from, t, &far[0]),
+                             seen(plain, &from, t, &far[1]),
+                             seen(other, &from, t, &far[2]) };
+    CHECK(db[0] > 45, "%s %u x %u, %s: %g dB", name, w, h, xform_name(t),
+          db[0]);
+    CHECK(far[0] < 0.25, "%s %u x %u, %s: moved by %g", name, w, h,
+          xform_name(t), far[0]);
+    if (!whole) {
+        CHECK(db[0] > db[1] && db[0] > db[2],
+              "%s %u x %u, %s: %g dB, not %g and %g", name, w, h,
+              xform_name(t), db[0], db[1], db[2]);
+        shifts += far[1] > 0.5;
+    }
+    bytes_free(&other);
+    bytes_free(&plain);
+    bytes_free(&ours);
+    bytes_free(&file);
+    free(from.samples);
+}
+
+static void test_seen(void)
+{
+    static const uint32_t sizes[][2] = {
+        { 45, 61 }, { 46, 62 }, { 47, 64 }, { 48, 63 }, { 50, 57 }
+    };
+    for (unsigned s = 0; s < SAMPLINGS; s++)
+        for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            for (int t = 0; t < XFORM_COUNT; t++)
+                check_seen(s, sizes[i][0], sizes[i][1], (enum xform)t);
+    CHECK(shifts > 50, "a plain mirror moves the dot: %u times", shifts);
+}
+
+/* Chroma that libjpeg shows without smoothing, since it has two columns or a
+ * quarter of them, is as it was shown. */
+static void test_not_smoothed(void)
+{
+    static const struct {
+        uint32_t width, height;
+        int h, v;
+    } sizes[] = { { 3, 3, 2, 2 }, { 4, 3, 2, 2 },  { 3, 4, 2, 2 },
+                  { 3, 9, 2, 2 }, { 9, 3, 2, 2 },  { 3, 5, 2, 1 },
+                  { 5, 3, 1, 2 }, { 35, 19, 4, 2 } };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int t = 1; t < XFORM_COUNT; t++) {
+            struct coding coding = { sizes[i].width, sizes[i].height, JCS_YCbCr,
+                                     .h = sizes[i].h, .v = sizes[i].v };
+            struct bytes file = make_jpeg(&coding);
+            struct decoded from = decode_jpeg(file, JCS_RGB);
+            if (!is_whole(file, (enum xform)t)) {
+                struct bytes made =
+                    turned_for(file, (enum xform)t, (enum xform)t);
+                struct decoded is = decode_jpeg(made, JCS_RGB);
+                double db = psnr(&from, &is, (enum xform)t);
+                CHECK(db > 36, "%u x %u, %d x %d, %s: %g dB", coding.width,
+                      coding.height, coding.h, coding.v,
+                      xform_name((enum xform)t), db);
+                free(is.samples);
+                bytes_free(&made);
+            }
+            free(from.samples);
+            bytes_free(&file);
+        }
+}
+
+/* Only along an axis that has to be, now or after another turn, is chroma in
+ * full resolution. */
+static void test_axes(void)
+{
+    static const struct {
+        uint32_t width, height;
+        enum xform t;
+        int h, v;
+    } sizes[] = {
+        { 46, 62, XFORM_ROTATE_180, 2, 2 }, { 45, 62, XFORM_ROTATE_180, 1, 2 },
+        { 46, 61, XFORM_ROTATE_180, 2, 1 }, { 45, 61, XFORM_ROTATE_180, 1, 1 },
+        { 45, 61, XFORM_MIRROR_X, 1, 1 },   { 45, 61, XFORM_MIRROR_Y, 1, 1 },
+        { 45, 61, XFORM_ROTATE_90, 1, 1 },  { 45, 61, XFORM_ROTATE_270, 1, 1 },
+        { 45, 61, XFORM_TRANSPOSE, 2, 2 },
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct coding coding = dot_coding(3, sizes[i].width, sizes[i].height);
+        struct bytes file = make_dot(&coding);
+        struct bytes made = turned_for(file, sizes[i].t, sizes[i].t);
+        struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
+        CHECK(is.coding.h == sizes[i].h && is.coding.v == sizes[i].v,
+              "%u x %u, %s: %d x %d", sizes[i].width, sizes[i].height,
+              xform_name(sizes[i].t), is.coding.h, is.coding.v);
+        free(is.samples);
+        bytes_free(&made);
+        bytes_free(&file);
+    }
+}
+
+/* Sampling, coding and names stay. */
+static void test_kept(void)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        struct coding coding = dot_coding(1, 46, 27);
+        coding.progressive = kind & 1;
+        coding.arithmetic = kind & 2;
+        coding.restart = 4;
+        coding.ids[0] = 9, coding.ids[1] = 4, coding.ids[2] = 77;
+        struct bytes file = make_dot(&coding);
+        size_t at = 0;
+        add_segment(&file, &at, 0xe0, "JFIF\0\1\2\0\0\1\0\1\0\0", 14);
+        add_segment(&file, &at, 0xfe, "a comment", 9);
+        struct bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
+        struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
+        struct segments list;
+        CHECK(is.coding.h == 1 && is.coding.v == 2, "%d x %d", is.coding.h,
+              is.coding.v);
+        CHECK(is.coding.progressive == coding.progressive &&
+                  is.coding.arithmetic == coding.arithmetic &&
+                  !memcmp(is.coding.ids, coding.ids, sizeof coding.ids),
+              "%d", kind);
+        CHECK(is.coding.restart == 4, "%u", is.coding.restart);
+        CHECK(read_segments(&list, made) && list.count == 2 &&
+                  find_segment(&list, 0xfe, "a comment"),
+              "%d", kind);
+        free(is.samples);
+        bytes_free(&made);
+        bytes_free(&file);
+    }
+}
+
+static void read_table(struct bytes file, UINT16 step[64])
+{
+    struct jpeg_decompress_struct d = { 0 };
+    struct jpeg_error_mgr mgr;
+    d.err = jpeg_std_error(&mgr);
+    jpeg_create_decompress(&d);
+    jpeg_mem_src(&d, file.data, file.size);
+    jpeg_read_header(&d, TRUE);
+    memcpy(step, d.quant_tbl_ptrs[0]->quantval, 64 * sizeof *step);
+    jpeg_destroy_decompress(&d);
+}
+
+/* Steps are transposed, and none is larger than 5. */
+static void test_tables(void)
+{
+    static const int qualities[] = { 1, 30, 75, 95, 100 };
+    for (unsigned i = 0; i < 5; i++) {
+        struct coding coding = dot_coding(0, 45, 27);
+        coding.quality = qualities[i];
+        struct bytes file = make_dot(&coding);
+        struct bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
+        UINT16 was[64], is[64];
+        bool good = true;
+        read_table(file, was);
+        read_table(made, is);
+        for (int k = 0; k < 64; k++) {
+            int step = was[8 * (k % 8) + k / 8];
+            good &= is[k] == (step > 5 ? 5 : step);
+        }
+        CHECK(good, "quality %d", qualities[i]);
+        bytes_free(&made);
+        bytes_free(&file);
+    }
+}
+
+/* ---- Turned again and again -----------------------------------------------*/
+
+/* What pictures hold: soft shapes with the noise of a sensor, noise alone,
+ * letters on colors. */
+enum content { CONTENT_PHOTO, CONTENT_NOISE, CONTENT_TEXT, CONTENTS };
+
+static uint32_t scatter(uint32_t x, uint32_t y)
+{
+    uint32_t n = (x + 7919 * y) * 0x9e3779b1;
+    n ^= n >> 15;
+    n *= 0x85ebca77;
+    return n ^ n >> 13;
+}
+
+static void content_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                        const void *context)
+{
+    const enum content *content = context;
+    const unsigned n = space_channels(coding->space);
+    for (uint32_t x = 0; x < coding->width; x++) {
+        uint32_t random = scatter(x, y), letter = scatter(x / 6, y / 9 + 5000);
+        bool ink = x % 6 < 5 && y % 9 < 7 && letter >> (x % 6 + y % 9 * 3) & 1;
+        for (unsigned c = 0; c < n; c++) {
+            unsigned paper = 255 - 60 * ((x / 50 + c) % 3);
+            double soft = 120 + 70 * sin(x / (9.0 + c)) * cos(y / 13.0);
+            row[n * x + c] = (uint8_t)(*content == CONTENT_PHOTO
+                                           ? soft + (random >> 8 * c) % 9
+                                       : *content == CONTENT_NOISE
+                                           ? random >> 8 * c & 255
+                                       : ink ? 20 * c
+                                             : paper);
+        }
+    }
+}
+
+/* Eight turns give a file that is not much larger than the first one gave, and
+ * a picture that is not much worse. */
+static void turn_eight(const struct coding *coding, enum content content,
+                       enum xform t)
+{
+    static const double least[CONTENTS] = { 35, 31, 32 };
+    struct bytes file = make_jpeg_of(coding, content_row, &content);
+    struct decoded from = decode_jpeg(file, JCS_RGB);
+    size_t first = 0;
+    enum xform all = XFORM_NONE;
+    for (int i = 0; i < 8; i++) {
+        struct bytes made = turned_for(file, t, t);
+        bytes_free(&file);
+        file = made;
+        all = xform_then(all, t);
+        first = i ? first : file.size;
+    }
+    struct decoded is = decode_jpeg(file, JCS_RGB);
+    double db = psnr(&from, &is, all);
+    CHECK(file.size <= first + first / 20,
+          "%u, %d x %d, quality %d, %s: %zu bytes grow to %zu", content,
+          coding->h, coding->v, coding->quality, xform_name(t), first,
+          file.size);
+    CHECK(db > least[content],
+          "%u, %d x %d, quality %d, %s: %g dB", content, coding->h, coding->v,
+          coding->quality, xform_name(t), db);
+    free(is.samples);
+    free(from.samples);
+    bytes_free(&file);
+}
+
+static void test_growth(void)
+{
+    static const enum xform turns[] = { XFORM_MIRROR_X, XFORM_ROTATE_90,
+                                        XFORM_ROTATE_180 };
+    static const int qualities[] = { 30, 75, 90, 95 };
+    for (unsigned s = 0; s < 4; s++)
+        for (int content = 0; content < CONTENTS; content++)
+            for (int q = 0; q < 4; q++)
+                for (int t = 0; t < 3; t++) {
+                    struct coding coding = { 129, 83, JCS_YCbCr,
+                                             .quality = qualities[q] };
+                    coding.h = samplings[s].h;
+                    coding.v = samplings[s].v;
+                    turn_eight(&coding, (enum content)content, turns[t]);
+                }
+}
+
+/* --quality is about tables alone. */
+static void test_quality(void)
+{
+    struct coding coding = dot_coding(3, 46, 28);
+    struct bytes file = make_dot(&coding);
+    size_t last = 0;
+    for (int quality = 20; quality <= 100; quality += 40) {
+        struct image img = read_for(file, XFORM_NONE);
+        struct bytes made = write_with(&img, quality);
+        struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
+        CHECK(is.coding.h == 2 && is.coding.v == 2, "%d", quality);
+        CHECK(made.size > last, "%d: %zu bytes", quality, made.size);
+        last = made.size;
+        free(is.samples);
+        bytes_free(&made);
+        image_free(&img);
+    }
+    bytes_free(&file);
+}
+
+/* What lies beyond the picture is what its edge is, not what memory held. */
+static void test_padding(void)
+{
+    for (unsigned s = 0; s < SAMPLINGS; s++) {
+        struct coding coding = dot_coding(s, 20, 20);
+        struct bytes file = make_dot(&coding), made[2];
+        for (int i = 0; i < 2; i++) {
+            struct image img = read_for(file, XFORM_NONE);
+            for (unsigned c = 0; c < img.nplanes; c++)
+                for (uint32_t y = 0; y < img.plane[c].height; y++)
+                    memset((uint8_t *)plane_row(&img.plane[c], y) +
+                               img.plane[c].width,
+                           i ? 0xff : 0, img.plane[c].stride -
+                                             img.plane[c].width);
+            made[i] = write_with(&img, 0);
+            image_free(&img);
+        }
+        CHECK(made[0].size == made[1].size &&
+                  !memcmp(made[0].data, made[1].data, made[0].size),
+              "%s", samplings[s].name);
+        bytes_free(&made[0]);
+        bytes_free(&made[1]);
+        bytes_free(&file);
+    }
+}
+
+int main(void)
+{
+    test_seen();
+    test_axes();
+    test_not_smoothed();
+    test_kept();
+    test_tables();
+    test_growth();
+    test_quality();
+    test_padding();
+    return test_end();
+}

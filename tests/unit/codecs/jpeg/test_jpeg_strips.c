@@ -1,0 +1,400 @@
+/* However many threads code a JPEG, its bytes are those of one, which libjpeg
+ * writes in one go. */
+#include "codecs/codec.h"
+#include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/splice.h"
+#include "codecs/jpeg/strips.h"
+#include "codecs/jpeg/huffman_tables.h"
+
+#include "tests/support/jpeg_file.h"
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+
+static const unsigned counts[] = { 2, 3, 8 };
+enum { COUNTS = sizeof counts / sizeof *counts };
+static struct thread_pool *pools[COUNTS];
+
+/* ---- Pictures -------------------------------------------------------------*/
+
+static struct image read_as(struct bytes file, enum representation form,
+                            struct thread_pool *pool)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct image img = { 0 };
+    struct err err = { .text = "" };
+    load.form = form;
+    load.pool = pool;
+    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    return img;
+}
+
+static struct bytes write_with(const struct image *img, struct save_opts save,
+                               struct thread_pool *pool)
+{
+    struct warnings warnings = { 0 };
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    save.suffix = "";
+    save.pool = pool;
+    save.warnings = &warnings;
+    CHECK(!codec_jpeg.encode(&made, img, &save, &err), "%s", err.text);
+    return made;
+}
+
+static bool same(struct bytes a, struct bytes b)
+{
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+/* Writes img with each number of threads; returns what one thread writes. */
+static struct bytes check_written(const char *name, const struct image *img,
+                                  struct save_opts save)
+{
+    struct bytes one = write_with(img, save, NULL);
+    for (unsigned i = 0; i < COUNTS; i++) {
+        struct bytes made = write_with(img, save, pools[i]);
+        CHECK(same(made, one), "%s: %u threads", name, counts[i]);
+        bytes_free(&made);
+    }
+    return one;
+}
+
+/* Whether several threads do write a picture of blocks, and do make the tables
+ * for it: if not, one writes the same. */
+static bool is_shared(const struct image *img, struct save_opts save,
+                      struct thread_pool *pool)
+{
+    struct jpeg_compress_struct c = { 0 };
+    struct jpeg_error_mgr mgr;
+    struct mcus m;
+    c.err = jpeg_std_error(&mgr);
+    jpeg_create_compress(&c);
+    c.image_width = img->width;
+    c.image_height = img->height;
+    c.input_components = (int)img->nplanes;
+    c.in_color_space = img->meta->jpeg.space;
+    jpeg_set_defaults(&c);
+    jpeg_set_colorspace(&c, img->meta->jpeg.space);
+    save.pool = pool;
+    parameters_set(&c, img, &save);
+    bool suit = strips_suit(&m, &c);
+    bool made =
+        suit && (!c.optimize_coding || huffman_tables_make(&c, &m, img, pool));
+    struct strips *strips = made ? strips_code(&c, &m, img, pool) : NULL;
+    strips_free(strips);
+    jpeg_destroy_compress(&c);
+    return strips != NULL;
+}
+
+/* With each number of threads; without, there is one strip. */
+static void check_shared(const char *name, const struct image *img,
+                         struct save_opts save, bool expected)
+{
+    for (unsigned i = 0; i < COUNTS; i++)
+        CHECK(is_shared(img, save, pools[i]) == expected, "%s: %u threads: %d",
+              name, counts[i], !expected);
+    CHECK(!is_shared(img, save, NULL), "%s: one thread", name);
+}
+
+/* ---- Coefficients ---------------------------------------------------------*/
+
+static const struct {
+    const char *name;
+    struct coding coding;
+    unsigned noise;
+    bool steep; /* no two blocks are alike: its own tables have no code for
+                   that, and it is coded in one go with them */
+} kinds[] = {
+    { "4:2:0", { 608, 640, JCS_YCbCr, .h = 2, .v = 2 }, .noise = 30 },
+    { "4:2:0, nothing whole",
+      { 797, 713, JCS_YCbCr, .h = 2, .v = 2 },
+      .noise = 30 },
+    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, .noise = 3, .steep = true },
+    { "smooth", { 640, 640, JCS_YCbCr, .h = 1, .quality = 40 }, .noise = 0 },
+    { "steep", { 640, 640, JCS_YCbCr, .h = 1 }, .noise = 0, .steep = true },
+    { "noise", { 400, 481, JCS_YCbCr, .h = 1, .quality = 100 }, .noise = 200 },
+    { "4:4:0", { 611, 631, JCS_YCbCr, .h = 1, .v = 2 }, .noise = 30 },
+    { "4x2", { 850, 801, JCS_YCbCr, .h = 4, .v = 2 }, .noise = 30 },
+    { "all differ",
+      { 601, 599, JCS_YCbCr, .h = 2, .v = 1, .others = { { 1, 2 }, { 2, 2 } } },
+      .noise = 30 },
+    { "gray", { 900, 907, JCS_GRAYSCALE, .h = 1 }, .noise = 30 },
+    { "gray, 2x2", { 907, 905, JCS_GRAYSCALE, .h = 2, .v = 2 }, .noise = 30 },
+    { "CMYK", { 400, 411, JCS_CMYK, .h = 1 }, .noise = 30 },
+    { "RGB", { 480, 411, JCS_RGB, .h = 1 }, .noise = 30 },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* MCUs between restart markers: of 38 in a row of the first kind. */
+static const unsigned restarts[] = { 0, 38, 19, 1, 76, 380, 57, 24, 39 };
+enum { RESTARTS = sizeof restarts / sizeof *restarts };
+
+/* Whether there is a row before the last at whose end a restart marker stands,
+ * if there are any. */
+static bool has_ends(const struct image *img, unsigned restart)
+{
+    unsigned columns = img->meta->jpeg.columns, most = 1, mcus = columns;
+    for (unsigned i = 0; img->nplanes > 1 && i < img->nplanes; i++)
+        if (img->meta->jpeg.down[i] > most)
+            most = img->meta->jpeg.down[i];
+    while (restart && mcus % restart)
+        mcus += columns;
+    return mcus / columns * most * DCTSIZE < img->height;
+}
+
+static void check_coded(unsigned k, unsigned restart, bool standard)
+{
+    struct coding coding = kinds[k].coding;
+    struct save_opts save = { 0 };
+    char name[80];
+    coding.restart = restart;
+    coding.standard = standard;
+    snprintf(name, sizeof name, "%s, %u MCUs%s", kinds[k].name, restart,
+             standard ? "" : ", own tables");
+    struct bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
+    struct image img = read_as(file, FORM_CODED, NULL);
+    bool apart = has_ends(&img, restart), own = restart || !kinds[k].steep;
+    struct bytes one = check_written(name, &img, save);
+    CHECK(same(one, file), "%s: as it was", name);
+    check_shared(name, &img, save, apart && (standard || own));
+    save.optimize = true;
+    bytes_free(&one);
+    one = check_written(name, &img, save);
+    check_shared(name, &img, save, apart && own);
+    bytes_free(&one);
+    image_free(&img);
+    bytes_free(&file);
+}
+
+static void test_coded(void)
+{
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned standard = 0; standard < 2; standard++) {
+            check_coded(k, 0, standard);
+            check_coded(k, 50, standard);
+        }
+    for (unsigned i = 0; i < RESTARTS; i++)
+        check_coded(0, restarts[i], true);
+}
+
+/* Where blocks seldom end early, the code for that may end in ones, as the last
+ * byte of a scan does: with the first two of these it does. */
+static void test_ends(void)
+{
+    static const int ways[][2] = {
+        { 140, 100 }, { 180, 100 }, { 100, 90 }, { 40, 70 }, { 0, 20 }
+    };
+    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct coding coding = { 700, 807, JCS_GRAYSCALE, .h = 1 };
+        struct save_opts save = { 0 };
+        coding.quality = ways[i][1];
+        struct bytes file = make_noisy_jpeg(&coding, (unsigned)ways[i][0]);
+        struct image img = read_as(file, FORM_CODED, NULL);
+        struct bytes one = check_written("ends", &img, save);
+        CHECK(same(one, file), "%u", i);
+        check_shared("ends", &img, save, true);
+        bytes_free(&one);
+        image_free(&img);
+        bytes_free(&file);
+    }
+}
+
+/* DC coefficients that never differ by little, though strips begin with a small
+ * one. */
+static void test_steps(void)
+{
+    const struct coding coding = { 900, 907, JCS_GRAYSCALE, .h = 1 };
+    struct save_opts save = { .optimize = true };
+    struct bytes file = make_jpeg(&coding);
+    struct image img = read_as(file, FORM_CODED, NULL);
+    const struct plane *plane = &img.plane[0];
+    for (uint32_t y = 0; y < plane->height; y++) {
+        int16_t *block = plane_row(plane, y);
+        memset(block, 0, (size_t)plane->width * sizeof(JBLOCK));
+        for (uint32_t x = 0; x < plane->width; x++, block += DCTSIZE2)
+            block[0] = x == 0 || (plane->width - 1 - x) / 2 % 2 ? 70 : 3;
+    }
+    struct bytes one = check_written("steps", &img, save);
+    check_shared("steps", &img, save, true);
+    bytes_free(&one);
+    image_free(&img);
+    bytes_free(&file);
+}
+
+/* ---- Samples --------------------------------------------------------------*/
+
+static struct image make_samples(enum color color, uint32_t width,
+                                 uint32_t height)
+{
+    struct image img = { .cell = CELL_U8,
+                         .color = color,
+                         .width = width,
+                         .height = height,
+                         .maxval = 255,
+                         .nplanes = color == COLOR_GRAY ? 1 : 3 };
+    struct err err;
+    uint64_t state = 5;
+    if (image_alloc(&img, mem_plain, &err))
+        abort();
+    for (unsigned c = 0; c < img.nplanes; c++)
+        for (uint32_t y = 0; y < height; y++) {
+            uint8_t *row = plane_row(&img.plane[c], y);
+            for (uint32_t x = 0; x < width; x++)
+                row[x] = (uint8_t)(sample_at(c, x, y, width, height) +
+                                   test_random(&state) % 20);
+        }
+    return img;
+}
+
+/* What libjpeg makes of them by itself, with the tables that it finds. */
+static struct bytes by_libjpeg(const struct image *img, int quality)
+{
+    struct jpeg_compress_struct c = { 0 };
+    struct jpeg_error_mgr mgr;
+    unsigned char *data = NULL;
+    unsigned long size = 0;
+    uint8_t *row = malloc((size_t)img->width * img->nplanes);
+    if (!row)
+        abort();
+    c.err = jpeg_std_error(&mgr);
+    jpeg_create_compress(&c);
+    jpeg_mem_dest(&c, &data, &size);
+    c.image_width = img->width;
+    c.image_height = img->height;
+    c.input_components = (int)img->nplanes;
+    c.in_color_space = img->nplanes == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&c);
+    jpeg_set_quality(&c, quality, TRUE);
+    if (quality >= 90)
+        c.comp_info->h_samp_factor = c.comp_info->v_samp_factor = 1;
+    c.optimize_coding = TRUE;
+    jpeg_start_compress(&c, TRUE);
+    for (uint32_t y = 0; y < img->height; y++) {
+        JSAMPROW rows = row;
+        for (uint32_t x = 0; x < img->width; x++)
+            for (unsigned i = 0; i < img->nplanes; i++)
+                row[img->nplanes * x + i] =
+                    ((uint8_t *)plane_row(&img->plane[i], y))[x];
+        jpeg_write_scanlines(&c, &rows, 1);
+    }
+    jpeg_finish_compress(&c);
+    jpeg_destroy_compress(&c);
+    free(row);
+    return (struct bytes){ data, size, size };
+}
+
+static void test_samples(void)
+{
+    static const uint32_t sizes[][2] = { { 640, 640 }, { 711, 733 }, { 9, 7 } };
+    static const int qualities[] = { 98, 85, 30 };
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned q = 0; q < 3; q++)
+            for (int gray = 0; gray < 2; gray++) {
+                struct image img = make_samples(gray ? COLOR_GRAY : COLOR_RGB,
+                                                sizes[i][0], sizes[i][1]);
+                struct save_opts save = { .quality = qualities[q] };
+                struct bytes want = by_libjpeg(&img, qualities[q]);
+                struct bytes one = check_written("samples", &img, save);
+                CHECK(same(one, want), "%u x %u, quality %d, %d", img.width,
+                      img.height, qualities[q], gray);
+                bytes_free(&one);
+                bytes_free(&want);
+                image_free(&img);
+            }
+}
+
+/* Planes as a file has them, which are encoded anew: also with its scans. */
+static void test_planes(void)
+{
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned way = 0; way < 3; way++) {
+            struct coding coding = kinds[k].coding;
+            struct save_opts save = { .quality = 60 };
+            coding.progressive = way == 1;
+            coding.restart = way == 2 ? 50 : 0;
+            struct bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
+            struct image img = read_as(file, FORM_PLANES, NULL);
+            struct bytes one = check_written(kinds[k].name, &img, save);
+            bytes_free(&one);
+            image_free(&img);
+            bytes_free(&file);
+        }
+}
+
+/* ---- Bits -----------------------------------------------------------------*/
+
+/* What one bit after the other comes to. */
+struct plain {
+    struct bytes out;
+    unsigned byte, count;
+};
+
+static void put_bit(struct plain *p, unsigned bit)
+{
+    p->byte = p->byte << 1 | bit;
+    if (++p->count % 8)
+        return;
+    uint8_t byte = p->byte & 255;
+    if (!bytes_append(&p->out, &byte, 1) ||
+        (byte == 255 && !bytes_append(&p->out, "", 1)))
+        abort();
+}
+
+/* Pieces that begin and end at any bit, with more full bytes than usual. */
+static void test_splice(void)
+{
+    uint64_t state = 7;
+    for (unsigned turn = 0; turn < 200; turn++) {
+        enum { PIECES = 3, BYTES = 9000 };
+        static uint8_t data[PIECES][BYTES + 8];
+        struct plain want = { .byte = 0 };
+        struct bytes got = { 0 };
+        struct bit_span bits[PIECES];
+        uint64_t count = 0;
+        for (unsigned i = 0; i < PIECES; i++) {
+            unsigned full = test_random(&state) % 9;
+            for (unsigned k = 0; k < BYTES; k++)
+                data[i][k] = test_random(&state) % 8 < full
+                                 ? 255
+                                 : (uint8_t)test_random(&state);
+            uint64_t from = test_random(&state) % 100;
+            uint64_t size = 8 + test_random(&state) % (turn % 2 ? 200 : 70000);
+            bits[i] = (struct bit_span){ data[i], from, from + size };
+            for (uint64_t b = from; b < from + size; b++)
+                put_bit(&want, data[i][b / 8] >> (7 - b % 8) & 1);
+            const struct bit_span *before = i ? &bits[i - 1] : NULL;
+            bool last = i + 1 == PIECES;
+            size_t more = splice_size(bits[i], before, count % 8, last);
+            if (!bytes_reserve(&got, more))
+                abort();
+            splice(got.data + got.size, bits[i], before, count % 8, last);
+            got.size += more;
+            count += size;
+        }
+        while (want.count % 8)
+            put_bit(&want, 1);
+        CHECK(same(got, want.out), "%u", turn);
+        size_t plain = splice_unstuff(got.data, got.size);
+        CHECK(plain == (count + 7) / 8, "%u: %zu bytes", turn, plain);
+        bytes_free(&got);
+        bytes_free(&want.out);
+    }
+}
+
+int main(void)
+{
+    for (unsigned i = 0; i < COUNTS; i++)
+        if (!(pools[i] = thread_pool_open(counts[i])))
+            abort();
+    test_splice();
+    test_coded();
+    test_ends();
+    test_steps();
+    test_samples();
+    test_planes();
+    for (unsigned i = 0; i < COUNTS; i++)
+        thread_pool_close(pools[i]);
+    return test_end();
+}

@@ -1,0 +1,166 @@
+/* EXIF of JPEG files that are not turned but tagged, or that are trimmed. */
+#include "codecs/codec.h"
+#include "codecs/metadata/exif.h"
+
+#include "tests/support/jpeg_file.h"
+#include "tests/support/metadata.h"
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+
+static const struct coding picture = { 45, 27, JCS_YCbCr, .h = 2, .v = 2 };
+static const struct says says = { 1, 45, 27 };
+
+/* A file with this EXIF block, none if it is empty. */
+static struct bytes make_file(struct bytes exif)
+{
+    struct bytes file = make_jpeg(&picture), segment = { 0 };
+    size_t at = 0;
+    add_segment(&file, &at, 0xe0, "JFIF\0\1\2\0\0\1\0\1\0\0", 14);
+    if (!bytes_append(&segment, "Exif\0", 6) ||
+        !bytes_append(&segment, exif.data, exif.size))
+        abort();
+    if (exif.size)
+        add_segment(&file, &at, 0xe1, segment.data, segment.size);
+    add_segment(&file, &at, 0xfe, "a comment", 9);
+    bytes_free(&segment);
+    return file;
+}
+
+static struct bytes write_as(struct bytes file, struct load_opts load,
+                             unsigned orientation)
+{
+    struct warnings warnings = { 0 };
+    struct save_opts save = plain_save(&warnings);
+    struct image img = { 0 };
+    struct bytes made = { 0 };
+    struct err err = { .text = "" };
+    load.form = FORM_CODED;
+    save.orientation = orientation;
+    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    image_free(&img);
+    return made;
+}
+
+/* An EXIF block of one tag, below or above that of orientation, and a link to a
+ * second directory. */
+static struct bytes make_other(unsigned tag)
+{
+    struct bytes exif = { 0 };
+    if (!bytes_append(&exif, "II*\0\10\0\0\0", 8))
+        abort();
+    add_little(&exif, 1, 2);
+    add_tag(&exif, tag, 3, 77);
+    add_little(&exif, 26, 4);
+    add_little(&exif, 0, 2);
+    add_little(&exif, 0, 4);
+    return exif;
+}
+
+/* Whether IFD0 of a little-endian block has both tags in order, and its link. */
+static bool has_both(const uint8_t *exif, unsigned tag)
+{
+    const uint8_t *ifd = exif + exif_word(exif + 4);
+    const unsigned low = tag < 0x112 ? tag : 0x112;
+    const unsigned high = tag < 0x112 ? 0x112 : tag;
+    return (exif_word(ifd) & 0xffff) == 2 &&
+           (exif_word(ifd + 2) & 0xffff) == low &&
+           (exif_word(ifd + 14) & 0xffff) == high &&
+           exif_word(ifd + (tag < 0x112 ? 10 : 22)) == 77 &&
+           exif_word(ifd + 26) == 26;
+}
+
+static void check_tagged(const char *name, struct bytes exif, unsigned tag,
+                         unsigned orientation)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct bytes file = make_file(exif);
+    struct bytes made = write_as(file, load, orientation);
+    struct segments list;
+    CHECK(read_segments(&list, made) && list.count == 3, "%s: %zu", name,
+          list.count);
+    CHECK(list.segment[0].marker == 0xe0 && list.segment[2].marker == 0xfe,
+          "%s: the order", name);
+    const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
+    CHECK(s && exif_orientation(s->data + 6, s->size - 6) == orientation,
+          "%s: %u", name, orientation);
+    CHECK(!s || !tag || has_both(s->data + 6, tag), "%s: the rest", name);
+    bytes_free(&made);
+    bytes_free(&file);
+}
+
+static void test_tag(void)
+{
+    struct bytes none = { 0 }, full = { 0 };
+    struct bytes below = make_other(0x10f), above = make_other(0x131);
+    add_exif(&full, says, none);
+    for (unsigned orientation = 2; orientation <= 8; orientation++) {
+        check_tagged("no EXIF", none, 0, orientation);
+        check_tagged("a tag", full, 0, orientation);
+        check_tagged("a lower tag", below, 0x10f, orientation);
+        check_tagged("a higher tag", above, 0x131, orientation);
+    }
+    bytes_free(&above);
+    bytes_free(&below);
+    bytes_free(&full);
+}
+
+/* Where nothing has to be said, nothing is. */
+static void test_no_tag(void)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct bytes file = make_file((struct bytes){ 0 });
+    struct bytes made = write_as(file, load, 1);
+    CHECK(made.size == file.size && !memcmp(made.data, file.data, file.size),
+          "%zu bytes", made.size);
+    bytes_free(&made);
+    bytes_free(&file);
+}
+
+static void test_trimmed(void)
+{
+    static const char head[] = "http://ns.adobe.com/xap/1.0/";
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct bytes exif = { 0 }, want = { 0 }, xmp = { 0 }, want_xmp = { 0 };
+    size_t at = 0;
+    add_exif(&exif, says, (struct bytes){ 0 });
+    add_exif(&want, (struct says){ 1, 32, 16 }, (struct bytes){ 0 });
+    if (!bytes_append(&xmp, head, sizeof head) ||
+        !bytes_append(&want_xmp, head, sizeof head))
+        abort();
+    add_xmp(&xmp, says);
+    add_xmp(&want_xmp, (struct says){ 1, 32, 16 });
+    load.width = 32;
+    load.height = 16;
+    struct bytes file = make_file(exif);
+    add_segment(&file, &at, 0xe1, xmp.data, xmp.size);
+    struct bytes made = write_as(file, load, 1);
+    struct segments list;
+    CHECK(read_segments(&list, made), "no JPEG");
+    const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");
+    CHECK(s && s->size == want.size + 6 &&
+              !memcmp(s->data + 6, want.data, want.size),
+          "EXIF");
+    s = find_segment(&list, 0xe1, head);
+    CHECK(s && s->size == want_xmp.size &&
+              !memcmp(s->data, want_xmp.data, want_xmp.size),
+          "XMP");
+    bytes_free(&made);
+    bytes_free(&file);
+    bytes_free(&want_xmp);
+    bytes_free(&xmp);
+    bytes_free(&want);
+    bytes_free(&exif);
+}
+
+int main(void)
+{
+    test_tag();
+    test_no_tag();
+    test_trimmed();
+    return test_end();
+}

@@ -1,0 +1,179 @@
+/* Extended XMP: what it says follows the turn, the pieces stay pieces of a
+ * whole, and the GUID stays the digest of it. */
+#include "codecs/codec.h"
+
+#include "codecs/metadata/md5.h"
+#include "tests/support/turn_jpeg.h"
+
+#define MAIN "http://ns.adobe.com/xap/1.0/"
+#define MORE "http://ns.adobe.com/xmp/extension/"
+enum { GUID = 32, LEAD = sizeof MORE + GUID + 8, SEGMENT_MAX = 65533 };
+
+static void must(bool done)
+{
+    if (!done)
+        abort();
+}
+
+static void write_be32(uint8_t *p, size_t value)
+{
+    for (int i = 3; i >= 0; i--, value >>= 8)
+        p[i] = value & 255;
+}
+
+static size_t get_big32(const uint8_t *p)
+{
+    return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+}
+
+static void print_guid(char guid[GUID + 1], const void *text, size_t size)
+{
+    uint8_t digest[MD5_SIZE];
+    md5(digest, text, size);
+    for (unsigned i = 0; i < MD5_SIZE; i++)
+        snprintf(guid + 2 * i, 3, "%02X", (unsigned)digest[i]);
+}
+
+static void add_piece(struct bytes *file, size_t *at, const char *guid,
+                      struct bytes text, size_t from, size_t to)
+{
+    struct bytes data = { 0 };
+    uint8_t numbers[8];
+    write_be32(numbers, text.size);
+    write_be32(numbers + 4, from);
+    must(bytes_append(&data, MORE, sizeof MORE) &&
+         bytes_append(&data, guid, GUID) &&
+         bytes_append(&data, numbers, sizeof numbers) &&
+         bytes_append(&data, text.data + from, to - from));
+    add_segment(file, at, 0xe1, data.data, data.size);
+    bytes_free(&data);
+}
+
+/* A packet that names the other one, and that in pieces cut at `cut`, the last
+ * one first. */
+static struct bytes make_file(struct bytes text, const char *guid, size_t cut)
+{
+    static const struct coding coding = { 16, 8, JCS_GRAYSCALE, .h = 1 };
+    struct bytes file = make_jpeg(&coding), data = { 0 };
+    char packet[200];
+    size_t at = 0;
+    snprintf(packet, sizeof packet, "<a xmpNote:HasExtendedXMP=\"%s\"/>", guid);
+    must(bytes_append(&data, MAIN, sizeof MAIN) &&
+         bytes_append(&data, packet, strlen(packet)));
+    add_segment(&file, &at, 0xe1, data.data, data.size);
+    add_piece(&file, &at, guid, text, cut, text.size);
+    add_piece(&file, &at, guid, text, 0, cut);
+    bytes_free(&data);
+    return file;
+}
+
+/* Frees the file. */
+static struct bytes turned(struct bytes *file, struct warnings *warnings)
+{
+    struct bytes made = turn_jpeg(*file, XFORM_MIRROR_X, warnings);
+    bytes_free(file);
+    return made;
+}
+
+/* The pieces of a file hold `text`, and all name `guid`. */
+static void check_file(struct bytes file, struct bytes text, const char *guid,
+                       size_t cut)
+{
+    struct segments list;
+    CHECK(read_segments(&list, file) && list.count == 3, "%zu", list.count);
+    if (list.count != 3)
+        return;
+    const struct segment_seen *s = list.segment;
+    CHECK(memmem(s->data, s->size, guid, GUID) != NULL, "it is named");
+    for (size_t i = 1; i < 3; i++) {
+        size_t from = i == 1 ? cut : 0, size = i == 1 ? text.size - cut : cut;
+        const uint8_t *p = s[i].data + sizeof MORE;
+        CHECK(!memcmp(p, guid, GUID), "GUID %.32s, not %s", (const char *)p,
+              guid);
+        CHECK(get_big32(p + GUID) == text.size, "the whole");
+        CHECK(get_big32(p + GUID + 4) == from, "the place");
+        CHECK(s[i].size == LEAD + size &&
+                  !memcmp(s[i].data + LEAD, text.data + from, size),
+              "%.*s", (int)(s[i].size - LEAD), (const char *)s[i].data + LEAD);
+    }
+}
+
+static void check_turn(const char *before, const char *after, bool digest)
+{
+    struct bytes was = { (uint8_t *)(uintptr_t)before, strlen(before), 0 };
+    struct bytes is = { (uint8_t *)(uintptr_t)after, strlen(after), 0 };
+    char guid[GUID + 1] = "0123456789ABCDEF0123456789ABCDEF";
+    struct warnings warnings = { 0 };
+    if (digest)
+        print_guid(guid, before, was.size);
+    struct bytes file = make_file(was, guid, 5);
+    struct bytes made = turned(&file, &warnings);
+    if (digest)
+        print_guid(guid, after, is.size);
+    check_file(made, is, guid, 5);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    bytes_free(&made);
+}
+
+static void test_guid(void)
+{
+    for (unsigned digest = 0; digest < 2; digest++) {
+        check_turn("<a tiff:Orientation='6'/>", "<a tiff:Orientation='1'/>",
+                   digest);
+        check_turn("<a MPReg:Rectangle='0, 0, 0.25, 1'/>",
+                   "<a MPReg:Rectangle='0.75, 0, 0.25, 1'/>", digest);
+        check_turn("<a MPReg:Rectangle='0.50, 0, 0.5, 1'/>",
+                   "<a MPReg:Rectangle='0.00, 0, 0.5, 1'/>", digest);
+        check_turn("<a MPReg:Rectangle='0,0,1,1'/><a tiff:Orientation='2'/>",
+                   "<a MPReg:Rectangle='0, 0, 1, 1'/><a tiff:Orientation='1'/>",
+                   digest);
+    }
+}
+
+/* A last piece that is full cannot grow: all stays, and there is a warning. */
+static void test_full(void)
+{
+    struct bytes text = { 0 };
+    struct warnings warnings = { 0 };
+    char guid[GUID + 1];
+    const size_t size = 5 + SEGMENT_MAX - LEAD;
+    must(bytes_append(&text, "<a MPReg:Rectangle='0,0,0.25,1'/>", 33));
+    while (text.size < size)
+        must(bytes_append(&text, " ", 1));
+    print_guid(guid, text.data, text.size);
+    struct bytes file = make_file(text, guid, 5);
+    struct bytes made = turned(&file, &warnings);
+    check_file(made, text, guid, 5);
+    CHECK(is_warned(&warnings, "no room"), "a warning");
+    bytes_free(&made);
+    bytes_free(&text);
+}
+
+/* A piece that is missing: what is there is turned, and stays where it is. */
+static void test_missing(void)
+{
+    static const char before[] = "<a tiff:Orientation='6'/>";
+    struct bytes text = { (uint8_t *)(uintptr_t)before, sizeof before - 1, 0 };
+    struct bytes file = make_file(text, "0123456789ABCDEF0123456789ABCDEF", 5);
+    struct warnings warnings = { 0 };
+    struct segments list;
+    must(read_segments(&list, file));
+    /* Its whole is said to be larger. */
+    uint8_t *whole =
+        file.data + (list.segment[1].data - file.data) + sizeof MORE + GUID;
+    write_be32(whole, 1000);
+    struct bytes made = turned(&file, &warnings);
+    must(read_segments(&list, made));
+    CHECK(get_big32(list.segment[1].data + sizeof MORE + GUID) == 1000, "left");
+    CHECK(memmem(made.data, made.size, "Orientation='1'", 15) != NULL, "%s",
+          "turned");
+    bytes_free(&made);
+}
+
+int main(void)
+{
+    test_guid();
+    test_full();
+    test_missing();
+    return test_end();
+}

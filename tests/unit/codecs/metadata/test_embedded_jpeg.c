@@ -1,0 +1,291 @@
+/* Which turn lays an inner picture, such as a thumbnail, as the picture lies;
+ * what is lost by it, what it may cost, and what is left of a view. */
+#include "codecs/metadata/embedded_jpeg.h"
+
+#include "tests/support/jpeg_file.h"
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+
+/* A picture that had a tag, after an operation on what a viewer shows. */
+static struct image outer_of(unsigned tag, enum xform op, uint32_t w,
+                             uint32_t h)
+{
+    struct image img = { .orientation = tag };
+    img.turned = xform_then(xform_from_exif(tag), op);
+    img.width = xform_transposes(img.turned) ? h : w;
+    img.height = xform_transposes(img.turned) ? w : h;
+    return img;
+}
+
+/* What a viewer shows of the inner one is what it showed, after op. */
+static void test_law(void)
+{
+    for (unsigned tag = 1; tag <= 8; tag++)
+        for (unsigned own = 1; own <= 8; own++)
+            for (int op = 0; op < XFORM_COUNT; op++) {
+                struct image img = outer_of(tag, (enum xform)op, 50, 50);
+                enum xform t = embedded_jpeg_choose(&img, own, true, 5, 5);
+                enum xform undone = xform_inverse(xform_from_exif(own));
+                CHECK(xform_then(undone, t) == (enum xform)op,
+                      "%u, %u and %s: %s", tag, own, xform_name(op),
+                      xform_name(t));
+                CHECK(embedded_jpeg_choose(&img, 0, true, 5, 5) == img.turned,
+                      "no tag");
+                CHECK(embedded_jpeg_choose(&img, own, false, 5, 5) ==
+                          img.turned,
+                      "tags are left");
+            }
+}
+
+/* A picture stored broad and shown high, and a thumbnail whose tag says 1. */
+static void test_stale(void)
+{
+    struct image img = outer_of(6, XFORM_NONE, 40, 30);
+    CHECK(embedded_jpeg_choose(&img, 1, true, 16, 12) == XFORM_ROTATE_90,
+          "stored broad as the picture is: nobody has set its tag");
+    CHECK(embedded_jpeg_choose(&img, 1, true, 12, 16) == XFORM_NONE,
+          "high already");
+    CHECK(embedded_jpeg_choose(&img, 8, true, 16, 12) == XFORM_ROTATE_270,
+          "high by its tag");
+    CHECK(embedded_jpeg_choose(&img, 3, true, 16, 12) == XFORM_ROTATE_90,
+          "across by its tag");
+    img = outer_of(3, XFORM_NONE, 40, 30);
+    CHECK(embedded_jpeg_choose(&img, 1, true, 16, 12) == XFORM_NONE, "upright");
+}
+
+/* ---- Files ----------------------------------------------------------------*/
+
+enum { W = 96, H = 64 };
+
+/* A picture of W x H that was turned; `meta` says what it was trimmed from. */
+static struct image turned_outer(enum xform t, struct meta *meta)
+{
+    struct image img = outer_of(1, t, W, H);
+    img.meta = meta;
+    return img;
+}
+
+struct given {
+    struct bytes made;
+    struct decoded is;
+    struct warnings warnings;
+    struct embedded_jpeg inner;
+    struct err err;
+    uint64_t allowance;
+    bool done;
+};
+
+static void give(struct given *g, struct bytes file, const struct image *outer,
+                 enum edge edge, bool view)
+{
+    struct save_opts save = plain_save(&g->warnings);
+    save.orientation = 1;
+    save.edge = edge;
+    save.allowance = &g->allowance;
+    g->inner = (struct embedded_jpeg){ .outer = outer,
+                                       .limits = small_limits,
+                                       .view = view };
+    g->done =
+        embedded_jpeg_turn(&g->made, file, &g->inner, &save, &g->err) == 0;
+    if (g->done)
+        g->is = decode_jpeg(g->made, JCS_UNKNOWN);
+}
+
+static void give_coding(struct given *g, const struct coding *coding,
+                        const struct image *outer, enum edge edge, bool view)
+{
+    struct bytes file = make_jpeg(coding);
+    *g = (struct given){ .allowance = UINT64_MAX };
+    give(g, file, outer, edge, view);
+    bytes_free(&file);
+}
+
+static void drop(struct given *g)
+{
+    bytes_free(&g->made);
+    free(g->is.samples);
+    *g = (struct given){ 0 };
+}
+
+/* Of 4:2:0, in whole samples of chroma and no whole blocks. */
+static const struct coding odd = { 24, 14, JCS_YCbCr, .h = 2, .v = 2 };
+
+static void test_sampling(void)
+{
+    struct image outer = turned_outer(XFORM_ROTATE_90, NULL);
+    struct given g;
+    for (int view = 0; view < 2; view++) {
+        give_coding(&g, &odd, &outer, EDGE_REENCODE, view);
+        CHECK(g.done, "%s", g.err.text);
+        CHECK(g.is.coding.width == 14 && g.is.coding.height == 24, "its size");
+        CHECK(g.is.coding.h == 2 && g.is.coding.v == 2, "%d x %d",
+              g.is.coding.h, g.is.coding.v);
+        CHECK(is_warned(&g.warnings, "encoded anew") == view, "%u",
+              g.warnings.count);
+        drop(&g);
+    }
+}
+
+static void test_edge_fail(void)
+{
+    struct image outer = turned_outer(XFORM_ROTATE_90, NULL);
+    const struct coding whole = { 24, 16, JCS_YCbCr, .h = 2, .v = 2 };
+    struct given g;
+    give_coding(&g, &odd, &outer, EDGE_FAIL, true);
+    CHECK(!g.done && g.inner.refused && strstr(g.err.text, "not whole blocks"),
+          "%s", g.err.text);
+    drop(&g);
+    give_coding(&g, &odd, &outer, EDGE_FAIL, false);
+    CHECK(g.done && !g.inner.refused, "a thumbnail: %s", g.err.text);
+    drop(&g);
+    give_coding(&g, &whole, &outer, EDGE_FAIL, true);
+    CHECK(g.done && g.warnings.count == 0, "%s", g.err.text);
+    drop(&g);
+}
+
+/* A picture that was 100 x 70 is 96 x 64: its views lose as much of theirs, by
+ * whole blocks if that is the same. */
+static void test_trim(void)
+{
+    static const struct {
+        uint32_t width, height, to_width, to_height;
+        bool lossless;
+    } views[] = {
+        { 100, 70, 96, 64, true }, { 50, 35, 48, 32, true },
+        { 25, 18, 24, 16, true },  { 75, 53, 72, 48, true },
+        { 30, 21, 29, 19, false }, { 1, 1, 1, 1, false },
+    };
+    struct meta meta = { .jpeg = { .width = 100, .height = 70 } };
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        for (int t = 0; t < XFORM_COUNT; t++) {
+            struct image outer = turned_outer((enum xform)t, &meta);
+            struct coding coding = { views[i].width, views[i].height,
+                                     JCS_GRAYSCALE, .h = 1 };
+            bool flip = xform_transposes((enum xform)t);
+            bool anew = !views[i].lossless && (t & XFORM_ROTATE_180);
+            uint32_t w = views[i].to_width, h = views[i].to_height;
+            struct given g;
+            if (t == XFORM_NONE || t == XFORM_TRANSPOSE)
+                continue; /* nothing would have been trimmed */
+            give_coding(&g, &coding, &outer, EDGE_TRIM, true);
+            CHECK(g.done, "%s", g.err.text);
+            CHECK(g.is.coding.width == (flip ? h : w) &&
+                      g.is.coding.height == (flip ? w : h),
+                  "%zu, %s: %u x %u", i, xform_name((enum xform)t),
+                  g.is.coding.width, g.is.coding.height);
+            CHECK(is_warned(&g.warnings, "encoded anew") == anew, "%zu", i);
+            drop(&g);
+            give_coding(&g, &coding, &outer, EDGE_TRIM, false);
+            CHECK(g.is.coding.width == (flip ? coding.height : coding.width),
+                  "a thumbnail stays");
+            drop(&g);
+        }
+}
+
+/* A view that is stored the other way round would be trimmed at its begin. */
+static void test_trim_other_way(void)
+{
+    struct meta meta = { .jpeg = { .width = 100, .height = 64 } };
+    struct image outer = turned_outer(XFORM_MIRROR_X, &meta);
+    struct coding coding = { 48, 32, JCS_GRAYSCALE, .h = 1 };
+    struct bytes file = make_jpeg(&coding);
+    struct given g = { .allowance = UINT64_MAX };
+    struct save_opts save = plain_save(&g.warnings);
+    save.orientation = 1;
+    g.inner = (struct embedded_jpeg){
+        .outer = &outer, .limits = small_limits, .tag = 3, .view = true
+    };
+    CHECK(!embedded_jpeg_turn(&g.made, file, &g.inner, &save, &g.err), "%s",
+          g.err.text);
+    CHECK(is_warned(&g.warnings, "trimmed off") && g.warnings.count == 1,
+          "a warning");
+    drop(&g);
+    bytes_free(&file);
+}
+
+/* What counts for the place of chroma is the size that is left. */
+static void test_trim_chroma(void)
+{
+    struct meta meta = { .jpeg = { .width = 100, .height = 70 } };
+    struct image outer = turned_outer(XFORM_ROTATE_180, &meta);
+    const struct coding coding = { 30, 21, JCS_YCbCr, .h = 2, .v = 2 };
+    const struct coding other = { 31, 22, JCS_YCbCr, .h = 2, .v = 2 };
+    struct given g;
+    give_coding(&g, &coding, &outer, EDGE_TRIM, true);
+    CHECK(g.is.coding.width == 29 && g.is.coding.h == 1, "%u, %d",
+          g.is.coding.width, g.is.coding.h);
+    drop(&g);
+    give_coding(&g, &other, &outer, EDGE_TRIM, true);
+    CHECK(g.is.coding.width == 30 && g.is.coding.h == 2, "%u, %d",
+          g.is.coding.width, g.is.coding.h);
+    CHECK(g.is.coding.height == 20 && g.is.coding.v == 2, "%u, %d",
+          g.is.coding.height, g.is.coding.v);
+    drop(&g);
+}
+
+/* What has nothing done to it may hold anything. */
+static void test_same(void)
+{
+    struct image outer = turned_outer(XFORM_NONE, NULL);
+    struct bytes file = make_jpeg(&odd);
+    struct given g = { .allowance = 0 };
+    struct save_opts save = plain_save(&g.warnings);
+    struct segments list;
+    CHECK(read_segments(&list, file), "no JPEG");
+    memset(file.data + list.scan + 14, 0xfe, 20);
+    g.inner = (struct embedded_jpeg){ .outer = &outer };
+    CHECK(!embedded_jpeg_turn(&g.made, file, &g.inner, &save, &g.err), "%s",
+          g.err.text);
+    CHECK(g.made.size == file.size &&
+              !memcmp(g.made.data, file.data, file.size),
+          "byte for byte");
+    drop(&g);
+    bytes_free(&file);
+}
+
+/* Scans count by their pixels, also where they are no good, and end somewhere.
+ */
+static void test_allowance(void)
+{
+    struct image outer = turned_outer(XFORM_ROTATE_90, NULL);
+    struct coding coding = { 64, 64, JCS_GRAYSCALE, .h = 1 };
+    struct bytes file = make_jpeg(&coding);
+    struct given g = { .allowance = 2 * 64 * 64 + 5 };
+    give(&g, file, &outer, EDGE_REENCODE, false);
+    CHECK(g.done && g.allowance == 64 * 64 + 5, "one scan");
+    bytes_free(&g.made);
+    free(g.is.samples);
+    file.size /= 2;
+    give(&g, file, &outer, EDGE_REENCODE, false);
+    CHECK(!g.done && g.allowance == 5, "half a scan");
+    file.size *= 2;
+    give(&g, file, &outer, EDGE_REENCODE, false);
+    CHECK(!g.done && strstr(g.err.text, "scans"), "%s", g.err.text);
+    bytes_free(&file);
+    coding.progressive = true;
+    file = make_jpeg(&coding);
+    g = (struct given){ .allowance = 3 * 64 * 64 };
+    give(&g, file, &outer, EDGE_REENCODE, false);
+    CHECK(!g.done && strstr(g.err.text, "scans") && g.allowance == 0, "%s",
+          g.err.text);
+    bytes_free(&file);
+    CHECK(embedded_jpeg_allowance(&outer) == 200 * (uint64_t)PIXELS_MIN,
+          "a small one");
+    outer.width = outer.height = 4000;
+    CHECK(embedded_jpeg_allowance(&outer) == 200 * (uint64_t)16000000,
+          "a large one");
+}
+
+int main(void)
+{
+    test_law();
+    test_stale();
+    test_sampling();
+    test_edge_fail();
+    test_trim();
+    test_trim_other_way();
+    test_trim_chroma();
+    test_same();
+    test_allowance();
+    return test_end();
+}

@@ -1,0 +1,138 @@
+/* Blocks of metadata in PNG text, as ImageMagick writes them, and damaged. */
+#include "codecs/metadata/raw_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+
+/* A block of one entry: 0x0112, SHORT, 1; the %c is a digit of its value. */
+#define HEAD  "49492a00080000000100"
+#define ENTRY "12010300010000000%c000000"
+#define END   "00000000"
+#define EXIF  "457869660000"
+#define XMP                                                                    \
+    "3C6120746966663A4F7269656E746174696F6E3D223%c222F3E" /* <a tiff:... */
+#define SIGN "687474703a2f2f6e732e61646f62652e636f6d2f7861702f312e302f00"
+
+static struct err err;
+
+static uint8_t *own(const char *text, size_t size)
+{
+    uint8_t *copy = malloc(size + !size);
+    if (!copy)
+        abort();
+    memcpy(copy, text, size);
+    return copy;
+}
+
+static void check_turn(const char *before, unsigned orientation,
+                       const char *after)
+{
+    size_t size = strlen(before);
+    uint8_t *text = own(before, size);
+    raw_profile_turn(text, size, XFORM_NONE, orientation, 23, 11, &err);
+    CHECK(size == strlen(after) && !memcmp(text, after, size),
+          "%.*s\nis not\n%s", (int)size, (const char *)text, after);
+    free(text);
+}
+
+static void test_orientation(void)
+{
+    static const char *const good[] = {
+        "\nexif\n      26\n" HEAD ENTRY END "\n",
+        "\nexif\n      26\n" HEAD "1201030001000000\n0%c000000" END "\n",
+        "\nAPP1\n      32\n" EXIF HEAD ENTRY END "\n",
+        "exif\n26\n" HEAD ENTRY END,
+        "\nexif\n26\n49492A00080000000100\n" ENTRY END,
+        "\nexif\n25\n" HEAD ENTRY END, /* the last byte is not in it */
+        "\nxmp\n24\n" XMP,
+        "\nAPP1\n53\n" SIGN XMP "\nwhat follows",
+        " \r\n exif\r\n 26\r\n 49 4\n92a\t00080000000100"
+        "12010300010000000%c000000\r\n00000000\r\n",
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char before[400], after[400];
+        snprintf(before, sizeof before, good[i], '6');
+        check_turn(before, 0, before);
+        for (unsigned n = 1; n <= 8; n++) {
+            snprintf(after, sizeof after, good[i], (char)('0' + n));
+            check_turn(before, n, after);
+        }
+    }
+}
+
+/* Letters that come in are large where there are large ones. */
+static void test_letters(void)
+{
+    /* SubjectLocation is 1, 0. Mirrored in 251 columns it is 249, 0. */
+    static const char small[] = "\nexif\n26\n4d4d002a00000008"
+                                "0001a21400030000000200010000000000000\n0";
+    static const char large[] = "\nexif\n26\n4D4D002A00000008"
+                                "0001a21400030000000200010000000000000\n0";
+    const char *const texts[] = { small, large };
+    for (unsigned i = 0; i < 2; i++) {
+        char after[100];
+        snprintf(after, sizeof after, "%s", texts[i]);
+        size_t size = strlen(after);
+        uint8_t *text = own(after, size);
+        char *value = strstr(after, "00010000000000000\n0");
+        memcpy(value, i ? "00F9" : "00f9", 4);
+        raw_profile_turn(text, size, XFORM_MIRROR_X, 0, 251, 11, &err);
+        CHECK(!memcmp(text, after, size), "%.*s\nis not\n%s", (int)size,
+              (const char *)text, after);
+        free(text);
+    }
+}
+
+#define BLOCK HEAD "120103000100000006000000" END
+
+static void test_damaged(void)
+{
+    static const char *const bad[] = {
+        "",
+        "\n",
+        "exif",
+        "\nexif\n",
+        "\nexif\n26",
+        "\nexif\n26\n",
+        "\nexif\n0\n" BLOCK,
+        "\nexif\n27\n" BLOCK,
+        "\nexif\n-26\n" BLOCK,
+        "\nexif\n2a\n" BLOCK,
+        "\nexif\n4294967322\n" BLOCK,
+        "\nexif\n18446744073709551642\n" BLOCK,
+        "\nexif\n99999999999999999999999999\n" BLOCK,
+        "\nexif\n26\nx" BLOCK,
+        "\nexif\n26\n49492g00080000000100120103000100000006000000" END,
+        "\nexif\n\n" BLOCK,
+        "\n26\n" BLOCK,
+        BLOCK,
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check_turn(bad[i], 1, bad[i]);
+
+    char all[] = "\nAPP1\n      32\n" EXIF BLOCK "\n";
+    for (size_t size = 0; size < sizeof all - 2; size++) {
+        uint8_t *text = own(all, size);
+        raw_profile_turn(text, size, XFORM_ROTATE_90, 1, 23, 11, &err);
+        CHECK(!memcmp(text, all, size), "cut to %zu", size);
+        free(text);
+    }
+    for (size_t i = 0; i < sizeof all - 1; i++)
+        for (unsigned byte = 0; byte < 256; byte++) {
+            uint8_t *text = own(all, sizeof all - 1);
+            text[i] = (uint8_t)byte;
+            raw_profile_turn(text, sizeof all - 1, XFORM_ROTATE_90, 1, 23, 11,
+                             &err);
+            free(text);
+        }
+}
+
+int main(void)
+{
+    test_orientation();
+    test_letters();
+    test_damaged();
+    return test_end();
+}

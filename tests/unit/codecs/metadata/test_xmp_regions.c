@@ -1,0 +1,318 @@
+/* Regions in XMP: where they lie after every turn, in every form they are
+ * written in; and packets that nobody should write. */
+#include "codecs/metadata/xmp_regions.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+
+#define SPACES                                                                 \
+    " xmlns:mwg-rs='http://www.metadataworkinggroup.com/schemas/regions/'"     \
+    " xmlns:stArea=\"http://ns.adobe.com/xmp/sType/Area#\""                    \
+    " xmlns:stDim='http://ns.adobe.com/xap/1.0/sType/Dimensions#'"             \
+    " xmlns:MPReg=\"http://ns.microsoft.com/photo/1.2/t/Region#\""
+#define OPEN  "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:Description" SPACES ">"
+#define CLOSE "</rdf:Description></x:xmpmeta>"
+
+/* Of a picture of 1000 x 1000 units: center, width and height. */
+struct area {
+    uint32_t x, y, w, h;
+};
+
+static struct area turned_area(struct area a, enum xform t)
+{
+    struct area b = a;
+    bool flip = xform_transposes(t);
+    uint32_t x = flip ? a.y : a.x, y = flip ? a.x : a.y;
+    b.x = t & XFORM_MIRROR_X ? 1000 - x : x;
+    b.y = t & XFORM_MIRROR_Y ? 1000 - y : y;
+    b.w = flip ? a.h : a.w;
+    b.h = flip ? a.w : a.h;
+    return b;
+}
+
+/* Numbered: x, y, w, h of an area; then the size it applies to. */
+static const char *const forms[] = {
+    OPEN "<mwg-rs:AppliedToDimensions stDim:w='%5$u' stDim:h='%6$u'/>"
+         "<stDim:w>7</stDim:w>"
+         "<mwg-rs:Area stArea:x='0.%1$03u' stArea:y=\"0.%2$03u\" "
+         "stArea:w='0.%3$03u' stArea:h='0.%4$03u' stArea:unit='normalized'/>"
+         "<MPReg:Rectangle>0.%7$03u, 0.%8$03u, 0.%3$03u, 0.%4$03u"
+         "</MPReg:Rectangle>" CLOSE,
+    OPEN "<mwg-rs:AppliedToDimensions rdf:parseType='Resource'>"
+         "<stDim:w>%5$u</stDim:w><stDim:h>%6$u</stDim:h>"
+         "</mwg-rs:AppliedToDimensions><stDim:w>7</stDim:w>"
+         "<stArea:unit>normalized</stArea:unit><stArea:x> 0.%1$03u\n</stArea:x>"
+         "<stArea:y>0.%2$03u</stArea:y><stArea:w>0.%3$03u</stArea:w>"
+         "<stArea:h>0.%4$03u</stArea:h>"
+         "<a MPReg:Rectangle='0.%7$03u, 0.%8$03u, 0.%3$03u, 0.%4$03u'/>" CLOSE,
+};
+
+static void write_form(char *text, size_t room, const char *form, struct area a,
+                       uint32_t width, uint32_t height)
+{
+    snprintf(text, room, form, a.x, a.y, a.w, a.h, width, height, a.x - a.w / 2,
+             a.y - a.h / 2);
+}
+
+/* The number behind a name and what stands between. */
+static double number_of(const char *text, const char *name, int skip)
+{
+    const char *at = strstr(text, name);
+    if (!at)
+        return -1;
+    at += strlen(name);
+    for (at += strcspn(at, "0123456789"); skip > 0; skip--)
+        at = strchr(at, ',') + 1;
+    return strtod(at, NULL);
+}
+
+static bool is_share(const char *text, const char *name, int skip, uint32_t n)
+{
+    double off = number_of(text, name, skip) * 1000 - n;
+    return off < 1e-6 && off > -1e-6;
+}
+
+/* As a string, which its owner frees. */
+static char *turned_text(const char *text, size_t room, enum xform t,
+                         struct warnings *warnings)
+{
+    struct bytes packet = { 0 };
+    struct err err;
+    if (!bytes_append(&packet, text, strlen(text)))
+        abort();
+    const struct change change = { t, 640, 480, 640, 480 };
+    CHECK(!xmp_regions_turn(&packet, room, &change, warnings, &err), "memory");
+    if (!bytes_append(&packet, "", 1))
+        abort();
+    return (char *)packet.data;
+}
+
+static void check_form(const char *form, struct area a, enum xform t)
+{
+    char before[2000];
+    struct warnings warnings = { 0 };
+    struct area b = turned_area(a, t);
+    bool flip = xform_transposes(t);
+    write_form(before, sizeof before, form, a, 640, 480);
+    char *is = turned_text(before, strlen(before), t, &warnings);
+    CHECK(is_share(is, "stArea:x", 0, b.x) && is_share(is, "stArea:y", 0, b.y),
+          "%s: %s", xform_name(t), is);
+    CHECK(is_share(is, "stArea:w", 0, b.w) && is_share(is, "stArea:h", 0, b.h),
+          "%s: %s", xform_name(t), is);
+    const uint32_t corner[4] = { b.x - b.w / 2, b.y - b.h / 2, b.w, b.h };
+    for (int i = 0; i < 4; i++)
+        CHECK(is_share(is, "Rectangle", i, corner[i]), "%s: %s", xform_name(t),
+              is);
+    CHECK(number_of(is, "stDim:w", 0) == (flip ? 480 : 640), "%s", is);
+    CHECK(number_of(is, "stDim:h", 0) == (flip ? 640 : 480), "%s", is);
+    CHECK(strstr(is, "<stDim:w>7</stDim:w>"), "another size: %s", is);
+    CHECK(strlen(is) == strlen(before), "it keeps its size");
+    char *back = turned_text(is, strlen(is), xform_inverse(t), &warnings);
+    CHECK(!strcmp(back, before), "%s and back: %s", xform_name(t), back);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    free(back);
+    free(is);
+}
+
+static void test_forms(void)
+{
+    uint64_t state = 7;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        for (int t = 0; t < XFORM_COUNT; t++)
+            for (int k = 0; k < 20; k++) {
+                struct area a;
+                a.w = (uint32_t)(2 + 2 * (test_random(&state) % 150));
+                a.h = (uint32_t)(2 + 2 * (test_random(&state) % 150));
+                a.x = a.w / 2 + (uint32_t)(test_random(&state) % 500) + 1;
+                a.y = a.h / 2 + (uint32_t)(test_random(&state) % 500) + 1;
+                check_form(forms[i], a, (enum xform)t);
+            }
+}
+
+/* ---- Of a picture that was trimmed ----------------------------------------*/
+
+static void check_trim(const char *before, struct change change,
+                       const char *after)
+{
+    struct bytes packet = { 0 };
+    struct warnings warnings = { 0 };
+    struct err err;
+    if (!bytes_append(&packet, before, strlen(before)))
+        abort();
+    CHECK(!xmp_regions_turn(&packet, SIZE_MAX, &change, &warnings, &err),
+          "memory");
+    CHECK(packet.size == strlen(after) &&
+              !memcmp(packet.data, after, packet.size),
+          "%s makes\n%.*s\nnot\n%s", xform_name(change.turn),
+          (int)packet.size, (const char *)packet.data, after);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    bytes_free(&packet);
+}
+
+static void test_trimmed(void)
+{
+    const struct change none = { XFORM_NONE, 100, 50, 80, 40 };
+    const struct change wide = { XFORM_MIRROR_X, 100, 50, 80, 50 };
+    const struct change turn = { XFORM_ROTATE_90, 100, 50, 100, 40 };
+    check_trim("<a stArea:x='0.4' stArea:y='0.4' stArea:w='0.2'/>", none,
+               "<a stArea:x='0.500000' stArea:y='0.500000' "
+               "stArea:w='0.250000'/>");
+    check_trim("<a stArea:x='0.4' stArea:y='0.4' stArea:w='0.2' "
+               "stArea:h='0.1'/>",
+               wide,
+               "<a stArea:x='0.500000' stArea:y='0.4' stArea:w='0.250000' "
+               "stArea:h='0.1'/>");
+    check_trim("<a stArea:x='0.4' stArea:y='0.2' stArea:w='0.2' "
+               "stArea:h='0.4'/>",
+               turn,
+               "<a stArea:y='0.4' stArea:x='0.750000' stArea:h='0.2' "
+               "stArea:w='0.500000'/>");
+    check_trim("<mwg-rs:AppliedToDimensions stDim:w='100' stDim:h='50'/>", turn,
+               "<mwg-rs:AppliedToDimensions stDim:h='100' stDim:w='40'/>");
+    check_trim("<mwg-rs:AppliedToDimensions stDim:w='1000' stDim:h='500'/>",
+               none,
+               "<mwg-rs:AppliedToDimensions stDim:w='800' stDim:h='400'/>");
+    check_trim("<a MPReg:Rectangle='0.4, 0.2, 0.2, 0.4'/>", wide,
+               "<a MPReg:Rectangle='0.250000, 0.2, 0.250000, 0.4'/>");
+    check_trim("<a MPReg:Rectangle='0.4, 0.2, 0.2, 0.4'/>", turn,
+               "<a MPReg:Rectangle='0.250000, 0.4, 0.500000, 0.2'/>");
+}
+
+/* One prefix for two namespaces counts as each where that is bound to it. */
+static void test_shared_prefix(void)
+{
+#define DIM  " xmlns:s='http://ns.adobe.com/xap/1.0/sType/Dimensions#'"
+#define AREA " xmlns:s='http://ns.adobe.com/xmp/sType/Area#'"
+    const struct change none = { XFORM_NONE, 100, 50, 80, 40 };
+    const struct change turn = { XFORM_ROTATE_90, 100, 50, 100, 40 };
+    check_trim("<mwg-rs:AppliedToDimensions" DIM " s:w='1000' s:h='500'/>"
+               "<a" AREA " s:x='0.4' s:w='0.2'/>",
+               none,
+               "<mwg-rs:AppliedToDimensions" DIM " s:w='800' s:h='400'/>"
+               "<a" AREA " s:x='0.500000' s:w='0.250000'/>");
+    check_trim("<mwg-rs:AppliedToDimensions s:w='1000'" AREA DIM "/>", none,
+               "<mwg-rs:AppliedToDimensions s:w='800'" AREA DIM "/>");
+    check_trim("<d" DIM "><mwg-rs:AppliedToDimensions s:w='100' s:h='50'/>"
+               "<a s:x='0.4'" AREA "><s:y>0.2</s:y><b" DIM "><s:x>0.5</s:x>"
+               "</b><s:w>0.2</s:w></a><s:w>5</s:w><s:y>0.4</s:y></d>",
+               turn,
+               "<d" DIM "><mwg-rs:AppliedToDimensions s:h='100' s:w='40'/>"
+               "<a s:y='0.4'" AREA "><s:x>0.750000</s:x><b" DIM "><s:x>0.5</s:x>"
+               "</b><s:h>0.2</s:h></a><s:w>5</s:w><s:y>0.4</s:y></d>");
+#undef DIM
+#undef AREA
+}
+
+/* ---- Numbers of all kinds -------------------------------------------------*/
+
+static void check(const char *before, enum xform t, size_t room,
+                  const char *after, const char *warning)
+{
+    struct warnings warnings = { 0 };
+    char *is = turned_text(before, room, t, &warnings);
+    CHECK(!strcmp(is, after), "%s makes\n%s\nnot\n%s", xform_name(t), is,
+          after);
+    CHECK(warnings.count == (warning ? 1u : 0u), "%u: %s", warnings.count,
+          warnings.list[0].text);
+    CHECK(!warning || is_warned(&warnings, warning), "%s",
+          warnings.list[0].text);
+    free(is);
+}
+
+#define X(n)           "<a stArea:x='" n "'/>"
+#define R(n)           "<a MPReg:Rectangle='" n "'/>"
+#define PADDED(blanks) blanks "<?xpacket end='w'?>"
+
+static void test_numbers(void)
+{
+    const size_t any = SIZE_MAX;
+    static const char *const pairs[][2] = {
+        { X("0"), X("1") },
+        { X("1.0"), X("0.0") },
+        { X("0.5"), X("0.5") },
+        { X(" 0.123456789012345 "), X(" 0.876543210987655 ") },
+        { R("0, 0, 0.25, 0.5"), R("0.75, 0, 0.25, 0.5") },
+        { R("0.5,0.125,0.5,1"), R("0.0, 0.125, 0.5, 1") },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        check(pairs[i][0], XFORM_MIRROR_X, any, pairs[i][1], NULL);
+    check(X("1e-05"), XFORM_MIRROR_X, any, X("0.999990000"), NULL);
+    check(X(".25"), XFORM_MIRROR_X, any, X("0.75"), NULL);
+    check(X("half"), XFORM_MIRROR_X, any, X("half"), "not understood");
+    check(X("nan"), XFORM_MIRROR_X, any, X("nan"), "not understood");
+    check(X("1e999"), XFORM_MIRROR_X, any, X("1e999"), "not understood");
+    check(R("0, 0, 1"), XFORM_MIRROR_X, any, R("0, 0, 1"), "not understood");
+    check(R("1 2 3 4"), XFORM_MIRROR_X, any, R("1 2 3 4"), "not understood");
+    check("<a stArea:unit='pixel' stArea:x='5' stArea:w='3'/>", XFORM_TRANSPOSE,
+          any, "<a stArea:unit='pixel' stArea:x='5' stArea:w='3'/>",
+          "not understood");
+}
+
+/* What a packet grows by comes out of its padding, or it stays. */
+static void test_room(void)
+{
+    const char *grown = R("0.75, 0, 0.25, 0.5");
+    const char *before = R("0, 0, 0.25, 0.5");
+    check(R("0, 0, 0.25, 0.5") PADDED("\n    "), XFORM_MIRROR_X, 1,
+          R("0, 0, 0.25, 0.5") PADDED("\n    "), "no room");
+    check(R("0, 0, 0.25, 0.5") PADDED("\n    "), XFORM_MIRROR_X, 200,
+          R("0.75, 0, 0.25, 0.5") PADDED("\n "), NULL);
+    check(R("0.75, 0, 0.25, 0.5") PADDED("\n"), XFORM_MIRROR_X, 200,
+          R("0.00, 0, 0.25, 0.5") PADDED("\n"), NULL);
+    check(before, XFORM_MIRROR_X, strlen(grown), grown, NULL);
+    check(before, XFORM_MIRROR_X, strlen(grown) - 1, before, "no room");
+}
+
+static void test_others(void)
+{
+    static const char *const left[][2] = {
+        { "<a crs:HasCrop='True' crs:CropTop='0.1'/>", "crop" },
+        { "<a crs:HasCrop='True' crs:AlreadyApplied='True'/>", NULL },
+        { "<a crs:HasCrop='False' crs:CropTop='0'/>", NULL },
+        { "<b:x>0.5</b:x>", NULL },
+        { "<!-- <a stArea:x='0.25'/> -->", NULL },
+    };
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        check(left[i][0], XFORM_MIRROR_X, SIZE_MAX, left[i][0], left[i][1]);
+        check(left[i][0], XFORM_NONE, SIZE_MAX, left[i][0], NULL);
+    }
+}
+
+/* ---- Hostile packets ------------------------------------------------------*/
+
+static void test_damaged(void)
+{
+    static const char bytes[] = "\1\377<>\"'=/ :.,-e9";
+    const struct area a = { 250, 375, 100, 50 };
+    char text[2000];
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        write_form(text, sizeof text, forms[i], a, 640, 480);
+        size_t size = strlen(text);
+        for (size_t k = 0; k < size; k++) {
+            char byte = text[k];
+            for (size_t j = 0; j < sizeof bytes; j++) {
+                struct warnings warnings = { 0 };
+                text[k] = bytes[j];
+                free(turned_text(text, SIZE_MAX, XFORM_ROTATE_90, &warnings));
+                free(turned_text(text, size, XFORM_TRANSVERSE, &warnings));
+            }
+            text[k] = byte;
+        }
+    }
+}
+
+int main(void)
+{
+    test_forms();
+    test_trimmed();
+    test_shared_prefix();
+    test_numbers();
+    test_room();
+    test_others();
+    test_damaged();
+    return test_end();
+}

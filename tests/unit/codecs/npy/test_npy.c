@@ -1,0 +1,507 @@
+/* NPY: its headers, its kinds of cells, its axes, and what is refused. */
+#include <stdio.h>
+
+#include "codecs/npy/npy.h"
+#include "tests/support/formats.h"
+
+#define TEXT(text)   text, sizeof text - 1
+#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
+
+/* A file of a version, of this dictionary and this data. */
+static struct bytes npy(unsigned version, const char *dictionary,
+                        const void *data, size_t size)
+{
+    struct bytes file = { 0 };
+    size_t n = strlen(dictionary);
+    uint8_t lead[] = { 0x93,
+                       'N',
+                       'U',
+                       'M',
+                       'P',
+                       'Y',
+                       (uint8_t)version,
+                       0,
+                       n & 255,
+                       (uint8_t)(n >> 8),
+                       0,
+                       0 };
+    if (!bytes_append(&file, lead, version == 1 ? 10 : 12) ||
+        !bytes_append(&file, dictionary, n) || !bytes_append(&file, data, size))
+        abort();
+    return file;
+}
+
+#define DICTIONARY(descr, shape)                                               \
+    "{'descr': '" descr "', 'fortran_order': False, 'shape': " shape ", }\n"
+
+#define FORTRAN(descr, shape)                                                  \
+    "{'descr': '" descr "', 'fortran_order': True, 'shape': " shape ", }\n"
+
+static void taken_as(enum layout layout, unsigned version,
+                     const char *dictionary, const void *data, size_t size,
+                     uint32_t width, uint32_t height, unsigned nplanes,
+                     const double *want)
+{
+    struct bytes file = npy(version, dictionary, data, size);
+    check_file_read(&codec_npy, LAYOUT * (int)layout, file.data, file.size,
+                    width, height, nplanes, want, NULL);
+    bytes_free(&file);
+}
+
+static void taken(unsigned version, const char *dictionary, const void *data,
+                  size_t size, uint32_t width, uint32_t height,
+                  unsigned nplanes, const double *want)
+{
+    taken_as(LAYOUT_AUTO, version, dictionary, data, size, width, height,
+             nplanes, want);
+}
+
+static void refused(const char *dictionary, const void *data, size_t size,
+                    const char *words)
+{
+    struct bytes file = npy(1, dictionary, data, size);
+    check_refused(&codec_npy, file.data, file.size, words);
+    bytes_free(&file);
+}
+
+static void test_files(void)
+{
+    taken(1, DICTIONARY("|u1", "(2, 3)"), TEXT("abcdef"), 3, 2, 1,
+          SAMPLES(97, 98, 99, 100, 101, 102));
+    taken(1, DICTIONARY("<u1", "(1, 1, 5)"), TEXT("abcde"), 5, 1, 1,
+          SAMPLES(97, 98, 99, 100, 101));
+    taken(2, DICTIONARY("<u2", "(1, 2)"), TEXT("\1\0\xff\xfe"), 2, 1, 1,
+          SAMPLES(1, 0xfeff));
+    taken(3, DICTIONARY(">u2", "(1, 2)"), TEXT("\1\0\xff\xfe"), 2, 1, 1,
+          SAMPLES(256, 0xfffe));
+    taken(1, DICTIONARY("<f4", "(2, 1)"), TEXT("\0\0\x80\x3f\0\0\0\xc0"), 1, 2,
+          1, SAMPLES(1, -2));
+    taken(1, DICTIONARY(">f4", "(2, 1)"), TEXT("\x3f\x80\0\0\xc0\0\0\0"), 1, 2,
+          1, SAMPLES(1, -2));
+    /* C x H x W: all of a plane, then all of the next. H x W x C: all of a
+     * pixel. */
+    taken_as(LAYOUT_CHW, 1, DICTIONARY("|u1", "(3, 1, 2)"), TEXT("abcdef"), 2,
+             1, 3, SAMPLES(97, 99, 101, 98, 100, 102));
+    taken_as(LAYOUT_HWC, 1, DICTIONARY("|u1", "(3, 1, 2)"), TEXT("abcdef"), 1,
+             3, 2, SAMPLES(97, 98, 99, 100, 101, 102));
+    taken(1, DICTIONARY("|u1", "(5, 1, 2)"), TEXT("abcdefghij"), 1, 5, 2,
+          SAMPLES(97, 98, 99, 100, 101, 102, 103, 104, 105, 106));
+    taken(1, DICTIONARY("|u1", "(2, 1, 5)"), TEXT("abcdefghij"), 5, 1, 2,
+          SAMPLES(97, 102, 98, 103, 99, 104, 100, 105, 101, 106));
+    taken_as(LAYOUT_HWC, 1, DICTIONARY(">u2", "(1, 1, 2)"), TEXT("abcd"), 1, 1,
+             2, SAMPLES(0x6162, 0x6364));
+    /* One picture, with an axis that says so. */
+    taken_as(LAYOUT_NCHW, 1, DICTIONARY("|u1", "(1, 3, 1, 2)"), TEXT("abcdef"),
+             2, 1, 3, SAMPLES(97, 99, 101, 98, 100, 102));
+    taken_as(LAYOUT_NHW, 1, DICTIONARY("|u1", "(1, 3, 2)"), TEXT("abcdef"), 2,
+             3, 1, SAMPLES(97, 98, 99, 100, 101, 102));
+    /* Fortran order: all of a column, then all of the next. */
+    taken(1, FORTRAN("|u1", "(2, 3)"), TEXT("abcdef"), 3, 2, 1,
+          SAMPLES(97, 99, 101, 98, 100, 102));
+    taken_as(LAYOUT_HWC, 1, FORTRAN("|u1", "(1, 2, 3)"), TEXT("abcdef"), 2, 1,
+             3, SAMPLES(97, 99, 101, 98, 100, 102));
+    taken_as(LAYOUT_CHW, 1, FORTRAN("|u1", "(3, 1, 2)"), TEXT("abcdef"), 2, 1,
+             3, SAMPLES(97, 98, 99, 100, 101, 102));
+    /* Keys in any order, other quotes and blanks, and nothing behind. */
+    taken(1, "{\"shape\":(1,2) , \"descr\" : \"|u1\",\n'fortran_order':False}",
+          TEXT("ab"), 2, 1, 1, SAMPLES(97, 98));
+}
+
+static void test_colors(void)
+{
+    static const struct {
+        const char *dictionary;
+        enum color color;
+        bool alpha;
+        unsigned nplanes;
+    } shapes[] = {
+        { DICTIONARY("|u1", "(9, 9)"), COLOR_GRAY, false, 1 },
+        { DICTIONARY("|u1", "(1, 9, 9)"), COLOR_GRAY, false, 1 },
+        { DICTIONARY("|u1", "(2, 9, 9)"), COLOR_GRAY, true, 2 },
+        { DICTIONARY("|u1", "(3, 9, 9)"), COLOR_RGB, false, 3 },
+        { DICTIONARY("|u1", "(4, 9, 9)"), COLOR_RGB, true, 4 },
+        { DICTIONARY("|u1", "(9, 9, 1)"), COLOR_GRAY, false, 1 },
+        { DICTIONARY("|u1", "(9, 9, 2)"), COLOR_GRAY, true, 2 },
+        { DICTIONARY("|u1", "(9, 9, 3)"), COLOR_RGB, false, 3 },
+        { DICTIONARY("|u1", "(9, 9, 4)"), COLOR_RGB, true, 4 },
+    };
+    static const char data[4 * 81];
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct bytes file =
+            npy(1, shapes[i].dictionary, data, 81 * shapes[i].nplanes);
+        struct opened o = open_file(&codec_npy, file.data, file.size, STRICT);
+        CHECK(o.status == 0 && o.img.color == shapes[i].color &&
+                  o.img.alpha == shapes[i].alpha &&
+                  o.img.nplanes == shapes[i].nplanes && o.img.width == 9,
+              "%s: %s", shapes[i].dictionary, o.err.text);
+        close_file(&o);
+        bytes_free(&file);
+    }
+    taken_as(LAYOUT_CHW, 1, DICTIONARY("|u1", "(5, 1, 1)"), TEXT("abcde"), 1, 1,
+             5, SAMPLES(97, 98, 99, 100, 101));
+    taken_as(LAYOUT_HWC, 1, DICTIONARY("|u1", "(1, 1, 5)"), TEXT("abcde"), 1, 1,
+             5, SAMPLES(97, 98, 99, 100, 101));
+}
+
+/* What numpy writes is written again as it was, whatever the byte order, the
+ * layout and the order of the axes. */
+static void check_kept(const char *dictionary, enum layout layout)
+{
+    char head[118 + 1]; /* so that the data begins at 128 */
+    snprintf(head, sizeof head, "%-117.*s\n", (int)strlen(dictionary) - 1,
+             dictionary);
+    struct bytes file = npy(1, head, TEXT("abcdefgh"));
+    struct opened o =
+        open_file(&codec_npy, file.data, file.size, LAYOUT * (int)layout);
+    struct bytes again = { 0 };
+    CHECK(o.status == 0, "%s: %s", dictionary, o.err.text);
+    if (o.status == 0)
+        again = written(&codec_npy, &o.img, "npy", &o.warnings);
+    CHECK(again.size == file.size && !memcmp(again.data, file.data, file.size),
+          "%s, %s: %.*s", dictionary, layout_name(layout), (int)again.size,
+          (const char *)again.data);
+    bytes_free(&again);
+    close_file(&o);
+    bytes_free(&file);
+}
+
+static void test_kept(void)
+{
+    static const char *const dictionaries[] = {
+        DICTIONARY("|u1", "(4, 2)"),       DICTIONARY("|u1", "(1, 4, 2)"),
+        DICTIONARY("<u2", "(2, 2)"),       DICTIONARY(">u2", "(2, 1, 2)"),
+        DICTIONARY("<f4", "(1, 1, 2)"),    DICTIONARY(">f4", "(2, 1)"),
+        DICTIONARY("|u1", "(1, 1, 8, 1)"), FORTRAN("<u2", "(2, 2)"),
+        FORTRAN("|u1", "(2, 2, 2)"),       FORTRAN("|u1", "(1, 2, 4, 1)"),
+        FORTRAN(">u2", "(1, 2, 1, 2)"),    FORTRAN(">f4", "(2, 1)"),
+    };
+    for (size_t i = 0; i < sizeof dictionaries / sizeof *dictionaries; i++)
+        for (int layout = LAYOUT_HWC; layout <= LAYOUT_CHW; layout++)
+            check_kept(dictionaries[i], (enum layout)layout);
+}
+
+static void test_refused(void)
+{
+    static const char malformed[] = "its header is malformed";
+    static const char *const types[] = { "<f8", "<i2", "|b1",     "<u4",
+                                         "<f2", "<c8", "<M8[ns]", "|S3" };
+    static const char *const unknown[] = { "u1x", "", "q8", "<f0", "<f", "<8" };
+    char dictionary[128], words[256];
+    static const char zeros[64];
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        size_t n = types[i][2] == '3' ? 3 : (size_t)(types[i][2] - '0');
+        sprintf(dictionary, DICTIONARY("%s", "(1, 1)"), types[i]);
+        sprintf(words,
+                "cells of '%s' can be turned as NPY, but not converted; "
+                "numpy.astype makes them u1, u2 or f4, which can",
+                types[i]);
+        refused(dictionary, zeros, n, words);
+    }
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        sprintf(dictionary, DICTIONARY("%s", "(1, 1)"), unknown[i]);
+        sprintf(words,
+                "cells of type '%s' are not known, so they cannot be "
+                "turned",
+                unknown[i]);
+        refused(dictionary, TEXT("a"), words);
+    }
+    refused(DICTIONARY("|O", "(1, 1)"), TEXT("a"),
+            "an array of Python objects cannot be turned; save it with a dtype "
+            "of numbers");
+    refused(
+        "{'descr': [('a', '|u1')], 'fortran_order': False, 'shape': (1, 1)}",
+        TEXT("a"),
+        "cells with fields, [('a', '|u1')], cannot be turned; save each "
+        "field as an array of its own");
+    refused(DICTIONARY("|u1", "(1,)"), TEXT("a"),
+            "shape (1,) has 1 axis, where pictures have 2 to 4; numpy.reshape "
+            "makes them so");
+    refused(DICTIONARY("|u1", "()"), TEXT("a"),
+            "shape () has 0 axes, where pictures have 2 to 4; numpy.reshape "
+            "makes them so");
+    refused(DICTIONARY("|u1", "(1, 1, 1, 1, 1, 1, 1, 1, 1, 7)"), TEXT("a"),
+            "shape (1, 1, 1, 1, 1, 1, 1, 1, ...) has 10 axes, where pictures "
+            "have 2 to 4; numpy.reshape makes them so");
+    refused(DICTIONARY("|u1", "(9, 0)"), TEXT(""),
+            "shape (9, 0) has an axis of 0, so there is nothing to turn");
+    refused(DICTIONARY("|u1", "(4, 1, 4)"), TEXT("a"),
+            "shape (4, 1, 4) can be read with the channels first or last; "
+            "--layout chw or hwc says which");
+    refused(DICTIONARY("|u1", "(5, 1, 5)"), TEXT("a"),
+            "shape (5, 1, 5) has no axis of 1 to 4 channels at its beginning "
+            "or end; --layout chw, hwc or nhw says what its axes are");
+    refused(DICTIONARY("|u1", "(2, 1, 9, 9)"), zeros, 162 - 162,
+            "0 bytes of data, where its shape needs 162");
+    refused(DICTIONARY("|u1", "(1, 4294967297)"), TEXT("a"),
+            "4294967297 x 1 pixels: a side can have no more than 2147483647");
+    refused(FORTRAN("|u1", "(1, 4294967297)"), TEXT("a"),
+            "4294967297 x 1 pixels: a side can have no more than 2147483647");
+    refused(DICTIONARY("|u1", "(1048577, 2, 2, 1)"), TEXT("a"),
+            "shape (1048577, 2, 2, 1) can be read with the channels first or "
+            "last; --layout nchw or nhwc says which");
+    refused(DICTIONARY("|u1", "(1048577, 9, 2, 1)"), TEXT("a"),
+            "shape (1048577, 9, 2, 1) needs 36865K bytes, more than the 2048K "
+            "of --max-memory; --max-memory 36865K allows them");
+    refused(DICTIONARY("<c16", "(900000000000000000, 9, 2, 1)"), TEXT("a"),
+            "shape (900000000000000000, 9, 2, 1) needs more memory than can be "
+            "counted");
+    refused(DICTIONARY("|u1", "(1, 99999999999999999999)"), TEXT("a"),
+            "an axis of its shape is too large");
+    refused(DICTIONARY("|u1", "(1, -a)"), TEXT("a"), malformed);
+    refused(DICTIONARY("|u1", "(-1, 1)"), TEXT("a"),
+            "an axis of its shape is negative");
+    refused(DICTIONARY("|u1", "(4611686018427387904, 4)"), TEXT("a"),
+            "an axis of its shape is too large");
+    refused(DICTIONARY("|u1", "(1 1)"), TEXT("a"), malformed);
+    refused(DICTIONARY("|u1", "1, 1"), TEXT("a"), malformed);
+    refused("{'descr': '|u1', 'shape': (1, 1)}", TEXT("a"), malformed);
+    refused("{'descr': '|u1', 'fortran_order': 0, 'shape': (1, 1)}", TEXT("a"),
+            malformed);
+    refused("{'descr': [('a', '|u1'), 'fortran_order': False, 'shape': (1, 1)}",
+            TEXT("a"), malformed);
+    refused("{'descr': [", TEXT("a"), malformed);
+    refused("{'descr': ['", TEXT("a"), malformed);
+    refused("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1), 'x': 1}",
+            TEXT("a"), malformed);
+    refused("", TEXT("a"), malformed);
+    refused(DICTIONARY("|u1", "(1, 2)"), TEXT("a"),
+            "1 bytes of data, where its shape needs 2");
+    refused(DICTIONARY("<u2", "(1, 2)"), TEXT("abcde"),
+            "5 bytes of data, where its shape needs 4");
+    for (unsigned version = 0; version < 10; version += 1 + 3 * !version) {
+        struct bytes file = npy(version, DICTIONARY("|u1", "(1, 1)"), "a", 1);
+        sprintf(words, "version %u of NPY is not known", version);
+        check_refused(&codec_npy, file.data, file.size, words);
+        bytes_free(&file);
+    }
+}
+
+static void test_damaged(void)
+{
+    struct bytes file =
+        npy(1, DICTIONARY("<u2", "(2, 2)"), TEXT("\1\0\2\0\3\0\4"));
+    check_tolerated(&codec_npy, file.data, file.size, SAMPLES(1, 2, 3, 4),
+                    "7 bytes of data, where its shape needs 8");
+    bytes_free(&file);
+    file = npy(1, DICTIONARY("<f4", "(2, 1)"), TEXT("\0\0\x80\x3f"));
+    check_tolerated(&codec_npy, file.data, file.size, SAMPLES(1, 0),
+                    "4 bytes of data, where its shape needs 8");
+    bytes_free(&file);
+    for (unsigned version = 1; version <= 2; version++) {
+        file =
+            npy(version, DICTIONARY(">u2", "(6, 1, 1)"), TEXT("abcdefghijkl"));
+        check_cuts(&codec_npy, file.data, file.size, 0);
+        check_hostile(&codec_npy, file.data, file.size, file.size - 12);
+        bytes_free(&file);
+    }
+}
+
+/* ---- Arrays that stay arrays ---------------------------------------------*/
+
+/* A mover of a loop, which counts what is open. */
+static void *open_loop(void *context, struct err *err)
+{
+    (void)err;
+    ++*(unsigned *)context;
+    return context;
+}
+
+static void close_loop(void *context, void *opened)
+{
+    CHECK(context == opened, "it closes what it opened");
+    --*(unsigned *)context;
+}
+
+static int turn_loop(void *opened, struct image *dst, const struct image *src,
+                     enum xform t, struct err *err)
+{
+    size_t size = cell_size(src->cell);
+    uint32_t sx, sy;
+    (void)opened, (void)err;
+    for (unsigned i = 0; i < src->nplanes; i++)
+        for (uint32_t y = 0; y < dst->height; y++)
+            for (uint32_t x = 0; x < dst->width; x++) {
+                xform_source(t, dst->width, dst->height, x, y, &sx, &sy);
+                memcpy((uint8_t *)plane_row(&dst->plane[i], y) + x * size,
+                       (uint8_t *)plane_row(&src->plane[i], sy) + sx * size,
+                       size);
+            }
+    return 0;
+}
+
+static int turn_not(void *opened, struct image *dst, const struct image *src,
+                    enum xform t, struct err *err)
+{
+    (void)opened, (void)dst, (void)src, (void)t;
+    return fail(err, "no turn");
+}
+
+/* Where the cell at these indices lies, in cells from the first. */
+static size_t place(const size_t *shape, unsigned naxes, bool fortran,
+                    const size_t *index)
+{
+    size_t at = 0;
+    for (unsigned i = 0; i < naxes; i++) {
+        unsigned axis = fortran ? naxes - 1 - i : i;
+        at = at * shape[axis] + index[axis];
+    }
+    return at;
+}
+
+/* Compares each cell of a turned array with the one that belongs there. */
+static bool is_turned(const uint8_t *got, const uint8_t *from,
+                      const size_t shape[4], const char *layout, bool fortran,
+                      size_t cell, enum xform t)
+{
+    unsigned naxes = (unsigned)strlen(layout);
+    unsigned h = (unsigned)(strchr(layout, 'h') - layout);
+    size_t after[4], index[4], source[4], all = 1;
+    uint32_t sx, sy;
+    memcpy(after, shape, sizeof after);
+    after[h] = shape[xform_transposes(t) ? h + 1 : h];
+    after[h + 1] = shape[xform_transposes(t) ? h : h + 1];
+    for (unsigned i = 0; i < naxes; i++)
+        all *= shape[i];
+    for (size_t n = 0, rest; n < all; n++) {
+        rest = n;
+        for (unsigned i = naxes; i-- > 0; rest /= after[i])
+            index[i] = rest % after[i];
+        memcpy(source, index, sizeof source);
+        xform_source(t, (uint32_t)after[h + 1], (uint32_t)after[h],
+                     (uint32_t)index[h + 1], (uint32_t)index[h], &sx, &sy);
+        source[h] = sy;
+        source[h + 1] = sx;
+        if (memcmp(got + place(after, naxes, fortran, index) * cell,
+                   from + place(shape, naxes, fortran, source) * cell, cell))
+            return false;
+    }
+    return true;
+}
+
+static void check_turned(const char *descr, size_t cell, enum layout layout,
+                         const size_t shape[4], bool fortran, size_t tile,
+                         enum xform t)
+{
+    static uint8_t cells[1 << 16];
+    static uint64_t state = 7;
+    const char *name = layout_name(layout);
+    char text[128], axes[64];
+    unsigned open = 0;
+    size_t all = cell;
+    struct mover mover = { open_loop, turn_loop, close_loop, &open,
+                           mem_plain, tile,      false };
+    struct warnings warnings = { 0 };
+    struct load_opts opts = {
+        .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
+        .layout = layout,
+        .mover = &mover,
+        .warnings = &warnings,
+    };
+    int n = 0;
+    for (size_t i = 0; i < strlen(name); i++) {
+        n += sprintf(axes + n, "%s%zu", i ? ", " : "", shape[i]);
+        all *= shape[i];
+    }
+    sprintf(text, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }\n",
+            descr, fortran ? "True" : "False", axes);
+    for (size_t i = 0; i < all; i++)
+        cells[i] = (uint8_t)(test_random(&state) >> 56);
+    struct bytes file = npy(1, text, cells, all), out = { 0 };
+    struct image img = { 0 };
+    struct npy_header header;
+    struct err err;
+    int status = codec_npy.turn(&out, &img, file, t, &opts, &err);
+    CHECK(status == 0, "%s: %s", text, err.text);
+    CHECK((out.size == 0) == (t == XFORM_NONE), "%s: %zu bytes", text,
+          out.size);
+    CHECK(img.cells == NULL && img.meta == NULL && open == 0, "%s", text);
+    if (status == 0 && out.size) {
+        CHECK(npy_read_header(&header, out, &err) == 0, "%s", err.text);
+        CHECK(header.size % 64 == 0 && header.size + all == out.size &&
+                  header.fortran == fortran && !strcmp(header.descr, descr),
+              "%s: %.*s", text, (int)header.size, out.data);
+        CHECK(is_turned(out.data + header.size, cells, shape, name, fortran,
+                        cell, t),
+              "%s, %s, %s, tiles of %zu", text, name, xform_name(t), tile);
+    }
+    bytes_free(&file);
+    bytes_free(&out);
+}
+
+static void test_turned(void)
+{
+    static const struct {
+        const char *descr;
+        size_t cell;
+    } types[] = { { "|u1", 1 }, { ">i2", 2 }, { "|S3", 3 },   { "<f4", 4 },
+                  { "<f8", 8 }, { "<U2", 8 }, { ">c16", 16 }, { "|V5", 5 } };
+    static const struct {
+        enum layout layout;
+        size_t shape[4];
+    } arrays[] = {
+        { LAYOUT_HWC, { 9, 70, 3 } },    { LAYOUT_HWC, { 70, 9, 4 } },
+        { LAYOUT_CHW, { 3, 5, 66 } },    { LAYOUT_NHW, { 66, 3, 5 } },
+        { LAYOUT_NHWC, { 6, 5, 4, 7 } }, { LAYOUT_NCHW, { 2, 3, 65, 4 } },
+        { LAYOUT_HWC, { 1, 1, 1 } },     { LAYOUT_NHWC, { 130, 2, 3, 1 } },
+    };
+    static const size_t tiles[] = { 1, 4096, 1 << 20 };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (size_t k = 0; k < 2 * sizeof arrays / sizeof *arrays; k++)
+            for (unsigned t = 0; t < XFORM_COUNT; t++)
+                check_turned(types[i].descr, types[i].cell,
+                             arrays[k / 2].layout, arrays[k / 2].shape, k % 2,
+                             tiles[(k / 2 + t) % 3], (enum xform)t);
+}
+
+/* A failure of the mover is that of the file. */
+static void test_turn_fails(void)
+{
+    static const char zeros[81 * 3];
+    struct bytes file = npy(1, DICTIONARY("|u1", "(9, 9, 3)"), zeros, 81 * 3);
+    struct bytes out = { 0 };
+    struct image img = { 0 };
+    struct err err;
+    unsigned open = 0;
+    struct mover mover = { open_loop, turn_not, close_loop, &open,
+                           mem_plain, 1,        false };
+    struct load_opts opts = { .limits = { .pixels = LIMIT_PIXELS,
+                                          .bytes = LIMIT_BYTES },
+                              .mover = &mover };
+    CHECK(codec_npy.turn(&out, &img, file, XFORM_ROTATE_90, &opts, &err) ==
+                  -1 &&
+              !strcmp(err.text, "no turn") && open == 0,
+          "%s", err.text);
+    bytes_free(&out);
+    bytes_free(&file);
+}
+
+static void test_round_trips(void)
+{
+    static const uint32_t maxvals[] = { 255, 65535, 0 };
+    for (int cell = CELL_U8; cell <= CELL_F32; cell++)
+        for (unsigned n = 1; n <= 5; n++) {
+            enum color color = n > 4   ? COLOR_OTHER
+                               : n > 2 ? COLOR_RGB
+                                       : COLOR_GRAY;
+            struct image img =
+                random_picture((enum cell)cell, maxvals[cell], color, n, 31, 9);
+            check_round_trip(&codec_npy, &img, "npy");
+            img.meta = meta_new(&codec_npy);
+            img.meta->big_endian = true;
+            check_round_trip(&codec_npy, &img, "npy");
+            image_free(&img);
+        }
+}
+
+int main(void)
+{
+    test_files();
+    test_colors();
+    test_kept();
+    test_refused();
+    test_damaged();
+    test_turned();
+    test_turn_fails();
+    test_round_trips();
+    return test_end();
+}

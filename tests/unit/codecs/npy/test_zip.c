@@ -1,0 +1,319 @@
+/* ZIP archives: what is read is written again, and no damage does harm. */
+#include "codecs/npy/zip.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "codecs/base/byte_order.h"
+#include "codecs/codec.h"
+#include "tests/support/test.h"
+
+/* An archive that is put together here, byte by byte. */
+struct made {
+    struct bytes file, directory;
+    unsigned count;
+    bool wide; /* its sizes and places stand in fields of ZIP64 */
+};
+
+static void append(struct bytes *out, const void *data, size_t size)
+{
+    if (!bytes_append(out, data, size))
+        abort();
+}
+
+static void append_number(struct bytes *out, uint64_t n, unsigned size)
+{
+    uint8_t bytes[8];
+    write_le64(bytes, n);
+    append(out, bytes, size);
+}
+
+/* What a local header and an entry share, from the flags on. */
+static void append_facts(struct made *made, struct bytes *out, unsigned method,
+                         uint32_t crc, uint64_t stored, uint64_t size)
+{
+    append_number(out, 0x800, 2);
+    append_number(out, method, 2);
+    append_number(out, 0x58215555, 4);
+    append_number(out, crc, 4);
+    append_number(out, made->wide ? UINT32_MAX : stored, 4);
+    append_number(out, made->wide ? UINT32_MAX : size, 4);
+}
+
+static void append_wide(struct bytes *out, uint64_t size, uint64_t stored)
+{
+    append_number(out, 0xcafe, 2);
+    append_number(out, 0, 2);
+    append_number(out, ZIP_EXTRA_64, 2);
+    append_number(out, 16, 2);
+    append_number(out, size, 8);
+    append_number(out, stored, 8);
+}
+
+static void add(struct made *made, const char *name, unsigned method,
+                struct bytes stored, struct bytes content)
+{
+    struct bytes *out = &made->file, *entry = &made->directory;
+    uint32_t crc = (uint32_t)crc32(0, content.data, (uInt)content.size);
+    uint64_t at = out->size;
+    unsigned extra = made->wide ? 24 : 0;
+    append_number(out, zip_local_sign, 4);
+    append_number(out, 45, 2);
+    append_facts(made, out, method, crc, stored.size, content.size);
+    append_number(out, strlen(name), 2);
+    append_number(out, extra, 2);
+    append(out, name, strlen(name));
+    if (made->wide)
+        append_wide(out, content.size, stored.size);
+    append(out, stored.data, stored.size);
+    append_number(entry, zip_entry_sign, 4);
+    append_number(entry, 0x33f, 2);
+    append_number(entry, 45, 2);
+    append_facts(made, entry, method, crc, stored.size, content.size);
+    append_number(entry, strlen(name), 2);
+    append_number(entry, extra, 2);
+    append_number(entry, 3, 2);
+    append_number(entry, 0, 4);
+    append_number(entry, 0x81a40000, 4);
+    append_number(entry, at, 4);
+    append(entry, name, strlen(name));
+    if (made->wide)
+        append_wide(entry, content.size, stored.size);
+    append(entry, "why", 3);
+    made->count++;
+}
+
+static struct bytes end(struct made *made)
+{
+    struct bytes *out = &made->file;
+    uint64_t at = out->size, size = made->directory.size;
+    append(out, made->directory.data, made->directory.size);
+    if (made->wide) {
+        uint64_t end64 = out->size;
+        append_number(out, zip_end_64_sign, 4);
+        append_number(out, ZIP_END_64 - 12, 8);
+        append_number(out, 45 | 45 << 16, 4);
+        append_number(out, 0, 8);
+        append_number(out, made->count, 8);
+        append_number(out, made->count, 8);
+        append_number(out, size, 8);
+        append_number(out, at, 8);
+        append_number(out, zip_locator_sign, 4);
+        append_number(out, 0, 4);
+        append_number(out, end64, 8);
+        append_number(out, 1, 4);
+    }
+    append_number(out, zip_end_sign, 4);
+    append_number(out, 0, 4);
+    append_number(out, made->wide ? 65535 : made->count, 2);
+    append_number(out, made->wide ? 65535 : made->count, 2);
+    append_number(out, made->wide ? UINT32_MAX : size, 4);
+    append_number(out, made->wide ? UINT32_MAX : at, 4);
+    append_number(out, 6, 2);
+    append(out, "remark", 6);
+    bytes_free(&made->directory);
+    return *out;
+}
+
+static struct bytes text_of(const char *text)
+{
+    return (struct bytes){ (uint8_t *)(uintptr_t)text, strlen(text), 0 };
+}
+
+/* Raw deflate, by zlib. */
+static struct bytes deflated(struct bytes content)
+{
+    struct bytes out = { 0 };
+    z_stream z = { 0 };
+    if (!bytes_reserve(&out, content.size + 64) ||
+        deflateInit2(&z, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        abort();
+    z.next_in = content.data;
+    z.avail_in = (uInt)content.size;
+    z.next_out = out.data;
+    z.avail_out = (uInt)out.capacity;
+    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+        abort();
+    out.size = z.total_out;
+    deflateEnd(&z);
+    return out;
+}
+
+/* An NPY of 4 rows of 6 bytes. */
+static struct bytes array(void)
+{
+    static const char text[] =
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 6), }";
+    struct bytes file = { 0 };
+    append(&file, "\x93NUMPY\1\0\x76\0", 10);
+    append(&file, text, sizeof text - 1);
+    while (file.size < 127)
+        append(&file, " ", 1);
+    append(&file, "\nabcdefghijklmnopqrstuvwx", 25);
+    return file;
+}
+
+static struct bytes archive(bool wide)
+{
+    struct made made = { .wide = wide };
+    struct bytes npy = array(), packed = deflated(npy);
+    add(&made, "first.npy", ZIP_STORED, npy, npy);
+    add(&made, "text", ZIP_STORED, text_of("no array"), text_of("no array"));
+    add(&made, "packed.npy", ZIP_DEFLATED, packed, npy);
+    bytes_free(&npy);
+    bytes_free(&packed);
+    return end(&made);
+}
+
+/* ---- Tests ----------------------------------------------------------------*/
+
+static bool holds(const struct zip_member *m, struct bytes want)
+{
+    struct bytes got;
+    struct err err;
+    uint8_t head[8] = { 0 };
+    size_t n = zip_extract_head(head, sizeof head, m);
+    bool same = zip_extract(&got, m, &err) == 0 && got.size == want.size &&
+                memcmp(got.data, want.data, want.size) == 0 &&
+                n == (want.size < 8 ? want.size : 8) &&
+                memcmp(head, want.data, n) == 0;
+    bytes_free(&got);
+    return same;
+}
+
+/* Whatever its sizes were written in, an archive is read as the same. */
+static void check_members(struct bytes file)
+{
+    static const char *const names[] = { "first.npy", "text", "packed.npy" };
+    struct bytes npy = array();
+    struct zip zip;
+    struct err err;
+    int status = zip_open(&zip, file, &err);
+    CHECK(status == 0 && zip.count == 3, "%s", err.text);
+    CHECK(status || (zip.comment.size == 6 &&
+                     memcmp(zip.comment.data, "remark", 6) == 0),
+          "%zu", zip.comment.size);
+    for (size_t i = 0; status == 0 && i < zip.count; i++) {
+        const struct zip_member *m = &zip.member[i];
+        CHECK(m->name_size == strlen(names[i]) &&
+                  memcmp(m->name, names[i], m->name_size) == 0,
+              "%.*s", (int)m->name_size, (const char *)m->name);
+        CHECK(holds(m, i == 1 ? text_of("no array") : npy), "%s", names[i]);
+    }
+    zip_close(&zip);
+    bytes_free(&npy);
+}
+
+/* Copied and replaced by the same, members are what they were. */
+static void check_rewrite(struct bytes file)
+{
+    struct bytes out = { 0 }, content;
+    struct zip_writer writer = { .file = &out };
+    struct zip zip;
+    struct err err;
+    CHECK(zip_open(&zip, file, &err) == 0, "%s", err.text);
+    for (size_t i = 0; i < zip.count; i++)
+        CHECK(zip_copy(&writer, &zip.member[i], &err) == 0, "%s", err.text);
+    CHECK(zip_finish(&writer, zip.comment, &err) == 0, "%s", err.text);
+    check_members(out);
+    zip_abandon(&writer);
+    bytes_free(&out);
+    writer = (struct zip_writer){ .file = &out };
+    for (size_t i = 0; i < zip.count; i++) {
+        CHECK(zip_extract(&content, &zip.member[i], &err) == 0, "%s", err.text);
+        CHECK(zip_replace(&writer, &zip.member[i], content, &err) == 0, "%s",
+              err.text);
+        bytes_free(&content);
+    }
+    CHECK(zip_finish(&writer, zip.comment, &err) == 0, "%s", err.text);
+    check_members(out);
+    zip_abandon(&writer);
+    bytes_free(&out);
+    zip_close(&zip);
+}
+
+static void test_read_and_written(void)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        struct bytes file = archive(wide);
+        check_members(file);
+        check_rewrite(file);
+        bytes_free(&file);
+    }
+}
+
+/* Opens a copy that ends where its memory ends, and reads all of it. */
+static bool is_sound(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size + !size);
+    struct zip zip;
+    struct err err = { .text = "" };
+    memcpy(copy, data, size);
+    int status = zip_open(&zip, (struct bytes){ copy, size, 0 }, &err);
+    for (size_t i = 0; i < zip.count && status == 0; i++) {
+        struct bytes content;
+        uint8_t head[64];
+        if (zip.member[i].size > 1 << 20)
+            continue;
+        (void)zip_extract_head(head, sizeof head, &zip.member[i]);
+        status = zip_extract(&content, &zip.member[i], &err);
+        bytes_free(&content);
+    }
+    CHECK(status == 0 || *err.text, "it fails without a word");
+    zip_close(&zip);
+    free(copy);
+    return status == 0;
+}
+
+/* No byte that is changed does harm, and none of the data goes unnoticed. */
+static void test_hostile(void)
+{
+    static const uint8_t values[] = { 0, 1, 8, 0x7f, 0x80, 0xff };
+    for (int wide = 0; wide < 2; wide++) {
+        struct bytes file = archive(wide);
+        CHECK(is_sound(file.data, file.size), "an archive of ours");
+        for (size_t cut = 0; cut < file.size; cut++)
+            CHECK(!is_sound(file.data, cut), "%zu of %zu", cut, file.size);
+        for (size_t at = 0; at < file.size; at++)
+            for (size_t i = 0; i < sizeof values; i++) {
+                uint8_t was = file.data[at];
+                file.data[at] = values[i];
+                bool sound = is_sound(file.data, file.size);
+                bool data = at >= 120 && at < 120 + 32;
+                CHECK(!sound || !data || was == values[i], "at %zu", at);
+                file.data[at] = was;
+            }
+        bytes_free(&file);
+    }
+}
+
+/* Some bytes that are changed may agree. */
+static void test_hostile_pairs(void)
+{
+    struct bytes file = archive(false);
+    uint64_t state = 11;
+    for (int i = 0; i < 20000; i++) {
+        uint8_t was[3];
+        size_t at[3];
+        for (int k = 0; k < 3; k++) {
+            uint64_t r = test_random(&state);
+            at[k] = (size_t)(r >> 16) % file.size;
+            was[k] = file.data[at[k]];
+            file.data[at[k]] = (uint8_t)(r >> 8);
+        }
+        (void)is_sound(file.data, file.size);
+        for (int k = 3; k-- > 0;)
+            file.data[at[k]] = was[k];
+    }
+    CHECK(is_sound(file.data, file.size), "it is as it was");
+    bytes_free(&file);
+}
+
+int main(void)
+{
+    test_read_and_written();
+    test_hostile();
+    test_hostile_pairs();
+    return test_end();
+}

@@ -1,0 +1,310 @@
+/* The pixels of PNG files: all depths and colors, whole and Adam7, in and out,
+ * and what is left of damaged ones. */
+#include "codecs/codec.h"
+
+#include "tests/support/png_file.h"
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+
+static const uint8_t kinds[][2] = {
+    { 1, GRAY },        { 2, GRAY },      { 4, GRAY },       { 8, GRAY },
+    { 16, GRAY },       { 8, RGB },       { 16, RGB },       { 1, PALETTE },
+    { 2, PALETTE },     { 4, PALETTE },   { 8, PALETTE },    { 8, GRAY_ALPHA },
+    { 16, GRAY_ALPHA }, { 8, RGB_ALPHA }, { 16, RGB_ALPHA },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const uint8_t sizes[][2] = { { 1, 1 },  { 1, 7 }, { 7, 1 },
+                                    { 13, 9 }, { 2, 3 }, { 5, 2 } };
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static const char *named(const struct shape *s)
+{
+    static char text[80];
+    snprintf(text, sizeof text, "%ux%u, depth %u, type %u%s", s->width,
+             s->height, s->depth, s->type, s->adam7 ? ", Adam7" : "");
+    return text;
+}
+
+/* ---- All kinds ------------------------------------------------------------*/
+
+static enum color color_of(unsigned type)
+{
+    return type == PALETTE ? COLOR_INDEXED : type & 2 ? COLOR_RGB : COLOR_GRAY;
+}
+
+static bool is_shaped(const struct image *img, const struct shape *s)
+{
+    return img->width == s->width && img->height == s->height &&
+           img->cell == (s->depth == 16 ? CELL_U16 : CELL_U8) &&
+           img->maxval == (1u << s->depth) - 1 &&
+           img->nplanes == shape_channels(s) &&
+           img->color == color_of(s->type) && img->alpha == !!(s->type & 4) &&
+           img->meta->interlaced == s->adam7 && img->orientation == 1 &&
+           img->turned == XFORM_NONE;
+}
+
+/* The rows of img from `from` up to `to`. */
+static bool rows_hold(const struct image *img, const struct shape *s,
+                      uint32_t from, uint32_t to)
+{
+    bool same = true;
+    for (unsigned c = 0; c < img->nplanes; c++)
+        for (uint32_t y = from; y < to; y++)
+            for (uint32_t x = 0; x < img->width; x++)
+                same &= cell_at(img, c, x, y) == shape_sample(s, c, x, y);
+    return same;
+}
+
+/* Whether `file` has the pixels of `s` turned by t. */
+static bool file_holds(struct bytes file, const struct shape *s, enum xform t)
+{
+    struct chunks list;
+    struct shape is;
+    bool flip = xform_transposes(t);
+    if (!read_chunks(&list, file) || !read_shape(&list, &is) ||
+        is.width != (flip ? s->height : s->width) ||
+        is.height != (flip ? s->width : s->height) || is.depth != s->depth ||
+        is.type != s->type || is.adam7 != s->adam7)
+        return false;
+    uint16_t *cells = read_pixels(&list, &is), *at = cells;
+    bool same = cells;
+    uint32_t sx, sy;
+    for (uint32_t y = 0; cells && y < is.height; y++)
+        for (uint32_t x = 0; x < is.width; x++) {
+            turn_source(t, s->width, s->height, x, y, &sx, &sy);
+            for (unsigned c = 0; c < shape_channels(s); c++)
+                same &= *at++ == shape_sample(s, c, sx, sy);
+        }
+    free(cells);
+    return same;
+}
+
+static bool palette_holds(struct bytes before, struct bytes after)
+{
+    struct chunks a, b;
+    if (!read_chunks(&a, before) || !read_chunks(&b, after))
+        return false;
+    const struct chunk *p = find_chunk(&a, "PLTE"), *q = find_chunk(&b, "PLTE");
+    return p && q ? p->size == q->size && !memcmp(p->data, q->data, p->size)
+                  : !p && !q;
+}
+
+static void check_kind(const struct shape *s, unsigned filter, enum xform t)
+{
+    struct bytes file = make_png(s, filter, filter == 3 ? 5 : SIZE_MAX);
+    struct bytes made = { 0 };
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct save_opts save = plain_save(&warnings);
+    struct image img = { 0 };
+    struct err err = { .text = "" };
+    CHECK(codec_png.decode(&img, file, &load, &err) == 0, "%s, filter %u: %s",
+          named(s), filter, err.text);
+    if (img.cells) {
+        CHECK(is_shaped(&img, s), "%s", named(s));
+        CHECK(rows_hold(&img, s, 0, s->height), "%s, filter %u", named(s),
+              filter);
+        turn_image(&img, t);
+        CHECK(codec_png.encode(&made, &img, &save, &err) == 0, "%s: %s",
+              named(s), err.text);
+        CHECK(file_holds(made, s, t), "%s, filter %u, %s", named(s), filter,
+              xform_name(t));
+        CHECK(palette_holds(file, made), "%s", named(s));
+    }
+    CHECK(warnings.count == 0, "%s: %s", named(s), warnings.list[0].text);
+    image_free(&img);
+    bytes_free(&made);
+    bytes_free(&file);
+}
+
+static void test_kinds(void)
+{
+    unsigned n = 0;
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned i = 0; i < SIZES; i++)
+            for (unsigned filter = 0; filter <= FILTER_ALL; filter++)
+                for (int adam7 = 0; adam7 < 2; adam7++, n++) {
+                    struct shape s = { sizes[i][0], sizes[i][1], kinds[k][0],
+                                       kinds[k][1], adam7 };
+                    check_kind(&s, filter, (enum xform)(n * 5 % XFORM_COUNT));
+                }
+}
+
+/* A row longer than any buffer of libpng, and a column of many. */
+static void test_long(void)
+{
+    for (int adam7 = 0; adam7 < 2; adam7++) {
+        struct shape row = { 40009, 2, 1, PALETTE, adam7 };
+        struct shape column = { 3, 5003, 16, RGB, adam7 };
+        check_kind(&row, FILTER_ALL, XFORM_TRANSVERSE);
+        check_kind(&column, FILTER_ALL, XFORM_ROTATE_90);
+    }
+}
+
+/* An index that the palette does not have is kept as it is. */
+static void test_short_palette(void)
+{
+    struct shape s = { 13, 9, 8, PALETTE, false };
+    struct bytes file = { 0 }, made = { 0 };
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct save_opts save = plain_save(&warnings);
+    struct image img = { 0 };
+    struct err err = { .text = "" };
+    add_head(&file, &s);
+    add_palette(&file, 3);
+    add_pixels(&file, &s, 1, SIZE_MAX);
+    add_end(&file);
+    CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(img.meta && img.meta->ncolors == 3, "the palette's size");
+    CHECK(img.cells && rows_hold(&img, &s, 0, 9), "indices are kept");
+    CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
+    CHECK(file_holds(made, &s, XFORM_NONE) && palette_holds(file, made),
+          "written as they were");
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    image_free(&img);
+    bytes_free(&file);
+    bytes_free(&made);
+}
+
+/* ---- Damaged files --------------------------------------------------------*/
+
+/* Memory that is not zero when it comes, as memory is. */
+static void *dirty_alloc(void *context, size_t size)
+{
+    void *memory = mem_plain.alloc(context, size);
+    if (memory)
+        memset(memory, 0xa5, size);
+    return memory;
+}
+
+/* Whether each cell is what the file says of it, or 0, and how many are 0 that
+ * should not. */
+static bool holds_or_zero(const struct image *img, const struct shape *s,
+                          size_t *lost)
+{
+    bool good = true;
+    *lost = 0;
+    for (unsigned c = 0; c < img->nplanes; c++)
+        for (uint32_t y = 0; y < img->height; y++)
+            for (uint32_t x = 0; x < img->width; x++) {
+                unsigned is = cell_at(img, c, x, y);
+                bool right = is == shape_sample(s, c, x, y);
+                good &= right || is == 0;
+                *lost += !right;
+            }
+    return good;
+}
+
+/* Strict, a cut file is refused wherever it is cut. Tolerant, what is there is
+ * taken, and no more of it is lost than before if the cut is further on. */
+static void check_cuts(const struct shape *s)
+{
+    struct bytes file = make_png(s, FILTER_ALL, 50);
+    size_t first = (size_t)s->width * s->height * shape_channels(s),
+           last = first;
+    for (size_t size = 0; size < file.size; size++) {
+        struct warnings warnings = { 0 };
+        struct load_opts load = small_load(&warnings);
+        struct image img = { 0 };
+        struct err err = { .text = "" };
+        /* Of exactly its size, so that no more than it can be read. */
+        uint8_t *data = malloc(size + !size);
+        must(data);
+        memcpy(data, file.data, size);
+        struct bytes cut = { .data = data, .size = size };
+        load.mem.alloc = dirty_alloc;
+        CHECK(codec_png.decode(&img, cut, &load, &err) && *err.text,
+              "%s, cut to %zu bytes, is accepted", named(s), size);
+        CHECK(!img.cells && !img.meta, "nothing is left to free");
+        image_free(&img);
+        load.tolerant = true;
+        if (codec_png.decode(&img, cut, &load, &err) == 0) {
+            size_t lost;
+            CHECK(holds_or_zero(&img, s, &lost), "%s, cut to %zu", named(s),
+                  size);
+            CHECK(lost <= last, "%s: %zu bytes give less than %zu", named(s),
+                  size, size - 1);
+            CHECK(is_warned(&warnings, "damaged"), "%s, cut to %zu: no warning",
+                  named(s), size);
+            last = lost;
+        } else {
+            CHECK(last == first, "%s: %zu bytes give nothing", named(s), size);
+        }
+        image_free(&img);
+        free(data);
+    }
+    CHECK(last == 0, "%s: all is there before IEND", named(s));
+    bytes_free(&file);
+}
+
+static void test_cuts(void)
+{
+    for (int adam7 = 0; adam7 < 2; adam7++) {
+        check_cuts(&(struct shape){ 13, 9, 8, RGB, adam7 });
+        check_cuts(&(struct shape){ 13, 9, 2, GRAY, adam7 });
+        check_cuts(&(struct shape){ 9, 13, 4, PALETTE, adam7 });
+        check_cuts(&(struct shape){ 5, 6, 16, RGB_ALPHA, adam7 });
+    }
+}
+
+/* All rows before the damage, and zeros after. */
+static void test_rows_before(void)
+{
+    struct shape s = { 61, 40, 8, GRAY, false };
+    struct bytes file = { 0 }, raw = { 0 };
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct image img = { 0 };
+    struct err err = { .text = "" };
+    add_head(&file, &s);
+    add_rows(&raw, &s, 2);
+    size_t begin = file.size;
+    add_deflated(&file, raw.data, 25 * (size_t)(s.width + 1));
+    struct bytes z = { 0 };
+    must(bytes_append(&z, file.data + begin, file.size - begin));
+    file.size = begin;
+    add_chunk(&file, "IDAT", z.data, z.size);
+    add_end(&file);
+
+    CHECK(codec_png.decode(&img, file, &load, &err), "25 rows of 40");
+    load.tolerant = true;
+    load.mem.alloc = dirty_alloc;
+    CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(img.cells && rows_hold(&img, &s, 0, 25), "the rows that are there");
+    for (uint32_t y = 25; img.cells && y < 40; y++)
+        for (uint32_t x = 0; x < 61; x++)
+            CHECK(cell_at(&img, 0, x, y) == 0, "%u, %u", x, y);
+    CHECK(warnings.count >= 1, "a warning");
+    image_free(&img);
+    bytes_free(&raw);
+    bytes_free(&z);
+    bytes_free(&file);
+}
+
+static void test_bytes_after(void)
+{
+    struct shape s = { 7, 7, 8, GRAY, false };
+    struct bytes file = make_png(&s, 0, SIZE_MAX);
+    struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
+    struct image img = { 0 };
+    struct err err = { .text = "" };
+    must(bytes_append(&file, "more", 4));
+    CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(is_warned(&warnings, "4 bytes after the end"), "of what is lost");
+    image_free(&img);
+    bytes_free(&file);
+}
+
+int main(void)
+{
+    test_kinds();
+    test_long();
+    test_short_palette();
+    test_cuts();
+    test_rows_before();
+    test_bytes_after();
+    return test_end();
+}

@@ -1,0 +1,417 @@
+/* PNG files that are damaged, forged or too large: refused with a reason, and
+ * without the memory that they ask for. */
+#include "codecs/codec.h"
+
+#include <sys/resource.h>
+
+#include "tests/support/png_file.h"
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+
+static const struct shape shape = { 13, 9, 8, RGB, false };
+
+/* What was asked of it, and whether it gives nothing. */
+struct counted {
+    size_t calls, bytes, freed;
+    bool empty;
+};
+
+static void *counted_alloc(void *context, size_t size)
+{
+    struct counted *counted = context;
+    counted->calls++;
+    counted->bytes += size;
+    return counted->empty ? NULL : mem_plain.alloc(NULL, size);
+}
+
+static void counted_free(void *context, void *memory)
+{
+    struct counted *counted = context;
+    counted->freed += !!memory;
+    mem_plain.free(NULL, memory);
+}
+
+/* Decodes, and if that works encodes. True: it was accepted. */
+static bool accepts(struct bytes file, const struct load_opts *opts,
+                    struct err *err)
+{
+    struct image img = { 0 };
+    struct bytes made = { 0 };
+    struct save_opts save = plain_save(opts->warnings);
+    err->text[0] = 0;
+    if (codec_png.decode(&img, file, opts, err)) {
+        CHECK(*err->text, "it is refused without a reason");
+        CHECK(!img.cells && !img.meta, "something is left of it");
+        return false;
+    }
+    CHECK(!codec_png.encode(&made, &img, &save, err), "%s", err->text);
+    image_free(&img);
+    bytes_free(&made);
+    return true;
+}
+
+static void refuses(const char *name, struct bytes file, const char *words)
+{
+    struct warnings warnings = { 0 };
+    struct load_opts opts = small_load(&warnings);
+    struct err err;
+    CHECK(!accepts(file, &opts, &err), "%s is accepted", name);
+    CHECK(strstr(err.text, words), "%s: %s", name, err.text);
+    opts.tolerant = opts.portable = true;
+    accepts(file, &opts, &err);
+}
+
+/* ---- Any byte -------------------------------------------------------------*/
+
+static struct bytes make_small(void)
+{
+    struct shape s = { 5, 4, 2, PALETTE, true };
+    struct bytes file = { 0 };
+    add_head(&file, &s);
+    add_chunk(&file, "gAMA", "\0\0\xb1\x8f", 4);
+    add_palette(&file, 4);
+    add_chunk(&file, "tRNS", "\1\2", 2);
+    add_chunk(&file, "zTXt", "Comment\0\0x", 10);
+    add_pixels(&file, &s, FILTER_ALL, 15);
+    add_chunk(&file, "tEXt", "a\0b", 3);
+    add_end(&file);
+    return file;
+}
+
+/* Every byte is guarded: by the signature, or by a CRC. */
+static void test_flips(void)
+{
+    static const uint8_t flips[] = { 0x01, 0x20, 0x80, 0xff };
+    struct bytes file = make_small();
+    struct warnings warnings = { 0 };
+    struct load_opts opts = small_load(&warnings);
+    struct err err;
+    CHECK(accepts(file, &opts, &err), "%s", err.text);
+    for (size_t at = 0; at < file.size; at++)
+        for (size_t i = 0; i < sizeof flips; i++) {
+            file.data[at] ^= flips[i];
+            opts.tolerant = false;
+            CHECK(!accepts(file, &opts, &err), "%02x at %zu", flips[i], at);
+            opts.tolerant = opts.portable = true;
+            accepts(file, &opts, &err);
+            opts.portable = false;
+            file.data[at] ^= flips[i];
+        }
+    bytes_free(&file);
+}
+
+/* The same, when every CRC is right: it may be accepted, and no more is asked
+ * than that it ends, with memory for what IHDR says. */
+static void test_forged(void)
+{
+    struct bytes file = make_small();
+    uint64_t seed = 1;
+    for (int round = 0; round < 3000; round++) {
+        struct bytes copy = { 0 };
+        struct counted counted = { 0 };
+        struct warnings warnings = { 0 };
+        struct load_opts opts = small_load(&warnings);
+        struct err err;
+        must(bytes_append(&copy, file.data, file.size));
+        size_t at = 8 + test_random(&seed) % (file.size - 8);
+        copy.data[at] = (uint8_t)test_random(&seed);
+        for (size_t c = 8; copy.size - c >= 12;) {
+            size_t size = read_big32(copy.data + c);
+            if (size > copy.size - c - 12)
+                break;
+            uLong crc = crc32(0, copy.data + c + 4, (uInt)size + 4);
+            for (int i = 0; i < 4; i++)
+                copy.data[c + 8 + size + (size_t)i] =
+                    (uint8_t)(crc >> (24 - 8 * i));
+            c += 12 + size;
+        }
+        opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
+        opts.tolerant = round % 2;
+        opts.portable = round % 4 / 2;
+        accepts(copy, &opts, &err);
+        CHECK(counted.calls <= 1 && counted.freed == counted.calls, "%zu",
+              counted.calls);
+        CHECK(counted.bytes <= small_limits.bytes, "%zu", counted.bytes);
+        bytes_free(&copy);
+    }
+    bytes_free(&file);
+}
+
+/* ---- Against the words of the standard ------------------------------------*/
+
+static void add_raw_head(struct bytes *file, uint32_t width, uint32_t height,
+                         const void *rest)
+{
+    struct bytes head = { 0 };
+    must(bytes_append(file, "\x89PNG\r\n\x1a\n", 8));
+    add_big32(&head, width);
+    add_big32(&head, height);
+    must(bytes_append(&head, rest, 5));
+    add_chunk(file, "IHDR", head.data, head.size);
+    bytes_free(&head);
+}
+
+static void test_heads(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t width, height;
+        uint8_t rest[5];
+        const char *words;
+    } heads[] = {
+        { "no columns", 0, 9, { 8, 2, 0, 0, 0 }, "" },
+        { "no rows", 13, 0, { 8, 2, 0, 0, 0 }, "" },
+        { "3 bits", 13, 9, { 3, 0, 0, 0, 0 }, "" },
+        { "4 bits of RGB", 13, 9, { 4, 2, 0, 0, 0 }, "" },
+        { "a palette of 16 bits", 13, 9, { 16, 3, 0, 0, 0 }, "" },
+        { "color type 5", 13, 9, { 8, 5, 0, 0, 0 }, "" },
+        { "compression 1", 13, 9, { 8, 2, 1, 0, 0 }, "" },
+        { "filter method 1", 13, 9, { 8, 2, 0, 1, 0 }, "" },
+        { "interlace 2", 13, 9, { 8, 2, 0, 0, 2 }, "" },
+        { "2^31 columns", 0x80000000u, 9, { 8, 2, 0, 0, 0 }, "" },
+        { "2^32-1 rows", 13, 0xffffffffu, { 8, 2, 0, 0, 0 }, "" },
+        { "more rows than data", 13, 900, { 8, 2, 0, 0, 0 }, "" },
+        { "all at once", 0x7fffffff, 0x7fffffff, { 16, 6, 0, 0, 1 }, "" },
+        { "60000 rows", 60000, 60000, { 1, 0, 0, 0, 1 }, "cut short" },
+    };
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        struct bytes file = { 0 };
+        struct counted counted = { 0 };
+        struct warnings warnings = { 0 };
+        struct load_opts opts = small_load(&warnings);
+        struct err err;
+        add_raw_head(&file, heads[i].width, heads[i].height, heads[i].rest);
+        add_palette(&file, 2);
+        if (i != 2 && heads[i].rest[1] != 2)
+            file.size -= 3 * 2 + 12; /* only colors may have a palette */
+        add_pixels(&file, &shape, 0, SIZE_MAX);
+        add_end(&file);
+        refuses(heads[i].name, file, heads[i].words);
+        opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
+        opts.tolerant = true;
+        if (!accepts(file, &opts, &err))
+            CHECK(counted.calls == 0, "%s: memory is taken", heads[i].name);
+        bytes_free(&file);
+    }
+}
+
+/* A file of the pieces that the letters name. */
+static struct bytes compose(const char *pieces)
+{
+    struct bytes file = { 0 }, head = { 0 };
+    add_head(&head, &shape);
+    must(bytes_append(&file, head.data, 8));
+    for (; *pieces; pieces++)
+        switch (*pieces) {
+        case 'H':
+            must(bytes_append(&file, head.data + 8, head.size - 8));
+            break;
+        case 'P':
+            add_palette(&file, 5);
+            break;
+        case 'I':
+            add_pixels(&file, &shape, 1, 80);
+            break;
+        case 'i':
+            add_chunk(&file, "IDAT", "x", 1);
+            break;
+        case 't':
+            add_chunk(&file, "tEXt", "a\0b", 3);
+            break;
+        case 'a':
+            add_chunk(&file, "acTL", "\0\0\0\2\0\0\0\0", 8);
+            break;
+        case 'C':
+            add_chunk(&file, "CrIt", "critical", 8);
+            break;
+        case '!':
+            add_chunk(&file, "te!t", "no name", 7);
+            break;
+        default:
+            add_end(&file);
+        }
+    bytes_free(&head);
+    return file;
+}
+
+static void test_order(void)
+{
+    static const struct {
+        const char *pieces, *words;
+    } orders[] = {
+        { "PHIE", "" },
+        { "IHE", "" },
+        { "HHIE", "" },
+        { "HE", "" },
+        { "HPPIE", "" },
+        { "HIPE", "" },
+        { "HtiIE", "" },
+        { "HItiE", "" },
+        { "HI", "cut short" },
+        { "H", "cut short" },
+        { "", "cut short" },
+        { "HaIE", "animated" },
+        { "HPaIE", "animated" },
+        { "HIaE", "animated" },
+        { "HCIE", "unknown critical chunk CrIt" },
+        { "H!IE", "" },
+        { "HICE", "unknown critical chunk CrIt" },
+    };
+    struct warnings warnings = { 0 };
+    struct load_opts opts = small_load(&warnings);
+    struct err err;
+    struct bytes good = compose("HtPtItE");
+    CHECK(accepts(good, &opts, &err), "%s", err.text);
+    bytes_free(&good);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct bytes file = compose(orders[i].pieces);
+        refuses(orders[i].pieces, file, orders[i].words);
+        bytes_free(&file);
+    }
+}
+
+/* ---- Image data -----------------------------------------------------------*/
+
+static struct bytes with_data(const void *data, size_t size)
+{
+    struct bytes file = { 0 };
+    add_head(&file, &shape);
+    add_chunk(&file, "IDAT", data, size);
+    add_end(&file);
+    return file;
+}
+
+static void test_data(void)
+{
+    struct bytes raw = { 0 }, z = { 0 }, short_z = { 0 }, long_z = { 0 };
+    struct bytes bad_z = { 0 };
+    add_rows(&raw, &shape, FILTER_ALL);
+    add_deflated(&z, raw.data, raw.size);
+    add_deflated(&short_z, raw.data, raw.size - 1);
+    must(bytes_append(&raw, "more", 4));
+    add_deflated(&long_z, raw.data, raw.size);
+    raw.data[0] = 5;
+    add_deflated(&bad_z, raw.data, raw.size - 4);
+    const struct {
+        const char *name;
+        struct bytes z;
+        size_t cut, flip; /* from its end; 0: not */
+        const char *words;
+    } bad[] = {
+        { "the last byte of the pixels is missing", short_z, 0, 0, "" },
+        { "there is more than all pixels", long_z, 0, 0, "" },
+        { "filter 5", bad_z, 0, 0, "" },
+        { "a wrong Adler-32", z, 0, 1, "" },
+        { "half an Adler-32", z, 2, 0, "" },
+        { "no Adler-32", z, 4, 0, "" },
+        { "no zlib stream", z, 0, z.size, "" },
+        { "no zlib method", z, z.size - 1, 0, "" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct bytes copy = { 0 };
+        must(bytes_append(&copy, bad[i].z.data, bad[i].z.size - bad[i].cut));
+        if (bad[i].flip)
+            copy.data[copy.size - bad[i].flip] ^= 0x55;
+        struct bytes file = with_data(copy.data, copy.size);
+        refuses(bad[i].name, file, bad[i].words);
+        bytes_free(&file);
+        bytes_free(&copy);
+    }
+    bytes_free(&raw);
+    bytes_free(&z);
+    bytes_free(&short_z);
+    bytes_free(&long_z);
+    bytes_free(&bad_z);
+}
+
+/* ---- Memory ---------------------------------------------------------------*/
+
+static long resident_kib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/* A chunk that says it is longer than the file. */
+static void test_lengths(void)
+{
+    static const char names[][5] = { "tEXt", "zTXt", "iTXt", "sPLT", "pCAL",
+                                     "sCAL", "iCCP", "eXIf", "tRNS", "PLTE",
+                                     "abCd", "abCD", "IDAT", "IEND", "bKGD",
+                                     "hIST", "acTL", "CrIt" };
+    static const uint32_t lengths[] = { 1u << 30, 0x7fffffff, 0x80000000u,
+                                        0xffffffffu, 100 };
+    long before = resident_kib();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
+            struct bytes file = { 0 };
+            struct counted counted = { 0 };
+            struct warnings warnings = { 0 };
+            struct load_opts opts = small_load(&warnings);
+            struct err err;
+            add_head(&file, &shape);
+            add_big32(&file, lengths[j]);
+            must(bytes_append(&file, names[i], 4) &&
+                 bytes_append(&file, "some bytes of it", 16));
+            opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
+            CHECK(!accepts(file, &opts, &err), "%s of %u", names[i],
+                  lengths[j]);
+            CHECK(counted.calls == (strcmp(names[i], "IDAT") == 0 && j == 4),
+                  "%s of %u: memory is taken", names[i], lengths[j]);
+            opts.tolerant = opts.portable = true;
+            accepts(file, &opts, &err);
+            bytes_free(&file);
+        }
+    long grown = resident_kib() - before;
+    CHECK(grown < 64 << 10, "%ld KiB more are resident", grown);
+}
+
+static void test_limits(void)
+{
+    /* Rows are padded to 256 bytes, and there are two pictures: 3 planes of 9
+     * rows, turned 13. */
+    const uint64_t need = 256 * 3 * (9 + 13);
+    const struct {
+        uint64_t pixels, bytes;
+        const char *words;
+    } limits[] = {
+        { 13 * 9, need, NULL },
+        { 13 * 9 - 1, need, "--max-pixels" },
+        { 13 * 9, need - 1, "--max-memory" },
+        { 0, need, "--max-pixels" },
+        { 13 * 9, 0, "--max-memory" },
+        { UINT64_MAX, UINT64_MAX, NULL },
+    };
+    struct bytes file = make_png(&shape, 0, SIZE_MAX);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct counted counted = { 0 };
+        struct warnings warnings = { 0 };
+        struct load_opts opts = small_load(&warnings);
+        struct err err;
+        opts.limits = (struct limits){ .pixels = limits[i].pixels,
+                              .bytes = limits[i].bytes };
+        opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
+        CHECK(accepts(file, &opts, &err) == !limits[i].words, "%zu: %s", i,
+              err.text);
+        CHECK(!limits[i].words || strstr(err.text, limits[i].words), "%s",
+              err.text);
+        CHECK(counted.calls == !limits[i].words, "%zu", counted.calls);
+        CHECK(counted.bytes <= limits[i].bytes, "%zu", counted.bytes);
+        counted = (struct counted){ .empty = true };
+        CHECK(!accepts(file, &opts, &err), "without memory");
+    }
+    bytes_free(&file);
+}
+
+int main(void)
+{
+    test_flips();
+    test_forged();
+    test_heads();
+    test_order();
+    test_data();
+    test_lengths();
+    test_limits();
+    return test_end();
+}

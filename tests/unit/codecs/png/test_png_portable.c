@@ -1,0 +1,381 @@
+/* What of a PNG file other formats can hold: taken from its chunks, and made
+ * into chunks again. */
+#include "codecs/codec.h"
+
+#include "tests/support/metadata.h"
+#include "tests/support/png_file.h"
+#include "tests/support/test.h"
+#include "tests/support/turn.h"
+
+static const struct shape shape = { 13, 9, 8, RGB, false };
+static const char profile[] = "a profile, a profile, a profile";
+
+/* A picture in the making: chunks go between head and pixels. */
+static struct bytes begin_png(void)
+{
+    struct bytes file = { 0 };
+    add_head(&file, &shape);
+    return file;
+}
+
+static void end_png(struct bytes *file)
+{
+    add_pixels(file, &shape, 0, SIZE_MAX);
+    add_end(file);
+}
+
+/* A chunk of a keyword, `lead` bytes of zeros, and text, deflated or not. */
+static void add_worded(struct bytes *file, const char *name,
+                       const char *keyword, size_t lead, bool deflated,
+                       struct bytes text)
+{
+    static const uint8_t zeros[8];
+    struct bytes data = { 0 };
+    must(bytes_append(&data, keyword, strlen(keyword) + 1) &&
+         bytes_append(&data, zeros, lead));
+    if (deflated)
+        add_deflated(&data, text.data, text.size);
+    else
+        must(bytes_append(&data, text.data, text.size));
+    add_chunk(file, name, data.data, data.size);
+    bytes_free(&data);
+}
+
+static struct bytes borrow(const char *text)
+{
+    return (struct bytes){ .data = (uint8_t *)(uintptr_t)text,
+                           .size = strlen(text) };
+}
+
+static bool is_text(struct bytes is, const char *text)
+{
+    return is.size == strlen(text) && memcmp(is.data, text, is.size) == 0;
+}
+
+static void add_density(struct bytes *file, uint32_t x, uint32_t y, int unit)
+{
+    struct bytes data = { 0 };
+    uint8_t byte = (uint8_t)unit;
+    add_big32(&data, x);
+    add_big32(&data, y);
+    must(bytes_append(&data, &byte, 1));
+    add_chunk(file, "pHYs", data.data, data.size);
+    bytes_free(&data);
+}
+
+/* Decodes and frees the file. */
+static int load(struct image *img, struct bytes *file, bool tolerant,
+                struct warnings *warnings)
+{
+    struct load_opts opts = small_load(warnings);
+    struct err err = { .text = "" };
+    opts.portable = true;
+    opts.tolerant = tolerant;
+    int status = codec_png.decode(img, *file, &opts, &err);
+    CHECK((status == 0) == !!img->cells, "%s", err.text);
+    bytes_free(file);
+    return status;
+}
+
+/* ---- Read -----------------------------------------------------------------*/
+
+static void test_taken(void)
+{
+    struct bytes file = begin_png(), exif = { 0 }, xmp = { 0 };
+    struct warnings warnings = { 0 };
+    struct image img = { 0 };
+    add_exif(&exif, (struct says){ 7, 13, 9 }, (struct bytes){ 0 });
+    add_xmp(&xmp, (struct says){ 7, 13, 9 });
+    add_worded(&file, "iCCP", "name", 1, true, borrow(profile));
+    add_density(&file, 3000, 2000, 1);
+    add_chunk(&file, "gAMA", "\0\0\xb1\x8f", 4);
+    add_chunk(&file, "eXIf", exif.data, exif.size);
+    add_chunk(&file, "eXIf", "II*\0\10\0\0\0\0\0", 10);
+    add_worded(&file, "iTXt", "XML:com.adobe.xmp", 4, false, xmp);
+    add_worded(&file, "zTXt", "Comment", 1, true, borrow("a comment"));
+    add_worded(&file, "tEXt", "Comment", 0, false, borrow("a second one"));
+    add_worded(&file, "tEXt", "Title", 0, false, borrow("a title"));
+    end_png(&file);
+    if (load(&img, &file, false, &warnings) == 0) {
+        const struct meta *m = img.meta;
+        CHECK(is_text(m->icc, profile), "the profile");
+        CHECK(m->exif.size == exif.size &&
+                  !memcmp(m->exif.data, exif.data, exif.size),
+              "the first EXIF");
+        CHECK(img.orientation == 7, "is %u", img.orientation);
+        CHECK(m->xmp.size == xmp.size &&
+                  !memcmp(m->xmp.data, xmp.data, xmp.size),
+              "XMP");
+        CHECK(is_text(m->comment, "a comment"), "the first comment");
+        CHECK(m->density.unit == DENSITY_METER && m->density.x == 3000 &&
+                  m->density.y == 2000,
+              "the density");
+        static const bool portable[] = { 1, 1, 0, 1, 0, 1, 1, 0, 0 };
+        CHECK(m->nblocks == 9, "%zu", m->nblocks);
+        for (size_t i = 0; i < m->nblocks && i < 9; i++)
+            CHECK(m->block[i].portable == portable[i], "%zu: %s", i,
+                  m->block[i].name);
+    }
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    image_free(&img);
+    bytes_free(&exif);
+    bytes_free(&xmp);
+}
+
+/* Where sRGB stands, gAMA and cHRM say no more than it does. */
+static void test_repeats(void)
+{
+    struct bytes file = begin_png();
+    struct warnings warnings = { 0 };
+    struct image img = { 0 };
+    add_chunk(&file, "gAMA", "\0\0\xb1\x8f", 4);
+    add_chunk(&file, "sRGB", "\0", 1);
+    add_density(&file, 2, 3, 0);
+    end_png(&file);
+    if (load(&img, &file, false, &warnings) == 0) {
+        for (size_t i = 0; i < img.meta->nblocks; i++)
+            CHECK(img.meta->block[i].portable, "%s", img.meta->block[i].name);
+        CHECK(img.meta->density.unit == DENSITY_ASPECT, "2 : 3");
+    }
+    image_free(&img);
+}
+
+/* What is malformed is not taken, and so it counts as lost. */
+static void test_malformed(void)
+{
+    static const struct {
+        const char *name, *data;
+        size_t size;
+    } bad[] = {
+        { "iCCP", "no end", 6 },
+        { "iCCP", "end\0", 4 },
+        { "iCCP", "", 0 },
+        { "pHYs", "12345678", 8 },
+        { "iTXt", "XML:com.adobe.xmp\0", 18 },
+        { "iTXt", "XML:com.adobe.xmp\0\0\0en\0no end", 29 },
+        { "zTXt", "Comment\0", 8 },
+        { "zTXt", "Comment\0\1x", 10 },
+        { "tRNS", "1234567", 7 },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct bytes file = begin_png();
+        struct warnings warnings = { 0 };
+        struct image img = { 0 };
+        add_chunk(&file, bad[i].name, bad[i].data, bad[i].size);
+        end_png(&file);
+        if (load(&img, &file, false, &warnings) == 0) {
+            const struct meta *m = img.meta;
+            CHECK(!m->icc.size && !m->xmp.size && !m->comment.size &&
+                      !m->exif.size && !m->keyed && m->density.unit == 0,
+                  "%zu: %s", i, bad[i].name);
+            CHECK(!m->block[0].portable, "%zu: %s", i, bad[i].name);
+        }
+        image_free(&img);
+    }
+}
+
+/* ---- What does not inflate ------------------------------------------------*/
+
+static const struct {
+    const char *name, *keyword;
+    size_t lead;
+} deflated[] = {
+    { "iCCP", "name", 1 },
+    { "zTXt", "Comment", 1 },
+    { "zTXt", "XML:com.adobe.xmp", 1 },
+};
+enum { DEFLATED = sizeof deflated / sizeof *deflated };
+
+/* Asked for the portable fields, it is refused, or left with a warning; else it
+ * passes as it is. */
+static void check_damaged(unsigned i, struct bytes z, const char *words)
+{
+    struct bytes file = begin_png(), made = { 0 };
+    struct warnings warnings = { 0 };
+    struct image img = { 0 };
+    struct chunks a, b;
+    struct err err = { .text = "" };
+    struct load_opts opts = small_load(&warnings);
+    struct save_opts save = plain_save(&warnings);
+    add_worded(&file, deflated[i].name, deflated[i].keyword, deflated[i].lead,
+               false, z);
+    end_png(&file);
+
+    CHECK(!codec_png.decode(&img, file, &opts, &err), "%s", err.text);
+    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
+    if (img.cells) {
+        CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
+        CHECK(read_chunks(&a, file) && read_chunks(&b, made), "no PNG");
+        const struct chunk *p = find_chunk(&a, deflated[i].name);
+        const struct chunk *q = find_chunk(&b, deflated[i].name);
+        bool xmp = i == 2; /* which might say what is no longer true */
+        CHECK(xmp ? !q
+                  : q && p->size == q->size &&
+                        memcmp(p->data, q->data, p->size) == 0,
+              "%s passes", deflated[i].name);
+        CHECK(is_warned(&warnings, words) == xmp, "warnings");
+    }
+    image_free(&img);
+    warnings.count = 0;
+
+    opts.portable = true;
+    CHECK(codec_png.decode(&img, file, &opts, &err), "it is taken");
+    CHECK(strstr(err.text, words), "%s", err.text);
+    opts.tolerant = true;
+    CHECK(!codec_png.decode(&img, file, &opts, &err), "%s", err.text);
+    CHECK(is_warned(&warnings, words), "no warning");
+    if (img.meta) {
+        CHECK(!img.meta->icc.size && !img.meta->comment.size &&
+                  !img.meta->xmp.size,
+              "nothing of it is taken");
+        CHECK(!img.meta->block[0].portable, "it counts as lost");
+    }
+    image_free(&img);
+    bytes_free(&made);
+    bytes_free(&file);
+}
+
+static void test_bomb(void)
+{
+    size_t size = (64u << 20) + 1;
+    uLongf made = size / 100;
+    uint8_t *zeros = calloc(size, 1), *data = malloc(made);
+    must(zeros && data && compress2(data, &made, zeros, size, 1) == Z_OK);
+    struct bytes z = { .data = data, .size = made };
+    for (unsigned i = 0; i < DEFLATED; i++)
+        check_damaged(i, z, "64 MiB");
+    free(zeros);
+    free(data);
+}
+
+static void test_cut_text(void)
+{
+    struct bytes z = { 0 };
+    add_deflated(&z, profile, sizeof profile);
+    z.size--;
+    for (unsigned i = 0; i < DEFLATED; i++) {
+        check_damaged(i, z, "damaged");
+        check_damaged(i, borrow("no zlib stream"), "damaged");
+        check_damaged(i, borrow("\x78"), "damaged");
+    }
+    bytes_free(&z);
+}
+
+/* ---- Written --------------------------------------------------------------*/
+
+/* The same picture, but of another format. */
+static void make_foreign(struct image *img)
+{
+    struct bytes file = begin_png();
+    struct warnings warnings = { 0 };
+    end_png(&file);
+    if (load(img, &file, false, &warnings))
+        abort();
+    img->meta->codec = &codec_jpeg;
+}
+
+static void test_written(void)
+{
+    struct image img = { 0 };
+    struct bytes made = { 0 }, exif = { 0 }, exif_after = { 0 }, text = { 0 };
+    struct warnings warnings = { 0 };
+    struct save_opts save = plain_save(&warnings);
+    struct chunks list = { 0 };
+    struct err err = { .text = "" };
+    struct says s = { 7, 13, 9 };
+    make_foreign(&img);
+    struct meta *m = img.meta;
+    add_text(&m->icc, profile);
+    add_exif(&m->exif, s, (struct bytes){ 0 });
+    add_xmp(&m->xmp, s);
+    add_text(&m->comment, "a comment");
+    m->density = (struct density){ DENSITY_INCH, 300, 72 };
+    must(meta_add(m, "APP9", 0, "x", 1));
+    add_exif(&exif_after, says_after(s, true, 1), (struct bytes){ 0 });
+    must(bytes_append(&text, "XML:com.adobe.xmp\0\0\0\0", 22));
+    add_xmp(&text, says_after(s, true, 1));
+
+    turn_image(&img, XFORM_ROTATE_270);
+    save.orientation = 1;
+    CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
+    CHECK(is_warned(&warnings, "APP9"), "of what is lost");
+    CHECK(read_chunks(&list, made), "no PNG");
+    const struct chunk *c = find_chunk(&list, "eXIf");
+    CHECK(c && c->size == exif_after.size &&
+              !memcmp(c->data, exif_after.data, c->size),
+          "EXIF");
+    c = find_chunk(&list, "pHYs");
+    CHECK(c && c->size == 9 && read_big32(c->data) == 2835 &&
+              read_big32(c->data + 4) == 11811 && c->data[8] == 1,
+          "the density, exchanged, a meter");
+    c = find_chunk(&list, "iTXt");
+    CHECK(c && c->size == text.size && !memcmp(c->data, text.data, c->size),
+          "XMP");
+    if (c && strcmp(c[1].name, "iTXt") == 0)
+        CHECK(c[1].size == 12 + 9 && !memcmp(c[1].data + 12, "a comment", 9),
+              "the comment");
+    else
+        CHECK(!c, "there is one iTXt");
+    uint8_t icc[100];
+    uLongf size = sizeof icc;
+    c = find_chunk(&list, "iCCP");
+    CHECK(c && c->size > 13 && !memcmp(c->data, "ICC profile\0", 13) &&
+              uncompress(icc, &size, c->data + 13, c->size - 13) == Z_OK &&
+              size == strlen(profile) && !memcmp(icc, profile, size),
+          "the profile");
+    image_free(&img);
+    bytes_free(&made);
+    bytes_free(&exif);
+    bytes_free(&exif_after);
+    bytes_free(&text);
+}
+
+/* A density that the chunk cannot hold is named, not dropped in silence. */
+static void test_densities(void)
+{
+    static const struct {
+        struct density d;
+        uint32_t x, y;
+        unsigned unit;
+    } given[] = {
+        { { DENSITY_INCH, 72, 72 }, 2835, 2835, 1 },
+        { { DENSITY_METER, 10000, 1 }, 10000, 1, 1 },
+        { { DENSITY_ASPECT, 4, 3 }, 4, 3, 0 },
+        { { DENSITY_METER, 1e12, 1 }, 0, 0, 2 },
+        { { DENSITY_INCH, 0, 5 }, 0, 0, 2 },
+    };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        struct image img = { 0 };
+        struct bytes made = { 0 };
+        struct warnings warnings = { 0 };
+        struct save_opts save = plain_save(&warnings);
+        struct chunks list = { 0 };
+        struct err err = { .text = "" };
+        make_foreign(&img);
+        img.meta->density = given[i].d;
+        CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
+        CHECK(read_chunks(&list, made), "no PNG");
+        const struct chunk *c = find_chunk(&list, "pHYs");
+        if (given[i].unit == 2)
+            CHECK(!c && is_warned(&warnings, "density"), "%zu", i);
+        else
+            CHECK(c && read_big32(c->data) == given[i].x &&
+                      read_big32(c->data + 4) == given[i].y &&
+                      c->data[8] == given[i].unit && !warnings.count,
+                  "%zu", i);
+        image_free(&img);
+        bytes_free(&made);
+    }
+}
+
+int main(void)
+{
+    test_taken();
+    test_repeats();
+    test_malformed();
+    test_bomb();
+    test_cut_text();
+    test_written();
+    test_densities();
+    return test_end();
+}

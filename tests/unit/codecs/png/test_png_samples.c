@@ -1,0 +1,440 @@
+/* The samples of PNG around libpng: whatever the number of threads and the
+ * library that inflates, what is read is what libpng reads, what is damaged is
+ * refused where libpng refuses it, and what is written libpng reads. */
+#include "codecs/png/png.h"
+
+#include <png.h>
+
+#include "codecs/deflate/flate.h"
+#include "tests/support/png_image.h"
+#include "tests/support/test.h"
+
+static struct thread_pool *pools[3]; /* of 1, 2 and 7 threads */
+enum { POOLS = 3 };
+
+/* ---- What libpng says ----------------------------------------------------- */
+
+struct source {
+    struct bytes file;
+    size_t at;
+};
+
+static void on_read(png_structp png, png_bytep data, size_t size)
+{
+    struct source *source = png_get_io_ptr(png);
+    if (size > source->file.size - source->at)
+        png_error(png, "cut");
+    memcpy(data, source->file.data + source->at, size);
+    source->at += size;
+}
+
+static void on_error(png_structp png, png_const_charp text)
+{
+    (void)text;
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+/* The samples of a file of this shape, side by side; NULL: it is refused. */
+static uint16_t *libpng_cells(struct bytes file, const struct shape *s)
+{
+    struct source source = { file, 0 };
+    struct pass pass[7];
+    shape_passes(s, pass);
+    size_t cells = (size_t)s->width * s->height * shape_channels(s);
+    uint16_t *volatile to = malloc(cells * sizeof *to);
+    uint8_t *volatile row = malloc(pass_row_bytes(s, pass));
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL,
+                                             on_error, on_warning);
+    png_infop info = png_create_info_struct(png);
+    must(to && row);
+    if (setjmp(png_jmpbuf(png))) {
+        free(to);
+        to = NULL;
+        goto out;
+    }
+    png_set_read_fn(png, &source, on_read);
+    png_set_benign_errors(png, 0);
+    png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_read_info(png, info);
+    for (uint32_t y = 0; y < s->height; y++) {
+        png_read_row(png, row, NULL);
+        unpack_row(s, pass, y, row, to);
+    }
+    png_read_end(png, info);
+out:
+    png_destroy_read_struct(&png, &info, NULL);
+    free(row);
+    return to;
+}
+
+/* ---- Reading -------------------------------------------------------------- */
+
+static struct idats idats_of(struct bytes file)
+{
+    struct idats idats = { 0 };
+    for (size_t at = 8; file.size - at >= 12; at += 12 + read_big32(file.data + at))
+        if (memcmp(file.data + at + 4, "IDAT", 4) == 0) {
+            idats.at = idats.size ? idats.at : file.data + at;
+            idats.size += 12 + read_big32(file.data + at);
+        }
+    return idats;
+}
+
+/* Each library, on each number of threads, says what libpng says. `sure`: what
+ * libpng takes they take too, and do not leave it to libpng. */
+static void check_read(const char *what, struct bytes file,
+                       const struct shape *s, bool sure)
+{
+    uint16_t *cells = libpng_cells(file, s);
+    for (int f = 0; flates[f]; f++)
+        for (int p = 0; p < POOLS; p++) {
+            struct image img = shape_image(s);
+            struct row_sink rows = { .img = &img, .height = img.height };
+            bool read = idat_read(&rows, idats_of(file), flates[f], pools[p]);
+            CHECK(cells ? read || !sure : !read, "%s, %s: %s", what,
+                  flates[f]->name, read ? "read" : "refused");
+            CHECK(!read || !cells || image_holds(&img, cells), "%s, %s: others",
+                  what, flates[f]->name);
+            image_free(&img);
+        }
+    free(cells);
+}
+
+/* Slots hold 128 KiB: these are of less, of some, of many, of one row each. */
+static const struct shape shapes[] = {
+    { 1, 1, 1, GRAY, false },         { 7, 5, 2, GRAY, false },
+    { 1001, 700, 4, PALETTE, false }, { 13, 9, 8, GRAY, false },
+    { 3000, 400, 1, GRAY, false },    { 301, 1000, 16, GRAY, false },
+    { 700, 401, 8, RGB, false },      { 64, 4000, 8, RGB, false },
+    { 60000, 5, 8, RGB, false },      { 90, 70, 16, RGB, false },
+    { 500, 300, 8, GRAY_ALPHA, false }, { 255, 129, 16, GRAY_ALPHA, false },
+    { 320, 480, 8, RGB_ALPHA, false },  { 321, 111, 16, RGB_ALPHA, false },
+    { 4, 50000, 8, PALETTE, false },
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void check_shapes(void)
+{
+    char what[80];
+    for (int i = 0; i < SHAPES; i++)
+        for (unsigned filter = 0; filter <= FILTER_ALL; filter++)
+            for (size_t piece = 7; piece < 1 << 24; piece *= 1 << 10) {
+                const struct shape *s = &shapes[i];
+                size_t bytes = (size_t)s->width * s->height;
+                if (bytes > 50000 && (piece == 7 || filter < FILTER_ALL))
+                    continue;
+                struct bytes file = make_png(s, filter, piece);
+                snprintf(what, sizeof what, "%ux%u, depth %u, filter %u",
+                         s->width, s->height, s->depth, filter);
+                check_read(what, file, s, true);
+                bytes_free(&file);
+            }
+}
+
+/* ---- Damage --------------------------------------------------------------- */
+
+static const struct shape small = { 9, 7, 8, RGB, false };
+
+/* A file with this zlib stream, in chunks of at most `piece` bytes. */
+static struct bytes wrap(const struct shape *s, const uint8_t *z, size_t size,
+                         size_t piece)
+{
+    struct bytes file = { 0 };
+    add_head(&file, s);
+    for (size_t at = 0; at < size; at += piece)
+        add_chunk(&file, "IDAT", z + at, size - at < piece ? size - at : piece);
+    add_end(&file);
+    return file;
+}
+
+static void check_stream(const char *what, const struct shape *s,
+                         const uint8_t *z, size_t size, bool sure)
+{
+    struct bytes file = wrap(s, z, size, SIZE_MAX / 2);
+    check_read(what, file, s, sure);
+    bytes_free(&file);
+    /* A first chunk of one byte is left to libpng. */
+    file = wrap(s, z, size, 1);
+    check_read(what, file, s, false);
+    bytes_free(&file);
+}
+
+static struct bytes stream_of(const struct shape *s, size_t more)
+{
+    struct bytes raw = { 0 }, z = { 0 };
+    add_rows(&raw, s, FILTER_ALL);
+    must(bytes_reserve(&raw, more));
+    memset(raw.data + raw.size, 0, more);
+    add_deflated(&z, raw.data, raw.size + more);
+    bytes_free(&raw);
+    return z;
+}
+
+static void check_cuts(void)
+{
+    struct bytes z = stream_of(&small, 0);
+    for (size_t size = 1; size <= z.size; size++)
+        check_stream("cut", &small, z.data, size, size == z.size);
+    bytes_free(&z);
+}
+
+static void check_flips(void)
+{
+    struct bytes z = stream_of(&small, 0);
+    for (size_t bit = 0; bit < 8 * z.size; bit += 3) {
+        z.data[bit / 8] ^= 1 << bit % 8;
+        check_stream("flipped", &small, z.data, z.size, false);
+        z.data[bit / 8] ^= 1 << bit % 8;
+    }
+    bytes_free(&z);
+}
+
+static void check_lengths(void)
+{
+    struct bytes z = stream_of(&small, 1);
+    check_stream("a byte too many", &small, z.data, z.size, false);
+    bytes_free(&z);
+    z = stream_of(&small, 100000);
+    check_stream("far too many", &small, z.data, z.size, false);
+    bytes_free(&z);
+    struct shape shorter = small;
+    shorter.height--;
+    z = stream_of(&shorter, 0);
+    check_stream("a row too few", &small, z.data, z.size, false);
+    bytes_free(&z);
+    z = stream_of(&small, 0);
+    must(bytes_append(&z, "junk", 4));
+    check_stream("junk behind the stream", &small, z.data, z.size, false);
+    check_stream("a byte behind the stream", &small, z.data, z.size - 3, false);
+    bytes_free(&z);
+}
+
+/* Bits as deflate orders them, for streams that no library writes. */
+struct made {
+    uint8_t data[400];
+    size_t bits;
+};
+
+static void made_put(struct made *m, unsigned value, unsigned count)
+{
+    for (; count > 0; count--, value >>= 1, m->bits++)
+        m->data[m->bits / 8] |= (value & 1) << m->bits % 8;
+}
+
+/* The code of a literal below 144, of a length or of the end, in the fixed
+ * codes of RFC 1951, 3.2.6. */
+static void made_symbol(struct made *m, unsigned symbol)
+{
+    unsigned code = symbol < 144 ? 0x30 + symbol : symbol - 256;
+    for (int bit = symbol < 144 ? 8 : 7; bit-- > 0;)
+        made_put(m, code >> bit & 1, 1);
+}
+
+static void made_distance(struct made *m, unsigned symbol)
+{
+    for (int bit = 5; bit-- > 0;)
+        made_put(m, symbol >> bit & 1, 1);
+}
+
+/* 1 + `before` zeros, then 3 bytes from `far` back; distances 1 to 4 are
+ * symbols 0 to 3. With its checksum, as if what lies before were zeros. */
+static void check_distance(unsigned before, unsigned far, bool sure)
+{
+    struct shape s = { before + 3, 1, 8, GRAY, false };
+    struct made m = { { 0x78, 0x01 }, 16 };
+    uint8_t zeros[64] = { 0 };
+    char what[60];
+    made_put(&m, 1 | 1 << 1, 3);
+    for (unsigned i = 0; i < 1 + before; i++)
+        made_symbol(&m, 0);
+    made_symbol(&m, 257);
+    made_distance(&m, far - 1);
+    made_symbol(&m, 256);
+    m.bits = (m.bits + 7) / 8 * 8;
+    uint32_t sum = (uint32_t)adler32(1, zeros, before + 4);
+    for (int i = 3; i >= 0; i--)
+        made_put(&m, sum >> 8 * i & 255, 8);
+    snprintf(what, sizeof what, "%u back at %u", far, before + 1);
+    check_stream(what, &s, m.data, m.bits / 8, sure);
+}
+
+/* Matches that reach farther than the window that the header speaks of. */
+static void check_window(void)
+{
+    struct shape s = { 3000, 9, 8, GRAY, false };
+    struct bytes z = stream_of(&s, 0);
+    for (unsigned bits = 8; bits <= 16; bits++) {
+        unsigned head = (bits - 8) << 12 | 8 << 8;
+        head += 31 - head % 31;
+        z.data[0] = (uint8_t)(head >> 8);
+        z.data[1] = (uint8_t)head;
+        check_stream("a smaller window", &s, z.data, z.size, false);
+    }
+    bytes_free(&z);
+}
+
+/* Chunks: a wrong CRC, empty ones, one that stands apart. */
+static void check_chunks(void)
+{
+    struct bytes z = stream_of(&small, 0);
+    struct bytes file = wrap(&small, z.data, z.size, 50);
+    const struct idats idats = idats_of(file);
+    size_t first = (size_t)(idats.at - file.data);
+    file.data[first + 12 + 50 - 1] ^= 1;
+    check_read("a wrong CRC", file, &small, false);
+    bytes_free(&file);
+
+    add_head(&file, &small);
+    add_chunk(&file, "IDAT", NULL, 0);
+    add_chunk(&file, "IDAT", z.data, 20);
+    add_chunk(&file, "IDAT", NULL, 0);
+    add_chunk(&file, "IDAT", z.data + 20, z.size - 20);
+    add_chunk(&file, "IDAT", NULL, 0);
+    add_end(&file);
+    check_read("empty chunks", file, &small, false);
+    bytes_free(&file);
+    bytes_free(&z);
+}
+
+/* ---- Writing -------------------------------------------------------------- */
+
+enum kind { NOISE, PHOTO, FLAT, TEXT, KINDS };
+static const char *const kinds[KINDS] = { "noise", "photo", "flat", "text" };
+
+static unsigned value_of(enum kind kind, uint32_t x, uint32_t y, unsigned c,
+                         unsigned max, uint64_t *state)
+{
+    unsigned wave = (x * 3 + y * 2 + c * 50) % 512;
+    unsigned noise = (unsigned)(test_random(state) >> 40);
+    wave = (wave < 256 ? wave : 511 - wave) * max / 255;
+    return kind == NOISE   ? noise & max
+           : kind == PHOTO ? (wave + noise % (1 + max / 20)) & max
+           : kind == FLAT  ? (x / 100 + y / 70) * 37 & max
+                           : ((x * 7 + y / 9 * 5) % 91 % 8 == 0 ? 0 : max);
+}
+
+static void fill(struct image *img, enum kind kind)
+{
+    uint64_t state = 1 + kind;
+    for (unsigned c = 0; c < img->nplanes; c++)
+        for (uint32_t y = 0; y < img->height; y++)
+            for (uint32_t x = 0; x < img->width; x++)
+                image_set_sample(img, c, x, y,
+                                 value_of(kind, x, y, c, img->maxval, &state));
+}
+
+static struct bytes write_file(const struct image *img, const struct shape *s,
+                               int level, struct thread_pool *pool)
+{
+    struct bytes file = { 0 };
+    struct err err = { .text = "" };
+    add_head(&file, s);
+    if (s->type == PALETTE)
+        add_palette(&file, 1u << s->depth);
+    CHECK(idat_write(&file, img, level, pool, NULL, &err) == 0, "%s", err.text);
+    add_end(&file);
+    return file;
+}
+
+static void check_write(const struct shape *s, enum kind kind, int level)
+{
+    struct image img = shape_image(s);
+    char what[80];
+    snprintf(what, sizeof what, "%s, %ux%u, depth %u, type %u, level %d",
+             kinds[kind], s->width, s->height, s->depth, s->type, level);
+    fill(&img, kind);
+    struct bytes file = write_file(&img, s, level, NULL);
+    uint16_t *cells = libpng_cells(file, s);
+    CHECK(cells && image_holds(&img, cells), "%s", what);
+    for (int p = 0; p < POOLS; p++) {
+        struct bytes same = write_file(&img, s, level, pools[p]);
+        CHECK(same.size == file.size &&
+                  memcmp(same.data, file.data, file.size) == 0,
+              "%s: other bytes on other threads", what);
+        bytes_free(&same);
+    }
+    free(cells);
+    bytes_free(&file);
+    image_free(&img);
+}
+
+/* What compresses is compressed, and more so where more was asked for. */
+static void check_levels(enum kind kind, double most)
+{
+    static const struct shape s = { 1500, 1100, 8, RGB, false };
+    static const int levels[] = { 0, 1, 6, 9 };
+    size_t raw = (size_t)s.width * s.height * 3, size[4];
+    struct image img = shape_image(&s);
+    fill(&img, kind);
+    for (int i = 0; i < 4; i++) {
+        struct bytes file = write_file(&img, &s, levels[i], pools[1]);
+        size[i] = file.size;
+        bytes_free(&file);
+    }
+    CHECK(size[0] > raw && size[0] < raw + raw / 100, "%s: %zu stored",
+          kinds[kind], size[0]);
+    CHECK((double)size[2] < most * (double)raw, "%s: %zu of %zu", kinds[kind],
+          size[2], raw);
+    CHECK(size[3] <= size[2] && size[2] <= size[1] + size[1] / 50,
+          "%s: %zu, %zu, %zu", kinds[kind], size[1], size[2], size[3]);
+    image_free(&img);
+}
+
+/* Noise that repeats after 60 rows, which are 21660 bytes: more than what is
+ * sampled to find out, and less than matches reach. */
+static void check_repeats(void)
+{
+    static const struct shape s = { 120, 600, 8, RGB, false };
+    size_t raw = (size_t)s.width * s.height * 3;
+    struct image img = shape_image(&s);
+    for (unsigned c = 0; c < 3; c++)
+        for (uint32_t y = 0; y < s.height; y++) {
+            uint64_t state = 1 + c + y % 60 * 3;
+            for (uint32_t x = 0; x < s.width; x++)
+                image_set_sample(&img, c, x, y,
+                                 (unsigned)(test_random(&state) >> 40) & 255);
+        }
+    for (int level = 3; level <= 9; level += 3) {
+        struct bytes file = write_file(&img, &s, level, NULL);
+        CHECK(file.size < raw / 8, "level %d: %zu of %zu", level, file.size,
+              raw);
+        bytes_free(&file);
+    }
+    image_free(&img);
+}
+
+int main(void)
+{
+    pools[0] = NULL;
+    pools[1] = thread_pool_open(2);
+    pools[2] = thread_pool_open(7);
+    check_shapes();
+    check_cuts();
+    check_flips();
+    check_lengths();
+    for (unsigned before = 0; before < 4; before++)
+        for (unsigned far = 1; far <= 4; far++)
+            check_distance(before, far, far <= before + 1);
+    check_window();
+    check_chunks();
+    for (int i = 0; i < SHAPES; i++)
+        for (enum kind kind = 0; kind < KINDS; kind++)
+            for (int level = 0; level < 9; level += level % 4 ? 5 : 1)
+                check_write(&shapes[i], kind, level);
+    for (enum kind kind = 0; kind < KINDS; kind++)
+        check_write(&shapes[6], kind, 9);
+    check_repeats();
+    check_levels(NOISE, 1.01);
+    check_levels(PHOTO, 0.7);
+    check_levels(FLAT, 0.01);
+    check_levels(TEXT, 0.03);
+    thread_pool_close(pools[1]);
+    thread_pool_close(pools[2]);
+    return test_end();
+}

@@ -1,0 +1,413 @@
+/* PNM, PAM and PFM: what is in them, what is kept of them, what is refused. */
+#include "tests/support/formats.h"
+
+#define TEXT(text) text, sizeof text - 1
+#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
+
+static const uint32_t maxvals[] = { 1, 2, 15, 100, 255, 256, 1023, 65535 };
+enum { MAXVALS = sizeof maxvals / sizeof *maxvals };
+
+static enum cell cell_of(uint32_t maxval)
+{
+    return maxval > 255 ? CELL_U16 : CELL_U8;
+}
+
+/* ---- PNM ---------------------------------------------------------------- */
+
+static void test_pnm_files(void)
+{
+    const struct codec *c = &codec_pnm;
+    /* In PBM 1 is black. */
+    check_file(c, TEXT("P1\n3 2\n1 0 1\n010"), 3, 2, 1,
+               SAMPLES(0, 1, 0, 1, 0, 1), NULL);
+    check_file(c, TEXT("P4\n10 2\n\xa5\x7f\x0f\x80"), 10, 2, 1,
+               SAMPLES(0, 1, 0, 1, 1, 0, 1, 0, 1, 0, /**/
+                       1, 1, 1, 1, 0, 0, 0, 0, 0, 1),
+               NULL);
+    check_file(c, TEXT("P2 2 2 15\n0 1\n14 15\n"), 2, 2, 1,
+               SAMPLES(0, 1, 14, 15), NULL);
+    check_file(c, TEXT("P5\n3 1\n255\n\x00\x80\xff"), 3, 1, 1,
+               SAMPLES(0, 128, 255), NULL);
+    check_file(c, TEXT("P5\n2 1\n1023\n\x03\xff\x01\x00"), 2, 1, 1,
+               SAMPLES(1023, 256), NULL);
+    check_file(c, TEXT("P3 1 2 300 1 2 3 298 299 300"), 1, 2, 3,
+               SAMPLES(1, 2, 3, 298, 299, 300), NULL);
+    check_file(c, TEXT("P6\n2 1\n255\nabcdef"), 2, 1, 3,
+               SAMPLES(97, 98, 99, 100, 101, 102), NULL);
+    check_file(c, TEXT("P6\n1 1\n65535\n\x01\x02\xfe\xff\xff\xff"), 1, 1, 3,
+               SAMPLES(0x102, 0xfeff, 65535), NULL);
+    /* Blanks and comments in the header; pixels that look like them. */
+    check_file(c, TEXT("P5# a\n#\n 2 # b\n\t1\r\n\v255\n# "), 2, 1, 1,
+               SAMPLES('#', ' '), NULL);
+    check_file(c, TEXT("P5 1 1 255 \n\n \n"), 1, 1, 1, SAMPLES('\n'), NULL);
+    check_file(c, TEXT("P2 2 1 9 # b\n1#c\n2# d"), 2, 1, 1, SAMPLES(1, 2),
+               NULL);
+}
+
+static void test_pnm_kept(void)
+{
+#define KEPT(file, suffix, want)                                               \
+    check_rewritten(&codec_pnm, TEXT(file), suffix, XFORM_NONE, TEXT(want))
+    KEPT("P1\n# a\n#b\n2 1\n0 1\n", "pnm", "P1\n# a\n#b\n2 1\n0 1\n");
+    KEPT("P2 3 1 9 1 # c\n2 3", "pgm", "P2\n# c\n3 1\n9\n1 2 3\n");
+    KEPT("P3 1 1\n300\n1 2 300", "ppm", "P3\n1 1\n300\n1 2 300\n");
+    KEPT("P4\n3 1\n\xbf", "pbm", "P4\n3 1\n\xa0");
+    KEPT("P5\n#\n2 1\n9\n\1\2", "", "P5\n#\n2 1\n9\n\1\2");
+    KEPT("P6\n1 1\n9\n\1\2\3", "pnm", "P6\n1 1\n9\n\1\2\3");
+    /* A PGM of maxval 1 stays one, unless a .pbm is asked for. */
+    KEPT("P5\n2 1\n1\n\0\1", "pnm", "P5\n2 1\n1\n\0\1");
+    KEPT("P5\n2 1\n1\n\0\1", "PBM", "P4\n2 1\n\x80");
+    KEPT("P2 2 1 1 0 1", "pbm", "P1\n2 1\n1 0\n");
+    KEPT("P4\n2 1\n\x80", "pgm", "P5\n2 1\n1\n\0\1");
+    /* Gray is three times itself; bits too. */
+    KEPT("P5\n2 1\n9\n\1\2", "ppm", "P6\n2 1\n9\n\1\1\1\2\2\2");
+    KEPT("P1 2 1 1 0", "ppm", "P3\n2 1\n1\n0 0 0 1 1 1\n");
+#undef KEPT
+}
+
+static void check_no_suffix(const char *file, const char *suffix,
+                            const char *words)
+{
+    struct opened o = open_file(&codec_pnm, file, strlen(file), STRICT);
+    struct save_opts opts = { .suffix = suffix, .warnings = &o.warnings };
+    struct bytes out = { 0 };
+    CHECK(o.status == 0, "%s", o.err.text);
+    CHECK(codec_pnm.encode(&out, &o.img, &opts, &o.err) == -1 &&
+              !strcmp(o.err.text, words),
+          "%s", o.err.text);
+    bytes_free(&out);
+    close_file(&o);
+}
+
+static void test_pnm_suffixes(void)
+{
+    check_no_suffix("P2 1 1 255 7", "pbm",
+                    "a .pbm cannot hold gray of 8 bits; .pgm can");
+    check_no_suffix("P3 1 1 1 1 1 1", "pbm",
+                    "a .pbm cannot hold RGB of 1 bits; .ppm can");
+    check_no_suffix("P3 1 1 1023 1 1 1", "pgm",
+                    "a .pgm cannot hold RGB of 10 bits; .ppm can");
+}
+
+static void test_pnm_refused(void)
+{
+    const struct codec *c = &codec_pnm;
+    check_refused(c, TEXT("P7 1 1 255\n1"), "probe");
+    check_refused(c, TEXT("P5 2 1 255\n1"),
+                  "the image data is cut short: 1 bytes of 2");
+    check_refused(c, TEXT("P4 9 2\nabc"),
+                  "the image data is cut short: 3 bytes of 4");
+    check_refused(c, TEXT("P5 1 1 0\n1"), "a maxval of 0; it goes from 1 to "
+                                          "65535");
+    check_refused(c, TEXT("P5 1 1 65536\n12"), "a maxval of 65536; it goes from "
+                                               "1 to 65535");
+    check_refused(c, TEXT("P5 0 1 255\n"), "an empty picture: 0 x 1 pixels");
+    check_refused(c, TEXT("P5 -1 1 255\n"), "its header has no size");
+    check_refused(c, TEXT("P5 99999999999 1 255\n"), "its header has no size");
+    check_refused(c, TEXT("P5 1 1 255"), "its header has no end");
+    check_refused(c, TEXT("P5 65536 2 255\n1"),
+                  "65536 x 2 pixels are more than the 65536 of --max-pixels; "
+                  "--max-pixels 132K allows them");
+    check_refused(c, TEXT("P5 1 2 9\n\x09\x0a"),
+                  "row 1 has a sample above the maxval, 9");
+    check_refused(c, TEXT("P6 1 1 1000\n\0\0\0\0\x03\xe9"),
+                  "row 0 has a sample above the maxval, 1000");
+    check_refused(c, TEXT("P2 2 1 9 1 10"),
+                  "column 1 of row 0 is not a number up to 9");
+    check_refused(c, TEXT("P2 2 1 9 1 2x"),
+                  "1 bytes after the picture; only files of one picture can be "
+                  "turned");
+    check_refused(c, TEXT("P1 1 2 1 2"), "column 0 of row 1 is not a number up to "
+                                         "1");
+    check_refused(c, TEXT("P5 1 1 255\n1P5 1 1 255\n2"),
+                  "12 bytes after the picture; only files of one picture can be "
+                  "turned");
+}
+
+static void test_pnm_tolerant(void)
+{
+    static const char cut[] = "cut short, read as far as it goes";
+    const struct codec *c = &codec_pnm;
+    check_tolerated(c, TEXT("P5 2 2 255\n\1\2\3"), SAMPLES(1, 2, 3, 0), cut);
+    check_tolerated(c, TEXT("P5 2 2 300\n\1\2\1"), SAMPLES(258, 256, 0, 0), cut);
+    check_tolerated(c, TEXT("P6 1 2 255\n\1"), SAMPLES(1, 0, 0, 0, 0, 0), cut);
+    check_tolerated(c, TEXT("P4 9 2\n\0\0"),
+                    SAMPLES(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+                    cut);
+    check_tolerated(c, TEXT("P2 2 2 9 1 2 3"), SAMPLES(1, 2, 3, 0),
+                    cut);
+    check_tolerated(c, TEXT("P1 2 2 0"), SAMPLES(1, 0, 0, 0), cut);
+    check_tolerated(c, TEXT("P5 1 1 255\n1P5"), SAMPLES('1'),
+                    "2 bytes after the picture are not kept");
+}
+
+static void test_pnm_round_trips(void)
+{
+    for (unsigned width = 1; width < 20; width++) {
+        struct image img =
+            random_picture(CELL_U8, 1, COLOR_GRAY, 1, width, 5);
+        check_round_trip(&codec_pnm, &img, "pbm");
+        image_free(&img);
+    }
+    for (size_t i = 0; i < MAXVALS; i++)
+        for (unsigned n = 1; n <= 3; n += 2) {
+            struct image img =
+                random_picture(cell_of(maxvals[i]), maxvals[i],
+                               n == 1 ? COLOR_GRAY : COLOR_RGB, n, 37, 11);
+            check_round_trip(&codec_pnm, &img, n == 1 ? "pgm" : "ppm");
+            image_free(&img);
+        }
+}
+
+/* As numbers: the same cells, and lines of at most 70 characters (pgm(5)). */
+static void test_pnm_text(void)
+{
+    static const char *const suffixes[] = { "pbm", "pgm", "ppm" };
+    for (size_t i = 0; i < 3 * MAXVALS; i++) {
+        uint32_t maxval = i % 3 ? maxvals[i / 3] : 1;
+        struct warnings warnings = { 0 };
+        struct image img =
+            random_picture(cell_of(maxval), maxval,
+                           i % 3 == 2 ? COLOR_RGB : COLOR_GRAY,
+                           i % 3 == 2 ? 3 : 1, 101, 3);
+        img.meta = meta_new(&codec_pnm);
+        img.meta->ascii = true;
+        struct bytes file =
+            written(&codec_pnm, &img, suffixes[i % 3], &warnings);
+        size_t line = 0, longest = 0;
+        for (size_t at = 0; at < file.size; at++) {
+            line = file.data[at] == '\n' ? 0 : line + 1;
+            longest = line > longest ? line : longest;
+        }
+        CHECK(file.data[1] == "123"[i % 3], "%c", file.data[1]);
+        CHECK(longest <= 70, "a line of %zu", longest);
+        struct opened o = open_file(&codec_pnm, file.data, file.size, STRICT);
+        CHECK(o.status == 0 && same_cells(&img, &o.img), "%s", o.err.text);
+        close_file(&o);
+        bytes_free(&file);
+        image_free(&img);
+    }
+}
+
+static void test_pnm_damaged(void)
+{
+#define DAMAGED(codec, head, pixels, blanks)                                   \
+    check_cuts(codec, TEXT(head pixels), blanks);                              \
+    check_hostile(codec, TEXT(head pixels), sizeof head)
+    DAMAGED(&codec_pnm, "P1\n#c\n3 2\n", "101010", 0);
+    DAMAGED(&codec_pnm, "P4\n#c\n10 2\n", "abcd", 0);
+    DAMAGED(&codec_pnm, "P2 2 2\n15\n", "1 2 3 4\n", 1);
+    DAMAGED(&codec_pnm, "P5\n2 2 # x\n255\n", "abcd", 0);
+    DAMAGED(&codec_pnm, "P5 2 2\n1023\n", "\1\1\2\2\3\3\0\0", 0);
+    DAMAGED(&codec_pnm, "P6\n2 1\n255\n", "abcdef", 0);
+}
+
+/* ---- PAM ---------------------------------------------------------------- */
+
+#define PAM(w, h, depth, maxval, type)                                         \
+    "P7\nWIDTH " w "\nHEIGHT " h "\nDEPTH " depth "\nMAXVAL " maxval "\n" type \
+    "ENDHDR\n"
+
+static void test_pam_files(void)
+{
+    const struct codec *c = &codec_pam;
+    static const struct {
+        const char *type;
+        unsigned depth;
+        enum color color;
+        bool alpha;
+    } types[] = {
+        { "", 1, COLOR_GRAY, false },
+        { "", 2, COLOR_GRAY, true },
+        { "", 3, COLOR_RGB, false },
+        { "", 4, COLOR_RGB, true },
+        { "", 5, COLOR_OTHER, false },
+        { "TUPLTYPE GRAYSCALE\n", 1, COLOR_GRAY, false },
+        { "TUPLTYPE BLACKANDWHITE\n", 1, COLOR_GRAY, false },
+        { "TUPLTYPE GRAYSCALE_ALPHA\n", 2, COLOR_GRAY, true },
+        { "TUPLTYPE BLACKANDWHITE_ALPHA\n", 2, COLOR_GRAY, true },
+        { "TUPLTYPE RGB\n", 3, COLOR_RGB, false },
+        { "TUPLTYPE RGB_ALPHA\n", 4, COLOR_RGB, true },
+        { "TUPLTYPE RGB\n", 4, COLOR_OTHER, false },
+        { "TUPLTYPE depth map\n", 1, COLOR_OTHER, false },
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char file[128];
+        int n = sprintf(file,
+                        "P7\nWIDTH 1\nHEIGHT 1\nDEPTH %u\nMAXVAL 1\n%sENDHDR\n"
+                        "%.*s",
+                        types[i].depth, types[i].type, (int)types[i].depth,
+                        "\1\1\1\1\1");
+        struct opened o = open_file(c, file, (size_t)n, STRICT);
+        CHECK(o.status == 0 && o.img.color == types[i].color &&
+                  o.img.alpha == types[i].alpha,
+              "%s: %s, %s", file, o.err.text, color_name(o.img.color));
+        close_file(&o);
+    }
+    /* Keys stand in any order, with comments between. In PAM 1 is white. */
+    check_file(c,
+               TEXT("P7\n# a\nMAXVAL 1\nDEPTH 1\n#b\nHEIGHT 1\nWIDTH 2\n"
+                    "ENDHDR\n\0\1"),
+               2, 1, 1, SAMPLES(0, 1), NULL);
+    check_file(c, TEXT(PAM("2", "1", "2", "1023", "") "\0\1\0\2\3\0\3\xff"), 2,
+               1, 2, SAMPLES(1, 2, 768, 1023), NULL);
+    check_file(c, TEXT(PAM("1", "2", "5", "255", "") "abcdefghij"), 1, 2, 5,
+               SAMPLES(97, 98, 99, 100, 101, 102, 103, 104, 105, 106), NULL);
+}
+
+static void test_pam_kept(void)
+{
+#define KEPT(file, want)                                                       \
+    check_rewritten(&codec_pam, TEXT(file), "pam", XFORM_NONE, TEXT(want))
+    KEPT(PAM("1", "1", "1", "1", "TUPLTYPE BLACKANDWHITE\n") "\1",
+         PAM("1", "1", "1", "1", "TUPLTYPE BLACKANDWHITE\n") "\1");
+    KEPT(PAM("1", "1", "1", "9", "TUPLTYPE depth map\n") "\1",
+         PAM("1", "1", "1", "9", "TUPLTYPE depth map\n") "\1");
+    KEPT(PAM("1", "1", "1", "9", "TUPLTYPE BLACKANDWHITES\n") "\1",
+         PAM("1", "1", "1", "9", "TUPLTYPE BLACKANDWHITES\n") "\1");
+    KEPT(PAM("1", "1", "1", "9", "") "\1", PAM("1", "1", "1", "9", "") "\1");
+    KEPT(PAM("1", "1", "1", "9", "TUPLTYPE one \nTUPLTYPE  two\n") "\1",
+         PAM("1", "1", "1", "9", "TUPLTYPE one two\n") "\1");
+    KEPT("P7\n#x\nWIDTH 1\n# y\nHEIGHT 1\nDEPTH 1\nMAXVAL 300\nENDHDR\n\1\1",
+         "P7\n#x\n# y\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nMAXVAL 300\nENDHDR\n\1\1");
+#undef KEPT
+}
+
+static void test_pam_refused(void)
+{
+    const struct codec *c = &codec_pam;
+    check_refused(c, TEXT(PAM("1", "1", "65", "255", "")),
+                  "65 channels; from 1 to 64 can be read");
+    check_refused(c, TEXT(PAM("1", "1", "0", "255", "")),
+                  "0 channels; from 1 to 64 can be read");
+    check_refused(c, TEXT(PAM("1", "1", "1", "0", "") "1"),
+                  "a maxval of 0; it goes from 1 to 65535");
+    check_refused(c, TEXT("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nENDHDR\n1"),
+                  "a maxval of 0; it goes from 1 to 65535");
+    check_refused(c, TEXT("P7\nWIDTH 1\nWIDE 1\n"),
+                  "its header has a wrong line: WIDE");
+    check_refused(c, TEXT("P7\nWIDTH x\n"),
+                  "its header has a wrong line: WIDTH");
+    check_refused(c, TEXT("P7\nWIDTH 1\nHEIGHT 1\n"), "its header has no end");
+    check_refused(c, TEXT(PAM("1", "1", "1", "9",
+                              "TUPLTYPE 12345678901234567890123456789012\n")),
+                  "its tuple type is too long or no text");
+    check_refused(c, TEXT(PAM("1", "1", "1", "9", "TUPLTYPE a\0b\n") "\1"),
+                  "its tuple type is too long or no text");
+    check_refused(c, TEXT("P7\nWIDTH\0 1\n"), "its header has no end");
+    check_refused(c, TEXT(PAM("1", "1", "2", "9", "") "\1\x0a"),
+                  "row 0 has a sample above the maxval, 9");
+    check_refused(c, TEXT(PAM("1", "1", "1", "9", "") "\1P7"),
+                  "2 bytes after the picture; only files of one picture can be "
+                  "turned");
+    check_tolerated(c, TEXT(PAM("1", "2", "2", "9", "") "\1\2\3"),
+                    SAMPLES(1, 2, 3, 0), "cut short, read as far as it goes");
+    DAMAGED(c, PAM("2", "1", "2", "255", "TUPLTYPE x\n"), "abcd", 0);
+    DAMAGED(c, PAM("1", "2", "1", "300", ""), "\1\1\1\2", 0);
+}
+
+static void test_pam_round_trips(void)
+{
+    for (size_t i = 0; i < MAXVALS; i++)
+        for (unsigned n = 1; n <= 5; n++) {
+            enum color color = n > 4   ? COLOR_OTHER
+                               : n > 2 ? COLOR_RGB
+                                       : COLOR_GRAY;
+            struct image img = random_picture(cell_of(maxvals[i]), maxvals[i],
+                                              color, n, 23, 7);
+            check_round_trip(&codec_pam, &img, "pam");
+            image_free(&img);
+        }
+}
+
+/* ---- PFM ---------------------------------------------------------------- */
+
+static void test_pfm_files(void)
+{
+    const struct codec *c = &codec_pfm;
+    /* 1.0 is 3f800000, -2.0 c0000000, 0.5 3f000000. The bottom row is first. */
+    check_file(c, TEXT("Pf\n1 2\n-1.0\n\0\0\x80\x3f\0\0\0\xc0"), 1, 2, 1,
+               SAMPLES(-2, 1), NULL);
+    check_file(c, TEXT("Pf 1 2 2.5 \x3f\x80\0\0\xc0\0\0\0"), 1, 2, 1,
+               SAMPLES(-2, 1), NULL);
+    check_file(c, TEXT("PF\n1 1\n1\n\x3f\0\0\0\x3f\x80\0\0\0\0\0\1"), 1, 1, 3,
+               SAMPLES(0.5, 1, 0x1p-149), NULL);
+#define KEPT(file)                                                             \
+    check_rewritten(c, TEXT(file), "pfm", XFORM_NONE, TEXT(file))
+    KEPT("Pf\n1 1\n-1.0\nabcd");
+    KEPT("Pf\n# scale and order\n1 1\n2.50e0\nabcd");
+    KEPT("PF\n1 1\n-0.000001\nabcdefghijkl");
+#undef KEPT
+    check_refused(c, TEXT("Pf 1 1 0 abcd"), "its scale is not a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 nan abcd"), "its scale is not a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 1x abcd"), "its scale is not a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 -1 abcdPf"),
+                  "2 bytes after the picture; only files of one picture can be "
+                  "turned");
+    check_tolerated(c, TEXT("Pf 1 2 1 \x3f\x80"), SAMPLES(0, 1),
+                    "cut short, read as far as it goes");
+    DAMAGED(c, "Pf\n#c\n1 2\n-1.0\n", "abcdabcd", 0);
+    DAMAGED(c, "PF 1 1 1 ", "abcdabcdabcd", 0);
+    for (unsigned n = 1; n <= 3; n += 2) {
+        struct image img = random_picture(
+            CELL_F32, 0, n == 1 ? COLOR_GRAY : COLOR_RGB, n, 37, 11);
+        check_round_trip(c, &img, "pfm");
+        img.meta = meta_new(c);
+        img.meta->big_endian = true;
+        strcpy(img.meta->kind, "1");
+        check_round_trip(c, &img, "pfm");
+        image_free(&img);
+    }
+}
+
+/* ---- All ---------------------------------------------------------------- */
+
+/* What other formats hold as a comment, and what they lose. */
+static void test_portable(void)
+{
+    struct opened o =
+        open_file(&codec_pfm, TEXT("Pf\n# a\n#\n#b\n1 1\n-2\nabcd"), PORTABLE);
+    struct warnings warnings = { 0 };
+    CHECK(o.status == 0, "%s", o.err.text);
+    CHECK(o.img.meta->comment.size == 4 &&
+              !memcmp(o.img.meta->comment.data, "a\n\nb", 4),
+          "%.*s", (int)o.img.meta->comment.size,
+          (const char *)o.img.meta->comment.data);
+    struct bytes file = written(&codec_npy, &o.img, "npy", &warnings);
+    CHECK(warnings.count == 1 &&
+              !strcmp(warnings.list[0].text,
+                      "NPY cannot hold, so it is not kept: comment, scale"),
+          "%s", warnings.list[0].text);
+    bytes_free(&file);
+    close_file(&o);
+    /* A type of bits is none of deeper samples. */
+    o = open_file(&codec_pam,
+                  TEXT(PAM("1", "1", "1", "1", "TUPLTYPE BLACKANDWHITE\n")
+                       "\1"),
+                  STRICT);
+    o.img.maxval = 255;
+    file = written(&codec_pam, &o.img, "pam", &warnings);
+    CHECK(memmem(file.data, file.size, TEXT("TUPLTYPE GRAYSCALE\n")), "%.*s",
+          (int)file.size, (const char *)file.data);
+    bytes_free(&file);
+    close_file(&o);
+}
+
+int main(void)
+{
+    test_pnm_files();
+    test_pnm_kept();
+    test_pnm_suffixes();
+    test_pnm_refused();
+    test_pnm_tolerant();
+    test_pnm_round_trips();
+    test_pnm_text();
+    test_pnm_damaged();
+    test_pam_files();
+    test_pam_kept();
+    test_pam_refused();
+    test_pam_round_trips();
+    test_pfm_files();
+    test_portable();
+    return test_end();
+}

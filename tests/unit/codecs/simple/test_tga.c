@@ -1,0 +1,268 @@
+/* TGA: what is in it, however it is laid out, what is kept of it, and that no cut
+ * is taken for zeros. */
+#include "codecs/simple/bgr_rows.h"
+#include "tests/support/formats.h"
+
+#define TEXT(text) text, sizeof text - 1
+#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
+
+static const char cut[] = "cut short, read as far as it goes";
+
+static void append(struct bytes *file, const void *data, size_t size)
+{
+    if (!bytes_append(file, data, size))
+        abort();
+}
+
+enum { LEFT_UP = 0, RIGHT_UP = 0x10, LEFT_DOWN = 0x20, RIGHT_DOWN = 0x30 };
+
+static struct bytes make_tga(unsigned type, unsigned bits, unsigned width,
+                             unsigned height, unsigned descriptor,
+                             const char *pixels, size_t size)
+{
+    struct bytes file = { 0 };
+    uint8_t head[18] = { 0 };
+    head[2] = (uint8_t)type;
+    write_le16(head + 12, width);
+    write_le16(head + 14, height);
+    head[16] = (uint8_t)bits;
+    head[17] = (uint8_t)descriptor;
+    append(&file, head, sizeof head);
+    append(&file, pixels, size);
+    return file;
+}
+
+/* What stands between the header and the pixels. */
+static void insert(struct bytes *file, const char *data, size_t size)
+{
+    append(file, data, size);
+    memmove(file->data + 18 + size, file->data + 18, file->size - 18 - size);
+    memcpy(file->data + 18, data, size);
+}
+
+static void tga_is(struct bytes file, unsigned nplanes, const double *want,
+                   const char *said)
+{
+    check_file(&codec_tga, file.data, file.size, read_le16(file.data + 12),
+               read_le16(file.data + 14), nplanes, want, said);
+    check_cuts(&codec_tga, file.data, file.size, 0);
+    check_hostile(&codec_tga, file.data, file.size, 18);
+    bytes_free(&file);
+}
+
+static void test_tga_files(void)
+{
+    const double four[] = { 'a', 'b', 'c', 'd' };
+    tga_is(make_tga(3, 8, 2, 2, LEFT_DOWN, TEXT("abcd")), 1, four, NULL);
+    tga_is(make_tga(3, 8, 2, 2, LEFT_UP, TEXT("cdab")), 1, four, NULL);
+    tga_is(make_tga(3, 8, 2, 2, RIGHT_DOWN, TEXT("badc")), 1, four, NULL);
+    tga_is(make_tga(3, 8, 2, 2, RIGHT_UP, TEXT("dcba")), 1, four, NULL);
+    tga_is(make_tga(3, 16, 2, 1, LEFT_DOWN | 8, TEXT("abcd")), 2, four, NULL);
+    tga_is(make_tga(2, 24, 1, 2, LEFT_UP, TEXT("abcdef")), 3,
+           SAMPLES('f', 'e', 'd', 'c', 'b', 'a'), NULL);
+    tga_is(make_tga(2, 32, 2, 1, RIGHT_UP | 8, TEXT("abc\0efgh")), 4,
+           SAMPLES('g', 'f', 'e', 'h', 'c', 'b', 'a', 0), NULL);
+    /* 5 bits each: 31 is 255, 16 is 131 and 1 is 8. */
+    tga_is(make_tga(2, 16, 2, 1, LEFT_DOWN, TEXT("\x1f\x42\x00\x04")), 3,
+           SAMPLES(131, 131, 255, 8, 0, 0), "its 16 bits a pixel become 24");
+    tga_is(make_tga(2, 16, 1, 1, LEFT_DOWN | 1, TEXT("\x1f\xc2")), 3,
+           SAMPLES(131, 131, 255),
+           "its 16 bits a pixel become 24 without alpha");
+    tga_is(make_tga(2, 15, 1, 1, LEFT_DOWN, TEXT("\x1f\x00")), 3,
+           SAMPLES(0, 0, 255), "its 15 bits a pixel become 24");
+}
+
+/* Runs and literals, some of which go on in the next row; in every order. */
+static void test_tga_packets(void)
+{
+    const double gray[] = { 'a', 'a', 'a', 'b', 'c', 'd' };
+    tga_is(make_tga(11, 8, 3, 2, LEFT_DOWN, TEXT("\x82"
+                                                 "a\2bcd")),
+           1, gray, NULL);
+    tga_is(make_tga(11, 8, 2, 3, LEFT_DOWN, TEXT("\x82"
+                                                 "a\0b\1cd")),
+           1, gray, NULL);
+    tga_is(make_tga(11, 8, 2, 3, RIGHT_UP, TEXT("\1dc\0b\x82"
+                                                "a")),
+           1, gray, NULL);
+    tga_is(make_tga(10, 24, 3, 1, LEFT_DOWN, TEXT("\0abc\x81"
+                                                  "def")),
+           3, SAMPLES('c', 'b', 'a', 'f', 'e', 'd', 'f', 'e', 'd'), NULL);
+    tga_is(make_tga(10, 32, 2, 1, LEFT_DOWN | 8, TEXT("\1abcdefgh")), 4,
+           SAMPLES('c', 'b', 'a', 'd', 'g', 'f', 'e', 'h'), NULL);
+    tga_is(make_tga(10, 16, 2, 1, LEFT_DOWN, TEXT("\x81\x1f\x00")), 3,
+           SAMPLES(0, 0, 255, 0, 0, 255), "its 16 bits a pixel become 24");
+    /* The last packet may say more than there is room for. */
+    tga_is(make_tga(11, 8, 2, 1, LEFT_DOWN, TEXT("\xff"
+                                                 "a")),
+           1, SAMPLES('a', 'a'), NULL);
+}
+
+static void test_tga_palettes(void)
+{
+    static const char said[] = "its palette is not kept, only its colors";
+    static const unsigned types[] = { 1, 1, 9 };
+    static const struct {
+        const char *pixels;
+        size_t size;
+    } data[] = { { TEXT("\1\0") }, { TEXT("\1\0\0\0") }, { TEXT("\1\1\0") } };
+    for (unsigned i = 0; i < 3; i++) {
+        struct bytes file = make_tga(types[i], i == 1 ? 16 : 8, 2, 1, LEFT_DOWN,
+                                     data[i].pixels, data[i].size);
+        file.data[1] = 1;
+        file.data[5] = 2;
+        file.data[7] = 24;
+        insert(&file, TEXT("abcdef"));
+        tga_is(file, 3, SAMPLES('f', 'e', 'd', 'c', 'b', 'a'), said);
+    }
+    struct bytes file = make_tga(1, 8, 2, 1, LEFT_UP, TEXT("\1\0"));
+    file.data[1] = 1;
+    file.data[5] = 2;
+    file.data[7] = 32;
+    insert(&file, TEXT("abcdefgh"));
+    tga_is(file, 4, SAMPLES('g', 'f', 'e', 'h', 'c', 'b', 'a', 'd'), said);
+    file = make_tga(1, 8, 1, 1, LEFT_UP, TEXT("\0"));
+    file.data[1] = 1;
+    file.data[5] = 1;
+    file.data[7] = 16;
+    insert(&file, TEXT("\x1f\x00"));
+    tga_is(file, 3, SAMPLES(0, 0, 255), said);
+}
+
+static void tga_refused(unsigned at, uint8_t value, const char *words)
+{
+    struct bytes file = make_tga(1, 8, 2, 1, LEFT_DOWN, TEXT("\0\0"));
+    file.data[1] = 1;
+    file.data[5] = 1;
+    file.data[7] = 24;
+    insert(&file, TEXT("abc"));
+    file.data[at] = value;
+    check_refused(&codec_tga, file.data, file.size, words);
+    bytes_free(&file);
+}
+
+static void test_tga_refused(void)
+{
+    tga_refused(1, 2, "probe");
+    tga_refused(2, 0, "probe");
+    tga_refused(2, 3, "a palette beside the colors; only one can be read");
+    tga_refused(3, 1, "a palette of 1 colors from number 1 on; it must begin at "
+                      "0");
+    tga_refused(5, 0, "a palette of 0 colors from number 0 on; it must begin at "
+                      "0");
+    tga_refused(7, 8, "probe");
+    tga_refused(12, 0, "probe");
+    tga_refused(14, 2, "the image data is cut short: 2 bytes of 4");
+    tga_refused(16, 24, "probe");
+    tga_refused(17, 0x40, "its rows are interleaved; only plain ones can be "
+                          "read");
+    tga_refused(0, 10, "the file is cut short");
+}
+
+/* Tolerant, what is missing is black; not a byte of it is left over. */
+static void test_tga_tolerant(void)
+{
+    struct bytes file = make_tga(3, 8, 2, 2, LEFT_DOWN, TEXT("abc"));
+    check_tolerated(&codec_tga, file.data, file.size,
+                    SAMPLES('a', 'b', 'c', 0), cut);
+    bytes_free(&file);
+    file = make_tga(2, 24, 1, 2, LEFT_DOWN, TEXT("abcd"));
+    check_tolerated(&codec_tga, file.data, file.size,
+                    SAMPLES('c', 'b', 'a', 0, 0, 'd'), cut);
+    bytes_free(&file);
+    file = make_tga(11, 8, 2, 2, LEFT_DOWN, TEXT("\x81"
+                                                 "a\1b"));
+    check_tolerated(&codec_tga, file.data, file.size,
+                    SAMPLES('a', 'a', 'b', 0), cut);
+    bytes_free(&file);
+}
+
+/* The image ID and the bits of alpha stay; areas that do not are named. */
+static void test_tga_kept(void)
+{
+    struct warnings warnings = { 0 };
+    struct bytes file =
+        make_tga(2, 32, 1, 1, LEFT_DOWN | 0, TEXT("abc\0\0\0\0\0\0\0\0\0"
+                                                  "TRUEVISION-XFILE.\0"));
+    file.data[0] = 4;
+    insert(&file, TEXT("F\0or"));
+    struct opened o = open_file(&codec_tga, file.data, file.size, STRICT);
+    CHECK(o.status == 0 && o.warnings.count == 0, "%s", o.err.text);
+    struct bytes again = written(&codec_tga, &o.img, "tga", &warnings);
+    CHECK(again.data[0] == 4 && !memcmp(again.data + 18, "F\0or", 4) &&
+              again.data[17] == 0,
+          "%u, %u", again.data[0], again.data[17]);
+    close_file(&o);
+    check_file(&codec_tga, again.data, again.size, 1, 1, 4,
+               SAMPLES('c', 'b', 'a', 0), NULL);
+    bytes_free(&again);
+    file.data[file.size - 26] = 1;
+    check_file(&codec_tga, file.data, file.size, 1, 1, 4,
+               SAMPLES('c', 'b', 'a', 0),
+               "its extension and developer areas are not kept");
+    file.data[file.size - 3] = 'x';
+    check_file(&codec_tga, file.data, file.size, 1, 1, 4,
+               SAMPLES('c', 'b', 'a', 0),
+               "26 bytes after the picture are not kept");
+    bytes_free(&file);
+}
+
+/* A plain file stays plain, and one with runs has runs; what comes from another
+ * format has them too. */
+static void test_tga_coding(void)
+{
+    struct bytes plain =
+        make_tga(3, 8, 4, 2, LEFT_UP, TEXT("aaaabbbc"));
+    struct bytes packed =
+        make_tga(11, 8, 4, 2, LEFT_UP, TEXT("\x83" "a\x82" "b\0c"));
+    check_rewritten(&codec_tga, plain.data, plain.size, "tga", XFORM_NONE,
+                    plain.data, plain.size);
+    check_rewritten(&codec_tga, packed.data, packed.size, "tga", XFORM_NONE,
+                    packed.data, packed.size);
+    struct warnings warnings = { 0 };
+    struct opened o = open_file(&codec_tga, plain.data, plain.size, STRICT);
+    meta_free(o.img.meta);
+    o.img.meta = NULL;
+    struct bytes again = written(&codec_tga, &o.img, "tga", &warnings);
+    CHECK(again.size == packed.size &&
+              !memcmp(again.data, packed.data, again.size),
+          "%zu bytes", again.size);
+    close_file(&o);
+    bytes_free(&again);
+    bytes_free(&plain);
+    bytes_free(&packed);
+}
+
+static void test_round_trips(void)
+{
+    for (uint32_t width = 1; width < 140; width += width < 9 ? 1 : 43)
+        for (unsigned n = 1; n <= 4; n++) {
+            struct image img =
+                random_picture(CELL_U8, 255, n < 3 ? COLOR_GRAY : COLOR_RGB, n,
+                               width, 7);
+            check_round_trip(&codec_tga, &img, "tga");
+            memset(img.cells, 7, img.size / 2); /* something to pack */
+            check_round_trip(&codec_tga, &img, "tga");
+            for (unsigned i = 0; i < n; i++)
+                for (uint32_t y = 0; y < 7; y++) {
+                    uint8_t *row = plane_row(&img.plane[i], y);
+                    for (uint32_t x = 0; x < width; x++)
+                        row[x] = x * (y + 1) / 4 % 3; /* short runs */
+                }
+            check_round_trip(&codec_tga, &img, "tga");
+            image_free(&img);
+        }
+}
+
+int main(void)
+{
+    test_tga_files();
+    test_tga_packets();
+    test_tga_palettes();
+    test_tga_refused();
+    test_tga_tolerant();
+    test_tga_kept();
+    test_tga_coding();
+    test_round_trips();
+    return test_end();
+}

@@ -1,0 +1,200 @@
+/* Formats that are recognized and not read: each by the first bytes of a file,
+ * as the programs that write them do, and by its suffixes; what is said. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/codec.h"
+#include "codecs/foreign.h"
+#include "tests/support/test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define TEXT(bytes)  bytes, sizeof(bytes) - 1
+
+static const char nothing[64];
+
+/* The first bytes, what it is, a suffix. Zeros follow. */
+static const struct {
+    const char *bytes;
+    size_t size;
+    const char *title, *suffix;
+} files[] = {
+    { TEXT("\0\0\0\x18"
+           "ftypheic\0\0\0\0mif1heic"),
+      "HEIC", "HEIC" },
+    { TEXT("\0\0\0\x18"
+           "ftypmif1\0\0\0\0mif1heic"),
+      "HEIC", "heif" },
+    { TEXT("\0\0\0\x18"
+           "ftypmif1\0\0\0\0mif1miaf"),
+      "HEIC", "hif" },
+    { TEXT("\0\0\0\x1c"
+           "ftypmif1\0\0\0\0mif1miafavif"),
+      "AVIF", "avif" },
+    { TEXT("\0\0\0\x18"
+           "ftypavif\0\0\0\0avifmif1"),
+      "AVIF", "avifs" },
+    { TEXT("\0\0\0\x18"
+           "ftypcrx \0\0\0\1crx isom"),
+      "RAW", "cr3" },
+    { TEXT("\0\0\0\x18"
+           "ftypisom\0\0\2\0isomavc1"),
+      "video", "mp4" },
+    { TEXT("\0\0\0\x14"
+           "ftypqt  \0\0\2\0qt  "),
+      "video", "mov" },
+    { TEXT("\0\0\0\x08wide\0\0\0\0mdat"), "video", "Mov" },
+    { TEXT("RIFF\x24\0\0\0WEBPVP8L"), "WebP", "webp" },
+    { TEXT("RIFF\x24\0\0\0AVI LIST"), "video", "avi" },
+    { TEXT("\x1a\x45\xdf\xa3\x01"), "video", "webm" },
+    { TEXT("II*\0\x08\0\0\0\0\0"), "TIFF", "tif" },
+    { TEXT("MM\0*\0\0\0\x08\0\0"), "TIFF", "tiff" },
+    { TEXT("MM\0+\0\x08\0\0\0\0\0\0"), "TIFF", "TIF" },
+    { TEXT("II*\0\xff\xff\xff\xff"), "TIFF", "tif" },
+    /* One entry: DNGVersion. */
+    { TEXT("II*\0\x08\0\0\0\1\0\x12\xc6\1\0\4\0\0\0\1\4\0\0"), "DNG", "dng" },
+    /* NewSubfileType and Make. */
+    { TEXT("II*\0\x08\0\0\0\2\0\xfe\0\4\0\1\0\0\0\1\0\0\0"
+           "\x0f\1\2\0\x06\0\0\0\x26\0\0\0\0\0\0\0NIKON"),
+      "RAW", "nef" },
+    { TEXT("MM\0*\0\0\0\x08\0\2\0\xfe\0\4\0\0\0\1\0\0\0\1"
+           "\1\x0f\0\2\0\0\0\5\0\0\0\x26\0\0\0\0SONY "),
+      "RAW", "arw" },
+    /* The same of a scanner: the picture itself. */
+    { TEXT("II*\0\x08\0\0\0\2\0\xfe\0\4\0\1\0\0\0\0\0\0\0"
+           "\x0f\1\2\0\x06\0\0\0\x26\0\0\0\0\0\0\0NIKON"),
+      "TIFF", "tiff" },
+    { TEXT("II*\0\x10\0\0\0CR\2\0"), "RAW", "cr2" },
+    { TEXT("IIRO\x08\0\0\0"), "RAW", "orf" },
+    { TEXT("IIU\0\x18\0\0\0"), "RAW", "rw2" },
+    { TEXT("FUJIFILMCCD-RAW 0201"), "RAW", "raf" },
+    { TEXT("GIF87a"), "GIF", "gif" },
+    { TEXT("GIF89a"), "GIF", "GIF" },
+    { TEXT("\xff\x0a\xfa\x7f"), "JPEG XL", "jxl" },
+    { TEXT("\0\0\0\x0cJXL \r\n\x87\n"), "JPEG XL", "jxl" },
+    { TEXT("8BPS\0\1"), "PSD", "psd" },
+    { TEXT("8BPS\0\2"), "PSD", "psb" },
+    { TEXT("\0\0\0\x0cjP  \r\n\x87\n"), "JPEG 2000", "jp2" },
+    { TEXT("\xff\x4f\xff\x51\0\x29"), "JPEG 2000", "j2k" },
+    { TEXT("II\xbc\1\x08\0\0\0"), "JPEG XR", "jxr" },
+    { TEXT("\x76\x2f\x31\1\2\0\0\0"), "OpenEXR", "exr" },
+    { TEXT("DDS \x7c\0\0\0"), "DDS", "dds" },
+    { TEXT("\0\0\1\0\1\0\x10\x10\0\0\1\0\x20\0\x68\4\0\0\x16\0\0\0"), "ICO",
+      "ico" },
+    { TEXT("\0\0\2\0\1\0\x20\x20\0\0\0\0\0\0\xa8\4\0\0\x16\0\0\0"), "ICO",
+      "cur" },
+    { TEXT("icns\0\0\1\0"), "ICNS", "icns" },
+    { TEXT("<svg xmlns=\"http://www.w3.org/2000/svg\">"), "SVG", "svg" },
+    { TEXT("\xef\xbb\xbf<?xml version=\"1.0\"?>\n<!-- x -->\n<svg>"), "SVG",
+      "svg" },
+    { TEXT("%PDF-1.7\n"), "PDF", "pdf" },
+    { TEXT("%!PS-Adobe-3.0 EPSF-3.0"), "PostScript", "eps" },
+    { TEXT("gimp xcf v011"), "XCF", "xcf" },
+    { TEXT("qoif\0\0\0\1"), "QOI", "qoi" },
+    { TEXT("farbfeld\0\0\0\1"), "farbfeld", "ff" },
+    { TEXT("\x0a\5\1\x08\0\0\0\0"), "PCX", "pcx" },
+    { TEXT("SIMPLE  =                    T"), "FITS", "fits" },
+    { TEXT("AT&TFORM"), "DjVu", "djvu" },
+    { TEXT("FLIF41"), "FLIF", "flif" },
+    { TEXT("BPG\xfb\x20"), "BPG", "bpg" },
+    { TEXT("\x8aMNG\r\n\x1a\n"), "MNG", "mng" },
+};
+
+static void test_files(void)
+{
+    for (size_t i = 0; i < COUNT(files); i++) {
+        uint8_t head[200] = { 0 };
+        memcpy(head, files[i].bytes, files[i].size);
+        struct bytes whole = { head, sizeof head, 0 };
+        const struct foreign *f = foreign_probe(whole);
+        const char *title = files[i].title;
+        CHECK(f && strcmp(f->title, title) == 0, "%zu: %s, not %s", i,
+              f ? f->title : "none", title);
+        CHECK(!codec_probe(whole), "%zu: %s is read", i, title);
+        f = foreign_by_suffix(files[i].suffix);
+        CHECK(f && strcmp(f->title, title) == 0, "%zu: .%s", i,
+              files[i].suffix);
+    }
+}
+
+/* No beginning of one is read past its end: each is in memory of its own. */
+static void test_short(void)
+{
+    struct err err;
+    for (size_t i = 0; i < COUNT(files); i++)
+        for (size_t n = 0; n <= files[i].size; n++) {
+            uint8_t *head = malloc(n + !n);
+            memcpy(head, files[i].bytes, n);
+            foreign_probe((struct bytes){ head, n, 0 });
+            CHECK(foreign_refuse_input((struct bytes){ head, n, 0 }, &err),
+                  "%zu", n);
+            free(head);
+        }
+}
+
+static void test_suffixes(void)
+{
+    for (size_t i = 0; i < CODECS; i++)
+        for (const char *const *s = codecs[i]->suffixes; *s; s++)
+            CHECK(!foreign_by_suffix(*s), "%s is written", *s);
+    CHECK(!foreign_by_suffix("") && !foreign_by_suffix("txt"), "none");
+}
+
+/* What is said of a file. */
+static const struct {
+    const char *bytes;
+    size_t size;
+    const char *said;
+} inputs[] = {
+    { TEXT("GIF89a"), "a GIF picture, which gimgxf does not read; convert it "
+                      "first, e.g. convert in.gif in.png" },
+    { TEXT("\0\0\0\x18"
+           "ftypheic\0\0\0\0mif1heic"),
+      "a HEIC picture, which gimgxf does not read; convert it first, e.g. "
+      "heif-convert in.heic in.png" },
+    { TEXT("\0\0\0\x14"
+           "ftypqt  \0\0\2\0qt  "),
+      "a video, not a picture; ffmpeg turns one, e.g. ffmpeg -i in.mp4 -vf "
+      "transpose=1 out.mp4" },
+    { TEXT("\n <!doctype HTML><title>404</title>"),
+      "an HTML page, not a picture; perhaps the download failed" },
+    { TEXT("\x1f\x8b\x08\0"),
+      "compressed with gzip; unpack it first, e.g. gunzip in.gz" },
+    { TEXT("PK\3\4"), "a ZIP archive, not a picture; unpack it first, e.g. "
+                      "unzip in.zip" },
+    { TEXT("version https://git-lfs.github.com/spec/v1\noid"),
+      "a pointer of Git LFS, not the picture; git lfs pull gets it" },
+    { TEXT("Hello, caf\xc3\xa9.\n"), "a text file, not a picture" },
+    { TEXT("cut \xe2\x82"), "a text file, not a picture" },
+    { TEXT("caf\xe9 au lait, Latin-1"),
+      "not a picture of a format known here" },
+    { TEXT("text\0text"), "not a picture of a format known here" },
+    { nothing, sizeof nothing, "not a picture of a format known here" },
+};
+
+static void test_said(void)
+{
+    struct err err;
+    for (size_t i = 0; i < COUNT(inputs); i++) {
+        uint8_t head[200];
+        memcpy(head, inputs[i].bytes, inputs[i].size);
+        foreign_refuse_input((struct bytes){ head, inputs[i].size, 0 }, &err);
+        CHECK(strcmp(err.text, inputs[i].said) == 0, "%s", err.text);
+    }
+    foreign_refuse_output(foreign_by_suffix("webp"), &err);
+    CHECK(!strcmp(err.text, "gimgxf does not write WebP; write another format "
+                            "and convert it, e.g. cwebp -lossless out.png -o "
+                            "out.webp"),
+          "%s", err.text);
+    foreign_refuse_output(foreign_by_suffix("svg"), &err);
+    CHECK(!strcmp(err.text, "gimgxf does not write SVG; write a PNG"), "%s",
+          err.text);
+}
+
+int main(void)
+{
+    test_files();
+    test_short();
+    test_suffixes();
+    test_said();
+    return test_end();
+}

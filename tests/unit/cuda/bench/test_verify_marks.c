@@ -1,0 +1,98 @@
+/* Marked cells: a turn passes, and one cell out of its place is found. */
+#include "cuda/bench/verify_marks.h"
+
+#include "cuda/backend.h"
+#include "tests/support/test.h"
+
+static const enum cell cells[] = { CELL_U8, CELL_U16, CELL_F32, CELL_DCT };
+enum { CELLS = sizeof cells / sizeof cells[0] };
+
+static void fill(const struct image *img)
+{
+    for (unsigned p = 0; p < img->nplanes; p++) {
+        const struct plane *plane = &img->plane[p];
+        struct marks marks = { .cell = img->cell,
+                               .number = p,
+                               .size = (uint32_t)cell_size(img->cell) };
+        for (uint32_t y = 0; y < plane->height; y++)
+            for (uint32_t x = 0; x < plane->width; x++)
+                verify_put(plane->data + y * plane->stride +
+                               (size_t)x * marks.size,
+                           marks, x, y);
+    }
+}
+
+static unsigned count_wrong(const struct image *img, enum xform t)
+{
+    unsigned wrong = 0;
+    for (unsigned p = 0; p < img->nplanes; p++) {
+        struct marks marks = { img->cell, p, t,
+                               (uint32_t)cell_size(img->cell) };
+        for (uint32_t y = 0; y < img->plane[p].height; y++)
+            for (uint32_t x = 0; x < img->plane[p].width; x++)
+                wrong += !verify_right(&img->plane[p], marks, x, y);
+    }
+    return wrong;
+}
+
+static void test_turn(enum cell cell, enum xform t)
+{
+    struct image src = {
+        .cell = cell, .width = 67, .height = 41, .nplanes = 2
+    };
+    struct image dst;
+    struct lane *lane;
+    struct lane_opts opts = { .threads = 1 };
+    struct err err;
+    unsigned all = src.width * src.height * src.nplanes;
+    if (image_alloc(&src, mem_plain, &err) ||
+        image_like(&dst, &src, t, mem_plain, &err) ||
+        backend_cpu.open(&lane, &opts, &err)) {
+        CHECK(false, "%s", err.text);
+        return;
+    }
+    fill(&src);
+    CHECK(backend_cpu.apply(lane, &dst, &src, t, &err) == 0, "%s", err.text);
+    CHECK(count_wrong(&dst, t) == 0, "cell %d, turn %d", cell, t);
+    /* Taken for another turn of the same shape, or for the other plane, few
+     * cells are right: by chance, of bytes, one in 256. */
+    enum xform other = (enum xform)(t ^ XFORM_MIRROR_X);
+    CHECK(count_wrong(&dst, other) > all / 10 * 9, "cell %d, turn %d", cell, t);
+    struct plane first = dst.plane[0];
+    dst.plane[0] = dst.plane[1];
+    dst.plane[1] = first;
+    CHECK(count_wrong(&dst, t) > all / 10 * 9, "cell %d, turn %d", cell, t);
+    dst.plane[1] = dst.plane[0];
+    dst.plane[0] = first;
+    dst.plane[1].data[dst.plane[1].stride * 7 + 11] ^= 1;
+    CHECK(count_wrong(&dst, t) == 1, "cell %d, turn %d", cell, t);
+    backend_cpu.close(lane);
+    image_free(&dst);
+    image_free(&src);
+}
+
+/* As codecs/image/image.h has it: transposed inside, odd columns negated where
+ * columns run backwards. */
+static void test_dct(void)
+{
+    struct marks none = { .cell = CELL_DCT, .size = 128 };
+    struct marks turned = { CELL_DCT, 0, XFORM_ROTATE_90, 128 };
+    for (unsigned row = 0; row < 8; row++)
+        for (unsigned column = 0; column < 8; column++) {
+            /* Of 5 x 3 blocks to 3 x 5: (2, 4) is what (4, 0) was. */
+            int16_t was = (int16_t)verify_source(none, 4, 0, column * 8 + row);
+            int16_t is =
+                (int16_t)verify_result(turned, 3, 5, 2, 4, row * 8 + column);
+            CHECK(is == (column % 2 ? -was : was), "row %u, column %u", row,
+                  column);
+        }
+}
+
+int main(void)
+{
+    for (unsigned i = 0; i < CELLS; i++)
+        for (unsigned t = 0; t < XFORM_COUNT; t++)
+            test_turn(cells[i], (enum xform)t);
+    test_dct();
+    return test_end();
+}

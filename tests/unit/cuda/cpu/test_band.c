@@ -1,0 +1,128 @@
+/* A picture that is turned by bands while its rows come in is the picture that
+ * is turned as a whole. */
+#include "cuda/cpu/band.h"
+
+#include <string.h>
+
+#include "codecs/image/row_sink.h"
+#include "tests/support/test.h"
+
+static struct lane *lane;
+
+static int turn_band(void *context, struct image *dst, const struct image *band,
+                     uint32_t y, uint32_t height, enum xform t, struct err *err)
+{
+    (void)context;
+    return band_turn(&backend_cpu, lane, dst, band, y, height, t, err);
+}
+
+static void fill(struct image *img, uint64_t seed)
+{
+    for (size_t i = 0; i < img->size; i++)
+        img->cells[i] = (uint8_t)(test_random(&seed) >> 40);
+}
+
+static void copy_row(const struct image *to, uint32_t row,
+                     const struct image *from, uint32_t y)
+{
+    for (unsigned i = 0; i < from->nplanes; i++)
+        memcpy(plane_row(&to->plane[i], row), plane_row(&from->plane[i], y),
+               from->width * cell_size(from->cell));
+}
+
+static bool same(const struct image *a, const struct image *b)
+{
+    bool right = a->width == b->width && a->height == b->height;
+    for (unsigned i = 0; right && i < a->nplanes; i++)
+        for (uint32_t y = 0; y < a->height; y++)
+            right = right && memcmp(plane_row(&a->plane[i], y),
+                                    plane_row(&b->plane[i], y),
+                                    a->width * cell_size(a->cell)) == 0;
+    return right;
+}
+
+/* `tag` is the orientation of the file; as_stored: it does not count. */
+static void check(enum cell cell, uint32_t width, uint32_t height,
+                  enum xform op, unsigned tag, bool as_stored)
+{
+    struct turner turner = { op, as_stored, turn_band, NULL };
+    enum xform t = as_stored ? op : xform_then(xform_from_exif(tag), op);
+    struct image src = { .cell = cell, .nplanes = 2 }, got, want;
+    struct row_sink rows;
+    struct err err = { .text = "" };
+    src.width = width;
+    src.height = height;
+    got = src;
+    got.orientation = tag;
+    if (image_alloc(&src, mem_plain, &err) ||
+        image_like(&want, &src, t, mem_plain, &err) ||
+        row_sink_open(&rows, &got, &turner, mem_plain, &err)) {
+        CHECK(false, "%s", err.text);
+        return;
+    }
+    fill(&src, width * 7919 + height);
+    fill(&got, 5);
+    CHECK(backend_cpu.apply(lane, &want, &src, t, &err) == 0, "%s", err.text);
+    int status = 0;
+    for (uint32_t y = 0, row; y < height; y++) {
+        const struct image *to = row_sink_at(&rows, y, &row);
+        copy_row(to, row, &src, y);
+        status |= row_sink_done(&rows, y, &err);
+    }
+    CHECK(status == 0 && got.turned == t && same(&got, &want),
+          "%u x %u, cell %d, %s, tag %u", width, height, cell, xform_name(op),
+          tag);
+    row_sink_close(&rows);
+    image_free(&src);
+    image_free(&got);
+    image_free(&want);
+}
+
+/* A band fails: so does the reading, at that row. */
+static int refuse(void *context, struct image *dst, const struct image *band,
+                  uint32_t y, uint32_t height, enum xform t, struct err *err)
+{
+    (void)context, (void)dst, (void)band, (void)height, (void)t;
+    return fail(err, "row %u", y);
+}
+
+static void check_failure(void)
+{
+    struct turner turner = { XFORM_TRANSPOSE, true, refuse, NULL };
+    struct image img = { .cell = CELL_U8, .nplanes = 1, .width = 3,
+                         .height = 2 * BAND_ROWS };
+    struct row_sink rows;
+    struct err err = { .text = "" };
+    CHECK(row_sink_open(&rows, &img, &turner, mem_plain, &err) == 0, "%s",
+          err.text);
+    int first = row_sink_done(&rows, BAND_ROWS - 2, &err);
+    int second = row_sink_done(&rows, BAND_ROWS - 1, &err);
+    CHECK(first == 0 && second && strcmp(err.text, "row 0") == 0, "%s",
+          err.text);
+    row_sink_close(&rows);
+    image_free(&img);
+}
+
+int main(void)
+{
+    static const uint32_t sizes[] = { 1, 2, 63, 64, 65, 255, 256, 257, 600, 1024 };
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    const struct lane_opts opts = { .threads = 1 };
+    struct err err;
+    if (backend_cpu.open(&lane, &opts, &err))
+        return 1;
+    for (int i = 0; i < SIZES; i++)
+        for (int k = 0; k < SIZES; k++)
+            for (enum cell cell = CELL_U8; cell <= CELL_F32; cell++)
+                for (enum xform t = 0; t < 8; t++)
+                    check(cell, sizes[i], sizes[k], t, 1, false);
+    for (unsigned tag = 1; tag <= 8; tag++)
+        for (enum xform t = 0; t < 8; t++) {
+            check(CELL_U8, 70, 300, t, tag, false);
+            check(CELL_U8, 70, 300, t, tag, true);
+        }
+    check(CELL_U8, 3000, 2000, XFORM_ROTATE_90, 1, false);
+    check_failure();
+    backend_cpu.close(lane);
+    return test_end();
+}

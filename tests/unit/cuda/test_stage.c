@@ -1,0 +1,397 @@
+/* Every backend against the definitions of the eight turns, and all that the
+ * CPU may choose from, chosen in turn. */
+#include "cuda/backend.h"
+#include "cuda/backend_choose.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/cpu/tiles.h"
+#include "tests/support/test.h"
+#include "tests/support/turned.h"
+
+/* What is to be turned: planes of this size, every second one of half of it,
+ * with `pad` times IMAGE_STRIDE bytes more in a row than it needs. */
+struct shape {
+    enum cell cell;
+    unsigned nplanes;
+    uint32_t width, height;
+    unsigned pad;
+};
+
+static const struct lane_opts first = { .threads = 3 };
+
+enum { GUARD = IMAGE_STRIDE, POISON = 0xa5 };
+
+static uint32_t half(uint32_t n, unsigned plane)
+{
+    return plane % 2 ? (n + 1) / 2 : n;
+}
+
+/* All of the picture but its memory. */
+static struct image shaped(struct shape shape)
+{
+    struct image img = { .cell = shape.cell, .nplanes = shape.nplanes };
+    img.width = shape.width;
+    img.height = shape.height;
+    for (unsigned i = 0; i < shape.nplanes; i++) {
+        struct plane *p = &img.plane[i];
+        p->width = half(shape.width, i);
+        p->height = half(shape.height, i);
+        p->stride = p->width * cell_size(shape.cell) + IMAGE_STRIDE - 1;
+        p->stride -= p->stride % IMAGE_STRIDE;
+        p->stride += shape.pad * (size_t)IMAGE_STRIDE;
+        img.size += p->stride * p->height;
+    }
+    return img;
+}
+
+/* A picture whose block lies between two guards; all bytes are POISON. */
+static struct image guarded(struct shape shape)
+{
+    struct image img = shaped(shape);
+    uint8_t *at = aligned_alloc(IMAGE_STRIDE, img.size + 2 * GUARD);
+    if (!at)
+        abort();
+    memset(at, POISON, img.size + 2 * GUARD);
+    img.cells = at += GUARD;
+    for (unsigned i = 0; i < img.nplanes; i++) {
+        img.plane[i].data = at;
+        at += img.plane[i].stride * img.plane[i].height;
+    }
+    return img;
+}
+
+static bool guards_hold(const struct image *img)
+{
+    bool hold = true;
+    for (int i = 1; i <= GUARD; i++)
+        hold &=
+            img->cells[-i] == POISON && img->cells[img->size + i - 1] == POISON;
+    return hold;
+}
+
+static void drop(struct image *img)
+{
+    free(img->cells - GUARD);
+}
+
+static void fill(struct image *img, uint64_t *seed)
+{
+    for (size_t i = 0; i < img->size; i += sizeof *seed) {
+        uint64_t r = test_random(seed);
+        memcpy(img->cells + i, &r, sizeof r);
+    }
+    /* The one number whose negative is itself. */
+    int16_t lowest = INT16_MIN;
+    for (size_t i = 0; i < img->size; i += 5 * sizeof lowest)
+        if (img->cell == CELL_DCT)
+            memcpy(img->cells + i, &lowest, sizeof lowest);
+}
+
+/* One turn of one picture. `kept` is a copy of the bytes of src. */
+static void check_op(const struct backend *backend, struct lane *lane,
+                     const struct op *op, struct shape shape,
+                     const struct image *src, const uint8_t *kept)
+{
+    struct err err = { .text = "" };
+    enum xform t;
+    bool known = xform_parse(op->name, &t);
+    struct shape turned = shape;
+    if (op->xy) {
+        turned.width = shape.height;
+        turned.height = shape.width;
+    }
+    struct image dst = guarded(turned);
+    bool right = known && backend->apply(lane, &dst, src, t, &err) == 0;
+    for (unsigned i = 0; right && i < shape.nplanes; i++)
+        right =
+            is_turned(op, &dst.plane[i], &src->plane[i], shape.cell);
+    CHECK(right, "%s %s %ux%u, %u planes of %zu bytes, pad %u: %s",
+          backend->name, op->name, shape.width, shape.height, shape.nplanes,
+          cell_size(shape.cell), shape.pad, err.text);
+    CHECK(guards_hold(&dst), "%s %s %ux%u", backend->name, op->name,
+          shape.width, shape.height);
+    CHECK(guards_hold(src) && !memcmp(kept, src->cells, src->size),
+          "%s %s %ux%u changed its source", backend->name, op->name,
+          shape.width, shape.height);
+    drop(&dst);
+}
+
+static void check_shape(const struct backend *backend, struct lane *lane,
+                        struct shape shape)
+{
+    uint64_t seed = shape.width * 2654435761u + shape.height + 1;
+    struct image src = guarded(shape);
+    fill(&src, &seed);
+    uint8_t *kept = malloc(src.size);
+    if (!kept)
+        abort();
+    memcpy(kept, src.cells, src.size);
+    for (size_t i = 0; i < OPS; i++)
+        check_op(backend, lane, &ops[i], shape, &src, kept);
+    free(kept);
+    drop(&src);
+}
+
+/* One less, as many, one more than the tiles and blocks of every backend are
+ * wide, high, or long in vectors; and primes. */
+static const uint32_t sides[] = {
+    1,  2,  3,  7,   15,  16,  17,  31,  32,  33,  61,
+    63, 64, 65, 127, 128, 129, 251, 255, 256, 257,
+};
+enum { SIDES = sizeof sides / sizeof sides[0] };
+
+static void check_sides(const struct backend *backend, struct lane *lane,
+                        enum cell cell, const uint32_t *side, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            check_shape(backend, lane,
+                        (struct shape){ .cell = cell,
+                                        .nplanes = 1,
+                                        .width = side[i],
+                                        .height = side[j] });
+}
+
+static void test_sides(const struct backend *backend, struct lane *lane)
+{
+    static const uint32_t few[] = { 1, 2, 3, 7, 8, 9, 16, 17, 31, 33 };
+    check_sides(backend, lane, CELL_U8, sides, SIDES);
+    check_sides(backend, lane, CELL_U16, sides, SIDES);
+    check_sides(backend, lane, CELL_F32, sides, SIDES);
+    check_sides(backend, lane, CELL_DCT, few, sizeof few / sizeof few[0]);
+}
+
+static void test_planes(const struct backend *backend, struct lane *lane)
+{
+    static const unsigned counts[] = { 1, 3, 4, 5, IMAGE_PLANES };
+    for (unsigned cell = CELL_U8; cell <= CELL_DCT; cell++)
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+            for (unsigned pad = 0; pad < 3; pad++)
+                check_shape(backend, lane,
+                            (struct shape){ .cell = (enum cell)cell,
+                                            .nplanes = counts[i],
+                                            .width = 150 >> cell,
+                                            .height = 67 >> cell / 2,
+                                            .pad = pad });
+}
+
+static void test_large(const struct backend *backend, struct lane *lane)
+{
+    static const struct shape shapes[] = {
+        { CELL_U8, 3, 1021, 769, 1 },  { CELL_U16, 1, 1021, 769, 0 },
+        { CELL_F32, 1, 769, 1021, 2 }, { CELL_U8, 1, 4096, 130, 0 },
+        { CELL_U8, 1, 70000, 3, 0 },   { CELL_U8, 1, 3, 70000, 0 },
+        { CELL_U16, 1, 70000, 1, 0 },  { CELL_F32, 1, 1, 4099, 0 },
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        check_shape(backend, lane, shapes[i]);
+    check_shape(backend, lane, (struct shape){ CELL_DCT, 3, 161, 97, 1 });
+}
+
+/* Pictures as the program makes them: in the lane's own memory, with the shape
+ * that image_like() gives. Four quarter turns are nothing. */
+static void test_program(const struct backend *backend, struct lane *lane)
+{
+    struct err err = { .text = "" };
+    struct mem mem = backend->memory(lane);
+    struct image img[5] = { { .cell = CELL_U16, .nplanes = 3 } };
+    uint64_t seed = 5;
+    bool right = true;
+    img[0].width = 301;
+    img[0].height = 97;
+    img[0].maxval = 65535;
+    right = image_alloc(&img[0], mem, &err) == 0;
+    if (right)
+        fill(&img[0], &seed);
+    for (int i = 0; right && i < 4; i++)
+        right =
+            image_like(&img[i + 1], &img[i], XFORM_ROTATE_90, mem, &err) == 0 &&
+            backend->apply(lane, &img[i + 1], &img[i], XFORM_ROTATE_90, &err) ==
+                0;
+    for (unsigned i = 0; right && i < img[0].nplanes; i++)
+        right = is_turned(&ops[0], &img[4].plane[i], &img[0].plane[i],
+                          CELL_U16);
+    CHECK(right, "%s: four quarter turns: %s", backend->name, err.text);
+    for (int i = 0; i < 5; i++)
+        image_free(&img[i]);
+}
+
+static void test_devices(const struct backend *backend)
+{
+    static const int wrong[] = { -1, 1000 };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct err err = { .text = "" };
+        struct lane *lane = NULL;
+        struct lane_opts opts = { .device = &wrong[i], .ndevices = 1 };
+        CHECK(backend->open(&lane, &opts, &err) == -1 && err.text[0],
+              "%s: device %d", backend->name, wrong[i]);
+    }
+}
+
+/* Two lanes at work at once, on threads that did not open them. */
+struct worker {
+    const struct backend *backend;
+    struct lane *lane;
+    int failures;
+    pthread_t thread;
+};
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    struct shape shape = { CELL_U8, 3, 3000, 200, 0 };
+    struct shape turned = { CELL_U8, 3, 200, 3000, 0 };
+    struct image src = guarded(shape), dst = guarded(turned);
+    uint64_t seed = 7;
+    fill(&src, &seed);
+    for (int n = 0; n < 20; n++) {
+        struct err err;
+        memset(dst.cells, POISON, dst.size);
+        if (worker->backend->apply(worker->lane, &dst, &src, XFORM_TRANSPOSE,
+                                   &err))
+            worker->failures++;
+        for (unsigned i = 0; i < shape.nplanes; i++)
+            if (!is_turned(&ops[4], &dst.plane[i], &src.plane[i], CELL_U8))
+                worker->failures++;
+    }
+    drop(&src);
+    drop(&dst);
+    return NULL;
+}
+
+static void test_lanes(const struct backend *backend)
+{
+    struct worker workers[2] = { { .backend = backend },
+                                 { .backend = backend } };
+    struct err err = { .text = "" };
+    for (int i = 0; i < 2; i++) {
+        if (backend->open(&workers[i].lane, &first, &err) ||
+            pthread_create(&workers[i].thread, NULL, work, &workers[i])) {
+            printf("no second lane: %s\n", err.text);
+            abort();
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(workers[i].thread, NULL);
+        CHECK(workers[i].failures == 0, "%s: lane %d", backend->name, i);
+        backend->close(workers[i].lane);
+    }
+}
+
+/* Pictures that go through whole, and those that, with little memory of the
+ * device, go through in pieces; on so many devices. */
+static void test_loads(const struct backend *backend, unsigned ndevices,
+                       uint64_t vram)
+{
+    static const struct shape shapes[] = {
+        { CELL_U8, 3, 1021, 769, 0 }, { CELL_U16, 2, 700, 501, 1 },
+        { CELL_F32, 1, 333, 1027, 0 }, { CELL_U8, 1, 70000, 3, 0 },
+        { CELL_U8, 1, 3, 70000, 0 },
+    };
+    struct lane_opts opts = { .ndevices = ndevices, .vram = vram };
+    struct lane *lane = NULL;
+    struct err err = { .text = "" };
+    CHECK(backend->open(&lane, &opts, &err) == 0, "%s", err.text);
+    for (size_t i = 0; lane && i < sizeof shapes / sizeof *shapes; i++)
+        check_shape(backend, lane, shapes[i]);
+    if (lane)
+        backend->close(lane);
+}
+
+/* Each of what the CPU may choose from, on several threads, in pieces so small
+ * that there are enough for all, streamed and not. */
+static void test_tiles(const struct cpu_tiles *tiles, unsigned threads,
+                       size_t stream_from)
+{
+    struct err err = { .text = "" };
+    struct lane *lane = NULL;
+    char name[80];
+    struct backend backend = backend_cpu;
+    struct cpu_opts opts = {
+        .tiles = tiles,
+        .threads = threads,
+        .piece = 5000,
+        .stream_from = stream_from,
+    };
+    snprintf(name, sizeof name, "cpu (%s, %u threads, streams from %zu)",
+             tiles->name, threads, stream_from);
+    backend.name = name;
+    bool open = cpu_open_with(&lane, &opts, &err) == 0;
+    CHECK(open, "%s: %s", name, err.text);
+    if (!open)
+        return;
+    if (threads == 1)
+        test_sides(&backend, lane);
+    else
+        test_large(&backend, lane);
+    test_planes(&backend, lane);
+    backend.close(lane);
+}
+
+static void test_all_tiles(void)
+{
+    for (size_t i = 0; cpu_tiles[i]; i++) {
+        if (!cpu_tiles[i]->usable()) {
+            printf("skipped: %s: not on this CPU\n", cpu_tiles[i]->name);
+            continue;
+        }
+        test_tiles(cpu_tiles[i], 1, 0);
+        test_tiles(cpu_tiles[i], 1, SIZE_MAX);
+        test_tiles(cpu_tiles[i], 2, 0);
+        test_tiles(cpu_tiles[i], 7, SIZE_MAX);
+    }
+}
+
+static void test_backend(const char *name)
+{
+    struct err err = { .text = "" };
+    struct lane *lane = NULL;
+    const struct backend *backend = backend_choose(name, &err);
+    if (!backend) {
+        const char *required = getenv("CUDA_REQUIRED");
+        CHECK(err.text[0], "%s: no reason", name);
+        CHECK(!strcmp(name, "cuda"), "%s cannot be missing", name);
+        CHECK(!required || strcmp(required, "1"), "%s", err.text);
+        printf("skipped: %s: %s\n", name, err.text);
+        return;
+    }
+    CHECK(!strcmp(backend->name, name), "%s is %s", name, backend->name);
+    bool open = backend->open(&lane, &first, &err) == 0;
+    CHECK(open, "%s: %s", name, err.text);
+    if (!open)
+        return;
+    test_sides(backend, lane);
+    test_planes(backend, lane);
+    test_large(backend, lane);
+    test_program(backend, lane);
+    backend->close(lane);
+    test_lanes(backend);
+    if (strcmp(name, "cpu") != 0) {
+        test_devices(backend);
+        test_loads(backend, 0, 1 << 20);
+        test_loads(backend, (unsigned)LANE_ALL_DEVICES, 1 << 20);
+        test_loads(backend, (unsigned)LANE_ALL_DEVICES, 0);
+    }
+}
+
+static void test_choice(void)
+{
+    static const char *const wrong[] = { "", "gpu", "CPU", "cpu " };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct err err = { .text = "" };
+        CHECK(!backend_choose(wrong[i], &err) && err.text[0], "\"%s\"",
+              wrong[i]);
+    }
+}
+
+int main(void)
+{
+    test_choice();
+    test_all_tiles();
+    test_backend("cpu");
+    test_backend("cuda");
+    return test_end();
+}
