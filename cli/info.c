@@ -65,20 +65,20 @@ static int describe_all(struct describing *all, const struct inputs *inputs,
         .context = all,
     };
     struct description *next;
-    struct ordered_workers *crew =
+    struct ordered_workers *workers =
         inputs->count ? ordered_workers_open(&opts) : NULL;
-    if (inputs->count && !crew)
+    if (inputs->count && !workers)
         return fail(err, "the threads cannot be started");
     for (uint32_t i = 0; i < inputs->count; i++) {
-        next = ordered_workers_room(crew, is_unheard);
+        next = ordered_workers_room(workers, is_unheard);
         if (!next)
             break;
         next->input = inputs->list[i].name;
         next->root = inputs->list[i].root;
-        ordered_workers_give(crew);
+        ordered_workers_give(workers);
     }
-    if (crew)
-        ordered_workers_close(crew);
+    if (workers)
+        ordered_workers_close(workers);
     return 0;
 }
 
@@ -90,7 +90,7 @@ static bool is_standard_input(const struct options *opts)
 }
 
 /* Names what stands in directories and is not read, as a batch does. */
-static void tell_passed(const struct passed *passed, const struct options *opts)
+static void tell_passed(const struct passed_over *passed, const struct options *opts)
 {
     for (size_t i = 0; i < passed->count; i++)
         report_passed(&passed->list[i], opts);
@@ -103,7 +103,7 @@ static int gather(struct inputs *inputs, const struct options *opts,
         return inputs_add(inputs, &(struct input){ .name = "-" }, err);
     if (gather_inputs(inputs, opts, NULL, err))
         return -1;
-    passed_sort(&inputs->passed);
+    passed_over_sort(&inputs->passed);
     tell_passed(&inputs->passed, opts);
     return 0;
 }
@@ -123,7 +123,7 @@ bool info_run(const struct options *opts)
     if (status)
         report_refusal("failed", err.text, opts);
     if (!opts->quiet && !ferror(stdout))
-        passed_print(&inputs.passed, opts->verbose);
+        passed_over_print(&inputs.passed, opts->verbose);
     inputs_free(&inputs);
     return status == 0 && !all.failed;
 }

@@ -129,7 +129,7 @@ static int turn(const struct options *opts)
     if (!job.backend)
         return no_device(opts, name, EXIT_NO_DEVICE, &err);
     if (job.backend->open(&job.lane, &lane, &err))
-        return no_device(opts, name, exit_status(outcome_without_lane(job.backend)),
+        return no_device(opts, name, exit_status(scheduler_outcome_without_lane(job.backend)),
                          &err);
     job.pool =
         thread_pool_open(opts->threads); /* without one it takes longer */

@@ -107,7 +107,7 @@ void report_refusal(const char *status, const char *text,
 
 /* ---- A job ------------------------------------------------------------- */
 
-const char *status_of(const struct result *result, const struct err *err)
+const char *report_status(const struct result *result, const struct err *err)
 {
     return err ? "failed" : result->skipped ? "skipped" : "done";
 }
@@ -126,7 +126,7 @@ static void json_job(FILE *out, const struct job *job,
         json_string(&json, "output", job->output);
     if (job->opts->op_name)
         json_string(&json, "op", job->opts->op_name);
-    json_string(&json, "status", status_of(result, err));
+    json_string(&json, "status", report_status(result, err));
     if (!err && result->skipped)
         json_string(&json, "reason", skipped_name(result->skipped));
     if (done) {

@@ -20,7 +20,7 @@ void report_refusal(const char *status, const char *text,
                     const struct options *opts);
 
 /* "done", "skipped" or "failed". */
-const char *status_of(const struct result *result, const struct err *err);
+const char *report_status(const struct result *result, const struct err *err);
 
 /* What became of a job: its warnings, its error if `err` is not NULL, and, as
  * the options ask, the story of it in words or in JSON. */

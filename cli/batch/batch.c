@@ -1,6 +1,6 @@
 /* Many pictures.
  *
- * The plan says which; a crew of workers does them, each job from its file to
+ * The plan says which; a workers of workers does them, each job from its file to
  * its file, and tells of them in the order of the plan. The stages of a job
  * overlap with those of others: files are read ahead and written behind by the
  * system, and where that is not enough there are more workers than processors,
@@ -53,8 +53,8 @@ struct batch {
     struct root *root; /* that outputs are confined to: the folder, or NULL */
     struct resume *history;    /* NULL: there is none */
     struct manifest *manifest; /* the same */
-    struct scheduler *runner;
-    struct ordered_workers *crew;
+    struct scheduler *scheduler;
+    struct ordered_workers *workers;
     struct progress progress;
     atomic_size_t to_do;   /* jobs that are not done yet */
     atomic_bool ending;    /* no job is to be begun */
@@ -148,7 +148,7 @@ static void note_result(struct batch *batch, struct task *task)
     /* What cannot be told is as unknown to the next run. */
     if (!batch->manifest || result->skipped == SKIPPED_DONE || task->unknown)
         return;
-    record.status = status_of(result, task->status ? &task->err : NULL);
+    record.status = report_status(result, task->status ? &task->err : NULL);
     note_input(&record, result);
     if (task->status) {
         record.error = task->err.text;
@@ -210,7 +210,7 @@ static void do_task(struct batch *batch, unsigned worker, struct task *task)
         task->status = 0;
     } else if (job_choose_format(job, &task->err) == 0) {
         task->status =
-            scheduler_do(batch->runner, worker, job, atomic_load(&batch->to_do),
+            scheduler_do(batch->scheduler, worker, job, atomic_load(&batch->to_do),
                          batch->manifest ? note_ready : NULL, task,
                          &task->result, &task->err);
     }
@@ -219,8 +219,8 @@ static void do_task(struct batch *batch, unsigned worker, struct task *task)
 /* The file that this worker, or another one, is likely to take next. */
 static void prefetch(struct batch *batch, const struct task *task)
 {
-    size_t next = task->i + scheduler_wanted(batch->runner);
-    if (scheduler_waits_for_files(batch->runner) &&
+    size_t next = task->i + scheduler_wanted(batch->scheduler);
+    if (scheduler_waits_for_files(batch->scheduler) &&
         next < plan_count(batch->plan)) {
         struct item item = plan_item(batch->plan, next);
         file_prefetch(item.root, item.input);
@@ -258,7 +258,7 @@ static void work(void *context, unsigned worker, void *argument)
         if (!task->dropped)
             note_result(batch, task);
         count_failure(batch, task);
-        ordered_workers_allow(batch->crew, scheduler_wanted(batch->runner));
+        ordered_workers_allow(batch->workers, scheduler_wanted(batch->scheduler));
     }
     atomic_fetch_sub(&batch->to_do, 1);
 }
@@ -300,31 +300,31 @@ static void tick(void *context)
 static int give_all(struct batch *batch)
 {
     struct ordered_workers_opts opts = {
-        .workers = scheduler_workers(batch->runner),
+        .workers = scheduler_workers(batch->scheduler),
         .task_size = sizeof(struct task),
-        .window = scheduler_workers(batch->runner) + WINDOW,
+        .window = scheduler_workers(batch->scheduler) + WINDOW,
         .work = work,
         .tell = tell,
         .tick = tick,
         .context = batch,
     };
-    struct ordered_workers *crew = batch->crew = ordered_workers_open(&opts);
+    struct ordered_workers *workers = batch->workers = ordered_workers_open(&opts);
     struct task *task;
-    if (!crew) {
+    if (!workers) {
         report_error(NULL, "the workers cannot be started");
         return -1;
     }
-    ordered_workers_allow(crew, batch->opts->threads);
+    ordered_workers_allow(workers, batch->opts->threads);
     signals_ask();
     for (size_t i = 0; i < plan_count(batch->plan); i++) {
-        task = ordered_workers_room(crew, is_ending);
+        task = ordered_workers_room(workers, is_ending);
         if (!task)
             break;
         task->i = i;
         task->item = plan_item(batch->plan, i);
-        ordered_workers_give(crew);
+        ordered_workers_give(workers);
     }
-    ordered_workers_close(crew);
+    ordered_workers_close(workers);
     return 0;
 }
 
@@ -430,7 +430,7 @@ static enum ending why_ended(struct batch *batch)
 /* What stands beside the inputs and is not read. */
 static int tell_passed(struct batch *batch, struct err *err)
 {
-    const struct passed *passed = plan_passed(batch->plan);
+    const struct passed_over *passed = plan_passed(batch->plan);
     for (size_t i = 0; i < passed->count; i++) {
         const struct passed_file *file = &passed->list[i];
         struct record record = {
@@ -449,11 +449,11 @@ static enum outcome do_all(struct batch *batch)
 {
     const struct options *opts = batch->opts;
     struct err err;
-    if (scheduler_open(&batch->runner, opts, batch->backend,
+    if (scheduler_open(&batch->scheduler, opts, batch->backend,
                        plan_count(batch->plan), &err)) {
         struct err text;
         fail(&text, "--backend %s: %s", batch->backend->name, err.text);
-        enum outcome outcome = outcome_without_lane(batch->backend);
+        enum outcome outcome = scheduler_outcome_without_lane(batch->backend);
         report_refusal(outcome == OUTCOME_NO_DEVICE ? "no_device" : "failed",
                        text.text, opts);
         return outcome;
@@ -467,7 +467,7 @@ static enum outcome do_all(struct batch *batch)
         progress_summary(&batch->progress, early, opts->verbose);
     if (early)
         ending_tell(why_ended(batch), signals_asked(), &batch->progress, opts);
-    scheduler_close(batch->runner);
+    scheduler_close(batch->scheduler);
     return status || batch->progress.failed || atomic_load(&batch->unnoted)
                ? OUTCOME_FAILED
                : OUTCOME_DONE;
@@ -510,7 +510,7 @@ static enum outcome plan_and_do(struct batch *batch)
         outcome = do_all(batch);
     }
     if (!batch->opts->quiet && !batch->pipe_closed && !ferror(stdout))
-        passed_print(plan_passed(batch->plan), batch->opts->verbose);
+        passed_over_print(plan_passed(batch->plan), batch->opts->verbose);
     return outcome;
 }
 

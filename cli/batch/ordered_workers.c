@@ -36,67 +36,67 @@ struct ordered_workers {
     pthread_cond_t room, work, told_all;
 };
 
-static void *task_at(const struct ordered_workers *crew, size_t i)
+static void *task_at(const struct ordered_workers *workers, size_t i)
 {
-    return crew->task + i % crew->opts.window * crew->opts.task_size;
+    return workers->task + i % workers->opts.window * workers->opts.task_size;
 }
 
 /* Tells of what is done, in order, and ticks. The lock is held, but not while
  * it tells: who comes meanwhile leaves it to this thread. That is a worker as a
  * rule, so nobody has to be waked for it. */
-static void tell(struct ordered_workers *crew)
+static void tell(struct ordered_workers *workers)
 {
-    const struct ordered_workers_opts *opts = &crew->opts;
+    const struct ordered_workers_opts *opts = &workers->opts;
     size_t window = opts->window;
-    if (crew->telling)
+    if (workers->telling)
         return;
-    crew->telling = true;
+    workers->telling = true;
     do {
-        bool done = crew->told < crew->given && crew->done[crew->told % window];
-        pthread_mutex_unlock(&crew->lock);
+        bool done = workers->told < workers->given && workers->done[workers->told % window];
+        pthread_mutex_unlock(&workers->lock);
         if (done)
-            opts->tell(opts->context, task_at(crew, crew->told));
+            opts->tell(opts->context, task_at(workers, workers->told));
         if (opts->tick)
             opts->tick(opts->context);
-        pthread_mutex_lock(&crew->lock);
+        pthread_mutex_lock(&workers->lock);
         if (done)
-            crew->done[crew->told++ % window] = false;
-    } while (crew->told < crew->given && crew->done[crew->told % window]);
-    crew->telling = false;
+            workers->done[workers->told++ % window] = false;
+    } while (workers->told < workers->given && workers->done[workers->told % window]);
+    workers->telling = false;
     /* Whoever gives tasks is waked for many at a time. */
-    if (crew->given - crew->told <= window / 2)
-        pthread_cond_signal(&crew->room);
-    if (crew->told == crew->given)
-        pthread_cond_broadcast(&crew->told_all);
+    if (workers->given - workers->told <= window / 2)
+        pthread_cond_signal(&workers->room);
+    if (workers->told == workers->given)
+        pthread_cond_broadcast(&workers->told_all);
 }
 
 static void *work(void *argument)
 {
-    struct ordered_workers *crew = argument;
-    signals_elsewhere();
-    pthread_mutex_lock(&crew->lock);
-    unsigned number = crew->started++;
+    struct ordered_workers *workers = argument;
+    signals_block();
+    pthread_mutex_lock(&workers->lock);
+    unsigned number = workers->started++;
     for (;;) {
-        bool idle = crew->taken == crew->released;
-        if (idle && crew->closing && crew->released == crew->given)
+        bool idle = workers->taken == workers->released;
+        if (idle && workers->closing && workers->released == workers->given)
             break;
-        if (idle || crew->busy >= crew->allowed) {
-            pthread_cond_wait(&crew->work, &crew->lock);
+        if (idle || workers->busy >= workers->allowed) {
+            pthread_cond_wait(&workers->work, &workers->lock);
             continue;
         }
-        size_t slot = crew->queue[crew->taken++ % crew->opts.window];
-        crew->busy++;
-        pthread_mutex_unlock(&crew->lock);
-        crew->opts.work(crew->opts.context, number, task_at(crew, slot));
-        pthread_mutex_lock(&crew->lock);
-        crew->done[slot] = true;
-        if (slot == crew->told % crew->opts.window)
-            tell(crew);
-        crew->busy--;
+        size_t slot = workers->queue[workers->taken++ % workers->opts.window];
+        workers->busy++;
+        pthread_mutex_unlock(&workers->lock);
+        workers->opts.work(workers->opts.context, number, task_at(workers, slot));
+        pthread_mutex_lock(&workers->lock);
+        workers->done[slot] = true;
+        if (slot == workers->told % workers->opts.window)
+            tell(workers);
+        workers->busy--;
     }
     /* Some wait that were not allowed to. */
-    pthread_cond_broadcast(&crew->work);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_cond_broadcast(&workers->work);
+    pthread_mutex_unlock(&workers->lock);
     return NULL;
 }
 
@@ -113,134 +113,134 @@ static void wait_a_tick(pthread_cond_t *cond, pthread_mutex_t *lock)
 
 static void *tick(void *argument)
 {
-    struct ordered_workers *crew = argument;
-    signals_elsewhere();
-    pthread_mutex_lock(&crew->lock);
-    while (!crew->closing || crew->told < crew->given) {
-        wait_a_tick(&crew->told_all, &crew->lock);
-        tell(crew);
+    struct ordered_workers *workers = argument;
+    signals_block();
+    pthread_mutex_lock(&workers->lock);
+    while (!workers->closing || workers->told < workers->given) {
+        wait_a_tick(&workers->told_all, &workers->lock);
+        tell(workers);
     }
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_unlock(&workers->lock);
     return NULL;
 }
 
-static bool start_threads(struct ordered_workers *crew)
+static bool start_threads(struct ordered_workers *workers)
 {
-    for (unsigned i = 0; i <= crew->opts.workers; i++) {
-        void *(*run)(void *) = i < crew->opts.workers ? work : tick;
-        if (pthread_create(&crew->thread[i], NULL, run, crew))
+    for (unsigned i = 0; i <= workers->opts.workers; i++) {
+        void *(*run)(void *) = i < workers->opts.workers ? work : tick;
+        if (pthread_create(&workers->thread[i], NULL, run, workers))
             return false;
-        crew->threads++;
+        workers->threads++;
     }
     return true;
 }
 
-static void join_threads(struct ordered_workers *crew)
+static void join_threads(struct ordered_workers *workers)
 {
-    pthread_mutex_lock(&crew->lock);
-    crew->closing = true;
-    pthread_cond_broadcast(&crew->work);
-    pthread_cond_broadcast(&crew->told_all);
-    pthread_mutex_unlock(&crew->lock);
-    for (unsigned i = 0; i < crew->threads; i++)
-        pthread_join(crew->thread[i], NULL);
+    pthread_mutex_lock(&workers->lock);
+    workers->closing = true;
+    pthread_cond_broadcast(&workers->work);
+    pthread_cond_broadcast(&workers->told_all);
+    pthread_mutex_unlock(&workers->lock);
+    for (unsigned i = 0; i < workers->threads; i++)
+        pthread_join(workers->thread[i], NULL);
 }
 
 struct ordered_workers *
 ordered_workers_open(const struct ordered_workers_opts *opts)
 {
-    struct ordered_workers *crew = calloc(1, sizeof *crew);
+    struct ordered_workers *workers = calloc(1, sizeof *workers);
     pthread_condattr_t monotonic;
-    if (!crew)
+    if (!workers)
         return NULL;
-    crew->opts = *opts;
-    crew->allowed = opts->workers;
-    crew->thread = calloc(opts->workers + 1, sizeof *crew->thread);
-    crew->task = calloc(opts->window, opts->task_size);
-    crew->done = calloc(opts->window, sizeof *crew->done);
-    crew->queue = calloc(opts->window, sizeof *crew->queue);
-    pthread_mutex_init(&crew->lock, NULL);
+    workers->opts = *opts;
+    workers->allowed = opts->workers;
+    workers->thread = calloc(opts->workers + 1, sizeof *workers->thread);
+    workers->task = calloc(opts->window, opts->task_size);
+    workers->done = calloc(opts->window, sizeof *workers->done);
+    workers->queue = calloc(opts->window, sizeof *workers->queue);
+    pthread_mutex_init(&workers->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&crew->room, &monotonic);
-    pthread_cond_init(&crew->work, &monotonic);
-    pthread_cond_init(&crew->told_all, &monotonic);
+    pthread_cond_init(&workers->room, &monotonic);
+    pthread_cond_init(&workers->work, &monotonic);
+    pthread_cond_init(&workers->told_all, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (crew->thread && crew->task && crew->done && crew->queue &&
-        start_threads(crew))
-        return crew;
-    ordered_workers_close(crew);
+    if (workers->thread && workers->task && workers->done && workers->queue &&
+        start_threads(workers))
+        return workers;
+    ordered_workers_close(workers);
     return NULL;
 }
 
-void *ordered_workers_room(struct ordered_workers *crew,
+void *ordered_workers_room(struct ordered_workers *workers,
                            bool (*stop)(void *context))
 {
     bool stopped;
-    pthread_mutex_lock(&crew->lock);
-    while (!(stopped = stop(crew->opts.context)) &&
-           crew->given - crew->told == crew->opts.window)
-        wait_a_tick(&crew->room, &crew->lock);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&workers->lock);
+    while (!(stopped = stop(workers->opts.context)) &&
+           workers->given - workers->told == workers->opts.window)
+        wait_a_tick(&workers->room, &workers->lock);
+    pthread_mutex_unlock(&workers->lock);
     if (stopped)
         return NULL;
-    void *task = task_at(crew, crew->given);
-    memset(task, 0, crew->opts.task_size);
+    void *task = task_at(workers, workers->given);
+    memset(task, 0, workers->opts.task_size);
     return task;
 }
 
 /* The lock is held. */
-static void release(struct ordered_workers *crew, size_t slot)
+static void release(struct ordered_workers *workers, size_t slot)
 {
-    crew->queue[crew->released++ % crew->opts.window] = slot;
+    workers->queue[workers->released++ % workers->opts.window] = slot;
     /* A worker that is busy finds it by itself. */
-    if (crew->busy < crew->allowed)
-        pthread_cond_signal(&crew->work);
+    if (workers->busy < workers->allowed)
+        pthread_cond_signal(&workers->work);
 }
 
-void ordered_workers_give(struct ordered_workers *crew)
+void ordered_workers_give(struct ordered_workers *workers)
 {
-    pthread_mutex_lock(&crew->lock);
-    release(crew, crew->given++ % crew->opts.window);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&workers->lock);
+    release(workers, workers->given++ % workers->opts.window);
+    pthread_mutex_unlock(&workers->lock);
 }
 
-void crew_hold(struct ordered_workers *crew)
+void ordered_workers_hold(struct ordered_workers *workers)
 {
-    pthread_mutex_lock(&crew->lock);
-    crew->given++;
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&workers->lock);
+    workers->given++;
+    pthread_mutex_unlock(&workers->lock);
 }
 
-void crew_release(struct ordered_workers *crew, void *task)
+void ordered_workers_release(struct ordered_workers *workers, void *task)
 {
-    size_t at = (size_t)((unsigned char *)task - crew->task);
-    pthread_mutex_lock(&crew->lock);
-    release(crew, at / crew->opts.task_size);
-    pthread_mutex_unlock(&crew->lock);
+    size_t at = (size_t)((unsigned char *)task - workers->task);
+    pthread_mutex_lock(&workers->lock);
+    release(workers, at / workers->opts.task_size);
+    pthread_mutex_unlock(&workers->lock);
 }
 
-void ordered_workers_allow(struct ordered_workers *crew, unsigned workers)
+void ordered_workers_allow(struct ordered_workers *workers, unsigned most)
 {
-    pthread_mutex_lock(&crew->lock);
-    if (workers > crew->allowed)
-        pthread_cond_broadcast(&crew->work);
-    crew->allowed = workers ? workers : 1;
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&workers->lock);
+    if (most > workers->allowed)
+        pthread_cond_broadcast(&workers->work);
+    workers->allowed = most ? most : 1;
+    pthread_mutex_unlock(&workers->lock);
 }
 
-void ordered_workers_close(struct ordered_workers *crew)
+void ordered_workers_close(struct ordered_workers *workers)
 {
-    if (!crew)
+    if (!workers)
         return;
-    join_threads(crew);
-    pthread_mutex_destroy(&crew->lock);
-    pthread_cond_destroy(&crew->room);
-    pthread_cond_destroy(&crew->work);
-    pthread_cond_destroy(&crew->told_all);
-    free(crew->thread);
-    free(crew->task);
-    free(crew->done);
-    free(crew->queue);
-    free(crew);
+    join_threads(workers);
+    pthread_mutex_destroy(&workers->lock);
+    pthread_cond_destroy(&workers->room);
+    pthread_cond_destroy(&workers->work);
+    pthread_cond_destroy(&workers->told_all);
+    free(workers->thread);
+    free(workers->task);
+    free(workers->done);
+    free(workers->queue);
+    free(workers);
 }

@@ -31,21 +31,21 @@ ordered_workers_open(const struct ordered_workers_opts *opts);
 /* Where the next task goes, when there is room for it, or NULL when `stop` says
  * so, which is asked while it waits. Then ordered_workers_give() hands it out.
  * Both are for one thread. */
-void *ordered_workers_room(struct ordered_workers *crew,
+void *ordered_workers_room(struct ordered_workers *workers,
                            bool (*stop)(void *context));
-void ordered_workers_give(struct ordered_workers *crew);
+void ordered_workers_give(struct ordered_workers *workers);
 
 /* The same in two steps: a task that is held has its place in the order, but no
  * worker takes it before it is released. That may be done by any thread, once.
  * Every held task must be released, at the latest by the work on another one.
  */
-void crew_hold(struct ordered_workers *crew);
-void crew_release(struct ordered_workers *crew, void *task);
+void ordered_workers_hold(struct ordered_workers *workers);
+void ordered_workers_release(struct ordered_workers *workers, void *task);
 
 /* From now on at most so many workers are busy. */
-void ordered_workers_allow(struct ordered_workers *crew, unsigned workers);
+void ordered_workers_allow(struct ordered_workers *workers, unsigned most);
 
 /* Waits until all that was given is told, and ends the threads. */
-void ordered_workers_close(struct ordered_workers *crew);
+void ordered_workers_close(struct ordered_workers *workers);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int passed_add(struct passed *passed, const char *name, size_t below,
+int passed_over_add(struct passed_over *passed, const char *name, size_t below,
                const struct foreign *format, struct err *err)
 {
     const char *kept = string_arena_keep(&passed->names, name, strlen(name));
@@ -35,7 +35,7 @@ static int by_name(const void *a, const void *b)
                   ((const struct passed_file *)b)->name);
 }
 
-void passed_sort(struct passed *passed)
+void passed_over_sort(struct passed_over *passed)
 {
     if (passed->count)
         qsort(passed->list, passed->count, sizeof *passed->list, by_name);
@@ -49,7 +49,7 @@ struct share_of_format {
 
 enum { FORMATS = 64 }; /* more than there are */
 
-static size_t count_formats(const struct passed *passed,
+static size_t count_formats(const struct passed_over *passed,
                             struct share_of_format *share)
 {
     size_t n = 0;
@@ -74,7 +74,7 @@ static int by_count(const void *left, const void *right)
     return strcmp(a->format->title, b->format->title);
 }
 
-void passed_print(const struct passed *passed, bool others)
+void passed_over_print(const struct passed_over *passed, bool others)
 {
     struct share_of_format share[FORMATS];
     size_t n = count_formats(passed, share);
@@ -94,9 +94,9 @@ void passed_print(const struct passed *passed, bool others)
     putc('\n', stderr);
 }
 
-void passed_free(struct passed *passed)
+void passed_over_free(struct passed_over *passed)
 {
     free(passed->list);
     string_arena_free(&passed->names);
-    *passed = (struct passed){ 0 };
+    *passed = (struct passed_over){ 0 };
 }

@@ -17,7 +17,7 @@ struct passed_file {
 };
 
 /* {0} is empty. */
-struct passed {
+struct passed_over {
     struct passed_file *list;
     size_t count, capacity;
     size_t others;      /* files that are no pictures by their suffix */
@@ -25,17 +25,17 @@ struct passed {
 };
 
 /* Notes a file, with a copy of its name. Returns 0, or -1: no memory. */
-int passed_add(struct passed *passed, const char *name, size_t below,
+int passed_over_add(struct passed_over *passed, const char *name, size_t below,
                const struct foreign *format, struct err *err);
 
 /* Puts the files into the order of their names. */
-void passed_sort(struct passed *passed);
+void passed_over_sort(struct passed_over *passed);
 
 /* Says on standard error how many there are of each format, the most first, or
  * nothing if there are none. `others`: and how many are no pictures. */
-void passed_print(const struct passed *passed, bool others);
+void passed_over_print(const struct passed_over *passed, bool others);
 
 /* Fine on {0}, and twice. */
-void passed_free(struct passed *passed);
+void passed_over_free(struct passed_over *passed);
 
 #endif

@@ -24,30 +24,30 @@ struct resource_limits {
 
 /* `bytes` for all of it. A quarter of that is left to what codecs need besides
  * and to what is encoded. */
-void resource_limits_init(struct resource_limits *budget, uint64_t bytes,
+void resource_limits_init(struct resource_limits *limits, uint64_t bytes,
                           unsigned processors);
-void resource_limits_end(struct resource_limits *budget);
+void resource_limits_end(struct resource_limits *limits);
 
-/* What one job has; {.budget} at first. */
+/* What one job has; {.limits} at first. */
 struct resource_share {
-    struct resource_limits *budget;
+    struct resource_limits *limits;
     uint64_t file, cells;
     unsigned processors;
     double waited; /* seconds, for cells */
 };
 
-void share_file(struct resource_share *share, uint64_t bytes);
+void resource_limits_take_file(struct resource_share *share, uint64_t bytes);
 
 /* A struct limits's `reserve`; the context is the share. Of several pictures in
  * a file the largest counts; a larger one that comes later does not wait. */
-void share_cells(void *share, uint64_t bytes);
+void resource_limits_take_cells(void *share, uint64_t bytes);
 
 /* Gives one processor; more if fewer than that many jobs are left. */
-unsigned share_processors(struct resource_share *share, size_t jobs_left);
+unsigned resource_limits_take_processors(struct resource_share *share, size_t jobs_left);
 
-void share_return_processors(struct resource_share *share);
+void resource_limits_return_processors(struct resource_share *share);
 
 /* Of a job that has ended, wherever it stood. */
-void share_end(struct resource_share *share);
+void resource_limits_return_all(struct resource_share *share);
 
 #endif

@@ -21,26 +21,26 @@ struct scheduler {
     const struct backend *backend;
     unsigned workers;
     struct lane **lane; /* one a worker */
-    struct resource_limits budget;
+    struct resource_limits limits;
     struct left_behind *left; /* by runs before; NULL: it stays */
     pthread_mutex_t lock;
     struct pace pace;
 };
 
-enum outcome outcome_without_lane(const struct backend *backend)
+enum outcome scheduler_outcome_without_lane(const struct backend *backend)
 {
     return backend == &backend_cpu ? OUTCOME_FAILED : OUTCOME_NO_DEVICE;
 }
 
-unsigned scheduler_workers(const struct scheduler *runner)
+unsigned scheduler_workers(const struct scheduler *scheduler)
 {
-    return runner->workers;
+    return scheduler->workers;
 }
 
 /* Workers share the devices out among them: each has one. */
-static int open_lane(struct scheduler *runner, unsigned worker, struct err *err)
+static int open_lane(struct scheduler *scheduler, unsigned worker, struct err *err)
 {
-    const struct options *opts = runner->opts;
+    const struct options *opts = scheduler->opts;
     struct lane_opts lane = {
         .device = opts->device,
         .ndevices = opts->ndevices,
@@ -48,18 +48,18 @@ static int open_lane(struct scheduler *runner, unsigned worker, struct err *err)
         .keep = opts->limits.bytes / 8,
         .threads = 1,
         .worker = worker,
-        .workers = runner->workers,
+        .workers = scheduler->workers,
     };
-    return runner->backend->open(&runner->lane[worker], &lane, err);
+    return scheduler->backend->open(&scheduler->lane[worker], &lane, err);
 }
 
-static int open_lanes(struct scheduler *runner, struct err *err)
+static int open_lanes(struct scheduler *scheduler, struct err *err)
 {
-    runner->lane = calloc(runner->workers, sizeof(struct lane *));
-    if (!runner->lane)
+    scheduler->lane = calloc(scheduler->workers, sizeof(struct lane *));
+    if (!scheduler->lane)
         return fail(err, "no memory");
-    for (unsigned i = 0; i < runner->workers; i++)
-        if (open_lane(runner, i, err))
+    for (unsigned i = 0; i < scheduler->workers; i++)
+        if (open_lane(scheduler, i, err))
             return -1;
     return 0;
 }
@@ -79,7 +79,7 @@ static void keep_memory(uint64_t bytes, unsigned workers)
     page_cache_keep(bytes / 8);
 }
 
-int scheduler_open(struct scheduler **runner, const struct options *opts,
+int scheduler_open(struct scheduler **scheduler, const struct options *opts,
                    const struct backend *backend, size_t jobs, struct err *err)
 {
     struct scheduler *made = calloc(1, sizeof *made);
@@ -93,47 +93,47 @@ int scheduler_open(struct scheduler **runner, const struct options *opts,
         made->workers = jobs ? (unsigned)jobs : 1;
     keep_memory(opts->limits.bytes, made->workers);
     pthread_mutex_init(&made->lock, NULL);
-    resource_limits_init(&made->budget, opts->limits.bytes, opts->threads);
-    *runner = made;
+    resource_limits_init(&made->limits, opts->limits.bytes, opts->threads);
+    *scheduler = made;
     if (open_lanes(made, err) == 0)
         return 0;
     scheduler_close(made);
-    *runner = NULL;
+    *scheduler = NULL;
     return -1;
 }
 
 /* A job that is alone with several processors has a lane and a pool of its own
  * for as long. Without them it takes longer. */
-static int make_on_many(struct scheduler *runner, struct job *job,
+static int make_on_many(struct scheduler *scheduler, struct job *job,
                         struct work *work, unsigned threads, struct err *err)
 {
     const struct lane_opts many = { .threads = threads };
     struct lane *lane = NULL, *single = job->lane;
     struct err unheard;
     job->pool = thread_pool_open(threads);
-    if (runner->backend == &backend_cpu &&
-        runner->backend->open(&lane, &many, &unheard) == 0)
+    if (scheduler->backend == &backend_cpu &&
+        scheduler->backend->open(&lane, &many, &unheard) == 0)
         job->lane = lane;
     int status = job_make(work, err);
     thread_pool_close(job->pool);
     job->pool = NULL;
     job->lane = single;
     if (lane)
-        runner->backend->close(lane);
+        scheduler->backend->close(lane);
     return status;
 }
 
 /* A smaller file is done sooner than threads are started. */
 enum { WORTH_THREADS = 1 << 16 };
 
-static int make(struct scheduler *runner, struct job *job, struct work *work,
+static int make(struct scheduler *scheduler, struct job *job, struct work *work,
                 struct resource_share *share, size_t left, struct err *err)
 {
     bool large = share->file >= WORTH_THREADS;
-    unsigned threads = share_processors(share, large ? left : SIZE_MAX);
-    int status = threads > 1 ? make_on_many(runner, job, work, threads, err)
+    unsigned threads = resource_limits_take_processors(share, large ? left : SIZE_MAX);
+    int status = threads > 1 ? make_on_many(scheduler, job, work, threads, err)
                              : job_make(work, err);
-    share_return_processors(share);
+    resource_limits_return_processors(share);
     return status;
 }
 
@@ -148,65 +148,65 @@ static double time_waited(void)
     return now() - seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void note_pace(struct scheduler *runner, const struct pace *job)
+static void note_pace(struct scheduler *scheduler, const struct pace *job)
 {
-    pthread_mutex_lock(&runner->lock);
-    struct pace *pace = &runner->pace;
+    pthread_mutex_lock(&scheduler->lock);
+    struct pace *pace = &scheduler->pace;
     pace->read = pace->read * fades + job->read;
     pace->write = pace->write * fades + job->write;
     pace->make = pace->make * fades + job->make;
-    pthread_mutex_unlock(&runner->lock);
+    pthread_mutex_unlock(&scheduler->lock);
 }
 
-unsigned scheduler_wanted(struct scheduler *runner)
+unsigned scheduler_wanted(struct scheduler *scheduler)
 {
-    unsigned processors = runner->opts->threads;
-    pthread_mutex_lock(&runner->lock);
-    double files = runner->pace.read + runner->pace.write;
-    double most = runner->pace.make;
-    pthread_mutex_unlock(&runner->lock);
+    unsigned processors = scheduler->opts->threads;
+    pthread_mutex_lock(&scheduler->lock);
+    double files = scheduler->pace.read + scheduler->pace.write;
+    double most = scheduler->pace.make;
+    pthread_mutex_unlock(&scheduler->lock);
     if (files >= most)
-        return runner->workers;
+        return scheduler->workers;
     return processors + (unsigned)(processors * files / most);
 }
 
-struct left_behind *runner_left_behind(const struct scheduler *runner)
+struct left_behind *scheduler_left_behind(const struct scheduler *scheduler)
 {
-    return runner->left;
+    return scheduler->left;
 }
 
-bool scheduler_waits_for_files(struct scheduler *runner)
+bool scheduler_waits_for_files(struct scheduler *scheduler)
 {
-    pthread_mutex_lock(&runner->lock);
-    bool waits = runner->pace.read > 0.05 * runner->pace.make;
-    pthread_mutex_unlock(&runner->lock);
+    pthread_mutex_lock(&scheduler->lock);
+    bool waits = scheduler->pace.read > 0.05 * scheduler->pace.make;
+    pthread_mutex_unlock(&scheduler->lock);
     return waits;
 }
 
 /* ---- A job --------------------------------------------------------------- */
 
-int scheduler_do(struct scheduler *runner, unsigned worker, struct job *job,
+int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
                  size_t left,
                  int (*ready)(const struct job *job,
                               const struct result *result, struct bytes output,
                               void *context, struct err *err),
                  void *context, struct result *result, struct err *err)
 {
-    struct resource_share share = { .budget = &runner->budget };
+    struct resource_share share = { .limits = &scheduler->limits };
     *result = (struct result){ 0 };
-    job->backend = runner->backend;
-    job->lane = runner->lane[worker];
-    job->left = runner->left;
+    job->backend = scheduler->backend;
+    job->lane = scheduler->lane[worker];
+    job->left = scheduler->left;
     job->regular = true;
-    job->reserve = share_cells;
+    job->reserve = resource_limits_take_cells;
     job->context = &share;
-    share_file(&share, file_size(job->input_root, job->input));
+    resource_limits_take_file(&share, file_size(job->input_root, job->input));
     struct pace pace = { .read = -time_waited() };
     struct work *work = job_read(job, result, err);
     pace.read += time_waited();
     int status = work ? 0 : -1;
     if (work && !result->skipped) {
-        status = make(runner, job, work, &share, left, err);
+        status = make(scheduler, job, work, &share, left, err);
         result->waited = share.waited;
         result->seconds[STAGE_DECODE] -= share.waited;
         pace.make = result->seconds[STAGE_DECODE] +
@@ -219,23 +219,23 @@ int scheduler_do(struct scheduler *runner, unsigned worker, struct job *job,
             status = job_write(work, err);
         pace.write += time_waited();
     }
-    note_pace(runner, &pace);
+    note_pace(scheduler, &pace);
     job_end(work);
-    share_end(&share);
+    resource_limits_return_all(&share);
     return status;
 }
 
-void scheduler_close(struct scheduler *runner)
+void scheduler_close(struct scheduler *scheduler)
 {
-    if (!runner)
+    if (!scheduler)
         return;
-    for (unsigned i = 0; runner->lane && i < runner->workers; i++)
-        if (runner->lane[i])
-            runner->backend->close(runner->lane[i]);
-    free(runner->lane);
+    for (unsigned i = 0; scheduler->lane && i < scheduler->workers; i++)
+        if (scheduler->lane[i])
+            scheduler->backend->close(scheduler->lane[i]);
+    free(scheduler->lane);
     page_cache_keep(0);
-    left_behind_close(runner->left);
-    resource_limits_end(&runner->budget);
-    pthread_mutex_destroy(&runner->lock);
-    free(runner);
+    left_behind_close(scheduler->left);
+    resource_limits_end(&scheduler->limits);
+    pthread_mutex_destroy(&scheduler->lock);
+    free(scheduler);
 }

@@ -40,7 +40,7 @@ static bool has_no_such_thing(int why)
 
 /* ---- Who may do what ---------------------------------------------------- */
 
-static int read_acl(struct access *access, const struct old_file *file,
+static int read_acl(struct permissions *access, const struct old_file *file,
                     struct err *err)
 {
     enum { MOST = 1 << 16 }; /* XATTR_SIZE_MAX */
@@ -56,17 +56,17 @@ static int read_acl(struct access *access, const struct old_file *file,
     if (get(file, ACL, access->acl, (size_t)n) == n &&
         acl_is_valid(access->acl, (size_t)n))
         return 0;
-    access_free(access);
+    permissions_free(access);
     access->acl_unknown = true;
     return 0;
 }
 
-int access_read_acl(struct access *access, int fd, struct err *err)
+int permissions_read_acl(struct permissions *access, int fd, struct err *err)
 {
     return read_acl(access, &(struct old_file){ .fd = fd }, err);
 }
 
-void access_free(struct access *access)
+void permissions_free(struct permissions *access)
 {
     free(access->acl);
     access->acl = NULL;
@@ -96,7 +96,7 @@ static bool drop_acl(int fd)
 }
 
 /* The nine bits for a file without a list, in place of one that had one. */
-static mode_t mode_without_acl(const struct access *access, bool left, int fd)
+static mode_t mode_without_acl(const struct permissions *access, bool left, int fd)
 {
     mode_t mode = access->st.st_mode & 0777;
     if (access->nacl)
@@ -106,12 +106,12 @@ static mode_t mode_without_acl(const struct access *access, bool left, int fd)
     return drop_acl(fd) ? mode : mode & ~(mode_t)S_IRWXG;
 }
 
-int access_give(const struct access *access, int fd, enum access_keep keep,
+int permissions_give(const struct permissions *access, int fd, enum permissions_keep keep,
                 struct warnings *warnings, struct err *err)
 {
     struct stat st;
     bool group, both = give_owner(&access->st, fd, &group);
-    bool left = !group && keep == ACCESS_NARROW;
+    bool left = !group && keep == PERMISSIONS_NARROW;
     mode_t special = access->st.st_mode & (both ? 07000 : S_ISVTX), mode;
     if (access->nacl && left)
         acl_leave_group(access->acl, access->nacl);
@@ -241,7 +241,7 @@ static int open_old(struct old_file *file, int directory, const char *base)
 }
 
 int attributes_hand_on(int directory, const char *base, int fd,
-                       struct access *access, struct warnings *warnings,
+                       struct permissions *access, struct warnings *warnings,
                        struct err *err)
 {
     struct old_file file;

@@ -37,7 +37,7 @@ static int write_all(int fd, struct bytes file, struct err *err)
 
 /* ---- What it hands on --------------------------------------------------- */
 
-static bool is_source(const struct stat *old, const struct access *source)
+static bool is_source(const struct stat *old, const struct permissions *source)
 {
     return source && S_ISREG(old->st_mode) &&
            source->st.st_dev == old->st_dev && source->st.st_ino == old->st_ino;
@@ -56,12 +56,12 @@ static int give_times(int fd, const struct stat *source, struct err *err)
 static int take_place(const struct writing *w, int fd)
 {
     const struct write_opts *opts = w->opts;
-    struct access old = { 0 };
+    struct permissions old = { 0 };
     int status = attributes_hand_on(w->place.directory, w->place.base, fd, &old,
                                     opts->warnings, w->err);
     if (status == 0 && !opts->preserve)
-        status = access_give(&old, fd, ACCESS_NARROW, opts->warnings, w->err);
-    access_free(&old);
+        status = permissions_give(&old, fd, PERMISSIONS_NARROW, opts->warnings, w->err);
+    permissions_free(&old);
     return status;
 }
 
@@ -86,11 +86,11 @@ static mode_t first_mode(const struct writing *w)
 static int fill(const struct writing *w, int fd)
 {
     const struct write_opts *opts = w->opts;
-    const struct access *source = opts->source;
+    const struct permissions *source = opts->source;
     if (write_all(fd, w->file, w->err) ||
         (w->place.exists && take_place(w, fd)) ||
         (opts->preserve &&
-         access_give(source, fd, ACCESS_AS_CP, opts->warnings, w->err)) ||
+         permissions_give(source, fd, PERMISSIONS_AS_CP, opts->warnings, w->err)) ||
         (opts->preserve && give_times(fd, &source->st, w->err)))
         return -1;
     return keep_source_safe(w, fd);

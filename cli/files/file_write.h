@@ -14,7 +14,7 @@
 struct write_opts {
     struct root *root; /* the name is confined to it, unless it is NULL */
     bool no_clobber;   /* leave a file alone that exists */
-    const struct access *source; /* what it was made of, or NULL. If that is
+    const struct permissions *source; /* what it was made of, or NULL. If that is
                                     what is replaced, the new bytes are on the
                                     disk before it goes */
     bool replaces_source;  /* that may be what is replaced, else it fails, */

@@ -80,9 +80,9 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
 
 /* To open a FIFO waits for somebody to write to it. */
 int file_read(const char *name, const struct read_opts *opts,
-              struct bytes *file, struct access *access, struct err *err)
+              struct bytes *file, struct permissions *access, struct err *err)
 {
-    *access = (struct access){ 0 };
+    *access = (struct permissions){ 0 };
     bool standard = strcmp(name, "-") == 0;
     int flags = O_RDONLY | (opts->regular ? O_NONBLOCK : 0);
     int fd =
@@ -91,7 +91,7 @@ int file_read(const char *name, const struct read_opts *opts,
         return -1;
     int status = read_all(fd, opts, file, &access->st, err);
     if (status == 0 && opts->acl)
-        status = access_read_acl(access, fd, err);
+        status = permissions_read_acl(access, fd, err);
     if (!standard)
         close(fd);
     if (status)

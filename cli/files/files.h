@@ -27,7 +27,7 @@ struct read_opts {
 /* Reads a file, "-" for standard input. *access is what it was when it was
  * read; the caller frees it. */
 int file_read(const char *name, const struct read_opts *opts,
-              struct bytes *file, struct access *access, struct err *err);
+              struct bytes *file, struct permissions *access, struct err *err);
 
 /* Has the system read a file ahead, if it is one. */
 void file_prefetch(struct root *root, const char *name);

@@ -200,7 +200,7 @@ int signals_wait_for(pid_t pid)
     return status;
 }
 
-void signals_elsewhere(void)
+void signals_block(void)
 {
     block(NULL);
 }

@@ -31,7 +31,7 @@ _Noreturn void signals_end(int number);
 
 /* Blocks the signals that end us in the calling thread, for threads that shall
  * not be interrupted. */
-void signals_elsewhere(void);
+void signals_block(void);
 
 /* fork(), for a process that has no threads yet. A signal that ends the parent
  * ends the child before. One child at a time. */

@@ -27,7 +27,7 @@ struct work {
     const struct options *opts;
     struct result *result;
     struct bytes input, output;
-    struct access source; /* what the input was when it was read */
+    struct permissions source; /* what the input was when it was read */
     struct image img; /* as decoded, then as turned */
     enum xform turn;  /* of the stored pixels: the tag, then the operation */
     bool own;         /* the output has the format of the input */
@@ -73,7 +73,7 @@ static int check_picture(struct bytes head, struct err *err)
 }
 
 static int read_input(const struct job *job, const struct options *opts,
-                      size_t head, struct bytes *input, struct access *source,
+                      size_t head, struct bytes *input, struct permissions *source,
                       struct result *result, struct err *err)
 {
     const struct read_opts read = {
@@ -704,7 +704,7 @@ void job_end(struct work *w)
     if (!w)
         return;
     image_free(&w->img);
-    access_free(&w->source);
+    permissions_free(&w->source);
     bytes_free(&w->input);
     bytes_free(&w->output);
     free(w);
@@ -745,7 +745,7 @@ int job_foresee(const struct job *job, struct result *result, bool *known,
         bool whole = heads[i] == 0;
         status = foresee(&w, heads[i], known, err);
         whole = whole || w.input.size < heads[i];
-        access_free(&w.source);
+        permissions_free(&w.source);
         bytes_free(&w.input);
         if (whole)
             break;
@@ -758,7 +758,7 @@ int job_look(const char *input, struct root *root, const struct options *opts,
 {
     struct bytes file = { 0 };
     struct load_opts load = load_opts(opts, mem_plain, true, NULL, result);
-    struct access access;
+    struct permissions access;
     /* There is no limit to what can be described: it takes no memory. */
     load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
     load.head_only = true;
@@ -766,7 +766,7 @@ int job_look(const char *input, struct root *root, const struct options *opts,
     int status = read_input(&job, opts, 0, &file, &access, result, err);
     if (status == 0)
         status = result->from->decode(img, file, &load, err);
-    access_free(&access);
+    permissions_free(&access);
     bytes_free(&file);
     return status;
 }

@@ -94,7 +94,7 @@ static void wait_for(struct watch *watch, long milliseconds)
 static void *show(void *argument)
 {
     struct watch *watch = argument;
-    signals_elsewhere();
+    signals_block();
     pthread_mutex_lock(&watch->lock);
     for (long pause = FIRST;; pause = NEXT) {
         wait_for(watch, pause);

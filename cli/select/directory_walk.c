@@ -80,9 +80,9 @@ static bool ends_in(const char *name, const char *end)
 static int pass_over(struct walk *w, const char *base)
 {
     const struct foreign *format = foreign_by_suffix(path_suffix(base));
-    struct passed *passed = &w->inputs->passed;
+    struct passed_over *passed = &w->inputs->passed;
     if (format)
-        return passed_add(passed, w->path, w->below, format, w->err);
+        return passed_over_add(passed, w->path, w->below, format, w->err);
     passed->others++;
     return 0;
 }

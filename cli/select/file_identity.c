@@ -284,14 +284,14 @@ uint64_t file_identity_hash(const struct file_identity *place)
                                     hash_bytes(place->base, place->nbase));
 }
 
-bool place_shares_inode(const struct file_identity *a,
+bool file_identity_shares_inode(const struct file_identity *a,
                         const struct file_identity *b)
 {
     return a->linked && b->linked && a->device == b->device &&
            a->inode == b->inode;
 }
 
-uint64_t place_inode_hash(const struct file_identity *place)
+uint64_t file_identity_inode_hash(const struct file_identity *place)
 {
     return hash_pair(place->device, place->inode);
 }

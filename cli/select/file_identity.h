@@ -52,9 +52,9 @@ uint64_t file_identity_hash(const struct file_identity *place);
 
 /* Whether both are there, and hard links to one file; of two that are, the hash
  * is the same. */
-bool place_shares_inode(const struct file_identity *a,
+bool file_identity_shares_inode(const struct file_identity *a,
                         const struct file_identity *b);
-uint64_t place_inode_hash(const struct file_identity *place);
+uint64_t file_identity_inode_hash(const struct file_identity *place);
 
 /* Whether a place is in this directory, by its canonical name, or below it. */
 bool file_identity_is_below(const struct file_identity *place,

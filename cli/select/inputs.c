@@ -91,6 +91,6 @@ void inputs_free(struct inputs *inputs)
     }
     free(inputs->list);
     string_arena_free(&inputs->names);
-    passed_free(&inputs->passed);
+    passed_over_free(&inputs->passed);
     *inputs = (struct inputs){ 0 };
 }

@@ -35,7 +35,7 @@ struct inputs {
     struct left_file *left; /* temporary files that were met on a walk */
     size_t seen; /* files that were named or met, be they inputs or not */
     bool none;   /* gather_inputs() found no input at all */
-    struct passed passed; /* what stands beside them in directories */
+    struct passed_over passed; /* what stands beside them in directories */
 };
 
 /* Appends one, with a copy of its name; its number is given to it. */

@@ -10,33 +10,6 @@
 #include "cli/select/path.h"
 #include "codecs/codec.h"
 
-/* ---- Names ------------------------------------------------------------- */
-
-void name_set(struct name *name, const char *text)
-{
-    name->length = 0;
-    name->cut = false;
-    name_add(name, text, strlen(text));
-}
-
-void name_add(struct name *name, const char *text, size_t length)
-{
-    size_t room = sizeof name->text - 1 - name->length;
-    if (length > room) {
-        name->cut = true;
-        length = room;
-    }
-    memcpy(name->text + name->length, text, length);
-    name->length += length;
-    name->text[name->length] = '\0';
-}
-
-void name_add_slash(struct name *name)
-{
-    if (name->length && name->text[name->length - 1] != '/')
-        name_add(name, "/", 1);
-}
-
 /* ---- Reading ----------------------------------------------------------- */
 
 static int add_part(struct name_template *t, struct template_part part,
@@ -107,11 +80,11 @@ int name_template_parse(struct name_template *t, const char *text,
     return 0;
 }
 
-bool name_template_folder(const struct name_template *t, struct name *folder)
+bool name_template_folder(const struct name_template *t, struct path_text *folder)
 {
-    name_set(folder, "");
+    path_text_set(folder, "");
     for (size_t i = 0; i < t->count && t->part[i].field == FIELD_TEXT; i++)
-        name_add(folder, t->part[i].text, t->part[i].length);
+        path_text_add(folder, t->part[i].text, t->part[i].length);
     const char *slash = memrchr(folder->text, '/', folder->length);
     if (!slash)
         return false;
@@ -148,40 +121,40 @@ static bool names_format(struct suffix suffix, const char *format)
            (!codec->kinds || strcasecmp(text, format) == 0);
 }
 
-static void add_suffix(struct name *name, struct suffix suffix,
+static void add_suffix(struct path_text *name, struct suffix suffix,
                        const char *format)
 {
     if (!format || names_format(suffix, format)) {
-        name_add(name, suffix.text, suffix.length);
+        path_text_add(name, suffix.text, suffix.length);
         return;
     }
     for (; *format; format++) {
         char lower = (char)tolower((unsigned char)*format);
-        name_add(name, &lower, 1);
+        path_text_add(name, &lower, 1);
     }
 }
 
 /* "photo-r." of a file without a suffix is "photo-r". */
-static void drop_dot(struct name *name, const struct template_part *before)
+static void drop_dot(struct path_text *name, const struct template_part *before)
 {
     if (before->field == FIELD_TEXT && before->text[before->length - 1] == '.')
         name->text[--name->length] = '\0';
 }
 
 /* The directory; for the root the slash that the template has is enough. */
-static void add_directory(struct name *name, const struct path *path,
+static void add_directory(struct path_text *name, const struct path *path,
                           const struct template_part *next)
 {
     bool slash = next && next->field == FIELD_TEXT && *next->text == '/';
     bool root = path->ndirectory == 1 && *path->directory == '/';
     if (path->ndirectory == 0)
-        name_add(name, ".", 1);
+        path_text_add(name, ".", 1);
     else if (!root || !slash)
-        name_add(name, path->directory, path->ndirectory);
+        path_text_add(name, path->directory, path->ndirectory);
 }
 
 void name_template_expand(const struct name_template *t,
-                          const struct subject *subject, struct name *name)
+                          const struct subject *subject, struct path_text *name)
 {
     struct path path = path_split(subject->name, strlen(subject->name));
     const char *end = path.base + path.nbase;
@@ -197,13 +170,13 @@ void name_template_expand(const struct name_template *t,
         const struct template_part *part = &t->part[i];
         switch (part->field) {
         case FIELD_TEXT:
-            name_add(name, part->text, part->length);
+            path_text_add(name, part->text, part->length);
             break;
         case FIELD_DIR:
             add_directory(name, &path, i + 1 < t->count ? part + 1 : NULL);
             break;
         case FIELD_STEM:
-            name_add(name, path.base, stem);
+            path_text_add(name, path.base, stem);
             break;
         case FIELD_EXT:
             if (suffix.length || subject->format)
@@ -212,12 +185,12 @@ void name_template_expand(const struct name_template *t,
                 drop_dot(name, part - 1);
             break;
         case FIELD_OP:
-            name_add(name, subject->op, strlen(subject->op));
+            path_text_add(name, subject->op, strlen(subject->op));
             break;
         case FIELD_NUMBER:
             snprintf(number, sizeof number, "%0*zu", (int)part->digits,
                      subject->number);
-            name_add(name, number, strlen(number));
+            path_text_add(name, number, strlen(number));
             break;
         }
     }

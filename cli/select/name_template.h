@@ -3,10 +3,10 @@
 #ifndef CLI_SELECT_NAME_TEMPLATE_H
 #define CLI_SELECT_NAME_TEMPLATE_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/select/path.h"
 #include "codecs/base/err.h"
 
 enum field {
@@ -38,35 +38,19 @@ struct subject {
     size_t number;
 };
 
-/* A name under way, of at most PATH_MAX - 1 bytes. */
-struct name {
-    char text[PATH_MAX];
-    size_t length;
-    bool cut; /* it would have been longer */
-};
-
-/* Empties the name and puts this text into it. */
-void name_set(struct name *name, const char *text);
-
-/* Appends; the name stays ended by a NUL. */
-void name_add(struct name *name, const char *text, size_t length);
-
-/* Appends a slash unless the name is empty or ends in one. */
-void name_add_slash(struct name *name);
-
 /* Reads a template, whose text must outlive it. */
 int name_template_parse(struct name_template *t, const char *text,
                         struct err *err);
 
 /* The text before the first field up to its last slash, without it unless it is
  * the root. False: there is none. */
-bool name_template_folder(const struct name_template *t, struct name *folder);
+bool name_template_folder(const struct name_template *t, struct path_text *folder);
 
 /* Whether a field is part of it. */
 bool name_template_has(const struct name_template *t, enum field field);
 
 /* Appends what the template stands for. */
 void name_template_expand(const struct name_template *t,
-                          const struct subject *subject, struct name *name);
+                          const struct subject *subject, struct path_text *name);
 
 #endif

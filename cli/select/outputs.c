@@ -53,7 +53,7 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
                             opts->output ? opts->output : AS_INPUT, err))
         return -1;
     if (opts->directory)
-        name_set(&outputs->folder, opts->directory);
+        path_text_set(&outputs->folder, opts->directory);
     outputs->has_folder =
         opts->directory ||
         (opts->output &&
@@ -74,7 +74,7 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
 
 /* Without --output the tree below a directory is mirrored. */
 static void put_together(const struct outputs *outputs,
-                         const struct input *input, struct name *name)
+                         const struct input *input, struct path_text *name)
 {
     const struct options *opts = outputs->opts;
     const struct subject subject = {
@@ -85,17 +85,17 @@ static void put_together(const struct outputs *outputs,
     };
     const char *below = input->name + input->below;
     const char *slash = input->below ? strrchr(below, '/') : NULL;
-    name_set(name, opts->directory ? opts->directory : "");
-    name_add_slash(name);
+    path_text_set(name, opts->directory ? opts->directory : "");
+    path_text_add_slash(name);
     if (!opts->output && slash)
-        name_add(name, below, (size_t)(slash - below) + 1);
+        path_text_add(name, below, (size_t)(slash - below) + 1);
     name_template_expand(&outputs->template, &subject, name);
     if (strcmp(name->text, "-") == 0) /* which is standard output */
-        name_set(name, "./-");
+        path_text_set(name, "./-");
 }
 
 static int check_folder(const struct outputs *outputs,
-                        const struct input *input, const struct name *name,
+                        const struct input *input, const struct path_text *name,
                         struct err *err)
 {
     if (*input->name == '/' && outputs->opts->output &&
@@ -111,7 +111,7 @@ static int check_folder(const struct outputs *outputs,
 }
 
 static int check_format(const struct outputs *outputs,
-                        const struct input *input, const struct name *name,
+                        const struct input *input, const struct path_text *name,
                         struct err *err)
 {
     struct job job = {
@@ -134,7 +134,7 @@ static bool is_directory(const char *name)
 }
 
 int outputs_name(const struct outputs *outputs, const struct input *input,
-                 struct name *name, struct err *err)
+                 struct path_text *name, struct err *err)
 {
     put_together(outputs, input, name);
     if (input->directory)

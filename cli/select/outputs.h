@@ -9,7 +9,7 @@ struct outputs {
     const struct options *opts;
     struct name_template template;
     bool has_folder;    /* outputs stay in a folder: */
-    struct name folder; /* this one */
+    struct path_text folder; /* this one */
     size_t start;       /* where what is below it begins in an output */
 };
 
@@ -20,7 +20,7 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
 /* Names the output of an input. It fails for a name that says no format, that
  * is too long or no file's, or that leaves the folder by "..". */
 int outputs_name(const struct outputs *outputs, const struct input *input,
-                 struct name *name, struct err *err);
+                 struct path_text *name, struct err *err);
 
 /* A name as messages have it: one that is very long without its beginning. */
 struct shown {

@@ -95,3 +95,30 @@ const char *path_suffix(const char *name)
     const char *dot = strrchr(base, '.');
     return dot && dot != base ? dot + 1 : "";
 }
+
+/* ---- Names under way -------------------------------------------------- */
+
+void path_text_set(struct path_text *name, const char *text)
+{
+    name->length = 0;
+    name->cut = false;
+    path_text_add(name, text, strlen(text));
+}
+
+void path_text_add(struct path_text *name, const char *text, size_t length)
+{
+    size_t room = sizeof name->text - 1 - name->length;
+    if (length > room) {
+        name->cut = true;
+        length = room;
+    }
+    memcpy(name->text + name->length, text, length);
+    name->length += length;
+    name->text[name->length] = '\0';
+}
+
+void path_text_add_slash(struct path_text *name)
+{
+    if (name->length && name->text[name->length - 1] != '/')
+        path_text_add(name, "/", 1);
+}

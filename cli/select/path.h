@@ -2,6 +2,7 @@
 #ifndef CLI_SELECT_PATH_H
 #define CLI_SELECT_PATH_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +31,21 @@ bool path_has(const char *name, const char *component);
 int path_compare(const char *here_a, const char *a, const char *here_b,
                  const char *b);
 uint64_t path_hash(const char *here, const char *name);
+
+/* A name under way, of at most PATH_MAX - 1 bytes. */
+struct path_text {
+    char text[PATH_MAX];
+    size_t length;
+    bool cut; /* it would have been longer */
+};
+
+/* Empties the name and puts this text into it. */
+void path_text_set(struct path_text *name, const char *text);
+
+/* Appends; the name stays ended by a NUL. */
+void path_text_add(struct path_text *name, const char *text, size_t length);
+
+/* Appends a slash unless the name is empty or ends in one. */
+void path_text_add_slash(struct path_text *name);
 
 #endif

@@ -30,7 +30,7 @@ struct plan {
 static int name_outputs(struct plan *plan, const struct options *opts,
                         const struct outputs *outputs, struct err *err)
 {
-    struct name name;
+    struct path_text name;
     plan->output = malloc((plan->inputs.count + (size_t)1) * sizeof(char *));
     if (!plan->output)
         return fail(err, "no memory for the names of the outputs");
@@ -76,9 +76,9 @@ static struct slot *slot_of(struct check *c, const struct file_identity *place,
 {
     bool (*const same)(const struct file_identity *,
                        const struct file_identity *) =
-        look == BY_PLACE ? file_identity_same : place_shares_inode;
+        look == BY_PLACE ? file_identity_same : file_identity_shares_inode;
     uint64_t hash =
-        look == BY_PLACE ? file_identity_hash(place) : place_inode_hash(place);
+        look == BY_PLACE ? file_identity_hash(place) : file_identity_inode_hash(place);
     struct file_identity other;
     size_t i = hash >> 32 & (c->slots - 1);
     for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
@@ -143,7 +143,7 @@ static int fail_outside(const struct check *c, uint32_t i,
     const char *output = c->plan->output[i];
     size_t end = c->outputs->start, n = strlen(output);
     struct file_identity at = *place;
-    struct name link;
+    struct path_text link;
     do {
         end += strspn(output + end, "/");
         end += strcspn(output + end, "/");
@@ -151,8 +151,8 @@ static int fail_outside(const struct check *c, uint32_t i,
             file_identity_directory(c->places, output, end, &at.directory, err))
             return -1;
     } while (end < n && file_identity_is_below(&at, c->folder));
-    name_set(&link, "");
-    name_add(&link, output, end);
+    path_text_set(&link, "");
+    path_text_add(&link, output, end);
     return fail(err, "%s, what %s becomes, would leave %s: %s is a link to "
                      "elsewhere",
                 show(output).text, show(c->plan->inputs.list[i].name).text,
@@ -308,7 +308,7 @@ static bool is_of_shard(const char *name, const struct options *opts)
 }
 
 /* What is no picture at all has no name here, and is counted by the first. */
-static void keep_shard_of_passed(struct passed *passed,
+static void keep_shard_of_passed(struct passed_over *passed,
                                  const struct options *opts)
 {
     size_t kept = 0;
@@ -341,7 +341,7 @@ static int make(struct plan *plan, const struct options *opts,
                 struct outputs *outputs, struct err *err)
 {
     struct check check = { .plan = plan, .opts = opts, .outputs = outputs };
-    const struct name *folder = &outputs->folder;
+    const struct path_text *folder = &outputs->folder;
     if (outputs_init(outputs, opts, err))
         return -1;
     if (outputs->has_folder) {
@@ -358,7 +358,7 @@ static int make(struct plan *plan, const struct options *opts,
     free(check.slot);
     if (status == 0 && opts->shards)
         keep_shard(plan, opts);
-    passed_sort(&plan->inputs.passed);
+    passed_over_sort(&plan->inputs.passed);
     return status;
 }
 
@@ -416,7 +416,7 @@ void plan_remove_left(const struct plan *plan)
     }
 }
 
-const struct passed *plan_passed(const struct plan *plan)
+const struct passed_over *plan_passed(const struct plan *plan)
 {
     return &plan->inputs.passed;
 }

@@ -48,7 +48,7 @@ void plan_remove_left(const struct plan *plan);
 
 /* What stands beside the files in directories, in the order of the names. It
  * lives as long as the plan. */
-const struct passed *plan_passed(const struct plan *plan);
+const struct passed_over *plan_passed(const struct plan *plan);
 
 void plan_free(struct plan *plan);
 

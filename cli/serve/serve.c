@@ -89,7 +89,7 @@ static enum outcome work(void *context, int fd, struct serve_table *table)
 {
     const struct worker_opts *worker = context;
     if (put_null(STDIN_FILENO))
-        return serve_work(worker, fd, table);
+        return worker_run(worker, fd, table);
     report_error("/dev/null", strerror(errno));
     return OUTCOME_FAILED;
 }

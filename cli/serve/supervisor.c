@@ -438,7 +438,7 @@ struct supervised supervisor_run(const struct supervisor_opts *opts)
                   .most = JSON_SIZE_MAX,
                   .polled = true },
         .request = calloc(opts->window, sizeof *s.request),
-        .table = serve_table_make(opts->window),
+        .table = wire_table_make(opts->window),
     };
     signals_ask();
     if (s.request && s.table) {
@@ -450,6 +450,6 @@ struct supervised supervisor_run(const struct supervisor_opts *opts)
     line_reader_free(&s.jobs);
     bytes_free(&s.out);
     free(s.request);
-    serve_table_free(s.table, opts->window);
+    wire_table_free(s.table, opts->window);
     return (struct supervised){ s.outcome, s.unheard };
 }

@@ -11,14 +11,14 @@ static size_t table_size(size_t slots)
     return sizeof(struct serve_table) + slots * sizeof(struct job_note);
 }
 
-struct serve_table *serve_table_make(size_t slots)
+struct serve_table *wire_table_make(size_t slots)
 {
     void *table = mmap(NULL, table_size(slots), PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return table == MAP_FAILED ? NULL : table;
 }
 
-void serve_table_free(struct serve_table *table, size_t slots)
+void wire_table_free(struct serve_table *table, size_t slots)
 {
     if (table)
         munmap(table, table_size(slots));
@@ -35,7 +35,7 @@ static void advance(struct iovec *part, size_t sent)
     part[1].iov_len -= sent - n;
 }
 
-bool serve_send(int fd, const void *head, size_t head_size, const void *text,
+bool wire_send(int fd, const void *head, size_t head_size, const void *text,
                 size_t size)
 {
     struct iovec part[2] = { { (void *)head, head_size },
@@ -51,7 +51,7 @@ bool serve_send(int fd, const void *head, size_t head_size, const void *text,
     return true;
 }
 
-bool serve_receive(int fd, void *data, size_t size)
+bool wire_receive(int fd, void *data, size_t size)
 {
     size_t at = 0;
     while (at < size) {

@@ -73,15 +73,15 @@ enum { SERVE_ANSWER_MAX = 16 << 20 };
 
 /* A table for this many jobs, all JOB_WAITS, that child processes share.
  * Returns NULL if there is no memory. */
-struct serve_table *serve_table_make(size_t slots);
-void serve_table_free(struct serve_table *table, size_t slots);
+struct serve_table *wire_table_make(size_t slots);
+void wire_table_free(struct serve_table *table, size_t slots);
 
 /* Sends both runs of bytes, and waits until they are sent. Returns false if the
  * other side is gone. */
-bool serve_send(int fd, const void *head, size_t head_size, const void *text,
+bool wire_send(int fd, const void *head, size_t head_size, const void *text,
                 size_t size);
 
 /* Receives exactly `size` bytes. Returns false if they end before. */
-bool serve_receive(int fd, void *data, size_t size);
+bool wire_receive(int fd, void *data, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* The worker process of serve. Jobs are read by its main thread and done on the
- * threads of a crew, all of which share memory, processors and devices. */
+ * threads of a workers, all of which share memory, processors and devices. */
 #include "cli/serve/worker.h"
 
 #include <pthread.h>
@@ -30,8 +30,8 @@ struct worker_task {
 struct worker_process {
     const struct worker_opts *opts;
     const struct backend *backend;
-    struct scheduler *runner;
-    struct ordered_workers *crew;
+    struct scheduler *scheduler;
+    struct ordered_workers *workers;
     struct serve_order *order;
     struct serve_table *table;
     int fd;
@@ -120,7 +120,7 @@ static void remove_left_behind(const struct worker_process *process,
     if (task->message.past.step < JOB_WRITES ||
         resolve_file(job->output_root, job->output, false, &place, &err))
         return;
-    left_behind_remove(runner_left_behind(process->runner), place.directory);
+    left_behind_remove(scheduler_left_behind(process->scheduler), place.directory);
     close(place.directory);
 }
 
@@ -154,11 +154,11 @@ static void do_job(struct worker_process *process, unsigned worker,
                    struct worker_task *task)
 {
     struct noting noting = { process, task };
-    task->status = scheduler_do(process->runner, worker, &task->asked.job,
+    task->status = scheduler_do(process->scheduler, worker, &task->asked.job,
                                 atomic_load(&process->to_do), note_writing,
                                 &noting, &task->result, &task->err);
     note_step(process, task, task->status ? JOB_BEGUN : JOB_WRITTEN);
-    ordered_workers_allow(process->crew, scheduler_wanted(process->runner));
+    ordered_workers_allow(process->workers, scheduler_wanted(process->scheduler));
     if (task->message.again) {
         char end[80];
         describe_end(task->message.status, end, sizeof end);
@@ -187,7 +187,7 @@ static void send_answer(struct worker_process *process,
     }
     message.size = (uint32_t)size;
     pthread_mutex_lock(&process->sending);
-    bool sent = serve_send(process->fd, &message, sizeof message, text, size);
+    bool sent = wire_send(process->fd, &message, sizeof message, text, size);
     pthread_mutex_unlock(&process->sending);
     if (!sent)
         atomic_store(&process->alone, true);
@@ -198,7 +198,7 @@ static void release(void *context, void *task)
 {
     struct worker_process *process = context;
     atomic_fetch_add(&process->to_do, 1);
-    crew_release(process->crew, task);
+    ordered_workers_release(process->workers, task);
 }
 
 /* A job has ended once its answer is sent: if the process ends before, what
@@ -256,7 +256,7 @@ static bool drop_text(int fd, size_t size)
     char some[4096];
     while (size) {
         size_t n = size < sizeof some ? size : sizeof some;
-        if (!serve_receive(fd, some, n))
+        if (!wire_receive(fd, some, n))
             return false;
         size -= n;
     }
@@ -267,12 +267,12 @@ static bool drop_text(int fd, size_t size)
 static bool next_task(struct worker_process *process, struct worker_task *task)
 {
     struct job_message *message = &task->message;
-    if (!serve_receive(process->fd, message, sizeof *message))
+    if (!wire_receive(process->fd, message, sizeof *message))
         return false;
     task->text = malloc((size_t)message->size + 1);
     if (!task->text)
         message->trouble = JOB_NO_MEMORY;
-    if (task->text ? !serve_receive(process->fd, task->text, message->size)
+    if (task->text ? !wire_receive(process->fd, task->text, message->size)
                    : !drop_text(process->fd, message->size)) {
         free(task->text);
         return false;
@@ -286,10 +286,10 @@ static bool next_task(struct worker_process *process, struct worker_task *task)
 static void give_all(struct worker_process *process)
 {
     struct worker_task *task;
-    while ((task = ordered_workers_room(process->crew, is_ending)) &&
+    while ((task = ordered_workers_room(process->workers, is_ending)) &&
            next_task(process, task)) {
         const struct job *job = task->status ? NULL : &task->asked.job;
-        crew_hold(process->crew);
+        ordered_workers_hold(process->workers);
         if (serve_order_add(process->order, job, task, &task->number))
             release(process, task);
     }
@@ -299,7 +299,7 @@ static enum outcome run_crew(struct worker_process *process)
 {
     const struct answer_message ready = { .slot = SERVE_READY };
     struct ordered_workers_opts opts = {
-        .workers = scheduler_workers(process->runner),
+        .workers = scheduler_workers(process->scheduler),
         .task_size = sizeof(struct worker_task),
         .window = process->opts->window,
         .work = work,
@@ -307,16 +307,16 @@ static enum outcome run_crew(struct worker_process *process)
         .context = process,
     };
     process->order = serve_order_open(opts.window);
-    process->crew = process->order ? ordered_workers_open(&opts) : NULL;
-    if (!process->crew) {
+    process->workers = process->order ? ordered_workers_open(&opts) : NULL;
+    if (!process->workers) {
         serve_order_close(process->order);
         report_error(NULL, "the workers cannot be started");
         return OUTCOME_FAILED;
     }
-    ordered_workers_allow(process->crew, process->opts->opts->threads);
-    if (serve_send(process->fd, &ready, sizeof ready, NULL, 0))
+    ordered_workers_allow(process->workers, process->opts->opts->threads);
+    if (wire_send(process->fd, &ready, sizeof ready, NULL, 0))
         give_all(process);
-    ordered_workers_close(process->crew);
+    ordered_workers_close(process->workers);
     serve_order_close(process->order);
     return OUTCOME_DONE;
 }
@@ -327,21 +327,21 @@ static enum outcome no_device(const char *name, const struct backend *backend,
     struct err text;
     fail(&text, "--backend %s: %s", name, why->text);
     report_error(NULL, text.text);
-    return backend ? outcome_without_lane(backend) : OUTCOME_NO_DEVICE;
+    return backend ? scheduler_outcome_without_lane(backend) : OUTCOME_NO_DEVICE;
 }
 
-enum outcome serve_work(const struct worker_opts *opts, int fd,
+enum outcome worker_run(const struct worker_opts *opts, int fd,
                         struct serve_table *table)
 {
     struct worker_process process = { .opts = opts, .table = table, .fd = fd };
     struct err err;
     process.backend = backend_choose(opts->backend, &err);
-    if (!process.backend || scheduler_open(&process.runner, opts->opts,
+    if (!process.backend || scheduler_open(&process.scheduler, opts->opts,
                                            process.backend, SIZE_MAX, &err))
         return no_device(opts->backend, process.backend, &err);
     pthread_mutex_init(&process.sending, NULL);
     enum outcome outcome = run_crew(&process);
     pthread_mutex_destroy(&process.sending);
-    scheduler_close(process.runner);
+    scheduler_close(process.scheduler);
     return outcome;
 }

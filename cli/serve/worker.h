@@ -18,7 +18,7 @@ struct worker_opts {
  * with the other side, `window` the number of its notes. Returns how that went:
  * whether jobs failed is for the answers to say. Prints why the device cannot
  * be used. */
-enum outcome serve_work(const struct worker_opts *opts, int fd,
+enum outcome worker_run(const struct worker_opts *opts, int fd,
                         struct serve_table *table);
 
 #endif

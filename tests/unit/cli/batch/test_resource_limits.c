@@ -10,7 +10,7 @@
 
 enum { THREADS = 8, JOBS = 400, MEMORY = 8000, PROCESSORS = 3 };
 
-static struct resource_limits budget;
+static struct resource_limits limits;
 static atomic_uint files, cells, processors;
 static atomic_bool exceeded;
 
@@ -29,27 +29,27 @@ static unsigned counted(unsigned bytes, unsigned most)
 
 static void job(unsigned *seed)
 {
-    struct resource_share share = { .budget = &budget };
+    struct resource_share share = { .limits = &limits };
     *seed = *seed * 1664525 + 1013904223;
     unsigned file = *seed >> 8 & 511, cell = *seed >> 16;
     unsigned got;
-    share_file(&share, file);
+    resource_limits_take_file(&share, file);
     file = counted(file, MEMORY / 8);
     use(&files, file, MEMORY / 8);
-    got = share_processors(&share, *seed & 7);
+    got = resource_limits_take_processors(&share, *seed & 7);
     use(&processors, got ? got : PROCESSORS + 1, PROCESSORS);
     if (cell % 16)
         cell %= MEMORY / 4;
-    share_cells(&share, cell);
-    share_cells(&share, cell / 2); /* a smaller one within it */
+    resource_limits_take_cells(&share, cell);
+    resource_limits_take_cells(&share, cell / 2); /* a smaller one within it */
     cell = counted(cell, MEMORY / 8 * 5);
     use(&cells, cell, MEMORY / 8 * 5);
     sched_yield();
     atomic_fetch_sub(&cells, cell);
     atomic_fetch_sub(&processors, got ? got : PROCESSORS + 1);
-    share_return_processors(&share);
+    resource_limits_return_processors(&share);
     atomic_fetch_sub(&files, file);
-    share_end(&share);
+    resource_limits_return_all(&share);
 }
 
 static void *run(void *argument)
@@ -61,21 +61,21 @@ static void *run(void *argument)
 
 static void check_share(void)
 {
-    struct resource_share share = { .budget = &budget };
-    CHECK(share_processors(&share, 100) == 1, "one while there are many jobs");
-    share_return_processors(&share);
-    CHECK(share_processors(&share, 1) == PROCESSORS, "all for the last one");
-    share_return_processors(&share);
-    CHECK(share_processors(&share, 0) == 1, "one if nobody knows");
-    share_return_processors(&share);
-    share_end(&share);
+    struct resource_share share = { .limits = &limits };
+    CHECK(resource_limits_take_processors(&share, 100) == 1, "one while there are many jobs");
+    resource_limits_return_processors(&share);
+    CHECK(resource_limits_take_processors(&share, 1) == PROCESSORS, "all for the last one");
+    resource_limits_return_processors(&share);
+    CHECK(resource_limits_take_processors(&share, 0) == 1, "one if nobody knows");
+    resource_limits_return_processors(&share);
+    resource_limits_return_all(&share);
 }
 
 int main(void)
 {
     pthread_t thread[THREADS];
     unsigned seed[THREADS];
-    resource_limits_init(&budget, MEMORY, PROCESSORS);
+    resource_limits_init(&limits, MEMORY, PROCESSORS);
     check_share();
     for (unsigned i = 0; i < THREADS; i++) {
         seed[i] = i + 1;
@@ -84,9 +84,9 @@ int main(void)
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     CHECK(!atomic_load(&exceeded), "more was given than there is");
-    CHECK(budget.files.used == 0 && budget.cells.used == 0 &&
-              budget.idle == PROCESSORS,
+    CHECK(limits.files.used == 0 && limits.cells.used == 0 &&
+              limits.idle == PROCESSORS,
           "all is given back");
-    resource_limits_end(&budget);
+    resource_limits_end(&limits);
     return test_end();
 }

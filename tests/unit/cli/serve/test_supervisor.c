@@ -32,7 +32,7 @@ static void answer(struct fake *fake, uint32_t slot, bool failed,
                    const char *text)
 {
     struct answer_message message = { slot, (uint32_t)strlen(text), failed };
-    serve_send(fake->fd, &message, sizeof message, text, strlen(text));
+    wire_send(fake->fd, &message, sizeof message, text, strlen(text));
 }
 
 static _Noreturn void die(int number)
@@ -93,12 +93,12 @@ static void do_job(struct fake *fake)
     if (is(fake, "dies once") && !fake->message.again)
         die(SIGBUS);
     if (is(fake, "says too much"))
-        serve_send(fake->fd, &huge, sizeof huge, NULL, 0), pause();
+        wire_send(fake->fd, &huge, sizeof huge, NULL, 0), pause();
     if (is(fake, "says what was not asked"))
-        serve_send(fake->fd, &other, sizeof other, NULL, 0), pause();
+        wire_send(fake->fd, &other, sizeof other, NULL, 0), pause();
     if (is(fake, "says half")) {
         struct answer_message half = { fake->message.slot, 100, false };
-        serve_send(fake->fd, &half, sizeof half, "half", 4);
+        wire_send(fake->fd, &half, sizeof half, "half", 4);
         die(SIGSEGV);
     }
     if (is(fake, "writes and dies"))
@@ -121,9 +121,9 @@ static enum outcome work(void *context, int fd, struct serve_table *table)
     if (unready)
         return (enum outcome) * unready;
     answer(&fake, SERVE_READY, false, "");
-    while (serve_receive(fd, &fake.message, sizeof fake.message)) {
+    while (wire_receive(fd, &fake.message, sizeof fake.message)) {
         if (fake.message.size >= sizeof fake.text ||
-            !serve_receive(fd, fake.text, fake.message.size))
+            !wire_receive(fd, fake.text, fake.message.size))
             return OUTCOME_FAILED;
         fake.text[fake.message.size] = '\0';
         do_job(&fake);
