@@ -356,7 +356,7 @@ static void tell_color(const char *file, const struct image *img,
         printf(", %u bit%s", image_bits(img), img->maxval > 1 ? "s" : "");
     if (meta && meta->interlaced)
         printf(", interlaced");
-    if (meta && meta->jpeg.progressive)
+    if (meta && meta->progressive)
         printf(", progressive");
     if (img->orientation != 1)
         printf(", orientation %u (shown by %s), as %s says", img->orientation,
@@ -439,7 +439,7 @@ static void json_picture(const char *file, const struct image *img,
         json_number(&json, "orientation", img->orientation);
         json_tags(&json, meta);
         json_bool(&json, "interlaced", meta && meta->interlaced);
-        json_bool(&json, "progressive", meta && meta->jpeg.progressive);
+        json_bool(&json, "progressive", meta && meta->progressive);
         json_open(&json, "metadata", '[');
         for (size_t i = 0; meta && i < parts_told(meta); i++) {
             json_open(&json, NULL, '{');
@@ -489,11 +489,11 @@ static void csv_picture(const char *file, const struct image *img,
     } else {
         const char *place = tags.place ? orientation_place(tags.place) : "";
         printf(",%s,%u,%u,%s,%d,%u,%u,%d,%u,%u,%s,%d,%d,%zu,",
-               result->from->name,
-               img->width, img->height, color_name(img->color), img->alpha,
-               img->nplanes, image_bits(img), img->cell == CELL_F32,
-               img->maxval, img->orientation, place, meta && meta->interlaced,
-               meta && meta->jpeg.progressive, result->bytes_in);
+               result->from->name, img->width, img->height,
+               color_name(img->color), img->alpha, img->nplanes,
+               image_bits(img), img->cell == CELL_F32, img->maxval,
+               img->orientation, place, meta && meta->interlaced,
+               meta && meta->progressive, result->bytes_in);
     }
     putchar('\n');
 }

@@ -341,6 +341,8 @@ static int make(struct image *img, const struct plan *plan, struct err *err)
         .nplanes = planes_of(plan, img),
         .orientation = img->orientation,
         .turned = img->turned,
+        .untrimmed_width = img->untrimmed_width,
+        .untrimmed_height = img->untrimmed_height,
     };
     const struct limits *limits = plan->opts->limits;
     if ((limits && image_check(made.width, made.height, made.nplanes, made.cell,

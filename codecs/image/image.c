@@ -164,6 +164,8 @@ int image_like(struct image *dst, const struct image *src, enum xform t,
         .nplanes = src->nplanes,
         .orientation = src->orientation,
         .turned = xform_then(src->turned, t),
+        .untrimmed_width = src->untrimmed_width,
+        .untrimmed_height = src->untrimmed_height,
     };
     for (unsigned i = 0; i < src->nplanes; i++) {
         const struct plane *plane = &src->plane[i];
@@ -181,9 +183,9 @@ struct change image_change(const struct image *img)
         .kept_width = exchanged ? img->height : img->width,
         .kept_height = exchanged ? img->width : img->height,
     };
-    bool trimmed = img->meta && img->meta->jpeg.width;
-    change.width = trimmed ? img->meta->jpeg.width : change.kept_width;
-    change.height = trimmed ? img->meta->jpeg.height : change.kept_height;
+    bool trimmed = img->untrimmed_width != 0;
+    change.width = trimmed ? img->untrimmed_width : change.kept_width;
+    change.height = trimmed ? img->untrimmed_height : change.kept_height;
     return change;
 }
 

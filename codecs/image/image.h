@@ -70,6 +70,9 @@ struct image {
     enum color color;
     bool alpha;             /* the last plane is alpha, not premultiplied */
     uint32_t width, height; /* in pixels, as stored */
+    uint32_t untrimmed_width, untrimmed_height; /* of the picture in the file,
+                               before any turn, if `width` and `height` have
+                               fewer columns or rows of it; 0: they have all */
     uint32_t maxval;        /* the value of full intensity (for COLOR_INDEXED:
                                2^bits - 1); 0 for CELL_F32 */
     unsigned nplanes;

@@ -31,7 +31,8 @@ void meta_free(struct meta *meta)
     bytes_free(&meta->exif);
     bytes_free(&meta->xmp);
     bytes_free(&meta->comment);
-    bytes_free(&meta->jpeg.scans);
+    if (meta->free_state)
+        meta->free_state(meta->state);
     free(meta);
 }
 

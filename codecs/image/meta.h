@@ -65,8 +65,15 @@ struct meta {
     bool keyed;              /* cells equal to `key` are transparent */
     uint16_t key[3];
 
-    /* How the file was coded, as far as its own format cares. */
-    bool interlaced;   /* PNG: Adam7 */
+    bool interlaced;  /* PNG: Adam7 */
+    bool progressive; /* JPEG: coded in several scans */
+
+    /* How the file was coded, as only its own codec understands it; NULL if
+     * that codec needs nothing of the kind. meta_free() calls free_state(). */
+    void *state;
+    void (*free_state)(void *state);
+
+    /* The same of the simple formats. */
     bool ascii;        /* PNM: numbers in decimal */
     bool big_endian;   /* PFM, NPY */
     enum layout layout; /* NPY: which axis is which */
@@ -75,24 +82,6 @@ struct meta {
                           bits of alpha in a pixel, then an r if runs are
                           coded; BMP: "plain" if the fourth
                           byte of a pixel is not said to be alpha */
-    struct {
-        int space;         /* a J_COLOR_SPACE */
-        bool progressive;  /* coded in several scans */
-        bool arithmetic;   /* else Huffman */
-        bool extended;     /* SOF1, although SOF0 may do */
-        bool standard;     /* Huffman tables as T.81, Annex K has them */
-        size_t behind;     /* from where MPF counts to the end of the picture;
-                              0: there is no MPF */
-        unsigned restart;  /* MCUs between restart markers; 0: none */
-        unsigned columns;  /* MCUs in a row */
-        uint32_t width, height; /* before it was trimmed; 0: it was not */
-        uint8_t ids[4];    /* what the components are called */
-        uint8_t across[4]; /* sampling factors of the planes as decoded */
-        uint8_t down[4];
-        uint8_t table[4];  /* which quantization table each component has */
-        uint16_t step[4][64]; /* the tables, rows of steps */
-        struct bytes scans;   /* what is coded in which order; parameters.h */
-    } jpeg;
 };
 
 /* NULL when there is no memory. */

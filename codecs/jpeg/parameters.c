@@ -25,6 +25,27 @@ bool parameters_is_frame(unsigned marker)
            marker != JPG && marker != DAC;
 }
 
+static void free_parameters(void *state)
+{
+    struct jpeg_parameters *p = state;
+    bytes_free(&p->scans);
+    free(p);
+}
+
+struct meta *parameters_new_meta(void)
+{
+    struct meta *meta = meta_new(&codec_jpeg);
+    if (!meta)
+        return NULL;
+    meta->state = calloc(1, sizeof(struct jpeg_parameters));
+    if (meta->state) {
+        meta->free_state = free_parameters;
+        return meta;
+    }
+    meta_free(meta);
+    return NULL;
+}
+
 static bool is_scan(unsigned marker)
 {
     return marker == SOS;
@@ -114,22 +135,23 @@ static bool is_standard(j_decompress_ptr d)
 void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
 {
     size_t frame = parameters_find_frame(file.data, file.size);
+    struct jpeg_parameters *p = parameters_of(meta);
     struct mcus m;
-    meta->jpeg.space = d->jpeg_color_space;
-    meta->jpeg.progressive = d->progressive_mode;
-    meta->jpeg.arithmetic = d->arith_code;
-    meta->jpeg.extended = frame && file.data[frame] == SOF0 + 1;
-    meta->jpeg.restart = d->restart_interval;
+    p->space = d->jpeg_color_space;
+    meta->progressive = d->progressive_mode;
+    p->arithmetic = d->arith_code;
+    p->extended = frame && file.data[frame] == SOF0 + 1;
+    p->restart = d->restart_interval;
     if (mcus_of(&m, d->comp_info, d->num_components, d->image_width,
                 d->image_height, d->restart_interval))
-        meta->jpeg.columns = m.columns;
+        p->columns = m.columns;
     for (int i = 0; i < d->num_components && i < COMPONENTS; i++) {
         const jpeg_component_info *component = &d->comp_info[i];
-        meta->jpeg.ids[i] = (uint8_t)component->component_id;
-        meta->jpeg.across[i] = (uint8_t)component->h_samp_factor;
-        meta->jpeg.down[i] = (uint8_t)component->v_samp_factor;
+        p->ids[i] = (uint8_t)component->component_id;
+        p->across[i] = (uint8_t)component->h_samp_factor;
+        p->down[i] = (uint8_t)component->v_samp_factor;
     }
-    meta->jpeg.standard = is_standard(d);
+    p->standard = is_standard(d);
 }
 
 bool parameters_note_scan(struct meta *meta, j_decompress_ptr d)
@@ -143,7 +165,7 @@ bool parameters_note_scan(struct meta *meta, j_decompress_ptr d)
         scan.high = (uint8_t)d->Ah;
         scan.low = (uint8_t)d->Al;
     }
-    return bytes_append(&meta->jpeg.scans, &scan, sizeof scan);
+    return bytes_append(&parameters_of(meta)->scans, &scan, sizeof scan);
 }
 
 /* The table of a component is the one that was there when its first scan began
@@ -164,17 +186,17 @@ static const JQUANT_TBL *table_of(j_decompress_ptr d, unsigned component)
 void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
                             unsigned components)
 {
+    struct jpeg_parameters *p = parameters_of(meta);
     bool used[NUM_QUANT_TBLS] = { false };
     for (unsigned i = 0; i < components && i < COMPONENTS; i++) {
         const JQUANT_TBL *table = table_of(d, i);
         int n = d->comp_info[i].quant_tbl_no % NUM_QUANT_TBLS;
-        const size_t size = sizeof meta->jpeg.step[n];
-        while (used[n] &&
-               memcmp(meta->jpeg.step[n], table->quantval, size) != 0)
+        const size_t size = sizeof p->step[n];
+        while (used[n] && memcmp(p->step[n], table->quantval, size) != 0)
             n = (n + 1) % NUM_QUANT_TBLS;
         used[n] = true;
-        memcpy(meta->jpeg.step[n], table->quantval, size);
-        meta->jpeg.table[i] = (uint8_t)n;
+        memcpy(p->step[n], table->quantval, size);
+        p->table[i] = (uint8_t)n;
     }
 }
 
@@ -212,12 +234,12 @@ void parameters_alignments(struct stream_info *coded, j_decompress_ptr d)
 /* Exchanged with the axes. */
 static void set_components(j_compress_ptr c, const struct image *img)
 {
-    const struct meta *meta = img->meta;
+    const struct jpeg_parameters *p = parameters_of(img->meta);
     bool exchanged = xform_transposes(img->turned);
     for (int i = 0; i < c->num_components; i++) {
-        int across = meta->jpeg.across[i], down = meta->jpeg.down[i];
+        int across = p->across[i], down = p->down[i];
         jpeg_component_info *info = &c->comp_info[i];
-        info->component_id = meta->jpeg.ids[i];
+        info->component_id = p->ids[i];
         info->h_samp_factor = exchanged ? down : across;
         info->v_samp_factor = exchanged ? across : down;
     }
@@ -235,11 +257,11 @@ static unsigned fine(unsigned step)
     return step < STEP_MAX ? step : STEP_MAX;
 }
 
-static bool is_fine(const struct meta *meta, unsigned components)
+static bool is_fine(const struct jpeg_parameters *p, unsigned components)
 {
     for (unsigned i = 0; i < components && i < COMPONENTS; i++)
         for (int k = 0; k < DCTSIZE2; k++)
-            if (meta->jpeg.step[meta->jpeg.table[i]][k] > STEP_MAX)
+            if (p->step[p->table[i]][k] > STEP_MAX)
                 return false;
     return true;
 }
@@ -251,22 +273,22 @@ enum dead_zone parameters_dead_zone(const struct image *img,
 {
     if (!codec_is_own(&codec_jpeg, img) || opts->quality)
         return DEAD_ZONE_NONE;
-    return is_fine(img->meta, img->nplanes) ? DEAD_ZONE_WIDE : DEAD_ZONE_NARROW;
+    return is_fine(parameters_of(img->meta), img->nplanes) ? DEAD_ZONE_WIDE
+                                                           : DEAD_ZONE_NARROW;
 }
 
 static void set_tables(j_compress_ptr c, const struct image *img)
 {
-    const struct meta *meta = img->meta;
+    const struct jpeg_parameters *p = parameters_of(img->meta);
     bool exchanged = xform_transposes(img->turned);
     for (int i = 0; i < c->num_components; i++) {
-        int n = meta->jpeg.table[i];
+        int n = p->table[i];
         JQUANT_TBL **table = &c->quant_tbl_ptrs[n];
         if (!*table)
             *table = jpeg_alloc_quant_table((j_common_ptr)c);
         c->comp_info[i].quant_tbl_no = n;
         for (int k = 0; k < DCTSIZE2; k++) {
-            unsigned step =
-                meta->jpeg.step[n][exchanged ? k % 8 * 8 + k / 8 : k];
+            unsigned step = p->step[n][exchanged ? k % 8 * 8 + k / 8 : k];
             (*table)->quantval[k] =
                 (UINT16)(img->cell == CELL_DCT ? step : fine(step));
         }
@@ -277,8 +299,8 @@ static void set_tables(j_compress_ptr c, const struct image *img)
 static void set_restart(j_compress_ptr c, const struct image *img,
                         const struct save_opts *opts)
 {
-    const struct meta *meta = img->meta;
-    unsigned restart = meta->jpeg.restart, before = meta->jpeg.columns;
+    const struct jpeg_parameters *p = parameters_of(img->meta);
+    unsigned restart = p->restart, before = p->columns;
     struct mcus m;
     if (before && restart % before == 0 &&
         mcus_of(&m, c->comp_info, c->num_components, c->image_width,
@@ -360,12 +382,11 @@ static bool scans_are_whole(const struct jpeg_scan *scan, size_t count,
 
 static void set_scans(j_compress_ptr c, const struct meta *meta)
 {
-    const struct jpeg_scan *scan =
-        (const struct jpeg_scan *)meta->jpeg.scans.data;
-    size_t count = meta->jpeg.scans.size / sizeof *scan;
-    if (!scans_are_whole(scan, count, c->num_components,
-                         meta->jpeg.progressive)) {
-        if (meta->jpeg.progressive)
+    const struct jpeg_parameters *p = parameters_of(meta);
+    const struct jpeg_scan *scan = (const struct jpeg_scan *)p->scans.data;
+    size_t count = p->scans.size / sizeof *scan;
+    if (!scans_are_whole(scan, count, c->num_components, meta->progressive)) {
+        if (meta->progressive)
             jpeg_simple_progression(c);
         return;
     }
@@ -385,10 +406,10 @@ static void set_scans(j_compress_ptr c, const struct meta *meta)
  * content with them stays so. */
 static bool needs_tables(const struct image *img, const struct save_opts *opts)
 {
-    const struct meta *meta = img->meta;
-    if (meta->jpeg.arithmetic)
+    const struct jpeg_parameters *p = parameters_of(img->meta);
+    if (p->arithmetic)
         return false;
-    return img->cell != CELL_DCT || opts->optimize || !meta->jpeg.standard ||
+    return img->cell != CELL_DCT || opts->optimize || !p->standard ||
            !coefficient_arrays_are_standard(img, opts->pool);
 }
 
@@ -400,7 +421,7 @@ void parameters_set(j_compress_ptr c, const struct image *img,
         jpeg_set_quality(c, opts->quality, TRUE);
     else
         set_tables(c, img);
-    c->arith_code = img->meta->jpeg.arithmetic;
+    c->arith_code = parameters_of(img->meta)->arithmetic;
     c->optimize_coding = needs_tables(img, opts);
     set_restart(c, img, opts);
     set_scans(c, img->meta);
@@ -410,6 +431,6 @@ void parameters_set(j_compress_ptr c, const struct image *img,
 void parameters_mark_frame(struct bytes *file, const struct meta *meta)
 {
     size_t frame = parameters_find_frame(file->data, file->size);
-    if (meta->jpeg.extended && frame && file->data[frame] == SOF0)
+    if (parameters_of(meta)->extended && frame && file->data[frame] == SOF0)
         file->data[frame] = SOF0 + 1;
 }

@@ -24,12 +24,40 @@ static inline unsigned bits_of(int value)
     return value ? 32 - (unsigned)__builtin_clz((unsigned)abs(value)) : 0;
 }
 
-/* One scan (T.81, B.2.3): meta->jpeg.scans holds an array of these. */
+/* One scan (T.81, B.2.3). */
 struct jpeg_scan {
     uint8_t count, component[COMPONENTS];
     uint8_t from, to;  /* coefficients, in zigzag order */
     uint8_t high, low; /* bits known before, and after */
 };
+
+/* The state of codec_jpeg in a struct meta: how its file is coded. */
+struct jpeg_parameters {
+    int space;                  /* a J_COLOR_SPACE */
+    bool arithmetic;            /* else Huffman */
+    bool extended;              /* SOF1, although SOF0 may do */
+    bool standard;              /* Huffman tables as T.81, Annex K has them */
+    unsigned restart;           /* MCUs between restart markers; 0: none */
+    unsigned columns;           /* MCUs in a row */
+    uint8_t ids[COMPONENTS];    /* what the components are called */
+    uint8_t across[COMPONENTS]; /* sampling factors of the planes as decoded */
+    uint8_t down[COMPONENTS];
+    uint8_t table[COMPONENTS]; /* the quantization table of each component */
+    uint16_t step[4][64];      /* the tables, rows of steps */
+    struct bytes scans;        /* struct jpeg_scan each, in order */
+    size_t mpf_to_end;         /* bytes from where MPF counts to the end of the
+                                  picture; 0: there is no MPF */
+};
+
+/* Returns a meta of a JPEG, whose parameters are zeroed, to be freed by
+ * meta_free(); NULL if there is no memory. */
+struct meta *parameters_new_meta(void);
+
+/* Returns the parameters in the meta of a JPEG. */
+static inline struct jpeg_parameters *parameters_of(const struct meta *meta)
+{
+    return (struct jpeg_parameters *)meta->state;
+}
 
 /* Whether the second byte of a marker is that of an APPn or COM segment. */
 bool parameters_is_app_or_com(unsigned marker);

@@ -188,6 +188,16 @@ static void choose_color(struct reader *r)
     }
 }
 
+/* Notes that the planes are as decoded in full resolution, each way. */
+static void sample_fully(struct meta *meta, bool across, bool down)
+{
+    struct jpeg_parameters *p = parameters_of(meta);
+    if (across)
+        memset(p->across, 1, sizeof p->across);
+    if (down)
+        memset(p->down, 1, sizeof p->down);
+}
+
 /* Planes of the sizes that the components have: of samples, or of blocks. */
 static void shape_planes(struct reader *r)
 {
@@ -202,10 +212,7 @@ static void shape_planes(struct reader *r)
         chroma_choose(&r->d, r->opts->width ? r->opts->width : img->width,
                       r->opts->height ? r->opts->height : img->height,
                       r->opts->turn, &across, &down);
-    if (across)
-        memset(img->meta->jpeg.across, 1, sizeof img->meta->jpeg.across);
-    if (down)
-        memset(img->meta->jpeg.down, 1, sizeof img->meta->jpeg.down);
+    sample_fully(img->meta, across, down);
     for (unsigned i = 0; i < img->nplanes; i++) {
         const jpeg_component_info *info = &r->d.comp_info[i];
         img->plane[i].width =
@@ -228,8 +235,7 @@ static void shape(struct reader *r, struct bytes file)
     img->nplanes = (unsigned)r->d.num_components;
     parameters_note(img->meta, &r->d, file);
     if (r->opts->form == FORM_SAMPLES) {
-        memset(img->meta->jpeg.across, 1, sizeof img->meta->jpeg.across);
-        memset(img->meta->jpeg.down, 1, sizeof img->meta->jpeg.down);
+        sample_fully(img->meta, true, true);
     } else {
         shape_planes(r);
     }
@@ -393,21 +399,21 @@ static uint32_t most_of(const uint8_t factor[COMPONENTS])
 static void trim(struct reader *r)
 {
     struct image *img = r->img;
-    struct meta *meta = img->meta;
+    const struct jpeg_parameters *p = parameters_of(img->meta);
     uint32_t width = r->opts->width, height = r->opts->height;
     if (!width || !height || (width == img->width && height == img->height))
         return;
-    uint32_t x = most_of(meta->jpeg.across), y = most_of(meta->jpeg.down);
+    uint32_t x = most_of(p->across), y = most_of(p->down);
     if (r->opts->form == FORM_CODED)
         x *= DCTSIZE, y *= DCTSIZE;
     for (unsigned i = 0; i < img->nplanes; i++) {
-        uint64_t across = (uint64_t)width * meta->jpeg.across[i];
-        uint64_t down = (uint64_t)height * meta->jpeg.down[i];
+        uint64_t across = (uint64_t)width * p->across[i];
+        uint64_t down = (uint64_t)height * p->down[i];
         img->plane[i].width = (uint32_t)((across + x - 1) / x);
         img->plane[i].height = (uint32_t)((down + y - 1) / y);
     }
-    meta->jpeg.width = img->width;
-    meta->jpeg.height = img->height;
+    img->untrimmed_width = img->width;
+    img->untrimmed_height = img->height;
     img->width = width;
     img->height = height;
 }
@@ -438,7 +444,7 @@ static int begin(struct reader *r)
     r->mgr.error_exit = on_error;
     r->mgr.emit_message = on_message;
     r->d.client_data = r;
-    r->img->meta = meta_new(&codec_jpeg);
+    r->img->meta = parameters_new_meta();
     return r->img->meta ? 0 : fail_memory(r->err, "no memory for the decoder");
 }
 

@@ -133,7 +133,7 @@ static bool write_file(struct bytes *to, const struct headers *h,
 int retag_jpeg(struct bytes *out, struct stream_info *coded, struct bytes file,
                enum xform op, const struct load_opts *opts, struct err *err)
 {
-    struct headers h = { .meta = meta_new(&codec_jpeg) };
+    struct headers h = { .meta = parameters_new_meta() };
     struct image img = { .meta = h.meta };
     struct save_opts save = { .warnings = opts->warnings };
     int status = -1;

@@ -72,7 +72,7 @@ int trailer_take(struct meta *meta, struct bytes file, size_t behind,
         return 0;
     size_t block = find_block(file), end = file.size - behind;
     if (block && block < end)
-        meta->jpeg.behind = end - block;
+        parameters_of(meta)->mpf_to_end = end - block;
     if (behind == 0)
         return 0;
     return segment_add(meta, TRAILER, file.data + end, behind, err);
@@ -81,7 +81,7 @@ int trailer_take(struct meta *meta, struct bytes file, size_t behind,
 static void open_trailer(struct trailer *trailer, struct bytes *out,
                          const struct meta *meta)
 {
-    *trailer = (struct trailer){ .behind = meta->jpeg.behind };
+    *trailer = (struct trailer){ .behind = parameters_of(meta)->mpf_to_end };
     for (size_t i = 0; i < meta->nblocks; i++) {
         enum segment segment = segment_of(&meta->block[i]);
         if (segment == SEGMENT_MPF && !trailer->block && out[i].data)
@@ -388,7 +388,7 @@ void trailer_follow(struct bytes *file, struct bytes before)
 int trailer_append(struct bytes *file, const struct meta *meta,
                    const struct bytes *out, struct err *err)
 {
-    const size_t end = file->size, was = meta->jpeg.behind;
+    const size_t end = file->size, was = parameters_of(meta)->mpf_to_end;
     for (size_t i = 0; i < meta->nblocks; i++)
         if (out[i].data && segment_of(&meta->block[i]) == SEGMENT_TRAILER &&
             !bytes_append(file, out[i].data, out[i].size))

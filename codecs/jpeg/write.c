@@ -80,7 +80,7 @@ static void set_colors(struct writer *w)
     w->c.in_color_space = spaces[img->color];
     jpeg_set_defaults(&w->c);
     if (codec_is_own(&codec_jpeg, img))
-        jpeg_set_colorspace(&w->c, img->meta->jpeg.space);
+        jpeg_set_colorspace(&w->c, parameters_of(img->meta)->space);
 }
 
 static void set_coding(struct writer *w)
@@ -241,7 +241,7 @@ static int prepare(struct writer *w, struct meta *made)
         return fail_memory(w->err, "no memory for the segments");
     if (segments_turned(w->segment, w->meta, w->img, w->opts, w->err))
         return -1;
-    if (own && w->meta->jpeg.width)
+    if (own && w->img->untrimmed_width)
         segments_trim(w->segment, w->meta, w->img);
     if (w->opts->orientation <= 1) /* what no tag says as well */
         return 0;
@@ -264,7 +264,7 @@ int write_jpeg(struct bytes *file, const struct image *img,
     w.mgr.error_exit = on_error;
     w.mgr.emit_message = on_message;
     w.c.client_data = &w;
-    made = meta_new(&codec_jpeg);
+    made = parameters_new_meta();
     if (!made)
         fail_memory(err, "no memory for the encoder");
     else if (prepare(&w, made) == 0)

@@ -9,6 +9,7 @@
 #include "cli/job/job.h"
 #include "cli/options/options.h"
 #include "codecs/base/byte_order.h"
+#include "codecs/jpeg/parameters.h"
 #include "cuda/backend.h"
 #include "tests/support/formats.h"
 
@@ -153,7 +154,7 @@ static void check_jpeg_bytes(const char *samples)
     if (in)
         fclose(in);
     CHECK(codec_jpeg.decode(&img, was, &load, &err) == 0, "%s", err.text);
-    img.meta->jpeg.restart = 2;
+    parameters_of(img.meta)->restart = 2;
     struct bytes file = encoded(&codec_jpeg, &img, &opts);
     CHECK(passes(&codec_jpeg, file, &img, &opts), "whole");
     size_t frame = 2, marker = 0;

@@ -1,6 +1,7 @@
 /* However many threads decode a JPEG with restart markers, they read what one
  * does: the same picture, or the same complaint. */
 #include "codecs/codec.h"
+#include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/restarts.h"
 
 #include "tests/support/jpeg_file.h"
@@ -95,8 +96,9 @@ static bool same_outcome(const struct outcome *a, const struct outcome *b)
         return strcmp(a->err.text, b->err.text) == 0;
     return same_cells(&a->img, &b->img) &&
            same_blocks(a->img.meta, b->img.meta) &&
-           !memcmp(a->img.meta->jpeg.step, b->img.meta->jpeg.step,
-                   sizeof a->img.meta->jpeg.step);
+           !memcmp(parameters_of(a->img.meta)->step,
+                   parameters_of(b->img.meta)->step,
+                   sizeof parameters_of(a->img.meta)->step);
 }
 
 /* Reads a file with each number of threads; returns whether one can. */

@@ -74,9 +74,9 @@ static bool is_shared(const struct image *img, struct save_opts save,
     c.image_width = img->width;
     c.image_height = img->height;
     c.input_components = (int)img->nplanes;
-    c.in_color_space = img->meta->jpeg.space;
+    c.in_color_space = parameters_of(img->meta)->space;
     jpeg_set_defaults(&c);
-    jpeg_set_colorspace(&c, img->meta->jpeg.space);
+    jpeg_set_colorspace(&c, parameters_of(img->meta)->space);
     save.pool = pool;
     parameters_set(&c, img, &save);
     bool suit = strips_suit(&m, &c);
@@ -135,10 +135,11 @@ enum { RESTARTS = sizeof restarts / sizeof *restarts };
  * if there are any. */
 static bool has_ends(const struct image *img, unsigned restart)
 {
-    unsigned columns = img->meta->jpeg.columns, most = 1, mcus = columns;
+    unsigned columns = parameters_of(img->meta)->columns, most = 1,
+             mcus = columns;
     for (unsigned i = 0; img->nplanes > 1 && i < img->nplanes; i++)
-        if (img->meta->jpeg.down[i] > most)
-            most = img->meta->jpeg.down[i];
+        if (parameters_of(img->meta)->down[i] > most)
+            most = parameters_of(img->meta)->down[i];
     while (restart && mcus % restart)
         mcus += columns;
     return mcus / columns * most * DCTSIZE < img->height;

@@ -58,10 +58,12 @@ static void test_stale(void)
 enum { W = 96, H = 64 };
 
 /* A picture of W x H that was turned; `meta` says what it was trimmed from. */
-static struct image turned_outer(enum xform t, struct meta *meta)
+/* One that was trimmed from `width` x `height`; 0 x 0: it was not. */
+static struct image turned_outer(enum xform t, uint32_t width, uint32_t height)
 {
     struct image img = outer_of(1, t, W, H);
-    img.meta = meta;
+    img.untrimmed_width = width;
+    img.untrimmed_height = height;
     return img;
 }
 
@@ -112,7 +114,7 @@ static const struct coding odd = { 24, 14, JCS_YCbCr, .h = 2, .v = 2 };
 
 static void test_sampling(void)
 {
-    struct image outer = turned_outer(XFORM_ROTATE_90, NULL);
+    struct image outer = turned_outer(XFORM_ROTATE_90, 0, 0);
     struct given g;
     for (int view = 0; view < 2; view++) {
         give_coding(&g, &odd, &outer, EDGE_REENCODE, view);
@@ -128,7 +130,7 @@ static void test_sampling(void)
 
 static void test_edge_fail(void)
 {
-    struct image outer = turned_outer(XFORM_ROTATE_90, NULL);
+    struct image outer = turned_outer(XFORM_ROTATE_90, 0, 0);
     const struct coding whole = { 24, 16, JCS_YCbCr, .h = 2, .v = 2 };
     struct given g;
     give_coding(&g, &odd, &outer, EDGE_FAIL, true);
@@ -155,10 +157,9 @@ static void test_trim(void)
         { 25, 18, 24, 16, true },  { 75, 53, 72, 48, true },
         { 30, 21, 29, 19, false }, { 1, 1, 1, 1, false },
     };
-    struct meta meta = { .jpeg = { .width = 100, .height = 70 } };
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)
         for (int t = 0; t < XFORM_COUNT; t++) {
-            struct image outer = turned_outer((enum xform)t, &meta);
+            struct image outer = turned_outer((enum xform)t, 100, 70);
             struct coding coding = { views[i].width, views[i].height,
                                      JCS_GRAYSCALE, .h = 1 };
             bool flip = xform_transposes((enum xform)t);
@@ -185,8 +186,7 @@ static void test_trim(void)
 /* A view that is stored the other way round would be trimmed at its begin. */
 static void test_trim_other_way(void)
 {
-    struct meta meta = { .jpeg = { .width = 100, .height = 64 } };
-    struct image outer = turned_outer(XFORM_MIRROR_X, &meta);
+    struct image outer = turned_outer(XFORM_MIRROR_X, 100, 64);
     struct coding coding = { 48, 32, JCS_GRAYSCALE, .h = 1 };
     struct bytes file = make_jpeg(&coding);
     struct given g = { .allowance = UINT64_MAX };
@@ -206,8 +206,7 @@ static void test_trim_other_way(void)
 /* What counts for the place of chroma is the size that is left. */
 static void test_trim_chroma(void)
 {
-    struct meta meta = { .jpeg = { .width = 100, .height = 70 } };
-    struct image outer = turned_outer(XFORM_ROTATE_180, &meta);
+    struct image outer = turned_outer(XFORM_ROTATE_180, 100, 70);
     const struct coding coding = { 30, 21, JCS_YCbCr, .h = 2, .v = 2 };
     const struct coding other = { 31, 22, JCS_YCbCr, .h = 2, .v = 2 };
     struct given g;
@@ -226,7 +225,7 @@ static void test_trim_chroma(void)
 /* What has nothing done to it may hold anything. */
 static void test_same(void)
 {
-    struct image outer = turned_outer(XFORM_NONE, NULL);
+    struct image outer = turned_outer(XFORM_NONE, 0, 0);
     struct bytes file = make_jpeg(&odd);
     struct given g = { .allowance = 0 };
     struct save_opts save = plain_save(&g.warnings);
@@ -247,7 +246,7 @@ static void test_same(void)
  */
 static void test_allowance(void)
 {
-    struct image outer = turned_outer(XFORM_ROTATE_90, NULL);
+    struct image outer = turned_outer(XFORM_ROTATE_90, 0, 0);
     struct coding coding = { 64, 64, JCS_GRAYSCALE, .h = 1 };
     struct bytes file = make_jpeg(&coding);
     struct given g = { .allowance = 2 * 64 * 64 + 5 };

@@ -206,11 +206,11 @@ static void check_dropped(struct bytes jpeg, size_t room)
 static void test_trimmed(void)
 {
     enum { ONE = 1 << 24 };
-    struct meta meta = { .jpeg = { .width = W * 2, .height = H } };
     const struct image img = { .width = W,
                                .height = H,
-                               .turned = XFORM_MIRROR_X,
-                               .meta = &meta };
+                               .untrimmed_width = W * 2,
+                               .untrimmed_height = H,
+                               .turned = XFORM_MIRROR_X };
     struct warnings warnings = { 0 };
     struct save_opts opts = plain_save(&warnings);
     struct bytes is = { 0 }, want = { 0 };
