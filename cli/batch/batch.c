@@ -51,7 +51,7 @@ struct batch {
     struct plan *plan;
     struct root folder;
     struct root *root; /* that outputs are confined to: the folder, or NULL */
-    struct resume *history;    /* NULL: there is none */
+    struct resume *resume;     /* NULL: there is none */
     struct manifest *manifest; /* the same */
     struct scheduler *scheduler;
     struct ordered_workers *workers;
@@ -105,7 +105,7 @@ static void note_input(struct record *record, const struct result *result)
     record->size = result->bytes_in;
     record->mtime = result->mtime;
     record->file =
-        (struct identity){ result->device, result->inode, result->inode != 0 };
+        (struct inode_id){ result->device, result->inode, result->inode != 0 };
 }
 
 /* Which file the output is, so that it is known by other names, too. */
@@ -115,7 +115,7 @@ static void note_output(struct record *record, const struct job *job)
     if (!resolve_stat(job->output_root, job->output, true, &st) ||
         (uint64_t)st.st_size != record->written)
         return;
-    record->made = (struct identity){ st.st_dev, st.st_ino, true };
+    record->made = (struct inode_id){ st.st_dev, st.st_ino, true };
     record->made_time = st.st_mtim;
 }
 
@@ -185,8 +185,8 @@ static int done_before(struct batch *batch, struct task *task, bool *done)
 {
     struct record record = record_of(&task->job);
     enum verdict verdict =
-        batch->history ? resume_says(batch->history, &record, &task->err)
-                       : VERDICT_TODO;
+        batch->resume ? resume_check(batch->resume, &record, &task->err)
+                      : VERDICT_TODO;
     *done = verdict == VERDICT_DONE || verdict == VERDICT_REPLACED;
     if (verdict == VERDICT_REPLACED && batch->manifest) {
         record.status = "done";
@@ -363,9 +363,9 @@ static int read_history(struct batch *batch, struct err *err)
     if (!both && strcmp(opts->resume, "-") != 0 && stat(opts->resume, &st) &&
         errno == ENOENT)
         return fail_absent(opts, err);
-    if (resume_read(&batch->history, opts->resume, both, &why) ||
-        history_recognize(batch->history, plan_count(batch->plan), planned,
-                          batch, &why))
+    if (resume_read(&batch->resume, opts->resume, both, &why) ||
+        resume_recognize(batch->resume, plan_count(batch->plan), planned, batch,
+                         &why))
         return fail(err, "--resume: %s: %s", opts->resume, why.text);
     return 0;
 }
@@ -530,7 +530,7 @@ enum outcome batch_run(const struct options *opts, const struct backend *backend
     }
     if (batch.root)
         root_close(batch.root);
-    resume_free(batch.history);
+    resume_free(batch.resume);
     plan_free(batch.plan);
     if (batch.pipe_closed)
         signals_end(SIGPIPE);

@@ -100,13 +100,13 @@ static void put_text(struct json *json, const char *key, const char *text)
 
 static void put_time(struct json *json, const char *key, struct timespec time)
 {
-    char text[STAMP_SIZE];
+    char text[TIMESTAMP_SIZE];
     timestamp_write(text, time);
     json_string(json, key, text);
 }
 
 static void put_identity(struct json *json, const char *key,
-                         const struct identity *id)
+                         const struct inode_id *id)
 {
     char text[48];
     if (!id->known)

@@ -19,7 +19,7 @@
 #include "codecs/base/err.h"
 
 /* A file, whatever it is called, until it is replaced. */
-struct identity {
+struct inode_id {
     uint64_t device, inode;
     bool known;
 };
@@ -42,9 +42,9 @@ struct record {
     const char *error;   /* of what failed */
     uint64_t size;       /* of the input, in bytes, as it was read */
     struct timespec mtime; /* its last modification; both 0: never known */
-    struct identity file;  /* the input, as it was read */
+    struct inode_id file;  /* the input, as it was read */
     uint64_t written;      /* bytes of the output, of "done" and "ready" */
-    struct identity made;  /* the output, of "done", and */
+    struct inode_id made;  /* the output, of "done", and */
     struct timespec made_time; /* its last modification, if that is known */
     uint32_t crc;          /* of the output, CRC-32 (ISO 3309), if `summed`, as
                               "ready" has to be */
@@ -71,20 +71,20 @@ int manifest_close(struct manifest *manifest, struct err *err);
 
 struct resume;
 
-/* Reads a manifest. If it `may_lack`, one that is not there is a history of
- * nothing. What is wrong with a line is said with its number. Errors do not name
- * the file. */
-int resume_read(struct resume **history, const char *name, bool may_lack,
+/* Reads a manifest. If it `may_lack`, one that is not there counts as one
+ * that is empty. What is wrong with a line is said with its number. Errors do
+ * not name the file. */
+int resume_read(struct resume **resume, const char *name, bool may_lack,
                 struct err *err);
 
 /* Looks for jobs that the manifest does not know by their names: it may have
  * been written from another directory, on another machine, or before files were
- * moved. What is found is known to resume_says() from then on. To be called
+ * moved. What is found is known to resume_check() from then on. To be called
  * once, with all jobs. -1: the manifest speaks of files that are to be replaced
  * in place, and nobody can tell whether they are these. */
-int history_recognize(struct resume *history, size_t count,
-                      struct record (*job)(void *context, size_t i),
-                      void *context, struct err *err);
+int resume_recognize(struct resume *resume, size_t count,
+                     struct record (*job)(void *context, size_t i),
+                     void *context, struct err *err);
 
 enum verdict {
     VERDICT_TODO,
@@ -103,10 +103,10 @@ enum verdict {
  * its own input and is done once, but has to be as it was written, by this
  * operation or a later one. Why nobody can tell is in `err`. For any number of
  * threads. */
-enum verdict resume_says(const struct resume *history, struct record *job,
-                         struct err *err);
+enum verdict resume_check(const struct resume *resume, struct record *job,
+                          struct err *err);
 
-void resume_free(struct resume *history);
+void resume_free(struct resume *resume);
 
 /* ---- gimgxf manifest ---- */
 

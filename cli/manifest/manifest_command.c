@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 
 #include "cli/json/json_write.h"
+#include "cli/manifest/duplicates.h"
 #include "cli/manifest/manifest_index.h"
-#include "cli/report.h"
 #include "cli/manifest/timestamp.h"
-#include "cli/manifest/twins.h"
 #include "cli/manifest/written.h"
+#include "cli/report.h"
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
 
@@ -29,11 +29,11 @@ static int by_job(const void *left, const void *right)
 }
 
 /* The entries, to be sorted; NULL: no memory. */
-static const struct entry **list_entries(const struct manifest_index *ledger)
+static const struct entry **list_entries(const struct manifest_index *index)
 {
-    const struct entry **list = calloc(ledger->count + 1, sizeof *list);
-    for (size_t i = 0; list && i < ledger->count; i++)
-        list[i] = &ledger->entry[i];
+    const struct entry **list = calloc(index->count + 1, sizeof *list);
+    for (size_t i = 0; list && i < index->count; i++)
+        list[i] = &index->entry[i];
     return list;
 }
 
@@ -50,7 +50,7 @@ static int merge(const struct entry **list, size_t count)
 /* ---- check ------------------------------------------------------------- */
 
 struct tally {
-    size_t told[TOLD_DONE + 1];
+    size_t status[STATUS_DONE + 1];
     size_t outputs; /* that should be there: */
     size_t lost;    /* those that are gone, or are not what was written */
     size_t astray;  /* those that are gone, by names that are relative */
@@ -59,39 +59,40 @@ struct tally {
 
 /* Says something of a file, by its name as it was given; with the directory
  * from where it was, unless that is the current one. */
-static void tell(const struct manifest_index *ledger, const struct entry *entry,
+static void tell(const struct manifest_index *index, const struct entry *entry,
                  const char *name, const char *text)
 {
     char path[PATH_MAX];
-    bool elsewhere = entry->here && strcmp(entry->here, ledger->here) != 0;
-    report_error(elsewhere && ledger_path(ledger, entry, name, path) ? path
-                                                                     : name,
+    bool elsewhere = entry->here && strcmp(entry->here, index->here) != 0;
+    report_error(elsewhere && manifest_index_path(index, entry, name, path)
+                     ? path
+                     : name,
                  text);
 }
 
-static void check_jobs(struct tally *tally, const struct manifest_index *ledger,
+static void check_jobs(struct tally *tally, const struct manifest_index *index,
                        const struct entry **list)
 {
     struct err text;
-    qsort(list, ledger->count, sizeof *list, by_job);
-    for (size_t i = 0; i < ledger->count; i++) {
+    qsort(list, index->count, sizeof *list, by_job);
+    for (size_t i = 0; i < index->count; i++) {
         const struct entry *entry = list[i];
-        tally->told[entry->held.told]++;
+        tally->status[entry->facts.status]++;
         tally->twice += entry->twice;
-        if (entry->held.told == TOLD_FAILED) {
+        if (entry->facts.status == STATUS_FAILED) {
             fail(&text, "%s failed: %s", entry->op,
                  entry->error ? entry->error : "nobody said why");
-            tell(ledger, entry, entry->input, text.text);
-        } else if (entry->held.told == TOLD_READY) {
+            tell(index, entry, entry->input, text.text);
+        } else if (entry->facts.status == STATUS_READY) {
             fail(&text, "%s was about to replace it%s%s; it is not noted "
                         "whether it did",
                  entry->op, entry->error ? ", and failed: " : "",
                  entry->error ? entry->error : "");
-            tell(ledger, entry, entry->input, text.text);
+            tell(index, entry, entry->input, text.text);
         }
         if (entry->twice) {
             fail(&text, "%s was done twice", entry->op);
-            tell(ledger, entry, entry->input, text.text);
+            tell(index, entry, entry->input, text.text);
         }
     }
 }
@@ -99,11 +100,11 @@ static void check_jobs(struct tally *tally, const struct manifest_index *ledger,
 /* Looks for the output where its name was given; if there is no such directory
  * here, as on another machine, from the current one. `path`, of PATH_MAX bytes,
  * becomes the name by which it was found. */
-static bool find_output(const struct manifest_index *ledger,
+static bool find_output(const struct manifest_index *index,
                         const struct entry *entry, char *path, struct stat *st)
 {
     struct stat here;
-    if (!ledger_path(ledger, entry, entry->output, path)) {
+    if (!manifest_index_path(index, entry, entry->output, path)) {
         errno = ENAMETOOLONG;
         return false;
     }
@@ -121,7 +122,7 @@ static bool find_output(const struct manifest_index *ledger,
 
 /* What was written, and what is there now. */
 struct output {
-    const struct manifest_index *ledger;
+    const struct manifest_index *index;
     const struct entry *entry;
     bool there;
     int why; /* an errno, if it is not */
@@ -134,7 +135,7 @@ static int compare_files(const struct output *a, const struct output *b)
     if (a->there != b->there)
         return a->there ? -1 : 1;
     if (!a->there)
-        return ledger_compare_outputs(a->ledger, a->entry, b->entry);
+        return manifest_index_compare_outputs(a->index, a->entry, b->entry);
     if (a->st.st_dev != b->st.st_dev)
         return a->st.st_dev < b->st.st_dev ? -1 : 1;
     return a->st.st_ino < b->st.st_ino ? -1 : a->st.st_ino > b->st.st_ino;
@@ -145,29 +146,30 @@ static int by_file(const void *left, const void *right)
 {
     const struct output *a = left, *b = right;
     int order = compare_files(a, b);
-    order = order ? order
-                  : timestamp_compare(a->entry->held.time, b->entry->held.time);
+    order = order
+                ? order
+                : timestamp_compare(a->entry->facts.time, b->entry->facts.time);
     return order ? order : by_job(&a->entry, &b->entry);
 }
 
 static int by_name(const void *left, const void *right)
 {
     const struct output *a = left, *b = right;
-    int order = ledger_compare_outputs(a->ledger, a->entry, b->entry);
+    int order = manifest_index_compare_outputs(a->index, a->entry, b->entry);
     return order ? order : by_job(&a->entry, &b->entry);
 }
 
-static size_t find_outputs(const struct manifest_index *ledger,
+static size_t find_outputs(const struct manifest_index *index,
                            struct output *output)
 {
     size_t count = 0;
     char path[PATH_MAX];
-    for (size_t i = 0; i < ledger->count; i++) {
+    for (size_t i = 0; i < index->count; i++) {
         struct output *next = &output[count];
-        if (ledger->entry[i].held.told < TOLD_READY)
+        if (index->entry[i].facts.status < STATUS_READY)
             continue;
-        *next = (struct output){ .ledger = ledger, .entry = &ledger->entry[i] };
-        next->there = find_output(ledger, next->entry, path, &next->st);
+        *next = (struct output){ .index = index, .entry = &index->entry[i] };
+        next->there = find_output(index, next->entry, path, &next->st);
         next->why = errno;
         count++;
     }
@@ -182,7 +184,7 @@ static size_t keep_last(struct output *output, size_t count)
     for (size_t i = 0; i < count; i++) {
         bool last =
             i + 1 == count || compare_files(&output[i], &output[i + 1]) != 0;
-        if (last && output[i].entry->held.told == TOLD_DONE)
+        if (last && output[i].entry->facts.status == STATUS_DONE)
             output[kept++] = output[i];
     }
     qsort(output, kept, sizeof *output, by_name);
@@ -197,10 +199,10 @@ static bool is_as_written(const struct output *output)
     char path[PATH_MAX];
     struct stat st;
     if (entry->in_place)
-        return find_output(output->ledger, entry, path, &st) &&
-               written_matches(&entry->held, NULL, path, &st);
+        return find_output(output->index, entry, path, &st) &&
+               written_matches(&entry->facts, NULL, path, &st);
     return S_ISREG(output->st.st_mode) &&
-           (uint64_t)output->st.st_size == entry->held.written;
+           (uint64_t)output->st.st_size == entry->facts.written;
 }
 
 static void check_output(struct tally *tally, const struct output *output)
@@ -212,7 +214,7 @@ static void check_output(struct tally *tally, const struct output *output)
         fail(&why, "the output is gone: %s", strerror(output->why));
     else if (is_as_written(output))
         return;
-    else if ((uint64_t)output->st.st_size == entry->held.written)
+    else if ((uint64_t)output->st.st_size == entry->facts.written)
         fail(&why,
              "the output is not what %s has written; it has changed "
              "since",
@@ -220,20 +222,20 @@ static void check_output(struct tally *tally, const struct output *output)
     else
         fail(&why,
              "the output has %jd bytes, not the %" PRIu64 " that were written",
-             (intmax_t)output->st.st_size, entry->held.written);
+             (intmax_t)output->st.st_size, entry->facts.written);
     tally->lost++;
     tally->astray +=
         !output->there && *entry->output != '/' && !entry->here;
-    tell(output->ledger, entry, entry->output, why.text);
+    tell(output->index, entry, entry->output, why.text);
 }
 
 static int check_outputs(struct tally *tally,
-                         const struct manifest_index *ledger)
+                         const struct manifest_index *index)
 {
-    struct output *output = malloc((ledger->count + 1) * sizeof *output);
+    struct output *output = malloc((index->count + 1) * sizeof *output);
     if (!output)
         return -1;
-    size_t count = keep_last(output, find_outputs(ledger, output));
+    size_t count = keep_last(output, find_outputs(index, output));
     for (size_t i = 0; i < count; i++)
         check_output(tally, &output[i]);
     free(output);
@@ -249,16 +251,16 @@ static void print_tally(const struct tally *tally, bool as_json)
         const char *name;
         size_t count;
     } counts[] = {
-        { "done", tally->told[TOLD_DONE] },
-        { "skipped", tally->told[TOLD_SKIPPED] },
-        { "failed", tally->told[TOLD_FAILED] },
-        { "ready", tally->told[TOLD_READY] },
+        { "done", tally->status[STATUS_DONE] },
+        { "skipped", tally->status[STATUS_SKIPPED] },
+        { "failed", tally->status[STATUS_FAILED] },
+        { "ready", tally->status[STATUS_READY] },
         { "lost", tally->lost },
         { "twice", tally->twice },
-        { "passed_over", tally->told[TOLD_PASSED_OVER] },
+        { "passed_over", tally->status[STATUS_PASSED_OVER] },
     };
     enum { COUNTS = sizeof counts / sizeof *counts };
-    size_t shown = tally->told[TOLD_PASSED_OVER] ? COUNTS : COUNTS - 1;
+    size_t shown = tally->status[STATUS_PASSED_OVER] ? COUNTS : COUNTS - 1;
     struct json json = { .out = stdout };
     if (as_json)
         json_open(&json, NULL, '{');
@@ -272,34 +274,34 @@ static void print_tally(const struct tally *tally, bool as_json)
     putchar('\n');
 }
 
-static int check(const struct entry **list, struct manifest_index *ledger,
+static int check(const struct entry **list, struct manifest_index *index,
                  bool json)
 {
     struct tally tally = { 0 };
-    int status = twins_find(ledger);
+    int status = duplicates_find(index);
     if (status == 0) {
-        check_jobs(&tally, ledger, list);
-        status = check_outputs(&tally, ledger);
+        check_jobs(&tally, index, list);
+        status = check_outputs(&tally, index);
     }
     if (status) {
         report_error(NULL, "no memory");
         return BAD;
     }
     print_tally(&tally, json);
-    return tally.told[TOLD_FAILED] || tally.told[TOLD_READY] || tally.lost ||
-                   tally.twice
+    return tally.status[STATUS_FAILED] || tally.status[STATUS_READY] ||
+                   tally.lost || tally.twice
                ? BAD
                : GOOD;
 }
 
 /* ---- Words ------------------------------------------------------------- */
 
-static int read_all(struct manifest_index *ledger, const char *const *name,
+static int read_all(struct manifest_index *index, const char *const *name,
                     int count)
 {
     struct err err;
     for (int i = 0; i < count; i++)
-        if (manifest_index_read(ledger, name[i], &err)) {
+        if (manifest_index_read(index, name[i], &err)) {
             report_error(name[i], err.text);
             return -1;
         }
@@ -309,8 +311,8 @@ static int read_all(struct manifest_index *ledger, const char *const *name,
 int manifest_main(const char *const *word, int nwords, bool json)
 {
     bool merging = nwords > 0 && strcmp(word[0], "merge") == 0;
-    struct manifest_index ledger = { .keep_lines = merging,
-                                     .keep_done = !merging };
+    struct manifest_index index = { .keep_lines = merging,
+                                    .keep_done = !merging };
     const struct entry **list = NULL;
     int status = BAD;
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* there may be a million lines */
@@ -322,16 +324,15 @@ int manifest_main(const char *const *word, int nwords, bool json)
         report_error(NULL, "no manifest is named");
         return USAGE;
     }
-    if (read_all(&ledger, word + 1, nwords - 1))
+    if (read_all(&index, word + 1, nwords - 1))
         goto out;
-    list = list_entries(&ledger);
+    list = list_entries(&index);
     if (!list)
         report_error(NULL, "no memory");
     else
-        status = merging ? merge(list, ledger.count)
-                         : check(list, &ledger, json);
+        status = merging ? merge(list, index.count) : check(list, &index, json);
 out:
     free(list);
-    manifest_index_free(&ledger);
+    manifest_index_free(&index);
     return status;
 }

@@ -15,17 +15,17 @@
 
 /* ---- Strings ----------------------------------------------------------- */
 
-static const char *keep_string(struct manifest_index *ledger, const char *text)
+static const char *keep_string(struct manifest_index *index, const char *text)
 {
-    return string_arena_keep(&ledger->names, text, strlen(text));
+    return string_arena_keep(&index->names, text, strlen(text));
 }
 
 /* The same for what is mostly as it was the last time. */
-static const char *keep_usual(struct manifest_index *ledger, const char *text,
+static const char *keep_usual(struct manifest_index *index, const char *text,
                               const char **last)
 {
     if (!*last || strcmp(*last, text) != 0)
-        *last = keep_string(ledger, text);
+        *last = keep_string(index, text);
     return *last;
 }
 
@@ -49,10 +49,10 @@ static uint64_t hash_string(uint64_t hash, const char *text)
     return hash_pair(hash, hash_bytes(text, strlen(text)));
 }
 
-static struct key key_of(const struct manifest_index *ledger,
+static struct key key_of(const struct manifest_index *index,
                          const struct record *job)
 {
-    const char *here = job->directory ? job->directory : ledger->here;
+    const char *here = job->directory ? job->directory : index->here;
     struct key key = { .job = job, .here = here };
     key.in_place = path_compare(here, job->input, here, job->output) == 0;
     key.hash = hash_string(path_hash(here, job->input), job->op);
@@ -63,17 +63,17 @@ static struct key key_of(const struct manifest_index *ledger,
     return key;
 }
 
-static const char *here_of(const struct manifest_index *ledger,
+static const char *here_of(const struct manifest_index *index,
                            const struct entry *entry)
 {
-    return entry->here ? entry->here : ledger->here;
+    return entry->here ? entry->here : index->here;
 }
 
-static bool is_about(const struct manifest_index *ledger,
+static bool is_about(const struct manifest_index *index,
                      const struct entry *entry, const struct key *key)
 {
     const struct record *job = key->job;
-    const char *here = here_of(ledger, entry);
+    const char *here = here_of(index, entry);
     if (entry->hash != key->hash || entry->in_place != key->in_place ||
         strcmp(entry->op, job->op) != 0 ||
         path_compare(here, entry->input, key->here, job->input) != 0)
@@ -85,114 +85,116 @@ static bool is_about(const struct manifest_index *ledger,
 
 /* The slot of a job, or the empty one where it belongs. There is always one
  * that is empty. */
-static size_t *find_slot(const struct manifest_index *ledger,
+static size_t *find_slot(const struct manifest_index *index,
                          const struct key *key)
 {
-    size_t i = key->hash & (ledger->slots - 1);
-    while (ledger->slot[i] &&
-           !is_about(ledger, &ledger->entry[ledger->slot[i] - 1], key))
-        i = (i + 1) & (ledger->slots - 1);
-    return &ledger->slot[i];
+    size_t i = key->hash & (index->slots - 1);
+    while (index->slot[i] &&
+           !is_about(index, &index->entry[index->slot[i] - 1], key))
+        i = (i + 1) & (index->slots - 1);
+    return &index->slot[i];
 }
 
-const struct entry *manifest_index_find(const struct manifest_index *ledger,
+const struct entry *manifest_index_find(const struct manifest_index *index,
                                         const struct record *job)
 {
-    if (!ledger->slots)
+    if (!index->slots)
         return NULL;
-    struct key key = key_of(ledger, job);
-    size_t found = *find_slot(ledger, &key);
-    return found ? &ledger->entry[found - 1] : NULL;
+    struct key key = key_of(index, job);
+    size_t found = *find_slot(index, &key);
+    return found ? &index->entry[found - 1] : NULL;
 }
 
 /* Makes room for one more, at most half of the slots being taken. */
-static bool make_room(struct manifest_index *ledger)
+static bool make_room(struct manifest_index *index)
 {
-    if (ledger->count < ledger->capacity)
+    if (index->count < index->capacity)
         return true;
-    size_t capacity = ledger->capacity ? 2 * ledger->capacity : 1024;
-    struct entry *entry = realloc(ledger->entry, capacity * sizeof *entry);
+    size_t capacity = index->capacity ? 2 * index->capacity : 1024;
+    struct entry *entry = realloc(index->entry, capacity * sizeof *entry);
     if (!entry)
         return false;
-    ledger->entry = entry;
+    index->entry = entry;
     size_t *slot = calloc(2 * capacity, sizeof *slot);
     if (!slot)
         return false;
-    free(ledger->slot);
-    ledger->slot = slot;
-    ledger->slots = 2 * capacity;
-    ledger->capacity = capacity;
-    for (size_t k = 0; k < ledger->count; k++) {
-        size_t i = entry[k].hash & (ledger->slots - 1);
+    free(index->slot);
+    index->slot = slot;
+    index->slots = 2 * capacity;
+    index->capacity = capacity;
+    for (size_t k = 0; k < index->count; k++) {
+        size_t i = entry[k].hash & (index->slots - 1);
         while (slot[i])
-            i = (i + 1) & (ledger->slots - 1);
+            i = (i + 1) & (index->slots - 1);
         slot[i] = k + 1;
     }
     return true;
 }
 
 /* The entry of a job, which is made if there is none; NULL: no memory. */
-static struct entry *enter(struct manifest_index *ledger,
+static struct entry *enter(struct manifest_index *index,
                            const struct record *job, bool *fresh)
 {
-    if (!make_room(ledger))
+    if (!make_room(index))
         return NULL;
-    struct key key = key_of(ledger, job);
-    size_t *slot = find_slot(ledger, &key);
+    struct key key = key_of(index, job);
+    size_t *slot = find_slot(index, &key);
     *fresh = !*slot;
     if (!*fresh)
-        return &ledger->entry[*slot - 1];
-    struct entry *entry = &ledger->entry[ledger->count];
+        return &index->entry[*slot - 1];
+    struct entry *entry = &index->entry[index->count];
     *entry = (struct entry){
-        .input = keep_string(ledger, job->input),
-        .op = keep_usual(ledger, job->op, &ledger->op),
-        .options = keep_usual(ledger, or_empty(job->options), &ledger->options),
+        .input = keep_string(index, job->input),
+        .op = keep_usual(index, job->op, &index->op),
+        .options = keep_usual(index, or_empty(job->options), &index->options),
         .here = job->directory
-                    ? keep_usual(ledger, job->directory, &ledger->directory)
+                    ? keep_usual(index, job->directory, &index->directory)
                     : NULL,
         .in_place = key.in_place,
         .hash = key.hash,
     };
     entry->output = strcmp(job->input, job->output) == 0
                         ? entry->input
-                        : keep_string(ledger, job->output);
+                        : keep_string(index, job->output);
     if (!entry->input || !entry->output || !entry->op || !entry->options ||
         (job->directory && !entry->here))
         return NULL;
-    *slot = ++ledger->count;
+    *slot = ++index->count;
     return entry;
 }
 
-int ledger_adopt(struct manifest_index *ledger, const struct record *job,
-                 const struct entry *like)
+int manifest_index_adopt(struct manifest_index *index, const struct record *job,
+                         const struct entry *like)
 {
-    struct telling held = like->held;
+    struct facts facts = like->facts;
     bool fresh;
-    struct entry *entry = enter(ledger, job, &fresh);
+    struct entry *entry = enter(index, job, &fresh);
     if (!entry)
         return -1;
-    entry->held = held;
+    entry->facts = facts;
     return 0;
 }
 
-void ledger_forget(struct manifest_index *ledger, const struct entry *entry)
+void manifest_index_forget(struct manifest_index *index,
+                           const struct entry *entry)
 {
-    ledger->entry[entry - ledger->entry].held.told = TOLD_SKIPPED;
+    index->entry[entry - index->entry].facts.status = STATUS_SKIPPED;
 }
 
-bool ledger_path(const struct manifest_index *ledger, const struct entry *entry,
-                 const char *name, char *path)
+bool manifest_index_path(const struct manifest_index *index,
+                         const struct entry *entry, const char *name,
+                         char *path)
 {
     int n = *name == '/' ? snprintf(path, PATH_MAX, "%s", name)
                          : snprintf(path, PATH_MAX, "%s/%s",
-                                    here_of(ledger, entry), name);
+                                    here_of(index, entry), name);
     return n < PATH_MAX;
 }
 
-int ledger_compare_outputs(const struct manifest_index *ledger,
-                           const struct entry *a, const struct entry *b)
+int manifest_index_compare_outputs(const struct manifest_index *index,
+                                   const struct entry *a, const struct entry *b)
 {
-    return path_compare(here_of(ledger, a), a->output, here_of(ledger, b),
+    return path_compare(here_of(index, a), a->output, here_of(index, b),
                         b->output);
 }
 
@@ -202,23 +204,23 @@ int ledger_compare_outputs(const struct manifest_index *ledger,
  * counts. What was skipped is as it was before. What failed when it was about
  * to be replaced, or afterwards, may be replaced or not: "ready" has what it
  * takes to tell, and "failed" has not. */
-static bool supersedes(const struct telling *fresh, const struct telling *held)
+static bool supersedes(const struct facts *fresh, const struct facts *facts)
 {
-    if (held->told == TOLD_READY && fresh->told == TOLD_FAILED)
+    if (facts->status == STATUS_READY && fresh->status == STATUS_FAILED)
         return false;
-    if (held->told == TOLD_FAILED && fresh->told == TOLD_READY)
+    if (facts->status == STATUS_FAILED && fresh->status == STATUS_READY)
         return true;
-    if (fresh->told <= TOLD_SKIPPED && held->told >= TOLD_READY)
+    if (fresh->status <= STATUS_SKIPPED && facts->status >= STATUS_READY)
         return false;
-    if (held->told <= TOLD_SKIPPED && fresh->told >= TOLD_READY)
+    if (facts->status <= STATUS_SKIPPED && fresh->status >= STATUS_READY)
         return true;
-    return fresh->manifest == held->manifest ||
-           timestamp_compare(fresh->time, held->time) >= 0;
+    return fresh->manifest == facts->manifest ||
+           timestamp_compare(fresh->time, facts->time) >= 0;
 }
 
 /* Whether the input of `b` is what it was for `a`, which was noted first; or,
  * if it is replaced in place, what `a` made of it and nobody wrote since. */
-static bool is_again(const struct telling *a, const struct telling *b,
+static bool is_again(const struct facts *a, const struct facts *b,
                      bool in_place)
 {
     if (timestamp_compare(a->time, b->time) == 0)
@@ -229,7 +231,7 @@ static bool is_again(const struct telling *a, const struct telling *b,
            timestamp_compare(b->mtime, a->time) <= 0;
 }
 
-static bool note_done(struct entry *entry, const struct telling *fresh)
+static bool note_done(struct entry *entry, const struct facts *fresh)
 {
     if (!entry->done) {
         entry->done = malloc(sizeof *entry->done);
@@ -246,38 +248,38 @@ static bool note_done(struct entry *entry, const struct telling *fresh)
     return true;
 }
 
-static int enter_line(struct manifest_index *ledger,
-                      const struct record *record, const struct telling *fresh,
-                      struct bytes line, struct err *err)
+static int enter_line(struct manifest_index *index, const struct record *record,
+                      const struct facts *fresh, struct bytes line,
+                      struct err *err)
 {
     bool is_new;
-    struct entry *entry = enter(ledger, record, &is_new);
+    struct entry *entry = enter(index, record, &is_new);
     if (!entry)
         return fail(err, "no memory");
-    if (ledger->keep_done && fresh->told == TOLD_DONE &&
+    if (index->keep_done && fresh->status == STATUS_DONE &&
         !note_done(entry, fresh))
         return fail(err, "no memory");
-    bool holds = is_new || supersedes(fresh, &entry->held);
-    struct telling told = *fresh;
-    if (!is_new && !told.summed && told.told == TOLD_DONE &&
-        entry->held.told == TOLD_READY && entry->held.written == told.written) {
-        told.summed = entry->held.summed; /* it was told before */
-        told.crc = entry->held.crc;
+    bool holds = is_new || supersedes(fresh, &entry->facts);
+    struct facts kept = *fresh;
+    if (!is_new && !kept.summed && kept.status == STATUS_DONE &&
+        entry->facts.status == STATUS_READY &&
+        entry->facts.written == kept.written) {
+        kept.summed = entry->facts.summed; /* it was noted before */
+        kept.crc = entry->facts.crc;
     }
-    if (holds ||
-        (entry->held.told == TOLD_READY && fresh->told == TOLD_FAILED)) {
-        entry->error =
-            record->error ? keep_string(ledger, record->error) : NULL;
+    if (holds || (entry->facts.status == STATUS_READY &&
+                  fresh->status == STATUS_FAILED)) {
+        entry->error = record->error ? keep_string(index, record->error) : NULL;
         if (record->error && !entry->error)
             return fail(err, "no memory");
     }
     if (!holds)
         return 0;
-    entry->held = told;
-    if (!ledger->keep_lines)
+    entry->facts = kept;
+    if (!index->keep_lines)
         return 0;
     entry->line =
-        string_arena_keep(&ledger->names, (const char *)line.data, line.size);
+        string_arena_keep(&index->names, (const char *)line.data, line.size);
     return entry->line ? 0 : fail(err, "no memory");
 }
 
@@ -317,24 +319,24 @@ static int need_time(const struct json_value *root, const char *key,
     return timestamp_read(text, time) ? 0 : fail(err, "%s is not a time", key);
 }
 
-static int take_crc(const struct json_value *root, struct telling *telling,
+static int take_crc(const struct json_value *root, struct facts *facts,
                     struct err *err)
 {
     const char *text;
     if (take_string(root, "crc32", &text, err))
         return -1;
-    telling->summed = text != NULL;
+    facts->summed = text != NULL;
     if (!text)
         return 0;
     if (strlen(text) != 8 || strspn(text, "0123456789abcdef") != 8)
         return fail(err, "crc32 is not 8 hexadecimal digits");
-    telling->crc = (uint32_t)strtoul(text, NULL, 16);
+    facts->crc = (uint32_t)strtoul(text, NULL, 16);
     return 0;
 }
 
 /* "DEVICE:INODE", if it is there. */
 static int take_identity(const struct json_value *root, const char *key,
-                         struct identity *id, struct err *err)
+                         struct inode_id *id, struct err *err)
 {
     const char *text;
     if (take_string(root, key, &text, err))
@@ -352,7 +354,7 @@ static int take_identity(const struct json_value *root, const char *key,
 }
 
 /* What is known of the output, which lines of older versions do not tell. */
-static int take_made(const struct json_value *root, struct telling *t,
+static int take_made(const struct json_value *root, struct facts *t,
                      struct err *err)
 {
     if (take_identity(root, "written_inode", &t->made, err))
@@ -362,7 +364,7 @@ static int take_made(const struct json_value *root, struct telling *t,
 }
 
 static int take_directory(const struct json_value *root, struct record *r,
-                          struct telling *t, struct err *err)
+                          struct facts *t, struct err *err)
 {
     if (take_string(root, "directory", &r->directory, err))
         return -1;
@@ -372,33 +374,33 @@ static int take_directory(const struct json_value *root, struct record *r,
     return 0;
 }
 
-static int take_told(const char *status, enum manifest_status *told,
-                     struct err *err)
+static int take_status(const char *name, enum manifest_status *status,
+                       struct err *err)
 {
     static const char *const names[] = {
-        [TOLD_PASSED_OVER] = "passed_over",
-        [TOLD_SKIPPED] = "skipped",
-        [TOLD_FAILED] = "failed",
-        [TOLD_READY] = "ready",
-        [TOLD_DONE] = "done",
+        [STATUS_PASSED_OVER] = "passed_over",
+        [STATUS_SKIPPED] = "skipped",
+        [STATUS_FAILED] = "failed",
+        [STATUS_READY] = "ready",
+        [STATUS_DONE] = "done",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(status, names[i]) == 0) {
-            *told = (enum manifest_status)i;
+        if (strcmp(name, names[i]) == 0) {
+            *status = (enum manifest_status)i;
             return 0;
         }
-    return fail(err, "the status '%s' is unknown", status);
+    return fail(err, "the status '%s' is unknown", name);
 }
 
 /* What was passed over is to become nothing. */
 static int take_names(const struct json_value *root, struct record *r,
-                      enum manifest_status told, struct err *err)
+                      enum manifest_status status, struct err *err)
 {
     if (need_string(root, "input", &r->input, err))
         return -1;
     r->output = r->input;
     r->op = "";
-    if (told == TOLD_PASSED_OVER)
+    if (status == STATUS_PASSED_OVER)
         return 0;
     return need_string(root, "output", &r->output, err) ||
                    need_string(root, "op", &r->op, err)
@@ -408,18 +410,19 @@ static int take_names(const struct json_value *root, struct record *r,
 
 /* Sizes and times matter only where something was written. */
 static int take_record(const struct json_value *root, struct record *r,
-                       struct telling *t, struct err *err)
+                       struct facts *t, struct err *err)
 {
     if (root->kind != JSON_OBJECT)
         return fail(err, "not an object");
     if (need_string(root, "status", &r->status, err) ||
-        take_told(r->status, &t->told, err) ||
-        take_names(root, r, t->told, err) || take_directory(root, r, t, err) ||
+        take_status(r->status, &t->status, err) ||
+        take_names(root, r, t->status, err) ||
+        take_directory(root, r, t, err) ||
         take_string(root, "options", &r->options, err) ||
         take_string(root, "error", &r->error, err) ||
         need_time(root, "time", &t->time, err))
         return -1;
-    if (t->told < TOLD_READY)
+    if (t->status < STATUS_READY)
         return 0;
     if (need_uint(root, "size", &t->size, err) ||
         need_time(root, "mtime", &t->mtime, err) ||
@@ -438,19 +441,19 @@ static void trim(struct bytes *line)
         line->size--;
 }
 
-static int take_line(struct manifest_index *ledger, struct json_text *json,
+static int take_line(struct manifest_index *index, struct json_text *json,
                      struct bytes line, struct err *err)
 {
-    struct telling telling = { .manifest = ledger->manifests };
+    struct facts facts = { .manifest = index->manifests };
     struct record record = { 0 };
     trim(&line);
     if (line.size == 0)
         return 0;
     if (json_read(json, (const char *)line.data, line.size, err))
         return json->cut && line.data[0] == '{' ? 0 : -1;
-    if (take_record(json_root(json), &record, &telling, err))
+    if (take_record(json_root(json), &record, &facts, err))
         return -1;
-    return enter_line(ledger, &record, &telling, line, err);
+    return enter_line(index, &record, &facts, line, err);
 }
 
 /* ---- A file ------------------------------------------------------------ */
@@ -484,7 +487,7 @@ static int fail_line(struct bytes line, size_t number, bool begun,
     return fail(err, "line %zu: %s", number, why->text);
 }
 
-static int read_lines(struct manifest_index *ledger, FILE *in, struct err *err)
+static int read_lines(struct manifest_index *index, FILE *in, struct err *err)
 {
     struct json_text json = { 0 };
     struct bytes line = { 0 };
@@ -494,7 +497,7 @@ static int read_lines(struct manifest_index *ledger, FILE *in, struct err *err)
     for (size_t n = 1; status == 0 && !feof(in) && !ferror(in); n++) {
         status = next_line(in, &line, &why);
         if (status == 0 && !ferror(in))
-            status = take_line(ledger, &json, line, &why);
+            status = take_line(index, &json, line, &why);
         if (status)
             fail_line(line, n, begun, &why, err);
         begun = begun || line.size > 0;
@@ -506,30 +509,30 @@ static int read_lines(struct manifest_index *ledger, FILE *in, struct err *err)
     return status;
 }
 
-int manifest_index_read(struct manifest_index *ledger, const char *name,
+int manifest_index_read(struct manifest_index *index, const char *name,
                         struct err *err)
 {
     bool standard = strcmp(name, "-") == 0;
-    if (!ledger->here && !(ledger->here = getcwd(NULL, 0)))
+    if (!index->here && !(index->here = getcwd(NULL, 0)))
         return fail(err, "the current directory has no name: %s",
                     strerror(errno));
     FILE *in = standard ? stdin : fopen(name, "re");
     if (!in)
         return fail(err, "%s", strerror(errno));
-    int status = read_lines(ledger, in, err);
+    int status = read_lines(index, in, err);
     if (!standard)
         fclose(in);
-    ledger->manifests++;
+    index->manifests++;
     return status;
 }
 
-void manifest_index_free(struct manifest_index *ledger)
+void manifest_index_free(struct manifest_index *index)
 {
-    for (size_t i = 0; i < ledger->count; i++)
-        free(ledger->entry[i].done);
-    free(ledger->entry);
-    free(ledger->slot);
-    free(ledger->here);
-    string_arena_free(&ledger->names);
-    *ledger = (struct manifest_index){ 0 };
+    for (size_t i = 0; i < index->count; i++)
+        free(index->entry[i].done);
+    free(index->entry);
+    free(index->slot);
+    free(index->here);
+    string_arena_free(&index->names);
+    *index = (struct manifest_index){ 0 };
 }

@@ -6,27 +6,27 @@
 #include "cli/select/string_arena.h"
 
 enum manifest_status {
-    TOLD_PASSED_OVER, /* its output is its input, its op "" */
-    TOLD_SKIPPED,
-    TOLD_FAILED,
-    TOLD_READY,
-    TOLD_DONE,
+    STATUS_PASSED_OVER, /* its output is its input, its op "" */
+    STATUS_SKIPPED,
+    STATUS_FAILED,
+    STATUS_READY,
+    STATUS_DONE,
 };
 
 /* What a line says; as struct record has it. */
-struct telling {
-    enum manifest_status told;
+struct facts {
+    enum manifest_status status;
     unsigned manifest;    /* in which it stands, counted from 0 */
     struct timespec time; /* when it was noted */
     uint64_t size, written;
     struct timespec mtime, made_time;
-    struct identity file, made;
+    struct inode_id file, made;
     uint32_t crc;
     bool summed;
     bool placed; /* it says from where its names are, or they are absolute */
 };
 
-/* A job. The strings are the ledger's, and as the first line about it has them.
+/* A job. The strings are the index's, and as the first line about it has them.
  */
 struct entry {
     const char *input, *output, *op;
@@ -36,8 +36,8 @@ struct entry {
     const char *error;   /* of the line that holds, or of what failed since it
                             was ready; NULL: there is none */
     const char *line;    /* all of it; NULL unless lines are kept */
-    struct telling held;
-    struct telling *done; /* the last "done"; NULL unless those are kept */
+    struct facts facts;
+    struct facts *done;   /* the last "done"; NULL unless those are kept */
     bool in_place;        /* the output is the input */
     bool twice;           /* it was done again while its input stayed */
     uint64_t hash;
@@ -62,32 +62,36 @@ struct manifest_index {
  * job in one manifest the later one holds, of two in different ones the one
  * that was noted later. -1: a line is no record, though not cut; the reason
  * names its number, or says that all of it is no manifest. */
-int manifest_index_read(struct manifest_index *ledger, const char *name,
+int manifest_index_read(struct manifest_index *index, const char *name,
                         struct err *err);
 
-/* The entry of a job, told by input, output, op and options; NULL if there is
+/* The entry of a job, found by input, output, op and options; NULL if there is
  * none. It is no matter how names are spelled, as far as path_compare() tells,
  * nor which options there are where the output is the input: what is turned is
  * turned. */
-const struct entry *manifest_index_find(const struct manifest_index *ledger,
+const struct entry *manifest_index_find(const struct manifest_index *index,
                                         const struct record *job);
 
-/* Has a job, which is not in it, told of as this entry is. -1: no memory. */
-int ledger_adopt(struct manifest_index *ledger, const struct record *job,
-                 const struct entry *like);
+/* Adds a job, which is not in it, with the facts of this entry. Returns 0, or
+ * -1 where memory has run out. */
+int manifest_index_adopt(struct manifest_index *index, const struct record *job,
+                         const struct entry *like);
 
 /* Has the job of an entry still to be done, whatever was noted. */
-void ledger_forget(struct manifest_index *ledger, const struct entry *entry);
+void manifest_index_forget(struct manifest_index *index,
+                           const struct entry *entry);
 
 /* Where a name of an entry leads: it stands behind the directory that is noted,
  * if it is relative. `path` has PATH_MAX bytes. False: it is too long. */
-bool ledger_path(const struct manifest_index *ledger, const struct entry *entry,
-                 const char *name, char *path);
+bool manifest_index_path(const struct manifest_index *index,
+                         const struct entry *entry, const char *name,
+                         char *path);
 
 /* The order of the places of two outputs, by their names. */
-int ledger_compare_outputs(const struct manifest_index *ledger,
-                           const struct entry *a, const struct entry *b);
+int manifest_index_compare_outputs(const struct manifest_index *index,
+                                   const struct entry *a,
+                                   const struct entry *b);
 
-void manifest_index_free(struct manifest_index *ledger);
+void manifest_index_free(struct manifest_index *index);
 
 #endif

@@ -37,7 +37,7 @@ struct state {
 };
 
 struct search {
-    struct manifest_index *ledger;
+    struct manifest_index *index;
     size_t entries; /* without those that are adopted */
     const struct jobs *jobs;
     struct state *state; /* of each entry */
@@ -60,22 +60,22 @@ static int no_memory(struct err *err)
  * anyway. */
 static bool is_sure(const struct entry *entry)
 {
-    return entry->held.placed || !entry->in_place ||
-           entry->held.told != TOLD_DONE;
+    return entry->facts.placed || !entry->in_place ||
+           entry->facts.status != STATUS_DONE;
 }
 
 static int find_strangers(struct search *s, struct err *err)
 {
-    struct manifest_index *ledger = s->ledger;
+    struct manifest_index *index = s->index;
     s->state = calloc(s->entries + 1, sizeof *s->state);
     s->stranger = calloc(s->jobs->count + 1, sizeof *s->stranger);
     if (!s->state || !s->stranger)
         return no_memory(err);
     for (size_t i = 0; i < s->jobs->count; i++) {
         struct record job = s->jobs->job(s->jobs->context, i);
-        const struct entry *entry = manifest_index_find(ledger, &job);
+        const struct entry *entry = manifest_index_find(index, &job);
         if (entry && is_sure(entry)) {
-            s->state[entry - ledger->entry].met = true;
+            s->state[entry - index->entry].met = true;
             s->known++;
         } else {
             s->stranger[s->strangers++] = i;
@@ -86,23 +86,23 @@ static int find_strangers(struct search *s, struct err *err)
 
 /* ---- What the manifest knows --------------------------------------------- */
 
-static bool is_as_written(const struct stat *st, const struct telling *told)
+static bool is_as_written(const struct stat *st, const struct facts *facts)
 {
-    return (uint64_t)st->st_size == told->written &&
-           (!told->made.known ||
-            timestamp_compare(st->st_mtim, told->made_time) == 0);
+    return (uint64_t)st->st_size == facts->written &&
+           (!facts->made.known ||
+            timestamp_compare(st->st_mtim, facts->made_time) == 0);
 }
 
 static void look_at(struct search *s, size_t i)
 {
-    const struct entry *entry = &s->ledger->entry[i];
+    const struct entry *entry = &s->index->entry[i];
     struct state *state = &s->state[i];
     char path[PATH_MAX];
     struct stat st;
-    bool found = ledger_path(s->ledger, entry, entry->input, path) &&
+    bool found = manifest_index_path(s->index, entry, entry->input, path) &&
                  stat(path, &st) == 0;
-    bool likely = found && is_as_written(&st, &entry->held);
-    state->there = found && entry->held.placed;
+    bool likely = found && is_as_written(&st, &entry->facts);
+    state->there = found && entry->facts.placed;
     state->lost = !state->there || !likely;
     state->likely = likely;
     if (!state->there)
@@ -128,8 +128,8 @@ static void add_lead(struct search *s, enum clue clue, uint64_t hash, size_t i)
 
 static void add_leads(struct search *s, size_t i)
 {
-    const struct entry *entry = &s->ledger->entry[i];
-    const struct telling *held = &entry->held;
+    const struct entry *entry = &s->index->entry[i];
+    const struct facts *facts = &entry->facts;
     const struct state *state = &s->state[i];
     add_lead(s, CLUE_NAME, hash_names(entry->input, entry->output), i);
     if (!entry->in_place)
@@ -138,11 +138,11 @@ static void add_leads(struct search *s, size_t i)
     if (state->there)
         add_lead(s, CLUE_NOW, hash_of(CLUE_NOW, state->device, state->inode),
                  i);
-    if (held->made.known)
+    if (facts->made.known)
         add_lead(s, CLUE_THEN,
-                 hash_of(CLUE_THEN, held->made.device, held->made.inode), i);
-    if (held->summed && state->lost)
-        add_lead(s, CLUE_SIZE, hash_of(CLUE_SIZE, held->written, 0), i);
+                 hash_of(CLUE_THEN, facts->made.device, facts->made.inode), i);
+    if (facts->summed && state->lost)
+        add_lead(s, CLUE_SIZE, hash_of(CLUE_SIZE, facts->written, 0), i);
 }
 
 static int by_hash(const void *left, const void *right)
@@ -160,8 +160,8 @@ static int gather_leads(struct search *s, const char *op, struct err *err)
     if (!s->lead)
         return no_memory(err);
     for (size_t i = 0; i < s->entries; i++) {
-        const struct entry *entry = &s->ledger->entry[i];
-        if (!s->state[i].met && entry->held.told >= TOLD_READY &&
+        const struct entry *entry = &s->index->entry[i];
+        if (!s->state[i].met && entry->facts.status >= STATUS_READY &&
             strcmp(entry->op, op) == 0)
             add_leads(s, i);
     }
@@ -185,28 +185,28 @@ static bool is_file(const struct stat *st, uint64_t device, uint64_t inode)
     return st->st_dev == device && st->st_ino == inode;
 }
 
-static bool has_sum(struct stranger *who, const struct telling *held)
+static bool has_sum(struct stranger *who, const struct facts *facts)
 {
     uint64_t size;
-    if (!held->summed || (uint64_t)who->st.st_size != held->written)
+    if (!facts->summed || (uint64_t)who->st.st_size != facts->written)
         return false;
     if (!who->summed)
         who->readable = checksum_file(who->job.input_root, who->job.input,
                                       &size, &who->crc);
     who->summed = true;
-    return who->readable && who->crc == held->crc;
+    return who->readable && who->crc == facts->crc;
 }
 
 /* The file that was written; or another one that has got its inode since. It
  * may be the original, if that has the same size and time, as with --preserve,
  * and then the bytes tell. */
-static bool is_what_was_made(struct stranger *who, const struct telling *held)
+static bool is_what_was_made(struct stranger *who, const struct facts *facts)
 {
-    bool alike = held->size == held->written &&
-                 timestamp_compare(held->mtime, held->made_time) == 0;
-    return is_file(&who->st, held->made.device, held->made.inode) &&
-           is_as_written(&who->st, held) &&
-           (!alike || !held->summed || has_sum(who, held));
+    bool alike = facts->size == facts->written &&
+                 timestamp_compare(facts->mtime, facts->made_time) == 0;
+    return is_file(&who->st, facts->made.device, facts->made.inode) &&
+           is_as_written(&who->st, facts) &&
+           (!alike || !facts->summed || has_sum(who, facts));
 }
 
 static bool has_names(const struct stranger *who, const struct entry *entry)
@@ -221,18 +221,18 @@ static bool has_names(const struct stranger *who, const struct entry *entry)
 static bool is_it(const struct search *s, struct stranger *who,
                   const struct lead *lead)
 {
-    const struct entry *entry = &s->ledger->entry[lead->number];
+    const struct entry *entry = &s->index->entry[lead->number];
     const struct state *state = &s->state[lead->number];
-    const struct telling *held = &entry->held;
+    const struct facts *facts = &entry->facts;
     if (entry->in_place != who->in_place)
         return false;
     switch (lead->clue) {
     case CLUE_NOW:
         return is_file(&who->st, state->device, state->inode);
     case CLUE_THEN:
-        return is_what_was_made(who, held);
+        return is_what_was_made(who, facts);
     case CLUE_SIZE:
-        return has_sum(who, held);
+        return has_sum(who, facts);
     case CLUE_NAME:
         return has_names(who, entry) && (!who->in_place || state->lost);
     }
@@ -253,7 +253,7 @@ static const struct entry *follow(const struct search *s, struct stranger *who,
     }
     for (; low < s->leads && s->lead[low].hash == hash; low++)
         if (s->lead[low].clue == clue && is_it(s, who, &s->lead[low]))
-            return &s->ledger->entry[s->lead[low].number];
+            return &s->index->entry[s->lead[low].number];
     return NULL;
 }
 
@@ -276,17 +276,17 @@ enum kinship { KIN, ORIGINAL, UNCLEAR };
 /* Whether a file is what was made, by a line that knows its name alone; or what
  * that was made of. With --preserve these have the same time, and may have the
  * same size. What is ready is compared once more, by its bytes. */
-static enum kinship compare(const struct stat *st, const struct telling *held)
+static enum kinship compare(const struct stat *st, const struct facts *facts)
 {
-    bool made = is_as_written(st, held) && held->made.known;
-    bool read = (uint64_t)st->st_size == held->size &&
-                timestamp_compare(st->st_mtim, held->mtime) == 0;
-    bool alike = read && held->size == held->written &&
-                 (made || !held->made.known);
-    if (held->told == TOLD_READY)
+    bool made = is_as_written(st, facts) && facts->made.known;
+    bool read = (uint64_t)st->st_size == facts->size &&
+                timestamp_compare(st->st_mtim, facts->mtime) == 0;
+    bool alike =
+        read && facts->size == facts->written && (made || !facts->made.known);
+    if (facts->status == STATUS_READY)
         return KIN;
     if (alike) /* then it has not the checksum of what was made */
-        return held->summed ? ORIGINAL : UNCLEAR;
+        return facts->summed ? ORIGINAL : UNCLEAR;
     return made ? KIN : read ? ORIGINAL : UNCLEAR;
 }
 
@@ -305,17 +305,17 @@ static int fail_unclear(const struct entry *entry, const struct stranger *who,
 static int judge(struct search *s, struct stranger *who,
                  const struct entry *entry, struct err *err)
 {
-    const struct entry *own = manifest_index_find(s->ledger, &who->job);
+    const struct entry *own = manifest_index_find(s->index, &who->job);
     enum kinship kinship = KIN;
     if (who->in_place)
-        kinship = compare(&who->st, &entry->held);
+        kinship = compare(&who->st, &entry->facts);
     if (kinship == UNCLEAR)
         return fail_unclear(entry, who, err);
     if (kinship == ORIGINAL && own)
-        ledger_forget(s->ledger, own);
+        manifest_index_forget(s->index, own);
     if (kinship == KIN) {
         s->known++;
-        if (!own && ledger_adopt(s->ledger, &who->job, entry))
+        if (!own && manifest_index_adopt(s->index, &who->job, entry))
             return no_memory(err);
     }
     return 0;
@@ -335,8 +335,8 @@ static int recognize_job(struct search *s, size_t i, struct err *err)
         found = follow_all(s, &who);
     if (found) {
         s->known++;
-        return manifest_index_find(s->ledger, &who.job) ||
-                       ledger_adopt(s->ledger, &who.job, found) == 0
+        return manifest_index_find(s->index, &who.job) ||
+                       manifest_index_adopt(s->index, &who.job, found) == 0
                    ? 0
                    : no_memory(err);
     }
@@ -358,7 +358,7 @@ static int check_lost(const struct search *s, const char *op, struct err *err)
     if (s->known || !s->unknown)
         return 0;
     for (size_t i = 0; i < s->entries; i++) {
-        const struct entry *entry = &s->ledger->entry[i];
+        const struct entry *entry = &s->index->entry[i];
         if (!s->state[i].lost || s->state[i].likely || strcmp(entry->op, op) != 0)
             continue;
         here = lost++ ? here : entry->here;
@@ -375,7 +375,7 @@ static int check_lost(const struct search *s, const char *op, struct err *err)
 
 static int search(struct search *s, struct err *err)
 {
-    if (s->ledger->count == 0 || s->jobs->count == 0)
+    if (s->index->count == 0 || s->jobs->count == 0)
         return 0;
     if (find_strangers(s, err))
         return -1;
@@ -390,12 +390,12 @@ static int search(struct search *s, struct err *err)
     return check_lost(s, first.op, err);
 }
 
-int recognize(struct manifest_index *ledger, const struct jobs *jobs,
+int recognize(struct manifest_index *index, const struct jobs *jobs,
               struct err *err)
 {
     struct search s = {
-        .ledger = ledger,
-        .entries = ledger->count,
+        .index = index,
+        .entries = index->count,
         .jobs = jobs,
     };
     int status = search(&s, err);

@@ -27,10 +27,10 @@ struct jobs {
     void *context;
 };
 
-/* Makes known to the ledger what can be recognized. -1: nobody can tell of a
+/* Adds to the index what can be recognized. -1: nobody can tell of a
  * file that is to be replaced in place; or none of these is known, and the
  * manifest speaks of others that are not where they were. */
-int recognize(struct manifest_index *ledger, const struct jobs *jobs,
+int recognize(struct manifest_index *index, const struct jobs *jobs,
               struct err *err);
 
 #endif

@@ -14,7 +14,7 @@
 enum { OPS_MAX = 32 };
 
 struct resume {
-    struct manifest_index ledger;
+    struct manifest_index index;
     char *name;
     const char *op[OPS_MAX]; /* what was done in place, each operation once */
     size_t ops;
@@ -22,22 +22,22 @@ struct resume {
 
 /* There are fewer operations than OPS_MAX; a manifest that tells of more was
  * not written by this program. */
-static void list_ops(struct resume *history)
+static void list_ops(struct resume *resume)
 {
-    const struct manifest_index *ledger = &history->ledger;
-    for (size_t i = 0; i < ledger->count; i++) {
-        const struct entry *entry = &ledger->entry[i];
+    const struct manifest_index *index = &resume->index;
+    for (size_t i = 0; i < index->count; i++) {
+        const struct entry *entry = &index->entry[i];
         size_t k = 0;
-        if (!entry->in_place || entry->held.told < TOLD_READY)
+        if (!entry->in_place || entry->facts.status < STATUS_READY)
             continue;
-        while (k < history->ops && strcmp(history->op[k], entry->op) != 0)
+        while (k < resume->ops && strcmp(resume->op[k], entry->op) != 0)
             k++;
-        if (k == history->ops && k < OPS_MAX)
-            history->op[history->ops++] = entry->op;
+        if (k == resume->ops && k < OPS_MAX)
+            resume->op[resume->ops++] = entry->op;
     }
 }
 
-int resume_read(struct resume **history, const char *name, bool may_lack,
+int resume_read(struct resume **resume, const char *name, bool may_lack,
                 struct err *err)
 {
     struct resume *h = calloc(1, sizeof *h);
@@ -49,61 +49,59 @@ int resume_read(struct resume **history, const char *name, bool may_lack,
         return fail_memory(err, "no memory");
     }
     bool absent = may_lack && access(name, F_OK) && errno == ENOENT;
-    if (!absent && manifest_index_read(&h->ledger, name, err)) {
+    if (!absent && manifest_index_read(&h->index, name, err)) {
         resume_free(h);
         return -1;
     }
     list_ops(h);
-    *history = h;
+    *resume = h;
     return 0;
 }
 
-int history_recognize(struct resume *history, size_t count,
-                      struct record (*job)(void *context, size_t i),
-                      void *context, struct err *err)
+int resume_recognize(struct resume *resume, size_t count,
+                     struct record (*job)(void *context, size_t i),
+                     void *context, struct err *err)
 {
     const struct jobs jobs = { count, job, context };
-    return recognize(&history->ledger, &jobs, err);
+    return recognize(&resume->index, &jobs, err);
 }
 
-void resume_free(struct resume *history)
+void resume_free(struct resume *resume)
 {
-    if (!history)
+    if (!resume)
         return;
-    manifest_index_free(&history->ledger);
-    free(history->name);
-    free(history);
+    manifest_index_free(&resume->index);
+    free(resume->name);
+    free(resume);
 }
 
 /* ---- The files --------------------------------------------------------- */
 
 /* As the input was when it was read. */
-static bool is_as_read(const struct stat *st, const struct telling *telling)
+static bool is_as_read(const struct stat *st, const struct facts *facts)
 {
-    return (uint64_t)st->st_size == telling->size &&
-           timestamp_compare(st->st_mtim, telling->mtime) == 0;
+    return (uint64_t)st->st_size == facts->size &&
+           timestamp_compare(st->st_mtim, facts->mtime) == 0;
 }
 
 static bool is_as_long_as_written(const struct stat *st,
-                                  const struct telling *telling)
+                                  const struct facts *facts)
 {
-    return S_ISREG(st->st_mode) && (uint64_t)st->st_size == telling->written;
+    return S_ISREG(st->st_mode) && (uint64_t)st->st_size == facts->written;
 }
 
 /* Whether a later operation has replaced the file once more, and it is as that
  * has written it: so nobody else has changed it. */
-static bool was_turned_on(const struct resume *history,
-                          const struct record *job, const struct entry *entry,
-                          const struct stat *st)
+static bool was_turned_on(const struct resume *resume, const struct record *job,
+                          const struct entry *entry, const struct stat *st)
 {
-    for (size_t i = 0; i < history->ops; i++) {
+    for (size_t i = 0; i < resume->ops; i++) {
         struct record other = *job;
-        other.op = history->op[i];
-        const struct entry *next =
-            manifest_index_find(&history->ledger, &other);
-        if (next && next != entry && next->held.told >= TOLD_READY &&
-            timestamp_compare(next->held.time, entry->held.time) >= 0 &&
-            written_matches(&next->held, job->output_root, job->output, st))
+        other.op = resume->op[i];
+        const struct entry *next = manifest_index_find(&resume->index, &other);
+        if (next && next != entry && next->facts.status >= STATUS_READY &&
+            timestamp_compare(next->facts.time, entry->facts.time) >= 0 &&
+            written_matches(&next->facts, job->output_root, job->output, st))
             return true;
     }
     return false;
@@ -119,10 +117,10 @@ static enum verdict leave_ready(struct err *err)
 }
 
 /* What was done, and yet is not as it was written. */
-static enum verdict leave_done(const struct resume *history,
+static enum verdict leave_done(const struct resume *resume,
                                const struct record *job,
-                               const struct telling *held,
-                               const struct stat *st, struct err *err)
+                               const struct facts *facts, const struct stat *st,
+                               struct err *err)
 {
     struct err why;
     int fd = resolve_open(job->output_root, job->output, O_RDONLY | O_NONBLOCK,
@@ -138,11 +136,11 @@ static enum verdict leave_done(const struct resume *history,
              "with --manifest %s and without --resume; to keep it as it "
              "is, leave it out, as by --exclude",
              job->op,
-             is_as_read(st, held)
+             is_as_read(st, facts)
                  ? "is as it was before that; it may have been restored"
                  : "has changed since; it may be a new picture, or another "
                    "program has edited it",
-             history->name);
+             resume->name);
     if (fd >= 0)
         close(fd);
     return VERDICT_CHANGED;
@@ -153,23 +151,23 @@ static enum verdict leave_done(const struct resume *history,
 /* Between "ready" and "done" the input became the output, or did not. By its
  * bytes first: its size and times may be the same before and after. */
 static enum verdict of_ready(const struct record *job,
-                             const struct telling *held, struct err *err)
+                             const struct facts *facts, struct err *err)
 {
     struct stat st;
     if (!resolve_stat(job->output_root, job->output, true, &st))
         return leave_ready(err);
-    if (is_as_long_as_written(&st, held) &&
-        written_has_sum(held, job->output_root, job->output))
+    if (is_as_long_as_written(&st, facts) &&
+        written_has_sum(facts, job->output_root, job->output))
         return VERDICT_REPLACED;
-    bool ambiguous = !held->summed && held->size == held->written;
-    return is_as_read(&st, held) && !ambiguous ? VERDICT_TODO
-                                               : leave_ready(err);
+    bool ambiguous = !facts->summed && facts->size == facts->written;
+    return is_as_read(&st, facts) && !ambiguous ? VERDICT_TODO
+                                                : leave_ready(err);
 }
 
 /* The input became the output. If it is gone, nothing is left to be turned; if
  * there is another one, it must be neither turned nor passed over in silence.
  */
-static enum verdict of_replaced(const struct resume *history,
+static enum verdict of_replaced(const struct resume *resume,
                                 const struct record *job,
                                 const struct entry *entry, struct err *err)
 {
@@ -180,48 +178,48 @@ static enum verdict of_replaced(const struct resume *history,
         fail_system(err, NULL);
         return VERDICT_CHANGED;
     }
-    if (written_matches(&entry->held, job->output_root, job->output, &st) ||
-        was_turned_on(history, job, entry, &st))
+    if (written_matches(&entry->facts, job->output_root, job->output, &st) ||
+        was_turned_on(resume, job, entry, &st))
         return VERDICT_DONE;
-    return leave_done(history, job, &entry->held, &st, err);
+    return leave_done(resume, job, &entry->facts, &st, err);
 }
 
 /* An input may be gone once its output is there. One that is the same file
  * under another name was replaced. */
-static enum verdict of_done(const struct resume *history,
+static enum verdict of_done(const struct resume *resume,
                             const struct record *job, const struct entry *entry,
                             struct err *err)
 {
     struct stat in, out;
     if (entry->in_place)
-        return of_replaced(history, job, entry, err);
+        return of_replaced(resume, job, entry, err);
     if (!resolve_stat(job->output_root, job->output, true, &out))
         return VERDICT_TODO;
     if (resolve_stat(job->input_root, job->input, true, &in)) {
         if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return of_replaced(history, job, entry, err);
-        if (!is_as_read(&in, &entry->held))
+            return of_replaced(resume, job, entry, err);
+        if (!is_as_read(&in, &entry->facts))
             return VERDICT_TODO;
     } else if (errno != ENOENT && errno != ENOTDIR) {
         return VERDICT_TODO; /* and it will be said why it cannot be read */
     }
-    return is_as_long_as_written(&out, &entry->held) ? VERDICT_DONE
-                                                     : VERDICT_TODO;
+    return is_as_long_as_written(&out, &entry->facts) ? VERDICT_DONE
+                                                      : VERDICT_TODO;
 }
 
-enum verdict resume_says(const struct resume *history, struct record *job,
-                         struct err *err)
+enum verdict resume_check(const struct resume *resume, struct record *job,
+                          struct err *err)
 {
-    const struct entry *entry = manifest_index_find(&history->ledger, job);
-    if (entry && entry->held.told == TOLD_DONE)
-        return of_done(history, job, entry, err);
-    if (!entry || entry->held.told != TOLD_READY)
+    const struct entry *entry = manifest_index_find(&resume->index, job);
+    if (entry && entry->facts.status == STATUS_DONE)
+        return of_done(resume, job, entry, err);
+    if (!entry || entry->facts.status != STATUS_READY)
         return VERDICT_TODO;
-    job->size = entry->held.size;
-    job->mtime = entry->held.mtime;
-    job->file = entry->held.file;
-    job->written = entry->held.written;
-    job->crc = entry->held.crc;
-    job->summed = entry->held.summed;
-    return of_ready(job, &entry->held, err);
+    job->size = entry->facts.size;
+    job->mtime = entry->facts.mtime;
+    job->file = entry->facts.file;
+    job->written = entry->facts.written;
+    job->crc = entry->facts.crc;
+    job->summed = entry->facts.summed;
+    return of_ready(job, &entry->facts, err);
 }

@@ -4,15 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-void timestamp_write(char text[STAMP_SIZE], struct timespec time)
+void timestamp_write(char text[TIMESTAMP_SIZE], struct timespec time)
 {
     struct tm tm;
     if (!gmtime_r(&time.tv_sec, &tm)) {
-        snprintf(text, STAMP_SIZE, "@%lld.%09ld", (long long)time.tv_sec,
+        snprintf(text, TIMESTAMP_SIZE, "@%lld.%09ld", (long long)time.tv_sec,
                  time.tv_nsec);
         return;
     }
-    snprintf(text, STAMP_SIZE, "%04lld-%02d-%02dT%02d:%02d:%02d.%09ldZ",
+    snprintf(text, TIMESTAMP_SIZE, "%04lld-%02d-%02dT%02d:%02d:%02d.%09ldZ",
              tm.tm_year + 1900LL, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
              tm.tm_min, tm.tm_sec, time.tv_nsec);
 }
@@ -21,7 +21,7 @@ void timestamp_write(char text[STAMP_SIZE], struct timespec time)
 bool timestamp_read(const char *text, struct timespec *time)
 {
     struct tm tm = { 0 };
-    char again[STAMP_SIZE];
+    char again[TIMESTAMP_SIZE];
     long long seconds, year;
     if (sscanf(text, "@%18lld.%9ld", &seconds, &time->tv_nsec) == 2) {
         time->tv_sec = (time_t)seconds;

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <time.h>
 
-enum { STAMP_SIZE = 64 };
+enum { TIMESTAMP_SIZE = 64 };
 
 /* What no calendar reaches, as a file's time may, comes out as
  * "@SECONDS.NANOSECONDS" since 1970. */
-void timestamp_write(char text[STAMP_SIZE], struct timespec time);
+void timestamp_write(char text[TIMESTAMP_SIZE], struct timespec time);
 
 /* False: it is not what timestamp_write() writes. */
 bool timestamp_read(const char *text, struct timespec *time);

@@ -12,12 +12,12 @@
  * says "done" or "ready" tells was written: by inode, size and time, and only
  * where these do not tell, by the checksum. A line of an older version may have
  * neither; then the size decides. */
-bool written_matches(const struct telling *held, struct root *root,
+bool written_matches(const struct facts *facts, struct root *root,
                      const char *name, const struct stat *st);
 
 /* Returns whether the file has the size and the checksum of what was written;
  * false also if the line has no checksum, or the file cannot be read. */
-bool written_has_sum(const struct telling *held, struct root *root,
+bool written_has_sum(const struct facts *facts, struct root *root,
                      const char *name);
 
 #endif

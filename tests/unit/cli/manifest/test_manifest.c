@@ -69,16 +69,16 @@ static void note(const struct record *record)
 
 static enum verdict says(const struct record *job)
 {
-    struct resume *history = NULL;
+    struct resume *resume = NULL;
     struct err err = { .text = "" };
-    int status = resume_read(&history, LOG, true, &err);
+    int status = resume_read(&resume, LOG, true, &err);
     CHECK(status == 0, "%s", err.text);
     if (status)
         return (enum verdict) - 1;
     struct record asked = *job;
-    enum verdict verdict = resume_says(history, &asked, &err);
+    enum verdict verdict = resume_check(resume, &asked, &err);
     CHECK((verdict == VERDICT_CHANGED) == (*err.text != '\0'), "%s", err.text);
-    resume_free(history);
+    resume_free(resume);
     return verdict;
 }
 
@@ -220,7 +220,7 @@ static struct record noted(struct record job, const char *written)
     struct stat st;
     struct record done = told(job, "done", written);
     must(stat(job.output, &st) == 0, job.output);
-    done.made = (struct identity){ st.st_dev, st.st_ino, true };
+    done.made = (struct inode_id){ st.st_dev, st.st_ino, true };
     done.made_time = st.st_mtim;
     return done;
 }
@@ -280,12 +280,12 @@ static void test_replaced(void)
     CHECK(says(&next) == VERDICT_CHANGED, "an earlier one");
 
     must(unlink("a.ppm") == 0 && symlink("a.ppm", "a.ppm") == 0, "a.ppm");
-    struct resume *history = NULL;
-    CHECK(resume_read(&history, LOG, false, &err) == 0, "%s", err.text);
-    CHECK(resume_says(history, &job, &err) == VERDICT_CHANGED &&
+    struct resume *resume = NULL;
+    CHECK(resume_read(&resume, LOG, false, &err) == 0, "%s", err.text);
+    CHECK(resume_check(resume, &job, &err) == VERDICT_CHANGED &&
               !strcmp(err.text, "Too many levels of symbolic links"),
           "%s", err.text);
-    resume_free(history);
+    resume_free(resume);
     unlink("a.ppm");
 }
 
@@ -538,25 +538,25 @@ static void test_bad_lines(void)
              "\"2026-11-21T20:07:21.000000000Z\", \"written\": 2, \"crc32\": "
              "\"0x123456\", " TIME "}\n",
     };
-    struct resume *history = NULL;
+    struct resume *resume = NULL;
     struct err err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unlink(LOG);
         append(HEAD "\"status\": \"failed\", \"new\": [1], " TIME "}\n");
-        CHECK(resume_read(&history, LOG, true, &err) == 0, "%s", err.text);
-        resume_free(history);
+        CHECK(resume_read(&resume, LOG, true, &err) == 0, "%s", err.text);
+        resume_free(resume);
         append(bad[i]);
-        CHECK(resume_read(&history, LOG, true, &err) == -1 &&
+        CHECK(resume_read(&resume, LOG, true, &err) == -1 &&
                   !strncmp(err.text, "line 2: ", 8),
               "%s", bad[i]);
     }
-    CHECK(resume_read(&history, ".", true, &err) == -1, "a directory");
-    CHECK(resume_read(&history, "none", true, &err) == 0, "%s", err.text);
+    CHECK(resume_read(&resume, ".", true, &err) == -1, "a directory");
+    CHECK(resume_read(&resume, "none", true, &err) == 0, "%s", err.text);
     struct resume *none = NULL;
     CHECK(resume_read(&none, "none", false, &err) == -1 &&
               !strcmp(err.text, "No such file or directory"),
           "%s", err.text);
-    resume_free(history);
+    resume_free(resume);
     resume_free(NULL);
 }
 
@@ -565,7 +565,7 @@ static void test_names(void)
     enum { NAMES = 5000 };
     static char name[NAMES][24];
     struct manifest *manifest;
-    struct resume *history = NULL;
+    struct resume *resume = NULL;
     struct err err;
     uint64_t state = 1;
     unlink(LOG);
@@ -582,17 +582,17 @@ static void test_names(void)
         must(manifest_note(manifest, &record, false, &err) == 0, LOG);
     }
     must(manifest_close(manifest, &err) == 0, LOG);
-    CHECK(resume_read(&history, LOG, true, &err) == 0, "%s", err.text);
+    CHECK(resume_read(&resume, LOG, true, &err) == 0, "%s", err.text);
     int wrong = 0;
-    for (int i = 0; history && i < NAMES; i++) {
+    for (int i = 0; resume && i < NAMES; i++) {
         struct record job = { .input = name[i],
                               .output = name[i],
                               .op = "fliph" };
         wrong +=
-            (resume_says(history, &job, &err) == VERDICT_DONE) != !!(i % 3);
+            (resume_check(resume, &job, &err) == VERDICT_DONE) != !!(i % 3);
     }
     CHECK(wrong == 0, "%d", wrong);
-    resume_free(history);
+    resume_free(resume);
 }
 
 /* ---- Writing ----------------------------------------------------------- */
@@ -618,7 +618,7 @@ static void *note_many(void *context)
 
 static void test_threads(void)
 {
-    struct manifest_index ledger = { 0 };
+    struct manifest_index index = { 0 };
     struct manifest *manifest;
     struct err err = { .text = "" };
     pthread_t thread[THREADS];
@@ -629,9 +629,9 @@ static void test_threads(void)
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     must(manifest_close(manifest, &err) == 0, LOG);
-    CHECK(manifest_index_read(&ledger, LOG, &err) == 0, "%s", err.text);
-    CHECK(ledger.count == THREADS * NOTES, "%zu", ledger.count);
-    manifest_index_free(&ledger);
+    CHECK(manifest_index_read(&index, LOG, &err) == 0, "%s", err.text);
+    CHECK(index.count == THREADS * NOTES, "%zu", index.count);
+    manifest_index_free(&index);
 }
 
 /* A line that was cut when the disk was full is ended before the next one. */
@@ -764,7 +764,7 @@ static void test_stamps(void)
     };
     struct timespec time;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        char text[STAMP_SIZE];
+        char text[TIMESTAMP_SIZE];
         timestamp_write(text, times[i].time);
         CHECK(!strcmp(text, times[i].text), "%s", text);
         CHECK(timestamp_read(text, &time), "%s", text);
