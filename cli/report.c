@@ -128,9 +128,9 @@ static void json_job(FILE *out, const struct job *job,
         json_string(&json, "op", job->opts->op_name);
     json_string(&json, "status", report_status(result, err));
     if (!err && result->skipped)
-        json_string(&json, "reason", skipped_name(result->skipped));
+        json_string(&json, "reason", job_skipped_name(result->skipped));
     if (done) {
-        json_string(&json, "how", how_name(result->how));
+        json_string(&json, "how", job_how_name(result->how));
         json_string(&json, "turned", xform_name(result->turned));
         json_string(&json, "from", result->from->name);
         json_string(&json, "to", result->to->name);
@@ -142,7 +142,7 @@ static void json_job(FILE *out, const struct job *job,
     json_string(&json, "backend", job->backend->name);
     json_open(&json, "seconds", '{');
     for (int i = 0; i < STAGES; i++)
-        json_number(&json, stage_name((enum stage)i), result->seconds[i]);
+        json_number(&json, job_stage_name((enum stage)i), result->seconds[i]);
     json_close(&json, '}');
     json_warnings(&json, &result->warnings);
     json_error(&json, err);
@@ -158,7 +158,7 @@ static void tell_job(const struct job *job, const struct result *result,
     fputs(" -> ", stderr);
     put_escaped(stderr, job->output);
     fprintf(stderr, ": %s, %s, %s to %s, %u x %u\n", job->opts->op_name,
-            how_name(result->how), result->from->title, result->to->title,
+            job_how_name(result->how), result->from->title, result->to->title,
             result->width, result->height);
     if (result->turned != job->opts->op)
         fprintf(stderr,
@@ -169,7 +169,7 @@ static void tell_job(const struct job *job, const struct result *result,
     fprintf(stderr, "gimgxf: %zu bytes in, %zu out;", result->bytes_in,
             result->bytes_out);
     for (int i = 0; i < STAGES; i++)
-        fprintf(stderr, " %s %.1f ms%s", stage_name((enum stage)i),
+        fprintf(stderr, " %s %.1f ms%s", job_stage_name((enum stage)i),
                 result->seconds[i] * 1e3, i < STAGES - 1 ? "," : "\n");
 }
 
@@ -264,9 +264,9 @@ void report_plan(const struct job *job, const struct result *result, bool known,
                                      : result->skipped ? "skipped"
                                                        : "planned");
         if (!err && result->skipped)
-            json_string(&json, "reason", skipped_name(result->skipped));
+            json_string(&json, "reason", job_skipped_name(result->skipped));
         if (!err && known)
-            json_string(&json, "how", how_name(result->how));
+            json_string(&json, "how", job_how_name(result->how));
         json_warnings(&json, &result->warnings);
         json_error(&json, err);
         json_close(&json, '}');

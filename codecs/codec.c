@@ -25,10 +25,10 @@ const struct codec *codec_by_name(const char *name)
     return NULL;
 }
 
-bool coded_turns(const struct stream_info *coded, enum representation form,
-                 enum xform t)
+bool stream_info_can_turn(const struct stream_info *info,
+                          enum representation representation, enum xform t)
 {
-    const struct alignment *grain = &coded->grain[form];
-    return (!xform_reverses_x(t) || coded->width % grain->x == 0) &&
-           (!xform_reverses_y(t) || coded->height % grain->y == 0);
+    const struct alignment *alignment = &info->alignment[representation];
+    return (!xform_reverses_x(t) || info->width % alignment->x == 0) &&
+           (!xform_reverses_y(t) || info->height % alignment->y == 0);
 }

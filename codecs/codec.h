@@ -8,26 +8,28 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/row_sink.h"
 
-/* In which form a picture is decoded. What is further down is closer to the
- * file, and less of it can be turned: struct stream_info. */
+/* In which representation a picture is decoded. What is further down is closer
+ * to the file, and less of it can be turned: struct stream_info. */
 enum representation {
-    FORM_SAMPLES, /* planes of the size of the picture */
-    FORM_PLANES,  /* the samples that the file stores: chroma may have fewer */
-    FORM_CODED,   /* blocks of coefficients, as they are */
-    FORM_COUNT,
+    REPRESENTATION_SAMPLES, /* planes of the size of the picture */
+    REPRESENTATION_PLANES,  /* the samples that the file stores: chroma may have
+                               fewer */
+    REPRESENTATION_COEFFICIENTS, /* blocks of coefficients, as they are */
+    REPRESENTATIONS,
 };
 
 struct load_opts {
     struct limits limits;
     struct mem mem;  /* where the cells go */
-    enum representation
-        form;        /* more than FORM_SAMPLES: of a codec that has `look` */
-    enum xform turn; /* FORM_PLANES: the turn that comes after. Chroma is in
-                        full resolution along an axis that is no whole number
-                        of its samples and will run backwards */
-    uint32_t width, height; /* of a codec that has `look`: take no more columns
-                               and rows than these, which for FORM_CODED are
-                               whole grains; 0: take all */
+    enum representation representation; /* more than REPRESENTATION_SAMPLES: of
+                                           a codec that has `look` */
+    enum xform turn; /* REPRESENTATION_PLANES: the turn that comes after. Chroma
+                        is in full resolution along an axis that is no whole
+                        number of its samples and will run backwards */
+    uint32_t width,
+        height;      /* of a codec that has `look`: take no more columns
+                        and rows than these, which for REPRESENTATION_COEFFICIENTS
+                        are      whole grains; 0: take all */
     bool tolerant;   /* take what can be read of a damaged file, and warn */
     unsigned *scans; /* how many scans of a JPEG may be read yet, counted down;
                         NULL: as many as a sound one may have */
@@ -99,7 +101,8 @@ struct save_opts {
 /* Levels of compression that have a name. */
 enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
 
-/* What has to be known of a file to turn it in the form that suits. */
+/* What has to be known of a file to turn it in the representation that suits.
+ */
 struct stream_info {
     uint32_t width, height;
     unsigned orientation; /* the tag, 1..8; 0: there is none */
@@ -108,12 +111,12 @@ struct stream_info {
      * grains, in pixels: what is smaller cannot be cut. */
     struct alignment {
         uint32_t x, y;
-    } grain[FORM_COUNT];
+    } alignment[REPRESENTATIONS];
 };
 
-/* Whether this picture can be turned by t in this form. */
-bool coded_turns(const struct stream_info *coded, enum representation form,
-                 enum xform t);
+/* Whether this picture can be turned by t in this representation. */
+bool stream_info_can_turn(const struct stream_info *info,
+                          enum representation representation, enum xform t);
 
 /* What a format can hold. A picture is made to fit by codecs/convert.h. */
 struct capabilities {
@@ -136,15 +139,14 @@ struct codec {
     /* Whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);
     /* Reads no more than what comes before the pixels. NULL: there is but one
-     * form, FORM_SAMPLES. */
-    int (*look)(struct stream_info *coded, struct bytes file,
+     * representation, REPRESENTATION_SAMPLES. */
+    int (*look)(struct stream_info *info, struct bytes file,
                 const struct load_opts *opts, struct err *err);
     /* Appends the file to `out`, with its orientation turned on by `op`, and not
      * another byte changed but for what has to follow that. coded gets the size
      * and the orientation that it had. NULL: the format holds none. */
-    int (*retag)(struct bytes *out, struct stream_info *coded,
-                 struct bytes file, enum xform op, const struct load_opts *opts,
-                 struct err *err);
+    int (*retag)(struct bytes *out, struct stream_info *info, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err);
     /* Makes a picture of a whole file. img is {0}; on failure it stays so.
      * A picture whose colors no other format holds is read all the same. */
     int (*decode)(struct image *img, struct bytes file,

@@ -153,7 +153,7 @@ static void note_result(struct batch *batch, struct task *task)
     if (task->status) {
         record.error = task->err.text;
     } else if (!result->skipped) {
-        record.how = how_name(result->how);
+        record.how = job_how_name(result->how);
         record.written = result->bytes_out;
         record.crc = task->crc;
         record.summed = task->summed;

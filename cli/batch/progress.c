@@ -138,7 +138,7 @@ static void put_stages(const struct progress *progress)
 {
     const char *lead = "gimgxf:";
     for (int i = 0; i < STAGES; i++) {
-        fprintf(stderr, "%s %s %.2f s", lead, stage_name((enum stage)i),
+        fprintf(stderr, "%s %s %.2f s", lead, job_stage_name((enum stage)i),
                 progress->seconds[i]);
         lead = ",";
     }
@@ -159,7 +159,7 @@ void progress_summary(struct progress *progress, bool ended, bool stages)
     for (int i = 0; i < HOWS; i++)
         if (progress->how[i]) {
             fprintf(stderr, "%s%zu %s", lead, progress->how[i],
-                    how_name((enum how)i));
+                    job_how_name((enum how)i));
             lead = ", ";
         }
     if (progress->anew)

@@ -31,14 +31,14 @@ struct work {
     struct image img; /* as decoded, then as turned */
     enum xform turn;  /* of the stored pixels: the tag, then the operation */
     bool own;         /* the output has the format of the input */
-    enum representation form; /* in which they are turned */
+    enum representation representation; /* in which they are turned */
     uint32_t width, height; /* to which they are trimmed; 0: they are not */
     unsigned tag;     /* what turns them instead, 1..8; 0: they are turned */
     bool within;      /* they are turned within their format, as struct codec
                          has it, and never decoded */
 };
 
-const char *stage_name(enum stage stage)
+const char *job_stage_name(enum stage stage)
 {
     static const char *const names[STAGES] = {
         [STAGE_READ] = "read",     [STAGE_DECODE] = "decode",
@@ -48,7 +48,7 @@ const char *stage_name(enum stage stage)
     return names[stage];
 }
 
-const char *how_name(enum how how)
+const char *job_how_name(enum how how)
 {
     static const char *const names[HOWS] = {
         [HOW_UNCHANGED] = "unchanged", [HOW_LOSSLESS] = "lossless",
@@ -58,7 +58,7 @@ const char *how_name(enum how how)
     return names[how];
 }
 
-const char *skipped_name(enum skipped skipped)
+const char *job_skipped_name(enum skipped skipped)
 {
     static const char *const names[] = {
         [SKIPPED_NOT] = "",           [SKIPPED_EXISTS] = "exists",
@@ -192,52 +192,56 @@ static enum xform turn_of(const struct options *opts, unsigned orientation)
     return xform_then(xform_from_exif(orientation), opts->op);
 }
 
-static int choose_trim(struct work *w, const struct stream_info *coded,
+static int choose_trim(struct work *w, const struct stream_info *info,
                        enum xform turn, struct err *err)
 {
-    const struct alignment *grain = &coded->grain[FORM_CODED];
-    w->width = coded->width;
-    w->height = coded->height;
+    const struct alignment *alignment =
+        &info->alignment[REPRESENTATION_COEFFICIENTS];
+    w->width = info->width;
+    w->height = info->height;
     if (xform_reverses_x(turn))
-        w->width -= coded->width % grain->x;
+        w->width -= info->width % alignment->x;
     if (xform_reverses_y(turn))
-        w->height -= coded->height % grain->y;
+        w->height -= info->height % alignment->y;
     if (w->width && w->height)
         return 0;
-    return fail(err, "%u x %u pixels are less than one block of %u x %u, so "
-                     "--edge trim would leave nothing",
-                coded->width, coded->height, grain->x, grain->y);
+    return fail(err,
+                "%u x %u pixels are less than one block of %u x %u, so "
+                "--edge trim would leave nothing",
+                info->width, info->height, alignment->x, alignment->y);
 }
 
 /* A picture that cannot be turned as it is coded: what reverses an axis would
  * bring the rest of a block to the wrong end of it. */
-static int choose_edge(struct work *w, const struct stream_info *coded,
+static int choose_edge(struct work *w, const struct stream_info *info,
                        enum xform turn, struct err *err)
 {
-    const struct alignment *grain = &coded->grain[FORM_CODED];
+    const struct alignment *alignment =
+        &info->alignment[REPRESENTATION_COEFFICIENTS];
     switch (w->opts->edge) {
     case EDGE_TRIM:
         w->result->how = HOW_TRIMMED;
-        return choose_trim(w, coded, turn, err);
+        return choose_trim(w, info, turn, err);
     case EDGE_TAG:
         w->result->how = HOW_TAGGED;
         w->tag = xform_to_exif(turn);
         return 0;
     case EDGE_FAIL:
-        return fail(err, "%u x %u pixels are not whole blocks of %u x %u, so "
-                         "it cannot be turned without loss; --edge says what "
-                         "else to do",
-                    coded->width, coded->height, grain->x, grain->y);
+        return fail(err,
+                    "%u x %u pixels are not whole blocks of %u x %u, so "
+                    "it cannot be turned without loss; --edge says what "
+                    "else to do",
+                    info->width, info->height, alignment->x, alignment->y);
     case EDGE_REENCODE:
         break;
     }
-    w->form = FORM_PLANES;
+    w->representation = REPRESENTATION_PLANES;
     if (options_given(w->opts, "edge")) /* it is meant */
         return 0;
     warn(&w->result->warnings,
          "%u x %u pixels are not whole blocks of %u x %u: encoded anew, with "
          "loss; --lossless refuses, --edge trim or tag turns without loss",
-         coded->width, coded->height, grain->x, grain->y);
+         info->width, info->height, alignment->x, alignment->y);
     w->result->anew = w->result->warnings.count;
     return 0;
 }
@@ -269,22 +273,22 @@ static int choose_form(struct work *w, struct err *err)
     struct result *result = w->result;
     struct warnings unheard = { 0 }; /* they come again */
     struct load_opts load = load_opts(opts, mem_plain, false, NULL, result);
-    struct stream_info coded;
+    struct stream_info info;
     result->how = result->to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
     if (check_lossless(w, err))
         return -1;
     if (!w->own || !result->from->look)
         return 0;
     load.warnings = &unheard;
-    if (result->from->look(&coded, w->input, &load, err))
+    if (result->from->look(&info, w->input, &load, err))
         return -1;
-    enum xform turn = turn_of(opts, coded.orientation);
-    w->form = FORM_CODED;
+    enum xform turn = turn_of(opts, info.orientation);
+    w->representation = REPRESENTATION_COEFFICIENTS;
     if (opts->quality)
-        w->form = FORM_PLANES;
-    else if (coded_turns(&coded, FORM_CODED, turn))
+        w->representation = REPRESENTATION_PLANES;
+    else if (stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS, turn))
         result->how = HOW_LOSSLESS;
-    else if (choose_edge(w, &coded, turn, err))
+    else if (choose_edge(w, &info, turn, err))
         return -1;
     w->turn = turn;
     return 0;
@@ -294,7 +298,7 @@ static int choose_form(struct work *w, struct err *err)
 static unsigned widened(const struct work *w)
 {
     unsigned narrow = 1u << CELL_U8 | 1u << CELL_U16;
-    if (w->own || w->form != FORM_SAMPLES)
+    if (w->own || w->representation != REPRESENTATION_SAMPLES)
         return 1;
     if (w->opts->depth)
         return w->opts->depth / 8;
@@ -374,7 +378,7 @@ static void warn_of_tags(struct work *w, struct orientation o)
 static int set_tag(struct work *w, struct load_opts *load, struct err *err)
 {
     struct result *result = w->result;
-    struct stream_info coded = { 0 };
+    struct stream_info info = { 0 };
     if (result->to != result->from)
         return fail(err, "--tag-only keeps the format, which is %s; the output "
                          "is to be %s",
@@ -383,15 +387,15 @@ static int set_tag(struct work *w, struct load_opts *load, struct err *err)
         return fail(err, "%s has no orientation tag that --tag-only could set; "
                          "JPEG, PNG, HDR, TGA and BMP have",
                     result->from->title);
-    if (result->from->retag(&w->output, &coded, w->input, w->opts->op, load,
+    if (result->from->retag(&w->output, &info, w->input, w->opts->op, load,
                             err))
         return -1;
     bool same = w->output.size == w->input.size &&
                 memcmp(w->output.data, w->input.data, w->input.size) == 0;
     result->how = same ? HOW_UNCHANGED : HOW_TAGGED;
-    warn_of_tags(w, coded.tags);
-    w->img.width = coded.width;
-    w->img.height = coded.height;
+    warn_of_tags(w, info.tags);
+    w->img.width = info.width;
+    w->img.height = info.height;
     w->within = true;
     bytes_free(&w->input);
     return 0;
@@ -419,7 +423,7 @@ static int stage_decode(struct work *w, struct err *err)
         return set_tag(w, &load, err);
     if (choose_form(w, err))
         return -1;
-    load.form = w->form;
+    load.representation = w->representation;
     load.turn = w->turn;
     load.width = w->width;
     load.height = w->height;
@@ -507,7 +511,7 @@ static int stage_turn(struct work *w, struct err *err)
                     "--depth leaves %u of %u bits, which --lossless "
                     "refuses",
                     opts->depth, image_bits(&w->img));
-    if (w->form == FORM_SAMPLES &&
+    if (w->representation == REPRESENTATION_SAMPLES &&
         convert_to_fit(&w->img, result->to, &convert, &converted, err))
         return -1;
     converted = converted || (result->to->rounds && result->to != result->from);
@@ -628,7 +632,7 @@ static int run_stages(struct work *w, enum stage first, enum stage last,
     for (int i = (int)first; i <= (int)last && status == 0; i++) {
         double begin = now();
         w->result->last = (enum stage)i;
-        watch_stage(w->job->watch, stage_name((enum stage)i));
+        watch_stage(w->job->watch, job_stage_name((enum stage)i));
         status = stages[i](w, err);
         w->result->seconds[i] = now() - begin;
     }
@@ -726,7 +730,7 @@ static int foresee(struct work *w, size_t head, bool *known, struct err *err)
 {
     struct result *result = w->result;
     *result = (struct result){ 0 };
-    w->form = FORM_SAMPLES;
+    w->representation = REPRESENTATION_SAMPLES;
     w->tag = 0;
     if (read_head(w, head, err))
         return -1;

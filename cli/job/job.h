@@ -30,8 +30,8 @@ enum how {
     HOWS,
 };
 
-const char *stage_name(enum stage stage);
-const char *how_name(enum how how);
+const char *job_stage_name(enum stage stage);
+const char *job_how_name(enum how how);
 
 struct job {
     const char *input, *output; /* "-": standard input, standard output */
@@ -64,7 +64,7 @@ enum skipped {
     SKIPPED_DONE,    /* it was, in a run before: --resume */
 };
 
-const char *skipped_name(enum skipped skipped);
+const char *job_skipped_name(enum skipped skipped);
 
 struct result {
     enum skipped skipped;

@@ -38,7 +38,7 @@ static void put_part(struct watch *watch, char text[16])
     uint64_t all = atomic_load(&watch->all), done = atomic_load(&watch->done);
     size_t pieces_done, pieces;
     *text = '\0';
-    pool_tell(watch->pool, &pieces_done, &pieces);
+    thread_pool_progress(watch->pool, &pieces_done, &pieces);
     if (all == 0) {
         all = pieces;
         done = pieces_done;

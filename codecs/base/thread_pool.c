@@ -158,7 +158,7 @@ void thread_pool_run(struct thread_pool *pool,
     pthread_mutex_unlock(&pool->lock);
 }
 
-void pool_tell(struct thread_pool *pool, size_t *begun, size_t *all)
+void thread_pool_progress(struct thread_pool *pool, size_t *begun, size_t *all)
 {
     *begun = *all = 0;
     if (!pool)

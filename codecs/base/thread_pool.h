@@ -23,7 +23,7 @@ void thread_pool_run(struct thread_pool *pool,
 
 /* Tells how many of how many calls the thread_pool_run() that is under way has
  * begun; 0 of 0 if there is none, or no pool. For any thread. */
-void pool_tell(struct thread_pool *pool, size_t *begun, size_t *all);
+void thread_pool_progress(struct thread_pool *pool, size_t *begun, size_t *all);
 
 void thread_pool_close(struct thread_pool *pool);
 

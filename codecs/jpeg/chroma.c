@@ -37,14 +37,14 @@ static bool may_differ(j_decompress_ptr d, const jpeg_component_info *info)
 void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
                    enum xform t, bool *across, bool *down)
 {
-    struct stream_info coded;
-    parameters_alignments(&coded, d);
-    const struct alignment *grain = &coded.grain[FORM_PLANES];
-    coded.width = width;
-    coded.height = height;
-    bool moved = !coded_turns(&coded, FORM_CODED, t);
-    *across = moved && width % grain->x != 0;
-    *down = moved && height % grain->y != 0;
+    struct stream_info info;
+    parameters_alignments(&info, d);
+    const struct alignment *alignment = &info.alignment[REPRESENTATION_PLANES];
+    info.width = width;
+    info.height = height;
+    bool moved = !stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS, t);
+    *across = moved && width % alignment->x != 0;
+    *down = moved && height % alignment->y != 0;
     for (int i = 0; i < d->num_components; i++)
         if ((*across || *down) && may_differ(d, &d->comp_info[i]))
             *across = *down = true;

@@ -9,7 +9,7 @@
 #include "codecs/codec.h"
 #include "codecs/metadata/xmp_container.h"
 
-int look_jpeg(struct stream_info *coded, struct bytes file,
+int look_jpeg(struct stream_info *info, struct bytes file,
               const struct load_opts *opts, struct err *err);
 int read_jpeg(struct image *img, struct bytes file,
               const struct load_opts *opts, struct err *err);
@@ -18,7 +18,7 @@ int write_jpeg(struct bytes *file, const struct image *img,
 
 int check_jpeg(struct bytes file, const struct image *img,
                const struct save_opts *opts, struct err *err);
-int retag_jpeg(struct bytes *out, struct stream_info *coded, struct bytes file,
+int retag_jpeg(struct bytes *out, struct stream_info *info, struct bytes file,
                enum xform op, const struct load_opts *opts, struct err *err);
 
 /* A small file can ask for thousands of passes over a large picture.

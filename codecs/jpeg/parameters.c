@@ -204,27 +204,29 @@ void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
 
 /* The least size at which every component has whole units, of which it has
  * factor / most in a pixel. */
-static void grow_grain(uint32_t *grain, int factor, int most, uint32_t unit)
+static void grow_alignment(uint32_t *alignment, int factor, int most,
+                           uint32_t unit)
 {
     uint32_t pixels = unit * (uint32_t)most;
     uint32_t own = pixels / mcus_common_divisor(pixels, (uint32_t)factor);
-    *grain = *grain / mcus_common_divisor(*grain, own) * own;
+    *alignment = *alignment / mcus_common_divisor(*alignment, own) * own;
 }
 
-void parameters_alignments(struct stream_info *coded, j_decompress_ptr d)
+void parameters_alignments(struct stream_info *info, j_decompress_ptr d)
 {
-    static const uint32_t unit[FORM_COUNT] = {
-        [FORM_PLANES] = 1, [FORM_CODED] = DCTSIZE
+    static const uint32_t unit[REPRESENTATIONS] = {
+        [REPRESENTATION_PLANES] = 1, [REPRESENTATION_COEFFICIENTS] = DCTSIZE
     };
-    for (int form = 0; form < FORM_COUNT; form++) {
-        struct alignment *grain = &coded->grain[form];
-        *grain = (struct alignment){ 1, 1 };
-        for (int i = 0; unit[form] && i < d->num_components; i++) {
-            const jpeg_component_info *info = &d->comp_info[i];
-            grow_grain(&grain->x, info->h_samp_factor, d->max_h_samp_factor,
-                       unit[form]);
-            grow_grain(&grain->y, info->v_samp_factor, d->max_v_samp_factor,
-                       unit[form]);
+    for (int representation = 0; representation < REPRESENTATIONS;
+         representation++) {
+        struct alignment *alignment = &info->alignment[representation];
+        *alignment = (struct alignment){ 1, 1 };
+        for (int i = 0; unit[representation] && i < d->num_components; i++) {
+            const jpeg_component_info *comp = &d->comp_info[i];
+            grow_alignment(&alignment->x, comp->h_samp_factor,
+                           d->max_h_samp_factor, unit[representation]);
+            grow_alignment(&alignment->y, comp->v_samp_factor,
+                           d->max_v_samp_factor, unit[representation]);
         }
     }
 }

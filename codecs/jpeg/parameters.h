@@ -90,7 +90,7 @@ void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
                             unsigned components);
 
 /* In which sizes this file can be turned. */
-void parameters_alignments(struct stream_info *coded, j_decompress_ptr d);
+void parameters_alignments(struct stream_info *info, j_decompress_ptr d);
 
 /* Makes c write img, which was decoded from a JPEG file, as that file was
  * coded. The size, the color space and the defaults of c are set. */

@@ -180,7 +180,7 @@ static void choose_color(struct reader *r)
         break;
     default:
         img->color = COLOR_OTHER;
-        if (r->opts->form == FORM_CODED)
+        if (r->opts->representation == REPRESENTATION_COEFFICIENTS)
             break;
         fail(r->err, "%d components of an unknown color space",
              r->d.num_components);
@@ -202,7 +202,8 @@ static void sample_fully(struct meta *meta, bool across, bool down)
 static void shape_planes(struct reader *r)
 {
     struct image *img = r->img;
-    bool blocks = r->opts->form == FORM_CODED, across = false, down = false;
+    bool blocks = r->opts->representation == REPRESENTATION_COEFFICIENTS,
+         across = false, down = false;
     if (img->nplanes > COMPONENTS) {
         fail(r->err, "%u components; up to %d can be turned as they are",
              img->nplanes, COMPONENTS);
@@ -228,13 +229,15 @@ static void shape(struct reader *r, struct bytes file)
 {
     struct image *img = r->img;
     choose_color(r);
-    img->cell = r->opts->form == FORM_CODED ? CELL_DCT : CELL_U8;
+    img->cell = r->opts->representation == REPRESENTATION_COEFFICIENTS
+                    ? CELL_DCT
+                    : CELL_U8;
     img->maxval = 255;
     img->width = r->d.image_width;
     img->height = r->d.image_height;
     img->nplanes = (unsigned)r->d.num_components;
     parameters_note(img->meta, &r->d, file);
-    if (r->opts->form == FORM_SAMPLES) {
+    if (r->opts->representation == REPRESENTATION_SAMPLES) {
         sample_fully(img->meta, true, true);
     } else {
         shape_planes(r);
@@ -317,7 +320,7 @@ static void take_portable(struct reader *r)
  * are made of those around them where chroma has fewer.) */
 static bool read_side_by_side(struct reader *r)
 {
-    if (r->opts->form != FORM_SAMPLES &&
+    if (r->opts->representation != REPRESENTATION_SAMPLES &&
         restarts_read(r->img, &r->d, r->file, r->opts->pool, &r->behind))
         return true;
     clear(r);
@@ -350,10 +353,10 @@ static void pass_over_scans(struct reader *r)
 
 static void read_all(struct reader *r, struct bytes file)
 {
-    static void (*const read[FORM_COUNT])(struct reader *r) = {
-        [FORM_SAMPLES] = read_samples,
-        [FORM_PLANES] = read_planes,
-        [FORM_CODED] = read_coded,
+    static void (*const read[REPRESENTATIONS])(struct reader * r) = {
+        [REPRESENTATION_SAMPLES] = read_samples,
+        [REPRESENTATION_PLANES] = read_planes,
+        [REPRESENTATION_COEFFICIENTS] = read_coded,
     };
     read_header(r, file);
     note_scan(r);
@@ -365,7 +368,7 @@ static void read_all(struct reader *r, struct bytes file)
     allocate(r);
     if (read_side_by_side(r))
         return;
-    read[r->opts->form](r);
+    read[r->opts->representation](r);
     /* To the end of the image. jpeg_finish_decompress() would do it, and free
      * the list of segments. */
     while (!jpeg_input_complete(&r->d))
@@ -404,7 +407,7 @@ static void trim(struct reader *r)
     if (!width || !height || (width == img->width && height == img->height))
         return;
     uint32_t x = most_of(p->across), y = most_of(p->down);
-    if (r->opts->form == FORM_CODED)
+    if (r->opts->representation == REPRESENTATION_COEFFICIENTS)
         x *= DCTSIZE, y *= DCTSIZE;
     for (unsigned i = 0; i < img->nplanes; i++) {
         uint64_t across = (uint64_t)width * p->across[i];
@@ -424,7 +427,7 @@ static int take_guarded(struct reader *r)
         return -1;
     parameters_note_tables(r->img->meta, &r->d, r->img->nplanes);
     coefficient_arrays_finish(&r->blocks);
-    if (r->opts->form == FORM_PLANES)
+    if (r->opts->representation == REPRESENTATION_PLANES)
         chroma_fill(&r->d, r->img);
     trim(r);
     take_segments(r);
@@ -467,27 +470,27 @@ int read_jpeg(struct image *img, struct bytes file,
     return status;
 }
 
-static int look_guarded(struct reader *r, struct stream_info *coded,
+static int look_guarded(struct reader *r, struct stream_info *info,
                         struct bytes file)
 {
     if (setjmp(r->out))
         return -1;
     read_header(r, file);
-    coded->width = r->d.image_width;
-    coded->height = r->d.image_height;
-    coded->orientation = r->img->meta->orientation.value;
-    parameters_alignments(coded, &r->d);
+    info->width = r->d.image_width;
+    info->height = r->d.image_height;
+    info->orientation = r->img->meta->orientation.value;
+    parameters_alignments(info, &r->d);
     return 0;
 }
 
-int look_jpeg(struct stream_info *coded, struct bytes file,
+int look_jpeg(struct stream_info *info, struct bytes file,
               const struct load_opts *opts, struct err *err)
 {
     struct image img = { 0 }; /* for its meta */
     struct reader r = { .opts = opts, .img = &img, .err = err };
     int status = -1;
     if (begin(&r) == 0)
-        status = look_guarded(&r, coded, file);
+        status = look_guarded(&r, info, file);
     end(&r);
     image_free(&img);
     return status;

@@ -130,7 +130,7 @@ static bool write_file(struct bytes *to, const struct headers *h,
     return kept && bytes_append(to, file.data + done, file.size - done);
 }
 
-int retag_jpeg(struct bytes *out, struct stream_info *coded, struct bytes file,
+int retag_jpeg(struct bytes *out, struct stream_info *info, struct bytes file,
                enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct headers h = { .meta = parameters_new_meta() };
@@ -139,13 +139,13 @@ int retag_jpeg(struct bytes *out, struct stream_info *coded, struct bytes file,
     int status = -1;
     if (!h.meta)
         return fail_memory(err, "no memory for the decoder");
-    if (look_jpeg(coded, file, opts, err) == 0 &&
+    if (look_jpeg(info, file, opts, err) == 0 &&
         read_headers(&h, file, err) == 0 && copy_blocks(&h, err) == 0 &&
         segments_orientation(h.meta, err) == 0) {
-        coded->tags = h.meta->orientation;
-        img.width = coded->width;
-        img.height = coded->height;
-        save.orientation = xform_retag(coded->orientation, op);
+        info->tags = h.meta->orientation;
+        img.width = info->width;
+        img.height = info->height;
+        save.orientation = xform_retag(info->orientation, op);
         status = set_tags(&h, &img, op, &save, err);
     }
     if (status == 0 && !write_file(out, &h, file))

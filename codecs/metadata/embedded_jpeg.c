@@ -98,11 +98,11 @@ uint64_t embedded_jpeg_allowance(const struct image *outer)
 
 /* What is done to one picture, known from its header alone. */
 struct plan {
-    struct stream_info coded; /* width and height are those that it keeps */
+    struct stream_info info; /* width and height are those that it keeps */
     uint32_t width, height; /* as it is stored */
     enum xform turn;
     unsigned tag;
-    enum representation form;
+    enum representation representation;
 };
 
 /* The part of `size` that is left if `is` of `was` is: to the next pixel, since
@@ -121,15 +121,15 @@ static void trim(struct plan *plan, const struct image *outer,
 {
     const struct change change = image_change(outer);
     enum xform lies = xform_then(plan->turn, xform_inverse(change.turn));
-    struct stream_info *coded = &plan->coded;
+    struct stream_info *info = &plan->info;
     if (!change_trims(&change))
         return;
     if (lies == XFORM_NONE) {
-        coded->width = share(coded->width, change.kept_width, change.width);
-        coded->height = share(coded->height, change.kept_height, change.height);
+        info->width = share(info->width, change.kept_width, change.width);
+        info->height = share(info->height, change.kept_height, change.height);
     } else if (lies == XFORM_TRANSPOSE) {
-        coded->width = share(coded->width, change.kept_height, change.height);
-        coded->height = share(coded->height, change.kept_width, change.width);
+        info->width = share(info->width, change.kept_height, change.height);
+        info->height = share(info->height, change.kept_width, change.width);
     } else {
         warn(warnings, "it still shows what was trimmed off the first one");
     }
@@ -139,21 +139,25 @@ static void trim(struct plan *plan, const struct image *outer,
 static int choose_form(struct plan *plan, struct embedded_jpeg *inner,
                        const struct save_opts *save, struct err *err)
 {
-    const struct alignment *grain = &plan->coded.grain[FORM_CODED];
-    plan->form = FORM_CODED;
-    if (coded_turns(&plan->coded, FORM_CODED, plan->turn))
+    const struct alignment *alignment =
+        &plan->info.alignment[REPRESENTATION_COEFFICIENTS];
+    plan->representation = REPRESENTATION_COEFFICIENTS;
+    if (stream_info_can_turn(&plan->info, REPRESENTATION_COEFFICIENTS,
+                             plan->turn))
         return 0;
     inner->refused = inner->view && save->edge == EDGE_FAIL && !save->quality;
     if (inner->refused)
-        return fail(err, "%u x %u pixels are not whole blocks of %u x %u, so "
-                         "it cannot be turned without loss; --edge says what "
-                         "else to do",
-                    plan->width, plan->height, grain->x, grain->y);
+        return fail(err,
+                    "%u x %u pixels are not whole blocks of %u x %u, so "
+                    "it cannot be turned without loss; --edge says what "
+                    "else to do",
+                    plan->width, plan->height, alignment->x, alignment->y);
     if (inner->view && !save->quality)
-        warn(save->warnings, "encoded anew, since %u x %u pixels are not whole "
-                             "blocks of %u x %u",
-             plan->coded.width, plan->coded.height, grain->x, grain->y);
-    plan->form = FORM_PLANES;
+        warn(save->warnings,
+             "encoded anew, since %u x %u pixels are not whole "
+             "blocks of %u x %u",
+             plan->info.width, plan->info.height, alignment->x, alignment->y);
+    plan->representation = REPRESENTATION_PLANES;
     return 0;
 }
 
@@ -165,19 +169,19 @@ static int make_plan(struct plan *plan, struct bytes file,
     const struct load_opts load = { .limits = inner->limits,
                                     .mem = mem_plain,
                                     .warnings = &unheard };
-    struct stream_info *coded = &plan->coded;
-    if (codec_jpeg.look(coded, file, &load, err))
+    struct stream_info *info = &plan->info;
+    if (codec_jpeg.look(info, file, &load, err))
         return -1;
-    plan->width = coded->width;
-    plan->height = coded->height;
-    plan->tag = inner->tag ? inner->tag : coded->orientation;
+    plan->width = info->width;
+    plan->height = info->height;
+    plan->tag = inner->tag ? inner->tag : info->orientation;
     plan->turn =
         embedded_jpeg_choose(inner->outer, plan->tag, save->orientation != 0,
-                             coded->width, coded->height);
+                             info->width, info->height);
     bool across = xform_transposes(plan->turn);
     inner->turned = plan->turn;
-    if (!fits(across ? coded->height : coded->width,
-              across ? coded->width : coded->height, inner->outer, inner->fit))
+    if (!fits(across ? info->height : info->width,
+              across ? info->width : info->height, inner->outer, inner->fit))
         return fail(err, "its shape is another");
     if (inner->view)
         trim(plan, inner->outer, save->warnings);
@@ -203,11 +207,11 @@ static int decode(struct image *src, struct bytes file, const struct plan *plan,
     const struct load_opts load = {
         .limits = inner->limits,
         .mem = mem_plain,
-        .form = plan->form,
+        .representation = plan->representation,
         .pool = save->pool,
         .turn = plan->turn,
-        .width = plan->coded.width,
-        .height = plan->coded.height,
+        .width = plan->info.width,
+        .height = plan->info.height,
         .scans = &left,
         .warnings = save->warnings,
     };
@@ -240,7 +244,7 @@ int embedded_jpeg_turn(struct bytes *out, struct bytes file,
     struct plan plan = { 0 };
     if (make_plan(&plan, file, inner, save, err))
         return -1;
-    if (plan.turn != XFORM_NONE || plan.coded.orientation != 0 || save->drop)
+    if (plan.turn != XFORM_NONE || plan.info.orientation != 0 || save->drop)
         return turn(out, file, &plan, inner, save, err);
     if (!bytes_append(out, file.data, file.size))
         return fail_memory(err, "no memory");

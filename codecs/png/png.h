@@ -19,7 +19,7 @@ int check_png(struct bytes file, const struct image *img,
 
 /* As IHDR has it. */
 uint8_t png_color_type(const struct image *img);
-int retag_png(struct bytes *out, struct stream_info *coded, struct bytes file,
+int retag_png(struct bytes *out, struct stream_info *info, struct bytes file,
               enum xform op, const struct load_opts *opts, struct err *err);
 
 /* `where` of a block: the place of a chunk among the critical ones. */

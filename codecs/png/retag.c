@@ -140,7 +140,7 @@ static int write_chunks(struct bytes *out, struct bytes file,
     return 0;
 }
 
-int retag_png(struct bytes *out, struct stream_info *coded, struct bytes file,
+int retag_png(struct bytes *out, struct stream_info *info, struct bytes file,
               enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct image img = { .meta = meta_new(&codec_png) };
@@ -150,11 +150,11 @@ int retag_png(struct bytes *out, struct stream_info *coded, struct bytes file,
         return fail_memory(err, "no memory for the decoder");
     if (read_chunks(&img, file, err) == 0 &&
         chunks_orientation(&img, err) == 0) {
-        coded->width = img.width;
-        coded->height = img.height;
-        coded->orientation = img.meta->orientation.value;
-        coded->tags = img.meta->orientation;
-        save.orientation = xform_retag(coded->orientation, op);
+        info->width = img.width;
+        info->height = img.height;
+        info->orientation = img.meta->orientation.value;
+        info->tags = img.meta->orientation;
+        save.orientation = xform_retag(info->orientation, op);
         status = write_chunks(out, file, &img, op, &save, err);
     }
     meta_free(img.meta);

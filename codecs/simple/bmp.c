@@ -199,9 +199,8 @@ static int decode(struct image *img, struct bytes file,
 }
 
 /* A height below 0 tells that the top row comes first. */
-static int retag(struct bytes *out, struct stream_info *coded,
-                 struct bytes file, enum xform op, const struct load_opts *opts,
-                 struct err *err)
+static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct bmp_head head = { 0 };
     (void)opts;
@@ -217,9 +216,9 @@ static int retag(struct bytes *out, struct stream_info *coded,
                          "alone; without --tag-only the pixels are moved");
     if (!bytes_append(out, file.data, file.size))
         return fail_memory(err, "no memory for the file");
-    coded->width = (uint32_t)head.width;
-    coded->height = height(&head);
-    coded->orientation =
+    info->width = (uint32_t)head.width;
+    info->height = height(&head);
+    info->orientation =
         xform_to_exif(head.height < 0 ? XFORM_NONE : XFORM_MIRROR_Y);
     if (op != XFORM_NONE)
         write_le32(out->data + AT_HEIGHT, (uint32_t)-head.height);

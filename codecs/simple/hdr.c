@@ -287,9 +287,8 @@ static void put_axes(uint8_t *line, size_t size, unsigned order)
 }
 
 /* The header with the lines of img's meta, then the rest of the file. */
-static int retag(struct bytes *out, struct stream_info *coded,
-                 struct bytes file, enum xform op, const struct load_opts *opts,
-                 struct err *err)
+static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct image img = { .meta = meta_new(&codec_hdr) };
     struct save_opts save = { .orientation = 0 };
@@ -303,9 +302,9 @@ static int retag(struct bytes *out, struct stream_info *coded,
         status = take_size(&img, file, &at, err);
     }
     if (status == 0) {
-        coded->width = img.width;
-        coded->height = img.height;
-        coded->orientation = img.orientation;
+        info->width = img.width;
+        info->height = img.height;
+        info->orientation = img.orientation;
         img.turned = op; /* for the shape of its pixels */
         bool kept = put_lines(out, &img, &save);
         size_t line = out->size;

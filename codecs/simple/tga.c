@@ -294,9 +294,8 @@ static int decode(struct image *img, struct bytes file,
 
 /* The corner that comes first is told by two bits: mirrors, and both of them.
  */
-static int retag(struct bytes *out, struct stream_info *coded,
-                 struct bytes file, enum xform op, const struct load_opts *opts,
-                 struct err *err)
+static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
+                 enum xform op, const struct load_opts *opts, struct err *err)
 {
     enum xform order = XFORM_NONE;
     (void)opts;
@@ -314,9 +313,9 @@ static int retag(struct bytes *out, struct stream_info *coded,
         order ^= XFORM_MIRROR_X;
     if (!(*descriptor & DOWN))
         order ^= XFORM_MIRROR_Y;
-    coded->width = read_le16(file.data + AT_WIDTH);
-    coded->height = read_le16(file.data + AT_HEIGHT);
-    coded->orientation = xform_to_exif(order);
+    info->width = read_le16(file.data + AT_WIDTH);
+    info->height = read_le16(file.data + AT_HEIGHT);
+    info->orientation = xform_to_exif(order);
     order = xform_then(order, op);
     *descriptor &= (uint8_t) ~(RIGHT_TO_LEFT | DOWN);
     *descriptor |= order & XFORM_MIRROR_X ? RIGHT_TO_LEFT : 0;

@@ -117,12 +117,14 @@ static void require_same_blocks(const struct meta *a, const struct meta *b)
 static void side_by_side(struct bytes file, unsigned way)
 {
     struct warnings warnings[2] = { { 0 }, { 0 } };
-    struct load_opts load = { .limits = { .pixels = 1 << 18,
-                                          .bytes = 16 << 20 },
-                              .mem = mem_plain,
-                              .form = way & 128 ? FORM_CODED : FORM_PLANES,
-                              .tolerant = way & 256,
-                              .warnings = &warnings[0] };
+    struct load_opts load = {
+        .limits = { .pixels = 1 << 18, .bytes = 16 << 20 },
+        .mem = mem_plain,
+        .representation =
+            way & 128 ? REPRESENTATION_COEFFICIENTS : REPRESENTATION_PLANES,
+        .tolerant = way & 256,
+        .warnings = &warnings[0]
+    };
     struct image one = { 0 }, two = { 0 };
     struct err err[2] = { 0 };
     int status = codec_jpeg.decode(&one, file, &load, &err[0]);
@@ -147,27 +149,28 @@ static void as_coded(struct bytes file, unsigned way)
                                           .bytes = 16 << 20 },
                               .mem = mem_plain,
                               .warnings = &warnings };
-    struct stream_info coded;
+    struct stream_info info;
     struct err err = { .text = "" };
     enum xform t = (enum xform)(way % XFORM_COUNT);
     load.tolerant = way & 16;
-    if (codec_jpeg.look(&coded, file, &load, &err))
+    if (codec_jpeg.look(&info, file, &load, &err))
         return;
-    for (int form = FORM_PLANES; form < FORM_COUNT; form++) {
-        const struct alignment *grain = &coded.grain[form];
+    for (int representation = REPRESENTATION_PLANES;
+         representation < REPRESENTATIONS; representation++) {
+        const struct alignment *alignment = &info.alignment[representation];
         struct image img = { 0 };
-        load.form = (enum representation)form;
-        load.width = coded.width - coded.width % grain->x;
-        load.height = coded.height - coded.height % grain->y;
+        load.representation = (enum representation)representation;
+        load.width = info.width - info.width % alignment->x;
+        load.height = info.height - info.height % alignment->y;
         load.turn = t;
-        if (form == FORM_PLANES && way & 32)
+        if (representation == REPRESENTATION_PLANES && way & 32)
             load.width = load.height = 0;
         if (codec_jpeg.decode(&img, file, &load, &err)) {
             require(!img.cells && !img.meta);
             continue;
         }
-        require(img.orientation == coded.orientation ||
-                (img.orientation == 1 && coded.orientation == 0));
+        require(img.orientation == info.orientation ||
+                (img.orientation == 1 && info.orientation == 0));
         claim_turn(&img, t);
         write_again(&img, &load, way);
         image_free(&img);

@@ -144,7 +144,7 @@ static void check_jpeg_bytes(const char *samples)
     struct load_opts load = { .limits = { .pixels = UINT32_MAX,
                                           .bytes = UINT32_MAX },
                               .mem = mem_plain,
-                              .form = FORM_CODED,
+                              .representation = REPRESENTATION_COEFFICIENTS,
                               .warnings = &unheard };
     struct save_opts opts = { .suffix = "jpg", .warnings = &unheard };
     struct err err = { .text = "" };

@@ -109,11 +109,11 @@ static struct bytes turned_as(struct bytes file, enum xform t,
 }
 
 static struct bytes turned_in(struct bytes file, enum xform t,
-                              enum representation form)
+                              enum representation representation)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
-    load.form = form;
+    load.representation = representation;
     struct bytes made = turned_as(file, t, &load);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     return made;
@@ -123,10 +123,10 @@ static struct stream_info look(struct bytes file)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
-    struct stream_info coded = { 0 };
+    struct stream_info info = { 0 };
     struct err err = { .text = "" };
-    CHECK(!codec_jpeg.look(&coded, file, &load, &err), "%s", err.text);
-    return coded;
+    CHECK(!codec_jpeg.look(&info, file, &load, &err), "%s", err.text);
+    return info;
 }
 
 /* ---- What libjpeg reads ---------------------------------------------------*/
@@ -237,7 +237,8 @@ static bool same(struct bytes a, struct bytes b)
 static void check_way_back(const char *name, struct bytes file, enum xform t,
                            struct bytes made)
 {
-    struct bytes back = turned_in(made, xform_inverse(t), FORM_CODED);
+    struct bytes back =
+        turned_in(made, xform_inverse(t), REPRESENTATION_COEFFICIENTS);
     CHECK(same(back, file), "%s, %s and back: %zu bytes, not %zu", name,
           xform_name(t), back.size, file.size);
     bytes_free(&back);
@@ -245,12 +246,12 @@ static void check_way_back(const char *name, struct bytes file, enum xform t,
 
 static void check_all(const char *name, struct bytes file)
 {
-    struct stream_info coded = look(file);
+    struct stream_info info = look(file);
     for (int i = 0; i < XFORM_COUNT; i++) {
         enum xform t = (enum xform)i;
-        if (!coded_turns(&coded, FORM_CODED, t))
+        if (!stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS, t))
             continue;
-        struct bytes made = turned_in(file, t, FORM_CODED);
+        struct bytes made = turned_in(file, t, REPRESENTATION_COEFFICIENTS);
         check_turned(name, file, made, t);
         check_way_back(name, file, t, made);
         bytes_free(&made);
@@ -264,11 +265,12 @@ static void test_whole(void)
             char name[80];
             struct coding coding = coding_of(s, k, WIDE, HIGH);
             struct bytes file = make_jpeg(&coding);
-            struct stream_info coded = look(file);
+            struct stream_info info = look(file);
             snprintf(name, sizeof name, "%s, %s", samplings[s].name,
                      kinds[k].name);
-            CHECK(coded_turns(&coded, FORM_CODED, XFORM_ROTATE_180), "%s",
-                  name);
+            CHECK(stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS,
+                                       XFORM_ROTATE_180),
+                  "%s", name);
             check_all(name, file);
             bytes_free(&file);
         }
@@ -284,7 +286,7 @@ static void test_odd(void)
             struct coding coding =
                 coding_of(s, (i + s) % 7, sizes[i][0], sizes[i][1]);
             struct bytes file = make_jpeg(&coding);
-            struct stream_info coded = look(file);
+            struct stream_info info = look(file);
             int h = 0, v = 0; /* of the MCU */
             for (int c = 0; c < 3; c++) {
                 h = samplings[s].factor[c][0] > h ? samplings[s].factor[c][0]
@@ -295,13 +297,17 @@ static void test_odd(void)
             bool whole_x = sizes[i][0] % (8 * h) == 0;
             bool whole_y = sizes[i][1] % (8 * v) == 0;
             bool alike = s == 0 || s == SAMPLINGS - 1; /* no need of MCUs */
-            CHECK(alike || coded_turns(&coded, FORM_CODED, XFORM_MIRROR_X) ==
-                               whole_x,
+            CHECK(alike ||
+                      stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS,
+                                           XFORM_MIRROR_X) == whole_x,
                   "%s, %u", samplings[s].name, i);
-            CHECK(alike || coded_turns(&coded, FORM_CODED, XFORM_ROTATE_90) ==
-                               whole_y,
+            CHECK(alike ||
+                      stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS,
+                                           XFORM_ROTATE_90) == whole_y,
                   "%s, %u", samplings[s].name, i);
-            CHECK(coded_turns(&coded, FORM_CODED, XFORM_TRANSPOSE), "%u", i);
+            CHECK(stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS,
+                                       XFORM_TRANSPOSE),
+                  "%u", i);
             check_all(samplings[s].name, file);
             bytes_free(&file);
         }
@@ -351,7 +357,8 @@ static void test_restart(void)
         struct coding coding = coding_of(3, 1, WIDE, HIGH);
         coding.restart = intervals[i][0];
         struct bytes file = make_jpeg(&coding);
-        struct bytes made = turned_in(file, XFORM_ROTATE_90, FORM_CODED);
+        struct bytes made =
+            turned_in(file, XFORM_ROTATE_90, REPRESENTATION_COEFFICIENTS);
         unsigned frame = 0;
         CHECK(find_word(made, 0xdd, &frame) == intervals[i][1], "%u",
               intervals[i][0]);
@@ -365,7 +372,8 @@ static void test_frame(void)
     struct coding coding = coding_of(3, 0, WIDE, HIGH);
     struct bytes file = make_jpeg(&coding);
     unsigned frame = 0;
-    struct bytes made = turned_in(file, XFORM_ROTATE_90, FORM_CODED);
+    struct bytes made =
+        turned_in(file, XFORM_ROTATE_90, REPRESENTATION_COEFFICIENTS);
     find_word(made, 0xdd, &frame);
     CHECK(frame == 0xc0, "%x", frame);
     bytes_free(&made);
@@ -374,7 +382,7 @@ static void test_frame(void)
         if (file.data[at + 1] == 0xc0)
             file.data[at + 1] = 0xc1;
     check_all("extended", file);
-    made = turned_in(file, XFORM_ROTATE_90, FORM_CODED);
+    made = turned_in(file, XFORM_ROTATE_90, REPRESENTATION_COEFFICIENTS);
     find_word(made, 0xdd, &frame);
     CHECK(frame == 0xc1, "%x", frame);
     bytes_free(&made);
@@ -395,7 +403,7 @@ static void test_optimize(void)
     struct coding coding = coding_of(3, 0, WIDE, HIGH);
     struct bytes file = make_jpeg(&coding), made[2] = { { 0 }, { 0 } };
     struct err err = { .text = "" };
-    load.form = FORM_CODED;
+    load.representation = REPRESENTATION_COEFFICIENTS;
     for (int i = 0; i < 2; i++) {
         struct image img = { 0 };
         CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
@@ -422,7 +430,7 @@ static void test_trim(void)
         struct load_opts load = small_load(&warnings);
         struct bytes file = make_jpeg(&coding);
         struct opened a = { 0 }, b = { 0 };
-        load.form = FORM_CODED;
+        load.representation = REPRESENTATION_COEFFICIENTS;
         load.width = WIDE;
         load.height = HIGH;
         struct bytes cut = turned_as(file, XFORM_NONE, &load);

@@ -96,11 +96,11 @@ static bool is_whole(struct bytes file, enum xform t)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
-    struct stream_info coded;
+    struct stream_info info;
     struct err err;
-    if (codec_jpeg.look(&coded, file, &load, &err))
+    if (codec_jpeg.look(&info, file, &load, &err))
         abort();
-    return coded_turns(&coded, FORM_PLANES, t);
+    return stream_info_can_turn(&info, REPRESENTATION_PLANES, t);
 }
 
 /* The planes of an image turned, each by itself. */
@@ -131,7 +131,7 @@ static struct image read_for(struct bytes file, enum xform t)
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
     struct err err = { .text = "" };
-    load.form = FORM_PLANES;
+    load.representation = REPRESENTATION_PLANES;
     load.turn = t;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);

@@ -23,7 +23,7 @@ static struct bytes make_kind(unsigned i)
     return file;
 }
 
-/* What is taken in any form can be written, and the file is sound. */
+/* What is taken in any representation can be written, and the file is sound. */
 static void check_encoded(const char *name, const struct image *img)
 {
     struct warnings warnings = { 0 };
@@ -46,13 +46,13 @@ static void check_encoded(const char *name, const struct image *img)
 /* Decodes in both ways. Strict, a damaged file is refused; tolerant, it is
  * refused or warned of. Returns whether it is taken in the end. */
 static bool check_form(const char *name, struct bytes file, bool maybe_sound,
-                       enum representation form)
+                       enum representation representation)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
     struct err err = { .text = "" };
-    load.form = form;
+    load.representation = representation;
     int status = codec_jpeg.decode(&img, file, &load, &err);
     CHECK(maybe_sound || status, "%s: it is accepted", name);
     CHECK(!status == !!img.cells && !status == !*err.text, "%s: %s", name,
@@ -60,13 +60,13 @@ static bool check_form(const char *name, struct bytes file, bool maybe_sound,
     image_free(&img);
     warnings = (struct warnings){ 0 };
     load.tolerant = true;
-    load.portable = form == FORM_SAMPLES;
+    load.portable = representation == REPRESENTATION_SAMPLES;
     bool taken = codec_jpeg.decode(&img, file, &load, &err) == 0;
     CHECK(taken || (!img.cells && !img.meta), "%s: something is left", name);
     /* What was refused cannot pass as if nothing were. */
     CHECK(!taken || !status || is_warned(&warnings, "damaged"),
           "%s: no warning", name);
-    if (taken && form != FORM_SAMPLES)
+    if (taken && representation != REPRESENTATION_SAMPLES)
         check_encoded(name, &img);
     image_free(&img);
     return taken;
@@ -74,9 +74,9 @@ static bool check_form(const char *name, struct bytes file, bool maybe_sound,
 
 static bool check_damaged(const char *name, struct bytes file, bool maybe_sound)
 {
-    check_form(name, file, maybe_sound, FORM_CODED);
-    check_form(name, file, maybe_sound, FORM_PLANES);
-    return check_form(name, file, maybe_sound, FORM_SAMPLES);
+    check_form(name, file, maybe_sound, REPRESENTATION_COEFFICIENTS);
+    check_form(name, file, maybe_sound, REPRESENTATION_PLANES);
+    return check_form(name, file, maybe_sound, REPRESENTATION_SAMPLES);
 }
 
 static void refuses_in(const char *name, struct bytes file, const char *words,
@@ -88,7 +88,7 @@ static void refuses_in(const char *name, struct bytes file, const char *words,
         struct image img = { 0 };
         struct err err = { .text = "" };
         load.tolerant = i % 2;
-        load.form = (enum representation)(i / 2);
+        load.representation = (enum representation)(i / 2);
         CHECK(codec_jpeg.decode(&img, file, &load, &err), "%s: accepted", name);
         CHECK(*err.text && strstr(err.text, words), "%s: %s", name, err.text);
         CHECK(!img.cells && !img.meta, "%s: something is left", name);
@@ -98,7 +98,7 @@ static void refuses_in(const char *name, struct bytes file, const char *words,
 
 static void refuses(const char *name, struct bytes file, const char *words)
 {
-    refuses_in(name, file, words, FORM_COUNT);
+    refuses_in(name, file, words, REPRESENTATIONS);
 }
 
 /* ---- Damaged --------------------------------------------------------------*/
@@ -336,7 +336,7 @@ static void test_two_components(void)
     insert_bytes(&file, scan + 5, "\2\0", 2);
     /* Coefficients have no color. */
     refuses_in("2 components", file, "2 components of an unknown color space",
-               FORM_CODED);
+               REPRESENTATION_COEFFICIENTS);
     bytes_free(&file);
 }
 
@@ -353,7 +353,7 @@ static void *counted_alloc(void *context, size_t size)
     return counted->empty ? NULL : mem_plain.alloc(NULL, size);
 }
 
-static void check_limits(enum representation form, uint64_t need)
+static void check_limits(enum representation representation, uint64_t need)
 {
     const struct {
         uint64_t pixels, bytes;
@@ -371,7 +371,7 @@ static void check_limits(enum representation form, uint64_t need)
             struct load_opts load = small_load(&warnings);
             struct image img = { 0 };
             struct err err = { .text = "" };
-            load.form = form;
+            load.representation = representation;
             load.limits = (struct limits){ .pixels = limits[i].pixels,
                               .bytes = limits[i].bytes };
             load.mem.alloc = counted_alloc;
@@ -392,9 +392,9 @@ static void check_limits(enum representation form, uint64_t need)
  * 6 x 4 and twice 3 x 2, in planes with room for 3 more each way. */
 static void test_limits(void)
 {
-    check_limits(FORM_SAMPLES, 256 * 3 * (45 + 27));
-    check_limits(FORM_PLANES, 256 * (27 + 2 * 14 + 45 + 2 * 23));
-    check_limits(FORM_CODED,
+    check_limits(REPRESENTATION_SAMPLES, 256 * 3 * (45 + 27));
+    check_limits(REPRESENTATION_PLANES, 256 * (27 + 2 * 14 + 45 + 2 * 23));
+    check_limits(REPRESENTATION_COEFFICIENTS,
                  1280 * 7 + 2 * 768 * 5 + 1024 * 9 + 2 * 768 * 6);
 }
 
@@ -412,8 +412,9 @@ static void test_claims(void)
         refuses("65500 x 65500", file, "--max-pixels");
         load.limits = (struct limits){ .pixels = UINT64_MAX,
                               .bytes = 64 << 20 };
-        for (int form = 0; form < FORM_COUNT; form++) {
-            load.form = (enum representation)form;
+        for (int representation = 0; representation < REPRESENTATIONS;
+             representation++) {
+            load.representation = (enum representation)representation;
             CHECK(codec_jpeg.decode(&img, file, &load, &err), "accepted");
             CHECK(strstr(err.text, "--max-memory"), "%s", err.text);
         }

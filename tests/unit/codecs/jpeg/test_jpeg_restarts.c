@@ -48,12 +48,12 @@ struct outcome {
 };
 
 static void read_into(struct outcome *o, struct bytes file,
-                      enum representation form, bool tolerant,
+                      enum representation representation, bool tolerant,
                       struct thread_pool *pool)
 {
     *o = (struct outcome){ .status = 0 };
     struct load_opts load = small_load(&o->warnings);
-    load.form = form;
+    load.representation = representation;
     load.tolerant = tolerant;
     load.pool = pool;
     o->status = codec_jpeg.decode(&o->img, file, &load, &o->err);
@@ -103,15 +103,15 @@ static bool same_outcome(const struct outcome *a, const struct outcome *b)
 
 /* Reads a file with each number of threads; returns whether one can. */
 static bool check_read(const char *name, struct bytes file,
-                       enum representation form, bool tolerant)
+                       enum representation representation, bool tolerant)
 {
     struct outcome one;
-    read_into(&one, file, form, tolerant, NULL);
+    read_into(&one, file, representation, tolerant, NULL);
     for (unsigned i = 0; i < COUNTS; i++) {
         struct outcome o;
-        read_into(&o, file, form, tolerant, pools[i]);
+        read_into(&o, file, representation, tolerant, pools[i]);
         CHECK(same_outcome(&o, &one), "%s: %u threads, %d: %s / %s", name,
-              counts[i], (int)form, o.err.text, one.err.text);
+              counts[i], (int)representation, o.err.text, one.err.text);
         image_free(&o.img);
     }
     image_free(&one.img);
@@ -130,7 +130,7 @@ static bool is_shared(struct bytes file)
     jpeg_create_decompress(&d);
     jpeg_mem_src(&d, file.data, file.size);
     jpeg_read_header(&d, TRUE);
-    read_into(&o, file, FORM_CODED, true, NULL);
+    read_into(&o, file, REPRESENTATION_COEFFICIENTS, true, NULL);
     bool shared = restarts_read(&o.img, &d, file, pools[0], &behind);
     image_free(&o.img);
     jpeg_destroy_decompress(&d);
@@ -158,9 +158,10 @@ static void test_sound(void)
             if (i != 4)
                 CHECK(is_shared(file) == ways[i].shared, "%s, %u",
                       kinds[k].name, ways[i].restart);
-            for (int form = FORM_SAMPLES; form < FORM_COUNT; form++)
-                CHECK(check_read(kinds[k].name, file, (enum representation)form,
-                                 false),
+            for (int representation = REPRESENTATION_SAMPLES;
+                 representation < REPRESENTATIONS; representation++)
+                CHECK(check_read(kinds[k].name, file,
+                                 (enum representation)representation, false),
                       "%s, %u", kinds[k].name, ways[i].restart);
             bytes_free(&file);
         }
@@ -177,7 +178,8 @@ static void test_around(void)
     if (!bytes_append(&file, "\xff\xd8 what is behind \xff\xd9", 20))
         abort();
     CHECK(is_shared(file), "with segments");
-    CHECK(check_read("with segments", file, FORM_CODED, false), "read");
+    CHECK(check_read("with segments", file, REPRESENTATION_COEFFICIENTS, false),
+          "read");
     bytes_free(&file);
 }
 
@@ -190,9 +192,10 @@ static void test_alone(void)
     struct bytes file = make_kind(4, 38);
     for (unsigned i = 0; i < sizeof markers; i++) {
         insert_bytes(&file, 2, (uint8_t[]){ 0xff, markers[i] }, 2);
-        for (int form = FORM_SAMPLES; form < FORM_COUNT; form++)
-            CHECK(check_read("a marker alone", file, (enum representation)form,
-                             false),
+        for (int representation = REPRESENTATION_SAMPLES;
+             representation < REPRESENTATIONS; representation++)
+            CHECK(check_read("a marker alone", file,
+                             (enum representation)representation, false),
                   "marker %02x", markers[i]);
     }
     bytes_free(&file);
@@ -250,9 +253,10 @@ static void test_ambiguous(void)
     static const uint8_t markers[] = { 0x01, 0xd3 };
     for (unsigned i = 0; i < sizeof markers; i++) {
         struct bytes file = make_ambiguous(markers[i]);
-        for (int form = FORM_PLANES; form < FORM_COUNT; form++)
-            CHECK(check_read("two pictures", file, (enum representation)form,
-                             false),
+        for (int representation = REPRESENTATION_PLANES;
+             representation < REPRESENTATIONS; representation++)
+            CHECK(check_read("two pictures", file,
+                             (enum representation)representation, false),
                   "marker %02x", markers[i]);
         bytes_free(&file);
     }
@@ -284,8 +288,10 @@ static void remove_bytes(struct bytes *file, size_t at, size_t size)
 static void check_damaged(const char *name, struct bytes file)
 {
     for (int tolerant = 0; tolerant < 2; tolerant++)
-        for (int form = FORM_PLANES; form < FORM_COUNT; form++)
-            check_read(name, file, (enum representation)form, tolerant);
+        for (int representation = REPRESENTATION_PLANES;
+             representation < REPRESENTATIONS; representation++)
+            check_read(name, file, (enum representation)representation,
+                       tolerant);
 }
 
 static void damage(struct bytes *file, size_t marker, unsigned way)
@@ -341,7 +347,7 @@ static void test_damaged(void)
             if (way < 8)
                 check_damaged(name, copy);
             else
-                check_read(name, copy, FORM_CODED, false);
+                check_read(name, copy, REPRESENTATION_COEFFICIENTS, false);
             bytes_free(&copy);
         }
     bytes_free(&file);
@@ -356,7 +362,9 @@ static void test_noise(void)
         size_t at = 2 + test_random(&state) % (i % 3 ? file.size - 2 : 700);
         uint8_t was = file.data[at];
         file.data[at] = (uint8_t)test_random(&state);
-        check_read("noise", file, i % 2 ? FORM_CODED : FORM_PLANES, i % 4 < 2);
+        check_read("noise", file,
+                   i % 2 ? REPRESENTATION_COEFFICIENTS : REPRESENTATION_PLANES,
+                   i % 4 < 2);
         file.data[at] = was;
     }
     bytes_free(&file);

@@ -16,14 +16,15 @@ static struct thread_pool *pools[COUNTS];
 
 /* ---- Pictures -------------------------------------------------------------*/
 
-static struct image read_as(struct bytes file, enum representation form,
+static struct image read_as(struct bytes file,
+                            enum representation representation,
                             struct thread_pool *pool)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
     struct err err = { .text = "" };
-    load.form = form;
+    load.representation = representation;
     load.pool = pool;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
@@ -155,7 +156,7 @@ static void check_coded(unsigned k, unsigned restart, bool standard)
     snprintf(name, sizeof name, "%s, %u MCUs%s", kinds[k].name, restart,
              standard ? "" : ", own tables");
     struct bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
-    struct image img = read_as(file, FORM_CODED, NULL);
+    struct image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
     bool apart = has_ends(&img, restart), own = restart || !kinds[k].steep;
     struct bytes one = check_written(name, &img, save);
     CHECK(same(one, file), "%s: as it was", name);
@@ -192,7 +193,7 @@ static void test_ends(void)
         struct save_opts save = { 0 };
         coding.quality = ways[i][1];
         struct bytes file = make_noisy_jpeg(&coding, (unsigned)ways[i][0]);
-        struct image img = read_as(file, FORM_CODED, NULL);
+        struct image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
         struct bytes one = check_written("ends", &img, save);
         CHECK(same(one, file), "%u", i);
         check_shared("ends", &img, save, true);
@@ -209,7 +210,7 @@ static void test_steps(void)
     const struct coding coding = { 900, 907, JCS_GRAYSCALE, .h = 1 };
     struct save_opts save = { .optimize = true };
     struct bytes file = make_jpeg(&coding);
-    struct image img = read_as(file, FORM_CODED, NULL);
+    struct image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
     const struct plane *plane = &img.plane[0];
     for (uint32_t y = 0; y < plane->height; y++) {
         int16_t *block = plane_row(plane, y);
@@ -316,7 +317,7 @@ static void test_planes(void)
             coding.progressive = way == 1;
             coding.restart = way == 2 ? 50 : 0;
             struct bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
-            struct image img = read_as(file, FORM_PLANES, NULL);
+            struct image img = read_as(file, REPRESENTATION_PLANES, NULL);
             struct bytes one = check_written(kinds[k].name, &img, save);
             bytes_free(&one);
             image_free(&img);

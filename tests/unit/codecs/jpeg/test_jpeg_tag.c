@@ -34,7 +34,7 @@ static struct bytes write_as(struct bytes file, struct load_opts load,
     struct image img = { 0 };
     struct bytes made = { 0 };
     struct err err = { .text = "" };
-    load.form = FORM_CODED;
+    load.representation = REPRESENTATION_COEFFICIENTS;
     save.orientation = orientation;
     CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
     CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
