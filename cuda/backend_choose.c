@@ -11,9 +11,9 @@ static const struct backend *const backends[] = {
     &backend_cuda,
 #endif
 };
-static const struct kernel_suite *const ladders[] = {
+static const struct kernel_suite *const suites[] = {
 #if HAVE_CUDA
-    &ladder_cuda,
+    &kernel_suite_cuda,
 #endif
     NULL,
 };
@@ -33,5 +33,5 @@ const struct backend *backend_choose(const char *name, struct err *err)
 
 const struct kernel_suite *backend_choose_suite(void)
 {
-    return ladders[0];
+    return suites[0];
 }

@@ -36,7 +36,7 @@ static int set_size(struct bench_opts *o, const char *value, struct err *err)
         end[1] < '0' || end[1] > '9' || errno || width > IMAGE_DIMENSION ||
         height > IMAGE_DIMENSION)
         return fail(err, "'%s' is not a size; expected e.g. 4096x4096", value);
-    o->size = (struct ladder_shape){ (uint32_t)width, (uint32_t)height };
+    o->size = (struct suite_shape){ (uint32_t)width, (uint32_t)height };
     return 0;
 }
 
@@ -64,7 +64,7 @@ static int set_device(struct bench_opts *o, const char *value, struct err *err)
 static int set_rounds(struct bench_opts *o, const char *value, struct err *err)
 {
     int rounds;
-    if (value_read_int(value, 1, LADDER_ROUNDS, &rounds, err))
+    if (value_read_int(value, 1, SUITE_ROUNDS, &rounds, err))
         return -1;
     o->rounds = (unsigned)rounds;
     return 0;
@@ -163,7 +163,7 @@ static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-bool bench_wants(const struct bench *bench, const struct ladder_entry *entry)
+bool bench_wants(const struct bench *bench, const struct suite_entry *entry)
 {
     const char *only = bench->opts.only;
     const char *name = entry->name ? entry->name : xform_name(entry->turn);
@@ -171,11 +171,11 @@ bool bench_wants(const struct bench *bench, const struct ladder_entry *entry)
            strcasestr(entry->section, only);
 }
 
-struct ladder_shape bench_shape(const struct bench *bench,
-                                const struct ladder_entry *entry,
-                                struct ladder_shape shape)
+struct suite_shape bench_shape(const struct bench *bench,
+                                const struct suite_entry *entry,
+                                struct suite_shape shape)
 {
-    struct ladder_shape size = bench->opts.size;
+    struct suite_shape size = bench->opts.size;
     if (size.width == 0)
         return shape;
     if (entry->cell == CELL_DCT) { /* the blocks of such a picture */
@@ -202,18 +202,18 @@ int bench_add(struct bench *bench, const struct bench_row *row, struct err *err)
 
 /* ---- The GPU ------------------------------------------------------------- */
 
-static int run_entry(struct bench *bench, const struct kernel_suite *ladder,
-                     struct ladder_run *run, size_t i, struct err *err)
+static int run_entry(struct bench *bench, const struct kernel_suite *suite,
+                     struct suite_run *run, size_t i, struct err *err)
 {
-    const struct ladder_entry *entry = ladder->entry(i);
+    const struct suite_entry *entry = suite->entry(i);
     struct err why;
-    for (int s = 0; s < LADDER_SHAPES && entry->shape[s].width; s++) {
+    for (int s = 0; s < SUITE_SHAPES && entry->shape[s].width; s++) {
         struct bench_row row = {
             .entry = *entry,
             .shape = bench_shape(bench, entry, entry->shape[s]),
-            .banks = ladder->banks(i),
+            .banks = suite->banks(i),
         };
-        if (ladder->measure(run, i, row.shape, &row.result, &why))
+        if (suite->measure(run, i, row.shape, &row.result, &why))
             return fail(err, "%s: %s",
                         entry->name ? entry->name : xform_name(entry->turn),
                         why.text);
@@ -225,40 +225,40 @@ static int run_entry(struct bench *bench, const struct kernel_suite *ladder,
     return 0;
 }
 
-static int run_entries(struct bench *bench, const struct kernel_suite *ladder,
-                       struct ladder_run *run, struct err *err)
+static int run_entries(struct bench *bench, const struct kernel_suite *suite,
+                       struct suite_run *run, struct err *err)
 {
-    for (size_t i = 0; i < ladder->count(); i++) {
-        const struct ladder_entry *entry = ladder->entry(i);
+    for (size_t i = 0; i < suite->count(); i++) {
+        const struct suite_entry *entry = suite->entry(i);
         if ((bench->opts.sweep || !entry->sweep) && bench_wants(bench, entry) &&
-            run_entry(bench, ladder, run, i, err))
+            run_entry(bench, suite, run, i, err))
             return -1;
     }
     return 0;
 }
 
 /* Whoever names what the sweep alone has need not ask for the sweep as well. */
-static int run_gpu(struct bench *bench, const struct kernel_suite *ladder,
-                   struct ladder_run *run, struct err *err)
+static int run_gpu(struct bench *bench, const struct kernel_suite *suite,
+                   struct suite_run *run, struct err *err)
 {
     const struct bench_opts *o = &bench->opts;
-    if (run_entries(bench, ladder, run, err) ||
-        bench_stream(bench, ladder, o->device, o->ndevices, err))
+    if (run_entries(bench, suite, run, err) ||
+        bench_stream(bench, suite, o->device, o->ndevices, err))
         return -1;
     if (bench->nrows || bench->opts.sweep)
         return 0;
     bench->opts.sweep = true;
-    return run_entries(bench, ladder, run, err);
+    return run_entries(bench, suite, run, err);
 }
 
 /* "nvidia, book" and so on. */
-static void list_sections(const struct kernel_suite *ladder, char *text,
+static void list_sections(const struct kernel_suite *suite, char *text,
                           size_t size)
 {
     const char *last = "";
     size_t n = 0;
-    for (size_t i = 0; i < ladder->count() && n < size; i++) {
-        const char *section = ladder->entry(i)->section;
+    for (size_t i = 0; i < suite->count() && n < size; i++) {
+        const char *section = suite->entry(i)->section;
         if (strcmp(section, last) != 0)
             n += (size_t)snprintf(text + n, size - n, "%s, ", section);
         last = section;
@@ -267,7 +267,7 @@ static void list_sections(const struct kernel_suite *ladder, char *text,
         snprintf(text + n, size - n, "%s", bench_stream_section);
 }
 
-static void tell_machine(struct bench *bench, const struct ladder_machine *m)
+static void tell_machine(struct bench *bench, const struct suite_machine *m)
 {
     bench->gpus = m->devices;
     snprintf(bench->machine, sizeof bench->machine,
@@ -298,23 +298,23 @@ static int name_devices(struct bench_opts *o, int count, struct err *err)
 }
 
 /* The first of the devices runs kernels. */
-static struct ladder_run *open_gpu(struct bench *bench,
-                                   const struct kernel_suite *ladder)
+static struct suite_run *open_gpu(struct bench *bench,
+                                   const struct kernel_suite *suite)
 {
     struct bench_opts *o = &bench->opts;
-    struct ladder_opts opts = { o->device[0], o->profile  ? 0
+    struct suite_opts opts = { o->device[0], o->profile  ? 0
                                               : o->rounds ? o->rounds
                                                           : GPU_ROUNDS };
-    struct ladder_machine machine;
-    struct ladder_run *run = NULL;
-    if (!ladder)
+    struct suite_machine machine;
+    struct suite_run *run = NULL;
+    if (!suite)
         fail(&bench->gpu_left_out, "this build has no CUDA");
     else if (o->cpu)
         fail(&bench->gpu_left_out, "as asked for");
-    else if (ladder->open(&run, &opts, &machine, &bench->gpu_left_out) == 0) {
+    else if (suite->open(&run, &opts, &machine, &bench->gpu_left_out) == 0) {
         tell_machine(bench, &machine);
         if (name_devices(o, machine.devices, &bench->gpu_left_out)) {
-            ladder->close(run);
+            suite->close(run);
             run = NULL;
         }
     }
@@ -347,23 +347,23 @@ static int finish(const struct bench *bench, struct err *err)
 }
 
 static int tell_of_nothing(const struct bench *bench,
-                           const struct kernel_suite *ladder)
+                           const struct kernel_suite *suite)
 {
     struct err text;
     char sections[128];
-    if (ladder)
-        list_sections(ladder, sections, sizeof sections);
+    if (suite)
+        list_sections(suite, sections, sizeof sections);
     fail(&text,
          "--only: nothing that runs here is called '%s'; the sections are %s",
-         bench->opts.only, ladder ? sections : bench_cpu_sections);
+         bench->opts.only, suite ? sections : bench_cpu_sections);
     report_error(NULL, text.text);
     return STATUS_USAGE;
 }
 
 static int run_all(struct bench *bench)
 {
-    const struct kernel_suite *ladder = backend_choose_suite();
-    struct ladder_run *run = open_gpu(bench, ladder);
+    const struct kernel_suite *suite = backend_choose_suite();
+    struct suite_run *run = open_gpu(bench, suite);
     struct err err;
     if (!run && bench->opts.devices) {
         struct err text;
@@ -372,13 +372,13 @@ static int run_all(struct bench *bench)
         report_error(NULL, text.text);
         return STATUS_DEVICE;
     }
-    int failed = run ? run_gpu(bench, ladder, run, &err) : run_cpu(bench, &err);
+    int failed = run ? run_gpu(bench, suite, run, &err) : run_cpu(bench, &err);
     if (run)
-        ladder->close(run);
+        suite->close(run);
     if (failed)
         report_error(NULL, err.text);
     else if (bench->nrows == 0 && bench->opts.only)
-        return tell_of_nothing(bench, run ? ladder : NULL);
+        return tell_of_nothing(bench, run ? suite : NULL);
     if (finish(bench, &err)) { /* with what there is */
         report_error(NULL, err.text);
         failed = -1;

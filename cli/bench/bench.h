@@ -8,7 +8,7 @@
 struct bench_opts {
     bool help, cpu, sweep, profile, json;
     const char *only, *svg;   /* NULL: not asked for */
-    struct ladder_shape size; /* {0}: each its own */
+    struct suite_shape size; /* {0}: each its own */
     int device[OPTIONS_DEVICES];
     unsigned ndevices;   /* 0: none was named; or LANE_ALL_DEVICES */
     const char *devices; /* as they were named */
@@ -17,10 +17,10 @@ struct bench_opts {
 
 /* One line of the table. What runs on the CPU has an entry as well. */
 struct bench_row {
-    struct ladder_entry entry;
-    struct ladder_shape shape;
-    struct ladder_banks banks;
-    struct ladder_result result;
+    struct suite_entry entry;
+    struct suite_shape shape;
+    struct suite_banks banks;
+    struct suite_result result;
     unsigned threads;        /* of the CPU; 0: it ran on a GPU */
     unsigned devices, lanes; /* GPUs, and lanes of each, of a stream; else 0 */
 };
@@ -40,13 +40,13 @@ struct bench {
 int bench_main(int argc, char **argv);
 
 /* Whether --only lets this through. */
-bool bench_wants(const struct bench *bench, const struct ladder_entry *entry);
+bool bench_wants(const struct bench *bench, const struct suite_entry *entry);
 
 /* The size at which an entry made for `shape` is to be run: that of --size, in
  * pixels, if it was given. */
-struct ladder_shape bench_shape(const struct bench *bench,
-                                const struct ladder_entry *entry,
-                                struct ladder_shape shape);
+struct suite_shape bench_shape(const struct bench *bench,
+                                const struct suite_entry *entry,
+                                struct suite_shape shape);
 
 /* Keeps a row, counts it if it is wrong, and prints it. */
 int bench_add(struct bench *bench, const struct bench_row *row,
@@ -60,7 +60,7 @@ int bench_cpu(struct bench *bench, struct err *err);
 /* Takes pictures from the host to these GPUs and back, beside plain copies:
  * cli/bench/stream.c. Several GPUs are used together, and the first alone. */
 extern const char bench_stream_section[];
-int bench_stream(struct bench *bench, const struct kernel_suite *ladder,
+int bench_stream(struct bench *bench, const struct kernel_suite *suite,
                  const int *device, unsigned ndevices, struct err *err);
 
 /* What was run, in words, as JSON, as SVG: cli/bench/show.c. The first row also

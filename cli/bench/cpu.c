@@ -9,7 +9,7 @@
 
 #include "codecs/base/thread_pool.h"
 #include "cuda/backend.h"
-#include "cuda/bench/verify_marks.h"
+#include "cuda/bench/verify.h"
 #include "cuda/bench/times.h"
 
 /* What is timed takes some 10 ms, longer than what disturbs it. */
@@ -22,7 +22,7 @@ static const char source_loops[] = "Two loops, on the CPU";
  * multiples of nothing. */
 static const struct plane_kind {
     enum cell cell;
-    struct ladder_shape shape;
+    struct suite_shape shape;
 } kinds[] = {
     { CELL_U8, { 8209, 8191 } },
     { CELL_U16, { 5801, 5791 } },
@@ -74,9 +74,9 @@ static int two_loops(struct lane *lane, struct image *dst,
 
 /* ---- Checking ------------------------------------------------------------ */
 
-static struct marks marks_of(const struct image *img, enum xform t)
+static struct verify_plane marks_of(const struct image *img, enum xform t)
 {
-    return (struct marks){ .cell = img->cell,
+    return (struct verify_plane){ .cell = img->cell,
                            .t = t,
                            .size = (uint32_t)cell_size(img->cell) };
 }
@@ -85,7 +85,7 @@ static struct marks marks_of(const struct image *img, enum xform t)
 static void fill(struct bed *bed)
 {
     const struct plane *plane = &bed->src.plane[0];
-    struct marks marks = marks_of(&bed->src, XFORM_NONE);
+    struct verify_plane marks = marks_of(&bed->src, XFORM_NONE);
     if (bed->filled)
         return;
     bed->filled = true;
@@ -98,7 +98,7 @@ static void fill(struct bed *bed)
 static uint64_t count_wrong(const struct image *img, enum xform t)
 {
     const struct plane *plane = &img->plane[0];
-    struct marks marks = marks_of(img, t);
+    struct verify_plane marks = marks_of(img, t);
     uint64_t wrong = 0;
     for (uint32_t y = 0; y < plane->height; y++)
         for (uint32_t x = 0; x < plane->width; x++)
@@ -123,7 +123,7 @@ static void copy(struct bed *bed)
 
 /* In turns with a copy; the first round, which takes new pages, is not kept. */
 static int time_rounds(struct bed *bed, turner turn, enum xform t,
-                       struct ladder_result *result, struct err *err)
+                       struct suite_result *result, struct err *err)
 {
     unsigned n = result->rounds;
     double *sample = calloc(2 * (size_t)n, sizeof *sample);
@@ -153,7 +153,7 @@ static int time_rounds(struct bed *bed, turner turn, enum xform t,
 /* The result is made once more to be checked, over garbage, as the last copy
  * stands in its place. */
 static int measure(struct bed *bed, turner turn, enum xform t,
-                   struct ladder_result *result, struct err *err)
+                   struct suite_result *result, struct err *err)
 {
     result->bytes = 2 * bed->bytes;
     result->cells = (uint64_t)bed->src.width * bed->src.height;
@@ -167,7 +167,7 @@ static int measure(struct bed *bed, turner turn, enum xform t,
 }
 
 static int run_turn(struct bench *bench, struct bed *bed,
-                    const struct ladder_entry *entry, turner turn,
+                    const struct suite_entry *entry, turner turn,
                     struct err *err)
 {
     struct bench_row row = { .entry = *entry,
@@ -188,25 +188,25 @@ static int run_turn(struct bench *bench, struct bed *bed,
 
 /* ---- What is run --------------------------------------------------------- */
 
-static struct ladder_entry entry_for(const struct plane_kind *kind,
+static struct suite_entry entry_for(const struct plane_kind *kind,
                                      enum xform t)
 {
-    return (struct ladder_entry){ .section = "gimgxf",
+    return (struct suite_entry){ .section = "gimgxf",
                                   .source = source_ours,
-                                  .form = LADDER_OURS,
+                                  .origin = SUITE_OURS,
                                   .cell = kind->cell,
                                   .turn = t,
                                   .nplanes = 1,
                                   .npictures = 1 };
 }
 
-static struct ladder_entry entry_for_loops(const struct plane_kind *kind)
+static struct suite_entry entry_for_loops(const struct plane_kind *kind)
 {
-    struct ladder_entry entry = entry_for(kind, XFORM_TRANSPOSE);
+    struct suite_entry entry = entry_for(kind, XFORM_TRANSPOSE);
     entry.section = "loops";
     entry.source = source_loops;
     entry.name = "transpose";
-    entry.form = LADDER_MEANT;
+    entry.origin = SUITE_MEANT;
     return entry;
 }
 
@@ -217,7 +217,7 @@ typedef int (*runner)(struct bench *bench, struct bed *bed,
 static int run_loops(struct bench *bench, struct bed *bed,
                      const struct plane_kind *kind, struct err *err)
 {
-    struct ladder_entry entry = entry_for_loops(kind);
+    struct suite_entry entry = entry_for_loops(kind);
     if (kind->cell == CELL_DCT || !bench_wants(bench, &entry))
         return 0;
     return run_turn(bench, bed, &entry, two_loops, err);
@@ -227,7 +227,7 @@ static int run_turns(struct bench *bench, struct bed *bed,
                      const struct plane_kind *kind, struct err *err)
 {
     for (int t = 0; t < XFORM_COUNT; t++) {
-        struct ladder_entry entry = entry_for(kind, (enum xform)t);
+        struct suite_entry entry = entry_for(kind, (enum xform)t);
         if (bench_wants(bench, &entry) &&
             run_turn(bench, bed, &entry, backend_cpu.apply, err))
             return -1;
@@ -256,8 +256,8 @@ static int run_kind(struct bench *bench, const struct plane_kind *kind,
                     unsigned threads, runner run, struct err *err)
 {
     struct lane_opts opts = { .threads = threads };
-    struct ladder_entry entry = entry_for(kind, XFORM_NONE);
-    struct ladder_shape shape = bench_shape(bench, &entry, kind->shape);
+    struct suite_entry entry = entry_for(kind, XFORM_NONE);
+    struct suite_shape shape = bench_shape(bench, &entry, kind->shape);
     struct bed bed = { .threads = threads };
     bed.src = (struct image){ .cell = kind->cell,
                               .width = shape.width,

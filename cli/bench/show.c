@@ -11,31 +11,31 @@
 static const char *const cell_names[] = {
     [CELL_U8] = "u8", [CELL_U16] = "u16", [CELL_F32] = "f32", [CELL_DCT] = "dct"
 };
-static const char *const form_names[] = {
-    [LADDER_PUBLISHED] = "published",
-    [LADDER_MEANT] = "meant",
-    [LADDER_LIBRARY] = "library",
-    [LADDER_OURS] = "gimgxf",
+static const char *const origin_names[] = {
+    [SUITE_PUBLISHED] = "published",
+    [SUITE_MEANT] = "meant",
+    [SUITE_LIBRARY] = "library",
+    [SUITE_OURS] = "gimgxf",
 };
 
 /* ---- What is said of a row ----------------------------------------------- */
 
-static const char *name_of(const struct ladder_entry *entry)
+static const char *name_of(const struct suite_entry *entry)
 {
     return entry->name ? entry->name : xform_name(entry->turn);
 }
 
-static double gbs_of(const struct ladder_result *r)
+static double gbs_of(const struct suite_result *r)
 {
     return r->median > 0 ? (double)r->bytes / r->median * 1e-9 : 0;
 }
 
-static double copy_gbs_of(const struct ladder_result *r)
+static double copy_gbs_of(const struct suite_result *r)
 {
     return r->copy > 0 ? (double)r->bytes / r->copy * 1e-9 : 0;
 }
 
-static double xmp_ratio_of(const struct ladder_result *r)
+static double share_of(const struct suite_result *r)
 {
     return r->median > 0 ? r->copy / r->median : 0;
 }
@@ -43,15 +43,15 @@ static double xmp_ratio_of(const struct ladder_result *r)
 /* What it is and where, as one line of a table or a chart has it. */
 static void title_of(const struct bench_row *row, char *title, size_t size)
 {
-    const struct ladder_entry *e = &row->entry;
-    char block[32] = "", planes[32] = "", threads[32] = "", many[32] = "";
+    const struct suite_entry *e = &row->entry;
+    char block[32] = "", planes[32] = "", threads[32] = "", pictures[32] = "";
     char lanes[32] = "", devices[32] = "";
     if (e->sweep)
         snprintf(block, sizeof block, ", %u x %u", e->block_x, e->block_y);
     if (e->nplanes > 1)
         snprintf(planes, sizeof planes, ", %u planes", e->nplanes);
     if (e->npictures > 1)
-        snprintf(many, sizeof many, ", %u pictures", e->npictures);
+        snprintf(pictures, sizeof pictures, ", %u pictures", e->npictures);
     if (row->lanes)
         snprintf(lanes, sizeof lanes, ", %u lane%s", row->lanes,
                  row->lanes > 1 ? "s" : "");
@@ -59,8 +59,8 @@ static void title_of(const struct bench_row *row, char *title, size_t size)
         snprintf(devices, sizeof devices, ", %u GPUs", row->devices);
     if (row->threads > 1)
         snprintf(threads, sizeof threads, ", %u threads", row->threads);
-    snprintf(title, size, "%s%s%s%s%s%s%s%s", name_of(e), block, many, planes,
-             threads, lanes, devices, e->form == LADDER_PUBLISHED ? " *" : "");
+    snprintf(title, size, "%s%s%s%s%s%s%s%s", name_of(e), block, pictures, planes,
+             threads, lanes, devices, e->origin == SUITE_PUBLISHED ? " *" : "");
 }
 
 static void size_of(const struct bench_row *row, char *text, size_t size)
@@ -82,14 +82,14 @@ static void put_bar(double share)
 
 static void put_remarks(const struct bench_row *row)
 {
-    const struct ladder_result *r = &row->result;
+    const struct suite_result *r = &row->result;
     if (row->banks.put)
         printf("  banks %u, %u", row->banks.put, row->banks.get);
     if (r->in_l2)
         printf("  in L2");
-    if (r->many.each > 0)
+    if (r->batch.each > 0)
         printf("  a launch each: %.1f x the GPU time, %.1f x the wall time",
-               r->many.each / r->median, r->many.wall_each / r->many.wall);
+               r->batch.each / r->median, r->batch.wall_each / r->batch.wall);
     if (r->wrong)
         printf("  %s: %llu of %llu cells",
                row->entry.wrong ? "wrong, as known" : "WRONG",
@@ -109,9 +109,9 @@ static bool first_of_source(const struct bench *bench,
 static bool last_of_entry(const struct bench *bench,
                           const struct bench_row *row)
 {
-    const struct ladder_shape *shape = row->entry.shape;
+    const struct suite_shape *shape = row->entry.shape;
     size_t n = 0;
-    while (n + 1 < LADDER_SHAPES && shape[n + 1].width)
+    while (n + 1 < SUITE_SHAPES && shape[n + 1].width)
         n++;
     return bench->opts.size.width || (row->shape.width == shape[n].width &&
                                       row->shape.height == shape[n].height);
@@ -128,7 +128,7 @@ static void show_machine(const struct bench *bench)
 
 void bench_show_row(const struct bench *bench, const struct bench_row *row)
 {
-    const struct ladder_result *r = &row->result;
+    const struct suite_result *r = &row->result;
     char title[128], size[48];
     title_of(row, title, sizeof title);
     size_of(row, size, sizeof size);
@@ -141,8 +141,8 @@ void bench_show_row(const struct bench *bench, const struct bench_row *row)
         printf(" left out: %s\n", r->left_out);
     } else {
         if (r->median > 0) {
-            printf(" %7.1f %6.3f ", gbs_of(r), xmp_ratio_of(r));
-            put_bar(xmp_ratio_of(r));
+            printf(" %7.1f %6.3f ", gbs_of(r), share_of(r));
+            put_bar(share_of(r));
         } else {
             printf(" %s", r->wrong ? "" : "right");
         }
@@ -164,35 +164,35 @@ static void json_text(struct json *json, const char *key, const char *text)
         json_null(json, key);
 }
 
-static void json_times(struct json *json, const struct ladder_result *r)
+static void json_times(struct json *json, const struct suite_result *r)
 {
     json_open(json, "seconds", '{');
     json_number(json, "median", r->median);
     json_number(json, "min", r->min);
     json_number(json, "max", r->max);
     json_number(json, "copy", r->copy);
-    if (r->many.each > 0) {
-        json_number(json, "each", r->many.each);
-        json_number(json, "wall", r->many.wall);
-        json_number(json, "wall_each", r->many.wall_each);
+    if (r->batch.each > 0) {
+        json_number(json, "each", r->batch.each);
+        json_number(json, "wall", r->batch.wall);
+        json_number(json, "wall_each", r->batch.wall_each);
     }
     json_close(json, '}');
     json_number(json, "rounds", r->rounds);
     json_number(json, "launches", r->launches);
     json_number(json, "gbs", gbs_of(r));
     json_number(json, "copy_gbs", copy_gbs_of(r));
-    json_number(json, "share", xmp_ratio_of(r));
+    json_number(json, "share", share_of(r));
 }
 
 static void json_row(struct json *json, const struct bench_row *row)
 {
-    const struct ladder_entry *e = &row->entry;
-    const struct ladder_result *r = &row->result;
+    const struct suite_entry *e = &row->entry;
+    const struct suite_result *r = &row->result;
     json_open(json, NULL, '{');
     json_string(json, "section", e->section);
     json_string(json, "source", e->source);
     json_string(json, "name", name_of(e));
-    json_string(json, "form", form_names[e->form]);
+    json_string(json, "form", origin_names[e->origin]);
     json_text(json, "note", e->note);
     json_string(json, "turn", xform_name(e->turn));
     json_string(json, "cell", cell_names[e->cell]);
@@ -257,19 +257,19 @@ enum {
 /* Longer bars are cut off; their number tells. */
 static const double SHARE_MAX = 1.15;
 
-static const char *const form_colors[] = {
-    [LADDER_PUBLISHED] = "#b4bfca",
-    [LADDER_MEANT] = "#6f8fb0",
-    [LADDER_LIBRARY] = "#d9a441",
-    [LADDER_OURS] = "#2a9d6e",
+static const char *const origin_colors[] = {
+    [SUITE_PUBLISHED] = "#b4bfca",
+    [SUITE_MEANT] = "#6f8fb0",
+    [SUITE_LIBRARY] = "#d9a441",
+    [SUITE_OURS] = "#2a9d6e",
 };
-static const char *const form_titles[] = {
-    [LADDER_PUBLISHED] = "as published",
-    [LADDER_MEANT] = "as meant",
-    [LADDER_LIBRARY] = "library",
-    [LADDER_OURS] = "gimgxf",
+static const char *const origin_titles[] = {
+    [SUITE_PUBLISHED] = "as published",
+    [SUITE_MEANT] = "as meant",
+    [SUITE_LIBRARY] = "library",
+    [SUITE_OURS] = "gimgxf",
 };
-enum { FORMS = sizeof form_titles / sizeof form_titles[0] };
+enum { ORIGINS = sizeof origin_titles / sizeof origin_titles[0] };
 
 static bool has_bar(const struct bench_row *row)
 {
@@ -304,12 +304,12 @@ static void draw_numbers(FILE *out, const struct bench_row *row, double y)
 {
     static const char *const style =
         "font-size=\"13\" fill=\"#222222\" text-anchor=\"end\"";
-    const struct ladder_result *r = &row->result;
+    const struct suite_result *r = &row->result;
     double x = LEFT + UNIT * SHARE_MAX;
     char number[32];
     snprintf(number, sizeof number, "%.0f", gbs_of(r));
     put_text(out, x + 56, y, style, number);
-    snprintf(number, sizeof number, "%.3f", xmp_ratio_of(r));
+    snprintf(number, sizeof number, "%.3f", share_of(r));
     put_text(out, x + 112, y, style, number);
     if (r->wrong)
         put_text(out, x + 126, y, "font-size=\"13\" fill=\"#c0392b\"",
@@ -338,7 +338,7 @@ static void draw_row(FILE *out, const struct bench_row *row, double y)
     put_text(out, LEFT - 12, y + 16,
              "font-size=\"12\" fill=\"#777777\" text-anchor=\"end\"", size);
     draw_bar(out, 1, y, "#f1f3f5", "");
-    draw_bar(out, xmp_ratio_of(&row->result), y, form_colors[row->entry.form],
+    draw_bar(out, share_of(&row->result), y, origin_colors[row->entry.origin],
              row->result.wrong ? edge : "");
     draw_numbers(out, row, y + 16);
 }
@@ -346,13 +346,13 @@ static void draw_row(FILE *out, const struct bench_row *row, double y)
 static void draw_legend(FILE *out, double width)
 {
     double x = MARGIN;
-    for (int i = 0; i < FORMS; i++) {
+    for (int i = 0; i < ORIGINS; i++) {
         fprintf(out,
                 "<rect x=\"%.0f\" y=\"80\" width=\"14\" height=\"14\" "
                 "fill=\"%s\"/>\n",
-                x, form_colors[i]);
+                x, origin_colors[i]);
         put_text(out, x + 20, 92, "font-size=\"13\" fill=\"#222222\"",
-                 form_titles[i]);
+                 origin_titles[i]);
         x += 120;
     }
     put_text(out, width - MARGIN, 92,

@@ -12,7 +12,7 @@
 #include "cuda/backend.h"
 #include "cuda/backend_choose.h"
 #include "cuda/bench/times.h"
-#include "cuda/bench/verify_marks.h"
+#include "cuda/bench/verify.h"
 
 enum {
     STREAM_ROUNDS = 11,
@@ -24,13 +24,13 @@ enum {
 static const unsigned lane_counts[] = { 1, 2, 3, 4, 6, LANES_MOST };
 
 /* 12 megapixels. */
-static const struct ladder_shape camera = { 4000, 3000 };
+static const struct suite_shape camera = { 4000, 3000 };
 
 const char bench_stream_section[] = "stream";
 static const char source[] =
     "A stream of pictures: GB/s each way; share of the slower of two ways";
 
-struct worker {
+struct stream_worker {
     struct lane *lane;
     struct image src, dst;
     uint64_t wrong;
@@ -40,11 +40,11 @@ struct worker {
 
 struct traffic {
     const struct backend *backend;
-    const struct kernel_suite *ladder;
-    struct ladder_bus *bus;
+    const struct kernel_suite *suite;
+    struct suite_bus *bus;
     struct thread_pool *pool;
     unsigned ndevices, nworkers; /* that there are */
-    struct worker worker[OPTIONS_DEVICES * LANES_MOST];
+    struct stream_worker worker[OPTIONS_DEVICES * LANES_MOST];
     unsigned busy; /* workers that take part */
     unsigned pictures;
     atomic_uint next;
@@ -54,11 +54,11 @@ struct traffic {
 /* ---- Workers --------------------------------------------------------------*/
 
 /* Which worker's picture it is can be told as well. */
-static struct marks marks_of(const struct traffic *t, const struct worker *w,
+static struct verify_plane marks_of(const struct traffic *t, const struct stream_worker *w,
                              const struct image *img, unsigned plane)
 {
     unsigned before = (unsigned)(w - t->worker) * img->nplanes;
-    return (struct marks){ .cell = img->cell,
+    return (struct verify_plane){ .cell = img->cell,
                            .number = before + plane,
                            .t = img->turned,
                            .size = (uint32_t)cell_size(img->cell) };
@@ -67,10 +67,10 @@ static struct marks marks_of(const struct traffic *t, const struct worker *w,
 static void fill(void *context, size_t i)
 {
     struct traffic *t = context;
-    struct worker *w = &t->worker[i];
+    struct stream_worker *w = &t->worker[i];
     for (unsigned p = 0; p < w->src.nplanes; p++) {
         const struct plane *plane = &w->src.plane[p];
-        struct marks marks = marks_of(t, w, &w->src, p);
+        struct verify_plane marks = marks_of(t, w, &w->src, p);
         for (uint32_t y = 0; y < plane->height; y++)
             for (uint32_t x = 0; x < plane->width; x++)
                 verify_put((uint8_t *)plane_row(plane, y) + x * marks.size,
@@ -78,7 +78,7 @@ static void fill(void *context, size_t i)
     }
 }
 
-static void turn_once(struct traffic *t, struct worker *w)
+static void turn_once(struct traffic *t, struct stream_worker *w)
 {
     if (!w->failed &&
         t->backend->apply(w->lane, &w->dst, &w->src, w->dst.turned, &w->err))
@@ -97,13 +97,13 @@ static void turn_some(void *context, size_t i)
 static void check(void *context, size_t i)
 {
     struct traffic *t = context;
-    struct worker *w = &t->worker[i];
+    struct stream_worker *w = &t->worker[i];
     memset(w->dst.cells, 0xa5, w->dst.size);
     turn_once(t, w);
     w->wrong = 0;
     for (unsigned p = 0; p < w->dst.nplanes; p++) {
         const struct plane *plane = &w->dst.plane[p];
-        struct marks marks = marks_of(t, w, &w->dst, p);
+        struct verify_plane marks = marks_of(t, w, &w->dst, p);
         for (uint32_t y = 0; y < plane->height; y++)
             for (uint32_t x = 0; x < plane->width; x++)
                 w->wrong += !verify_right(plane, marks, x, y);
@@ -123,9 +123,9 @@ static int on_workers(struct traffic *t, void (*work)(void *context, size_t i),
 
 /* ---- Opening --------------------------------------------------------------*/
 
-static int open_worker(struct traffic *t, struct worker *w, const int *device,
-                       const struct ladder_entry *entry,
-                       struct ladder_shape shape, struct err *err)
+static int open_worker(struct traffic *t, struct stream_worker *w, const int *device,
+                       const struct suite_entry *entry,
+                       struct suite_shape shape, struct err *err)
 {
     struct lane_opts opts = { .device = device, .ndevices = 1 };
     if (t->backend->open(&w->lane, &opts, err))
@@ -149,25 +149,25 @@ static void close_traffic(struct traffic *t)
         t->backend->close(t->worker[i].lane);
     }
     thread_pool_close(t->pool);
-    t->ladder->bus_close(t->bus);
+    t->suite->bus_close(t->bus);
 }
 
 /* Neighbours in number are on different devices: the first n workers are on all
  * of them. */
 static int open_traffic(struct traffic *t, const int *device,
-                        const struct ladder_entry *entry,
-                        struct ladder_shape shape, struct err *err)
+                        const struct suite_entry *entry,
+                        struct suite_shape shape, struct err *err)
 {
     unsigned n = t->ndevices * LANES_MOST;
     t->bytes = (uint64_t)shape.width * shape.height * entry->nplanes *
                cell_size(entry->cell);
-    if (t->ladder->bus_open(&t->bus, device, t->ndevices, t->bytes, err))
+    if (t->suite->bus_open(&t->bus, device, t->ndevices, t->bytes, err))
         return -1;
     t->pool = thread_pool_open(n);
     if (!t->pool)
         return fail(err, "no memory for threads");
     while (t->nworkers < n) {
-        struct worker *w = &t->worker[t->nworkers];
+        struct stream_worker *w = &t->worker[t->nworkers];
         if (open_worker(t, w, &device[t->nworkers % t->ndevices], entry, shape,
                         err)) {
             t->nworkers += w->lane != NULL;
@@ -183,14 +183,14 @@ static int open_traffic(struct traffic *t, const int *device,
 
 /* Seconds of one picture's bytes each way, of which one is the slower. */
 struct samples {
-    double turn[LADDER_ROUNDS], slower[LADDER_ROUNDS], way[2][LADDER_ROUNDS];
+    double turn[SUITE_ROUNDS], slower[SUITE_ROUNDS], way[2][SUITE_ROUNDS];
 };
 
 static int measure_bus(struct traffic *t, struct samples *s, unsigned r,
                        struct err *err)
 {
     double rate[2];
-    if (t->ladder->bus_measure(t->bus, rate, err))
+    if (t->suite->bus_measure(t->bus, rate, err))
         return -1;
     for (int w = 0; w < 2; w++)
         s->way[w][r] = (double)t->bytes / rate[w];
@@ -210,7 +210,7 @@ static int measure_turns(struct traffic *t, struct samples *s, unsigned r,
 
 /* The first round, in which memory is taken, is not kept. */
 static int time_rounds(struct traffic *t, struct samples *s,
-                       struct ladder_result *result, struct err *err)
+                       struct suite_result *result, struct err *err)
 {
     unsigned n = result->rounds;
     for (unsigned i = 0; i <= n; i++) {
@@ -229,11 +229,11 @@ static int time_rounds(struct traffic *t, struct samples *s,
 
 /* ---- Rows -----------------------------------------------------------------*/
 
-static struct ladder_entry entry_of_turn(void)
+static struct suite_entry entry_of_turn(void)
 {
-    return (struct ladder_entry){ .section = bench_stream_section,
+    return (struct suite_entry){ .section = bench_stream_section,
                                   .source = source,
-                                  .form = LADDER_OURS,
+                                  .origin = SUITE_OURS,
                                   .cell = CELL_U8,
                                   .turn = XFORM_ROTATE_90,
                                   .nplanes = 3,
@@ -241,11 +241,11 @@ static struct ladder_entry entry_of_turn(void)
                                   .shape = { camera } };
 }
 
-static struct ladder_entry entry_of_way(int way)
+static struct suite_entry entry_of_way(int way)
 {
-    struct ladder_entry entry = entry_of_turn();
+    struct suite_entry entry = entry_of_turn();
     entry.name = way ? "plain copies out" : "plain copies in";
-    entry.form = LADDER_LIBRARY;
+    entry.origin = SUITE_LIBRARY;
     entry.turn = XFORM_NONE;
     return entry;
 }
@@ -274,7 +274,7 @@ static int add_way(struct bench *bench, const struct traffic *t, int way,
                    struct err *err)
 {
     struct bench_row row = *like;
-    struct ladder_result *r = &row.result;
+    struct suite_result *r = &row.result;
     row.entry = entry_of_way(way);
     r->median = times_median(s->way[way], r->rounds);
     r->min = s->way[way][0];
@@ -301,7 +301,7 @@ static int run_rows(struct bench *bench, struct traffic *t,
 static int run_on(struct bench *bench, struct traffic *t, const int *device,
                   unsigned ndevices, struct samples *s, struct err *err)
 {
-    struct ladder_entry entry = entry_of_turn();
+    struct suite_entry entry = entry_of_turn();
     struct bench_row like = { .devices = ndevices,
                               .shape = bench_shape(bench, &entry, camera) };
     like.result.rounds =
@@ -318,17 +318,17 @@ static int run_on(struct bench *bench, struct traffic *t, const int *device,
     return status;
 }
 
-int bench_stream(struct bench *bench, const struct kernel_suite *ladder,
+int bench_stream(struct bench *bench, const struct kernel_suite *suite,
                  const int *device, unsigned ndevices, struct err *err)
 {
-    struct ladder_entry entry = entry_of_turn();
+    struct suite_entry entry = entry_of_turn();
     if (bench->opts.profile || !bench_wants(bench, &entry))
         return 0;
     struct traffic *t = calloc(1, sizeof *t);
     struct samples *s = calloc(1, sizeof *s);
     int status = t && s ? 0 : fail(err, "no memory");
     if (status == 0) {
-        t->ladder = ladder;
+        t->suite = suite;
         t->backend = backend_choose("cuda", err);
         status = t->backend ? run_on(bench, t, device, 1, s, err) : -1;
     }

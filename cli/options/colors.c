@@ -7,7 +7,7 @@
 #include <strings.h>
 
 /* In the order of the alphabet. */
-static const struct color {
+static const struct named_color {
     const char *name;
     uint32_t rgb;
 } colors[] = {
@@ -163,7 +163,7 @@ static const struct color {
 
 static int compare(const void *name, const void *color)
 {
-    return strcasecmp(name, ((const struct color *)color)->name);
+    return strcasecmp(name, ((const struct named_color *)color)->name);
 }
 
 /* False: these are no three or six hexadecimal digits. */
@@ -185,7 +185,7 @@ static bool read_digits(uint32_t *rgb, const char *text)
 
 int color_parse(uint8_t rgb[3], const char *text, struct err *err)
 {
-    const struct color *color = bsearch(
+    const struct named_color *color = bsearch(
         text, colors, sizeof colors / sizeof *colors, sizeof *colors, compare);
     uint32_t value = color ? color->rgb : 0;
     if (strcasecmp(text, "transparent") == 0)

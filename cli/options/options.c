@@ -331,7 +331,7 @@ static int set_version(struct options *o, const char *value, struct err *err)
 /* ---- The table --------------------------------------------------------- */
 
 /* What an option is about. */
-enum scope {
+enum option_scope {
     ABOUT_SHAPE = 1, /* what is written; part of options.shape */
     ABOUT_JOB = 2,   /* one picture, but not what is written */
     ABOUT_RUN = 4,   /* the whole run */
@@ -344,7 +344,7 @@ static const struct row {
     char letter; /* 0: it has none */
     const char *name;
     const char *value; /* NULL: it takes none; "[=x]": it may take one */
-    unsigned scope;    /* of enum scope, or-ed */
+    unsigned scope;    /* of enum option_scope, or-ed */
     /* What it does: sets a flag, at this offset, or what this function says. */
     size_t flag;
     int (*set)(struct options *o, const char *value, struct err *err);

@@ -6,9 +6,9 @@
 #include "cuda/gpu/kernels.h"
 #include "cuda/bench/times.h"
 
-struct many {
-    struct tiles_plan plan;
-    struct tiles_plane *planes, *there; /* page-locked, and on the device */
+struct batch_plan {
+    struct tiles_plan tiles;
+    struct tiles_plane *planes, *device_planes; /* page-locked, and on the device */
     size_t size;                        /* their bytes */
 };
 
@@ -23,66 +23,66 @@ static void go_on(struct image *img)
         img->plane[p].data += img->size;
 }
 
-static int plan(struct many *many, const struct task *task, struct err *err)
+static int make_plan(struct batch_plan *plan, const struct kernel_task *task, struct err *err)
 {
     struct image dst = task->dst, src = task->src;
     struct tiles_chip chip;
     if (kernel_cases_check(kernels_chip(&chip), "the device", err))
         return -1;
-    many->plan = tiles_begin(src.cell, task->turn);
+    plan->tiles = tiles_begin(src.cell, task->turn);
     for (unsigned i = 0; i < task->npictures; i++) {
         for (unsigned p = 0; p < src.nplanes; p++)
-            tiles_add(&many->plan, many->planes, &dst.plane[p], &src.plane[p],
+            tiles_add(&plan->tiles, plan->planes, &dst.plane[p], &src.plane[p],
                       task->turn);
         go_on(&dst);
         go_on(&src);
     }
-    tiles_number(&many->plan, many->planes, &chip);
-    return kernel_cases_check(cudaMemcpyAsync(many->there, many->planes, many->size,
+    tiles_number(&plan->tiles, plan->planes, &chip);
+    return kernel_cases_check(cudaMemcpyAsync(plan->device_planes, plan->planes, plan->size,
                                        cudaMemcpyHostToDevice, task->stream),
                        "sending the planes", err);
 }
 
-struct many *batched_launch_new(const struct task *task, struct err *err)
+struct batch_plan *batched_launch_new(const struct kernel_task *task, struct err *err)
 {
-    struct many *many = (struct many *)calloc(1, sizeof *many);
-    if (!many) {
+    struct batch_plan *plan = (struct batch_plan *)calloc(1, sizeof *plan);
+    if (!plan) {
         fail(err, "no memory for a plan");
         return NULL;
     }
-    many->size = (size_t)task->npictures * task->src.nplanes *
+    plan->size = (size_t)task->npictures * task->src.nplanes *
                  sizeof(struct tiles_plane);
-    if (kernel_cases_check(cudaMallocHost(&many->planes, many->size),
+    if (kernel_cases_check(cudaMallocHost(&plan->planes, plan->size),
                     "page-locked memory", err) ||
-        kernel_cases_check(cudaMalloc(&many->there, many->size),
+        kernel_cases_check(cudaMalloc(&plan->device_planes, plan->size),
                     "memory of the device", err) ||
-        plan(many, task, err)) {
-        batched_launch_free(many);
+        make_plan(plan, task, err)) {
+        batched_launch_free(plan);
         return NULL;
     }
-    return many;
+    return plan;
 }
 
-void batched_launch_free(struct many *many)
+void batched_launch_free(struct batch_plan *plan)
 {
-    if (!many)
+    if (!plan)
         return;
-    (void)cudaFree(many->there);
-    (void)cudaFreeHost(many->planes);
-    free(many);
+    (void)cudaFree(plan->device_planes);
+    (void)cudaFreeHost(plan->planes);
+    free(plan);
 }
 
 /* ---- Launches -------------------------------------------------------------
  */
 
-int batched_launch_launch(const struct kernel_case *, const struct task *task, struct err *err)
+int batched_launch_launch(const struct kernel_case *, const struct kernel_task *task, struct err *err)
 {
     return kernel_cases_check(
-        kernels_turn_many(&task->many->plan, task->many->there, task->stream),
-        "turning many", err);
+        kernels_turn_batch(&task->plan->tiles, task->plan->device_planes, task->stream),
+        "turning a batch", err);
 }
 
-int batched_launch_launch_each(const struct task *task, struct err *err)
+int batched_launch_launch_each(const struct kernel_task *task, struct err *err)
 {
     struct image dst = task->dst, src = task->src;
     for (unsigned i = 0; i < task->npictures; i++) {
@@ -98,17 +98,17 @@ int batched_launch_launch_each(const struct task *task, struct err *err)
 /* ---- Times ----------------------------------------------------------------
  */
 
-static int wait_for(const struct task *task, struct err *err)
+static int wait_for(const struct kernel_task *task, struct err *err)
 {
     return kernel_cases_check(cudaStreamSynchronize(task->stream), "turning", err);
 }
 
 /* Seconds that the host waits for all in one launch. */
-static int wall_of_one(const struct task *task, double *seconds,
+static int wall_of_one(const struct kernel_task *task, double *seconds,
                        struct err *err)
 {
     double begin = times_now();
-    if (plan(task->many, task, err) || batched_launch_launch(NULL, task, err) ||
+    if (make_plan(task->plan, task, err) || batched_launch_launch(NULL, task, err) ||
         wait_for(task, err))
         return -1;
     *seconds = times_now() - begin;
@@ -116,7 +116,7 @@ static int wall_of_one(const struct task *task, double *seconds,
 }
 
 /* The same for a launch each, and what passes between events around them. */
-static int wall_of_each(const struct task *task, const cudaEvent_t event[2],
+static int wall_of_each(const struct kernel_task *task, const cudaEvent_t event[2],
                         double *seconds, double *between, struct err *err)
 {
     float ms = 0;
@@ -134,9 +134,9 @@ static int wall_of_each(const struct task *task, const cudaEvent_t event[2],
 }
 
 /* The first round is not kept. */
-static int time_rounds(const struct task *task, unsigned rounds,
+static int time_rounds(const struct kernel_task *task, unsigned rounds,
                        const cudaEvent_t event[2], double *sample,
-                       struct ladder_many *times, struct err *err)
+                       struct suite_batch *times, struct err *err)
 {
     double *wall = sample, *wall_each = sample + rounds;
     double *each = sample + 2 * (size_t)rounds;
@@ -152,8 +152,8 @@ static int time_rounds(const struct task *task, unsigned rounds,
     return 0;
 }
 
-int batched_launch_time(const struct task *task, unsigned rounds,
-              struct ladder_many *times, struct err *err)
+int batched_launch_time(const struct kernel_task *task, unsigned rounds,
+              struct suite_batch *times, struct err *err)
 {
     cudaEvent_t event[2] = { NULL, NULL };
     double *sample = (double *)calloc(3 * (size_t)rounds, sizeof *sample);

@@ -5,23 +5,23 @@
 #include "cuda/bench/kernel_cases.h"
 
 /* The plan of one launch for all pictures of a task, here and on the device. */
-struct many;
+struct batch_plan;
 
 /* Makes the plan and sends it, on the task's stream. The caller frees it, which
  * waits for nothing: not before the launches are done. NULL: no memory, or the
  * device failed. */
-struct many *batched_launch_new(const struct task *task, struct err *err);
-void batched_launch_free(struct many *many);
+struct batch_plan *batched_launch_new(const struct kernel_task *task, struct err *err);
+void batched_launch_free(struct batch_plan *plan);
 
 /* Enqueues one launch for all pictures of the task, and one for each. The task
  * has a plan. */
-int batched_launch_launch(const struct kernel_case *rung,
-                          const struct task *task, struct err *err);
-int batched_launch_launch_each(const struct task *task, struct err *err);
+int batched_launch_launch(const struct kernel_case *kcase,
+                          const struct kernel_task *task, struct err *err);
+int batched_launch_launch_each(const struct kernel_task *task, struct err *err);
 
 /* Times both: what a launch each takes between events, and what the host waits
  * from the addresses of the pictures to the results, planning included. */
-int batched_launch_time(const struct task *task, unsigned rounds,
-                        struct ladder_many *times, struct err *err);
+int batched_launch_time(const struct kernel_task *task, unsigned rounds,
+                        struct suite_batch *times, struct err *err);
 
 #endif

@@ -24,7 +24,7 @@ struct ends {
     struct way way[2]; /* to the device, from it */
 };
 
-struct ladder_bus {
+struct suite_bus {
     unsigned ndevices;
     size_t bytes; /* of a copy */
     struct ends *ends;
@@ -63,7 +63,7 @@ static void way_close(struct way *way)
         (void)cudaStreamDestroy(way->stream);
 }
 
-void bus_close(struct ladder_bus *bus)
+void bus_close(struct suite_bus *bus)
 {
     struct err ignored;
     if (!bus)
@@ -75,10 +75,10 @@ void bus_close(struct ladder_bus *bus)
     free(bus);
 }
 
-int bus_open(struct ladder_bus **bus, const int *device, unsigned ndevices,
+int bus_open(struct suite_bus **bus, const int *device, unsigned ndevices,
              size_t bytes, struct err *err)
 {
-    struct ladder_bus *made = (struct ladder_bus *)calloc(1, sizeof *made);
+    struct suite_bus *made = (struct suite_bus *)calloc(1, sizeof *made);
     if (made)
         made->ends = (struct ends *)calloc(ndevices, sizeof *made->ends);
     int status = made && made->ends ? 0 : fail(err, "no memory");
@@ -109,7 +109,7 @@ static cudaError_t enqueue_copy(const struct way *way, size_t bytes)
 }
 
 /* Copy n of all ways, so that all begin at once; 0 are the events before. */
-static int enqueue(const struct ladder_bus *bus, int n, struct err *err)
+static int enqueue(const struct suite_bus *bus, int n, struct err *err)
 {
     for (unsigned i = 0; i < bus->ndevices; i++) {
         const struct ends *ends = &bus->ends[i];
@@ -152,7 +152,7 @@ static void rates(const struct ends *ends, size_t bytes, double rate[2])
     }
 }
 
-int bus_measure(struct ladder_bus *bus, double rate[2], struct err *err)
+int bus_measure(struct suite_bus *bus, double rate[2], struct err *err)
 {
     rate[0] = rate[1] = 0;
     for (int n = 0; n <= COPIES; n++)

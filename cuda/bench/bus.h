@@ -6,9 +6,9 @@
 #include "cuda/bench/kernel_suite.h"
 
 /* As struct kernel_suite has them. */
-int bus_open(struct ladder_bus **bus, const int *device, unsigned ndevices,
+int bus_open(struct suite_bus **bus, const int *device, unsigned ndevices,
              size_t bytes, struct err *err);
-int bus_measure(struct ladder_bus *bus, double rate[2], struct err *err);
-void bus_close(struct ladder_bus *bus);
+int bus_measure(struct suite_bus *bus, double rate[2], struct err *err);
+void bus_close(struct suite_bus *bus);
 
 #endif

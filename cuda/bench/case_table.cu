@@ -13,45 +13,45 @@ static unsigned blocks_over(unsigned cells, unsigned tile)
     return cells / tile + (cells % tile != 0);
 }
 
-static int launch_matrix(const struct kernel_case *rung, const struct task *task,
+static int launch_matrix(const struct kernel_case *kcase, const struct kernel_task *task,
                          dim3 grid, dim3 block, struct err *err)
 {
-    rung->kernel<<<grid, block, rung->shared, task->stream>>>(
+    kcase->kernel<<<grid, block, kcase->shared, task->stream>>>(
         reinterpret_cast<float *>(task->dst.plane[0].data),
         reinterpret_cast<const float *>(task->src.plane[0].data),
         (int)task->src.width, (int)task->src.height);
-    return kernel_cases_check(cudaGetLastError(), rung->about.name, err);
+    return kernel_cases_check(cudaGetLastError(), kcase->entry.name, err);
 }
 
-static int launch_tiles(const struct kernel_case *rung, const struct task *task,
+static int launch_tiles(const struct kernel_case *kcase, const struct kernel_task *task,
                         struct err *err)
 {
-    const struct image *over = rung->over_result ? &task->dst : &task->src;
-    dim3 grid(blocks_over(over->width, rung->tile_x),
-              blocks_over(over->height, rung->tile_y));
-    dim3 block(rung->about.block_x, rung->about.block_y);
-    return launch_matrix(rung, task, grid, block, err);
+    const struct image *over = kcase->over_result ? &task->dst : &task->src;
+    dim3 grid(blocks_over(over->width, kcase->tile_x),
+              blocks_over(over->height, kcase->tile_y));
+    dim3 block(kcase->entry.block_x, kcase->entry.block_y);
+    return launch_matrix(kcase, task, grid, block, err);
 }
 
-static int launch_rows(const struct kernel_case *rung, const struct task *task,
+static int launch_rows(const struct kernel_case *kcase, const struct kernel_task *task,
                        struct err *err)
 {
     unsigned threads =
-        rung->about.block_x ? rung->about.block_x : task->src.width;
-    return launch_matrix(rung, task, dim3(task->src.height), dim3(threads),
+        kcase->entry.block_x ? kcase->entry.block_x : task->src.width;
+    return launch_matrix(kcase, task, dim3(task->src.height), dim3(threads),
                          err);
 }
 
-static int launch_copy(const struct kernel_case *rung, const struct task *task,
+static int launch_copy(const struct kernel_case *kcase, const struct kernel_task *task,
                        struct err *err)
 {
     return kernel_cases_check(cudaMemcpyAsync(task->dst.cells, task->src.cells,
                                        task->src.size, cudaMemcpyDeviceToDevice,
                                        task->stream),
-                       rung->about.name, err);
+                       kcase->entry.name, err);
 }
 
-static int launch_ours(const struct kernel_case *, const struct task *task,
+static int launch_ours(const struct kernel_case *, const struct kernel_task *task,
                        struct err *err)
 {
     return kernel_cases_check(
@@ -59,10 +59,10 @@ static int launch_ours(const struct kernel_case *, const struct task *task,
         "turning", err);
 }
 
-int kernel_cases_launch(const struct kernel_case *rung, const struct task *task,
+int kernel_cases_launch(const struct kernel_case *kcase, const struct kernel_task *task,
                  struct err *err)
 {
-    return (rung->launch ? rung->launch : launch_tiles)(rung, task, err);
+    return (kcase->launch ? kcase->launch : launch_tiles)(kcase, task, err);
 }
 
 /* ---- The list -------------------------------------------------------------
@@ -89,7 +89,7 @@ static constexpr struct section others = {
 static constexpr struct section toolkit = { "libraries",
                                             "CUDA and its libraries" };
 static constexpr struct section gimgxf = { "gimgxf", "gimgxf" };
-static constexpr struct section many = { "many",
+static constexpr struct section batch = { "many",
                                          "Many small pictures in one launch" };
 
 static constexpr char squares[] =
@@ -100,324 +100,324 @@ static constexpr char download[] =
     "the download: square blocks only, and scattered stores";
 
 /* The article's own size lies in the L2 of today's GPUs; the other is 1 GiB. */
-static constexpr struct ladder_shape article = { 1024, 1024 };
-static constexpr struct ladder_shape chapter = { 4096, 4096 };
-static constexpr struct ladder_shape gigabyte = { 16384, 16384 };
+static constexpr struct suite_shape article = { 1024, 1024 };
+static constexpr struct suite_shape chapter = { 4096, 4096 };
+static constexpr struct suite_shape gigabyte = { 16384, 16384 };
 /* A multiple of nothing. */
-static constexpr struct ladder_shape odd = { 16381, 16411 };
+static constexpr struct suite_shape odd = { 16381, 16411 };
 
 /* A row of the list: a transpose of floats, defined for all sizes, unless it
  * says otherwise. */
-struct row {
-    struct kernel_case rung;
+struct case_row {
+    struct kernel_case kcase;
 
-    constexpr row(struct section section, const char *name) : rung{}
+    constexpr case_row(struct section section, const char *name) : kcase{}
     {
-        rung.about.section = section.name;
-        rung.about.source = section.source;
-        rung.about.name = name;
-        rung.about.form = LADDER_MEANT;
-        rung.about.cell = CELL_F32;
-        rung.about.turn = XFORM_TRANSPOSE;
-        rung.about.nplanes = 1;
-        rung.about.npictures = 1;
+        kcase.entry.section = section.name;
+        kcase.entry.source = section.source;
+        kcase.entry.name = name;
+        kcase.entry.origin = SUITE_MEANT;
+        kcase.entry.cell = CELL_F32;
+        kcase.entry.turn = XFORM_TRANSPOSE;
+        kcase.entry.nplanes = 1;
+        kcase.entry.npictures = 1;
     }
     /* Blocks of x by y threads, for tiles of tile_x by tile_y cells. */
-    constexpr row tiles(matrix_kernel kernel, unsigned x, unsigned y,
+    constexpr case_row tiles(matrix_kernel kernel, unsigned x, unsigned y,
                         unsigned tile_x, unsigned tile_y) const
     {
-        row r = *this;
-        r.rung.kernel = kernel;
-        r.rung.about.block_x = x;
-        r.rung.about.block_y = y;
-        r.rung.tile_x = tile_x;
-        r.rung.tile_y = tile_y;
+        case_row r = *this;
+        r.kcase.kernel = kernel;
+        r.kcase.entry.block_x = x;
+        r.kcase.entry.block_y = y;
+        r.kcase.tile_x = tile_x;
+        r.kcase.tile_y = tile_y;
         return r;
     }
-    constexpr row cells(matrix_kernel kernel, unsigned x, unsigned y) const
+    constexpr case_row cells(matrix_kernel kernel, unsigned x, unsigned y) const
     {
         return tiles(kernel, x, y, x, y);
     }
-    constexpr row rows(matrix_kernel kernel, unsigned threads) const
+    constexpr case_row rows(matrix_kernel kernel, unsigned threads) const
     {
-        row r = tiles(kernel, threads, threads ? 1 : 0, 0, 0);
-        r.rung.launch = launch_rows;
+        case_row r = tiles(kernel, threads, threads ? 1 : 0, 0, 0);
+        r.kcase.launch = launch_rows;
         return r;
     }
-    constexpr row over_result() const
+    constexpr case_row over_result() const
     {
-        row r = *this;
-        r.rung.over_result = true;
+        case_row r = *this;
+        r.kcase.over_result = true;
         return r;
     }
-    constexpr row banks(enum pattern put, enum pattern get,
+    constexpr case_row banks(enum pattern put, enum pattern get,
                         unsigned pitch) const
     {
-        row r = *this;
-        r.rung.put = put;
-        r.rung.get = get;
-        r.rung.pitch = pitch;
+        case_row r = *this;
+        r.kcase.put = put;
+        r.kcase.get = get;
+        r.kcase.pitch = pitch;
         return r;
     }
     /* The memory for its tile, rows of `pitch` words, is given at launch. */
-    constexpr row dynamic() const
+    constexpr case_row dynamic() const
     {
-        row r = *this;
-        r.rung.shared = sizeof(float) * rung.pitch * rung.about.block_y;
+        case_row r = *this;
+        r.kcase.shared = sizeof(float) * kcase.pitch * kcase.entry.block_y;
         return r;
     }
-    constexpr row published(const char *note) const
+    constexpr case_row published(const char *note) const
     {
-        row r = *this;
-        r.rung.about.form = LADDER_PUBLISHED;
-        r.rung.about.note = note;
+        case_row r = *this;
+        r.kcase.entry.origin = SUITE_PUBLISHED;
+        r.kcase.entry.note = note;
         return r;
     }
-    constexpr row copies() const
+    constexpr case_row copies() const
     {
-        row r = *this;
-        r.rung.about.turn = XFORM_NONE;
+        case_row r = *this;
+        r.kcase.entry.turn = XFORM_NONE;
         return r;
     }
-    constexpr row wrong() const
+    constexpr case_row wrong() const
     {
-        row r = *this;
-        r.rung.about.wrong = true;
+        case_row r = *this;
+        r.kcase.entry.wrong = true;
         return r;
     }
-    constexpr row whole(unsigned x, unsigned y) const
+    constexpr case_row whole(unsigned x, unsigned y) const
     {
-        row r = *this;
-        r.rung.whole_x = x;
-        r.rung.whole_y = y;
+        case_row r = *this;
+        r.kcase.whole_x = x;
+        r.kcase.whole_y = y;
         return r;
     }
-    constexpr row square(unsigned side) const
+    constexpr case_row square(unsigned side) const
     {
-        row r = whole(side, side);
-        r.rung.square = true;
+        case_row r = whole(side, side);
+        r.kcase.square = true;
         return r;
     }
-    constexpr row widest(unsigned width) const
+    constexpr case_row widest(unsigned width) const
     {
-        row r = *this;
-        r.rung.widest = width;
+        case_row r = *this;
+        r.kcase.widest = width;
         return r;
     }
-    constexpr row library(enum library needs, enum cell cell,
+    constexpr case_row library(enum vendor_library needs, enum cell cell,
                           int (*launch)(const struct kernel_case *,
-                                        const struct task *,
+                                        const struct kernel_task *,
                                         struct err *)) const
     {
-        row r = *this;
-        r.rung.about.form = LADDER_LIBRARY;
-        r.rung.about.cell = cell;
-        r.rung.needs = needs;
-        r.rung.launch = launch;
+        case_row r = *this;
+        r.kcase.entry.origin = SUITE_LIBRARY;
+        r.kcase.entry.cell = cell;
+        r.kcase.needs = needs;
+        r.kcase.launch = launch;
         return r;
     }
-    constexpr row at(struct ladder_shape first, struct ladder_shape second = {},
-                     struct ladder_shape third = {}) const
+    constexpr case_row at(struct suite_shape first, struct suite_shape second = {},
+                     struct suite_shape third = {}) const
     {
-        row r = *this;
-        r.rung.about.shape[0] = first;
-        r.rung.about.shape[1] = second;
-        r.rung.about.shape[2] = third;
+        case_row r = *this;
+        r.kcase.entry.shape[0] = first;
+        r.kcase.entry.shape[1] = second;
+        r.kcase.entry.shape[2] = third;
         return r;
     }
 };
 
-static constexpr row list[] = {
-    row(nvidia, "copy")
+static constexpr case_row list[] = {
+    case_row(nvidia, "copy")
         .tiles(nvidia_copy, 32, 8, 32, 32)
         .copies()
         .published("whole tiles only")
         .whole(32, 32)
         .at(article, gigabyte),
-    row(nvidia, "copySharedMem")
+    case_row(nvidia, "copySharedMem")
         .tiles(nvidia_copy_shared, 32, 8, 32, 32)
         .banks(PATTERN_ROW, PATTERN_ROW, 32)
         .copies()
         .published("whole tiles only")
         .whole(32, 32)
         .at(article, gigabyte),
-    row(nvidia, "transposeNaive")
+    case_row(nvidia, "transposeNaive")
         .tiles(nvidia_naive_published, 32, 8, 32, 32)
         .published(squares)
         .square(32)
         .at(article, gigabyte),
-    row(nvidia, "transposeNaive")
+    case_row(nvidia, "transposeNaive")
         .tiles(nvidia_naive, 32, 8, 32, 32)
         .at(article, gigabyte),
-    row(nvidia, "transposeCoalesced")
+    case_row(nvidia, "transposeCoalesced")
         .tiles(nvidia_tile_published<0>, 32, 8, 32, 32)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 32)
         .published(squares)
         .square(32)
         .at(article, gigabyte),
-    row(nvidia, "transposeCoalesced")
+    case_row(nvidia, "transposeCoalesced")
         .tiles(nvidia_tile<0>, 32, 8, 32, 32)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 32)
         .at(article, gigabyte),
-    row(nvidia, "transposeNoBankConflicts")
+    case_row(nvidia, "transposeNoBankConflicts")
         .tiles(nvidia_tile_published<1>, 32, 8, 32, 32)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 33)
         .published(squares)
         .square(32)
         .at(article, gigabyte),
-    row(nvidia, "transposeNoBankConflicts")
+    case_row(nvidia, "transposeNoBankConflicts")
         .tiles(nvidia_tile<1>, 32, 8, 32, 32)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 33)
         .at(article, gigabyte),
 
-    row(book, "copyGmem")
+    case_row(book, "copyGmem")
         .cells(book_copy_published, 32, 16)
         .copies()
         .published("the download: it transposes")
         .wrong()
         .at(chapter),
-    row(book, "copyGmem").cells(book_copy, 32, 16).copies().at(chapter),
-    row(book, "naiveGmem, reads rows")
+    case_row(book, "copyGmem").cells(book_copy, 32, 16).copies().at(chapter),
+    case_row(book, "naiveGmem, reads rows")
         .cells(book_naive_rows, 32, 16)
         .at(chapter),
-    row(book, "naiveGmem, reads columns")
+    case_row(book, "naiveGmem, reads columns")
         .cells(book_naive_columns_published, 32, 16)
         .published("takes nx and ny for the result's, so for squares only")
         .square(0)
         .at(chapter),
-    row(book, "naiveGmem, reads columns")
+    case_row(book, "naiveGmem, reads columns")
         .cells(book_naive_columns, 32, 16)
         .over_result()
         .at(chapter),
-    row(book, "transposeSmem")
+    case_row(book, "transposeSmem")
         .cells(book_smem_published<0>, BOOK_X, BOOK_Y)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 32)
         .published(behind)
         .square(32)
         .at(chapter),
-    row(book, "transposeSmem")
+    case_row(book, "transposeSmem")
         .cells(book_smem<0>, 32, 16)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 32)
         .dynamic()
         .at(chapter),
-    row(book, "transposeSmemPad, IPAD 1")
+    case_row(book, "transposeSmemPad, IPAD 1")
         .cells(book_smem_published<1>, BOOK_X, BOOK_Y)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 33)
         .published(behind)
         .square(32)
         .at(chapter),
-    row(book, "transposeSmemPad, IPAD 1")
+    case_row(book, "transposeSmemPad, IPAD 1")
         .cells(book_smem<1>, 32, 16)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 33)
         .dynamic()
         .at(chapter),
-    row(book, "transposeSmemPad, IPAD 2")
+    case_row(book, "transposeSmemPad, IPAD 2")
         .cells(book_smem_published<2>, BOOK_X, BOOK_Y)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 34)
         .published(behind)
         .square(32)
         .at(chapter),
-    row(book, "transposeSmemPad, IPAD 2")
+    case_row(book, "transposeSmemPad, IPAD 2")
         .cells(book_pad_download, BOOK_SQUARE, BOOK_SQUARE)
         .banks(PATTERN_ROW, PATTERN_ROW, 18)
         .published(download)
         .whole(BOOK_SQUARE, BOOK_SQUARE)
         .at(chapter),
-    row(book, "transposeSmemPad, IPAD 2")
+    case_row(book, "transposeSmemPad, IPAD 2")
         .cells(book_smem<2>, 32, 16)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 34)
         .dynamic()
         .at(chapter),
-    row(book, "transposeSmemUnrollPad")
+    case_row(book, "transposeSmemUnrollPad")
         .tiles(book_unroll_published, BOOK_X, BOOK_Y, 2 * BOOK_X, BOOK_Y)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 2 * BOOK_X + BOOK_IPAD)
         .published("skips what is less than a pair of blocks")
         .whole(2 * BOOK_X, BOOK_Y)
         .at(chapter),
-    row(book, "transposeSmemUnrollPad")
+    case_row(book, "transposeSmemUnrollPad")
         .tiles(book_unroll_download, BOOK_SQUARE, BOOK_SQUARE, 2 * BOOK_SQUARE,
                BOOK_SQUARE)
         .banks(PATTERN_ROW, PATTERN_ROW, 2 * BOOK_SQUARE + BOOK_IPAD)
         .published(download)
         .whole(BOOK_SQUARE, BOOK_SQUARE)
         .at(chapter),
-    row(book, "transposeSmemUnrollPad")
+    case_row(book, "transposeSmemUnrollPad")
         .tiles(book_unroll<2>, 32, 16, 64, 16)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 66)
         .dynamic()
         .at(chapter),
 
-    row(mat, "v0, 16 x 16").cells(mat_v0, 16, 16).at(chapter, gigabyte),
-    row(mat, "v1, 16 x 16")
+    case_row(mat, "v0, 16 x 16").cells(mat_v0, 16, 16).at(chapter, gigabyte),
+    case_row(mat, "v1, 16 x 16")
         .cells(mat_v1<16, 0>, 16, 16)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 16)
         .at(chapter, gigabyte),
-    row(mat, "v2, 16 x 16")
+    case_row(mat, "v2, 16 x 16")
         .cells(mat_v1<16, 1>, 16, 16)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 17)
         .at(chapter, gigabyte),
-    row(mat, "v3, 16 x 16, 4 a thread")
+    case_row(mat, "v3, 16 x 16, 4 a thread")
         .tiles(mat_v3<16, 4>, 16, 4, 16, 16)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 17)
         .at(chapter, gigabyte),
-    row(mat, "v0, 32 x 32").cells(mat_v0, 32, 32).at(chapter, gigabyte),
-    row(mat, "v1, 32 x 32")
+    case_row(mat, "v0, 32 x 32").cells(mat_v0, 32, 32).at(chapter, gigabyte),
+    case_row(mat, "v1, 32 x 32")
         .cells(mat_v1<32, 0>, 32, 32)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 32)
         .at(chapter, gigabyte),
-    row(mat, "v2, 32 x 32")
+    case_row(mat, "v2, 32 x 32")
         .cells(mat_v1<32, 1>, 32, 32)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 33)
         .at(chapter, gigabyte),
-    row(mat, "v3, 32 x 32, 4 a thread")
+    case_row(mat, "v3, 32 x 32, 4 a thread")
         .tiles(mat_v3<32, 4>, 32, 8, 32, 32)
         .banks(PATTERN_ROW, PATTERN_COLUMN, 33)
         .at(chapter, gigabyte),
 
-    row(others, "re-indexed, 8 x 4")
+    case_row(others, "re-indexed, 8 x 4")
         .cells(reindex_return<8, 4>, 8, 4)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 8)
         .published("returns before the barrier: whole blocks only")
         .whole(8, 4)
         .at({ 8, 4 }, { 8192, 16384 }),
-    row(others, "re-indexed, 8 x 4")
+    case_row(others, "re-indexed, 8 x 4")
         .cells(reindex<8, 4>, 8, 4)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 8)
         .at({ 8, 4 }, { 8192, 16384 }),
-    row(others, "re-indexed, 32 x 16")
+    case_row(others, "re-indexed, 32 x 16")
         .cells(reindex_branch<32, 16>, 32, 16)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 32)
         .published("barrier behind a test: whole blocks only")
         .whole(32, 16)
         .at({ 8192, 16384 }),
-    row(others, "re-indexed, 32 x 16")
+    case_row(others, "re-indexed, 32 x 16")
         .cells(reindex<32, 16>, 32, 16)
         .banks(PATTERN_ROW, PATTERN_REINDEX, 32)
         .at({ 8192, 16384 }),
-    row(others, "one block a row")
+    case_row(others, "one block a row")
         .rows(row_published, 0)
         .published("a thread a cell: rows of 1024 at most")
         .widest(1024)
         .at({ 1024, 262144 }),
-    row(others, "one block a row")
+    case_row(others, "one block a row")
         .rows(row_loop, 256)
         .at({ 1024, 262144 }, gigabyte),
 
-    row(toolkit, "cudaMemcpy, device to device")
-        .library(LIBRARY_NONE, CELL_F32, launch_copy)
+    case_row(toolkit, "cudaMemcpy, device to device")
+        .library(VENDOR_NONE, CELL_F32, launch_copy)
         .copies()
         .at(article, gigabyte),
-    row(toolkit, "cuBLAS, cublasSgeam")
-        .library(LIBRARY_CUBLAS, CELL_F32, libraries_geam)
+    case_row(toolkit, "cuBLAS, cublasSgeam")
+        .library(VENDOR_CUBLAS, CELL_F32, libraries_geam)
         .at(article, gigabyte, odd),
-    row(toolkit, "NPP, nppiTranspose_8u_C1R")
-        .library(LIBRARY_NPP, CELL_U8, libraries_npp)
+    case_row(toolkit, "NPP, nppiTranspose_8u_C1R")
+        .library(VENDOR_NPP, CELL_U8, libraries_npp)
         .at(article, gigabyte, odd),
-    row(toolkit, "NPP, nppiTranspose_16u_C1R")
-        .library(LIBRARY_NPP, CELL_U16, libraries_npp)
+    case_row(toolkit, "NPP, nppiTranspose_16u_C1R")
+        .library(VENDOR_NPP, CELL_U16, libraries_npp)
         .at(article, gigabyte, odd),
-    row(toolkit, "NPP, nppiTranspose_32f_C1R")
-        .library(LIBRARY_NPP, CELL_F32, libraries_npp)
+    case_row(toolkit, "NPP, nppiTranspose_32f_C1R")
+        .library(VENDOR_NPP, CELL_F32, libraries_npp)
         .at(article, gigabyte, odd),
 };
 enum { LISTED = sizeof list / sizeof list[0] };
@@ -450,20 +450,20 @@ enum {
     SWEPT = SWEEP_STEPS * SWEEP_BLOCKS,
 };
 
-static constexpr struct kernel_case sweep_rung(size_t step, size_t block)
+static constexpr struct kernel_case sweep_case(size_t step, size_t block)
 {
     const struct sweep_step s = sweep_steps[step];
     unsigned x = sweep_blocks[block].x, y = sweep_blocks[block].y;
     unsigned tile_x = s.across ? x * s.across : x;
-    row r = row(sweep, s.name).tiles(s.kernel, x, y, tile_x, y).at(chapter);
+    case_row r = case_row(sweep, s.name).tiles(s.kernel, x, y, tile_x, y).at(chapter);
     if (s.across)
         r = r.banks(PATTERN_ROW, PATTERN_REINDEX, tile_x + s.pad).dynamic();
     if (s.kernel == book_naive_columns)
         r = r.over_result();
     if (s.kernel == book_copy)
         r = r.copies();
-    r.rung.about.sweep = true;
-    return r.rung;
+    r.kcase.entry.sweep = true;
+    return r.kcase;
 }
 
 /* Ours: every turn of every cell at sizes that are multiples of nothing, planes
@@ -472,7 +472,7 @@ static constexpr struct kernel_case sweep_rung(size_t step, size_t block)
 static constexpr struct {
     enum cell cell;
     unsigned nplanes;
-    struct ladder_shape shape;
+    struct suite_shape shape;
 } our_pictures[] = {
     { CELL_U8, 1, odd },
     { CELL_U16, 1, odd },
@@ -486,52 +486,52 @@ enum {
 };
 
 /* Copies and transposes, of planes of what they have cells of. */
-static constexpr bool others_do(const struct ladder_entry *entry)
+static constexpr bool others_do(const struct suite_entry *entry)
 {
     return entry->nplanes == 1 && entry->cell != CELL_DCT &&
            (entry->turn == XFORM_NONE || entry->turn == XFORM_TRANSPOSE);
 }
 
-static constexpr struct kernel_case our_rung(size_t picture, size_t turn)
+static constexpr struct kernel_case our_case(size_t picture, size_t turn)
 {
-    const struct ladder_shape theirs[] = { article, chapter, gigabyte };
-    row r = row(gimgxf, NULL).at(our_pictures[picture].shape);
-    r.rung.about.form = LADDER_OURS;
-    r.rung.about.cell = our_pictures[picture].cell;
-    r.rung.about.nplanes = our_pictures[picture].nplanes;
-    r.rung.about.turn = static_cast<enum xform>(turn);
-    r.rung.launch = launch_ours;
-    for (int i = 0; i < 3 && others_do(&r.rung.about); i++)
-        r.rung.about.shape[1 + i] = theirs[i];
-    return r.rung;
+    const struct suite_shape theirs[] = { article, chapter, gigabyte };
+    case_row r = case_row(gimgxf, NULL).at(our_pictures[picture].shape);
+    r.kcase.entry.origin = SUITE_OURS;
+    r.kcase.entry.cell = our_pictures[picture].cell;
+    r.kcase.entry.nplanes = our_pictures[picture].nplanes;
+    r.kcase.entry.turn = static_cast<enum xform>(turn);
+    r.kcase.launch = launch_ours;
+    for (int i = 0; i < 3 && others_do(&r.kcase.entry); i++)
+        r.kcase.entry.shape[1 + i] = theirs[i];
+    return r.kcase;
 }
 
 /* Thumbnails: a launch for each would take longer to start than to run. */
-static constexpr struct kernel_case many_rung(size_t turn)
+static constexpr struct kernel_case batch_case(size_t turn)
 {
-    row r = row(many, NULL).at({ 64, 64 });
-    r.rung.about.form = LADDER_OURS;
-    r.rung.about.cell = CELL_U8;
-    r.rung.about.nplanes = 3;
-    r.rung.about.npictures = 1000;
-    r.rung.about.turn = static_cast<enum xform>(turn);
-    r.rung.launch = batched_launch_launch;
-    return r.rung;
+    case_row r = case_row(batch, NULL).at({ 64, 64 });
+    r.kcase.entry.origin = SUITE_OURS;
+    r.kcase.entry.cell = CELL_U8;
+    r.kcase.entry.nplanes = 3;
+    r.kcase.entry.npictures = 1000;
+    r.kcase.entry.turn = static_cast<enum xform>(turn);
+    r.kcase.launch = batched_launch_launch;
+    return r.kcase;
 }
 
 struct generated {
-    struct kernel_case swept[SWEPT], ours[OURS], many[XFORM_COUNT];
+    struct kernel_case swept[SWEPT], ours[OURS], batch[XFORM_COUNT];
 };
 
 static constexpr struct generated generate()
 {
     struct generated g = {};
     for (size_t i = 0; i < SWEPT; i++)
-        g.swept[i] = sweep_rung(i % SWEEP_STEPS, i / SWEEP_STEPS);
+        g.swept[i] = sweep_case(i % SWEEP_STEPS, i / SWEEP_STEPS);
     for (size_t i = 0; i < OURS; i++)
-        g.ours[i] = our_rung(i / XFORM_COUNT, i % XFORM_COUNT);
+        g.ours[i] = our_case(i / XFORM_COUNT, i % XFORM_COUNT);
     for (size_t i = 0; i < XFORM_COUNT; i++)
-        g.many[i] = many_rung(i);
+        g.batch[i] = batch_case(i);
     return g;
 }
 static constexpr struct generated generated = generate();
@@ -544,12 +544,12 @@ size_t kernel_cases_count(void)
 const struct kernel_case *kernel_cases_get(size_t i)
 {
     if (i < LISTED)
-        return &list[i].rung;
+        return &list[i].kcase;
     if (i < LISTED + SWEPT)
         return &generated.swept[i - LISTED];
     if (i < LISTED + SWEPT + OURS)
         return &generated.ours[i - LISTED - SWEPT];
-    return &generated.many[i - LISTED - SWEPT - OURS];
+    return &generated.batch[i - LISTED - SWEPT - OURS];
 }
 
 /* ---- Banks ----------------------------------------------------------------
@@ -558,29 +558,29 @@ const struct kernel_case *kernel_cases_get(size_t i)
 enum { LANES = 32, BANKS = 32 };
 
 static unsigned word_of(enum pattern pattern, unsigned n,
-                        const struct kernel_case *rung)
+                        const struct kernel_case *kcase)
 {
-    unsigned bx = rung->about.block_x, by = rung->about.block_y;
+    unsigned bx = kcase->entry.block_x, by = kcase->entry.block_y;
     unsigned tx = n % bx, ty = n / bx;
     if (pattern == PATTERN_COLUMN)
-        return tx * rung->pitch + ty;
+        return tx * kcase->pitch + ty;
     if (pattern == PATTERN_REINDEX)
-        return n % by * rung->pitch + n / by;
-    return ty * rung->pitch + tx;
+        return n % by * kcase->pitch + n / by;
+    return ty * kcase->pitch + tx;
 }
 
 /* The most words of one bank that a warp asks for. Lanes do not ask for the
  * same word in any pattern. */
-static unsigned ways(enum pattern pattern, const struct kernel_case *rung)
+static unsigned ways(enum pattern pattern, const struct kernel_case *kcase)
 {
     unsigned worst = 0;
-    unsigned threads = rung->about.block_x * rung->about.block_y;
+    unsigned threads = kcase->entry.block_x * kcase->entry.block_y;
     if (pattern == PATTERN_NONE)
         return 0;
     for (unsigned warp = 0; warp < threads; warp += LANES) {
         unsigned words[BANKS] = { 0 };
         for (unsigned n = warp; n < threads && n < warp + LANES; n++) {
-            unsigned *bank = &words[word_of(pattern, n, rung) % BANKS];
+            unsigned *bank = &words[word_of(pattern, n, kcase) % BANKS];
             if (++*bank > worst)
                 worst = *bank;
         }
@@ -588,10 +588,10 @@ static unsigned ways(enum pattern pattern, const struct kernel_case *rung)
     return worst;
 }
 
-struct ladder_banks kernel_cases_banks(size_t i)
+struct suite_banks kernel_cases_banks(size_t i)
 {
-    const struct kernel_case *rung = kernel_cases_get(i);
-    struct ladder_banks banks = { ways(rung->put, rung),
-                                  ways(rung->get, rung) };
+    const struct kernel_case *kcase = kernel_cases_get(i);
+    struct suite_banks banks = { ways(kcase->put, kcase),
+                                  ways(kcase->get, kcase) };
     return banks;
 }

@@ -15,7 +15,7 @@
 
 #include "cuda/backend.h"
 #include "cuda/bench/bus.h"
-#include "cuda/bench/verify.h"
+#include "cuda/bench/verify_gpu.h"
 #include "cuda/bench/batched_launch.h"
 #include "cuda/bench/kernel_cases.h"
 #include "cuda/bench/times.h"
@@ -34,13 +34,13 @@ static constexpr unsigned GRID_Y = 65535;  /* blocks, at most */
 /* Many pictures together are no larger: it is small ones that are many. */
 static constexpr uint64_t MANY_BYTES = 1 << 30;
 
-struct block {
+struct picture_memory {
     void *memory;
     size_t size;
     unsigned times; /* as much as is asked for */
 };
 
-struct ladder_run {
+struct suite_run {
     int device;
     unsigned rounds;
     uint64_t l2;
@@ -48,25 +48,25 @@ struct ladder_run {
     cudaEvent_t event[3];
     unsigned long long *wrong; /* on the device */
     struct libraries *libraries;
-    struct block src[PAIRS], dst[PAIRS];
-    struct task task[PAIRS];
+    struct picture_memory src[PAIRS], dst[PAIRS];
+    struct kernel_task task[PAIRS];
     unsigned ntasks;
-    double sample[2][LADDER_ROUNDS];
+    double sample[2][SUITE_ROUNDS];
 };
 
 /* ---- Pairs of pictures ----------------------------------------------------
  */
 
-static uint64_t bytes_of(const struct kernel_case *rung, struct ladder_shape shape)
+static uint64_t bytes_of(const struct kernel_case *kcase, struct suite_shape shape)
 {
-    return (uint64_t)shape.width * shape.height * rung->about.nplanes *
-           rung->about.npictures * cell_size(rung->about.cell);
+    return (uint64_t)shape.width * shape.height * kcase->entry.nplanes *
+           kcase->entry.npictures * cell_size(kcase->entry.cell);
 }
 
 /* A struct mem whose context is a block: it grows, and is given whole. */
-static void *block_alloc(void *context, size_t one)
+static void *picture_memory_alloc(void *context, size_t one)
 {
-    struct block *block = (struct block *)context;
+    struct picture_memory *block = (struct picture_memory *)context;
     size_t size = one * block->times;
     if (size <= block->size)
         return block->memory;
@@ -82,16 +82,16 @@ static void *block_alloc(void *context, size_t one)
     return block->memory;
 }
 
-static void block_free(void *context, void *memory)
+static void picture_memory_free(void *context, void *memory)
 {
     (void)context; /* it keeps its memory for the next picture */
     (void)memory;
 }
 
-static struct mem memory_of(struct block *block, unsigned times)
+static struct mem memory_of(struct picture_memory *block, unsigned times)
 {
     block->times = times;
-    struct mem mem = { block_alloc, block_free, block };
+    struct mem mem = { picture_memory_alloc, picture_memory_free, block };
     return mem;
 }
 
@@ -109,24 +109,24 @@ static int dense_alloc(struct image *img, struct mem mem, struct err *err)
     return 0;
 }
 
-static int make_pair(struct ladder_run *run, const struct kernel_case *rung,
-                     struct ladder_shape shape, unsigned i, struct err *err)
+static int make_pair(struct suite_run *run, const struct kernel_case *kcase,
+                     struct suite_shape shape, unsigned i, struct err *err)
 {
-    struct task *task = &run->task[i];
-    bool across = xform_transposes(rung->about.turn);
-    unsigned npictures = rung->about.npictures;
+    struct kernel_task *task = &run->task[i];
+    bool across = xform_transposes(kcase->entry.turn);
+    unsigned npictures = kcase->entry.npictures;
     struct mem src = memory_of(&run->src[i], npictures);
     struct mem dst = memory_of(&run->dst[i], npictures);
     memset(task, 0, sizeof *task);
     task->npictures = npictures;
-    task->turn = rung->about.turn;
+    task->turn = kcase->entry.turn;
     task->stream = run->stream;
     task->libraries = run->libraries;
-    task->src.cell = task->dst.cell = rung->about.cell;
-    task->src.nplanes = task->dst.nplanes = rung->about.nplanes;
+    task->src.cell = task->dst.cell = kcase->entry.cell;
+    task->src.nplanes = task->dst.nplanes = kcase->entry.nplanes;
     task->src.width = shape.width;
     task->src.height = shape.height;
-    if (rung->about.form == LADDER_OURS)
+    if (kcase->entry.origin == SUITE_OURS)
         return image_alloc(&task->src, src, err) ||
                        image_like(&task->dst, &task->src, task->turn, dst, err)
                    ? -1
@@ -139,10 +139,10 @@ static int make_pair(struct ladder_run *run, const struct kernel_case *rung,
                : 0;
 }
 
-static int prepare(struct ladder_run *run, struct err *err)
+static int prepare(struct suite_run *run, struct err *err)
 {
     for (unsigned i = 0; i < run->ntasks; i++)
-        if (verify_cells_fill(&run->task[i], err))
+        if (verify_gpu_fill(&run->task[i], err))
             return -1;
     return 0;
 }
@@ -150,7 +150,7 @@ static int prepare(struct ladder_run *run, struct err *err)
 /* ---- Timing ---------------------------------------------------------------
  */
 
-static int copy_cells(struct ladder_run *run, const struct task *task,
+static int copy_cells(struct suite_run *run, const struct kernel_task *task,
                       uint64_t bytes, struct err *err)
 {
     return kernel_cases_check(cudaMemcpyAsync(task->dst.cells, task->src.cells, bytes,
@@ -160,14 +160,14 @@ static int copy_cells(struct ladder_run *run, const struct task *task,
 
 /* Enqueues the launches and the copies of one round, between events, and waits
  * for them: the seconds of one launch, and of one copy. */
-static int one_round(struct ladder_run *run, const struct kernel_case *rung,
+static int one_round(struct suite_run *run, const struct kernel_case *kcase,
                      uint64_t bytes, const unsigned n[2], double seconds[2],
                      struct err *err)
 {
     float ms[2] = { 0, 0 };
     cudaError_t status = cudaEventRecord(run->event[0], run->stream);
     for (unsigned i = 0; i < n[0]; i++)
-        if (kernel_cases_launch(rung, &run->task[i % run->ntasks], err))
+        if (kernel_cases_launch(kcase, &run->task[i % run->ntasks], err))
             return -1;
     if (!status)
         status = cudaEventRecord(run->event[1], run->stream);
@@ -194,19 +194,19 @@ static unsigned launches_for(double seconds, unsigned ntasks)
 }
 
 /* All pairs are used once before the first round counts. */
-static int time_rounds(struct ladder_run *run, const struct kernel_case *rung,
-                       uint64_t bytes, struct ladder_result *result,
+static int time_rounds(struct suite_run *run, const struct kernel_case *kcase,
+                       uint64_t bytes, struct suite_result *result,
                        struct err *err)
 {
     unsigned n[2] = { run->ntasks, run->ntasks }, rounds = run->rounds;
     double seconds[2];
     for (int warm = 0; warm < 2; warm++)
-        if (one_round(run, rung, bytes, n, seconds, err))
+        if (one_round(run, kcase, bytes, n, seconds, err))
             return -1;
     for (int i = 0; i < 2; i++)
         n[i] = launches_for(seconds[i], run->ntasks);
     for (unsigned r = 0; r < rounds; r++) {
-        if (one_round(run, rung, bytes, n, seconds, err))
+        if (one_round(run, kcase, bytes, n, seconds, err))
             return -1;
         run->sample[0][r] = seconds[0];
         run->sample[1][r] = seconds[1];
@@ -223,33 +223,33 @@ static int time_rounds(struct ladder_run *run, const struct kernel_case *rung,
 /* ---- A step ---------------------------------------------------------------
  */
 
-static const char *undefined(const struct kernel_case *rung, struct ladder_shape shape)
+static const char *undefined(const struct kernel_case *kcase, struct suite_shape shape)
 {
-    uint64_t down = rung->over_result ? shape.width : shape.height;
+    uint64_t down = kcase->over_result ? shape.width : shape.height;
     if (shape.width == 0 || shape.height == 0 || shape.width > INT_MAX ||
         shape.height > INT_MAX)
         return "no size that can be";
-    if (rung->about.npictures > 1 && bytes_of(rung, shape) > MANY_BYTES)
+    if (kcase->entry.npictures > 1 && bytes_of(kcase, shape) > MANY_BYTES)
         return "for small pictures only";
-    if (rung->about.form == LADDER_OURS)
+    if (kcase->entry.origin == SUITE_OURS)
         return NULL;
     if ((uint64_t)shape.width * shape.height > INT_MAX)
         return "it counts cells with 31 bits";
-    if (rung->square && shape.width != shape.height)
+    if (kcase->square && shape.width != shape.height)
         return "for squares only";
-    if ((rung->whole_x && shape.width % rung->whole_x) ||
-        (rung->whole_y && shape.height % rung->whole_y))
+    if ((kcase->whole_x && shape.width % kcase->whole_x) ||
+        (kcase->whole_y && shape.height % kcase->whole_y))
         return "for whole blocks only";
-    if (rung->widest && shape.width > rung->widest)
+    if (kcase->widest && shape.width > kcase->widest)
         return "its rows are at most as long as a block has threads";
-    if (rung->tile_y && down > (uint64_t)GRID_Y * rung->tile_y)
+    if (kcase->tile_y && down > (uint64_t)GRID_Y * kcase->tile_y)
         return "a grid ends at 65535 blocks in y";
     return NULL;
 }
 
 /* Whether a pair fits into the L2; if not, so many pairs that they are TIMES_L2
  * times as large together. */
-static unsigned pairs_for(const struct ladder_run *run, uint64_t pair)
+static unsigned pairs_for(const struct suite_run *run, uint64_t pair)
 {
     if (run->rounds == 0 || pair <= run->l2)
         return 1;
@@ -257,15 +257,15 @@ static unsigned pairs_for(const struct ladder_run *run, uint64_t pair)
     return n < 2 ? 2 : n > PAIRS ? PAIRS : (unsigned)n;
 }
 
-static int make_pairs(struct ladder_run *run, const struct kernel_case *rung,
-                      struct ladder_shape shape, struct ladder_result *result)
+static int make_pairs(struct suite_run *run, const struct kernel_case *kcase,
+                      struct suite_shape shape, struct suite_result *result)
 {
     struct err err;
-    uint64_t pair = 2 * bytes_of(rung, shape);
+    uint64_t pair = 2 * bytes_of(kcase, shape);
     run->ntasks = pairs_for(run, pair);
     result->in_l2 = pair <= run->l2;
     for (unsigned i = 0; i < run->ntasks; i++)
-        if (make_pair(run, rung, shape, i, &err)) {
+        if (make_pair(run, kcase, shape, i, &err)) {
             snprintf(result->left_out, sizeof result->left_out,
                      "%u times %.1f GB are more than the device has free",
                      run->ntasks, (double)pair / 1e9);
@@ -274,11 +274,11 @@ static int make_pairs(struct ladder_run *run, const struct kernel_case *rung,
     return 0;
 }
 
-static int check_pairs(struct ladder_run *run, struct ladder_result *result,
+static int check_pairs(struct suite_run *run, struct suite_result *result,
                        struct err *err)
 {
     for (unsigned i = 0; i < run->ntasks; i++)
-        if (verify_cells_check(&run->task[i], run->wrong, &result->wrong,
+        if (verify_gpu_check(&run->task[i], run->wrong, &result->wrong,
                         &result->cells, err))
             return -1;
     return 0;
@@ -286,28 +286,28 @@ static int check_pairs(struct ladder_run *run, struct ladder_result *result,
 
 /* What was timed is followed by copies over its results, so results are made
  * once more to be checked. */
-static int run_pairs(struct ladder_run *run, const struct kernel_case *rung,
-                     uint64_t bytes, struct ladder_result *result,
+static int run_pairs(struct suite_run *run, const struct kernel_case *kcase,
+                     uint64_t bytes, struct suite_result *result,
                      struct err *err)
 {
     if (prepare(run, err) ||
         (run->rounds &&
-         (time_rounds(run, rung, bytes, result, err) || prepare(run, err))))
+         (time_rounds(run, kcase, bytes, result, err) || prepare(run, err))))
         return -1;
     for (unsigned k = 0; k < run->ntasks; k++)
-        if (kernel_cases_launch(rung, &run->task[k], err))
+        if (kernel_cases_launch(kcase, &run->task[k], err))
             return -1;
     return check_pairs(run, result, err);
 }
 
 /* A launch for each of many pictures, timed and checked as well. A profiler
  * shall see one launch. */
-static int run_each(struct ladder_run *run, struct ladder_result *result,
+static int run_each(struct suite_run *run, struct suite_result *result,
                     struct err *err)
 {
     if (run->rounds == 0)
         return 0;
-    if (batched_launch_time(&run->task[0], run->rounds, &result->many, err) ||
+    if (batched_launch_time(&run->task[0], run->rounds, &result->batch, err) ||
         prepare(run, err))
         return -1;
     for (unsigned k = 0; k < run->ntasks; k++)
@@ -316,46 +316,46 @@ static int run_each(struct ladder_run *run, struct ladder_result *result,
     return check_pairs(run, result, err);
 }
 
-static int run_many(struct ladder_run *run, const struct kernel_case *rung,
-                    uint64_t bytes, struct ladder_result *result,
+static int run_batch(struct suite_run *run, const struct kernel_case *kcase,
+                    uint64_t bytes, struct suite_result *result,
                     struct err *err)
 {
     int status = 0;
     for (unsigned i = 0; i < run->ntasks && status == 0; i++) {
-        run->task[i].many = batched_launch_new(&run->task[i], err);
-        status = run->task[i].many ? 0 : -1;
+        run->task[i].plan = batched_launch_new(&run->task[i], err);
+        status = run->task[i].plan ? 0 : -1;
     }
-    if (status == 0 && (run_pairs(run, rung, bytes, result, err) ||
+    if (status == 0 && (run_pairs(run, kcase, bytes, result, err) ||
                         run_each(run, result, err)))
         status = -1;
     for (unsigned i = 0; i < run->ntasks; i++)
-        batched_launch_free(run->task[i].many);
+        batched_launch_free(run->task[i].plan);
     return status;
 }
 
-static int cuda_measure(struct ladder_run *run, size_t i,
-                        struct ladder_shape shape, struct ladder_result *result,
+static int cuda_measure(struct suite_run *run, size_t i,
+                        struct suite_shape shape, struct suite_result *result,
                         struct err *err)
 {
-    const struct kernel_case *rung = kernel_cases_get(i);
+    const struct kernel_case *kcase = kernel_cases_get(i);
     memset(result, 0, sizeof *result);
-    const char *why = undefined(rung, shape);
+    const char *why = undefined(kcase, shape);
     if (!why)
-        why = libraries_lack(run->libraries, rung->needs);
+        why = libraries_lack(run->libraries, kcase->needs);
     if (why)
         snprintf(result->left_out, sizeof result->left_out, "%s", why);
-    if (why || make_pairs(run, rung, shape, result))
+    if (why || make_pairs(run, kcase, shape, result))
         return 0;
-    uint64_t bytes = bytes_of(rung, shape);
+    uint64_t bytes = bytes_of(kcase, shape);
     result->bytes = 2 * bytes;
-    return rung->about.npictures > 1 ? run_many(run, rung, bytes, result, err)
-                                     : run_pairs(run, rung, bytes, result, err);
+    return kcase->entry.npictures > 1 ? run_batch(run, kcase, bytes, result, err)
+                                     : run_pairs(run, kcase, bytes, result, err);
 }
 
 /* ---- The device -----------------------------------------------------------
  */
 
-static int describe(int device, struct ladder_machine *machine, struct err *err)
+static int describe(int device, struct suite_machine *machine, struct err *err)
 {
     struct cudaDeviceProp p;
     memset(machine, 0, sizeof *machine);
@@ -374,7 +374,7 @@ static int describe(int device, struct ladder_machine *machine, struct err *err)
     return 0;
 }
 
-static int start(struct ladder_run *run, struct ladder_machine *machine,
+static int start(struct suite_run *run, struct suite_machine *machine,
                  struct err *err)
 {
     int count = 0;
@@ -402,7 +402,7 @@ static int start(struct ladder_run *run, struct ladder_machine *machine,
     return run->libraries ? 0 : fail(err, "no memory");
 }
 
-static void cuda_close(struct ladder_run *run)
+static void cuda_close(struct suite_run *run)
 {
     if (!run)
         return;
@@ -421,10 +421,10 @@ static void cuda_close(struct ladder_run *run)
     free(run);
 }
 
-static int cuda_open(struct ladder_run **run, const struct ladder_opts *opts,
-                     struct ladder_machine *machine, struct err *err)
+static int cuda_open(struct suite_run **run, const struct suite_opts *opts,
+                     struct suite_machine *machine, struct err *err)
 {
-    *run = (struct ladder_run *)calloc(1, sizeof **run);
+    *run = (struct suite_run *)calloc(1, sizeof **run);
     if (!*run)
         return fail(err, "no memory");
     (*run)->device = opts->device;
@@ -436,12 +436,12 @@ static int cuda_open(struct ladder_run **run, const struct ladder_opts *opts,
     return -1;
 }
 
-static const struct ladder_entry *cuda_entry(size_t i)
+static const struct suite_entry *cuda_entry(size_t i)
 {
-    return &kernel_cases_get(i)->about;
+    return &kernel_cases_get(i)->entry;
 }
 
-const struct kernel_suite ladder_cuda = {
+const struct kernel_suite kernel_suite_cuda = {
     kernel_cases_count, cuda_entry, kernel_cases_banks, cuda_open, cuda_measure,
     cuda_close,  bus_open,   bus_measure, bus_close,
 };

@@ -6,14 +6,14 @@
 
 #include "cuda/bench/kernel_suite.h"
 
-struct many;
+struct batch_plan;
 
 /* One pair of pictures in the device's memory, to be turned; or of so many, one
  * behind the other, of which these are the first. */
-struct task {
+struct kernel_task {
     struct image dst, src;
     unsigned npictures;
-    struct many *many; /* the plan of a launch for all; NULL for one picture */
+    struct batch_plan *plan; /* the plan of a launch for all; NULL for one picture */
     enum xform turn;
     cudaStream_t stream;
     struct libraries *libraries;
@@ -31,16 +31,16 @@ enum pattern {
     PATTERN_REINDEX, /* n % by * pitch + n / by, where n = ty * bx + tx */
 };
 
-enum library { LIBRARY_NONE, LIBRARY_CUBLAS, LIBRARY_NPP };
+enum vendor_library { VENDOR_NONE, VENDOR_CUBLAS, VENDOR_NPP };
 
 struct kernel_case {
-    struct ladder_entry about;
+    struct suite_entry entry;
 
     /* Where it is defined. */
     bool square;               /* width == height */
     unsigned whole_x, whole_y; /* whole multiples; 0: any size */
     unsigned widest;           /* 0: any */
-    enum library needs;
+    enum vendor_library needs;
 
     /* A kernel, whose blocks take tiles of the source, or of the result; or
      * what enqueues the work on the task's stream. */
@@ -48,7 +48,7 @@ struct kernel_case {
     unsigned tile_x, tile_y;
     bool over_result;
     size_t shared; /* bytes of dynamic shared memory */
-    int (*launch)(const struct kernel_case *rung, const struct task *task,
+    int (*launch)(const struct kernel_case *kcase, const struct kernel_task *task,
                   struct err *err);
 
     enum pattern put, get; /* to and from shared memory, */
@@ -58,10 +58,10 @@ struct kernel_case {
 /* How many there are, and each. */
 size_t kernel_cases_count(void);
 const struct kernel_case *kernel_cases_get(size_t i);
-struct ladder_banks kernel_cases_banks(size_t i);
+struct suite_banks kernel_cases_banks(size_t i);
 
 /* Enqueues one launch. */
-int kernel_cases_launch(const struct kernel_case *rung, const struct task *task,
+int kernel_cases_launch(const struct kernel_case *kcase, const struct kernel_task *task,
                         struct err *err);
 
 /* Libraries are looked for when the first of their functions is asked for. */
@@ -69,12 +69,12 @@ struct libraries *libraries_new(void);
 void libraries_free(struct libraries *libraries);
 
 /* Whether the library is there: NULL, or why not. */
-const char *libraries_lack(struct libraries *libraries, enum library library);
+const char *libraries_lack(struct libraries *libraries, enum vendor_library library);
 
 /* Their transposes of one plane. */
-int libraries_geam(const struct kernel_case *rung, const struct task *task,
+int libraries_geam(const struct kernel_case *kcase, const struct kernel_task *task,
                    struct err *err);
-int libraries_npp(const struct kernel_case *rung, const struct task *task,
+int libraries_npp(const struct kernel_case *kcase, const struct kernel_task *task,
                   struct err *err);
 
 /* 0, or -1 and what went wrong. A launch that was refused also leaves its error

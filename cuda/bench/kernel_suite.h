@@ -14,25 +14,25 @@
 extern "C" {
 #endif
 
-enum ladder_form {
-    LADDER_PUBLISHED, /* does what its source prints, faults included */
-    LADDER_MEANT,     /* the same idea, right for all sizes */
-    LADDER_LIBRARY,
-    LADDER_OURS,
+enum suite_origin {
+    SUITE_PUBLISHED, /* does what its source prints, faults included */
+    SUITE_MEANT,     /* the same idea, right for all sizes */
+    SUITE_LIBRARY,
+    SUITE_OURS,
 };
 
-struct ladder_shape {
+struct suite_shape {
     uint32_t width, height; /* of the source, in cells */
 };
 
-enum { LADDER_SHAPES = 4, LADDER_ROUNDS = 1000 }; /* at most */
+enum { SUITE_SHAPES = 4, SUITE_ROUNDS = 1000 }; /* at most */
 
-struct ladder_entry {
+struct suite_entry {
     const char *section; /* what --only calls it and its like, in a word */
     const char *source;  /* entries of one source stand together */
     const char *name;    /* NULL: the name of the turn */
     const char *note;    /* what one has to know about it; may be NULL */
-    enum ladder_form form;
+    enum suite_origin origin;
     enum cell cell;
     enum xform turn;    /* what it is said to do */
     unsigned nplanes;   /* of a picture */
@@ -41,17 +41,17 @@ struct ladder_entry {
     bool sweep;         /* a step of the sweep over shapes of blocks */
     unsigned block_x, block_y; /* threads of a block; 0: not for us to choose */
     /* Where it is timed; {0} ends the list. */
-    struct ladder_shape shape[LADDER_SHAPES];
+    struct suite_shape shape[SUITE_SHAPES];
 };
 
 /* The lanes of a warp that meet at one bank of shared memory with different
  * words, in the worst request: 1 is free of conflicts, 0 without such memory.
  */
-struct ladder_banks {
+struct suite_banks {
     unsigned put, get;
 };
 
-struct ladder_machine {
+struct suite_machine {
     int devices; /* that there are, of which the others are not described */
     char name[256];
     char compute[16]; /* "9.0" */
@@ -60,21 +60,21 @@ struct ladder_machine {
     int driver, runtime; /* 13000 is CUDA 13.0 */
 };
 
-struct ladder_opts {
+struct suite_opts {
     int device;
     unsigned
-        rounds; /* how often each is timed, LADDER_ROUNDS at most; 0: launch it
+        rounds; /* how often each is timed, SUITE_ROUNDS at most; 0: launch it
                    once, to be checked or profiled, and time nothing */
 };
 
 /* Many pictures, a launch each, beside all in one launch: seconds for all. */
-struct ladder_many {
+struct suite_batch {
     double each;            /* between events */
     double wall, wall_each; /* of the host, from their addresses to the results:
                                in one launch, and in one each */
 };
 
-struct ladder_result {
+struct suite_result {
     char left_out[128]; /* why it was not run; "": it was */
     uint64_t bytes;     /* read plus written */
     /* Seconds a launch; all 0 if nothing was timed. */
@@ -82,39 +82,39 @@ struct ladder_result {
     double copy; /* the median of cudaMemcpy of the same cells, in turns
                     with the above */
     unsigned rounds, launches; /* launches between the events of a round */
-    struct ladder_many many;   /* all 0 where a launch takes one picture */
+    struct suite_batch batch;  /* all 0 where a launch takes one picture */
     bool in_l2;            /* source and result fit into it, and stay there */
     uint64_t cells, wrong; /* that were checked, and that were not right */
 };
 
-struct ladder_run; /* a device, its memory and a stream */
-struct ladder_bus; /* the way from the host to some devices and back */
+struct suite_run; /* a device, its memory and a stream */
+struct suite_bus; /* the way from the host to some devices and back */
 
 struct kernel_suite {
     size_t (*count)(void);
-    const struct ladder_entry *(*entry)(size_t i);
-    struct ladder_banks (*banks)(size_t i);
+    const struct suite_entry *(*entry)(size_t i);
+    struct suite_banks (*banks)(size_t i);
     /* Opens a device. The caller closes the run. */
-    int (*open)(struct ladder_run **run, const struct ladder_opts *opts,
-                struct ladder_machine *machine, struct err *err);
+    int (*open)(struct suite_run **run, const struct suite_opts *opts,
+                struct suite_machine *machine, struct err *err);
     /* Runs entry i on a source of this shape, checks every cell of its result,
      * and times it. An entry that is not defined there, or needs what this
      * machine has not, is left out. -1: the device failed, and what is run
      * after will as well. */
-    int (*measure)(struct ladder_run *run, size_t i, struct ladder_shape shape,
-                   struct ladder_result *result, struct err *err);
-    void (*close)(struct ladder_run *run);
+    int (*measure)(struct suite_run *run, size_t i, struct suite_shape shape,
+                   struct suite_result *result, struct err *err);
+    void (*close)(struct suite_run *run);
     /* The way to these devices and back, by copies of `bytes` from and to
      * page-locked memory. The caller closes it. */
-    int (*bus_open)(struct ladder_bus **bus, const int *device,
+    int (*bus_open)(struct suite_bus **bus, const int *device,
                     unsigned ndevices, size_t bytes, struct err *err);
     /* Bytes a second to the devices and from them, while both directions of
      * all are busy; the sums over the devices. */
-    int (*bus_measure)(struct ladder_bus *bus, double rate[2], struct err *err);
-    void (*bus_close)(struct ladder_bus *bus);
+    int (*bus_measure)(struct suite_bus *bus, double rate[2], struct err *err);
+    void (*bus_close)(struct suite_bus *bus);
 };
 
-extern const struct kernel_suite ladder_cuda; /* in a build with CUDA */
+extern const struct kernel_suite kernel_suite_cuda; /* in a build with CUDA */
 
 #ifdef __cplusplus
 }

@@ -47,9 +47,9 @@ typedef int (*npp_transpose)(const void *src, int src_step, void *dst,
  */
 
 struct libraries {
-    bool sought[LIBRARY_NPP + 1];
-    char why_not[LIBRARY_NPP + 1][64];
-    void *opened[LIBRARY_NPP + 1];
+    bool sought[VENDOR_NPP + 1];
+    char why_not[VENDOR_NPP + 1][64];
+    void *opened[VENDOR_NPP + 1];
     cublas_handle handle;
     cublas_set_stream set_stream;
     cublas_sgeam sgeam;
@@ -121,21 +121,21 @@ static const char *find_npp(struct libraries *l, void *library)
     return NULL;
 }
 
-static const char *seek(struct libraries *l, enum library which)
+static const char *seek(struct libraries *l, enum vendor_library which)
 {
-    const char *name = which == LIBRARY_CUBLAS ? "libcublas" : "libnppidei";
+    const char *name = which == VENDOR_CUBLAS ? "libcublas" : "libnppidei";
     void *library = open_library(name);
     l->opened[which] = library;
     if (!library)
-        return which == LIBRARY_CUBLAS ? "libcublas is not found"
+        return which == VENDOR_CUBLAS ? "libcublas is not found"
                                        : "libnppidei is not found";
-    return which == LIBRARY_CUBLAS ? find_cublas(l, library)
+    return which == VENDOR_CUBLAS ? find_cublas(l, library)
                                    : find_npp(l, library);
 }
 
-const char *libraries_lack(struct libraries *l, enum library which)
+const char *libraries_lack(struct libraries *l, enum vendor_library which)
 {
-    if (which == LIBRARY_NONE)
+    if (which == VENDOR_NONE)
         return NULL;
     if (!l->sought[which]) {
         const char *why = seek(l, which);
@@ -152,7 +152,7 @@ void libraries_free(struct libraries *l)
     if (!l)
         return;
     if (l->handle &&
-        find(l->opened[LIBRARY_CUBLAS], "cublasDestroy_v2", &destroy))
+        find(l->opened[VENDOR_CUBLAS], "cublasDestroy_v2", &destroy))
         (void)destroy(l->handle);
     /* Not closed: what they have told the CUDA runtime about their kernels
      * stays in use until the end of the process. */
@@ -164,7 +164,7 @@ void libraries_free(struct libraries *l)
 
 /* Rows of ours are columns of theirs: the result has m = height rows, as they
  * count, and n = width columns. */
-int libraries_geam(const struct kernel_case *rung, const struct task *task,
+int libraries_geam(const struct kernel_case *kcase, const struct kernel_task *task,
                    struct err *err)
 {
     struct libraries *l = task->libraries;
@@ -177,24 +177,24 @@ int libraries_geam(const struct kernel_case *rung, const struct task *task,
         status = l->sgeam(l->handle, CUBLAS_T, CUBLAS_N, height, width, &one,
                           src, width, &zero, dst, height, dst, height);
     if (status)
-        return fail(err, "%s: cuBLAS says %d", rung->about.name, status);
-    return kernel_cases_check(cudaGetLastError(), rung->about.name, err);
+        return fail(err, "%s: cuBLAS says %d", kcase->entry.name, status);
+    return kernel_cases_check(cudaGetLastError(), kcase->entry.name, err);
 }
 
-int libraries_npp(const struct kernel_case *rung, const struct task *task,
+int libraries_npp(const struct kernel_case *kcase, const struct kernel_task *task,
                   struct err *err)
 {
     struct libraries *l = task->libraries;
     const struct plane *src = &task->src.plane[0], *dst = &task->dst.plane[0];
     struct npp_size size = { (int)src->width, (int)src->height };
     if (src->stride > INT_MAX || dst->stride > INT_MAX)
-        return fail(err, "%s: rows are too long for NPP", rung->about.name);
+        return fail(err, "%s: rows are too long for NPP", kcase->entry.name);
     l->context.stream = task->stream;
     (void)cudaStreamGetFlags(task->stream, &l->context.stream_flags);
     int status =
-        l->transpose[rung->about.cell](src->data, (int)src->stride, dst->data,
+        l->transpose[kcase->entry.cell](src->data, (int)src->stride, dst->data,
                                        (int)dst->stride, size, l->context);
     if (status < 0)
-        return fail(err, "%s: NPP says %d", rung->about.name, status);
-    return kernel_cases_check(cudaGetLastError(), rung->about.name, err);
+        return fail(err, "%s: NPP says %d", kcase->entry.name, status);
+    return kernel_cases_check(cudaGetLastError(), kcase->entry.name, err);
 }

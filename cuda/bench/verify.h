@@ -1,16 +1,119 @@
-/* Marks the cells of sources, and checks those of results. */
+/* Cells that are marked with their place: whether a turn put the right cell at
+ * a place can be told by that cell alone, without a second picture. The same on
+ * the GPU and on the host. */
 #ifndef CUDA_BENCH_VERIFY_H
 #define CUDA_BENCH_VERIFY_H
 
-#include "cuda/bench/kernel_cases.h"
+#include <string.h>
 
-/* Enqueues on the task's stream that all its sources are marked and all its
- * results are garbage. */
-int verify_cells_fill(const struct task *task, struct err *err);
+#include "codecs/image/image.h"
 
-/* Waits for the task's stream, and adds the cells of its results, and those of
- * them that are not right. The counter is memory of the device. */
-int verify_cells_check(const struct task *task, unsigned long long *counter,
-                       uint64_t *wrong, uint64_t *cells, struct err *err);
+#ifdef __CUDACC__
+#define VERIFY_INLINE static __host__ __device__ __forceinline__
+#else
+#define VERIFY_INLINE static inline
+#endif
+
+/* What is marked: cells of plane `number` of a picture, and the turn that is to
+ * be done to it. */
+struct verify_plane {
+    enum cell cell;
+    unsigned number;
+    unsigned t;    /* enum xform */
+    uint32_t size; /* cell_size() */
+};
+
+/* The finalizer of MurmurHash3 (Appleby, 2011): each bit depends on every one.
+ */
+VERIFY_INLINE uint64_t verify_mix(uint64_t n)
+{
+    n = (n ^ n >> 33) * 0xff51afd7ed558ccdu;
+    n = (n ^ n >> 33) * 0xc4ceb9fe1a85ec53u;
+    return n ^ n >> 33;
+}
+
+/* DCT blocks have 64 parts, their coefficients. */
+VERIFY_INLINE unsigned verify_parts(enum cell cell)
+{
+    return cell == CELL_DCT ? 64 : 1;
+}
+
+/* The bits of part k of cell (x, y) of a source. A float is a whole number
+ * below 2^24, which arithmetic leaves as it is; a coefficient has 12 bits. */
+VERIFY_INLINE uint32_t verify_source(struct verify_plane marks, uint32_t x, uint32_t y,
+                                    unsigned k)
+{
+    uint64_t place = verify_mix((uint64_t)y << 32 | x);
+    uint32_t bits = (uint32_t)verify_mix(place + marks.number * 64 + k);
+    if (marks.cell == CELL_F32) {
+        float number = (float)(bits >> 8);
+        memcpy(&bits, &number, sizeof bits);
+        return bits;
+    }
+    if (marks.cell == CELL_DCT)
+        return (uint16_t)((bits & 4095) - 2048);
+    return marks.cell == CELL_U8 ? bits & 255 : bits & 65535;
+}
+
+/* The bits of part k of cell (x, y) of a result of width x height cells: the
+ * definition in codecs/image/xform.h, and for DCT blocks that in codecs/image/image.h. */
+VERIFY_INLINE uint32_t verify_result(struct verify_plane marks, uint32_t width,
+                                    uint32_t height, uint32_t x, uint32_t y,
+                                    unsigned k)
+{
+    bool mirror_x = (marks.t & XFORM_MIRROR_X) != 0;
+    bool mirror_y = (marks.t & XFORM_MIRROR_Y) != 0;
+    uint32_t x1 = mirror_x ? width - 1 - x : x;
+    uint32_t y1 = mirror_y ? height - 1 - y : y;
+    unsigned row = k / 8, column = k % 8;
+    bool negative = (mirror_x && column % 2) != (mirror_y && row % 2);
+    uint32_t bits = marks.t & XFORM_TRANSPOSE
+                        ? verify_source(marks, y1, x1, column * 8 + row)
+                        : verify_source(marks, x1, y1, k);
+    return marks.cell == CELL_DCT && negative ? (uint16_t)(0 - bits) : bits;
+}
+
+/* Writes cell (x, y) of a source. */
+VERIFY_INLINE void verify_put(uint8_t *at, struct verify_plane marks, uint32_t x,
+                             uint32_t y)
+{
+    for (unsigned k = 0; k < verify_parts(marks.cell); k++) {
+        uint32_t bits = verify_source(marks, x, y, k);
+        uint16_t half = (uint16_t)bits;
+        if (marks.cell == CELL_U8)
+            *at = (uint8_t)bits;
+        else if (marks.cell == CELL_F32)
+            memcpy(at, &bits, sizeof bits);
+        else
+            memcpy(at + k * sizeof half, &half, sizeof half);
+    }
+}
+
+VERIFY_INLINE uint32_t verify_get(const uint8_t *at, enum cell cell, unsigned k)
+{
+    uint32_t word;
+    uint16_t half;
+    if (cell == CELL_U8)
+        return *at;
+    if (cell == CELL_F32) {
+        memcpy(&word, at, sizeof word);
+        return word;
+    }
+    memcpy(&half, at + k * sizeof half, sizeof half);
+    return half;
+}
+
+/* Whether cell (x, y) of a result is the one that belongs there. */
+VERIFY_INLINE bool verify_right(const struct plane *plane, struct verify_plane marks,
+                               uint32_t x, uint32_t y)
+{
+    const uint8_t *at =
+        plane->data + y * plane->stride + (size_t)x * marks.size;
+    for (unsigned k = 0; k < verify_parts(marks.cell); k++)
+        if (verify_get(at, marks.cell, k) !=
+            verify_result(marks, plane->width, plane->height, x, y, k))
+            return false;
+    return true;
+}
 
 #endif

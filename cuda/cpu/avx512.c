@@ -1,6 +1,6 @@
 /* Moves blocks of cells with the 64-byte vectors of AVX-512: a cache line each,
  * read in one instruction, put in order in one, and written in one. */
-#include "cuda/cpu/tiles.h"
+#include "cuda/cpu/cpu_tiles.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -85,7 +85,7 @@ SIZED void reverse_row(uint8_t *to, const uint8_t *from, size_t n,
     }
 }
 
-SIZED void rows_as(const struct block *b, size_t size, bool stream)
+SIZED void rows_as(const struct cpu_block *b, size_t size, bool stream)
 {
     __m512i order = reversal(size);
     for (size_t y = 0; y < b->rows; y++) {
@@ -98,7 +98,7 @@ SIZED void rows_as(const struct block *b, size_t size, bool stream)
     }
 }
 
-SIZED void rows(const struct block *b, size_t size)
+SIZED void rows(const struct cpu_block *b, size_t size)
 {
     if (b->stream)
         rows_as(b, size, true);
@@ -149,7 +149,7 @@ SIZED void transpose_lanes(__m512i *r, size_t size)
 
 /* The row of src that is column j of the block; past the last it is the last
  * once more: what it holds goes to padding. */
-SIZED const uint8_t *row_of(const struct block *b, size_t j)
+SIZED const uint8_t *row_of(const struct cpu_block *b, size_t j)
 {
     j = j < b->cells ? j : b->cells - 1;
     return b->from + (ptrdiff_t)j * b->from_stride;
@@ -157,7 +157,7 @@ SIZED const uint8_t *row_of(const struct block *b, size_t j)
 
 /* The nth of `count` columns, in the order in which the rows that they are of
  * lie in memory. */
-SIZED size_t nth(const struct block *b, size_t n, size_t count)
+SIZED size_t nth(const struct cpu_block *b, size_t n, size_t count)
 {
     return b->from_stride < 0 ? count - 1 - n : n;
 }
@@ -170,7 +170,7 @@ SIZED void fetch(const uint8_t *row)
         _mm_prefetch(row + k, _MM_HINT_T1);
 }
 
-SIZED void read_group(struct local *local, const struct block *b, size_t g,
+SIZED void read_group(struct local *local, const struct cpu_block *b, size_t g,
                       size_t size)
 {
     const size_t side = LANE / size;
@@ -201,7 +201,7 @@ SIZED void join(__m512i out[LANES], const __m512i in[LANES])
 
 /* Writes the rows of dst whose lanes lie in `in`, the first of them and those
  * that follow it, `side` apart: each in one run of lines. */
-SIZED void write_four(const struct block *b, const __m512i in[GROUPS],
+SIZED void write_four(const struct cpu_block *b, const __m512i in[GROUPS],
                       size_t first, size_t side, size_t lines)
 {
     __m512i out[MOST_LINES][LANES];
@@ -222,7 +222,7 @@ SIZED void write_four(const struct block *b, const __m512i in[GROUPS],
 
 /* Half of the next block is fetched while this one is read, and half while it
  * is written. */
-SIZED void columns_of(const struct block *b, size_t size)
+SIZED void columns_of(const struct cpu_block *b, size_t size)
 {
     const size_t side = LANE / size;
     const size_t lines = (b->cells * size + LINE - 1) / LINE;
@@ -243,9 +243,9 @@ SIZED void columns_of(const struct block *b, size_t size)
 }
 
 /* Most blocks are whole ones: compiled for these, there is nothing to ask. */
-SIZED void columns(const struct block *b, size_t size)
+SIZED void columns(const struct cpu_block *b, size_t size)
 {
-    struct block whole = *b;
+    struct cpu_block whole = *b;
     whole.cells = BLOCK_TO / size;
     whole.rows = BLOCK_FROM / size;
     whole.stream = true;
@@ -298,7 +298,7 @@ SIZED void turn_dct(uint8_t *to, const uint8_t *from,
     }
 }
 
-AVX512 static void rows_dct(const struct block *b)
+AVX512 static void rows_dct(const struct cpu_block *b)
 {
     struct recipe recipe = recipe_of(b->t);
     for (size_t y = 0; y < b->rows; y++) {
@@ -314,7 +314,7 @@ AVX512 static void rows_dct(const struct block *b)
     }
 }
 
-AVX512 static void columns_dct(const struct block *b)
+AVX512 static void columns_dct(const struct cpu_block *b)
 {
     struct recipe recipe = recipe_of(b->t);
     for (size_t j = 0; j < b->cells; j++) {
@@ -332,32 +332,32 @@ AVX512 static void columns_dct(const struct block *b)
 
 /* ---- The table -----------------------------------------------------------*/
 
-AVX512 static void rows_u8(const struct block *b)
+AVX512 static void rows_u8(const struct cpu_block *b)
 {
     rows(b, 1);
 }
 
-AVX512 static void rows_u16(const struct block *b)
+AVX512 static void rows_u16(const struct cpu_block *b)
 {
     rows(b, 2);
 }
 
-AVX512 static void rows_f32(const struct block *b)
+AVX512 static void rows_f32(const struct cpu_block *b)
 {
     rows(b, 4);
 }
 
-AVX512 static void columns_u8(const struct block *b)
+AVX512 static void columns_u8(const struct cpu_block *b)
 {
     columns(b, 1);
 }
 
-AVX512 static void columns_u16(const struct block *b)
+AVX512 static void columns_u16(const struct cpu_block *b)
 {
     columns(b, 2);
 }
 
-AVX512 static void columns_f32(const struct block *b)
+AVX512 static void columns_f32(const struct cpu_block *b)
 {
     columns(b, 4);
 }

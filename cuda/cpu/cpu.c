@@ -1,22 +1,28 @@
-/* The stage on the CPU: any turn, any size, any stride, without a GPU.
+/* The stage on the CPU.
  *
  * A picture is cut into pieces, which the threads of the lane share: of some
  * whole rows, which are read in the order in which they lie in memory, for that
  * is what the CPU expects; or, where rows become columns, as wide as a block of
  * dst, so that src's rows are read along, a block after the other, and its
  * pages are still known when the next block needs them. */
-#include "cuda/backend.h"
+#include "cuda/cpu/cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "codecs/base/thread_pool.h"
-#include "cuda/cpu/tiles.h"
+#include "cuda/cpu/cpu_tiles.h"
 
-struct lane {
+struct cpu_lane {
     struct cpu_opts opts;
     struct thread_pool *pool;
 };
+
+/* The lanes that this backend is given are those that it opened. */
+static struct cpu_lane *cpu_lane_of(struct lane *lane)
+{
+    return (struct cpu_lane *)lane;
+}
 
 /* One turn of one picture. */
 struct turn {
@@ -61,7 +67,7 @@ static void rows_piece(const struct turn *turn, const struct plane *dst,
     ptrdiff_t stride = (ptrdiff_t)dst->stride;
     if (turn->t & XFORM_MIRROR_Y)
         step_back(&to, &stride, dst->height);
-    turn->opts->tiles->rows[turn->src->cell](&(struct block){
+    turn->opts->tiles->rows[turn->src->cell](&(struct cpu_block){
         .to = to + (ptrdiff_t)y * stride,
         .from = plane_row(src, y),
         .to_stride = stride,
@@ -102,7 +108,7 @@ static void columns_piece(const struct turn *turn, const struct plane *dst,
     size_t x = piece / high * sides.across, y = piece % high * sides.piece;
     size_t end = least(y + sides.piece, dst->height);
     uint8_t *to = dst->data, *from = src->data;
-    struct block block = {
+    struct cpu_block block = {
         .to_stride = (ptrdiff_t)dst->stride,
         .from_stride = (ptrdiff_t)src->stride,
         .cells = least(sides.across, dst->width - x),
@@ -164,15 +170,16 @@ static int cpu_probe(struct err *why_not)
 int cpu_open_with(struct lane **lane, const struct cpu_opts *opts,
                   struct err *err)
 {
-    struct lane made = { *opts, thread_pool_open(opts->threads) };
-    *lane = malloc(sizeof **lane);
-    if (!*lane || !made.pool) {
+    struct cpu_lane made = { *opts, thread_pool_open(opts->threads) };
+    struct cpu_lane *opened = malloc(sizeof *opened);
+    *lane = NULL;
+    if (!opened || !made.pool) {
         thread_pool_close(made.pool);
-        free(*lane);
-        *lane = NULL;
+        free(opened);
         return fail(err, "no memory for a lane");
     }
-    **lane = made;
+    *opened = made;
+    *lane = (struct lane *)opened;
     return 0;
 }
 
@@ -197,7 +204,6 @@ static int cpu_open(struct lane **lane, const struct lane_opts *opts,
          * turn gains more than that costs: 4.0 for 5.8 ms of 18 MB. */
         .stream_from = 4 << 20,
     };
-    *lane = NULL;
     how.tiles = best_tiles();
     return cpu_open_with(lane, &how, err);
 }
@@ -211,7 +217,7 @@ static struct mem cpu_memory(struct lane *lane)
 static int cpu_apply(struct lane *lane, struct image *dst,
                      const struct image *src, enum xform t, struct err *err)
 {
-    const struct cpu_opts *opts = &lane->opts;
+    const struct cpu_opts *opts = &cpu_lane_of(lane)->opts;
     struct turn turn = {
         .opts = opts,
         .dst = dst,
@@ -228,7 +234,7 @@ static int cpu_apply(struct lane *lane, struct image *dst,
         for (size_t i = 0; i < n; i++)
             turn_piece(&turn, i);
     else
-        thread_pool_run(lane->pool, turn_piece, &turn, n);
+        thread_pool_run(cpu_lane_of(lane)->pool, turn_piece, &turn, n);
     return 0;
 }
 
@@ -245,7 +251,7 @@ static void cpu_close(struct lane *lane)
 {
     if (!lane)
         return;
-    thread_pool_close(lane->pool);
+    thread_pool_close(cpu_lane_of(lane)->pool);
     free(lane);
 }
 

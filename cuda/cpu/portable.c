@@ -1,7 +1,7 @@
 /* Moves blocks of cells in plain C, on any CPU. */
 #include <string.h>
 
-#include "cuda/cpu/tiles.h"
+#include "cuda/cpu/cpu_tiles.h"
 
 /* Marks what is written once for cells of any size. It is inlined where `size`
  * is a constant, so that each memcpy() of a cell is one load and one store. */
@@ -18,7 +18,7 @@ static void nothing_streamed(void)
 
 /* ---- Samples -------------------------------------------------------------*/
 
-SIZED void rows(const struct block *b, size_t size)
+SIZED void rows(const struct cpu_block *b, size_t size)
 {
     for (size_t y = 0; y < b->rows; y++) {
         uint8_t *to = b->to + (ptrdiff_t)y * b->to_stride;
@@ -36,7 +36,7 @@ SIZED void rows(const struct block *b, size_t size)
  * power of two would throw a line out of its cache set before its next cell is
  * due. For the same reason a row of the local block is a line longer than it
  * needs to be. */
-SIZED void columns(const struct block *b, size_t size)
+SIZED void columns(const struct cpu_block *b, size_t size)
 {
     enum { LINE = 64 };
     uint8_t local[BLOCK_FROM][BLOCK_TO + LINE];
@@ -51,32 +51,32 @@ SIZED void columns(const struct block *b, size_t size)
         memcpy(b->to + (ptrdiff_t)i * b->to_stride, local[i], b->cells * size);
 }
 
-static void rows_u8(const struct block *b)
+static void rows_u8(const struct cpu_block *b)
 {
     rows(b, sizeof(uint8_t));
 }
 
-static void rows_u16(const struct block *b)
+static void rows_u16(const struct cpu_block *b)
 {
     rows(b, sizeof(uint16_t));
 }
 
-static void rows_f32(const struct block *b)
+static void rows_f32(const struct cpu_block *b)
 {
     rows(b, sizeof(float));
 }
 
-static void columns_u8(const struct block *b)
+static void columns_u8(const struct cpu_block *b)
 {
     columns(b, sizeof(uint8_t));
 }
 
-static void columns_u16(const struct block *b)
+static void columns_u16(const struct cpu_block *b)
 {
     columns(b, sizeof(uint16_t));
 }
 
-static void columns_f32(const struct block *b)
+static void columns_f32(const struct cpu_block *b)
 {
     columns(b, sizeof(float));
 }
@@ -102,7 +102,7 @@ static void turn_dct(uint8_t *to, const uint8_t *from, enum xform t)
     memcpy(to, out, DCT_BYTES);
 }
 
-static void rows_dct(const struct block *b)
+static void rows_dct(const struct cpu_block *b)
 {
     for (size_t y = 0; y < b->rows; y++) {
         uint8_t *to = b->to + (ptrdiff_t)y * b->to_stride;
@@ -114,7 +114,7 @@ static void rows_dct(const struct block *b)
     }
 }
 
-static void columns_dct(const struct block *b)
+static void columns_dct(const struct cpu_block *b)
 {
     for (size_t j = 0; j < b->cells; j++)
         for (size_t i = 0; i < b->rows; i++)

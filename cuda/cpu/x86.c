@@ -3,7 +3,7 @@
  * Everything is written once for the 16-byte vectors of SSE2, which any x86-64
  * has, and compiled a second time for AVX2, whose instructions have a third
  * operand and so need a quarter less of them. */
-#include "cuda/cpu/tiles.h"
+#include "cuda/cpu/cpu_tiles.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -121,7 +121,7 @@ SIZED void reverse_row(uint8_t *to, const uint8_t *from, size_t n, size_t size,
     }
 }
 
-SIZED void rows_as(const struct block *b, size_t size, bool stream)
+SIZED void rows_as(const struct cpu_block *b, size_t size, bool stream)
 {
     for (size_t y = 0; y < b->rows; y++) {
         uint8_t *to = b->to + (ptrdiff_t)y * b->to_stride;
@@ -133,7 +133,7 @@ SIZED void rows_as(const struct block *b, size_t size, bool stream)
     }
 }
 
-SIZED void rows(const struct block *b, size_t size)
+SIZED void rows(const struct cpu_block *b, size_t size)
 {
     if (b->stream)
         rows_as(b, size, true);
@@ -207,7 +207,7 @@ SIZED void transpose(__m128i *r, size_t size)
 
 /* The rows of src that are columns `first` and following of a block. Those past
  * the last are the last once more: what they hold goes to padding. */
-SIZED void find_rows(const uint8_t **row, size_t n, const struct block *b,
+SIZED void find_rows(const uint8_t **row, size_t n, const struct cpu_block *b,
                      size_t first)
 {
     for (size_t i = 0; i < n; i++) {
@@ -221,7 +221,7 @@ SIZED void find_rows(const uint8_t **row, size_t n, const struct block *b,
 }
 
 /* Writes out the local block. */
-SIZED void write_rows(const struct block *b, const uint8_t *local, size_t size)
+SIZED void write_rows(const struct cpu_block *b, const uint8_t *local, size_t size)
 {
     for (size_t i = 0; i < b->rows; i++) {
         uint8_t *to = b->to + (ptrdiff_t)i * b->to_stride;
@@ -249,7 +249,7 @@ SIZED void columns_of(uint8_t *local, const uint8_t *const *row, size_t size)
     }
 }
 
-SIZED void columns(const struct block *b, size_t size)
+SIZED void columns(const struct cpu_block *b, size_t size)
 {
     _Alignas(LINE) uint8_t local[BLOCK_FROM * PITCH];
     const size_t side = VECTOR / size;
@@ -289,7 +289,7 @@ SIZED void turn_dct(uint8_t *to, const uint8_t *from, enum xform t, bool stream)
     }
 }
 
-SIZED void rows_dct_as(const struct block *b, enum xform t, bool stream)
+SIZED void rows_dct_as(const struct cpu_block *b, enum xform t, bool stream)
 {
     for (size_t y = 0; y < b->rows; y++) {
         uint8_t *to = b->to + (ptrdiff_t)y * b->to_stride;
@@ -301,7 +301,7 @@ SIZED void rows_dct_as(const struct block *b, enum xform t, bool stream)
     }
 }
 
-SIZED void rows_dct(const struct block *b)
+SIZED void rows_dct(const struct cpu_block *b)
 {
     if (b->stream)
         rows_dct_as(b, b->t & ~XFORM_TRANSPOSE, true);
@@ -309,7 +309,7 @@ SIZED void rows_dct(const struct block *b)
         rows_dct_as(b, b->t & ~XFORM_TRANSPOSE, false);
 }
 
-SIZED void columns_dct_as(const struct block *b, bool stream)
+SIZED void columns_dct_as(const struct cpu_block *b, bool stream)
 {
     for (size_t j = 0; j < b->cells; j++) {
         const uint8_t *from = b->from + (ptrdiff_t)j * b->from_stride;
@@ -324,7 +324,7 @@ SIZED void columns_dct_as(const struct block *b, bool stream)
     }
 }
 
-SIZED void columns_dct(const struct block *b)
+SIZED void columns_dct(const struct cpu_block *b)
 {
     if (b->stream)
         columns_dct_as(b, true);
@@ -334,82 +334,82 @@ SIZED void columns_dct(const struct block *b)
 
 /* ---- The tables ----------------------------------------------------------*/
 
-static void rows_u8_sse2(const struct block *b)
+static void rows_u8_sse2(const struct cpu_block *b)
 {
     rows(b, 1);
 }
 
-static void rows_u16_sse2(const struct block *b)
+static void rows_u16_sse2(const struct cpu_block *b)
 {
     rows(b, 2);
 }
 
-static void rows_f32_sse2(const struct block *b)
+static void rows_f32_sse2(const struct cpu_block *b)
 {
     rows(b, 4);
 }
 
-static void rows_dct_sse2(const struct block *b)
+static void rows_dct_sse2(const struct cpu_block *b)
 {
     rows_dct(b);
 }
 
-static void columns_u8_sse2(const struct block *b)
+static void columns_u8_sse2(const struct cpu_block *b)
 {
     columns(b, 1);
 }
 
-static void columns_u16_sse2(const struct block *b)
+static void columns_u16_sse2(const struct cpu_block *b)
 {
     columns(b, 2);
 }
 
-static void columns_f32_sse2(const struct block *b)
+static void columns_f32_sse2(const struct cpu_block *b)
 {
     columns(b, 4);
 }
 
-static void columns_dct_sse2(const struct block *b)
+static void columns_dct_sse2(const struct cpu_block *b)
 {
     columns_dct(b);
 }
 
-AVX2 static void rows_u8_avx2(const struct block *b)
+AVX2 static void rows_u8_avx2(const struct cpu_block *b)
 {
     rows(b, 1);
 }
 
-AVX2 static void rows_u16_avx2(const struct block *b)
+AVX2 static void rows_u16_avx2(const struct cpu_block *b)
 {
     rows(b, 2);
 }
 
-AVX2 static void rows_f32_avx2(const struct block *b)
+AVX2 static void rows_f32_avx2(const struct cpu_block *b)
 {
     rows(b, 4);
 }
 
-AVX2 static void rows_dct_avx2(const struct block *b)
+AVX2 static void rows_dct_avx2(const struct cpu_block *b)
 {
     rows_dct(b);
 }
 
-AVX2 static void columns_u8_avx2(const struct block *b)
+AVX2 static void columns_u8_avx2(const struct cpu_block *b)
 {
     columns(b, 1);
 }
 
-AVX2 static void columns_u16_avx2(const struct block *b)
+AVX2 static void columns_u16_avx2(const struct cpu_block *b)
 {
     columns(b, 2);
 }
 
-AVX2 static void columns_f32_avx2(const struct block *b)
+AVX2 static void columns_f32_avx2(const struct cpu_block *b)
 {
     columns(b, 4);
 }
 
-AVX2 static void columns_dct_avx2(const struct block *b)
+AVX2 static void columns_dct_avx2(const struct cpu_block *b)
 {
     columns_dct(b);
 }

@@ -91,13 +91,13 @@ static bool cuda_describe(unsigned i, char *text, size_t room)
 
 enum where { ON_DEVICE, ON_HOST };
 
-struct block {
+struct gpu_buffer {
     enum where where;
     void *memory;
     size_t size;
 };
 
-static void block_free(struct block *block)
+static void gpu_buffer_free(struct gpu_buffer *block)
 {
     if (block->where == ON_HOST)
         (void)cudaFreeHost(block->memory);
@@ -111,12 +111,12 @@ static void block_free(struct block *block)
  * it is new: kernels leave some padding alone, and what was never written shall
  * not be copied back. To free waits for the whole device, but of n pictures in
  * any order only about ln(n) are larger than all before them. */
-static int block_grow(struct block *block, size_t size, cudaStream_t stream,
+static int gpu_buffer_grow(struct gpu_buffer *block, size_t size, cudaStream_t stream,
                       struct err *err)
 {
     if (size <= block->size)
         return 0;
-    block_free(block);
+    gpu_buffer_free(block);
     cudaError_t status =
         block->where == ON_HOST
             ? cudaHostAlloc(&block->memory, size, cudaHostAllocPortable)
@@ -137,38 +137,44 @@ static int block_grow(struct block *block, size_t size, cudaStream_t stream,
 
 /* ---- Slots ----------------------------------------------------------------*/
 
-struct slot {
+struct gpu_slot {
     int device;
     cudaStream_t stream;
-    struct block src, dst; /* on the device */
-    struct block in, out;  /* page-locked, for pieces */
+    struct gpu_buffer src, dst; /* on the device */
+    struct gpu_buffer in, out;  /* page-locked, for pieces */
     bool busy;             /* a piece is under way */
-    struct piece piece;    /* which */
+    struct plane_piece piece;    /* which */
     struct plane to;       /* the plane that it is a piece of, after the turn */
 };
 
-struct lane {
+struct gpu_lane {
     unsigned nslots, next;
-    struct slot slot[DEVICES * SLOTS_OF_DEVICE];
+    struct gpu_slot slot[DEVICES * SLOTS_OF_DEVICE];
     size_t vram; /* bytes of device memory that a slot may take */
     unsigned sharers; /* lanes that share the devices, with this one */
     size_t locked_most;
-    struct block locked[8];
+    struct gpu_buffer locked[8];
     bool used[8];
 };
 
+/* The lanes that this backend is given are those that it opened. */
+static struct gpu_lane *gpu_lane_of(struct lane *lane)
+{
+    return reinterpret_cast<struct gpu_lane *>(lane);
+}
+
 /* Each thread has a current device; a lane may meet any thread. */
-static int slot_enter(const struct slot *slot, struct err *err)
+static int gpu_slot_enter(const struct gpu_slot *slot, struct err *err)
 {
     return check(cudaSetDevice(slot->device), "choosing the device", err);
 }
 
-static int slot_open(struct slot *slot, int device, struct err *err)
+static int gpu_slot_open(struct gpu_slot *slot, int device, struct err *err)
 {
     memset(slot, 0, sizeof *slot);
     slot->device = device;
     slot->in.where = slot->out.where = ON_HOST;
-    if (slot_enter(slot, err) ||
+    if (gpu_slot_enter(slot, err) ||
         check(kernels_usable(), "loading the kernels", err))
         return -1;
     /* Not to wait for the default stream, which is not ours. */
@@ -177,28 +183,28 @@ static int slot_open(struct slot *slot, int device, struct err *err)
         "making a stream", err);
 }
 
-static void slot_close(struct slot *slot)
+static void gpu_slot_close(struct gpu_slot *slot)
 {
     struct err ignored;
-    if (!slot->stream || slot_enter(slot, &ignored))
+    if (!slot->stream || gpu_slot_enter(slot, &ignored))
         return;
-    block_free(&slot->src);
-    block_free(&slot->dst);
-    block_free(&slot->in);
-    block_free(&slot->out);
+    gpu_buffer_free(&slot->src);
+    gpu_buffer_free(&slot->dst);
+    gpu_buffer_free(&slot->in);
+    gpu_buffer_free(&slot->out);
     (void)cudaStreamDestroy(slot->stream);
 }
 
 /* Should one of them not fit, neither is kept: a picture too large for this
  * slot shall not leave the others short. */
-static int slot_room(struct slot *slot, size_t src_size, size_t dst_size,
+static int gpu_slot_room(struct gpu_slot *slot, size_t src_size, size_t dst_size,
                      struct err *err)
 {
-    if (block_grow(&slot->src, src_size, slot->stream, err) == 0 &&
-        block_grow(&slot->dst, dst_size, slot->stream, err) == 0)
+    if (gpu_buffer_grow(&slot->src, src_size, slot->stream, err) == 0 &&
+        gpu_buffer_grow(&slot->dst, dst_size, slot->stream, err) == 0)
         return 0;
-    block_free(&slot->src);
-    block_free(&slot->dst);
+    gpu_buffer_free(&slot->src);
+    gpu_buffer_free(&slot->dst);
     return -1;
 }
 
@@ -206,7 +212,7 @@ static int slot_room(struct slot *slot, size_t src_size, size_t dst_size,
 
 /* The picture as it lies in a block of the device. */
 static struct image on_device(const struct image *img,
-                              const struct block *block)
+                              const struct gpu_buffer *block)
 {
     struct image there = *img;
     there.cells = (uint8_t *)block->memory;
@@ -215,7 +221,7 @@ static struct image on_device(const struct image *img,
     return there;
 }
 
-static int enqueue_whole(struct slot *slot, struct image *dst,
+static int enqueue_whole(struct gpu_slot *slot, struct image *dst,
                          const struct image *src, enum xform t,
                          struct err *err)
 {
@@ -231,7 +237,7 @@ static int enqueue_whole(struct slot *slot, struct image *dst,
                  "copying from the device", err);
 }
 
-static int apply_whole(struct slot *slot, struct image *dst,
+static int apply_whole(struct gpu_slot *slot, struct image *dst,
                        const struct image *src, enum xform t, struct err *err)
 {
     struct err later;
@@ -255,7 +261,7 @@ static struct image alone(enum cell cell, uint8_t *data, uint32_t width,
     img.width = width;
     img.height = height;
     img.plane[0].data = data;
-    img.plane[0].stride = piece_stride(width, cell_size(cell));
+    img.plane[0].stride = pieces_stride(width, cell_size(cell));
     img.plane[0].width = width;
     img.plane[0].height = height;
     img.cells = data;
@@ -264,32 +270,32 @@ static struct image alone(enum cell cell, uint8_t *data, uint32_t width,
 }
 
 /* Waits for the piece under way, and lays it where it belongs. */
-static int slot_finish(struct slot *slot, size_t size, struct err *err)
+static int gpu_slot_finish(struct gpu_slot *slot, size_t size, struct err *err)
 {
     if (!slot->busy)
         return 0;
     slot->busy = false;
-    if (slot_enter(slot, err) || check(cudaStreamSynchronize(slot->stream),
+    if (gpu_slot_enter(slot, err) || check(cudaStreamSynchronize(slot->stream),
                                        "turning on the device", err))
         return -1;
-    piece_put(&slot->to, &slot->piece, (const uint8_t *)slot->out.memory, size);
+    pieces_give(&slot->to, &slot->piece, (const uint8_t *)slot->out.memory, size);
     return 0;
 }
 
 /* Sends a piece on its way. The slot is free. */
-static int slot_start(struct slot *slot, enum cell cell,
+static int gpu_slot_start(struct gpu_slot *slot, enum cell cell,
                       const struct plane *dst, const struct plane *src,
-                      struct piece piece, enum xform t, struct err *err)
+                      struct plane_piece piece, enum xform t, struct err *err)
 {
-    if (slot_enter(slot, err))
+    if (gpu_slot_enter(slot, err))
         return -1;
     struct image from = alone(cell, NULL, piece.width, piece.height);
     struct image to = alone(cell, NULL, piece.to_width, piece.to_height);
-    if (slot_room(slot, from.size, to.size, err) ||
-        block_grow(&slot->in, from.size, slot->stream, err) ||
-        block_grow(&slot->out, to.size, slot->stream, err))
+    if (gpu_slot_room(slot, from.size, to.size, err) ||
+        gpu_buffer_grow(&slot->in, from.size, slot->stream, err) ||
+        gpu_buffer_grow(&slot->out, to.size, slot->stream, err))
         return -1;
-    piece_get((uint8_t *)slot->in.memory, src, &piece, cell_size(cell));
+    pieces_take((uint8_t *)slot->in.memory, src, &piece, cell_size(cell));
     from.plane[0].data = (uint8_t *)slot->src.memory;
     to.plane[0].data = (uint8_t *)slot->dst.memory;
     slot->piece = piece;
@@ -305,21 +311,21 @@ static int slot_start(struct slot *slot, enum cell cell,
                  "copying from the device", err);
 }
 
-static struct slot *next_slot(struct lane *lane)
+static struct gpu_slot *next_slot(struct gpu_lane *lane)
 {
     return &lane->slot[lane->next++ % lane->nslots];
 }
 
-static int turn_plane(struct lane *lane, enum cell cell,
+static int turn_plane(struct gpu_lane *lane, enum cell cell,
                       const struct plane *dst, const struct plane *src,
                       enum xform t, size_t most, struct err *err)
 {
     size_t size = cell_size(cell);
     struct pieces pieces = pieces_cut(src->width, src->height, size, most);
     for (uint64_t i = 0; i < pieces.count; i++) {
-        struct slot *slot = next_slot(lane);
-        if (slot_finish(slot, size, err) ||
-            slot_start(slot, cell, dst, src,
+        struct gpu_slot *slot = next_slot(lane);
+        if (gpu_slot_finish(slot, size, err) ||
+            gpu_slot_start(slot, cell, dst, src,
                        pieces_get(&pieces, src->width, src->height, i, t), t,
                        err))
             return -1;
@@ -327,7 +333,7 @@ static int turn_plane(struct lane *lane, enum cell cell,
     return 0;
 }
 
-static int apply_pieces(struct lane *lane, struct image *dst,
+static int apply_pieces(struct gpu_lane *lane, struct image *dst,
                         const struct image *src, enum xform t, struct err *err)
 {
     size_t most = lane->vram / 2 < piece_bytes ? lane->vram / 2 : piece_bytes;
@@ -338,20 +344,21 @@ static int apply_pieces(struct lane *lane, struct image *dst,
                             most, err);
     /* Also after a failure, so that nothing is under way when we leave. */
     for (unsigned i = 0; i < lane->nslots; i++)
-        if (slot_finish(&lane->slot[i], cell_size(src->cell),
+        if (gpu_slot_finish(&lane->slot[i], cell_size(src->cell),
                         status ? &later : err))
             status = -1;
     return status;
 }
 
-static int cuda_apply(struct lane *lane, struct image *dst,
+static int cuda_apply(struct lane *opened, struct image *dst,
                       const struct image *src, enum xform t, struct err *err)
 {
+    struct gpu_lane *lane = gpu_lane_of(opened);
     size_t both = src->size + dst->size;
     if (both <= whole_bytes && both <= lane->vram) {
-        struct slot *slot = next_slot(lane);
-        if (slot_enter(slot, err) ||
-            slot_room(slot, src->size, dst->size, err))
+        struct gpu_slot *slot = next_slot(lane);
+        if (gpu_slot_enter(slot, err) ||
+            gpu_slot_room(slot, src->size, dst->size, err))
             return -1;
         return apply_whole(slot, dst, src, t, err);
     }
@@ -360,9 +367,9 @@ static int cuda_apply(struct lane *lane, struct image *dst,
 
 /* ---- The memory of pictures -----------------------------------------------*/
 
-enum { LOCKED = sizeof((struct lane *)0)->locked / sizeof(struct block) };
+enum { LOCKED = sizeof((struct gpu_lane *)0)->locked / sizeof(struct gpu_buffer) };
 
-static size_t locked_size(const struct lane *lane)
+static size_t locked_size(const struct gpu_lane *lane)
 {
     size_t all = 0;
     for (int i = 0; i < LOCKED; i++)
@@ -372,11 +379,11 @@ static size_t locked_size(const struct lane *lane)
 
 /* A block that is free and large enough, the smallest of them; else one that is
  * free, to be made larger. NULL: all are in use. */
-static struct block *locked_find(struct lane *lane, size_t size)
+static struct gpu_buffer *locked_find(struct gpu_lane *lane, size_t size)
 {
-    struct block *fits = NULL, *other = NULL;
+    struct gpu_buffer *fits = NULL, *other = NULL;
     for (int i = 0; i < LOCKED; i++) {
-        struct block *block = &lane->locked[i];
+        struct gpu_buffer *block = &lane->locked[i];
         if (lane->used[i])
             continue;
         if (block->size < size)
@@ -392,13 +399,13 @@ static struct block *locked_find(struct lane *lane, size_t size)
  * block is kept for the pictures that follow. */
 static void *memory_alloc(void *context, size_t size)
 {
-    struct lane *lane = (struct lane *)context;
-    struct block *block = locked_find(lane, size);
+    struct gpu_lane *lane = (struct gpu_lane *)context;
+    struct gpu_buffer *block = locked_find(lane, size);
     struct err ignored;
     if (block && size <= lane->locked_most &&
         locked_size(lane) - block->size + size <= lane->locked_most &&
-        slot_enter(&lane->slot[0], &ignored) == 0 &&
-        block_grow(block, size, NULL, &ignored) == 0) {
+        gpu_slot_enter(&lane->slot[0], &ignored) == 0 &&
+        gpu_buffer_grow(block, size, NULL, &ignored) == 0) {
         lane->used[block - lane->locked] = true;
         return block->memory;
     }
@@ -407,7 +414,7 @@ static void *memory_alloc(void *context, size_t size)
 
 static void memory_free(void *context, void *memory)
 {
-    struct lane *lane = (struct lane *)context;
+    struct gpu_lane *lane = (struct gpu_lane *)context;
     for (int i = 0; i < LOCKED; i++)
         if (lane->used[i] && lane->locked[i].memory == memory) {
             lane->used[i] = false;
@@ -424,26 +431,27 @@ static struct mem cuda_memory(struct lane *lane)
 
 /* ---- The lane -------------------------------------------------------------*/
 
-static void cuda_close(struct lane *lane)
+static void cuda_close(struct lane *opened)
 {
+    struct gpu_lane *lane = gpu_lane_of(opened);
     if (!lane)
         return;
     for (int i = 0; i < LOCKED; i++)
-        block_free(&lane->locked[i]);
+        gpu_buffer_free(&lane->locked[i]);
     for (unsigned i = 0; i < lane->nslots; i++)
-        slot_close(&lane->slot[i]);
+        gpu_slot_close(&lane->slot[i]);
     free(lane);
 }
 
-static int open_device(struct lane *lane, int device, struct err *err)
+static int open_device(struct gpu_lane *lane, int device, struct err *err)
 {
     for (int i = 0; i < SLOTS_OF_DEVICE; i++)
-        if (slot_open(&lane->slot[lane->nslots++], device, err))
+        if (gpu_slot_open(&lane->slot[lane->nslots++], device, err))
             return -1;
     return 0;
 }
 
-static int open_devices(struct lane *lane, const struct lane_opts *opts,
+static int open_devices(struct gpu_lane *lane, const struct lane_opts *opts,
                         struct err *err)
 {
     int count;
@@ -470,10 +478,10 @@ static int open_devices(struct lane *lane, const struct lane_opts *opts,
 
 /* What a slot may take: its share of what was allowed, else of most of what is
  * free on the lane's first device. */
-static int share_vram(struct lane *lane, uint64_t allowed, struct err *err)
+static int share_vram(struct gpu_lane *lane, uint64_t allowed, struct err *err)
 {
     size_t free_bytes, all;
-    if (slot_enter(&lane->slot[0], err) ||
+    if (gpu_slot_enter(&lane->slot[0], err) ||
         check(cudaMemGetInfo(&free_bytes, &all), "asking for memory", err))
         return -1;
     size_t most = free_bytes / 4 * 3;
@@ -486,7 +494,7 @@ static int share_vram(struct lane *lane, uint64_t allowed, struct err *err)
 static int cuda_open(struct lane **lane, const struct lane_opts *opts,
                      struct err *err)
 {
-    struct lane *made = (struct lane *)calloc(1, sizeof **lane);
+    struct gpu_lane *made = (struct gpu_lane *)calloc(1, sizeof *made);
     if (!made)
         return fail(err, "no memory for a lane");
     made->locked_most = locked_bytes;
@@ -498,10 +506,10 @@ static int cuda_open(struct lane **lane, const struct lane_opts *opts,
     for (int i = 0; i < LOCKED; i++)
         made->locked[i].where = ON_HOST;
     if (open_devices(made, opts, err) || share_vram(made, opts->vram, err)) {
-        cuda_close(made);
+        cuda_close(reinterpret_cast<struct lane *>(made));
         return -1;
     }
-    *lane = made;
+    *lane = reinterpret_cast<struct lane *>(made);
     return 0;
 }
 

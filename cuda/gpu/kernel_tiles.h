@@ -71,7 +71,7 @@ struct tiles_plane {
 
 /* All that a kernel is told. */
 struct tiles {
-    const struct tiles_plane *many; /* in memory of the device; NULL: here */
+    const struct tiles_plane *device_planes; /* in memory of the device; NULL: here */
     uint32_t nplanes;
     struct tiles_plane plane[IMAGE_PLANES];
 };

@@ -68,8 +68,8 @@ static_assert(sizeof(struct tiles) <= 4096, "too many planes for a launch");
 static __device__ struct tiles_plane find_plane(const struct tiles &tiles)
 {
     struct tiles_plane p;
-    if (tiles.many)
-        p = *tiles_find(tiles.many, tiles.nplanes, blockIdx.x);
+    if (tiles.device_planes)
+        p = *tiles_find(tiles.device_planes, tiles.nplanes, blockIdx.x);
     else
         p = *tiles_find(tiles.plane, tiles.nplanes, blockIdx.x);
     __builtin_assume(__isGlobal(p.src));
@@ -357,12 +357,12 @@ cudaError_t kernels_chip(struct tiles_chip *chip)
     return status;
 }
 
-cudaError_t kernels_turn_many(const struct tiles_plan *plan,
+cudaError_t kernels_turn_batch(const struct tiles_plan *plan,
                               const struct tiles_plane *planes,
                               cudaStream_t stream)
 {
     struct tiles tiles;
-    tiles.many = planes;
+    tiles.device_planes = planes;
     tiles.nplanes = plan->nplanes;
     return launch(plan, &tiles, stream);
 }
@@ -379,7 +379,7 @@ cudaError_t kernels_turn(const struct image *dst, const struct image *src,
     for (unsigned i = 0; i < src->nplanes; i++)
         tiles_add(&plan, tiles.plane, &dst->plane[i], &src->plane[i], t);
     tiles_number(&plan, tiles.plane, &chip);
-    tiles.many = NULL;
+    tiles.device_planes = NULL;
     tiles.nplanes = plan.nplanes;
     return launch(&plan, &tiles, stream);
 }

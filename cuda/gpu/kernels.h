@@ -29,7 +29,7 @@ cudaError_t kernels_chip(struct tiles_chip *chip);
  * planned by tiles_begin(), tiles_add() for each, and tiles_number(); then
  * `planes` was copied to the device's memory, where it stays until the launch
  * is done. */
-cudaError_t kernels_turn_many(const struct tiles_plan *plan,
+cudaError_t kernels_turn_batch(const struct tiles_plan *plan,
                               const struct tiles_plane *planes,
                               cudaStream_t stream);
 

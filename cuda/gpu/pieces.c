@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-size_t piece_stride(uint32_t width, size_t cell_size)
+size_t pieces_stride(uint32_t width, size_t cell_size)
 {
     size_t mask = IMAGE_STRIDE - 1;
     return (width * cell_size + mask) & ~mask;
@@ -40,10 +40,10 @@ struct pieces pieces_cut(uint32_t width, uint32_t height, size_t cell_size,
     return p;
 }
 
-struct piece pieces_get(const struct pieces *pieces, uint32_t width,
+struct plane_piece pieces_get(const struct pieces *pieces, uint32_t width,
                         uint32_t height, uint64_t i, enum xform t)
 {
-    struct piece p;
+    struct plane_piece p;
     p.x = (uint32_t)(i % pieces->across) * pieces->wide;
     p.y = (uint32_t)(i / pieces->across) * pieces->high;
     p.width = smaller(pieces->wide, width - p.x);
@@ -61,10 +61,10 @@ struct piece pieces_get(const struct pieces *pieces, uint32_t width,
     return p;
 }
 
-void piece_get(uint8_t *to, const struct plane *src, const struct piece *piece,
+void pieces_take(uint8_t *to, const struct plane *src, const struct plane_piece *piece,
                size_t cell_size)
 {
-    size_t stride = piece_stride(piece->width, cell_size);
+    size_t stride = pieces_stride(piece->width, cell_size);
     size_t n = piece->width * cell_size;
     for (uint32_t y = 0; y < piece->height; y++) {
         const uint8_t *row = plane_row(src, (size_t)piece->y + y);
@@ -74,10 +74,10 @@ void piece_get(uint8_t *to, const struct plane *src, const struct piece *piece,
     }
 }
 
-void piece_put(const struct plane *dst, const struct piece *piece,
+void pieces_give(const struct plane *dst, const struct plane_piece *piece,
                const uint8_t *from, size_t cell_size)
 {
-    size_t stride = piece_stride(piece->to_width, cell_size);
+    size_t stride = pieces_stride(piece->to_width, cell_size);
     size_t n = piece->to_width * cell_size;
     for (uint32_t y = 0; y < piece->to_height; y++) {
         uint8_t *row = plane_row(dst, (size_t)piece->to_y + y);

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* A rectangle of src and the one of dst that it becomes. */
-struct piece {
+struct plane_piece {
     uint32_t x, y, width, height;
     uint32_t to_x, to_y, to_width, to_height;
 };
@@ -24,7 +24,7 @@ struct pieces {
 };
 
 /* Bytes from one row of a piece to the next where it lies alone. */
-size_t piece_stride(uint32_t width, size_t cell_size);
+size_t pieces_stride(uint32_t width, size_t cell_size);
 
 /* Cuts width x height cells into pieces of at most `most` bytes before the turn
  * and after it; of one IMAGE_STRIDE each way if that is not enough. Rather a few
@@ -33,14 +33,14 @@ struct pieces pieces_cut(uint32_t width, uint32_t height, size_t cell_size,
                          size_t most);
 
 /* Piece i, from 0, of a plane of width x height cells that is turned by t. */
-struct piece pieces_get(const struct pieces *pieces, uint32_t width,
+struct plane_piece pieces_get(const struct pieces *pieces, uint32_t width,
                         uint32_t height, uint64_t i, enum xform t);
 
 /* Copies the piece's cells of src to where they lie alone, and those that it
  * has become from there to their place in dst. */
-void piece_get(uint8_t *to, const struct plane *src, const struct piece *piece,
+void pieces_take(uint8_t *to, const struct plane *src, const struct plane_piece *piece,
                size_t cell_size);
-void piece_put(const struct plane *dst, const struct piece *piece,
+void pieces_give(const struct plane *dst, const struct plane_piece *piece,
                const uint8_t *from, size_t cell_size);
 
 #ifdef __cplusplus

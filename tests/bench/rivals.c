@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "cuda/backend.h"
-#include "cuda/bench/verify_marks.h"
+#include "cuda/bench/verify.h"
 
 static const struct rival *const rivals[] = {
 #if HAVE_OPENCV
@@ -64,9 +64,9 @@ static int by_value(const void *a, const void *b)
 
 /* ---- Planes --------------------------------------------------------------*/
 
-static struct marks marks_of(const struct image *img, enum xform t)
+static struct verify_plane marks_of(const struct image *img, enum xform t)
 {
-    return (struct marks){ .cell = img->cell,
+    return (struct verify_plane){ .cell = img->cell,
                            .t = t,
                            .size = (uint32_t)cell_size(img->cell) };
 }
@@ -91,7 +91,7 @@ static uint8_t *large_pages(size_t size)
 
 static void fill(struct bed *bed)
 {
-    struct marks marks = marks_of(&bed->src, XFORM_NONE);
+    struct verify_plane marks = marks_of(&bed->src, XFORM_NONE);
     const struct plane *plane = &bed->src.plane[0];
     for (uint32_t y = 0; y < plane->height; y++) {
         uint8_t *row = plane_row(plane, y);
@@ -139,7 +139,7 @@ static bool run(struct bed *bed, unsigned who, enum xform t)
 /* Over garbage; this is also the round that warms up. */
 static bool is_right(struct bed *bed, unsigned who, enum xform t)
 {
-    struct marks marks = marks_of(&bed->src, t);
+    struct verify_plane marks = marks_of(&bed->src, t);
     const struct plane *plane = who == GIMGXF ? &bed->dst.plane[0] : &bed->to;
     memset(bed->to.data, 0xa5, bed->bytes);
     memset(bed->dst.cells, 0xa5, bed->dst.size);

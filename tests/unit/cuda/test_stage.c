@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/cpu/tiles.h"
+#include "cuda/cpu/cpu.h"
 #include "tests/support/test.h"
 #include "tests/support/turned.h"
 

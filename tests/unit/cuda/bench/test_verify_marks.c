@@ -1,5 +1,5 @@
 /* Marked cells: a turn passes, and one cell out of its place is found. */
-#include "cuda/bench/verify_marks.h"
+#include "cuda/bench/verify.h"
 
 #include "cuda/backend.h"
 #include "tests/support/test.h"
@@ -11,7 +11,7 @@ static void fill(const struct image *img)
 {
     for (unsigned p = 0; p < img->nplanes; p++) {
         const struct plane *plane = &img->plane[p];
-        struct marks marks = { .cell = img->cell,
+        struct verify_plane marks = { .cell = img->cell,
                                .number = p,
                                .size = (uint32_t)cell_size(img->cell) };
         for (uint32_t y = 0; y < plane->height; y++)
@@ -26,7 +26,7 @@ static unsigned count_wrong(const struct image *img, enum xform t)
 {
     unsigned wrong = 0;
     for (unsigned p = 0; p < img->nplanes; p++) {
-        struct marks marks = { img->cell, p, t,
+        struct verify_plane marks = { img->cell, p, t,
                                (uint32_t)cell_size(img->cell) };
         for (uint32_t y = 0; y < img->plane[p].height; y++)
             for (uint32_t x = 0; x < img->plane[p].width; x++)
@@ -75,8 +75,8 @@ static void test_turn(enum cell cell, enum xform t)
  * columns run backwards. */
 static void test_dct(void)
 {
-    struct marks none = { .cell = CELL_DCT, .size = 128 };
-    struct marks turned = { CELL_DCT, 0, XFORM_ROTATE_90, 128 };
+    struct verify_plane none = { .cell = CELL_DCT, .size = 128 };
+    struct verify_plane turned = { CELL_DCT, 0, XFORM_ROTATE_90, 128 };
     for (unsigned row = 0; row < 8; row++)
         for (unsigned column = 0; column < 8; column++) {
             /* Of 5 x 3 blocks to 3 x 5: (2, 4) is what (4, 0) was. */

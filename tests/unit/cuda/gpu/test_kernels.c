@@ -95,7 +95,7 @@ static bool enqueue(const struct side *dst, const struct side *src,
         return false;
     bool done = works(cudaMemcpy(there, planes, sizeof planes,
                                  cudaMemcpyHostToDevice)) &&
-                works(kernels_turn_many(&plan, there, NULL)) &&
+                works(kernels_turn_batch(&plan, there, NULL)) &&
                 works(cudaStreamSynchronize(NULL));
     return works(cudaFree(there)) && done;
 }

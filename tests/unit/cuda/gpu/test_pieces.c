@@ -19,7 +19,7 @@ static size_t from(enum xform t, size_t w, size_t h, size_t x, size_t y)
 
 static struct plane plane_of(uint32_t width, uint32_t height, size_t size)
 {
-    struct plane p = { .stride = piece_stride(width, size) };
+    struct plane p = { .stride = pieces_stride(width, size) };
     p.width = width;
     p.height = height;
     p.data = calloc(height, p.stride);
@@ -38,14 +38,14 @@ static void fill(struct plane *p, size_t size)
 }
 
 static void turn_alone(uint8_t *to, const uint8_t *cells,
-                       const struct piece *piece, enum xform t, size_t size)
+                       const struct plane_piece *piece, enum xform t, size_t size)
 {
     size_t w = piece->to_width, h = piece->to_height, width = piece->width;
     for (size_t y = 0; y < h; y++)
         for (size_t x = 0; x < w; x++) {
             size_t at = from(t, w, h, x, y);
-            memcpy(to + y * piece_stride((uint32_t)w, size) + x * size,
-                   cells + at / width * piece_stride(piece->width, size) +
+            memcpy(to + y * pieces_stride((uint32_t)w, size) + x * size,
+                   cells + at / width * pieces_stride(piece->width, size) +
                        at % width * size,
                    size);
         }
@@ -63,14 +63,14 @@ static void test_plane(uint32_t width, uint32_t height, size_t size,
     uint8_t *in = malloc(room), *out = malloc(room);
     fill(&src, size);
     for (uint64_t i = 0; i < pieces.count; i++) {
-        struct piece p = pieces_get(&pieces, width, height, i, t);
-        large += piece_stride(p.width, size) * p.height > room ||
-                 piece_stride(p.to_width, size) * p.to_height > room;
+        struct plane_piece p = pieces_get(&pieces, width, height, i, t);
+        large += pieces_stride(p.width, size) * p.height > room ||
+                 pieces_stride(p.to_width, size) * p.to_height > room;
         if (large)
             break;
-        piece_get(in, &src, &p, size);
+        pieces_take(in, &src, &p, size);
         turn_alone(out, in, &p, t, size);
-        piece_put(&dst, &p, out, size);
+        pieces_give(&dst, &p, out, size);
     }
     for (size_t y = 0; y < dst.height; y++)
         for (size_t x = 0; x < dst.width; x++) {
@@ -95,10 +95,10 @@ static void test_cut(uint32_t width, uint32_t height, size_t size, size_t most)
 {
     struct pieces p = pieces_cut(width, height, size, most);
     uint64_t bytes = (uint64_t)width * height * size;
-    struct piece last = pieces_get(&p, width, height, p.count - 1, XFORM_NONE);
-    CHECK(piece_stride(p.wide, size) * p.high <= most, "%u x %u", width,
+    struct plane_piece last = pieces_get(&p, width, height, p.count - 1, XFORM_NONE);
+    CHECK(pieces_stride(p.wide, size) * p.high <= most, "%u x %u", width,
           height);
-    CHECK(piece_stride(p.high, size) * p.wide <= most, "%u x %u", width,
+    CHECK(pieces_stride(p.high, size) * p.wide <= most, "%u x %u", width,
           height);
     CHECK(last.x + last.width == width && last.y + last.height == height,
           "%u x %u", width, height);

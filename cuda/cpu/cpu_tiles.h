@@ -4,8 +4,8 @@
  * here moves one block. Mirroring is a stride below zero and, where a row stays
  * a row, a row that is reversed. Tests take each implementation from the table,
  * whichever this machine would choose. */
-#ifndef CUDA_CPU_TILES_H
-#define CUDA_CPU_TILES_H
+#ifndef CUDA_CPU_CPU_TILES_H
+#define CUDA_CPU_CPU_TILES_H
 
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@ enum { CELL_KINDS = CELL_DCT + 1 };
  * still fits into a first-level cache. Of coefficients it is 8 by 8 cells. */
 enum { BLOCK_TO = 256, BLOCK_FROM = 128, BLOCK_DCT = 8 };
 
-struct block {
+struct cpu_block {
     uint8_t *to;         /* the first cell of the first row of dst */
     const uint8_t *from; /* the cell that goes there */
     /* Bytes from each row to the next; that of src is above zero if rows stay
@@ -41,11 +41,11 @@ struct cpu_tiles {
     bool (*usable)(void); /* on this machine */
     /* Rows stay rows. Any number of them; `from` is the first cell of a row of
      * src also where it goes to the end of the row of dst. */
-    void (*rows[CELL_KINDS])(const struct block *block);
+    void (*rows[CELL_KINDS])(const struct cpu_block *block);
     /* Rows become columns. No more than BLOCK_TO bytes of `cells` and
      * BLOCK_FROM bytes of `rows`; `to` is aligned to the one, `from` to the
      * other. Whatever follows in the rows of src is expected to be next. */
-    void (*columns[CELL_KINDS])(const struct block *block);
+    void (*columns[CELL_KINDS])(const struct cpu_block *block);
     /* Lets other threads see what was streamed. */
     void (*flush)(void);
 };
@@ -54,18 +54,5 @@ struct cpu_tiles {
 extern const struct cpu_tiles *const cpu_tiles[];
 extern const struct cpu_tiles cpu_tiles_avx512, cpu_tiles_avx2, cpu_tiles_sse2,
     cpu_tiles_portable;
-
-/* How a lane of backend_cpu goes about its work. */
-struct cpu_opts {
-    const struct cpu_tiles *tiles;
-    unsigned threads;
-    size_t piece;       /* bytes that one thread does at a time, more or less */
-    size_t alone_below; /* bytes of a picture that one thread does alone */
-    size_t stream_from; /* bytes of a picture that is streamed */
-};
-
-/* Opens a lane of backend_cpu. */
-int cpu_open_with(struct lane **lane, const struct cpu_opts *opts,
-                  struct err *err);
 
 #endif

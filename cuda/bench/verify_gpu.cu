@@ -1,13 +1,13 @@
 /* Marks the cells of sources, and checks those of results.
  *
- * Every cell of a source is marked with its place (cuda/bench/verify_marks.h), so a kernel
+ * Every cell of a source is marked with its place (cuda/bench/verify.h), so a kernel
  * of ours can tell of every cell of a result whether it belongs there. Small
  * results are checked by the host as well, which also checks the check. */
-#include "cuda/bench/verify.h"
+#include "cuda/bench/verify_gpu.h"
 
 #include <stdlib.h>
 
-#include "cuda/bench/verify_marks.h"
+#include "cuda/bench/verify.h"
 
 static constexpr unsigned THREADS = 256;
 static constexpr uint64_t HOST_CELLS = 1 << 20; /* the host checks no more */
@@ -21,14 +21,14 @@ struct planes {
     struct plane first;
     unsigned npictures;
     size_t apart; /* bytes from one picture to the next */
-    struct marks marks;
+    struct verify_plane marks;
     unsigned nplanes; /* what the plane's number goes up by */
 };
 
 /* Cell i of them all: the plane that it is in, its marks, and where there. */
 struct cell_place {
     struct plane plane;
-    struct marks marks;
+    struct verify_plane marks;
     uint32_t x, y;
 };
 
@@ -51,7 +51,7 @@ static __host__ __device__ uint64_t count_cells(const struct planes &planes)
            planes.npictures;
 }
 
-__global__ void ladder_fill(struct planes planes)
+__global__ void verify_fill(struct planes planes)
 {
     uint64_t cells = count_cells(planes);
     uint64_t step = (uint64_t)gridDim.x * blockDim.x;
@@ -65,7 +65,7 @@ __global__ void ladder_fill(struct planes planes)
 }
 
 /* Adds the number of cells that are not right. */
-__global__ void ladder_check(struct planes planes, unsigned long long *wrong)
+__global__ void verify_check(struct planes planes, unsigned long long *wrong)
 {
     uint64_t cells = count_cells(planes);
     uint64_t step = (uint64_t)gridDim.x * blockDim.x;
@@ -86,16 +86,16 @@ static unsigned grid_over(const struct planes &planes)
     return blocks < 1 << 16 ? (unsigned)blocks : 1 << 16;
 }
 
-static struct marks marks_of(const struct task *task, unsigned number)
+static struct verify_plane marks_of(const struct kernel_task *task, unsigned number)
 {
     enum cell cell = task->src.cell;
-    struct marks marks = { cell, number, (unsigned)task->turn,
+    struct verify_plane marks = { cell, number, (unsigned)task->turn,
                            (uint32_t)cell_size(cell) };
     return marks;
 }
 
 /* Plane p of all pictures, before the turn or after it. */
-static struct planes planes_of(const struct task *task, const struct image *img,
+static struct planes planes_of(const struct kernel_task *task, const struct image *img,
                                unsigned p)
 {
     struct planes planes = { img->plane[p], task->npictures, img->size,
@@ -103,11 +103,11 @@ static struct planes planes_of(const struct task *task, const struct image *img,
     return planes;
 }
 
-int verify_cells_fill(const struct task *task, struct err *err)
+int verify_gpu_fill(const struct kernel_task *task, struct err *err)
 {
     for (unsigned p = 0; p < task->src.nplanes; p++) {
         struct planes planes = planes_of(task, &task->src, p);
-        ladder_fill<<<grid_over(planes), THREADS, 0, task->stream>>>(planes);
+        verify_fill<<<grid_over(planes), THREADS, 0, task->stream>>>(planes);
     }
     if (kernel_cases_check(cudaGetLastError(), "filling", err))
         return -1;
@@ -120,7 +120,7 @@ int verify_cells_fill(const struct task *task, struct err *err)
 /* ---- Checking -------------------------------------------------------------
  */
 
-static uint64_t wrong_in(const struct plane *plane, struct marks marks)
+static uint64_t wrong_in(const struct plane *plane, struct verify_plane marks)
 {
     uint64_t wrong = 0;
     for (uint32_t y = 0; y < plane->height; y++)
@@ -129,7 +129,7 @@ static uint64_t wrong_in(const struct plane *plane, struct marks marks)
     return wrong;
 }
 
-static uint64_t wrong_on_host(const struct task *task, const uint8_t *cells)
+static uint64_t wrong_on_host(const struct kernel_task *task, const uint8_t *cells)
 {
     const struct image *dst = &task->dst;
     uint64_t wrong = 0;
@@ -143,7 +143,7 @@ static uint64_t wrong_on_host(const struct task *task, const uint8_t *cells)
 }
 
 /* Whether the host finds as many cells wrong as the device did. */
-static int check_check(const struct task *task, uint64_t wrong, struct err *err)
+static int check_check(const struct kernel_task *task, uint64_t wrong, struct err *err)
 {
     size_t size = task->dst.size * task->npictures;
     uint8_t *cells = (uint8_t *)malloc(size);
@@ -166,7 +166,7 @@ static int check_check(const struct task *task, uint64_t wrong, struct err *err)
     return status;
 }
 
-int verify_cells_check(const struct task *task, unsigned long long *counter,
+int verify_gpu_check(const struct kernel_task *task, unsigned long long *counter,
                 uint64_t *wrong, uint64_t *cells, struct err *err)
 {
     unsigned long long found = 0;
@@ -175,7 +175,7 @@ int verify_cells_check(const struct task *task, unsigned long long *counter,
         cudaMemsetAsync(counter, 0, sizeof *counter, task->stream);
     for (unsigned p = 0; p < task->dst.nplanes && !status; p++) {
         struct planes planes = planes_of(task, &task->dst, p);
-        ladder_check<<<grid_over(planes), THREADS, 0, task->stream>>>(planes,
+        verify_check<<<grid_over(planes), THREADS, 0, task->stream>>>(planes,
                                                                       counter);
         status = cudaGetLastError();
         count += count_cells(planes);
