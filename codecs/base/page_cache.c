@@ -27,13 +27,13 @@ static const size_t kept_from = (size_t)1 << 20;
  *
  * Blocks that are in use and may be kept, and those that are, the one that was
  * freed last in front. */
-struct block {
-    struct block *next;
+struct cached_block {
+    struct cached_block *next;
     void *memory;
     size_t size;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct block *in_use, *kept;
+static struct cached_block *in_use, *kept;
 static size_t keep, kept_bytes;
 
 static void advise(void *memory, size_t size)
@@ -59,21 +59,22 @@ static void *alloc_new(size_t size)
 /* ---- Keeping them; all with the lock held -------------------------------- */
 
 /* Where a block is listed that has this memory; or the end of the list. */
-static struct block **find(struct block **list, const void *memory)
+static struct cached_block **find(struct cached_block **list,
+                                  const void *memory)
 {
     while (*list && (*list)->memory != memory)
         list = &(*list)->next;
     return list;
 }
 
-static struct block *unlink_block(struct block **at)
+static struct cached_block *unlink_block(struct cached_block **at)
 {
-    struct block *block = *at;
+    struct cached_block *block = *at;
     *at = block->next;
     return block;
 }
 
-static void link_block(struct block **list, struct block *block)
+static void link_block(struct cached_block **list, struct cached_block *block)
 {
     block->next = *list;
     *list = block;
@@ -81,10 +82,10 @@ static void link_block(struct block **list, struct block *block)
 
 /* The smallest that is kept and has room; but not one that has far more, which
  * would be memory that nobody has counted. */
-static struct block *take_kept(size_t size)
+static struct cached_block *take_kept(size_t size)
 {
-    struct block **best = NULL;
-    for (struct block **at = &kept; *at; at = &(*at)->next)
+    struct cached_block **best = NULL;
+    for (struct cached_block **at = &kept; *at; at = &(*at)->next)
         if ((*at)->size >= size && (*at)->size - size <= size / 4 &&
             (!best || (*at)->size < (*best)->size))
             best = at;
@@ -98,10 +99,10 @@ static struct block *take_kept(size_t size)
 static void free_surplus(void)
 {
     while (kept_bytes > keep) {
-        struct block **last = &kept;
+        struct cached_block **last = &kept;
         while ((*last)->next)
             last = &(*last)->next;
-        struct block *block = unlink_block(last);
+        struct cached_block *block = unlink_block(last);
         kept_bytes -= block->size;
         free(block->memory);
         free(block);
@@ -112,7 +113,7 @@ static void free_surplus(void)
 static void *take(size_t size)
 {
     size_t room = (size + kept_from - 1) & ~(kept_from - 1);
-    struct block *block = take_kept(room);
+    struct cached_block *block = take_kept(room);
     if (!block && (block = calloc(1, sizeof *block))) {
         block->size = room;
         block->memory = alloc_new(room);
@@ -141,7 +142,7 @@ void *page_cache_alloc(size_t size)
 void *page_cache_realloc(void *memory, size_t used, size_t size)
 {
     pthread_mutex_lock(&lock);
-    const struct block *block = memory ? *find(&in_use, memory) : NULL;
+    const struct cached_block *block = memory ? *find(&in_use, memory) : NULL;
     bool keeping = keep > 0, fits = block && block->size >= size;
     pthread_mutex_unlock(&lock);
     if (fits)
@@ -166,13 +167,13 @@ void page_cache_free(void *memory)
     if (!memory)
         return;
     pthread_mutex_lock(&lock);
-    struct block **at = find(&in_use, memory);
+    struct cached_block **at = find(&in_use, memory);
     if (!*at) {
         pthread_mutex_unlock(&lock);
         free(memory);
         return;
     }
-    struct block *block = unlink_block(at);
+    struct cached_block *block = unlink_block(at);
     link_block(&kept, block);
     kept_bytes += block->size;
     free_surplus();

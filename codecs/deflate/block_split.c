@@ -47,14 +47,14 @@ static uint64_t entropy_of(const uint32_t *count, unsigned n)
 
 static uint64_t block_entropy(const struct deflate_counts *c)
 {
-    return entropy_of(c->symbol, PREFIX_SYMBOLS) +
+    return entropy_of(c->symbol, HUFFMAN_SYMBOLS) +
            entropy_of(c->distance, DISTANCES);
 }
 
 static void add_counts(struct deflate_counts *sum,
                        const struct deflate_counts *c)
 {
-    for (unsigned i = 0; i < PREFIX_SYMBOLS; i++)
+    for (unsigned i = 0; i < HUFFMAN_SYMBOLS; i++)
         sum->symbol[i] += c->symbol[i];
     for (unsigned i = 0; i < DISTANCES; i++)
         sum->distance[i] += c->distance[i];
@@ -81,7 +81,7 @@ static void estimate_costs(struct block_split *s)
     const struct deflate_counts *c = &s->counts;
     set_costs(s->symbol_cost, c->symbol, END_OF_BLOCK, 0);
     set_costs(s->symbol_cost + LITERALS, c->symbol + LITERALS,
-              PREFIX_SYMBOLS - LITERALS, LENGTH_COST);
+              HUFFMAN_SYMBOLS - LITERALS, LENGTH_COST);
     set_costs(s->distance_cost, c->distance, DISTANCES, 0);
 }
 
@@ -93,7 +93,7 @@ static void guess_costs(struct block_split *s, const uint8_t *data, size_t size)
                               0 };
     deflate_block_count(&counts, data, &first, 1);
     set_costs(s->symbol_cost, counts.symbol, END_OF_BLOCK, 0);
-    for (unsigned i = END_OF_BLOCK; i < PREFIX_SYMBOLS; i++)
+    for (unsigned i = END_OF_BLOCK; i < HUFFMAN_SYMBOLS; i++)
         s->symbol_cost[i] = 6 * COST_OF_BIT;
     for (unsigned i = 0; i < DISTANCES; i++)
         s->distance_cost[i] = 4 * COST_OF_BIT;
@@ -130,7 +130,7 @@ static bool is_apart(const struct block_split *s,
                      uint64_t of_both)
 {
     return s->in_block &&
-           (sum_of(both->symbol, PREFIX_SYMBOLS) >= BLOCK_SYMBOLS ||
+           (sum_of(both->symbol, HUFFMAN_SYMBOLS) >= BLOCK_SYMBOLS ||
             s->n > SEQUENCES - SEGMENT_MOST ||
             s->entropy + of_segment + (HEADER << 16) < of_both);
 }

@@ -28,7 +28,7 @@ struct block_split {
     uint64_t entropy;               /* of these */
     /* What symbols cost, by what the block has been like: literals as if there
      * were no matches, so that no match looks cheap because there are many. */
-    uint16_t symbol_cost[PREFIX_SYMBOLS];
+    uint16_t symbol_cost[HUFFMAN_SYMBOLS];
     uint16_t distance_cost[DISTANCES];
     struct sequence sequence[SEQUENCES];
 };
@@ -56,8 +56,8 @@ static inline unsigned block_split_match_cost(const struct block_split *s,
                                               unsigned length,
                                               unsigned distance)
 {
-    struct deflate_part l = deflate_block_length(length),
-                        d = deflate_block_distance(distance);
+    struct deflate_symbol l = deflate_block_length(length),
+                          d = deflate_block_distance(distance);
     return s->symbol_cost[l.symbol] + s->distance_cost[d.symbol] +
            (l.bits + d.bits) * COST_OF_BIT;
 }

@@ -67,11 +67,11 @@ static size_t sum_of_bits(const uint32_t *count, const uint8_t *length,
  * own; no kinds: those that are fixed, which are not written at all. */
 struct header {
     unsigned symbols, distances; /* that are written */
-    uint8_t length[PREFIX_SYMBOLS + DISTANCES];
+    uint8_t length[HUFFMAN_SYMBOLS + DISTANCES];
     unsigned nkinds;
     struct {
         uint8_t kind, extra, bits;
-    } kind[PREFIX_SYMBOLS + DISTANCES];
+    } kind[HUFFMAN_SYMBOLS + DISTANCES];
     uint8_t kind_length[KINDS];
     uint32_t kind_code[KINDS];
 };
@@ -117,7 +117,7 @@ static unsigned last_used(const uint32_t *count, unsigned n)
 static void make_header(struct header *h, const struct deflate_counts *counts)
 {
     uint32_t kinds[KINDS] = { 0 };
-    h->symbols = last_used(counts->symbol, PREFIX_SYMBOLS);
+    h->symbols = last_used(counts->symbol, HUFFMAN_SYMBOLS);
     h->distances = last_used(counts->distance, DISTANCES);
     h->nkinds = 0;
     huffman_code_lengths(h->length, counts->symbol, h->symbols,
@@ -134,7 +134,7 @@ static void make_header(struct header *h, const struct deflate_counts *counts)
     for (unsigned i = 0; i < h->nkinds; i++)
         kinds[h->kind[i].kind]++;
     huffman_code_lengths(h->kind_length, kinds, KINDS, KIND_LIMIT);
-    huffman_code_codes(h->kind_code, h->kind_length, KINDS);
+    huffman_code_assign(h->kind_code, h->kind_length, KINDS);
 }
 
 /* The lengths of 3.2.6. */
@@ -147,12 +147,12 @@ enum { FIXED_DISTANCE = 5 };
 
 static void make_fixed_header(struct header *h)
 {
-    h->symbols = PREFIX_SYMBOLS;
+    h->symbols = HUFFMAN_SYMBOLS;
     h->distances = DISTANCES;
     h->nkinds = 0;
-    for (unsigned i = 0; i < PREFIX_SYMBOLS; i++)
+    for (unsigned i = 0; i < HUFFMAN_SYMBOLS; i++)
         h->length[i] = (uint8_t)fixed_length(i);
-    memset(h->length + PREFIX_SYMBOLS, FIXED_DISTANCE, DISTANCES);
+    memset(h->length + HUFFMAN_SYMBOLS, FIXED_DISTANCE, DISTANCES);
 }
 
 /* The order in which the lengths of kinds are written (3.2.7). */
@@ -222,19 +222,19 @@ static inline void put_literals(struct bit_writer *b, const uint32_t *code,
 
 /* The codes of a block. That of a length has its extra bits above it. */
 struct codes {
-    uint32_t symbol[PREFIX_SYMBOLS];
+    uint32_t symbol[HUFFMAN_SYMBOLS];
     uint32_t length[MATCH_LONGEST + 1];
     uint32_t distance[DISTANCES];
 };
 
 static void make_codes(struct codes *c, const struct header *h)
 {
-    huffman_code_codes(c->symbol, h->length, h->symbols);
-    huffman_code_codes(c->distance, h->length + h->symbols, h->distances);
+    huffman_code_assign(c->symbol, h->length, h->symbols);
+    huffman_code_assign(c->distance, h->length + h->symbols, h->distances);
     if (h->symbols == LITERALS)
         return;
     for (unsigned l = MATCH_SHORTEST; l <= MATCH_LONGEST; l++) {
-        struct deflate_part part = deflate_block_length(l);
+        struct deflate_symbol part = deflate_block_length(l);
         if (part.symbol >= h->symbols)
             continue;
         uint32_t code = c->symbol[part.symbol];
@@ -245,7 +245,7 @@ static void make_codes(struct codes *c, const struct header *h)
 static inline void put_match(struct bit_writer *b, const struct codes *c,
                              struct sequence s)
 {
-    struct deflate_part part = deflate_block_distance(s.distance);
+    struct deflate_symbol part = deflate_block_distance(s.distance);
     unsigned n;
     uint64_t bits = pair(c->length[s.length], c->distance[part.symbol], &n);
     bit_writer_put(b, bits | (uint64_t)part.extra << n, n + part.bits);

@@ -12,8 +12,9 @@
 #include "codecs/deflate/huffman_code.h"
 
 enum {
-    BLOCK_SYMBOLS = PREFIX_COUNT, /* literals and matches of a block, at most */
-    BLOCK_STORED = 65535,         /* bytes of a stored one, at most */
+    BLOCK_SYMBOLS =
+        HUFFMAN_COUNT_MAX, /* literals and matches of a block, at most */
+    BLOCK_STORED = 65535,  /* bytes of a stored one, at most */
     MATCH_SHORTEST = 3,
     MATCH_LONGEST = 258,
     MATCH_FARTHEST = 32768,
@@ -32,39 +33,39 @@ struct sequence {
 
 /* How often what occurs. */
 struct deflate_counts {
-    uint32_t symbol[PREFIX_SYMBOLS]; /* literals, lengths, the end */
+    uint32_t symbol[HUFFMAN_SYMBOLS]; /* literals, lengths, the end */
     uint32_t distance[DISTANCES];
 };
 
 /* A length or distance as it is written: a symbol, and bits behind it. */
-struct deflate_part {
+struct deflate_symbol {
     unsigned symbol, extra, bits;
 };
 
 /* 3.2.5: the symbols stand for 1, 1, 1, 1, 2, 2, 4, 4 distances and so on, from
  * 1 upwards. */
-static inline struct deflate_part deflate_block_distance(unsigned distance)
+static inline struct deflate_symbol deflate_block_distance(unsigned distance)
 {
     unsigned d = distance - 1;
     if (d < 4)
-        return (struct deflate_part){ d, 0, 0 };
+        return (struct deflate_symbol){ d, 0, 0 };
     unsigned bits = 30 - (unsigned)__builtin_clz(d);
-    return (struct deflate_part){ 2 * bits + (d >> bits),
-                                  d & ((1u << bits) - 1), bits };
+    return (struct deflate_symbol){ 2 * bits + (d >> bits),
+                                    d & ((1u << bits) - 1), bits };
 }
 
 /* Those for 1, ... 1 (eight times), 2, 2, 2, 2, 4, 4, 4, 4 lengths and so on,
  * from 3 upwards; but the last has one of its own. */
-static inline struct deflate_part deflate_block_length(unsigned length)
+static inline struct deflate_symbol deflate_block_length(unsigned length)
 {
     unsigned l = length - MATCH_SHORTEST;
     if (length == MATCH_LONGEST)
-        return (struct deflate_part){ LITERALS + 28, 0, 0 };
+        return (struct deflate_symbol){ LITERALS + 28, 0, 0 };
     if (l < 8)
-        return (struct deflate_part){ LITERALS + l, 0, 0 };
+        return (struct deflate_symbol){ LITERALS + l, 0, 0 };
     unsigned bits = 29 - (unsigned)__builtin_clz(l);
-    return (struct deflate_part){ LITERALS + 4 * bits + (l >> bits),
-                                  l & ((1u << bits) - 1), bits };
+    return (struct deflate_symbol){ LITERALS + 4 * bits + (l >> bits),
+                                    l & ((1u << bits) - 1), bits };
 }
 
 /* Adds what occurs in n sequences, the literals of which stand at `data`. */

@@ -5,11 +5,12 @@
 #include <string.h>
 
 /* Sorts the symbols that occur by their count, rarest first; gives how many
- * those are. Two passes of a radix sort: a count is at most PREFIX_COUNT. */
+ * those are. Two passes of a radix sort: a count is at most HUFFMAN_COUNT_MAX.
+ */
 static unsigned sort_symbols(uint16_t *symbol, const uint32_t *count,
                              unsigned n)
 {
-    uint16_t by_low[PREFIX_SYMBOLS];
+    uint16_t by_low[HUFFMAN_SYMBOLS];
     unsigned at[2][257] = { { 0 } }, used = 0;
     for (unsigned i = 0; i < n; i++) {
         at[0][(count[i] & 255) + 1] += count[i] != 0;
@@ -100,11 +101,11 @@ static void limit_depths(unsigned *leaves, unsigned deepest, unsigned limit)
 void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
                           unsigned limit)
 {
-    uint16_t symbol[PREFIX_SYMBOLS];
-    uint32_t depth[PREFIX_SYMBOLS];
-    unsigned leaves[PREFIX_SYMBOLS] = { 0 };
+    uint16_t symbol[HUFFMAN_SYMBOLS];
+    uint32_t depth[HUFFMAN_SYMBOLS];
+    unsigned leaves[HUFFMAN_SYMBOLS] = { 0 };
     unsigned used = sort_symbols(symbol, count, n);
-    assert(n <= PREFIX_SYMBOLS && used >= 2);
+    assert(n <= HUFFMAN_SYMBOLS && used >= 2);
     for (unsigned i = 0; i < used; i++)
         depth[i] = count[symbol[i]];
     tree_depths(depth, used);
@@ -113,7 +114,7 @@ void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
     if (depth[0] > limit)
         limit_depths(leaves, depth[0], limit);
     memset(length, 0, n);
-    for (unsigned d = PREFIX_SYMBOLS - 1, i = 0; d > 0; d--)
+    for (unsigned d = HUFFMAN_SYMBOLS - 1, i = 0; d > 0; d--)
         for (unsigned k = leaves[d]; k > 0; k--)
             length[symbol[i++]] = (uint8_t)d;
 }
@@ -128,7 +129,7 @@ static uint32_t code_make(unsigned bits, unsigned length)
     return reversed << 8 | length;
 }
 
-void huffman_code_codes(uint32_t *code, const uint8_t *length, unsigned n)
+void huffman_code_assign(uint32_t *code, const uint8_t *length, unsigned n)
 {
     unsigned next[17] = { 0 }, of_length[16] = { 0 };
     for (unsigned i = 0; i < n; i++)

@@ -8,8 +8,8 @@
 #include "codecs/deflate/bit_writer.h"
 
 enum {
-    PREFIX_SYMBOLS = 288, /* the most that a code has */
-    PREFIX_COUNT = 65535, /* the most often that one may occur */
+    HUFFMAN_SYMBOLS = 288,     /* the most that a code has */
+    HUFFMAN_COUNT_MAX = 65535, /* the most often that one may occur */
 };
 
 /* Code lengths of at most `limit` bits, in `length`, for n symbols that occur
@@ -20,7 +20,7 @@ void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
 
 /* The codes of these lengths, of at most 15 bits, as they are written: the
  * bits, the first one lowest, above their number in the low byte. */
-void huffman_code_codes(uint32_t *code, const uint8_t *length, unsigned n);
+void huffman_code_assign(uint32_t *code, const uint8_t *length, unsigned n);
 
 static inline void huffman_code_put(struct bit_writer *b, uint32_t code)
 {

@@ -148,7 +148,7 @@ static inline struct match search(struct lz77 *m, const uint8_t *p,
 /* ---- Choosing ----------------------------------------------------------- */
 
 /* What has been found so far, and where. */
-struct progress {
+struct parse_state {
     const uint8_t *p;
     const uint8_t *pending; /* from here on all are literals yet */
     const uint8_t *last;    /* where the last match ended */
@@ -176,7 +176,7 @@ static inline bool is_worth_it(const struct block_split *s, const uint8_t *p,
                 block_split_literals_cost(s, p, match.length));
 }
 
-static inline struct match find(struct lz77 *m, const struct progress *at)
+static inline struct match find(struct lz77 *m, const struct parse_state *at)
 {
     struct match match = { 0, 0 };
     unsigned most = most_at(m, at->p);
@@ -191,7 +191,7 @@ static inline struct match find(struct lz77 *m, const struct progress *at)
 
 /* Goes on by a byte as long as there is a better match, by more than the
  * literal costs. Gives how many positions behind p are chained. */
-static inline unsigned improve(struct lz77 *m, struct progress *at,
+static inline unsigned improve(struct lz77 *m, struct parse_state *at,
                                struct match *match)
 {
     while (match->length < LAZY && m->end - at->p > AHEAD) {
@@ -208,7 +208,7 @@ static inline unsigned improve(struct lz77 *m, struct progress *at,
 
 /* Takes in what is the same before a match as well: it is found late where
  * positions were passed over. Gives how much that is. */
-static inline unsigned extend_back(const struct lz77 *m, struct progress *at,
+static inline unsigned extend_back(const struct lz77 *m, struct parse_state *at,
                                    struct match *match)
 {
     const uint8_t *p = at->p;
@@ -223,13 +223,13 @@ static inline unsigned extend_back(const struct lz77 *m, struct progress *at,
     return by;
 }
 
-static inline void end_segment(struct lz77 *m, struct progress *at)
+static inline void end_segment(struct lz77 *m, struct parse_state *at)
 {
     block_split_end_segment(&m->splitter, at->pending);
     at->symbols = 0;
 }
 
-static inline void take_match(struct lz77 *m, struct progress *at,
+static inline void take_match(struct lz77 *m, struct parse_state *at,
                               struct match match)
 {
     unsigned chained = 1 + improve(m, at, &match);
@@ -247,7 +247,7 @@ static inline void take_match(struct lz77 *m, struct progress *at,
         end_segment(m, at);
 }
 
-static inline void take_literals(struct lz77 *m, struct progress *at)
+static inline void take_literals(struct lz77 *m, struct parse_state *at)
 {
     size_t without = (size_t)(at->p - at->last) / PATIENCE;
     size_t step = 1 + (without < MOST_PASSED ? without : MOST_PASSED);
@@ -263,7 +263,7 @@ static inline void take_literals(struct lz77 *m, struct progress *at)
 
 static void deflate_all(struct lz77 *m, const uint8_t *data)
 {
-    struct progress at = { data, data, data, 1, 1, 0 };
+    struct parse_state at = { data, data, data, 1, 1, 0 };
     while (m->end - at.p >= AHEAD) {
         struct match match = find(m, &at);
         if (is_worth_it(&m->splitter, at.p, match))

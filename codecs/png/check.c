@@ -17,7 +17,7 @@ enum {
 };
 
 /* What has been seen of the file. */
-struct seen {
+struct chunk_summary {
     size_t chunks;
     bool palette, end;
     uint64_t samples;       /* bytes in all chunks IDAT */
@@ -42,7 +42,8 @@ static int check_header(const uint8_t *data, const struct image *img,
     return 0;
 }
 
-static void note_samples(struct seen *seen, const uint8_t *data, size_t size)
+static void note_samples(struct chunk_summary *seen, const uint8_t *data,
+                         size_t size)
 {
     for (size_t i = 0; i < size && seen->samples + i < sizeof seen->head; i++)
         seen->head[seen->samples + i] = data[i];
@@ -52,8 +53,8 @@ static void note_samples(struct seen *seen, const uint8_t *data, size_t size)
     seen->samples += size;
 }
 
-static int check_chunk(struct seen *seen, const uint8_t *chunk, size_t size,
-                       const struct image *img, struct err *err)
+static int check_chunk(struct chunk_summary *seen, const uint8_t *chunk,
+                       size_t size, const struct image *img, struct err *err)
 {
     seen->chunks++;
     if (is(chunk, "IHDR"))
@@ -66,8 +67,8 @@ static int check_chunk(struct seen *seen, const uint8_t *chunk, size_t size,
     return 0;
 }
 
-static int check_samples(const struct seen *seen, const struct save_opts *opts,
-                         struct err *err)
+static int check_samples(const struct chunk_summary *seen,
+                         const struct save_opts *opts, struct err *err)
 {
     if (seen->samples < sizeof seen->head + CHECKSUM ||
         read_be16(seen->head) % 31 || (seen->head[0] & 15) != 8)
@@ -121,7 +122,7 @@ static int check_sums(struct bytes file, size_t chunks,
 int check_png(struct bytes file, const struct image *img,
               const struct save_opts *opts, struct err *err)
 {
-    struct seen seen = { 0 };
+    struct chunk_summary seen = { 0 };
     if (!codec_png.probe(file.data, file.size) ||
         file.size < SIGNATURE + HEAD || !is(file.data + SIGNATURE, "IHDR"))
         return fail(err, "it does not begin as a PNG");

@@ -234,8 +234,8 @@ static const struct filters *best(void)
     return filters[i];
 }
 
-bool unfilter_row(unsigned type, uint8_t *row, const uint8_t *prior,
-                  size_t size, unsigned pixel)
+bool filter_undo_row(unsigned type, uint8_t *row, const uint8_t *prior,
+                     size_t size, unsigned pixel)
 {
     if (type >= FILTER_TYPES)
         return false;

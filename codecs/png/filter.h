@@ -24,8 +24,8 @@ enum {
 };
 
 /* Undoes a filter, in place. False: there is none of this type. */
-bool unfilter_row(unsigned type, uint8_t *row, const uint8_t *prior,
-                  size_t size, unsigned pixel);
+bool filter_undo_row(unsigned type, uint8_t *row, const uint8_t *prior,
+                     size_t size, unsigned pixel);
 
 /* Writes 1 + size bytes to `out`: the type of a filter, and what it makes of
  * the row. `type` is one of the five. */

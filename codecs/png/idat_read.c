@@ -13,7 +13,7 @@
 
 #include "codecs/deflate/flate.h"
 #include "codecs/png/filter.h"
-#include "codecs/png/row.h"
+#include "codecs/png/scanline.h"
 
 enum {
     SLOTS = 4, /* at most */
@@ -21,7 +21,7 @@ enum {
                          A slot is at least a row */
 };
 
-struct reading {
+struct idat_reader {
     struct row_sink *rows;
     uint32_t height;
     unsigned pixel; /* bytes of one */
@@ -48,7 +48,7 @@ struct reading {
 /* ---- Inflating ---------------------------------------------------------- */
 
 /* Takes the next chunk, whose CRC has to be right. */
-static bool next_run(struct reading *r)
+static bool next_run(struct idat_reader *r)
 {
     const uint8_t *p = r->idats.at;
     if (r->idats.size == 0)
@@ -65,7 +65,7 @@ static bool next_run(struct reading *r)
 }
 
 /* Inflates up to `size` bytes, fewer if the stream ends. False: it is bad. */
-static bool inflate_some(struct reading *r, uint8_t *out, size_t *size)
+static bool inflate_some(struct idat_reader *r, uint8_t *out, size_t *size)
 {
     struct flow flow = { .out = out, .out_size = *size };
     while (flow.out_size && !r->ended) {
@@ -85,7 +85,7 @@ static bool inflate_some(struct reading *r, uint8_t *out, size_t *size)
 }
 
 /* Behind the last row there is the end of the stream and nothing else. */
-static bool at_end(struct reading *r)
+static bool at_end(struct idat_reader *r)
 {
     uint8_t more;
     size_t size = 1;
@@ -93,18 +93,18 @@ static bool at_end(struct reading *r)
            r->run_size == 0 && r->idats.size == 0;
 }
 
-static uint32_t rows_of(const struct reading *r, uint32_t slot)
+static uint32_t rows_of(const struct idat_reader *r, uint32_t slot)
 {
     uint32_t left = r->height - slot * r->per_slot;
     return left < r->per_slot ? left : r->per_slot;
 }
 
-static uint8_t *slot_at(const struct reading *r, uint32_t slot)
+static uint8_t *slot_at(const struct idat_reader *r, uint32_t slot)
 {
     return r->ring + slot % r->in_ring * r->per_slot * r->row;
 }
 
-static bool inflate_slot(struct reading *r, uint32_t slot)
+static bool inflate_slot(struct idat_reader *r, uint32_t slot)
 {
     size_t want = rows_of(r, slot) * r->row, size = want;
     return inflate_some(r, slot_at(r, slot), &size) && size == want &&
@@ -113,7 +113,7 @@ static bool inflate_slot(struct reading *r, uint32_t slot)
 
 /* ---- Unfiltering -------------------------------------------------------- */
 
-static bool unfilter_slot(struct reading *r, uint32_t slot)
+static bool unfilter_slot(struct idat_reader *r, uint32_t slot)
 {
     uint8_t *row = slot_at(r, slot);
     const uint8_t *prior = r->prior;
@@ -121,9 +121,9 @@ static bool unfilter_slot(struct reading *r, uint32_t slot)
     struct err err; /* libpng gives the reason */
     for (; y < end; y++, row += r->row) {
         const struct image *to = row_sink_at(r->rows, y, &at);
-        if (!unfilter_row(row[0], row + 1, prior, r->row - 1, r->pixel))
+        if (!filter_undo_row(row[0], row + 1, prior, r->row - 1, r->pixel))
             return false;
-        png_row_split(to, at, row + 1);
+        scanline_split(to, at, row + 1);
         if (row_sink_done(r->rows, y, &err))
             return false;
         prior = row + 1;
@@ -135,8 +135,8 @@ static bool unfilter_slot(struct reading *r, uint32_t slot)
 /* ---- Both --------------------------------------------------------------- */
 
 /* Does one step without the lock. */
-static void step(struct reading *r, bool *busy, uint32_t *done,
-                 bool (*work)(struct reading *r, uint32_t slot))
+static void step(struct idat_reader *r, bool *busy, uint32_t *done,
+                 bool (*work)(struct idat_reader *r, uint32_t slot))
 {
     uint32_t slot = *done;
     *busy = true;
@@ -155,7 +155,7 @@ static void step(struct reading *r, bool *busy, uint32_t *done,
  * has its tables at hand. */
 static void take_part(void *context, size_t i)
 {
-    struct reading *r = context;
+    struct idat_reader *r = context;
     pthread_mutex_lock(&r->lock);
     while (!r->failed && r->unfiltered < r->slots) {
         bool can_inflate = !r->inflating && r->inflated < r->slots &&
@@ -173,7 +173,7 @@ static void take_part(void *context, size_t i)
 
 /* Distances reach back as far as the stream's header says, at most 32 KiB (RFC
  * 1950, 2.2), and not every library checks that. */
-static bool fits_window(const struct reading *r)
+static bool fits_window(const struct idat_reader *r)
 {
     const uint8_t *p = r->idats.at;
     if (idat_size(p) < 2)
@@ -188,13 +188,13 @@ bool idat_read(struct row_sink *rows, struct idats idats,
 {
     uint32_t row;
     const struct image *img = row_sink_at(rows, 0, &row);
-    struct reading r = {
+    struct idat_reader r = {
         .rows = rows,
         .height = rows->height,
-        .pixel = png_row_pixel(img),
+        .pixel = scanline_pixel(img),
         .flate = flate,
         .idats = idats,
-        .row = png_row_size(img) + 1,
+        .row = scanline_size(img) + 1,
     };
     r.per_slot = r.row < SLOT ? (uint32_t)(SLOT / r.row) : 1;
     r.slots = (r.height - 1) / r.per_slot + 1;

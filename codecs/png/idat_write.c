@@ -27,17 +27,17 @@
 #include "codecs/deflate/literal_block.h"
 #include "codecs/deflate/lz77.h"
 #include "codecs/png/filter.h"
-#include "codecs/png/row.h"
+#include "codecs/png/scanline.h"
 
 enum {
-    BAND = 512 << 10,      /* bytes of a band, but at least a row */
-    LARGE_BAND = 2 << 20,  /* where size counts */
-    SAMPLE = 16 << 10,     /* of a band, to choose how it is coded */
-    STRIP = 64 << 10,      /* of rows, to choose how they are filtered */
+    BAND = 512 << 10,     /* bytes of a band, but at least a row */
+    LARGE_BAND = 2 << 20, /* where size counts */
+    SAMPLE = 16 << 10,    /* of a band, to choose how it is coded */
+    STRIP = 64 << 10,     /* of rows, to choose how they are filtered */
     STRIPS = 8,
-    MATCHER_FROM = 3,      /* the level from which on lz77.c looks */
-    SIZE_FROM = 7,         /* the level from which on size counts, not time */
-    CHUNK_HEAD = 8,        /* a chunk's length and type */
+    LZ77_FROM = 3,  /* the level from which on lz77.c looks */
+    SIZE_FROM = 7,  /* the level from which on size counts, not time */
+    CHUNK_HEAD = 8, /* a chunk's length and type */
     STREAM_HEAD = 2,
     CHECKSUM = 4,
 };
@@ -47,14 +47,14 @@ enum {
 enum { FILTER_ADAPTIVE = FILTER_TYPES, FILTER_CHOICES };
 
 /* What one thread works with. */
-struct desk {
-    struct desk *next;
+struct scratch {
+    struct scratch *next;
     uint8_t *raw[2];   /* rows */
     uint8_t *filtered; /* rows that matches may refer to, then a band */
     uint8_t *out;      /* a chunk */
     uint8_t *trial;
     struct deflater *deflater;
-    struct lz77 *matcher;
+    struct lz77 *lz77;
 };
 
 /* What a band becomes. A state is entered by whoever has done what it says, when
@@ -74,7 +74,7 @@ struct trial {
     bool repeats;
 };
 
-struct writing {
+struct idat_writer {
     const struct image *img;
     const struct flate *flate; /* that deflates where lz77.c does not */
     const struct flate *fast;  /* that makes checksums */
@@ -87,7 +87,7 @@ struct writing {
     size_t filtered_size, out_size, trial_size;
 
     pthread_mutex_t lock;
-    struct desk *desks; /* those that nobody sits at */
+    struct scratch *scratches; /* those that no thread works with */
     struct bytes *file;
     uint8_t *filter;    /* of each band: fixed before the first is made */
     struct band *band;  /* their states under the lock, as what follows */
@@ -97,72 +97,74 @@ struct writing {
 
     struct trial plain[STRIPS], adaptive[STRIPS];
     bool repeats;    /* some strip does, as it is going to be filtered */
-    bool told;       /* the strip was the only band, all of it: no sample of
-                        that can tell more */
+    bool sampled_all; /* the strip was the only band, all of it: no sample of
+                  that can tell more */
 };
 
-/* ---- Desks -------------------------------------------------------------- */
+/* ---- Scratch memory
+ * -------------------------------------------------------------- */
 
-static void desk_free(struct desk *desk, const struct writing *w)
+static void scratch_free(struct scratch *scratch, const struct idat_writer *w)
 {
-    if (!desk)
+    if (!scratch)
         return;
-    w->flate->deflate_close(desk->deflater);
-    lz77_free(desk->matcher);
-    free(desk->raw[0]);
-    free(desk->raw[1]);
-    free(desk->filtered);
-    free(desk->out);
-    free(desk->trial);
-    free(desk);
+    w->flate->deflate_close(scratch->deflater);
+    lz77_free(scratch->lz77);
+    free(scratch->raw[0]);
+    free(scratch->raw[1]);
+    free(scratch->filtered);
+    free(scratch->out);
+    free(scratch->trial);
+    free(scratch);
 }
 
 /* Between these levels lz77.c does it alone. */
-static bool needs_library(const struct writing *w)
+static bool needs_library(const struct idat_writer *w)
 {
-    return w->level < MATCHER_FROM || w->level >= SIZE_FROM;
+    return w->level < LZ77_FROM || w->level >= SIZE_FROM;
 }
 
-static struct desk *desk_new(const struct writing *w)
+static struct scratch *scratch_new(const struct idat_writer *w)
 {
-    struct desk *desk = calloc(1, sizeof *desk);
-    if (!desk)
+    struct scratch *scratch = calloc(1, sizeof *scratch);
+    if (!scratch)
         return NULL;
-    desk->raw[0] = malloc(w->row);
-    desk->raw[1] = malloc(w->row);
-    desk->filtered = malloc(w->filtered_size);
-    desk->out = malloc(w->out_size);
-    desk->trial = malloc(w->trial_size);
-    desk->matcher = lz77_new();
-    desk->deflater =
+    scratch->raw[0] = malloc(w->row);
+    scratch->raw[1] = malloc(w->row);
+    scratch->filtered = malloc(w->filtered_size);
+    scratch->out = malloc(w->out_size);
+    scratch->trial = malloc(w->trial_size);
+    scratch->lz77 = lz77_new();
+    scratch->deflater =
         needs_library(w) ? w->flate->deflate_open(w->level) : NULL;
-    if (desk->raw[0] && desk->raw[1] && desk->filtered && desk->out &&
-        desk->trial && desk->matcher && (desk->deflater || !needs_library(w)))
-        return desk;
-    desk_free(desk, w);
+    if (scratch->raw[0] && scratch->raw[1] && scratch->filtered &&
+        scratch->out && scratch->trial && scratch->lz77 &&
+        (scratch->deflater || !needs_library(w)))
+        return scratch;
+    scratch_free(scratch, w);
     return NULL;
 }
 
 /* NULL: there is no memory for one, and the writing has failed. */
-static struct desk *desk_take(struct writing *w)
+static struct scratch *scratch_take(struct idat_writer *w)
 {
     pthread_mutex_lock(&w->lock);
-    struct desk *desk = w->desks;
-    if (desk)
-        w->desks = desk->next;
+    struct scratch *scratch = w->scratches;
+    if (scratch)
+        w->scratches = scratch->next;
     pthread_mutex_unlock(&w->lock);
-    if (!desk)
-        desk = desk_new(w);
-    if (!desk)
+    if (!scratch)
+        scratch = scratch_new(w);
+    if (!scratch)
         atomic_store(&w->failed, true);
-    return desk;
+    return scratch;
 }
 
-static void desk_leave(struct writing *w, struct desk *desk)
+static void scratch_give(struct idat_writer *w, struct scratch *scratch)
 {
     pthread_mutex_lock(&w->lock);
-    desk->next = w->desks;
-    w->desks = desk;
+    scratch->next = w->scratches;
+    w->scratches = scratch;
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -170,18 +172,18 @@ static void desk_leave(struct writing *w, struct desk *desk)
 
 /* Filters `n` rows from y on to `out`, each as its band is, or all by one. */
 enum { AS_ITS_BAND = -1 };
-static void filter_rows(const struct writing *w, struct desk *desk, int how,
-                        uint32_t y, uint32_t n, uint8_t *out)
+static void filter_rows(const struct idat_writer *w, struct scratch *scratch,
+                        int how, uint32_t y, uint32_t n, uint8_t *out)
 {
-    uint8_t *row = desk->raw[0], *prior = desk->raw[1];
+    uint8_t *row = scratch->raw[0], *prior = scratch->raw[1];
     if (y == 0)
         memset(prior, 0, w->row - 1);
     else if (n)
-        png_row_join(w->img, y - 1, prior);
+        scanline_join(w->img, y - 1, prior);
     for (; n > 0; n--, y++, out += w->row) {
         unsigned filter = how == AS_ITS_BAND ? w->filter[y / w->per_band]
                                              : (unsigned)how;
-        png_row_join(w->img, y, row);
+        scanline_join(w->img, y, row);
         if (filter == FILTER_ADAPTIVE)
             filter_row(out, row, prior, w->row - 1, w->pixel);
         else
@@ -192,7 +194,7 @@ static void filter_rows(const struct writing *w, struct desk *desk, int how,
     }
 }
 
-static uint32_t rows_of_band(const struct writing *w, size_t i)
+static uint32_t rows_of_band(const struct idat_writer *w, size_t i)
 {
     uint32_t left = w->img->height - (uint32_t)i * w->per_band;
     return left < w->per_band ? left : w->per_band;
@@ -201,34 +203,38 @@ static uint32_t rows_of_band(const struct writing *w, size_t i)
 /* ---- Choosing ----------------------------------------------------------- */
 
 /* Deflates with matches, by what is fast enough for the level. */
-static size_t match(const struct writing *w, struct desk *desk, uint8_t *out,
-                    const uint8_t *data, size_t before, size_t size, bool final)
+static size_t match(const struct idat_writer *w, struct scratch *scratch,
+                    uint8_t *out, const uint8_t *data, size_t before,
+                    size_t size, bool final)
 {
-    if (w->level >= MATCHER_FROM)
-        return lz77_deflate(desk->matcher, out, data, before, size, final);
-    return w->flate->deflate(desk->deflater, out, flate_bound(size), data,
+    if (w->level >= LZ77_FROM)
+        return lz77_deflate(scratch->lz77, out, data, before, size, final);
+    return w->flate->deflate(scratch->deflater, out, flate_bound(size), data,
                              before, size, final);
 }
 
 /* Matches are taken if they make `size` bytes smaller by 2.5 % at least: codes
  * alone are faster to write and to read. */
-static struct trial try_matches(const struct writing *w, struct desk *desk,
-                                const uint8_t *data, size_t before, size_t size)
+static struct trial try_matches(const struct idat_writer *w,
+                                struct scratch *scratch, const uint8_t *data,
+                                size_t before, size_t size)
 {
     size_t codes = literal_block_estimate(data, size);
-    size_t matches = match(w, desk, desk->trial, data, before, size, true);
+    size_t matches =
+        match(w, scratch, scratch->trial, data, before, size, true);
     bool better = matches && matches < codes - codes / 40;
     return (struct trial){ better ? matches : codes, better };
 }
 
-static struct trial try_filter(const struct writing *w, struct desk *desk,
-                               int filter, uint32_t y, uint32_t n)
+static struct trial try_filter(const struct idat_writer *w,
+                               struct scratch *scratch, int filter, uint32_t y,
+                               uint32_t n)
 {
-    filter_rows(w, desk, filter, y, n, desk->filtered);
-    return try_matches(w, desk, desk->filtered, 0, n * w->row);
+    filter_rows(w, scratch, filter, y, n, scratch->filtered);
+    return try_matches(w, scratch, scratch->filtered, 0, n * w->row);
 }
 
-static uint32_t strip_rows(const struct writing *w)
+static uint32_t strip_rows(const struct idat_writer *w)
 {
     uint32_t n = w->row < STRIP ? (uint32_t)(STRIP / w->row) : 1;
     return n < w->img->height ? n : w->img->height;
@@ -237,20 +243,20 @@ static uint32_t strip_rows(const struct writing *w)
 /* Tries on a strip what most pictures want: no filter, or all. */
 static void try_strip(void *context, size_t i)
 {
-    struct writing *w = context;
+    struct idat_writer *w = context;
     uint32_t n = strip_rows(w), last = w->img->height - n;
-    struct desk *desk = desk_take(w);
-    if (!desk)
+    struct scratch *scratch = scratch_take(w);
+    if (!scratch)
         return;
     uint32_t y = (uint32_t)(last * i / (STRIPS - 1));
-    w->plain[i] = try_filter(w, desk, FILTER_NONE, y, n);
-    w->adaptive[i] = try_filter(w, desk, FILTER_ADAPTIVE, y, n);
-    desk_leave(w, desk);
+    w->plain[i] = try_filter(w, scratch, FILTER_NONE, y, n);
+    w->adaptive[i] = try_filter(w, scratch, FILTER_ADAPTIVE, y, n);
+    scratch_give(w, scratch);
 }
 
 /* Chooses for all bands by strips, which are spread over the picture; of a
  * small one the first is the whole. */
-static void choose_by_strips(struct writing *w, struct thread_pool *pool)
+static void choose_by_strips(struct idat_writer *w, struct thread_pool *pool)
 {
     bool whole = strip_rows(w) == w->img->height;
     size_t plain = 0, adaptive = 0;
@@ -262,7 +268,8 @@ static void choose_by_strips(struct writing *w, struct thread_pool *pool)
     const struct trial *chosen = plain < adaptive ? w->plain : w->adaptive;
     for (int i = 0; i < STRIPS; i++)
         w->repeats = w->repeats || chosen[i].repeats;
-    w->told = whole && w->bands == 1 && w->img->height * w->row <= SAMPLE;
+    w->sampled_all =
+        whole && w->bands == 1 && w->img->height * w->row <= SAMPLE;
     for (uint32_t i = 0; i < w->bands; i++)
         w->filter[i] = plain < adaptive ? FILTER_NONE : FILTER_ADAPTIVE;
 }
@@ -270,24 +277,25 @@ static void choose_by_strips(struct writing *w, struct thread_pool *pool)
 /* Chooses for a band by trying all on all of it. */
 static void choose_for_band(void *context, size_t i)
 {
-    struct writing *w = context;
+    struct idat_writer *w = context;
     size_t least = SIZE_MAX;
-    struct desk *desk = desk_take(w);
-    if (!desk)
+    struct scratch *scratch = scratch_take(w);
+    if (!scratch)
         return;
     for (int filter = 0; filter < FILTER_CHOICES; filter++) {
-        size_t size = try_filter(w, desk, filter, (uint32_t)i * w->per_band,
-                                 rows_of_band(w, i)).size;
+        size_t size = try_filter(w, scratch, filter, (uint32_t)i * w->per_band,
+                                 rows_of_band(w, i))
+                          .size;
         if (size < least) {
             least = size;
             w->filter[i] = (uint8_t)filter;
         }
     }
-    desk_leave(w, desk);
+    scratch_give(w, scratch);
 }
 
 /* Nothing that is not compressed has to be filtered. */
-static void choose_filters(struct writing *w, struct thread_pool *pool)
+static void choose_filters(struct idat_writer *w, struct thread_pool *pool)
 {
     if (w->level >= SIZE_FROM)
         thread_pool_run(pool, choose_for_band, w, w->bands);
@@ -298,16 +306,17 @@ static void choose_filters(struct writing *w, struct thread_pool *pool)
 /* ---- Bands -------------------------------------------------------------- */
 
 /* Deflates by all that there is, and keeps what is smallest. */
-static size_t deflate_smallest(const struct writing *w, struct desk *desk,
-                               uint8_t *out, const uint8_t *data, size_t before,
-                               size_t size, bool final)
+static size_t deflate_smallest(const struct idat_writer *w,
+                               struct scratch *scratch, uint8_t *out,
+                               const uint8_t *data, size_t before, size_t size,
+                               bool final)
 {
-    size_t made = w->flate->deflate(desk->deflater, out, flate_bound(size),
+    size_t made = w->flate->deflate(scratch->deflater, out, flate_bound(size),
                                     data, before, size, final);
     size_t other =
-        lz77_deflate(desk->matcher, desk->trial, data, before, size, final);
+        lz77_deflate(scratch->lz77, scratch->trial, data, before, size, final);
     if (other < made)
-        memcpy(out, desk->trial, other);
+        memcpy(out, scratch->trial, other);
     made = other < made ? other : made;
     return literal_block_estimate(data, size) < made
                ? literal_block_deflate(out, data, size, final)
@@ -317,62 +326,64 @@ static size_t deflate_smallest(const struct writing *w, struct desk *desk,
 /* Whether a band is worth matches, by a sample of it. Where strips were, the
  * sample may refer to what is before it, as the band will: what repeats after
  * more bytes than the sample has is seen only so. */
-static bool worth_matches(const struct writing *w, struct desk *desk,
+static bool worth_matches(const struct idat_writer *w, struct scratch *scratch,
                           const uint8_t *rows, size_t before, size_t size)
 {
     size_t sample = size < SAMPLE ? size : SAMPLE, at = (size - sample) / 2;
-    if (w->told)
+    if (w->sampled_all)
         return w->repeats;
-    return try_matches(w, desk, rows + at, w->repeats ? before + at : 0, sample)
+    return try_matches(w, scratch, rows + at, w->repeats ? before + at : 0,
+                       sample)
         .repeats;
 }
 
 /* Deflates a band to `out`: the rows from y on, which are filtered already,
  * behind room for those that matches may refer to. */
-static size_t deflate_band(const struct writing *w, struct desk *desk,
+static size_t deflate_band(const struct idat_writer *w, struct scratch *scratch,
                            uint8_t *out, uint8_t *rows, uint32_t y, size_t size,
                            bool final)
 {
     uint32_t above = y < w->before ? y : w->before;
     size_t before = above * w->row;
     if (w->level == 0)
-        return w->flate->deflate(desk->deflater, out, flate_bound(size), rows,
-                                 0, size, final);
+        return w->flate->deflate(scratch->deflater, out, flate_bound(size),
+                                 rows, 0, size, final);
     if (w->repeats) /* the sample refers to them as well */
-        filter_rows(w, desk, AS_ITS_BAND, y - above, above, rows - before);
-    if (w->level < SIZE_FROM && !worth_matches(w, desk, rows, before, size))
+        filter_rows(w, scratch, AS_ITS_BAND, y - above, above, rows - before);
+    if (w->level < SIZE_FROM && !worth_matches(w, scratch, rows, before, size))
         return literal_block_deflate(out, rows, size, final);
     if (!w->repeats)
-        filter_rows(w, desk, AS_ITS_BAND, y - above, above, rows - before);
+        filter_rows(w, scratch, AS_ITS_BAND, y - above, above, rows - before);
     return (w->level < SIZE_FROM ? match : deflate_smallest)(
-        w, desk, out, rows, before, size, final);
+        w, scratch, out, rows, before, size, final);
 }
 
-/* Makes a chunk of a band, at desk->out. */
-static bool make_band(struct writing *w, struct desk *desk, uint32_t i)
+/* Makes a chunk of a band, at scratch->out. */
+static bool make_band(struct idat_writer *w, struct scratch *scratch,
+                      uint32_t i)
 {
     struct band *band = &w->band[i];
     uint32_t y = i * w->per_band, n = rows_of_band(w, i);
-    uint8_t *rows = desk->filtered + w->before * w->row;
-    uint8_t *out = desk->out + CHUNK_HEAD;
-    filter_rows(w, desk, AS_ITS_BAND, y, n, rows);
+    uint8_t *rows = scratch->filtered + w->before * w->row;
+    uint8_t *out = scratch->out + CHUNK_HEAD;
+    filter_rows(w, scratch, AS_ITS_BAND, y, n, rows);
     band->raw = n * w->row;
     if (i == 0) { /* deflate, a window of 32 KiB; and a check of these bits */
         *out++ = 0x78;
         *out++ = 0x5e;
     }
     size_t made =
-        deflate_band(w, desk, out, rows, y, band->raw, i + 1 == w->bands);
+        deflate_band(w, scratch, out, rows, y, band->raw, i + 1 == w->bands);
     band->adler = w->fast->adler32(1, rows, band->raw);
-    band->size = (size_t)(out - desk->out) + made;
-    memcpy(desk->out + 4, "IDAT", 4);
-    band->crc = w->fast->crc32(0, desk->out + 4, band->size - 4);
+    band->size = (size_t)(out - scratch->out) + made;
+    memcpy(scratch->out + 4, "IDAT", 4);
+    band->crc = w->fast->crc32(0, scratch->out + 4, band->size - 4);
     return made > 0;
 }
 
 /* Appends the chunk of the band whose turn it is; behind the last one, the
  * checksum. False: no memory, and it stays this band's turn. */
-static bool append_band(struct writing *w, uint8_t *chunk)
+static bool append_band(struct idat_writer *w, uint8_t *chunk)
 {
     struct band *band = &w->band[w->next];
     uint8_t end[CHECKSUM + 4];
@@ -404,7 +415,7 @@ static bool keep_band(struct band *band, const uint8_t *chunk)
 }
 
 /* Appends the band and those that waited for it, or lets it wait. */
-static bool hand_in(struct writing *w, uint32_t i, uint8_t *chunk)
+static bool hand_in(struct idat_writer *w, uint32_t i, uint8_t *chunk)
 {
     if (i != w->next)
         return keep_band(&w->band[i], chunk);
@@ -422,19 +433,19 @@ static bool hand_in(struct writing *w, uint32_t i, uint8_t *chunk)
 
 static void write_band(void *context, size_t i)
 {
-    struct writing *w = context;
-    struct desk *desk = atomic_load(&w->failed) ? NULL : desk_take(w);
-    if (!desk)
+    struct idat_writer *w = context;
+    struct scratch *scratch = atomic_load(&w->failed) ? NULL : scratch_take(w);
+    if (!scratch)
         return;
-    bool made = make_band(w, desk, (uint32_t)i);
+    bool made = make_band(w, scratch, (uint32_t)i);
     pthread_mutex_lock(&w->lock);
-    if (!made || !hand_in(w, (uint32_t)i, desk->out))
+    if (!made || !hand_in(w, (uint32_t)i, scratch->out))
         atomic_store(&w->failed, true);
     pthread_mutex_unlock(&w->lock);
-    desk_leave(w, desk);
+    scratch_give(w, scratch);
 }
 
-static bool all_written(const struct writing *w)
+static bool all_written(const struct idat_writer *w)
 {
     for (uint32_t i = 0; i < w->bands; i++)
         if (w->band[i].state != BAND_WRITTEN)
@@ -444,7 +455,7 @@ static bool all_written(const struct writing *w)
 
 /* The checksum of all rows, by what each band has said of its own: how they
  * were joined has no part in it. */
-static uint32_t sum_up(const struct writing *w)
+static uint32_t sum_up(const struct idat_writer *w)
 {
     uLong adler = 1;
     for (uint32_t i = 0; i < w->bands; i++)
@@ -455,11 +466,11 @@ static uint32_t sum_up(const struct writing *w)
 
 /* ---- The whole ---------------------------------------------------------- */
 
-static void set_up(struct writing *w)
+static void set_up(struct idat_writer *w)
 {
     size_t band = w->level < SIZE_FROM ? BAND : LARGE_BAND;
-    w->row = png_row_size(w->img) + 1;
-    w->pixel = png_row_pixel(w->img);
+    w->row = scanline_size(w->img) + 1;
+    w->pixel = scanline_pixel(w->img);
     w->per_band = w->row < band ? (uint32_t)(band / w->row) : 1;
     w->bands = (w->img->height - 1) / w->per_band + 1;
     w->before = (uint32_t)((FLATE_WINDOW - 1) / w->row + 1);
@@ -474,12 +485,12 @@ static void set_up(struct writing *w)
     pthread_mutex_init(&w->lock, NULL);
 }
 
-static void take_down(struct writing *w)
+static void take_down(struct idat_writer *w)
 {
-    while (w->desks) {
-        struct desk *desk = w->desks;
-        w->desks = desk->next;
-        desk_free(desk, w);
+    while (w->scratches) {
+        struct scratch *scratch = w->scratches;
+        w->scratches = scratch->next;
+        scratch_free(scratch, w);
     }
     for (uint32_t i = 0; w->band && i < w->bands; i++)
         free(w->band[i].chunk);
@@ -491,9 +502,9 @@ static void take_down(struct writing *w)
 int idat_write(struct bytes *file, const struct image *img, int level,
                struct thread_pool *pool, uint32_t *adler, struct err *err)
 {
-    struct writing w = {
+    struct idat_writer w = {
         .img = img,
-        .flate = level > 0 && level < MATCHER_FROM ? flates[0] : &flate_zlib,
+        .flate = level > 0 && level < LZ77_FROM ? flates[0] : &flate_zlib,
         .fast = flates[0],
         .level = level,
         .file = file,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "codecs/image/interleave.h"
-#include "codecs/png/row.h"
+#include "codecs/png/scanline.h"
 
 struct writer {
     png_structp png;
@@ -114,7 +114,7 @@ static void write_samples(struct writer *w)
     int level = w->opts->effort ? w->opts->effort - 1 : LEVEL_DEFAULT;
     bool interlaced = codec_is_own(&codec_png, w->img) &&
                       w->img->meta->interlaced;
-    if (interlaced || png_row_size(w->img) >= (size_t)1 << 30)
+    if (interlaced || scanline_size(w->img) >= (size_t)1 << 30)
         write_rows(w);
     else if (idat_write(w->file, w->img, level, w->opts->pool, w->opts->adler,
                         w->err))

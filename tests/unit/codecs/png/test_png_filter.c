@@ -290,11 +290,11 @@ static void test_entries(void)
         filter_row_with(type, got, row, prior, SIZE, 3);
         filter(type, want, row, prior, SIZE, 3);
         CHECK(got[0] == type && memcmp(got + 1, want, SIZE) == 0, "%u", type);
-        CHECK(unfilter_row(type, got + 1, prior, SIZE, 3), "%u", type);
+        CHECK(filter_undo_row(type, got + 1, prior, SIZE, 3), "%u", type);
         CHECK(memcmp(got + 1, row, SIZE) == 0, "%u", type);
     }
     for (unsigned type = FILTER_TYPES; type < 256; type++)
-        CHECK(!unfilter_row(type, got + 1, prior, SIZE, 3), "%u", type);
+        CHECK(!filter_undo_row(type, got + 1, prior, SIZE, 3), "%u", type);
     CHECK(memcmp(got + 1, row, SIZE) == 0, "a filter that is none");
 }
 

@@ -1,15 +1,15 @@
 /* A row of samples as a PNG has it. */
-#include "codecs/png/row.h"
+#include "codecs/png/scanline.h"
 
 #include "codecs/image/interleave.h"
 
-size_t png_row_size(const struct image *img)
+size_t scanline_size(const struct image *img)
 {
     size_t bits = (size_t)img->nplanes * image_bits(img);
     return img->width / 8 * bits + (img->width % 8 * bits + 7) / 8;
 }
 
-unsigned png_row_pixel(const struct image *img)
+unsigned scanline_pixel(const struct image *img)
 {
     unsigned bits = img->nplanes * image_bits(img);
     return bits < 8 ? 1 : bits / 8;
@@ -39,7 +39,7 @@ static void pack(uint8_t *row, const uint8_t *cell, size_t n, unsigned bits)
     }
 }
 
-void png_row_split(const struct image *img, uint32_t y, const uint8_t *row)
+void scanline_split(const struct image *img, uint32_t y, const uint8_t *row)
 {
     unsigned bits = image_bits(img);
     if (bits < 8) {
@@ -52,7 +52,7 @@ void png_row_split(const struct image *img, uint32_t y, const uint8_t *row)
             cells_swap16(plane_row(&img->plane[i], y), img->width);
 }
 
-void png_row_join(const struct image *img, uint32_t y, uint8_t *row)
+void scanline_join(const struct image *img, uint32_t y, uint8_t *row)
 {
     unsigned bits = image_bits(img);
     if (bits < 8) {
