@@ -111,7 +111,7 @@ static void test_open(bool stepwise)
     struct root root;
     struct err err = { .text = "" };
     CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
-    root.stepwise = stepwise;
+    root.rules.avoid_openat2 = stepwise;
     for (size_t i = 0; i < sizeof opened / sizeof *opened; i++) {
         const struct opened *o = &opened[i];
         const char *text = content(&root, o->name);
@@ -130,7 +130,7 @@ static void test_prefix(bool stepwise)
     struct root root;
     struct err err = { .text = "" };
     CHECK(root_open(&root, "top/a", true, &err) == 0, "%s", err.text);
-    root.stepwise = stepwise;
+    root.rules.avoid_openat2 = stepwise;
     CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "prefix");
     CHECK(strcmp(content(&root, "top/a//b/file"), "deep") == 0, "slashes");
     CHECK(!*content(&root, "top/a/up") && errno == EXDEV, "link");
@@ -150,7 +150,7 @@ static void test_walked(bool stepwise, bool kept, enum root_links taken)
     bool to_file = taken == ROOT_LINKS_TO_FILE;
     CHECK(root_open_walked(&root, "top", taken, kept, &err) == 0, "%s",
           err.text);
-    root.stepwise = stepwise;
+    root.rules.avoid_openat2 = stepwise;
     CHECK(strcmp(content(&root, "top/a/b/file"), "deep") == 0, "a file");
     CHECK(!*content(&root, "top/dir-link/file") && errno == ELOOP,
           "a directory that is a link");
@@ -180,7 +180,7 @@ static void test_walked(bool stepwise, bool kept, enum root_links taken)
     root_close(&root);
     CHECK(root_open_walked(&root, "top/dir-link", taken, kept, &err) == 0,
           "%s", err.text);
-    root.stepwise = stepwise;
+    root.rules.avoid_openat2 = stepwise;
     CHECK(strcmp(content(&root, "top/dir-link/file"), "deep") == 0,
           "the root may be a link");
     root_close(&root);
@@ -192,7 +192,7 @@ static void test_stat(bool stepwise)
     struct err err = { .text = "" };
     struct stat st;
     CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
-    root.stepwise = stepwise;
+    root.rules.avoid_openat2 = stepwise;
     CHECK(resolve_stat(&root, "file-link", true, &st) && S_ISREG(st.st_mode),
           "followed");
     CHECK(resolve_stat(&root, "file-link", false, &st) && S_ISLNK(st.st_mode),
@@ -243,7 +243,7 @@ static void test_file(bool stepwise)
     struct location place;
     char whole[64];
     CHECK(root_open(&root, "top", false, &err) == 0, "%s", err.text);
-    root.stepwise = stepwise;
+    root.rules.avoid_openat2 = stepwise;
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         check_found(&root, &found[i], found[i].name);
         snprintf(whole, sizeof whole, "top/%s", found[i].name);
@@ -271,7 +271,7 @@ static void test_make(bool stepwise)
     struct location place;
     struct stat st;
     CHECK(root_open(&root, "fresh/root", true, &err) == 0, "%s", err.text);
-    root.stepwise = stepwise;
+    root.rules.avoid_openat2 = stepwise;
     CHECK(stat("fresh", &st) != 0, "made too early");
     CHECK(!resolve_stat(&root, "fresh/root/x", true, &st), "not there");
     CHECK(resolve_file(&root, "fresh/root/x/y/z", true, &place, &err) == 0,
@@ -298,7 +298,7 @@ static void test_swap(bool stepwise)
     struct err err = { .text = "" };
     struct location place;
     CHECK(root_open(&root, "top", true, &err) == 0, "%s", err.text);
-    root.stepwise = stepwise;
+    root.rules.avoid_openat2 = stepwise;
     CHECK(rename("top/a", "a-before") == 0 && symlink("../out", "top/a") == 0,
           "%s", strerror(errno));
     CHECK(resolve_file(&root, "top/a/new", true, &place, &err) == -1,
@@ -333,7 +333,7 @@ static void test_magic(bool stepwise)
           "a file: %s", err.text);
     close(place.directory);
     CHECK(root_open(&root, "/proc", false, &err) == 0, "%s", err.text);
-    root.stepwise = stepwise;
+    root.rules.avoid_openat2 = stepwise;
     snprintf(name, sizeof name, "%d/fd/%d", (int)getpid(), ends[1]);
     CHECK(resolve_file(&root, name, false, &place, &err) == -1, "confined");
     CHECK(!*content(&root, "self/root/etc/passwd"), "out by /proc/self/root");
