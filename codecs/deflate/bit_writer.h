@@ -1,17 +1,17 @@
-/* Bits on their way into a stream of deflate: the first one is the lowest of
- * the first byte (RFC 1951, 3.1.1). */
+/* Writes bits into a DEFLATE stream, starting with the lowest bit of the first
+ * byte (RFC 1951, 3.1.1). */
 #ifndef CODECS_DEFLATE_BIT_WRITER_H
 #define CODECS_DEFLATE_BIT_WRITER_H
 
 #include "codecs/base/byte_order.h"
 
 struct bit_writer {
-    uint8_t *out;   /* where the next go; 8 bytes are stored at a time */
-    uint64_t held;  /* bits that are not out yet, the first one lowest */
-    unsigned count; /* how many; at most 7 between calls */
+    uint8_t *out;   /* next byte to write; 8 bytes are stored at a time */
+    uint64_t held;  /* bits that are not stored yet, the first one lowest */
+    unsigned count; /* number of held bits; at most 7 between calls */
 };
 
-/* At most 57 bits at a time; those above them are 0. */
+/* Writes the low `count` bits of `bits`, at most 57; those above must be 0. */
 static inline void bit_writer_put(struct bit_writer *b, uint64_t bits,
                                   unsigned count)
 {
@@ -23,7 +23,7 @@ static inline void bit_writer_put(struct bit_writer *b, uint64_t bits,
     b->count &= 7;
 }
 
-/* Fills the byte that has begun with zeros. */
+/* Fills up the current byte with zeros. */
 static inline void bit_writer_align(struct bit_writer *b)
 {
     if (b->count)

@@ -1,18 +1,17 @@
-/* Where blocks end, by what codes would cost that are as good as codes can
- * be. */
+/* Where blocks end, by the entropy of their symbols. */
 #include "codecs/deflate/block_split.h"
 
 #include <assert.h>
 
 enum {
-    HEADER = 500, /* bits of a block's header, about */
-    /* What the symbol of a length costs at least: in a photograph many matches
-     * would make each of them cheap, and all of it larger. */
+    HEADER = 500, /* bits of a typical block header */
+    /* The least cost of a length symbol: in a photograph, many matches would
+     * make each of them cheap, and the whole larger. */
     LENGTH_COST = 5 * COST_OF_BIT,
 };
 
-/* The logarithm of x > 0 to the base of 2, in 1/65536, but for 1/120. The C
- * library's is not the same everywhere. */
+/* Returns the logarithm of x > 0 to base 2 in units of 1/65536, off by at most
+ * 1/120. The C library's is not the same on all machines. */
 static inline uint32_t log_2(uint32_t x)
 {
     uint32_t whole = 31 - (uint32_t)__builtin_clz(x);
@@ -62,8 +61,8 @@ static void add_counts(struct deflate_counts *sum,
 
 /* ---- Costs -------------------------------------------------------------- */
 
-/* What symbols cost that occur so often, but at least so much. One that has not
- * occurred costs 2 bits more than one that has once. */
+/* Sets the cost of symbols by how often they occur, but at least to `least`. A
+ * symbol that does not occur costs 2 bits more than one that occurs once. */
 static void set_costs(uint16_t *cost, const uint32_t *count, unsigned n,
                       unsigned least)
 {
@@ -85,7 +84,7 @@ static void estimate_costs(struct block_split *s)
     set_costs(s->distance_cost, c->distance, DISTANCES, 0);
 }
 
-/* Before there is a block to go by. */
+/* Sets the costs of the first segment, before anything was counted. */
 static void guess_costs(struct block_split *s, const uint8_t *data, size_t size)
 {
     struct deflate_counts counts = { 0 };
@@ -112,7 +111,7 @@ void block_split_begin(struct block_split *s, uint8_t *out, const uint8_t *data,
     guess_costs(s, data, size);
 }
 
-/* Writes the block; the segment's sequences are all that is left. */
+/* Writes the block, and leaves the segment's sequences. */
 static void put_block(struct block_split *s, bool final)
 {
     deflate_block_put(&s->bits, &s->counts, s->block,
@@ -124,10 +123,10 @@ static void put_block(struct block_split *s, bool final)
     s->block = s->segment;
 }
 
-/* Whether the segment is to begin a block. */
-static bool is_apart(const struct block_split *s,
-                     const struct deflate_counts *both, uint64_t of_segment,
-                     uint64_t of_both)
+/* Returns whether the segment must begin a new block. */
+static bool starts_block(const struct block_split *s,
+                         const struct deflate_counts *both, uint64_t of_segment,
+                         uint64_t of_both)
 {
     return s->in_block &&
            (sum_of(both->symbol, HUFFMAN_SYMBOLS) >= BLOCK_SYMBOLS ||
@@ -144,7 +143,7 @@ void block_split_end_segment(struct block_split *s, const uint8_t *end)
     add_counts(&both, &segment);
     uint64_t of_segment = block_entropy(&segment);
     uint64_t of_both = block_entropy(&both);
-    if (is_apart(s, &both, of_segment, of_both)) {
+    if (starts_block(s, &both, of_segment, of_both)) {
         put_block(s, false);
         s->counts = segment;
         s->entropy = of_segment;

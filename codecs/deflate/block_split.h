@@ -1,9 +1,10 @@
-/* Sequences of literals and matches on their way into blocks of deflate: where
- * a block ends, and what a match costs.
+/* Collects literals and matches into DEFLATE blocks: decides where a block
+ * ends, and says what a match costs.
  *
- * Sequences come in segments. At the end of each its symbols are counted. If
- * they are so much unlike those of the block that a header of their own costs
- * less than to code them together, a block begins with them. */
+ * Sequences come in segments. At the end of each segment its symbols are
+ * counted. If they differ so much from those of the block that a header of
+ * their own costs less than coding them together, a new block begins with them.
+ */
 #ifndef CODECS_DEFLATE_BLOCK_SPLIT_H
 #define CODECS_DEFLATE_BLOCK_SPLIT_H
 
@@ -14,29 +15,31 @@
 #include "codecs/deflate/deflate_block.h"
 
 enum {
-    SEGMENT = 4096,               /* symbols of a segment, at least */
-    SEGMENT_MOST = SEGMENT + 1,   /* sequences of it, at most */
-    SEQUENCES = 6 * SEGMENT_MOST, /* of a block and a segment, at most */
-    COST_OF_BIT = 16,             /* what a bit costs, in the costs below */
+    SEGMENT = 4096,               /* least symbols of a segment */
+    SEGMENT_MOST = SEGMENT + 1,   /* most sequences of a segment */
+    SEQUENCES = 6 * SEGMENT_MOST, /* most of a block and a segment */
+    COST_OF_BIT = 16,             /* unit of the costs below */
 };
 
 struct block_split {
     struct bit_writer bits;
-    const uint8_t *block, *segment; /* where their data begins */
+    const uint8_t *block, *segment; /* where their data begin */
     size_t in_block, n;             /* sequences: of the block, and all */
     struct deflate_counts counts;   /* of the block */
-    uint64_t entropy;               /* of these */
-    /* What symbols cost, by what the block has been like: literals as if there
-     * were no matches, so that no match looks cheap because there are many. */
+    uint64_t entropy;               /* of these counts */
+    /* Estimated costs of symbols, by the block so far. Literals cost what they
+     * would without matches, so that matches do not look cheap only because
+     * there are many of them. */
     uint16_t symbol_cost[HUFFMAN_SYMBOLS];
     uint16_t distance_cost[DISTANCES];
     struct sequence sequence[SEQUENCES];
 };
 
-/* Begins a band: what is written goes to `out`. */
+/* Begins a band, whose blocks are written to `out`. */
 void block_split_begin(struct block_split *s, uint8_t *out, const uint8_t *data,
                        size_t size);
 
+/* Adds so many literals, then a match; length 0: no match. */
 static inline void block_split_add(struct block_split *s, size_t literals,
                                    unsigned length, unsigned distance)
 {
@@ -45,13 +48,14 @@ static inline void block_split_add(struct block_split *s, size_t literals,
                            (uint16_t)distance };
 }
 
-/* Ends a segment: its sequences stand for the data up to `end`. */
+/* Ends a segment, whose sequences stand for the data up to `end`. */
 void block_split_end_segment(struct block_split *s, const uint8_t *end);
 
-/* Ends the last segment, and the band, at a byte; returns where the output
- * ends. */
+/* Ends the last segment and the band, at a byte. Returns the end of the output.
+ */
 uint8_t *block_split_end(struct block_split *s, const uint8_t *end, bool final);
 
+/* Return the estimated costs of a match, and of `size` literals. */
 static inline unsigned block_split_match_cost(const struct block_split *s,
                                               unsigned length,
                                               unsigned distance)

@@ -1,18 +1,18 @@
-/* Blocks of deflate: counting, the header, the codes. */
+/* DEFLATE blocks: counting, the header, the codes. */
 #include "codecs/deflate/deflate_block.h"
 
 enum {
-    KINDS = 19,     /* symbols of the code that the lengths are written in */
-    KIND_LIMIT = 7, /* 3.2.7 */
-    /* Four codes of so many bits can be put at a time. */
+    TOKENS = 19,     /* symbols of the code that the header is written in */
+    TOKEN_LIMIT = 7, /* 3.2.7 */
+    /* Four codes of so many bits can be written at a time. */
     SYMBOL_LIMIT = 14,
     DISTANCE_LIMIT = 15,
 };
 
 /* ---- Counting ----------------------------------------------------------- */
 
-/* Four counters for each byte: to count one twice in a row is to wait for the
- * first. */
+/* Four counters for each byte: counting one byte twice in a row would wait for
+ * the first. */
 static void count_bytes(uint32_t *count, const uint8_t *data, size_t size)
 {
     uint32_t part[4][256] = { { 0 } };
@@ -31,7 +31,7 @@ static void count_bytes(uint32_t *count, const uint8_t *data, size_t size)
 
 static void count_literals(uint32_t *count, const uint8_t *data, size_t size)
 {
-    enum { MANY = 1024 }; /* are worth to clear the counters for */
+    enum { MANY = 1024 }; /* bytes, which are worth clearing four counters */
     if (size >= MANY)
         count_bytes(count, data, size);
     else
@@ -63,48 +63,49 @@ static size_t sum_of_bits(const uint32_t *count, const uint8_t *length,
 
 /* ---- The header --------------------------------------------------------- */
 
-/* The code lengths of symbols, then of distances, written in a code of their
- * own; no kinds: those that are fixed, which are not written at all. */
+/* The code lengths of symbols, then of distances, as tokens of a code of their
+ * own (3.2.7). Without tokens they are the fixed ones, which are not written.
+ */
 struct header {
     unsigned symbols, distances; /* that are written */
     uint8_t length[HUFFMAN_SYMBOLS + DISTANCES];
-    unsigned nkinds;
+    unsigned ntokens;
     struct {
-        uint8_t kind, extra, bits;
-    } kind[HUFFMAN_SYMBOLS + DISTANCES];
-    uint8_t kind_length[KINDS];
-    uint32_t kind_code[KINDS];
+        uint8_t symbol, extra, bits;
+    } token[HUFFMAN_SYMBOLS + DISTANCES];
+    uint8_t token_length[TOKENS];
+    uint32_t token_code[TOKENS];
 };
 
-static void add_kind(struct header *h, unsigned kind, size_t extra,
-                     unsigned bits)
+static void add_token(struct header *h, unsigned symbol, size_t extra,
+                      unsigned bits)
 {
-    h->kind[h->nkinds].kind = (uint8_t)kind;
-    h->kind[h->nkinds].extra = (uint8_t)extra;
-    h->kind[h->nkinds++].bits = (uint8_t)bits;
+    h->token[h->ntokens].symbol = (uint8_t)symbol;
+    h->token[h->ntokens].extra = (uint8_t)extra;
+    h->token[h->ntokens++].bits = (uint8_t)bits;
 }
 
-/* Writes a run of one length in the fewest kinds: 16 repeats the last length 3
- * to 6 times, 17 and 18 are 3 to 10 and 11 to 138 zeros. */
+/* Adds a run of one length in the fewest tokens: 16 repeats the last length 3
+ * to 6 times, 17 and 18 stand for 3 to 10 and 11 to 138 zeros. */
 static void add_run(struct header *h, unsigned length, size_t run)
 {
     if (length) {
-        add_kind(h, length, 0, 0);
+        add_token(h, length, 0, 0);
         run--;
     }
     while (run >= 3) {
         size_t most = length ? 6 : run > 10 ? 138 : 10;
         size_t n = run < most ? run : most;
         if (length)
-            add_kind(h, 16, n - 3, 2);
+            add_token(h, 16, n - 3, 2);
         else if (n > 10)
-            add_kind(h, 18, n - 11, 7);
+            add_token(h, 18, n - 11, 7);
         else
-            add_kind(h, 17, n - 3, 3);
+            add_token(h, 17, n - 3, 3);
         run -= n;
     }
     while (run-- > 0)
-        add_kind(h, length, 0, 0);
+        add_token(h, length, 0, 0);
 }
 
 static unsigned last_used(const uint32_t *count, unsigned n)
@@ -116,10 +117,10 @@ static unsigned last_used(const uint32_t *count, unsigned n)
 
 static void make_header(struct header *h, const struct deflate_counts *counts)
 {
-    uint32_t kinds[KINDS] = { 0 };
+    uint32_t count[TOKENS] = { 0 };
     h->symbols = last_used(counts->symbol, HUFFMAN_SYMBOLS);
     h->distances = last_used(counts->distance, DISTANCES);
-    h->nkinds = 0;
+    h->ntokens = 0;
     huffman_code_lengths(h->length, counts->symbol, h->symbols,
                          h->symbols > LITERALS ? SYMBOL_LIMIT : LITERAL_LIMIT);
     huffman_code_lengths(h->length + h->symbols, counts->distance, h->distances,
@@ -131,10 +132,10 @@ static void make_header(struct header *h, const struct deflate_counts *counts)
                 break;
         add_run(h, h->length[i], run);
     }
-    for (unsigned i = 0; i < h->nkinds; i++)
-        kinds[h->kind[i].kind]++;
-    huffman_code_lengths(h->kind_length, kinds, KINDS, KIND_LIMIT);
-    huffman_code_assign(h->kind_code, h->kind_length, KINDS);
+    for (unsigned i = 0; i < h->ntokens; i++)
+        count[h->token[i].symbol]++;
+    huffman_code_lengths(h->token_length, count, TOKENS, TOKEN_LIMIT);
+    huffman_code_assign(h->token_code, h->token_length, TOKENS);
 }
 
 /* The lengths of 3.2.6. */
@@ -149,57 +150,57 @@ static void make_fixed_header(struct header *h)
 {
     h->symbols = HUFFMAN_SYMBOLS;
     h->distances = DISTANCES;
-    h->nkinds = 0;
+    h->ntokens = 0;
     for (unsigned i = 0; i < HUFFMAN_SYMBOLS; i++)
         h->length[i] = (uint8_t)fixed_length(i);
     memset(h->length + HUFFMAN_SYMBOLS, FIXED_DISTANCE, DISTANCES);
 }
 
-/* The order in which the lengths of kinds are written (3.2.7). */
-static const uint8_t kind_order[KINDS] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
-                                           11, 4,  12, 3, 13, 2, 14, 1, 15 };
+/* The order in which the code lengths of tokens are written (3.2.7). */
+static const uint8_t token_order[TOKENS] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                             11, 4,  12, 3, 13, 2, 14, 1, 15 };
 
-static unsigned kinds_written(const struct header *h)
+static unsigned tokens_written(const struct header *h)
 {
-    unsigned n = KINDS;
-    while (n > 4 && !h->kind_length[kind_order[n - 1]])
+    unsigned n = TOKENS;
+    while (n > 4 && !h->token_length[token_order[n - 1]])
         n--;
     return n;
 }
 
 static size_t header_bits(const struct header *h)
 {
-    if (!h->nkinds)
+    if (!h->ntokens)
         return 3;
-    size_t bits = 3 + 5 + 5 + 4 + 3 * (size_t)kinds_written(h);
-    for (unsigned i = 0; i < h->nkinds; i++)
-        bits += h->kind_length[h->kind[i].kind] + h->kind[i].bits;
+    size_t bits = 3 + 5 + 5 + 4 + 3 * (size_t)tokens_written(h);
+    for (unsigned i = 0; i < h->ntokens; i++)
+        bits += h->token_length[h->token[i].symbol] + h->token[i].bits;
     return bits;
 }
 
 static void put_header(struct bit_writer *b, const struct header *h, bool final)
 {
-    if (!h->nkinds) {
+    if (!h->ntokens) {
         bit_writer_put(b, final | 1 << 1, 3);
         return;
     }
-    unsigned n = kinds_written(h);
+    unsigned n = tokens_written(h);
     bit_writer_put(b, final | 2 << 1, 3);
     bit_writer_put(b, h->symbols - LITERALS, 5);
     bit_writer_put(b, h->distances - 1, 5);
     bit_writer_put(b, n - 4, 4);
     for (unsigned i = 0; i < n; i++)
-        bit_writer_put(b, h->kind_length[kind_order[i]], 3);
-    for (unsigned i = 0; i < h->nkinds; i++) {
-        huffman_code_put(b, h->kind_code[h->kind[i].kind]);
-        bit_writer_put(b, h->kind[i].extra, h->kind[i].bits);
+        bit_writer_put(b, h->token_length[token_order[i]], 3);
+    for (unsigned i = 0; i < h->ntokens; i++) {
+        huffman_code_put(b, h->token_code[h->token[i].symbol]);
+        bit_writer_put(b, h->token[i].extra, h->token[i].bits);
     }
 }
 
 /* ---- The data ----------------------------------------------------------- */
 
-/* Two codes as one: their bits and their number are known before where they
- * go is. */
+/* Joins two codes. Their bits do not depend on where they are written, so the
+ * CPU need not wait for that. */
 static inline uint64_t pair(uint32_t a, uint32_t b, unsigned *count)
 {
     *count = (a & 255) + (b & 255);
@@ -220,7 +221,7 @@ static inline void put_literals(struct bit_writer *b, const uint32_t *code,
         huffman_code_put(b, code[data[i]]);
 }
 
-/* The codes of a block. That of a length has its extra bits above it. */
+/* The codes of a block. The code of a length has its extra bits above it. */
 struct codes {
     uint32_t symbol[HUFFMAN_SYMBOLS];
     uint32_t length[MATCH_LONGEST + 1];
@@ -255,7 +256,7 @@ static void put_data(struct bit_writer *bits, const struct codes *c,
                      const uint8_t *data, const struct sequence *sequence,
                      size_t n)
 {
-    struct bit_writer b = *bits; /* which no store into `out` can change */
+    struct bit_writer b = *bits; /* a copy, which no store to `out` changes */
     for (const struct sequence *s = sequence; s < sequence + n; s++) {
         put_literals(&b, c->symbol, data, s->literals);
         data += s->literals + s->length;
@@ -287,8 +288,7 @@ static void put_all_stored(struct bit_writer *b, const uint8_t *data,
     deflate_block_put_stored(b, data, size, final);
 }
 
-/* The extra bits of lengths and distances: of each symbol as many as its first
- * length or distance has. */
+/* Returns the sum of the extra bits of all lengths and distances. */
 static size_t extra_bits(const struct deflate_counts *counts)
 {
     size_t bits = 0;
@@ -307,7 +307,7 @@ static size_t coded_bits(const struct header *h,
            sum_of_bits(counts->distance, h->length + h->symbols, h->distances);
 }
 
-/* Gives how many bits the block will be. */
+/* Makes the header for which the block is shorter. Returns its bits. */
 static size_t make_shorter_header(struct header *h,
                                   const struct deflate_counts *counts)
 {
@@ -321,8 +321,8 @@ static size_t make_shorter_header(struct header *h,
     return fixed;
 }
 
-/* A code of fewer than two symbols is not complete, as old readers want it to
- * be, also where there is no distance at all. */
+/* Makes at least two symbols occur: a code of fewer is not complete, as old
+ * readers demand, even where there is no distance at all. */
 static void complete(uint32_t *count, unsigned n)
 {
     unsigned used = 0;

@@ -1,4 +1,4 @@
-/* A block of deflate: literals and matches, coded by how often they occur.
+/* Writes a DEFLATE block: literals and matches in Huffman codes made for them.
  *
  * RFC 1951, 3.2.3 to 3.2.7. */
 #ifndef CODECS_DEFLATE_DEFLATE_BLOCK_H
@@ -12,38 +12,37 @@
 #include "codecs/deflate/huffman_code.h"
 
 enum {
-    BLOCK_SYMBOLS =
-        HUFFMAN_COUNT_MAX, /* literals and matches of a block, at most */
-    BLOCK_STORED = 65535,  /* bytes of a stored one, at most */
+    BLOCK_SYMBOLS = HUFFMAN_COUNT_MAX, /* literals and matches of a block */
+    BLOCK_STORED = 65535,              /* bytes of a stored block, at most */
     MATCH_SHORTEST = 3,
     MATCH_LONGEST = 258,
     MATCH_FARTHEST = 32768,
     LITERALS = 257, /* the bytes, and the end of the block */
     END_OF_BLOCK = 256,
-    LITERAL_LIMIT = 12, /* bits of a code where there are no matches:
-                           bytes rarer than 1 in 4096 cost some more,
-                           and all are quick to read */
+    LITERAL_LIMIT = 12, /* bits of a code where there are no matches: bytes
+                           rarer than 1 in 4096 cost some more, and all are
+                           quick to read */
     DISTANCES = 30,
 };
 
-/* So many literals, then a match; of length 0: none. */
+/* So many literals, then a match; length 0: no match. */
 struct sequence {
     uint16_t literals, length, distance;
 };
 
-/* How often what occurs. */
+/* How often each symbol occurs. */
 struct deflate_counts {
     uint32_t symbol[HUFFMAN_SYMBOLS]; /* literals, lengths, the end */
     uint32_t distance[DISTANCES];
 };
 
-/* A length or distance as it is written: a symbol, and bits behind it. */
+/* A length or distance as it is written: a symbol, then extra bits. */
 struct deflate_symbol {
     unsigned symbol, extra, bits;
 };
 
-/* 3.2.5: the symbols stand for 1, 1, 1, 1, 2, 2, 4, 4 distances and so on, from
- * 1 upwards. */
+/* Returns how a distance is written. By 3.2.5 the symbols stand for 1, 1, 1, 1,
+ * 2, 2, 4, 4 distances and so on, from 1 upwards. */
 static inline struct deflate_symbol deflate_block_distance(unsigned distance)
 {
     unsigned d = distance - 1;
@@ -54,8 +53,9 @@ static inline struct deflate_symbol deflate_block_distance(unsigned distance)
                                     d & ((1u << bits) - 1), bits };
 }
 
-/* Those for 1, ... 1 (eight times), 2, 2, 2, 2, 4, 4, 4, 4 lengths and so on,
- * from 3 upwards; but the last has one of its own. */
+/* Returns how a length is written. The symbols stand for 1 (eight times), 2, 2,
+ * 2, 2, 4, 4, 4, 4 lengths and so on, from 3 upwards; the longest has one of
+ * its own. */
 static inline struct deflate_symbol deflate_block_length(unsigned length)
 {
     unsigned l = length - MATCH_SHORTEST;
@@ -68,17 +68,17 @@ static inline struct deflate_symbol deflate_block_length(unsigned length)
                                     l & ((1u << bits) - 1), bits };
 }
 
-/* Adds what occurs in n sequences, the literals of which stand at `data`. */
+/* Adds the symbols of n sequences, which stand for the bytes at `data`. */
 void deflate_block_count(struct deflate_counts *counts, const uint8_t *data,
                          const struct sequence *sequence, size_t n);
 
-/* Writes n sequences that stand for `size` bytes, stored or coded, as is
- * shorter. `counts` is of them, and is changed. */
+/* Writes n sequences that stand for `size` bytes, either stored or coded,
+ * whichever is shorter. `counts` has their symbols, and is changed. */
 void deflate_block_put(struct bit_writer *b, struct deflate_counts *counts,
                        const uint8_t *data, size_t size,
                        const struct sequence *sequence, size_t n, bool final);
 
-/* Writes at most BLOCK_STORED bytes as they are. */
+/* Writes a stored block of at most BLOCK_STORED bytes. */
 void deflate_block_put_stored(struct bit_writer *b, const uint8_t *data,
                               size_t size, bool final);
 

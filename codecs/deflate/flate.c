@@ -1,5 +1,5 @@
-/* The list of libraries that know deflate: the one place that depends on what
- * was there to build with. */
+/* The list of DEFLATE libraries: the one place that depends on which of them
+ * were found when the program was built. */
 #include "codecs/deflate/flate.h"
 
 #ifndef HAVE_ISAL

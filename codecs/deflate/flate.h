@@ -1,7 +1,22 @@
-/* The libraries that know deflate and its checksums, for the samples of PNG:
- * zlib, which is always there, and ISA-L's igzip, several times as fast.
+/* DEFLATE: the libraries that implement it, and this program's own encoder.
  *
- * RFC 1950 (zlib), RFC 1951 (deflate). */
+ * This room compresses and decompresses bytes as PNG and ZIP store them (RFC
+ * 1950, zlib; RFC 1951, DEFLATE) and makes their checksums. It knows nothing of
+ * pictures or files.
+ *
+ * All decompression, and compression by the highest and the lowest levels, is
+ * done by libraries, each behind one `struct flate`: zlib, which is always
+ * there, and ISA-L's igzip, which is several times as fast.
+ *
+ * The encoder (lz77.h, literal_block.h, and what they stand on) exists because
+ * no library does what PNG needs most. Filtered photographs have next to no
+ * matches: Huffman codes alone, in blocks of 64 KiB, make them as small as
+ * libpng's default at about 1 GB/s a core, where zlib's fastest such strategy,
+ * Z_RLE, does 0.13. Screenshots need matches: lz77.c makes them as small as
+ * zlib's level 6 at several times its speed, and ISA-L only larger ones.
+ * libdeflate ends whatever it writes with a final block and cannot refer to
+ * bytes before it, so that it cannot write the pieces of one stream, which are
+ * what several threads work on. */
 #ifndef CODECS_DEFLATE_FLATE_H
 #define CODECS_DEFLATE_FLATE_H
 
@@ -9,23 +24,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct inflater;
-struct deflater;
-
 enum flate_status {
-    FLATE_MORE, /* all of the input is read, or all of the output is full */
+    FLATE_MORE, /* all input is read, or all output is full */
     FLATE_END,  /* the stream has ended, and its checksum is right */
-    FLATE_BAD,  /* it is damaged; or goes on behind its end, which not all see */
+    FLATE_BAD,  /* the stream is damaged, or data follow its end, which not all
+                   libraries notice */
 };
 
-/* Bytes to read, and room for others; what is done is taken off both. */
-struct flow {
+/* Input and room for output; a call advances both past what it has done. */
+struct flate_io {
     const uint8_t *in;
     size_t in_size;
     uint8_t *out;
     size_t out_size;
 };
 
+/* One library. */
 struct flate {
     const char *name;
     const char *(*version)(void); /* of the library, as "1.2.13" */
@@ -33,26 +47,26 @@ struct flate {
     uint32_t (*crc32)(uint32_t crc, const uint8_t *data, size_t size);
     uint32_t (*adler32)(uint32_t adler, const uint8_t *data, size_t size);
 
-    /* A reader of one zlib stream; NULL: no memory. */
-    struct inflater *(*inflate_open)(void);
-    enum flate_status (*inflate)(struct inflater *inflater, struct flow *flow);
-    void (*inflate_close)(struct inflater *inflater);
+    /* Opens a reader of one zlib stream. Returns NULL without memory. */
+    void *(*inflate_open)(void);
+    enum flate_status (*inflate)(void *inflater, struct flate_io *io);
+    void (*inflate_close)(void *inflater); /* fine on NULL */
 
-    /* A writer of bands, of a level from 0 to 9 as zlib has them, for all that
-     * the library can; NULL: no memory. */
-    struct deflater *(*deflate_open)(int level);
-    /* Deflates `size` bytes that follow `before` bytes in memory, which matches
-     * may refer to, and returns how many bytes that made; 0: there was not
-     * enough room for them. The band ends at a byte: its last block is the
-     * final one of the stream, or is followed by an empty stored block. What is
-     * written depends on nothing else. At most 1 GiB. */
-    size_t (*deflate)(struct deflater *deflater, uint8_t *out, size_t room,
+    /* Opens a writer for one band after another, of the level that comes
+     * nearest to zlib's `level` from 0 to 9. Returns NULL without memory. */
+    void *(*deflate_open)(int level);
+    /* Deflates `size` bytes, at most 1 GiB. Matches may refer to the `before`
+     * bytes that stand before them in memory. The band ends at a byte: its last
+     * block is the final one of the stream, or is followed by an empty stored
+     * block. The output depends on nothing but the data and these arguments.
+     * Returns the number of bytes written, or 0 if `room` is too small. */
+    size_t (*deflate)(void *deflater, uint8_t *out, size_t room,
                       const uint8_t *data, size_t before, size_t size,
                       bool final);
-    void (*deflate_close)(struct deflater *deflater);
+    void (*deflate_close)(void *deflater); /* fine on NULL */
 };
 
-/* The best first, ended by NULL; zlib is the last. */
+/* The fastest first, ended by NULL; zlib is the last. */
 extern const struct flate *const flates[];
 
 extern const struct flate flate_zlib;
@@ -61,8 +75,8 @@ extern const struct flate flate_isal; /* in a build with ISA-L */
 /* How far back a match reaches. */
 enum { FLATE_WINDOW = 32768 };
 
-/* Room that `size` bytes surely fit into, whatever they are and whoever
- * deflates them. */
+/* Returns how many bytes of room any library, and the encoder of this room,
+ * needs at most to deflate `size` bytes. */
 static inline size_t flate_bound(size_t size)
 {
     return size + size / 8 + 4096;

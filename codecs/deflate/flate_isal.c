@@ -1,4 +1,4 @@
-/* Deflate by ISA-L (igzip_lib.h). */
+/* DEFLATE by ISA-L (igzip_lib.h). */
 #include "codecs/deflate/flate.h"
 
 #include <isa-l.h>
@@ -6,18 +6,18 @@
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 
-/* ISA-L counts in 32 bits; so much at a time. */
-static const size_t most = (size_t)1 << 30;
+/* ISA-L counts bytes in 32 bits, so it is given at most this many at a time. */
+static const size_t step_max = (size_t)1 << 30;
 
-static uint32_t some(size_t size)
+static uint32_t step(size_t size)
 {
-    return (uint32_t)(size < most ? size : most);
+    return (uint32_t)(size < step_max ? size : step_max);
 }
 
 #define TEXT_OF(tokens) #tokens
 #define TEXT(macro)     TEXT_OF(macro)
 
-/* ISA-L tells its version only to whoever is compiled with it. */
+/* The library itself does not say its version; its header does. */
 static const char *isal_version(void)
 {
     return TEXT(ISAL_MAJOR_VERSION) "." TEXT(ISAL_MINOR_VERSION) "." TEXT(
@@ -34,76 +34,67 @@ static uint32_t isal_adler(uint32_t adler, const uint8_t *data, size_t size)
     return isal_adler32(adler, data, size);
 }
 
-struct inflater {
-    struct inflate_state state;
-};
-
-static struct inflater *isal_inflate_open(void)
+static void *isal_inflate_open(void)
 {
-    struct inflater *made = malloc(sizeof *made);
-    if (!made)
+    struct inflate_state *s = malloc(sizeof *s);
+    if (!s)
         return NULL;
-    isal_inflate_init(&made->state);
-    made->state.crc_flag = ISAL_ZLIB;
-    return made;
+    isal_inflate_init(s);
+    s->crc_flag = ISAL_ZLIB;
+    return s;
 }
 
-static enum flate_status isal_inflate_some(struct inflater *inflater,
-                                           struct flow *flow)
+static enum flate_status isal_inflate_some(void *inflater, struct flate_io *io)
 {
-    struct inflate_state *s = &inflater->state;
+    struct inflate_state *s = inflater;
     int status;
     do {
-        uint32_t in = some(flow->in_size), out = some(flow->out_size);
-        s->next_in = (uint8_t *)flow->in; /* which is only read */
+        uint32_t in = step(io->in_size), out = step(io->out_size);
+        s->next_in = (uint8_t *)io->in; /* which is only read */
         s->avail_in = in;
-        s->next_out = flow->out;
+        s->next_out = io->out;
         s->avail_out = out;
         status = isal_inflate(s);
-        flow->in = s->next_in;
-        flow->in_size -= in - s->avail_in;
-        flow->out = s->next_out;
-        flow->out_size -= out - s->avail_out;
-    } while (status == ISAL_DECOMP_OK && flow->in_size && flow->out_size &&
+        io->in = s->next_in;
+        io->in_size -= in - s->avail_in;
+        io->out = s->next_out;
+        io->out_size -= out - s->avail_out;
+    } while (status == ISAL_DECOMP_OK && io->in_size && io->out_size &&
              s->block_state != ISAL_BLOCK_FINISH);
     if (status != ISAL_DECOMP_OK)
         return FLATE_BAD;
     if (s->block_state != ISAL_BLOCK_FINISH)
         return FLATE_MORE;
-    /* What lies behind the end it may have taken already. */
+    /* It may have taken bytes that follow the end of the stream. */
     return s->read_in_length < 8 ? FLATE_END : FLATE_BAD;
 }
 
-static void isal_inflate_close(struct inflater *inflater)
-{
-    free(inflater);
-}
-
-struct deflater {
+struct isal_deflater {
     struct isal_zstream stream;
     uint8_t buffer[ISAL_DEF_LVL1_DEFAULT];
 };
 
-/* Its level 1 for all: 2 and 3 are slower, and make rows of pixels no
- * smaller. */
-static struct deflater *isal_deflate_open(int level)
+/* Every level is ISA-L's 1: its 2 and 3 are slower and do not make rows of
+ * pixels smaller. */
+static void *isal_deflate_open(int level)
 {
     (void)level;
-    return malloc(sizeof(struct deflater));
+    return malloc(sizeof(struct isal_deflater));
 }
 
-static size_t isal_deflate_band(struct deflater *deflater, uint8_t *out,
-                                size_t room, const uint8_t *data, size_t before,
-                                size_t size, bool final)
+static size_t isal_deflate_band(void *deflater, uint8_t *out, size_t room,
+                                const uint8_t *data, size_t before, size_t size,
+                                bool final)
 {
-    struct isal_zstream *s = &deflater->stream;
+    struct isal_deflater *d = deflater;
+    struct isal_zstream *s = &d->stream;
     uint32_t known = (uint32_t)(before < FLATE_WINDOW ? before : FLATE_WINDOW);
-    if (size > most)
+    if (size > step_max)
         return 0;
     isal_deflate_init(s);
     s->level = 1;
-    s->level_buf = deflater->buffer;
-    s->level_buf_size = sizeof deflater->buffer;
+    s->level_buf = d->buffer;
+    s->level_buf_size = sizeof d->buffer;
     s->flush = final ? NO_FLUSH : SYNC_FLUSH;
     s->end_of_stream = final;
     if (known &&
@@ -112,15 +103,10 @@ static size_t isal_deflate_band(struct deflater *deflater, uint8_t *out,
     s->next_in = (uint8_t *)data; /* which is only read */
     s->avail_in = (uint32_t)size;
     s->next_out = out;
-    s->avail_out = some(room);
+    s->avail_out = step(room);
     if (isal_deflate(s) != COMP_OK || s->avail_in || !s->avail_out)
         return 0;
     return s->total_out;
-}
-
-static void isal_deflate_close(struct deflater *deflater)
-{
-    free(deflater);
 }
 
 const struct flate flate_isal = {
@@ -130,8 +116,8 @@ const struct flate flate_isal = {
     .adler32 = isal_adler,
     .inflate_open = isal_inflate_open,
     .inflate = isal_inflate_some,
-    .inflate_close = isal_inflate_close,
+    .inflate_close = free,
     .deflate_open = isal_deflate_open,
     .deflate = isal_deflate_band,
-    .deflate_close = isal_deflate_close,
+    .deflate_close = free,
 };

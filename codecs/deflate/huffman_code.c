@@ -1,12 +1,12 @@
-/* Prefix codes: the lengths that are best, and the codes of lengths. */
+/* Huffman codes: optimal lengths, and the codes of given lengths. */
 #include "codecs/deflate/huffman_code.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Sorts the symbols that occur by their count, rarest first; gives how many
- * those are. Two passes of a radix sort: a count is at most HUFFMAN_COUNT_MAX.
- */
+/* Sorts the symbols that occur by their count, rarest first, in two passes of a
+ * radix sort, since a count is at most HUFFMAN_COUNT_MAX. Returns how many
+ * symbols occur. */
 static unsigned sort_symbols(uint16_t *symbol, const uint32_t *count,
                              unsigned n)
 {
@@ -31,8 +31,8 @@ static unsigned sort_symbols(uint16_t *symbol, const uint32_t *count,
 
 /* Replaces counts in rising order by the depths of their leaves in a Huffman
  * tree. A. Moffat and J. Katajainen, "In-Place Calculation of
- * Minimum-Redundancy Codes", WADS 1995: the array holds at first weights, then
- * which node is the parent of which, then depths. */
+ * Minimum-Redundancy Codes", WADS 1995: the array holds weights at first, then
+ * the parent of each node, then depths. */
 static void tree_depths(uint32_t *a, unsigned n)
 {
     unsigned root = 0, leaf = 0;
@@ -51,8 +51,7 @@ static void tree_depths(uint32_t *a, unsigned n)
     for (unsigned next = n - 2; next-- > 0;)
         a[next] = a[a[next]] + 1;
 
-    /* From inner nodes' depths to leaves': at each depth those nodes that are
-     * not inner ones are leaves. */
+    /* At each depth, nodes that are not inner nodes are leaves. */
     unsigned free = 1, inner = 0, depth = 0, next = n;
     int node = (int)n - 2;
     while (free > 0) {
@@ -68,8 +67,8 @@ static void tree_depths(uint32_t *a, unsigned n)
     }
 }
 
-/* Makes leaves deeper than `limit` as deep as that, and others deeper, until
- * the code is one: the sum of 2^-length is 1 again. */
+/* Moves leaves deeper than `limit` up to it, and others down, until they are a
+ * complete code again: until the sum of 2^-length is 1. */
 static void limit_depths(unsigned *leaves, unsigned deepest, unsigned limit)
 {
     uint64_t sum = 0, whole = (uint64_t)1 << limit;
@@ -88,8 +87,8 @@ static void limit_depths(unsigned *leaves, unsigned deepest, unsigned limit)
         leaves[d + 1]++;
         sum -= (uint64_t)1 << (limit - d - 1);
     }
-    /* What was freed too much goes to the deepest leaves that it is enough
-     * for. */
+    /* Space that was freed in excess goes to the deepest leaves that it
+     * suffices for. */
     for (unsigned d = limit; d > 1 && sum < whole; d--)
         while (leaves[d] && whole - sum >= (uint64_t)1 << (limit - d)) {
             leaves[d]--;
@@ -119,8 +118,7 @@ void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
             length[symbol[i++]] = (uint8_t)d;
 }
 
-/* A code as it is written: the bits, the first one lowest, above their
- * number. */
+/* Returns a code as huffman_code_assign() writes it. */
 static uint32_t code_make(unsigned bits, unsigned length)
 {
     uint32_t reversed = 0;

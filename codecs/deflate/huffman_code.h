@@ -1,5 +1,5 @@
-/* Prefix codes as deflate has them: a code is known by the lengths of its
- * symbols alone (RFC 1951, 3.2.2). */
+/* Huffman codes as DEFLATE has them: the lengths of its codes define a whole
+ * set of them (RFC 1951, 3.2.2). */
 #ifndef CODECS_DEFLATE_HUFFMAN_CODE_H
 #define CODECS_DEFLATE_HUFFMAN_CODE_H
 
@@ -8,18 +8,20 @@
 #include "codecs/deflate/bit_writer.h"
 
 enum {
-    HUFFMAN_SYMBOLS = 288,     /* the most that a code has */
-    HUFFMAN_COUNT_MAX = 65535, /* the most often that one may occur */
+    HUFFMAN_SYMBOLS = 288,     /* symbols of the largest set */
+    HUFFMAN_COUNT_MAX = 65535, /* how often a symbol may occur */
 };
 
-/* Code lengths of at most `limit` bits, in `length`, for n symbols that occur
- * so often: at least two of them at all. Those that do not occur get 0. The
- * code is complete, and the best there is if the limit lets it be. */
+/* Fills in `length` with the code lengths, of at most `limit` bits, of n
+ * symbols that occur `count` times each; at least two of them must occur.
+ * Symbols that do not occur get 0. The code is complete, and optimal unless the
+ * limit prevents that. */
 void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
                           unsigned limit);
 
-/* The codes of these lengths, of at most 15 bits, as they are written: the
- * bits, the first one lowest, above their number in the low byte. */
+/* Fills in `code` with the codes of these lengths, of at most 15 bits: the low
+ * byte is the number of bits, and above it are the bits, the first one lowest.
+ */
 void huffman_code_assign(uint32_t *code, const uint8_t *length, unsigned n);
 
 static inline void huffman_code_put(struct bit_writer *b, uint32_t code)

@@ -1,9 +1,7 @@
-/* Deflate without matches. */
+/* DEFLATE without matches. */
 #include "codecs/deflate/literal_block.h"
 
 #include "codecs/deflate/deflate_block.h"
-
-enum { BLOCK = 65535 }; /* bytes: a stored one cannot hold more */
 
 static void put_block(struct bit_writer *b, const uint8_t *data, size_t size,
                       bool final)
@@ -14,20 +12,13 @@ static void put_block(struct bit_writer *b, const uint8_t *data, size_t size,
     deflate_block_put(b, &counts, data, size, &all, 1, final);
 }
 
-size_t literal_block_bound(size_t size)
-{
-    /* A stored block takes 4 bytes, and bits that end its first byte; so does
-     * the empty one at the end; and 8 bytes are stored at a time. */
-    return size + (size / BLOCK + 2) * 5 + 8;
-}
-
 size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
                              bool final)
 {
     struct bit_writer b = { .out = out };
-    size_t blocks = size ? (size + BLOCK - 1) / BLOCK : 1;
+    size_t blocks = size ? (size + BLOCK_STORED - 1) / BLOCK_STORED : 1;
     for (; blocks > 0; blocks--) {
-        size_t n = size / blocks; /* all of about one size */
+        size_t n = size / blocks; /* all of about the same size */
         put_block(&b, data, n, final && blocks == 1);
         data += n;
         size -= n;
@@ -56,7 +47,7 @@ size_t literal_block_estimate(const uint8_t *data, size_t size)
 {
     size_t bits = 0;
     for (size_t n; size > 0; data += n, size -= n) {
-        n = size < BLOCK ? size : BLOCK;
+        n = size < BLOCK_STORED ? size : BLOCK_STORED;
         bits += estimate_block(data, n);
     }
     return bits / 8;

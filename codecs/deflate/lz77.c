@@ -1,21 +1,22 @@
 /* How matches are found and chosen.
  *
- * Positions of the same bytes, by a hash of these, are chained from the newest
- * back, as RFC 1951, section 4, proposes. Some things differ from what is
- * common, for the sake of pixels:
+ * Positions with the same hash are chained from the newest to the oldest, as
+ * RFC 1951, section 4, proposes. Four things differ from the usual, for the
+ * sake of pixels:
  *
- * Six bytes are hashed, two pixels, not three or four: most pixels are what the
- * one beside them is, so that chains of fewer are long and lead to little.
+ * The hash is of six bytes, two pixels, not of three or four: most pixels equal
+ * their neighbour, so that chains of shorter strings are long and lead to
+ * little.
  *
  * Two distances are tried before all others: the last one, which is often that
  * of the row above or of the last letter of this kind, and the last short one,
  * which is that of a pixel. In an even area they give the longest match there
- * is, and nothing is searched.
+ * is, and no chain is searched.
  *
- * Few positions within long matches are chained: to all others the chains are
- * shorter, and those that are left out are found from the ones beside them.
+ * Few positions within long matches are chained, which keeps chains short;
+ * positions that are left out are found by way of their neighbours.
  *
- * Where no match was worth it for long, fewer and fewer positions are tried. */
+ * The longer no match was worth it, the fewer positions are tried. */
 #include "codecs/deflate/lz77.h"
 
 #include <stdlib.h>
@@ -28,18 +29,18 @@ enum {
     WINDOW = MATCH_FARTHEST,
     HASH_BITS = 15,
     HASHED = 6,     /* bytes */
-    AHEAD = 8,      /* those that are read for it */
-    LEAST = 4,      /* bytes of a match */
-    NEAR = 16,      /* a distance of a pixel, at most */
+    AHEAD = 8,      /* bytes that are read to hash a position */
+    LEAST = 4,      /* bytes of the shortest match */
+    NEAR = 16,      /* the largest distance that counts as that of a pixel */
     DEPTH = 24,     /* positions of a chain that are tried */
     LAZY_DEPTH = 8, /* the same, where there is a match already */
-    LAZY = 128,     /* no better one is sought than of this length */
-    SURE = 12,      /* a match of this length is worth it */
+    LAZY = 128,     /* a match of this length is not improved */
+    SURE = 12,      /* a match of this length is always worth it */
     LONG = 64,      /* of a match longer than this, every SPARSE-th */
     SPARSE = 4,     /* position is chained, and the last END ones */
     END = 16,
-    PATIENCE = 32,    /* bytes without a match for each that is passed over, */
-    MOST_PASSED = 32, /* at most so many at a time */
+    PATIENCE = 32,    /* after so many bytes without a match one more byte is */
+    MOST_PASSED = 32, /* skipped each time, up to MOST_PASSED */
 };
 
 struct match {
@@ -47,18 +48,18 @@ struct match {
 };
 
 struct lz77 {
-    struct block_split splitter;
-    const uint8_t *start, *end; /* what may be referred to and read */
-    /* The newest position of each hash, and from each position how far it is
-     * back to the one before, modulo 65536: what is older than that leads
-     * anywhere in the window, and is compared like all others. */
+    struct block_split split;
+    const uint8_t *start, *end; /* the bytes that may be read */
+    /* The newest position of each hash, and for each position the distance back
+     * to the one before it. Both are modulo 65536: an entry that is older leads
+     * to any place in the window, and is compared like all others. */
     uint16_t newest[1 << HASH_BITS];
     uint16_t back[WINDOW];
 };
 
 /* ---- Bytes -------------------------------------------------------------- */
 
-/* How many bytes are the same, of `most`; the first LEAST are. */
+/* Returns how many of `most` bytes are equal; the first LEAST are. */
 static inline unsigned length_of(const uint8_t *a, const uint8_t *b,
                                  unsigned most)
 {
@@ -73,6 +74,7 @@ static inline unsigned length_of(const uint8_t *a, const uint8_t *b,
     return n;
 }
 
+/* The length of the longest match that fits. */
 static inline unsigned most_at(const struct lz77 *m, const uint8_t *p)
 {
     size_t left = (size_t)(m->end - p);
@@ -86,7 +88,7 @@ static inline int log_of(unsigned distance)
 
 /* ---- Chains ------------------------------------------------------------- */
 
-/* Chains a position, and gives how far it is back to the one before. */
+/* Chains a position. Returns the distance back to the one before it. */
 static inline unsigned chain(struct lz77 *m, const uint8_t *p)
 {
     uint16_t at = (uint16_t)(p - m->start);
@@ -105,7 +107,7 @@ static inline void chain_all(struct lz77 *m, const uint8_t *p,
         chain(m, p);
 }
 
-/* Chains what a match stands for, from p on, as far as it can be hashed. */
+/* Chains positions of a match from p on, as far as they can be hashed. */
 static inline void chain_match(struct lz77 *m, const uint8_t *p,
                                const uint8_t *end, unsigned length)
 {
@@ -117,8 +119,9 @@ static inline void chain_match(struct lz77 *m, const uint8_t *p,
     chain_all(m, p, end);
 }
 
-/* Chains p, and looks along the chain for something better than `best`. It has
- * to be longer, by a byte for each bit that its distance takes more. */
+/* Chains p, and returns the best match of `best` and those on the chain. A
+ * farther one must be longer by a byte for each bit that its distance takes
+ * more. */
 static inline struct match search(struct lz77 *m, const uint8_t *p,
                                   struct match best, unsigned depth)
 {
@@ -147,10 +150,9 @@ static inline struct match search(struct lz77 *m, const uint8_t *p,
 
 /* ---- Choosing ----------------------------------------------------------- */
 
-/* What has been found so far, and where. */
 struct parse_state {
-    const uint8_t *p;
-    const uint8_t *pending; /* from here on all are literals yet */
+    const uint8_t *p;       /* the next position */
+    const uint8_t *pending; /* the first literal that is not yet passed on */
     const uint8_t *last;    /* where the last match ended */
     unsigned again, near;   /* its distance; the last short one */
     unsigned symbols;       /* of the segment, up to `pending` */
@@ -166,7 +168,7 @@ static inline struct match try_distance(const struct lz77 *m, const uint8_t *p,
     return length > best.length ? (struct match){ length, distance } : best;
 }
 
-/* Whether a match costs less than its bytes would. */
+/* Returns whether a match costs less than its bytes as literals. */
 static inline bool is_worth_it(const struct block_split *s, const uint8_t *p,
                                struct match match)
 {
@@ -189,8 +191,8 @@ static inline struct match find(struct lz77 *m, const struct parse_state *at)
     return match;
 }
 
-/* Goes on by a byte as long as there is a better match, by more than the
- * literal costs. Gives how many positions behind p are chained. */
+/* Moves p on by a byte as long as the match there is better by more than the
+ * cost of a literal. Returns how many positions behind p are chained. */
 static inline unsigned improve(struct lz77 *m, struct parse_state *at,
                                struct match *match)
 {
@@ -206,8 +208,8 @@ static inline unsigned improve(struct lz77 *m, struct parse_state *at,
     return 0;
 }
 
-/* Takes in what is the same before a match as well: it is found late where
- * positions were passed over. Gives how much that is. */
+/* Extends a match to equal bytes before it: it is found late where positions
+ * were skipped. Returns by how many bytes. */
 static inline unsigned extend_back(const struct lz77 *m, struct parse_state *at,
                                    struct match *match)
 {
@@ -225,7 +227,7 @@ static inline unsigned extend_back(const struct lz77 *m, struct parse_state *at,
 
 static inline void end_segment(struct lz77 *m, struct parse_state *at)
 {
-    block_split_end_segment(&m->splitter, at->pending);
+    block_split_end_segment(&m->split, at->pending);
     at->symbols = 0;
 }
 
@@ -235,7 +237,7 @@ static inline void take_match(struct lz77 *m, struct parse_state *at,
     unsigned chained = 1 + improve(m, at, &match);
     chained += extend_back(m, at, &match);
     size_t literals = (size_t)(at->p - at->pending);
-    block_split_add(&m->splitter, literals, match.length, match.distance);
+    block_split_add(&m->split, literals, match.length, match.distance);
     chain_match(m, at->p + chained, at->p + match.length, match.length);
     at->p += match.length;
     at->pending = at->last = at->p;
@@ -256,7 +258,7 @@ static inline void take_literals(struct lz77 *m, struct parse_state *at)
     size_t literals = (size_t)(at->p - at->pending);
     if (literals < SEGMENT)
         return;
-    block_split_add(&m->splitter, literals, 0, 0);
+    block_split_add(&m->split, literals, 0, 0);
     at->pending = at->p;
     end_segment(m, at);
 }
@@ -266,13 +268,13 @@ static void deflate_all(struct lz77 *m, const uint8_t *data)
     struct parse_state at = { data, data, data, 1, 1, 0 };
     while (m->end - at.p >= AHEAD) {
         struct match match = find(m, &at);
-        if (is_worth_it(&m->splitter, at.p, match))
+        if (is_worth_it(&m->split, at.p, match))
             take_match(m, &at, match);
         else
             take_literals(m, &at);
     }
     if (m->end > at.pending)
-        block_split_add(&m->splitter, (size_t)(m->end - at.pending), 0, 0);
+        block_split_add(&m->split, (size_t)(m->end - at.pending), 0, 0);
 }
 
 /* ---- The whole ---------------------------------------------------------- */
@@ -284,25 +286,17 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
         before = WINDOW;
     memset(m->newest, 0, sizeof m->newest);
     memset(m->back, 0, sizeof m->back);
-    block_split_begin(&m->splitter, out, data, size);
+    block_split_begin(&m->split, out, data, size);
     if (size >= AHEAD) {
         m->start = data - before;
         m->end = data + size;
         chain_all(m, m->start, data);
         deflate_all(m, data);
     } else if (size > 0) {
-        block_split_add(&m->splitter, size, 0, 0);
+        block_split_add(&m->split, size, 0, 0);
     }
-    uint8_t *end = block_split_end(&m->splitter, data + size, final);
+    uint8_t *end = block_split_end(&m->split, data + size, final);
     return (size_t)(end - out);
-}
-
-size_t lz77_bound(size_t size)
-{
-    /* For each block, or each BLOCK_STORED bytes of a larger one, 4 bytes and
-     * the bits that end the byte before; the same for the empty one at the end;
-     * and 8 bytes are stored at a time. */
-    return size + (size / SEGMENT + size / BLOCK_STORED + 3) * 5 + 8;
 }
 
 struct lz77 *lz77_new(void)

@@ -1,8 +1,7 @@
-/* Deflate with matches, for rows of pixels and what PNG's filters make of them:
- * as small as zlib's level 6 makes screenshots, several times as fast, and not
- * much larger than codes alone where there are no matches.
- *
- * RFC 1951. */
+/* Encodes DEFLATE with matches, for rows of pixels and for what the filters of
+ * PNG make of them: screenshots become as small as by zlib's level 6, several
+ * times as fast, and data without matches not much larger than by Huffman codes
+ * alone. flate.h says why it stands beside libraries. */
 #ifndef CODECS_DEFLATE_LZ77_H
 #define CODECS_DEFLATE_LZ77_H
 
@@ -10,21 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The tables that one thread works with, for one band after another. */
+/* The tables of one thread, for one band after another. */
 struct lz77;
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 struct lz77 *lz77_new(void);
 void lz77_free(struct lz77 *m);
 
-/* The most bytes that lz77_deflate() writes for `size` bytes, and those
- * behind them that it may overwrite. */
-size_t lz77_bound(size_t size);
-
-/* Deflates `size` bytes that follow `before` bytes in memory, which matches may
- * refer to, and returns how many bytes that made. They end at a byte: the last
- * block is the final one of the stream, or is followed by an empty stored one.
- * What is written depends on nothing but these arguments. */
+/* Deflates `size` bytes to `out`, which has flate_bound(size) bytes. Matches
+ * may refer to the `before` bytes that stand before them in memory. The output
+ * ends at a byte: its last block is the final one of the stream, or is followed
+ * by an empty stored one. It depends on nothing but the data and these
+ * arguments. Returns the number of bytes written. */
 size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
                     size_t before, size_t size, bool final);
 

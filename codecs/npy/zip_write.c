@@ -25,7 +25,7 @@ static void deflate_band(void *context, size_t i)
     size_t at = i * BAND, left = d->content.size - at;
     size_t size = left < BAND ? left : BAND;
     struct lz77 *matcher = lz77_new();
-    if (matcher && bytes_reserve(&d->band[i], lz77_bound(size)))
+    if (matcher && bytes_reserve(&d->band[i], flate_bound(size)))
         d->band[i].size =
             lz77_deflate(matcher, d->band[i].data, d->content.data + at, at,
                          size, i + 1 == d->count);

@@ -26,7 +26,7 @@ struct idat_reader {
     uint32_t height;
     unsigned pixel; /* bytes of one */
     const struct flate *flate;
-    struct inflater *inflater;
+    void *inflater;
     struct idats idats;
     const uint8_t *run; /* what is left of the chunk that is inflated */
     size_t run_size;
@@ -67,20 +67,20 @@ static bool next_run(struct idat_reader *r)
 /* Inflates up to `size` bytes, fewer if the stream ends. False: it is bad. */
 static bool inflate_some(struct idat_reader *r, uint8_t *out, size_t *size)
 {
-    struct flow flow = { .out = out, .out_size = *size };
-    while (flow.out_size && !r->ended) {
+    struct flate_io io = { .out = out, .out_size = *size };
+    while (io.out_size && !r->ended) {
         if (r->run_size == 0 && !next_run(r))
             return false;
-        flow.in = r->run;
-        flow.in_size = r->run_size;
-        enum flate_status status = r->flate->inflate(r->inflater, &flow);
+        io.in = r->run;
+        io.in_size = r->run_size;
+        enum flate_status status = r->flate->inflate(r->inflater, &io);
         if (status == FLATE_BAD)
             return false;
         r->ended = status == FLATE_END;
-        r->run = flow.in;
-        r->run_size = flow.in_size;
+        r->run = io.in;
+        r->run_size = io.in_size;
     }
-    *size -= flow.out_size;
+    *size -= io.out_size;
     return true;
 }
 

@@ -53,7 +53,7 @@ struct scratch {
     uint8_t *filtered; /* rows that matches may refer to, then a band */
     uint8_t *out;      /* a chunk */
     uint8_t *trial;
-    struct deflater *deflater;
+    void *deflater;
     struct lz77 *lz77;
 };
 

@@ -1,7 +1,8 @@
 /* Deflate without matches: zlib inflates what was written to what was put in;
  * codes are complete, and cost no more than they have to. */
-#include "codecs/deflate/literal_block.h"
+#include "codecs/deflate/flate.h"
 #include "codecs/deflate/huffman_code.h"
+#include "codecs/deflate/literal_block.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ enum { GARBAGE = 0xa5, MARGIN = 64 };
 static size_t check_round(const char *name, const uint8_t *data, size_t n,
                           bool final)
 {
-    size_t bound = literal_block_bound(n), beside = 0;
+    size_t bound = flate_bound(n), beside = 0;
     uint8_t *out = malloc(bound + MARGIN);
     memset(out, GARBAGE, bound + MARGIN);
     size_t size = literal_block_deflate(out, data, n, final);

@@ -1,6 +1,7 @@
 /* Deflate with matches: zlib inflates what was written to what was put in; it
  * finds the matches that there are, and makes screenshots about as small as
  * zlib does. */
+#include "codecs/deflate/flate.h"
 #include "codecs/deflate/lz77.h"
 
 #include <stdbool.h>
@@ -20,7 +21,7 @@ static struct lz77 *used, *confused;
 static size_t check_round(const char *name, const uint8_t *data, size_t before,
                           size_t n, bool final)
 {
-    size_t bound = lz77_bound(n), beside = 0;
+    size_t bound = flate_bound(n), beside = 0;
     uint8_t *out = malloc(bound + 2 * MARGIN), *again = malloc(bound);
     memset(out, GARBAGE, bound + 2 * MARGIN);
     size_t size = lz77_deflate(used, out + MARGIN, data, before, n, final);
