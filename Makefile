@@ -243,8 +243,10 @@ check-gpu: $(BUILD)/gimgxf tests
 check-engines: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/engines
 check-man:
-	man --warnings -E UTF-8 -l -Tutf8 man/gimgxf.1 2>&1 >/dev/null | \
-	    (! grep .)
+	for page in $(MAN_PAGES); do \
+	    man --warnings -E UTF-8 -l -Tutf8 $$page 2>&1 >/dev/null | \
+	        (! grep .) || exit; \
+	done
 
 # Looks for inputs that break a reader: each fuzz target for FUZZ seconds. They
 # start from what broke one before, and from the samples.
@@ -314,15 +316,20 @@ $(BUILD)/tests/bench/rivals_opencv.cc.o: tests/bench/rivals_opencv.cc $(BUILD)/f
 	$(CXX) -std=c++17 -I. -isystem $(OPENCV) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 
 DATA = $(DESTDIR)$(PREFIX)/share
+MAN_PAGES := $(wildcard man/*.1 man/*.7)
 install: $(BUILD)/gimgxf
 	install -Dm755 $(BUILD)/gimgxf $(DESTDIR)$(PREFIX)/bin/gimgxf
-	install -Dm644 man/gimgxf.1 $(DATA)/man/man1/gimgxf.1
+	install -d $(DATA)/man/man1 $(DATA)/man/man7
+	install -m644 $(filter %.1,$(MAN_PAGES)) $(DATA)/man/man1
+	install -m644 $(filter %.7,$(MAN_PAGES)) $(DATA)/man/man7
 	install -Dm644 man/gimgxf.bash $(DATA)/bash-completion/completions/gimgxf
 	install -Dm644 man/_gimgxf $(DATA)/zsh/site-functions/_gimgxf
 	install -Dm644 man/gimgxf.fish \
 	    $(DATA)/fish/vendor_completions.d/gimgxf.fish
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/gimgxf $(DATA)/man/man1/gimgxf.1 \
+	rm -f $(DESTDIR)$(PREFIX)/bin/gimgxf \
+	    $(patsubst man/%.1,$(DATA)/man/man1/%.1,$(filter %.1,$(MAN_PAGES))) \
+	    $(patsubst man/%.7,$(DATA)/man/man7/%.7,$(filter %.7,$(MAN_PAGES))) \
 	    $(DATA)/bash-completion/completions/gimgxf \
 	    $(DATA)/zsh/site-functions/_gimgxf \
 	    $(DATA)/fish/vendor_completions.d/gimgxf.fish

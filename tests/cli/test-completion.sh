@@ -1,7 +1,6 @@
 # What bash, zsh and fish offer is what the program takes, as --help and its own
 # messages tell it.
 . "$ROOT/tests/cli/lib.sh"
-page=$ROOT/man/gimgxf.1
 "$program" --help >help
 mkdir -p files/sub none
 cd none || exit 1 # a directory in which nothing is, and nothing stays
@@ -79,7 +78,8 @@ ask 'gimgxf manifest merge a --' --json --help --version
 {
     printf '%s\n' --help --version --null --threads
     "$program" info --update none 2>&1 | dashed
-    sed -n '/^\.SH INFO/,/^\.SH/p' "$page" | sed 's/\\-/-/g; s/\\f.//g' | dashed
+    sed -n '/^\.SH OPTIONS/,/^\.SH/p' "$ROOT/man/gimgxf-info.1" |
+        sed 's/\\-/-/g; s/\\f.//g' | dashed
 } | sort -u | ask 'gimgxf info --'
 for option in $(grep '^gimgxf info --' ../want | cut -f 2); do
     check "info takes $option" takes 'info none' "$option"
@@ -111,8 +111,9 @@ ask 'gimgxf copy --device 0,0,' ''
 expected --strip | grep -vxE 'xmp|all' | ask 'gimgxf copy --strip=xmp,all,'
 
 # The sections, as the man page has them.
-sed -n '/^\.BI .*only "/,/^\.TP/p' "$page" | sed '1,/sections/d' |
-    sed -n 's/^\.BR* \([a-z_]*\).*/\1/p' | ask 'gimgxf bench --only '
+sed -n '/^\.BI .*only "/,/^\.TP/p' "$ROOT/man/gimgxf-bench.1" |
+    sed '1,/sections/d' | grep -oE '\\fB[a-z_]+' | sed 's/^...//' | sort -u |
+    ask 'gimgxf bench --only '
 for section in loops gimgxf; do # the CPU's, as the message has them
     check "section $section" grep -qxF "gimgxf bench --only 	$section" ../want
 done
@@ -139,7 +140,7 @@ ask 'gimgxf copy --quality ' ''
 # ---- Files ----------------------------------------------------------------
 
 cd ../files || exit 1
-for suffix in $(sed -n '/^\.SH FORMATS/,/^\.SH/p' "$page" |
+for suffix in $(sed -n '/^\.SH FORMATS/,/^\.SH/p' "$ROOT/man/gimgxf-formats.7" |
     sed -n '/^_$/,/^\.TE/p' | grep '|' | cut -d '|' -f 2 | words); do
     touch "a.$suffix" "B.${suffix^^}"
 done

@@ -1,7 +1,8 @@
-# The man page and the completions know every option, operation and format that
-# --help prints, and no others; the map in the README knows every file.
+# The man pages and the completions know every option, operation and format that
+# --help prints, and no others; the pages refer to each other, and their examples
+# work; the map in the README knows every folder.
 . "$ROOT/tests/cli/lib.sh"
-page=$ROOT/man/gimgxf.1 bash=$ROOT/man/gimgxf.bash
+man=$ROOT/man bash=$ROOT/man/gimgxf.bash
 zsh=$ROOT/man/_gimgxf fish=$ROOT/man/gimgxf.fish
 . "$bash"
 gimgxf --help >help
@@ -14,9 +15,14 @@ agree() {
     check "$1: something is listed" [ -s want ]
 }
 
-# section NAME: its source, with plain dashes and words.
+# section NAME PAGE...: its source in these pages, with plain dashes and words.
 section() {
-    sed -n "/^\.SH \"*$1/,/^\.SH/p" "$page" | sed 's/\\-/-/g; s/\\f.//g'
+    local name=$1 page
+    shift
+    for page in "$@"; do
+        sed -n "/^\.SH \"*$name/,/^\.SH/p" "$man/$page" |
+            sed 's/\\-/-/g; s/\\f.//g'
+    done
 }
 
 # column N...: these columns of the table in a section.
@@ -40,14 +46,32 @@ offers() {
     printf '%s\n' "${COMPREPLY[@]}"
 }
 
-# Options. In OPTIONS each has a paragraph, and no other is mentioned.
+# Options. In OPTIONS of one page or another each has a paragraph, and no other is
+# mentioned; so it is for each command by itself.
+options_of() {
+    "$program" "$@" --help | grep -oE '^  (-., |    )?--[a-z-]+' | dashed
+}
+pages='gimgxf.1 gimgxf-batch.1 gimgxf-info.1 gimgxf-serve.1'
 grep -oE '^  (-., |    )--[a-z-]+' help | dashed >want
-section OPTIONS | grep -A1 '^\.TP' | dashed >got
-agree 'options: the man page'
-section OPTIONS | dashed | grep '^--' >got
+# shellcheck disable=SC2086 # several words
+section OPTIONS $pages | grep -A1 '^\.TP' | dashed >got
+agree 'options: the man pages'
+# shellcheck disable=SC2086 # several words
+section OPTIONS $pages | dashed | grep '^--' >got
 grep '^--' want >names
 cp names want
-agree 'options: no others in the man page'
+agree 'options: no others in the man pages'
+options_of bench >want
+section OPTIONS gimgxf-bench.1 | dashed >got
+agree 'options: gimgxf-bench(1)'
+# Those that any command has need no word in its page.
+options_of serve | grep -vxE -- '-.|--help|--version' >want
+section OPTIONS gimgxf-serve.1 | dashed | grep '^--' >got
+agree 'options: gimgxf-serve(1)'
+options_of info | grep -vxE -- '-.|--help|--version' >want
+section OPTIONS gimgxf-info.1 | dashed | grep '^--' | grep -vx -- --help >got
+agree 'options: gimgxf-info(1)'
+grep '^--' names >want
 offers gimgxf - | sed 's/=.*//' >got
 agree 'options: bash'
 grep -oE '^  (-., |    )--[a-z-]+' help | dashed >want
@@ -61,7 +85,7 @@ agree 'options: fish'
 
 # Operations.
 sed -n '/^OP: /,/^INPUT/p' help | sed '$d; s/^OP://' | words >want
-section OPERATIONS | columns 1,2 | words >got
+section OPERATIONS gimgxf.1 | columns 1,2 | words >got
 agree 'operations: the man page'
 offers gimgxf '' | grep -vxE 'info|bench|manifest|serve' >got
 agree 'operations: bash'
@@ -82,7 +106,7 @@ check 'serve: bash, begun' grep -qx -e - <(offers gimgxf serve -)
 
 # Formats. The man page has suffixes that --help leaves out.
 sed -n '/^png /p' help | words >want
-section FORMATS | columns 1,2 | words >suffixes
+section FORMATS gimgxf-formats.7 | columns 1,2 | words >suffixes
 grep -xFf want suffixes >got
 agree 'formats: the man page'
 offers gimgxf --format '' >got
@@ -94,6 +118,52 @@ agree 'formats: fish'
 for format in $(cat want suffixes); do
     gives 1 'gimgxf: none: No such file or directory' \
         --format "$format" copy none out
+done
+
+# Pages. Each refers to others that are there and is referred to by the first, has
+# no line too long to read, and groff has no word about it.
+cd "$man" || exit 1
+for page in gimgxf*.[17]; do
+    for other in $(sed 's/\\-/-/g; s/\\fR//g; s/ (/(/g' "$page" |
+        grep -oE 'gimgxf-?[a-z]*\([17]\)' | sort -u | tr '()' '. '); do
+        check "$page refers to $other" [ -e "$other" ]
+    done
+    name=${page%.*}
+    check "$page has its name in .TH" grep -q "^\.TH ${name^^} ${page##*.} " "$page"
+    check "gimgxf.1 refers to $page" grep -qF "${name//-/\\-}\\fR(${page##*.})" \
+        <(sed -n '/^\.SH "SEE ALSO"/,$p' gimgxf.1; echo '\fBgimgxf\fR(1)')
+    check "lines of $page" [ "$(wc -l <"$page")" -lt 600 ]
+    ! command -v man >/dev/null || check "warnings: $page" \
+        [ -z "$(man --warnings -E UTF-8 -l -Tutf8 "$page" 2>&1 >/dev/null)" ]
+done
+check 'the first page is short' [ "$(wc -l <gimgxf.1)" -lt 500 ]
+
+# Examples, as they stand, where there is what they name.
+examples() {
+    sed -n '/^\.SH EXAMPLES/,/^\.SH/p' "$1" | sed -n '/^\.EX/,/^\.EE/p' |
+        grep -v '^\.E' | sed 's/\\-/-/g; s/^    //'
+}
+gimgxf_in_path() {
+    PATH=$(dirname "$program"):$PATH bash -e -o pipefail "$1"
+}
+cd "$PLACE" || exit 1
+for page in gimgxf gimgxf-batch gimgxf-info gimgxf-serve; do
+    mkdir -p "at-$page/photos/more" && cd "at-$page" || exit 1
+    cp "$samples/f-rgb.png" in.png
+    cp in.png a.png
+    cp "$samples/f.jpg" photo.jpg
+    cp "$samples/f-sideways.jpg" photos
+    cp photo.jpg photos/more
+    gimgxf --format pam --depth 16 copy "$samples/f-rgba.png" - |
+        gimgxf --format png copy - drawing.png
+    ls ./*.png >list
+    touch log.1 log.3 log.4
+    echo '{"op": "fliph", "input": "in.png", "output": "out.png"}' >jobs
+    examples "$man/$page.1" | sed "s#/srv/pictures#$PWD#" >script
+    command -v jq >/dev/null || sed -i 's/ | jq .*//' script
+    check "there are examples in $page(1)" [ "$(grep -c gimgxf script)" -gt 1 ]
+    check "examples of $page(1)" gimgxf_in_path script >said 2>&1
+    cd ..
 done
 
 # Rooms. The map names each folder of sources, and what it names is there.
