@@ -125,7 +125,10 @@ LIB := $(BUILD)/below-cli.a
 $(LIB): $(LIB_OBJ)
 CLI_LIB := $(BUILD)/cli.a
 $(CLI_LIB): $(filter-out %/main.c.o,$(CLI_OBJ))
-$(LIB) $(CLI_LIB):
+# What the tests share, main() of the unit tests among it.
+TEST_LIB := $(BUILD)/tests/support.a
+$(TEST_LIB): $(call object,$(wildcard tests/support/*.c))
+$(LIB) $(CLI_LIB) $(TEST_LIB):
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -133,7 +136,8 @@ $(BUILD)/gimgxf: $(call object,cli/main.c) $(CLI_LIB) $(LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 .SECONDEXPANSION:
-$(TESTS): $$(call object,$$(filter %/$$(@F).c,$(TEST_SRC))) $(CLI_LIB) $(LIB)
+$(TESTS): $$(call object,$$(filter %/$$(@F).c,$(TEST_SRC))) $(TEST_LIB) \
+          $(CLI_LIB) $(LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
@@ -171,7 +175,7 @@ endif
 
 # What it is called with takes the place of malloc(): see there.
 STARVE := $(BUILD)/tests/starve.so
-$(STARVE): tests/support/starve.c $(BUILD)/flags
+$(STARVE): tests/support/preload/starve.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -shared -fPIC -o $@ $< -ldl
 
@@ -367,4 +371,4 @@ clean:
 format:
 	git ls-files '*.[ch]' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call object,$(TEST_SRC) $(RIVALS)))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call object,$(TEST_SRC) $(wildcard tests/support/*.c) $(RIVALS)))

@@ -1,7 +1,7 @@
 # Jobs of serve that end the process that does them: the others are answered, and
 # nothing is done twice in place. dies.c, loaded before the program, has it die.
 . "$ROOT/tests/cli/lib.sh"
-if ! ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o dies.so "$ROOT/tests/support/dies.c" \
+if ! ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o dies.so "$ROOT/tests/support/preload/dies.c" \
     -ldl 2>/dev/null; then
     echo 'skipped: no compiler for dies.c'
     check 'no compiler' true

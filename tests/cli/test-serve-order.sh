@@ -182,7 +182,7 @@ all_done 'very many turns of one file' 402 -j 4
 check 'very many turns of one file' same many.png want-rotate180.png
 
 # Others do not wait for those that do.
-if ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o dies.so "$ROOT/tests/support/dies.c" \
+if ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o dies.so "$ROOT/tests/support/preload/dies.c" \
     -ldl 2>/dev/null && ! nm -D "$program" 2>/dev/null | grep -q __tsan_init
 then
     export ASAN_OPTIONS=verify_asan_link_order=0:handle_segv=0

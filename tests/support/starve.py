@@ -2,7 +2,7 @@
 
     starve.py PROGRAM LIBRARY PLACE MOST [CASE...]
 
-LIBRARY is starve.c, built; PLACE is a directory for files; of each case
+LIBRARY is preload/starve.c, built; PLACE is a directory for files; of each case
 the first MOST allocations fail, or with 0 all: one alone, and all from it on.
 What has to come of it: either the same bytes and the same words as with enough
 memory, or exit status 1, a message, the original as it was, and nothing left

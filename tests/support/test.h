@@ -1,11 +1,69 @@
-/* What the tests in C share: CHECK(), a seeded random source, the outcome. */
-#ifndef TESTS_TEST_H
-#define TESTS_TEST_H
+/* What all tests in C are made of: TEST(), CHECK() and a seeded random source.
+ *
+ *     TEST(nothing_is_left)
+ *     {
+ *         CHECK(list.count == 0, "%zu entries are left", list.count);
+ *     }
+ *
+ * A test program is a file of such tests. Its main() is in test.c:
+ *
+ *     test_x            runs all tests, in the order of the file
+ *     test_x WORD...    runs those whose names contain one of the words
+ *
+ * It prints a line for each test, and in the end "N passed, N failed", which
+ * tests/run reads. The exit status is 0 if every check passed, 1 if one failed
+ * or a test checked nothing, 2 if no test has a name as asked for. A test that
+ * ends the program, by a signal or by exit(), is named in a line "FAIL ...".
+ *
+ * The tests run in a child process: in gdb, `set follow-fork-mode child`. */
+#ifndef TESTS_SUPPORT_TEST_H
+#define TESTS_SUPPORT_TEST_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-static unsigned test_passed, test_failed;
+struct test {
+    const char *name;
+    void (*run)(void);
+    struct test *next;
+};
+
+/* Checks so far. CHECK() alone writes to them. */
+extern unsigned test_passed, test_failed;
+
+void test_add(struct test *test);
+void test_add_set_up(void (*set_up)(void));
+void test_add_tear_down(void (*tear_down)(void));
+
+/* Says that the running test, or a part of it, cannot run here, and why. Such a
+ * test may check nothing. */
+void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#define TEST(test_name)                                                        \
+    static void test_##test_name(void);                                        \
+    __attribute__((constructor)) static void add_test_##test_name(void)        \
+    {                                                                          \
+        static struct test test = { #test_name, test_##test_name, NULL };      \
+        test_add(&test);                                                       \
+    }                                                                          \
+    static void test_##test_name(void)
+
+/* What runs once before all tests of a program, and once after them. */
+#define TEST_SET_UP()                                                          \
+    static void set_up(void);                                                  \
+    __attribute__((constructor)) static void add_set_up(void)                  \
+    {                                                                          \
+        test_add_set_up(set_up);                                               \
+    }                                                                          \
+    static void set_up(void)
+
+#define TEST_TEAR_DOWN()                                                       \
+    static void tear_down(void);                                               \
+    __attribute__((constructor)) static void add_tear_down(void)               \
+    {                                                                          \
+        test_add_tear_down(tear_down);                                         \
+    }                                                                          \
+    static void tear_down(void)
 
 /* Counts; says where and what if it does not hold. A test goes on after. */
 #define CHECK(condition, ...)                                                  \
@@ -28,13 +86,6 @@ static inline uint64_t test_random(uint64_t *state)
     *state ^= *state << 25;
     *state ^= *state >> 27;
     return *state * 2685821657736338717u;
-}
-
-/* The last line of a test program, which tests/run reads, and its status. */
-static inline int test_end(void)
-{
-    printf("%u passed, %u failed\n", test_passed, test_failed);
-    return test_failed || !test_passed;
 }
 
 #endif

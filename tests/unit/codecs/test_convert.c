@@ -136,7 +136,7 @@ static struct image indexed(unsigned nalphas)
     return img;
 }
 
-static void test_palette(void)
+TEST(palette)
 {
     static const uint8_t black[3];
     const double rgb[] = { 40, 50, 60, 10, 20, 30, 0, 0, 0 };
@@ -172,7 +172,7 @@ static struct image keyed(struct image img, uint16_t a, uint16_t b, uint16_t c)
     return img;
 }
 
-static void test_key(void)
+TEST(key)
 {
     const double gray[] = { 6, 7, 8 };
     struct image img = row_of(CELL_U8, 255, COLOR_GRAY, 1, 3, gray);
@@ -206,7 +206,7 @@ static struct image gray(enum cell cell, uint32_t maxval, uint32_t width,
     return row_of(cell, maxval, COLOR_GRAY, 1, width, samples);
 }
 
-static void test_integers(void)
+TEST(integers)
 {
     becomes(gray(CELL_U8, 255, 4, SAMPLES(0, 1, 128, 255)), &codec_png, depth16,
             CELL_U16, 65535, COLOR_GRAY, 1, SAMPLES(0, 257, 128 * 257, 65535),
@@ -247,7 +247,7 @@ static void test_integers(void)
             "PFM cannot hold samples of 8 bits");
 }
 
-static void test_floats(void)
+TEST(floats)
 {
     static const char clipped[] =
         "4 samples were below 0 or above 1 and are clipped";
@@ -275,7 +275,7 @@ static void test_floats(void)
 
 /* ---- Colors and alpha --------------------------------------------------- */
 
-static void test_colors(void)
+TEST(colors)
 {
     becomes(gray(CELL_U8, 255, 2, SAMPLES(7, 9)), &codec_bmp, nothing, CELL_U8,
             255, COLOR_RGB, 3, SAMPLES(7, 7, 7, 9, 9, 9), NULL);
@@ -301,7 +301,7 @@ static void test_colors(void)
             "2 samples were below 0 or above 1 and are clipped");
 }
 
-static void test_background(void)
+TEST(background)
 {
     static const uint8_t over[3] = { 10, 255, 0 };
     static const uint8_t red[3] = { 255, 0, 0 };
@@ -350,7 +350,7 @@ static void add(struct image *img, const char *name, bool samples, bool portable
 
 /* In its own format a picture of another depth keeps what is not about its
  * samples, in order; what has become alpha is no loss. */
-static void test_blocks(void)
+TEST(blocks)
 {
     struct image img =
         keyed(gray(CELL_U16, 65535, 1, SAMPLES(65535)), 65535, 0, 0);
@@ -402,24 +402,11 @@ static void profile_stays(struct image img, const char *space,
     image_free(&img);
 }
 
-static void test_profile(void)
+TEST(profile)
 {
     profile_stays(gray(CELL_U8, 255, 1, SAMPLES(1)), "GRAY", &codec_png, true);
     profile_stays(gray(CELL_U8, 255, 1, SAMPLES(1)), "RGB ", &codec_png, false);
     profile_stays(gray(CELL_U8, 255, 1, SAMPLES(1)), "GRAY", &codec_bmp, false);
     profile_stays(indexed(0), "RGB ", &codec_jpeg, true);
     profile_stays(indexed(0), "GRAY", &codec_png, true); /* its own affair */
-}
-
-int main(void)
-{
-    test_palette();
-    test_key();
-    test_integers();
-    test_floats();
-    test_colors();
-    test_background();
-    test_blocks();
-    test_profile();
-    return test_end();
 }

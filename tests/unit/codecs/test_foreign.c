@@ -99,7 +99,7 @@ static const struct {
     { TEXT("\x8aMNG\r\n\x1a\n"), "MNG", "mng" },
 };
 
-static void test_files(void)
+TEST(files)
 {
     for (size_t i = 0; i < COUNT(files); i++) {
         uint8_t head[200] = { 0 };
@@ -117,7 +117,7 @@ static void test_files(void)
 }
 
 /* No beginning of one is read past its end: each is in memory of its own. */
-static void test_short(void)
+TEST(short)
 {
     struct err err;
     for (size_t i = 0; i < COUNT(files); i++)
@@ -131,7 +131,7 @@ static void test_short(void)
         }
 }
 
-static void test_suffixes(void)
+TEST(suffixes)
 {
     for (size_t i = 0; i < CODECS; i++)
         for (const char *const *s = codecs[i]->suffixes; *s; s++)
@@ -171,7 +171,7 @@ static const struct {
     { nothing, sizeof nothing, "not a picture of a format known here" },
 };
 
-static void test_said(void)
+TEST(said)
 {
     struct err err;
     for (size_t i = 0; i < COUNT(inputs); i++) {
@@ -188,13 +188,4 @@ static void test_said(void)
     foreign_refuse_output(foreign_by_suffix("svg"), &err);
     CHECK(!strcmp(err.text, "gimgxf does not write SVG; write a PNG"), "%s",
           err.text);
-}
-
-int main(void)
-{
-    test_files();
-    test_short();
-    test_suffixes();
-    test_said();
-    return test_end();
 }

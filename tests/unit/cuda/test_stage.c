@@ -331,11 +331,11 @@ static void test_tiles(const struct cpu_tiles *tiles, unsigned threads,
     backend.close(lane);
 }
 
-static void test_all_tiles(void)
+TEST(all_tiles)
 {
     for (size_t i = 0; cpu_tiles[i]; i++) {
         if (!cpu_tiles[i]->usable()) {
-            printf("skipped: %s: not on this CPU\n", cpu_tiles[i]->name);
+            test_skip("%s: not on this CPU", cpu_tiles[i]->name);
             continue;
         }
         test_tiles(cpu_tiles[i], 1, 0);
@@ -345,7 +345,7 @@ static void test_all_tiles(void)
     }
 }
 
-static void test_backend(const char *name)
+static void check_backend(const char *name)
 {
     struct err err = { .text = "" };
     struct lane *lane = NULL;
@@ -355,7 +355,7 @@ static void test_backend(const char *name)
         CHECK(err.text[0], "%s: no reason", name);
         CHECK(!strcmp(name, "cuda"), "%s cannot be missing", name);
         CHECK(!required || strcmp(required, "1"), "%s", err.text);
-        printf("skipped: %s: %s\n", name, err.text);
+        test_skip("%s: %s", name, err.text);
         return;
     }
     CHECK(!strcmp(backend->name, name), "%s is %s", name, backend->name);
@@ -377,7 +377,7 @@ static void test_backend(const char *name)
     }
 }
 
-static void test_choice(void)
+TEST(choice)
 {
     static const char *const wrong[] = { "", "gpu", "CPU", "cpu " };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -387,11 +387,12 @@ static void test_choice(void)
     }
 }
 
-int main(void)
+TEST(cpu)
 {
-    test_choice();
-    test_all_tiles();
-    test_backend("cpu");
-    test_backend("cuda");
-    return test_end();
+    check_backend("cpu");
+}
+
+TEST(cuda)
+{
+    check_backend("cuda");
 }

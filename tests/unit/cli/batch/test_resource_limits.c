@@ -59,24 +59,28 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void check_share(void)
+TEST(processors_are_shared)
 {
     struct resource_share share = { .limits = &limits };
-    CHECK(resource_limits_take_processors(&share, 100) == 1, "one while there are many jobs");
+    resource_limits_init(&limits, MEMORY, PROCESSORS);
+    CHECK(resource_limits_take_processors(&share, 100) == 1,
+          "one while there are many jobs");
     resource_limits_return_processors(&share);
-    CHECK(resource_limits_take_processors(&share, 1) == PROCESSORS, "all for the last one");
+    CHECK(resource_limits_take_processors(&share, 1) == PROCESSORS,
+          "all for the last one");
     resource_limits_return_processors(&share);
-    CHECK(resource_limits_take_processors(&share, 0) == 1, "one if nobody knows");
+    CHECK(resource_limits_take_processors(&share, 0) == 1,
+          "one if nobody knows");
     resource_limits_return_processors(&share);
     resource_limits_return_all(&share);
+    resource_limits_end(&limits);
 }
 
-int main(void)
+TEST(threads_get_no_more_than_there_is)
 {
     pthread_t thread[THREADS];
     unsigned seed[THREADS];
     resource_limits_init(&limits, MEMORY, PROCESSORS);
-    check_share();
     for (unsigned i = 0; i < THREADS; i++) {
         seed[i] = i + 1;
         pthread_create(&thread[i], NULL, run, &seed[i]);
@@ -88,5 +92,4 @@ int main(void)
               limits.idle == PROCESSORS,
           "all is given back");
     resource_limits_end(&limits);
-    return test_end();
 }

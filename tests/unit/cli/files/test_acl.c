@@ -93,7 +93,7 @@ static bool is_no_wider(const struct list *before, const struct list *now,
     return true;
 }
 
-int main(void)
+TEST(random_lists_get_no_wider)
 {
     uint64_t state = 7;
     for (int i = 0; i < 4000; i++) {
@@ -111,15 +111,23 @@ int main(void)
             CHECK(memcmp(&without, &list, sizeof list) == 0, "%d: a mode", i);
         }
     }
+}
+
+TEST(modes_leave_the_group)
+{
     CHECK(acl_mode_leave_group(0644) == 0644, "644");
     CHECK(acl_mode_leave_group(0640) == 0600, "640");
     CHECK(acl_mode_leave_group(0604) == 0600, "604");
     CHECK(acl_mode_leave_group(04775) == 04755, "4775");
     struct list list = of_mode(0640);
     CHECK(acl_mode_without(list.bytes, list.size) == 0640, "kept");
+}
+
+TEST(damaged_lists)
+{
+    struct list list = of_mode(0640);
     for (size_t size = 0; size < list.size; size++)
         CHECK(!acl_is_valid(list.bytes, size), "cut to %zu", size);
     list.bytes[0] = 3;
     CHECK(!acl_is_valid(list.bytes, list.size), "another version");
-    return test_end();
 }

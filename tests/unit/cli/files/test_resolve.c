@@ -35,7 +35,7 @@ static void put(const char *name, const char *text)
     close(fd);
 }
 
-static void build(void)
+TEST_SET_UP()
 {
     char text[] = "/tmp/test-resolve-XXXXXX";
     CHECK(mkdtemp(text) && chdir(text) == 0, "%s", strerror(errno));
@@ -106,7 +106,7 @@ static const struct opened {
     { "file-link/..", "", ENOTDIR },
 };
 
-static void test_open(bool stepwise)
+static void check_open(bool stepwise)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -125,7 +125,7 @@ static void test_open(bool stepwise)
 }
 
 /* A name that begins with that of its root. */
-static void test_prefix(bool stepwise)
+static void check_prefix(bool stepwise)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -141,7 +141,7 @@ static void test_prefix(bool stepwise)
 
 /* What was found by walking top: links that a walk would not have come through
  * are refused, whatever they lead to. */
-static void test_walked(bool stepwise, bool kept, enum root_links taken)
+static void check_walked(bool stepwise, bool kept, enum root_links taken)
 {
     struct root root;
     struct location place;
@@ -186,7 +186,7 @@ static void test_walked(bool stepwise, bool kept, enum root_links taken)
     root_close(&root);
 }
 
-static void test_stat(bool stepwise)
+static void check_stat(bool stepwise)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -236,7 +236,7 @@ static void check_found(struct root *root, const struct found *f,
     close(place.directory);
 }
 
-static void test_file(bool stepwise)
+static void check_file(bool stepwise)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -264,7 +264,7 @@ static void test_file(bool stepwise)
 }
 
 /* Directories that are missing are made, where links lead, but not outside. */
-static void test_make(bool stepwise)
+static void check_make(bool stepwise)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -292,7 +292,7 @@ static void test_make(bool stepwise)
 }
 
 /* A directory that becomes a link after its root was opened. */
-static void test_swap(bool stepwise)
+static void check_swap(bool stepwise)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -314,7 +314,7 @@ static void test_swap(bool stepwise)
 }
 
 /* A link of /proc leads to an open file, which need not have a name. */
-static void test_magic(bool stepwise)
+static void check_magic(bool stepwise)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -366,7 +366,7 @@ static bool follows(mode_t mode, uid_t owner, uid_t maker, uid_t user)
     return status == 0;
 }
 
-static void test_sticky(void)
+TEST(sticky)
 {
     char here[PATH_MAX];
     if (geteuid() != 0 || !getcwd(here, sizeof here)) {
@@ -384,27 +384,66 @@ static void test_sticky(void)
         }
 }
 
-int main(void)
+/* By openat2(), and step by step. */
+static void each_way(void (*check)(bool stepwise))
 {
-    build();
-    for (int stepwise = 0; stepwise < 2; stepwise++) {
-        test_open(stepwise);
-        test_prefix(stepwise);
-        for (int kept = 0; kept < 2; kept++) {
-            test_walked(stepwise, kept, ROOT_LINKS_TO_FILE);
-            test_walked(stepwise, kept, ROOT_LINKS_NONE);
-        }
-        test_stat(stepwise);
-        test_file(stepwise);
-        test_make(stepwise);
-        test_swap(stepwise);
-        test_magic(stepwise);
+    check(false);
+    check(true);
+}
+
+static void check_all_walked(bool stepwise)
+{
+    for (int kept = 0; kept < 2; kept++) {
+        check_walked(stepwise, kept, ROOT_LINKS_TO_FILE);
+        check_walked(stepwise, kept, ROOT_LINKS_NONE);
     }
-    test_sticky();
+}
+
+TEST(open)
+{
+    each_way(check_open);
+}
+
+TEST(prefix)
+{
+    each_way(check_prefix);
+}
+
+TEST(walked)
+{
+    each_way(check_all_walked);
+}
+
+TEST(stat)
+{
+    each_way(check_stat);
+}
+
+TEST(file)
+{
+    each_way(check_file);
+}
+
+TEST(make)
+{
+    each_way(check_make);
+}
+
+TEST(swap)
+{
+    each_way(check_swap);
+}
+
+TEST(magic)
+{
+    each_way(check_magic);
+}
+
+TEST_TEAR_DOWN()
+{
     char here[PATH_MAX], command[PATH_MAX + 16];
     if (getcwd(here, sizeof here)) {
         snprintf(command, sizeof command, "rm -rf '%s'", here);
         CHECK(chdir("/") == 0 && system(command) == 0, "%s", command);
     }
-    return test_end();
 }

@@ -96,7 +96,7 @@ static const struct {
     { "\"\\udfff\"", "half a", 2 },
 };
 
-static void test_good(void)
+TEST(good)
 {
     struct json_text json = { 0 };
     struct err err = { .text = "" };
@@ -113,7 +113,7 @@ static void test_good(void)
     json_free(&json);
 }
 
-static void test_bad(void)
+TEST(bad)
 {
     struct json_text json = { 0 };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -133,7 +133,7 @@ static void test_bad(void)
     json_free(&json);
 }
 
-static void test_nul(void)
+TEST(nul)
 {
     static const char text[] = "[1]\0";
     struct json_text json = { 0 };
@@ -173,7 +173,7 @@ static void limit(char *text, const char *why)
     free(text);
 }
 
-static void test_limits(void)
+TEST(limits)
 {
     char *deep = repeat("1", "]", JSON_DEPTH_MAX, "");
     limit(repeat("", "[", JSON_DEPTH_MAX, deep), NULL);
@@ -197,7 +197,7 @@ static const char job[] =
     " 18446744073709551615, \"more\": 18446744073709551616, \"half\": -0.5,"
     " \"huge\": 1e999, \"one\": 1.0, \"nothing\": null, \"\": 3}";
 
-static void test_tree(void)
+TEST(tree)
 {
     struct json_text json = { 0 };
     struct err err;
@@ -242,7 +242,7 @@ static void test_tree(void)
 }
 
 /* Every beginning of an object is told from one that is wrong. */
-static void test_cut(void)
+TEST(cut)
 {
     struct json_text json = { 0 };
     struct err err;
@@ -267,7 +267,7 @@ static void random_bytes(char *bytes, unsigned size, uint64_t *state)
     bytes[size] = '\0';
 }
 
-static void test_round_trip(void)
+TEST(round_trip)
 {
     struct json_text json = { 0 };
     uint64_t state = 1;
@@ -297,16 +297,4 @@ static void test_round_trip(void)
     }
     CHECK(true, "all came back");
     json_free(&json);
-}
-
-int main(void)
-{
-    test_good();
-    test_bad();
-    test_nul();
-    test_limits();
-    test_tree();
-    test_cut();
-    test_round_trip();
-    return test_end();
 }

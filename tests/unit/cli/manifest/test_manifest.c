@@ -29,6 +29,13 @@ static void must(bool holds, const char *what)
     }
 }
 
+static char place[] = "/tmp/gimgxf-test-XXXXXX";
+
+TEST_SET_UP()
+{
+    must(mkdtemp(place) && chdir(place) == 0, place);
+}
+
 static void put_file(const char *name, const char *text, struct timespec mtime)
 {
     struct timespec times[2] = { mtime, mtime };
@@ -167,7 +174,14 @@ static void check_steps(const char *old, const char *fresh)
     CHECK(says(&job) == VERDICT_DONE, "done, then removed");
 }
 
-static void test_changed(void)
+TEST(steps)
+{
+    check_steps("old", "NEW AND LONGER");
+    check_steps("old", "NEW");
+    check_steps("the same", "the same");
+}
+
+TEST(changed)
 {
     unlink(LOG);
     put_file("a.ppm", "old", then);
@@ -227,7 +241,7 @@ static struct record noted(struct record job, const char *written)
 
 /* What the inode, the size and the time say is not read: the checksum of these
  * notes is a wrong one, so it is seen whether it counts. */
-static void test_replaced(void)
+TEST(replaced)
 {
     static const struct timespec later = { 1800000000, 1 };
     struct err err = { .text = "" };
@@ -291,7 +305,7 @@ static void test_replaced(void)
 
 /* ---- To another place -------------------------------------------------- */
 
-static void test_elsewhere(void)
+TEST(elsewhere)
 {
     struct stat st;
     unlink(LOG);
@@ -322,7 +336,7 @@ static void test_elsewhere(void)
     rmdir("b.ppm");
 }
 
-static void test_other_jobs(void)
+TEST(other_jobs)
 {
     unlink(LOG);
     put_file("a.ppm", "NEW", then);
@@ -348,7 +362,7 @@ static void test_other_jobs(void)
 
 /* Options make another output of the same input, but what is turned in place is
  * turned, whatever they are. */
-static void test_options(void)
+TEST(options)
 {
     static const char *const options[] = { "--strip=all", "", NULL };
     put_file("a.ppm", "old", then);
@@ -384,7 +398,7 @@ static void test_options(void)
 
 /* What was found in a directory is looked for there: a directory in it that has
  * become a link leads to no answer about another file. */
-static void test_confined(void)
+TEST(confined)
 {
     struct root root;
     struct err err = { .text = "" };
@@ -415,7 +429,7 @@ static void test_confined(void)
 }
 
 /* However its names are spelled, a file is the same one. */
-static void test_spellings(void)
+TEST(spellings)
 {
     char here[PATH_MAX], whole[PATH_MAX + 20];
     must(getcwd(here, sizeof here) != NULL, "here");
@@ -463,7 +477,7 @@ static void test_spellings(void)
     unlink("b.ppm");
 }
 
-static void test_order(void)
+TEST(order)
 {
     unlink(LOG);
     put_file("a.ppm", "NEW", then);
@@ -486,7 +500,7 @@ static void test_order(void)
 /* ---- What stands in the file ------------------------------------------- */
 
 /* What is appended behind a cut line is not lost with it. */
-static void test_behind_cut(void)
+TEST(behind_cut)
 {
     size_t size;
     unlink(LOG);
@@ -515,7 +529,7 @@ static void test_behind_cut(void)
 #define HEAD "{\"input\": \"a\", \"output\": \"b\", \"op\": \"fliph\", "
 #define TIME "\"time\": \"2026-11-21T20:07:21.000000000Z\""
 
-static void test_bad_lines(void)
+TEST(bad_lines)
 {
     static const char *const bad[] = {
         "hello\n",
@@ -560,7 +574,7 @@ static void test_bad_lines(void)
     resume_free(NULL);
 }
 
-static void test_names(void)
+TEST(names)
 {
     enum { NAMES = 5000 };
     static char name[NAMES][24];
@@ -616,7 +630,7 @@ static void *note_many(void *context)
     return NULL;
 }
 
-static void test_threads(void)
+TEST(threads)
 {
     struct manifest_index index = { 0 };
     struct manifest *manifest;
@@ -635,7 +649,7 @@ static void test_threads(void)
 }
 
 /* A line that was cut when the disk was full is ended before the next one. */
-static void test_full(void)
+TEST(full)
 {
     struct rlimit limit = { 300, RLIM_INFINITY };
     struct manifest *manifest;
@@ -672,7 +686,7 @@ static void test_full(void)
 }
 
 /* What is no manifest stays as it is. */
-static void test_no_manifest(void)
+TEST(no_manifest)
 {
     static const struct {
         const char *text;
@@ -711,7 +725,7 @@ static void test_no_manifest(void)
     }
 }
 
-static void test_pipe(void)
+TEST(pipe)
 {
     int end[2];
     char name[40], text[1000] = "";
@@ -735,7 +749,7 @@ static void test_pipe(void)
 
 /* ---- Times ------------------------------------------------------------- */
 
-static void test_stamps(void)
+TEST(stamps)
 {
     static const struct {
         struct timespec time;
@@ -777,31 +791,9 @@ static void test_stamps(void)
         CHECK(!timestamp_read(bad[i], &time), "%s", bad[i]);
 }
 
-int main(void)
+TEST_TEAR_DOWN()
 {
-    char place[] = "/tmp/gimgxf-test-XXXXXX";
-    must(mkdtemp(place) && chdir(place) == 0, place);
-    check_steps("old", "NEW AND LONGER");
-    check_steps("old", "NEW");
-    check_steps("the same", "the same");
-    test_changed();
-    test_replaced();
-    test_elsewhere();
-    test_other_jobs();
-    test_options();
-    test_confined();
-    test_spellings();
-    test_order();
-    test_behind_cut();
-    test_bad_lines();
-    test_names();
-    test_threads();
-    test_full();
-    test_no_manifest();
-    test_pipe();
-    test_stamps();
     unlink(LOG);
     unlink("a.ppm");
     must(chdir("/") == 0 && rmdir(place) == 0, place);
-    return test_end();
 }

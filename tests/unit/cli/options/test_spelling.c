@@ -48,7 +48,7 @@ static void random_word(char word[8], uint64_t *state)
     word[n] = '\0';
 }
 
-static void test_distances(void)
+TEST(distances)
 {
     uint64_t state = 1;
     char a[8], b[8], long_word[64];
@@ -69,7 +69,7 @@ static void test_distances(void)
     CHECK(spelling_distance(long_word, "x") == 39, "40 letters");
 }
 
-static void test_nearest(void)
+TEST(nearest)
 {
     static const char *const words[] = { "format", "no-clobber", "in-place",
                                          "cpu", "cuda" };
@@ -141,7 +141,7 @@ static const struct {
     { "K", 0, "'K'" NOT_AMOUNT },
 };
 
-static void test_numbers(void)
+TEST(numbers)
 {
     struct err err;
     for (size_t i = 0; i < COUNT(numbers); i++) {
@@ -160,7 +160,7 @@ static void test_numbers(void)
     }
 }
 
-static void test_choices(void)
+TEST(choices)
 {
     static const char *const names[] = { "auto", "cpu", "cuda" };
     struct err err;
@@ -175,13 +175,4 @@ static void test_choices(void)
     CHECK(value_read_choice("x", names, 1, &err) == -1 &&
               !strcmp(err.text, "'x' is not known; expected auto"),
           "%s", err.text);
-}
-
-int main(void)
-{
-    test_distances();
-    test_nearest();
-    test_numbers();
-    test_choices();
-    return test_end();
 }

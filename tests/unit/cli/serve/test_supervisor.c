@@ -221,7 +221,12 @@ static const struct {
     { "a\ndies unseen\n", "a\n" ENDS, OUTCOME_FAILED },
 };
 
-static void test_scenarios(void)
+TEST_SET_UP()
+{
+    signals_guard();
+}
+
+TEST(scenarios)
 {
     char answers[4096];
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
@@ -235,7 +240,7 @@ static void test_scenarios(void)
 }
 
 /* More than there are slots, with some that die. */
-static void test_many(void)
+TEST(many)
 {
     enum { JOBS = 500 };
     static char jobs[32 * JOBS], want[64 * JOBS], answers[64 * JOBS];
@@ -251,7 +256,7 @@ static void test_many(void)
 }
 
 /* A process that ends before it is ready. */
-static void test_unready(void)
+TEST(unready)
 {
     static const enum outcome ways[] = { OUTCOME_FAILED, OUTCOME_NO_DEVICE };
     char answers[256];
@@ -281,7 +286,7 @@ static void write_pieces(int fd)
     (void)!write(fd, "\nthree", 6);
 }
 
-static void test_pieces(void)
+TEST(pieces)
 {
     char answers[256];
     int fds[2];
@@ -298,14 +303,4 @@ static void test_pieces(void)
     waitpid(writer, NULL, 0);
     CHECK(strcmp(answers, "one\ntwo\ntoo long\nthree\n") == 0, "'%s'", answers);
     CHECK(end.outcome == OUTCOME_DONE, "%d", end.outcome);
-}
-
-int main(void)
-{
-    signals_guard();
-    test_scenarios();
-    test_many();
-    test_unready();
-    test_pieces();
-    return test_end();
 }

@@ -96,7 +96,7 @@ static void check_threads(size_t keep)
 
 /* What was freed comes again, if it is of about the size, while no more is kept
  * than may be. */
-static void check_kept(void)
+TEST(kept)
 {
     enum { MIB = 1 << 20 };
     page_cache_keep(8 * MIB);
@@ -121,11 +121,9 @@ static void check_kept(void)
     page_cache_free(NULL);
 }
 
-int main(void)
+TEST(threads)
 {
-    check_kept();
     check_threads(0);
     check_threads(4 << 20);
     check_threads((size_t)1 << 30);
-    return test_end();
 }

@@ -113,7 +113,7 @@ static void check_code(const uint32_t *count, unsigned n, unsigned limit,
           (unsigned long long)cost, (unsigned long long)least);
 }
 
-static void check_codes(void)
+TEST(codes)
 {
     uint64_t state = 5;
     for (int round = 0; round < 3000; round++) {
@@ -162,12 +162,14 @@ static void check_against_zlib(enum kind kind)
     free(out);
 }
 
-int main(void)
+TEST(sizes)
 {
-    for (enum kind kind = 0; kind < KINDS; kind++) {
+    for (enum kind kind = 0; kind < KINDS; kind++)
         check_sizes(kind);
+}
+
+TEST(against_zlib)
+{
+    for (enum kind kind = 0; kind < KINDS; kind++)
         check_against_zlib(kind);
-    }
-    check_codes();
-    return test_end();
 }

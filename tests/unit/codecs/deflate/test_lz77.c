@@ -128,7 +128,7 @@ static void check_before(enum kind kind)
 
 /* ---- Matches ------------------------------------------------------------ */
 
-static void check_periods(void)
+TEST(periods)
 {
     enum { N = 4000, HEADER = 160 };
     uint8_t noise[300], data[N];
@@ -157,7 +157,7 @@ static void check_distance(size_t distance, size_t length, bool apart)
     free(data);
 }
 
-static void check_distances(void)
+TEST(distances)
 {
     for (size_t length = 250; length < 265; length++)
         for (size_t off = 0; off < 5; off++) {
@@ -167,7 +167,7 @@ static void check_distances(void)
 }
 
 /* A run that ends in all places around the longest match, and at the end. */
-static void check_runs(void)
+TEST(runs)
 {
     uint8_t data[1100];
     for (size_t run = 3; run < 1050; run++) {
@@ -179,7 +179,7 @@ static void check_runs(void)
 }
 
 /* A few bytes are not worth a header. */
-static void check_few(void)
+TEST(few)
 {
     uint8_t row[50];
     for (size_t i = 0; i < sizeof row; i++)
@@ -273,7 +273,7 @@ static void check_against_zlib(const char *name, const uint8_t *data)
     free(out);
 }
 
-static void check_pictures(void)
+TEST(pictures)
 {
     uint8_t *rows = malloc(HEIGHT * ROW), *filtered = malloc(HEIGHT * ROW);
     memset(rows, 0, HEIGHT * ROW);
@@ -289,20 +289,26 @@ static void check_pictures(void)
     free(rows);
 }
 
-int main(void)
+TEST_SET_UP()
 {
     used = lz77_new();
     confused = lz77_new();
-    for (enum kind kind = 0; kind < KINDS; kind++) {
-        check_sizes(kind);
-        check_before(kind);
-    }
-    check_periods();
-    check_distances();
-    check_runs();
-    check_few();
-    check_pictures();
+}
+
+TEST_TEAR_DOWN()
+{
     lz77_free(confused);
     lz77_free(used);
-    return test_end();
+}
+
+TEST(sizes)
+{
+    for (enum kind kind = 0; kind < KINDS; kind++)
+        check_sizes(kind);
+}
+
+TEST(before)
+{
+    for (enum kind kind = 0; kind < KINDS; kind++)
+        check_before(kind);
 }

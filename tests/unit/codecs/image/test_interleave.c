@@ -59,7 +59,7 @@ static void check_row(enum cell cell, unsigned n, uint32_t width)
     free(again);
 }
 
-static void test_rows(void)
+TEST(rows)
 {
     static const uint32_t widths[] = { 1,  2,  3,  15, 16, 17,  31,  32,
                                        33, 63, 64, 65, 97, 127, 128, 1009 };
@@ -70,7 +70,7 @@ static void test_rows(void)
                 check_row((enum cell)cell, planes[j], widths[i]);
 }
 
-static void test_swaps(void)
+TEST(swaps)
 {
     for (size_t n = 0; n < 100; n++) {
         uint8_t cells[402], want[402];
@@ -90,7 +90,7 @@ static void test_swaps(void)
     }
 }
 
-static void test_max(void)
+TEST(max)
 {
     uint8_t cells[2 * 200 + 1] = { 0 };
     CHECK(cells_max(CELL_U8, cells, 0) == 0, "none");
@@ -106,12 +106,4 @@ static void test_max(void)
         CHECK(cells_max(CELL_U16, cells + 1, i) == 0, "behind %zu", i);
         memset(cells + 1 + 2 * i, 0, 2);
     }
-}
-
-int main(void)
-{
-    test_rows();
-    test_max();
-    test_swaps();
-    return test_end();
 }

@@ -56,7 +56,7 @@ static bool same(struct picture a, struct picture b)
 
 static const struct picture start = { 3, 2, { 1, 2, 3, 4, 5, 6 } };
 
-static void test_laws(void)
+TEST(laws)
 {
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
         enum xform a = (enum xform)i, back = xform_inverse(a);
@@ -83,7 +83,7 @@ static void test_laws(void)
 }
 
 /* The three bits mean what xform.h says: it is what the stage goes by. */
-static void test_bits(void)
+TEST(bits)
 {
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
         enum xform t = (enum xform)i;
@@ -101,7 +101,7 @@ static void test_bits(void)
 }
 
 /* EXIF 2.3 says where row 0 and column 0 of the stored picture are seen. */
-static void test_exif(void)
+TEST(exif)
 {
     static const char *const undone_by[] = {
         "copy",      "fliph",    "rotate180",  "flipv",
@@ -117,7 +117,7 @@ static void test_exif(void)
     CHECK(xform_from_exif(65535) == XFORM_NONE, "65535");
 }
 
-static void test_names(void)
+TEST(names)
 {
     static const char *const aliases[][2] = {
         { "identity", "copy" }, { "flop", "fliph" },   { "hflip", "fliph" },
@@ -138,13 +138,4 @@ static void test_names(void)
     }
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
         CHECK(!xform_parse(refused[i], &t), "%s", refused[i]);
-}
-
-int main(void)
-{
-    test_laws();
-    test_bits();
-    test_exif();
-    test_names();
-    return test_end();
 }

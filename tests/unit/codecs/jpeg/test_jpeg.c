@@ -215,7 +215,7 @@ static void check_portable(const struct given *kind)
     free(own.samples);
 }
 
-static void test_kinds(void)
+TEST(kinds)
 {
     for (unsigned i = 0; i < KINDS; i++) {
         for (int t = 0; t < XFORM_COUNT; t++)
@@ -261,7 +261,7 @@ static int picture_distance(const struct image *img)
     return most;
 }
 
-static void test_foreign(void)
+TEST(foreign)
 {
     static const enum color colors[] = { COLOR_GRAY, COLOR_RGB, COLOR_YCC,
                                          COLOR_CMYK, COLOR_YCCK };
@@ -291,7 +291,7 @@ static void test_foreign(void)
 }
 
 /* Less quality is fewer bytes; below 90 chroma is subsampled. */
-static void test_quality(void)
+TEST(quality)
 {
     struct image img = make_picture(COLOR_RGB, 160, 120);
     struct warnings warnings = { 0 };
@@ -315,7 +315,7 @@ static void test_quality(void)
 }
 
 /* T.81 has 16 bits for each dimension, libjpeg a little less. */
-static void test_too_long(void)
+TEST(too_long)
 {
     struct image img = make_picture(COLOR_GRAY, 65501, 1);
     struct warnings warnings = { 0 };
@@ -326,13 +326,4 @@ static void test_too_long(void)
     CHECK(strstr(err.text, "too many"), "%s", err.text);
     image_free(&img);
     bytes_free(&made);
-}
-
-int main(void)
-{
-    test_kinds();
-    test_foreign();
-    test_quality();
-    test_too_long();
-    return test_end();
 }

@@ -258,7 +258,7 @@ static void check_all(const char *name, struct bytes file)
     }
 }
 
-static void test_whole(void)
+TEST(whole)
 {
     for (unsigned s = 0; s < SAMPLINGS; s++)
         for (unsigned k = 0; k < KINDS; k++) {
@@ -277,7 +277,7 @@ static void test_whole(void)
 }
 
 /* Where no axis that is no whole MCUs runs backwards, nothing is lost. */
-static void test_odd(void)
+TEST(odd)
 {
     static const uint32_t sizes[][2] = { { 97, 96 }, { 96, 97 }, { 97, 83 },
                                          { 1, 1 },   { 17, 1 },  { 24, 40 } };
@@ -313,7 +313,7 @@ static void test_odd(void)
         }
 }
 
-static void test_colors(void)
+TEST(colors)
 {
     static const J_COLOR_SPACE spaces[] = { JCS_GRAYSCALE, JCS_RGB, JCS_CMYK,
                                             JCS_YCCK };
@@ -349,7 +349,7 @@ static unsigned find_word(struct bytes file, unsigned marker, unsigned *m)
 }
 
 /* WIDE x HIGH of 2x2 are 12 x 6 MCUs. */
-static void test_restart(void)
+TEST(restart)
 {
     static const unsigned intervals[][2] = { { 12, 6 }, { 36, 18 }, { 5, 5 },
                                              { 1, 1 },  { 7, 7 },   { 0, 0 } };
@@ -367,7 +367,7 @@ static void test_restart(void)
     }
 }
 
-static void test_frame(void)
+TEST(frame)
 {
     struct coding coding = coding_of(3, 0, WIDE, HIGH);
     struct bytes file = make_jpeg(&coding);
@@ -395,7 +395,7 @@ static void test_frame(void)
 }
 
 /* Those of the standard stay, unless the smallest file is asked for. */
-static void test_optimize(void)
+TEST(optimize)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
@@ -422,7 +422,7 @@ static void test_optimize(void)
 /* ---- Trimmed --------------------------------------------------------------*/
 
 /* What is left are the blocks at the top left. */
-static void test_trim(void)
+TEST(trim)
 {
     for (unsigned s = 0; s < SAMPLINGS; s++) {
         struct coding coding = coding_of(s, s % 7, WIDE + 5, HIGH + 7);
@@ -456,19 +456,15 @@ static void test_trim(void)
     }
 }
 
-int main(void)
+TEST_SET_UP()
 {
     struct lane_opts opts = { .threads = 1 };
     struct err err;
     if (backend_cpu.open(&lane, &opts, &err))
         abort();
-    test_whole();
-    test_odd();
-    test_colors();
-    test_restart();
-    test_frame();
-    test_optimize();
-    test_trim();
+}
+
+TEST_TEAR_DOWN()
+{
     backend_cpu.close(lane);
-    return test_end();
 }

@@ -243,7 +243,7 @@ static void check_seen(unsigned sampling, uint32_t w, uint32_t h, enum xform t)
     free(from.samples);
 }
 
-static void test_seen(void)
+TEST(seen)
 {
     static const uint32_t sizes[][2] = {
         { 45, 61 }, { 46, 62 }, { 47, 64 }, { 48, 63 }, { 50, 57 }
@@ -257,7 +257,7 @@ static void test_seen(void)
 
 /* Chroma that libjpeg shows without smoothing, since it has two columns or a
  * quarter of them, is as it was shown. */
-static void test_not_smoothed(void)
+TEST(not_smoothed)
 {
     static const struct {
         uint32_t width, height;
@@ -289,7 +289,7 @@ static void test_not_smoothed(void)
 
 /* Only along an axis that has to be, now or after another turn, is chroma in
  * full resolution. */
-static void test_axes(void)
+TEST(axes)
 {
     static const struct {
         uint32_t width, height;
@@ -317,7 +317,7 @@ static void test_axes(void)
 }
 
 /* Sampling, coding and names stay. */
-static void test_kept(void)
+TEST(kept)
 {
     for (int kind = 0; kind < 4; kind++) {
         struct coding coding = dot_coding(1, 46, 27);
@@ -361,7 +361,7 @@ static void read_table(struct bytes file, UINT16 step[64])
 }
 
 /* Steps are transposed, and none is larger than 5. */
-static void test_tables(void)
+TEST(tables)
 {
     static const int qualities[] = { 1, 30, 75, 95, 100 };
     for (unsigned i = 0; i < 5; i++) {
@@ -449,7 +449,7 @@ static void turn_eight(const struct coding *coding, enum content content,
     bytes_free(&file);
 }
 
-static void test_growth(void)
+TEST(growth)
 {
     static const enum xform turns[] = { XFORM_MIRROR_X, XFORM_ROTATE_90,
                                         XFORM_ROTATE_180 };
@@ -467,7 +467,7 @@ static void test_growth(void)
 }
 
 /* --quality is about tables alone. */
-static void test_quality(void)
+TEST(quality)
 {
     struct coding coding = dot_coding(3, 46, 28);
     struct bytes file = make_dot(&coding);
@@ -487,7 +487,7 @@ static void test_quality(void)
 }
 
 /* What lies beyond the picture is what its edge is, not what memory held. */
-static void test_padding(void)
+TEST(padding)
 {
     for (unsigned s = 0; s < SAMPLINGS; s++) {
         struct coding coding = dot_coding(s, 20, 20);
@@ -510,17 +510,4 @@ static void test_padding(void)
         bytes_free(&made[1]);
         bytes_free(&file);
     }
-}
-
-int main(void)
-{
-    test_seen();
-    test_axes();
-    test_not_smoothed();
-    test_kept();
-    test_tables();
-    test_growth();
-    test_quality();
-    test_padding();
-    return test_end();
 }

@@ -103,7 +103,7 @@ static void refuses(const char *name, struct bytes file, const char *words)
 
 /* ---- Damaged --------------------------------------------------------------*/
 
-static void test_cuts(void)
+TEST(cuts)
 {
     for (unsigned i = 0; i < KINDS; i++) {
         struct bytes file = make_kind(i);
@@ -129,7 +129,7 @@ static void test_cuts(void)
 }
 
 /* Without its last two bytes a picture is whole all the same. */
-static void test_no_end(void)
+TEST(no_end)
 {
     struct bytes file = make_kind(1);
     file.size -= 2;
@@ -137,7 +137,7 @@ static void test_no_end(void)
     bytes_free(&file);
 }
 
-static void test_noise(void)
+TEST(noise)
 {
     uint64_t seed = 3;
     for (unsigned round = 0; round < 2000; round++) {
@@ -162,7 +162,7 @@ static size_t find_marker(struct bytes file, size_t at, unsigned m)
 }
 
 /* One file for each kind of damage that libjpeg only warns of. */
-static void test_warnings(void)
+TEST(warnings)
 {
     struct segments list;
     struct bytes file = make_kind(1);
@@ -212,7 +212,7 @@ static void *dirty_alloc(void *context, size_t size)
     return memory;
 }
 
-static void test_rest(void)
+TEST(rest)
 {
     struct coding coding = { 64, 64, JCS_GRAYSCALE, .h = 1 };
     struct bytes file = make_jpeg(&coding);
@@ -236,7 +236,7 @@ static void test_rest(void)
 }
 
 /* They stay, whatever they are. */
-static void test_bytes_after(void)
+TEST(bytes_after)
 {
     struct bytes file = make_kind(1);
     struct warnings warnings = { 0 };
@@ -274,7 +274,7 @@ static struct bytes make_scans(int n)
     return file;
 }
 
-static void test_scans(void)
+TEST(scans)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
@@ -295,7 +295,7 @@ static size_t find_frame(struct bytes file, bool progressive)
     return find_marker(file, 0, progressive ? 0xc2 : 0xc0) + 2;
 }
 
-static void test_frames(void)
+TEST(frames)
 {
     static const struct {
         const char *name;
@@ -322,7 +322,7 @@ static void test_frames(void)
 
 /* A whole picture of two components: gray, with the frame and the scan saying
  * one more. */
-static void test_two_components(void)
+TEST(two_components)
 {
     struct coding coding = { 8, 8, JCS_GRAYSCALE, .h = 1 };
     struct bytes file = make_jpeg(&coding);
@@ -390,7 +390,7 @@ static void check_limits(enum representation representation, uint64_t need)
 
 /* Rows are padded to 256 bytes, and there are two pictures. Of blocks there are
  * 6 x 4 and twice 3 x 2, in planes with room for 3 more each way. */
-static void test_limits(void)
+TEST(limits)
 {
     check_limits(REPRESENTATION_SAMPLES, 256 * 3 * (45 + 27));
     check_limits(REPRESENTATION_PLANES, 256 * (27 + 2 * 14 + 45 + 2 * 23));
@@ -400,7 +400,7 @@ static void test_limits(void)
 
 /* A header that claims the most that there can be costs no memory: neither for
  * planes, nor for the coefficients of a progressive file. */
-static void test_claims(void)
+TEST(claims)
 {
     for (unsigned k = 1; k < 4; k += 2) {
         struct bytes file = make_kind(k);
@@ -420,20 +420,4 @@ static void test_claims(void)
         }
         bytes_free(&file);
     }
-}
-
-int main(void)
-{
-    test_cuts();
-    test_no_end();
-    test_noise();
-    test_warnings();
-    test_rest();
-    test_bytes_after();
-    test_scans();
-    test_frames();
-    test_two_components();
-    test_limits();
-    test_claims();
-    return test_end();
 }

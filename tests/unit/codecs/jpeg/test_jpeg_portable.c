@@ -79,7 +79,7 @@ static int load(struct image *img, struct bytes *file, bool tolerant,
 
 /* ---- Read -----------------------------------------------------------------*/
 
-static void test_taken(void)
+TEST(taken)
 {
     struct bytes file = make_jpeg(&picture), icc = make_profile(130000);
     struct bytes exif = { 0 }, xmp = { 0 };
@@ -123,7 +123,7 @@ static void test_taken(void)
 
 /* A profile of which a piece is missing costs no pixel: the picture is read, and
  * the pieces count as what another format cannot hold. */
-static void test_cut_profile(void)
+TEST(cut_profile)
 {
     struct bytes icc = make_profile(130000);
     for (int tolerant = 0; tolerant < 2; tolerant++) {
@@ -143,7 +143,7 @@ static void test_cut_profile(void)
     bytes_free(&icc);
 }
 
-static void test_densities(void)
+TEST(densities)
 {
     static const struct {
         uint8_t jfif[5];
@@ -265,7 +265,7 @@ static void check_written(enum strip strip)
 }
 
 /* What no segment is long enough for is named, and the rest is written. */
-static void test_too_long(void)
+TEST(too_long)
 {
     static const struct {
         size_t most;
@@ -299,7 +299,7 @@ static void test_too_long(void)
         }
 }
 
-static void test_odd_densities(void)
+TEST(odd_densities)
 {
     static const struct {
         struct density d;
@@ -381,7 +381,7 @@ static void check_blocks(const struct image *img, struct bytes icc,
     bytes_free(&xmp);
 }
 
-static void test_round(void)
+TEST(round)
 {
     struct image img = make_foreign();
     struct meta *m = img.meta;
@@ -405,16 +405,9 @@ static void test_round(void)
     bytes_free(&icc);
 }
 
-int main(void)
+TEST(written)
 {
-    test_taken();
-    test_cut_profile();
-    test_densities();
     check_written(STRIP_NOTHING);
     check_written(STRIP_METADATA);
     check_written(STRIP_ALL);
-    test_too_long();
-    test_odd_densities();
-    test_round();
-    return test_end();
 }

@@ -137,7 +137,7 @@ static bool is_shared(struct bytes file)
     return shared;
 }
 
-static void test_sound(void)
+TEST(sound)
 {
     for (unsigned k = 0; k < KINDS; k++) {
         unsigned columns = kinds[k].columns;
@@ -169,7 +169,7 @@ static void test_sound(void)
 }
 
 /* What stands before and behind the picture stays. */
-static void test_around(void)
+TEST(around)
 {
     struct bytes file = make_kind(0, 38);
     size_t at = 0;
@@ -186,7 +186,7 @@ static void test_around(void)
 /* ---- Two views ------------------------------------------------------------*/
 
 /* TEM and RSTn have no length, and libjpeg passes over them in the headers. */
-static void test_alone(void)
+TEST(alone)
 {
     static const uint8_t markers[] = { 0x01, 0xd0, 0xd7 };
     struct bytes file = make_kind(4, 38);
@@ -248,7 +248,7 @@ static struct bytes make_ambiguous(unsigned marker)
     return file;
 }
 
-static void test_ambiguous(void)
+TEST(ambiguous)
 {
     static const uint8_t markers[] = { 0x01, 0xd3 };
     for (unsigned i = 0; i < sizeof markers; i++) {
@@ -329,7 +329,7 @@ static void damage(struct bytes *file, size_t marker, unsigned way)
 }
 
 /* Two strips end at the marker 19, which is the 20th. */
-static void test_damaged(void)
+TEST(damaged)
 {
     static const unsigned ways = 8 + 18, some[] = { 0, 18, 19, 20, 38 };
     struct bytes file = make_kind(0, 38);
@@ -354,7 +354,7 @@ static void test_damaged(void)
 }
 
 /* Any byte of the coded data, and of the headers. */
-static void test_noise(void)
+TEST(noise)
 {
     struct bytes file = make_kind(0, 76);
     uint64_t state = 11;
@@ -370,18 +370,15 @@ static void test_noise(void)
     bytes_free(&file);
 }
 
-int main(void)
+TEST_SET_UP()
 {
     for (unsigned i = 0; i < COUNTS; i++)
         if (!(pools[i] = thread_pool_open(counts[i])))
             abort();
-    test_sound();
-    test_around();
-    test_alone();
-    test_ambiguous();
-    test_damaged();
-    test_noise();
+}
+
+TEST_TEAR_DOWN()
+{
     for (unsigned i = 0; i < COUNTS; i++)
         thread_pool_close(pools[i]);
-    return test_end();
 }

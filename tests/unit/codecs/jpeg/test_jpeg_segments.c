@@ -327,7 +327,7 @@ static void check_given(enum xform t, unsigned orientation, enum strip strip)
     bytes_free(&file);
 }
 
-static void test_all(void)
+TEST(all)
 {
     for (int t = 0; t < XFORM_COUNT; t++) {
         check_given((enum xform)t, 0, STRIP_NOTHING);
@@ -351,7 +351,7 @@ static struct bytes turn_file(struct bytes *file, enum xform t,
 
 enum { SEGMENT_MAX = 65533 };
 
-static void test_long(void)
+TEST(long)
 {
     struct bytes file = make_jpeg(&picture), data = { 0 };
     struct warnings warnings = { 0 };
@@ -419,7 +419,7 @@ static void check_room(size_t size, bool behind)
     bytes_free(&thumbnail);
 }
 
-static void test_room(void)
+TEST(room)
 {
     check_room(2000, false);
     check_room(2001, true);
@@ -430,7 +430,7 @@ static void test_room(void)
 }
 
 /* A thumbnail that is damaged goes, with a warning. */
-static void test_damaged_thumbnail(void)
+TEST(damaged_thumbnail)
 {
     struct bytes file = make_jpeg(&picture), thumbnail = make_jpeg(&small);
     struct bytes data = { 0 };
@@ -484,20 +484,10 @@ static void check_jfxx(enum xform t, bool damaged)
     bytes_free(&thumbnail);
 }
 
-static void test_jfxx(void)
+TEST(jfxx)
 {
     for (int t = 1; t < XFORM_COUNT; t++) {
         check_jfxx((enum xform)t, false);
         check_jfxx((enum xform)t, true);
     }
-}
-
-int main(void)
-{
-    test_all();
-    test_jfxx();
-    test_long();
-    test_room();
-    test_damaged_thumbnail();
-    return test_end();
 }

@@ -170,7 +170,7 @@ static void check_coded(unsigned k, unsigned restart, bool standard)
     bytes_free(&file);
 }
 
-static void test_coded(void)
+TEST(coded)
 {
     for (unsigned k = 0; k < KINDS; k++)
         for (unsigned standard = 0; standard < 2; standard++) {
@@ -183,7 +183,7 @@ static void test_coded(void)
 
 /* Where blocks seldom end early, the code for that may end in ones, as the last
  * byte of a scan does: with the first two of these it does. */
-static void test_ends(void)
+TEST(ends)
 {
     static const int ways[][2] = {
         { 140, 100 }, { 180, 100 }, { 100, 90 }, { 40, 70 }, { 0, 20 }
@@ -205,7 +205,7 @@ static void test_ends(void)
 
 /* DC coefficients that never differ by little, though strips begin with a small
  * one. */
-static void test_steps(void)
+TEST(steps)
 {
     const struct coding coding = { 900, 907, JCS_GRAYSCALE, .h = 1 };
     struct save_opts save = { .optimize = true };
@@ -287,7 +287,7 @@ static struct bytes by_libjpeg(const struct image *img, int quality)
     return (struct bytes){ data, size, size };
 }
 
-static void test_samples(void)
+TEST(samples)
 {
     static const uint32_t sizes[][2] = { { 640, 640 }, { 711, 733 }, { 9, 7 } };
     static const int qualities[] = { 98, 85, 30 };
@@ -308,7 +308,7 @@ static void test_samples(void)
 }
 
 /* Planes as a file has them, which are encoded anew: also with its scans. */
-static void test_planes(void)
+TEST(planes)
 {
     for (unsigned k = 0; k < KINDS; k++)
         for (unsigned way = 0; way < 3; way++) {
@@ -345,7 +345,7 @@ static void put_bit(struct plain *p, unsigned bit)
 }
 
 /* Pieces that begin and end at any bit, with more full bytes than usual. */
-static void test_splice(void)
+TEST(splice)
 {
     uint64_t state = 7;
     for (unsigned turn = 0; turn < 200; turn++) {
@@ -385,18 +385,15 @@ static void test_splice(void)
     }
 }
 
-int main(void)
+TEST_SET_UP()
 {
     for (unsigned i = 0; i < COUNTS; i++)
         if (!(pools[i] = thread_pool_open(counts[i])))
             abort();
-    test_splice();
-    test_coded();
-    test_ends();
-    test_steps();
-    test_samples();
-    test_planes();
+}
+
+TEST_TEAR_DOWN()
+{
     for (unsigned i = 0; i < COUNTS; i++)
         thread_pool_close(pools[i]);
-    return test_end();
 }

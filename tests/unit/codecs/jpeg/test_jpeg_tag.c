@@ -91,7 +91,7 @@ static void check_tagged(const char *name, struct bytes exif, unsigned tag,
     bytes_free(&file);
 }
 
-static void test_tag(void)
+TEST(tag)
 {
     struct bytes none = { 0 }, full = { 0 };
     struct bytes below = make_other(0x10f), above = make_other(0x131);
@@ -108,7 +108,7 @@ static void test_tag(void)
 }
 
 /* Where nothing has to be said, nothing is. */
-static void test_no_tag(void)
+TEST(no_tag)
 {
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
@@ -120,7 +120,7 @@ static void test_no_tag(void)
     bytes_free(&file);
 }
 
-static void test_trimmed(void)
+TEST(trimmed)
 {
     static const char head[] = "http://ns.adobe.com/xap/1.0/";
     struct warnings warnings = { 0 };
@@ -155,12 +155,4 @@ static void test_trimmed(void)
     bytes_free(&xmp);
     bytes_free(&want);
     bytes_free(&exif);
-}
-
-int main(void)
-{
-    test_tag();
-    test_no_tag();
-    test_trimmed();
-    return test_end();
 }

@@ -115,7 +115,7 @@ static void check_turn(const char *before, const char *after, bool digest)
     bytes_free(&made);
 }
 
-static void test_guid(void)
+TEST(guid)
 {
     for (unsigned digest = 0; digest < 2; digest++) {
         check_turn("<a tiff:Orientation='6'/>", "<a tiff:Orientation='1'/>",
@@ -131,7 +131,7 @@ static void test_guid(void)
 }
 
 /* A last piece that is full cannot grow: all stays, and there is a warning. */
-static void test_full(void)
+TEST(full)
 {
     struct bytes text = { 0 };
     struct warnings warnings = { 0 };
@@ -150,7 +150,7 @@ static void test_full(void)
 }
 
 /* A piece that is missing: what is there is turned, and stays where it is. */
-static void test_missing(void)
+TEST(missing)
 {
     static const char before[] = "<a tiff:Orientation='6'/>";
     struct bytes text = { (uint8_t *)(uintptr_t)before, sizeof before - 1, 0 };
@@ -168,12 +168,4 @@ static void test_missing(void)
     CHECK(memmem(made.data, made.size, "Orientation='1'", 15) != NULL, "%s",
           "turned");
     bytes_free(&made);
-}
-
-int main(void)
-{
-    test_guid();
-    test_full();
-    test_missing();
-    return test_end();
 }

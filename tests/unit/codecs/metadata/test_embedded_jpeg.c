@@ -18,7 +18,7 @@ static struct image outer_of(unsigned tag, enum xform op, uint32_t w,
 }
 
 /* What a viewer shows of the inner one is what it showed, after op. */
-static void test_law(void)
+TEST(law)
 {
     for (unsigned tag = 1; tag <= 8; tag++)
         for (unsigned own = 1; own <= 8; own++)
@@ -38,7 +38,7 @@ static void test_law(void)
 }
 
 /* A picture stored broad and shown high, and a thumbnail whose tag says 1. */
-static void test_stale(void)
+TEST(stale)
 {
     struct image img = outer_of(6, XFORM_NONE, 40, 30);
     CHECK(embedded_jpeg_choose(&img, 1, true, 16, 12) == XFORM_ROTATE_90,
@@ -112,7 +112,7 @@ static void drop(struct given *g)
 /* Of 4:2:0, in whole samples of chroma and no whole blocks. */
 static const struct coding odd = { 24, 14, JCS_YCbCr, .h = 2, .v = 2 };
 
-static void test_sampling(void)
+TEST(sampling)
 {
     struct image outer = turned_outer(XFORM_ROTATE_90, 0, 0);
     struct given g;
@@ -128,7 +128,7 @@ static void test_sampling(void)
     }
 }
 
-static void test_edge_fail(void)
+TEST(edge_fail)
 {
     struct image outer = turned_outer(XFORM_ROTATE_90, 0, 0);
     const struct coding whole = { 24, 16, JCS_YCbCr, .h = 2, .v = 2 };
@@ -147,7 +147,7 @@ static void test_edge_fail(void)
 
 /* A picture that was 100 x 70 is 96 x 64: its views lose as much of theirs, by
  * whole blocks if that is the same. */
-static void test_trim(void)
+TEST(trim)
 {
     static const struct {
         uint32_t width, height, to_width, to_height;
@@ -184,7 +184,7 @@ static void test_trim(void)
 }
 
 /* A view that is stored the other way round would be trimmed at its begin. */
-static void test_trim_other_way(void)
+TEST(trim_other_way)
 {
     struct image outer = turned_outer(XFORM_MIRROR_X, 100, 64);
     struct coding coding = { 48, 32, JCS_GRAYSCALE, .h = 1 };
@@ -204,7 +204,7 @@ static void test_trim_other_way(void)
 }
 
 /* What counts for the place of chroma is the size that is left. */
-static void test_trim_chroma(void)
+TEST(trim_chroma)
 {
     struct image outer = turned_outer(XFORM_ROTATE_180, 100, 70);
     const struct coding coding = { 30, 21, JCS_YCbCr, .h = 2, .v = 2 };
@@ -223,7 +223,7 @@ static void test_trim_chroma(void)
 }
 
 /* What has nothing done to it may hold anything. */
-static void test_same(void)
+TEST(same)
 {
     struct image outer = turned_outer(XFORM_NONE, 0, 0);
     struct bytes file = make_jpeg(&odd);
@@ -244,7 +244,7 @@ static void test_same(void)
 
 /* Scans count by their pixels, also where they are no good, and end somewhere.
  */
-static void test_allowance(void)
+TEST(allowance)
 {
     struct image outer = turned_outer(XFORM_ROTATE_90, 0, 0);
     struct coding coding = { 64, 64, JCS_GRAYSCALE, .h = 1 };
@@ -273,18 +273,4 @@ static void test_allowance(void)
     outer.width = outer.height = 4000;
     CHECK(embedded_jpeg_allowance(&outer) == 200 * (uint64_t)16000000,
           "a large one");
-}
-
-int main(void)
-{
-    test_law();
-    test_stale();
-    test_sampling();
-    test_edge_fail();
-    test_trim();
-    test_trim_other_way();
-    test_trim_chroma();
-    test_same();
-    test_allowance();
-    return test_end();
 }

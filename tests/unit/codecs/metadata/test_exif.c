@@ -242,7 +242,7 @@ static unsigned orientation_of(struct block b)
     return exif_orientation(b.data, b.size);
 }
 
-static void test_orientation(void)
+TEST(orientation)
 {
     for (unsigned big = 0; big < 2; big++) {
         for (unsigned n = 0; n < 12; n++) {
@@ -284,7 +284,7 @@ static void test_orientation(void)
     CHECK(orientation_of(b) == 6, "more entries claimed than there are");
 }
 
-static void test_first_counts(void)
+TEST(first_counts)
 {
     struct block b;
     start(&b, true);
@@ -381,7 +381,7 @@ static void check_rest(const struct camera *c, const struct block *is,
     CHECK(!memcmp(is->data + c->maker, c->b.data + c->maker, MAKER), "maker");
 }
 
-static void test_turn(struct kind kind)
+static void check_turn(struct kind kind)
 {
     const struct camera c = camera(kind);
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
@@ -405,7 +405,7 @@ static void test_turn(struct kind kind)
     }
 }
 
-static void test_turn_back(struct kind kind)
+static void check_turn_back(struct kind kind)
 {
     const struct camera c = camera(kind);
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
@@ -422,7 +422,7 @@ static void test_turn_back(struct kind kind)
 }
 
 /* EXIF 2.3, 4.6.7: from IFD0 to the Exif IFD to the Interoperability IFD. */
-static void test_interop(void)
+TEST(interop)
 {
     struct block b = one_entry(true, 0x8769, U32, 1, 26);
     add16(&b, 1);
@@ -440,7 +440,7 @@ static void test_interop(void)
 }
 
 /* What cannot be said truly is left as it was. */
-static void test_turn_leaves(void)
+TEST(turn_leaves)
 {
     struct block b = one_entry(false, 0x0100, U16, 1, 640), was = b;
     exif_turn(b.data, b.size, XFORM_ROTATE_90, 0, 640, 480);
@@ -468,7 +468,7 @@ static bool finds(const struct block *b, size_t at, size_t length)
            found_at == at && found_length == length;
 }
 
-static void test_find_thumbnail(struct kind kind)
+static void check_find_thumbnail(struct kind kind)
 {
     const struct camera c = camera(kind);
     size_t at, length;
@@ -530,7 +530,7 @@ static void check_kept(const struct camera *c, const struct block *is)
         CHECK(may[i] || is->data[i] == c->b.data[i], "byte %zu", i);
 }
 
-static void test_set_thumbnail(struct kind kind)
+static void check_set_thumbnail(struct kind kind)
 {
     const struct camera c = camera(kind);
     uint8_t file[3 * THUMB] = { 0xff, 0xd8 };
@@ -562,7 +562,7 @@ static void test_set_thumbnail(struct kind kind)
     }
 }
 
-static void test_set_short_thumbnail(void)
+TEST(set_short_thumbnail)
 {
     struct camera c = camera((struct kind){ true, false, 4, true });
     size_t entry = entry_of(&c.b, c.ifd1, 0x0201);
@@ -579,7 +579,7 @@ static void test_set_short_thumbnail(void)
 
 /* A thumbnail that claims bytes of something else gets bytes of its own, and
  * takes none away with it. */
-static void test_overlapping_thumbnail(void)
+TEST(overlapping_thumbnail)
 {
     struct camera c = camera((struct kind){ false, false, 4, false });
     c.b.data[c.maker] = 0xff;
@@ -602,7 +602,7 @@ static void test_overlapping_thumbnail(void)
     bytes_free(&exif);
 }
 
-static void test_drop_thumbnail(struct kind kind)
+static void check_drop_thumbnail(struct kind kind)
 {
     const struct camera c = camera(kind);
     struct bytes exif = own(&c.b);
@@ -621,7 +621,7 @@ static void test_drop_thumbnail(struct kind kind)
 }
 
 /* IFD0 without entries, and an IFD1 of two strips of 8 bytes. */
-static void test_strips(void)
+TEST(strips)
 {
     for (unsigned big = 0; big < 2; big++) {
         struct block b;
@@ -679,7 +679,7 @@ static void exercise(const struct block *b)
     bytes_free(&exif);
 }
 
-static void test_damaged(struct kind kind)
+static void check_damaged(struct kind kind)
 {
     const struct camera c = camera(kind);
     for (size_t size = 1; size < c.b.size; size++) {
@@ -696,7 +696,7 @@ static void test_damaged(struct kind kind)
     }
 }
 
-static void test_hostile(struct kind kind)
+static void check_hostile(struct kind kind)
 {
     static const uint32_t numbers[] = { 0,        1,          7,
                                         8,        65535,      0x7fffffff,
@@ -721,7 +721,7 @@ static void test_hostile(struct kind kind)
 }
 
 /* What is there twice is exchanged once. */
-static void test_shared_ifd(void)
+TEST(shared_ifd)
 {
     struct block b;
     start(&b, false);
@@ -736,22 +736,37 @@ static void test_shared_ifd(void)
     CHECK(value_of(&b, 8, 0x0100) == H && value_of(&b, 8, 0x0101) == W, "once");
 }
 
-int main(void)
+TEST(turn)
 {
-    test_orientation();
-    test_first_counts();
-    each_kind(test_turn);
-    each_kind(test_turn_back);
-    test_interop();
-    test_turn_leaves();
-    each_kind(test_find_thumbnail);
-    each_kind(test_set_thumbnail);
-    test_set_short_thumbnail();
-    test_overlapping_thumbnail();
-    each_kind(test_drop_thumbnail);
-    test_strips();
-    each_kind(test_damaged);
-    each_kind(test_hostile);
-    test_shared_ifd();
-    return test_end();
+    each_kind(check_turn);
+}
+
+TEST(turn_back)
+{
+    each_kind(check_turn_back);
+}
+
+TEST(find_thumbnail)
+{
+    each_kind(check_find_thumbnail);
+}
+
+TEST(set_thumbnail)
+{
+    each_kind(check_set_thumbnail);
+}
+
+TEST(drop_thumbnail)
+{
+    each_kind(check_drop_thumbnail);
+}
+
+TEST(damaged)
+{
+    each_kind(check_damaged);
+}
+
+TEST(hostile)
+{
+    each_kind(check_hostile);
 }

@@ -20,7 +20,7 @@ static const struct {
       "57edf4a22be3c955ac49da2e2107b67a" },
 };
 
-int main(void)
+TEST(suite_of_the_rfc)
 {
     for (size_t i = 0; i < sizeof suite / sizeof *suite; i++) {
         uint8_t digest[MD5_SIZE];
@@ -31,5 +31,4 @@ int main(void)
         CHECK(!strcmp(text, suite[i].digest), "%s of \"%s\"", text,
               suite[i].text);
     }
-    return test_end();
 }

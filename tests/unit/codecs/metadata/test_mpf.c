@@ -60,7 +60,7 @@ static struct bytes make_block(bool big, struct mpf_entry second,
     return b;
 }
 
-static void test_list(void)
+TEST(list)
 {
     for (unsigned i = 0; i < 8; i++) {
         struct mpf_entry second = { 77, 0x12345678, i & 1 };
@@ -99,7 +99,7 @@ static void look(const uint8_t *data, size_t size)
     free(block);
 }
 
-static void test_hostile_list(void)
+TEST(hostile_list)
 {
     static const uint32_t numbers[] = { 0,          1,          7,         8,
                                         0x7fffffff, 0xfffffff0, 0xffffffff };
@@ -157,7 +157,7 @@ static bool ends_with(struct bytes file, const void *end, size_t size)
            !memcmp(file.data + file.size - size, end, size);
 }
 
-static void test_file(void)
+TEST(file)
 {
     struct bytes second, made;
     struct warnings warnings = { 0 };
@@ -183,7 +183,7 @@ static void test_file(void)
 
 /* Whatever the list says, the file comes out with all that was in it: what is
  * not turned stays byte for byte. */
-static void test_hostile_file(void)
+TEST(hostile_file)
 {
     struct bytes second;
     size_t at;
@@ -208,7 +208,7 @@ static void test_hostile_file(void)
 }
 
 /* Pictures that overlap stay, whatever they are. */
-static void test_overlap(void)
+TEST(overlap)
 {
     struct bytes second;
     struct warnings warnings = { 0 };
@@ -232,14 +232,4 @@ static void test_overlap(void)
     bytes_free(&made);
     bytes_free(&second);
     bytes_free(&file);
-}
-
-int main(void)
-{
-    test_list();
-    test_hostile_list();
-    test_file();
-    test_hostile_file();
-    test_overlap();
-    return test_end();
 }

@@ -154,7 +154,7 @@ static void check_thumbnail(const uint8_t *data, size_t size, enum xform t)
 }
 
 /* An extended one, which stays one. */
-static void test_turns(void)
+TEST(turns)
 {
     struct bytes jpeg = make_jpeg(&thumb_coding);
     uint8_t *frame = memmem(jpeg.data, jpeg.size, "\xff\xc0\0\x11", 4);
@@ -203,7 +203,7 @@ static void check_dropped(struct bytes jpeg, size_t room)
 }
 
 /* Shares of what was trimmed become shares of what is left. */
-static void test_trimmed(void)
+TEST(trimmed)
 {
     enum { ONE = 1 << 24 };
     const struct image img = { .width = W,
@@ -224,7 +224,7 @@ static void test_trimmed(void)
     bytes_free(&is);
 }
 
-static void test_dropped(void)
+TEST(dropped)
 {
     struct coding rough = thumb_coding;
     struct bytes broken = { (uint8_t *)(uintptr_t) "no picture", 10, 0 };
@@ -235,7 +235,7 @@ static void test_dropped(void)
     bytes_free(&jpeg);
 }
 
-static void test_hostile(void)
+TEST(hostile)
 {
     struct bytes jpeg = make_jpeg(&thumb_coding);
     struct bytes block = make_block(jpeg);
@@ -256,13 +256,4 @@ static void test_hostile(void)
         }
     bytes_free(&block);
     bytes_free(&jpeg);
-}
-
-int main(void)
-{
-    test_turns();
-    test_trimmed();
-    test_dropped();
-    test_hostile();
-    return test_end();
 }

@@ -37,7 +37,7 @@ static void check_turn(const char *before, unsigned orientation,
     free(text);
 }
 
-static void test_orientation(void)
+TEST(orientation)
 {
     static const char *const good[] = {
         "\nexif\n      26\n" HEAD ENTRY END "\n",
@@ -63,7 +63,7 @@ static void test_orientation(void)
 }
 
 /* Letters that come in are large where there are large ones. */
-static void test_letters(void)
+TEST(letters)
 {
     /* SubjectLocation is 1, 0. Mirrored in 251 columns it is 249, 0. */
     static const char small[] = "\nexif\n26\n4d4d002a00000008"
@@ -87,7 +87,7 @@ static void test_letters(void)
 
 #define BLOCK HEAD "120103000100000006000000" END
 
-static void test_damaged(void)
+TEST(damaged)
 {
     static const char *const bad[] = {
         "",
@@ -127,12 +127,4 @@ static void test_damaged(void)
                              &err);
             free(text);
         }
-}
-
-int main(void)
-{
-    test_orientation();
-    test_letters();
-    test_damaged();
-    return test_end();
 }

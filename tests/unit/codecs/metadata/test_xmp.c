@@ -111,7 +111,7 @@ static void fill(char *text, size_t room, const char *pattern, char digit)
     snprintf(text, room, pattern, digit, digit);
 }
 
-static void test_orientation(void)
+TEST(orientation)
 {
     char before[1024], after[1024];
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -181,7 +181,7 @@ static const char *const kept[] = {
     "<X a:XResolution='1' tiff:XResolutionX='2' XResolution='3'>",
 };
 
-static void test_sizes(void)
+TEST(sizes)
 {
     for (unsigned i = 0; i < XFORM_COUNT; i++) {
         enum xform t = (enum xform)i;
@@ -212,7 +212,7 @@ static void check_size(const char *before, size_t room, const char *after,
 }
 
 /* Those of what was trimmed; others stay. */
-static void test_trimmed(void)
+TEST(trimmed)
 {
     const char *large = OPEN TIFF EXIF " tiff:ImageWidth='1009' "
                              "exif:PixelXDimension=' 1009 '>"
@@ -264,7 +264,7 @@ static void damage(const char *pattern)
     }
 }
 
-static void test_damaged(void)
+TEST(damaged)
 {
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         damage(good[i]);
@@ -289,7 +289,7 @@ static double seconds_for(const char *pattern, size_t size)
     return (double)(end - start) / CLOCKS_PER_SEC;
 }
 
-static void test_linear(void)
+TEST(linear)
 {
     static const char *const patterns[] = {
         "<",
@@ -314,14 +314,4 @@ static void test_linear(void)
         CHECK(much < 10 * little + 0.2, "%s: %f s, then %f s", patterns[i],
               little, much);
     }
-}
-
-int main(void)
-{
-    test_orientation();
-    test_sizes();
-    test_trimmed();
-    test_damaged();
-    test_linear();
-    return test_end();
 }

@@ -111,7 +111,7 @@ static void check_area(const char *form, struct area a,
     free(is);
 }
 
-static void test_rectangles(void)
+TEST(rectangles)
 {
     uint64_t state = 7;
     for (int i = 0; i < FORMS; i++)
@@ -157,7 +157,7 @@ static void check(const char *before, struct change change, const char *after,
     "<Iptc4xmpExt:RegionBoundary " RB "Unit='pixel' " RB "Shape='circle' " RB  \
     "X='5' " RB "Y='6' " RB "Rx='3'/>"
 
-static void test_shapes(void)
+TEST(shapes)
 {
     struct change trimmed = { XFORM_MIRROR_X, 100, 50, 80, 50 };
     check(CIRCLE(RB "X='0.25'", RB "Y='0.1'", "0.3"), whole(XFORM_MIRROR_X),
@@ -177,7 +177,7 @@ static void test_shapes(void)
 }
 
 /* One that is not understood stays, and those beside it do not. */
-static void test_left(void)
+TEST(left)
 {
     static const char *const left[] = {
         IN_PIXELS,
@@ -203,7 +203,7 @@ static void test_left(void)
           CIRCLE(RB "X='0.75'", RB "Y='0.1'", "0.3") IN_PIXELS, words);
 }
 
-static void test_damaged(void)
+TEST(damaged)
 {
     static const char bytes[] = "\1\377<>\"'=/ :.,-e9X";
     char text[1000];
@@ -221,13 +221,4 @@ static void test_damaged(void)
             text[k] = byte;
         }
     }
-}
-
-int main(void)
-{
-    test_rectangles();
-    test_shapes();
-    test_left();
-    test_damaged();
-    return test_end();
 }

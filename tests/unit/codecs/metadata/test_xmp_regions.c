@@ -118,7 +118,7 @@ static void check_form(const char *form, struct area a, enum xform t)
     free(is);
 }
 
-static void test_forms(void)
+TEST(forms)
 {
     uint64_t state = 7;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
@@ -153,7 +153,7 @@ static void check_trim(const char *before, struct change change,
     bytes_free(&packet);
 }
 
-static void test_trimmed(void)
+TEST(trimmed)
 {
     const struct change none = { XFORM_NONE, 100, 50, 80, 40 };
     const struct change wide = { XFORM_MIRROR_X, 100, 50, 80, 50 };
@@ -183,7 +183,7 @@ static void test_trimmed(void)
 }
 
 /* One prefix for two namespaces counts as each where that is bound to it. */
-static void test_shared_prefix(void)
+TEST(shared_prefix)
 {
 #define DIM  " xmlns:s='http://ns.adobe.com/xap/1.0/sType/Dimensions#'"
 #define AREA " xmlns:s='http://ns.adobe.com/xmp/sType/Area#'"
@@ -227,7 +227,7 @@ static void check(const char *before, enum xform t, size_t room,
 #define R(n)           "<a MPReg:Rectangle='" n "'/>"
 #define PADDED(blanks) blanks "<?xpacket end='w'?>"
 
-static void test_numbers(void)
+TEST(numbers)
 {
     const size_t any = SIZE_MAX;
     static const char *const pairs[][2] = {
@@ -253,7 +253,7 @@ static void test_numbers(void)
 }
 
 /* What a packet grows by comes out of its padding, or it stays. */
-static void test_room(void)
+TEST(room)
 {
     const char *grown = R("0.75, 0, 0.25, 0.5");
     const char *before = R("0, 0, 0.25, 0.5");
@@ -267,7 +267,7 @@ static void test_room(void)
     check(before, XFORM_MIRROR_X, strlen(grown) - 1, before, "no room");
 }
 
-static void test_others(void)
+TEST(others)
 {
     static const char *const left[][2] = {
         { "<a crs:HasCrop='True' crs:CropTop='0.1'/>", "crop" },
@@ -284,7 +284,7 @@ static void test_others(void)
 
 /* ---- Hostile packets ------------------------------------------------------*/
 
-static void test_damaged(void)
+TEST(damaged)
 {
     static const char bytes[] = "\1\377<>\"'=/ :.,-e9";
     const struct area a = { 250, 375, 100, 50 };
@@ -303,16 +303,4 @@ static void test_damaged(void)
             text[k] = byte;
         }
     }
-}
-
-int main(void)
-{
-    test_forms();
-    test_trimmed();
-    test_shared_prefix();
-    test_numbers();
-    test_room();
-    test_others();
-    test_damaged();
-    return test_end();
 }

@@ -64,7 +64,7 @@ static void refused(const char *dictionary, const void *data, size_t size,
     bytes_free(&file);
 }
 
-static void test_files(void)
+TEST(files)
 {
     taken(1, DICTIONARY("|u1", "(2, 3)"), TEXT("abcdef"), 3, 2, 1,
           SAMPLES(97, 98, 99, 100, 101, 102));
@@ -107,7 +107,7 @@ static void test_files(void)
           TEXT("ab"), 2, 1, 1, SAMPLES(97, 98));
 }
 
-static void test_colors(void)
+TEST(colors)
 {
     static const struct {
         const char *dictionary;
@@ -165,7 +165,7 @@ static void check_kept(const char *dictionary, enum layout layout)
     bytes_free(&file);
 }
 
-static void test_kept(void)
+TEST(kept)
 {
     static const char *const dictionaries[] = {
         DICTIONARY("|u1", "(4, 2)"),       DICTIONARY("|u1", "(1, 4, 2)"),
@@ -180,7 +180,7 @@ static void test_kept(void)
             check_kept(dictionaries[i], (enum layout)layout);
 }
 
-static void test_refused(void)
+TEST(refused)
 {
     static const char malformed[] = "its header is malformed";
     static const char *const types[] = { "<f8", "<i2", "|b1",     "<u4",
@@ -276,7 +276,7 @@ static void test_refused(void)
     }
 }
 
-static void test_damaged(void)
+TEST(damaged)
 {
     struct bytes file =
         npy(1, DICTIONARY("<u2", "(2, 2)"), TEXT("\1\0\2\0\3\0\4"));
@@ -428,7 +428,7 @@ static void check_turned(const char *descr, size_t cell, enum layout layout,
     bytes_free(&out);
 }
 
-static void test_turned(void)
+TEST(turned)
 {
     static const struct {
         const char *descr;
@@ -454,7 +454,7 @@ static void test_turned(void)
 }
 
 /* A failure of the mover is that of the file. */
-static void test_turn_fails(void)
+TEST(turn_fails)
 {
     static const char zeros[81 * 3];
     struct bytes file = npy(1, DICTIONARY("|u1", "(9, 9, 3)"), zeros, 81 * 3);
@@ -475,7 +475,7 @@ static void test_turn_fails(void)
     bytes_free(&file);
 }
 
-static void test_round_trips(void)
+TEST(round_trips)
 {
     static const uint32_t maxvals[] = { 255, 65535, 0 };
     for (int cell = CELL_U8; cell <= CELL_F32; cell++)
@@ -491,17 +491,4 @@ static void test_round_trips(void)
             check_round_trip(&codec_npy, &img, "npy");
             image_free(&img);
         }
-}
-
-int main(void)
-{
-    test_files();
-    test_colors();
-    test_kept();
-    test_refused();
-    test_damaged();
-    test_turned();
-    test_turn_fails();
-    test_round_trips();
-    return test_end();
 }

@@ -233,7 +233,7 @@ static void check_rewrite(struct bytes file)
     zip_close(&zip);
 }
 
-static void test_read_and_written(void)
+TEST(read_and_written)
 {
     for (int wide = 0; wide < 2; wide++) {
         struct bytes file = archive(wide);
@@ -267,7 +267,7 @@ static bool is_sound(const uint8_t *data, size_t size)
 }
 
 /* No byte that is changed does harm, and none of the data goes unnoticed. */
-static void test_hostile(void)
+TEST(hostile)
 {
     static const uint8_t values[] = { 0, 1, 8, 0x7f, 0x80, 0xff };
     for (int wide = 0; wide < 2; wide++) {
@@ -289,7 +289,7 @@ static void test_hostile(void)
 }
 
 /* Some bytes that are changed may agree. */
-static void test_hostile_pairs(void)
+TEST(hostile_pairs)
 {
     struct bytes file = archive(false);
     uint64_t state = 11;
@@ -308,12 +308,4 @@ static void test_hostile_pairs(void)
     }
     CHECK(is_sound(file.data, file.size), "it is as it was");
     bytes_free(&file);
-}
-
-int main(void)
-{
-    test_read_and_written();
-    test_hostile();
-    test_hostile_pairs();
-    return test_end();
 }

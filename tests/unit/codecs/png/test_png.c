@@ -118,7 +118,7 @@ static void check_kind(const struct shape *s, unsigned filter, enum xform t)
     bytes_free(&file);
 }
 
-static void test_kinds(void)
+TEST(kinds)
 {
     unsigned n = 0;
     for (unsigned k = 0; k < KINDS; k++)
@@ -132,7 +132,7 @@ static void test_kinds(void)
 }
 
 /* A row longer than any buffer of libpng, and a column of many. */
-static void test_long(void)
+TEST(long)
 {
     for (int adam7 = 0; adam7 < 2; adam7++) {
         struct shape row = { 40009, 2, 1, PALETTE, adam7 };
@@ -143,7 +143,7 @@ static void test_long(void)
 }
 
 /* An index that the palette does not have is kept as it is. */
-static void test_short_palette(void)
+TEST(short_palette)
 {
     struct shape s = { 13, 9, 8, PALETTE, false };
     struct bytes file = { 0 }, made = { 0 };
@@ -239,7 +239,7 @@ static void check_cuts(const struct shape *s)
     bytes_free(&file);
 }
 
-static void test_cuts(void)
+TEST(cuts)
 {
     for (int adam7 = 0; adam7 < 2; adam7++) {
         check_cuts(&(struct shape){ 13, 9, 8, RGB, adam7 });
@@ -250,7 +250,7 @@ static void test_cuts(void)
 }
 
 /* All rows before the damage, and zeros after. */
-static void test_rows_before(void)
+TEST(rows_before)
 {
     struct shape s = { 61, 40, 8, GRAY, false };
     struct bytes file = { 0 }, raw = { 0 };
@@ -283,7 +283,7 @@ static void test_rows_before(void)
     bytes_free(&file);
 }
 
-static void test_bytes_after(void)
+TEST(bytes_after)
 {
     struct shape s = { 7, 7, 8, GRAY, false };
     struct bytes file = make_png(&s, 0, SIZE_MAX);
@@ -296,15 +296,4 @@ static void test_bytes_after(void)
     CHECK(is_warned(&warnings, "4 bytes after the end"), "of what is lost");
     image_free(&img);
     bytes_free(&file);
-}
-
-int main(void)
-{
-    test_kinds();
-    test_long();
-    test_short_palette();
-    test_cuts();
-    test_rows_before();
-    test_bytes_after();
-    return test_end();
 }

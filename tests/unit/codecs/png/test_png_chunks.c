@@ -336,7 +336,7 @@ static void check_given(struct given given)
     bytes_free(&file);
 }
 
-static void test_all(void)
+TEST(all)
 {
     for (int t = 0; t < XFORM_COUNT; t++)
         for (unsigned orientation = 0; orientation <= 8; orientation++)
@@ -392,7 +392,7 @@ static void check_alpha(const struct shape *s, const void *alpha, size_t size,
     bytes_free(&made);
 }
 
-static void test_alpha(void)
+TEST(alpha)
 {
     const uint8_t gray[] = { 0x12, 0x34 };
     const uint8_t rgb[] = { 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc };
@@ -420,7 +420,7 @@ static void test_alpha(void)
  * -------------------------------------------------------------*/
 
 /* One that is no JPEG file cannot be turned: it goes, and a warning says so. */
-static void test_thumbnail(void)
+TEST(thumbnail)
 {
     struct bytes file = { 0 }, made = { 0 }, exif = { 0 };
     struct bytes thumbnail = { .data = (uint8_t[]){ 0xff, 0xd8, 1, 2, 3 },
@@ -450,12 +450,4 @@ static void test_thumbnail(void)
     bytes_free(&file);
     bytes_free(&made);
     bytes_free(&exif);
-}
-
-int main(void)
-{
-    test_all();
-    test_alpha();
-    test_thumbnail();
-    return test_end();
 }

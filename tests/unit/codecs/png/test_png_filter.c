@@ -202,7 +202,7 @@ static void check_rows(const struct filters *f, struct row_sink *r,
     check_sums(f, r, pixel);
 }
 
-static void test_sizes(const struct filters *f)
+static void check_sizes(const struct filters *f)
 {
     static const size_t large[] = { 255, 4099, 12000, 65543 };
     struct row_sink r = rows_alloc(65543);
@@ -248,7 +248,7 @@ static size_t make_borders(uint8_t *row, uint8_t *prior, int b, unsigned pixel)
     return pairs / pixel * 2 * pixel;
 }
 
-static void test_paeth(const struct filters *f)
+static void check_paeth(const struct filters *f)
 {
     struct row_sink r = rows_alloc(2 * 256 * 30 + 16);
     for (int p = 0; p < PIXELS; p++)
@@ -260,7 +260,7 @@ static void test_paeth(const struct filters *f)
 }
 
 /* A sum that 32 bits do not hold, nor four times 32, as in a vector. */
-static void test_long_row(const struct filters *f)
+static void check_long_row(const struct filters *f)
 {
     size_t size = ((size_t)1 << 27) + 40;
     uint8_t *row = malloc(size), *prior = calloc(size, 1);
@@ -281,7 +281,7 @@ static void test_long_row(const struct filters *f)
 
 /* ---- What the program calls -----------------------------------------------*/
 
-static void test_entries(void)
+TEST(entries)
 {
     enum { SIZE = 1000 };
     uint8_t row[SIZE], prior[SIZE], got[1 + SIZE], want[SIZE];
@@ -426,7 +426,7 @@ static void check_choice(int type, int depth, uint32_t width,
 
 /* libpng offers no filter that needs what is not there to a picture of one row
  * or column, so there are more. */
-static void test_choice(void)
+TEST(choice)
 {
     static const struct {
         int type, depth;
@@ -447,18 +447,26 @@ static void test_choice(void)
         CHECK(chosen[type] > 100, "filter %u: %u times", type, chosen[type]);
 }
 
-int main(void)
+static void each_filter(void (*check)(const struct filters *f))
 {
-    for (size_t i = 0; filters[i]; i++) {
-        if (!filters[i]->usable()) {
-            printf("skipped: %s: not on this CPU\n", filters[i]->name);
-            continue;
-        }
-        test_sizes(filters[i]);
-        test_paeth(filters[i]);
-        test_long_row(filters[i]);
-    }
-    test_entries();
-    test_choice();
-    return test_end();
+    for (size_t i = 0; filters[i]; i++)
+        if (filters[i]->usable())
+            check(filters[i]);
+        else
+            test_skip("%s: not on this CPU", filters[i]->name);
+}
+
+TEST(sizes)
+{
+    each_filter(check_sizes);
+}
+
+TEST(paeth)
+{
+    each_filter(check_paeth);
+}
+
+TEST(long_row)
+{
+    each_filter(check_long_row);
 }

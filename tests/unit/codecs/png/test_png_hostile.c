@@ -79,7 +79,7 @@ static struct bytes make_small(void)
 }
 
 /* Every byte is guarded: by the signature, or by a CRC. */
-static void test_flips(void)
+TEST(flips)
 {
     static const uint8_t flips[] = { 0x01, 0x20, 0x80, 0xff };
     struct bytes file = make_small();
@@ -102,7 +102,7 @@ static void test_flips(void)
 
 /* The same, when every CRC is right: it may be accepted, and no more is asked
  * than that it ends, with memory for what IHDR says. */
-static void test_forged(void)
+TEST(forged)
 {
     struct bytes file = make_small();
     uint64_t seed = 1;
@@ -151,7 +151,7 @@ static void add_raw_head(struct bytes *file, uint32_t width, uint32_t height,
     bytes_free(&head);
 }
 
-static void test_heads(void)
+TEST(heads)
 {
     static const struct {
         const char *name;
@@ -234,7 +234,7 @@ static struct bytes compose(const char *pieces)
     return file;
 }
 
-static void test_order(void)
+TEST(order)
 {
     static const struct {
         const char *pieces, *words;
@@ -281,7 +281,7 @@ static struct bytes with_data(const void *data, size_t size)
     return file;
 }
 
-static void test_data(void)
+TEST(data)
 {
     struct bytes raw = { 0 }, z = { 0 }, short_z = { 0 }, long_z = { 0 };
     struct bytes bad_z = { 0 };
@@ -334,7 +334,7 @@ static long resident_kib(void)
 }
 
 /* A chunk that says it is longer than the file. */
-static void test_lengths(void)
+TEST(lengths)
 {
     static const char names[][5] = { "tEXt", "zTXt", "iTXt", "sPLT", "pCAL",
                                      "sCAL", "iCCP", "eXIf", "tRNS", "PLTE",
@@ -367,7 +367,7 @@ static void test_lengths(void)
     CHECK(grown < 64 << 10, "%ld KiB more are resident", grown);
 }
 
-static void test_limits(void)
+TEST(limits)
 {
     /* Rows are padded to 256 bytes, and there are two pictures: 3 planes of 9
      * rows, turned 13. */
@@ -402,16 +402,4 @@ static void test_limits(void)
         CHECK(!accepts(file, &opts, &err), "without memory");
     }
     bytes_free(&file);
-}
-
-int main(void)
-{
-    test_flips();
-    test_forged();
-    test_heads();
-    test_order();
-    test_data();
-    test_lengths();
-    test_limits();
-    return test_end();
 }

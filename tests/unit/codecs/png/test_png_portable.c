@@ -79,7 +79,7 @@ static int load(struct image *img, struct bytes *file, bool tolerant,
 
 /* ---- Read -----------------------------------------------------------------*/
 
-static void test_taken(void)
+TEST(taken)
 {
     struct bytes file = begin_png(), exif = { 0 }, xmp = { 0 };
     struct warnings warnings = { 0 };
@@ -123,7 +123,7 @@ static void test_taken(void)
 }
 
 /* Where sRGB stands, gAMA and cHRM say no more than it does. */
-static void test_repeats(void)
+TEST(repeats)
 {
     struct bytes file = begin_png();
     struct warnings warnings = { 0 };
@@ -141,7 +141,7 @@ static void test_repeats(void)
 }
 
 /* What is malformed is not taken, and so it counts as lost. */
-static void test_malformed(void)
+TEST(malformed)
 {
     static const struct {
         const char *name, *data;
@@ -235,7 +235,7 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
     bytes_free(&file);
 }
 
-static void test_bomb(void)
+TEST(bomb)
 {
     size_t size = (64u << 20) + 1;
     uLongf made = size / 100;
@@ -248,7 +248,7 @@ static void test_bomb(void)
     free(data);
 }
 
-static void test_cut_text(void)
+TEST(cut_text)
 {
     struct bytes z = { 0 };
     add_deflated(&z, profile, sizeof profile);
@@ -274,7 +274,7 @@ static void make_foreign(struct image *img)
     img->meta->codec = &codec_jpeg;
 }
 
-static void test_written(void)
+TEST(written)
 {
     struct image img = { 0 };
     struct bytes made = { 0 }, exif = { 0 }, exif_after = { 0 }, text = { 0 };
@@ -331,7 +331,7 @@ static void test_written(void)
 }
 
 /* A density that the chunk cannot hold is named, not dropped in silence. */
-static void test_densities(void)
+TEST(densities)
 {
     static const struct {
         struct density d;
@@ -366,16 +366,4 @@ static void test_densities(void)
         image_free(&img);
         bytes_free(&made);
     }
-}
-
-int main(void)
-{
-    test_taken();
-    test_repeats();
-    test_malformed();
-    test_bomb();
-    test_cut_text();
-    test_written();
-    test_densities();
-    return test_end();
 }

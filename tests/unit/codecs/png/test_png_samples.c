@@ -119,7 +119,7 @@ static const struct shape shapes[] = {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static void check_shapes(void)
+TEST(shapes)
 {
     char what[80];
     for (int i = 0; i < SHAPES; i++)
@@ -176,7 +176,7 @@ static struct bytes stream_of(const struct shape *s, size_t more)
     return z;
 }
 
-static void check_cuts(void)
+TEST(cuts)
 {
     struct bytes z = stream_of(&small, 0);
     for (size_t size = 1; size <= z.size; size++)
@@ -184,7 +184,7 @@ static void check_cuts(void)
     bytes_free(&z);
 }
 
-static void check_flips(void)
+TEST(flips)
 {
     struct bytes z = stream_of(&small, 0);
     for (size_t bit = 0; bit < 8 * z.size; bit += 3) {
@@ -195,7 +195,7 @@ static void check_flips(void)
     bytes_free(&z);
 }
 
-static void check_lengths(void)
+TEST(lengths)
 {
     struct bytes z = stream_of(&small, 1);
     check_stream("a byte too many", &small, z.data, z.size, false);
@@ -265,7 +265,7 @@ static void check_distance(unsigned before, unsigned far, bool sure)
 }
 
 /* Matches that reach farther than the window that the header speaks of. */
-static void check_window(void)
+TEST(window)
 {
     struct shape s = { 3000, 9, 8, GRAY, false };
     struct bytes z = stream_of(&s, 0);
@@ -280,7 +280,7 @@ static void check_window(void)
 }
 
 /* Chunks: a wrong CRC, empty ones, one that stands apart. */
-static void check_chunks(void)
+TEST(chunks)
 {
     struct bytes z = stream_of(&small, 0);
     struct bytes file = wrap(&small, z.data, z.size, 50);
@@ -388,7 +388,7 @@ static void check_levels(enum kind kind, double most)
 
 /* Noise that repeats after 60 rows, which are 21660 bytes: more than what is
  * sampled to find out, and less than matches reach. */
-static void check_repeats(void)
+TEST(repeats)
 {
     static const struct shape s = { 120, 600, 8, RGB, false };
     size_t raw = (size_t)s.width * s.height * 3;
@@ -409,32 +409,40 @@ static void check_repeats(void)
     image_free(&img);
 }
 
-int main(void)
+TEST_SET_UP()
 {
     pools[0] = NULL;
     pools[1] = thread_pool_open(2);
     pools[2] = thread_pool_open(7);
-    check_shapes();
-    check_cuts();
-    check_flips();
-    check_lengths();
+}
+
+TEST_TEAR_DOWN()
+{
+    thread_pool_close(pools[1]);
+    thread_pool_close(pools[2]);
+}
+
+TEST(distances)
+{
     for (unsigned before = 0; before < 4; before++)
         for (unsigned far = 1; far <= 4; far++)
             check_distance(before, far, far <= before + 1);
-    check_window();
-    check_chunks();
+}
+
+TEST(write)
+{
     for (int i = 0; i < SHAPES; i++)
         for (enum kind kind = 0; kind < KINDS; kind++)
             for (int level = 0; level < 9; level += level % 4 ? 5 : 1)
                 check_write(&shapes[i], kind, level);
     for (enum kind kind = 0; kind < KINDS; kind++)
         check_write(&shapes[6], kind, 9);
-    check_repeats();
+}
+
+TEST(levels)
+{
     check_levels(NOISE, 1.01);
     check_levels(PHOTO, 0.7);
     check_levels(FLAT, 0.01);
     check_levels(TEXT, 0.03);
-    thread_pool_close(pools[1]);
-    thread_pool_close(pools[2]);
-    return test_end();
 }

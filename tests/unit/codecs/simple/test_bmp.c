@@ -80,7 +80,7 @@ static void bmp_refused(struct bmp b, const char *words)
 #define CORE_PALETTE "\3\2\1\6\5\4\x09\x08\x07"
 #define BYTES(name, text) .name = text, .name##_size = sizeof text - 1
 
-static void test_bmp_palettes(void)
+TEST(bmp_palettes)
 {
     static const char said[] = "its palette is not kept, only its colors";
     const double eight[] = { 4, 5, 6, 7, 8, 9, 1, 2, 3, 1, 2, 3 };
@@ -122,7 +122,7 @@ static void test_bmp_palettes(void)
 }
 
 /* A pixel of "abc" is blue a, green b, red c. */
-static void test_bmp_colors(void)
+TEST(bmp_colors)
 {
     const double two[] = { 'c', 'b', 'a', 'f', 'e', 'd' };
     struct bmp b = { .width = 1, .height = 2, .bits = 24,
@@ -168,7 +168,7 @@ static void test_bmp_colors(void)
 }
 
 /* Fields of all sizes: the bits are repeated, so that the largest is 255. */
-static void test_bmp_fields(void)
+TEST(bmp_fields)
 {
     static const uint8_t wide[8] = { 0xff, 0xaa, 0xb6, 0xbb, 0xbd, 0xbe, 0xbf,
                                      0xbf };
@@ -189,7 +189,7 @@ static void test_bmp_fields(void)
 
 /* Runs, indices as they are, ends of rows and moves; what is passed over has
  * index 0. The last row comes first. */
-static void test_bmp_runs(void)
+TEST(bmp_runs)
 {
     static const char said[] = "its palette is not kept, only its colors";
 #define A 1, 2, 3
@@ -239,7 +239,7 @@ static void test_bmp_runs(void)
     close_file(&o);
 }
 
-static void test_bmp_refused(void)
+TEST(bmp_refused)
 {
     const struct bmp good = { .width = 1, .height = 1, .bits = 24,
                               BYTES(pixels, "abc.") };
@@ -282,7 +282,7 @@ static void test_bmp_refused(void)
     bmp_refused(b, "a mask of 0000b100; one must be 1 to 8 bits in a row");
 }
 
-static void test_bmp_damaged(void)
+TEST(bmp_damaged)
 {
     struct bytes file = make_bmp((struct bmp){
         .width = 1, .height = -2, .bits = 24, BYTES(pixels, "abc.de") });
@@ -321,7 +321,7 @@ static void density_is(struct density density, enum xform turned, uint32_t x,
     image_free(&img);
 }
 
-static void test_bmp_density(void)
+TEST(bmp_density)
 {
     density_is((struct density){ DENSITY_METER, 7, 9 }, XFORM_MIRROR_X, 7, 9, 0);
     density_is((struct density){ DENSITY_METER, 7, 9 }, XFORM_ROTATE_90, 9, 7,
@@ -348,7 +348,7 @@ static void test_bmp_density(void)
 }
 
 /* To another format an unused fourth byte is none. */
-static void test_bmp_unused(void)
+TEST(bmp_unused)
 {
     for (int last = 0; last < 2; last++) {
         struct bytes file = make_bmp((struct bmp){
@@ -363,7 +363,7 @@ static void test_bmp_unused(void)
 }
 
 /* What was not said to be alpha is not said to be, and what was is. */
-static void test_bmp_alpha(void)
+TEST(bmp_alpha)
 {
     for (uint32_t coding = 0; coding <= 3; coding += 3) {
         struct warnings warnings = { 0 };
@@ -386,7 +386,7 @@ static void test_bmp_alpha(void)
     }
 }
 
-static void test_round_trips(void)
+TEST(round_trips)
 {
     for (uint32_t width = 1; width < 140; width += width < 9 ? 1 : 43)
         for (unsigned n = 3; n <= 4; n++) {
@@ -395,19 +395,4 @@ static void test_round_trips(void)
             check_round_trip(&codec_bmp, &img, "bmp");
             image_free(&img);
         }
-}
-
-int main(void)
-{
-    test_bmp_palettes();
-    test_bmp_colors();
-    test_bmp_fields();
-    test_bmp_runs();
-    test_bmp_refused();
-    test_bmp_damaged();
-    test_bmp_density();
-    test_bmp_alpha();
-    test_bmp_unused();
-    test_round_trips();
-    return test_end();
 }

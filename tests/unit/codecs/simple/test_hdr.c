@@ -26,7 +26,7 @@ static void tolerated(const void *file, size_t size, uint32_t width,
 }
 
 /* A pixel is three mantissas of 8 bits and an exponent: m * 2^(e - 136). */
-static void test_pixels(void)
+TEST(pixels)
 {
     floats_are(TEXT(HEAD "-Y 1 +X 3\n\x80\x40\xff\x81"
                             "\xff\x00\x80\x88"
@@ -49,7 +49,7 @@ static void test_pixels(void)
 #define ROW "\2\2\0\x0a"
 
 /* Each component of a row is coded for itself, as runs and literals. */
-static void test_packets(void)
+TEST(packets)
 {
     double want[2 * 10 * 3];
     for (int i = 0; i < 60; i++)
@@ -74,7 +74,7 @@ static void test_packets(void)
 
 /* The run of before 1991 repeats a pixel; what follows it at once counts 256
  * times as much. Rows of both ways may stand in one file. */
-static void test_old_runs(void)
+TEST(old_runs)
 {
     static double want[2 * 600 * 3];
     for (int i = 0; i < 2 * 600 * 3; i++)
@@ -93,7 +93,7 @@ static void test_old_runs(void)
                10, 2, want, NULL);
 }
 
-static void test_damaged(void)
+TEST(damaged)
 {
     static const char plain[] = HEAD "-Y 2 +X 2\n\x80\x80\x80\x81"
                                      "\x80\x80\x80\x82\x80\x80\x80\x83"
@@ -128,7 +128,7 @@ static void test_damaged(void)
                SAMPLES(1, 1, 1), "4 bytes after the picture are not kept");
 }
 
-static void test_headers_refused(void)
+TEST(headers_refused)
 {
 #define FORMAT "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n"
     check_refused(c, TEXT("#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 1 +X 1\n"),
@@ -160,7 +160,7 @@ static void test_headers_refused(void)
 
 #define ONE "\x80\x80\x80\x81"
 
-static void test_kept(void)
+TEST(kept)
 {
     static const char file[] =
         "#?RGBE\n# of f\nPIXASPECT=2\nEXPOSURE=2.0\nVIEW= -vp 1\n"
@@ -222,7 +222,7 @@ static void same_again(struct bytes file, int how)
 
 /* Pixels as they are stored, and as floats, stay what they are: all exponents
  * and mantissas, as programs write them and not, with runs and without. */
-static void test_round_trips(void)
+TEST(round_trips)
 {
     uint64_t state = 7;
     for (unsigned width = 1; width < 300; width += width < 30 ? 1 : 97) {
@@ -246,7 +246,7 @@ static void test_round_trips(void)
 }
 
 /* In rows that are not coded, mantissas of 1, 1, 1 need another form. */
-static void test_ones(void)
+TEST(ones)
 {
     struct warnings warnings = { 0 };
     struct opened o = open_file(c, TEXT(HEAD "-Y 1 +X 3\n\x80\0\0\x81"
@@ -270,7 +270,7 @@ static void test_ones(void)
 
 /* The order of the pixels is an orientation, which is folded into the turn or
  * left as it is. */
-static void test_orders(void)
+TEST(orders)
 {
     static const char *const sizes[] = {
         "-Y 1 +X 1\n", "-Y 1 -X 1\n", "+Y 1 -X 1\n", "+Y 1 +X 1\n",
@@ -319,7 +319,7 @@ static void becomes(float red, float green, double red_want, double green_want,
     image_free(&img);
 }
 
-static void test_floats(void)
+TEST(floats)
 {
     static const char one[] =
         "1 samples are below or above what HDR can hold and are clipped";
@@ -340,19 +340,4 @@ static void test_floats(void)
     becomes(257 / 256.0f, 1, 129 / 128.0, 1, rounded);
     becomes(511 / 256.0f, 1, 255 / 128.0, 1, rounded); /* never up to 256 */
     becomes(1, 0x1p-20f, 1, 0, rounded);
-}
-
-int main(void)
-{
-    test_pixels();
-    test_packets();
-    test_old_runs();
-    test_damaged();
-    test_headers_refused();
-    test_kept();
-    test_round_trips();
-    test_ones();
-    test_orders();
-    test_floats();
-    return test_end();
 }

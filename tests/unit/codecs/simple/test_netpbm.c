@@ -269,7 +269,7 @@ static bool right_cells(const struct image *img, const double *cells)
     return true;
 }
 
-static void test_known(void)
+TEST(known)
 {
     for (size_t i = 0; i < KNOWN; i++) {
         const struct known *k = &known[i];
@@ -310,7 +310,7 @@ static struct bytes array(const char *dictionary)
     return file;
 }
 
-static void test_dictionaries(void)
+TEST(dictionaries)
 {
     static const struct {
         const char *text;
@@ -390,7 +390,7 @@ static void test_dictionaries(void)
 }
 
 /* What NumPy 2 writes for np.save(f, np.array([[1, 2], [3, 4]], '>u2')). */
-static void test_npy_as_numpy(void)
+TEST(npy_as_numpy)
 {
     static const char dictionary[] =
         "{'descr': '>u2', 'fortran_order': False, 'shape': (2, 2), }";
@@ -417,7 +417,7 @@ static void test_npy_as_numpy(void)
 
 /* ---- What is refused ---------------------------------------------------- */
 
-static void test_refused(void)
+TEST(refused)
 {
     static const struct {
         const struct codec *codec;
@@ -459,7 +459,7 @@ static void test_refused(void)
 
 /* Cut off anywhere, a file of bytes is refused, and one of text is either
  * refused or loses what no reader could miss: the last digit or newline. */
-static void test_cut(void)
+TEST(cut)
 {
     for (size_t i = 0; i < KNOWN; i++)
         for (size_t size = 0; size < known[i].file.size; size++) {
@@ -480,7 +480,7 @@ static void test_cut(void)
 }
 
 /* Any byte changed to any other: no crash, and what is read can be written. */
-static void test_changed(void)
+TEST(changed)
 {
     for (size_t i = 0; i < KNOWN; i++)
         for (size_t at = 0; at < known[i].file.size; at++)
@@ -502,7 +502,7 @@ static void test_changed(void)
             }
 }
 
-static void test_tolerant(void)
+TEST(tolerant)
 {
     struct load_opts tolerant = careful();
     struct image img;
@@ -607,7 +607,7 @@ static void check_trip(const struct codec *codec, uint32_t maxval,
     bytes_free(&file);
 }
 
-static void test_trips(void)
+TEST(trips)
 {
     static const uint32_t maxvals[] = { 1,   2,    15,   100,   255,
                                         256, 1023, 4095, 65534, 65535 };
@@ -653,7 +653,7 @@ static void check_suffix(struct bytes file, const char *suffix,
     image_free(&img);
 }
 
-static void test_suffixes(void)
+TEST(suffixes)
 {
     const struct bytes bits = FILE_OF("P4\n2 1\n\x40"), none = FILE_OF(""),
                        gray = FILE_OF("P5\n2 1\n9\n\1\2"),
@@ -675,7 +675,7 @@ static void test_suffixes(void)
 }
 
 /* From another format a comment comes as one text. */
-static void test_comment(void)
+TEST(comment)
 {
     struct bytes gray = FILE_OF("P5\n# a\n#b\n1 1\n9\n\1"), file;
     struct load_opts portable = careful();
@@ -698,19 +698,4 @@ static void test_comment(void)
     CHECK(warnings.count == 1, "%u", warnings.count);
     bytes_free(&file);
     image_free(&img);
-}
-
-int main(void)
-{
-    test_comment();
-    test_known();
-    test_dictionaries();
-    test_npy_as_numpy();
-    test_refused();
-    test_cut();
-    test_changed();
-    test_tolerant();
-    test_trips();
-    test_suffixes();
-    return test_end();
 }

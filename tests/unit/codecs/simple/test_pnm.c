@@ -14,7 +14,7 @@ static enum cell cell_of(uint32_t maxval)
 
 /* ---- PNM ---------------------------------------------------------------- */
 
-static void test_pnm_files(void)
+TEST(pnm_files)
 {
     const struct codec *c = &codec_pnm;
     /* In PBM 1 is black. */
@@ -44,7 +44,7 @@ static void test_pnm_files(void)
                NULL);
 }
 
-static void test_pnm_kept(void)
+TEST(pnm_kept)
 {
 #define KEPT(file, suffix, want)                                               \
     check_rewritten(&codec_pnm, TEXT(file), suffix, XFORM_NONE, TEXT(want))
@@ -79,7 +79,7 @@ static void check_no_suffix(const char *file, const char *suffix,
     close_file(&o);
 }
 
-static void test_pnm_suffixes(void)
+TEST(pnm_suffixes)
 {
     check_no_suffix("P2 1 1 255 7", "pbm",
                     "a .pbm cannot hold gray of 8 bits; .pgm can");
@@ -89,7 +89,7 @@ static void test_pnm_suffixes(void)
                     "a .pgm cannot hold RGB of 10 bits; .ppm can");
 }
 
-static void test_pnm_refused(void)
+TEST(pnm_refused)
 {
     const struct codec *c = &codec_pnm;
     check_refused(c, TEXT("P7 1 1 255\n1"), "probe");
@@ -124,7 +124,7 @@ static void test_pnm_refused(void)
                   "turned");
 }
 
-static void test_pnm_tolerant(void)
+TEST(pnm_tolerant)
 {
     static const char cut[] = "cut short, read as far as it goes";
     const struct codec *c = &codec_pnm;
@@ -141,7 +141,7 @@ static void test_pnm_tolerant(void)
                     "2 bytes after the picture are not kept");
 }
 
-static void test_pnm_round_trips(void)
+TEST(pnm_round_trips)
 {
     for (unsigned width = 1; width < 20; width++) {
         struct image img =
@@ -160,7 +160,7 @@ static void test_pnm_round_trips(void)
 }
 
 /* As numbers: the same cells, and lines of at most 70 characters (pgm(5)). */
-static void test_pnm_text(void)
+TEST(pnm_text)
 {
     static const char *const suffixes[] = { "pbm", "pgm", "ppm" };
     for (size_t i = 0; i < 3 * MAXVALS; i++) {
@@ -189,7 +189,7 @@ static void test_pnm_text(void)
     }
 }
 
-static void test_pnm_damaged(void)
+TEST(pnm_damaged)
 {
 #define DAMAGED(codec, head, pixels, blanks)                                   \
     check_cuts(codec, TEXT(head pixels), blanks);                              \
@@ -208,7 +208,7 @@ static void test_pnm_damaged(void)
     "P7\nWIDTH " w "\nHEIGHT " h "\nDEPTH " depth "\nMAXVAL " maxval "\n" type \
     "ENDHDR\n"
 
-static void test_pam_files(void)
+TEST(pam_files)
 {
     const struct codec *c = &codec_pam;
     static const struct {
@@ -255,7 +255,7 @@ static void test_pam_files(void)
                SAMPLES(97, 98, 99, 100, 101, 102, 103, 104, 105, 106), NULL);
 }
 
-static void test_pam_kept(void)
+TEST(pam_kept)
 {
 #define KEPT(file, want)                                                       \
     check_rewritten(&codec_pam, TEXT(file), "pam", XFORM_NONE, TEXT(want))
@@ -273,7 +273,7 @@ static void test_pam_kept(void)
 #undef KEPT
 }
 
-static void test_pam_refused(void)
+TEST(pam_refused)
 {
     const struct codec *c = &codec_pam;
     check_refused(c, TEXT(PAM("1", "1", "65", "255", "")),
@@ -306,7 +306,7 @@ static void test_pam_refused(void)
     DAMAGED(c, PAM("1", "2", "1", "300", ""), "\1\1\1\2", 0);
 }
 
-static void test_pam_round_trips(void)
+TEST(pam_round_trips)
 {
     for (size_t i = 0; i < MAXVALS; i++)
         for (unsigned n = 1; n <= 5; n++) {
@@ -322,7 +322,7 @@ static void test_pam_round_trips(void)
 
 /* ---- PFM ---------------------------------------------------------------- */
 
-static void test_pfm_files(void)
+TEST(pfm_files)
 {
     const struct codec *c = &codec_pfm;
     /* 1.0 is 3f800000, -2.0 c0000000, 0.5 3f000000. The bottom row is first. */
@@ -363,7 +363,7 @@ static void test_pfm_files(void)
 /* ---- All ---------------------------------------------------------------- */
 
 /* What other formats hold as a comment, and what they lose. */
-static void test_portable(void)
+TEST(portable)
 {
     struct opened o =
         open_file(&codec_pfm, TEXT("Pf\n# a\n#\n#b\n1 1\n-2\nabcd"), PORTABLE);
@@ -391,23 +391,4 @@ static void test_portable(void)
           (int)file.size, (const char *)file.data);
     bytes_free(&file);
     close_file(&o);
-}
-
-int main(void)
-{
-    test_pnm_files();
-    test_pnm_kept();
-    test_pnm_suffixes();
-    test_pnm_refused();
-    test_pnm_tolerant();
-    test_pnm_round_trips();
-    test_pnm_text();
-    test_pnm_damaged();
-    test_pam_files();
-    test_pam_kept();
-    test_pam_refused();
-    test_pam_round_trips();
-    test_pfm_files();
-    test_portable();
-    return test_end();
 }

@@ -50,7 +50,7 @@ static void tga_is(struct bytes file, unsigned nplanes, const double *want,
     bytes_free(&file);
 }
 
-static void test_tga_files(void)
+TEST(tga_files)
 {
     const double four[] = { 'a', 'b', 'c', 'd' };
     tga_is(make_tga(3, 8, 2, 2, LEFT_DOWN, TEXT("abcd")), 1, four, NULL);
@@ -73,7 +73,7 @@ static void test_tga_files(void)
 }
 
 /* Runs and literals, some of which go on in the next row; in every order. */
-static void test_tga_packets(void)
+TEST(tga_packets)
 {
     const double gray[] = { 'a', 'a', 'a', 'b', 'c', 'd' };
     tga_is(make_tga(11, 8, 3, 2, LEFT_DOWN, TEXT("\x82"
@@ -98,7 +98,7 @@ static void test_tga_packets(void)
            1, SAMPLES('a', 'a'), NULL);
 }
 
-static void test_tga_palettes(void)
+TEST(tga_palettes)
 {
     static const char said[] = "its palette is not kept, only its colors";
     static const unsigned types[] = { 1, 1, 9 };
@@ -141,7 +141,7 @@ static void tga_refused(unsigned at, uint8_t value, const char *words)
     bytes_free(&file);
 }
 
-static void test_tga_refused(void)
+TEST(tga_refused)
 {
     tga_refused(1, 2, "probe");
     tga_refused(2, 0, "probe");
@@ -160,7 +160,7 @@ static void test_tga_refused(void)
 }
 
 /* Tolerant, what is missing is black; not a byte of it is left over. */
-static void test_tga_tolerant(void)
+TEST(tga_tolerant)
 {
     struct bytes file = make_tga(3, 8, 2, 2, LEFT_DOWN, TEXT("abc"));
     check_tolerated(&codec_tga, file.data, file.size,
@@ -178,7 +178,7 @@ static void test_tga_tolerant(void)
 }
 
 /* The image ID and the bits of alpha stay; areas that do not are named. */
-static void test_tga_kept(void)
+TEST(tga_kept)
 {
     struct warnings warnings = { 0 };
     struct bytes file =
@@ -209,7 +209,7 @@ static void test_tga_kept(void)
 
 /* A plain file stays plain, and one with runs has runs; what comes from another
  * format has them too. */
-static void test_tga_coding(void)
+TEST(tga_coding)
 {
     struct bytes plain =
         make_tga(3, 8, 4, 2, LEFT_UP, TEXT("aaaabbbc"));
@@ -233,7 +233,7 @@ static void test_tga_coding(void)
     bytes_free(&packed);
 }
 
-static void test_round_trips(void)
+TEST(round_trips)
 {
     for (uint32_t width = 1; width < 140; width += width < 9 ? 1 : 43)
         for (unsigned n = 1; n <= 4; n++) {
@@ -252,17 +252,4 @@ static void test_round_trips(void)
             check_round_trip(&codec_tga, &img, "tga");
             image_free(&img);
         }
-}
-
-int main(void)
-{
-    test_tga_files();
-    test_tga_packets();
-    test_tga_palettes();
-    test_tga_refused();
-    test_tga_tolerant();
-    test_tga_kept();
-    test_tga_coding();
-    test_round_trips();
-    return test_end();
 }

@@ -35,7 +35,7 @@ static unsigned count_wrong(const struct image *img, enum xform t)
     return wrong;
 }
 
-static void test_turn(enum cell cell, enum xform t)
+static void check_turn(enum cell cell, enum xform t)
 {
     struct image src = {
         .cell = cell, .width = 67, .height = 41, .nplanes = 2
@@ -73,7 +73,7 @@ static void test_turn(enum cell cell, enum xform t)
 
 /* As codecs/image/image.h has it: transposed inside, odd columns negated where
  * columns run backwards. */
-static void test_dct(void)
+TEST(dct)
 {
     struct verify_plane none = { .cell = CELL_DCT, .size = 128 };
     struct verify_plane turned = { CELL_DCT, 0, XFORM_ROTATE_90, 128 };
@@ -88,11 +88,9 @@ static void test_dct(void)
         }
 }
 
-int main(void)
+TEST(turns)
 {
     for (unsigned i = 0; i < CELLS; i++)
         for (unsigned t = 0; t < XFORM_COUNT; t++)
-            test_turn(cells[i], (enum xform)t);
-    test_dct();
-    return test_end();
+            check_turn(cells[i], (enum xform)t);
 }

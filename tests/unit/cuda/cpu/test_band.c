@@ -2,6 +2,7 @@
  * is turned as a whole. */
 #include "cuda/cpu/band.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/row_sink.h"
@@ -86,7 +87,7 @@ static int refuse(void *context, struct image *dst, const struct image *band,
     return fail(err, "row %u", y);
 }
 
-static void check_failure(void)
+TEST(failure)
 {
     struct turner turner = { XFORM_TRANSPOSE, true, refuse, NULL };
     struct image img = { .cell = CELL_U8, .nplanes = 1, .width = 3,
@@ -103,26 +104,37 @@ static void check_failure(void)
     image_free(&img);
 }
 
-int main(void)
+TEST_SET_UP()
 {
-    static const uint32_t sizes[] = { 1, 2, 63, 64, 65, 255, 256, 257, 600, 1024 };
-    enum { SIZES = sizeof sizes / sizeof *sizes };
     const struct lane_opts opts = { .threads = 1 };
     struct err err;
     if (backend_cpu.open(&lane, &opts, &err))
-        return 1;
+        abort();
+}
+
+TEST_TEAR_DOWN()
+{
+    backend_cpu.close(lane);
+}
+
+TEST(sizes)
+{
+    static const uint32_t sizes[] = { 1,   2,   63,  64,  65,
+                                      255, 256, 257, 600, 1024 };
+    enum { SIZES = sizeof sizes / sizeof *sizes };
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < SIZES; k++)
             for (enum cell cell = CELL_U8; cell <= CELL_F32; cell++)
                 for (enum xform t = 0; t < 8; t++)
                     check(cell, sizes[i], sizes[k], t, 1, false);
+    check(CELL_U8, 3000, 2000, XFORM_ROTATE_90, 1, false);
+}
+
+TEST(tags)
+{
     for (unsigned tag = 1; tag <= 8; tag++)
         for (enum xform t = 0; t < 8; t++) {
             check(CELL_U8, 70, 300, t, tag, false);
             check(CELL_U8, 70, 300, t, tag, true);
         }
-    check(CELL_U8, 3000, 2000, XFORM_ROTATE_90, 1, false);
-    check_failure();
-    backend_cpu.close(lane);
-    return test_end();
 }

@@ -271,7 +271,7 @@ static void check_all_turns(enum cell cell, struct size size)
     }
 }
 
-static void test_grids(void)
+TEST(grids)
 {
     static const struct size sizes[] = {
         { 1, 1, 1 },     { 1, 1, 300 },   { 1, 300, 1 },   { 1, 31, 33 },
@@ -295,7 +295,7 @@ static void test_grids(void)
 }
 
 /* Negation wraps as two's complement does. */
-static void test_negate(void)
+TEST(negate)
 {
     static const uint16_t values[] = { 0, 1, 0x7fff, 0x8000, 0x8001, 0xffff };
     for (size_t i = 0; i < 36; i++) {
@@ -445,7 +445,7 @@ static void check_large(enum cell cell, uint32_t width, uint32_t height,
           width, height, l.plan.vectors);
 }
 
-static void test_large(void)
+TEST(large)
 {
     static const uint32_t sizes[][2] = {
         { 1200000, 4 },         { 4, 1200000 },         { 100000, 100000 },
@@ -467,7 +467,7 @@ static void test_large(void)
 }
 
 /* More tiles than a grid has blocks are counted right, and so refused. */
-static void test_too_many(void)
+TEST(too_many)
 {
     struct tiles_plane planes[3];
     struct plane plane = shape(IMAGE_DIMENSION, IMAGE_DIMENSION, 4);
@@ -492,7 +492,7 @@ static bool is_wide(enum cell cell, uint32_t width, uint32_t height,
     return l.plan.vectors == COLUMNS_WIDE;
 }
 
-static void test_choice(void)
+TEST(choice)
 {
     const struct tiles_chip h200 = { 132, 232448, 233472 };
     const struct tiles_chip sm75 = { 40, 65536, 65536 };
@@ -514,7 +514,7 @@ static void test_choice(void)
     CHECK(is_wide(CELL_U16, 30000, 30000, sm86), "100 KiB");
 }
 
-static void test_divide(void)
+TEST(divide)
 {
     static const uint32_t edges[] = {
         1, 2, 3, 5, 7, 641, 65535, 65536, 0x7fffffff, 0x80000000, 0xffffffff,
@@ -538,7 +538,7 @@ static void test_divide(void)
 }
 
 /* Rows that stay rows: how many vectors are side by side. */
-static void test_lanes(void)
+TEST(lanes)
 {
     static const struct {
         uint64_t vectors;
@@ -562,7 +562,7 @@ static void test_lanes(void)
 /* ---- Many planes ----------------------------------------------------------*/
 
 /* Each tile is found to be its plane's, for planes of all sizes. */
-static void test_find(void)
+TEST(find)
 {
     enum { MANY = 3001 };
     struct tiles_plane *planes = malloc(MANY * sizeof *planes);
@@ -624,24 +624,10 @@ static void check_banks(unsigned size, unsigned vectors, unsigned each)
     CHECK(free_of_conflicts, "%u bytes, %u vectors", size, vectors);
 }
 
-static void test_banks(void)
+TEST(banks)
 {
     for (unsigned size = 1; size <= 4; size *= 2) {
         check_banks(size, COLUMNS_WIDE, COLUMNS_WIDE_EACH(size));
         check_banks(size, COLUMNS_NARROW, COLUMNS_NARROW_EACH);
     }
-}
-
-int main(void)
-{
-    test_grids();
-    test_negate();
-    test_large();
-    test_too_many();
-    test_choice();
-    test_divide();
-    test_lanes();
-    test_find();
-    test_banks();
-    return test_end();
 }

@@ -140,32 +140,35 @@ static void check_launch(enum cell cell, bool transposes, unsigned vectors,
     drop(&dst);
 }
 
-/* What a device is, the kernels ask by themselves for one picture. */
-static void test_chip(void)
-{
-    struct tiles_chip chip = { 0, 0, 0 };
-    CHECK(works(kernels_chip(&chip)) && chip.multiprocessors > 0 &&
-              chip.shared_block >= 48 * 1024 &&
-              chip.shared_all >= chip.shared_block,
-          "%u, %zu, %zu", chip.multiprocessors, chip.shared_block,
-          chip.shared_all);
-}
-
-int main(void)
+static bool has_device(void)
 {
     int count = 0;
     cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess || count == 0) {
-        const char *required = getenv("CUDA_REQUIRED");
-        CHECK(!required || strcmp(required, "1"), "no CUDA device");
-        printf("skipped: the kernels: %s\n", cudaGetErrorString(status));
-        return test_end();
-    }
-    test_chip();
-    for (unsigned cell = CELL_U8; cell <= CELL_DCT; cell++) {
+    if (status == cudaSuccess && count > 0)
+        return true;
+    const char *required = getenv("CUDA_REQUIRED");
+    CHECK(!required || strcmp(required, "1"), "no CUDA device");
+    test_skip("the kernels: %s", cudaGetErrorString(status));
+    return false;
+}
+
+/* What a device is, the kernels ask by themselves for one picture. */
+TEST(chip)
+{
+    struct tiles_chip chip = { 0, 0, 0 };
+    if (has_device())
+        CHECK(works(kernels_chip(&chip)) && chip.multiprocessors > 0 &&
+                  chip.shared_block >= 48 * 1024 &&
+                  chip.shared_all >= chip.shared_block,
+              "%u, %zu, %zu", chip.multiprocessors, chip.shared_block,
+              chip.shared_all);
+}
+
+TEST(launches)
+{
+    for (unsigned cell = CELL_U8; has_device() && cell <= CELL_DCT; cell++) {
         check_launch((enum cell)cell, false, COLUMNS_NARROW, 3 * cell + 1);
         check_launch((enum cell)cell, true, COLUMNS_NARROW, 3 * cell + 2);
         check_launch((enum cell)cell, true, COLUMNS_WIDE, 3 * cell + 3);
     }
-    return test_end();
 }

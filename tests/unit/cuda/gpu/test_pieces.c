@@ -51,8 +51,8 @@ static void turn_alone(uint8_t *to, const uint8_t *cells,
         }
 }
 
-static void test_plane(uint32_t width, uint32_t height, size_t size,
-                       enum xform t, size_t most)
+static void check_plane(uint32_t width, uint32_t height, size_t size,
+                        enum xform t, size_t most)
 {
     bool flip = xform_transposes(t);
     struct plane src = plane_of(width, height, size);
@@ -91,7 +91,7 @@ static void test_plane(uint32_t width, uint32_t height, size_t size,
 
 /* Of any size a plane is cut into pieces that are not too large, and of large
  * ones few more than have to be. */
-static void test_cut(uint32_t width, uint32_t height, size_t size, size_t most)
+static void check_cut(uint32_t width, uint32_t height, size_t size, size_t most)
 {
     struct pieces p = pieces_cut(width, height, size, most);
     uint64_t bytes = (uint64_t)width * height * size;
@@ -107,10 +107,11 @@ static void test_cut(uint32_t width, uint32_t height, size_t size, size_t most)
           (unsigned long long)p.count);
 }
 
-int main(void)
+static const size_t sizes[] = { 1, 2, 4, 128 };
+
+TEST(planes)
 {
     static const uint32_t sides[] = { 1, 2, 7, 63, 64, 65, 255, 256, 257, 601 };
-    static const size_t sizes[] = { 1, 2, 4, 128 };
     enum { SIDES = sizeof sides / sizeof *sides };
     for (int i = 0; i < SIDES * SIDES; i++)
         for (int s = 0; s < 4; s++) {
@@ -118,15 +119,18 @@ int main(void)
             if (sizes[s] == 128 && w * h > 20000)
                 continue;
             for (unsigned t = 0; t < XFORM_COUNT; t++)
-                test_plane(w, h, sizes[s], (enum xform)t,
-                           t % 2 ? MOST : 20 * MOST);
+                check_plane(w, h, sizes[s], (enum xform)t,
+                            t % 2 ? MOST : 20 * MOST);
         }
+}
+
+TEST(cuts)
+{
     for (int s = 0; s < 4; s++) {
-        test_cut(16381, 16411, sizes[s], 32 << 20);
-        test_cut(1200000, 4, sizes[s], 1 << 20);
-        test_cut(4, 1200000, sizes[s], 1 << 20);
-        test_cut(0x7fffffff, 3, sizes[s], 32 << 20);
-        test_cut(100000, 100000, sizes[s], 32 << 20);
+        check_cut(16381, 16411, sizes[s], 32 << 20);
+        check_cut(1200000, 4, sizes[s], 1 << 20);
+        check_cut(4, 1200000, sizes[s], 1 << 20);
+        check_cut(0x7fffffff, 3, sizes[s], 32 << 20);
+        check_cut(100000, 100000, sizes[s], 32 << 20);
     }
-    return test_end();
 }

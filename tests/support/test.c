@@ -1,0 +1,138 @@
+/* The runner of the tests in C; see test.h. */
+#include "tests/support/test.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+unsigned test_passed, test_failed;
+
+static struct test *tests, **tests_end = &tests;
+static void (*set_up_tests)(void), (*tear_down_tests)(void);
+
+static bool skipped; /* something of the running test was */
+
+/* What the program is in, NULL outside of tests: in memory that the process
+ * that runs the tests shares with the one that waits for it. */
+static const char **running;
+
+void test_add(struct test *test)
+{
+    *tests_end = test;
+    tests_end = &test->next;
+}
+
+void test_add_set_up(void (*set_up)(void))
+{
+    set_up_tests = set_up;
+}
+
+void test_add_tear_down(void (*tear_down)(void))
+{
+    tear_down_tests = tear_down;
+}
+
+void test_skip(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    printf("skipped: ");
+    vprintf(format, arguments);
+    putchar('\n');
+    va_end(arguments);
+    skipped = true;
+}
+
+/* ---- Running --------------------------------------------------------------*/
+
+/* Whether the name contains one of the words, which end with a NULL. With no
+ * words, all do. */
+static bool is_wanted(const char *name, char **words)
+{
+    if (!*words)
+        return true;
+    for (; *words; words++)
+        if (strstr(name, *words))
+            return true;
+    return false;
+}
+
+static unsigned count_wanted(char **words)
+{
+    unsigned count = 0;
+    for (const struct test *test = tests; test; test = test->next)
+        count += is_wanted(test->name, words);
+    return count;
+}
+
+static void run(const struct test *test)
+{
+    unsigned passed = test_passed, failed = test_failed;
+    skipped = false;
+    *running = test->name;
+    test->run();
+    *running = NULL;
+    passed = test_passed - passed;
+    failed = test_failed - failed;
+    if (passed + failed == 0 && !skipped) {
+        printf("FAIL %s: it checked nothing\n", test->name);
+        test_failed++;
+    } else {
+        printf("%s%s: %u passed, %u failed\n", failed ? "FAIL " : "",
+               test->name, passed, failed);
+    }
+}
+
+static void run_outside(const char *name, void (*function)(void))
+{
+    *running = name;
+    if (function)
+        function();
+    *running = NULL;
+}
+
+static int run_wanted(char **words)
+{
+    run_outside("set_up", set_up_tests);
+    for (const struct test *test = tests; test; test = test->next)
+        if (is_wanted(test->name, words))
+            run(test);
+    run_outside("tear_down", tear_down_tests);
+    printf("%u passed, %u failed\n", test_passed, test_failed);
+    return test_failed || !test_passed;
+}
+
+/* The tests run in a child, so that whatever ends them, a signal, a sanitizer
+ * or exit(), somebody is left to say which test it was. */
+int main(int argc, char **argv)
+{
+    int status;
+    (void)argc;
+    if (!count_wanted(argv + 1)) {
+        fprintf(stderr, "%s: no test has such a name\n", argv[0]);
+        return 2;
+    }
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    running = mmap(NULL, sizeof *running, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t child = running == MAP_FAILED ? -1 : fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        exit(run_wanted(argv + 1));
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        perror(argv[0]);
+        return 1;
+    }
+    if (*running)
+        printf("FAIL %s: it ended the program\n", *running);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+           : *running          ? 1
+                               : WEXITSTATUS(status);
+}
