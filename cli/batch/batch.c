@@ -48,7 +48,7 @@ struct batch {
     const struct options *opts;
     const struct backend *backend;
     const char *why_backend;
-    struct plan *plan;
+    struct batch_plan *plan;
     struct root folder;
     struct root *root; /* that outputs are confined to: the folder, or NULL */
     struct resume *resume;     /* NULL: there is none */

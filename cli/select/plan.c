@@ -1,9 +1,9 @@
 /* Which files a batch takes, in which order, and what each becomes.
  *
- * First all inputs are gathered, then their outputs are named, then both are
- * looked up by their places: an output that is there twice would be lost, and
- * so would an input that is an output, by whatever name. This is done for all
- * shards, so that none can write what another one reads. */
+ * First all inputs are gathered, then their outputs are named, then the
+ * identities of both are compared: of two inputs with one output, one result
+ * would be lost, and so would an input that is an output under any name. All
+ * shards compare all files, so that none can write what another one reads. */
 #include "cli/select/plan.h"
 
 #include <limits.h>
@@ -20,14 +20,14 @@
 #include "cli/select/outputs.h"
 #include "cli/select/path.h"
 
-struct plan {
+struct batch_plan {
     struct inputs inputs;
     const char **output; /* of each input */
     struct string_arena names; /* what output[] points to */
     const char *folder;  /* that all outputs are in, or NULL */
 };
 
-static int name_outputs(struct plan *plan, const struct options *opts,
+static int name_outputs(struct batch_plan *plan, const struct options *opts,
                         const struct outputs *outputs, struct err *err)
 {
     struct path_text name;
@@ -51,43 +51,45 @@ static int name_outputs(struct plan *plan, const struct options *opts,
 
 /* ---- Outputs that would be lost ---------------------------------------- */
 
-/* The outputs by their places. Places are found again where they are compared,
- * which takes no memory and is seldom: only where the hashes are the same. */
+/* A hash table of the outputs by their identities. These are not kept, but found
+ * again when two are compared, which is seldom: only if their hashes are equal.
+ */
 struct check {
-    const struct plan *plan;
+    const struct batch_plan *plan;
     const struct options *opts;
     const struct outputs *outputs;
-    struct file_identities *places;
+    struct file_identities *identities;
     const char *folder; /* canonical; NULL: there is none */
-    struct slot {
+    struct output_slot {
         uint32_t hash;
         uint32_t number; /* of the item, from 1; 0: the slot is free */
     } *slot;
     size_t slots; /* a power of two */
 };
 
-/* Outputs are looked for by their places, and those that have several hard
- * links by the file that these share as well. */
-enum look { BY_PLACE, BY_INODE };
+/* Outputs are found by their identities, and those that have several hard links
+ * by the inode that these share as well. */
+enum known_by { BY_IDENTITY, BY_INODE };
 
-/* Where an output with this place is, or would be. NULL: it cannot be told. */
-static struct slot *slot_of(struct check *c, const struct file_identity *place,
-                            enum look look, struct err *err)
+/* Returns the slot of the output with this identity, which is free if there is
+ * none; NULL, with the reason, on failure. */
+static struct output_slot *slot_of(struct check *c, const struct file_identity *identity,
+                            enum known_by by, struct err *err)
 {
     bool (*const same)(const struct file_identity *,
                        const struct file_identity *) =
-        look == BY_PLACE ? file_identity_same : file_identity_shares_inode;
+        by == BY_IDENTITY ? file_identity_same : file_identity_shares_inode;
     uint64_t hash =
-        look == BY_PLACE ? file_identity_hash(place) : file_identity_inode_hash(place);
+        by == BY_IDENTITY ? file_identity_hash(identity) : file_identity_inode_hash(identity);
     struct file_identity other;
     size_t i = hash >> 32 & (c->slots - 1);
     for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
         if (c->slot[i].hash != (uint32_t)hash)
             continue;
         if (file_identity_find(
-                c->places, c->plan->output[c->slot[i].number - 1], &other, err))
+                c->identities, c->plan->output[c->slot[i].number - 1], &other, err))
             return NULL;
-        if (same(place, &other))
+        if (same(identity, &other))
             return &c->slot[i];
     }
     c->slot[i].hash = (uint32_t)hash;
@@ -119,8 +121,8 @@ static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
         return fail(err, "%s and %s are the same file, which cannot be "
                          "replaced twice",
                     show(a->name).text, show(b->name).text);
-    if (file_identity_find(c->places, a->name, &one, err) ||
-        file_identity_find(c->places, b->name, &two, err))
+    if (file_identity_find(c->identities, a->name, &one, err) ||
+        file_identity_find(c->identities, b->name, &two, err))
         return -1;
     if (file_identity_same(&one, &two))
         return fail(err, "%s and %s are the same file, and would become %s "
@@ -138,17 +140,17 @@ static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
 
 /* Says which part of an output is the link that leaves the folder. */
 static int fail_outside(const struct check *c, uint32_t i,
-                        const struct file_identity *place, struct err *err)
+                        const struct file_identity *identity, struct err *err)
 {
     const char *output = c->plan->output[i];
     size_t end = c->outputs->start, n = strlen(output);
-    struct file_identity at = *place;
+    struct file_identity at = *identity;
     struct path_text link;
     do {
         end += strspn(output + end, "/");
         end += strcspn(output + end, "/");
         if (end < n &&
-            file_identity_directory(c->places, output, end, &at.directory, err))
+            file_identity_directory(c->identities, output, end, &at.directory, err))
             return -1;
     } while (end < n && file_identity_is_below(&at, c->folder));
     path_text_set(&link, "");
@@ -176,24 +178,24 @@ static size_t longest_in(const char *directory)
 /* Whether a name, and that of its backup, is not too long for the file system;
  * whether it is too long for the kernel is known before, but for the backup. */
 static int check_length(const struct check *c, uint32_t i,
-                        const struct file_identity *place, struct err *err)
+                        const struct file_identity *identity, struct err *err)
 {
     enum { SHORT = 128 }; /* there are no pictures where this is too long */
     const char *input = c->plan->inputs.list[i].name;
     const char *output = c->plan->output[i];
     const char *suffix = c->opts->backup ? c->opts->backup : "";
-    size_t length = place->nbase + strlen(suffix);
+    size_t length = identity->nbase + strlen(suffix);
     if (strlen(output) + strlen(suffix) >= PATH_MAX)
         return fail(err, "%s: the name is longer than a name can be with %s "
                          "behind it",
                     show(output).text, show(suffix).text);
     if (length <= SHORT)
         return 0;
-    size_t longest = longest_in(place->directory);
-    if (place->nbase > longest)
+    size_t longest = longest_in(identity->directory);
+    if (identity->nbase > longest)
         return fail(err, "%s, what %s becomes, ends in a name of %zu bytes; "
                          "there can be %zu",
-                    show(output).text, show(input).text, place->nbase, longest);
+                    show(output).text, show(input).text, identity->nbase, longest);
     if (length > longest)
         return fail(err, "%s ends in a name of %zu bytes with %s behind it; "
                          "there can be %zu",
@@ -203,22 +205,22 @@ static int check_length(const struct check *c, uint32_t i,
 
 static int check_output(struct check *c, uint32_t i, struct err *err)
 {
-    struct file_identity place;
-    if (file_identity_find(c->places, c->plan->output[i], &place, err))
+    struct file_identity identity;
+    if (file_identity_find(c->identities, c->plan->output[i], &identity, err))
         return -1;
-    if (c->folder && !file_identity_is_below(&place, c->folder))
-        return fail_outside(c, i, &place, err);
-    if (check_length(c, i, &place, err))
+    if (c->folder && !file_identity_is_below(&identity, c->folder))
+        return fail_outside(c, i, &identity, err);
+    if (check_length(c, i, &identity, err))
         return -1;
-    struct slot *slot = slot_of(c, &place, BY_PLACE, err);
+    struct output_slot *slot = slot_of(c, &identity, BY_IDENTITY, err);
     if (!slot)
         return -1;
     if (slot->number)
         return fail_twice(c, slot->number - 1, i, err);
     slot->number = i + 1;
-    if (!place.linked)
+    if (!identity.linked)
         return 0;
-    slot = slot_of(c, &place, BY_INODE, err);
+    slot = slot_of(c, &identity, BY_INODE, err);
     if (slot && !slot->number)
         slot->number = i + 1;
     return slot ? 0 : -1;
@@ -230,7 +232,7 @@ static int check_output(struct check *c, uint32_t i, struct err *err)
 
 /* The k-th output is the i-th input, found in this way. */
 static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
-                         enum look look, struct err *err)
+                         enum known_by by, struct err *err)
 {
     const char *output = c->plan->output[k];
     const char *input = c->plan->inputs.list[i].name;
@@ -241,7 +243,7 @@ static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
     if (k == i)
         return fail(err, "%s is the input %s by another name; " REPLACES_INPUTS,
                     show(output).text, show(input).text);
-    if (look == BY_INODE)
+    if (by == BY_INODE)
         return fail(err, "%s, what %s becomes, is a link to the input %s; "
                          REPLACES_INPUTS,
                     show(output).text, show(whose).text, show(input).text);
@@ -253,10 +255,10 @@ static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
 /* An output that is an input, found in this way. --no-clobber leaves it alone
  * if it is there. */
 static int check_input_by(struct check *c, uint32_t i,
-                          const struct file_identity *place, enum look look,
+                          const struct file_identity *identity, enum known_by by,
                           struct err *err)
 {
-    const struct slot *slot = slot_of(c, place, look, err);
+    const struct output_slot *slot = slot_of(c, identity, by, err);
     if (!slot)
         return -1;
     if (slot->number == 0)
@@ -264,26 +266,26 @@ static int check_input_by(struct check *c, uint32_t i,
     uint32_t k = slot->number - 1;
     if (c->opts->no_clobber && file_exists(NULL, c->plan->output[k]))
         return 0;
-    return fail_on_input(c, k, i, look, err);
+    return fail_on_input(c, k, i, by, err);
 }
 
 static int check_input(struct check *c, uint32_t i, struct err *err)
 {
-    struct file_identity place;
-    if (file_identity_find(c->places, c->plan->inputs.list[i].name, &place,
+    struct file_identity identity;
+    if (file_identity_find(c->identities, c->plan->inputs.list[i].name, &identity,
                            err) ||
-        check_input_by(c, i, &place, BY_PLACE, err))
+        check_input_by(c, i, &identity, BY_IDENTITY, err))
         return -1;
-    return place.linked ? check_input_by(c, i, &place, BY_INODE, err) : 0;
+    return identity.linked ? check_input_by(c, i, &identity, BY_INODE, err) : 0;
 }
 
 static int check_all(struct check *c, struct err *err)
 {
     const struct inputs *inputs = &c->plan->inputs;
-    if (file_identity_open(&c->places, err))
+    if (file_identity_open(&c->identities, err))
         return -1;
     if (c->outputs->has_folder &&
-        file_identity_directory(c->places, c->outputs->folder.text,
+        file_identity_directory(c->identities, c->outputs->folder.text,
                                 c->outputs->folder.length, &c->folder, err))
         return -1;
     for (c->slots = 64; c->slots < (size_t)inputs->count * 4;)
@@ -320,7 +322,7 @@ static void keep_shard_of_passed(struct passed_over *passed,
         passed->others = 0;
 }
 
-static void keep_shard(struct plan *plan, const struct options *opts)
+static void keep_shard(struct batch_plan *plan, const struct options *opts)
 {
     struct inputs *inputs = &plan->inputs;
     uint32_t kept = 0;
@@ -337,7 +339,7 @@ static void keep_shard(struct plan *plan, const struct options *opts)
 
 /* ---- The plan ---------------------------------------------------------- */
 
-static int make(struct plan *plan, const struct options *opts,
+static int make(struct batch_plan *plan, const struct options *opts,
                 struct outputs *outputs, struct err *err)
 {
     struct check check = { .plan = plan, .opts = opts, .outputs = outputs };
@@ -354,7 +356,7 @@ static int make(struct plan *plan, const struct options *opts,
         name_outputs(plan, opts, outputs, err))
         return -1;
     int status = check_all(&check, err);
-    file_identity_close(check.places);
+    file_identity_close(check.identities);
     free(check.slot);
     if (status == 0 && opts->shards)
         keep_shard(plan, opts);
@@ -362,7 +364,7 @@ static int make(struct plan *plan, const struct options *opts,
     return status;
 }
 
-int plan_make(struct plan **plan, const struct options *opts, struct err *err)
+int plan_make(struct batch_plan **plan, const struct options *opts, struct err *err)
 {
     struct outputs *outputs = calloc(1, sizeof *outputs);
     *plan = calloc(1, sizeof **plan);
@@ -376,12 +378,12 @@ int plan_make(struct plan **plan, const struct options *opts, struct err *err)
     return status;
 }
 
-size_t plan_count(const struct plan *plan)
+size_t plan_count(const struct batch_plan *plan)
 {
     return plan->inputs.count;
 }
 
-struct item plan_item(const struct plan *plan, size_t i)
+struct item plan_item(const struct batch_plan *plan, size_t i)
 {
     const struct input *input = &plan->inputs.list[i];
     return (struct item){
@@ -392,36 +394,36 @@ struct item plan_item(const struct plan *plan, size_t i)
     };
 }
 
-int plan_check_found(const struct plan *plan, const struct options *opts,
+int plan_check_found(const struct batch_plan *plan, const struct options *opts,
                      struct err *err)
 {
     return gather_check_found(&plan->inputs, opts, err);
 }
 
-const char *plan_folder(const struct plan *plan)
+const char *plan_folder(const struct batch_plan *plan)
 {
     return plan->folder;
 }
 
-void plan_remove_left(const struct plan *plan)
+void plan_remove_left(const struct batch_plan *plan)
 {
     struct left_file *left = plan->inputs.left;
-    struct location place;
+    struct location location;
     struct err err;
     for (; left; left = left->next) {
-        if (resolve_file(left->root, left->name, false, &place, &err))
+        if (resolve_file(left->root, left->name, false, &location, &err))
             continue;
-        temporary_remove_left(place.directory, place.base);
-        close(place.directory);
+        temporary_remove_left(location.directory, location.base);
+        close(location.directory);
     }
 }
 
-const struct passed_over *plan_passed(const struct plan *plan)
+const struct passed_over *plan_passed(const struct batch_plan *plan)
 {
     return &plan->inputs.passed;
 }
 
-void plan_free(struct plan *plan)
+void plan_free(struct batch_plan *plan)
 {
     if (!plan)
         return;
