@@ -63,6 +63,10 @@ DEPS_LIB := $(wildcard $(addprefix $(abspath $(DEPS))/usr/lib,/ /*-linux-gnu))
 DEPS_CFLAGS := -isystem $(DEPS)/usr/include
 DEPS_LIBS := $(DEPS_LIB:%=-L%) $(DEPS_LIB:%=-Wl,-rpath,%)
 endif
+# stb_image_write is one header, which is compiled into one file.
+STB := $(firstword $(wildcard $(DEPS:%=%/usr/include/stb)) \
+           $(patsubst -I%,%,$(shell pkg-config --cflags-only-I stb 2>/dev/null)) \
+           /usr/include/stb)
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS = $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
                    echo -lpng -ljpeg -lz $(if $(filter 1,$(ISAL)),-lisal))
@@ -154,6 +158,8 @@ $(BUILD)/cuda/backend_choose.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
 
 # The same for ISA-L.
 $(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
+
+$(BUILD)/codecs/simple/stb_write.c.o: ALL_CFLAGS += -isystem $(STB)
 
 # The one test that calls CUDA itself.
 $(BUILD)/tests/unit/cuda/gpu/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
@@ -269,7 +275,7 @@ fuzz-%:
 
 # Packages of Debian 12 and Ubuntu 24.04: to build, to test, and for check-all.
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
-            libisal-dev python3 python3-numpy libjpeg-turbo-progs
+            libisal-dev libstb-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev zsh fish
 PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian

@@ -6,6 +6,7 @@
 
 #include "codecs/image/interleave.h"
 #include "codecs/simple/bgr_rows.h"
+#include "codecs/simple/stb_write.h"
 
 enum {
     AT_SIZE = 2,    /* of the file */
@@ -247,12 +248,11 @@ static void put_densities(uint8_t *head, const struct image *img,
     put_density(head + AT_DENSITY + 4, d.y * scale);
 }
 
-/* That there is alpha has to be said by masks, in a header that has room for
- * one of it; unless the file that was read had left it open. */
+/* The header of a file that is turned. Masks tell that there is alpha, in a
+ * header that has room for one of it, unless the file left that open. */
 static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
 {
-    bool open = codec_is_own(&codec_bmp, img) &&
-                strcmp(img->meta->kind, plain_alpha) == 0;
+    bool open = strcmp(img->meta->kind, plain_alpha) == 0;
     size_t size = img->alpha ? V4_HEADER : INFO_HEADER;
     memcpy(head, "BM", 2);
     write_le32(head + AT_SIZE, (uint32_t)(AT_HEADER + size + pixels));
@@ -283,24 +283,36 @@ static void put_rows(struct bytes *file, const struct image *img, size_t row)
     }
 }
 
-static int encode(struct bytes *file, const struct image *img,
-                  const struct save_opts *opts, struct err *err)
+/* Writes a file that is turned: bit fields, runs and palettes have become
+ * bytes. */
+static int write_own(struct bytes *file, const struct image *img,
+                     struct err *err)
 {
     uint8_t head[AT_HEADER + V4_HEADER] = { 0 };
     uint64_t row = ((uint64_t)img->width * img->nplanes + 3) / 4 * 4;
     uint64_t pixels = row * img->height; /* below 2^63 */
-    if (!codec_is_own(&codec_bmp, img) && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(img->meta, codec_bmp.holds.metadata, "BMP",
-                       opts->warnings);
     if (pixels > UINT32_MAX - sizeof head)
         return fail(err, "%u x %u pixels are too many; a BMP has up to 4 GiB",
                     img->width, img->height);
     size_t size = put_head(head, img, pixels);
-    if (img->meta && opts->strip == STRIP_NOTHING)
-        put_densities(head, img, opts->warnings);
     if (!bytes_append(file, head, size) || !bytes_reserve(file, pixels))
         return fail_memory(err, "no memory for the file");
     put_rows(file, img, row);
+    return 0;
+}
+
+static int encode(struct bytes *file, const struct image *img,
+                  const struct save_opts *opts, struct err *err)
+{
+    bool own = codec_is_own(&codec_bmp, img);
+    if (!own && opts->strip == STRIP_NOTHING)
+        meta_warn_lost(img->meta, codec_bmp.holds.metadata, "BMP",
+                       opts->warnings);
+    if (own ? write_own(file, img, err) : stb_write_bmp(file, img, err))
+        return -1;
+    /* The density stands at the same place in both headers. */
+    if (img->meta && opts->strip == STRIP_NOTHING)
+        put_densities(file->data, img, opts->warnings);
     return 0;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "codecs/codec.h"
-#include "codecs/simple/rgbe.h"
+#include "codecs/simple/stb_write.h"
 
 static bool probe(const uint8_t *head, size_t size)
 {
@@ -47,8 +47,11 @@ static int take_line(struct meta *meta, const uint8_t *line, size_t size,
         return fail_memory(err, "no memory for so many header lines");
     if (memchr(line, '\0', size))
         return fail(err, "its header is malformed");
-    /* What every HDR says is not lost in another format. */
-    block->portable = is_line(block, "FORMAT=") || is_line(block, "#?");
+    /* What every HDR says is not lost in another format, and neither is what
+     * stb_image_write says in all of its files. */
+    block->portable = is_line(block, "FORMAT=") || is_line(block, "#?") ||
+                      is_line(block, "# Written by stb_image_write.h") ||
+                      is_line(block, "EXPOSURE=          1.0000000000000");
     if (!is_line(block, "FORMAT="))
         return 0;
     *format = true;
@@ -262,15 +265,11 @@ static bool put_lines(struct bytes *file, const struct image *img,
 static int put_head(struct bytes *file, const struct image *img,
                     const struct save_opts *opts, struct err *err)
 {
-    static const char bare[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n";
-    bool own = codec_is_own(&codec_hdr, img);
-    unsigned order = own && !opts->orientation ? img->orientation : 1;
+    unsigned order = opts->orientation ? 1 : img->orientation;
     char text[64];
     int n = sprintf(text, "%s %u %s %u\n", axes[order][0], img->height,
                     axes[order][1], img->width);
-    if (!(own ? put_lines(file, img, opts)
-              : bytes_append(file, bare, sizeof bare - 1)) ||
-        !bytes_append(file, text, (size_t)n))
+    if (!put_lines(file, img, opts) || !bytes_append(file, text, (size_t)n))
         return fail_memory(err, "no memory for the file");
     return 0;
 }
@@ -334,9 +333,8 @@ static void warn_inexact(struct rgbe_lost lost, struct warnings *warnings)
 }
 
 static int put_rows(struct bytes *file, const struct image *img, uint8_t *spare,
-                    struct warnings *warnings, struct err *err)
+                    struct rgbe_lost *lost, struct err *err)
 {
-    struct rgbe_lost lost = { 0 };
     if (!bytes_reserve(file, rgbe_most(img->width) * img->height))
         return fail_memory(err, "no memory for the file");
     for (uint32_t y = 0; y < img->height; y++) {
@@ -344,27 +342,40 @@ static int put_rows(struct bytes *file, const struct image *img, uint8_t *spare,
         if (img->color != COLOR_RGBE) {
             float *floats[3];
             find_floats(img, y, floats);
-            rgbe_from_floats(row, floats, &lost);
+            rgbe_from_floats(row, floats, lost);
         }
-        file->size += rgbe_write(file->data + file->size, row, &lost);
+        file->size += rgbe_write(file->data + file->size, row, lost);
     }
-    warn_inexact(lost, warnings);
     return 0;
+}
+
+/* Writes a file that is turned, with the lines that it had. */
+static int write_own(struct bytes *file, const struct image *img,
+                     const struct save_opts *opts, struct rgbe_lost *lost,
+                     struct err *err)
+{
+    if (put_head(file, img, opts, err))
+        return -1;
+    uint8_t *spare = spare_row(img);
+    int status = spare ? put_rows(file, img, spare, lost, err)
+                       : fail_memory(err, "no memory for a row");
+    free(spare);
+    return status;
 }
 
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
-    if (!codec_is_own(&codec_hdr, img) && opts->strip == STRIP_NOTHING)
+    bool own = codec_is_own(&codec_hdr, img);
+    struct rgbe_lost lost = { 0 };
+    if (!own && opts->strip == STRIP_NOTHING)
         meta_warn_lost(img->meta, codec_hdr.holds.metadata, "HDR",
                        opts->warnings);
-    if (put_head(file, img, opts, err))
+    if (own ? write_own(file, img, opts, &lost, err)
+            : stb_write_hdr(file, img, &lost, err))
         return -1;
-    uint8_t *spare = spare_row(img);
-    int status = spare ? put_rows(file, img, spare, opts->warnings, err)
-                       : fail_memory(err, "no memory for a row");
-    free(spare);
-    return status;
+    warn_inexact(lost, opts->warnings);
+    return 0;
 }
 
 static int check(struct bytes file, const struct image *img,

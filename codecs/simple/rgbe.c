@@ -254,9 +254,10 @@ static float clip(float v, struct rgbe_lost *lost)
     return v > 0 ? largest : 0; /* NaN is black */
 }
 
-/* The exponent is that of the largest, as far as it goes down. */
-static void set_pixel(struct rgbe_row row, uint32_t x, const float pixel[3],
-                      struct rgbe_lost *lost)
+/* Makes a pixel, whose samples are clipped. The exponent is that of the largest
+ * sample, as far as it goes down. */
+static void round_pixel(uint8_t rgbe[PIXEL], const float pixel[3],
+                        struct rgbe_lost *lost)
 {
     float most = fmaxf(fmaxf(pixel[0], pixel[1]), pixel[2]);
     int exponent;
@@ -270,9 +271,9 @@ static void set_pixel(struct rgbe_row row, uint32_t x, const float pixel[3],
         if (whole > 255)
             whole = 255;
         lost->rounded += mantissa != whole;
-        row.part[c][x] = (uint8_t)whole;
+        rgbe[c] = (uint8_t)whole;
     }
-    row.part[3][x] = most > 0 ? (uint8_t)(exponent + BIAS) : 0;
+    rgbe[3] = most > 0 ? (uint8_t)(exponent + BIAS) : 0;
 }
 
 void rgbe_from_floats(struct rgbe_row row, float *const floats[3],
@@ -280,8 +281,22 @@ void rgbe_from_floats(struct rgbe_row row, float *const floats[3],
 {
     for (uint32_t x = 0; x < row.width; x++) {
         float pixel[3];
+        uint8_t rgbe[PIXEL];
         for (unsigned c = 0; c < 3; c++)
             pixel[c] = clip(floats[c][x], lost);
-        set_pixel(row, x, pixel, lost);
+        round_pixel(rgbe, pixel, lost);
+        for (unsigned c = 0; c < PIXEL; c++)
+            row.part[c][x] = rgbe[c];
     }
+}
+
+void rgbe_round(float pixel[3], struct rgbe_lost *lost)
+{
+    uint8_t rgbe[PIXEL];
+    for (unsigned c = 0; c < 3; c++)
+        pixel[c] = clip(pixel[c], lost);
+    round_pixel(rgbe, pixel, lost);
+    float scale = ldexpf(1, rgbe[3] - BIAS - MANTISSA);
+    for (unsigned c = 0; c < 3; c++)
+        pixel[c] = rgbe[c] * scale;
 }

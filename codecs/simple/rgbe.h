@@ -36,4 +36,7 @@ void rgbe_to_floats(struct rgbe_row row, float *const floats[3]);
 void rgbe_from_floats(struct rgbe_row row, float *const floats[3],
                       struct rgbe_lost *lost);
 
+/* Makes the floats of one pixel the nearest ones that an HDR can hold. */
+void rgbe_round(float pixel[3], struct rgbe_lost *lost);
+
 #endif

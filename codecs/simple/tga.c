@@ -6,6 +6,7 @@
 
 #include "codecs/image/interleave.h"
 #include "codecs/simple/bgr_rows.h"
+#include "codecs/simple/stb_write.h"
 
 enum {
     HEADER = 18,
@@ -326,12 +327,12 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
 /* ---- Writing ------------------------------------------------------------ */
 
 static bool put_head(struct bytes *file, const struct image *img, bool packed,
-                     bool own, enum strip strip)
+                     enum strip strip)
 {
     uint8_t head[HEADER] = { 0 };
     const struct meta *meta = img->meta;
     const struct metadata_block *id =
-        own && strip == STRIP_NOTHING && meta->nblocks ? &meta->block[0] : NULL;
+        strip == STRIP_NOTHING && meta->nblocks ? &meta->block[0] : NULL;
     head[AT_ID] = id ? (uint8_t)id->size : 0;
     head[AT_TYPE] = (uint8_t)((img->color == COLOR_GRAY ? GRAYS : COLORS) |
                               (packed ? PACKED : 0));
@@ -339,7 +340,7 @@ static bool put_head(struct bytes *file, const struct image *img, bool packed,
     write_le16(head + AT_HEIGHT, img->height);
     head[AT_BITS] = (uint8_t)(8 * img->nplanes);
     if (img->alpha)
-        head[AT_DESCRIPTOR] = own ? (uint8_t)(meta->kind[0] - '0') : 8;
+        head[AT_DESCRIPTOR] = (uint8_t)(meta->kind[0] - '0');
     return bytes_append(file, head, sizeof head) &&
            (!id || bytes_append(file, id->data, id->size));
 }
@@ -370,17 +371,19 @@ static int put_rows(struct bytes *file, const struct image *img, bool packed,
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
-    bool own = codec_is_own(&codec_tga, img);
-    bool packed = !own || img->meta->kind[1] == 'r';
     if (img->width > 65535 || img->height > 65535)
         return fail(err,
                     "%u x %u pixels are too many; a TGA has up to 65535 "
                     "each way",
                     img->width, img->height);
-    if (!own && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(img->meta, codec_tga.holds.metadata, "TGA",
-                       opts->warnings);
-    if (!put_head(file, img, packed, own, opts->strip))
+    if (!codec_is_own(&codec_tga, img)) {
+        if (opts->strip == STRIP_NOTHING)
+            meta_warn_lost(img->meta, codec_tga.holds.metadata, "TGA",
+                           opts->warnings);
+        return stb_write_tga(file, img, err);
+    }
+    bool packed = img->meta->kind[1] == 'r';
+    if (!put_head(file, img, packed, opts->strip))
         return fail_memory(err, "no memory for the file");
     return put_rows(file, img, packed, err);
 }

@@ -97,6 +97,65 @@ else
     skipped Pillow
 fi
 
+# ---- What is converted to BMP and TGA, by Pillow, and to HDR, by ImageMagick ----
+
+cat >converted.py <<'EOF'
+import subprocess
+import sys
+import numpy
+from PIL import Image
+
+gimgxf, magick = sys.argv[1:3]
+random = numpy.random.default_rng(3)
+SIZES = (1, 1), (1, 7), (7, 1), (5, 13), (3, 200), (67, 45)
+
+
+def convert(array, name):
+    numpy.save('in.npy', array)
+    subprocess.run([gimgxf, '-q', '--layout', 'hwc', 'copy', 'in.npy', name],
+                   check=True)
+
+
+def runs(array):
+    """Half of each row is one pixel over and over."""
+    array[:, :array.shape[1] // 2] = array[:, :1]
+    return array
+
+
+def as_rgb(array):
+    """What a BMP makes of gray, with alpha or without."""
+    gray = numpy.repeat(array[:, :, :1], 3, axis=2)
+    return numpy.concatenate([gray, array[:, :, 1:]], axis=2)
+
+
+for height, width in SIZES:
+    for planes in 1, 2, 3, 4:
+        a = runs(random.integers(0, 256, (height, width, planes), 'u1'))
+        for suffix in 'bmp', 'tga':
+            convert(a, 'out.' + suffix)
+            want = as_rgb(a) if suffix == 'bmp' and planes < 3 else a
+            got = numpy.asarray(Image.open('out.' + suffix))
+            good = numpy.array_equal(got.reshape(got.shape[:2] + (-1,)), want)
+            print(suffix, height, width, planes, 0 if good else 1)
+    a = runs(random.integers(128, 256, (height, width, 3)).astype('<f4') / 256)
+    convert(a, 'out.hdr')
+    if magick:
+        raw = subprocess.run([magick, 'out.hdr', '-set', 'colorspace', 'sRGB',
+                              '-depth', '16', 'rgb:-'], check=True,
+                             stdout=subprocess.PIPE).stdout
+        got = numpy.frombuffer(raw, 'u2').reshape(a.shape)
+        good = numpy.abs(got - 65535 * a).max() <= 0.5
+        print('hdr', height, width, 3, 0 if good else 1)
+EOF
+if [ "$python" ]; then
+    "$python" converted.py "$program" "$magick" >told
+    check 'all conversions were read' \
+        [ "$(wc -l <told)" = "$([ "$magick" ] && echo 54 || echo 48)" ]
+    while read -r suffix height width planes status; do
+        check "$suffix of $height x $width, $planes planes" [ "$status" = 0 ]
+    done <told
+fi
+
 # ---- vips ---------------------------------------------------------------------
 
 # It writes PPM without alpha, and with a comment that has the date.

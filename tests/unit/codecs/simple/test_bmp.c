@@ -386,6 +386,22 @@ TEST(bmp_alpha)
     }
 }
 
+/* A picture of another format is refused before memory is asked for, if it has
+ * more samples than stb_image_write can count. */
+TEST(too_large)
+{
+    const struct save_opts opts = { .suffix = "bmp" };
+    const struct image img = { .color = COLOR_RGB, .nplanes = 3,
+                               .width = 30000, .height = 30000 };
+    struct bytes file = { 0 };
+    struct err err = { 0 };
+    CHECK(codec_bmp.encode(&file, &img, &opts, &err) == -1 && !file.data &&
+              !strcmp(err.text, "30000 x 30000 pixels are too many; this "
+                                "format is written with less than 2^31 "
+                                "samples"),
+          "%s", err.text);
+}
+
 TEST(round_trips)
 {
     for (uint32_t width = 1; width < 140; width += width < 9 ? 1 : 43)

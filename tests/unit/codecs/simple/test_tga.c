@@ -207,8 +207,7 @@ TEST(tga_kept)
     bytes_free(&file);
 }
 
-/* A plain file stays plain, and one with runs has runs; what comes from another
- * format has them too. */
+/* A plain file stays plain, and one with runs has runs. */
 TEST(tga_coding)
 {
     struct bytes plain =
@@ -219,18 +218,24 @@ TEST(tga_coding)
                     plain.data, plain.size);
     check_rewritten(&codec_tga, packed.data, packed.size, "tga", XFORM_NONE,
                     packed.data, packed.size);
-    struct warnings warnings = { 0 };
-    struct opened o = open_file(&codec_tga, plain.data, plain.size, STRICT);
-    meta_free(o.img.meta);
-    o.img.meta = NULL;
-    struct bytes again = written(&codec_tga, &o.img, "tga", &warnings);
-    CHECK(again.size == packed.size &&
-              !memcmp(again.data, packed.data, again.size),
-          "%zu bytes", again.size);
-    close_file(&o);
-    bytes_free(&again);
     bytes_free(&plain);
     bytes_free(&packed);
+}
+
+/* A picture from another format has runs, and so has what its own format makes
+ * of that; which may find other runs, but always the same ones. */
+static void check_runs(const struct image *img)
+{
+    struct warnings warnings = { 0 };
+    struct err err;
+    struct bytes file = written(&codec_tga, img, "tga", &warnings);
+    CHECK(file.data[2] == (img->nplanes < 3 ? 11 : 10), "type %u",
+          file.data[2]);
+    CHECK(codec_tga.check(file, img, NULL, &err) == 0, "%s", err.text);
+    struct bytes again = written_again(&codec_tga, img, file, "tga");
+    check_same_files(again, written_again(&codec_tga, img, again, "tga"),
+                     "tga");
+    bytes_free(&file);
 }
 
 TEST(round_trips)
@@ -240,16 +245,16 @@ TEST(round_trips)
             struct image img =
                 random_picture(CELL_U8, 255, n < 3 ? COLOR_GRAY : COLOR_RGB, n,
                                width, 7);
-            check_round_trip(&codec_tga, &img, "tga");
+            check_runs(&img);
             memset(img.cells, 7, img.size / 2); /* something to pack */
-            check_round_trip(&codec_tga, &img, "tga");
+            check_runs(&img);
             for (unsigned i = 0; i < n; i++)
                 for (uint32_t y = 0; y < 7; y++) {
                     uint8_t *row = plane_row(&img.plane[i], y);
                     for (uint32_t x = 0; x < width; x++)
                         row[x] = x * (y + 1) / 4 % 3; /* short runs */
                 }
-            check_round_trip(&codec_tga, &img, "tga");
+            check_runs(&img);
             image_free(&img);
         }
 }
