@@ -14,9 +14,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/files/signals.h"
+#include "codecs/base/clock.h"
 
 enum { TICK_MS = 100 };
 
@@ -103,12 +103,8 @@ static void *work(void *argument)
 /* For what is announced, or a tick. */
 static void wait_a_tick(pthread_cond_t *cond, pthread_mutex_t *lock)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += TICK_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    pthread_cond_timedwait(cond, lock, &until);
+    const struct timespec until = clock_after(TICK_MS);
+    pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &until);
 }
 
 static void *tick(void *argument)
@@ -150,7 +146,6 @@ struct ordered_workers *
 ordered_workers_open(const struct ordered_workers_opts *opts)
 {
     struct ordered_workers *workers = calloc(1, sizeof *workers);
-    pthread_condattr_t monotonic;
     if (!workers)
         return NULL;
     workers->opts = *opts;
@@ -160,12 +155,9 @@ ordered_workers_open(const struct ordered_workers_opts *opts)
     workers->done = calloc(opts->window, sizeof *workers->done);
     workers->queue = calloc(opts->window, sizeof *workers->queue);
     pthread_mutex_init(&workers->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&workers->room, &monotonic);
-    pthread_cond_init(&workers->work, &monotonic);
-    pthread_cond_init(&workers->told_all, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&workers->room, NULL);
+    pthread_cond_init(&workers->work, NULL);
+    pthread_cond_init(&workers->told_all, NULL);
     if (workers->thread && workers->task && workers->done && workers->queue &&
         start_threads(workers))
         return workers;

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/clock.h"
+#include "codecs/base/clock.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 

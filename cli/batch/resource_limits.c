@@ -1,7 +1,7 @@
 /* What the jobs of a batch share. */
 #include "cli/batch/resource_limits.h"
 
-#include "cli/clock.h"
+#include "codecs/base/clock.h"
 
 void resource_limits_init(struct resource_limits *limits, uint64_t bytes,
                           unsigned processors)

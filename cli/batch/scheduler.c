@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/batch/resource_limits.h"
-#include "cli/clock.h"
+#include "codecs/base/clock.h"
 #include "cli/files/files.h"
 #include "codecs/base/page_cache.h"
 
@@ -145,7 +145,7 @@ static const double fades = 0.99;
 /* Seconds that this thread has not run, from some time on. */
 static double time_waited(void)
 {
-    return now() - seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    return now() - clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void note_pace(struct scheduler *scheduler, const struct pace *job)

@@ -130,14 +130,14 @@ static int time_rounds(struct bed *bed, turner turn, enum xform t,
     if (!sample)
         return fail(err, "no memory for the times");
     for (unsigned r = 0; r <= n; r++) {
-        double begin = times_now();
+        double begin = now();
         if (turn(bed->lane, &bed->dst, &bed->src, t, err)) {
             free(sample);
             return -1;
         }
-        double middle = times_now();
+        double middle = now();
         copy(bed);
-        double end = times_now();
+        double end = now();
         sample[r ? r - 1 : 0] = middle - begin;
         sample[n + (r ? r - 1 : 0)] = end - middle;
     }

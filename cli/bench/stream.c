@@ -201,10 +201,10 @@ static int measure_bus(struct traffic *t, struct samples *s, unsigned r,
 static int measure_turns(struct traffic *t, struct samples *s, unsigned r,
                          struct err *err)
 {
-    double begin = times_now();
+    double begin = now();
     if (on_workers(t, turn_some, err))
         return -1;
-    s->turn[r] = (times_now() - begin) / t->pictures;
+    s->turn[r] = (now() - begin) / t->pictures;
     return 0;
 }
 

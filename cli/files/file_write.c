@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "cli/files/files.h"
-#include "cli/files/signals.h"
+#include "cli/files/pending.h"
+#include "cli/files/temporary.h"
 
 /* A file on its way to its place. */
 struct writing {

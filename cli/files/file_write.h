@@ -7,7 +7,7 @@
 
 #include "cli/files/attributes.h"
 #include "cli/files/resolve.h"
-#include "cli/files/temporary.h"
+#include "cli/files/left_behind.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
@@ -26,7 +26,7 @@ struct write_opts {
     bool make_directories; /* that it stands in, where they are missing */
     struct warnings *warnings; /* takes what is lost of a file that is replaced.
                                   NULL: nobody hears of it */
-    struct left_behind *left; /* see cli/files/temporary.h; or NULL */
+    struct left_behind *left; /* see cli/files/left_behind.h; or NULL */
     const char *backup; /* the old file stays, with this behind its name; it
                            fails if that is there. NULL: it goes */
 };

@@ -15,16 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Places are never freed, so that a handler can follow the list at any time;
- * there are as many as files were written at once. */
-struct pending {
-    struct pending *next;
-    atomic_flag taken;
-    atomic_flag locked; /* only while the signals are blocked: whoever waits
-                           for it, be it a handler, waits for another thread */
-    struct pending_file file;
-};
-static struct pending *_Atomic places;
+#include "cli/files/pending.h"
 
 static const int ending[] = {
     SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGALRM, SIGUSR1,
@@ -47,17 +38,6 @@ static bool only_asks(int number)
     return atomic_load(&asking) &&
            (number == SIGHUP || number == SIGINT || number == SIGTERM) &&
            atomic_compare_exchange_strong(&asked, &none, number);
-}
-
-/* The locks are kept: from here on no file is made and none is put in place. */
-static void remove_pending(void)
-{
-    for (struct pending *p = atomic_load(&places); p; p = p->next) {
-        while (atomic_flag_test_and_set(&p->locked))
-            continue;
-        if (*p->file.name)
-            unlinkat(p->file.directory, p->file.name, 0);
-    }
 }
 
 /* Milliseconds that a child has to remove its files. */
@@ -84,7 +64,7 @@ static void on_signal(int number)
     if (only_asks(number))
         return;
     end_child();
-    remove_pending();
+    pending_remove_all();
     signals_end(number);
 }
 
@@ -203,48 +183,4 @@ int signals_wait_for(pid_t pid)
 void signals_block(void)
 {
     block(NULL);
-}
-
-/* ---- Files that are not whole yet --------------------------------------- */
-
-struct pending *pending_take(void)
-{
-    struct pending *place;
-    for (place = atomic_load(&places); place; place = place->next)
-        if (!atomic_flag_test_and_set(&place->taken))
-            return place;
-    place = calloc(1, sizeof *place);
-    if (!place)
-        return NULL;
-    atomic_flag_test_and_set(&place->taken);
-    place->next = atomic_load(&places);
-    while (!atomic_compare_exchange_weak(&places, &place->next, place))
-        continue;
-    return place;
-}
-
-/* Which signals were blocked before is kept by thread: in a worker all are, and
- * stay so. */
-static _Thread_local sigset_t before;
-
-struct pending_file *pending_lock(struct pending *pending)
-{
-    block(&before);
-    while (atomic_flag_test_and_set(&pending->locked))
-        continue;
-    return &pending->file;
-}
-
-void pending_unlock(struct pending *pending)
-{
-    atomic_flag_clear(&pending->locked);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-void pending_give(struct pending *pending)
-{
-    pending_lock(pending);
-    *pending->file.name = '\0';
-    pending_unlock(pending);
-    atomic_flag_clear(&pending->taken);
 }

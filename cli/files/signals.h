@@ -3,7 +3,6 @@
 #ifndef CLI_FILES_SIGNALS_H
 #define CLI_FILES_SIGNALS_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -44,23 +43,5 @@ void signals_follow(pid_t parent);
 
 /* Waits until the child has ended, and returns its wait status. */
 int signals_wait_for(pid_t child);
-
-/* A place for the name of a file that is not whole yet, which a signal has to
- * remove. NULL: no memory. */
-struct pending;
-struct pending *pending_take(void);
-
-struct pending_file {
-    int directory;           /* that it stands in, a descriptor */
-    char name[NAME_MAX + 1]; /* "" at first: there is no file */
-};
-
-/* It may be looked at and changed, and the file be made, renamed or removed,
- * only between these two; in between no signal ends us. */
-struct pending_file *pending_lock(struct pending *pending);
-void pending_unlock(struct pending *pending);
-
-/* Gives the place back. What it names is none of its business any more. */
-void pending_give(struct pending *pending);
 
 #endif

@@ -1,11 +1,9 @@
 /* Files that are not whole yet, and those that never became it. */
 #include "cli/files/temporary.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +11,9 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "cli/select/hash.h"
+#include "codecs/base/clock.h"
 
 #define PREFIX ".gimgxf-"
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
@@ -117,18 +114,18 @@ static bool is_local(int fd)
 static bool is_old(const struct stat *st)
 {
     enum { HOUR = 3600 };
-    return time(NULL) - st->st_ctime > HOUR;
+    return clock_read(CLOCK_REALTIME).tv_sec - st->st_ctime > HOUR;
 }
 
 /* Whether nobody writes to an opened file; it is locked then. */
 static bool is_left(int fd, int directory, const char *base)
 {
-    struct stat st, now;
+    struct stat st, named;
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
            st.st_uid == geteuid() && (is_local(fd) || is_old(&st)) &&
            flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-           fstatat(directory, base, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-           now.st_dev == st.st_dev && now.st_ino == st.st_ino;
+           fstatat(directory, base, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           named.st_dev == st.st_dev && named.st_ino == st.st_ino;
 }
 
 /* Some file systems of a network lock only what is open for writing. */
@@ -153,105 +150,4 @@ void temporary_remove_left(int directory, const char *base)
     if (is_left(fd, directory, base))
         unlinkat(directory, base, 0);
     close(fd);
-}
-
-/* ---- Directories --------------------------------------------------------- */
-
-struct seen {
-    dev_t device;
-    ino_t inode; /* 0: the slot is free */
-};
-
-struct left_behind {
-    size_t most;
-    pthread_mutex_t lock;
-    struct seen *slot;
-    size_t count, slots; /* a power of two */
-};
-
-struct left_behind *left_behind_open(size_t most)
-{
-    struct left_behind *left = calloc(1, sizeof *left);
-    if (!left)
-        return NULL;
-    left->most = most;
-    left->slots = 16;
-    left->slot = calloc(left->slots, sizeof *left->slot);
-    pthread_mutex_init(&left->lock, NULL);
-    if (left->slot)
-        return left;
-    left_behind_close(left);
-    return NULL;
-}
-
-void left_behind_close(struct left_behind *left)
-{
-    if (!left)
-        return;
-    pthread_mutex_destroy(&left->lock);
-    free(left->slot);
-    free(left);
-}
-
-static struct seen *slot_of(const struct left_behind *left, struct seen seen)
-{
-    size_t i = hash_pair(seen.device, seen.inode) & (left->slots - 1);
-    while (left->slot[i].inode && (left->slot[i].device != seen.device ||
-                                   left->slot[i].inode != seen.inode))
-        i = (i + 1) & (left->slots - 1);
-    return &left->slot[i];
-}
-
-static bool widen(struct left_behind *left)
-{
-    struct left_behind wider = *left;
-    wider.slots *= 2;
-    wider.slot = calloc(wider.slots, sizeof *wider.slot);
-    if (!wider.slot)
-        return false;
-    for (size_t i = 0; i < left->slots; i++)
-        if (left->slot[i].inode)
-            *slot_of(&wider, left->slot[i]) = left->slot[i];
-    free(left->slot);
-    left->slot = wider.slot;
-    left->slots = wider.slots;
-    return true;
-}
-
-/* Whether a directory was not looked into yet. Without memory it is not either:
- * what is left there waits for the next run. */
-static bool is_new(struct left_behind *left, const struct stat *st)
-{
-    struct seen seen = { st->st_dev, st->st_ino };
-    struct seen *slot = slot_of(left, seen);
-    if (slot->inode || (left->count >= left->slots / 2 && !widen(left)))
-        return false;
-    *slot_of(left, seen) = seen;
-    left->count++;
-    return true;
-}
-
-static void look_through(int directory, size_t most)
-{
-    int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    const struct dirent *entry;
-    if (!stream && fd >= 0)
-        close(fd);
-    while (stream && most-- && (entry = readdir(stream)))
-        temporary_remove_left(directory, entry->d_name);
-    if (stream)
-        closedir(stream);
-}
-
-void left_behind_remove(struct left_behind *left, int directory)
-{
-    struct stat st;
-    if (!left || fstat(directory, &st))
-        return;
-    pthread_mutex_lock(&left->lock);
-    bool new = is_new(left, &st);
-    pthread_mutex_unlock(&left->lock);
-    if (new)
-        look_through(directory, left->most);
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "cli/files/signals.h"
+#include "cli/files/pending.h"
 
 /* Whether a file may be a temporary one by its name. */
 bool temporary_is_name(const char *base);
@@ -28,18 +28,5 @@ void temporary_remove(struct pending *pending);
  * locks may not be seen by all, as on a file system of a network, it also has
  * to be an hour old. */
 void temporary_remove_left(int directory, const char *base);
-
-/* The directories in which a run has looked for what was left. NULL is fine for
- * all of these, and looks nowhere. */
-struct left_behind;
-
-/* `most` entries of a directory are looked at, as whoever writes but one file
- * has no time for more. NULL: no memory. */
-struct left_behind *left_behind_open(size_t most);
-void left_behind_close(struct left_behind *left);
-
-/* Removes what was left in a directory, the first time that it is called for
- * it. Several threads may call it at once. */
-void left_behind_remove(struct left_behind *left, int directory);
 
 #endif

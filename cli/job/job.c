@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/clock.h"
+#include "codecs/base/clock.h"
 #include "cli/files/file_write.h"
 #include "cli/files/files.h"
 #include "cli/options/hint.h"

@@ -7,7 +7,7 @@
 
 #include "cli/options/options.h"
 #include "cli/files/resolve.h"
-#include "cli/files/temporary.h"
+#include "cli/files/left_behind.h"
 #include "cuda/backend.h"
 
 enum stage {
@@ -46,7 +46,7 @@ struct job {
     struct lane *lane; /* of this backend */
     struct thread_pool *pool; /* threads for the codecs */
     struct watch *watch; /* who is told how far it is, or NULL */
-    struct left_behind *left; /* see cli/files/temporary.h; or NULL */
+    struct left_behind *left; /* see cli/files/left_behind.h; or NULL */
     bool regular; /* input and output are regular files, or it fails: nobody is
                      there to end a program that waits for another one */
     bool make_directories; /* that the output stands in */

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "cli/clock.h"
+#include "codecs/base/clock.h"
 #include "cli/files/signals.h"
 #include "cli/progress_line.h"
 #include "codecs/base/thread_pool.h"
@@ -81,14 +80,11 @@ static void draw(struct watch *watch)
 /* Waits, unless it is to end. */
 static void wait_for(struct watch *watch, long milliseconds)
 {
-    struct timespec until;
+    const struct timespec until = clock_after(milliseconds);
     int status = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += milliseconds % 1000 * 1000000;
-    until.tv_sec += milliseconds / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     while (!watch->ending && status == 0)
-        status = pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
+        status = pthread_cond_clockwait(&watch->changed, &watch->lock,
+                                        CLOCK_MONOTONIC, &until);
 }
 
 static void *show(void *argument)
@@ -109,7 +105,6 @@ static void *show(void *argument)
 struct watch *watch_begin(const char *name, struct thread_pool *pool)
 {
     struct watch *watch = calloc(1, sizeof *watch);
-    pthread_condattr_t attr;
     if (!watch)
         return NULL;
     watch->name = name;
@@ -117,10 +112,7 @@ struct watch *watch_begin(const char *name, struct thread_pool *pool)
     watch->begin = now();
     atomic_store(&watch->stage, "read");
     pthread_mutex_init(&watch->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&watch->changed, NULL);
     if (pthread_create(&watch->thread, NULL, show, watch) == 0)
         return watch;
     pthread_cond_destroy(&watch->changed);

@@ -14,6 +14,7 @@
 
 #include "cli/json/json_write.h"
 #include "cli/manifest/timestamp.h"
+#include "codecs/base/clock.h"
 
 struct manifest {
     int fd;
@@ -131,7 +132,6 @@ static void put_written(struct json *json, const struct record *r)
 static void put_record(struct json *json, const struct record *r,
                        const char *here)
 {
-    struct timespec now = { 0 };
     json_open(json, NULL, '{');
     put_text(json, "input", r->input);
     put_text(json, "output", r->output);
@@ -148,8 +148,7 @@ static void put_record(struct json *json, const struct record *r,
     }
     if (strcmp(r->status, "done") == 0 || strcmp(r->status, "ready") == 0)
         put_written(json, r);
-    clock_gettime(CLOCK_REALTIME, &now);
-    put_time(json, "time", now);
+    put_time(json, "time", clock_read(CLOCK_REALTIME));
     if (*r->input != '/' || (r->output && *r->output != '/'))
         json_string(json, "directory", here);
     json_close(json, '}');

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/batch/ordered_workers.h"
-#include "cli/files/temporary.h"
+#include "cli/files/left_behind.h"
 #include "cli/report.h"
 #include "cli/serve/job.h"
 #include "cli/serve/order.h"

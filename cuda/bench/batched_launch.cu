@@ -107,11 +107,11 @@ static int wait_for(const struct kernel_task *task, struct err *err)
 static int wall_of_one(const struct kernel_task *task, double *seconds,
                        struct err *err)
 {
-    double begin = times_now();
+    double begin = now();
     if (make_plan(task->plan, task, err) || batched_launch_launch(NULL, task, err) ||
         wait_for(task, err))
         return -1;
-    *seconds = times_now() - begin;
+    *seconds = now() - begin;
     return 0;
 }
 
@@ -120,13 +120,13 @@ static int wall_of_each(const struct kernel_task *task, const cudaEvent_t event[
                         double *seconds, double *between, struct err *err)
 {
     float ms = 0;
-    double begin = times_now();
+    double begin = now();
     if (kernel_cases_check(cudaEventRecord(event[0], task->stream), "timing", err) ||
         batched_launch_launch_each(task, err) ||
         kernel_cases_check(cudaEventRecord(event[1], task->stream), "timing", err) ||
         wait_for(task, err))
         return -1;
-    *seconds = times_now() - begin;
+    *seconds = now() - begin;
     int status = kernel_cases_check(cudaEventElapsedTime(&ms, event[0], event[1]),
                              "timing", err);
     *between = ms * 1e-3;

@@ -1,17 +1,10 @@
-/* What all that is timed has in common: a clock, and the median. */
+/* The median of measured times. */
 #ifndef CUDA_BENCH_TIMES_H
 #define CUDA_BENCH_TIMES_H
 
 #include <stdlib.h>
-#include <time.h>
 
-/* Seconds, from some moment on. */
-static inline double times_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+#include "codecs/base/clock.h"
 
 static inline int times_compare(const void *a, const void *b)
 {
