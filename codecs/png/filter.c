@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Marks what is written once for all filters and sizes of pixels. It is inlined
- * where these are constants. */
+/* Marks functions for all filters and sizes of pixels. They are inlined where
+ * these are constants. */
 #define SIZED static inline __attribute__((always_inline))
 
 static bool always(void)
@@ -12,18 +12,18 @@ static bool always(void)
     return true;
 }
 
-/* ---- What a filter takes for a byte ---------------------------------------*/
+/* ---- What a filter predicts -----------------------------------------------*/
 
-/* All ones if a < b, or else 0. */
+/* Returns all ones if a < b, else 0. */
 SIZED int16_t below(int16_t a, int16_t b)
 {
     return (int16_t)((int16_t)(a - b) >> 15);
 }
 
-/* Section 9.4 takes, of a, b and c, the nearest to a + b - c. Worked out, that
- * is the higher of a and b if 3 c - (a + b) is not above the lower, the lower
- * if it is not below the higher, and else c. Which is hard to foresee, so it
- * must not become a branch. */
+/* Section 9.4 predicts the one of a, b and c that is nearest to a + b - c.
+ * Worked out, that is the higher of a and b if 3 c - (a + b) is not above the
+ * lower, the lower if it is not below the higher, and else c. Which of them
+ * cannot be foreseen, so it must not become a branch. */
 SIZED uint8_t paeth(int16_t a, int16_t b, int16_t c)
 {
     int16_t low = (int16_t)(b ^ ((a ^ b) & below(a, b)));
@@ -33,7 +33,7 @@ SIZED uint8_t paeth(int16_t a, int16_t b, int16_t c)
     return (uint8_t)(high ^ ((high ^ guess) & below(low, border)));
 }
 
-/* Of the byte that comes after `a` and below `b`, with `c` before b. */
+/* The prediction for the byte after `a` and below `b`, with `c` before b. */
 SIZED uint8_t guess(unsigned type, uint8_t a, uint8_t b, uint8_t c)
 {
     if (type == FILTER_SUB)
@@ -47,7 +47,7 @@ SIZED uint8_t guess(unsigned type, uint8_t a, uint8_t b, uint8_t c)
 
 /* ---- Undoing --------------------------------------------------------------*/
 
-/* A pixel at a time, so that those to the left and above are in registers. */
+/* One pixel at a time, so that those to the left and above are in registers. */
 SIZED void undo_pixels(unsigned type, uint8_t *row, const uint8_t *prior,
                        size_t size, unsigned pixel)
 {
@@ -63,34 +63,11 @@ SIZED void undo_pixels(unsigned type, uint8_t *row, const uint8_t *prior,
         row[i + k] += guess(type, a[k], prior[i + k], c[k]);
 }
 
-static void undo_none(uint8_t *row, const uint8_t *prior, size_t size,
-                      unsigned pixel)
-{
-    (void)row;
-    (void)prior;
-    (void)size;
-    (void)pixel;
-}
-
-static void undo_sub(uint8_t *row, const uint8_t *prior, size_t size,
-                     unsigned pixel)
-{
-    FILTER_BY_PIXEL(undo_pixels, pixel, FILTER_SUB, row, prior, size);
-}
-
-static void undo_up(uint8_t *row, const uint8_t *prior, size_t size,
-                    unsigned pixel)
-{
-    (void)pixel;
-    for (size_t i = 0; i < size; i++)
-        row[i] += prior[i];
-}
-
 /* With the byte in the highest bits of a word, two instructions lead from one
- * to the next, and a sum needs no bits above it. The bits below are a fraction,
- * less than one, which does not change the whole of (a + b) / 2. */
-SIZED void undo_average_as(uint8_t *row, const uint8_t *prior, size_t size,
-                           unsigned pixel)
+ * to the next, and a sum needs no bits above it. The bits below are a fraction
+ * below one, which does not change the whole part of (a + b) / 2. */
+SIZED void undo_average(uint8_t *row, const uint8_t *prior, size_t size,
+                        unsigned pixel)
 {
     uint32_t a[8] = { 0 };
     size_t i = 0, end = size - size % pixel;
@@ -104,27 +81,47 @@ SIZED void undo_average_as(uint8_t *row, const uint8_t *prior, size_t size,
         row[i + k] += ((a[k] >> 24) + prior[i + k]) / 2;
 }
 
-static void undo_average(uint8_t *row, const uint8_t *prior, size_t size,
-                         unsigned pixel)
+SIZED void undo_sized(unsigned type, uint8_t *row, const uint8_t *prior,
+                      size_t size, unsigned pixel)
 {
-    FILTER_BY_PIXEL(undo_average_as, pixel, row, prior, size);
+    if (type == FILTER_SUB)
+        undo_pixels(FILTER_SUB, row, prior, size, pixel);
+    else if (type == FILTER_AVERAGE)
+        undo_average(row, prior, size, pixel);
+    else if (type == FILTER_PAETH)
+        undo_pixels(FILTER_PAETH, row, prior, size, pixel);
 }
 
-static void undo_paeth(uint8_t *row, const uint8_t *prior, size_t size,
-                       unsigned pixel)
+static void undo(unsigned type, uint8_t *row, const uint8_t *prior, size_t size,
+                 unsigned pixel)
 {
-    FILTER_BY_PIXEL(undo_pixels, pixel, FILTER_PAETH, row, prior, size);
+    if (type == FILTER_UP)
+        for (size_t i = 0; i < size; i++)
+            row[i] += prior[i];
+    else if (pixel == 1)
+        undo_sized(type, row, prior, size, 1);
+    else if (pixel == 2)
+        undo_sized(type, row, prior, size, 2);
+    else if (pixel == 3)
+        undo_sized(type, row, prior, size, 3);
+    else if (pixel == 4)
+        undo_sized(type, row, prior, size, 4);
+    else if (pixel == 6)
+        undo_sized(type, row, prior, size, 6);
+    else
+        undo_sized(type, row, prior, size, 8);
 }
 
 /* ---- Filtering ------------------------------------------------------------*/
 
-/* The byte at i, which has none to its left, as in the first pixel. */
+/* Filters the byte at i of the first pixel, which has none to its left. */
 SIZED uint8_t first(unsigned type, const uint8_t *row, const uint8_t *prior,
                     size_t i)
 {
     return (uint8_t)(row[i] - guess(type, 0, prior[i], 0));
 }
 
+/* Filters a byte at i of the other pixels. */
 SIZED uint8_t later(unsigned type, const uint8_t *row, const uint8_t *prior,
                     size_t i, unsigned pixel)
 {
@@ -132,8 +129,8 @@ SIZED uint8_t later(unsigned type, const uint8_t *row, const uint8_t *prior,
                      guess(type, row[i - pixel], prior[i], prior[i - pixel]));
 }
 
-SIZED void apply(unsigned type, uint8_t *restrict out, const uint8_t *row,
-                 const uint8_t *prior, size_t size, unsigned pixel)
+SIZED void apply_as(unsigned type, uint8_t *restrict out, const uint8_t *row,
+                    const uint8_t *prior, size_t size, unsigned pixel)
 {
     size_t i = 0;
     for (; i < pixel && i < size; i++)
@@ -142,36 +139,19 @@ SIZED void apply(unsigned type, uint8_t *restrict out, const uint8_t *row,
         out[i] = later(type, row, prior, i, pixel);
 }
 
-static void apply_none(uint8_t *out, const uint8_t *row, const uint8_t *prior,
-                       size_t size, unsigned pixel)
+static void apply(unsigned type, uint8_t *out, const uint8_t *row,
+                  const uint8_t *prior, size_t size, unsigned pixel)
 {
-    (void)prior;
-    (void)pixel;
-    memcpy(out, row, size);
-}
-
-static void apply_sub(uint8_t *out, const uint8_t *row, const uint8_t *prior,
-                      size_t size, unsigned pixel)
-{
-    apply(FILTER_SUB, out, row, prior, size, pixel);
-}
-
-static void apply_up(uint8_t *out, const uint8_t *row, const uint8_t *prior,
-                     size_t size, unsigned pixel)
-{
-    apply(FILTER_UP, out, row, prior, size, pixel);
-}
-
-static void apply_average(uint8_t *out, const uint8_t *row,
-                          const uint8_t *prior, size_t size, unsigned pixel)
-{
-    apply(FILTER_AVERAGE, out, row, prior, size, pixel);
-}
-
-static void apply_paeth(uint8_t *out, const uint8_t *row, const uint8_t *prior,
-                        size_t size, unsigned pixel)
-{
-    apply(FILTER_PAETH, out, row, prior, size, pixel);
+    if (type == FILTER_NONE)
+        memcpy(out, row, size);
+    else if (type == FILTER_SUB)
+        apply_as(FILTER_SUB, out, row, prior, size, pixel);
+    else if (type == FILTER_UP)
+        apply_as(FILTER_UP, out, row, prior, size, pixel);
+    else if (type == FILTER_AVERAGE)
+        apply_as(FILTER_AVERAGE, out, row, prior, size, pixel);
+    else
+        apply_as(FILTER_PAETH, out, row, prior, size, pixel);
 }
 
 SIZED unsigned magnitude(uint8_t v)
@@ -179,7 +159,7 @@ SIZED unsigned magnitude(uint8_t v)
     return v < 128 ? v : 256u - v;
 }
 
-/* In runs whose sums fit into the lanes of a vector. */
+/* Sums in runs short enough for the lanes of a vector. */
 SIZED uint64_t sum(unsigned type, const uint8_t *row, const uint8_t *prior,
                    size_t size, unsigned pixel)
 {
@@ -211,8 +191,8 @@ static void measure(uint64_t sums[FILTER_TYPES], const uint8_t *row,
 const struct filters filters_portable = {
     .name = "portable",
     .usable = always,
-    .undo = { undo_none, undo_sub, undo_up, undo_average, undo_paeth },
-    .apply = { apply_none, apply_sub, apply_up, apply_average, apply_paeth },
+    .undo = undo,
+    .apply = apply,
     .measure = measure,
 };
 
@@ -239,7 +219,7 @@ bool filter_undo_row(unsigned type, uint8_t *row, const uint8_t *prior,
 {
     if (type >= FILTER_TYPES)
         return false;
-    best()->undo[type](row, prior, size, pixel);
+    best()->undo(type, row, prior, size, pixel);
     return true;
 }
 
@@ -247,7 +227,7 @@ void filter_row_with(unsigned type, uint8_t *out, const uint8_t *row,
                      const uint8_t *prior, size_t size, unsigned pixel)
 {
     out[0] = (uint8_t)type;
-    best()->apply[type](out + 1, row, prior, size, pixel);
+    best()->apply(type, out + 1, row, prior, size, pixel);
 }
 
 void filter_row(uint8_t *out, const uint8_t *row, const uint8_t *prior,

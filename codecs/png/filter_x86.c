@@ -1,9 +1,10 @@
 /* The filters of PNG with the vectors of x86-64.
  *
- * To filter, all bytes are known, and 32 of them are done at a time, with AVX2.
- * To undo a filter, each pixel needs the one to its left: 16-byte vectors are
- * large enough. Those are compiled for SSE4.1, which any CPU with AVX2 has: on
- * some CPUs of Intel the blends of AVX take twice as long. */
+ * When a row is filtered all its bytes are known, and AVX2 does 32 at a time.
+ * When a filter is undone each pixel needs the one to its left, so that 16-byte
+ * vectors are large enough. These functions are compiled for SSE4.1, which
+ * every CPU with AVX2 has: on some Intel CPUs the blends of AVX take twice as
+ * long. */
 #include "codecs/png/filter.h"
 
 #ifdef __x86_64__
@@ -16,7 +17,7 @@
 
 enum { VECTOR = 16, WIDE = 32 };
 
-/* Keeps a compiler from taking what was stored out of registers instead. */
+/* Makes the compiler load the object from memory, not keep it in registers. */
 #define IN_MEMORY(object) __asm__("" : "+m"(object))
 
 static bool has_avx2(void)
@@ -36,16 +37,16 @@ SIZED void store(uint8_t *to, __m128i v)
 
 /* ---- Undoing Sub ----------------------------------------------------------*/
 
-/* What moves the bytes of a vector up by n places, zeros following, read from
- * place VECTOR - n. */
+/* The shuffle that moves the bytes of a vector up by n places and fills up with
+ * zeros stands at VECTOR - n. */
 static const uint8_t moves[2 * VECTOR] = {
     0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
     0x80, 0x80, 0x80, 0x80, 0x80, 0,    1,    2,    3,    4,    5,
     6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
 };
 
-/* What copies the last pixel of a vector all over the next one: its first byte
- * is `pixel` places behind that. Vectors need not begin with pixels. */
+/* Returns the shuffle that fills the next vector with copies of the last pixel
+ * of this one. Vectors need not begin with a pixel. */
 SSE4 SIZED __m128i last_pixel(unsigned pixel)
 {
     uint8_t from[VECTOR];
@@ -59,7 +60,7 @@ SSE4 SIZED __m128i move_up(__m128i v, unsigned n)
     return _mm_shuffle_epi8(v, load(moves + VECTOR - n));
 }
 
-/* Each byte and all before it that are whole pixels away. */
+/* Adds to each byte all those before it that are whole pixels away. */
 SSE4 SIZED __m128i add_before(__m128i v, unsigned pixel)
 {
     for (unsigned n = pixel; n < VECTOR; n *= 2)
@@ -67,7 +68,7 @@ SSE4 SIZED __m128i add_before(__m128i v, unsigned pixel)
     return v;
 }
 
-SSE4 SIZED void undo_sub_as(uint8_t *row, size_t size, unsigned pixel)
+SSE4 SIZED void undo_sub(uint8_t *row, size_t size, unsigned pixel)
 {
     const __m128i last = last_pixel(pixel);
     __m128i left = _mm_setzero_si128();
@@ -85,23 +86,17 @@ SSE4 SIZED void undo_sub_as(uint8_t *row, size_t size, unsigned pixel)
     }
 }
 
-SSE4 static void undo_sub(uint8_t *row, const uint8_t *prior, size_t size,
-                          unsigned pixel)
-{
-    (void)prior;
-    FILTER_BY_PIXEL(undo_sub_as, pixel, row, size);
-}
-
 /* ---- Undoing Average and Paeth --------------------------------------------*/
 
-/* These take a pixel at a time, and what counts is how many instructions are
- * between one and the next. So all that does not need the pixel to the left is
- * done before, for a vector of whole pixels. It is passed on in memory, from
- * where a pixel can be had without another instruction; each from within one
- * store, so that it need not wait for that to reach the cache. `left` is the
- * last pixel as the filter wants it; the new one is returned. */
+/* These take one pixel at a time, and their speed depends on the number of
+ * instructions between one pixel and the next. So all that does not need the
+ * pixel to the left is done before, for a vector of whole pixels. It is passed
+ * on in memory, from where a pixel is loaded without another instruction; each
+ * load lies within one store, so that it need not wait until that reaches the
+ * cache. `left` is the last pixel in the form that the filter needs; the
+ * functions return the new one. */
 
-/* What is loaded is more than one pixel, and may be more than a vector. */
+/* A load may be of more than a pixel, and reach beyond the vector. */
 enum { SLOT = VECTOR + 4 };
 
 SSE4 SIZED __m128i load_pixel(const uint8_t *from, unsigned pixel)
@@ -130,9 +125,9 @@ SSE4 SIZED void store_pixel(uint8_t *to, __m128i v, unsigned pixel)
     }
 }
 
-/* pavgb rounds up. Of complements that gives the complement of what is to be
- * added, so from one pixel's complement to the next one's it is two
- * instructions. */
+/* pavgb rounds up. The average of complements is then the complement of the
+ * prediction, so that two instructions lead from one pixel's complement to the
+ * next one's. */
 SSE4 SIZED __m128i undo_average_of(uint8_t *to, __m128i raw, __m128i up,
                                    __m128i left, unsigned pixel)
 {
@@ -151,8 +146,8 @@ SSE4 SIZED __m128i undo_average_of(uint8_t *to, __m128i raw, __m128i up,
     return left;
 }
 
-/* What Paeth takes for a byte is, for given b and c, a function of a. If b < c,
- * with d = c - b, and rounding down,
+/* For given b and c, the prediction of Paeth is a function of a. If b < c, with
+ * d = c - b, and rounding down, it is
  *
  *     a    if a < b                    a is at least as near to a + b - c as b
  *     b    else if a <= c + d / 2      b is at least as near as c
@@ -160,12 +155,12 @@ SSE4 SIZED __m128i undo_average_of(uint8_t *to, __m128i raw, __m128i up,
  *     a    else
  *
  * and if c < b it is the mirror image of that: a up to c - 2 d, then c; from
- * c - d / 2 on b; and above b again a. If b = c it is a, and a that is b may be
- * called either, which gives the borders some freedom. So with the borders, raw
- * + b and raw + c at hand, from one pixel to the next it is three instructions:
- * compare; choose of b and c; choose of that and a.
+ * c - d / 2 on b; and above b again a. If b = c it is a; where a = b the two
+ * are one value, which gives the borders some freedom. With the borders, raw +
+ * b and raw + c prepared, three instructions lead from one pixel to the next:
+ * compare; choose between b and c; choose between that and a.
  *
- * Bytes are only compared as signed: with `sign` they are in order. */
+ * SSE compares bytes as signed only: flipping `sign` keeps their order. */
 struct paeth {
     uint8_t low[SLOT];    /* below this it is a */
     uint8_t middle[SLOT]; /* below this it is the lower of b and c */
@@ -173,9 +168,9 @@ struct paeth {
     uint8_t lower[SLOT], higher[SLOT], raw[SLOT]; /* raw is added to all */
 };
 
-/* Borders beyond 0 and 255 are brought there. That changes nothing but where
- * the middle is above 255, so that a = 255 is to be below it, and b < c. There
- * `higher` is the lower, too. */
+/* Borders beyond 0 and 255 are clamped. That matters only where the middle is
+ * above 255, so that a = 255 must be below it, and b < c. There `higher` is
+ * made the lower one, too. */
 SSE4 SIZED void prepare_paeth(struct paeth *p, __m128i raw, __m128i b,
                               __m128i c)
 {
@@ -238,7 +233,7 @@ SSE4 SIZED __m128i undo_vector(unsigned type, uint8_t *to, __m128i up,
     return undo_paeth_of(to, load(to), up, corner, left, pixel);
 }
 
-/* The n bytes from byte i on, which the row may end with. */
+/* Undoes the filter of n bytes from byte i on, up to the end of the row. */
 SSE4 SIZED __m128i undo_rest(unsigned type, uint8_t *row, const uint8_t *prior,
                              size_t i, size_t n, __m128i left, unsigned pixel)
 {
@@ -252,8 +247,8 @@ SSE4 SIZED __m128i undo_rest(unsigned type, uint8_t *row, const uint8_t *prior,
     return left;
 }
 
-SSE4 SIZED void undo(unsigned type, uint8_t *row, const uint8_t *prior,
-                     size_t size, unsigned pixel)
+SSE4 SIZED void undo_vectors(unsigned type, uint8_t *row, const uint8_t *prior,
+                             size_t size, unsigned pixel)
 {
     const size_t step = VECTOR / pixel * pixel;
     __m128i left = _mm_set1_epi8(type == FILTER_AVERAGE ? -1 : -128);
@@ -270,36 +265,39 @@ SSE4 SIZED void undo(unsigned type, uint8_t *row, const uint8_t *prior,
     }
 }
 
-/* Of small pixels little is in a vector, and general registers, which plain C
- * takes for them, are as fast or faster. */
-SSE4 static void undo_average(uint8_t *row, const uint8_t *prior, size_t size,
-                              unsigned pixel)
+/* Few bytes of a vector are used by small pixels, for which the general
+ * registers of plain C are as fast or faster. */
+SSE4 SIZED void undo_sized(unsigned type, uint8_t *row, const uint8_t *prior,
+                           size_t size, unsigned pixel)
 {
-    if (pixel < 3)
-        filters_portable.undo[FILTER_AVERAGE](row, prior, size, pixel);
+    if (type == FILTER_SUB)
+        undo_sub(row, size, pixel);
+    else if (type == FILTER_PAETH)
+        undo_vectors(FILTER_PAETH, row, prior, size, pixel);
+    else if (pixel >= 3)
+        undo_vectors(FILTER_AVERAGE, row, prior, size, pixel);
     else
-        FILTER_BY_PIXEL(undo, pixel, FILTER_AVERAGE, row, prior, size);
+        filters_portable.undo(FILTER_AVERAGE, row, prior, size, pixel);
 }
 
-SSE4 static void undo_paeth(uint8_t *row, const uint8_t *prior, size_t size,
-                            unsigned pixel)
+/* Any compiler vectorizes Up, and memory is its limit. */
+SSE4 static void undo(unsigned type, uint8_t *row, const uint8_t *prior,
+                      size_t size, unsigned pixel)
 {
-    FILTER_BY_PIXEL(undo, pixel, FILTER_PAETH, row, prior, size);
-}
-
-/* ---- Undoing None and Up --------------------------------------------------*/
-
-static void undo_none(uint8_t *row, const uint8_t *prior, size_t size,
-                      unsigned pixel)
-{
-    filters_portable.undo[FILTER_NONE](row, prior, size, pixel);
-}
-
-/* Any compiler makes vectors of this, and memory is the limit. */
-static void undo_up(uint8_t *row, const uint8_t *prior, size_t size,
-                    unsigned pixel)
-{
-    filters_portable.undo[FILTER_UP](row, prior, size, pixel);
+    if (type == FILTER_NONE || type == FILTER_UP)
+        filters_portable.undo(type, row, prior, size, pixel);
+    else if (pixel == 1)
+        undo_sized(type, row, prior, size, 1);
+    else if (pixel == 2)
+        undo_sized(type, row, prior, size, 2);
+    else if (pixel == 3)
+        undo_sized(type, row, prior, size, 3);
+    else if (pixel == 4)
+        undo_sized(type, row, prior, size, 4);
+    else if (pixel == 6)
+        undo_sized(type, row, prior, size, 6);
+    else
+        undo_sized(type, row, prior, size, 8);
 }
 
 /* ---- Filtering ------------------------------------------------------------*/
@@ -322,8 +320,8 @@ AVX2 SIZED struct bytes32 load_middle(const uint8_t *row, const uint8_t *prior,
                              load_wide(prior + i - pixel) };
 }
 
-/* The same at the beginning and the end of a row. What lies outside is zero,
- * and so is what any filter makes of it. */
+/* The same at the beginning and the end of a row. Bytes outside are zero, and
+ * so is what any filter makes of them. */
 AVX2 SIZED struct bytes32 load_edge(const uint8_t *row, const uint8_t *prior,
                                     size_t size, size_t i, unsigned pixel)
 {
@@ -340,11 +338,11 @@ AVX2 SIZED struct bytes32 load_edge(const uint8_t *row, const uint8_t *prior,
 }
 
 /* If c lies between a and b, then a is as far from a + b - c as b is from c,
- * and the other way about, and c as far as these two distances differ. If it
- * does not, then the one farther from it is the nearest. So with distances
- * that are zero where c is beyond, it is the lower of a and b where that is at
- * least twice as far from c as the higher, the higher where it is the other way
- * about, and else c. */
+ * and b as far as a is from c, and c as far as these two distances differ. If c
+ * does not, the one farther from c is the nearest. So with distances that are
+ * zero where c is beyond, the prediction is the lower of a and b where it is at
+ * least twice as far from c as the higher, the higher in the opposite case, and
+ * else c. */
 AVX2 SIZED __m256i paeth_guess(struct bytes32 v)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -414,8 +412,8 @@ AVX2 SIZED void apply_edge(unsigned type, uint8_t *out, const uint8_t *row,
     memcpy(out + i, bytes, size - i < WIDE ? size - i : WIDE);
 }
 
-AVX2 SIZED void apply(unsigned type, uint8_t *out, const uint8_t *row,
-                      const uint8_t *prior, size_t size, unsigned pixel)
+AVX2 SIZED void apply_as(unsigned type, uint8_t *out, const uint8_t *row,
+                         const uint8_t *prior, size_t size, unsigned pixel)
 {
     apply_edge(type, out, row, prior, size, 0, pixel);
     size_t i = WIDE;
@@ -427,44 +425,26 @@ AVX2 SIZED void apply(unsigned type, uint8_t *out, const uint8_t *row,
         apply_edge(type, out, row, prior, size, i, pixel);
 }
 
-AVX2 static void apply_none(uint8_t *out, const uint8_t *row,
-                            const uint8_t *prior, size_t size, unsigned pixel)
+AVX2 static void apply(unsigned type, uint8_t *out, const uint8_t *row,
+                       const uint8_t *prior, size_t size, unsigned pixel)
 {
-    (void)prior;
-    (void)pixel;
-    memcpy(out, row, size);
-}
-
-AVX2 static void apply_sub(uint8_t *out, const uint8_t *row,
-                           const uint8_t *prior, size_t size, unsigned pixel)
-{
-    apply(FILTER_SUB, out, row, prior, size, pixel);
-}
-
-AVX2 static void apply_up(uint8_t *out, const uint8_t *row,
-                          const uint8_t *prior, size_t size, unsigned pixel)
-{
-    apply(FILTER_UP, out, row, prior, size, pixel);
-}
-
-AVX2 static void apply_average(uint8_t *out, const uint8_t *row,
-                               const uint8_t *prior, size_t size,
-                               unsigned pixel)
-{
-    apply(FILTER_AVERAGE, out, row, prior, size, pixel);
-}
-
-AVX2 static void apply_paeth(uint8_t *out, const uint8_t *row,
-                             const uint8_t *prior, size_t size, unsigned pixel)
-{
-    apply(FILTER_PAETH, out, row, prior, size, pixel);
+    if (type == FILTER_NONE)
+        memcpy(out, row, size);
+    else if (type == FILTER_SUB)
+        apply_as(FILTER_SUB, out, row, prior, size, pixel);
+    else if (type == FILTER_UP)
+        apply_as(FILTER_UP, out, row, prior, size, pixel);
+    else if (type == FILTER_AVERAGE)
+        apply_as(FILTER_AVERAGE, out, row, prior, size, pixel);
+    else
+        apply_as(FILTER_PAETH, out, row, prior, size, pixel);
 }
 
 const struct filters filters_avx2 = {
     .name = "avx2",
     .usable = has_avx2,
-    .undo = { undo_none, undo_sub, undo_up, undo_average, undo_paeth },
-    .apply = { apply_none, apply_sub, apply_up, apply_average, apply_paeth },
+    .undo = undo,
+    .apply = apply,
     .measure = measure,
 };
 #endif

@@ -165,14 +165,14 @@ static void check_type(const struct filters *f, struct row_sink *r,
     rows_place(r, r->size, at_end);
     memcpy(r->at[ROW], r->row, r->size);
     memcpy(r->at[PRIOR], r->prior, r->size);
-    f->apply[type](r->at[OUT], r->at[ROW], r->at[PRIOR], r->size, pixel);
+    f->apply(type, r->at[OUT], r->at[ROW], r->at[PRIOR], r->size, pixel);
     bool right = rows_equal(r, OUT, r->want) && rows_equal(r, ROW, r->row) &&
                  rows_equal(r, PRIOR, r->prior);
     CHECK(right, "%s, filter %u, %zu bytes, pixels of %u", f->name, type,
           r->size, pixel);
 
     memcpy(r->at[ROW], r->want, r->size);
-    f->undo[type](r->at[ROW], r->at[PRIOR], r->size, pixel);
+    f->undo(type, r->at[ROW], r->at[PRIOR], r->size, pixel);
     right = rows_equal(r, ROW, r->row) && rows_equal(r, PRIOR, r->prior);
     CHECK(right, "%s, filter %u undone, %zu bytes, pixels of %u", f->name, type,
           r->size, pixel);
