@@ -16,6 +16,60 @@ const struct codec *codec_probe(struct bytes file)
     return NULL;
 }
 
+int codec_open(struct reader *reader, const struct codec *codec,
+               struct bytes file, const struct load_opts *opts, struct err *err)
+{
+    *reader = (struct reader){
+        .codec = codec,
+        .file = file,
+        .opts = opts,
+        .img = { .orientation = 1, .meta = meta_new(codec) },
+    };
+    for (int i = 0; i < REPRESENTATIONS; i++)
+        reader->info.alignment[i] = (struct alignment){ 1, 1 };
+    int status = reader->img.meta
+                     ? codec->open(reader, err)
+                     : fail_memory(err, "no memory for the decoder");
+    if (status) {
+        codec_close(reader);
+        return -1;
+    }
+    reader->info.width = reader->img.width;
+    reader->info.height = reader->img.height;
+    reader->info.orientation = reader->img.meta->orientation;
+    return 0;
+}
+
+/* Moves the picture out of the reader, unless something is wrong with it. */
+static int take_image(struct reader *reader, struct image *img, int status)
+{
+    *img = status ? (struct image){ 0 } : reader->img;
+    if (status == 0)
+        reader->img = (struct image){ 0 };
+    return status;
+}
+
+int codec_decode(struct reader *reader, struct image *img,
+                 const struct decode_plan *plan, struct err *err)
+{
+    return take_image(reader, img, reader->codec->decode(reader, plan, err));
+}
+
+int codec_describe(struct reader *reader, struct image *img, struct err *err)
+{
+    const struct codec *codec = reader->codec;
+    return take_image(reader, img,
+                      codec->describe ? codec->describe(reader, err) : 0);
+}
+
+void codec_close(struct reader *reader)
+{
+    if (reader->codec && reader->codec->close)
+        reader->codec->close(reader);
+    image_free(&reader->img);
+    *reader = (struct reader){ 0 };
+}
+
 const struct codec *codec_by_name(const char *name)
 {
     for (size_t i = 0; i < CODECS; i++)

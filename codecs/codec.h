@@ -1,4 +1,21 @@
-/* A codec reads and writes one format, from memory to memory. */
+/* Codecs: file formats, read and written from memory to memory.
+ *
+ * What comes in is the bytes of a file, what goes out are planes of cells and
+ * the metadata beside them (codecs/image), and the other way round. A picture
+ * goes one way, no step of which is done twice:
+ *
+ *     probe    which format begins so                      codec_probe()
+ *     open     parse what comes before the pixels          codec_open()
+ *     plan     the turn, the representation, the edges     cli/job/plan.h
+ *     decode   as planned, into planes; rows that come     codec_decode()
+ *              in order are turned in bands on their way
+ *     turn     what is left of the turn                    cuda/backend.h
+ *     encode   what is in the planes, into the bytes of    struct codec.encode
+ *              a file
+ *     check    whether that is a whole file                struct codec.check
+ *
+ * Nothing here knows how pictures are turned, of options of a command line or
+ * of files on disk: nothing here prints, exits or opens a file. */
 #ifndef CODECS_CODEC_H
 #define CODECS_CODEC_H
 
@@ -8,8 +25,8 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/row_sink.h"
 
-/* In which representation a picture is decoded. What is further down is closer
- * to the file, and less of it can be turned: struct stream_info. */
+/* Decoded representation, from samples to coded coefficients. What is further
+ * down is closer to the file, and fewer turns suit it: struct stream_info. */
 enum representation {
     REPRESENTATION_SAMPLES, /* planes of the size of the picture */
     REPRESENTATION_PLANES,  /* the samples that the file stores: chroma may have
@@ -18,36 +35,37 @@ enum representation {
     REPRESENTATIONS,
 };
 
+/* How a file is read. */
 struct load_opts {
     struct limits limits;
-    struct mem mem;  /* where the cells go */
-    enum representation representation; /* more than REPRESENTATION_SAMPLES: of
-                                           a codec that has `look` */
-    enum xform turn; /* REPRESENTATION_PLANES: the turn that comes after. Chroma
-                        is in full resolution along an axis that is no whole
-                        number of its samples and will run backwards */
-    uint32_t width,
-        height;      /* of a codec that has `look`: take no more columns
-                        and rows than these, which for REPRESENTATION_COEFFICIENTS
-                        are      whole grains; 0: take all */
-    bool tolerant;   /* take what can be read of a damaged file, and warn */
-    unsigned *scans; /* how many scans of a JPEG may be read yet, counted down;
-                        NULL: as many as a sound one may have */
-    bool portable;    /* fill the portable fields of the meta, and decode to
-                        colors that other formats know: the picture will be
-                        written in another format */
-    /* Stops before the pixels: the picture has its shape and its meta, and no
-     * cells. Damage of the pixels is not found then, and the portable fields stay
-     * empty. */
-    bool head_only;
-    /* Turns the picture while it is read; NULL: it stays as stored. A codec may
-     * pay no regard to it: img->turned says. */
-    const struct turner *turner;
-    struct thread_pool
-        *pool;          /* threads that may be kept busy; NULL: the caller's */
+    struct mem mem;     /* where the cells go */
+    bool tolerant;      /* take what can be read of a damaged file, and warn */
+    bool portable;      /* fill the portable fields of the meta, and decode to
+                           colors that other formats know: the picture will be
+                           written in another format */
     enum layout layout; /* how the axes of arrays are read */
+    struct thread_pool *pool;  /* threads that may be kept busy; NULL: the
+                                  caller's */
     const struct mover *mover; /* of struct codec.turn: who turns */
     struct warnings *warnings;
+};
+
+/* What has been decided about a picture before it is decoded. {0}: its samples,
+ * as stored. */
+struct decode_plan {
+    enum representation representation; /* up to what struct codec.closest is */
+    enum xform turn; /* of the stored picture, its tag folded in. Planes have
+                        chroma in full resolution along an axis that is not a
+                        whole number of its samples and will run backwards */
+    uint32_t width, height; /* with a representation other than samples: take no
+                               more columns and rows than these, of which
+                               coefficients need whole alignments; 0: take all
+                             */
+    unsigned *scans; /* how many scans of a JPEG may still be read, counted
+                        down; NULL: as many as a sound one may have */
+    /* Turns the picture by `turn` while it is read; NULL: it stays as stored.
+     * A codec may ignore it: img->turned says. */
+    const struct turner *turner;
 };
 
 /* Who turns pictures that are in memory: a backend, as a codec sees it. */
@@ -101,22 +119,31 @@ struct save_opts {
 /* Levels of compression that have a name. */
 enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
 
-/* What has to be known of a file to turn it in the representation that suits.
- */
+/* What a file says before its pixels: all that a plan needs. */
 struct stream_info {
-    uint32_t width, height;
-    unsigned orientation; /* the tag, 1..8; 0: there is none */
-    struct orientation tags; /* all of them: of `retag` alone */
-    /* An axis that runs backwards after a turn has to be a whole number of
-     * grains, in pixels: what is smaller cannot be cut. */
+    uint32_t width, height; /* as stored */
+    struct orientation orientation;
+    /* An axis that runs backwards after a turn must be a whole number of
+     * alignments, in pixels: what is smaller cannot be cut. */
     struct alignment {
         uint32_t x, y;
     } alignment[REPRESENTATIONS];
 };
 
-/* Whether this picture can be turned by t in this representation. */
+/* Returns whether this picture can be turned by t in this representation. */
 bool stream_info_can_turn(const struct stream_info *info,
                           enum representation representation, enum xform t);
+
+/* A file that is being read, from codec_open() to codec_close(). */
+struct reader {
+    const struct codec *codec;
+    struct bytes file;            /* borrowed */
+    const struct load_opts *opts; /* borrowed */
+    struct stream_info info;
+    struct image img; /* its shape and its metadata; its cells when decoded */
+    size_t at;        /* the codec's: where the pixels begin */
+    void *state;      /* the codec's: what else it has parsed */
+};
 
 /* What a format can hold. A picture is made to fit by codecs/convert.h. */
 struct capabilities {
@@ -138,19 +165,26 @@ struct codec {
     struct capabilities holds;
     /* Whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);
-    /* Reads no more than what comes before the pixels. NULL: there is but one
-     * representation, REPRESENTATION_SAMPLES. */
-    int (*look)(struct stream_info *info, struct bytes file,
-                const struct load_opts *opts, struct err *err);
-    /* Appends the file to `out`, with its orientation turned on by `op`, and not
-     * another byte changed but for what has to follow that. coded gets the size
-     * and the orientation that it had. NULL: the format holds none. */
+    /* Parses what comes before the pixels, into reader->img, whose meta is
+     * empty, and reader->info.alignment. What is behind the pixels may wait
+     * until they are decoded: the orientation too. */
+    int (*open)(struct reader *reader, struct err *err);
+    /* Gives reader->img its cells, and the rest of its metadata. A picture
+     * whose colors no other format holds is read all the same. */
+    int (*decode)(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err);
+    /* Gives reader->img the rest of its shape and its metadata, but for the
+     * portable fields, without decoding the pixels, whose damage is not found.
+     * NULL: all is there when the file is open. */
+    int (*describe)(struct reader *reader, struct err *err);
+    /* Frees reader->state. NULL: there is none. */
+    void (*close)(struct reader *reader);
+    enum representation closest; /* to the file, that it decodes */
+    /* Appends the file to `out`, with its orientation turned on by `op`, and
+     * not another byte changed but for what has to follow that. info gets the
+     * size and the orientation that it had. NULL: the format holds none. */
     int (*retag)(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err);
-    /* Makes a picture of a whole file. img is {0}; on failure it stays so.
-     * A picture whose colors no other format holds is read all the same. */
-    int (*decode)(struct image *img, struct bytes file,
-                  const struct load_opts *opts, struct err *err);
     /* Turns all pictures that a file holds, whatever their cells are, within
      * its format: the mover of the options does it. Appends the file to `out`,
      * which is empty and stays so where nothing changes. img is {0}, and gets
@@ -176,6 +210,25 @@ enum { CODECS = 10 };
 
 /* By the first bytes; NULL: nobody knows it. */
 const struct codec *codec_probe(struct bytes file);
+
+/* Opens a file of this format, which like the options is borrowed until
+ * codec_close(): then reader->info is known. On failure there is nothing to
+ * close. */
+int codec_open(struct reader *reader, const struct codec *codec,
+               struct bytes file, const struct load_opts *opts,
+               struct err *err);
+
+/* Decodes the picture into img, which the caller frees. On failure img is {0}.
+ * To be called once. */
+int codec_decode(struct reader *reader, struct image *img,
+                 const struct decode_plan *plan, struct err *err);
+
+/* Describes the picture instead: img gets its shape and its metadata, but for
+ * the portable fields, and no cells. */
+int codec_describe(struct reader *reader, struct image *img, struct err *err);
+
+/* Frees what the reader holds. Fine on {0}, and twice. */
+void codec_close(struct reader *reader);
 
 /* By a name or a suffix without the dot, in either case; NULL: no such. */
 const struct codec *codec_by_name(const char *name);

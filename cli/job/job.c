@@ -162,23 +162,19 @@ static int turn_band(void *context, struct image *dst, const struct image *band,
 
 /* Decodes, and turns what can be turned meanwhile. The lane for that is of one
  * thread: the codec keeps the others busy. */
-static int decode(struct work *w, struct load_opts *load, struct err *err)
+static int decode(struct work *w, struct reader *reader,
+                  struct decode_plan *plan, struct err *err)
 {
     const struct lane_opts one = { .threads = 1 };
     struct hands hands = {
         .backend = w->job->backend,
         .watch = w->job->watch,
     };
-    struct turner turner = {
-        .op = w->opts->op,
-        .as_stored = w->opts->ignore_orientation,
-        .turn = turn_band,
-        .context = &hands,
-    };
+    struct turner turner = { .turn = turn_band, .context = &hands };
     if (hands.backend->bands && hands.backend->open(&hands.lane, &one, err))
         return -1;
-    load->turner = hands.lane ? &turner : NULL;
-    int status = w->result->from->decode(&w->img, w->input, load, err);
+    plan->turner = hands.lane ? &turner : NULL;
+    int status = codec_decode(reader, &w->img, plan, err);
     if (hands.lane)
         hands.backend->close(hands.lane);
     return status;
@@ -246,11 +242,12 @@ static int choose_edge(struct work *w, const struct stream_info *info,
     return 0;
 }
 
-/* What --lossless has to say of a format that another one becomes, or that is
- * made of other samples. */
-static int check_lossless(const struct work *w, struct err *err)
+/* How it is done as far as the formats tell, and what --lossless has to say of
+ * a format that another one becomes, or that is made of other samples. */
+static int choose_how(const struct work *w, struct err *err)
 {
     const struct codec *to = w->result->to;
+    w->result->how = to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
     if (!w->opts->lossless || w->own)
         return 0;
     if (to->lossy)
@@ -266,31 +263,22 @@ static int check_lossless(const struct work *w, struct err *err)
     return 0;
 }
 
-/* The form closest to the file in which the picture can be turned. */
-static int choose_form(struct work *w, struct err *err)
+/* The representation closest to the file in which the picture can be turned. */
+static int choose_representation(struct work *w, const struct stream_info *info,
+                                 struct err *err)
 {
     const struct options *opts = w->opts;
     struct result *result = w->result;
-    struct warnings unheard = { 0 }; /* they come again */
-    struct load_opts load = load_opts(opts, mem_plain, false, NULL, result);
-    struct stream_info info;
-    result->how = result->to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
-    if (check_lossless(w, err))
-        return -1;
-    if (!w->own || !result->from->look)
+    w->turn = turn_of(opts, info->orientation.value);
+    if (!w->own || result->from->closest == REPRESENTATION_SAMPLES)
         return 0;
-    load.warnings = &unheard;
-    if (result->from->look(&info, w->input, &load, err))
-        return -1;
-    enum xform turn = turn_of(opts, info.orientation);
     w->representation = REPRESENTATION_COEFFICIENTS;
     if (opts->quality)
         w->representation = REPRESENTATION_PLANES;
-    else if (stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS, turn))
+    else if (stream_info_can_turn(info, REPRESENTATION_COEFFICIENTS, w->turn))
         result->how = HOW_LOSSLESS;
-    else if (choose_edge(w, &info, turn, err))
+    else if (choose_edge(w, info, w->turn, err))
         return -1;
-    w->turn = turn;
     return 0;
 }
 
@@ -393,7 +381,7 @@ static int set_tag(struct work *w, struct load_opts *load, struct err *err)
     bool same = w->output.size == w->input.size &&
                 memcmp(w->output.data, w->input.data, w->input.size) == 0;
     result->how = same ? HOW_UNCHANGED : HOW_TAGGED;
-    warn_of_tags(w, info.tags);
+    warn_of_tags(w, info.orientation);
     w->img.width = info.width;
     w->img.height = info.height;
     w->within = true;
@@ -410,6 +398,25 @@ static bool drops_tag(const struct work *w)
            (place == TAG_XMP && opts->drop & DROP_XMP);
 }
 
+static int read_picture(struct work *w, const struct load_opts *load,
+                        struct err *err)
+{
+    struct reader reader;
+    if (codec_open(&reader, w->result->from, w->input, load, err))
+        return -1;
+    int status = choose_representation(w, &reader.info, err);
+    struct decode_plan plan = {
+        .representation = w->representation,
+        .turn = w->turn,
+        .width = w->width,
+        .height = w->height,
+    };
+    if (status == 0)
+        status = decode(w, &reader, &plan, err);
+    codec_close(&reader);
+    return status;
+}
+
 static int stage_decode(struct work *w, struct err *err)
 {
     const struct options *opts = w->opts;
@@ -421,18 +428,14 @@ static int stage_decode(struct work *w, struct err *err)
         load_opts(opts, mem, !w->own, w->job->pool, result);
     if (opts->tag_only)
         return set_tag(w, &load, err);
-    if (choose_form(w, err))
+    if (choose_how(w, err))
         return -1;
-    load.representation = w->representation;
-    load.turn = w->turn;
-    load.width = w->width;
-    load.height = w->height;
     load.limits.reserve = w->job->reserve ? reserve : NULL;
     load.limits.context = w;
     w->within = w->own && result->from->turn;
     if (w->within)
         return turn_within(w, &load, err);
-    if (decode(w, &load, err))
+    if (read_picture(w, &load, err))
         return -1;
     warn_of_tags(w, tags_of(&w->img));
     if (w->img.meta && !w->own)
@@ -729,14 +732,26 @@ int job_run(const struct job *job, struct result *result, struct err *err)
 static int foresee(struct work *w, size_t head, bool *known, struct err *err)
 {
     struct result *result = w->result;
+    struct warnings unheard = { 0 };
+    struct load_opts load = load_opts(w->opts, mem_plain, false, NULL, result);
+    struct reader reader;
     *result = (struct result){ 0 };
     w->representation = REPRESENTATION_SAMPLES;
     w->tag = 0;
     if (read_head(w, head, err))
         return -1;
     w->own = result->to == result->from && !w->opts->depth;
-    *known = w->own && result->from->look;
-    return choose_form(w, err);
+    *known = w->own && result->from->closest != REPRESENTATION_SAMPLES;
+    if (choose_how(w, err))
+        return -1;
+    if (!*known)
+        return 0;
+    load.warnings = &unheard;
+    if (codec_open(&reader, result->from, w->input, &load, err))
+        return -1;
+    int status = choose_representation(w, &reader.info, err);
+    codec_close(&reader);
+    return status;
 }
 
 int job_foresee(const struct job *job, struct result *result, bool *known,
@@ -763,13 +778,16 @@ int job_look(const char *input, struct root *root, const struct options *opts,
     struct bytes file = { 0 };
     struct load_opts load = load_opts(opts, mem_plain, true, NULL, result);
     struct permissions access;
+    struct reader reader = { 0 };
     /* There is no limit to what can be described: it takes no memory. */
     load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
-    load.head_only = true;
     const struct job job = { .input = input, .input_root = root };
     int status = read_input(&job, opts, 0, &file, &access, result, err);
     if (status == 0)
-        status = result->from->decode(img, file, &load, err);
+        status = codec_open(&reader, result->from, file, &load, err);
+    if (status == 0)
+        status = codec_describe(&reader, img, err);
+    codec_close(&reader);
     permissions_free(&access);
     bytes_free(&file);
     return status;

@@ -26,16 +26,11 @@ static int open_band(struct row_sink *rows, struct err *err)
     return image_alloc(&rows->band, mem_plain, err);
 }
 
-int row_sink_open(struct row_sink *rows, struct image *img,
+int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
                   const struct turner *turner, struct mem mem, struct err *err)
 {
-    enum xform t = XFORM_NONE;
-    if (turner)
-        t = turner->as_stored
-                ? turner->op
-                : xform_then(xform_from_exif(img->orientation), turner->op);
     *rows = (struct row_sink){ .img = img, .t = t, .height = img->height };
-    if (t == XFORM_NONE)
+    if (!turner || t == XFORM_NONE)
         return image_alloc(img, mem, err);
     rows->turner = turner;
     rows->end = first_end(img->height, t);

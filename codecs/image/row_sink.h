@@ -7,10 +7,8 @@
 
 #include "codecs/image/image.h"
 
-/* Who turns bands, and how the picture as shown is to be turned. */
+/* Who turns bands. */
 struct turner {
-    enum xform op;
-    bool as_stored; /* whatever the tag of the file says */
     /* Moves a band, the rows of a picture from y on, to where t puts them in
      * dst, which is the whole turned picture. Bands come one after the other,
      * and all but one at an end of the picture are BAND_ROWS high, so that each
@@ -32,9 +30,9 @@ struct row_sink {
 };
 
 /* Allocates img, which has the size and the kind of the picture as stored; or,
- * where a turner has to turn it, as it will be: then its size changes, and
- * img->turned says so. img->orientation is that of the file. */
-int row_sink_open(struct row_sink *rows, struct image *img,
+ * where the turner has to turn it by t, as it will be: then its size changes,
+ * and img->turned says so. */
+int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
                   const struct turner *turner, struct mem mem, struct err *err);
 
 /* Where row y goes: a row of this picture, which is not yet that of img. Rows

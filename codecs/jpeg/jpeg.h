@@ -9,10 +9,11 @@
 #include "codecs/codec.h"
 #include "codecs/metadata/xmp_container.h"
 
-int look_jpeg(struct stream_info *info, struct bytes file,
-              const struct load_opts *opts, struct err *err);
-int read_jpeg(struct image *img, struct bytes file,
-              const struct load_opts *opts, struct err *err);
+int open_jpeg(struct reader *reader, struct err *err);
+int decode_jpeg(struct reader *reader, const struct decode_plan *plan,
+                struct err *err);
+int describe_jpeg(struct reader *reader, struct err *err);
+void close_jpeg(struct reader *reader);
 int write_jpeg(struct bytes *file, const struct image *img,
                const struct save_opts *opts, struct err *err);
 

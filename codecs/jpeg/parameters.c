@@ -32,16 +32,18 @@ static void free_parameters(void *state)
     free(p);
 }
 
+bool parameters_add(struct meta *meta)
+{
+    meta->state = calloc(1, sizeof(struct jpeg_parameters));
+    meta->free_state = free_parameters;
+    return meta->state;
+}
+
 struct meta *parameters_new_meta(void)
 {
     struct meta *meta = meta_new(&codec_jpeg);
-    if (!meta)
-        return NULL;
-    meta->state = calloc(1, sizeof(struct jpeg_parameters));
-    if (meta->state) {
-        meta->free_state = free_parameters;
+    if (meta && parameters_add(meta))
         return meta;
-    }
     meta_free(meta);
     return NULL;
 }

@@ -49,6 +49,10 @@ struct jpeg_parameters {
                                   picture; 0: there is no MPF */
 };
 
+/* Gives the meta of a JPEG its parameters, which are zeroed. Returns false if
+ * there is no memory. */
+bool parameters_add(struct meta *meta);
+
 /* Returns a meta of a JPEG, whose parameters are zeroed, to be freed by
  * meta_free(); NULL if there is no memory. */
 struct meta *parameters_new_meta(void);

@@ -2,8 +2,7 @@
  *
  * libjpeg counts lost data as warnings and goes on; here the first one ends the
  * reading, unless it is tolerant. It leaves by longjmp(): all that changes
- * after setjmp() lives in a struct reader, which one function sets up and takes
- * down. */
+ * after setjmp() lives in a struct jpeg_reader. */
 #include "codecs/jpeg/jpeg.h"
 
 #include <limits.h>
@@ -25,7 +24,7 @@
 #include "codecs/jpeg/codec_thread.h"
 #include "codecs/image/interleave.h"
 
-struct reader {
+struct jpeg_reader {
     struct coefficient_arrays
         blocks; /* where coefficient_arrays_offer() looks for them */
     struct jpeg_decompress_struct d;
@@ -33,6 +32,7 @@ struct reader {
     struct jpeg_progress_mgr progress;
     jmp_buf out;
     const struct load_opts *opts;
+    const struct decode_plan *plan;
     struct image *img;
     size_t segments; /* how many of the list are in the meta */
     int scans;       /* how many have been noted */
@@ -43,14 +43,14 @@ struct reader {
     struct err *err;
 };
 
-static _Noreturn void leave(struct reader *r)
+static _Noreturn void leave(struct jpeg_reader *r)
 {
     longjmp(r->out, 1);
 }
 
 static void on_error(j_common_ptr cinfo)
 {
-    struct reader *r = cinfo->client_data;
+    struct jpeg_reader *r = cinfo->client_data;
     codec_thread_describe_error(cinfo, r->err);
     leave(r);
 }
@@ -60,7 +60,7 @@ static void on_error(j_common_ptr cinfo)
  * together is named with all else that another format does not hold. */
 static void on_message(j_common_ptr cinfo, int level)
 {
-    struct reader *r = cinfo->client_data;
+    struct jpeg_reader *r = cinfo->client_data;
     char text[JMSG_LENGTH_MAX];
     int code = cinfo->err->msg_code;
     if (level >= 0 || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM ||
@@ -81,17 +81,18 @@ static void on_message(j_common_ptr cinfo, int level)
 }
 
 /* A scan has begun when libjpeg is about to read the first of it. */
-static void note_scan(struct reader *r)
+static void note_scan(struct jpeg_reader *r)
 {
     if (r->d.input_scan_number == r->scans)
         return;
     r->scans = r->d.input_scan_number;
-    if (r->opts->scans && *r->opts->scans == 0) {
+    unsigned *left = r->plan->scans;
+    if (left && *left == 0) {
         fail(r->err, "it has more scans than it may have here");
         leave(r);
     }
-    if (r->opts->scans)
-        --*r->opts->scans;
+    if (left)
+        --*left;
     if (!parameters_note_scan(r->img->meta, &r->d)) {
         fail_memory(r->err, "no memory for so many scans");
         leave(r);
@@ -100,7 +101,7 @@ static void note_scan(struct reader *r)
 
 static void on_progress(j_common_ptr cinfo)
 {
-    struct reader *r = cinfo->client_data;
+    struct jpeg_reader *r = cinfo->client_data;
     if (r->d.input_scan_number > SCANS_MAX) {
         r->pixels = false; /* what has been read is no use */
         fail(r->err, "more than %d scans, which is the limit", SCANS_MAX);
@@ -110,7 +111,7 @@ static void on_progress(j_common_ptr cinfo)
     r->pixels = r->pixels || r->blocks.lent; /* they are being read */
 }
 
-static void set_up(struct reader *r)
+static void set_up(struct jpeg_reader *r)
 {
     uint64_t bytes = r->opts->limits.bytes;
     r->d.mem->max_memory_to_use = bytes < LONG_MAX ? (long)bytes : LONG_MAX;
@@ -122,7 +123,7 @@ static void set_up(struct reader *r)
 }
 
 /* Those that are new in the list, which grows while scans are read. */
-static void take_segments(struct reader *r)
+static void take_segments(struct jpeg_reader *r)
 {
     size_t i = 0;
     for (jpeg_saved_marker_ptr m = r->d.marker_list; m; m = m->next) {
@@ -137,11 +138,11 @@ static void take_segments(struct reader *r)
 
 /* What comes before the first scan. No viewer looks for an orientation behind
  * it. */
-static void read_header(struct reader *r, struct bytes file)
+static void read_header(struct jpeg_reader *r)
 {
     jpeg_create_decompress(&r->d);
     set_up(r);
-    jpeg_mem_src(&r->d, file.data, file.size);
+    jpeg_mem_src(&r->d, r->file.data, r->file.size);
     jpeg_read_header(&r->d, TRUE);
     if (r->d.data_precision != 8) {
         fail(r->err, "%d bits a sample; only 8 can be read",
@@ -153,10 +154,12 @@ static void read_header(struct reader *r, struct bytes file)
         leave(r);
     unsigned orientation = r->img->meta->orientation.value;
     r->img->orientation = orientation ? orientation : 1;
+    r->img->width = r->d.image_width;
+    r->img->height = r->d.image_height;
 }
 
 /* YCbCr stays YCbCr on its way to another JPEG: nothing is lost to rounding. */
-static void choose_color(struct reader *r)
+static void choose_color(struct jpeg_reader *r)
 {
     struct image *img = r->img;
     switch (r->d.jpeg_color_space) {
@@ -180,7 +183,7 @@ static void choose_color(struct reader *r)
         break;
     default:
         img->color = COLOR_OTHER;
-        if (r->opts->representation == REPRESENTATION_COEFFICIENTS)
+        if (r->plan->representation == REPRESENTATION_COEFFICIENTS)
             break;
         fail(r->err, "%d components of an unknown color space",
              r->d.num_components);
@@ -199,10 +202,10 @@ static void sample_fully(struct meta *meta, bool across, bool down)
 }
 
 /* Planes of the sizes that the components have: of samples, or of blocks. */
-static void shape_planes(struct reader *r)
+static void shape_planes(struct jpeg_reader *r)
 {
     struct image *img = r->img;
-    bool blocks = r->opts->representation == REPRESENTATION_COEFFICIENTS,
+    bool blocks = r->plan->representation == REPRESENTATION_COEFFICIENTS,
          across = false, down = false;
     if (img->nplanes > COMPONENTS) {
         fail(r->err, "%u components; up to %d can be turned as they are",
@@ -210,9 +213,9 @@ static void shape_planes(struct reader *r)
         leave(r);
     }
     if (!blocks)
-        chroma_choose(&r->d, r->opts->width ? r->opts->width : img->width,
-                      r->opts->height ? r->opts->height : img->height,
-                      r->opts->turn, &across, &down);
+        chroma_choose(&r->d, r->plan->width ? r->plan->width : img->width,
+                      r->plan->height ? r->plan->height : img->height,
+                      r->plan->turn, &across, &down);
     sample_fully(img->meta, across, down);
     for (unsigned i = 0; i < img->nplanes; i++) {
         const jpeg_component_info *info = &r->d.comp_info[i];
@@ -225,26 +228,24 @@ static void shape_planes(struct reader *r)
     }
 }
 
-static void shape(struct reader *r, struct bytes file)
+static void shape(struct jpeg_reader *r)
 {
     struct image *img = r->img;
     choose_color(r);
-    img->cell = r->opts->representation == REPRESENTATION_COEFFICIENTS
+    img->cell = r->plan->representation == REPRESENTATION_COEFFICIENTS
                     ? CELL_DCT
                     : CELL_U8;
     img->maxval = 255;
-    img->width = r->d.image_width;
-    img->height = r->d.image_height;
     img->nplanes = (unsigned)r->d.num_components;
-    parameters_note(img->meta, &r->d, file);
-    if (r->opts->representation == REPRESENTATION_SAMPLES) {
+    parameters_note(img->meta, &r->d, r->file);
+    if (r->plan->representation == REPRESENTATION_SAMPLES) {
         sample_fully(img->meta, true, true);
     } else {
         shape_planes(r);
     }
 }
 
-static void allocate(struct reader *r)
+static void allocate(struct jpeg_reader *r)
 {
     struct image *img = r->img;
     if (image_check_planes(img, &r->opts->limits, r->err) ||
@@ -253,13 +254,13 @@ static void allocate(struct reader *r)
 }
 
 /* What is not read of a damaged file. (Blocks are zeroed as they are read.) */
-static void clear(struct reader *r)
+static void clear(struct jpeg_reader *r)
 {
     if (r->opts->tolerant && r->img->cell == CELL_U8)
         memset(r->img->cells, 0, r->img->size);
 }
 
-static void read_samples(struct reader *r)
+static void read_samples(struct jpeg_reader *r)
 {
     r->row = malloc((size_t)r->img->width * r->img->nplanes);
     if (!r->row) {
@@ -276,7 +277,7 @@ static void read_samples(struct reader *r)
     }
 }
 
-static void read_planes(struct reader *r)
+static void read_planes(struct jpeg_reader *r)
 {
     r->d.raw_data_out = TRUE;
     jpeg_start_decompress(&r->d);
@@ -284,14 +285,14 @@ static void read_planes(struct reader *r)
     raw_planes_read(&r->d, r->img, 0, r->d.output_height);
 }
 
-static void read_coded(struct reader *r)
+static void read_coefficients(struct jpeg_reader *r)
 {
     coefficient_arrays_lend(&r->blocks, r->img, (j_common_ptr)&r->d);
     coefficient_arrays_offer((j_common_ptr)&r->d);
     jpeg_read_coefficients(&r->d);
 }
 
-static void take_portable(struct reader *r)
+static void take_portable(struct jpeg_reader *r)
 {
     static const int units[] = { DENSITY_ASPECT, DENSITY_INCH, DENSITY_METER };
     struct meta *meta = r->img->meta;
@@ -318,9 +319,9 @@ static void take_portable(struct reader *r)
 
 /* By several threads, if the file is sound and lets them. (Not samples, which
  * are made of those around them where chroma has fewer.) */
-static bool read_side_by_side(struct reader *r)
+static bool read_side_by_side(struct jpeg_reader *r)
 {
-    if (r->opts->representation != REPRESENTATION_SAMPLES &&
+    if (r->plan->representation != REPRESENTATION_SAMPLES &&
         restarts_read(r->img, &r->d, r->file, r->opts->pool, &r->behind))
         return true;
     clear(r);
@@ -329,7 +330,7 @@ static bool read_side_by_side(struct reader *r)
 
 /* Finds the end of the picture without decoding it, and takes the segments that
  * stand between its scans. */
-static void pass_over_scans(struct reader *r)
+static void pass_over_scans(struct jpeg_reader *r)
 {
     const uint8_t *end = r->file.data + r->file.size;
     const uint8_t *p = end - r->d.src->bytes_in_buffer;
@@ -351,24 +352,17 @@ static void pass_over_scans(struct reader *r)
     warn(r->opts->warnings, "the end of the picture is missing");
 }
 
-static void read_all(struct reader *r, struct bytes file)
+static void read_pixels(struct jpeg_reader *r)
 {
-    static void (*const read[REPRESENTATIONS])(struct reader * r) = {
+    static void (*const read[REPRESENTATIONS])(struct jpeg_reader * r) = {
         [REPRESENTATION_SAMPLES] = read_samples,
         [REPRESENTATION_PLANES] = read_planes,
-        [REPRESENTATION_COEFFICIENTS] = read_coded,
+        [REPRESENTATION_COEFFICIENTS] = read_coefficients,
     };
-    read_header(r, file);
-    note_scan(r);
-    shape(r, file);
-    if (r->opts->head_only) {
-        pass_over_scans(r);
-        return;
-    }
     allocate(r);
     if (read_side_by_side(r))
         return;
-    read[r->opts->representation](r);
+    read[r->plan->representation](r);
     /* To the end of the image. jpeg_finish_decompress() would do it, and free
      * the list of segments. */
     while (!jpeg_input_complete(&r->d))
@@ -376,10 +370,13 @@ static void read_all(struct reader *r, struct bytes file)
     r->behind = r->d.src->bytes_in_buffer;
 }
 
-static int read_guarded(struct reader *r, struct bytes file)
+static int read_guarded(struct jpeg_reader *r,
+                        void (*read)(struct jpeg_reader *))
 {
     if (setjmp(r->out) == 0) {
-        read_all(r, file);
+        note_scan(r);
+        shape(r);
+        read(r);
         return 0;
     }
     if (!r->opts->tolerant || !r->pixels || r->err->memory)
@@ -399,15 +396,15 @@ static uint32_t most_of(const uint8_t factor[COMPONENTS])
 }
 
 /* Fewer columns and rows: what is left out of the planes stays in memory. */
-static void trim(struct reader *r)
+static void trim(struct jpeg_reader *r)
 {
     struct image *img = r->img;
     const struct jpeg_parameters *p = parameters_of(img->meta);
-    uint32_t width = r->opts->width, height = r->opts->height;
+    uint32_t width = r->plan->width, height = r->plan->height;
     if (!width || !height || (width == img->width && height == img->height))
         return;
     uint32_t x = most_of(p->across), y = most_of(p->down);
-    if (r->opts->representation == REPRESENTATION_COEFFICIENTS)
+    if (r->plan->representation == REPRESENTATION_COEFFICIENTS)
         x *= DCTSIZE, y *= DCTSIZE;
     for (unsigned i = 0; i < img->nplanes; i++) {
         uint64_t across = (uint64_t)width * p->across[i];
@@ -421,77 +418,84 @@ static void trim(struct reader *r)
     img->height = height;
 }
 
-static int take_guarded(struct reader *r)
+static int take_guarded(struct jpeg_reader *r)
 {
     if (setjmp(r->out))
         return -1;
     parameters_note_tables(r->img->meta, &r->d, r->img->nplanes);
     coefficient_arrays_finish(&r->blocks);
-    if (r->opts->representation == REPRESENTATION_PLANES)
+    if (r->plan->representation == REPRESENTATION_PLANES)
         chroma_fill(&r->d, r->img);
     trim(r);
     take_segments(r);
     if (trailer_take(r->img->meta, r->file, r->behind, r->err))
         return -1;
     segments_note(r->img->meta);
-    if (!r->opts->portable || r->opts->head_only)
-        return 0;
+    return 0;
+}
+
+static int take_portable_guarded(struct jpeg_reader *r)
+{
+    if (setjmp(r->out))
+        return -1;
     take_portable(r);
     return segments_to_portable(r->img, r->err);
 }
 
-/* Starts a reader, which end() ends. */
-static int begin(struct reader *r)
-{
-    r->d.err = jpeg_std_error(&r->mgr);
-    r->mgr.error_exit = on_error;
-    r->mgr.emit_message = on_message;
-    r->d.client_data = r;
-    r->img->meta = parameters_new_meta();
-    return r->img->meta ? 0 : fail_memory(r->err, "no memory for the decoder");
-}
-
-static void end(struct reader *r)
-{
-    jpeg_destroy_decompress(&r->d);
-    free(r->row);
-}
-
-int read_jpeg(struct image *img, struct bytes file,
-              const struct load_opts *opts, struct err *err)
-{
-    struct reader r = { .opts = opts, .img = img, .file = file, .err = err };
-    int status = -1;
-    if (begin(&r) == 0 && read_guarded(&r, file) == 0)
-        status = take_guarded(&r);
-    end(&r);
-    if (status)
-        image_free(img);
-    return status;
-}
-
-static int look_guarded(struct reader *r, struct stream_info *info,
-                        struct bytes file)
+static int open_guarded(struct jpeg_reader *r, struct stream_info *info)
 {
     if (setjmp(r->out))
         return -1;
-    read_header(r, file);
-    info->width = r->d.image_width;
-    info->height = r->d.image_height;
-    info->orientation = r->img->meta->orientation.value;
+    read_header(r);
     parameters_alignments(info, &r->d);
     return 0;
 }
 
-int look_jpeg(struct stream_info *info, struct bytes file,
-              const struct load_opts *opts, struct err *err)
+int open_jpeg(struct reader *reader, struct err *err)
 {
-    struct image img = { 0 }; /* for its meta */
-    struct reader r = { .opts = opts, .img = &img, .err = err };
-    int status = -1;
-    if (begin(&r) == 0)
-        status = look_guarded(&r, info, file);
-    end(&r);
-    image_free(&img);
-    return status;
+    struct jpeg_reader *r = reader->state = calloc(1, sizeof *r);
+    if (!r || !parameters_add(reader->img.meta))
+        return fail_memory(err, "no memory for the decoder");
+    r->opts = reader->opts;
+    r->img = &reader->img;
+    r->file = reader->file;
+    r->err = err;
+    r->d.err = jpeg_std_error(&r->mgr);
+    r->mgr.error_exit = on_error;
+    r->mgr.emit_message = on_message;
+    r->d.client_data = r;
+    return open_guarded(r, &reader->info);
+}
+
+static int read_picture(struct reader *reader, const struct decode_plan *plan,
+                        void (*read)(struct jpeg_reader *), struct err *err)
+{
+    struct jpeg_reader *r = reader->state;
+    r->plan = plan;
+    r->err = err;
+    return read_guarded(r, read) ? -1 : take_guarded(r);
+}
+
+int decode_jpeg(struct reader *reader, const struct decode_plan *plan,
+                struct err *err)
+{
+    if (read_picture(reader, plan, read_pixels, err))
+        return -1;
+    return reader->opts->portable ? take_portable_guarded(reader->state) : 0;
+}
+
+int describe_jpeg(struct reader *reader, struct err *err)
+{
+    const struct decode_plan samples = { 0 };
+    return read_picture(reader, &samples, pass_over_scans, err);
+}
+
+void close_jpeg(struct reader *reader)
+{
+    struct jpeg_reader *r = reader->state;
+    if (!r)
+        return;
+    jpeg_destroy_decompress(&r->d);
+    free(r->row);
+    free(r);
 }

@@ -135,23 +135,25 @@ int retag_jpeg(struct bytes *out, struct stream_info *info, struct bytes file,
 {
     struct headers h = { .meta = parameters_new_meta() };
     struct image img = { .meta = h.meta };
+    struct reader reader = { 0 };
     struct save_opts save = { .warnings = opts->warnings };
     int status = -1;
     if (!h.meta)
         return fail_memory(err, "no memory for the decoder");
-    if (look_jpeg(info, file, opts, err) == 0 &&
+    if (codec_open(&reader, &codec_jpeg, file, opts, err) == 0 &&
         read_headers(&h, file, err) == 0 && copy_blocks(&h, err) == 0 &&
         segments_orientation(h.meta, err) == 0) {
-        info->tags = h.meta->orientation;
+        *info = reader.info;
         img.width = info->width;
         img.height = info->height;
-        save.orientation = xform_retag(info->orientation, op);
+        save.orientation = xform_retag(info->orientation.value, op);
         status = set_tags(&h, &img, op, &save, err);
     }
     if (status == 0 && !write_file(out, &h, file))
         status = fail_memory(err, "no memory for the file");
     if (status == 0)
         trailer_follow(out, file);
+    codec_close(&reader);
     close_headers(&h);
     return status;
 }

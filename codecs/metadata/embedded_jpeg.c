@@ -97,7 +97,9 @@ uint64_t embedded_jpeg_allowance(const struct image *outer)
 }
 
 /* What is done to one picture, known from its header alone. */
-struct plan {
+struct embedded_plan {
+    struct load_opts load;
+    struct reader reader;
     struct stream_info info; /* width and height are those that it keeps */
     uint32_t width, height; /* as it is stored */
     enum xform turn;
@@ -116,7 +118,7 @@ static uint32_t share(uint32_t size, uint32_t is, uint32_t was)
 /* Of a picture that was trimmed a view of it shows no more than is left. An
  * edge that is the other one in the view would have to be trimmed at its
  * begin. */
-static void trim(struct plan *plan, const struct image *outer,
+static void trim(struct embedded_plan *plan, const struct image *outer,
                  struct warnings *warnings)
 {
     const struct change change = image_change(outer);
@@ -135,9 +137,10 @@ static void trim(struct plan *plan, const struct image *outer,
     }
 }
 
-/* The form closest to the file in which it can be turned. */
-static int choose_form(struct plan *plan, struct embedded_jpeg *inner,
-                       const struct save_opts *save, struct err *err)
+/* The representation closest to the file in which it can be turned. */
+static int choose_representation(struct embedded_plan *plan,
+                                 struct embedded_jpeg *inner,
+                                 const struct save_opts *save, struct err *err)
 {
     const struct alignment *alignment =
         &plan->info.alignment[REPRESENTATION_COEFFICIENTS];
@@ -161,20 +164,21 @@ static int choose_form(struct plan *plan, struct embedded_jpeg *inner,
     return 0;
 }
 
-static int make_plan(struct plan *plan, struct bytes file,
+static int make_plan(struct embedded_plan *plan, struct bytes file,
                      struct embedded_jpeg *inner, const struct save_opts *save,
                      struct err *err)
 {
-    struct warnings unheard = { 0 }; /* they come again */
-    const struct load_opts load = { .limits = inner->limits,
-                                    .mem = mem_plain,
-                                    .warnings = &unheard };
     struct stream_info *info = &plan->info;
-    if (codec_jpeg.look(info, file, &load, err))
+    plan->load = (struct load_opts){ .limits = inner->limits,
+                                     .mem = mem_plain,
+                                     .pool = save->pool,
+                                     .warnings = save->warnings };
+    if (codec_open(&plan->reader, &codec_jpeg, file, &plan->load, err))
         return -1;
+    *info = plan->reader.info;
     plan->width = info->width;
     plan->height = info->height;
-    plan->tag = inner->tag ? inner->tag : info->orientation;
+    plan->tag = inner->tag ? inner->tag : info->orientation.value;
     plan->turn =
         embedded_jpeg_choose(inner->outer, plan->tag, save->orientation != 0,
                              info->width, info->height);
@@ -185,13 +189,13 @@ static int make_plan(struct plan *plan, struct bytes file,
         return fail(err, "its shape is another");
     if (inner->view)
         trim(plan, inner->outer, save->warnings);
-    return choose_form(plan, inner, save, err);
+    return choose_representation(plan, inner, save, err);
 }
 
 /* ---- Doing it -------------------------------------------------------------*/
 
 /* What the scans take is taken from the allowance, also if they are no good. */
-static int decode(struct image *src, struct bytes file, const struct plan *plan,
+static int decode(struct image *src, struct embedded_plan *plan,
                   const struct embedded_jpeg *inner,
                   const struct save_opts *save, struct err *err)
 {
@@ -204,29 +208,25 @@ static int decode(struct image *src, struct bytes file, const struct plan *plan,
     if (pixels > inner->limits.pixels)
         return fail(err, "%u x %u pixels are too many here", plan->width,
                     plan->height);
-    const struct load_opts load = {
-        .limits = inner->limits,
-        .mem = mem_plain,
+    const struct decode_plan how = {
         .representation = plan->representation,
-        .pool = save->pool,
         .turn = plan->turn,
         .width = plan->info.width,
         .height = plan->info.height,
         .scans = &left,
-        .warnings = save->warnings,
     };
-    int status = codec_jpeg.decode(src, file, &load, err);
+    int status = codec_decode(&plan->reader, src, &how, err);
     *allowance -= (scans - left) * pixels;
     return status;
 }
 
-static int turn(struct bytes *out, struct bytes file, const struct plan *plan,
+static int turn(struct bytes *out, struct embedded_plan *plan,
                 const struct embedded_jpeg *inner, const struct save_opts *save,
                 struct err *err)
 {
     struct image src = { 0 }, dst = { 0 };
     int status = -1;
-    if (decode(&src, file, plan, inner, save, err) == 0 &&
+    if (decode(&src, plan, inner, save, err) == 0 &&
         image_like(&dst, &src, plan->turn, mem_plain, err) == 0) {
         turn_planes(&dst, &src, plan->turn);
         image_take_meta(&dst, &src);
@@ -241,12 +241,13 @@ int embedded_jpeg_turn(struct bytes *out, struct bytes file,
                        struct embedded_jpeg *inner,
                        const struct save_opts *save, struct err *err)
 {
-    struct plan plan = { 0 };
-    if (make_plan(&plan, file, inner, save, err))
-        return -1;
-    if (plan.turn != XFORM_NONE || plan.info.orientation != 0 || save->drop)
-        return turn(out, file, &plan, inner, save, err);
-    if (!bytes_append(out, file.data, file.size))
-        return fail_memory(err, "no memory");
-    return 0;
+    struct embedded_plan plan = { 0 };
+    int status = make_plan(&plan, file, inner, save, err);
+    if (status == 0 &&
+        (plan.turn != XFORM_NONE || plan.info.orientation.value || save->drop))
+        status = turn(out, &plan, inner, save, err);
+    else if (status == 0 && !bytes_append(out, file.data, file.size))
+        status = fail_memory(err, "no memory");
+    codec_close(&plan.reader);
+    return status;
 }

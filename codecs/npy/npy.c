@@ -7,6 +7,7 @@
 #include "codecs/npy/npy.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/interleave.h"
@@ -87,12 +88,12 @@ static int check_size(struct bytes data, size_t need,
     return 0;
 }
 
-static int open_array(struct array *a, struct bytes file,
+/* Takes an array by its header, if it is one that can be turned. */
+static int find_array(struct array *a, struct bytes file,
                       const struct load_opts *opts, struct err *err)
 {
     struct npy_header *header = &a->header;
-    if (npy_read_header(header, file, err) ||
-        npy_suits(header, &a->cell, err) ||
+    if (npy_suits(header, &a->cell, err) ||
         layout_choose(&a->layout, opts->layout, header->shape, header->naxes,
                       err) ||
         npy_grid_of(&a->grid, header, a->layout, a->cell, &opts->limits, err))
@@ -100,6 +101,14 @@ static int open_array(struct array *a, struct bytes file,
     a->data.data = file.data + header->size;
     a->data.size = file.size - header->size;
     return check_size(a->data, npy_grid_size(&a->grid), opts, err);
+}
+
+static int open_array(struct array *a, struct bytes file,
+                      const struct load_opts *opts, struct err *err)
+{
+    return npy_read_header(&a->header, file, err)
+               ? -1
+               : find_array(a, file, opts, err);
 }
 
 static int shape_cells(struct image *img, const char *descr, struct err *err)
@@ -213,56 +222,55 @@ static void read_planes(struct image *img, const struct array *a)
     }
 }
 
-/* Notes what a header says, and what is made of it. An array that cannot be
- * turned, or not without --layout, is described all the same. */
-static int describe(struct image *img, struct bytes file,
-                    const struct load_opts *opts, struct err *err)
+/* The header alone: an array that cannot be turned, or not without --layout, is
+ * described all the same. */
+static int open(struct reader *reader, struct err *err)
 {
-    struct array a = { 0 };
+    struct array *a = reader->state = calloc(1, sizeof *a);
+    if (!a)
+        return fail_memory(err, "no memory for the decoder");
+    return npy_read_header(&a->header, reader->file, err);
+}
+
+static int describe(struct reader *reader, struct err *err)
+{
+    struct array *a = reader->state;
+    struct image *img = &reader->img;
     struct err unheard;
-    img->orientation = 1;
+    struct array_note *note = meta_note_array(img->meta);
     img->color = COLOR_OTHER;
-    img->meta = meta_new(&codec_npy);
-    struct array_note *note = img->meta ? meta_note_array(img->meta) : NULL;
     if (!note)
         return fail_memory(err, "no memory for the decoder");
-    if (npy_read_header(&a.header, file, err))
-        return -1;
-    npy_note(note, &a.header, opts->layout);
+    npy_note(note, &a->header, reader->opts->layout);
     if (note->layout == LAYOUT_AUTO)
         return 0;
-    if (open_array(&a, file, opts, err))
+    if (find_array(a, reader->file, reader->opts, err))
         return -1;
-    img->width = (uint32_t)axis_size(&a.header, a.layout, 'w');
-    img->height = (uint32_t)axis_size(&a.header, a.layout, 'h');
-    if (shape_cells(img, a.header.descr, &unheard) == 0)
-        (void)shape_planes(img, &a, opts, &unheard);
+    img->width = (uint32_t)axis_size(&a->header, a->layout, 'w');
+    img->height = (uint32_t)axis_size(&a->header, a->layout, 'h');
+    if (shape_cells(img, a->header.descr, &unheard) == 0)
+        (void)shape_planes(img, a, reader->opts, &unheard);
     return 0;
 }
 
-static int decode(struct image *img, struct bytes file,
-                  const struct load_opts *opts, struct err *err)
+static int decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
 {
-    struct array a = { 0 };
-    if (opts->head_only) {
-        int status = describe(img, file, opts, err);
-        if (status)
-            image_free(img);
-        return status;
-    }
-    if (open_array(&a, file, opts, err))
+    struct array *a = reader->state;
+    struct image *img = &reader->img;
+    (void)plan;
+    if (find_array(a, reader->file, reader->opts, err) ||
+        shape_cells(img, a->header.descr, err) ||
+        shape_planes(img, a, reader->opts, err) ||
+        image_alloc(img, reader->opts->mem, err))
         return -1;
-    img->orientation = 1;
-    img->meta = meta_new(&codec_npy);
-    if (!img->meta)
-        return fail_memory(err, "no memory for the decoder");
-    if (shape_cells(img, a.header.descr, err) ||
-        shape_planes(img, &a, opts, err) || image_alloc(img, opts->mem, err)) {
-        image_free(img);
-        return -1;
-    }
-    read_planes(img, &a);
+    read_planes(img, a);
     return 0;
+}
+
+static void close(struct reader *reader)
+{
+    free(reader->state);
 }
 
 /* ---- Turning an array as it is --------------------------------------------*/
@@ -461,7 +469,10 @@ const struct codec codec_npy = {
         .alpha = true,
     },
     .probe = npy_is,
+    .open = open,
     .decode = decode,
+    .describe = describe,
+    .close = close,
     .turn = turn,
     .encode = encode,
     .check = check,

@@ -144,17 +144,14 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
  * fields. */
 enum { HEAD = 16 << 10 };
 
-static int describe(struct image *img, const struct zip *zip,
-                    enum layout layout, struct err *err)
+static int note_arrays(struct meta *meta, const struct zip *zip,
+                       enum layout layout, struct err *err)
 {
     static const char memory[] = "no memory for the decoder";
     struct npy_header header;
     struct err unheard;
     uint8_t *head = malloc(HEAD);
-    img->orientation = 1;
-    img->color = COLOR_OTHER;
-    img->meta = meta_new(&codec_npz);
-    int status = head && img->meta ? 0 : fail(err, "%s", memory);
+    int status = head ? 0 : fail(err, "%s", memory);
     for (size_t i = 0; status == 0 && i < zip->count; i++) {
         const struct zip_member *m = &zip->member[i];
         struct bytes some = { .data = head };
@@ -162,7 +159,7 @@ static int describe(struct image *img, const struct zip *zip,
         if (!npy_is(some.data, some.size) ||
             npy_read_header(&header, some, &unheard))
             continue;
-        struct array_note *note = meta_note_array(img->meta);
+        struct array_note *note = meta_note_array(meta);
         if (!note)
             status = fail(err, "%s", memory);
         else {
@@ -175,20 +172,28 @@ static int describe(struct image *img, const struct zip *zip,
     return status;
 }
 
-/* Names what is in an archive; there is no other way to read it. */
-static int decode(struct image *img, struct bytes file,
-                  const struct load_opts *opts, struct err *err)
+/* What is in an archive is named; there is no other way to read it. */
+static int describe(struct reader *reader, struct err *err)
 {
     struct zip zip;
-    if (opts->head_only) {
-        int status = zip_open(&zip, file, err);
-        if (status == 0)
-            status = describe(img, &zip, opts->layout, err);
-        if (status)
-            image_free(img);
-        zip_close(&zip);
-        return status;
-    }
+    reader->img.color = COLOR_OTHER;
+    int status = zip_open(&zip, reader->file, err);
+    if (status == 0)
+        status = note_arrays(reader->img.meta, &zip, reader->opts->layout, err);
+    zip_close(&zip);
+    return status;
+}
+
+static int open(struct reader *reader, struct err *err)
+{
+    (void)reader, (void)err;
+    return 0;
+}
+
+static int decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
+{
+    (void)reader, (void)plan;
     return fail(err, "the arrays of an NPZ are turned as NPZ, and not "
                      "converted; save the one that shall be as NPY");
 }
@@ -225,7 +230,9 @@ const struct codec codec_npz = {
         .alpha = true,
     },
     .probe = probe,
+    .open = open,
     .decode = decode,
+    .describe = describe,
     .turn = turn,
     .encode = encode,
     .check = check,

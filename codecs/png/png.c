@@ -24,8 +24,11 @@ const struct codec codec_png = {
                     HOLDS_DENSITY,
     },
     .probe = probe,
+    .open = open_png,
+    .decode = decode_png,
+    .describe = describe_png,
+    .close = close_png,
     .retag = retag_png,
-    .decode = read_png,
     .encode = write_png,
     .check = check_png,
 };

@@ -9,8 +9,11 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
 
-int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
-             struct err *err);
+int open_png(struct reader *reader, struct err *err);
+int decode_png(struct reader *reader, const struct decode_plan *plan,
+               struct err *err);
+int describe_png(struct reader *reader, struct err *err);
+void close_png(struct reader *reader);
 int write_png(struct bytes *file, const struct image *img,
               const struct save_opts *opts, struct err *err);
 

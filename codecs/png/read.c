@@ -1,9 +1,10 @@
-/* PNG in: through libpng, which checks the order and the CRC of every chunk, all
- * but the samples, which are left to idat_read.c. Those that are interlaced,
- * or damaged, go through libpng as well.
+/* PNG in: through libpng, which checks the order and the CRC of every chunk,
+ * all but the samples, which are left to idat_read.c. So the chunks behind the
+ * samples are known before these are decoded. Samples that are interlaced, or
+ * damaged, go through libpng as well, which reads the whole file then.
  *
  * libpng leaves by longjmp(). All that changes after setjmp() lives in a struct
- * reader, which one function sets up and takes down. */
+ * png_reader, which one function sets up and takes down. */
 #include "codecs/png/png.h"
 
 #include <png.h>
@@ -12,8 +13,9 @@
 
 #include "codecs/deflate/flate.h"
 #include "codecs/image/interleave.h"
+#include "codecs/png/scanline.h"
 
-struct reader {
+struct png_reader {
     png_structp png;
     png_infop info;
     struct bytes file;
@@ -24,7 +26,6 @@ struct reader {
     } span[3]; /* what is left for libpng to read */
     const struct load_opts *opts;
     struct image *img;
-    struct row_sink rows;
     uint8_t *row;
     bool after_idat;
     bool pixels; /* the planes are there, and hold what has been read */
@@ -34,7 +35,7 @@ struct reader {
 
 static void on_error(png_structp png, png_const_charp text)
 {
-    struct reader *r = png_get_error_ptr(png);
+    struct png_reader *r = png_get_error_ptr(png);
     fail(r->err, "%s", text);
     r->err->memory = r->starved;
     png_longjmp(png, 1);
@@ -42,7 +43,7 @@ static void on_error(png_structp png, png_const_charp text)
 
 static png_voidp on_malloc(png_structp png, png_alloc_size_t size)
 {
-    struct reader *r = png_get_mem_ptr(png);
+    struct png_reader *r = png_get_mem_ptr(png);
     void *memory = malloc(size);
     r->starved = r->starved || !memory;
     return memory;
@@ -56,18 +57,18 @@ static void on_free(png_structp png, png_voidp memory)
 
 static void on_warning(png_structp png, png_const_charp text)
 {
-    struct reader *r = png_get_error_ptr(png);
+    struct png_reader *r = png_get_error_ptr(png);
     warn(r->opts->warnings, "%s", text);
 }
 
-static size_t left(const struct reader *r)
+static size_t left(const struct png_reader *r)
 {
     return r->span[0].size + r->span[1].size + r->span[2].size;
 }
 
 static void on_read(png_structp png, png_bytep data, size_t size)
 {
-    struct reader *r = png_get_io_ptr(png);
+    struct png_reader *r = png_get_io_ptr(png);
     if (size > left(r))
         png_error(png, "the file is cut short");
     for (struct span *span = r->span; size > 0; span++) {
@@ -80,7 +81,7 @@ static void on_read(png_structp png, png_bytep data, size_t size)
     }
 }
 
-static _Noreturn void refuse_chunk(struct reader *r)
+static _Noreturn void refuse_chunk(struct png_reader *r)
 {
     r->starved = !meta_is_full(r->img->meta);
     png_error(r->png, r->starved ? "no memory for a chunk"
@@ -89,7 +90,7 @@ static _Noreturn void refuse_chunk(struct reader *r)
 
 static int on_chunk(png_structp png, png_unknown_chunkp chunk)
 {
-    struct reader *r = png_get_user_chunk_ptr(png);
+    struct png_reader *r = png_get_user_chunk_ptr(png);
     const char *name = (const char *)chunk->name;
     char text[64];
     if (r->idats.size && memcmp(name, "IDAT", 4) == 0) {
@@ -112,7 +113,7 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
     return 1; /* taken */
 }
 
-static void set_up(struct reader *r)
+static void set_up(struct png_reader *r)
 {
     png_structp png = r->png;
     png_set_read_fn(png, r, on_read);
@@ -135,7 +136,7 @@ static void set_up(struct reader *r)
 }
 
 /* Sets the shape of the picture from IHDR. */
-static void shape(struct reader *r)
+static void shape(struct png_reader *r)
 {
     static const enum color colors[] = {
         [PNG_COLOR_TYPE_GRAY] = COLOR_GRAY,
@@ -158,18 +159,7 @@ static void shape(struct reader *r)
         png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_ADAM7;
 }
 
-/* Deflate makes at most 1032 bytes out of one (RFC 1951: a match of 258 bytes
- * takes two bits or more), so what claims more is refused before any memory is
- * taken for it. */
-static void check_ratio(struct reader *r)
-{
-    uint64_t raw = (uint64_t)png_get_rowbytes(r->png, r->info);
-    raw *= r->img->height;
-    if (!r->opts->tolerant && raw / 1032 > r->file.size)
-        png_error(r->png, "the image data is cut short");
-}
-
-static void read_palette(struct reader *r)
+static void read_palette(struct png_reader *r)
 {
     struct meta *meta = r->img->meta;
     png_colorp colors;
@@ -185,15 +175,7 @@ static void read_palette(struct reader *r)
     }
 }
 
-static void check_size(struct reader *r)
-{
-    struct image *img = r->img;
-    if (image_check(img->width, img->height, img->nplanes, img->cell,
-                    &r->opts->limits, r->err))
-        png_longjmp(r->png, 1);
-}
-
-static void allocate(struct reader *r)
+static void allocate(struct png_reader *r)
 {
     struct image *img = r->img;
     if (image_alloc(img, r->opts->mem, r->err))
@@ -206,7 +188,7 @@ static void allocate(struct reader *r)
 
 /* A pass of Adam7 changes some pixels of a row and leaves the others, so the
  * row is given to libpng as the passes before have left it. */
-static void read_rows(struct reader *r)
+static void read_rows(struct png_reader *r)
 {
     struct image *img = r->img;
     allocate(r);
@@ -229,60 +211,41 @@ static void read_rows(struct reader *r)
         }
 }
 
-/* Whether the orientation is known before the samples are read: EXIF before them
- * tells it, or nothing behind does. */
-static bool orientation_known(const struct reader *r)
-{
-    const uint8_t *at = r->span[2].at;
-    size_t size = r->span[2].size;
-    if (r->img->meta->orientation.place == TAG_EXIF)
-        return true;
-    for (size_t whole; size >= 12; at += whole, size -= whole) {
-        whole = 12 + idat_size(at);
-        if (whole > size || chunk_may_orient(at + 4, at + 8, whole - 12))
-            return false;
-    }
-    return true;
-}
-
-static void read_idats(struct reader *r)
-{
-    const struct turner *turner = r->opts->turner;
-    chunks_note(r->img);
-    if (chunks_orientation(r->img, r->err))
-        png_longjmp(r->png, 1);
-    if (row_sink_open(&r->rows, r->img, orientation_known(r) ? turner : NULL,
-                      r->opts->mem, r->err))
-        png_longjmp(r->png, 1);
-    if (!idat_read(&r->rows, r->idats, flates[0], r->opts->pool))
-        png_error(r->png, "the image data is damaged");
-}
-
-static void read_all(struct reader *r)
+static void read_head(struct png_reader *r)
 {
     set_up(r);
     png_read_info(r->png, r->info);
     shape(r);
-    if (!r->opts->head_only)
-        check_ratio(r);
     read_palette(r);
-    check_size(r);
-    if (!r->idats.size)
-        read_rows(r);
-    else if (!r->opts->head_only)
-        read_idats(r);
+}
+
+static void read_end(struct png_reader *r)
+{
     png_read_end(r->png, r->info); /* without info it would skip chunks */
     if (left(r))
         warn(r->opts->warnings,
              "%zu bytes after the end of the picture are not kept", left(r));
 }
 
+static void read_chunks(struct png_reader *r)
+{
+    read_head(r);
+    read_end(r);
+}
+
+static void read_whole(struct png_reader *r)
+{
+    read_head(r);
+    read_rows(r);
+    read_end(r);
+}
+
 /* Reads into r->img. On failure of a tolerant reading after the first row, what
  * was read so far is the picture. */
-static int read_guarded(struct reader *r)
+static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
 {
     if (setjmp(png_jmpbuf(r->png)) == 0) {
-        read_all(r);
+        read(r);
         return r->starved ? fail_memory(r->err, "no memory for all of it") : 0;
     }
     if (!r->opts->tolerant || !r->pixels || r->err->memory)
@@ -294,16 +257,15 @@ static int read_guarded(struct reader *r)
 
 /* ---- Around libpng ------------------------------------------------------- */
 
-/* The chunks IDAT of a file, if it looks as though they could be read around
- * libpng, or passed over: all in one place. An interlaced picture is read by
- * libpng. */
-static struct idats find_idats(struct bytes file, bool head_only)
+/* The chunks IDAT of a file, if it looks as though libpng could pass over them:
+ * all in one place. */
+static struct idats find_idats(struct bytes file)
 {
-    enum { INTERLACE = 8 + 8 + 12, HEADER_END = 8 + 8 + 13 + 4 };
+    enum { HEADER_END = 8 + 8 + 13 + 4 };
     struct idats found = { 0 };
     const uint8_t *at = file.data + HEADER_END;
     size_t size = file.size - HEADER_END;
-    if (file.size < HEADER_END || (file.data[INTERLACE] && !head_only))
+    if (file.size < HEADER_END)
         return found;
     while (size >= 12 && idat_size(at) <= size - 12) {
         size_t whole = idat_size(at) + 12;
@@ -321,7 +283,7 @@ static struct idats find_idats(struct bytes file, bool head_only)
 
 /* What libpng is to read: the file; or, where its chunks IDAT go around libpng,
  * the file with an empty one in their place. */
-static void set_spans(struct reader *r)
+static void set_spans(struct png_reader *r)
 {
     static const uint8_t empty[] = { 0,   0,   0,    0,    'I',  'D',
                                      'A', 'T', 0x35, 0xaf, 0x06, 0x1e };
@@ -336,48 +298,120 @@ static void set_spans(struct reader *r)
     r->span[2] = (struct span){ after, (size_t)(end - after) };
 }
 
-static int read_whole(struct image *img, struct bytes file, struct idats idats,
-                      const struct load_opts *opts, struct err *err)
+/* Has libpng read into reader->img, which is empty but for an empty meta: all
+ * but the samples, or without idats the samples too. */
+static int run_libpng(struct reader *reader, struct idats idats,
+                      void (*read)(struct png_reader *), struct err *err)
 {
-    struct reader r = {
-        .file = file, .idats = idats, .opts = opts, .img = img, .err = err
-    };
+    struct png_reader r = { .file = reader->file,
+                            .idats = idats,
+                            .opts = reader->opts,
+                            .img = &reader->img,
+                            .err = err };
     int status = -1;
-
     set_spans(&r);
-    img->meta = meta_new(&codec_png);
     r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error,
                                      on_warning, &r, on_malloc, on_free);
     r.info = r.png ? png_create_info_struct(r.png) : NULL;
-    if (!img->meta || !r.info) {
+    if (r.info)
+        status = read_guarded(&r, read);
+    else
         fail_memory(err, "no memory for the decoder");
-        goto out;
-    }
-    status = read_guarded(&r);
-    if (status == 0) {
-        chunks_note(img);
-        status = chunks_orientation(img, err);
-        if (status == 0 && opts->portable && !opts->head_only)
-            status = chunks_to_portable(img, opts, err);
-    }
-out:
     png_destroy_read_struct(&r.png, &r.info, NULL);
-    row_sink_close(&r.rows);
     free(r.row);
     if (status)
-        image_free(img);
-    return status;
+        return -1;
+    chunks_note(&reader->img);
+    return chunks_orientation(&reader->img, err);
 }
+
+/* ---- Open, then decode or describe --------------------------------------- */
+
+struct png_state {
+    struct idats idats; /* the samples, where all other chunks have been read */
+    unsigned warned;    /* how many warnings there were before */
+};
 
 /* If anything is wrong, libpng reads the whole: it decides what is a picture
  * and what is not, and says why. */
-int read_png(struct image *img, struct bytes file, const struct load_opts *opts,
-             struct err *err)
+static int start_again(struct reader *reader, void (*read)(struct png_reader *),
+                       struct err *err)
 {
-    struct idats idats = find_idats(file, opts->head_only);
-    unsigned warned = opts->warnings->count;
-    if (idats.size && read_whole(img, file, idats, opts, err) == 0)
+    struct png_state *state = reader->state;
+    state->idats.size = 0;
+    reader->opts->warnings->count = state->warned;
+    image_free(&reader->img);
+    reader->img.orientation = 1;
+    reader->img.meta = meta_new(&codec_png);
+    if (!reader->img.meta)
+        return fail_memory(err, "no memory for the decoder");
+    return run_libpng(reader, state->idats, read, err);
+}
+
+int open_png(struct reader *reader, struct err *err)
+{
+    struct png_state *state = reader->state = calloc(1, sizeof *state);
+    if (!state)
+        return fail_memory(err, "no memory for the decoder");
+    state->idats = find_idats(reader->file);
+    state->warned = reader->opts->warnings->count;
+    if (state->idats.size &&
+        run_libpng(reader, state->idats, read_chunks, err) == 0)
         return 0;
-    opts->warnings->count = warned;
-    return read_whole(img, file, (struct idats){ 0 }, opts, err);
+    return start_again(reader, read_head, err);
+}
+
+/* Deflate makes at most 1032 bytes out of one (RFC 1951: a match of 258 bytes
+ * takes two bits or more), so what claims more is refused before any memory is
+ * taken for it. */
+static int check_size(const struct reader *reader, struct err *err)
+{
+    const struct image *img = &reader->img;
+    uint64_t raw = (uint64_t)scanline_size(img) * img->height;
+    if (!reader->opts->tolerant && raw / 1032 > reader->file.size)
+        return fail(err, "the image data is cut short");
+    return image_check(img->width, img->height, img->nplanes, img->cell,
+                       &reader->opts->limits, err);
+}
+
+static int read_idats(struct reader *reader, const struct decode_plan *plan,
+                      struct err *err)
+{
+    const struct png_state *state = reader->state;
+    const struct load_opts *opts = reader->opts;
+    struct row_sink rows = { 0 };
+    int status = row_sink_open(&rows, &reader->img, plan->turn, plan->turner,
+                               opts->mem, err);
+    if (status == 0 && !idat_read(&rows, state->idats, flates[0], opts->pool))
+        status = fail(err, "the image data is damaged");
+    row_sink_close(&rows);
+    return status;
+}
+
+int decode_png(struct reader *reader, const struct decode_plan *plan,
+               struct err *err)
+{
+    const struct png_state *state = reader->state;
+    bool alone = state->idats.size && !reader->img.meta->interlaced;
+    if (check_size(reader, err) || ((!alone || read_idats(reader, plan, err)) &&
+                                    start_again(reader, read_whole, err)))
+        return -1;
+    return reader->opts->portable
+               ? chunks_to_portable(&reader->img, reader->opts, err)
+               : 0;
+}
+
+int describe_png(struct reader *reader, struct err *err)
+{
+    const struct png_state *state = reader->state;
+    const struct image *img = &reader->img;
+    if (image_check(img->width, img->height, img->nplanes, img->cell,
+                    &reader->opts->limits, err))
+        return -1;
+    return state->idats.size ? 0 : start_again(reader, read_whole, err);
+}
+
+void close_png(struct reader *reader)
+{
+    free(reader->state);
 }

@@ -152,9 +152,8 @@ int retag_png(struct bytes *out, struct stream_info *info, struct bytes file,
         chunks_orientation(&img, err) == 0) {
         info->width = img.width;
         info->height = img.height;
-        info->orientation = img.meta->orientation.value;
-        info->tags = img.meta->orientation;
-        save.orientation = xform_retag(info->orientation, op);
+        info->orientation = img.meta->orientation;
+        save.orientation = xform_retag(info->orientation.value, op);
         status = write_chunks(out, file, &img, op, &save, err);
     }
     meta_free(img.meta);

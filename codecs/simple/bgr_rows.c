@@ -31,9 +31,8 @@ struct image bgr_rows_view(const struct image *img)
     return view;
 }
 
-int bgr_rows_open(struct bgr_rows *rows, struct bytes file, size_t at,
-                  size_t size, uint32_t count, const struct load_opts *opts,
-                  struct err *err)
+int bgr_rows_check(struct bytes file, size_t at, size_t size, uint32_t count,
+                   const struct load_opts *opts, struct err *err)
 {
     size_t need = size * count; /* below what image_check() has seen */
     size_t left = file.size > at ? file.size - at : 0;
@@ -42,6 +41,12 @@ int bgr_rows_open(struct bgr_rows *rows, struct bytes file, size_t at,
                     need);
     if (left < need)
         bgr_rows_warn_cut(opts);
+    return 0;
+}
+
+int bgr_rows_open(struct bgr_rows *rows, struct bytes file, size_t at,
+                  size_t size, struct err *err)
+{
     *rows = (struct bgr_rows){ .file = file, .at = at, .size = size };
     rows->spare = malloc(size);
     return rows->spare ? 0 : fail_memory(err, "no memory for a row");

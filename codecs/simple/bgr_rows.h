@@ -23,11 +23,14 @@ struct bgr_rows {
     uint8_t *spare;  /* room for a row that is cut */
 };
 
-/* Prepares to read `count` rows of `size` bytes at `at`. Tolerant, a warning
- * will do if they are not all there. */
+/* Checks that `count` rows of `size` bytes are there at `at`. Tolerant, a
+ * warning will do if they are not. */
+int bgr_rows_check(struct bytes file, size_t at, size_t size, uint32_t count,
+                   const struct load_opts *opts, struct err *err);
+
+/* Prepares to read such rows. */
 int bgr_rows_open(struct bgr_rows *rows, struct bytes file, size_t at,
-                  size_t size, uint32_t count, const struct load_opts *opts,
-                  struct err *err);
+                  size_t size, struct err *err);
 void bgr_rows_close(struct bgr_rows *rows);
 
 /* Row `i` as it stands in the file; what is past its end is 0. Good until the

@@ -2,6 +2,7 @@
  * BITMAPINFOHEADER. What is written has 24 or 32 bits a pixel. */
 #include "codecs/simple/bmp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/interleave.h"
@@ -173,30 +174,47 @@ static bool is_opaque(const struct image *img)
     return true;
 }
 
-static int decode(struct image *img, struct bytes file,
-                  const struct load_opts *opts, struct err *err)
+/* The head is kept for the pixels. */
+static int open(struct reader *reader, struct err *err)
 {
-    struct bmp_head head = { 0 };
-    if (read_head(&head, file, err) ||
-        bgr_rows_shape(img, (uint32_t)head.width, height(&head),
-                       has_alpha(&head) ? 4 : 3, opts, err) ||
-        bmp_read_pixels(img, &head, file, opts, err)) {
-        image_free(img);
-        return -1;
-    }
-    img->meta = meta_new(&codec_bmp);
-    if (!img->meta) {
-        image_free(img);
+    struct bmp_head *head = reader->state = calloc(1, sizeof *head);
+    struct bytes file = reader->file;
+    if (!head)
         return fail_memory(err, "no memory for the decoder");
-    }
-    note(img, &head, file, opts->warnings);
+    if (read_head(head, file, err) ||
+        bgr_rows_shape(&reader->img, (uint32_t)head->width, height(head),
+                       has_alpha(head) ? 4 : 3, reader->opts, err) ||
+        bmp_check_size(&reader->img, head, file, reader->opts, err))
+        return -1;
+    return 0;
+}
+
+static int describe(struct reader *reader, struct err *err)
+{
+    (void)err;
+    note(&reader->img, reader->state, reader->file, reader->opts->warnings);
+    return 0;
+}
+
+static int decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
+{
+    struct image *img = &reader->img;
+    (void)plan;
+    if (bmp_read_pixels(img, reader->state, reader->file, reader->opts, err) ||
+        describe(reader, err))
+        return -1;
     /* To other formats it would be alpha: it is not where it says nothing. */
-    if (opts->portable && !opts->head_only && *img->meta->kind &&
-        is_opaque(img)) {
+    if (reader->opts->portable && *img->meta->kind && is_opaque(img)) {
         img->nplanes = 3;
         img->alpha = false;
     }
     return 0;
+}
+
+static void close(struct reader *reader)
+{
+    free(reader->state);
 }
 
 /* A height below 0 tells that the top row comes first. */
@@ -219,7 +237,7 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
         return fail_memory(err, "no memory for the file");
     info->width = (uint32_t)head.width;
     info->height = height(&head);
-    info->orientation =
+    info->orientation.value =
         xform_to_exif(head.height < 0 ? XFORM_NONE : XFORM_MIRROR_Y);
     if (op != XFORM_NONE)
         write_le32(out->data + AT_HEIGHT, (uint32_t)-head.height);
@@ -347,7 +365,10 @@ const struct codec codec_bmp = {
     },
     .probe = probe,
     .retag = retag,
+    .open = open,
     .decode = decode,
+    .describe = describe,
+    .close = close,
     .encode = encode,
     .check = check,
 };

@@ -20,6 +20,12 @@ struct bmp_head {
 /* The masks of pixels whose 4 bytes are blue, green, red and alpha. */
 extern const uint32_t bmp_byte_masks[4];
 
+/* Checks that the rows of img, whose shape is set, are all there. Tolerant, a
+ * warning will do. Where runs end is seen by reading them. */
+int bmp_check_size(const struct image *img, const struct bmp_head *h,
+                   struct bytes file, const struct load_opts *opts,
+                   struct err *err);
+
 /* Allocates the planes of img, whose shape is set, and fills them. */
 int bmp_read_pixels(struct image *img, const struct bmp_head *h,
                     struct bytes file, const struct load_opts *opts,

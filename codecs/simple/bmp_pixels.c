@@ -268,18 +268,36 @@ static int read_rows(struct image *img, const struct bmp_head *h,
     return 0;
 }
 
+static bool is_packed(const struct bmp_head *h)
+{
+    return h->coding == BMP_RLE8 || h->coding == BMP_RLE4;
+}
+
+/* Rows are whole 4 bytes. */
+static size_t row_size(const struct image *img, const struct bmp_head *h)
+{
+    return ((size_t)img->width * h->bits + 31) / 32 * 4;
+}
+
+int bmp_check_size(const struct image *img, const struct bmp_head *h,
+                   struct bytes file, const struct load_opts *opts,
+                   struct err *err)
+{
+    return is_packed(h) ? 0
+                        : bgr_rows_check(file, h->pixels_at, row_size(img, h),
+                                         img->height, opts, err);
+}
+
 int bmp_read_pixels(struct image *img, const struct bmp_head *h,
                     struct bytes file, const struct load_opts *opts,
                     struct err *err)
 {
     struct bgr_rows rows = { 0 };
-    /* Rows are whole 4 bytes. */
-    size_t size = ((size_t)img->width * h->bits + 31) / 32 * 4;
-    if (h->coding == BMP_RLE8 || h->coding == BMP_RLE4)
-        return opts->head_only ? 0 : read_packed(img, h, file, opts, err);
+    if (is_packed(h))
+        return read_packed(img, h, file, opts, err);
     int status =
-        bgr_rows_open(&rows, file, h->pixels_at, size, img->height, opts, err);
-    if (status == 0 && !opts->head_only)
+        bgr_rows_open(&rows, file, h->pixels_at, row_size(img, h), err);
+    if (status == 0)
         status = read_rows(img, h, &rows, opts, err);
     bgr_rows_close(&rows);
     return status;

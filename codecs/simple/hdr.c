@@ -186,32 +186,29 @@ static int read_rows(struct image *img, struct bytes file, size_t *at,
     return 0;
 }
 
-static int read_pixels(struct image *img, struct bytes file, size_t at,
-                       const struct load_opts *opts, struct err *err)
+static int open(struct reader *reader, struct err *err)
 {
-    uint8_t *spare = spare_row(img);
-    int status = spare ? image_alloc(img, opts->mem, err)
-                       : fail_memory(err, "no memory for a row");
-    if (status == 0)
-        status = read_rows(img, file, &at, spare, opts, err);
-    free(spare);
-    return status;
+    struct image *img = &reader->img;
+    img->orientation = 0;
+    if (take_lines(img->meta, reader->file, &reader->at, err) ||
+        take_size(img, reader->file, &reader->at, err))
+        return -1;
+    return shape(img, reader->opts, err);
 }
 
-static int decode(struct image *img, struct bytes file,
-                  const struct load_opts *opts, struct err *err)
+static int decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
 {
-    size_t at = 0;
-    img->meta = meta_new(&codec_hdr);
-    if (!img->meta)
-        return fail_memory(err, "no memory for the decoder");
-    if (take_lines(img->meta, file, &at, err) ||
-        take_size(img, file, &at, err) || shape(img, opts, err) ||
-        (!opts->head_only && read_pixels(img, file, at, opts, err))) {
-        image_free(img);
-        return -1;
-    }
-    return 0;
+    struct image *img = &reader->img;
+    uint8_t *spare = spare_row(img);
+    (void)plan;
+    int status = spare ? image_alloc(img, reader->opts->mem, err)
+                       : fail_memory(err, "no memory for a row");
+    if (status == 0)
+        status =
+            read_rows(img, reader->file, &reader->at, spare, reader->opts, err);
+    free(spare);
+    return status;
 }
 
 /* ---- Writing ------------------------------------------------------------ */
@@ -303,7 +300,7 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     if (status == 0) {
         info->width = img.width;
         info->height = img.height;
-        info->orientation = img.orientation;
+        info->orientation.value = img.orientation;
         img.turned = op; /* for the shape of its pixels */
         bool kept = put_lines(out, &img, &save);
         size_t line = out->size;
@@ -410,6 +407,7 @@ const struct codec codec_hdr = {
     },
     .probe = probe,
     .retag = retag,
+    .open = open,
     .decode = decode,
     .encode = encode,
     .check = check,

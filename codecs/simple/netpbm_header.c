@@ -70,7 +70,7 @@ bool netpbm_one_blank(struct netpbm_reader *scan)
     return scan->at < scan->end && netpbm_is_blank(*scan->at++);
 }
 
-int netpbm_finish(struct netpbm_reader *scan, const struct load_opts *opts,
+static int finish(struct netpbm_reader *scan, const struct load_opts *opts,
                   struct err *err)
 {
     scan->meta = NULL; /* what looks like a comment here is none */
@@ -143,7 +143,7 @@ bool netpbm_put_comments(struct bytes *file, const struct meta *meta, bool own)
     return true;
 }
 
-int netpbm_portable_comment(struct meta *meta, struct err *err)
+static int portable_comment(struct meta *meta, struct err *err)
 {
     bool first = true;
     for (size_t i = 0; i < meta->nblocks; i++) {
@@ -161,24 +161,19 @@ int netpbm_portable_comment(struct meta *meta, struct err *err)
     return meta_comment_utf8(meta, err);
 }
 
-int netpbm_picture(struct image *img, struct bytes file,
-                   const struct codec *codec,
-                   int (*read)(struct image *img, struct netpbm_reader *scan,
-                               const struct load_opts *opts, struct err *err),
-                   const struct load_opts *opts, struct err *err)
+struct netpbm_reader netpbm_begin(const struct reader *reader)
 {
-    struct netpbm_reader scan = { file.data, file.data + file.size,
-                                  meta_new(codec) };
-    if (!scan.meta)
-        return fail_memory(err, "no memory for the decoder");
-    img->meta = scan.meta;
-    img->orientation = 1;
-    int status = read(img, &scan, opts, err);
-    if (status == 0 && opts->portable && !opts->head_only)
-        status = netpbm_portable_comment(img->meta, err);
-    if (status)
-        image_free(img);
-    return status;
+    struct bytes file = reader->file;
+    return (struct netpbm_reader){ file.data + reader->at,
+                                   file.data + file.size, reader->img.meta };
+}
+
+int netpbm_end(struct netpbm_reader *scan, const struct reader *reader,
+               struct err *err)
+{
+    if (finish(scan, reader->opts, err))
+        return -1;
+    return reader->opts->portable ? portable_comment(reader->img.meta, err) : 0;
 }
 
 int netpbm_check(struct bytes file, const struct image *img,

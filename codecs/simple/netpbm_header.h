@@ -34,11 +34,6 @@ bool netpbm_word(struct netpbm_reader *scan, char *word, size_t room);
  * False: there is none. */
 bool netpbm_one_blank(struct netpbm_reader *scan);
 
-/* Whether nothing but blanks follows, since what follows may be another
- * picture. Tolerant, it is left with a warning. */
-int netpbm_finish(struct netpbm_reader *scan, const struct load_opts *opts,
-                  struct err *err);
-
 /* Whether `need` bytes of pixels follow. Tolerant, a warning will do. */
 int netpbm_has(const struct netpbm_reader *scan, uint64_t need,
                const struct load_opts *opts, struct err *err);
@@ -50,16 +45,14 @@ void netpbm_take(struct netpbm_reader *scan, void *to, size_t size);
  * they were, or else the portable comment. */
 bool netpbm_put_comments(struct bytes *file, const struct meta *meta, bool own);
 
-/* Fills meta->comment with all comments. */
-int netpbm_portable_comment(struct meta *meta, struct err *err);
+/* Returns where a file that is being read is to be read on. */
+struct netpbm_reader netpbm_begin(const struct reader *reader);
 
-/* Decodes a file whose header and pixels `read` reads: with a meta of `codec`,
- * its comments among it, and nothing left on failure. */
-int netpbm_picture(struct image *img, struct bytes file,
-                   const struct codec *codec,
-                   int (*read)(struct image *img, struct netpbm_reader *scan,
-                               const struct load_opts *opts, struct err *err),
-                   const struct load_opts *opts, struct err *err);
+/* Ends a picture whose pixels have been read: nothing but blanks may follow,
+ * since what follows may be another picture. Tolerant, it is left with a
+ * warning. Fills the portable comment, if it is asked for. */
+int netpbm_end(struct netpbm_reader *scan, const struct reader *reader,
+               struct err *err);
 
 /* Whether a file that was just encoded has the header of img, as `read` reads
  * it into a picture with a meta of `codec`, and as many bytes behind it as that

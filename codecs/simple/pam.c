@@ -105,25 +105,26 @@ static int read_head(struct image *img, struct netpbm_reader *scan,
     return netpbm_set_maxval(img, value[3], err);
 }
 
-static int read_pam(struct image *img, struct netpbm_reader *scan,
-                    const struct load_opts *opts, struct err *err)
+static int open(struct reader *reader, struct err *err)
 {
-    if (read_head(img, scan, err) ||
+    struct netpbm_reader scan = netpbm_begin(reader);
+    struct image *img = &reader->img;
+    if (read_head(img, &scan, err) ||
         image_check(img->width, img->height, img->nplanes, img->cell,
-                    &opts->limits, err) ||
-        netpbm_has(scan, netpbm_samples_size(img), opts, err))
+                    &reader->opts->limits, err) ||
+        netpbm_has(&scan, netpbm_samples_size(img), reader->opts, err))
         return -1;
-    if (opts->head_only)
-        return 0;
-    if (netpbm_read_samples(img, scan, opts, err))
-        return -1;
-    return netpbm_finish(scan, opts, err);
+    reader->at = (size_t)(scan.at - reader->file.data);
+    return 0;
 }
 
-static int decode(struct image *img, struct bytes file,
-                  const struct load_opts *opts, struct err *err)
+static int decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
 {
-    return netpbm_picture(img, file, &codec_pam, read_pam, opts, err);
+    struct netpbm_reader scan = netpbm_begin(reader);
+    if (netpbm_read_samples(reader, &scan, plan, err))
+        return -1;
+    return netpbm_end(&scan, reader, err);
 }
 
 /* The type of a picture that came from another format. */
@@ -199,6 +200,7 @@ const struct codec codec_pam = {
         .metadata = HOLDS_COMMENT,
     },
     .probe = probe,
+    .open = open,
     .decode = decode,
     .encode = encode,
     .check = check,

@@ -61,27 +61,30 @@ static int read_rows(struct image *img, struct netpbm_reader *scan,
     return 0;
 }
 
-static int read_pfm(struct image *img, struct netpbm_reader *scan,
-                    const struct load_opts *opts, struct err *err)
+static int open(struct reader *reader, struct err *err)
 {
-    if (read_head(img, scan, err) ||
+    struct netpbm_reader scan = netpbm_begin(reader);
+    struct image *img = &reader->img;
+    if (read_head(img, &scan, err) ||
         image_check(img->width, img->height, img->nplanes, img->cell,
-                    &opts->limits, err))
+                    &reader->opts->limits, err))
         return -1;
     uint64_t need = (uint64_t)row_cells(img) * sizeof(float) * img->height;
-    if (netpbm_has(scan, need, opts, err))
+    if (netpbm_has(&scan, need, reader->opts, err))
         return -1;
-    if (opts->head_only)
-        return 0;
-    if (image_alloc(img, opts->mem, err) || read_rows(img, scan, err))
-        return -1;
-    return netpbm_finish(scan, opts, err);
+    reader->at = (size_t)(scan.at - reader->file.data);
+    return 0;
 }
 
-static int decode(struct image *img, struct bytes file,
-                  const struct load_opts *opts, struct err *err)
+static int decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
 {
-    return netpbm_picture(img, file, &codec_pfm, read_pfm, opts, err);
+    struct netpbm_reader scan = netpbm_begin(reader);
+    (void)plan;
+    if (image_alloc(&reader->img, reader->opts->mem, err) ||
+        read_rows(&reader->img, &scan, err))
+        return -1;
+    return netpbm_end(&scan, reader, err);
 }
 
 static int write_rows(struct bytes *file, const struct image *img,
@@ -147,6 +150,7 @@ const struct codec codec_pfm = {
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
     },
     .probe = probe,
+    .open = open,
     .decode = decode,
     .encode = encode,
     .check = check,

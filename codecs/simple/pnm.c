@@ -63,15 +63,18 @@ uint64_t netpbm_samples_size(const struct image *img)
     return (uint64_t)row_bytes(img) * img->height;
 }
 
-int netpbm_read_samples(struct image *img, struct netpbm_reader *scan,
-                        const struct load_opts *opts, struct err *err)
+int netpbm_read_samples(struct reader *reader, struct netpbm_reader *scan,
+                        const struct decode_plan *plan, struct err *err)
 {
+    struct image *img = &reader->img;
+    const struct load_opts *opts = reader->opts;
     size_t n = row_bytes(img), samples = (size_t)img->width * img->nplanes;
     uint8_t *row = malloc(n);
     struct row_sink rows = { 0 };
     bool clipped = false;
     uint32_t at;
-    int status = row ? row_sink_open(&rows, img, opts->turner, opts->mem, err)
+    int status = row ? row_sink_open(&rows, img, plan->turn, plan->turner,
+                                     opts->mem, err)
                      : fail_memory(err, "no memory for a row");
     for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
         netpbm_take(scan, row, n);
@@ -274,38 +277,41 @@ static int check_size(const struct image *img, const struct netpbm_reader *scan,
                       opts, err);
 }
 
-static int read_pnm(struct image *img, struct netpbm_reader *scan,
-                    const struct load_opts *opts, struct err *err)
+static int open(struct reader *reader, struct err *err)
 {
-    int digit = scan->at[1] - '0', status = 0;
-    struct meta *meta = img->meta;
-    memcpy(meta->kind, scan->at, 2);
-    meta->ascii = digit <= RAW;
-    if (read_head(img, scan, digit, opts, err) ||
-        check_size(img, scan, digit, opts, err))
+    struct netpbm_reader scan = netpbm_begin(reader);
+    struct image *img = &reader->img;
+    int digit = scan.at[1] - '0';
+    memcpy(img->meta->kind, scan.at, 2);
+    img->meta->ascii = digit <= RAW;
+    if (read_head(img, &scan, digit, reader->opts, err) ||
+        check_size(img, &scan, digit, reader->opts, err))
         return -1;
-    if (opts->head_only)
-        return 0;
+    reader->at = (size_t)(scan.at - reader->file.data);
+    return 0;
+}
+
+static int decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
+{
+    struct netpbm_reader scan = netpbm_begin(reader);
+    struct image *img = &reader->img;
+    const struct load_opts *opts = reader->opts;
+    int digit = img->meta->kind[1] - '0', status = 0;
     if (digit <= BITS + RAW && image_alloc(img, opts->mem, err))
         return -1;
     if (digit <= BITS + RAW && opts->tolerant)
         memset(img->cells, 0, img->size);
     if (digit <= RAW)
-        status = text_read(img, scan, digit == BITS, opts, err);
+        status = text_read(img, &scan, digit == BITS, opts, err);
     else if (digit == BITS + RAW)
-        bits_read(img, scan);
+        bits_read(img, &scan);
     else
-        status = netpbm_read_samples(img, scan, opts, err);
+        status = netpbm_read_samples(reader, &scan, plan, err);
     /* Comments may stand behind numbers as well as between them. */
-    if (status == 0 && meta->ascii && !netpbm_blanks(scan))
+    if (status == 0 && digit <= RAW && !netpbm_blanks(&scan))
         status = fail_memory(err, "no memory for the comments");
-    return status ? -1 : netpbm_finish(scan, opts, err);
-}
-
-static int decode(struct image *img, struct bytes file,
-                  const struct load_opts *opts, struct err *err)
-{
-    return netpbm_picture(img, file, &codec_pnm, read_pnm, opts, err);
+    return status ? -1 : netpbm_end(&scan, reader, err);
 }
 
 /* Which kind a picture is written as: its suffix says, or its own kind, or what
@@ -424,6 +430,7 @@ const struct codec codec_pnm = {
         .metadata = HOLDS_COMMENT,
     },
     .probe = probe,
+    .open = open,
     .decode = decode,
     .encode = encode,
     .check = check,

@@ -13,8 +13,8 @@ uint64_t netpbm_samples_size(const struct image *img);
 
 /* Allocates the planes of img and reads all rows; or appends them. Whether the
  * file has netpbm_samples_size() bytes is asked before, by netpbm_has(). */
-int netpbm_read_samples(struct image *img, struct netpbm_reader *scan,
-                        const struct load_opts *opts, struct err *err);
+int netpbm_read_samples(struct reader *reader, struct netpbm_reader *scan,
+                        const struct decode_plan *plan, struct err *err);
 int netpbm_write_samples(struct bytes *file, const struct image *img,
                          struct err *err);
 

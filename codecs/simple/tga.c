@@ -119,9 +119,7 @@ static void mirror(struct image *img)
  * whether runs are coded. */
 static int take_meta(struct image *img, const uint8_t *p, struct err *err)
 {
-    img->meta = meta_new(&codec_tga);
-    if (!img->meta ||
-        (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID])))
+    if (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID]))
         return fail_memory(err, "no memory for the decoder");
     img->meta->kind[0] = (char)('0' + (p[AT_DESCRIPTOR] & ALPHA_BITS));
     if (p[AT_TYPE] & PACKED)
@@ -233,9 +231,39 @@ static void read_rows(struct image *img, struct source *s, bool down)
     }
 }
 
-/* Tolerant, what is not there is 0. */
-static int open_source(struct source *s, struct image *img, struct bytes file,
-                       const struct load_opts *opts, struct err *err)
+/* Checks that all pixels are there. Tolerant, what is not there is 0. */
+static int check_size(const struct image *img, struct bytes file,
+                      const struct load_opts *opts, struct err *err)
+{
+    const uint8_t *p = file.data;
+    if (!(p[AT_TYPE] & PACKED))
+        return bgr_rows_check(file, pixels_at(p), img->width * pixel_size(p),
+                              img->height, opts, err);
+    if (pixels_end(file) <= file.size)
+        return 0;
+    if (!opts->tolerant)
+        return fail(err, "the image data is cut short");
+    bgr_rows_warn_cut(opts);
+    return 0;
+}
+
+static int open(struct reader *reader, struct err *err)
+{
+    struct image *img = &reader->img;
+    struct bytes file = reader->file;
+    const uint8_t *p = file.data;
+    if (file.size < HEADER + (size_t)p[AT_ID])
+        return fail(err, "the file is cut short");
+    if (check_head(p, err) || shape(img, p, reader->opts, err) ||
+        take_meta(img, p, err) || check_size(img, file, reader->opts, err))
+        return -1;
+    size_t end = pixels_end(file);
+    warn_lost(file, end < file.size ? end : file.size, reader->opts->warnings);
+    return 0;
+}
+
+static int open_source(struct source *s, const struct image *img,
+                       struct bytes file, struct err *err)
 {
     const uint8_t *p = file.data;
     size_t at = pixels_at(p), row = img->width * pixel_size(p);
@@ -244,12 +272,7 @@ static int open_source(struct source *s, struct image *img, struct bytes file,
     if (p[AT_MAP] && read_palette(s, file, err))
         return -1;
     if (!s->packed)
-        return bgr_rows_open(&s->rows, file, at, row, img->height, opts, err);
-    if (pixels_end(file) > file.size) {
-        if (!opts->tolerant)
-            return fail(err, "the image data is cut short");
-        bgr_rows_warn_cut(opts);
-    }
+        return bgr_rows_open(&s->rows, file, at, row, err);
     at = at < file.size ? at : file.size;
     s->packets = (struct tga_packets){ .at = p + at,
                                        .end = p + file.size,
@@ -258,39 +281,24 @@ static int open_source(struct source *s, struct image *img, struct bytes file,
     return s->row ? 0 : fail_memory(err, "no memory for a row");
 }
 
-static int read_pixels(struct image *img, struct bytes file,
-                       const struct load_opts *opts, struct err *err)
+static int decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
 {
     struct source s = { 0 };
-    int status = open_source(&s, img, file, opts, err);
-    if (status == 0) {
-        size_t end = pixels_end(file);
-        warn_lost(file, end < file.size ? end : file.size, opts->warnings);
-        if (!opts->head_only)
-            status = image_alloc(img, opts->mem, err);
-    }
-    if (status == 0 && !opts->head_only)
-        read_rows(img, &s, file.data[AT_DESCRIPTOR] & DOWN);
+    struct image *img = &reader->img;
+    const uint8_t *p = reader->file.data;
+    (void)plan;
+    int status = open_source(&s, img, reader->file, err);
+    if (status == 0)
+        status = image_alloc(img, reader->opts->mem, err);
+    if (status == 0)
+        read_rows(img, &s, p[AT_DESCRIPTOR] & DOWN);
+    if (status == 0 && p[AT_DESCRIPTOR] & RIGHT_TO_LEFT)
+        mirror(img);
     bgr_rows_close(&s.rows);
     free(s.row);
     free(s.palette);
     return status;
-}
-
-static int decode(struct image *img, struct bytes file,
-                  const struct load_opts *opts, struct err *err)
-{
-    const uint8_t *p = file.data;
-    if (file.size < HEADER + (size_t)p[AT_ID])
-        return fail(err, "the file is cut short");
-    if (check_head(p, err) || shape(img, p, opts, err) ||
-        take_meta(img, p, err) || read_pixels(img, file, opts, err)) {
-        image_free(img);
-        return -1;
-    }
-    if ((p[AT_DESCRIPTOR] & RIGHT_TO_LEFT) && !opts->head_only)
-        mirror(img);
-    return 0;
 }
 
 /* The corner that comes first is told by two bits: mirrors, and both of them.
@@ -316,7 +324,7 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
         order ^= XFORM_MIRROR_Y;
     info->width = read_le16(file.data + AT_WIDTH);
     info->height = read_le16(file.data + AT_HEIGHT);
-    info->orientation = xform_to_exif(order);
+    info->orientation.value = xform_to_exif(order);
     order = xform_then(order, op);
     *descriptor &= (uint8_t) ~(RIGHT_TO_LEFT | DOWN);
     *descriptor |= order & XFORM_MIRROR_X ? RIGHT_TO_LEFT : 0;
@@ -415,6 +423,7 @@ const struct codec codec_tga = {
     },
     .probe = probe,
     .retag = retag,
+    .open = open,
     .decode = decode,
     .encode = encode,
     .check = check,

@@ -6,6 +6,7 @@
 
 #include "codecs/codec.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/codec_read.h"
 
 static void require(bool holds)
 {
@@ -29,7 +30,7 @@ static int decode(const struct codec *codec, struct bytes file, int how,
         .warnings = &warnings,
     };
     warnings.count = 0;
-    int status = codec->decode(img, file, &opts, &err);
+    int status = codec_read(codec, img, file, &opts, &err);
     require(status == 0 || (!img->cells && !img->meta));
     require(status == 0 || memchr(err.text, '\0', sizeof err.text));
     return status;

@@ -1,5 +1,6 @@
 /* Any bytes as a JPEG file: its pixels, and what is turned as it is coded. */
 #include "tests/fuzz/fuzz_picture.h"
+#include "tests/support/codec_read.h"
 
 #include "codecs/jpeg/coefficient_arrays.h"
 
@@ -82,10 +83,9 @@ static void write_again(struct image *img, const struct load_opts *load,
     } else {
         write_side_by_side(img, save, made);
         again.tolerant = false;
-        again.width = again.height = 0;
         again.limits = (struct limits){ .pixels = 1 << 20,
                               .bytes = 256 << 20 };
-        require(codec_jpeg.decode(&back, made, &again, &err) == 0);
+        require(codec_read(&codec_jpeg, &back, made, &again, &err) == 0);
         require(back.width == img->width && back.height == img->height);
         if (img->cell == CELL_DCT)
             require_planes(img, &back);
@@ -117,20 +117,22 @@ static void require_same_blocks(const struct meta *a, const struct meta *b)
 static void side_by_side(struct bytes file, unsigned way)
 {
     struct warnings warnings[2] = { { 0 }, { 0 } };
-    struct load_opts load = {
-        .limits = { .pixels = 1 << 18, .bytes = 16 << 20 },
-        .mem = mem_plain,
-        .representation =
-            way & 128 ? REPRESENTATION_COEFFICIENTS : REPRESENTATION_PLANES,
-        .tolerant = way & 256,
-        .warnings = &warnings[0]
-    };
+    struct load_opts load = { .limits = { .pixels = 1 << 18,
+                                          .bytes = 16 << 20 },
+                              .mem = mem_plain,
+                              .tolerant = way & 256,
+                              .warnings = &warnings[0] };
+    const struct decode_plan plan = { .representation =
+                                          way & 128
+                                              ? REPRESENTATION_COEFFICIENTS
+                                              : REPRESENTATION_PLANES };
     struct image one = { 0 }, two = { 0 };
     struct err err[2] = { 0 };
-    int status = codec_jpeg.decode(&one, file, &load, &err[0]);
+    int status = codec_read_as(&codec_jpeg, &one, file, &load, &plan, &err[0]);
     load.pool = two_threads();
     load.warnings = &warnings[1];
-    require(codec_jpeg.decode(&two, file, &load, &err[1]) == status);
+    require(codec_read_as(&codec_jpeg, &two, file, &load, &plan, &err[1]) ==
+            status);
     require_same_warnings(&warnings[0], &warnings[1]);
     if (status == 0) {
         require_planes(&one, &two);
@@ -153,24 +155,26 @@ static void as_coded(struct bytes file, unsigned way)
     struct err err = { .text = "" };
     enum xform t = (enum xform)(way % XFORM_COUNT);
     load.tolerant = way & 16;
-    if (codec_jpeg.look(&info, file, &load, &err))
+    if (codec_look(&codec_jpeg, &info, file, &load, &err))
         return;
     for (int representation = REPRESENTATION_PLANES;
          representation < REPRESENTATIONS; representation++) {
         const struct alignment *alignment = &info.alignment[representation];
         struct image img = { 0 };
-        load.representation = (enum representation)representation;
-        load.width = info.width - info.width % alignment->x;
-        load.height = info.height - info.height % alignment->y;
-        load.turn = t;
+        struct decode_plan plan = {
+            .representation = (enum representation)representation,
+            .turn = t,
+            .width = info.width - info.width % alignment->x,
+            .height = info.height - info.height % alignment->y,
+        };
         if (representation == REPRESENTATION_PLANES && way & 32)
-            load.width = load.height = 0;
-        if (codec_jpeg.decode(&img, file, &load, &err)) {
+            plan.width = plan.height = 0;
+        if (codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err)) {
             require(!img.cells && !img.meta);
             continue;
         }
-        require(img.orientation == info.orientation ||
-                (img.orientation == 1 && info.orientation == 0));
+        require(img.orientation == info.orientation.value ||
+                (img.orientation == 1 && info.orientation.value == 0));
         claim_turn(&img, t);
         write_again(&img, &load, way);
         image_free(&img);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/turn.h"
 
@@ -30,11 +31,11 @@ static void in_file(const uint8_t *data, size_t size, enum xform t)
             bytes_append(&segment, data, size));
     add_segment(&file, &at, 0xe2, segment.data, segment.size);
     require(bytes_append(&file, behind.data, behind.size));
-    require(codec_jpeg.decode(&img, file, &load, &err) == 0);
+    require(codec_read(&codec_jpeg, &img, file, &load, &err) == 0);
     turn_image(&img, t);
     require(codec_jpeg.encode(&made, &img, &save, &err) == 0);
     image_free(&img);
-    require(codec_jpeg.decode(&img, made, &load, &err) == 0);
+    require(codec_read(&codec_jpeg, &img, made, &load, &err) == 0);
     image_free(&img);
     bytes_free(&made);
     bytes_free(&segment);

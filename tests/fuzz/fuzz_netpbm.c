@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/codec_read.h"
 
 static const struct codec *const readers[] = { &codec_pnm, &codec_pam,
                                                &codec_pfm, &codec_npy,
@@ -34,7 +35,7 @@ static void write_again(const struct codec *codec, const struct image *img,
     load.layout =
         img->meta->layout == LAYOUT_HW ? LAYOUT_AUTO : img->meta->layout;
     if (codec->encode(&file, img, &save, &err) ||
-        codec->decode(&back, file, &load, &err) || !same(img, &back))
+        codec_read(codec, &back, file, &load, &err) || !same(img, &back))
         abort();
     image_free(&back);
     bytes_free(&file);
@@ -110,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     };
     for (size_t i = 0; i < 2 * sizeof readers / sizeof *readers; i++) {
         const struct codec *codec = readers[i / 2];
+        struct reader reader = { 0 };
         struct image img = { 0 };
         struct err err = { .text = "" };
         load.tolerant = load.portable = i % 2;
@@ -120,11 +122,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             turn_and_back(codec, file, load);
         }
         load.layout = LAYOUT_AUTO;
-        load.head_only = true;
-        (void)codec->decode(&img, file, &load, &err);
+        if (codec_open(&reader, codec, file, &load, &err) == 0)
+            (void)codec_describe(&reader, &img, &err);
+        codec_close(&reader);
         image_free(&img);
-        load.head_only = false;
-        if (codec->decode(&img, file, &load, &err) == 0)
+        if (codec_read(codec, &img, file, &load, &err) == 0)
             write_again(codec, &img, load);
         else if (!*err.text || img.cells || img.meta)
             abort();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codecs/codec.h"
+#include "tests/support/codec_read.h"
 #include "tests/support/test.h"
 
 /* Memory for cells, which is counted. What it gives is filled with garbage. */
@@ -63,8 +64,8 @@ static inline struct opened open_file(const struct codec *codec,
     if (size)
         memcpy(copy, data, size);
     if (codec->probe(copy, size))
-        o.status = codec->decode(&o.img, (struct bytes){ copy, size, 0 }, &opts,
-                                 &o.err);
+        o.status = codec_read(codec, &o.img, (struct bytes){ copy, size, 0 },
+                              &opts, &o.err);
     free(copy);
     return o;
 }

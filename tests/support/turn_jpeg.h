@@ -2,6 +2,7 @@
 #ifndef TESTS_TURN_JPEG_H
 #define TESTS_TURN_JPEG_H
 
+#include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
@@ -16,7 +17,7 @@ static inline struct bytes turn_jpeg(struct bytes file, enum xform t,
     struct image img = { 0 };
     struct err err = { .text = "" };
     save.orientation = 1;
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s", err.text);
     if (!img.cells)
         abort();
     turn_image(&img, t);

@@ -11,6 +11,7 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"
 #include "cuda/backend.h"
+#include "tests/support/codec_read.h"
 #include "tests/support/formats.h"
 
 static struct warnings unheard;
@@ -143,15 +144,17 @@ TEST(jpeg_bytes)
     struct load_opts load = { .limits = { .pixels = UINT32_MAX,
                                           .bytes = UINT32_MAX },
                               .mem = mem_plain,
-                              .representation = REPRESENTATION_COEFFICIENTS,
                               .warnings = &unheard };
+    const struct decode_plan plan = { .representation =
+                                          REPRESENTATION_COEFFICIENTS };
     struct save_opts opts = { .suffix = "jpg", .warnings = &unheard };
     struct err err = { .text = "" };
     FILE *in = fopen("samples/f.jpg", "rb");
     struct bytes was = { data, in ? fread(data, 1, sizeof data, in) : 0, 0 };
     if (in)
         fclose(in);
-    CHECK(codec_jpeg.decode(&img, was, &load, &err) == 0, "%s", err.text);
+    CHECK(codec_read_as(&codec_jpeg, &img, was, &load, &plan, &err) == 0, "%s",
+          err.text);
     parameters_of(img.meta)->restart = 2;
     struct bytes file = encoded(&codec_jpeg, &img, &opts);
     CHECK(passes(&codec_jpeg, file, &img, &opts), "whole");

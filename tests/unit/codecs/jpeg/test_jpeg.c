@@ -2,6 +2,7 @@
  * is the oracle. */
 #include "codecs/codec.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
@@ -157,7 +158,7 @@ static void check_written(const struct given *kind, const struct decoded *from,
     struct warnings warnings = { 0 };
     struct load_opts load = small_load(&warnings);
     struct err err = { .text = "" };
-    CHECK(!codec_jpeg.decode(&img, made, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_jpeg, &img, made, &load, &err), "%s", err.text);
     int off = img.cells ? distance(&img, from, t) : 1000;
     CHECK(off <= 4, "%s, %s: off by %d", kind->name, xform_name(t), off);
     CHECK(warnings.count == 0, "%s: %s", kind->name, warnings.list[0].text);
@@ -176,8 +177,8 @@ static void check_kind(const struct given *kind, enum xform t)
     struct decoded own = decode_jpeg(file, JCS_UNKNOWN);
     CHECK(own.coding.space == kind->coding.space, "%s: space %d", kind->name,
           (int)own.coding.space);
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s: %s", kind->name,
-          err.text);
+    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s: %s",
+          kind->name, err.text);
     if (img.cells) {
         CHECK(is_shaped(&img, &kind->coding, kind->color), "%s", kind->name);
         CHECK(distance(&img, &own, XFORM_NONE) == 0, "%s", kind->name);
@@ -204,8 +205,8 @@ static void check_portable(const struct given *kind)
     bool ycc = kind->color == COLOR_YCC;
     struct decoded own = decode_jpeg(file, ycc ? JCS_RGB : JCS_UNKNOWN);
     load.portable = true;
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s: %s", kind->name,
-          err.text);
+    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s: %s",
+          kind->name, err.text);
     if (img.cells) {
         CHECK(img.color == (ycc ? COLOR_RGB : kind->color), "%s", kind->name);
         CHECK(distance(&img, &own, XFORM_NONE) == 0, "%s", kind->name);
@@ -277,8 +278,8 @@ TEST(foreign)
         CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s: %s", name,
               err.text);
         load.portable = rgb; /* else YCbCr stays what it is */
-        CHECK(!codec_jpeg.decode(&back, made, &load, &err), "%s: %s", name,
-              err.text);
+        CHECK(!codec_read(&codec_jpeg, &back, made, &load, &err), "%s: %s",
+              name, err.text);
         CHECK(back.color == colors[i] && back.nplanes == img.nplanes,
               "%s is %s", name, color_name(back.color));
         int off = back.cells ? picture_distance(&back) : 1000;

@@ -4,6 +4,7 @@
 #include "codecs/codec.h"
 #include "cuda/backend.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
@@ -91,14 +92,16 @@ static void turn(struct image *img, enum xform t)
 }
 
 static struct bytes turned_as(struct bytes file, enum xform t,
-                              const struct load_opts *load)
+                              const struct decode_plan *plan)
 {
     struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
     struct bytes made = { 0 };
     struct err err = { .text = "" };
-    CHECK(!codec_jpeg.decode(&img, file, load, &err), "%s", err.text);
+    CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, plan, &err), "%s",
+          err.text);
     if (img.cells) {
         turn(&img, t);
         CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
@@ -111,12 +114,8 @@ static struct bytes turned_as(struct bytes file, enum xform t,
 static struct bytes turned_in(struct bytes file, enum xform t,
                               enum representation representation)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    load.representation = representation;
-    struct bytes made = turned_as(file, t, &load);
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    return made;
+    const struct decode_plan plan = { .representation = representation };
+    return turned_as(file, t, &plan);
 }
 
 static struct stream_info look(struct bytes file)
@@ -125,7 +124,7 @@ static struct stream_info look(struct bytes file)
     struct load_opts load = small_load(&warnings);
     struct stream_info info = { 0 };
     struct err err = { .text = "" };
-    CHECK(!codec_jpeg.look(&info, file, &load, &err), "%s", err.text);
+    CHECK(!codec_look(&codec_jpeg, &info, file, &load, &err), "%s", err.text);
     return info;
 }
 
@@ -403,10 +402,12 @@ TEST(optimize)
     struct coding coding = coding_of(3, 0, WIDE, HIGH);
     struct bytes file = make_jpeg(&coding), made[2] = { { 0 }, { 0 } };
     struct err err = { .text = "" };
-    load.representation = REPRESENTATION_COEFFICIENTS;
+    const struct decode_plan plan = { .representation =
+                                          REPRESENTATION_COEFFICIENTS };
     for (int i = 0; i < 2; i++) {
         struct image img = { 0 };
-        CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+        CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err), "%s",
+              err.text);
         save.optimize = i;
         CHECK(!codec_jpeg.encode(&made[i], &img, &save, &err), "%s", err.text);
         check_turned("optimize", file, made[i], XFORM_NONE);
@@ -426,15 +427,15 @@ TEST(trim)
 {
     for (unsigned s = 0; s < SAMPLINGS; s++) {
         struct coding coding = coding_of(s, s % 7, WIDE + 5, HIGH + 7);
-        struct warnings warnings = { 0 };
-        struct load_opts load = small_load(&warnings);
         struct bytes file = make_jpeg(&coding);
         struct opened a = { 0 }, b = { 0 };
-        load.representation = REPRESENTATION_COEFFICIENTS;
-        load.width = WIDE;
-        load.height = HIGH;
-        struct bytes cut = turned_as(file, XFORM_NONE, &load);
-        struct bytes made = turned_as(file, XFORM_ROTATE_90, &load);
+        const struct decode_plan plan = {
+            .representation = REPRESENTATION_COEFFICIENTS,
+            .width = WIDE,
+            .height = HIGH,
+        };
+        struct bytes cut = turned_as(file, XFORM_NONE, &plan);
+        struct bytes made = turned_as(file, XFORM_ROTATE_90, &plan);
         check_turned("trimmed", cut, made, XFORM_ROTATE_90);
         open_file(&a, file);
         open_file(&b, cut);

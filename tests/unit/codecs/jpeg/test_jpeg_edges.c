@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
@@ -98,7 +99,7 @@ static bool is_whole(struct bytes file, enum xform t)
     struct load_opts load = small_load(&warnings);
     struct stream_info info;
     struct err err;
-    if (codec_jpeg.look(&info, file, &load, &err))
+    if (codec_look(&codec_jpeg, &info, file, &load, &err))
         abort();
     return stream_info_can_turn(&info, REPRESENTATION_PLANES, t);
 }
@@ -131,9 +132,10 @@ static struct image read_for(struct bytes file, enum xform t)
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
     struct err err = { .text = "" };
-    load.representation = REPRESENTATION_PLANES;
-    load.turn = t;
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    const struct decode_plan plan = { .representation = REPRESENTATION_PLANES,
+                                      .turn = t };
+    CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err), "%s",
+          err.text);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     if (!img.cells)
         abort();

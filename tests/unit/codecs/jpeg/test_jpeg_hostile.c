@@ -2,6 +2,7 @@
  * read tolerantly, taken with a warning. */
 #include "codecs/codec.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/turn_jpeg.h"
 
 static const struct coding kinds[] = {
@@ -33,7 +34,7 @@ static void check_encoded(const char *name, const struct image *img)
     struct image back = { 0 };
     struct err err = { .text = "" };
     if (codec_jpeg.encode(&made, img, &save, &err) == 0)
-        CHECK(!codec_jpeg.decode(&back, made, &load, &err) &&
+        CHECK(!codec_read(&codec_jpeg, &back, made, &load, &err) &&
                   back.width == img->width && back.height == img->height,
               "%s: %s", name, err.text);
     else /* nothing that a sound file would hold */
@@ -52,8 +53,8 @@ static bool check_form(const char *name, struct bytes file, bool maybe_sound,
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
     struct err err = { .text = "" };
-    load.representation = representation;
-    int status = codec_jpeg.decode(&img, file, &load, &err);
+    const struct decode_plan plan = { .representation = representation };
+    int status = codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err);
     CHECK(maybe_sound || status, "%s: it is accepted", name);
     CHECK(!status == !!img.cells && !status == !*err.text, "%s: %s", name,
           err.text);
@@ -61,7 +62,8 @@ static bool check_form(const char *name, struct bytes file, bool maybe_sound,
     warnings = (struct warnings){ 0 };
     load.tolerant = true;
     load.portable = representation == REPRESENTATION_SAMPLES;
-    bool taken = codec_jpeg.decode(&img, file, &load, &err) == 0;
+    bool taken =
+        codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err) == 0;
     CHECK(taken || (!img.cells && !img.meta), "%s: something is left", name);
     /* What was refused cannot pass as if nothing were. */
     CHECK(!taken || !status || is_warned(&warnings, "damaged"),
@@ -88,8 +90,10 @@ static void refuses_in(const char *name, struct bytes file, const char *words,
         struct image img = { 0 };
         struct err err = { .text = "" };
         load.tolerant = i % 2;
-        load.representation = (enum representation)(i / 2);
-        CHECK(codec_jpeg.decode(&img, file, &load, &err), "%s: accepted", name);
+        const struct decode_plan plan = { .representation =
+                                              (enum representation)(i / 2) };
+        CHECK(codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err),
+              "%s: accepted", name);
         CHECK(*err.text && strstr(err.text, words), "%s: %s", name, err.text);
         CHECK(!img.cells && !img.meta, "%s: something is left", name);
         image_free(&img);
@@ -224,7 +228,7 @@ TEST(rest)
     load.mem.alloc = dirty_alloc;
     file.size = file.size * 3 / 4;
     struct decoded own = decode_jpeg(file, JCS_UNKNOWN);
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s", err.text);
     bool same = img.cells;
     for (uint32_t y = 0; img.cells && y < 64; y++)
         for (uint32_t x = 0; x < 64; x++)
@@ -281,7 +285,7 @@ TEST(scans)
     struct image img = { 0 };
     struct err err = { .text = "" };
     struct bytes file = make_scans(200);
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s", err.text);
     image_free(&img);
     bytes_free(&file);
     file = make_scans(600);
@@ -371,19 +375,22 @@ static void check_limits(enum representation representation, uint64_t need)
             struct load_opts load = small_load(&warnings);
             struct image img = { 0 };
             struct err err = { .text = "" };
-            load.representation = representation;
+            const struct decode_plan plan = { .representation =
+                                                  representation };
             load.limits = (struct limits){ .pixels = limits[i].pixels,
                               .bytes = limits[i].bytes };
             load.mem.alloc = counted_alloc;
             load.mem.context = &counted;
-            int status = codec_jpeg.decode(&img, file, &load, &err);
+            int status =
+                codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err);
             CHECK(!status == !limits[i].words, "%u: %s", i, err.text);
             CHECK(!status || strstr(err.text, limits[i].words), "%s", err.text);
             CHECK(counted.calls == !status, "%zu", counted.calls);
             CHECK(counted.bytes <= limits[i].bytes, "%zu", counted.bytes);
             image_free(&img);
             counted.empty = true;
-            CHECK(codec_jpeg.decode(&img, file, &load, &err), "no memory");
+            CHECK(codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err),
+                  "no memory");
             bytes_free(&file);
         }
 }
@@ -414,8 +421,11 @@ TEST(claims)
                               .bytes = 64 << 20 };
         for (int representation = 0; representation < REPRESENTATIONS;
              representation++) {
-            load.representation = (enum representation)representation;
-            CHECK(codec_jpeg.decode(&img, file, &load, &err), "accepted");
+            const struct decode_plan plan = {
+                .representation = (enum representation)representation
+            };
+            CHECK(codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err),
+                  "accepted");
             CHECK(strstr(err.text, "--max-memory"), "%s", err.text);
         }
         bytes_free(&file);

@@ -2,6 +2,7 @@
  * into segments again; and there and back through both codecs. */
 #include "codecs/codec.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
 #include "tests/support/test.h"
@@ -72,7 +73,7 @@ static int load(struct image *img, struct bytes *file, bool tolerant,
     struct load_opts opts = small_load(warnings);
     opts.portable = true;
     opts.tolerant = tolerant;
-    int status = codec_jpeg.decode(img, *file, &opts, err);
+    int status = codec_read(&codec_jpeg, img, *file, &opts, err);
     bytes_free(file);
     return status;
 }
@@ -346,7 +347,8 @@ static void pass(struct image *img, const struct codec *to, enum xform t)
     opts.portable = true;
     CHECK(!to->encode(&made, img, &save, &err), "%s: %s", to->name, err.text);
     image_free(img);
-    CHECK(!to->decode(img, made, &opts, &err), "%s: %s", to->name, err.text);
+    CHECK(!codec_read(to, img, made, &opts, &err), "%s: %s", to->name,
+          err.text);
     CHECK(warnings.count == 0, "%s: %s", to->name, warnings.list[0].text);
     bytes_free(&made);
 }

@@ -4,6 +4,7 @@
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/restarts.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
@@ -53,10 +54,11 @@ static void read_into(struct outcome *o, struct bytes file,
 {
     *o = (struct outcome){ .status = 0 };
     struct load_opts load = small_load(&o->warnings);
-    load.representation = representation;
+    const struct decode_plan plan = { .representation = representation };
     load.tolerant = tolerant;
     load.pool = pool;
-    o->status = codec_jpeg.decode(&o->img, file, &load, &o->err);
+    o->status =
+        codec_read_as(&codec_jpeg, &o->img, file, &load, &plan, &o->err);
 }
 
 static bool same_cells(const struct image *a, const struct image *b)

@@ -3,6 +3,7 @@
  */
 #include "codecs/codec.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/metadata.h"
 #include "tests/support/turn_jpeg.h"
 
@@ -310,7 +311,7 @@ static void check_given(enum xform t, unsigned orientation, enum strip strip)
     struct err err = { .text = "" };
     save.orientation = orientation;
     save.strip = strip;
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s", err.text);
     if (img.cells) {
         CHECK(img.orientation == 6, "is %u", img.orientation);
         turn_image(&img, t);

@@ -6,6 +6,7 @@
 #include "codecs/jpeg/strips.h"
 #include "codecs/jpeg/huffman_tables.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
@@ -24,9 +25,10 @@ static struct image read_as(struct bytes file,
     struct load_opts load = small_load(&warnings);
     struct image img = { 0 };
     struct err err = { .text = "" };
-    load.representation = representation;
+    const struct decode_plan plan = { .representation = representation };
     load.pool = pool;
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err), "%s",
+          err.text);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     return img;
 }

@@ -2,6 +2,7 @@
 #include "codecs/codec.h"
 #include "codecs/metadata/exif.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
 #include "tests/support/test.h"
@@ -26,17 +27,19 @@ static struct bytes make_file(struct bytes exif)
     return file;
 }
 
-static struct bytes write_as(struct bytes file, struct load_opts load,
+static struct bytes write_as(struct bytes file, struct decode_plan plan,
                              unsigned orientation)
 {
     struct warnings warnings = { 0 };
+    struct load_opts load = small_load(&warnings);
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
     struct bytes made = { 0 };
     struct err err = { .text = "" };
-    load.representation = REPRESENTATION_COEFFICIENTS;
+    plan.representation = REPRESENTATION_COEFFICIENTS;
     save.orientation = orientation;
-    CHECK(!codec_jpeg.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err), "%s",
+          err.text);
     CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     image_free(&img);
@@ -74,10 +77,9 @@ static bool has_both(const uint8_t *exif, unsigned tag)
 static void check_tagged(const char *name, struct bytes exif, unsigned tag,
                          unsigned orientation)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
+    struct decode_plan plan = { 0 };
     struct bytes file = make_file(exif);
-    struct bytes made = write_as(file, load, orientation);
+    struct bytes made = write_as(file, plan, orientation);
     struct segments list;
     CHECK(read_segments(&list, made) && list.count == 3, "%s: %zu", name,
           list.count);
@@ -110,10 +112,9 @@ TEST(tag)
 /* Where nothing has to be said, nothing is. */
 TEST(no_tag)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
+    struct decode_plan plan = { 0 };
     struct bytes file = make_file((struct bytes){ 0 });
-    struct bytes made = write_as(file, load, 1);
+    struct bytes made = write_as(file, plan, 1);
     CHECK(made.size == file.size && !memcmp(made.data, file.data, file.size),
           "%zu bytes", made.size);
     bytes_free(&made);
@@ -123,8 +124,7 @@ TEST(no_tag)
 TEST(trimmed)
 {
     static const char head[] = "http://ns.adobe.com/xap/1.0/";
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
+    struct decode_plan plan = { 0 };
     struct bytes exif = { 0 }, want = { 0 }, xmp = { 0 }, want_xmp = { 0 };
     size_t at = 0;
     add_exif(&exif, says, (struct bytes){ 0 });
@@ -134,11 +134,11 @@ TEST(trimmed)
         abort();
     add_xmp(&xmp, says);
     add_xmp(&want_xmp, (struct says){ 1, 32, 16 });
-    load.width = 32;
-    load.height = 16;
+    plan.width = 32;
+    plan.height = 16;
     struct bytes file = make_file(exif);
     add_segment(&file, &at, 0xe1, xmp.data, xmp.size);
-    struct bytes made = write_as(file, load, 1);
+    struct bytes made = write_as(file, plan, 1);
     struct segments list;
     CHECK(read_segments(&list, made), "no JPEG");
     const struct segment_seen *s = find_segment(&list, 0xe1, "Exif");

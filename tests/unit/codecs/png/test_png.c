@@ -2,6 +2,7 @@
  * and what is left of damaged ones. */
 #include "codecs/codec.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
@@ -99,8 +100,8 @@ static void check_kind(const struct shape *s, unsigned filter, enum xform t)
     struct save_opts save = plain_save(&warnings);
     struct image img = { 0 };
     struct err err = { .text = "" };
-    CHECK(codec_png.decode(&img, file, &load, &err) == 0, "%s, filter %u: %s",
-          named(s), filter, err.text);
+    CHECK(codec_read(&codec_png, &img, file, &load, &err) == 0,
+          "%s, filter %u: %s", named(s), filter, err.text);
     if (img.cells) {
         CHECK(is_shaped(&img, s), "%s", named(s));
         CHECK(rows_hold(&img, s, 0, s->height), "%s, filter %u", named(s),
@@ -156,7 +157,7 @@ TEST(short_palette)
     add_palette(&file, 3);
     add_pixels(&file, &s, 1, SIZE_MAX);
     add_end(&file);
-    CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
     CHECK(img.meta && img.meta->ncolors == 3, "the palette's size");
     CHECK(img.cells && rows_hold(&img, &s, 0, 9), "indices are kept");
     CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
@@ -215,12 +216,12 @@ static void check_cuts(const struct shape *s)
         memcpy(data, file.data, size);
         struct bytes cut = { .data = data, .size = size };
         load.mem.alloc = dirty_alloc;
-        CHECK(codec_png.decode(&img, cut, &load, &err) && *err.text,
+        CHECK(codec_read(&codec_png, &img, cut, &load, &err) && *err.text,
               "%s, cut to %zu bytes, is accepted", named(s), size);
         CHECK(!img.cells && !img.meta, "nothing is left to free");
         image_free(&img);
         load.tolerant = true;
-        if (codec_png.decode(&img, cut, &load, &err) == 0) {
+        if (codec_read(&codec_png, &img, cut, &load, &err) == 0) {
             size_t lost;
             CHECK(holds_or_zero(&img, s, &lost), "%s, cut to %zu", named(s),
                   size);
@@ -268,10 +269,10 @@ TEST(rows_before)
     add_chunk(&file, "IDAT", z.data, z.size);
     add_end(&file);
 
-    CHECK(codec_png.decode(&img, file, &load, &err), "25 rows of 40");
+    CHECK(codec_read(&codec_png, &img, file, &load, &err), "25 rows of 40");
     load.tolerant = true;
     load.mem.alloc = dirty_alloc;
-    CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
     CHECK(img.cells && rows_hold(&img, &s, 0, 25), "the rows that are there");
     for (uint32_t y = 25; img.cells && y < 40; y++)
         for (uint32_t x = 0; x < 61; x++)
@@ -292,7 +293,7 @@ TEST(bytes_after)
     struct image img = { 0 };
     struct err err = { .text = "" };
     must(bytes_append(&file, "more", 4));
-    CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
     CHECK(is_warned(&warnings, "4 bytes after the end"), "of what is lost");
     image_free(&img);
     bytes_free(&file);

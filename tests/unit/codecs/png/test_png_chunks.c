@@ -2,6 +2,7 @@
  * for what a turn makes false, and what --strip drops. */
 #include "codecs/codec.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/metadata.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
@@ -321,7 +322,7 @@ static void check_given(struct given given)
     struct err err = { .text = "" };
     save.orientation = given.orientation;
     save.strip = given.strip;
-    CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
     if (img.cells) {
         CHECK(img.orientation == 6, "is %u", img.orientation);
         turn_image(&img, given.turned);
@@ -367,7 +368,7 @@ static void check_alpha(const struct shape *s, const void *alpha, size_t size,
     add_pixels(&file, s, 0, SIZE_MAX);
     add_end(&file);
     save.strip = strip;
-    CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
     if (img.cells) {
         const struct meta *meta = img.meta;
         const uint8_t *p = alpha;
@@ -436,7 +437,7 @@ TEST(thumbnail)
     add_chunk(&file, "eXIf", exif.data, exif.size);
     add_pixels(&file, &shape, 0, SIZE_MAX);
     add_end(&file);
-    CHECK(!codec_png.decode(&img, file, &load, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
     if (img.cells) {
         turn_image(&img, XFORM_MIRROR_X);
         CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);

@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include "tests/support/codec_read.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
@@ -39,7 +40,7 @@ static bool accepts(struct bytes file, const struct load_opts *opts,
     struct bytes made = { 0 };
     struct save_opts save = plain_save(opts->warnings);
     err->text[0] = 0;
-    if (codec_png.decode(&img, file, opts, err)) {
+    if (codec_read(&codec_png, &img, file, opts, err)) {
         CHECK(*err->text, "it is refused without a reason");
         CHECK(!img.cells && !img.meta, "something is left of it");
         return false;

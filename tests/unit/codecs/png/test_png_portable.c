@@ -2,6 +2,7 @@
  * into chunks again. */
 #include "codecs/codec.h"
 
+#include "tests/support/codec_read.h"
 #include "tests/support/metadata.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
@@ -71,7 +72,7 @@ static int load(struct image *img, struct bytes *file, bool tolerant,
     struct err err = { .text = "" };
     opts.portable = true;
     opts.tolerant = tolerant;
-    int status = codec_png.decode(img, *file, &opts, &err);
+    int status = codec_read(&codec_png, img, *file, &opts, &err);
     CHECK((status == 0) == !!img->cells, "%s", err.text);
     bytes_free(file);
     return status;
@@ -201,7 +202,7 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
                false, z);
     end_png(&file);
 
-    CHECK(!codec_png.decode(&img, file, &opts, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_png, &img, file, &opts, &err), "%s", err.text);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     if (img.cells) {
         CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
@@ -219,10 +220,10 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
     warnings.count = 0;
 
     opts.portable = true;
-    CHECK(codec_png.decode(&img, file, &opts, &err), "it is taken");
+    CHECK(codec_read(&codec_png, &img, file, &opts, &err), "it is taken");
     CHECK(strstr(err.text, words), "%s", err.text);
     opts.tolerant = true;
-    CHECK(!codec_png.decode(&img, file, &opts, &err), "%s", err.text);
+    CHECK(!codec_read(&codec_png, &img, file, &opts, &err), "%s", err.text);
     CHECK(is_warned(&warnings, words), "no warning");
     if (img.meta) {
         CHECK(!img.meta->icc.size && !img.meta->comment.size &&

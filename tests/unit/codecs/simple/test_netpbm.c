@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/codec_read.h"
 #include "tests/support/test.h"
 
 /* A file that is a literal, which may have NULs in it. */
@@ -37,7 +38,7 @@ static int load(struct image *img, const struct codec *codec, struct bytes file,
         memcpy(exact.data, file.data, file.size);
     int status = -1;
     if (codec->probe(exact.data, exact.size))
-        status = codec->decode(img, exact, &opts, &err);
+        status = codec_read(codec, img, exact, &opts, &err);
     CHECK(status == 0 || (!img->cells && !img->meta), "%s", codec->name);
     free(exact.data);
     return status;

@@ -42,22 +42,18 @@ static bool same(const struct image *a, const struct image *b)
     return right;
 }
 
-/* `tag` is the orientation of the file; as_stored: it does not count. */
-static void check(enum cell cell, uint32_t width, uint32_t height,
-                  enum xform op, unsigned tag, bool as_stored)
+static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t)
 {
-    struct turner turner = { op, as_stored, turn_band, NULL };
-    enum xform t = as_stored ? op : xform_then(xform_from_exif(tag), op);
+    struct turner turner = { turn_band, NULL };
     struct image src = { .cell = cell, .nplanes = 2 }, got, want;
     struct row_sink rows;
     struct err err = { .text = "" };
     src.width = width;
     src.height = height;
     got = src;
-    got.orientation = tag;
     if (image_alloc(&src, mem_plain, &err) ||
         image_like(&want, &src, t, mem_plain, &err) ||
-        row_sink_open(&rows, &got, &turner, mem_plain, &err)) {
+        row_sink_open(&rows, &got, t, &turner, mem_plain, &err)) {
         CHECK(false, "%s", err.text);
         return;
     }
@@ -71,8 +67,7 @@ static void check(enum cell cell, uint32_t width, uint32_t height,
         status |= row_sink_done(&rows, y, &err);
     }
     CHECK(status == 0 && got.turned == t && same(&got, &want),
-          "%u x %u, cell %d, %s, tag %u", width, height, cell, xform_name(op),
-          tag);
+          "%u x %u, cell %d, %s", width, height, cell, xform_name(t));
     row_sink_close(&rows);
     image_free(&src);
     image_free(&got);
@@ -89,13 +84,14 @@ static int refuse(void *context, struct image *dst, const struct image *band,
 
 TEST(failure)
 {
-    struct turner turner = { XFORM_TRANSPOSE, true, refuse, NULL };
+    struct turner turner = { refuse, NULL };
     struct image img = { .cell = CELL_U8, .nplanes = 1, .width = 3,
                          .height = 2 * BAND_ROWS };
     struct row_sink rows;
     struct err err = { .text = "" };
-    CHECK(row_sink_open(&rows, &img, &turner, mem_plain, &err) == 0, "%s",
-          err.text);
+    CHECK(row_sink_open(&rows, &img, XFORM_TRANSPOSE, &turner, mem_plain,
+                        &err) == 0,
+          "%s", err.text);
     int first = row_sink_done(&rows, BAND_ROWS - 2, &err);
     int second = row_sink_done(&rows, BAND_ROWS - 1, &err);
     CHECK(first == 0 && second && strcmp(err.text, "row 0") == 0, "%s",
@@ -126,15 +122,6 @@ TEST(sizes)
         for (int k = 0; k < SIZES; k++)
             for (enum cell cell = CELL_U8; cell <= CELL_F32; cell++)
                 for (enum xform t = 0; t < 8; t++)
-                    check(cell, sizes[i], sizes[k], t, 1, false);
-    check(CELL_U8, 3000, 2000, XFORM_ROTATE_90, 1, false);
-}
-
-TEST(tags)
-{
-    for (unsigned tag = 1; tag <= 8; tag++)
-        for (enum xform t = 0; t < 8; t++) {
-            check(CELL_U8, 70, 300, t, tag, false);
-            check(CELL_U8, 70, 300, t, tag, true);
-        }
+                    check(cell, sizes[i], sizes[k], t);
+    check(CELL_U8, 3000, 2000, XFORM_ROTATE_90);
 }
