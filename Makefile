@@ -8,6 +8,8 @@
 #                      installed, as make deps-bench does
 #   make bench-files   measure whole processes beside other programs, which
 #                      make deps-bench installs; bench-png, bench-jpeg: on these
+#   make turns chart-kernels chart-files
+#                      draw the pictures of the README, the second on a GPU
 #   make bench-batch   measure batches, beside other programs and by processors
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
@@ -114,7 +116,7 @@ TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all deps-bench deps-deb demo deb check-deb bench bench-cpu bench-files bench-png bench-jpeg bench-batch \
+.PHONY: FORCE all deps deps-all deps-bench deps-deb demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch \
         check check-all check-whole check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-gpu check-engines check-man fuzz tests install \
         uninstall format clean
@@ -293,6 +295,15 @@ deps-bench: deps
 demo: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf -v rotate90 samples/f-rgb.png $(BUILD)/f-turned.png
 	@echo 'samples/f-rgb.png, turned, is $(BUILD)/f-turned.png'
+
+# The pictures of the README: the turns of a sample, the kernels on a GPU, and whole
+# processes beside those that make deps-bench installs.
+turns: $(BUILD)/gimgxf
+	samples/make-turns $(BUILD)/gimgxf >samples/turns.svg
+chart-kernels: $(BUILD)/gimgxf
+	$(BUILD)/gimgxf bench --only transpose --svg samples/kernels-h200.svg
+chart-files: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/chart-files samples/files.svg
 
 bench: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf bench $(BENCH)

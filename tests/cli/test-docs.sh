@@ -140,14 +140,18 @@ check 'the first page is short' [ "$(wc -l <gimgxf.1)" -lt 500 ]
 
 # Examples, as they stand, where there is what they name.
 examples() {
-    sed -n '/^\.SH EXAMPLES/,/^\.SH/p' "$1" | sed -n '/^\.EX/,/^\.EE/p' |
+    if [ "$1" = README ]; then
+        sed -n 's/^    \(gimgxf .*\)/\1/p' "$ROOT/README.md"
+        return
+    fi
+    sed -n '/^\.SH EXAMPLES/,/^\.SH/p' "$man/$1.1" | sed -n '/^\.EX/,/^\.EE/p' |
         grep -v '^\.E' | sed 's/\\-/-/g; s/^    //'
 }
 gimgxf_in_path() {
     PATH=$(dirname "$program"):$PATH bash -e -o pipefail "$1"
 }
 cd "$PLACE" || exit 1
-for page in gimgxf gimgxf-batch gimgxf-info gimgxf-serve; do
+for page in README gimgxf gimgxf-batch gimgxf-info gimgxf-serve; do
     mkdir -p "at-$page/photos/more" && cd "at-$page" || exit 1
     cp "$samples/f-rgb.png" in.png
     cp in.png a.png
@@ -159,10 +163,10 @@ for page in gimgxf gimgxf-batch gimgxf-info gimgxf-serve; do
     ls ./*.png >list
     touch log.1 log.3 log.4
     echo '{"op": "fliph", "input": "in.png", "output": "out.png"}' >jobs
-    examples "$man/$page.1" | sed "s#/srv/pictures#$PWD#" >script
+    examples "$page" | sed "s#/srv/pictures#$PWD#" >script
     command -v jq >/dev/null || sed -i 's/ | jq .*//' script
-    check "there are examples in $page(1)" [ "$(grep -c gimgxf script)" -gt 1 ]
-    check "examples of $page(1)" gimgxf_in_path script >said 2>&1
+    check "there are examples in $page" [ "$(grep -c gimgxf script)" -gt 1 ]
+    check "examples of $page" gimgxf_in_path script >said 2>&1
     cd ..
 done
 
