@@ -3,10 +3,9 @@
  * has ended, so that all comes out as if the jobs were done one after another.
  *
  * Two jobs share a file if the output of one is the input or the output of the
- * other. Only to read the same file is not to share it. Files are the same if
- * they have the same inode, through links of both kinds, or if they have the
- * same last name in the same directory, also where the file or the directory
- * does not exist yet.
+ * other. Two jobs that only read a file do not share it. Files are the same if
+ * they have the same inode, through links of both kinds, or the same canonical
+ * name, even where the file or its directory does not exist yet.
  *
  * A job waits for earlier jobs only, so that the earliest one never waits. */
 #ifndef CLI_SERVE_ORDER_H
@@ -20,8 +19,10 @@
 struct serve_order;
 
 /* Opens an order for up to `window` jobs between the first that has not ended
- * and the last that was added. Returns NULL if there is no memory. */
-struct serve_order *serve_order_open(unsigned window);
+ * and the last that was added. Relative names start at the directory `root`,
+ * which must outlive the order, or at the current one if that is NULL.
+ * Returns NULL if there is no memory. */
+struct serve_order *serve_order_open(unsigned window, const char *root);
 void serve_order_close(struct serve_order *order);
 
 /* Adds a job, which comes after all that were added before. `job` is NULL for

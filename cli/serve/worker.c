@@ -306,7 +306,8 @@ static enum outcome run_crew(struct worker_process *process)
         .tell = end_task,
         .context = process,
     };
-    process->order = serve_order_open(opts.window);
+    process->order = serve_order_open(
+        opts.window, process->opts->root ? process->opts->root->path : NULL);
     process->workers = process->order ? ordered_workers_open(&opts) : NULL;
     if (!process->workers) {
         serve_order_close(process->order);
