@@ -8,6 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/oracle.h"
 #include "tests/support/turn.h"
 
 static void require(bool holds)

@@ -43,46 +43,4 @@ static inline unsigned cell_at(const struct image *img, unsigned c, uint32_t x,
     return wide;
 }
 
-/* Where the pixel at x, y of a turned picture comes from, in one of w x h:
- * mirrored along each axis, or exchanged, as the names of the turns say. */
-static inline void turn_source(enum xform t, uint32_t w, uint32_t h, uint32_t x,
-                               uint32_t y, uint32_t *sx, uint32_t *sy)
-{
-    const uint32_t mx = w - 1, my = h - 1;
-    const uint32_t from[XFORM_COUNT][2] = {
-        [XFORM_NONE] = { x, y },
-        [XFORM_MIRROR_X] = { mx - x, y },
-        [XFORM_MIRROR_Y] = { x, my - y },
-        [XFORM_ROTATE_180] = { mx - x, my - y },
-        [XFORM_TRANSPOSE] = { y, x },
-        [XFORM_ROTATE_90] = { y, my - x },
-        [XFORM_ROTATE_270] = { mx - y, x },
-        [XFORM_TRANSVERSE] = { mx - y, my - x },
-    };
-    *sx = from[t][0];
-    *sy = from[t][1];
-}
-
-/* Turns img in place, with all that it holds. Ends the test without memory. */
-static inline void turn_image(struct image *img, enum xform t)
-{
-    struct image dst = { 0 };
-    struct err err;
-    size_t size = cell_size(img->cell);
-    uint32_t sx, sy;
-    if (image_like(&dst, img, t, mem_plain, &err))
-        abort();
-    for (unsigned c = 0; c < dst.nplanes; c++)
-        for (uint32_t y = 0; y < dst.height; y++)
-            for (uint32_t x = 0; x < dst.width; x++) {
-                turn_source(t, img->width, img->height, x, y, &sx, &sy);
-                memcpy((uint8_t *)plane_row(&dst.plane[c], y) + x * size,
-                       (uint8_t *)plane_row(&img->plane[c], sy) + sx * size,
-                       size);
-            }
-    image_take_meta(&dst, img);
-    image_free(img);
-    *img = dst;
-}
-
 #endif

@@ -4,6 +4,7 @@
 
 #include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/oracle.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
 

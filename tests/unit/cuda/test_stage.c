@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cuda/cpu/cpu.h"
+#include "tests/support/oracle.h"
 #include "tests/support/test.h"
-#include "tests/support/turned.h"
 
 /* What is to be turned: planes of this size, every second one of half of it,
  * with `pad` times IMAGE_STRIDE bytes more in a row than it needs. */
@@ -91,30 +91,27 @@ static void fill(struct image *img, uint64_t *seed)
 }
 
 /* One turn of one picture. `kept` is a copy of the bytes of src. */
-static void check_op(const struct backend *backend, struct lane *lane,
-                     const struct op *op, struct shape shape,
-                     const struct image *src, const uint8_t *kept)
+static void check_turn(const struct backend *backend, struct lane *lane,
+                       enum xform t, struct shape shape,
+                       const struct image *src, const uint8_t *kept)
 {
     struct err err = { .text = "" };
-    enum xform t;
-    bool known = xform_parse(op->name, &t);
     struct shape turned = shape;
-    if (op->xy) {
+    if (oracle[t].xy) {
         turned.width = shape.height;
         turned.height = shape.width;
     }
     struct image dst = guarded(turned);
-    bool right = known && backend->apply(lane, &dst, src, t, &err) == 0;
+    bool right = backend->apply(lane, &dst, src, t, &err) == 0;
     for (unsigned i = 0; right && i < shape.nplanes; i++)
-        right =
-            is_turned(op, &dst.plane[i], &src->plane[i], shape.cell);
+        right = is_turned(t, &dst.plane[i], &src->plane[i], shape.cell);
     CHECK(right, "%s %s %ux%u, %u planes of %zu bytes, pad %u: %s",
-          backend->name, op->name, shape.width, shape.height, shape.nplanes,
-          cell_size(shape.cell), shape.pad, err.text);
-    CHECK(guards_hold(&dst), "%s %s %ux%u", backend->name, op->name,
+          backend->name, oracle[t].name, shape.width, shape.height,
+          shape.nplanes, cell_size(shape.cell), shape.pad, err.text);
+    CHECK(guards_hold(&dst), "%s %s %ux%u", backend->name, oracle[t].name,
           shape.width, shape.height);
     CHECK(guards_hold(src) && !memcmp(kept, src->cells, src->size),
-          "%s %s %ux%u changed its source", backend->name, op->name,
+          "%s %s %ux%u changed its source", backend->name, oracle[t].name,
           shape.width, shape.height);
     drop(&dst);
 }
@@ -129,8 +126,8 @@ static void check_shape(const struct backend *backend, struct lane *lane,
     if (!kept)
         abort();
     memcpy(kept, src.cells, src.size);
-    for (size_t i = 0; i < OPS; i++)
-        check_op(backend, lane, &ops[i], shape, &src, kept);
+    for (int t = 0; t < XFORM_COUNT; t++)
+        check_turn(backend, lane, (enum xform)t, shape, &src, kept);
     free(kept);
     drop(&src);
 }
@@ -212,8 +209,8 @@ static void test_program(const struct backend *backend, struct lane *lane)
             backend->apply(lane, &img[i + 1], &img[i], XFORM_ROTATE_90, &err) ==
                 0;
     for (unsigned i = 0; right && i < img[0].nplanes; i++)
-        right = is_turned(&ops[0], &img[4].plane[i], &img[0].plane[i],
-                          CELL_U16);
+        right =
+            is_turned(XFORM_NONE, &img[4].plane[i], &img[0].plane[i], CELL_U16);
     CHECK(right, "%s: four quarter turns: %s", backend->name, err.text);
     for (int i = 0; i < 5; i++)
         image_free(&img[i]);
@@ -254,7 +251,8 @@ static void *work(void *argument)
                                    &err))
             worker->failures++;
         for (unsigned i = 0; i < shape.nplanes; i++)
-            if (!is_turned(&ops[4], &dst.plane[i], &src.plane[i], CELL_U8))
+            if (!is_turned(XFORM_TRANSPOSE, &dst.plane[i], &src.plane[i],
+                           CELL_U8))
                 worker->failures++;
     }
     drop(&src);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
-/* A picture of 3 x 2 numbered pixels, turned by the definitions of the eight
- * operations and by nothing of the code under test. */
+/* A picture of 3 x 2 numbered pixels. */
 struct picture {
     int w, h, at[6];
 };
@@ -16,36 +16,22 @@ static int pixel(const struct picture *p, int x, int y)
     return p->at[y * p->w + x];
 }
 
-static int moved(const char *op, const struct picture *s, int x, int y)
+/* By the definition of the turn of that name. */
+static struct picture turn(const char *name, struct picture s)
 {
-    int w = s->w, h = s->h;
-    if (!strcmp(op, "copy"))
-        return pixel(s, x, y);
-    if (!strcmp(op, "fliph"))
-        return pixel(s, w - 1 - x, y);
-    if (!strcmp(op, "rotate180"))
-        return pixel(s, w - 1 - x, h - 1 - y);
-    if (!strcmp(op, "flipv"))
-        return pixel(s, x, h - 1 - y);
-    if (!strcmp(op, "transpose"))
-        return pixel(s, y, x);
-    if (!strcmp(op, "rotate90"))
-        return pixel(s, y, h - 1 - x);
-    if (!strcmp(op, "transverse"))
-        return pixel(s, w - 1 - y, h - 1 - x);
-    return pixel(s, w - 1 - y, x); /* rotate270 */
-}
-
-static struct picture turn(const char *op, struct picture s)
-{
+    enum xform t = turn_named(name);
     struct picture d = s;
-    if (strstr("transpose rotate90 transverse rotate270", op)) {
+    if (oracle[t].xy) {
         d.w = s.h;
         d.h = s.w;
     }
     for (int y = 0; y < d.h; y++)
-        for (int x = 0; x < d.w; x++)
-            d.at[y * d.w + x] = moved(op, &s, x, y);
+        for (int x = 0; x < d.w; x++) {
+            uint32_t sx, sy;
+            turn_source(t, (uint32_t)s.w, (uint32_t)s.h, (uint32_t)x,
+                        (uint32_t)y, &sx, &sy);
+            d.at[y * d.w + x] = pixel(&s, (int)sx, (int)sy);
+        }
     return d;
 }
 

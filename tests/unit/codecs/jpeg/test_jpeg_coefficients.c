@@ -6,9 +6,9 @@
 
 #include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/oracle.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
-#include "tests/support/turned.h"
 
 /* Whole MCUs of every sampling below, and different numbers of them. */
 enum { WIDE = 192, HIGH = 96 };
@@ -154,55 +154,46 @@ static const void *block_at(struct opened *o, int component, JDIMENSION x,
 }
 
 static bool blocks_are_turned(struct opened *a, struct opened *b, int i,
-                              const struct op *op)
+                              enum xform t)
 {
     const jpeg_component_info *to = &b->d.comp_info[i];
-    int64_t w = a->d.comp_info[i].width_in_blocks;
-    int64_t h = a->d.comp_info[i].height_in_blocks;
-    bool same = to->width_in_blocks == (op->xy ? h : w) &&
-                to->height_in_blocks == (op->xy ? w : h);
-    for (int64_t y = 0; same && y < to->height_in_blocks; y++)
-        for (int64_t x = 0; x < to->width_in_blocks; x++) {
-            int64_t sx = op->xx * x + op->xy * y + op->x1 * (w - 1);
-            int64_t sy = op->yx * x + op->yy * y + op->y1 * (h - 1);
+    uint32_t w = a->d.comp_info[i].width_in_blocks;
+    uint32_t h = a->d.comp_info[i].height_in_blocks;
+    uint32_t sx, sy;
+    bool same = to->width_in_blocks == (oracle[t].xy ? h : w) &&
+                to->height_in_blocks == (oracle[t].xy ? w : h);
+    for (uint32_t y = 0; same && y < to->height_in_blocks; y++)
+        for (uint32_t x = 0; x < to->width_in_blocks; x++) {
             uint8_t from[128];
-            memcpy(from, block_at(a, i, (JDIMENSION)sx, (JDIMENSION)sy), 128);
-            same &= is_turned_block(
-                op, block_at(b, i, (JDIMENSION)x, (JDIMENSION)y), from);
+            turn_source(t, w, h, x, y, &sx, &sy);
+            memcpy(from, block_at(a, i, sx, sy), 128);
+            same &= is_turned_block(t, block_at(b, i, x, y), from);
         }
     return same;
 }
 
 static bool component_is_turned(struct opened *a, struct opened *b, int i,
-                                const struct op *op)
+                                enum xform t)
 {
+    bool flip = oracle[t].xy;
     const jpeg_component_info *from = &a->d.comp_info[i];
     const jpeg_component_info *to = &b->d.comp_info[i];
-    bool same = from->component_id == to->component_id &&
-                from->quant_tbl_no == to->quant_tbl_no &&
-                (op->xy ? from->v_samp_factor : from->h_samp_factor) ==
-                    to->h_samp_factor &&
-                (op->xy ? from->h_samp_factor : from->v_samp_factor) ==
-                    to->v_samp_factor;
+    bool same =
+        from->component_id == to->component_id &&
+        from->quant_tbl_no == to->quant_tbl_no &&
+        (flip ? from->v_samp_factor : from->h_samp_factor) ==
+            to->h_samp_factor &&
+        (flip ? from->h_samp_factor : from->v_samp_factor) == to->v_samp_factor;
     for (int y = 0; y < 8; y++)
         for (int x = 0; x < 8; x++)
             same &= to->quant_table->quantval[8 * y + x] ==
-                    from->quant_table->quantval[op->xy ? 8 * x + y : 8 * y + x];
+                    from->quant_table->quantval[flip ? 8 * x + y : 8 * y + x];
     return same;
-}
-
-static const struct op *op_of(enum xform t)
-{
-    const struct op *op = ops;
-    while (strcmp(op->name, xform_name(t)) != 0)
-        op++;
-    return op;
 }
 
 static void check_turned(const char *name, struct bytes file, struct bytes made,
                          enum xform t)
 {
-    const struct op *op = op_of(t);
     struct opened a = { 0 }, b = { 0 };
     if (!made.size)
         return;
@@ -214,12 +205,12 @@ static void check_turned(const char *name, struct bytes file, struct bytes made,
               a.d.progressive_mode == b.d.progressive_mode &&
               a.d.arith_code == b.d.arith_code &&
               a.d.input_scan_number == b.d.input_scan_number,
-          "%s, %s: coding", name, op->name);
+          "%s, %s: coding", name, xform_name(t));
     for (int i = 0; i < a.d.num_components; i++) {
-        CHECK(component_is_turned(&a, &b, i, op), "%s, %s: component %d", name,
-              op->name, i);
-        CHECK(blocks_are_turned(&a, &b, i, op), "%s, %s: component %d", name,
-              op->name, i);
+        CHECK(component_is_turned(&a, &b, i, t), "%s, %s: component %d", name,
+              xform_name(t), i);
+        CHECK(blocks_are_turned(&a, &b, i, t), "%s, %s: component %d", name,
+              xform_name(t), i);
     }
     jpeg_destroy_decompress(&a.d);
     jpeg_destroy_decompress(&b.d);

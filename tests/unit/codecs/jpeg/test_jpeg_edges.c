@@ -6,6 +6,7 @@
 
 #include "tests/support/codec_read.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/oracle.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
 
@@ -453,8 +454,8 @@ static void turn_eight(const struct coding *coding, enum content content,
 
 TEST(growth)
 {
-    static const enum xform turns[] = { XFORM_MIRROR_X, XFORM_ROTATE_90,
-                                        XFORM_ROTATE_180 };
+    static const enum xform ops[] = { XFORM_MIRROR_X, XFORM_ROTATE_90,
+                                      XFORM_ROTATE_180 };
     static const int qualities[] = { 30, 75, 90, 95 };
     for (unsigned s = 0; s < 4; s++)
         for (int content = 0; content < CONTENTS; content++)
@@ -464,7 +465,7 @@ TEST(growth)
                                              .quality = qualities[q] };
                     coding.h = samplings[s].h;
                     coding.v = samplings[s].v;
-                    turn_eight(&coding, (enum content)content, turns[t]);
+                    turn_eight(&coding, (enum content)content, ops[t]);
                 }
 }
 

@@ -5,6 +5,7 @@
 
 #include "tests/support/codec_read.h"
 #include "tests/support/metadata.h"
+#include "tests/support/oracle.h"
 #include "tests/support/turn_jpeg.h"
 
 static void must(bool done)

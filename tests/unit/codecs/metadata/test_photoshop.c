@@ -3,6 +3,7 @@
 
 #include "codecs/image/meta.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/oracle.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"
 

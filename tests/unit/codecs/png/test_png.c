@@ -3,6 +3,7 @@
 #include "codecs/codec.h"
 
 #include "tests/support/codec_read.h"
+#include "tests/support/oracle.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
 #include "tests/support/turn.h"

@@ -3,9 +3,10 @@
 #include "cuda/gpu/kernel_tiles.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "tests/support/oracle.h"
 #include "tests/support/test.h"
-#include "tests/support/turned.h"
 
 static bool check_plane_access(const struct plane *plane, uint64_t at)
 {
@@ -194,8 +195,7 @@ static bool written_once(const struct launch *l)
 
 /* All bits of src are random, so no cell but the right one passes for it in
  * every one of several launches. */
-static bool launch_is_right(struct launch *l, const struct op *op,
-                            uint64_t *seed)
+static bool launch_is_right(struct launch *l, enum xform t, uint64_t *seed)
 {
     for (size_t i = 0; i < l->src.size; i += sizeof *seed) {
         uint64_t r = test_random(seed);
@@ -209,7 +209,7 @@ static bool launch_is_right(struct launch *l, const struct op *op,
     run_grid(l);
     bool right = l->inside && written_once(l);
     for (unsigned i = 0; i < l->dst.nplanes; i++)
-        right &= is_turned(op, &l->dst.plane[i], &l->src.plane[i], l->src.cell);
+        right &= is_turned(t, &l->dst.plane[i], &l->src.plane[i], l->src.cell);
     return right;
 }
 
@@ -230,18 +230,17 @@ struct size {
     uint32_t width, height;
 };
 
-static void check_turn(enum cell cell, struct size size, const struct op *op,
+static void check_turn(enum cell cell, struct size size, enum xform t,
                        unsigned vectors)
 {
     struct launch l = { .size = (unsigned)cell_size(cell) };
     struct err err;
-    enum xform t;
     uint64_t seed = size.width * 65537 + size.height;
     l.src.cell = cell;
     l.src.width = size.width;
     l.src.height = size.height;
     l.src.nplanes = size.nplanes;
-    if (!xform_parse(op->name, &t) || image_alloc(&l.src, mem_plain, &err) ||
+    if (image_alloc(&l.src, mem_plain, &err) ||
         image_like(&l.dst, &l.src, t, mem_plain, &err))
         abort();
     shrink(&l.src, false);
@@ -253,9 +252,9 @@ static void check_turn(enum cell cell, struct size size, const struct op *op,
     }
     tiles_cut_all(&l.plan, l.planes, vectors);
     for (unsigned n = 0; n < (l.size == 1 ? 3 : 1); n++)
-        CHECK(launch_is_right(&l, op, &seed),
-              "%s, %u bytes, %u planes, %u x %u, tiles of %u", op->name, l.size,
-              size.nplanes, size.width, size.height, l.plan.vectors);
+        CHECK(launch_is_right(&l, t, &seed),
+              "%s, %u bytes, %u planes, %u x %u, tiles of %u", oracle[t].name,
+              l.size, size.nplanes, size.width, size.height, l.plan.vectors);
     for (unsigned i = 0; i < size.nplanes; i++)
         free(l.written[i]);
     image_free(&l.src);
@@ -264,10 +263,10 @@ static void check_turn(enum cell cell, struct size size, const struct op *op,
 
 static void check_all_turns(enum cell cell, struct size size)
 {
-    for (size_t i = 0; i < OPS; i++) {
-        check_turn(cell, size, &ops[i], COLUMNS_NARROW);
-        if (ops[i].xy && cell != CELL_DCT)
-            check_turn(cell, size, &ops[i], COLUMNS_WIDE);
+    for (int t = 0; t < XFORM_COUNT; t++) {
+        check_turn(cell, size, (enum xform)t, COLUMNS_NARROW);
+        if (oracle[t].xy && cell != CELL_DCT)
+            check_turn(cell, size, (enum xform)t, COLUMNS_WIDE);
     }
 }
 
@@ -333,25 +332,22 @@ static struct large large_launch(enum cell cell, uint32_t width,
                                  uint32_t height, enum xform t)
 {
     struct large l = { .plan = tiles_begin(cell, t), .t = t };
-    bool turns = xform_transposes(t);
+    bool flip = xform_transposes(t);
     l.size = (unsigned)cell_size(cell);
     l.src = shape(width, height, l.size);
-    l.dst = shape(turns ? height : width, turns ? width : height, l.size);
+    l.dst = shape(flip ? height : width, flip ? width : height, l.size);
     for (int i = 0; i < 3; i++)
         tiles_add(&l.plan, l.planes, &l.dst, &l.src, t);
     return l;
 }
 
-/* Where a byte of dst is to come from, by the definition in codecs/image/xform.h.
- * (For DCT cells: the block.) */
+/* Where a byte of dst is to come from. (For DCT cells: the block.) */
 static uint64_t source_of(const struct large *l, uint64_t at)
 {
-    uint64_t x = at % l->dst.stride / l->size, y = at / l->dst.stride;
-    uint64_t mx = l->t & XFORM_MIRROR_X ? l->dst.width - 1 - x : x;
-    uint64_t my = l->t & XFORM_MIRROR_Y ? l->dst.height - 1 - y : y;
-    if (xform_transposes(l->t))
-        return mx * l->src.stride + my * l->size;
-    return my * l->src.stride + mx * l->size;
+    uint32_t x = (uint32_t)(at % l->dst.stride / l->size);
+    uint32_t y = (uint32_t)(at / l->dst.stride), sx, sy;
+    turn_source(l->t, l->src.width, l->src.height, x, y, &sx, &sy);
+    return sy * l->src.stride + sx * (uint64_t)l->size;
 }
 
 /* What thread `thread` of local tile n has to do is what its tile, `wide` bytes

@@ -5,16 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
 enum { MOST = 4096 };
 
-/* What a plane of w x h has at x, y after t, by the bits of t. */
+/* Which cell of its source, counted row by row, stands at x, y of a plane that
+ * has w x h cells after t. */
 static size_t from(enum xform t, size_t w, size_t h, size_t x, size_t y)
 {
-    size_t mx = t & XFORM_MIRROR_X ? w - 1 - x : x;
-    size_t my = t & XFORM_MIRROR_Y ? h - 1 - y : y;
-    return t & XFORM_TRANSPOSE ? mx * h + my : my * w + mx;
+    uint32_t width = (uint32_t)(oracle[t].xy ? h : w), sx, sy;
+    uint32_t height = (uint32_t)(oracle[t].xy ? w : h);
+    turn_source(t, width, height, (uint32_t)x, (uint32_t)y, &sx, &sy);
+    return (size_t)sy * width + sx;
 }
 
 static struct plane plane_of(uint32_t width, uint32_t height, size_t size)

@@ -1,0 +1,91 @@
+/* The oracle of turns; see oracle.h. */
+#include "tests/support/oracle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct turn oracle[XFORM_COUNT] = {
+    [XFORM_NONE] = { "copy", 1, 0, 0, 0, 1, 0 },              /* x, y */
+    [XFORM_MIRROR_X] = { "fliph", -1, 0, 1, 0, 1, 0 },        /* w-1-x, y */
+    [XFORM_MIRROR_Y] = { "flipv", 1, 0, 0, 0, -1, 1 },        /* x, h-1-y */
+    [XFORM_ROTATE_180] = { "rotate180", -1, 0, 1, 0, -1, 1 }, /* w-1-x, h-1-y */
+    [XFORM_TRANSPOSE] = { "transpose", 0, 1, 0, 1, 0, 0 },    /* y, x */
+    [XFORM_ROTATE_90] = { "rotate90", 0, 1, 0, -1, 0, 1 },    /* y, h-1-x */
+    [XFORM_ROTATE_270] = { "rotate270", 0, -1, 1, 1, 0, 0 },  /* w-1-y, x */
+    [XFORM_TRANSVERSE] = { "transverse", 0, -1, 1, -1, 0,
+                           1 }, /* w-1-y, h-1-x */
+};
+
+enum xform turn_named(const char *name)
+{
+    for (int t = 0; t < XFORM_COUNT; t++)
+        if (strcmp(oracle[t].name, name) == 0)
+            return (enum xform)t;
+    abort();
+}
+
+void turn_source(enum xform t, uint32_t w, uint32_t h, uint32_t x, uint32_t y,
+                 uint32_t *sx, uint32_t *sy)
+{
+    const struct turn *turn = &oracle[t];
+    int64_t column = x, row = y, x1 = (int64_t)w - 1, y1 = (int64_t)h - 1;
+    *sx = (uint32_t)(turn->xx * column + turn->xy * row + turn->x1 * x1);
+    *sy = (uint32_t)(turn->yx * column + turn->yy * row + turn->y1 * y1);
+}
+
+bool is_turned_block(enum xform t, const uint8_t *d, const uint8_t *s)
+{
+    const struct turn *turn = &oracle[t];
+    int16_t to[8][8], from[8][8];
+    bool same = true;
+    memcpy(to, d, sizeof to);
+    memcpy(from, s, sizeof from);
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 8; x++) {
+            int value = turn->xy ? from[x][y] : from[y][x];
+            if (turn->xx + turn->yx < 0 && x % 2)
+                value = -value;
+            if (turn->xy + turn->yy < 0 && y % 2)
+                value = -value;
+            same &= (uint16_t)to[y][x] == (uint16_t)value;
+        }
+    return same;
+}
+
+bool is_turned(enum xform t, const struct plane *d, const struct plane *s,
+               enum cell cell)
+{
+    size_t size = cell_size(cell);
+    uint32_t sx, sy;
+    bool same = true;
+    for (uint32_t y = 0; y < d->height; y++)
+        for (uint32_t x = 0; x < d->width; x++) {
+            turn_source(t, s->width, s->height, x, y, &sx, &sy);
+            const uint8_t *to = (uint8_t *)plane_row(d, y) + x * size;
+            const uint8_t *from = (uint8_t *)plane_row(s, sy) + sx * size;
+            same &= cell == CELL_DCT ? is_turned_block(t, to, from)
+                                     : !memcmp(to, from, size);
+        }
+    return same;
+}
+
+void turn_image(struct image *img, enum xform t)
+{
+    struct image dst = { 0 };
+    struct err err;
+    size_t size = cell_size(img->cell);
+    uint32_t sx, sy;
+    if (image_like(&dst, img, t, mem_plain, &err))
+        abort();
+    for (unsigned c = 0; c < dst.nplanes; c++)
+        for (uint32_t y = 0; y < dst.height; y++)
+            for (uint32_t x = 0; x < dst.width; x++) {
+                turn_source(t, img->width, img->height, x, y, &sx, &sy);
+                memcpy((uint8_t *)plane_row(&dst.plane[c], y) + x * size,
+                       (uint8_t *)plane_row(&img->plane[c], sy) + sx * size,
+                       size);
+            }
+    image_take_meta(&dst, img);
+    image_free(img);
+    *img = dst;
+}
