@@ -89,9 +89,9 @@ struct sides {
 static struct sides sides_of(enum cell cell, size_t piece)
 {
     size_t size = cell_size(cell);
-    struct sides sides = { BLOCK_TO / size, BLOCK_FROM / size, 0 };
+    struct sides sides = { CPU_BLOCK_TO / size, CPU_BLOCK_FROM / size, 0 };
     if (cell == CELL_DCT)
-        sides.across = sides.down = BLOCK_DCT;
+        sides.across = sides.down = CPU_BLOCK_DCT;
     size_t block = sides.across * sides.down * size;
     sides.piece = sides.down * (piece > block ? piece / block : 1);
     return sides;
@@ -156,7 +156,8 @@ static void turn_piece(void *context, size_t i)
 
 const struct cpu_tiles *const cpu_tiles[] = {
 #ifdef __x86_64__
-    &cpu_tiles_avx512, &cpu_tiles_avx2, &cpu_tiles_sse2,
+    &cpu_tiles_avx512,   &cpu_tiles_avx2,
+    &cpu_tiles_sse2,
 #endif
     &cpu_tiles_portable, NULL,
 };
