@@ -1,6 +1,6 @@
-# Completion of gimgxf for bash: a table of the options, and what reads it.
+# Completion of gimgxf for bash: a table of the options, and functions that read it.
 
-# A row is an option: who takes it, its names, and what completes its value.
+# A row is an option: the commands that take it, its names, and the kind of its value.
 #
 #   t  operations, which turn pictures     one WORD...   one of these words
 #   s  serve                               list WORD...  some, between commas
@@ -9,10 +9,10 @@
 #   b  bench                               picture       a file by its suffix
 #                                          file          any file
 #                                          directory     a directory
-#                                          other         nothing is known of it
+#                                          other         anything
 #
-# A kind that begins with = is of a value that may be left out: it is never the
-# next word.
+# A kind that begins with = is that of an optional value, which is never the next
+# word.
 _gimgxf_options='
 ts    --format              one png jpeg bmp tga hdr pnm pbm pgm ppm pam \
                             pfm npy npz
@@ -74,7 +74,7 @@ b     --svg                 file
 _gimgxf_operations='rotate90 cw rotate180 rotate270 ccw transpose fliph flop
 hflip mirror flipv flip vflip transverse upright auto-orient copy identity'
 
-# What a picture is called that can be read, and written.
+# The suffixes of pictures that can be read and written.
 _gimgxf_suffixes='png|jpeg|jpg|jpe|jfif|bmp|dib|tga|vda|icb|vst|hdr|rgbe|pic'
 _gimgxf_suffixes+='|pnm|pbm|pgm|ppm|pam|pfm|npy|npz'
 
@@ -100,7 +100,7 @@ sandybrown seagreen seashell sienna silver skyblue slateblue slategray
 slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet
 wheat white whitesmoke yellow yellowgreen'
 
-# What comes behind the operation or the sub-command: a kind as above.
+# Prints the kind, as above, of the word behind the operation or sub-command.
 _gimgxf_operand() {
     case $command:$count in
     manifest:1) echo one merge check ;;
@@ -111,16 +111,16 @@ _gimgxf_operand() {
     esac
 }
 
-# Reads the row of an option, which may be shortened. `kind` stays empty if
-# there is none. Without -r, a \ at the end of a line joins the next one to it.
+# Reads the row of an option, which may be abbreviated. `kind` stays empty if there
+# is no such option. Without -r, a \ at the end of a line joins the next line to it.
 _gimgxf_find() {
     while read who names kind values; do
         [[ ,$names != *",$1"* ]] || return
     done <<<"$_gimgxf_options"
 }
 
-# Sets `option` if the value of what a word says is the next word. Behind one
-# dash the first letter with a value has what follows it.
+# Sets `option` if the next word is the value of an option in this word. Behind one
+# dash, the value of the first letter that takes one is the rest of the word.
 _gimgxf_await() {
     local rest=
     option=$1
@@ -133,9 +133,8 @@ _gimgxf_await() {
     [[ $kind && $kind != =* && ! $rest ]] || option=
 }
 
-# The words before the cursor as `words`, and the one it stands in as `cur`: as
-# they were typed, while bash splits them at = and :. What bash has split off
-# `cur` is `before`.
+# Sets `words` to the words before the cursor, and `cur` to the word at it, as they
+# were typed: bash splits them at = and :. What bash split off `cur` is `before`.
 _gimgxf_join() {
     local i typed=${COMP_WORDS[COMP_CWORD]}
     words=("${COMP_WORDS[1]}")
@@ -152,8 +151,8 @@ _gimgxf_join() {
     before=${cur%"$typed"}
 }
 
-# Sets the operation or sub-command, how many words that and its operands are,
-# the option that waits for its value, and whether -- has ended the options.
+# Sets the operation or sub-command, the number of words that it and its operands
+# are, the option that waits for its value, and whether -- has ended the options.
 _gimgxf_parse() {
     local word
     for word in "${words[@]}"; do
@@ -169,7 +168,7 @@ _gimgxf_parse() {
     done
 }
 
-# The options that one of these takes.
+# Prints the options that one of these commands takes.
 _gimgxf_list_options() {
     local who names kind values
     while read who names kind values; do
@@ -179,8 +178,8 @@ _gimgxf_list_options() {
     done <<<"$_gimgxf_options"
 }
 
-# Files in `cur`, `lead` before each. Pictures may be called anything, so that
-# all files are offered where none is called like one.
+# Offers files that begin like `cur`, with `lead` in front. Pictures may have any name,
+# so all files are offered if none has a suffix of pictures.
 _gimgxf_offer_files() {
     local name
     compopt -o filenames 2>/dev/null
@@ -193,8 +192,8 @@ _gimgxf_offer_files() {
     [[ $1 == file || ${COMPREPLY[*]} ]] || _gimgxf_offer_files file
 }
 
-# Words that begin like `cur`, `lead` before each. In a list the last word is
-# completed, and none is offered twice but operations.
+# Offers words that begin like `cur`, with `lead` in front. In a list the last word is
+# completed, and a word is offered only once, except for operations.
 _gimgxf_offer_words() {
     local word list=
     if [[ $1 == list && $cur == *,* ]]; then

@@ -1,4 +1,4 @@
-# Completion of gimgxf for fish: a table of the options, and what reads it.
+# Completion of gimgxf for fish: a table of the options, and functions that read it.
 
 set -g __gimgxf_operations \
     rotate90\t'a quarter turn clockwise' \
@@ -26,7 +26,7 @@ set -g __gimgxf_commands \
     serve\t'turn what standard input asks for' \
     bench\t'time what turns pictures'
 
-# What a picture is called that can be read, and written.
+# The suffixes of pictures that can be read and written.
 set -g __gimgxf_suffixes png jpeg jpg jpe jfif bmp dib tga vda icb vst \
     hdr rgbe pic pnm pbm pgm ppm pam pfm npy npz
 
@@ -60,7 +60,7 @@ set -g __gimgxf_sections nvidia book mat_transpose others libraries sweep \
 # The options whose value is the next word, from the table below.
 set -g __gimgxf_awaiting
 
-# The words before the cursor that are no options and no values of options:
+# Prints the words before the cursor that are neither options nor values of options:
 # the operation, and the files.
 function __gimgxf_words
     set -l skip 1 # the name of the program
@@ -79,8 +79,7 @@ function __gimgxf_words
     end
 end
 
-# Whether what stands before the cursor takes what these letters take: as in the
-# table below.
+# Whether the command before the cursor is one of these letters of the table below.
 function __gimgxf_takes -a who
     set -l words (__gimgxf_words)
     switch "$words[1]"
@@ -93,8 +92,8 @@ function __gimgxf_takes -a who
     end
 end
 
-# Whether the word at the cursor is the operation (0), what is behind it (1),
-# and so on, of something that takes what these letters take.
+# Whether the word at the cursor is the operation (0), the word behind it (1), and so
+# on, of a command that is one of these letters.
 function __gimgxf_at -a who least most
     set -l count (count (__gimgxf_words))
     test $count -ge $least -a $count -le $most
@@ -102,7 +101,7 @@ function __gimgxf_at -a who least most
     and __gimgxf_takes $who
 end
 
-# The word at the cursor; without the name of an option it is the value of.
+# Prints the word at the cursor, or the value in it if it is --OPTION=VALUE.
 function __gimgxf_typed
     string replace -r -- '^--[^=]*=' '' (commandline -ct)
 end

@@ -1,16 +1,16 @@
 #!/bin/bash
-# Turns a tree of pictures as a Slurm job array, a share of it in each task.
+# Turns a tree of pictures as a Slurm job array; each task does a share of it.
 #
 #   job=$(sbatch --parsable --array=1-16 samples/slurm-array.sh rotate90 IN OUT)
 #   sbatch --dependency=afterany:$job samples/slurm-array.sh rotate90 IN OUT
 #
-# The second job is no array: it puts together what the tasks have noted, as
-# OUT.manifest, and says what failed and what is left; if anything is, it fails.
-# Then submit both once more, with as many tasks: what is done is left out.
-# Options of gimgxf may follow OUT. IN, OUT and OUT.manifest.* have to be on a
-# file system that all nodes share.
+# The second job is not an array: it joins the manifests of the tasks to
+# OUT.manifest, and says what failed and what is left; if anything is left, it
+# fails. Then submit both again, with the same number of tasks: what is done is
+# skipped. Options of gimgxf may follow OUT. IN, OUT and OUT.manifest.* must be on
+# a file system that all nodes share.
 
-# What a task gets; options of sbatch come before these.
+# The resources of a task; options of sbatch override these.
 #SBATCH --job-name=gimgxf
 #SBATCH --cpus-per-task=4
 #SBATCH --mem=8G
@@ -18,8 +18,8 @@
 # A task starts again if its node fails, and its messages stay.
 #SBATCH --requeue
 #SBATCH --open-mode=append
-# Two minutes before its time is up, this script (B) gets a signal of its own:
-# SIGTERM also comes to a job that is cancelled, which is not to start again.
+# Two minutes before the time limit this script (B) gets SIGUSR1. SIGTERM would not
+# do: a cancelled job gets it too, and must not start again.
 #SBATCH --signal=B:USR1@120
 
 set -euo pipefail
@@ -27,7 +27,7 @@ op=$1 in=$2 out=$3
 shift 3
 manifest=$out.manifest
 
-# Ends gimgxf, which leaves no half a picture, and queues this task again.
+# Ends gimgxf, which leaves no partial picture, and queues this task again.
 again() {
     kill "$turning" || true # it may have ended
     wait "$turning" || true
@@ -35,23 +35,23 @@ again() {
 }
 
 if [ -n "${SLURM_ARRAY_TASK_ID-}" ]; then
-    # gimgxf would go by the memory of the whole node. 0 stands for just that.
+    # By default gimgxf goes by the memory of the whole node, which 0 stands for.
     memory=()
     [ "${SLURM_MEM_PER_NODE:-0}" = 0 ] ||
         memory=(--max-memory "$((SLURM_MEM_PER_NODE * 3 / 4))M")
-    # A manifest a task: of lines that several nodes append to one file some may
-    # be lost.
+    # Each task has a manifest of its own, as lines that several nodes append to one
+    # file may be lost.
     k=$SLURM_ARRAY_TASK_ID
     gimgxf "$op" --shard "$k/$SLURM_ARRAY_TASK_COUNT" \
         --manifest "$manifest.$k" --resume "$manifest.$k" \
         -j "$SLURM_CPUS_PER_TASK" "${memory[@]}" "$@" -r -d "$out" -- "$in" &
     turning=$!
     trap again USR1
-    wait "$turning" # which a signal ends, unlike a program in the foreground
+    wait "$turning" # a signal interrupts it, unlike a program in the foreground
 else
     gimgxf manifest check "$manifest".[0-9]* || true # what is left counts
     gimgxf manifest merge "$manifest".[0-9]* >"$manifest"
-    # A task that never ran has noted nothing, so look at the inputs as well.
+    # A task that never ran has no manifest, so look at the inputs as well.
     left=$(gimgxf "$op" --dry-run --resume "$manifest" "$@" \
         -r -d "$out" -- "$in" | wc -l)
     echo "$left left to do"

@@ -1,6 +1,6 @@
-# What somebody types who has not read the man page, coming from ImageMagick,
-# jpegtran, sips, ffmpeg, Pillow or numpy: each wrong call gets a message that
-# says what to type instead, and nothing is written.
+# What users type who know ImageMagick, jpegtran, sips, ffmpeg, Pillow or numpy and
+# have not read the manual: the message about a wrong call says what to type
+# instead, and nothing is written.
 . "$ROOT/tests/cli/lib.sh"
 cp "$samples/f-rgb.png" in.png
 cp "$samples/f.jpg" a.jpg
@@ -130,7 +130,7 @@ wrong "unknown option '-y'; --help lists all" -y rotate90 in.png out.png
 wrong "unknown option '--resize'; gimgxf turns pictures and does not scale \
 them" rotate90 --resize 50% in.png out.png
 
-# Every name that a message gives is one.
+# Every name that a message suggests exists.
 gimgxf --help >help
 for option in $(grep -oE "did you mean '--[a-z-]+|two dashes: --[a-z-]+" \
     "$ROOT/cli/options/hint.c" | grep -oE -- '--[a-z-]+' | sort -u); do
@@ -147,7 +147,7 @@ grep -vxE 'stdout|stderr' before >then
 sed -i '/^now$/d; /^then$/d' now
 check 'nothing was written' diff then now
 
-# What works, although one may doubt it.
+# Calls that work, although a user may doubt it.
 gives 0 '' help
 check 'help' grep -q '^gimgxf OP' stdout
 gives 0 '' -h rotate90
@@ -155,9 +155,9 @@ gives 0 '' --help
 gives 0 '' rotate90 -q -o out.png in.png
 check '-o names one output' [ -s out.png ]
 gives 0 '' -q rotate90 --outp second.png in.png
-check 'an abbreviation that is none of two' [ -s second.png ]
+check 'a unique abbreviation' [ -s second.png ]
 
-# Options where they change nothing.
+# Options that have no effect on a command.
 for option in --quality=3 --format=png -n -p --strip --depth=8 --edge=trim \
     --max-pixels=3; do
     gimgxf info "$option" a.jpg >stdout 2>stderr
@@ -202,20 +202,20 @@ wrong '--dry-run: standard input is read only once; name a file' \
     rotate90 --dry-run - would.jpg
 wrong '--resume is for batches: use -o o.jpg' rotate90 --resume L a.jpg o.jpg
 
-# Arrays that are none.
+# An archive without arrays.
 printf 'PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >e.npz
 gives 1 'gimgxf: e.npz: an archive (NPZ or ZIP) that holds no array' info e.npz
 
-# Damage that can be read around.
+# A damaged file, of which a part can be read.
 head -c $(($(wc -c <a.jpg) - 200)) a.jpg >cut.jpg
 gives 1 'gimgxf: cut.jpg: Premature end of JPEG file; --tolerant reads what is '\
 'there' rotate90 cut.jpg cut.png
 gives 0 '' -q --tolerant rotate90 cut.jpg cut.png
 head -c 100 a.jpg >headless.jpg
 gimgxf rotate90 headless.jpg cut.png 2>said
-check 'but no head can be' [ "$(grep -c tolerant said)" = 0 ]
+check 'without a head there is nothing to read' [ "$(grep -c tolerant said)" = 0 ]
 
-# Nothing found is no success in silence.
+# To find no picture is an error.
 mkdir -p tree/sub empty
 cp a.jpg tree/
 cp in.png tree/sub/
@@ -253,7 +253,7 @@ gimgxf: 2 files passed over: 1 HEIC, 1 TIFF" info -r empty
 gives 0 '' -q rotate90 -r -d out --shard 1/40 tree
 check 'a share may be empty' absent out/a.jpg
 
-# And info says what it has passed over.
+# info says what it passed over.
 cp in.png empty/
 gives 0 'gimgxf: 2 files passed over: 1 HEIC, 1 TIFF' info -r empty
 gives 0 '' info -q -r empty
@@ -265,7 +265,7 @@ check 'info passes over, JSON' [ "$(head -n 1 stdout)" = \
     '{"input": "empty/p.heic", "status": "passed_over", "format": "HEIC"}' ]
 check 'info passes over, in all' [ "$(wc -l <stdout)" = 3 ]
 
-# A hand-typed "-" must not wait for a picture from the keyboard.
+# "-" does not wait for a picture from the keyboard.
 if command -v python3 >/dev/null; then
     python3 - "$program" >typed <<'EOF'
 import os, pty, subprocess, sys
