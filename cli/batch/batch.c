@@ -14,16 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/ordered_workers.h"
 #include "cli/batch/ending.h"
+#include "cli/batch/ordered_workers.h"
+#include "cli/batch/progress.h"
+#include "cli/batch/scheduler.h"
 #include "cli/files/files.h"
+#include "cli/files/signals.h"
 #include "cli/manifest/manifest.h"
+#include "cli/manifest/resume.h"
+#include "cli/report.h"
 #include "cli/select/path.h"
 #include "cli/select/plan.h"
-#include "cli/batch/progress.h"
-#include "cli/report.h"
-#include "cli/batch/scheduler.h"
-#include "cli/files/signals.h"
 #include "codecs/deflate/flate.h"
 
 /* Workers may be so many files ahead of one that takes long: since they are told

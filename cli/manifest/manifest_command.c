@@ -63,7 +63,8 @@ static void tell(const struct manifest_index *index, const struct entry *entry,
                  const char *name, const char *text)
 {
     char path[PATH_MAX];
-    bool elsewhere = entry->here && strcmp(entry->here, index->here) != 0;
+    bool elsewhere =
+        entry->directory && strcmp(entry->directory, index->cwd) != 0;
     report_error(elsewhere && manifest_index_path(index, entry, name, path)
                      ? path
                      : name,
@@ -111,8 +112,8 @@ static bool find_output(const struct manifest_index *index,
     if (stat(path, st) == 0)
         return true;
     int why = errno;
-    if (entry->here && *entry->output != '/' && stat(entry->here, &here) &&
-        stat(entry->output, st) == 0) {
+    if (entry->directory && *entry->output != '/' &&
+        stat(entry->directory, &here) && stat(entry->output, st) == 0) {
         snprintf(path, PATH_MAX, "%s", entry->output);
         return true;
     }
@@ -225,7 +226,7 @@ static void check_output(struct tally *tally, const struct output *output)
              (intmax_t)output->st.st_size, entry->facts.written);
     tally->lost++;
     tally->astray +=
-        !output->there && *entry->output != '/' && !entry->here;
+        !output->there && *entry->output != '/' && !entry->directory;
     tell(output->index, entry, entry->output, why.text);
 }
 

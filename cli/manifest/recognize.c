@@ -11,41 +11,43 @@
 #include "cli/select/path.h"
 #include "cli/manifest/timestamp.h"
 
-/* What an entry is found by, whatever it is called now. */
-enum clue {
-    CLUE_NOW,  /* the file under its name, as it is now */
-    CLUE_THEN, /* the file that was written */
-    CLUE_SIZE, /* its size, where there is a checksum, too */
-    CLUE_NAME, /* as it was given, not where it was given */
+/* By what an entry is found, whatever its name is now. */
+enum found_by {
+    BY_CURRENT_FILE, /* the file that has its name now */
+    BY_WRITTEN_FILE, /* the file that was written */
+    BY_CONTENT,      /* its size, and then its checksum */
+    BY_NAME,         /* as it was given, from whatever directory */
 };
 
-struct lead {
-    uint64_t hash; /* of the clue */
-    size_t number; /* of the entry */
-    enum clue clue;
+struct candidate {
+    uint64_t hash;
+    size_t entry; /* its number */
+    enum found_by by;
 };
 
-/* What is known of an entry that is no job here. */
-struct state {
-    bool met;    /* but this one is */
+/* The state of an entry's file, unless it is a job of this batch. */
+struct entry_state {
+    bool is_job;
     bool there;  /* it is where it was: */
-    bool lost;   /* it is not, or is not what was written; or nobody can tell
-                    where it was, but */
-    bool likely; /* here is a file of its name and size */
-    dev_t device;
+    dev_t device; /* this file */
     ino_t inode;
+    bool lost;   /* it is not there, or not what was written; or nobody knows
+                    where it was, but */
+    bool likely; /* a file of its name and size is here */
 };
 
 struct search {
     struct manifest_index *index;
     size_t entries; /* without those that are adopted */
-    const struct jobs *jobs;
-    struct state *state; /* of each entry */
-    size_t *stranger;    /* the jobs that are not known by their names */
-    size_t strangers;
-    struct lead *lead; /* sorted */
-    size_t leads;
-    size_t known, unknown; /* of what is replaced in place and is there */
+    size_t jobs;
+    struct record (*job)(void *context, size_t i);
+    void *context;
+    struct entry_state *state; /* of each entry */
+    size_t *unmatched;         /* the jobs that are not known by their names */
+    size_t nunmatched;
+    struct candidate *candidate; /* sorted by hash */
+    size_t candidates;
+    size_t known, unknown; /* of the files to be replaced that are there */
 };
 
 static int no_memory(struct err *err)
@@ -53,38 +55,38 @@ static int no_memory(struct err *err)
     return fail(err, "no memory to compare the files with the manifest");
 }
 
-/* ---- Who is known by name ------------------------------------------------ */
+/* ---- Jobs that are known by name ----------------------------------------- */
 
-/* A name alone is not enough where nobody knows from which directory it is, and
- * a mistake would turn a file once more, or never. What is ready is looked at
- * anyway. */
+/* Returns whether an entry with the name of a job is surely about it. A name
+ * whose directory was not noted is not enough where a mistake would turn a file
+ * once more, or never; but files that are ready are compared anyway. */
 static bool is_sure(const struct entry *entry)
 {
     return entry->facts.placed || !entry->in_place ||
            entry->facts.status != STATUS_DONE;
 }
 
-static int find_strangers(struct search *s, struct err *err)
+static int match_names(struct search *s, struct err *err)
 {
     struct manifest_index *index = s->index;
     s->state = calloc(s->entries + 1, sizeof *s->state);
-    s->stranger = calloc(s->jobs->count + 1, sizeof *s->stranger);
-    if (!s->state || !s->stranger)
+    s->unmatched = calloc(s->jobs + 1, sizeof *s->unmatched);
+    if (!s->state || !s->unmatched)
         return no_memory(err);
-    for (size_t i = 0; i < s->jobs->count; i++) {
-        struct record job = s->jobs->job(s->jobs->context, i);
+    for (size_t i = 0; i < s->jobs; i++) {
+        struct record job = s->job(s->context, i);
         const struct entry *entry = manifest_index_find(index, &job);
         if (entry && is_sure(entry)) {
-            s->state[entry - index->entry].met = true;
+            s->state[entry - index->entry].is_job = true;
             s->known++;
         } else {
-            s->stranger[s->strangers++] = i;
+            s->unmatched[s->nunmatched++] = i;
         }
     }
     return 0;
 }
 
-/* ---- What the manifest knows --------------------------------------------- */
+/* ---- Candidates ---------------------------------------------------------- */
 
 static bool is_as_written(const struct stat *st, const struct facts *facts)
 {
@@ -96,7 +98,7 @@ static bool is_as_written(const struct stat *st, const struct facts *facts)
 static void look_at(struct search *s, size_t i)
 {
     const struct entry *entry = &s->index->entry[i];
-    struct state *state = &s->state[i];
+    struct entry_state *state = &s->state[i];
     char path[PATH_MAX];
     struct stat st;
     bool found = manifest_index_path(s->index, entry, entry->input, path) &&
@@ -111,68 +113,70 @@ static void look_at(struct search *s, size_t i)
     state->inode = st.st_ino;
 }
 
-static uint64_t hash_of(enum clue clue, uint64_t a, uint64_t b)
+static uint64_t hash_of(enum found_by by, uint64_t a, uint64_t b)
 {
-    return hash_pair((uint64_t)clue, hash_pair(a, b));
+    return hash_pair((uint64_t)by, hash_pair(a, b));
 }
 
 static uint64_t hash_names(const char *input, const char *output)
 {
-    return hash_of(CLUE_NAME, path_hash("", input), path_hash("", output));
+    return hash_of(BY_NAME, path_hash("", input), path_hash("", output));
 }
 
-static void add_lead(struct search *s, enum clue clue, uint64_t hash, size_t i)
+static void add_candidate(struct search *s, enum found_by by, uint64_t hash,
+                          size_t i)
 {
-    s->lead[s->leads++] = (struct lead){ hash, i, clue };
+    s->candidate[s->candidates++] = (struct candidate){ hash, i, by };
 }
 
-static void add_leads(struct search *s, size_t i)
+static void add_candidates(struct search *s, size_t i)
 {
     const struct entry *entry = &s->index->entry[i];
     const struct facts *facts = &entry->facts;
-    const struct state *state = &s->state[i];
-    add_lead(s, CLUE_NAME, hash_names(entry->input, entry->output), i);
+    const struct entry_state *state = &s->state[i];
+    add_candidate(s, BY_NAME, hash_names(entry->input, entry->output), i);
     if (!entry->in_place)
         return;
     look_at(s, i);
     if (state->there)
-        add_lead(s, CLUE_NOW, hash_of(CLUE_NOW, state->device, state->inode),
-                 i);
+        add_candidate(s, BY_CURRENT_FILE,
+                      hash_of(BY_CURRENT_FILE, state->device, state->inode), i);
     if (facts->made.known)
-        add_lead(s, CLUE_THEN,
-                 hash_of(CLUE_THEN, facts->made.device, facts->made.inode), i);
+        add_candidate(
+            s, BY_WRITTEN_FILE,
+            hash_of(BY_WRITTEN_FILE, facts->made.device, facts->made.inode), i);
     if (facts->summed && state->lost)
-        add_lead(s, CLUE_SIZE, hash_of(CLUE_SIZE, facts->written, 0), i);
+        add_candidate(s, BY_CONTENT, hash_of(BY_CONTENT, facts->written, 0), i);
 }
 
 static int by_hash(const void *left, const void *right)
 {
-    const struct lead *a = left, *b = right;
+    const struct candidate *a = left, *b = right;
     if (a->hash != b->hash)
         return a->hash < b->hash ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    return a->entry < b->entry ? -1 : a->entry > b->entry;
 }
 
-/* The leads to all that is no job here. */
-static int gather_leads(struct search *s, const char *op, struct err *err)
+/* Gathers the entries of this operation that are not jobs of this batch. */
+static int gather_candidates(struct search *s, const char *op, struct err *err)
 {
-    s->lead = malloc((s->entries + 1) * 4 * sizeof *s->lead);
-    if (!s->lead)
+    s->candidate = malloc((s->entries + 1) * 4 * sizeof *s->candidate);
+    if (!s->candidate)
         return no_memory(err);
     for (size_t i = 0; i < s->entries; i++) {
         const struct entry *entry = &s->index->entry[i];
-        if (!s->state[i].met && entry->facts.status >= STATUS_READY &&
+        if (!s->state[i].is_job && entry->facts.status >= STATUS_READY &&
             strcmp(entry->op, op) == 0)
-            add_leads(s, i);
+            add_candidates(s, i);
     }
-    qsort(s->lead, s->leads, sizeof *s->lead, by_hash);
+    qsort(s->candidate, s->candidates, sizeof *s->candidate, by_hash);
     return 0;
 }
 
 /* ---- A job --------------------------------------------------------------- */
 
 /* A job that is not known by its names, and its input. */
-struct stranger {
+struct unmatched_job {
     struct record job;
     bool in_place;
     struct stat st;
@@ -185,98 +189,103 @@ static bool is_file(const struct stat *st, uint64_t device, uint64_t inode)
     return st->st_dev == device && st->st_ino == inode;
 }
 
-static bool has_sum(struct stranger *who, const struct facts *facts)
+static bool has_sum(struct unmatched_job *file, const struct facts *facts)
 {
     uint64_t size;
-    if (!facts->summed || (uint64_t)who->st.st_size != facts->written)
+    if (!facts->summed || (uint64_t)file->st.st_size != facts->written)
         return false;
-    if (!who->summed)
-        who->readable = checksum_file(who->job.input_root, who->job.input,
-                                      &size, &who->crc);
-    who->summed = true;
-    return who->readable && who->crc == facts->crc;
+    if (!file->summed)
+        file->readable = checksum_file(file->job.input_root, file->job.input,
+                                       &size, &file->crc);
+    file->summed = true;
+    return file->readable && file->crc == facts->crc;
 }
 
-/* The file that was written; or another one that has got its inode since. It
- * may be the original, if that has the same size and time, as with --preserve,
- * and then the bytes tell. */
-static bool is_what_was_made(struct stranger *who, const struct facts *facts)
+/* Returns whether it is the file that was written, not another one that has its
+ * inode now. That may be the original, if its size and time are the same, as
+ * with
+ * --preserve; then the bytes decide. */
+static bool is_what_was_made(struct unmatched_job *file,
+                             const struct facts *facts)
 {
     bool alike = facts->size == facts->written &&
                  timestamp_compare(facts->mtime, facts->made_time) == 0;
-    return is_file(&who->st, facts->made.device, facts->made.inode) &&
-           is_as_written(&who->st, facts) &&
-           (!alike || !facts->summed || has_sum(who, facts));
+    return is_file(&file->st, facts->made.device, facts->made.inode) &&
+           is_as_written(&file->st, facts) &&
+           (!alike || !facts->summed || has_sum(file, facts));
 }
 
-static bool has_names(const struct stranger *who, const struct entry *entry)
+static bool has_names(const struct unmatched_job *file,
+                      const struct entry *entry)
 {
-    const char *options = who->job.options ? who->job.options : "";
-    return path_compare("", entry->input, "", who->job.input) == 0 &&
-           path_compare("", entry->output, "", who->job.output) == 0 &&
+    const char *options = file->job.options ? file->job.options : "";
+    return path_compare("", entry->input, "", file->job.input) == 0 &&
+           path_compare("", entry->output, "", file->job.output) == 0 &&
            (entry->in_place || strcmp(entry->options, options) == 0);
 }
 
-/* Whether it is what this entry speaks of, as far as this clue tells. */
-static bool is_it(const struct search *s, struct stranger *who,
-                  const struct lead *lead)
+/* Returns whether the file is that of a candidate. */
+static bool is_it(const struct search *s, struct unmatched_job *file,
+                  const struct candidate *candidate)
 {
-    const struct entry *entry = &s->index->entry[lead->number];
-    const struct state *state = &s->state[lead->number];
+    const struct entry *entry = &s->index->entry[candidate->entry];
+    const struct entry_state *state = &s->state[candidate->entry];
     const struct facts *facts = &entry->facts;
-    if (entry->in_place != who->in_place)
+    if (entry->in_place != file->in_place)
         return false;
-    switch (lead->clue) {
-    case CLUE_NOW:
-        return is_file(&who->st, state->device, state->inode);
-    case CLUE_THEN:
-        return is_what_was_made(who, facts);
-    case CLUE_SIZE:
-        return has_sum(who, facts);
-    case CLUE_NAME:
-        return has_names(who, entry) && (!who->in_place || state->lost);
+    switch (candidate->by) {
+    case BY_CURRENT_FILE:
+        return is_file(&file->st, state->device, state->inode);
+    case BY_WRITTEN_FILE:
+        return is_what_was_made(file, facts);
+    case BY_CONTENT:
+        return has_sum(file, facts);
+    case BY_NAME:
+        return has_names(file, entry) && (!file->in_place || state->lost);
     }
     return false;
 }
 
-/* The entry that a clue leads to; NULL: none. */
-static const struct entry *follow(const struct search *s, struct stranger *who,
-                                  enum clue clue, uint64_t hash)
+/* Returns the entry that is found by a hash; NULL: none. */
+static const struct entry *find_by(const struct search *s,
+                                   struct unmatched_job *file, enum found_by by,
+                                   uint64_t hash)
 {
-    size_t low = 0, high = s->leads;
+    size_t low = 0, high = s->candidates;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (s->lead[middle].hash < hash)
+        if (s->candidate[middle].hash < hash)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < s->leads && s->lead[low].hash == hash; low++)
-        if (s->lead[low].clue == clue && is_it(s, who, &s->lead[low]))
-            return &s->index->entry[s->lead[low].number];
+    for (; low < s->candidates && s->candidate[low].hash == hash; low++)
+        if (s->candidate[low].by == by && is_it(s, file, &s->candidate[low]))
+            return &s->index->entry[s->candidate[low].entry];
     return NULL;
 }
 
-static const struct entry *follow_all(const struct search *s,
-                                      struct stranger *who)
+static const struct entry *find_file(const struct search *s,
+                                     struct unmatched_job *file)
 {
-    uint64_t device = who->st.st_dev, inode = who->st.st_ino;
-    uint64_t size = (uint64_t)who->st.st_size;
-    const struct entry *found =
-        follow(s, who, CLUE_NOW, hash_of(CLUE_NOW, device, inode));
+    uint64_t device = file->st.st_dev, inode = file->st.st_ino;
+    uint64_t size = (uint64_t)file->st.st_size;
+    const struct entry *found = find_by(
+        s, file, BY_CURRENT_FILE, hash_of(BY_CURRENT_FILE, device, inode));
     if (!found)
-        found = follow(s, who, CLUE_THEN, hash_of(CLUE_THEN, device, inode));
+        found = find_by(s, file, BY_WRITTEN_FILE,
+                        hash_of(BY_WRITTEN_FILE, device, inode));
     if (!found)
-        found = follow(s, who, CLUE_SIZE, hash_of(CLUE_SIZE, size, 0));
+        found = find_by(s, file, BY_CONTENT, hash_of(BY_CONTENT, size, 0));
     return found;
 }
 
-enum kinship { KIN, ORIGINAL, UNCLEAR };
+enum likeness { IS_RESULT, IS_ORIGINAL, IS_UNCLEAR };
 
-/* Whether a file is what was made, by a line that knows its name alone; or what
- * that was made of. With --preserve these have the same time, and may have the
- * same size. What is ready is compared once more, by its bytes. */
-static enum kinship compare(const struct stat *st, const struct facts *facts)
+/* Returns whether a file is the result or the original, by a line that has only
+ * its name. With --preserve these have the same time, and may have the same
+ * size. Files that are ready are compared later, by their bytes. */
+static enum likeness compare(const struct stat *st, const struct facts *facts)
 {
     bool made = is_as_written(st, facts) && facts->made.known;
     bool read = (uint64_t)st->st_size == facts->size &&
@@ -284,38 +293,40 @@ static enum kinship compare(const struct stat *st, const struct facts *facts)
     bool alike =
         read && facts->size == facts->written && (made || !facts->made.known);
     if (facts->status == STATUS_READY)
-        return KIN;
-    if (alike) /* then it has not the checksum of what was made */
-        return facts->summed ? ORIGINAL : UNCLEAR;
-    return made ? KIN : read ? ORIGINAL : UNCLEAR;
+        return IS_RESULT;
+    if (alike) /* and it has not the checksum of the result */
+        return facts->summed ? IS_ORIGINAL : IS_UNCLEAR;
+    return made ? IS_RESULT : read ? IS_ORIGINAL : IS_UNCLEAR;
 }
 
-static int fail_unclear(const struct entry *entry, const struct stranger *who,
-                        struct err *err)
+static int fail_unclear(const struct entry *entry,
+                        const struct unmatched_job *file, struct err *err)
 {
-    return fail(err, "%s: a file of this name was done%s%s, and nobody can "
-                     "tell whether it is this one; begin another manifest, or "
-                     "leave it out by --exclude",
-                who->job.input, entry->here ? " from " : "",
-                entry->here ? entry->here : ", from a directory that is not "
-                                            "noted");
+    return fail(err,
+                "%s: a file of this name was done%s%s, and it is unknown "
+                "whether it is this one; begin another manifest, or leave it "
+                "out by --exclude",
+                file->job.input, entry->directory ? " from " : "",
+                entry->directory ? entry->directory
+                                 : ", from a directory that is not "
+                                   "noted");
 }
 
-/* A name leads to an entry: is it the same file? */
-static int judge(struct search *s, struct stranger *who,
-                 const struct entry *entry, struct err *err)
+/* Decides about a job whose name is that of an entry. */
+static int decide_by_name(struct search *s, struct unmatched_job *file,
+                          const struct entry *entry, struct err *err)
 {
-    const struct entry *own = manifest_index_find(s->index, &who->job);
-    enum kinship kinship = KIN;
-    if (who->in_place)
-        kinship = compare(&who->st, &entry->facts);
-    if (kinship == UNCLEAR)
-        return fail_unclear(entry, who, err);
-    if (kinship == ORIGINAL && own)
+    const struct entry *own = manifest_index_find(s->index, &file->job);
+    enum likeness likeness = IS_RESULT;
+    if (file->in_place)
+        likeness = compare(&file->st, &entry->facts);
+    if (likeness == IS_UNCLEAR)
+        return fail_unclear(entry, file, err);
+    if (likeness == IS_ORIGINAL && own)
         manifest_index_forget(s->index, own);
-    if (kinship == KIN) {
+    if (likeness == IS_RESULT) {
         s->known++;
-        if (!own && manifest_index_adopt(s->index, &who->job, entry))
+        if (!own && manifest_index_adopt(s->index, &file->job, entry))
             return no_memory(err);
     }
     return 0;
@@ -323,34 +334,34 @@ static int judge(struct search *s, struct stranger *who,
 
 static int recognize_job(struct search *s, size_t i, struct err *err)
 {
-    struct stranger who = { .job = s->jobs->job(s->jobs->context, i) };
-    const char *input = who.job.input, *output = who.job.output;
+    struct unmatched_job file = { .job = s->job(s->context, i) };
+    const char *input = file.job.input, *output = file.job.output;
     const struct entry *found = NULL;
-    who.in_place = path_compare("", input, "", output) == 0;
-    bool there = resolve_stat(who.job.input_root, input, true, &who.st) &&
-                 S_ISREG(who.st.st_mode);
-    if (who.in_place && !there)
-        return 0; /* it fails when its turn comes */
-    if (who.in_place)
-        found = follow_all(s, &who);
+    file.in_place = path_compare("", input, "", output) == 0;
+    bool there = resolve_stat(file.job.input_root, input, true, &file.st) &&
+                 S_ISREG(file.st.st_mode);
+    if (file.in_place && !there)
+        return 0; /* the job will fail */
+    if (file.in_place)
+        found = find_file(s, &file);
     if (found) {
         s->known++;
-        return manifest_index_find(s->index, &who.job) ||
-                       manifest_index_adopt(s->index, &who.job, found) == 0
+        return manifest_index_find(s->index, &file.job) ||
+                       manifest_index_adopt(s->index, &file.job, found) == 0
                    ? 0
                    : no_memory(err);
     }
-    found = follow(s, &who, CLUE_NAME, hash_names(input, output));
+    found = find_by(s, &file, BY_NAME, hash_names(input, output));
     if (found)
-        return judge(s, &who, found, err);
-    s->unknown += who.in_place;
+        return decide_by_name(s, &file, found, err);
+    s->unknown += file.in_place;
     return 0;
 }
 
-/* ---- All of them --------------------------------------------------------- */
+/* ---- All jobs ------------------------------------------------------------ */
 
-/* None of these is known, and files of the manifest are not where they were: it
- * may speak of these. */
+/* Fails if none of the files is known, and files of the manifest are not where
+ * they were: they may be these. */
 static int check_lost(const struct search *s, const char *op, struct err *err)
 {
     const char *here = NULL;
@@ -361,46 +372,49 @@ static int check_lost(const struct search *s, const char *op, struct err *err)
         const struct entry *entry = &s->index->entry[i];
         if (!s->state[i].lost || s->state[i].likely || strcmp(entry->op, op) != 0)
             continue;
-        here = lost++ ? here : entry->here;
+        here = lost++ ? here : entry->directory;
     }
     if (!lost)
         return 0;
-    return fail(err, "it speaks of %zu files %s%s that are not there now, and "
-                     "of none of these; so nobody can tell which of these are "
-                     "done. Start from the same directory, or begin another "
-                     "manifest",
+    return fail(err,
+                "the manifest has %zu files %s%s that are not there now, and "
+                "none of these, so that it is unknown which of these are done; "
+                "start from the same directory, or begin another manifest",
                 lost, here ? "from " : "from a directory that is not noted",
                 here ? here : "");
 }
 
 static int search(struct search *s, struct err *err)
 {
-    if (s->index->count == 0 || s->jobs->count == 0)
+    if (s->index->count == 0 || s->jobs == 0)
         return 0;
-    if (find_strangers(s, err))
+    if (match_names(s, err))
         return -1;
-    if (s->strangers == 0)
+    if (s->nunmatched == 0)
         return 0;
-    struct record first = s->jobs->job(s->jobs->context, 0);
-    if (gather_leads(s, first.op, err))
+    struct record first = s->job(s->context, 0);
+    if (gather_candidates(s, first.op, err))
         return -1;
-    for (size_t i = 0; i < s->strangers; i++)
-        if (recognize_job(s, s->stranger[i], err))
+    for (size_t i = 0; i < s->nunmatched; i++)
+        if (recognize_job(s, s->unmatched[i], err))
             return -1;
     return check_lost(s, first.op, err);
 }
 
-int recognize(struct manifest_index *index, const struct jobs *jobs,
+int recognize(struct manifest_index *index, size_t count,
+              struct record (*job)(void *context, size_t i), void *context,
               struct err *err)
 {
     struct search s = {
         .index = index,
         .entries = index->count,
-        .jobs = jobs,
+        .jobs = count,
+        .job = job,
+        .context = context,
     };
     int status = search(&s, err);
     free(s.state);
-    free(s.stranger);
-    free(s.lead);
+    free(s.unmatched);
+    free(s.candidate);
     return status;
 }

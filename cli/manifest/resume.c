@@ -1,4 +1,6 @@
 /* What was done before, according to a manifest, and to the files. */
+#include "cli/manifest/resume.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -62,8 +64,7 @@ int resume_recognize(struct resume *resume, size_t count,
                      struct record (*job)(void *context, size_t i),
                      void *context, struct err *err)
 {
-    const struct jobs jobs = { count, job, context };
-    return recognize(&resume->index, &jobs, err);
+    return recognize(&resume->index, count, job, context, err);
 }
 
 void resume_free(struct resume *resume)

@@ -156,14 +156,14 @@ cp -r tree/photos other
 rm -r tree
 printf x >>other/photos/a.png
 refuses other "photos/a.png: a file of this name was done from $PWD/tree, and \
-nobody can tell" -r photos
+it is unknown whether it is this one" -r photos
 
 title='other files, and those of the manifest are gone'
 fresh
 rm -r tree
 cp "$samples/f.jpg" other/d.jpg
-refuses other "it speaks of 2 files from $PWD/tree that are not there now, and \
-of none of these" -r .
+refuses other "the manifest has 2 files from $PWD/tree that are not there now, and \
+none of these" -r .
 gimgxf -q rotate90 -d out --resume log other/d.jpg
 check "$title: to another place there is no harm" same c.jpg out/d.jpg
 gimgxf -q rotate90 -i --manifest log2 --resume log2 other/d.jpg
@@ -208,7 +208,7 @@ photos tree/photos # by the checksums
 fresh
 old_version
 sed -i 's/, "crc32": "[^"]*"//' log
-refuses . 'it speaks of 2 files from a directory that is not noted that are '\
+refuses . 'the manifest has 2 files from a directory that is not noted that are '\
 'not there now' -r tree/photos
 title='an old manifest, other files of its directory'
 fresh

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/manifest/manifest_index.h"
+#include "cli/manifest/resume.h"
 #include "cli/manifest/timestamp.h"
 #include "codecs/deflate/flate.h"
 #include "tests/support/test.h"
