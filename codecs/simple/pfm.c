@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "codecs/image/interleave.h"
-#include "codecs/simple/netpbm_header.h"
+#include "codecs/simple/netpbm.h"
 
 static bool probe(const uint8_t *head, size_t size)
 {

@@ -3,7 +3,7 @@
 #ifndef CODECS_SIMPLE_PNM_H
 #define CODECS_SIMPLE_PNM_H
 
-#include "codecs/simple/netpbm_header.h"
+#include "codecs/simple/netpbm.h"
 
 /* Sets cell and maxval. */
 int netpbm_set_maxval(struct image *img, uint32_t maxval, struct err *err);

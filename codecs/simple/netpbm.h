@@ -1,7 +1,7 @@
 /* Headers that are text: numbers and words between blanks, as netpbm's formats
  * and PFM have them. */
-#ifndef CODECS_SIMPLE_NETPBM_HEADER_H
-#define CODECS_SIMPLE_NETPBM_HEADER_H
+#ifndef CODECS_SIMPLE_NETPBM_H
+#define CODECS_SIMPLE_NETPBM_H
 
 #include "codecs/codec.h"
 

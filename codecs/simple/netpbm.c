@@ -1,5 +1,5 @@
 /* Headers that are text. */
-#include "codecs/simple/netpbm_header.h"
+#include "codecs/simple/netpbm.h"
 
 #include <string.h>
 
