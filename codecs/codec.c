@@ -1,6 +1,7 @@
 /* The list of all codecs, and the choice among them. */
 #include "codecs/codec.h"
 
+#include <stdlib.h>
 #include <strings.h>
 
 const struct codec *const codecs[CODECS] = {
@@ -16,6 +17,19 @@ const struct codec *codec_probe(struct bytes file)
     return NULL;
 }
 
+struct meta *codec_new_meta(const struct codec *codec)
+{
+    struct meta *meta = meta_new(codec);
+    if (!meta || codec->state_size == 0)
+        return meta;
+    meta->state = calloc(1, codec->state_size);
+    meta->free_state = free;
+    if (meta->state)
+        return meta;
+    meta_free(meta);
+    return NULL;
+}
+
 int codec_open(struct reader *reader, const struct codec *codec,
                struct bytes file, const struct load_opts *opts, struct err *err)
 {
@@ -23,7 +37,7 @@ int codec_open(struct reader *reader, const struct codec *codec,
         .codec = codec,
         .file = file,
         .opts = opts,
-        .img = { .orientation = 1, .meta = meta_new(codec) },
+        .img = { .orientation = 1, .meta = codec_new_meta(codec) },
     };
     for (int i = 0; i < REPRESENTATIONS; i++)
         reader->info.alignment[i] = (struct alignment){ 1, 1 };
@@ -85,4 +99,12 @@ bool stream_info_can_turn(const struct stream_info *info,
     const struct alignment *alignment = &info->alignment[representation];
     return (!xform_reverses_x(t) || info->width % alignment->x == 0) &&
            (!xform_reverses_y(t) || info->height % alignment->y == 0);
+}
+
+void codec_warn_lost(const struct codec *codec, const struct image *img,
+                     const struct save_opts *opts)
+{
+    if (!codec_is_own(codec, img) && opts->strip == STRIP_NOTHING)
+        meta_warn_lost(img->meta, codec->holds.metadata, codec->title,
+                       opts->warnings);
 }

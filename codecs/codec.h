@@ -163,6 +163,9 @@ struct codec {
     bool rounds;                  /* those of other formats do */
     bool kinds;                   /* the suffix chooses among kinds of it */
     struct capabilities holds;
+    /* Of the state in the meta of a picture that it reads, which holds how the
+     * file was coded; 0: none, or one that open() makes. */
+    size_t state_size;
     /* Whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);
     /* Parses what comes before the pixels, into reader->img, whose meta is
@@ -230,6 +233,10 @@ int codec_describe(struct reader *reader, struct image *img, struct err *err);
 /* Frees what the reader holds. Fine on {0}, and twice. */
 void codec_close(struct reader *reader);
 
+/* Returns an empty meta of this codec, with its state zeroed; NULL without
+ * memory. */
+struct meta *codec_new_meta(const struct codec *codec);
+
 /* By a name or a suffix without the dot, in either case; NULL: no such. */
 const struct codec *codec_by_name(const char *name);
 
@@ -240,6 +247,11 @@ static inline bool codec_is_own(const struct codec *codec,
 {
     return img->meta && img->meta->codec == codec;
 }
+
+/* Warns, once, of what img loses by being written as `codec`, if it comes from
+ * another format and metadata is not left out on purpose. */
+void codec_warn_lost(const struct codec *codec, const struct image *img,
+                     const struct save_opts *opts);
 
 extern const struct codec codec_png, codec_jpeg, codec_bmp, codec_tga,
     codec_hdr, codec_pnm, codec_pam, codec_pfm, codec_npy, codec_npz;

@@ -21,6 +21,18 @@ void interleave_join_row(const struct image *img, uint32_t y, void *row);
 void cells_swap16(void *cells, size_t count);
 void cells_swap32(void *cells, size_t count);
 
+/* Brings cells from native byte order into this one, or back, in place. */
+static inline void cells_set_order(enum cell cell, void *cells, size_t count,
+                                   bool big_endian)
+{
+    if (big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+        return;
+    if (cell == CELL_U16)
+        cells_swap16(cells, count);
+    if (cell == CELL_F32)
+        cells_swap32(cells, count);
+}
+
 /* The largest of `count` cells, which are no floats and need not be aligned; 0
  * of none. */
 unsigned cells_max(enum cell cell, const void *cells, size_t count);

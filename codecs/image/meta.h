@@ -72,16 +72,6 @@ struct meta {
      * that codec needs nothing of the kind. meta_free() calls free_state(). */
     void *state;
     void (*free_state)(void *state);
-
-    /* The same of the simple formats. */
-    bool ascii;        /* PNM: numbers in decimal */
-    bool big_endian;   /* PFM, NPY */
-    enum layout layout; /* NPY: which axis is which */
-    bool fortran;      /* NPY: in Fortran order */
-    char kind[32];     /* PNM: "P4"; PAM: the tuple type; PFM: the scale; TGA:
-                          bits of alpha in a pixel, then an r if runs are
-                          coded; BMP: "plain" if the fourth
-                          byte of a pixel is not said to be alpha */
 };
 
 /* NULL when there is no memory. */

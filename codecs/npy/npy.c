@@ -113,14 +113,14 @@ static int open_array(struct array *a, struct bytes file,
 
 static int shape_cells(struct image *img, const char *descr, struct err *err)
 {
+    struct npy_state *state = img->meta->state;
     bool native = strchr("|=", *descr) != NULL;
     for (int i = 0; i < TYPES; i++)
         if (*descr && strchr("<>=|", *descr) &&
             strcmp(descr + 1, types[i]) == 0) {
             img->cell = (enum cell)i;
             img->maxval = i == CELL_U8 ? 255 : i == CELL_U16 ? 65535 : 0;
-            img->meta->big_endian =
-                *descr == '>' || (native && cells_big_endian());
+            state->big_endian = *descr == '>' || (native && cells_big_endian());
             return 0;
         }
     return fail(err,
@@ -155,8 +155,9 @@ static int shape_planes(struct image *img, const struct array *a,
     img->nplanes = (unsigned)planes;
     img->color = planes > 4 ? COLOR_OTHER : planes > 2 ? COLOR_RGB : COLOR_GRAY;
     img->alpha = planes == 2 || planes == 4;
-    img->meta->layout = a->layout;
-    img->meta->fortran = header->fortran;
+    struct npy_state *state = img->meta->state;
+    state->layout = a->layout;
+    state->fortran = header->fortran;
     return 0;
 }
 
@@ -186,17 +187,6 @@ static void read_row(const struct image *img, unsigned i, uint32_t y,
             read_cell(row + x * size, size, data, at + x * strides.x);
 }
 
-static void swap_cells(enum cell cell, void *cells, size_t count,
-                       bool big_endian)
-{
-    if (big_endian == cells_big_endian())
-        return;
-    if (cell == CELL_U16)
-        cells_swap16(cells, count);
-    if (cell == CELL_F32)
-        cells_swap32(cells, count);
-}
-
 /* Whether rows of pixels lie in the file as they are shown. */
 static bool is_interleaved(const struct image *img, struct strides strides)
 {
@@ -207,6 +197,7 @@ static bool is_interleaved(const struct image *img, struct strides strides)
 
 static void read_planes(struct image *img, const struct array *a)
 {
+    const struct npy_state *state = img->meta->state;
     struct strides strides = strides_of(&a->header, a->layout, a->cell);
     bool whole = a->data.size >= npy_grid_size(&a->grid);
     bool split = whole && is_interleaved(img, strides);
@@ -216,8 +207,8 @@ static void read_planes(struct image *img, const struct array *a)
         for (unsigned i = 0; i < img->nplanes; i++) {
             if (!split)
                 read_row(img, i, y, a->data, strides);
-            swap_cells(img->cell, plane_row(&img->plane[i], y), img->width,
-                       img->meta->big_endian);
+            cells_set_order(img->cell, plane_row(&img->plane[i], y), img->width,
+                            state->big_endian);
         }
     }
 }
@@ -348,12 +339,13 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
 
 /* A picture of one channel needs no axis of channels. */
 static int choose_layout(enum layout *layout, const struct image *img,
-                         enum layout asked, struct err *err)
+                         const struct npy_state *state, enum layout asked,
+                         struct err *err)
 {
     bool one = img->nplanes == 1;
     *layout = asked;
-    if (codec_is_own(&codec_npy, img) && img->meta->layout)
-        *layout = img->meta->layout;
+    if (state->layout)
+        *layout = state->layout;
     else if (asked == LAYOUT_AUTO || asked == LAYOUT_HWC || asked == LAYOUT_CHW)
         *layout = one ? LAYOUT_HW : asked ? asked : LAYOUT_HWC;
     else if (one)
@@ -367,14 +359,14 @@ static int choose_layout(enum layout *layout, const struct image *img,
 }
 
 static struct npy_header header_of(const struct image *img, enum layout layout,
-                                   bool big_endian)
+                                   const struct npy_state *state)
 {
     const char *name = layout_name(layout);
     struct npy_header header = {
         .naxes = (unsigned)strlen(name),
-        .fortran = codec_is_own(&codec_npy, img) && img->meta->fortran,
+        .fortran = state->fortran,
     };
-    char order = img->cell == CELL_U8 ? '|' : big_endian ? '>' : '<';
+    char order = img->cell == CELL_U8 ? '|' : state->big_endian ? '>' : '<';
     snprintf(header.descr, sizeof header.descr, "%c%s", order,
              types[img->cell]);
     for (unsigned i = 0; i < header.naxes; i++)
@@ -413,24 +405,23 @@ static void write_planes(uint8_t *to, const struct image *img,
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
-    bool own = codec_is_own(&codec_npy, img);
-    bool big_endian = own && img->meta->big_endian;
+    static const struct npy_state other = { 0 };
+    const struct npy_state *state =
+        codec_is_own(&codec_npy, img) ? img->meta->state : &other;
     size_t size = cell_size(img->cell);
     size_t cells = (size_t)img->width * img->height * img->nplanes;
     enum layout layout;
-    if (!own && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(img->meta, codec_npy.holds.metadata, "NPY",
-                       opts->warnings);
-    if (choose_layout(&layout, img, opts->layout, err))
+    codec_warn_lost(&codec_npy, img, opts);
+    if (choose_layout(&layout, img, state, opts->layout, err))
         return -1;
-    const struct npy_header header = header_of(img, layout, big_endian);
+    const struct npy_header header = header_of(img, layout, state);
     if (npy_write_header(file, &header, err))
         return -1;
     if (!bytes_reserve(file, cells * size))
         return fail_memory(err, "no memory for the file");
     uint8_t *to = file->data + file->size;
     write_planes(to, img, strides_of(&header, layout, size));
-    swap_cells(img->cell, to, cells, big_endian);
+    cells_set_order(img->cell, to, cells, state->big_endian);
     file->size += cells * size;
     return 0;
 }
@@ -444,8 +435,7 @@ static int check(struct bytes file, const struct image *img,
     uint64_t cells = 1;
     size_t size;
     (void)opts;
-    if (!npy_is(file.data, file.size) ||
-        npy_read_header(&header, file, err) ||
+    if (!npy_is(file.data, file.size) || npy_read_header(&header, file, err) ||
         npy_suits(&header, &size, err))
         return fail(err, "its header is malformed");
     for (unsigned i = 0; i < header.naxes && i < LAYOUT_AXES; i++)
@@ -468,6 +458,7 @@ const struct codec codec_npy = {
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,
         .alpha = true,
     },
+    .state_size = sizeof(struct npy_state),
     .probe = npy_is,
     .open = open,
     .decode = decode,

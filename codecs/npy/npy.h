@@ -9,6 +9,13 @@
 
 enum { NPY_DESCR = 64 };
 
+/* How a file was coded: the state of the codec. */
+struct npy_state {
+    enum layout layout; /* which axis is which */
+    bool fortran;       /* in Fortran order */
+    bool big_endian;
+};
+
 /* What a header says. */
 struct npy_header {
     char descr[NPY_DESCR]; /* the type of a cell: "<f4", "|u1", "<M8[ns]"; of a

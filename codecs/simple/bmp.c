@@ -29,9 +29,12 @@ enum {
     AT_PROFILE_SIZE = 14 + 116, /* of V5 */
 };
 
-/* In a plain pixel of 32 bits the fourth byte means nothing, says the format;
- * to many programs it is alpha. Its own file leaves that open, as it was. */
-static const char plain_alpha[] = "plain";
+struct bmp_state {
+    /* The file does not tell whether the fourth byte of a pixel is alpha. By
+     * the format it means nothing; to many programs it is alpha. What is
+     * written leaves it open as well. */
+    bool alpha_untold;
+};
 
 static bool probe(const uint8_t *head, size_t size)
 {
@@ -147,8 +150,8 @@ static void note(struct image *img, const struct bmp_head *h, struct bytes file,
                  struct warnings *warnings)
 {
     const uint8_t *p = file.data;
-    if (h->bits == 32 && h->coding == BMP_PLAIN)
-        strcpy(img->meta->kind, plain_alpha);
+    struct bmp_state *state = img->meta->state;
+    state->alpha_untold = h->bits == 32 && h->coding == BMP_PLAIN;
     if (h->bits <= 8)
         warn(warnings, "its palette is not kept, only its colors");
     else if (h->bits == 16)
@@ -204,8 +207,9 @@ static int decode(struct reader *reader, const struct decode_plan *plan,
     if (bmp_read_pixels(img, reader->state, reader->file, reader->opts, err) ||
         describe(reader, err))
         return -1;
+    const struct bmp_state *state = img->meta->state;
     /* To other formats it would be alpha: it is not where it says nothing. */
-    if (reader->opts->portable && *img->meta->kind && is_opaque(img)) {
+    if (reader->opts->portable && state->alpha_untold && is_opaque(img)) {
         img->nplanes = 3;
         img->alpha = false;
     }
@@ -270,7 +274,7 @@ static void put_densities(uint8_t *head, const struct image *img,
  * header that has room for one of it, unless the file left that open. */
 static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
 {
-    bool open = strcmp(img->meta->kind, plain_alpha) == 0;
+    const struct bmp_state *state = img->meta->state;
     size_t size = img->alpha ? V4_HEADER : INFO_HEADER;
     memcpy(head, "BM", 2);
     write_le32(head + AT_SIZE, (uint32_t)(AT_HEADER + size + pixels));
@@ -280,7 +284,7 @@ static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
     write_le32(head + AT_HEIGHT, img->height);
     write_le16(head + AT_PLANES, 1);
     write_le16(head + AT_BITS, img->alpha ? 32 : 24);
-    if (img->alpha && !open) {
+    if (img->alpha && !state->alpha_untold) {
         write_le32(head + AT_CODING, BMP_MASKS);
         for (unsigned i = 0; i < 4; i++)
             write_le32(head + AT_MASKS + 4 * i, bmp_byte_masks[i]);
@@ -323,9 +327,7 @@ static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
     bool own = codec_is_own(&codec_bmp, img);
-    if (!own && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(img->meta, codec_bmp.holds.metadata, "BMP",
-                       opts->warnings);
+    codec_warn_lost(&codec_bmp, img, opts);
     if (own ? write_own(file, img, err) : stb_write_bmp(file, img, err))
         return -1;
     /* The density stands at the same place in both headers. */
@@ -363,6 +365,7 @@ const struct codec codec_bmp = {
         .alpha = true,
         .metadata = HOLDS_DENSITY,
     },
+    .state_size = sizeof(struct bmp_state),
     .probe = probe,
     .retag = retag,
     .open = open,

@@ -1,32 +1,38 @@
-/* Headers that are text. */
+/* Headers of text, and rows of samples. */
 #include "codecs/simple/netpbm.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/image/interleave.h"
+#include "codecs/image/row_sink.h"
+
 static const char comment[] = "comment";
+
+/* ---- Reading a header --------------------------------------------------- */
 
 bool netpbm_is_blank(uint8_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool take_comment(struct netpbm_reader *scan)
+static bool read_comment(struct netpbm_reader *r)
 {
-    const uint8_t *begin = ++scan->at;
-    while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\r')
-        scan->at++;
-    return !scan->meta ||
-           meta_add(scan->meta, comment, 0, begin, (size_t)(scan->at - begin));
+    const uint8_t *begin = ++r->at;
+    while (r->at < r->end && *r->at != '\n' && *r->at != '\r')
+        r->at++;
+    return !r->meta ||
+           meta_add(r->meta, comment, 0, begin, (size_t)(r->at - begin));
 }
 
-bool netpbm_blanks(struct netpbm_reader *scan)
+bool netpbm_skip_blanks(struct netpbm_reader *r)
 {
-    while (scan->at < scan->end) {
-        if (*scan->at == '#') {
-            if (!take_comment(scan))
+    while (r->at < r->end) {
+        if (*r->at == '#') {
+            if (!read_comment(r))
                 return false;
-        } else if (netpbm_is_blank(*scan->at)) {
-            scan->at++;
+        } else if (netpbm_is_blank(*r->at)) {
+            r->at++;
         } else {
             break;
         }
@@ -34,79 +40,51 @@ bool netpbm_blanks(struct netpbm_reader *scan)
     return true;
 }
 
-bool netpbm_number(struct netpbm_reader *scan, uint32_t *number)
+bool netpbm_read_number(struct netpbm_reader *r, uint32_t *number)
 {
     uint64_t n = 0;
-    if (!netpbm_blanks(scan))
+    if (!netpbm_skip_blanks(r))
         return false;
-    const uint8_t *begin = scan->at;
-    while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9') {
-        n = 10 * n + *scan->at++ - '0';
+    const uint8_t *begin = r->at;
+    while (r->at < r->end && *r->at >= '0' && *r->at <= '9') {
+        n = 10 * n + *r->at++ - '0';
         if (n > INT32_MAX)
             return false;
     }
     *number = (uint32_t)n;
-    return scan->at > begin;
+    return r->at > begin;
 }
 
-bool netpbm_word(struct netpbm_reader *scan, char *word, size_t room)
+bool netpbm_read_word(struct netpbm_reader *r, char *word, size_t room)
 {
     size_t n = 0;
-    if (!netpbm_blanks(scan))
+    if (!netpbm_skip_blanks(r))
         return false;
-    while (scan->at < scan->end && !netpbm_is_blank(*scan->at)) {
-        if (n + 1 == room || *scan->at == '\0')
+    while (r->at < r->end && !netpbm_is_blank(*r->at)) {
+        if (n + 1 == room || *r->at == '\0')
             return false;
-        word[n++] = (char)*scan->at++;
+        word[n++] = (char)*r->at++;
     }
     word[n] = '\0';
     return n > 0;
 }
 
-bool netpbm_one_blank(struct netpbm_reader *scan)
+bool netpbm_end_header(struct netpbm_reader *r)
 {
-    if (scan->at < scan->end && *scan->at == '#' && !take_comment(scan))
+    if (r->at < r->end && *r->at == '#' && !read_comment(r))
         return false;
-    return scan->at < scan->end && netpbm_is_blank(*scan->at++);
+    return r->at < r->end && netpbm_is_blank(*r->at++);
 }
 
-static int finish(struct netpbm_reader *scan, const struct load_opts *opts,
-                  struct err *err)
+void netpbm_read_bytes(struct netpbm_reader *r, void *to, size_t size)
 {
-    scan->meta = NULL; /* what looks like a comment here is none */
-    while (scan->at < scan->end && netpbm_is_blank(*scan->at))
-        scan->at++;
-    if (scan->at == scan->end)
-        return 0;
-    if (!opts->tolerant)
-        return fail(err,
-                    "%zu bytes after the picture; only files of one "
-                    "picture can be turned",
-                    netpbm_left(scan));
-    warn(opts->warnings, "%zu bytes after the picture are not kept",
-         netpbm_left(scan));
-    return 0;
-}
-
-int netpbm_has(const struct netpbm_reader *scan, uint64_t need,
-               const struct load_opts *opts, struct err *err)
-{
-    if (netpbm_left(scan) >= need)
-        return 0;
-    if (!opts->tolerant)
-        return fail(err, "the image data is cut short: %zu bytes of %llu",
-                    netpbm_left(scan), (unsigned long long)need);
-    warn(opts->warnings, "cut short, read as far as it goes");
-    return 0;
-}
-
-void netpbm_take(struct netpbm_reader *scan, void *to, size_t size)
-{
-    size_t n = netpbm_left(scan) < size ? netpbm_left(scan) : size;
-    memcpy(to, scan->at, n);
+    size_t n = netpbm_left(r) < size ? netpbm_left(r) : size;
+    memcpy(to, r->at, n);
     memset((uint8_t *)to + n, 0, size - n);
-    scan->at += n;
+    r->at += n;
 }
+
+/* ---- Comments ----------------------------------------------------------- */
 
 static bool is_comment(const struct metadata_block *block)
 {
@@ -115,7 +93,7 @@ static bool is_comment(const struct metadata_block *block)
 
 /* A comment ends at a newline or a carriage return, so each line of a text is
  * one. */
-static bool put_lines(struct bytes *file, struct bytes text)
+static bool write_text(struct bytes *file, struct bytes text)
 {
     for (size_t at = 0, n; at < text.size; at += n + 1) {
         const uint8_t *line = text.data + at;
@@ -130,10 +108,8 @@ static bool put_lines(struct bytes *file, struct bytes text)
     return true;
 }
 
-bool netpbm_put_comments(struct bytes *file, const struct meta *meta, bool own)
+static bool write_blocks(struct bytes *file, const struct meta *meta)
 {
-    if (!own)
-        return put_lines(file, meta->comment);
     for (size_t i = 0; i < meta->nblocks; i++)
         if (is_comment(&meta->block[i]) &&
             (!bytes_append(file, "#", 1) ||
@@ -143,7 +119,33 @@ bool netpbm_put_comments(struct bytes *file, const struct meta *meta, bool own)
     return true;
 }
 
-static int portable_comment(struct meta *meta, struct err *err)
+static bool write_comments(struct bytes *file, const struct image *img,
+                           const struct codec *codec,
+                           const struct save_opts *opts)
+{
+    if (!img->meta || opts->strip != STRIP_NOTHING)
+        return true;
+    if (codec_is_own(codec, img))
+        return write_blocks(file, img->meta);
+    return !(codec->holds.metadata & HOLDS_COMMENT) ||
+           write_text(file, img->meta->comment);
+}
+
+int netpbm_write_header(struct bytes *file, const struct image *img,
+                        const struct codec *codec, const struct save_opts *opts,
+                        const char *magic, const char *fields, struct err *err)
+{
+    codec_warn_lost(codec, img, opts);
+    return bytes_append(file, magic, strlen(magic)) &&
+                   bytes_append(file, "\n", 1) &&
+                   write_comments(file, img, codec, opts) &&
+                   bytes_append(file, fields, strlen(fields))
+               ? 0
+               : fail_memory(err, "no memory for the file");
+}
+
+/* Joins all comments to the one that other formats hold. */
+static int make_portable(struct meta *meta, struct err *err)
 {
     bool first = true;
     for (size_t i = 0; i < meta->nblocks; i++) {
@@ -161,42 +163,181 @@ static int portable_comment(struct meta *meta, struct err *err)
     return meta_comment_utf8(meta, err);
 }
 
-struct netpbm_reader netpbm_begin(const struct reader *reader)
+/* ---- Samples ------------------------------------------------------------ */
+
+int netpbm_set_maxval(struct image *img, uint32_t maxval, struct err *err)
 {
-    struct bytes file = reader->file;
-    return (struct netpbm_reader){ file.data + reader->at,
-                                   file.data + file.size, reader->img.meta };
+    if (maxval == 0 || maxval > 65535)
+        return fail(err, "a maxval of %u; it goes from 1 to 65535", maxval);
+    img->maxval = maxval;
+    img->cell = maxval > 255 ? CELL_U16 : CELL_U8;
+    return 0;
 }
 
-int netpbm_end(struct netpbm_reader *scan, const struct reader *reader,
-               struct err *err)
+static size_t row_cells(const struct image *img)
 {
-    if (finish(scan, reader->opts, err))
+    return (size_t)img->width * img->nplanes;
+}
+
+uint64_t netpbm_samples_size(const struct image *img)
+{
+    return (uint64_t)row_cells(img) * cell_size(img->cell) * img->height;
+}
+
+/* Whether no sample of a row is above maxval. */
+static bool row_fits(const void *row, size_t n, const struct image *img)
+{
+    return img->maxval == (img->cell == CELL_U8 ? 255 : 65535) ||
+           cells_max(img->cell, row, n) <= img->maxval;
+}
+
+static void clip_row(void *row, size_t n, const struct image *img)
+{
+    for (size_t i = 0; i < n; i++)
+        if (img->cell == CELL_U8 && ((uint8_t *)row)[i] > img->maxval)
+            ((uint8_t *)row)[i] = (uint8_t)img->maxval;
+        else if (img->cell == CELL_U16 && ((uint16_t *)row)[i] > img->maxval)
+            ((uint16_t *)row)[i] = (uint16_t)img->maxval;
+}
+
+int netpbm_note_clipped(bool *clipped, uint32_t y, const struct image *img,
+                        const struct load_opts *opts, struct err *err)
+{
+    if (!opts->tolerant)
+        return fail(err, "row %u has a sample above the maxval, %u", y,
+                    img->maxval);
+    if (!*clipped)
+        warn(opts->warnings, "samples above the maxval are taken as %u",
+             img->maxval);
+    *clipped = true;
+    return 0;
+}
+
+int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
+                        const struct decode_plan *plan, struct err *err)
+{
+    struct image *img = &reader->img;
+    const struct load_opts *opts = reader->opts;
+    size_t samples = row_cells(img), n = samples * cell_size(img->cell);
+    uint8_t *row = malloc(n);
+    struct row_sink rows = { 0 };
+    bool clipped = false;
+    uint32_t at;
+    int status = row ? row_sink_open(&rows, img, plan->turn, plan->turner,
+                                     opts->mem, err)
+                     : fail_memory(err, "no memory for a row");
+    for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
+        netpbm_read_bytes(r, row, n);
+        cells_set_order(img->cell, row, samples, true);
+        if (!row_fits(row, samples, img)) {
+            status = netpbm_note_clipped(&clipped, y, img, opts, err);
+            clip_row(row, samples, img);
+        }
+        const struct image *to = row_sink_at(&rows, y, &at);
+        interleave_split_row(to, at, row);
+        if (status == 0)
+            status = row_sink_done(&rows, y, err);
+    }
+    row_sink_close(&rows);
+    free(row);
+    return status;
+}
+
+int netpbm_write_samples(struct bytes *file, const struct image *img,
+                         bool big_endian, struct err *err)
+{
+    size_t n = row_cells(img) * cell_size(img->cell);
+    if (!bytes_reserve(file, n * img->height))
+        return fail_memory(err, "no memory for the file");
+    for (uint32_t i = 0; i < img->height; i++) {
+        uint32_t y = img->cell == CELL_F32 ? img->height - 1 - i : i;
+        uint8_t *row = file->data + file->size;
+        interleave_join_row(img, y, row);
+        cells_set_order(img->cell, row, row_cells(img), big_endian);
+        file->size += n;
+    }
+    return 0;
+}
+
+/* ---- The file ----------------------------------------------------------- */
+
+/* What follows the picture may be another one, unless it is blanks. */
+static int check_end(struct netpbm_reader *r, const struct load_opts *opts,
+                     struct err *err)
+{
+    while (r->at < r->end && netpbm_is_blank(*r->at))
+        r->at++;
+    if (r->at == r->end)
+        return 0;
+    if (!opts->tolerant)
+        return fail(err,
+                    "%zu bytes after the picture; only files of one "
+                    "picture can be turned",
+                    netpbm_left(r));
+    warn(opts->warnings, "%zu bytes after the picture are not kept",
+         netpbm_left(r));
+    return 0;
+}
+
+/* Where a file is read on. */
+static struct netpbm_reader begin(const struct reader *reader)
+{
+    return (struct netpbm_reader){
+        .at = reader->file.data + reader->at,
+        .end = reader->file.data + reader->file.size,
+        .meta = reader->img.meta,
+    };
+}
+
+int netpbm_open(struct reader *reader, const struct netpbm_format *format,
+                struct err *err)
+{
+    struct netpbm_reader r = begin(reader);
+    struct image *img = &reader->img;
+    if (format->read_header(img, &r, err) ||
+        image_check(img->width, img->height, img->nplanes, img->cell,
+                    &reader->opts->limits, err))
         return -1;
-    return reader->opts->portable ? portable_comment(reader->img.meta, err) : 0;
+    reader->at = (size_t)(r.at - reader->file.data);
+    uint64_t need = format->samples_size(img, NULL);
+    if (netpbm_left(&r) >= need)
+        return 0;
+    if (!reader->opts->tolerant)
+        return fail(err, "the image data is cut short: %zu bytes of %llu",
+                    netpbm_left(&r), (unsigned long long)need);
+    warn(reader->opts->warnings, "cut short, read as far as it goes");
+    return 0;
+}
+
+int netpbm_decode(struct reader *reader, const struct netpbm_format *format,
+                  const struct decode_plan *plan, struct err *err)
+{
+    struct netpbm_reader r = begin(reader);
+    r.cut = netpbm_left(&r) < format->samples_size(&reader->img, NULL);
+    if (format->read_samples(reader, &r, plan, err) ||
+        check_end(&r, reader->opts, err))
+        return -1;
+    return reader->opts->portable ? make_portable(reader->img.meta, err) : 0;
 }
 
 int netpbm_check(struct bytes file, const struct image *img,
-                 const struct codec *codec,
-                 int (*read)(struct image *is, struct netpbm_reader *scan,
-                             uint64_t *need, struct err *err),
+                 const struct codec *codec, const struct netpbm_format *format,
                  struct err *err)
 {
-    struct image is = { .meta = meta_new(codec) };
-    struct netpbm_reader scan = { .at = file.data,
-                                  .end = file.data + file.size };
-    uint64_t need;
+    struct image is = { .meta = codec_new_meta(codec) };
+    struct netpbm_reader r = { .at = file.data, .end = file.data + file.size };
     if (!is.meta)
         return fail_memory(err, "no memory to look at it");
     int status = codec->probe(file.data, file.size)
-                     ? read(&is, &scan, &need, err)
+                     ? format->read_header(&is, &r, err)
                      : fail(err, "it does not begin as it should");
     if (status == 0 && (is.width != img->width || is.height != img->height ||
                         is.maxval != img->maxval))
         status = fail(err, "its header is of another picture");
-    if (status == 0 && netpbm_left(&scan) != need)
+    uint64_t need = status == 0 ? format->samples_size(&is, &r) : 0;
+    if (status == 0 && netpbm_left(&r) != need)
         status = fail(err, "%zu bytes of samples, where there have to be %llu",
-                      netpbm_left(&scan), (unsigned long long)need);
+                      netpbm_left(&r), (unsigned long long)need);
     image_free(&is);
     return status;
 }

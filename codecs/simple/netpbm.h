@@ -1,66 +1,118 @@
-/* Headers that are text: numbers and words between blanks, as netpbm's formats
- * and PFM have them. */
+/* What PNM, PAM and PFM share: a header of text, comments in it, and rows of
+ * samples behind it. pnm.c, pam.c and pfm.c each say how their header reads and
+ * which samples it announces. */
 #ifndef CODECS_SIMPLE_NETPBM_H
 #define CODECS_SIMPLE_NETPBM_H
 
 #include "codecs/codec.h"
 
-/* A place in a file. Comments met on the way, from '#' to the end of the line,
- * are kept as blocks of `meta`, called "comment", if there is one. */
-struct netpbm_reader {
-    const uint8_t *at, *end;
-    struct meta *meta;
+/* How a file was coded: the states of the three codecs. */
+struct pnm_state {
+    int digit; /* behind the P: 1 to 3 are numbers in decimal, 4 to 6 bytes */
+};
+struct pam_state {
+    char type[32]; /* the tuple type; "" if the file has none */
+};
+struct pfm_state {
+    char scale[32]; /* as it was written; its sign tells the byte order */
+    bool big_endian;
 };
 
-static inline size_t netpbm_left(const struct netpbm_reader *scan)
+/* ---- The header ---- */
+
+/* A position in a file. A comment on the way, from '#' to the end of its line,
+ * is added to `meta` as a block called "comment". */
+struct netpbm_reader {
+    const uint8_t *at, *end;
+    struct meta *meta; /* NULL: comments are skipped */
+    bool cut;          /* a warning has told that the file is cut short */
+};
+
+static inline size_t netpbm_left(const struct netpbm_reader *r)
 {
-    return (size_t)(scan->end - scan->at);
+    return (size_t)(r->end - r->at);
 }
 
 bool netpbm_is_blank(uint8_t c);
 
-/* Passes blanks and comments. False: no memory for a comment. */
-bool netpbm_blanks(struct netpbm_reader *scan);
+/* Skips blanks and comments. Returns false without memory for a comment. */
+bool netpbm_skip_blanks(struct netpbm_reader *r);
 
-/* Reads a number in decimal up to 2^31-1, after blanks. False: there is none.
- */
-bool netpbm_number(struct netpbm_reader *scan, uint32_t *number);
+/* Reads a decimal number up to 2^31-1, after blanks. Returns false if there is
+ * none. */
+bool netpbm_read_number(struct netpbm_reader *r, uint32_t *number);
 
-/* Reads a word shorter than `room` bytes, after blanks. False: there is none.
- */
-bool netpbm_word(struct netpbm_reader *scan, char *word, size_t room);
+/* Reads a word shorter than `room` bytes, after blanks. Returns false if there
+ * is none. */
+bool netpbm_read_word(struct netpbm_reader *r, char *word, size_t room);
 
-/* Passes the one blank that ends a header; a comment before it ends with it.
- * False: there is none. */
-bool netpbm_one_blank(struct netpbm_reader *scan);
+/* Skips the one blank that ends a header; a comment before it ends with it.
+ * Returns false if there is none. */
+bool netpbm_end_header(struct netpbm_reader *r);
 
-/* Whether `need` bytes of pixels follow. Tolerant, a warning will do. */
-int netpbm_has(const struct netpbm_reader *scan, uint64_t need,
-               const struct load_opts *opts, struct err *err);
+/* Copies the next `size` bytes; where fewer are left, zeros follow them. */
+void netpbm_read_bytes(struct netpbm_reader *r, void *to, size_t size);
 
-/* Copies the next `size` bytes, or what there is of them and then zeros. */
-void netpbm_take(struct netpbm_reader *scan, void *to, size_t size);
+/* Begins a file: its first line, `magic`; the comments of img, unless they are
+ * stripped or the format has none; and `fields`, the rest of the header. Warns
+ * of what a picture of another format loses. */
+int netpbm_write_header(struct bytes *file, const struct image *img,
+                        const struct codec *codec, const struct save_opts *opts,
+                        const char *magic, const char *fields, struct err *err);
 
-/* Appends the comments of `meta` as lines with their '#': its own blocks as
- * they were, or else the portable comment. */
-bool netpbm_put_comments(struct bytes *file, const struct meta *meta, bool own);
+/* ---- Samples: rows of pixels, each with all its channels ---- */
 
-/* Returns where a file that is being read is to be read on. */
-struct netpbm_reader netpbm_begin(const struct reader *reader);
+/* Sets maxval, and with it the size of cells: a byte up to 255, else two. */
+int netpbm_set_maxval(struct image *img, uint32_t maxval, struct err *err);
 
-/* Ends a picture whose pixels have been read: nothing but blanks may follow,
- * since what follows may be another picture. Tolerant, it is left with a
- * warning. Fills the portable comment, if it is asked for. */
-int netpbm_end(struct netpbm_reader *scan, const struct reader *reader,
-               struct err *err);
+/* The bytes of all rows. */
+uint64_t netpbm_samples_size(const struct image *img);
 
-/* Whether a file that was just encoded has the header of img, as `read` reads
- * it into a picture with a meta of `codec`, and as many bytes behind it as that
- * says the samples take. */
+/* Allocates the planes and reads rows of integers, whose high byte comes first,
+ * turned as planned. A sample above maxval is an error; tolerant, it becomes
+ * maxval. */
+int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
+                        const struct decode_plan *plan, struct err *err);
+
+/* Tells of a sample of row y that is above maxval: an error, or tolerant a
+ * warning for the first one; *clipped is whether there was one before. */
+int netpbm_note_clipped(bool *clipped, uint32_t y, const struct image *img,
+                        const struct load_opts *opts, struct err *err);
+
+/* Appends all rows; floats from the bottom row up, as PFM has them. */
+int netpbm_write_samples(struct bytes *file, const struct image *img,
+                         bool big_endian, struct err *err);
+
+/* ---- The file ---- */
+
+/* What the three formats do each in their own way. */
+struct netpbm_format {
+    /* Reads the header, up to the first sample, into img and the state of its
+     * meta. */
+    int (*read_header)(struct image *img, struct netpbm_reader *r,
+                       struct err *err);
+
+    /* The bytes that the samples take. Of numbers in decimal they are known
+     * only where `r` stands before them; for NULL it is the least they take. */
+    uint64_t (*samples_size)(const struct image *img,
+                             const struct netpbm_reader *r);
+
+    /* Allocates the planes of reader->img and reads its samples. */
+    int (*read_samples)(struct reader *reader, struct netpbm_reader *r,
+                        const struct decode_plan *plan, struct err *err);
+};
+
+/* The functions open() and decode() of such a codec. Bytes behind the picture
+ * are an error, or tolerant a warning. */
+int netpbm_open(struct reader *reader, const struct netpbm_format *format,
+                struct err *err);
+int netpbm_decode(struct reader *reader, const struct netpbm_format *format,
+                  const struct decode_plan *plan, struct err *err);
+
+/* Fails unless a file that was just encoded has the header of img and as many
+ * bytes of samples as that announces. */
 int netpbm_check(struct bytes file, const struct image *img,
-                 const struct codec *codec,
-                 int (*read)(struct image *is, struct netpbm_reader *scan,
-                             uint64_t *need, struct err *err),
+                 const struct codec *codec, const struct netpbm_format *format,
                  struct err *err);
 
 #endif

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codecs/simple/pnm.h"
+#include "codecs/simple/netpbm.h"
 
 /* The tuple types that pam(5) defines. */
 static const struct {
@@ -39,21 +39,20 @@ static void shape_colors(struct image *img, const char *type)
         }
 }
 
-/* The rest of a TUPLTYPE line. There may be several, which are joined by a
- * blank. */
-static int read_type(struct netpbm_reader *scan, char *type, size_t room,
+/* Reads the rest of a TUPLTYPE line. There may be several, which are joined by
+ * a blank. */
+static int read_type(struct netpbm_reader *r, char *type, size_t room,
                      struct err *err)
 {
     size_t n = strlen(type);
     if (n > 0 && n + 1 < room)
         type[n++] = ' ';
-    while (scan->at < scan->end && *scan->at != '\n' &&
-           netpbm_is_blank(*scan->at))
-        scan->at++;
-    while (scan->at < scan->end && *scan->at != '\n') {
-        if (n + 1 >= room || *scan->at == '\0')
+    while (r->at < r->end && *r->at != '\n' && netpbm_is_blank(*r->at))
+        r->at++;
+    while (r->at < r->end && *r->at != '\n') {
+        if (n + 1 >= room || *r->at == '\0')
             return fail(err, "its tuple type is too long or no text");
-        type[n++] = (char)*scan->at++;
+        type[n++] = (char)*r->at++;
     }
     while (n > 0 && netpbm_is_blank((uint8_t)type[n - 1]))
         n--;
@@ -62,69 +61,71 @@ static int read_type(struct netpbm_reader *scan, char *type, size_t room,
 }
 
 /* The pixels begin behind the line, which may have blanks at its end. */
-static bool end_line(struct netpbm_reader *scan)
+static bool end_line(struct netpbm_reader *r)
 {
-    while (scan->at < scan->end && *scan->at != '\n' &&
-           netpbm_is_blank(*scan->at))
-        scan->at++;
-    return scan->at < scan->end && *scan->at++ == '\n';
+    while (r->at < r->end && *r->at != '\n' && netpbm_is_blank(*r->at))
+        r->at++;
+    return r->at < r->end && *r->at++ == '\n';
 }
 
-static int read_head(struct image *img, struct netpbm_reader *scan,
-                     struct err *err)
+static int read_header(struct image *img, struct netpbm_reader *r,
+                       struct err *err)
 {
     static const char *const keys[] = { "WIDTH", "HEIGHT", "DEPTH", "MAXVAL" };
+    struct pam_state *state = img->meta->state;
     uint32_t value[4] = { 0 };
-    char word[16], *type = img->meta->kind;
-    scan->at += 3;
+    char word[16];
+    r->at += 3;
     for (;;) {
         size_t k = 0;
-        if (!netpbm_word(scan, word, sizeof word))
+        if (!netpbm_read_word(r, word, sizeof word))
             return fail(err, "its header has no end");
         if (strcmp(word, "ENDHDR") == 0)
             break;
         if (strcmp(word, "TUPLTYPE") == 0) {
-            if (read_type(scan, type, sizeof img->meta->kind, err))
+            if (read_type(r, state->type, sizeof state->type, err))
                 return -1;
             continue;
         }
         while (k < 4 && strcmp(word, keys[k]) != 0)
             k++;
-        if (k == 4 || value[k] || !netpbm_number(scan, &value[k]))
+        if (k == 4 || value[k] || !netpbm_read_number(r, &value[k]))
             return fail(err, "its header has a wrong line: %s", word);
     }
-    if (!end_line(scan))
+    if (!end_line(r))
         return fail(err, "its header has no end");
     img->width = value[0];
     img->height = value[1];
     img->nplanes = value[2];
-    shape_colors(img, type);
-    if (img->color == COLOR_OTHER && *type &&
-        !meta_add(img->meta, "tuple type", 0, type, strlen(type)))
+    shape_colors(img, state->type);
+    if (img->color == COLOR_OTHER && *state->type &&
+        !meta_add(img->meta, "tuple type", 0, state->type, strlen(state->type)))
         return fail_memory(err, "no memory for the decoder");
     return netpbm_set_maxval(img, value[3], err);
 }
 
+static uint64_t samples_size(const struct image *img,
+                             const struct netpbm_reader *r)
+{
+    (void)r;
+    return netpbm_samples_size(img);
+}
+
+static const struct netpbm_format pam = {
+    .read_header = read_header,
+    .samples_size = samples_size,
+    .read_samples = netpbm_read_samples,
+};
+
 static int open(struct reader *reader, struct err *err)
 {
-    struct netpbm_reader scan = netpbm_begin(reader);
-    struct image *img = &reader->img;
-    if (read_head(img, &scan, err) ||
-        image_check(img->width, img->height, img->nplanes, img->cell,
-                    &reader->opts->limits, err) ||
-        netpbm_has(&scan, netpbm_samples_size(img), reader->opts, err))
-        return -1;
-    reader->at = (size_t)(scan.at - reader->file.data);
-    return 0;
+    return netpbm_open(reader, &pam, err);
 }
 
 static int decode(struct reader *reader, const struct decode_plan *plan,
                   struct err *err)
 {
-    struct netpbm_reader scan = netpbm_begin(reader);
-    if (netpbm_read_samples(reader, &scan, plan, err))
-        return -1;
-    return netpbm_end(&scan, reader, err);
+    return netpbm_decode(reader, &pam, plan, err);
 }
 
 /* The type of a picture that came from another format. */
@@ -140,11 +141,11 @@ static const char *type_of(const struct image *img)
 /* The type that the file had, unless it says bits and they were given depth. */
 static const char *own_type_of(const struct image *img)
 {
-    const char *type = img->meta->kind;
+    const struct pam_state *state = img->meta->state;
     for (size_t i = 0; i < TYPES && img->maxval != 1; i++)
-        if (types[i].bits && strcmp(types[i].name, type) == 0)
+        if (types[i].bits && strcmp(types[i].name, state->type) == 0)
             return type_of(img);
-    return type;
+    return state->type;
 }
 
 static int encode(struct bytes *file, const struct image *img,
@@ -152,38 +153,20 @@ static int encode(struct bytes *file, const struct image *img,
 {
     bool own = codec_is_own(&codec_pam, img);
     const char *type = own ? own_type_of(img) : type_of(img);
-    char text[256];
-    int n;
-    if (!own && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(img->meta, codec_pam.holds.metadata, "PAM",
-                       opts->warnings);
-    if (!bytes_append(file, "P7\n", 3) ||
-        (img->meta && opts->strip == STRIP_NOTHING &&
-         !netpbm_put_comments(file, img->meta, own)))
-        return fail_memory(err, "no memory for the file");
-    n = sprintf(text,
-                "WIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
-                img->width, img->height, img->nplanes, img->maxval,
-                *type ? "TUPLTYPE " : "", type, *type ? "\n" : "");
-    if (!bytes_append(file, text, (size_t)n))
-        return fail_memory(err, "no memory for the file");
-    return netpbm_write_samples(file, img, err);
-}
-
-static int measure(struct image *is, struct netpbm_reader *scan, uint64_t *need,
-                   struct err *err)
-{
-    if (read_head(is, scan, err))
+    char fields[256];
+    sprintf(fields, "WIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n",
+            img->width, img->height, img->nplanes, img->maxval,
+            *type ? "TUPLTYPE " : "", type, *type ? "\n" : "");
+    if (netpbm_write_header(file, img, &codec_pam, opts, "P7", fields, err))
         return -1;
-    *need = netpbm_samples_size(is);
-    return 0;
+    return netpbm_write_samples(file, img, true, err);
 }
 
 static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     (void)opts;
-    return netpbm_check(file, img, &codec_pam, measure, err);
+    return netpbm_check(file, img, &codec_pam, &pam, err);
 }
 
 static const char *const suffixes[] = { "pam", NULL };
@@ -199,6 +182,7 @@ const struct codec codec_pam = {
         .any_maxval = true,
         .metadata = HOLDS_COMMENT,
     },
+    .state_size = sizeof(struct pam_state),
     .probe = probe,
     .open = open,
     .decode = decode,

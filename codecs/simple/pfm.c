@@ -14,129 +14,95 @@ static bool probe(const uint8_t *head, size_t size)
            netpbm_is_blank(head[2]);
 }
 
-static int read_head(struct image *img, struct netpbm_reader *scan,
-                     struct err *err)
+static int read_header(struct image *img, struct netpbm_reader *r,
+                       struct err *err)
 {
-    char word[32], *end;
+    struct pfm_state *state = img->meta->state;
+    char *word = state->scale, *end;
     img->cell = CELL_F32;
-    img->color = scan->at[1] == 'F' ? COLOR_RGB : COLOR_GRAY;
-    img->nplanes = scan->at[1] == 'F' ? 3 : 1;
-    scan->at += 2;
-    if (!netpbm_number(scan, &img->width) ||
-        !netpbm_number(scan, &img->height) ||
-        !netpbm_word(scan, word, sizeof word))
+    img->color = r->at[1] == 'F' ? COLOR_RGB : COLOR_GRAY;
+    img->nplanes = r->at[1] == 'F' ? 3 : 1;
+    r->at += 2;
+    if (!netpbm_read_number(r, &img->width) ||
+        !netpbm_read_number(r, &img->height) ||
+        !netpbm_read_word(r, word, sizeof state->scale))
         return fail(err, "its header has no size");
     double scale = strtod(word, &end);
     if (*end || !isfinite(scale) || scale == 0)
         return fail(err, "its scale is not a number other than 0");
-    img->meta->big_endian = scale > 0;
-    snprintf(img->meta->kind, sizeof img->meta->kind, "%s", word);
+    state->big_endian = scale > 0;
     if (fabs(scale) != 1 && /* a unit, which other formats lack */
         !meta_add(img->meta, "scale", 0, word, strlen(word)))
         return fail_memory(err, "no memory for the decoder");
-    if (!netpbm_one_blank(scan))
+    if (!netpbm_end_header(r))
         return fail(err, "its header has no end");
     return 0;
 }
 
-static size_t row_cells(const struct image *img)
+static uint64_t samples_size(const struct image *img,
+                             const struct netpbm_reader *r)
 {
-    return (size_t)img->width * img->nplanes;
+    (void)r;
+    return netpbm_samples_size(img);
 }
 
-static int read_rows(struct image *img, struct netpbm_reader *scan,
-                     struct err *err)
+static int read_samples(struct reader *reader, struct netpbm_reader *r,
+                        const struct decode_plan *plan, struct err *err)
 {
-    size_t n = row_cells(img) * sizeof(float);
-    uint8_t *row = malloc(n);
+    struct image *img = &reader->img;
+    const struct pfm_state *state = img->meta->state;
+    size_t cells = (size_t)img->width * img->nplanes;
+    (void)plan;
+    if (image_alloc(img, reader->opts->mem, err))
+        return -1;
+    float *row = malloc(cells * sizeof *row);
     if (!row)
         return fail_memory(err, "no memory for a row");
     for (uint32_t y = img->height; y-- > 0;) {
-        netpbm_take(scan, row, n);
-        if (img->meta->big_endian != cells_big_endian())
-            cells_swap32(row, row_cells(img));
+        netpbm_read_bytes(r, row, cells * sizeof *row);
+        cells_set_order(CELL_F32, row, cells, state->big_endian);
         interleave_split_row(img, y, row);
     }
     free(row);
     return 0;
 }
 
+static const struct netpbm_format pfm = {
+    .read_header = read_header,
+    .samples_size = samples_size,
+    .read_samples = read_samples,
+};
+
 static int open(struct reader *reader, struct err *err)
 {
-    struct netpbm_reader scan = netpbm_begin(reader);
-    struct image *img = &reader->img;
-    if (read_head(img, &scan, err) ||
-        image_check(img->width, img->height, img->nplanes, img->cell,
-                    &reader->opts->limits, err))
-        return -1;
-    uint64_t need = (uint64_t)row_cells(img) * sizeof(float) * img->height;
-    if (netpbm_has(&scan, need, reader->opts, err))
-        return -1;
-    reader->at = (size_t)(scan.at - reader->file.data);
-    return 0;
+    return netpbm_open(reader, &pfm, err);
 }
 
 static int decode(struct reader *reader, const struct decode_plan *plan,
                   struct err *err)
 {
-    struct netpbm_reader scan = netpbm_begin(reader);
-    (void)plan;
-    if (image_alloc(&reader->img, reader->opts->mem, err) ||
-        read_rows(&reader->img, &scan, err))
-        return -1;
-    return netpbm_end(&scan, reader, err);
-}
-
-static int write_rows(struct bytes *file, const struct image *img,
-                      bool big_endian, struct err *err)
-{
-    size_t n = row_cells(img) * sizeof(float);
-    if (!bytes_reserve(file, n * img->height))
-        return fail_memory(err, "no memory for the file");
-    for (uint32_t y = img->height; y-- > 0;) {
-        uint8_t *row = file->data + file->size;
-        interleave_join_row(img, y, row);
-        if (big_endian != cells_big_endian())
-            cells_swap32(row, row_cells(img));
-        file->size += n;
-    }
-    return 0;
+    return netpbm_decode(reader, &pfm, plan, err);
 }
 
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
-    bool own = codec_is_own(&codec_pfm, img);
-    const char *scale = own ? img->meta->kind : "-1.0";
-    char text[96];
-    if (!own && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(img->meta, codec_pfm.holds.metadata, "PFM",
-                       opts->warnings);
-    int n = sprintf(text, "P%c\n", img->color == COLOR_RGB ? 'F' : 'f');
-    if (!bytes_append(file, text, (size_t)n) ||
-        (own && opts->strip == STRIP_NOTHING &&
-         !netpbm_put_comments(file, img->meta, own)))
-        return fail_memory(err, "no memory for the file");
-    n = sprintf(text, "%u %u\n%s\n", img->width, img->height, scale);
-    if (!bytes_append(file, text, (size_t)n))
-        return fail_memory(err, "no memory for the file");
-    return write_rows(file, img, own && img->meta->big_endian, err);
-}
-
-static int measure(struct image *is, struct netpbm_reader *scan, uint64_t *need,
-                   struct err *err)
-{
-    if (read_head(is, scan, err))
+    static const struct pfm_state other = { .scale = "-1.0" };
+    const struct pfm_state *state =
+        codec_is_own(&codec_pfm, img) ? img->meta->state : &other;
+    const char *magic = img->color == COLOR_RGB ? "PF" : "Pf";
+    char fields[96];
+    sprintf(fields, "%u %u\n%s\n", img->width, img->height, state->scale);
+    if (netpbm_write_header(file, img, &codec_pfm, opts, magic, fields, err))
         return -1;
-    *need = (uint64_t)row_cells(is) * sizeof(float) * is->height;
-    return 0;
+    return netpbm_write_samples(file, img, state->big_endian, err);
 }
 
 static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     (void)opts;
-    return netpbm_check(file, img, &codec_pfm, measure, err);
+    return netpbm_check(file, img, &codec_pfm, &pfm, err);
 }
 
 static const char *const suffixes[] = { "pfm", NULL };
@@ -149,6 +115,7 @@ const struct codec codec_pfm = {
         .cells = 1 << CELL_F32,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
     },
+    .state_size = sizeof(struct pfm_state),
     .probe = probe,
     .open = open,
     .decode = decode,

@@ -1,114 +1,13 @@
 /* PNM: netpbm's pbm(5), pgm(5) and ppm(5), as numbers or as bytes. */
-#include "codecs/simple/pnm.h"
+#include "codecs/simple/netpbm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "codecs/image/interleave.h"
-
 /* The digit behind the P. Those from 4 on are the same as bytes. */
 enum { BITS = 1, GRAYS = 2, COLORS = 3, RAW = 3 };
-
-/* ---- Samples ----------------------------------------------------------- */
-
-int netpbm_set_maxval(struct image *img, uint32_t maxval, struct err *err)
-{
-    if (maxval == 0 || maxval > 65535)
-        return fail(err, "a maxval of %u; it goes from 1 to 65535", maxval);
-    img->maxval = maxval;
-    img->cell = maxval > 255 ? CELL_U16 : CELL_U8;
-    return 0;
-}
-
-/* Whether no sample of a row is above maxval. */
-static bool row_fits(const void *row, size_t n, const struct image *img)
-{
-    return img->maxval == (img->cell == CELL_U8 ? 255 : 65535) ||
-           cells_max(img->cell, row, n) <= img->maxval;
-}
-
-static void clip_row(void *row, size_t n, const struct image *img)
-{
-    for (size_t i = 0; i < n; i++)
-        if (img->cell == CELL_U8 && ((uint8_t *)row)[i] > img->maxval)
-            ((uint8_t *)row)[i] = (uint8_t)img->maxval;
-        else if (img->cell == CELL_U16 && ((uint16_t *)row)[i] > img->maxval)
-            ((uint16_t *)row)[i] = (uint16_t)img->maxval;
-}
-
-/* A sample above the maxval is an error; tolerant, the first one of a picture
- * is a warning. */
-static int note_clipped(bool *clipped, uint32_t y, const struct image *img,
-                        const struct load_opts *opts, struct err *err)
-{
-    if (!opts->tolerant)
-        return fail(err, "row %u has a sample above the maxval, %u", y,
-                    img->maxval);
-    if (!*clipped)
-        warn(opts->warnings, "samples above the maxval are taken as %u",
-             img->maxval);
-    *clipped = true;
-    return 0;
-}
-
-static size_t row_bytes(const struct image *img)
-{
-    return (size_t)img->width * img->nplanes * cell_size(img->cell);
-}
-
-uint64_t netpbm_samples_size(const struct image *img)
-{
-    return (uint64_t)row_bytes(img) * img->height;
-}
-
-int netpbm_read_samples(struct reader *reader, struct netpbm_reader *scan,
-                        const struct decode_plan *plan, struct err *err)
-{
-    struct image *img = &reader->img;
-    const struct load_opts *opts = reader->opts;
-    size_t n = row_bytes(img), samples = (size_t)img->width * img->nplanes;
-    uint8_t *row = malloc(n);
-    struct row_sink rows = { 0 };
-    bool clipped = false;
-    uint32_t at;
-    int status = row ? row_sink_open(&rows, img, plan->turn, plan->turner,
-                                     opts->mem, err)
-                     : fail_memory(err, "no memory for a row");
-    for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
-        netpbm_take(scan, row, n);
-        if (img->cell == CELL_U16 && !cells_big_endian())
-            cells_swap16(row, samples);
-        if (!row_fits(row, samples, img)) {
-            status = note_clipped(&clipped, y, img, opts, err);
-            clip_row(row, samples, img);
-        }
-        const struct image *to = row_sink_at(&rows, y, &at);
-        interleave_split_row(to, at, row);
-        if (status == 0)
-            status = row_sink_done(&rows, y, err);
-    }
-    row_sink_close(&rows);
-    free(row);
-    return status;
-}
-
-int netpbm_write_samples(struct bytes *file, const struct image *img,
-                         struct err *err)
-{
-    size_t n = row_bytes(img);
-    if (!bytes_reserve(file, n * img->height))
-        return fail_memory(err, "no memory for the file");
-    for (uint32_t y = 0; y < img->height; y++) {
-        uint8_t *row = file->data + file->size;
-        interleave_join_row(img, y, row);
-        if (img->cell == CELL_U16 && !cells_big_endian())
-            cells_swap16(row, (size_t)img->width * img->nplanes);
-        file->size += n;
-    }
-    return 0;
-}
 
 /* ---- Bits: eight pixels a byte, the first in its high bit; 1 is black ---- */
 
@@ -118,15 +17,15 @@ static size_t bits_row(const struct image *img)
 }
 
 /* As far as there are any. */
-static void bits_read(struct image *img, struct netpbm_reader *scan)
+static void bits_read(struct image *img, struct netpbm_reader *r)
 {
     /* Whole bytes: a row of a plane has room for what is past its end. */
     for (uint32_t y = 0; y < img->height; y++) {
         uint8_t *row = plane_row(&img->plane[0], y);
         for (size_t i = 0; i < bits_row(img); i++) {
-            if (scan->at == scan->end)
+            if (r->at == r->end)
                 return;
-            unsigned byte = *scan->at++;
+            unsigned byte = *r->at++;
             for (unsigned bit = 0; bit < 8; bit++)
                 row[8 * i + bit] = !(byte << bit & 128);
         }
@@ -157,32 +56,33 @@ static int bits_write(struct bytes *file, const struct image *img,
 /* ---- Numbers ------------------------------------------------------------ */
 
 /* A sample as text. Bits need no blanks between them. */
-static bool text_sample(struct netpbm_reader *scan, bool bits, uint32_t *sample)
+static bool text_sample(struct netpbm_reader *r, bool bits, uint32_t *sample)
 {
     if (!bits)
-        return netpbm_number(scan, sample);
-    if (!netpbm_blanks(scan) || scan->at == scan->end ||
-        (*scan->at != '0' && *scan->at != '1'))
+        return netpbm_read_number(r, sample);
+    if (!netpbm_skip_blanks(r) || r->at == r->end ||
+        (*r->at != '0' && *r->at != '1'))
         return false;
-    *sample = *scan->at++ == '0';
+    *sample = *r->at++ == '0';
     return true;
 }
 
 /* There is no number where one must be. Tolerant, nothing from there on is
  * read. */
-static int text_cut(struct netpbm_reader *scan, const struct image *img,
+static int text_cut(struct netpbm_reader *r, const struct image *img,
                     uint32_t x, uint32_t y, const struct load_opts *opts,
                     struct err *err)
 {
     if (!opts->tolerant)
         return fail(err, "column %u of row %u is not a number up to %u", x, y,
                     img->maxval);
-    warn(opts->warnings, "cut short, read as far as it goes");
-    scan->at = scan->end;
+    if (!r->cut)
+        warn(opts->warnings, "cut short, read as far as it goes");
+    r->at = r->end;
     return 0;
 }
 
-static int text_read(struct image *img, struct netpbm_reader *scan, bool bits,
+static int text_read(struct image *img, struct netpbm_reader *r, bool bits,
                      const struct load_opts *opts, struct err *err)
 {
     bool clipped = false;
@@ -191,11 +91,11 @@ static int text_read(struct image *img, struct netpbm_reader *scan, bool bits,
             for (unsigned i = 0; i < img->nplanes; i++) {
                 void *row = plane_row(&img->plane[i], y);
                 uint32_t sample = 0;
-                if (!text_sample(scan, bits, &sample) ||
+                if (!text_sample(r, bits, &sample) ||
                     (sample > img->maxval && !opts->tolerant))
-                    return text_cut(scan, img, x, y, opts, err);
+                    return text_cut(r, img, x, y, opts, err);
                 if (sample > img->maxval) {
-                    note_clipped(&clipped, y, img, opts, err);
+                    netpbm_note_clipped(&clipped, y, img, opts, err);
                     sample = img->maxval;
                 }
                 if (img->cell == CELL_U8)
@@ -203,7 +103,10 @@ static int text_read(struct image *img, struct netpbm_reader *scan, bool bits,
                 else
                     ((uint16_t *)row)[x] = (uint16_t)sample;
             }
-    return 0;
+    /* Comments may stand behind numbers as well as between them. */
+    return netpbm_skip_blanks(r)
+               ? 0
+               : fail_memory(err, "no memory for the comments");
 }
 
 /* Lines end before the 70 characters that pgm(5) allows, and with the row. */
@@ -233,6 +136,19 @@ static int text_write(struct bytes *file, const struct image *img, bool bits,
     return 0;
 }
 
+/* The bytes of so many numbers; UINT64_MAX if there are not as many up to the
+ * end. */
+static uint64_t text_size(const struct netpbm_reader *r, uint64_t samples)
+{
+    bool within = false;
+    for (const uint8_t *at = r->at; at < r->end; at++) {
+        bool blank = netpbm_is_blank(*at);
+        samples -= !blank && !within;
+        within = !blank;
+    }
+    return samples == 0 && !within ? netpbm_left(r) : UINT64_MAX;
+}
+
 /* ---- The file ----------------------------------------------------------- */
 
 static bool probe(const uint8_t *head, size_t size)
@@ -241,82 +157,83 @@ static bool probe(const uint8_t *head, size_t size)
            (netpbm_is_blank(head[2]) || head[2] == '#');
 }
 
-static int read_head(struct image *img, struct netpbm_reader *scan, int digit,
-                     const struct load_opts *opts, struct err *err)
+/* BITS, GRAYS or COLORS. */
+static int kind_of(const struct pnm_state *state)
 {
-    int kind = digit > RAW ? digit - RAW : digit;
+    return state->digit > RAW ? state->digit - RAW : state->digit;
+}
+
+static int read_header(struct image *img, struct netpbm_reader *r,
+                       struct err *err)
+{
+    struct pnm_state *state = img->meta->state;
     uint32_t maxval = 1;
-    scan->at += 2;
-    if (!netpbm_number(scan, &img->width) ||
-        !netpbm_number(scan, &img->height) ||
-        (kind != BITS && !netpbm_number(scan, &maxval)))
+    state->digit = r->at[1] - '0';
+    int kind = kind_of(state);
+    r->at += 2;
+    if (!netpbm_read_number(r, &img->width) ||
+        !netpbm_read_number(r, &img->height) ||
+        (kind != BITS && !netpbm_read_number(r, &maxval)))
         return fail(err, "its header has no size");
     if (netpbm_set_maxval(img, maxval, err))
         return -1;
     img->color = kind == COLORS ? COLOR_RGB : COLOR_GRAY;
     img->nplanes = kind == COLORS ? 3 : 1;
-    if (!netpbm_one_blank(scan))
-        return fail(err, "its header has no end");
-    return image_check(img->width, img->height, img->nplanes, img->cell,
-                       &opts->limits, err);
+    return netpbm_end_header(r) ? 0 : fail(err, "its header has no end");
 }
 
-/* Whether there is enough to read, before memory is taken for it. Of text only
- * the least is known, a character a sample; where it ends is seen by reading.
- */
-static int check_size(const struct image *img, const struct netpbm_reader *scan,
-                      int digit, const struct load_opts *opts, struct err *err)
+/* A number takes a character at least. */
+static uint64_t samples_size(const struct image *img,
+                             const struct netpbm_reader *r)
 {
+    const struct pnm_state *state = img->meta->state;
     uint64_t samples = (uint64_t)img->width * img->nplanes * img->height;
-    if (digit <= RAW)
-        return opts->tolerant ? 0 : netpbm_has(scan, samples, opts, err);
-    return netpbm_has(scan,
-                      digit == BITS + RAW
-                          ? (uint64_t)bits_row(img) * img->height
-                          : netpbm_samples_size(img),
-                      opts, err);
+    if (state->digit <= RAW)
+        return r ? text_size(r, samples) : samples;
+    return state->digit == BITS + RAW ? (uint64_t)bits_row(img) * img->height
+                                      : netpbm_samples_size(img);
 }
+
+static int read_samples(struct reader *reader, struct netpbm_reader *r,
+                        const struct decode_plan *plan, struct err *err)
+{
+    struct image *img = &reader->img;
+    const struct load_opts *opts = reader->opts;
+    const struct pnm_state *state = img->meta->state;
+    if (state->digit > BITS + RAW)
+        return netpbm_read_samples(reader, r, plan, err);
+    if (image_alloc(img, opts->mem, err))
+        return -1;
+    if (opts->tolerant)
+        memset(img->cells, 0, img->size);
+    if (state->digit <= RAW)
+        return text_read(img, r, state->digit == BITS, opts, err);
+    bits_read(img, r);
+    return 0;
+}
+
+static const struct netpbm_format pnm = {
+    .read_header = read_header,
+    .samples_size = samples_size,
+    .read_samples = read_samples,
+};
 
 static int open(struct reader *reader, struct err *err)
 {
-    struct netpbm_reader scan = netpbm_begin(reader);
-    struct image *img = &reader->img;
-    int digit = scan.at[1] - '0';
-    memcpy(img->meta->kind, scan.at, 2);
-    img->meta->ascii = digit <= RAW;
-    if (read_head(img, &scan, digit, reader->opts, err) ||
-        check_size(img, &scan, digit, reader->opts, err))
-        return -1;
-    reader->at = (size_t)(scan.at - reader->file.data);
-    return 0;
+    return netpbm_open(reader, &pnm, err);
 }
 
 static int decode(struct reader *reader, const struct decode_plan *plan,
                   struct err *err)
 {
-    struct netpbm_reader scan = netpbm_begin(reader);
-    struct image *img = &reader->img;
-    const struct load_opts *opts = reader->opts;
-    int digit = img->meta->kind[1] - '0', status = 0;
-    if (digit <= BITS + RAW && image_alloc(img, opts->mem, err))
-        return -1;
-    if (digit <= BITS + RAW && opts->tolerant)
-        memset(img->cells, 0, img->size);
-    if (digit <= RAW)
-        status = text_read(img, &scan, digit == BITS, opts, err);
-    else if (digit == BITS + RAW)
-        bits_read(img, &scan);
-    else
-        status = netpbm_read_samples(reader, &scan, plan, err);
-    /* Comments may stand behind numbers as well as between them. */
-    if (status == 0 && digit <= RAW && !netpbm_blanks(&scan))
-        status = fail_memory(err, "no memory for the comments");
-    return status ? -1 : netpbm_end(&scan, reader, err);
+    return netpbm_decode(reader, &pnm, plan, err);
 }
 
-/* Which kind a picture is written as: its suffix says, or its own kind, or what
- * it holds. 0: the suffix names one that cannot hold it. */
-static int choose_kind(const struct image *img, const char *suffix, bool own)
+/* The kind that a picture is written as: that of the suffix, of the file that
+ * it was read from (NULL: another format), or what it holds. Returns 0 if it
+ * does not fit the suffix. */
+static int choose_kind(const struct image *img, const char *suffix,
+                       const struct pnm_state *own)
 {
     bool gray = img->color == COLOR_GRAY, bits = gray && img->maxval == 1;
     if (strcasecmp(suffix, "pbm") == 0)
@@ -325,7 +242,7 @@ static int choose_kind(const struct image *img, const char *suffix, bool own)
         return gray ? GRAYS : 0;
     if (strcasecmp(suffix, "ppm") == 0)
         return COLORS;
-    if (own && gray && strpbrk(img->meta->kind, "25"))
+    if (own && gray && kind_of(own) == GRAYS)
         return GRAYS;
     return bits ? BITS : gray ? GRAYS : COLORS;
 }
@@ -340,80 +257,37 @@ static struct image promoted(const struct image *img)
     return rgb;
 }
 
-static int write_head(struct bytes *file, const struct image *img, int digit,
-                      const struct meta *comments, bool own, struct err *err)
-{
-    char text[64];
-    bool bits = digit == BITS || digit == BITS + RAW;
-    int n = sprintf(text, "P%d\n", digit);
-    bool good = bytes_append(file, text, (size_t)n) &&
-                (!comments || netpbm_put_comments(file, comments, own));
-    n = sprintf(text, "%u %u\n", img->width, img->height);
-    if (!bits)
-        n += sprintf(text + n, "%u\n", img->maxval);
-    if (!good || !bytes_append(file, text, (size_t)n))
-        return fail_memory(err, "no memory for the file");
-    return 0;
-}
-
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
-    bool own = codec_is_own(&codec_pnm, img);
+    const struct pnm_state *own =
+        codec_is_own(&codec_pnm, img) ? img->meta->state : NULL;
     int kind = choose_kind(img, opts->suffix, own);
+    bool ascii = own && own->digit <= RAW;
+    char magic[] = { 'P', (char)('0' + kind + (ascii ? 0 : RAW)), '\0' };
     struct image as =
         kind == COLORS && img->color == COLOR_GRAY ? promoted(img) : *img;
-    bool ascii = own && img->meta->ascii;
-    const struct meta *comments =
-        opts->strip == STRIP_NOTHING ? img->meta : NULL;
+    char fields[64];
     if (!kind)
         return fail(err, "a .%s cannot hold %s of %u bits; .%s can",
                     opts->suffix, color_name(img->color), image_bits(img),
                     img->color == COLOR_GRAY ? "pgm" : "ppm");
-    if (!own && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(img->meta, codec_pnm.holds.metadata, "PNM",
-                       opts->warnings);
-    if (write_head(file, &as, ascii ? kind : kind + RAW, comments, own, err))
+    int n = sprintf(fields, "%u %u\n", img->width, img->height);
+    if (kind != BITS)
+        sprintf(fields + n, "%u\n", img->maxval);
+    if (netpbm_write_header(file, &as, &codec_pnm, opts, magic, fields, err))
         return -1;
     if (ascii)
         return text_write(file, &as, kind == BITS, err);
     return kind == BITS ? bits_write(file, &as, err)
-                        : netpbm_write_samples(file, &as, err);
-}
-
-/* Numbers in decimal are counted. */
-static uint64_t text_size(const struct netpbm_reader *scan, uint64_t samples)
-{
-    bool within = false;
-    for (const uint8_t *at = scan->at; at < scan->end; at++) {
-        bool blank = netpbm_is_blank(*at);
-        samples -= !blank && !within;
-        within = !blank;
-    }
-    return samples == 0 && !within ? netpbm_left(scan) : UINT64_MAX;
-}
-
-static int measure(struct image *is, struct netpbm_reader *scan, uint64_t *need,
-                   struct err *err)
-{
-    const struct load_opts any = { .limits = { .pixels = UINT64_MAX,
-                                               .bytes = UINT64_MAX } };
-    int digit = scan->at[1] - '0';
-    if (read_head(is, scan, digit, &any, err))
-        return -1;
-    if (digit <= RAW)
-        *need = text_size(scan, (uint64_t)is->width * is->nplanes * is->height);
-    else
-        *need = digit == BITS + RAW ? (uint64_t)bits_row(is) * is->height
-                                    : netpbm_samples_size(is);
-    return 0;
+                        : netpbm_write_samples(file, &as, true, err);
 }
 
 static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     (void)opts;
-    return netpbm_check(file, img, &codec_pnm, measure, err);
+    return netpbm_check(file, img, &codec_pnm, &pnm, err);
 }
 
 static const char *const suffixes[] = { "pnm", "pbm", "pgm", "ppm", NULL };
@@ -429,6 +303,7 @@ const struct codec codec_pnm = {
         .any_maxval = true,
         .metadata = HOLDS_COMMENT,
     },
+    .state_size = sizeof(struct pnm_state),
     .probe = probe,
     .open = open,
     .decode = decode,

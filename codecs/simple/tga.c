@@ -31,6 +31,11 @@ enum {
     FOOTER = 26,
 };
 
+struct tga_state {
+    uint8_t alpha_bits; /* of a pixel, as the descriptor has them */
+    bool packed;        /* run-length coded */
+};
+
 /* No bytes of a TGA are the same in all: its header must make sense. */
 static bool probe(const uint8_t *p, size_t size)
 {
@@ -115,15 +120,14 @@ static void mirror(struct image *img)
         }
 }
 
-/* Keeps the image ID, how many bits of a pixel are said to be alpha, and
- * whether runs are coded. */
+/* Keeps the image ID, and how the file was coded. */
 static int take_meta(struct image *img, const uint8_t *p, struct err *err)
 {
     if (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID]))
         return fail_memory(err, "no memory for the decoder");
-    img->meta->kind[0] = (char)('0' + (p[AT_DESCRIPTOR] & ALPHA_BITS));
-    if (p[AT_TYPE] & PACKED)
-        img->meta->kind[1] = 'r';
+    struct tga_state *state = img->meta->state;
+    state->alpha_bits = p[AT_DESCRIPTOR] & ALPHA_BITS;
+    state->packed = p[AT_TYPE] & PACKED;
     return 0;
 }
 
@@ -334,8 +338,8 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
 
 /* ---- Writing ------------------------------------------------------------ */
 
-static bool put_head(struct bytes *file, const struct image *img, bool packed,
-                     enum strip strip)
+static bool put_head(struct bytes *file, const struct image *img,
+                     const struct tga_state *state, enum strip strip)
 {
     uint8_t head[HEADER] = { 0 };
     const struct meta *meta = img->meta;
@@ -343,12 +347,12 @@ static bool put_head(struct bytes *file, const struct image *img, bool packed,
         strip == STRIP_NOTHING && meta->nblocks ? &meta->block[0] : NULL;
     head[AT_ID] = id ? (uint8_t)id->size : 0;
     head[AT_TYPE] = (uint8_t)((img->color == COLOR_GRAY ? GRAYS : COLORS) |
-                              (packed ? PACKED : 0));
+                              (state->packed ? PACKED : 0));
     write_le16(head + AT_WIDTH, img->width);
     write_le16(head + AT_HEIGHT, img->height);
     head[AT_BITS] = (uint8_t)(8 * img->nplanes);
     if (img->alpha)
-        head[AT_DESCRIPTOR] = (uint8_t)(meta->kind[0] - '0');
+        head[AT_DESCRIPTOR] = state->alpha_bits;
     return bytes_append(file, head, sizeof head) &&
            (!id || bytes_append(file, id->data, id->size));
 }
@@ -384,16 +388,13 @@ static int encode(struct bytes *file, const struct image *img,
                     "%u x %u pixels are too many; a TGA has up to 65535 "
                     "each way",
                     img->width, img->height);
-    if (!codec_is_own(&codec_tga, img)) {
-        if (opts->strip == STRIP_NOTHING)
-            meta_warn_lost(img->meta, codec_tga.holds.metadata, "TGA",
-                           opts->warnings);
+    codec_warn_lost(&codec_tga, img, opts);
+    if (!codec_is_own(&codec_tga, img))
         return stb_write_tga(file, img, err);
-    }
-    bool packed = img->meta->kind[1] == 'r';
-    if (!put_head(file, img, packed, opts->strip))
+    const struct tga_state *state = img->meta->state;
+    if (!put_head(file, img, state, opts->strip))
         return fail_memory(err, "no memory for the file");
-    return put_rows(file, img, packed, err);
+    return put_rows(file, img, state->packed, err);
 }
 
 static int check(struct bytes file, const struct image *img,
@@ -421,6 +422,7 @@ const struct codec codec_tga = {
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
         .alpha = true,
     },
+    .state_size = sizeof(struct tga_state),
     .probe = probe,
     .retag = retag,
     .open = open,

@@ -1,6 +1,7 @@
 /* PNM, PAM, PFM, NPY and NPZ: what is read is written again, and read as the
  * same. */
 #include "codecs/codec.h"
+#include "codecs/npy/npy.h"
 
 #include <string.h>
 
@@ -32,8 +33,10 @@ static void write_again(const struct codec *codec, const struct image *img,
     struct image back = { 0 };
     struct err err;
     load.tolerant = false;
-    load.layout =
-        img->meta->layout == LAYOUT_HW ? LAYOUT_AUTO : img->meta->layout;
+    if (codec == &codec_npy) {
+        const struct npy_state *state = img->meta->state;
+        load.layout = state->layout == LAYOUT_HW ? LAYOUT_AUTO : state->layout;
+    }
     if (codec->encode(&file, img, &save, &err) ||
         codec_read(codec, &back, file, &load, &err) || !same(img, &back))
         abort();

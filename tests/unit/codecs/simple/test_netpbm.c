@@ -1,5 +1,5 @@
 /* PNM, PAM, PFM and NPY: files written by hand here, and what they must be. */
-#include "codecs/codec.h"
+#include "codecs/simple/netpbm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -563,7 +563,8 @@ static bool same(const struct image *a, const struct image *b)
 static void check_trip(const struct codec *codec, uint32_t maxval,
                        unsigned nplanes, uint32_t width, bool ascii)
 {
-    struct meta meta = { .codec = codec, .ascii = ascii };
+    struct pnm_state text = { .digit = 1 };
+    struct meta meta = { .codec = codec, .state = &text };
     struct image img = {
         .cell = !maxval        ? CELL_F32
                 : maxval > 255 ? CELL_U16

@@ -1,4 +1,5 @@
 /* PNM, PAM and PFM: what is in them, what is kept of them, what is refused. */
+#include "codecs/simple/netpbm.h"
 #include "tests/support/formats.h"
 
 #define TEXT(text) text, sizeof text - 1
@@ -170,8 +171,9 @@ TEST(pnm_text)
             random_picture(cell_of(maxval), maxval,
                            i % 3 == 2 ? COLOR_RGB : COLOR_GRAY,
                            i % 3 == 2 ? 3 : 1, 101, 3);
-        img.meta = meta_new(&codec_pnm);
-        img.meta->ascii = true;
+        img.meta = codec_new_meta(&codec_pnm);
+        *(struct pnm_state *)img.meta->state =
+            (struct pnm_state){ .digit = 1 + (int)(i % 3) };
         struct bytes file =
             written(&codec_pnm, &img, suffixes[i % 3], &warnings);
         size_t line = 0, longest = 0;
@@ -352,9 +354,9 @@ TEST(pfm_files)
         struct image img = random_picture(
             CELL_F32, 0, n == 1 ? COLOR_GRAY : COLOR_RGB, n, 37, 11);
         check_round_trip(c, &img, "pfm");
-        img.meta = meta_new(c);
-        img.meta->big_endian = true;
-        strcpy(img.meta->kind, "1");
+        img.meta = codec_new_meta(c);
+        *(struct pfm_state *)img.meta->state =
+            (struct pfm_state){ .scale = "1", .big_endian = true };
         check_round_trip(c, &img, "pfm");
         image_free(&img);
     }
