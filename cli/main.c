@@ -112,7 +112,6 @@ static int turn(const struct options *opts)
         .device = opts->device,
         .ndevices = opts->ndevices,
         .vram = opts->vram,
-        .threads = opts->threads,
     };
     struct result result;
     struct err err, why;

@@ -46,7 +46,7 @@ struct load_opts {
     enum layout layout; /* how the axes of arrays are read */
     struct thread_pool *pool;  /* threads that may be kept busy; NULL: the
                                   caller's */
-    const struct mover *mover; /* of struct codec.turn: who turns */
+    const struct turner *turner; /* of struct codec.turn: who turns */
     struct warnings *warnings;
 };
 
@@ -66,20 +66,6 @@ struct decode_plan {
     /* Turns the picture by `turn` while it is read; NULL: it stays as stored.
      * A codec may ignore it: img->turned says. */
     const struct turner *turner;
-};
-
-/* Who turns pictures that are in memory: a backend, as a codec sees it. */
-struct mover {
-    /* What one thread turns with, which that thread closes. NULL: it failed. */
-    void *(*open)(void *context, struct err *err);
-    /* Turns src into dst, which has the shape that image_like() gives. */
-    int (*turn)(void *opened, struct image *dst, const struct image *src,
-                enum xform t, struct err *err);
-    void (*close)(void *context, void *opened);
-    void *context;
-    struct mem mem; /* for these pictures */
-    size_t tile;    /* the bytes that are best turned at a time */
-    bool many;      /* each of several threads may open one; else it is alone */
 };
 
 enum strip {
@@ -189,7 +175,7 @@ struct codec {
     int (*retag)(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err);
     /* Turns all pictures that a file holds, whatever their cells are, within
-     * its format: the mover of the options does it. Appends the file to `out`,
+     * its format: the turner of the options does it. Appends the file to `out`,
      * which is empty and stays so where nothing changes. img is {0}, and gets
      * only the size of the first picture, as turned. On failure `out` may hold
      * a part, which the caller frees. NULL: pictures are decoded. */

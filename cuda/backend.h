@@ -1,10 +1,17 @@
-/* Backends: who turns the planes of a picture, the CPU or a GPU. */
+/* Turning the planes of a picture: the main header of cuda/.
+ *
+ * What comes in is a picture (codecs/image) and one of the eight turns, what
+ * goes out is the turned picture. A backend does it, on the CPU (cuda/cpu) or
+ * on GPUs (cuda/gpu); backend_choose.h finds one by its name. Nothing here
+ * knows files, formats, metadata or what cells mean, but for blocks of
+ * coefficients, which are turned inside as well. */
 #ifndef CUDA_BACKEND_H
 #define CUDA_BACKEND_H
 
 #include <stdbool.h>
 
 #include "codecs/base/err.h"
+#include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
 #include "codecs/image/xform.h"
 
@@ -12,15 +19,14 @@
 extern "C" {
 #endif
 
-/* One worker's stream and memory. A lane is used by one thread at a time; it
- * grows to what its largest picture needs and keeps it. */
+/* One worker's stream and memory on a device. A lane is used by one thread at a
+ * time; it grows to what its largest picture needs and keeps it. */
 struct lane;
 
 /* What a lane is to be. {0} is the first device, and what is best there. */
 struct lane_opts {
     const int *device; /* the devices to use, by number, from 0 */
     unsigned ndevices; /* how many; LANE_ALL_DEVICES: those that there are */
-    unsigned threads;  /* of the CPU that the lane may keep busy; 0 is 1 */
     uint64_t vram;     /* bytes of each device's memory that may be used; 0:
                           most of what is free */
     uint64_t keep;     /* bytes of the host's memory that lanes which share the
@@ -47,12 +53,14 @@ struct backend {
      * before the lane is closed. */
     struct mem (*memory)(struct lane *lane);
     /* Turns every plane of src into dst, which has the shape that image_like()
-     * gave for t and does not overlap src. dst is complete on return. */
+     * gave for t and does not overlap src. dst is complete on return. The
+     * threads of the pool may be kept busy; NULL: the caller's alone. */
     int (*apply)(struct lane *lane, struct image *dst, const struct image *src,
-                 enum xform t, struct err *err);
+                 enum xform t, struct thread_pool *pool, struct err *err);
     void (*close)(struct lane *lane);
-    /* Whether dst and src may be parts of pictures: cuda/cpu/band.h. */
-    bool bands;
+    /* Whether dst and src may be parts of pictures, and several threads may use
+     * a lane at a time. */
+    bool parts;
 };
 
 extern const struct backend backend_cpu;

@@ -46,7 +46,6 @@ static int open_lane(struct scheduler *scheduler, unsigned worker, struct err *e
         .ndevices = opts->ndevices,
         .vram = opts->vram,
         .keep = opts->limits.bytes / 8,
-        .threads = 1,
         .worker = worker,
         .workers = scheduler->workers,
     };
@@ -102,36 +101,27 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
     return -1;
 }
 
-/* A job that is alone with several processors has a lane and a pool of its own
- * for as long. Without them it takes longer. */
-static int make_on_many(struct scheduler *scheduler, struct job *job,
-                        struct work *work, unsigned threads, struct err *err)
+/* A job that is alone with several processors has a pool for as long. Without
+ * it it takes longer. */
+static int make_on_many(struct job *job, struct work *work, unsigned threads,
+                        struct err *err)
 {
-    const struct lane_opts many = { .threads = threads };
-    struct lane *lane = NULL, *single = job->lane;
-    struct err unheard;
     job->pool = thread_pool_open(threads);
-    if (scheduler->backend == &backend_cpu &&
-        scheduler->backend->open(&lane, &many, &unheard) == 0)
-        job->lane = lane;
     int status = job_make(work, err);
     thread_pool_close(job->pool);
     job->pool = NULL;
-    job->lane = single;
-    if (lane)
-        scheduler->backend->close(lane);
     return status;
 }
 
 /* A smaller file is done sooner than threads are started. */
 enum { WORTH_THREADS = 1 << 16 };
 
-static int make(struct scheduler *scheduler, struct job *job, struct work *work,
+static int make(struct job *job, struct work *work,
                 struct resource_share *share, size_t left, struct err *err)
 {
     bool large = share->file >= WORTH_THREADS;
     unsigned threads = resource_limits_take_processors(share, large ? left : SIZE_MAX);
-    int status = threads > 1 ? make_on_many(scheduler, job, work, threads, err)
+    int status = threads > 1 ? make_on_many(job, work, threads, err)
                              : job_make(work, err);
     resource_limits_return_processors(share);
     return status;
@@ -206,7 +196,7 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
     pace.read += time_waited();
     int status = work ? 0 : -1;
     if (work && !result->skipped) {
-        status = make(scheduler, job, work, &share, left, err);
+        status = make(job, work, &share, left, err);
         result->waited = share.waited;
         result->seconds[STAGE_DECODE] -= share.waited;
         pace.make = result->seconds[STAGE_DECODE] +

@@ -33,7 +33,8 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* As struct backend has it. */
 typedef int (*turner)(struct lane *lane, struct image *dst,
-                      const struct image *src, enum xform t, struct err *err);
+                      const struct image *src, enum xform t,
+                      struct thread_pool *pool, struct err *err);
 
 /* What one cell size is turned with. */
 struct bed {
@@ -42,8 +43,7 @@ struct bed {
     uint64_t bytes; /* of the cells */
     bool filled;    /* src is */
     unsigned threads;
-    struct thread_pool
-        *copiers; /* as many threads, kept as those that turn are */
+    struct thread_pool *pool; /* of these threads: they turn and copy */
 };
 
 /* ---- Two loops ----------------------------------------------------------- */
@@ -62,12 +62,13 @@ LOOPS(loops_u16, uint16_t)
 LOOPS(loops_u32, uint32_t)
 
 static int two_loops(struct lane *lane, struct image *dst,
-                     const struct image *src, enum xform t, struct err *err)
+                     const struct image *src, enum xform t,
+                     struct thread_pool *pool, struct err *err)
 {
     static void (*const loops[])(const struct plane *, const struct plane *) = {
         [CELL_U8] = loops_u8, [CELL_U16] = loops_u16, [CELL_F32] = loops_u32
     };
-    (void)lane, (void)t, (void)err;
+    (void)lane, (void)t, (void)pool, (void)err;
     loops[src->cell](&dst->plane[0], &src->plane[0]);
     return 0;
 }
@@ -118,7 +119,7 @@ static void copy_part(void *context, size_t i)
 
 static void copy(struct bed *bed)
 {
-    thread_pool_run(bed->copiers, copy_part, bed, bed->threads);
+    thread_pool_run(bed->pool, copy_part, bed, bed->threads);
 }
 
 /* In turns with a copy; the first round, which takes new pages, is not kept. */
@@ -131,7 +132,7 @@ static int time_rounds(struct bed *bed, turner turn, enum xform t,
         return fail(err, "no memory for the times");
     for (unsigned r = 0; r <= n; r++) {
         double begin = now();
-        if (turn(bed->lane, &bed->dst, &bed->src, t, err)) {
+        if (turn(bed->lane, &bed->dst, &bed->src, t, bed->pool, err)) {
             free(sample);
             return -1;
         }
@@ -160,7 +161,7 @@ static int measure(struct bed *bed, turner turn, enum xform t,
     if (result->rounds && time_rounds(bed, turn, t, result, err))
         return -1;
     memset(bed->dst.cells, 0xa5, bed->dst.size);
-    if (turn(bed->lane, &bed->dst, &bed->src, t, err))
+    if (turn(bed->lane, &bed->dst, &bed->src, t, bed->pool, err))
         return -1;
     result->wrong = count_wrong(&bed->dst, t);
     return 0;
@@ -255,7 +256,7 @@ static int check_room(const struct image *img, struct err *err)
 static int run_kind(struct bench *bench, const struct plane_kind *kind,
                     unsigned threads, runner run, struct err *err)
 {
-    struct lane_opts opts = { .threads = threads };
+    const struct lane_opts opts = { 0 };
     struct suite_entry entry = entry_for(kind, XFORM_NONE);
     struct suite_shape shape = bench_shape(bench, &entry, kind->shape);
     struct bed bed = { .threads = threads };
@@ -266,8 +267,8 @@ static int run_kind(struct bench *bench, const struct plane_kind *kind,
     bed.bytes = (uint64_t)shape.width * shape.height * cell_size(kind->cell);
     if (check_room(&bed.src, err) || backend_cpu.open(&bed.lane, &opts, err))
         return -1;
-    bed.copiers = thread_pool_open(threads);
-    if (!bed.copiers) {
+    bed.pool = thread_pool_open(threads);
+    if (!bed.pool) {
         backend_cpu.close(bed.lane);
         return fail(err, "no memory for threads");
     }
@@ -275,7 +276,7 @@ static int run_kind(struct bench *bench, const struct plane_kind *kind,
     if (status == 0)
         status = run(bench, &bed, kind, err);
     image_free(&bed.src);
-    thread_pool_close(bed.copiers);
+    thread_pool_close(bed.pool);
     backend_cpu.close(bed.lane);
     return status;
 }

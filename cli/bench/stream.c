@@ -80,8 +80,8 @@ static void fill(void *context, size_t i)
 
 static void turn_once(struct traffic *t, struct stream_worker *w)
 {
-    if (!w->failed &&
-        t->backend->apply(w->lane, &w->dst, &w->src, w->dst.turned, &w->err))
+    if (!w->failed && t->backend->apply(w->lane, &w->dst, &w->src,
+                                        w->dst.turned, NULL, &w->err))
         w->failed = true;
 }
 

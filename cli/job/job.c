@@ -9,17 +9,16 @@
 #include <string.h>
 #include <strings.h>
 
-#include "codecs/base/clock.h"
 #include "cli/files/file_write.h"
 #include "cli/files/files.h"
-#include "cli/options/hint.h"
-#include "cli/job/mover.h"
-#include "cli/select/path.h"
+#include "cli/job/turner.h"
 #include "cli/job/watch.h"
+#include "cli/options/hint.h"
+#include "cli/select/path.h"
+#include "codecs/base/clock.h"
 #include "codecs/convert.h"
-#include "codecs/metadata/drop.h"
 #include "codecs/foreign.h"
-#include "cuda/cpu/band.h"
+#include "codecs/metadata/drop.h"
 
 /* What a job holds on its way. */
 struct work {
@@ -144,40 +143,19 @@ static struct load_opts load_opts(const struct options *opts, struct mem mem,
     };
 }
 
-/* What is done to bands of the picture while it is read. */
-struct hands {
-    const struct backend *backend;
-    struct lane *lane;
-    struct watch *watch;
-};
-
-static int turn_band(void *context, struct image *dst, const struct image *band,
-                     uint32_t y, uint32_t height, enum xform t, struct err *err)
-{
-    const struct hands *hands = context;
-    watch_part(hands->watch, y + height,
-               xform_transposes(t) ? dst->width : dst->height);
-    return band_turn(hands->backend, hands->lane, dst, band, y, height, t, err);
-}
-
-/* Decodes, and turns what can be turned meanwhile. The lane for that is of one
- * thread: the codec keeps the others busy. */
+/* Decodes, and turns what can be turned meanwhile. */
 static int decode(struct work *w, struct reader *reader,
                   struct decode_plan *plan, struct err *err)
 {
-    const struct lane_opts one = { .threads = 1 };
-    struct hands hands = {
+    struct job_turner context = {
         .backend = w->job->backend,
+        .lane = w->job->lane,
         .watch = w->job->watch,
+        .rows = reader->info.height,
     };
-    struct turner turner = { .turn = turn_band, .context = &hands };
-    if (hands.backend->bands && hands.backend->open(&hands.lane, &one, err))
-        return -1;
-    plan->turner = hands.lane ? &turner : NULL;
-    int status = codec_decode(reader, &w->img, plan, err);
-    if (hands.lane)
-        hands.backend->close(hands.lane);
-    return status;
+    const struct turner turner = job_turner_of(&context);
+    plan->turner = w->job->backend->parts ? &turner : NULL;
+    return codec_decode(reader, &w->img, plan, err);
 }
 
 /* The tag, then the operation. */
@@ -322,10 +300,11 @@ static int check(const struct work *w, const struct image *img,
  * tag. */
 static int turn_within(struct work *w, struct load_opts *load, struct err *err)
 {
-    const struct moving moving = { w->job->backend, w->job->lane };
-    const struct mover mover = mover_of(&moving);
+    struct job_turner context = { .backend = w->job->backend,
+                                  .lane = w->job->lane };
+    const struct turner turner = job_turner_of(&context);
     struct result *result = w->result;
-    load->mover = &mover;
+    load->turner = &turner;
     w->turn = w->opts->op;
     if (result->from->turn(&w->output, &w->img, w->input, w->turn, load, err))
         return -1;
@@ -475,7 +454,8 @@ static int turn(struct work *w, struct err *err)
     struct mem mem = job->backend->memory(job->lane);
     if (image_like(&dst, &w->img, w->turn, mem, err))
         return -1;
-    if (job->backend->apply(job->lane, &dst, &w->img, w->turn, err)) {
+    if (job->backend->apply(job->lane, &dst, &w->img, w->turn, job->pool,
+                            err)) {
         image_free(&dst);
         return -1;
     }

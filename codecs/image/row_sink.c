@@ -51,6 +51,24 @@ const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
     return rows->turner ? &rows->band : rows->img;
 }
 
+/* Where the band goes in the turned picture. */
+static struct image part_of(const struct row_sink *rows)
+{
+    bool columns = xform_transposes(rows->t);
+    enum xform mirror = columns ? XFORM_MIRROR_X : XFORM_MIRROR_Y;
+    uint32_t height = rows->end - rows->begin;
+    uint32_t at = rows->t & mirror ? rows->height - rows->end : rows->begin;
+    struct image part = *rows->img;
+    *(columns ? &part.width : &part.height) = height;
+    for (unsigned i = 0; i < part.nplanes; i++) {
+        struct plane *plane = &part.plane[i];
+        plane->data += at * (columns ? cell_size(part.cell) : plane->stride);
+        plane->width = part.width;
+        plane->height = part.height;
+    }
+    return part;
+}
+
 int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
 {
     const struct turner *turner = rows->turner;
@@ -60,8 +78,8 @@ int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
     band->height = rows->end - rows->begin;
     for (unsigned i = 0; i < band->nplanes; i++)
         band->plane[i].height = band->height;
-    if (turner->turn(turner->context, rows->img, band, rows->begin,
-                     rows->height, rows->t, err))
+    struct image part = part_of(rows);
+    if (turner->turn(turner->context, &part, band, rows->t, err))
         return -1;
     uint32_t left = rows->height - rows->end;
     rows->begin = rows->end;

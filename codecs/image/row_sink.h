@@ -6,18 +6,11 @@
 #define CODECS_IMAGE_ROW_SINK_H
 
 #include "codecs/image/image.h"
+#include "codecs/image/turner.h"
 
-/* Who turns bands. */
-struct turner {
-    /* Moves a band, the rows of a picture from y on, to where t puts them in
-     * dst, which is the whole turned picture. Bands come one after the other,
-     * and all but one at an end of the picture are BAND_ROWS high, so that each
-     * begins at a whole IMAGE_STRIDE of dst's rows, and ends at one or with
-     * dst. */
-    int (*turn)(void *context, struct image *dst, const struct image *band,
-                uint32_t y, uint32_t height, enum xform t, struct err *err);
-    void *context;
-};
+/* Bands come one after the other, and all but one at an end of the picture are
+ * this high. So where rows become columns each begins at a whole IMAGE_STRIDE
+ * of the turned picture's rows, and ends at one or with them. */
 enum { BAND_ROWS = IMAGE_STRIDE };
 
 struct row_sink {

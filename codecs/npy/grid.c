@@ -87,7 +87,6 @@ enum { CELLS_OF_PIXEL = 4 };
 /* What one thread works with. */
 struct hand {
     struct hand *next;
-    void *opened;          /* the mover's */
     struct image from, to; /* a tile before and after the turn */
 };
 
@@ -96,7 +95,7 @@ struct turning {
     enum xform t;
     const uint8_t *from;
     uint8_t *to;
-    const struct mover *mover;
+    const struct load_opts *opts;
     enum cell cell;
     unsigned cells; /* of a pixel; 0: it is copied by itself */
     uint32_t rows, columns, pictures; /* of a tile */
@@ -127,12 +126,12 @@ static void choose_cells(struct turning *w)
     w->cells = cells > CELLS_OF_PIXEL ? 0 : (unsigned)cells;
 }
 
-/* About the mover's number of bytes, square where rows become columns, else as
+/* About the turner's number of bytes, square where rows become columns, else as
  * wide as the picture. */
 static void choose_tile(struct turning *w)
 {
     const struct npy_grid *grid = w->grid;
-    uint64_t pixels = w->mover->tile / grid->pixel + 1;
+    uint64_t pixels = w->opts->turner->tile / grid->pixel + 1;
     uint32_t side = 64;
     while (xform_transposes(w->t) && (uint64_t)side * side * 4 <= pixels)
         side *= 2;
@@ -259,7 +258,8 @@ static int turn_tile(const struct turning *w, struct hand *hand,
         for (uint32_t y = 0; y < one.height; y++)
             interleave_split_row(&one, y, at + y * stride);
     }
-    if (w->mover->turn(hand->opened, to, from, w->t, err))
+    const struct turner *turner = w->opts->turner;
+    if (turner->turn(turner->context, to, from, w->t, err))
         return -1;
     stride = (columns ? grid->rows : grid->columns) * grid->pixel;
     for (uint32_t p = 0; p < tile->pictures; p++) {
@@ -273,10 +273,8 @@ static int turn_tile(const struct turning *w, struct hand *hand,
 
 /* ---- Threads --------------------------------------------------------------*/
 
-static void hand_free(const struct turning *w, struct hand *hand)
+static void hand_free(struct hand *hand)
 {
-    if (hand->opened)
-        w->mover->close(w->mover->context, hand->opened);
     image_free(&hand->from);
     image_free(&hand->to);
     free(hand);
@@ -293,11 +291,10 @@ static struct hand *hand_new(const struct turning *w, struct err *err)
                                  .width = w->columns,
                                  .height = w->rows,
                                  .nplanes = w->pictures * w->cells };
-    hand->opened = w->mover->open(w->mover->context, err);
-    if (hand->opened && image_alloc(&hand->from, w->mover->mem, err) == 0 &&
-        image_like(&hand->to, &hand->from, w->t, w->mover->mem, err) == 0)
+    if (image_alloc(&hand->from, w->opts->mem, err) == 0 &&
+        image_like(&hand->to, &hand->from, w->t, w->opts->mem, err) == 0)
         return hand;
-    hand_free(w, hand);
+    hand_free(hand);
     return NULL;
 }
 
@@ -368,7 +365,7 @@ int npy_turn_grid(uint8_t *to, const uint8_t *from, const struct npy_grid *grid,
         .t = t,
         .from = from,
         .to = to,
-        .mover = opts->mover,
+        .opts = opts,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .err = err,
     };
@@ -376,10 +373,10 @@ int npy_turn_grid(uint8_t *to, const uint8_t *from, const struct npy_grid *grid,
     choose_tile(&w);
     size_t n =
         (size_t)((grid->pictures - 1) / w.pictures + 1) * w.down * w.across;
-    thread_pool_run(w.mover->many ? opts->pool : NULL, work, &w, n);
+    thread_pool_run(opts->turner->parallel ? opts->pool : NULL, work, &w, n);
     for (struct hand *hand = w.hands, *next; hand; hand = next) {
         next = hand->next;
-        hand_free(&w, hand);
+        hand_free(hand);
     }
     return atomic_load(&w.failed) ? -1 : 0;
 }

@@ -75,7 +75,7 @@ static inline size_t npy_grid_size(const struct npy_grid *grid)
 }
 
 /* Turns every picture of a grid from `from` to `to`, which do not overlap. The
- * mover of the options does it, a tile at a time. */
+ * turner of the options does it, a tile at a time. */
 int npy_turn_grid(uint8_t *to, const uint8_t *from, const struct npy_grid *grid,
                   enum xform t, const struct load_opts *opts, struct err *err);
 

@@ -1,6 +1,6 @@
 /* The stage on the CPU.
  *
- * A picture is cut into pieces, which the threads of the lane share: of some
+ * A picture is cut into pieces, which the threads of a pool share: of some
  * whole rows, which are read in the order in which they lie in memory, for that
  * is what the CPU expects; or, where rows become columns, as wide as a block of
  * dst, so that src's rows are read along, a block after the other, and its
@@ -13,15 +13,10 @@
 #include "codecs/base/thread_pool.h"
 #include "cuda/cpu/cpu_tiles.h"
 
-struct cpu_lane {
-    struct cpu_opts opts;
-    struct thread_pool *pool;
-};
-
-/* The lanes that this backend is given are those that it opened. */
-static struct cpu_lane *cpu_lane_of(struct lane *lane)
+/* A lane is how it goes about its work: it has no memory of its own. */
+static const struct cpu_opts *cpu_opts_of(const struct lane *lane)
 {
-    return (struct cpu_lane *)lane;
+    return (const struct cpu_opts *)lane;
 }
 
 /* One turn of one picture. */
@@ -171,16 +166,11 @@ static int cpu_probe(struct err *why_not)
 int cpu_open_with(struct lane **lane, const struct cpu_opts *opts,
                   struct err *err)
 {
-    struct cpu_lane made = { *opts, thread_pool_open(opts->threads) };
-    struct cpu_lane *opened = malloc(sizeof *opened);
-    *lane = NULL;
-    if (!opened || !made.pool) {
-        thread_pool_close(made.pool);
-        free(opened);
+    struct cpu_opts *copy = malloc(sizeof *copy);
+    *lane = (struct lane *)copy;
+    if (!copy)
         return fail(err, "no memory for a lane");
-    }
-    *opened = made;
-    *lane = (struct lane *)opened;
+    *copy = *opts;
     return 0;
 }
 
@@ -196,7 +186,6 @@ static int cpu_open(struct lane **lane, const struct lane_opts *opts,
                     struct err *err)
 {
     struct cpu_opts how = {
-        .threads = opts->threads ? opts->threads : 1,
         /* Many pieces to share, few to hand out. */
         .piece = 512 << 10,
         /* To wake a thread takes as long as to turn so much. */
@@ -205,6 +194,7 @@ static int cpu_open(struct lane **lane, const struct lane_opts *opts,
          * turn gains more than that costs: 4.0 for 5.8 ms of 18 MB. */
         .stream_from = 4 << 20,
     };
+    (void)opts;
     how.tiles = best_tiles();
     return cpu_open_with(lane, &how, err);
 }
@@ -216,9 +206,10 @@ static struct mem cpu_memory(struct lane *lane)
 }
 
 static int cpu_apply(struct lane *lane, struct image *dst,
-                     const struct image *src, enum xform t, struct err *err)
+                     const struct image *src, enum xform t,
+                     struct thread_pool *pool, struct err *err)
 {
-    const struct cpu_opts *opts = &cpu_lane_of(lane)->opts;
+    const struct cpu_opts *opts = cpu_opts_of(lane);
     struct turn turn = {
         .opts = opts,
         .dst = dst,
@@ -231,11 +222,8 @@ static int cpu_apply(struct lane *lane, struct image *dst,
     for (unsigned i = 0; i < src->nplanes; i++)
         turn.first[i + 1] = n +=
             count_pieces(&dst->plane[i], src->cell, t, opts->piece);
-    if (dst->size < opts->alone_below)
-        for (size_t i = 0; i < n; i++)
-            turn_piece(&turn, i);
-    else
-        thread_pool_run(cpu_lane_of(lane)->pool, turn_piece, &turn, n);
+    thread_pool_run(dst->size < opts->alone_below ? NULL : pool, turn_piece,
+                    &turn, n);
     return 0;
 }
 
@@ -250,9 +238,6 @@ static bool cpu_describe(unsigned i, char *text, size_t room)
 
 static void cpu_close(struct lane *lane)
 {
-    if (!lane)
-        return;
-    thread_pool_close(cpu_lane_of(lane)->pool);
     free(lane);
 }
 
@@ -264,5 +249,5 @@ const struct backend backend_cpu = {
     .memory = cpu_memory,
     .apply = cpu_apply,
     .close = cpu_close,
-    .bands = true,
+    .parts = true,
 };

@@ -1,12 +1,12 @@
 /* The stage on the CPU: turns pictures without a GPU.
  *
  * In comes a picture in planes and one of the eight turns; out goes the turned
- * picture, or a band of it (band.h). cpu.c cuts the planes into pieces that the
- * threads of a lane share, and pieces into blocks. What moves a block stands in
- * a table for each instruction set (cpu_tiles.h): plain C, SSE2, AVX2, AVX-512.
- * Any size of picture and any stride is right. The room knows nothing of files
- * and formats, nor of what a cell means, but that DCT blocks are turned inside
- * as well. */
+ * picture; both may be parts of pictures. cpu.c cuts the planes into pieces
+ * that the threads of a pool share, and pieces into blocks. What moves a block
+ * stands in a table for each instruction set (cpu_tiles.h): plain C, SSE2,
+ * AVX2, AVX-512. Any size of picture and any stride is right. The room knows
+ * nothing of files and formats, nor of what a cell means, but that DCT blocks
+ * are turned inside as well. */
 #ifndef CUDA_CPU_CPU_H
 #define CUDA_CPU_CPU_H
 
@@ -16,7 +16,6 @@
 /* How a lane of backend_cpu works. */
 struct cpu_opts {
     const struct cpu_tiles *tiles;
-    unsigned threads;
     size_t piece;       /* bytes that one thread turns at a time, roughly */
     size_t alone_below; /* pictures of fewer bytes are turned by one thread */
     size_t stream_from; /* pictures of so many bytes bypass the cache */

@@ -351,7 +351,8 @@ static int apply_pieces(struct gpu_lane *lane, struct image *dst,
 }
 
 static int cuda_apply(struct lane *opened, struct image *dst,
-                      const struct image *src, enum xform t, struct err *err)
+                      const struct image *src, enum xform t,
+                      struct thread_pool *, struct err *err)
 {
     struct gpu_lane *lane = gpu_lane_of(opened);
     size_t both = src->size + dst->size;

@@ -131,7 +131,7 @@ static bool run(struct bed *bed, unsigned who, enum xform t)
                                           t);
     if (who == MEMCPY)
         memcpy(bed->to.data, bed->from.data, bed->bytes);
-    else if (backend_cpu.apply(bed->lane, &bed->dst, &bed->src, t, &err))
+    else if (backend_cpu.apply(bed->lane, &bed->dst, &bed->src, t, NULL, &err))
         stop(err.text);
     return true;
 }
@@ -292,7 +292,7 @@ static void print_who(void)
 
 int main(int argc, char **argv)
 {
-    static const struct lane_opts one = { .threads = 1 };
+    static const struct lane_opts one = { 0 };
     struct tally tally = { 0 };
     struct lane *lane;
     struct err err;

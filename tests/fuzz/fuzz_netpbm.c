@@ -46,24 +46,12 @@ static void write_again(const struct codec *codec, const struct image *img,
 
 /* ---- An array that stays one --------------------------------------------*/
 
-static void *open_copy(void *context, struct err *err)
-{
-    (void)err;
-    return context;
-}
-
-static void close_copy(void *context, void *opened)
-{
-    if (context != opened)
-        abort();
-}
-
-static int turn_copy(void *opened, struct image *dst, const struct image *src,
+static int turn_copy(void *context, struct image *dst, const struct image *src,
                      enum xform t, struct err *err)
 {
     size_t size = cell_size(src->cell);
     uint32_t sx, sy;
-    (void)opened, (void)err;
+    (void)context, (void)err;
     for (unsigned i = 0; i < src->nplanes; i++)
         for (uint32_t y = 0; y < dst->height; y++)
             for (uint32_t x = 0; x < dst->width; x++) {
@@ -80,13 +68,11 @@ static int turn_copy(void *opened, struct image *dst, const struct image *src,
 static void turn_and_back(const struct codec *codec, struct bytes file,
                           struct load_opts load)
 {
-    static int context;
-    struct mover mover = { open_copy, turn_copy, close_copy, &context,
-                           mem_plain, 4096,      false };
+    const struct turner turner = { .turn = turn_copy, .tile = 4096 };
     struct image img = { 0 };
     struct bytes turned = { 0 }, once = { 0 }, twice = { 0 };
     struct err err = { .text = "" };
-    load.mover = &mover;
+    load.turner = &turner;
     if (codec->turn(&turned, &img, file, XFORM_ROTATE_90, &load, &err)) {
         if (!*err.text || img.cells || img.meta)
             abort();

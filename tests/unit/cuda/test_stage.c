@@ -20,7 +20,8 @@ struct shape {
     unsigned pad;
 };
 
-static const struct lane_opts first = { .threads = 3 };
+static const struct lane_opts first = { 0 };
+static struct thread_pool *pool; /* for all but lanes side by side */
 
 enum { GUARD = IMAGE_STRIDE, POISON = 0xa5 };
 
@@ -102,7 +103,7 @@ static void check_turn(const struct backend *backend, struct lane *lane,
         turned.height = shape.width;
     }
     struct image dst = guarded(turned);
-    bool right = backend->apply(lane, &dst, src, t, &err) == 0;
+    bool right = backend->apply(lane, &dst, src, t, pool, &err) == 0;
     for (unsigned i = 0; right && i < shape.nplanes; i++)
         right = is_turned(t, &dst.plane[i], &src->plane[i], shape.cell);
     CHECK(right, "%s %s %ux%u, %u planes of %zu bytes, pad %u: %s",
@@ -206,8 +207,8 @@ static void test_program(const struct backend *backend, struct lane *lane)
     for (int i = 0; right && i < 4; i++)
         right =
             image_like(&img[i + 1], &img[i], XFORM_ROTATE_90, mem, &err) == 0 &&
-            backend->apply(lane, &img[i + 1], &img[i], XFORM_ROTATE_90, &err) ==
-                0;
+            backend->apply(lane, &img[i + 1], &img[i], XFORM_ROTATE_90, pool,
+                           &err) == 0;
     for (unsigned i = 0; right && i < img[0].nplanes; i++)
         right =
             is_turned(XFORM_NONE, &img[4].plane[i], &img[0].plane[i], CELL_U16);
@@ -248,7 +249,7 @@ static void *work(void *argument)
         struct err err;
         memset(dst.cells, POISON, dst.size);
         if (worker->backend->apply(worker->lane, &dst, &src, XFORM_TRANSPOSE,
-                                   &err))
+                                   NULL, &err))
             worker->failures++;
         for (unsigned i = 0; i < shape.nplanes; i++)
             if (!is_turned(XFORM_TRANSPOSE, &dst.plane[i], &src.plane[i],
@@ -310,7 +311,6 @@ static void test_tiles(const struct cpu_tiles *tiles, unsigned threads,
     struct backend backend = backend_cpu;
     struct cpu_opts opts = {
         .tiles = tiles,
-        .threads = threads,
         .piece = 5000,
         .stream_from = stream_from,
     };
@@ -321,11 +321,13 @@ static void test_tiles(const struct cpu_tiles *tiles, unsigned threads,
     CHECK(open, "%s: %s", name, err.text);
     if (!open)
         return;
+    pool = thread_pool_open(threads);
     if (threads == 1)
         test_sides(&backend, lane);
     else
         test_large(&backend, lane);
     test_planes(&backend, lane);
+    thread_pool_close(pool);
     backend.close(lane);
 }
 
@@ -361,6 +363,7 @@ static void check_backend(const char *name)
     CHECK(open, "%s: %s", name, err.text);
     if (!open)
         return;
+    pool = thread_pool_open(3);
     test_sides(backend, lane);
     test_planes(backend, lane);
     test_large(backend, lane);
@@ -373,6 +376,7 @@ static void check_backend(const char *name)
         test_loads(backend, (unsigned)LANE_ALL_DEVICES, 1 << 20);
         test_loads(backend, (unsigned)LANE_ALL_DEVICES, 0);
     }
+    thread_pool_close(pool);
 }
 
 TEST(choice)

@@ -207,7 +207,7 @@ TEST(job)
                        .format = &half,
                        .format_name = "png",
                        .backend = &backend_cpu };
-    struct lane_opts one = { .threads = 1 };
+    struct lane_opts one = { 0 };
     CHECK(backend_cpu.open(&job.lane, &one, &err) == 0, "%s", err.text);
     CHECK(job_run(&job, &result, &err) != 0, "half a file");
     CHECK(strstr(err.text, "not whole") && strstr(err.text, "report"), "%s",

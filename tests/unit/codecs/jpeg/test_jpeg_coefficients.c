@@ -84,7 +84,7 @@ static void turn(struct image *img, enum xform t)
     struct image dst = { 0 };
     struct err err;
     if (image_like(&dst, img, t, mem_plain, &err) ||
-        backend_cpu.apply(lane, &dst, img, t, &err))
+        backend_cpu.apply(lane, &dst, img, t, NULL, &err))
         abort();
     image_take_meta(&dst, img);
     image_free(img);
@@ -450,7 +450,7 @@ TEST(trim)
 
 TEST_SET_UP()
 {
-    struct lane_opts opts = { .threads = 1 };
+    struct lane_opts opts = { 0 };
     struct err err;
     if (backend_cpu.open(&lane, &opts, &err))
         abort();

@@ -298,26 +298,12 @@ TEST(damaged)
 
 /* ---- Arrays that stay arrays ---------------------------------------------*/
 
-/* A mover of a loop, which counts what is open. */
-static void *open_loop(void *context, struct err *err)
-{
-    (void)err;
-    ++*(unsigned *)context;
-    return context;
-}
-
-static void close_loop(void *context, void *opened)
-{
-    CHECK(context == opened, "it closes what it opened");
-    --*(unsigned *)context;
-}
-
-static int turn_loop(void *opened, struct image *dst, const struct image *src,
+static int turn_loop(void *context, struct image *dst, const struct image *src,
                      enum xform t, struct err *err)
 {
     size_t size = cell_size(src->cell);
     uint32_t sx, sy;
-    (void)opened, (void)err;
+    (void)context, (void)err;
     for (unsigned i = 0; i < src->nplanes; i++)
         for (uint32_t y = 0; y < dst->height; y++)
             for (uint32_t x = 0; x < dst->width; x++) {
@@ -329,10 +315,10 @@ static int turn_loop(void *opened, struct image *dst, const struct image *src,
     return 0;
 }
 
-static int turn_not(void *opened, struct image *dst, const struct image *src,
+static int turn_not(void *context, struct image *dst, const struct image *src,
                     enum xform t, struct err *err)
 {
-    (void)opened, (void)dst, (void)src, (void)t;
+    (void)context, (void)dst, (void)src, (void)t;
     return fail(err, "no turn");
 }
 
@@ -386,15 +372,14 @@ static void check_turned(const char *descr, size_t cell, enum layout layout,
     static uint64_t state = 7;
     const char *name = layout_name(layout);
     char text[128], axes[64];
-    unsigned open = 0;
     size_t all = cell;
-    struct mover mover = { open_loop, turn_loop, close_loop, &open,
-                           mem_plain, tile,      false };
+    const struct turner turner = { .turn = turn_loop, .tile = tile };
     struct warnings warnings = { 0 };
     struct load_opts opts = {
         .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
         .layout = layout,
-        .mover = &mover,
+        .mem = mem_plain,
+        .turner = &turner,
         .warnings = &warnings,
     };
     int n = 0;
@@ -414,7 +399,7 @@ static void check_turned(const char *descr, size_t cell, enum layout layout,
     CHECK(status == 0, "%s: %s", text, err.text);
     CHECK((out.size == 0) == (t == XFORM_NONE), "%s: %zu bytes", text,
           out.size);
-    CHECK(img.cells == NULL && img.meta == NULL && open == 0, "%s", text);
+    CHECK(img.cells == NULL && img.meta == NULL, "%s", text);
     if (status == 0 && out.size) {
         CHECK(npy_read_header(&header, out, &err) == 0, "%s", err.text);
         CHECK(header.size % 64 == 0 && header.size + all == out.size &&
@@ -453,7 +438,7 @@ TEST(turned)
                              tiles[(k / 2 + t) % 3], (enum xform)t);
 }
 
-/* A failure of the mover is that of the file. */
+/* A failure of the turner is that of the file. */
 TEST(turn_fails)
 {
     static const char zeros[81 * 3];
@@ -461,15 +446,14 @@ TEST(turn_fails)
     struct bytes out = { 0 };
     struct image img = { 0 };
     struct err err;
-    unsigned open = 0;
-    struct mover mover = { open_loop, turn_not, close_loop, &open,
-                           mem_plain, 1,        false };
+    const struct turner turner = { .turn = turn_not, .tile = 1 };
     struct load_opts opts = { .limits = { .pixels = LIMIT_PIXELS,
                                           .bytes = LIMIT_BYTES },
-                              .mover = &mover };
+                              .mem = mem_plain,
+                              .turner = &turner };
     CHECK(codec_npy.turn(&out, &img, file, XFORM_ROTATE_90, &opts, &err) ==
                   -1 &&
-              !strcmp(err.text, "no turn") && open == 0,
+              !strcmp(err.text, "no turn"),
           "%s", err.text);
     bytes_free(&out);
     bytes_free(&file);

@@ -42,7 +42,7 @@ static void check_turn(enum cell cell, enum xform t)
     };
     struct image dst;
     struct lane *lane;
-    struct lane_opts opts = { .threads = 1 };
+    struct lane_opts opts = { 0 };
     struct err err;
     unsigned all = src.width * src.height * src.nplanes;
     if (image_alloc(&src, mem_plain, &err) ||
@@ -52,7 +52,8 @@ static void check_turn(enum cell cell, enum xform t)
         return;
     }
     fill(&src);
-    CHECK(backend_cpu.apply(lane, &dst, &src, t, &err) == 0, "%s", err.text);
+    CHECK(backend_cpu.apply(lane, &dst, &src, t, NULL, &err) == 0, "%s",
+          err.text);
     CHECK(count_wrong(&dst, t) == 0, "cell %d, turn %d", cell, t);
     /* Taken for another turn of the same shape, or for the other plane, few
      * cells are right: by chance, of bytes, one in 256. */

@@ -1,20 +1,20 @@
 /* A picture that is turned by bands while its rows come in is the picture that
  * is turned as a whole. */
-#include "cuda/cpu/band.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/row_sink.h"
+#include "cuda/backend.h"
 #include "tests/support/test.h"
 
 static struct lane *lane;
 
-static int turn_band(void *context, struct image *dst, const struct image *band,
-                     uint32_t y, uint32_t height, enum xform t, struct err *err)
+static int turn_part(void *context, struct image *dst, const struct image *src,
+                     enum xform t, struct err *err)
 {
     (void)context;
-    return band_turn(&backend_cpu, lane, dst, band, y, height, t, err);
+    return backend_cpu.apply(lane, dst, src, t, NULL, err);
 }
 
 static void fill(struct image *img, uint64_t seed)
@@ -44,7 +44,7 @@ static bool same(const struct image *a, const struct image *b)
 
 static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t)
 {
-    struct turner turner = { turn_band, NULL };
+    const struct turner turner = { .turn = turn_part };
     struct image src = { .cell = cell, .nplanes = 2 }, got, want;
     struct row_sink rows;
     struct err err = { .text = "" };
@@ -59,7 +59,8 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t)
     }
     fill(&src, width * 7919 + height);
     fill(&got, 5);
-    CHECK(backend_cpu.apply(lane, &want, &src, t, &err) == 0, "%s", err.text);
+    CHECK(backend_cpu.apply(lane, &want, &src, t, NULL, &err) == 0, "%s",
+          err.text);
     int status = 0;
     for (uint32_t y = 0, row; y < height; y++) {
         const struct image *to = row_sink_at(&rows, y, &row);
@@ -75,16 +76,16 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t)
 }
 
 /* A band fails: so does the reading, at that row. */
-static int refuse(void *context, struct image *dst, const struct image *band,
-                  uint32_t y, uint32_t height, enum xform t, struct err *err)
+static int refuse(void *context, struct image *dst, const struct image *src,
+                  enum xform t, struct err *err)
 {
-    (void)context, (void)dst, (void)band, (void)height, (void)t;
-    return fail(err, "row %u", y);
+    (void)context, (void)dst, (void)t;
+    return fail(err, "%u rows", src->height);
 }
 
 TEST(failure)
 {
-    struct turner turner = { refuse, NULL };
+    const struct turner turner = { .turn = refuse };
     struct image img = { .cell = CELL_U8, .nplanes = 1, .width = 3,
                          .height = 2 * BAND_ROWS };
     struct row_sink rows;
@@ -94,7 +95,7 @@ TEST(failure)
           "%s", err.text);
     int first = row_sink_done(&rows, BAND_ROWS - 2, &err);
     int second = row_sink_done(&rows, BAND_ROWS - 1, &err);
-    CHECK(first == 0 && second && strcmp(err.text, "row 0") == 0, "%s",
+    CHECK(first == 0 && second && strcmp(err.text, "256 rows") == 0, "%s",
           err.text);
     row_sink_close(&rows);
     image_free(&img);
@@ -102,7 +103,7 @@ TEST(failure)
 
 TEST_SET_UP()
 {
-    const struct lane_opts opts = { .threads = 1 };
+    const struct lane_opts opts = { 0 };
     struct err err;
     if (backend_cpu.open(&lane, &opts, &err))
         abort();
