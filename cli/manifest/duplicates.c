@@ -1,4 +1,4 @@
-/* What was done twice under different names. */
+/* Jobs that were done twice under different names. */
 #include "cli/manifest/duplicates.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Manifests: how they are written. */
+/* Writes manifests. */
 #include "cli/manifest/manifest.h"
 
 #include <errno.h>
@@ -19,18 +19,17 @@
 struct manifest {
     int fd;
     char *name;
-    char *here;            /* the current directory, from which names are */
-    pthread_mutex_t mutex; /* for what follows, and for writing: so the pieces
-                              of a line that the kernel took in pieces stay
-                              together, as those of other programs may not */
-    bool cut;              /* it may end within a line */
-    bool named;            /* its name is on the disk */
+    char *cwd;             /* that relative names start from */
+    pthread_mutex_t mutex; /* of all that follows, and of writing: so a line
+                              that the kernel takes in pieces stays together */
+    bool cut;              /* the file may end within a line */
+    bool named;            /* the name of the file is on the disk */
 };
 
 /* ---- Opening ----------------------------------------------------------- */
 
-/* Whether what a file begins with may be the beginning of a manifest: lines
- * that are empty, as manifest_index_read() knows them, and then an object. */
+/* Returns whether a file begins as a manifest does: with empty lines, as
+ * manifest_index_read() accepts them, then an object. */
 static bool begins_as_manifest(int in)
 {
     char head[4096];
@@ -41,9 +40,9 @@ static bool begins_as_manifest(int in)
     return true;
 }
 
-/* Looks at what is there already. If it cannot be read it may be a manifest
- * that ends within a line, and an empty line does no harm. */
-static int look(struct manifest *m, struct err *err)
+/* Looks at the bytes that are there already. If they cannot be read, they may
+ * end within a line, after which an empty line does no harm. */
+static int check_contents(struct manifest *m, struct err *err)
 {
     struct stat st;
     char last = '\0';
@@ -67,7 +66,7 @@ int manifest_open(struct manifest **manifest, const char *name, struct err *err)
         free(m);
         return fail(err, "no memory");
     }
-    if (!(m->here = getcwd(NULL, 0))) {
+    if (!(m->cwd = getcwd(NULL, 0))) {
         free(m->name);
         free(m);
         return fail(err, "the current directory has no name: %s",
@@ -76,12 +75,12 @@ int manifest_open(struct manifest **manifest, const char *name, struct err *err)
     m->fd = strcmp(name, "-") == 0
                 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                 : open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    int status =
-        m->fd < 0 ? fail(err, "%s: %s", name, strerror(errno)) : look(m, err);
+    int status = m->fd < 0 ? fail(err, "%s: %s", name, strerror(errno))
+                           : check_contents(m, err);
     if (status) {
         if (m->fd >= 0)
             close(m->fd);
-        free(m->here);
+        free(m->cwd);
         free(m->name);
         free(m);
         return -1;
@@ -130,7 +129,7 @@ static void put_written(struct json *json, const struct record *r)
 }
 
 static void put_record(struct json *json, const struct record *r,
-                       const char *here)
+                       const char *cwd)
 {
     json_open(json, NULL, '{');
     put_text(json, "input", r->input);
@@ -150,13 +149,13 @@ static void put_record(struct json *json, const struct record *r,
         put_written(json, r);
     put_time(json, "time", clock_read(CLOCK_REALTIME));
     if (*r->input != '/' || (r->output && *r->output != '/'))
-        json_string(json, "directory", here);
+        json_string(json, "directory", cwd);
     json_close(json, '}');
 }
 
-/* The line with its newline, and one before it that ends what may have been
- * cut. NULL: no memory. */
-static char *make_line(const struct record *record, const char *here,
+/* Makes a line with its newline, and with one before it, which ends a line that
+ * was cut short. Returns NULL without memory. */
+static char *make_line(const struct record *record, const char *cwd,
                        size_t *size)
 {
     char *line = NULL;
@@ -164,7 +163,7 @@ static char *make_line(const struct record *record, const char *here,
     if (!json.out)
         return NULL;
     putc('\n', json.out);
-    put_record(&json, record, here);
+    put_record(&json, record, cwd);
     putc('\n', json.out);
     bool whole = !ferror(json.out);
     if (fclose(json.out) || !whole) {
@@ -176,7 +175,7 @@ static char *make_line(const struct record *record, const char *here,
 
 /* ---- Appending --------------------------------------------------------- */
 
-/* In one write(), if the kernel takes it so. */
+/* Appends a line, in one write() if the kernel takes it so. */
 static int append(struct manifest *m, const char *line, size_t size,
                   struct err *err)
 {
@@ -193,8 +192,8 @@ static int append(struct manifest *m, const char *line, size_t size,
     return 0;
 }
 
-/* A new file is not safe before its directory is. Some file systems know no
- * such thing. */
+/* A new file is safe only when its directory is. Some file systems cannot sync
+ * one. */
 static void sync_directory(const char *name)
 {
     char directory[PATH_MAX];
@@ -209,7 +208,7 @@ static void sync_directory(const char *name)
     }
 }
 
-/* What is no file, such as a pipe, has nothing to be made safe. */
+/* Pipes and the like cannot be synced, and need not be. */
 static int sync_data(struct manifest *m, struct err *err)
 {
     if (fdatasync(m->fd) && errno != EINVAL && errno != EROFS &&
@@ -227,7 +226,7 @@ int manifest_note(struct manifest *manifest, const struct record *record,
                   bool safe, struct err *err)
 {
     size_t size;
-    char *line = make_line(record, manifest->here, &size);
+    char *line = make_line(record, manifest->cwd, &size);
     if (!line)
         return fail(err, "no memory");
     pthread_mutex_lock(&manifest->mutex);
@@ -243,7 +242,7 @@ int manifest_close(struct manifest *manifest, struct err *err)
     if (status)
         fail_system(err, "cannot be written");
     pthread_mutex_destroy(&manifest->mutex);
-    free(manifest->here);
+    free(manifest->cwd);
     free(manifest->name);
     free(manifest);
     return status;

@@ -1,4 +1,6 @@
-/* gimgxf manifest: several manifests put together, and checked. */
+/* gimgxf manifest: merges several manifests, and checks them. */
+#include "cli/manifest/manifest.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -28,7 +30,7 @@ static int by_job(const void *left, const void *right)
     return order ? order : strcmp(a->options, b->options);
 }
 
-/* The entries, to be sorted; NULL: no memory. */
+/* Returns pointers to the entries, to be sorted; NULL: no memory. */
 static const struct entry **list_entries(const struct manifest_index *index)
 {
     const struct entry **list = calloc(index->count + 1, sizeof *list);
@@ -51,16 +53,17 @@ static int merge(const struct entry **list, size_t count)
 
 struct tally {
     size_t status[STATUS_DONE + 1];
-    size_t outputs; /* that should be there: */
-    size_t lost;    /* those that are gone, or are not what was written */
-    size_t astray;  /* those that are gone, by names that are relative */
+    size_t outputs;  /* that should be there */
+    size_t lost;     /* of them: gone, or not what was written */
+    size_t relative; /* of those: gone, with names that are relative */
     size_t twice;
 };
 
-/* Says something of a file, by its name as it was given; with the directory
- * from where it was, unless that is the current one. */
-static void tell(const struct manifest_index *index, const struct entry *entry,
-                 const char *name, const char *text)
+/* Reports something of a file by its name as it was given; with the directory
+ * that it started from, unless that is the current one. */
+static void report_file(const struct manifest_index *index,
+                        const struct entry *entry, const char *name,
+                        const char *text)
 {
     char path[PATH_MAX];
     bool elsewhere =
@@ -82,25 +85,25 @@ static void check_jobs(struct tally *tally, const struct manifest_index *index,
         tally->twice += entry->twice;
         if (entry->facts.status == STATUS_FAILED) {
             fail(&text, "%s failed: %s", entry->op,
-                 entry->error ? entry->error : "nobody said why");
-            tell(index, entry, entry->input, text.text);
+                 entry->error ? entry->error : "no reason is noted");
+            report_file(index, entry, entry->input, text.text);
         } else if (entry->facts.status == STATUS_READY) {
             fail(&text, "%s was about to replace it%s%s; it is not noted "
                         "whether it did",
                  entry->op, entry->error ? ", and failed: " : "",
                  entry->error ? entry->error : "");
-            tell(index, entry, entry->input, text.text);
+            report_file(index, entry, entry->input, text.text);
         }
         if (entry->twice) {
             fail(&text, "%s was done twice", entry->op);
-            tell(index, entry, entry->input, text.text);
+            report_file(index, entry, entry->input, text.text);
         }
     }
 }
 
-/* Looks for the output where its name was given; if there is no such directory
- * here, as on another machine, from the current one. `path`, of PATH_MAX bytes,
- * becomes the name by which it was found. */
+/* Looks for the output below the directory that is noted; or, if that does not
+ * exist, as on another machine, below the current one. Writes the name by which
+ * it was found to `path`, of PATH_MAX bytes. */
 static bool find_output(const struct manifest_index *index,
                         const struct entry *entry, char *path, struct stat *st)
 {
@@ -121,16 +124,17 @@ static bool find_output(const struct manifest_index *index,
     return false;
 }
 
-/* What was written, and what is there now. */
+/* An output as it is now. */
 struct output {
     const struct manifest_index *index;
     const struct entry *entry;
     bool there;
-    int why; /* an errno, if it is not */
+    int why; /* if not: the errno */
     struct stat st;
 };
 
-/* The same file, by whatever names; or if there is none, the same name. */
+/* Orders outputs by file, whatever their names; those that are gone, by name.
+ */
 static int compare_files(const struct output *a, const struct output *b)
 {
     if (a->there != b->there)
@@ -142,7 +146,7 @@ static int compare_files(const struct output *a, const struct output *b)
     return a->st.st_ino < b->st.st_ino ? -1 : a->st.st_ino > b->st.st_ino;
 }
 
-/* Of several that write one file the last is last. */
+/* Orders outputs by file, and those of one file by time. */
 static int by_file(const void *left, const void *right)
 {
     const struct output *a = left, *b = right;
@@ -177,7 +181,7 @@ static size_t find_outputs(const struct manifest_index *index,
     return count;
 }
 
-/* Keeps of each file what was written last, if that is known to be done. */
+/* Keeps the last output of each file, if it is known to be done. */
 static size_t keep_last(struct output *output, size_t count)
 {
     size_t kept = 0;
@@ -192,8 +196,8 @@ static size_t keep_last(struct output *output, size_t count)
     return kept;
 }
 
-/* Whether the file is what was written last: by its size, or where it has
- * replaced its input, by all that --resume looks at. */
+/* Returns whether the file is what was written: by its size, or, if it replaced
+ * its input, by all that --resume looks at. */
 static bool is_as_written(const struct output *output)
 {
     const struct entry *entry = output->entry;
@@ -225,9 +229,9 @@ static void check_output(struct tally *tally, const struct output *output)
              "the output has %jd bytes, not the %" PRIu64 " that were written",
              (intmax_t)output->st.st_size, entry->facts.written);
     tally->lost++;
-    tally->astray +=
+    tally->relative +=
         !output->there && *entry->output != '/' && !entry->directory;
-    tell(output->index, entry, entry->output, why.text);
+    report_file(output->index, entry, entry->output, why.text);
 }
 
 static int check_outputs(struct tally *tally,
@@ -240,7 +244,7 @@ static int check_outputs(struct tally *tally,
     for (size_t i = 0; i < count; i++)
         check_output(tally, &output[i]);
     free(output);
-    if (tally->astray && tally->astray == tally->outputs)
+    if (tally->relative && tally->relative == tally->outputs)
         report_error(NULL, "none of the outputs is here; their names are "
                            "relative to where the batch was started");
     return 0;
@@ -295,7 +299,7 @@ static int check(const struct entry **list, struct manifest_index *index,
                : GOOD;
 }
 
-/* ---- Words ------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------- */
 
 static int read_all(struct manifest_index *index, const char *const *name,
                     int count)
@@ -309,22 +313,31 @@ static int read_all(struct manifest_index *index, const char *const *name,
     return 0;
 }
 
+static int fail_usage(const char *const *word, int nwords, bool known)
+{
+    struct err err;
+    if (nwords == 0)
+        fail(&err, "a command is missing: gimgxf manifest merge|check FILE...");
+    else if (!known)
+        fail(&err, "unknown command '%s'; expected merge or check", word[0]);
+    else
+        fail(&err, "a manifest is missing: gimgxf manifest %s FILE...",
+             word[0]);
+    report_error(NULL, err.text);
+    return USAGE;
+}
+
 int manifest_main(const char *const *word, int nwords, bool json)
 {
     bool merging = nwords > 0 && strcmp(word[0], "merge") == 0;
+    bool checking = nwords > 0 && strcmp(word[0], "check") == 0;
     struct manifest_index index = { .keep_lines = merging,
-                                    .keep_done = !merging };
+                                    .keep_done = checking };
     const struct entry **list = NULL;
     int status = BAD;
-    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* there may be a million lines */
-    if (!merging && (nwords == 0 || strcmp(word[0], "check") != 0)) {
-        report_error(NULL, "manifest needs to be told to merge or to check");
-        return USAGE;
-    }
-    if (nwords < 2) {
-        report_error(NULL, "no manifest is named");
-        return USAGE;
-    }
+    if (nwords < 2 || (!merging && !checking))
+        return fail_usage(word, nwords, merging || checking);
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* for a million messages */
     if (read_all(&index, word + 1, nwords - 1))
         goto out;
     list = list_entries(&index);

@@ -1,4 +1,4 @@
-/* What was done before, according to a manifest, and to the files. */
+/* What was done before, according to a manifest and to the files. */
 #include "cli/manifest/resume.h"
 
 #include <errno.h>
@@ -18,12 +18,12 @@ enum { OPS_MAX = 32 };
 struct resume {
     struct manifest_index index;
     char *name;
-    const char *op[OPS_MAX]; /* what was done in place, each operation once */
+    const char *op[OPS_MAX]; /* each operation that was done in place */
     size_t ops;
 };
 
-/* There are fewer operations than OPS_MAX; a manifest that tells of more was
- * not written by this program. */
+/* There are fewer operations than OPS_MAX; a manifest with more was not written
+ * by this program. */
 static void list_ops(struct resume *resume)
 {
     const struct manifest_index *index = &resume->index;
@@ -78,7 +78,7 @@ void resume_free(struct resume *resume)
 
 /* ---- The files --------------------------------------------------------- */
 
-/* As the input was when it was read. */
+/* Returns whether a file is as the input was when it was read. */
 static bool is_as_read(const struct stat *st, const struct facts *facts)
 {
     return (uint64_t)st->st_size == facts->size &&
@@ -91,8 +91,8 @@ static bool is_as_long_as_written(const struct stat *st,
     return S_ISREG(st->st_mode) && (uint64_t)st->st_size == facts->written;
 }
 
-/* Whether a later operation has replaced the file once more, and it is as that
- * has written it: so nobody else has changed it. */
+/* Returns whether a later operation has replaced the file once more, and it is
+ * as that has written it. */
 static bool was_turned_on(const struct resume *resume, const struct record *job,
                           const struct entry *entry, const struct stat *st)
 {
@@ -108,16 +108,17 @@ static bool was_turned_on(const struct resume *resume, const struct record *job,
     return false;
 }
 
-/* ---- What nobody can tell ---------------------------------------------- */
+/* ---- Files that are left alone ------------------------------------------ */
 
 static enum verdict leave_ready(struct err *err)
 {
-    fail(err, "a run was ended while it replaced this file, which has changed "
-              "since: it may be turned or not; --resume leaves it alone");
+    fail(err,
+         "a run was interrupted while it replaced this file, which has "
+         "changed since; it may be turned or not; --resume leaves it alone");
     return VERDICT_CHANGED;
 }
 
-/* What was done, and yet is not as it was written. */
+/* Leaves a file that was done, and yet is not as it was written. */
 static enum verdict leave_done(const struct resume *resume,
                                const struct record *job,
                                const struct facts *facts, const struct stat *st,
@@ -149,8 +150,10 @@ static enum verdict leave_done(const struct resume *resume,
 
 /* ---- The verdict ------------------------------------------------------- */
 
-/* Between "ready" and "done" the input became the output, or did not. By its
- * bytes first: its size and times may be the same before and after. */
+/* Decides about a job that is "ready": its input became the output, or did not.
+ * The bytes decide first, since size and times may be the same before and
+ * after.
+ */
 static enum verdict of_ready(const struct record *job,
                              const struct facts *facts, struct err *err)
 {
@@ -165,9 +168,9 @@ static enum verdict of_ready(const struct record *job,
                                                 : leave_ready(err);
 }
 
-/* The input became the output. If it is gone, nothing is left to be turned; if
- * there is another one, it must be neither turned nor passed over in silence.
- */
+/* Decides about a job that is done in place. If the file is gone, nothing is
+ * left to be turned; if it is another one, it must be neither turned nor
+ * skipped silently. */
 static enum verdict of_replaced(const struct resume *resume,
                                 const struct record *job,
                                 const struct entry *entry, struct err *err)
@@ -185,8 +188,8 @@ static enum verdict of_replaced(const struct resume *resume,
     return leave_done(resume, job, &entry->facts, &st, err);
 }
 
-/* An input may be gone once its output is there. One that is the same file
- * under another name was replaced. */
+/* Decides about a job that is done. Its input may be gone once its output is
+ * there. An input that is the same file under another name was replaced. */
 static enum verdict of_done(const struct resume *resume,
                             const struct record *job, const struct entry *entry,
                             struct err *err)
@@ -202,7 +205,7 @@ static enum verdict of_done(const struct resume *resume,
         if (!is_as_read(&in, &entry->facts))
             return VERDICT_TODO;
     } else if (errno != ENOENT && errno != ENOTDIR) {
-        return VERDICT_TODO; /* and it will be said why it cannot be read */
+        return VERDICT_TODO; /* and then the reason is reported */
     }
     return is_as_long_as_written(&out, &entry->facts) ? VERDICT_DONE
                                                       : VERDICT_TODO;

@@ -1,4 +1,4 @@
-/* A point of time as text. */
+/* Points in time as text. */
 #include "cli/manifest/timestamp.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ void timestamp_write(char text[TIMESTAMP_SIZE], struct timespec time)
              tm.tm_min, tm.tm_sec, time.tv_nsec);
 }
 
-/* Whatever sscanf() lets pass, what it made of it has to come out the same. */
+/* sscanf() accepts much; what it reads must be written as the same text. */
 bool timestamp_read(const char *text, struct timespec *time)
 {
     struct tm tm = { 0 };

@@ -13,10 +13,9 @@ bool written_has_sum(const struct facts *facts, struct root *root,
            size == facts->written && crc == facts->crc;
 }
 
-/* With --preserve, what was made may have the size and the time of what it was
- * made of; and an original that is restored may get the inode that has become
- * free. The device is not compared, since its number may be another one each
- * time that it is mounted. */
+/* With --preserve the output may have the size and time of the input, and an
+ * original that is restored may get the inode that became free. The device is
+ * not compared, since its number may change each time that it is mounted. */
 bool written_matches(const struct facts *facts, struct root *root,
                      const char *name, const struct stat *st)
 {

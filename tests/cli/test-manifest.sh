@@ -29,10 +29,10 @@ four() { printf abcd; }
 four >four
 
 # Words.
-gives 2 'gimgxf: manifest needs to be told to merge or to check' manifest
-gives 2 'gimgxf: manifest needs to be told to merge or to check' manifest mend a
-gives 2 'gimgxf: no manifest is named' manifest merge
-gives 2 'gimgxf: no manifest is named' manifest check --json
+gives 2 'gimgxf: a command is missing: gimgxf manifest merge|check FILE...' manifest
+gives 2 "gimgxf: unknown command 'mend'; expected merge or check" manifest mend a
+gives 2 'gimgxf: a manifest is missing: gimgxf manifest merge FILE...' manifest merge
+gives 2 'gimgxf: a manifest is missing: gimgxf manifest check FILE...' manifest check --json
 gives 1 'gimgxf: none: No such file or directory' manifest check none
 gives 1 'gimgxf: .: Is a directory' manifest merge .
 echo hello >bad
