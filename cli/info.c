@@ -61,7 +61,7 @@ static int describe_all(struct describing *all, const struct inputs *inputs,
         .task_size = sizeof(struct description),
         .window = WINDOW,
         .work = describe,
-        .tell = print,
+        .report = print,
         .context = all,
     };
     struct description *next;

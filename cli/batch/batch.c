@@ -1,10 +1,46 @@
 /* Many pictures.
  *
- * The plan says which; a workers of workers does them, each job from its file to
- * its file, and tells of them in the order of the plan. The stages of a job
- * overlap with those of others: files are read ahead and written behind by the
- * system, and where that is not enough there are more workers than processors,
- * of whom only those that decode, turn or encode hold one (cli/batch/scheduler.h). */
+ * The plan (cli/select) says which files, in which order, and what each becomes.
+ * Three kinds of threads work on it:
+ *
+ * - the main thread takes one item of the plan after another and puts it into
+ *   the queue (ordered_workers.h);
+ * - workers, up to twice as many as there are processors, take the items from
+ *   the queue in order. Each does the whole way of a picture, from reading its
+ *   file to renaming its output (cli/job). Reading and writing overlap with the
+ *   work of other workers, and the system reads files ahead and writes them
+ *   behind;
+ * - whichever worker has finished the item that is next in the order of the plan
+ *   reports it, and all finished ones behind it. So results come out in the order
+ *   of the plan, and no two reports mix. Another thread ticks ten times a second,
+ *   for the line of progress.
+ *
+ * Who owns what, and when:
+ *
+ * - The names of files belong to the plan, which lives until the end.
+ * - A task (struct batch_task) is a slot of a ring in the queue. From the time it
+ *   is handed out until it is done it belongs to the worker that took it; then to
+ *   whoever reports it; then the slot is free. It holds the result, not the
+ *   picture.
+ * - The bytes of the input, the planes of the picture and the bytes of the output
+ *   belong to the job, and so to one worker, from job_read() to job_end(), inside
+ *   scheduler_do(). No two workers share a picture.
+ * - Each worker has a lane of the backend, and what a lane keeps between pictures
+ *   is the lane's. Blocks that a job frees are kept for the next one by the page
+ *   cache, which belongs to all.
+ *
+ * Memory is bounded by construction. The ring has a fixed number of slots, so the
+ * main thread waits when it is too far ahead. Before a job reads its file it asks
+ * for memory of the file's size, before it decodes for memory of the planes' size,
+ * and waits if none is left; it holds a processor only while it decodes, turns and
+ * encodes (resource_limits.h). What is asked for never exceeds what there is, and
+ * who holds memory never waits for what another one holds (the same header says
+ * why).
+ *
+ * A file that fails is a line on standard error, and the others go on. The batch
+ * ends early by a signal, after --fail-after failures, when the disk is full, when
+ * the manifest cannot be written, and when nobody reads the results: then no item
+ * is begun, those under way are finished, and ending.h says how to go on. */
 #include "cli/batch/batch.h"
 
 #include <errno.h>
@@ -17,32 +53,26 @@
 #include "cli/batch/ending.h"
 #include "cli/batch/ordered_workers.h"
 #include "cli/batch/progress.h"
-#include "cli/batch/scheduler.h"
+#include "cli/batch/records.h"
 #include "cli/files/files.h"
 #include "cli/files/signals.h"
-#include "cli/manifest/manifest.h"
-#include "cli/manifest/resume.h"
 #include "cli/report.h"
-#include "cli/select/path.h"
 #include "cli/select/plan.h"
-#include "codecs/deflate/flate.h"
 
-/* Workers may be so many files ahead of one that takes long: since they are told
- * in order, what became of the others has to be kept. */
+/* How many tasks may be done ahead of one that takes long: their results are kept
+ * until it is reported. */
 enum { WINDOW = 256 };
 
-struct task {
+struct batch_task {
     struct batch *batch;
     size_t i; /* in the plan */
-    struct item item;
     struct job job;
     struct result result;
     struct err err;
     int status;
     bool dropped; /* the batch ended before it was begun */
     bool unknown; /* nobody can tell what became of it in a run before */
-    bool summed;  /* it was noted what is to replace it, with this CRC-32 */
-    uint32_t crc;
+    struct output_sum sum;
 };
 
 struct batch {
@@ -52,173 +82,87 @@ struct batch {
     struct batch_plan *plan;
     struct root folder;
     struct root *root; /* that outputs are confined to: the folder, or NULL */
-    struct resume *resume;     /* NULL: there is none */
-    struct manifest *manifest; /* the same */
+    struct records records;
     struct scheduler *scheduler;
     struct ordered_workers *workers;
-    struct progress progress;
-    atomic_size_t to_do;   /* jobs that are not done yet */
-    atomic_bool ending;    /* no job is to be begun */
-    atomic_bool unnoted;   /* the manifest could not be written */
-    atomic_bool full;      /* the disk is */
-    atomic_uint failures;  /* jobs that failed, as they are done */
-    bool end_told;         /* that a signal has asked for the end */
-    bool pipe_closed;      /* nobody reads our results any more */
+    struct batch_progress progress;
+    atomic_size_t to_do;  /* jobs that are not done yet */
+    atomic_bool ending;   /* no job is to be begun */
+    atomic_bool full;     /* the disk is */
+    atomic_uint failures; /* jobs that failed, as they are done */
+    bool end_reported;    /* that a signal has asked for the end */
+    bool pipe_closed;     /* nobody reads our results any more */
 };
 
 static bool is_ending(void *context)
 {
     struct batch *batch = context;
-    return atomic_load(&batch->ending) || signals_asked();
+    return atomic_load(&batch->ending) ||
+           atomic_load(&batch->records.failed) || signals_asked();
 }
 
-/* ---- The manifest ------------------------------------------------------- */
-
-static struct record record_of(const struct job *job)
+/* The i-th job of the plan. What was found in a directory stays there, whether it
+ * is read or replaced. */
+static struct job planned_job(void *context, size_t i)
 {
-    return (struct record){
-        .input = job->input,
-        .output = job->output,
-        .input_root = job->input_root,
-        .output_root = job->output_root,
-        .op = job->opts->op_name,
-        .options = job->opts->shape,
+    const struct batch *batch = context;
+    const struct item item = plan_item(batch->plan, i);
+    return (struct job){
+        .input = item.input,
+        .output = item.output,
+        .input_root = item.root,
+        .output_root = batch->opts->in_place ? item.root : batch->root,
+        .opts = batch->opts,
     };
 }
 
-/* A manifest that cannot be written ends the batch: what is done from then on
- * would be done again, which in place is once too often. */
-static int note(struct batch *batch, const struct record *record, bool safe,
-                struct err *err)
-{
-    struct err why;
-    if (manifest_note(batch->manifest, record, safe, &why) == 0)
-        return 0;
-    atomic_store(&batch->unnoted, true);
-    atomic_store(&batch->ending, true);
-    if (why.full)
-        atomic_store(&batch->full, true);
-    return fail(err, "the manifest cannot be written: %s", why.text);
-}
+/* ---- A task, on its worker ---------------------------------------------- */
 
-static void note_input(struct record *record, const struct result *result)
-{
-    record->size = result->bytes_in;
-    record->mtime = result->mtime;
-    record->file =
-        (struct inode_id){ result->device, result->inode, result->inode != 0 };
-}
-
-/* Which file the output is, so that it is known by other names, too. */
-static void note_output(struct record *record, const struct job *job)
-{
-    struct stat st;
-    if (!resolve_stat(job->output_root, job->output, true, &st) ||
-        (uint64_t)st.st_size != record->written)
-        return;
-    record->made = (struct inode_id){ st.st_dev, st.st_ino, true };
-    record->made_time = st.st_mtim;
-}
-
-/* A picture that replaces its own, by whatever option, is told before, and what
- * it will be: so that whoever goes on after a sudden end knows whether it has
- * been replaced. */
 static int note_ready(const struct job *job, const struct result *result,
                       struct bytes output, void *context, struct err *err)
 {
-    struct task *task = context;
-    struct record record = record_of(job);
-    if (!file_is_same(job->output_root, job->output, job->input_root,
-                      job->input))
-        return 0;
-    task->crc = flates[0]->crc32(0, output.data, output.size);
-    task->summed = true;
-    record.status = "ready";
-    note_input(&record, result);
-    record.written = output.size;
-    record.crc = task->crc;
-    record.summed = true;
-    return note(task->batch, &record, true, err);
+    struct batch_task *task = context;
+    return records_note_ready(&task->batch->records, job, result, output,
+                              &task->sum, err);
 }
 
-static void note_result(struct batch *batch, struct task *task)
-{
-    struct record record = record_of(&task->job);
-    const struct result *result = &task->result;
-    struct err err;
-    /* What cannot be told is as unknown to the next run. */
-    if (!batch->manifest || result->skipped == SKIPPED_DONE || task->unknown)
-        return;
-    record.status = report_status(result, task->status ? &task->err : NULL);
-    note_input(&record, result);
-    if (task->status) {
-        record.error = task->err.text;
-    } else if (!result->skipped) {
-        record.how = job_how_name(result->how);
-        record.written = result->bytes_out;
-        record.crc = task->crc;
-        record.summed = task->summed;
-        note_output(&record, &task->job);
-    }
-    if (note(batch, &record, false, &err) && task->status == 0) {
-        task->err = err;
-        task->status = -1;
-    }
-}
-
-/* ---- A job -------------------------------------------------------------- */
-
-/* What was found in a directory stays there, be it read or replaced. */
-static struct job job_of(const struct batch *batch, const struct item *item)
-{
-    const struct options *opts = batch->opts;
-    return (struct job){
-        .input = item->input,
-        .output = item->output,
-        .input_root = item->root,
-        .output_root = opts->in_place ? item->root : batch->root,
-        .opts = opts,
-    };
-}
-
-/* Whether a run before did it, or is to blame for what nobody can tell. */
-static int done_before(struct batch *batch, struct task *task, bool *done)
-{
-    struct record record = record_of(&task->job);
-    enum verdict verdict =
-        batch->resume ? resume_check(batch->resume, &record, &task->err)
-                      : VERDICT_TODO;
-    *done = verdict == VERDICT_DONE || verdict == VERDICT_REPLACED;
-    if (verdict == VERDICT_REPLACED && batch->manifest) {
-        record.status = "done";
-        note_output(&record, &task->job);
-        return note(batch, &record, false, &task->err);
-    }
-    task->unknown = verdict == VERDICT_CHANGED;
-    return task->unknown ? -1 : 0;
-}
-
-static void do_task(struct batch *batch, unsigned worker, struct task *task)
+static void do_task(struct batch *batch, unsigned worker,
+                    struct batch_task *task)
 {
     struct job *job = &task->job;
-    bool done;
-    *job = job_of(batch, &task->item);
-    task->status = -1;
-    if (done_before(batch, task, &done))
+    enum verdict verdict;
+    *job = planned_job(batch, task->i);
+    task->status = records_check(&batch->records, job, &verdict, &task->err);
+    task->unknown = verdict == VERDICT_CHANGED;
+    if (task->status)
         return;
-    if (done) {
+    if (verdict == VERDICT_DONE)
         task->result.skipped = SKIPPED_DONE;
-        task->status = 0;
-    } else if (job_choose_format(job, &task->err) == 0) {
+    else if (job_choose_format(job, &task->err))
+        task->status = -1;
+    else
         task->status =
-            scheduler_do(batch->scheduler, worker, job, atomic_load(&batch->to_do),
-                         batch->manifest ? note_ready : NULL, task,
+            scheduler_do(batch->scheduler, worker, job,
+                         atomic_load(&batch->to_do), note_ready, task,
                          &task->result, &task->err);
-    }
 }
 
-/* The file that this worker, or another one, is likely to take next. */
-static void prefetch(struct batch *batch, const struct task *task)
+/* Nothing is noted if nobody can tell: so the next run cannot tell either. */
+static void note_result(struct batch *batch, struct batch_task *task)
+{
+    const struct err *failure = task->status ? &task->err : NULL;
+    struct err why;
+    if (task->unknown ||
+        records_note_result(&batch->records, &task->job, &task->result,
+                            task->sum, failure, &why) == 0 ||
+        failure)
+        return;
+    task->err = why;
+    task->status = -1;
+}
+
+/* Has the system read the file that a worker is likely to take next. */
+static void prefetch(struct batch *batch, const struct batch_task *task)
 {
     size_t next = task->i + scheduler_wanted(batch->scheduler);
     if (scheduler_waits_for_files(batch->scheduler) &&
@@ -229,16 +173,18 @@ static void prefetch(struct batch *batch, const struct task *task)
 }
 
 /* A full disk ends the batch. Of the jobs that meet it at once the first one
- * fails; the others count as not begun, since nothing was written. */
-static bool meets_full_disk(struct batch *batch, const struct task *task)
+ * fails; the others count as not begun, since nothing was written. Returns whether
+ * this is one of the others. */
+static bool meets_full_disk(struct batch *batch, const struct batch_task *task)
 {
     if (!task->status || !task->err.full)
         return false;
     atomic_store(&batch->ending, true);
-    return atomic_exchange(&batch->full, true);
+    return atomic_exchange(&batch->full, true) ||
+           atomic_load(&batch->records.disk_full);
 }
 
-static void count_failure(struct batch *batch, const struct task *task)
+static void count_failure(struct batch *batch, const struct batch_task *task)
 {
     unsigned most = batch->opts->fail_after;
     if (task->status && !task->dropped && most &&
@@ -249,7 +195,7 @@ static void count_failure(struct batch *batch, const struct task *task)
 static void work(void *context, unsigned worker, void *argument)
 {
     struct batch *batch = context;
-    struct task *task = argument;
+    struct batch_task *task = argument;
     task->batch = batch;
     task->dropped = is_ending(batch);
     if (!task->dropped) {
@@ -259,15 +205,18 @@ static void work(void *context, unsigned worker, void *argument)
         if (!task->dropped)
             note_result(batch, task);
         count_failure(batch, task);
-        ordered_workers_allow(batch->workers, scheduler_wanted(batch->scheduler));
+        ordered_workers_allow(batch->workers,
+                              scheduler_wanted(batch->scheduler));
     }
     atomic_fetch_sub(&batch->to_do, 1);
 }
 
-static void tell(void *context, void *argument)
+/* ---- Reports ------------------------------------------------------------ */
+
+static void report(void *context, void *argument)
 {
     struct batch *batch = context;
-    struct task *task = argument;
+    struct batch_task *task = argument;
     const struct err *err = task->status ? &task->err : NULL;
     if (task->dropped)
         return;
@@ -283,15 +232,15 @@ static void tell(void *context, void *argument)
     }
 }
 
-/* Whoever asks for the end shall know that it was heard. */
+/* Confirms the first signal that asks for the end, and draws the progress. */
 static void tick(void *context)
 {
     struct batch *batch = context;
-    if (signals_asked() && !batch->end_told && !batch->opts->quiet) {
+    if (signals_asked() && !batch->end_reported && !batch->opts->quiet) {
         progress_clear(&batch->progress);
         report_error(NULL, "ending when the files in work are done; the same "
                            "signal again ends at once");
-        batch->end_told = true;
+        batch->end_reported = true;
     }
     progress_draw(&batch->progress);
 }
@@ -302,15 +251,15 @@ static int give_all(struct batch *batch)
 {
     struct ordered_workers_opts opts = {
         .workers = scheduler_workers(batch->scheduler),
-        .task_size = sizeof(struct task),
+        .task_size = sizeof(struct batch_task),
         .window = scheduler_workers(batch->scheduler) + WINDOW,
         .work = work,
-        .tell = tell,
+        .report = report,
         .tick = tick,
         .context = batch,
     };
     struct ordered_workers *workers = batch->workers = ordered_workers_open(&opts);
-    struct task *task;
+    struct batch_task *task;
     if (!workers) {
         report_error(NULL, "the workers cannot be started");
         return -1;
@@ -322,68 +271,13 @@ static int give_all(struct batch *batch)
         if (!task)
             break;
         task->i = i;
-        task->item = plan_item(batch->plan, i);
         ordered_workers_give(workers);
     }
     ordered_workers_close(workers);
     return 0;
 }
 
-static struct record planned(void *context, size_t i)
-{
-    const struct batch *batch = context;
-    struct item item = plan_item(batch->plan, i);
-    struct job job = job_of(batch, &item);
-    return record_of(&job);
-}
-
-/* A manifest that is not there: how to begin one. */
-static int fail_absent(const struct options *opts, struct err *err)
-{
-    if (options_given(opts, "manifest"))
-        return fail(err, "--resume: %s: %s; leave --resume out to begin",
-                    opts->resume, strerror(ENOENT));
-    return fail(err, "--resume: %s: %s; add --manifest %s to begin one",
-                opts->resume, strerror(ENOENT), opts->resume);
-}
-
-/* Where one file is both, it need not be there yet: the first run makes it, and
- * the same call goes on with it. */
-static int read_history(struct batch *batch, struct err *err)
-{
-    const struct options *opts = batch->opts;
-    bool both = options_given(opts, "manifest") &&
-                path_compare("", opts->manifest, "", opts->resume) == 0;
-    struct err why;
-    struct stat st;
-    if (!options_given(opts, "manifest") && !opts->dry_run &&
-        stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
-        return fail(err, "--resume: %s: not a regular file, so --manifest "
-                         "has to say where to go on",
-                    opts->resume);
-    if (!both && strcmp(opts->resume, "-") != 0 && stat(opts->resume, &st) &&
-        errno == ENOENT)
-        return fail_absent(opts, err);
-    if (resume_read(&batch->resume, opts->resume, both, &why) ||
-        resume_recognize(batch->resume, plan_count(batch->plan), planned, batch,
-                         &why))
-        return fail(err, "--resume: %s: %s", opts->resume, why.text);
-    return 0;
-}
-
-static int open_records(struct batch *batch, struct err *err)
-{
-    const struct options *opts = batch->opts;
-    struct err why;
-    if (opts->resume && read_history(batch, err))
-        return -1;
-    if (opts->manifest && !opts->dry_run &&
-        manifest_open(&batch->manifest, opts->manifest, &why))
-        return fail(err, "--manifest: %s", why.text);
-    return 0;
-}
-
-static void show_task(struct task *task)
+static void show_task(struct batch_task *task)
 {
     bool known = false;
     task->job.regular = true; /* nothing waits for a pipe */
@@ -398,16 +292,16 @@ static void show_plan(struct batch *batch)
 {
     size_t planned = 0, all = plan_count(batch->plan);
     for (size_t i = 0; i < all && !ferror(stdout); i++) {
-        struct task task = { .item = plan_item(batch->plan, i) };
-        bool done;
-        task.job = job_of(batch, &task.item);
-        if (done_before(batch, &task, &done)) {
-            report_error(task.item.input, task.err.text);
+        struct batch_task task = { .job = planned_job(batch, i) };
+        enum verdict verdict;
+        if (records_check(&batch->records, &task.job, &verdict, &task.err)) {
+            report_error(task.job.input, task.err.text);
             if (batch->opts->json)
                 report_plan(&task.job, &task.result, false, &task.err);
             continue;
         }
-        task.result.skipped = done ? SKIPPED_DONE : job_is_skipped(&task.job);
+        task.result.skipped =
+            verdict == VERDICT_DONE ? SKIPPED_DONE : job_is_skipped(&task.job);
         if (!task.result.skipped) {
             show_task(&task);
             planned++;
@@ -421,26 +315,22 @@ static void show_plan(struct batch *batch)
 
 static enum ending why_ended(struct batch *batch)
 {
+    const struct records *records = &batch->records;
+    bool full = atomic_load(&batch->full) || atomic_load(&records->disk_full);
     return batch->pipe_closed             ? ENDING_PIPE
-           : atomic_load(&batch->full)    ? ENDING_FULL
-           : atomic_load(&batch->unnoted) ? ENDING_MANIFEST
+           : full                         ? ENDING_FULL
+           : atomic_load(&records->failed) ? ENDING_MANIFEST
            : signals_asked()              ? ENDING_SIGNAL
                                           : ENDING_FAILURES;
 }
 
-/* What stands beside the inputs and is not read. */
-static int tell_passed(struct batch *batch, struct err *err)
+/* Reports and notes the files beside the inputs that are not read. */
+static int report_passed_over(struct batch *batch, struct err *err)
 {
     const struct passed_over *passed = plan_passed(batch->plan);
     for (size_t i = 0; i < passed->count; i++) {
-        const struct passed_file *file = &passed->list[i];
-        struct record record = {
-            .input = file->name,
-            .status = "passed_over",
-            .format = file->format->title,
-        };
-        report_passed(file, batch->opts);
-        if (batch->manifest && note(batch, &record, false, err))
+        report_passed(&passed->list[i], batch->opts);
+        if (records_note_passed_over(&batch->records, &passed->list[i], err))
             return -1;
     }
     return 0;
@@ -467,9 +357,9 @@ static enum outcome do_all(struct batch *batch)
     if (!opts->quiet && !batch->pipe_closed)
         progress_summary(&batch->progress, early, opts->verbose);
     if (early)
-        ending_tell(why_ended(batch), signals_asked(), &batch->progress, opts);
+        ending_report(why_ended(batch), signals_asked(), &batch->progress, opts);
     scheduler_close(batch->scheduler);
-    return status || batch->progress.failed || atomic_load(&batch->unnoted)
+    return status || batch->progress.failed || atomic_load(&batch->records.failed)
                ? OUTCOME_FAILED
                : OUTCOME_DONE;
 }
@@ -492,11 +382,13 @@ static enum outcome plan_and_do(struct batch *batch)
 {
     struct err err;
     if (plan_make(&batch->plan, batch->opts, &err) ||
-        confine_outputs(batch, &err) || open_records(batch, &err)) {
+        confine_outputs(batch, &err) ||
+        records_open(&batch->records, batch->opts, plan_count(batch->plan),
+                     planned_job, batch, &err)) {
         report_refusal("usage", err.text, batch->opts);
         return OUTCOME_NOT_BEGUN;
     }
-    if (tell_passed(batch, &err)) {
+    if (report_passed_over(batch, &err)) {
         report_error(NULL, err.text);
         return OUTCOME_FAILED;
     }
@@ -525,13 +417,12 @@ enum outcome batch_run(const struct options *opts, const struct backend *backend
     };
     enum outcome status = plan_and_do(&batch);
     struct err err;
-    if (batch.manifest && manifest_close(batch.manifest, &err)) {
+    if (records_close(&batch.records, &err)) {
         report_error(opts->manifest, err.text);
         status = OUTCOME_FAILED;
     }
     if (batch.root)
         root_close(batch.root);
-    resume_free(batch.resume);
     plan_free(batch.plan);
     if (batch.pipe_closed)
         signals_end(SIGPIPE);

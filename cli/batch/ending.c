@@ -40,8 +40,8 @@ static void say_next(struct err *text, const struct options *opts)
                    "those would be turned once more");
 }
 
-static void tell_json(enum ending ending, int signal,
-                      const struct progress *progress, size_t left,
+static void print_json(enum ending ending, int signal,
+                      const struct batch_progress *progress, size_t left,
                       const char *next)
 {
     struct json json = { .out = stdout };
@@ -60,8 +60,8 @@ static void tell_json(enum ending ending, int signal,
     putchar('\n');
 }
 
-void ending_tell(enum ending ending, int signal,
-                 const struct progress *progress, const struct options *opts)
+void ending_report(enum ending ending, int signal,
+                 const struct batch_progress *progress, const struct options *opts)
 {
     size_t left = progress_left(progress);
     struct err text, next;
@@ -81,5 +81,5 @@ void ending_tell(enum ending ending, int signal,
     if (!opts->quiet || ending == ENDING_FULL)
         report_error(NULL, text.text);
     if (opts->json)
-        tell_json(ending, signal, progress, left, next.text);
+        print_json(ending, signal, progress, left, next.text);
 }

@@ -1,4 +1,4 @@
-/* Why a batch ended before its files did, and how it goes on. */
+/* Says why a batch ended before its files did, and how to go on. */
 #ifndef CLI_BATCH_ENDING_H
 #define CLI_BATCH_ENDING_H
 
@@ -6,16 +6,18 @@
 
 enum ending {
     ENDING_NOT,
-    ENDING_SIGNAL,   /* somebody asked for it */
-    ENDING_FAILURES, /* as many as --fail-after has it */
-    ENDING_FULL,     /* the disk is */
-    ENDING_MANIFEST, /* it could not be written */
+    ENDING_SIGNAL,   /* a signal asked for it */
+    ENDING_FAILURES, /* as many as --fail-after allows */
+    ENDING_FULL,     /* the disk is full */
+    ENDING_MANIFEST, /* the manifest could not be written */
     ENDING_PIPE,     /* nobody reads the results any more */
 };
 
-/* Says in a line on standard error why, and what to type to go on, unless that
- * is known to whoever asked for the end; and with --json in an object. */
-void ending_tell(enum ending ending, int signal,
-                 const struct progress *progress, const struct options *opts);
+/* Prints on standard error how many files are left and what to type to go on,
+ * and with --json an object on standard output. Prints nothing for ENDING_NOT and
+ * ENDING_PIPE, or if no file is left. `signal` counts for ENDING_SIGNAL. */
+void ending_report(enum ending ending, int signal,
+                   const struct batch_progress *progress,
+                   const struct options *opts);
 
 #endif

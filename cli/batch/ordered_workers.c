@@ -1,9 +1,10 @@
-/* Workers that do tasks side by side: a ring of tasks, of which
+/* Workers that do tasks side by side, and report them in order. In the ring of
+ * tasks
  *
- *     told <= given <= told + window
+ *     reported <= given <= reported + window
  *
- * are counted from the first one on. A task that was given is held, or it is
- * released: then it stands in a queue, in which
+ * are counted from the first one on. A given task is held, or it is released: then
+ * it stands in a queue, in which
  *
  *     taken <= released <= given
  *
@@ -28,12 +29,12 @@ struct ordered_workers {
     unsigned char *task;
     bool *done;
     size_t *queue; /* the slots of tasks, as they were released */
-    size_t told, given, taken, released;
+    size_t reported, given, taken, released;
     unsigned busy, allowed; /* workers that are, and that may be */
     bool closing;
-    bool telling; /* some thread is, and tells also what is done meanwhile */
+    bool reporting; /* some thread does, also what is done meanwhile */
     pthread_mutex_t lock;
-    pthread_cond_t room, work, told_all;
+    pthread_cond_t room, work, all_reported;
 };
 
 static void *task_at(const struct ordered_workers *workers, size_t i)
@@ -41,33 +42,33 @@ static void *task_at(const struct ordered_workers *workers, size_t i)
     return workers->task + i % workers->opts.window * workers->opts.task_size;
 }
 
-/* Tells of what is done, in order, and ticks. The lock is held, but not while
- * it tells: who comes meanwhile leaves it to this thread. That is a worker as a
- * rule, so nobody has to be waked for it. */
-static void tell(struct ordered_workers *workers)
+/* Reports what is done, in order, and ticks. The lock is held, but not during a
+ * report: a thread that comes meanwhile leaves its task to this one. As a rule
+ * that is a worker, so nobody has to be woken for it. */
+static void report(struct ordered_workers *workers)
 {
     const struct ordered_workers_opts *opts = &workers->opts;
     size_t window = opts->window;
-    if (workers->telling)
+    if (workers->reporting)
         return;
-    workers->telling = true;
+    workers->reporting = true;
     do {
-        bool done = workers->told < workers->given && workers->done[workers->told % window];
+        bool done = workers->reported < workers->given && workers->done[workers->reported % window];
         pthread_mutex_unlock(&workers->lock);
         if (done)
-            opts->tell(opts->context, task_at(workers, workers->told));
+            opts->report(opts->context, task_at(workers, workers->reported));
         if (opts->tick)
             opts->tick(opts->context);
         pthread_mutex_lock(&workers->lock);
         if (done)
-            workers->done[workers->told++ % window] = false;
-    } while (workers->told < workers->given && workers->done[workers->told % window]);
-    workers->telling = false;
-    /* Whoever gives tasks is waked for many at a time. */
-    if (workers->given - workers->told <= window / 2)
+            workers->done[workers->reported++ % window] = false;
+    } while (workers->reported < workers->given && workers->done[workers->reported % window]);
+    workers->reporting = false;
+    /* The thread that gives tasks is woken for many at a time. */
+    if (workers->given - workers->reported <= window / 2)
         pthread_cond_signal(&workers->room);
-    if (workers->told == workers->given)
-        pthread_cond_broadcast(&workers->told_all);
+    if (workers->reported == workers->given)
+        pthread_cond_broadcast(&workers->all_reported);
 }
 
 static void *work(void *argument)
@@ -90,17 +91,17 @@ static void *work(void *argument)
         workers->opts.work(workers->opts.context, number, task_at(workers, slot));
         pthread_mutex_lock(&workers->lock);
         workers->done[slot] = true;
-        if (slot == workers->told % workers->opts.window)
-            tell(workers);
+        if (slot == workers->reported % workers->opts.window)
+            report(workers);
         workers->busy--;
     }
-    /* Some wait that were not allowed to. */
+    /* Some still wait to be allowed. */
     pthread_cond_broadcast(&workers->work);
     pthread_mutex_unlock(&workers->lock);
     return NULL;
 }
 
-/* For what is announced, or a tick. */
+/* Waits for a signal of the condition, or for a tick. */
 static void wait_a_tick(pthread_cond_t *cond, pthread_mutex_t *lock)
 {
     const struct timespec until = clock_after(TICK_MS);
@@ -112,9 +113,9 @@ static void *tick(void *argument)
     struct ordered_workers *workers = argument;
     signals_block();
     pthread_mutex_lock(&workers->lock);
-    while (!workers->closing || workers->told < workers->given) {
-        wait_a_tick(&workers->told_all, &workers->lock);
-        tell(workers);
+    while (!workers->closing || workers->reported < workers->given) {
+        wait_a_tick(&workers->all_reported, &workers->lock);
+        report(workers);
     }
     pthread_mutex_unlock(&workers->lock);
     return NULL;
@@ -136,7 +137,7 @@ static void join_threads(struct ordered_workers *workers)
     pthread_mutex_lock(&workers->lock);
     workers->closing = true;
     pthread_cond_broadcast(&workers->work);
-    pthread_cond_broadcast(&workers->told_all);
+    pthread_cond_broadcast(&workers->all_reported);
     pthread_mutex_unlock(&workers->lock);
     for (unsigned i = 0; i < workers->threads; i++)
         pthread_join(workers->thread[i], NULL);
@@ -157,7 +158,7 @@ ordered_workers_open(const struct ordered_workers_opts *opts)
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->room, NULL);
     pthread_cond_init(&workers->work, NULL);
-    pthread_cond_init(&workers->told_all, NULL);
+    pthread_cond_init(&workers->all_reported, NULL);
     if (workers->thread && workers->task && workers->done && workers->queue &&
         start_threads(workers))
         return workers;
@@ -171,7 +172,7 @@ void *ordered_workers_room(struct ordered_workers *workers,
     bool stopped;
     pthread_mutex_lock(&workers->lock);
     while (!(stopped = stop(workers->opts.context)) &&
-           workers->given - workers->told == workers->opts.window)
+           workers->given - workers->reported == workers->opts.window)
         wait_a_tick(&workers->room, &workers->lock);
     pthread_mutex_unlock(&workers->lock);
     if (stopped)
@@ -185,7 +186,7 @@ void *ordered_workers_room(struct ordered_workers *workers,
 static void release(struct ordered_workers *workers, size_t slot)
 {
     workers->queue[workers->released++ % workers->opts.window] = slot;
-    /* A worker that is busy finds it by itself. */
+    /* A worker that is busy finds it without being woken. */
     if (workers->busy < workers->allowed)
         pthread_cond_signal(&workers->work);
 }
@@ -229,7 +230,7 @@ void ordered_workers_close(struct ordered_workers *workers)
     pthread_mutex_destroy(&workers->lock);
     pthread_cond_destroy(&workers->room);
     pthread_cond_destroy(&workers->work);
-    pthread_cond_destroy(&workers->told_all);
+    pthread_cond_destroy(&workers->all_reported);
     free(workers->thread);
     free(workers->task);
     free(workers->done);

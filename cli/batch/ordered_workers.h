@@ -1,6 +1,10 @@
-/* Workers that do tasks side by side. Results are told in the order in which
- * the tasks were given, one at a time, by whichever worker is there first:
- * whoever gives the tasks may wait for something else meanwhile. */
+/* Workers that do tasks side by side. The results are reported in the order of
+ * the tasks, one at a time, by whichever worker has finished the one that is next;
+ * meanwhile the thread that gives the tasks may wait for something else.
+ *
+ * Tasks stand in a ring of a fixed size, so memory is bounded. A task belongs to
+ * the thread that gives it until it is given, then to a worker while `work` runs,
+ * then to whoever runs `report`; afterwards its slot is used again. */
 #ifndef CLI_BATCH_ORDERED_WORKERS_H
 #define CLI_BATCH_ORDERED_WORKERS_H
 
@@ -12,40 +16,41 @@ struct ordered_workers;
 struct ordered_workers_opts {
     unsigned workers;
     size_t task_size; /* bytes of a task, which start as zeros */
-    size_t window;    /* how many tasks there may be between the one that is
-                         given and the one that is told */
-    /* Does a task, on worker 0 to workers - 1, each a thread. */
+    size_t window;    /* slots of the ring: how many tasks may be given and not
+                         reported */
+    /* Does a task. `worker` is 0 to workers - 1, one for each thread. */
     void (*work)(void *context, unsigned worker, void *task);
-    /* Tells of a task that is done, in order, and ends it. */
-    void (*tell)(void *context, void *task);
-    /* Is called after each of these and when a while passes without one, and
-     * never beside them. May be NULL. */
+    /* Reports a task that is done, in order, and ends it. */
+    void (*report)(void *context, void *task);
+    /* Is called after each report, and after a tenth of a second without one, but
+     * never beside a report. May be NULL. */
     void (*tick)(void *context);
     void *context;
 };
 
-/* All workers may be busy at first. NULL: no memory, or no threads. */
+/* Starts the workers, of which all may be busy at first.
+ * Returns NULL if there is no memory or a thread cannot be started. */
 struct ordered_workers *
 ordered_workers_open(const struct ordered_workers_opts *opts);
 
-/* Where the next task goes, when there is room for it, or NULL when `stop` says
- * so, which is asked while it waits. Then ordered_workers_give() hands it out.
- * Both are for one thread. */
+/* Waits for a free slot and returns it; returns NULL once `stop` returns true.
+ * ordered_workers_give() then hands the task to a worker. Both are for one
+ * thread. */
 void *ordered_workers_room(struct ordered_workers *workers,
                            bool (*stop)(void *context));
 void ordered_workers_give(struct ordered_workers *workers);
 
 /* The same in two steps: a task that is held has its place in the order, but no
- * worker takes it before it is released. That may be done by any thread, once.
- * Every held task must be released, at the latest by the work on another one.
- */
+ * worker takes it before it is released. Any thread may release it, once. Every
+ * held task must be released, at the latest by the work on another one. */
 void ordered_workers_hold(struct ordered_workers *workers);
 void ordered_workers_release(struct ordered_workers *workers, void *task);
 
 /* From now on at most so many workers are busy. */
 void ordered_workers_allow(struct ordered_workers *workers, unsigned most);
 
-/* Waits until all that was given is told, and ends the threads. */
+/* Waits until everything given is reported, ends the threads, and frees. Fine on
+ * NULL. */
 void ordered_workers_close(struct ordered_workers *workers);
 
 #endif

@@ -13,10 +13,10 @@
 
 static const double redraw = 0.1; /* seconds */
 
-void progress_begin(struct progress *progress, size_t all,
+void progress_begin(struct batch_progress *progress, size_t all,
                     const struct options *opts)
 {
-    *progress = (struct progress){
+    *progress = (struct batch_progress){
         .all = all,
         .begin = now(),
         .shown = progress_line_is_shown(opts),
@@ -24,7 +24,7 @@ void progress_begin(struct progress *progress, size_t all,
 }
 
 /* A name that there is no memory for is missing in a list; it is counted. */
-static void keep_name(struct progress *progress, const char *name)
+static void keep_name(struct batch_progress *progress, const char *name)
 {
     if (progress->anew_names == progress->anew_room) {
         size_t room = progress->anew_room ? 2 * progress->anew_room : 64;
@@ -37,14 +37,14 @@ static void keep_name(struct progress *progress, const char *name)
     progress->anew_name[progress->anew_names++] = name;
 }
 
-static void count_anew(struct progress *progress, const struct job *job)
+static void count_anew(struct batch_progress *progress, const struct job *job)
 {
     progress->anew++;
     if (job->opts->verbose && !job->opts->quiet)
         keep_name(progress, job->input);
 }
 
-void progress_count(struct progress *progress, const struct job *job,
+void progress_count(struct batch_progress *progress, const struct job *job,
                     const struct result *result, bool failed)
 {
     for (int i = 0; i < STAGES; i++)
@@ -79,7 +79,7 @@ static const char *bytes_text(uint64_t bytes, char text[16])
 
 /* Goes by the bytes a file has had so far, and by the clock of all that was
  * done: what is skipped takes no time. */
-void progress_draw(struct progress *progress)
+void progress_draw(struct batch_progress *progress)
 {
     char line[160], left[32] = "", bytes[16];
     double t = now(), spent = t - progress->begin;
@@ -102,7 +102,7 @@ void progress_draw(struct progress *progress)
     progress_line_put(line);
 }
 
-void progress_clear(struct progress *progress)
+void progress_clear(struct batch_progress *progress)
 {
     if (!progress->visible)
         return;
@@ -117,7 +117,7 @@ static void put_count(size_t n, const char *name)
         fprintf(stderr, ", %zu %s", n, name);
 }
 
-static void list_anew(struct progress *progress)
+static void list_anew(struct batch_progress *progress)
 {
     for (size_t i = 0; i < progress->anew_names; i++)
         report_error(progress->anew_name[i], "re-encoded with loss");
@@ -128,13 +128,13 @@ static void list_anew(struct progress *progress)
     progress->anew_name = NULL;
 }
 
-size_t progress_left(const struct progress *progress)
+size_t progress_left(const struct batch_progress *progress)
 {
     return progress->all - progress->done - progress->skipped -
            progress->failed;
 }
 
-static void put_stages(const struct progress *progress)
+static void put_stages(const struct batch_progress *progress)
 {
     const char *lead = "gimgxf:";
     for (int i = 0; i < STAGES; i++) {
@@ -147,7 +147,7 @@ static void put_stages(const struct progress *progress)
     fputs(", all workers together\n", stderr);
 }
 
-void progress_summary(struct progress *progress, bool ended, bool stages)
+void progress_summary(struct batch_progress *progress, bool ended, bool stages)
 {
     char in[16], out[16];
     progress_clear(progress);

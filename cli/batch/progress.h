@@ -1,47 +1,50 @@
-/* How a batch goes: what it has done so far, a line of progress on a terminal,
- * and the summary at its end. */
+/* How far a batch is: its counts, the line of progress on a terminal, and the
+ * summary at its end. One thread at a time may use it. */
 #ifndef CLI_BATCH_PROGRESS_H
 #define CLI_BATCH_PROGRESS_H
 
 #include "cli/job/job.h"
 
-struct progress {
+struct batch_progress {
     size_t all;                /* files that are to be done */
     size_t done, skipped, failed;
-    size_t how[HOWS];
-    size_t anew;            /* reencoded only since a turn was not exact */
-    const char **anew_name; /* of these files, as many as could be kept */
+    size_t how[HOWS];          /* of `done`, without `anew` */
+    size_t anew;               /* files re-encoded with loss, since they could
+                                  not be turned without */
+    const char **anew_name;    /* names of these, as many as could be kept */
     size_t anew_names, anew_room;
     uint64_t bytes_in, bytes_out;
     double seconds[STAGES];    /* of all workers together */
     double waited;             /* the same, for memory */
     double begin;
-    bool shown;                /* on a terminal, and wanted */
-    double drawn;              /* when */
-    bool visible;              /* it stands on the terminal */
+    bool shown;                /* there is a terminal, and a line is wanted */
+    double drawn;              /* when the line was drawn */
+    bool visible;              /* the line stands on the terminal */
 };
 
-void progress_begin(struct progress *progress, size_t all,
+/* Begins to count, with `all` files to do. */
+void progress_begin(struct batch_progress *progress, size_t all,
                     const struct options *opts);
 
-/* Counts what became of a file, whose name stays until the end. */
-void progress_count(struct progress *progress, const struct job *job,
+/* Counts the result of a job, whose names must live until the summary. */
+void progress_count(struct batch_progress *progress, const struct job *job,
                     const struct result *result, bool failed);
 
-/* Draws the line, if it is time to. */
-void progress_draw(struct progress *progress);
+/* Draws the line, at most ten times a second. */
+void progress_draw(struct batch_progress *progress);
 
-/* Takes it away, for something else to be printed. */
-void progress_clear(struct progress *progress);
+/* Removes the line, before something else is printed. */
+void progress_clear(struct batch_progress *progress);
 
 /* Prints on standard error how many of all files would be done. */
 void progress_plan(size_t planned, size_t all);
 
-/* How many files were not begun. */
-size_t progress_left(const struct progress *progress);
+/* Returns how many files were not begun. */
+size_t progress_left(const struct batch_progress *progress);
 
-/* Prints the summary on standard error, and frees what was kept for it.
- * `ended`: before all files were begun. `stages`: and how long each took. */
-void progress_summary(struct progress *progress, bool ended, bool stages);
+/* Prints the summary on standard error, and frees what was kept for it. `ended`
+ * says that it ended before all files were begun; `stages` asks for the seconds of
+ * each stage. */
+void progress_summary(struct batch_progress *progress, bool ended, bool stages);
 
 #endif

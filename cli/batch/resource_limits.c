@@ -25,22 +25,22 @@ void resource_limits_end(struct resource_limits *limits)
 }
 
 /* Waits for `bytes`, but no longer than until there is nobody to wait for. */
-static void take(struct resource_limits *limits, struct part_of_memory *part,
+static void take(struct resource_limits *limits, struct memory_limit *limit,
                  uint64_t bytes)
 {
-    uint64_t ticket = part->next++;
-    while (ticket != part->serving ||
-           (part->used && bytes > part->most - part->used))
+    uint64_t ticket = limit->next++;
+    while (ticket != limit->serving ||
+           (limit->used && bytes > limit->most - limit->used))
         pthread_cond_wait(&limits->memory, &limits->lock);
-    part->serving++;
-    part->used += bytes;
+    limit->serving++;
+    limit->used += bytes;
     pthread_cond_broadcast(&limits->memory);
 }
 
 /* The most that is counted: so `used` never passes `most`. */
-static uint64_t counted(const struct part_of_memory *part, uint64_t bytes)
+static uint64_t counted(const struct memory_limit *limit, uint64_t bytes)
 {
-    return bytes < part->most ? bytes : part->most;
+    return bytes < limit->most ? bytes : limit->most;
 }
 
 void resource_limits_take_file(struct resource_share *share, uint64_t bytes)

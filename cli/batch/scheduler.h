@@ -1,39 +1,42 @@
-/* Does jobs side by side, each on a worker: gives it a lane, and its share of
- * memory and processors. */
+/* Does jobs side by side, one on each worker, and gives each a lane of the
+ * backend and its share of memory and processors. */
 #ifndef CLI_BATCH_SCHEDULER_H
 #define CLI_BATCH_SCHEDULER_H
 
 #include "cli/job/job.h"
 
-/* How it ended, all in all. */
+/* How a run ended. */
 enum outcome {
     OUTCOME_DONE,
-    OUTCOME_FAILED,     /* a file did, or what tells of them cannot be written */
-    OUTCOME_NOT_BEGUN,  /* nothing was done: what is asked for cannot be meant */
-    OUTCOME_NO_DEVICE,
+    OUTCOME_FAILED,    /* a file failed, or results could not be written */
+    OUTCOME_NOT_BEGUN, /* nothing was done: the options make no sense */
+    OUTCOME_NO_DEVICE, /* the device asked for cannot be used */
 };
 
-/* How it ended if no lane can be opened: the processors are always there, and
- * lack nothing but memory. */
+/* The outcome if no lane can be opened. The processors are always there, and lack
+ * nothing but memory. */
 enum outcome scheduler_outcome_without_lane(const struct backend *backend);
 
 struct scheduler;
 
 /* Opens a lane for each worker, so that a device that cannot be used is known
  * before anything is done. There will be up to `jobs` jobs. The options must
- * outlive it. */
+ * outlive the scheduler.
+ * Returns 0, or -1 with the reason. */
 int scheduler_open(struct scheduler **scheduler, const struct options *opts,
                    const struct backend *backend, size_t jobs, struct err *err);
+void scheduler_close(struct scheduler *scheduler);
 
-/* The most workers that it may take to keep the processors busy: where files are
- * slow, others turn their pictures while some are read and written. */
+/* Returns the number of workers: twice the processors, so that some turn their
+ * pictures while others wait for files. */
 unsigned scheduler_workers(const struct scheduler *scheduler);
 
-/* Does a job of which all but backend, lane, pool and memory is set. `left`:
- * how many jobs there still are, this one included; where they are fewer than
- * processors, each keeps several busy. `ready` is called when the output is
- * made and about to be written, unless it is NULL. To be called for each
- * worker, from 0, by one thread at a time. */
+/* Does a job of which all but backend, lane, pool and memory is set. `left` is
+ * how many jobs there still are, this one included; if they are fewer than the
+ * processors, each keeps several busy. `ready` is called when the output is made
+ * and about to be written, and may be NULL; if it fails, so does the job. Each
+ * worker, from 0, is for one thread at a time.
+ * Returns 0, or -1 with the reason. */
 int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
                  size_t left,
                  int (*ready)(const struct job *job,
@@ -41,18 +44,16 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
                               void *context, struct err *err),
                  void *context, struct result *result, struct err *err);
 
-/* How many workers it takes, as far as the jobs so far have shown: more than
- * there are processors have to wake each other, and to find memory of their
- * own, which costs more than it gains where nobody waits for files. */
+/* Recommended number of workers: grows with the time that jobs spend waiting for
+ * files. More than there are processors have to wake each other and to find memory
+ * of their own, which costs more than it gains if nobody waits for files. */
 unsigned scheduler_wanted(struct scheduler *scheduler);
 
-/* Where temporary files of runs before were looked for; see cli/files/temporary.h. */
-struct left_behind *scheduler_left_behind(const struct scheduler *scheduler);
-
-/* Whether jobs have waited for their files to be read, so that it is worth
- * while to have the system read those ahead that are next. */
+/* Returns whether jobs have waited for their files to be read, so that reading
+ * ahead is worth its while. */
 bool scheduler_waits_for_files(struct scheduler *scheduler);
 
-void scheduler_close(struct scheduler *scheduler);
+/* The directories that were searched for temporary files of killed runs. */
+struct left_behind *scheduler_left_behind(const struct scheduler *scheduler);
 
 #endif

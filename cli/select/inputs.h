@@ -4,7 +4,7 @@
 
 #include "cli/select/string_arena.h"
 #include "cli/options/options.h"
-#include "cli/batch/passed_over.h"
+#include "cli/select/passed_over.h"
 #include "cli/files/resolve.h"
 
 struct input {

@@ -2,7 +2,7 @@
 #ifndef CLI_SELECT_PLAN_H
 #define CLI_SELECT_PLAN_H
 
-#include "cli/batch/passed_over.h"
+#include "cli/select/passed_over.h"
 #include "cli/files/resolve.h"
 #include "cli/options/options.h"
 #include "cli/select/gather.h"

@@ -303,7 +303,7 @@ static enum outcome run_crew(struct worker_process *process)
         .task_size = sizeof(struct worker_task),
         .window = process->opts->window,
         .work = work,
-        .tell = end_task,
+        .report = end_task,
         .context = process,
     };
     process->order = serve_order_open(

@@ -1,7 +1,7 @@
 /* Files in directories that a walk did not take: those of formats that are
  * recognized by their suffix, but not read, by name; of all others, how many. */
-#ifndef CLI_BATCH_PASSED_OVER_H
-#define CLI_BATCH_PASSED_OVER_H
+#ifndef CLI_SELECT_PASSED_OVER_H
+#define CLI_SELECT_PASSED_OVER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Files in directories that a walk did not take. */
-#include "cli/batch/passed_over.h"
+#include "cli/select/passed_over.h"
 
 #include <stdio.h>
 #include <stdlib.h>

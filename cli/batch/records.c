@@ -1,0 +1,190 @@
+/* What a batch notes in its manifest, and what it knows of the runs before. */
+#include "cli/batch/records.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/files/files.h"
+#include "cli/report.h"
+#include "cli/select/path.h"
+#include "codecs/deflate/flate.h"
+
+static struct record record_of(const struct job *job)
+{
+    return (struct record){
+        .input = job->input,
+        .output = job->output,
+        .input_root = job->input_root,
+        .output_root = job->output_root,
+        .op = job->opts->op_name,
+        .options = job->opts->shape,
+    };
+}
+
+/* ---- Beginning and end -------------------------------------------------- */
+
+struct planned {
+    struct job (*job)(void *context, size_t i);
+    void *context;
+};
+
+static struct record planned_record(void *context, size_t i)
+{
+    const struct planned *planned = context;
+    struct job job = planned->job(planned->context, i);
+    return record_of(&job);
+}
+
+/* Says how to begin a manifest that is not there. */
+static int fail_absent(const struct options *opts, struct err *err)
+{
+    if (options_given(opts, "manifest"))
+        return fail(err, "--resume: %s: %s; leave --resume out to begin",
+                    opts->resume, strerror(ENOENT));
+    return fail(err, "--resume: %s: %s; add --manifest %s to begin one",
+                opts->resume, strerror(ENOENT), opts->resume);
+}
+
+/* If --resume and --manifest name one file, it need not exist yet: the first run
+ * makes it, and the same call goes on with it. */
+static int read_resume(struct records *records, const struct options *opts,
+                       size_t count, struct planned *planned, struct err *err)
+{
+    bool both = options_given(opts, "manifest") &&
+                path_compare("", opts->manifest, "", opts->resume) == 0;
+    struct err why;
+    struct stat st;
+    if (!options_given(opts, "manifest") && !opts->dry_run &&
+        stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
+        return fail(err, "--resume: %s: not a regular file, so --manifest "
+                         "has to say where to go on",
+                    opts->resume);
+    if (!both && strcmp(opts->resume, "-") != 0 && stat(opts->resume, &st) &&
+        errno == ENOENT)
+        return fail_absent(opts, err);
+    if (resume_read(&records->resume, opts->resume, both, &why) ||
+        resume_recognize(records->resume, count, planned_record, planned, &why))
+        return fail(err, "--resume: %s: %s", opts->resume, why.text);
+    return 0;
+}
+
+int records_open(struct records *records, const struct options *opts,
+                 size_t count, struct job (*job)(void *context, size_t i),
+                 void *context, struct err *err)
+{
+    struct planned planned = { job, context };
+    struct err why;
+    if (opts->resume && read_resume(records, opts, count, &planned, err))
+        return -1;
+    if (opts->manifest && !opts->dry_run &&
+        manifest_open(&records->manifest, opts->manifest, &why))
+        return fail(err, "--manifest: %s", why.text);
+    return 0;
+}
+
+int records_close(struct records *records, struct err *err)
+{
+    resume_free(records->resume);
+    return records->manifest ? manifest_close(records->manifest, err) : 0;
+}
+
+/* ---- Notes -------------------------------------------------------------- */
+
+static int note(struct records *records, const struct record *record,
+                bool safe, struct err *err)
+{
+    struct err why;
+    if (manifest_note(records->manifest, record, safe, &why) == 0)
+        return 0;
+    if (why.full)
+        atomic_store(&records->disk_full, true);
+    atomic_store(&records->failed, true);
+    return fail(err, "the manifest cannot be written: %s", why.text);
+}
+
+static void add_input(struct record *record, const struct result *result)
+{
+    record->size = result->bytes_in;
+    record->mtime = result->mtime;
+    record->file =
+        (struct inode_id){ result->device, result->inode, result->inode != 0 };
+}
+
+/* Adds which file the output is, so that it is known by other names, too. */
+static void add_output(struct record *record, const struct job *job)
+{
+    struct stat st;
+    if (!resolve_stat(job->output_root, job->output, true, &st) ||
+        (uint64_t)st.st_size != record->written)
+        return;
+    record->made = (struct inode_id){ st.st_dev, st.st_ino, true };
+    record->made_time = st.st_mtim;
+}
+
+int records_note_ready(struct records *records, const struct job *job,
+                       const struct result *result, struct bytes output,
+                       struct output_sum *sum, struct err *err)
+{
+    struct record record = record_of(job);
+    if (!records->manifest || !file_is_same(job->output_root, job->output,
+                                            job->input_root, job->input))
+        return 0;
+    sum->crc = flates[0]->crc32(0, output.data, output.size);
+    sum->known = true;
+    record.status = "ready";
+    add_input(&record, result);
+    record.written = output.size;
+    record.crc = sum->crc;
+    record.summed = true;
+    return note(records, &record, true, err);
+}
+
+int records_note_result(struct records *records, const struct job *job,
+                        const struct result *result, struct output_sum sum,
+                        const struct err *failure, struct err *err)
+{
+    struct record record = record_of(job);
+    if (!records->manifest || result->skipped == SKIPPED_DONE)
+        return 0;
+    record.status = report_status(result, failure);
+    add_input(&record, result);
+    if (failure) {
+        record.error = failure->text;
+    } else if (!result->skipped) {
+        record.how = job_how_name(result->how);
+        record.written = result->bytes_out;
+        record.crc = sum.crc;
+        record.summed = sum.known;
+        add_output(&record, job);
+    }
+    return note(records, &record, false, err);
+}
+
+int records_note_passed_over(struct records *records,
+                             const struct passed_file *file, struct err *err)
+{
+    const struct record record = {
+        .input = file->name,
+        .status = "passed_over",
+        .format = file->format->title,
+    };
+    return records->manifest ? note(records, &record, false, err) : 0;
+}
+
+int records_check(struct records *records, const struct job *job,
+                  enum verdict *verdict, struct err *err)
+{
+    struct record record = record_of(job);
+    *verdict = records->resume ? resume_check(records->resume, &record, err)
+                               : VERDICT_TODO;
+    if (*verdict == VERDICT_CHANGED)
+        return -1;
+    if (*verdict != VERDICT_REPLACED)
+        return 0;
+    *verdict = VERDICT_DONE;
+    if (!records->manifest)
+        return 0;
+    record.status = "done";
+    add_output(&record, job);
+    return note(records, &record, false, err);
+}

@@ -1,0 +1,66 @@
+/* What a batch notes in its manifest (--manifest), and what it knows of the runs
+ * before it (--resume). Without these options nothing is noted and nothing is
+ * known.
+ *
+ * A manifest that cannot be written ends the batch, as `failed` says: what is
+ * done from then on would be done again by the next run, which turns a file that
+ * is replaced in place once too often. */
+#ifndef CLI_BATCH_RECORDS_H
+#define CLI_BATCH_RECORDS_H
+
+#include <stdatomic.h>
+
+#include "cli/job/job.h"
+#include "cli/manifest/manifest.h"
+#include "cli/manifest/resume.h"
+#include "cli/select/passed_over.h"
+
+struct records {
+    struct resume *resume;     /* NULL: there is none */
+    struct manifest *manifest; /* the same */
+    atomic_bool failed;        /* the manifest could not be written, */
+    atomic_bool disk_full;     /* since the disk is full */
+};
+
+/* What was noted of an output before it was written. {0} at first. */
+struct output_sum {
+    bool known;
+    uint32_t crc; /* CRC-32 (ISO 3309) */
+};
+
+/* Opens the manifest, and reads that of the runs before. `job` gives the i-th of
+ * `count` jobs, with its names and its options.
+ * Returns 0, or -1 with the reason; records_close() is needed after both. */
+int records_open(struct records *records, const struct options *opts,
+                 size_t count, struct job (*job)(void *context, size_t i),
+                 void *context, struct err *err);
+
+/* Returns 0, or -1 with the reason if the manifest could not be written. */
+int records_close(struct records *records, struct err *err);
+
+/* Asks whether a run before did a job. *verdict is VERDICT_TODO, VERDICT_DONE or
+ * VERDICT_CHANGED: nobody can tell.
+ * Returns 0. On failure, and if nobody can tell, it returns -1 with the reason. */
+int records_check(struct records *records, const struct job *job,
+                  enum verdict *verdict, struct err *err);
+
+/* Notes that a job is about to replace its own input, and by what, so that the
+ * next run knows after a sudden end whether it was replaced. Other jobs are not
+ * noted.
+ * Returns 0, or -1 with the reason. */
+int records_note_ready(struct records *records, const struct job *job,
+                       const struct result *result, struct bytes output,
+                       struct output_sum *sum, struct err *err);
+
+/* Notes what became of a job; `failure` is NULL if it did not fail.
+ * Returns 0, or -1 with the reason. */
+int records_note_result(struct records *records, const struct job *job,
+                        const struct result *result, struct output_sum sum,
+                        const struct err *failure, struct err *err);
+
+/* Notes a file that was found and is not read.
+ * Returns 0, or -1 with the reason. */
+int records_note_passed_over(struct records *records,
+                             const struct passed_file *file, struct err *err);
+
+#endif
