@@ -2,6 +2,7 @@
  * promised of the thumbnail holds. */
 #include "codecs/metadata/exif.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

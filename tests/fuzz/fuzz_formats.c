@@ -2,6 +2,7 @@
  * read outside of them, and what is taken for a picture is one, which its own
  * format gives again. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/codec.h"

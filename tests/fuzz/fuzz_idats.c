@@ -2,6 +2,8 @@
  * inflates by zlib to rows that hold these samples. */
 #include "codecs/png/png.h"
 
+#include <stdlib.h>
+
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/png_image.h"
 

@@ -4,6 +4,9 @@
 #include "codecs/png/png.h"
 
 #include "codecs/deflate/flate.h"
+
+#include <stdlib.h>
+
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/png_image.h"
 

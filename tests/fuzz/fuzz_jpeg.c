@@ -1,4 +1,6 @@
 /* Any bytes as a JPEG file: its pixels, and what is turned as it is coded. */
+#include <string.h>
+
 #include "tests/fuzz/fuzz_picture.h"
 #include "tests/support/codec_read.h"
 

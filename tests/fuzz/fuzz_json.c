@@ -1,5 +1,6 @@
 /* Any bytes as JSON: what is read is a tree within its text, its strings come
  * back as they are written again, and where it is cut it is known to be. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/json/json_write.h"

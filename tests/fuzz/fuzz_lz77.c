@@ -4,6 +4,7 @@
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/lz77.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

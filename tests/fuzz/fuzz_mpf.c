@@ -3,13 +3,14 @@
  * read. */
 #include "codecs/metadata/mpf.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/codec_read.h"
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/oracle.h"
-#include "tests/support/turn.h"
 
 static void require(bool holds)
 {

@@ -3,6 +3,7 @@
 #include "codecs/codec.h"
 #include "codecs/npy/npy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

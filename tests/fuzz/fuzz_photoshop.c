@@ -2,8 +2,11 @@
  * room is taken than there is. */
 #include "codecs/metadata/photoshop.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "tests/fuzz/fuzz.h"
-#include "tests/support/turn.h"
+#include "tests/support/fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,6 +2,8 @@
  * that are changed would come further than to the first one else. */
 #include "tests/fuzz/fuzz_picture.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 static uint32_t read_be32(const uint8_t *p)

@@ -2,6 +2,7 @@
  * touched, and an orientation that is set is read again. */
 #include "codecs/metadata/xmp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/metadata/raw_profile.h"

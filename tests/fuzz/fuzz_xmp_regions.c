@@ -3,6 +3,7 @@
 #include "codecs/metadata/xmp_iptc.h"
 #include "codecs/metadata/xmp_regions.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

@@ -3,6 +3,8 @@
 #include "codecs/convert.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tests/support/formats.h"
 

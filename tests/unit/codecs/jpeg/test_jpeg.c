@@ -2,11 +2,13 @@
  * is the oracle. */
 #include "codecs/codec.h"
 
-#include "tests/support/codec_read.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 /* Adobe's segment: its name, version, two words of flags, and the transform. */
 static const uint8_t adobe[] = {
@@ -155,42 +157,34 @@ static void check_written(const struct given *kind, const struct decoded *from,
     CHECK(a->arithmetic == b->arithmetic, "%s: arithmetic", kind->name);
     CHECK(a->restart == b->restart, "%s: restart %u", kind->name, b->restart);
     CHECK(!memcmp(a->ids, b->ids, sizeof a->ids), "%s: ids", kind->name);
-    struct image img = { 0 };
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct err err = { .text = "" };
-    CHECK(!codec_read(&codec_jpeg, &img, made, &load, &err), "%s", err.text);
-    int off = img.cells ? distance(&img, from, t) : 1000;
+    struct fixture *f = fixture_new(&codec_jpeg);
+    CHECK(!fixture_decode(f, made), "%s", f->err.text);
+    int off = f->img.cells ? distance(&f->img, from, t) : 1000;
     CHECK(off <= 4, "%s, %s: off by %d", kind->name, xform_name(t), off);
-    CHECK(warnings.count == 0, "%s: %s", kind->name, warnings.list[0].text);
-    image_free(&img);
+    CHECK(f->warnings.count == 0, "%s: %s", kind->name,
+          f->warnings.list[0].text);
+    fixture_free(f);
     free(is.samples);
 }
 
 static void check_kind(const struct given *kind, enum xform t)
 {
-    struct bytes file = make_kind(kind), made = { 0 };
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
+    struct bytes file = make_kind(kind);
+    struct fixture *f = fixture_new(&codec_jpeg);
     struct decoded own = decode_jpeg(file, JCS_UNKNOWN);
     CHECK(own.coding.space == kind->coding.space, "%s: space %d", kind->name,
           (int)own.coding.space);
-    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s: %s",
-          kind->name, err.text);
-    if (img.cells) {
-        CHECK(is_shaped(&img, &kind->coding, kind->color), "%s", kind->name);
-        CHECK(distance(&img, &own, XFORM_NONE) == 0, "%s", kind->name);
-        turn_image(&img, t);
-        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s: %s",
-              kind->name, err.text);
-        check_written(kind, &own, made, t);
+    CHECK(!fixture_decode(f, file), "%s: %s", kind->name, f->err.text);
+    if (f->img.cells) {
+        CHECK(is_shaped(&f->img, &kind->coding, kind->color), "%s", kind->name);
+        CHECK(distance(&f->img, &own, XFORM_NONE) == 0, "%s", kind->name);
+        turn_image(&f->img, t);
+        CHECK(!fixture_encode(f), "%s: %s", kind->name, f->err.text);
+        check_written(kind, &own, f->made, t);
     }
-    CHECK(warnings.count == 0, "%s: %s", kind->name, warnings.list[0].text);
-    image_free(&img);
-    bytes_free(&made);
+    CHECK(f->warnings.count == 0, "%s: %s", kind->name,
+          f->warnings.list[0].text);
+    fixture_free(f);
     bytes_free(&file);
     free(own.samples);
 }
@@ -199,20 +193,17 @@ static void check_kind(const struct given *kind, enum xform t)
 static void check_portable(const struct given *kind)
 {
     struct bytes file = make_kind(kind);
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
+    struct fixture *f = fixture_new(&codec_jpeg);
     bool ycc = kind->color == COLOR_YCC;
     struct decoded own = decode_jpeg(file, ycc ? JCS_RGB : JCS_UNKNOWN);
-    load.portable = true;
-    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s: %s",
-          kind->name, err.text);
-    if (img.cells) {
-        CHECK(img.color == (ycc ? COLOR_RGB : kind->color), "%s", kind->name);
-        CHECK(distance(&img, &own, XFORM_NONE) == 0, "%s", kind->name);
+    f->load.portable = true;
+    CHECK(!fixture_decode(f, file), "%s: %s", kind->name, f->err.text);
+    if (f->img.cells) {
+        CHECK(f->img.color == (ycc ? COLOR_RGB : kind->color), "%s",
+              kind->name);
+        CHECK(distance(&f->img, &own, XFORM_NONE) == 0, "%s", kind->name);
     }
-    image_free(&img);
+    fixture_free(f);
     bytes_free(&file);
     free(own.samples);
 }
@@ -268,64 +259,49 @@ TEST(foreign)
     static const enum color colors[] = { COLOR_GRAY, COLOR_RGB, COLOR_YCC,
                                          COLOR_CMYK, COLOR_YCCK };
     for (size_t i = 0; i < sizeof colors / sizeof *colors; i++) {
-        struct image img = make_picture(colors[i], 45, 27), back = { 0 };
-        struct bytes made = { 0 };
-        struct warnings warnings = { 0 };
-        struct load_opts load = small_load(&warnings);
-        struct save_opts save = plain_save(&warnings);
-        struct err err = { .text = "" };
+        struct fixture *f = fixture_new(&codec_jpeg);
+        f->img = make_picture(colors[i], 45, 27);
+        unsigned nplanes = f->img.nplanes;
         const char *name = color_name(colors[i]);
         bool rgb = colors[i] == COLOR_RGB;
-        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s: %s", name,
-              err.text);
-        load.portable = rgb; /* else YCbCr stays what it is */
-        CHECK(!codec_read(&codec_jpeg, &back, made, &load, &err), "%s: %s",
-              name, err.text);
-        CHECK(back.color == colors[i] && back.nplanes == img.nplanes,
-              "%s is %s", name, color_name(back.color));
-        int off = back.cells ? picture_distance(&back) : 1000;
+        CHECK(!fixture_encode(f), "%s: %s", name, f->err.text);
+        f->load.portable = rgb; /* else YCbCr stays what it is */
+        CHECK(!fixture_decode(f, f->made), "%s: %s", name, f->err.text);
+        CHECK(f->img.color == colors[i] && f->img.nplanes == nplanes,
+              "%s is %s", name, color_name(f->img.color));
+        int off = f->img.cells ? picture_distance(&f->img) : 1000;
         CHECK(off <= (rgb ? 8 : 4), "%s: off by %d", name, off);
-        CHECK(warnings.count == 0, "%s: %s", name, warnings.list[0].text);
-        image_free(&back);
-        image_free(&img);
-        bytes_free(&made);
+        CHECK(f->warnings.count == 0, "%s: %s", name, f->warnings.list[0].text);
+        fixture_free(f);
     }
 }
 
 /* Less quality is fewer bytes; below 90 chroma is subsampled. */
 TEST(quality)
 {
-    struct image img = make_picture(COLOR_RGB, 160, 120);
-    struct warnings warnings = { 0 };
-    struct save_opts save = plain_save(&warnings);
-    struct err err = { .text = "" };
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->img = make_picture(COLOR_RGB, 160, 120);
     size_t last = 0;
     static const int qualities[] = { 1, 50, 89, 90, 100 };
     for (size_t i = 0; i < sizeof qualities / sizeof *qualities; i++) {
-        struct bytes made = { 0 };
-        save.quality = qualities[i];
-        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
-        struct decoded is = decode_jpeg(made, JCS_RGB);
-        CHECK(made.size > last, "%d: %zu bytes", qualities[i], made.size);
+        f->save.quality = qualities[i];
+        CHECK(!fixture_encode(f), "%s", f->err.text);
+        struct decoded is = decode_jpeg(f->made, JCS_RGB);
+        CHECK(f->made.size > last, "%d: %zu bytes", qualities[i], f->made.size);
         CHECK(is.coding.h == (qualities[i] < 90 ? 2 : 1), "%d: %d x %d",
               qualities[i], is.coding.h, is.coding.v);
-        last = made.size;
+        last = f->made.size;
         free(is.samples);
-        bytes_free(&made);
     }
-    image_free(&img);
+    fixture_free(f);
 }
 
 /* T.81 has 16 bits for each dimension, libjpeg a little less. */
 TEST(too_long)
 {
-    struct image img = make_picture(COLOR_GRAY, 65501, 1);
-    struct warnings warnings = { 0 };
-    struct save_opts save = plain_save(&warnings);
-    struct bytes made = { 0 };
-    struct err err = { .text = "" };
-    CHECK(codec_jpeg.encode(&made, &img, &save, &err), "65501 columns");
-    CHECK(strstr(err.text, "too many"), "%s", err.text);
-    image_free(&img);
-    bytes_free(&made);
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->img = make_picture(COLOR_GRAY, 65501, 1);
+    CHECK(fixture_encode(f), "65501 columns");
+    CHECK(strstr(f->err.text, "too many"), "%s", f->err.text);
+    fixture_free(f);
 }

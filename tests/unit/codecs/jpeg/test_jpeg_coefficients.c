@@ -4,11 +4,14 @@
 #include "codecs/codec.h"
 #include "cuda/backend.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "tests/support/codec_read.h"
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 /* Whole MCUs of every sampling below, and different numbers of them. */
 enum { WIDE = 192, HIGH = 96 };
@@ -94,21 +97,15 @@ static void turn(struct image *img, enum xform t)
 static struct bytes turned_as(struct bytes file, enum xform t,
                               const struct decode_plan *plan)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
-    struct bytes made = { 0 };
-    struct err err = { .text = "" };
-    CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, plan, &err), "%s",
-          err.text);
-    if (img.cells) {
-        turn(&img, t);
-        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan = *plan;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    if (f->img.cells) {
+        turn(&f->img, t);
+        CHECK(!fixture_encode(f), "%s", f->err.text);
     }
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    image_free(&img);
-    return made;
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    return fixture_take_made(f);
 }
 
 static struct bytes turned_in(struct bytes file, enum xform t,
@@ -120,11 +117,11 @@ static struct bytes turned_in(struct bytes file, enum xform t,
 
 static struct stream_info look(struct bytes file)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
+    struct fixture *f = fixture_new(&codec_jpeg);
     struct stream_info info = { 0 };
-    struct err err = { .text = "" };
-    CHECK(!codec_look(&codec_jpeg, &info, file, &load, &err), "%s", err.text);
+    CHECK(!codec_look(&codec_jpeg, &info, file, &f->load, &f->err), "%s",
+          f->err.text);
+    fixture_free(f);
     return info;
 }
 
@@ -387,28 +384,22 @@ TEST(frame)
 /* Those of the standard stay, unless the smallest file is asked for. */
 TEST(optimize)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan.representation = REPRESENTATION_COEFFICIENTS;
     struct coding coding = coding_of(3, 0, WIDE, HIGH);
-    struct bytes file = make_jpeg(&coding), made[2] = { { 0 }, { 0 } };
-    struct err err = { .text = "" };
-    const struct decode_plan plan = { .representation =
-                                          REPRESENTATION_COEFFICIENTS };
+    struct bytes file = make_jpeg(&coding);
+    size_t size[2];
     for (int i = 0; i < 2; i++) {
-        struct image img = { 0 };
-        CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err), "%s",
-              err.text);
-        save.optimize = i;
-        CHECK(!codec_jpeg.encode(&made[i], &img, &save, &err), "%s", err.text);
-        check_turned("optimize", file, made[i], XFORM_NONE);
-        image_free(&img);
+        CHECK(!fixture_decode(f, file), "%s", f->err.text);
+        f->save.optimize = i;
+        CHECK(!fixture_encode(f), "%s", f->err.text);
+        check_turned("optimize", file, f->made, XFORM_NONE);
+        CHECK(i || same(f->made, file), "as it was");
+        size[i] = f->made.size;
     }
-    CHECK(same(made[0], file), "as it was");
-    CHECK(made[1].size < made[0].size, "%zu bytes", made[1].size);
-    bytes_free(&made[0]);
-    bytes_free(&made[1]);
+    CHECK(size[1] < size[0], "%zu bytes", size[1]);
     bytes_free(&file);
+    fixture_free(f);
 }
 
 /* ---- Trimmed --------------------------------------------------------------*/

@@ -3,12 +3,14 @@
 #include "codecs/codec.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tests/support/codec_read.h"
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 static const struct {
     const char *name;
@@ -96,12 +98,11 @@ static double moved(const struct decoded *a, const struct decoded *b,
 /* Whether no sample of chroma reaches over an edge that becomes the first. */
 static bool is_whole(struct bytes file, enum xform t)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
+    struct fixture *f = fixture_new(&codec_jpeg);
     struct stream_info info;
-    struct err err;
-    if (codec_look(&codec_jpeg, &info, file, &load, &err))
+    if (codec_look(&codec_jpeg, &info, file, &f->load, &f->err))
         abort();
+    fixture_free(f);
     return stream_info_can_turn(&info, REPRESENTATION_PLANES, t);
 }
 
@@ -129,30 +130,24 @@ static void turn_planes(struct image *img, enum xform t)
 
 static struct image read_for(struct bytes file, enum xform t)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
-    const struct decode_plan plan = { .representation = REPRESENTATION_PLANES,
-                                      .turn = t };
-    CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err), "%s",
-          err.text);
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    if (!img.cells)
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan.representation = REPRESENTATION_PLANES;
+    f->plan.turn = t;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    if (!f->img.cells)
         abort();
-    return img;
+    return fixture_take_img(f);
 }
 
 static struct bytes write_with(const struct image *img, int quality)
 {
-    struct warnings warnings = { 0 };
-    struct save_opts save = plain_save(&warnings);
-    struct bytes made = { 0 };
-    struct err err = { .text = "" };
-    save.quality = quality;
-    CHECK(!codec_jpeg.encode(&made, img, &save, &err), "%s", err.text);
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    return made;
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->save.quality = quality;
+    CHECK(!codec_jpeg.encode(&f->made, img, &f->save, &f->err), "%s",
+          f->err.text);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    return fixture_take_made(f);
 }
 
 /* Read as if the turn were `expected`. */

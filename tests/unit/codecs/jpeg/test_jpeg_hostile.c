@@ -2,7 +2,12 @@
  * read tolerantly, taken with a warning. */
 #include "codecs/codec.h"
 
-#include "tests/support/codec_read.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
+#include "tests/support/jpeg_file.h"
+#include "tests/support/test.h"
 #include "tests/support/turn_jpeg.h"
 
 static const struct coding kinds[] = {
@@ -27,21 +32,15 @@ static struct bytes make_kind(unsigned i)
 /* What is taken in any representation can be written, and the file is sound. */
 static void check_encoded(const char *name, const struct image *img)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct bytes made = { 0 };
-    struct image back = { 0 };
-    struct err err = { .text = "" };
-    if (codec_jpeg.encode(&made, img, &save, &err) == 0)
-        CHECK(!codec_read(&codec_jpeg, &back, made, &load, &err) &&
-                  back.width == img->width && back.height == img->height,
-              "%s: %s", name, err.text);
+    struct fixture *f = fixture_new(&codec_jpeg);
+    if (codec_jpeg.encode(&f->made, img, &f->save, &f->err) == 0)
+        CHECK(!fixture_decode(f, f->made) && f->img.width == img->width &&
+                  f->img.height == img->height,
+              "%s: %s", name, f->err.text);
     else /* nothing that a sound file would hold */
-        CHECK(img->cell == CELL_DCT && strstr(err.text, "out of range"),
-              "%s: %s", name, err.text);
-    image_free(&back);
-    bytes_free(&made);
+        CHECK(img->cell == CELL_DCT && strstr(f->err.text, "out of range"),
+              "%s: %s", name, f->err.text);
+    fixture_free(f);
 }
 
 /* Decodes in both ways. Strict, a damaged file is refused; tolerant, it is
@@ -49,28 +48,24 @@ static void check_encoded(const char *name, const struct image *img)
 static bool check_form(const char *name, struct bytes file, bool maybe_sound,
                        enum representation representation)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
-    const struct decode_plan plan = { .representation = representation };
-    int status = codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err);
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan.representation = representation;
+    int status = fixture_decode(f, file);
     CHECK(maybe_sound || status, "%s: it is accepted", name);
-    CHECK(!status == !!img.cells && !status == !*err.text, "%s: %s", name,
-          err.text);
-    image_free(&img);
-    warnings = (struct warnings){ 0 };
-    load.tolerant = true;
-    load.portable = representation == REPRESENTATION_SAMPLES;
-    bool taken =
-        codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err) == 0;
-    CHECK(taken || (!img.cells && !img.meta), "%s: something is left", name);
+    CHECK(!status == !!f->img.cells && !status == !*f->err.text, "%s: %s", name,
+          f->err.text);
+    f->warnings = (struct warnings){ 0 };
+    f->load.tolerant = true;
+    f->load.portable = representation == REPRESENTATION_SAMPLES;
+    bool taken = fixture_decode(f, file) == 0;
+    CHECK(taken || (!f->img.cells && !f->img.meta), "%s: something is left",
+          name);
     /* What was refused cannot pass as if nothing were. */
-    CHECK(!taken || !status || is_warned(&warnings, "damaged"),
+    CHECK(!taken || !status || is_warned(&f->warnings, "damaged"),
           "%s: no warning", name);
     if (taken && representation != REPRESENTATION_SAMPLES)
-        check_encoded(name, &img);
-    image_free(&img);
+        check_encoded(name, &f->img);
+    fixture_free(f);
     return taken;
 }
 
@@ -84,20 +79,16 @@ static bool check_damaged(const char *name, struct bytes file, bool maybe_sound)
 static void refuses_in(const char *name, struct bytes file, const char *words,
                        int forms)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
+    struct fixture *f = fixture_new(&codec_jpeg);
     for (int i = 0; i < 2 * forms; i++) {
-        struct image img = { 0 };
-        struct err err = { .text = "" };
-        load.tolerant = i % 2;
-        const struct decode_plan plan = { .representation =
-                                              (enum representation)(i / 2) };
-        CHECK(codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err),
-              "%s: accepted", name);
-        CHECK(*err.text && strstr(err.text, words), "%s: %s", name, err.text);
-        CHECK(!img.cells && !img.meta, "%s: something is left", name);
-        image_free(&img);
+        f->load.tolerant = i % 2;
+        f->plan.representation = (enum representation)(i / 2);
+        CHECK(fixture_decode(f, file), "%s: accepted", name);
+        CHECK(*f->err.text && strstr(f->err.text, words), "%s: %s", name,
+              f->err.text);
+        CHECK(!f->img.cells && !f->img.meta, "%s: something is left", name);
     }
+    fixture_free(f);
 }
 
 static void refuses(const char *name, struct bytes file, const char *words)
@@ -220,21 +211,18 @@ TEST(rest)
 {
     struct coding coding = { 64, 64, JCS_GRAYSCALE, .h = 1 };
     struct bytes file = make_jpeg(&coding);
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
-    load.tolerant = true;
-    load.mem.alloc = dirty_alloc;
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->load.tolerant = true;
+    f->load.mem.alloc = dirty_alloc;
     file.size = file.size * 3 / 4;
     struct decoded own = decode_jpeg(file, JCS_UNKNOWN);
-    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s", err.text);
-    bool same = img.cells;
-    for (uint32_t y = 0; img.cells && y < 64; y++)
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    bool same = f->img.cells;
+    for (uint32_t y = 0; f->img.cells && y < 64; y++)
         for (uint32_t x = 0; x < 64; x++)
-            same &= cell_at(&img, 0, x, y) == decoded_at(&own, 0, x, y);
+            same &= cell_at(&f->img, 0, x, y) == decoded_at(&own, 0, x, y);
     CHECK(same, "what libjpeg makes of it");
-    image_free(&img);
+    fixture_free(f);
     free(own.samples);
     bytes_free(&file);
 }
@@ -280,13 +268,10 @@ static struct bytes make_scans(int n)
 
 TEST(scans)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
+    struct fixture *f = fixture_new(&codec_jpeg);
     struct bytes file = make_scans(200);
-    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s", err.text);
-    image_free(&img);
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    fixture_free(f);
     bytes_free(&file);
     file = make_scans(600);
     refuses("600 scans", file, "scans");
@@ -371,26 +356,21 @@ static void check_limits(enum representation representation, uint64_t need)
         for (unsigned k = 1; k < 4; k += 2) {
             struct bytes file = make_kind(k);
             struct counted counted = { 0 };
-            struct warnings warnings = { 0 };
-            struct load_opts load = small_load(&warnings);
-            struct image img = { 0 };
-            struct err err = { .text = "" };
-            const struct decode_plan plan = { .representation =
-                                                  representation };
-            load.limits = (struct limits){ .pixels = limits[i].pixels,
-                              .bytes = limits[i].bytes };
-            load.mem.alloc = counted_alloc;
-            load.mem.context = &counted;
-            int status =
-                codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err);
-            CHECK(!status == !limits[i].words, "%u: %s", i, err.text);
-            CHECK(!status || strstr(err.text, limits[i].words), "%s", err.text);
+            struct fixture *f = fixture_new(&codec_jpeg);
+            f->plan.representation = representation;
+            f->load.limits = (struct limits){ .pixels = limits[i].pixels,
+                                              .bytes = limits[i].bytes };
+            f->load.mem.alloc = counted_alloc;
+            f->load.mem.context = &counted;
+            int status = fixture_decode(f, file);
+            CHECK(!status == !limits[i].words, "%u: %s", i, f->err.text);
+            CHECK(!status || strstr(f->err.text, limits[i].words), "%s",
+                  f->err.text);
             CHECK(counted.calls == !status, "%zu", counted.calls);
             CHECK(counted.bytes <= limits[i].bytes, "%zu", counted.bytes);
-            image_free(&img);
             counted.empty = true;
-            CHECK(codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err),
-                  "no memory");
+            CHECK(fixture_decode(f, file), "no memory");
+            fixture_free(f);
             bytes_free(&file);
         }
 }
@@ -411,23 +391,18 @@ TEST(claims)
 {
     for (unsigned k = 1; k < 4; k += 2) {
         struct bytes file = make_kind(k);
-        struct warnings warnings = { 0 };
-        struct load_opts load = small_load(&warnings);
-        struct image img = { 0 };
-        struct err err = { .text = "" };
+        struct fixture *f = fixture_new(&codec_jpeg);
         memcpy(file.data + find_frame(file, k == 3) + 3, "\xff\xdc\xff\xdc", 4);
         refuses("65500 x 65500", file, "--max-pixels");
-        load.limits = (struct limits){ .pixels = UINT64_MAX,
-                              .bytes = 64 << 20 };
+        f->load.limits =
+            (struct limits){ .pixels = UINT64_MAX, .bytes = 64 << 20 };
         for (int representation = 0; representation < REPRESENTATIONS;
              representation++) {
-            const struct decode_plan plan = {
-                .representation = (enum representation)representation
-            };
-            CHECK(codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err),
-                  "accepted");
-            CHECK(strstr(err.text, "--max-memory"), "%s", err.text);
+            f->plan.representation = (enum representation)representation;
+            CHECK(fixture_decode(f, file), "accepted");
+            CHECK(strstr(f->err.text, "--max-memory"), "%s", f->err.text);
         }
         bytes_free(&file);
+        fixture_free(f);
     }
 }

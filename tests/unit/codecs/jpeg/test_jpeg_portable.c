@@ -2,12 +2,15 @@
  * into segments again; and there and back through both codecs. */
 #include "codecs/codec.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "tests/support/codec_read.h"
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 static void must(bool done)
 {
@@ -215,13 +218,11 @@ static void check_body(const struct segments *list, unsigned marker,
 
 static void check_written(enum strip strip)
 {
-    struct image img = make_foreign();
-    struct meta *m = img.meta;
-    struct bytes made = { 0 }, exif = { 0 }, xmp = { 0 };
-    struct warnings warnings = { 0 };
-    struct save_opts save = plain_save(&warnings);
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->img = make_foreign();
+    struct meta *m = f->img.meta;
+    struct bytes exif = { 0 }, xmp = { 0 };
     struct segments list;
-    struct err err = { .text = "" };
     bool all = strip == STRIP_NOTHING;
     m->icc = make_profile(100000);
     add_exif(&m->exif, says, (struct bytes){ 0 });
@@ -234,12 +235,12 @@ static void check_written(enum strip strip)
     add_exif(&exif, says_after(says, true, 1), (struct bytes){ 0 });
     add_xmp(&xmp, says_after(says, true, 1));
 
-    turn_image(&img, XFORM_ROTATE_90);
-    save.orientation = 1;
-    save.strip = strip;
-    CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
-    CHECK(is_warned(&warnings, "tIME") == all, "of what is lost");
-    CHECK(read_segments(&list, made), "no JPEG");
+    turn_image(&f->img, XFORM_ROTATE_90);
+    f->save.orientation = 1;
+    f->save.strip = strip;
+    CHECK(!fixture_encode(f), "%s", f->err.text);
+    CHECK(is_warned(&f->warnings, "tIME") == all, "of what is lost");
+    CHECK(read_segments(&list, f->made), "no JPEG");
     const struct segment_seen *s = find_segment(&list, 0xe0, "JFIF");
     CHECK(s && s->size >= 14, "JFIF");
     static const uint8_t density[2][5] = { { 0, 0, 1, 0, 1 },
@@ -258,10 +259,9 @@ static void check_written(enum strip strip)
                          : strip == STRIP_ALL ? 1
                                               : 3),
           "%zu segments", list.count);
-    image_free(&img);
+    fixture_free(f);
     bytes_free(&profile);
     bytes_free(&icc);
-    bytes_free(&made);
     bytes_free(&exif);
     bytes_free(&xmp);
 }
@@ -280,24 +280,20 @@ TEST(too_long)
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         for (size_t more = 0; more < 2; more++) {
-            struct image img = make_foreign();
-            struct meta *m = img.meta;
+            struct fixture *f = fixture_new(&codec_jpeg);
+            f->img = make_foreign();
+            struct meta *m = f->img.meta;
             struct bytes *all[] = { &m->exif, &m->xmp, &m->comment, &m->icc };
-            struct bytes made = { 0 };
-            struct warnings warnings = { 0 };
-            struct save_opts save = plain_save(&warnings);
             struct segments list;
-            struct err err = { .text = "" };
             *all[i] = make_profile(blocks[i].most + more);
-            CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
-            CHECK(is_warned(&warnings, blocks[i].words) == !!more,
+            CHECK(!fixture_encode(f), "%s", f->err.text);
+            CHECK(is_warned(&f->warnings, blocks[i].words) == !!more,
                   "%s and %zu: %s", blocks[i].words, more,
-                  warnings.list[0].text);
-            CHECK(read_segments(&list, made), "no JPEG");
+                  f->warnings.list[0].text);
+            CHECK(read_segments(&list, f->made), "no JPEG");
             CHECK(more ? list.count == 1 : list.count > 1, "%zu segments",
                   list.count);
-            image_free(&img);
-            bytes_free(&made);
+            fixture_free(f);
         }
 }
 
@@ -316,20 +312,16 @@ TEST(odd_densities)
         { { DENSITY_METER, 3, 3 }, { 0, 0, 1, 0, 1 }, true },
     };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-        struct image img = make_foreign();
-        struct bytes made = { 0 };
-        struct warnings warnings = { 0 };
-        struct save_opts save = plain_save(&warnings);
+        struct fixture *f = fixture_new(&codec_jpeg);
+        f->img = make_foreign();
         struct segments list;
-        struct err err = { .text = "" };
-        img.meta->density = given[i].d;
-        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
-        CHECK(read_segments(&list, made), "no JPEG");
+        f->img.meta->density = given[i].d;
+        CHECK(!fixture_encode(f), "%s", f->err.text);
+        CHECK(read_segments(&list, f->made), "no JPEG");
         const struct segment_seen *s = find_segment(&list, 0xe0, "JFIF");
         CHECK(s && !memcmp(s->data + 7, given[i].jfif, 5), "%zu", i);
-        CHECK(is_warned(&warnings, "density") == given[i].lost, "%zu", i);
-        image_free(&img);
-        bytes_free(&made);
+        CHECK(is_warned(&f->warnings, "density") == given[i].lost, "%zu", i);
+        fixture_free(f);
     }
 }
 
@@ -338,20 +330,15 @@ TEST(odd_densities)
 /* Writes img by `to`, and reads what was written: img is that afterwards. */
 static void pass(struct image *img, const struct codec *to, enum xform t)
 {
-    struct bytes made = { 0 };
-    struct warnings warnings = { 0 };
-    struct load_opts opts = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct err err = { .text = "" };
+    struct fixture *f = fixture_new(to);
     turn_image(img, t);
-    save.orientation = 1;
-    opts.portable = true;
-    CHECK(!to->encode(&made, img, &save, &err), "%s: %s", to->name, err.text);
-    image_free(img);
-    CHECK(!codec_read(to, img, made, &opts, &err), "%s: %s", to->name,
-          err.text);
-    CHECK(warnings.count == 0, "%s: %s", to->name, warnings.list[0].text);
-    bytes_free(&made);
+    f->save.orientation = 1;
+    f->load.portable = true;
+    f->img = *img;
+    CHECK(!fixture_encode(f), "%s: %s", to->name, f->err.text);
+    CHECK(!fixture_decode(f, f->made), "%s: %s", to->name, f->err.text);
+    CHECK(f->warnings.count == 0, "%s: %s", to->name, f->warnings.list[0].text);
+    *img = fixture_take_img(f);
 }
 
 static bool is_near(double a, double b)

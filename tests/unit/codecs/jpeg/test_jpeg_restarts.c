@@ -4,10 +4,13 @@
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/restarts.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "tests/support/codec_read.h"
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 static const unsigned counts[] = { 2, 5 };
 enum { COUNTS = sizeof counts / sizeof *counts };

@@ -3,9 +3,14 @@
  */
 #include "codecs/codec.h"
 
-#include "tests/support/codec_read.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
+#include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
 #include "tests/support/oracle.h"
+#include "tests/support/test.h"
 #include "tests/support/turn_jpeg.h"
 
 static void must(bool done)
@@ -304,28 +309,23 @@ static void check_segments(struct bytes file, enum xform t,
 
 static void check_given(enum xform t, unsigned orientation, enum strip strip)
 {
-    struct bytes file = make_full(), made = { 0 };
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
-    save.orientation = orientation;
-    save.strip = strip;
-    CHECK(!codec_read(&codec_jpeg, &img, file, &load, &err), "%s", err.text);
-    if (img.cells) {
-        CHECK(img.orientation == 6, "is %u", img.orientation);
-        turn_image(&img, t);
-        CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
-        check_segments(made, t, orientation, strip);
+    struct bytes file = make_full();
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->save.orientation = orientation;
+    f->save.strip = strip;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    if (f->img.cells) {
+        CHECK(f->img.orientation == 6, "is %u", f->img.orientation);
+        turn_image(&f->img, t);
+        CHECK(!fixture_encode(f), "%s", f->err.text);
+        check_segments(f->made, t, orientation, strip);
     }
     bool lost = strip == STRIP_NOTHING;
-    CHECK(is_warned(&warnings, "JFXX") == (lost && t), "of what is lost");
-    CHECK(is_warned(&warnings, "C2PA") == (lost && t), "of what is false");
-    CHECK(warnings.count == (lost && t ? 2 : 0), "%u: %s", warnings.count,
-          warnings.list[0].text);
-    image_free(&img);
-    bytes_free(&made);
+    CHECK(is_warned(&f->warnings, "JFXX") == (lost && t), "of what is lost");
+    CHECK(is_warned(&f->warnings, "C2PA") == (lost && t), "of what is false");
+    CHECK(f->warnings.count == (lost && t ? 2 : 0), "%u: %s", f->warnings.count,
+          f->warnings.list[0].text);
+    fixture_free(f);
     bytes_free(&file);
 }
 

@@ -6,10 +6,12 @@
 #include "codecs/jpeg/strips.h"
 #include "codecs/jpeg/huffman_tables.h"
 
-#include "tests/support/codec_read.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 static const unsigned counts[] = { 2, 3, 8 };
 enum { COUNTS = sizeof counts / sizeof *counts };
@@ -21,16 +23,12 @@ static struct image read_as(struct bytes file,
                             enum representation representation,
                             struct thread_pool *pool)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
-    const struct decode_plan plan = { .representation = representation };
-    load.pool = pool;
-    CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err), "%s",
-          err.text);
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    return img;
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan.representation = representation;
+    f->load.pool = pool;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    return fixture_take_img(f);
 }
 
 static struct bytes write_with(const struct image *img, struct save_opts save,

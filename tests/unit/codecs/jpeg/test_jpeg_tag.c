@@ -2,11 +2,13 @@
 #include "codecs/codec.h"
 #include "codecs/metadata/exif.h"
 
-#include "tests/support/codec_read.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 static const struct coding picture = { 45, 27, JCS_YCbCr, .h = 2, .v = 2 };
 static const struct says says = { 1, 45, 27 };
@@ -30,20 +32,14 @@ static struct bytes make_file(struct bytes exif)
 static struct bytes write_as(struct bytes file, struct decode_plan plan,
                              unsigned orientation)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
-    struct bytes made = { 0 };
-    struct err err = { .text = "" };
+    struct fixture *f = fixture_new(&codec_jpeg);
     plan.representation = REPRESENTATION_COEFFICIENTS;
-    save.orientation = orientation;
-    CHECK(!codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err), "%s",
-          err.text);
-    CHECK(!codec_jpeg.encode(&made, &img, &save, &err), "%s", err.text);
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    image_free(&img);
-    return made;
+    f->plan = plan;
+    f->save.orientation = orientation;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(!fixture_encode(f), "%s", f->err.text);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    return fixture_take_made(f);
 }
 
 /* An EXIF block of one tag, below or above that of orientation, and a link to a

@@ -3,6 +3,13 @@
 #include "codecs/codec.h"
 
 #include "codecs/metadata/md5.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
+#include "tests/support/jpeg_file.h"
+#include "tests/support/test.h"
 #include "tests/support/turn_jpeg.h"
 
 #define MAIN "http://ns.adobe.com/xap/1.0/"

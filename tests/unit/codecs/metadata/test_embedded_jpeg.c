@@ -2,9 +2,12 @@
  * what is lost by it, what it may cost, and what is left of a view. */
 #include "codecs/metadata/embedded_jpeg.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 /* A picture that had a tag, after an operation on what a viewer shows. */
 static struct image outer_of(unsigned tag, enum xform op, uint32_t w,

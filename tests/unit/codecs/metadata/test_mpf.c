@@ -2,7 +2,13 @@
  * it tells nonsense. */
 #include "codecs/metadata/mpf.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
+#include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
+#include "tests/support/test.h"
 #include "tests/support/turn_jpeg.h"
 
 static void must(bool done)

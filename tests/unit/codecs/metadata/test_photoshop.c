@@ -2,10 +2,14 @@
 #include "codecs/metadata/photoshop.h"
 
 #include "codecs/image/meta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 enum { W = 48, H = 32, THUMB_W = 24, THUMB_H = 16 };
 static const struct coding thumb_coding = { THUMB_W, THUMB_H, JCS_YCbCr, .h = 2,

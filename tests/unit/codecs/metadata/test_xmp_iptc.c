@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/fixture.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 #define IPTC "http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
 #define OPEN                                                                   \

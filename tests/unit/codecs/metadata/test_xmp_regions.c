@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/fixture.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 #define SPACES                                                                 \
     " xmlns:mwg-rs='http://www.metadataworkinggroup.com/schemas/regions/'"     \

@@ -1,5 +1,7 @@
 /* NPY: its headers, its kinds of cells, its axes, and what is refused. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "codecs/npy/npy.h"
 #include "tests/support/formats.h"

@@ -2,11 +2,13 @@
  * and what is left of damaged ones. */
 #include "codecs/codec.h"
 
-#include "tests/support/codec_read.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fixture.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 static const uint8_t kinds[][2] = {
     { 1, GRAY },        { 2, GRAY },      { 4, GRAY },       { 8, GRAY },
@@ -95,28 +97,21 @@ static bool palette_holds(struct bytes before, struct bytes after)
 static void check_kind(const struct shape *s, unsigned filter, enum xform t)
 {
     struct bytes file = make_png(s, filter, filter == 3 ? 5 : SIZE_MAX);
-    struct bytes made = { 0 };
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
-    CHECK(codec_read(&codec_png, &img, file, &load, &err) == 0,
-          "%s, filter %u: %s", named(s), filter, err.text);
-    if (img.cells) {
-        CHECK(is_shaped(&img, s), "%s", named(s));
-        CHECK(rows_hold(&img, s, 0, s->height), "%s, filter %u", named(s),
+    struct fixture *f = fixture_new(&codec_png);
+    CHECK(fixture_decode(f, file) == 0, "%s, filter %u: %s", named(s), filter,
+          f->err.text);
+    if (f->img.cells) {
+        CHECK(is_shaped(&f->img, s), "%s", named(s));
+        CHECK(rows_hold(&f->img, s, 0, s->height), "%s, filter %u", named(s),
               filter);
-        turn_image(&img, t);
-        CHECK(codec_png.encode(&made, &img, &save, &err) == 0, "%s: %s",
-              named(s), err.text);
-        CHECK(file_holds(made, s, t), "%s, filter %u, %s", named(s), filter,
+        turn_image(&f->img, t);
+        CHECK(fixture_encode(f) == 0, "%s: %s", named(s), f->err.text);
+        CHECK(file_holds(f->made, s, t), "%s, filter %u, %s", named(s), filter,
               xform_name(t));
-        CHECK(palette_holds(file, made), "%s", named(s));
+        CHECK(palette_holds(file, f->made), "%s", named(s));
     }
-    CHECK(warnings.count == 0, "%s: %s", named(s), warnings.list[0].text);
-    image_free(&img);
-    bytes_free(&made);
+    CHECK(f->warnings.count == 0, "%s: %s", named(s), f->warnings.list[0].text);
+    fixture_free(f);
     bytes_free(&file);
 }
 
@@ -148,26 +143,21 @@ TEST(long)
 TEST(short_palette)
 {
     struct shape s = { 13, 9, 8, PALETTE, false };
-    struct bytes file = { 0 }, made = { 0 };
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
+    struct bytes file = { 0 };
+    struct fixture *f = fixture_new(&codec_png);
     add_head(&file, &s);
     add_palette(&file, 3);
     add_pixels(&file, &s, 1, SIZE_MAX);
     add_end(&file);
-    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
-    CHECK(img.meta && img.meta->ncolors == 3, "the palette's size");
-    CHECK(img.cells && rows_hold(&img, &s, 0, 9), "indices are kept");
-    CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
-    CHECK(file_holds(made, &s, XFORM_NONE) && palette_holds(file, made),
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(f->img.meta && f->img.meta->ncolors == 3, "the palette's size");
+    CHECK(f->img.cells && rows_hold(&f->img, &s, 0, 9), "indices are kept");
+    CHECK(!fixture_encode(f), "%s", f->err.text);
+    CHECK(file_holds(f->made, &s, XFORM_NONE) && palette_holds(file, f->made),
           "written as they were");
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    image_free(&img);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    fixture_free(f);
     bytes_free(&file);
-    bytes_free(&made);
 }
 
 /* ---- Damaged files --------------------------------------------------------*/
@@ -207,34 +197,30 @@ static void check_cuts(const struct shape *s)
     size_t first = (size_t)s->width * s->height * shape_channels(s),
            last = first;
     for (size_t size = 0; size < file.size; size++) {
-        struct warnings warnings = { 0 };
-        struct load_opts load = small_load(&warnings);
-        struct image img = { 0 };
-        struct err err = { .text = "" };
+        struct fixture *f = fixture_new(&codec_png);
         /* Of exactly its size, so that no more than it can be read. */
         uint8_t *data = malloc(size + !size);
         must(data);
         memcpy(data, file.data, size);
         struct bytes cut = { .data = data, .size = size };
-        load.mem.alloc = dirty_alloc;
-        CHECK(codec_read(&codec_png, &img, cut, &load, &err) && *err.text,
+        f->load.mem.alloc = dirty_alloc;
+        CHECK(fixture_decode(f, cut) && *f->err.text,
               "%s, cut to %zu bytes, is accepted", named(s), size);
-        CHECK(!img.cells && !img.meta, "nothing is left to free");
-        image_free(&img);
-        load.tolerant = true;
-        if (codec_read(&codec_png, &img, cut, &load, &err) == 0) {
+        CHECK(!f->img.cells && !f->img.meta, "nothing is left to free");
+        f->load.tolerant = true;
+        if (fixture_decode(f, cut) == 0) {
             size_t lost;
-            CHECK(holds_or_zero(&img, s, &lost), "%s, cut to %zu", named(s),
+            CHECK(holds_or_zero(&f->img, s, &lost), "%s, cut to %zu", named(s),
                   size);
             CHECK(lost <= last, "%s: %zu bytes give less than %zu", named(s),
                   size, size - 1);
-            CHECK(is_warned(&warnings, "damaged"), "%s, cut to %zu: no warning",
-                  named(s), size);
+            CHECK(is_warned(&f->warnings, "damaged"),
+                  "%s, cut to %zu: no warning", named(s), size);
             last = lost;
         } else {
             CHECK(last == first, "%s: %zu bytes give nothing", named(s), size);
         }
-        image_free(&img);
+        fixture_free(f);
         free(data);
     }
     CHECK(last == 0, "%s: all is there before IEND", named(s));
@@ -256,10 +242,7 @@ TEST(rows_before)
 {
     struct shape s = { 61, 40, 8, GRAY, false };
     struct bytes file = { 0 }, raw = { 0 };
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
+    struct fixture *f = fixture_new(&codec_png);
     add_head(&file, &s);
     add_rows(&raw, &s, 2);
     size_t begin = file.size;
@@ -270,16 +253,17 @@ TEST(rows_before)
     add_chunk(&file, "IDAT", z.data, z.size);
     add_end(&file);
 
-    CHECK(codec_read(&codec_png, &img, file, &load, &err), "25 rows of 40");
-    load.tolerant = true;
-    load.mem.alloc = dirty_alloc;
-    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
-    CHECK(img.cells && rows_hold(&img, &s, 0, 25), "the rows that are there");
-    for (uint32_t y = 25; img.cells && y < 40; y++)
+    CHECK(fixture_decode(f, file), "25 rows of 40");
+    f->load.tolerant = true;
+    f->load.mem.alloc = dirty_alloc;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(f->img.cells && rows_hold(&f->img, &s, 0, 25),
+          "the rows that are there");
+    for (uint32_t y = 25; f->img.cells && y < 40; y++)
         for (uint32_t x = 0; x < 61; x++)
-            CHECK(cell_at(&img, 0, x, y) == 0, "%u, %u", x, y);
-    CHECK(warnings.count >= 1, "a warning");
-    image_free(&img);
+            CHECK(cell_at(&f->img, 0, x, y) == 0, "%u, %u", x, y);
+    CHECK(f->warnings.count >= 1, "a warning");
+    fixture_free(f);
     bytes_free(&raw);
     bytes_free(&z);
     bytes_free(&file);
@@ -289,13 +273,10 @@ TEST(bytes_after)
 {
     struct shape s = { 7, 7, 8, GRAY, false };
     struct bytes file = make_png(&s, 0, SIZE_MAX);
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
+    struct fixture *f = fixture_new(&codec_png);
     must(bytes_append(&file, "more", 4));
-    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
-    CHECK(is_warned(&warnings, "4 bytes after the end"), "of what is lost");
-    image_free(&img);
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(is_warned(&f->warnings, "4 bytes after the end"), "of what is lost");
+    fixture_free(f);
     bytes_free(&file);
 }

@@ -2,12 +2,13 @@
  * for what a turn makes false, and what --strip drops. */
 #include "codecs/codec.h"
 
-#include "tests/support/codec_read.h"
+#include <string.h>
+
+#include "tests/support/fixture.h"
 #include "tests/support/metadata.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 /* ---- One chunk of every kind ----------------------------------------------*/
 
@@ -315,26 +316,21 @@ static void check_chunks(struct bytes file, struct given given)
 
 static void check_given(struct given given)
 {
-    struct bytes file = make_full(), made = { 0 };
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
-    struct err err = { .text = "" };
-    save.orientation = given.orientation;
-    save.strip = given.strip;
-    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
-    if (img.cells) {
-        CHECK(img.orientation == 6, "is %u", img.orientation);
-        turn_image(&img, given.turned);
-        CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
-        check_chunks(made, given);
+    struct bytes file = make_full();
+    struct fixture *f = fixture_new(&codec_png);
+    f->save.orientation = given.orientation;
+    f->save.strip = given.strip;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    if (f->img.cells) {
+        CHECK(f->img.orientation == 6, "is %u", f->img.orientation);
+        turn_image(&f->img, given.turned);
+        CHECK(!fixture_encode(f), "%s", f->err.text);
+        check_chunks(f->made, given);
     }
     bool lost = given.strip == STRIP_NOTHING && given.turned != XFORM_NONE;
-    CHECK(is_warned(&warnings, "abCD") == lost, "of what is lost");
-    CHECK(warnings.count == 3 * lost, "%u warnings", warnings.count);
-    image_free(&img);
-    bytes_free(&made);
+    CHECK(is_warned(&f->warnings, "abCD") == lost, "of what is lost");
+    CHECK(f->warnings.count == 3 * lost, "%u warnings", f->warnings.count);
+    fixture_free(f);
     bytes_free(&file);
 }
 
@@ -355,43 +351,38 @@ TEST(all)
 static void check_alpha(const struct shape *s, const void *alpha, size_t size,
                         enum strip strip)
 {
-    struct bytes file = { 0 }, made = { 0 };
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
+    struct bytes file = { 0 };
+    struct fixture *f = fixture_new(&codec_png);
     struct chunks list = { 0 };
-    struct err err = { .text = "" };
     add_head(&file, s);
     if (s->type == PALETTE)
         add_palette(&file, 1u << s->depth);
     add_chunk(&file, "tRNS", alpha, size);
     add_pixels(&file, s, 0, SIZE_MAX);
     add_end(&file);
-    save.strip = strip;
-    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
-    if (img.cells) {
-        const struct meta *meta = img.meta;
+    f->save.strip = strip;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    if (f->img.cells) {
+        const struct meta *meta = f->img.meta;
         const uint8_t *p = alpha;
         CHECK(meta->keyed == (s->type != PALETTE), "a key or not");
-        for (unsigned i = 0; meta->keyed && i < img.nplanes; i++) {
+        for (unsigned i = 0; meta->keyed && i < f->img.nplanes; i++) {
             unsigned value = p[2 * i] * 256u + p[2 * i + 1];
-            CHECK(meta->key[i] == (value & img.maxval), "%u", meta->key[i]);
+            CHECK(meta->key[i] == (value & f->img.maxval), "%u", meta->key[i]);
         }
         CHECK(meta->nalphas == (meta->keyed ? 0 : size), "%u", meta->nalphas);
         for (unsigned i = 0; i < meta->ncolors; i++)
             CHECK(meta->palette[i][3] == (i < size ? p[i] : 255), "of %u", i);
-        turn_image(&img, XFORM_ROTATE_90);
-        CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
-        CHECK(read_chunks(&list, made), "no PNG");
+        turn_image(&f->img, XFORM_ROTATE_90);
+        CHECK(!fixture_encode(f), "%s", f->err.text);
+        CHECK(read_chunks(&list, f->made), "no PNG");
         const struct chunk *c = find_chunk(&list, "tRNS");
         CHECK(c && c->size == size && !memcmp(c->data, alpha, size),
               "type %u, strip %d", s->type, (int)strip);
     }
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    image_free(&img);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    fixture_free(f);
     bytes_free(&file);
-    bytes_free(&made);
 }
 
 TEST(alpha)
@@ -424,32 +415,27 @@ TEST(alpha)
 /* One that is no JPEG file cannot be turned: it goes, and a warning says so. */
 TEST(thumbnail)
 {
-    struct bytes file = { 0 }, made = { 0 }, exif = { 0 };
+    struct bytes file = { 0 }, exif = { 0 };
     struct bytes thumbnail = { .data = (uint8_t[]){ 0xff, 0xd8, 1, 2, 3 },
                                .size = 5 };
-    struct warnings warnings = { 0 };
-    struct load_opts load = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
-    struct image img = { 0 };
+    struct fixture *f = fixture_new(&codec_png);
     struct chunks list = { 0 };
-    struct err err = { .text = "" };
     add_head(&file, &shape);
     add_exif(&exif, before, thumbnail);
     add_chunk(&file, "eXIf", exif.data, exif.size);
     add_pixels(&file, &shape, 0, SIZE_MAX);
     add_end(&file);
-    CHECK(!codec_read(&codec_png, &img, file, &load, &err), "%s", err.text);
-    if (img.cells) {
-        turn_image(&img, XFORM_MIRROR_X);
-        CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
-        CHECK(is_warned(&warnings, "thumbnail"), "of what is lost");
-        CHECK(read_chunks(&list, made), "no PNG");
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    if (f->img.cells) {
+        turn_image(&f->img, XFORM_MIRROR_X);
+        CHECK(!fixture_encode(f), "%s", f->err.text);
+        CHECK(is_warned(&f->warnings, "thumbnail"), "of what is lost");
+        CHECK(read_chunks(&list, f->made), "no PNG");
         const struct chunk *c = find_chunk(&list, "eXIf");
         CHECK(c && c->size < exif.size, "without the thumbnail");
         CHECK(c && exif_word(c->data + EXIF_IFD - 4) == 0, "no second IFD");
     }
-    image_free(&img);
+    fixture_free(f);
     bytes_free(&file);
-    bytes_free(&made);
     bytes_free(&exif);
 }

@@ -2,12 +2,14 @@
  * without the memory that they ask for. */
 #include "codecs/codec.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "tests/support/codec_read.h"
+#include "tests/support/fixture.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 static const struct shape shape = { 13, 9, 8, RGB, false };
 

@@ -2,12 +2,15 @@
  * into chunks again. */
 #include "codecs/codec.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "tests/support/codec_read.h"
+#include "tests/support/fixture.h"
 #include "tests/support/metadata.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
-#include "tests/support/turn.h"
 
 static const struct shape shape = { 13, 9, 8, RGB, false };
 static const char profile[] = "a profile, a profile, a profile";
@@ -192,22 +195,18 @@ enum { DEFLATED = sizeof deflated / sizeof *deflated };
  * passes as it is. */
 static void check_damaged(unsigned i, struct bytes z, const char *words)
 {
-    struct bytes file = begin_png(), made = { 0 };
-    struct warnings warnings = { 0 };
-    struct image img = { 0 };
+    struct bytes file = begin_png();
+    struct fixture *f = fixture_new(&codec_png);
     struct chunks a, b;
-    struct err err = { .text = "" };
-    struct load_opts opts = small_load(&warnings);
-    struct save_opts save = plain_save(&warnings);
     add_worded(&file, deflated[i].name, deflated[i].keyword, deflated[i].lead,
                false, z);
     end_png(&file);
 
-    CHECK(!codec_read(&codec_png, &img, file, &opts, &err), "%s", err.text);
-    CHECK(warnings.count == 0, "%s", warnings.list[0].text);
-    if (img.cells) {
-        CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
-        CHECK(read_chunks(&a, file) && read_chunks(&b, made), "no PNG");
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    if (f->img.cells) {
+        CHECK(!fixture_encode(f), "%s", f->err.text);
+        CHECK(read_chunks(&a, file) && read_chunks(&b, f->made), "no PNG");
         const struct chunk *p = find_chunk(&a, deflated[i].name);
         const struct chunk *q = find_chunk(&b, deflated[i].name);
         bool xmp = i == 2; /* which might say what is no longer true */
@@ -215,25 +214,23 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
                   : q && p->size == q->size &&
                         memcmp(p->data, q->data, p->size) == 0,
               "%s passes", deflated[i].name);
-        CHECK(is_warned(&warnings, words) == xmp, "warnings");
+        CHECK(is_warned(&f->warnings, words) == xmp, "warnings");
     }
-    image_free(&img);
-    warnings.count = 0;
+    f->warnings.count = 0;
 
-    opts.portable = true;
-    CHECK(codec_read(&codec_png, &img, file, &opts, &err), "it is taken");
-    CHECK(strstr(err.text, words), "%s", err.text);
-    opts.tolerant = true;
-    CHECK(!codec_read(&codec_png, &img, file, &opts, &err), "%s", err.text);
-    CHECK(is_warned(&warnings, words), "no warning");
-    if (img.meta) {
-        CHECK(!img.meta->icc.size && !img.meta->comment.size &&
-                  !img.meta->xmp.size,
+    f->load.portable = true;
+    CHECK(fixture_decode(f, file), "it is taken");
+    CHECK(strstr(f->err.text, words), "%s", f->err.text);
+    f->load.tolerant = true;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(is_warned(&f->warnings, words), "no warning");
+    if (f->img.meta) {
+        CHECK(!f->img.meta->icc.size && !f->img.meta->comment.size &&
+                  !f->img.meta->xmp.size,
               "nothing of it is taken");
-        CHECK(!img.meta->block[0].portable, "it counts as lost");
+        CHECK(!f->img.meta->block[0].portable, "it counts as lost");
     }
-    image_free(&img);
-    bytes_free(&made);
+    fixture_free(f);
     bytes_free(&file);
 }
 
@@ -278,15 +275,12 @@ static void make_foreign(struct image *img)
 
 TEST(written)
 {
-    struct image img = { 0 };
-    struct bytes made = { 0 }, exif = { 0 }, exif_after = { 0 }, text = { 0 };
-    struct warnings warnings = { 0 };
-    struct save_opts save = plain_save(&warnings);
+    struct fixture *f = fixture_new(&codec_png);
+    struct bytes exif = { 0 }, exif_after = { 0 }, text = { 0 };
     struct chunks list = { 0 };
-    struct err err = { .text = "" };
     struct says s = { 7, 13, 9 };
-    make_foreign(&img);
-    struct meta *m = img.meta;
+    make_foreign(&f->img);
+    struct meta *m = f->img.meta;
     add_text(&m->icc, profile);
     add_exif(&m->exif, s, (struct bytes){ 0 });
     add_xmp(&m->xmp, s);
@@ -297,11 +291,11 @@ TEST(written)
     must(bytes_append(&text, "XML:com.adobe.xmp\0\0\0\0", 22));
     add_xmp(&text, says_after(s, true, 1));
 
-    turn_image(&img, XFORM_ROTATE_270);
-    save.orientation = 1;
-    CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
-    CHECK(is_warned(&warnings, "APP9"), "of what is lost");
-    CHECK(read_chunks(&list, made), "no PNG");
+    turn_image(&f->img, XFORM_ROTATE_270);
+    f->save.orientation = 1;
+    CHECK(!fixture_encode(f), "%s", f->err.text);
+    CHECK(is_warned(&f->warnings, "APP9"), "of what is lost");
+    CHECK(read_chunks(&list, f->made), "no PNG");
     const struct chunk *c = find_chunk(&list, "eXIf");
     CHECK(c && c->size == exif_after.size &&
               !memcmp(c->data, exif_after.data, c->size),
@@ -325,8 +319,7 @@ TEST(written)
               uncompress(icc, &size, c->data + 13, c->size - 13) == Z_OK &&
               size == strlen(profile) && !memcmp(icc, profile, size),
           "the profile");
-    image_free(&img);
-    bytes_free(&made);
+    fixture_free(f);
     bytes_free(&exif);
     bytes_free(&exif_after);
     bytes_free(&text);
@@ -347,25 +340,20 @@ TEST(densities)
         { { DENSITY_INCH, 0, 5 }, 0, 0, 2 },
     };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-        struct image img = { 0 };
-        struct bytes made = { 0 };
-        struct warnings warnings = { 0 };
-        struct save_opts save = plain_save(&warnings);
+        struct fixture *f = fixture_new(&codec_png);
         struct chunks list = { 0 };
-        struct err err = { .text = "" };
-        make_foreign(&img);
-        img.meta->density = given[i].d;
-        CHECK(!codec_png.encode(&made, &img, &save, &err), "%s", err.text);
-        CHECK(read_chunks(&list, made), "no PNG");
+        make_foreign(&f->img);
+        f->img.meta->density = given[i].d;
+        CHECK(!fixture_encode(f), "%s", f->err.text);
+        CHECK(read_chunks(&list, f->made), "no PNG");
         const struct chunk *c = find_chunk(&list, "pHYs");
         if (given[i].unit == 2)
-            CHECK(!c && is_warned(&warnings, "density"), "%zu", i);
+            CHECK(!c && is_warned(&f->warnings, "density"), "%zu", i);
         else
             CHECK(c && read_big32(c->data) == given[i].x &&
                       read_big32(c->data + 4) == given[i].y &&
-                      c->data[8] == given[i].unit && !warnings.count,
+                      c->data[8] == given[i].unit && !f->warnings.count,
                   "%zu", i);
-        image_free(&img);
-        bytes_free(&made);
+        fixture_free(f);
     }
 }

@@ -4,6 +4,8 @@
 #include "codecs/png/png.h"
 
 #include <png.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "codecs/deflate/flate.h"
 #include "tests/support/png_image.h"

@@ -1,6 +1,10 @@
 /* BMP: what is in it, however it is laid out, what is kept of it, and that no cut
  * is taken for zeros. */
 #include "codecs/simple/bgr_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "tests/support/formats.h"
 
 #define TEXT(text) text, sizeof text - 1

@@ -2,6 +2,8 @@
  * for ever. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tests/support/formats.h"
 

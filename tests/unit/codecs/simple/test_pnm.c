@@ -1,5 +1,8 @@
 /* PNM, PAM and PFM: what is in them, what is kept of them, what is refused. */
 #include "codecs/simple/netpbm.h"
+
+#include <string.h>
+
 #include "tests/support/formats.h"
 
 #define TEXT(text) text, sizeof text - 1
