@@ -112,7 +112,9 @@ static struct bytes turned_in(struct bytes file, enum xform t,
                               enum representation representation)
 {
     const struct decode_plan plan = { .representation = representation };
-    return turned_as(file, t, &plan);
+    struct bytes made = turned_as(file, t, &plan);
+    CHECK(made.size > 0, "%s: no file", xform_name(t));
+    return made;
 }
 
 static struct stream_info look(struct bytes file)
