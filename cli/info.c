@@ -7,6 +7,7 @@
 #include "cli/batch/ordered_workers.h"
 #include "cli/job/job.h"
 #include "cli/report.h"
+#include "cli/report_picture.h"
 #include "cli/select/gather.h"
 
 /* How many files may be described ahead of one that takes long. */
@@ -115,7 +116,7 @@ bool info_run(const struct options *opts)
     struct err err;
     int status = gather(&inputs, opts, &err);
     if (opts->csv)
-        report_csv_head();
+        report_picture_csv_head();
     if (status == 0)
         status = describe_all(&all, &inputs, &err);
     if (status == 0)

@@ -1,7 +1,7 @@
-/* All that is printed: messages, results, descriptions.
+/* Prints messages and the results of jobs.
  *
  * Names and texts that came from outside are printed with their control
- * characters escaped, so that a file's name cannot steer a terminal. */
+ * characters escaped, so that the name of a file cannot steer a terminal. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -10,48 +10,54 @@
 #include "cli/job/job.h"
 #include "cli/select/passed_over.h"
 
-/* One line on stderr: "gimgxf: FILE: TEXT"; file may be NULL. */
+/* Prints a line on standard error: "gimgxf: FILE: TEXT"; `file` may be NULL. */
 void report_error(const char *file, const char *text);
 
-/* What keeps the whole program from beginning: a line on stderr, and with --json
- * an object on stdout, or on stderr if the picture would go to stdout. `status`
- * is "usage" or "no_device". */
+/* Prints why the program does not begin: a line on standard error, and with --json
+ * an object on standard output, or on standard error if the picture would go to
+ * standard output. `status` is "usage", "no_device" or "failed". */
 void report_refusal(const char *status, const char *text,
                     const struct options *opts);
 
-/* "done", "skipped" or "failed". */
+/* Returns "done", "skipped" or "failed"; `err` is NULL if the job did not fail. */
 const char *report_status(const struct result *result, const struct err *err);
 
-/* What became of a job: its warnings, its error if `err` is not NULL, and, as
- * the options ask, the story of it in words or in JSON. */
+/* Prints the result of a job: its warnings, its error if `err` is not NULL, and, as
+ * the options ask, a description in words or in JSON. `why_backend` says why the
+ * backend was chosen. */
 void report_job(const struct job *job, const struct result *result,
                 const struct err *err, const char *why_backend);
 
-/* Whether that is anything at all. */
+/* Returns whether report_job() would print anything. */
 bool report_is_due(const struct job *job, const struct result *result,
                    const struct err *err);
 
-/* The same in JSON alone, on `out`; of a job that was not understood as far as
- * it was, and of one that is done without how, where result->from is NULL. */
+/* Prints the result of a job in JSON on `out`, with the members that were
+ * understood if the job was not. A job that was done, but of which no more is
+ * known, has no result->from. */
 void report_answer(FILE *out, const struct job *job,
                    const struct result *result, const struct err *err);
 
-/* Of a file that a walk did not take: with -v a line, with --json an object. */
+/* Prints that a walk did not take a file: with -v a line, with --json an object. */
 void report_passed(const struct passed_file *file, const struct options *opts);
 
-/* What a job would do, on stdout, by what job_foresee() has found; `err` is
- * NULL if it is not known to fail. In JSON also of a job that is skipped. */
+/* Prints on standard output what a job would do, as job_foresee() found it: `known`
+ * is whether it found how, and `err` is NULL unless the job is known to fail. A job
+ * that would be skipped is printed in JSON only. */
 void report_plan(const struct job *job, const struct result *result, bool known,
                  const struct err *err);
 
-/* Prints the first line of a table of pictures as CSV, the names of its columns.
- */
-void report_csv_head(void);
+/* ---- For others that print ---- */
 
-/* Prints on stdout what a picture is: in words, or as the options ask in JSON or
- * as a line of CSV. If err is not NULL it says why that cannot be told. */
-void report_picture(const char *file, const struct options *opts,
-                    const struct image *img, const struct result *result,
-                    const struct err *err);
+void report_put_escaped(FILE *out, const char *text);
+
+/* Prints all warnings but number `except`, from 1; 0: all. */
+void report_warnings(const char *file, const struct options *opts,
+                     const struct warnings *warnings, unsigned except);
+
+/* Add the members "warnings" and "error" to an object. */
+struct json;
+void report_json_warnings(struct json *json, const struct warnings *warnings);
+void report_json_error(struct json *json, const struct err *err);
 
 #endif

@@ -1,0 +1,246 @@
+/* Prints what a picture is: gimgxf info. */
+#include "cli/report_picture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/json/json_write.h"
+#include "cli/report.h"
+
+/* Returns whether an earlier block has the name of this one. */
+static bool seen_before(const struct meta *meta, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(meta->block[k].name, meta->block[i].name) == 0)
+            return true;
+    return false;
+}
+
+/* A file with very many blocks is described by its first ones. */
+enum { BLOCKS_LISTED = 1000 };
+
+static size_t blocks_listed(const struct meta *meta)
+{
+    return meta->nblocks < BLOCKS_LISTED ? meta->nblocks : BLOCKS_LISTED;
+}
+
+/* Prints the names of the blocks, each once, with how often it is there. */
+static void print_blocks(const struct meta *meta)
+{
+    const char *lead = "  metadata: ";
+    for (size_t i = 0; i < blocks_listed(meta); i++) {
+        size_t count = 0;
+        if (seen_before(meta, i))
+            continue;
+        for (size_t k = i; k < meta->nblocks; k++)
+            count += strcmp(meta->block[k].name, meta->block[i].name) == 0;
+        fputs(lead, stdout);
+        report_put_escaped(stdout, meta->block[i].name);
+        if (count > 1)
+            printf(" (%zu times)", count);
+        lead = ", ";
+    }
+    if (*lead == ',')
+        putchar('\n');
+}
+
+static void print_array(const struct array_note *array)
+{
+    char shape[256];
+    layout_print_shape(shape, sizeof shape, array->shape, array->naxes);
+    fputs("  array ", stdout);
+    report_put_escaped(stdout, array->name);
+    printf("%sshape %s, type ", *array->name ? ": " : "of ", shape);
+    report_put_escaped(stdout, array->type);
+    if (array->layout)
+        printf(", layout %s", layout_name(array->layout));
+    puts(array->fortran ? ", Fortran order" : "");
+}
+
+static size_t arrays_listed(const struct meta *meta)
+{
+    return meta->narrays < BLOCKS_LISTED ? meta->narrays : BLOCKS_LISTED;
+}
+
+/* Prints a file whose arrays are not a picture to us. */
+static void print_arrays(const char *file, const struct image *img,
+                        const struct result *result)
+{
+    report_put_escaped(stdout, file);
+    printf(": %s", result->from->title);
+    if (img->width)
+        printf(", %u x %u", img->width, img->height);
+    putchar('\n');
+}
+
+static void print_color(const char *file, const struct image *img,
+                       const struct result *result)
+{
+    const struct meta *meta = img->meta;
+    report_put_escaped(stdout, file);
+    printf(": %s, %u x %u, %s%s", result->from->title, img->width, img->height,
+           color_name(img->color), img->alpha ? " with alpha" : "");
+    if (img->color == COLOR_OTHER)
+        printf(" (%u)", img->nplanes);
+    if (img->cell == CELL_F32)
+        printf(", 32-bit float");
+    else
+        printf(", %u bit%s", image_bits(img), img->maxval > 1 ? "s" : "");
+    if (meta && meta->interlaced)
+        printf(", interlaced");
+    if (meta && meta->progressive)
+        printf(", progressive");
+    if (img->orientation != 1)
+        printf(", orientation %u (shown by %s), as %s says", img->orientation,
+               xform_name(xform_from_exif(img->orientation)),
+               orientation_place(meta->orientation.place));
+    if (meta && meta->orientation.other)
+        printf(", although %s says %u",
+               orientation_place(meta->orientation.other_place),
+               meta->orientation.other);
+    putchar('\n');
+}
+
+static void print_picture(const char *file, const struct image *img,
+                         const struct result *result)
+{
+    const struct meta *meta = img->meta;
+    (img->nplanes ? print_color : print_arrays)(file, img, result);
+    if (meta)
+        print_blocks(meta);
+    for (size_t i = 0; meta && i < arrays_listed(meta); i++)
+        print_array(&meta->array[i]);
+}
+
+static void json_arrays(struct json *json, const struct meta *meta)
+{
+    json_open(json, "arrays", '[');
+    for (size_t i = 0; i < arrays_listed(meta); i++) {
+        const struct array_note *array = &meta->array[i];
+        json_open(json, NULL, '{');
+        json_string(json, "name", array->name);
+        json_string(json, "type", array->type);
+        json_open(json, "shape", '[');
+        for (unsigned k = 0; k < array->naxes && k < LAYOUT_AXES; k++)
+            json_number(json, NULL, (double)array->shape[k]);
+        json_close(json, ']');
+        if (array->layout)
+            json_string(json, "layout", layout_name(array->layout));
+        else
+            json_null(json, "layout");
+        json_bool(json, "fortran", array->fortran);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* Adds where the orientation stands, and what another tag says instead. */
+static void json_tags(struct json *json, const struct meta *meta)
+{
+    const struct orientation o =
+        meta ? meta->orientation : (struct orientation){ 0 };
+    if (o.place)
+        json_string(json, "orientation_from", orientation_place(o.place));
+    else
+        json_null(json, "orientation_from");
+    if (!o.other)
+        return;
+    json_open(json, "orientation_other", '{');
+    json_number(json, "orientation", o.other);
+    json_string(json, "from", orientation_place(o.other_place));
+    json_close(json, '}');
+}
+
+static void json_picture(const char *file, const struct image *img,
+                         const struct result *result, const struct err *err)
+{
+    struct json json = { .out = stdout };
+    const struct meta *meta = img->meta;
+    json_open(&json, NULL, '{');
+    json_string(&json, "input", file);
+    if (!err) {
+        json_string(&json, "format", result->from->name);
+        json_number(&json, "width", img->width);
+        json_number(&json, "height", img->height);
+        json_string(&json, "color", color_name(img->color));
+        json_bool(&json, "alpha", img->alpha);
+        json_number(&json, "channels", img->nplanes);
+        json_number(&json, "bits", image_bits(img));
+        json_bool(&json, "float", img->cell == CELL_F32);
+        json_number(&json, "maxval", img->maxval);
+        json_number(&json, "orientation", img->orientation);
+        json_tags(&json, meta);
+        json_bool(&json, "interlaced", meta && meta->interlaced);
+        json_bool(&json, "progressive", meta && meta->progressive);
+        json_open(&json, "metadata", '[');
+        for (size_t i = 0; meta && i < blocks_listed(meta); i++) {
+            json_open(&json, NULL, '{');
+            json_string(&json, "name", meta->block[i].name);
+            json_number(&json, "bytes", (double)meta->block[i].size);
+            json_close(&json, '}');
+        }
+        json_close(&json, ']');
+        if (meta && meta->narrays)
+            json_arrays(&json, meta);
+        json_number(&json, "bytes", (double)result->bytes_in);
+    }
+    report_json_warnings(&json, &result->warnings);
+    report_json_error(&json, err);
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+/* Prints a field of CSV (RFC 4180), which may hold anything. */
+static void put_field(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+void report_picture_csv_head(void)
+{
+    puts("input,format,width,height,color,alpha,channels,bits,float,maxval,"
+         "orientation,orientation_from,interlaced,progressive,bytes,error");
+}
+
+static void csv_picture(const char *file, const struct image *img,
+                        const struct result *result, const struct err *err)
+{
+    const struct meta *meta = img->meta;
+    const struct orientation tags =
+        meta ? meta->orientation : (struct orientation){ 0 };
+    put_field(file);
+    if (err) {
+        printf(",,,,,,,,,,,,,,,");
+        put_field(err->text);
+    } else {
+        const char *place = tags.place ? orientation_place(tags.place) : "";
+        printf(",%s,%u,%u,%s,%d,%u,%u,%d,%u,%u,%s,%d,%d,%zu,",
+               result->from->name, img->width, img->height,
+               color_name(img->color), img->alpha, img->nplanes,
+               image_bits(img), img->cell == CELL_F32, img->maxval,
+               img->orientation, place, meta && meta->interlaced,
+               meta && meta->progressive, result->bytes_in);
+    }
+    putchar('\n');
+}
+
+void report_picture(const char *file, const struct options *opts,
+                    const struct image *img, const struct result *result,
+                    const struct err *err)
+{
+    report_warnings(file, opts, &result->warnings, 0);
+    if (err)
+        report_error(file, err->text);
+    if (opts->json)
+        json_picture(file, img, result, err);
+    else if (opts->csv)
+        csv_picture(file, img, result, err);
+    else if (!err)
+        print_picture(file, img, result);
+}
