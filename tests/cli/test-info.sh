@@ -28,7 +28,7 @@ gimgxf info --json -r tree "$samples" >objects 2>/dev/null
 gimgxf info --csv -r tree "$samples" >table 2>/dev/null
 python3 - >said 2>&1 <<'END'
 import csv, json, struct
-objects = [json.loads(line) for line in open('objects')]
+objects = [o for o in map(json.loads, open('objects')) if 'status' not in o]
 rows = list(csv.DictReader(open('table', newline='')))
 assert len(objects) == len(rows) > 10, (len(objects), len(rows))
 for o, row in zip(objects, rows):
