@@ -67,7 +67,8 @@ void report_warnings(const char *file, const struct options *opts,
     }
 }
 
-void report_json_warnings(struct json *json, const struct warnings *warnings)
+void report_json_warnings(struct json_writer *json,
+                          const struct warnings *warnings)
 {
     json_open(json, "warnings", '[');
     for (unsigned i = 0; i < warnings->count && i < WARNINGS_MAX; i++)
@@ -75,7 +76,7 @@ void report_json_warnings(struct json *json, const struct warnings *warnings)
     json_close(json, ']');
 }
 
-void report_json_error(struct json *json, const struct err *err)
+void report_json_error(struct json_writer *json, const struct err *err)
 {
     if (err)
         json_string(json, "error", err->text);
@@ -92,7 +93,8 @@ static bool writes_to_stdout(const struct options *opts)
 void report_refusal(const char *status, const char *text,
                     const struct options *opts)
 {
-    struct json json = { .out = writes_to_stdout(opts) ? stderr : stdout };
+    struct json_writer json = { .out =
+                                    writes_to_stdout(opts) ? stderr : stdout };
     report_error(NULL, text);
     if (!opts->json)
         return;
@@ -113,7 +115,7 @@ const char *report_status(const struct result *result, const struct err *err)
 void report_answer(FILE *out, const struct job *job,
                    const struct result *result, const struct err *err)
 {
-    struct json json = { .out = out };
+    struct json_writer json = { .out = out };
     bool done = !err && !result->skipped && result->from;
     json_open(&json, NULL, '{');
     if (job->id)
@@ -211,7 +213,7 @@ bool report_is_due(const struct job *job, const struct result *result,
 
 void report_passed(const struct passed_file *file, const struct options *opts)
 {
-    struct json json = { .out = stdout };
+    struct json_writer json = { .out = stdout };
     struct err text;
     if (opts->verbose) {
         fail(&text, "passed over: %s is not read", file->format->title);
@@ -244,7 +246,7 @@ static void print_plan(const struct job *job, const struct result *result,
 void report_plan(const struct job *job, const struct result *result, bool known,
                  const struct err *err)
 {
-    struct json json = { .out = stdout };
+    struct json_writer json = { .out = stdout };
     if (!job->opts->json) {
         print_plan(job, result, err);
     } else {

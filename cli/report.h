@@ -56,8 +56,9 @@ void report_warnings(const char *file, const struct options *opts,
                      const struct warnings *warnings, unsigned except);
 
 /* Add the members "warnings" and "error" to an object. */
-struct json;
-void report_json_warnings(struct json *json, const struct warnings *warnings);
-void report_json_error(struct json *json, const struct err *err);
+struct json_writer;
+void report_json_warnings(struct json_writer *json,
+                          const struct warnings *warnings);
+void report_json_error(struct json_writer *json, const struct err *err);
 
 #endif

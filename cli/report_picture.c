@@ -112,7 +112,7 @@ static void print_picture(const char *file, const struct image *img,
         print_array(&meta->array[i]);
 }
 
-static void json_arrays(struct json *json, const struct meta *meta)
+static void json_arrays(struct json_writer *json, const struct meta *meta)
 {
     json_open(json, "arrays", '[');
     for (size_t i = 0; i < arrays_listed(meta); i++) {
@@ -135,7 +135,7 @@ static void json_arrays(struct json *json, const struct meta *meta)
 }
 
 /* Adds where the orientation stands, and what another tag says instead. */
-static void json_tags(struct json *json, const struct meta *meta)
+static void json_tags(struct json_writer *json, const struct meta *meta)
 {
     const struct orientation o =
         meta ? meta->orientation : (struct orientation){ 0 };
@@ -154,7 +154,7 @@ static void json_tags(struct json *json, const struct meta *meta)
 static void json_picture(const char *file, const struct image *img,
                          const struct result *result, const struct err *err)
 {
-    struct json json = { .out = stdout };
+    struct json_writer json = { .out = stdout };
     const struct meta *meta = img->meta;
     json_open(&json, NULL, '{');
     json_string(&json, "input", file);

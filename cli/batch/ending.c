@@ -44,7 +44,7 @@ static void print_json(enum ending ending, int signal,
                       const struct batch_progress *progress, size_t left,
                       const char *next)
 {
-    struct json json = { .out = stdout };
+    struct json_writer json = { .out = stdout };
     json_open(&json, NULL, '{');
     json_string(&json, "status", "ended");
     json_string(&json, "reason", name_of(ending));

@@ -156,7 +156,8 @@ void bench_show_row(const struct bench *bench, const struct bench_row *row)
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static void json_text(struct json *json, const char *key, const char *text)
+static void json_text(struct json_writer *json, const char *key,
+                      const char *text)
 {
     if (text && *text)
         json_string(json, key, text);
@@ -164,7 +165,7 @@ static void json_text(struct json *json, const char *key, const char *text)
         json_null(json, key);
 }
 
-static void json_times(struct json *json, const struct suite_result *r)
+static void json_times(struct json_writer *json, const struct suite_result *r)
 {
     json_open(json, "seconds", '{');
     json_number(json, "median", r->median);
@@ -184,7 +185,7 @@ static void json_times(struct json *json, const struct suite_result *r)
     json_number(json, "share", share_of(r));
 }
 
-static void json_row(struct json *json, const struct bench_row *row)
+static void json_row(struct json_writer *json, const struct bench_row *row)
 {
     const struct suite_entry *e = &row->entry;
     const struct suite_result *r = &row->result;
@@ -229,7 +230,7 @@ static void json_row(struct json *json, const struct bench_row *row)
 
 void bench_show_json(const struct bench *bench)
 {
-    struct json json = { .out = stdout };
+    struct json_writer json = { .out = stdout };
     json_open(&json, NULL, '{');
     json_string(&json, "machine", bench->machine);
     json_number(&json, "gpus", bench->gpus);

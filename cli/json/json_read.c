@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct parser {
+struct json_parser {
     const char *start, *at, *end;
     unsigned depth;
     struct json_text *json;
     struct err *err;
 };
 
-/* What is wrong `at` a place. At the end of the text that is only that it ends,
- * so whoever looks at a byte tells its absence from its being wrong. */
-static int wrong(struct parser *p, const char *at, const char *what)
+/* Fails because of what is `at` a place. At the end of the text, the only fault
+ * is that it ends. */
+static int fail_at(struct json_parser *p, const char *at, const char *what)
 {
     p->json->cut = at == p->end;
     if (p->json->cut)
@@ -24,12 +24,12 @@ static int wrong(struct parser *p, const char *at, const char *what)
     return fail(p->err, "%s at byte %zu", what, (size_t)(at - p->start) + 1);
 }
 
-static bool next_is(const struct parser *p, char c)
+static bool next_is(const struct json_parser *p, char c)
 {
     return p->at < p->end && *p->at == c;
 }
 
-static void skip_space(struct parser *p)
+static void skip_space(struct json_parser *p)
 {
     while (p->at < p->end && *p->at && strchr(" \t\r\n", *p->at))
         p->at++;
@@ -37,20 +37,19 @@ static void skip_space(struct parser *p)
 
 /* ---- Strings ----------------------------------------------------------- */
 
-/* Room was made for all strings beforehand: none is longer than it is in the
- * text, where its quotes, or what stands behind a number, make up for the NUL
- * at its end. */
-static void put(struct parser *p, uint8_t c)
+/* There is room for all strings: none is longer than in the text, where its
+ * quotes, or the byte after a number, make up for the NUL at its end. */
+static void put(struct json_parser *p, uint8_t c)
 {
     p->json->strings.data[p->json->strings.size++] = c;
 }
 
-static char *string_here(const struct parser *p)
+static char *string_here(const struct json_parser *p)
 {
     return (char *)p->json->strings.data + p->json->strings.size;
 }
 
-static void put_utf8(struct parser *p, uint32_t c)
+static void put_utf8(struct json_parser *p, uint32_t c)
 {
     static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
     unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
@@ -59,25 +58,26 @@ static void put_utf8(struct parser *p, uint32_t c)
         put(p, 0x80 | (c >> (6 * more) & 0x3f));
 }
 
-/* "\uABCD": a unit of UTF-16. */
-static int read_unit(struct parser *p, uint32_t *unit)
+/* Reads "\uABCD", a unit of UTF-16. */
+static int read_unit(struct json_parser *p, uint32_t *unit)
 {
     *unit = 0;
     for (const char *lead = "\\u"; *lead; lead++, p->at++)
         if (!next_is(p, *lead))
-            return wrong(p, p->at, "no second half of a surrogate pair");
+            return fail_at(p, p->at,
+                           "expected the second half of a surrogate pair");
     for (int i = 0; i < 4; i++, p->at++) {
         static const char digits[] = "0123456789abcdef";
         int c = p->at < p->end ? (uint8_t)*p->at : 0;
         const char *digit = strchr(digits, c >= 'A' && c <= 'F' ? c | 0x20 : c);
         if (!c || !digit)
-            return wrong(p, p->at, "no hexadecimal digit");
+            return fail_at(p, p->at, "expected a hexadecimal digit");
         *unit = *unit << 4 | (uint32_t)(digit - digits);
     }
     return 0;
 }
 
-static int read_character(struct parser *p)
+static int read_character(struct json_parser *p)
 {
     const char *start = p->at;
     uint32_t c, low;
@@ -91,18 +91,18 @@ static int read_character(struct parser *p)
         if (read_unit(p, &low))
             return -1;
         if (low < 0xdc00 || low > 0xdfff)
-            return wrong(p, start, "half a surrogate pair");
+            return fail_at(p, start, "half a surrogate pair");
         c = 0x10000 + ((c & 0x3ff) << 10 | (low & 0x3ff));
     }
     if (c == 0)
-        return wrong(p, start, "NUL, which no name holds,");
+        return fail_at(p, start, "NUL, which no name has,");
     if (c >= 0xd800 && c <= 0xdfff)
-        return wrong(p, start, "half a surrogate pair");
+        return fail_at(p, start, "half a surrogate pair");
     put_utf8(p, c);
     return 0;
 }
 
-static int read_escape(struct parser *p)
+static int read_escape(struct json_parser *p)
 {
     static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
     const char *letter =
@@ -113,17 +113,17 @@ static int read_escape(struct parser *p)
         return 0;
     }
     if (p->at + 1 < p->end && p->at[1] != 'u')
-        return wrong(p, p->at, "an unknown escape");
+        return fail_at(p, p->at, "an unknown escape");
     return read_character(p);
 }
 
-static int read_string(struct parser *p, const char **string)
+static int read_string(struct json_parser *p, const char **string)
 {
     *string = string_here(p);
     p->at++;
     while (!next_is(p, '"')) {
         if (p->at == p->end || (uint8_t)*p->at < 0x20)
-            return wrong(p, p->at, "a control character in a string");
+            return fail_at(p, p->at, "a control character in a string");
         if (*p->at == '\\') {
             if (read_escape(p))
                 return -1;
@@ -138,23 +138,23 @@ static int read_string(struct parser *p, const char **string)
 
 /* ---- Other values ------------------------------------------------------ */
 
-static int read_word(struct parser *p, const char *word)
+static int read_word(struct json_parser *p, const char *word)
 {
     for (; *word; word++, p->at++)
         if (!next_is(p, *word))
-            return wrong(p, p->at, "neither true, false nor null");
+            return fail_at(p, p->at, "expected true, false or null");
     return 0;
 }
 
-static int read_digits(struct parser *p)
+static int read_digits(struct json_parser *p)
 {
     const char *start = p->at;
     while (p->at < p->end && *p->at >= '0' && *p->at <= '9')
         p->at++;
-    return p->at > start ? 0 : wrong(p, p->at, "no digit");
+    return p->at > start ? 0 : fail_at(p, p->at, "expected a digit");
 }
 
-static int read_number(struct parser *p, const char **string)
+static int read_number(struct json_parser *p, const char **string)
 {
     const char *start = p->at;
     p->at += next_is(p, '-');
@@ -180,42 +180,43 @@ static int read_number(struct parser *p, const char **string)
     return 0;
 }
 
-static int read_value(struct parser *p, const char *key);
+static int read_value(struct json_parser *p, const char *key);
 
-/* A name and its colon, in the object that is the value of this index. */
-static int read_key(struct parser *p, unsigned object, const char **key)
+/* Reads a name and its colon, in the object that is the value of this index. */
+static int read_key(struct json_parser *p, unsigned object, const char **key)
 {
     const char *start = p->at;
     if (!next_is(p, '"'))
-        return wrong(p, p->at, "no name of a member");
+        return fail_at(p, p->at, "expected the name of a member");
     if (read_string(p, key))
         return -1;
-    /* What was read so far is all of it there is. */
+    /* The members that were read so far are all of it. */
     struct json_value *in = &p->json->value[object];
     in->span = p->json->count - object;
     if (json_find(in, *key))
-        return wrong(p, start, "a name that was there before");
+        return fail_at(p, start, "a repeated name");
     skip_space(p);
     if (!next_is(p, ':'))
-        return wrong(p, p->at, "no ':'");
+        return fail_at(p, p->at, "expected ':'");
     p->at++;
     return 0;
 }
 
-/* An array or object, whose bracket is next. */
-static int read_within(struct parser *p, unsigned in, char closing)
+/* Reads an array or object, whose bracket is next. */
+static int read_within(struct json_parser *p, unsigned in, char closing)
 {
     bool object = closing == '}';
     if (++p->depth > JSON_DEPTH_MAX)
-        return wrong(p, p->at, "values too deep within others");
+        return fail_at(p, p->at, "too deeply nested values");
     p->at++;
     skip_space(p);
     for (bool first = true; !next_is(p, closing); first = false) {
         const char *key = NULL;
         if (!first) {
             if (!next_is(p, ','))
-                return wrong(p, p->at,
-                             object ? "no ',' or '}'" : "no ',' or ']'");
+                return fail_at(p, p->at,
+                               object ? "expected ',' or '}'"
+                                      : "expected ',' or ']'");
             p->at++;
             skip_space(p);
         }
@@ -228,7 +229,7 @@ static int read_within(struct parser *p, unsigned in, char closing)
     return 0;
 }
 
-/* Makes room for another value; NULL: there is none. */
+/* Makes room for another value; NULL: no memory. */
 static struct json_value *add_value(struct json_text *json)
 {
     if (json->count == json->capacity) {
@@ -243,7 +244,7 @@ static struct json_value *add_value(struct json_text *json)
     return &json->value[json->count++];
 }
 
-static int read_kind(struct parser *p, unsigned i, enum json_kind *kind,
+static int read_kind(struct json_parser *p, unsigned i, enum json_kind *kind,
                      const char **string)
 {
     char c = p->at < p->end ? *p->at : '\0';
@@ -257,7 +258,7 @@ static int read_kind(struct parser *p, unsigned i, enum json_kind *kind,
     switch (*kind) {
     case JSON_OBJECT:
     case JSON_ARRAY:
-        p->json->value[i].kind = *kind; /* members are looked for meanwhile */
+        p->json->value[i].kind = *kind; /* its members are searched meanwhile */
         return read_within(p, i, *kind == JSON_OBJECT ? '}' : ']');
     case JSON_STRING:
         return read_string(p, string);
@@ -271,11 +272,11 @@ static int read_kind(struct parser *p, unsigned i, enum json_kind *kind,
         break;
     }
     if (c != '-' && (c < '0' || c > '9'))
-        return wrong(p, p->at, "no value");
+        return fail_at(p, p->at, "expected a value");
     return read_number(p, string);
 }
 
-static int read_value(struct parser *p, const char *key)
+static int read_value(struct json_parser *p, const char *key)
 {
     skip_space(p);
     const char *start = p->at, *string = NULL;
@@ -300,24 +301,24 @@ static int read_value(struct parser *p, const char *key)
     return 0;
 }
 
-static int read_all(struct parser *p)
+static int read_all(struct json_parser *p)
 {
     if (read_value(p, NULL))
         return -1;
     skip_space(p);
-    return p->at == p->end ? 0 : wrong(p, p->at, "something behind the value");
+    return p->at == p->end ? 0 : fail_at(p, p->at, "text after the value");
 }
 
 int json_read(struct json_text *json, const char *text, size_t size,
               struct err *err)
 {
-    struct parser p = { text, text, text + size, 0, json, err };
+    struct json_parser p = { text, text, text + size, 0, json, err };
     json->count = 0;
     json->strings.size = 0;
     json->cut = false;
     if (size > JSON_SIZE_MAX)
         return fail(err, "the JSON has more than %d bytes", (int)JSON_SIZE_MAX);
-    /* One more for the end of a text that is a number. */
+    /* One more byte ends a text that is a number. */
     if (!bytes_reserve(&json->strings, size + 1))
         return fail(err, "no memory for the JSON");
     int status = read_all(&p);
@@ -333,7 +334,7 @@ void json_free(struct json_text *json)
     *json = (struct json_text){ 0 };
 }
 
-/* ---- What was read ----------------------------------------------------- */
+/* ---- Values -------------------------------------------------------------- */
 
 const struct json_value *json_root(const struct json_text *json)
 {

@@ -1,9 +1,13 @@
-/* Reads JSON (RFC 8259), strictly: one value in a text, no more.
+/* Reads JSON (RFC 8259) strictly: a text is one value and nothing else.
  *
- * Strings are bytes, as names of files are: what json_write.h writes for a byte that
- * is not UTF-8, a lone surrogate from U+DC80 to U+DCFF, becomes that byte
- * again; bytes that stand in the text as they are stay so. Refused are NUL,
- * which no name holds, other lone surrogates, and two members of one name. */
+ * Strings are bytes, as names of files are: the lone surrogates that
+ * json_write.h writes for bytes that are not UTF-8, U+DC80 to U+DCFF, become
+ * those bytes again, and bytes in the text stay as they are. NUL, which no name
+ * has, other lone surrogates, and two members of one name are refused.
+ *
+ * It stands beside the libraries for JSON because none of those at hand reads
+ * names that are not UTF-8, keeps the text of a value, and tells a text that is
+ * cut short from one that is wrong. */
 #ifndef CLI_JSON_JSON_READ_H
 #define CLI_JSON_JSON_READ_H
 
@@ -13,11 +17,11 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
-/* A text with more is refused: jobs and lines of manifests have less by far. */
+/* Longer texts are refused: jobs and lines of manifests are far shorter. */
 enum {
-    JSON_SIZE_MAX = 1 << 20, /* in bytes */
+    JSON_SIZE_MAX = 1 << 20, /* bytes */
     JSON_VALUES_MAX = 4096,
-    JSON_DEPTH_MAX = 32, /* of arrays and objects within each other */
+    JSON_DEPTH_MAX = 32, /* of nested arrays and objects */
 };
 
 enum json_kind {
@@ -32,48 +36,48 @@ enum json_kind {
 
 struct json_value {
     enum json_kind kind;
-    unsigned span;      /* how many values it is, with all within it */
-    const char *key;    /* its name in an object; NULL elsewhere */
-    const char *string; /* what a string says; a number, as it is written */
-    const char *raw;    /* the value as it stands in the text, */
-    size_t raw_size;    /* to give it back as it was */
+    unsigned span;      /* the number of values in it, and itself */
+    const char *key;    /* its name in an object; elsewhere NULL */
+    const char *string; /* the bytes of a string, the digits of a number */
+    const char *raw;    /* where the value stands in the text, and */
+    size_t raw_size;    /* its size there */
 };
 
-/* What was read. {0} is nothing; it may be used for one text after another, and
- * holds the last. */
+/* A text that was read. {0} is empty. It may be used for one text after
+ * another, and holds the last. */
 struct json_text {
-    struct json_value *value; /* each followed by what is within it */
+    struct json_value *value; /* each followed by those in it */
     unsigned count, capacity;
     struct bytes strings;
-    bool cut; /* what is wrong with the text is only that it ends: it is the
-                 beginning of one that is right */
+    bool cut; /* the text is wrong only because it ends too early */
 };
 
-/* Reads a text, which must live as long as `raw` is looked at. The reason why
- * it cannot be read says where, counting bytes from 1. */
+/* Reads a text, which must exist as long as `raw` is used. Returns 0, or -1
+ * with a reason that has the place, in bytes counted from 1. */
 int json_read(struct json_text *json, const char *text, size_t size,
               struct err *err);
 
-/* Frees all, with every value and string. Fine on {0}, and twice. */
+/* Frees every value and string. Fine on {0}, and twice. */
 void json_free(struct json_text *json);
 
-/* The value that a text is; there is none if it could not be read. */
+/* Returns the value that the text is, or NULL if it could not be read. */
 const struct json_value *json_root(const struct json_text *json);
 
-/* The first value in an array or object, and the one after `value`; NULL if
- * there is none. */
+/* Return the first value in an array or object, and the one after `value`; NULL
+ * if there is none. */
 const struct json_value *json_first(const struct json_value *in);
 const struct json_value *json_next(const struct json_value *in,
                                    const struct json_value *value);
 
-/* The member of this name; NULL if there is none, or `object` is none. */
+/* Returns the member of this name; NULL if there is none, or `object` is not an
+ * object. */
 const struct json_value *json_find(const struct json_value *object,
                                    const char *key);
 
-/* What a value says, if it is of this kind; `value` may be NULL, which is of
- * none. An integer is written without point and exponent and is at most
- * 2^64 - 1; a number is any that a double comes near to. */
-const char *json_get_string(const struct json_value *value); /* or NULL */
+/* Each returns what a value is, or NULL or false if it is of another kind, or
+ * NULL. An integer has neither point nor exponent and is at most 2^64 - 1; a
+ * number is any that a double can be near to. */
+const char *json_get_string(const struct json_value *value);
 bool json_get_number(const struct json_value *value, double *number);
 bool json_get_uint(const struct json_value *value, uint64_t *number);
 bool json_get_bool(const struct json_value *value, bool *truth);

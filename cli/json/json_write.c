@@ -1,4 +1,4 @@
-/* JSON on a stream. */
+/* Writes JSON to a stream. */
 #include "cli/json/json_write.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static void put_string(FILE *out, const char *text)
     putc('"', out);
 }
 
-static void begin(struct json *json, const char *key)
+static void begin(struct json_writer *json, const char *key)
 {
     if (json->more)
         fputs(", ", json->out);
@@ -37,44 +37,44 @@ static void begin(struct json *json, const char *key)
     json->more = true;
 }
 
-void json_open(struct json *json, const char *key, char bracket)
+void json_open(struct json_writer *json, const char *key, char bracket)
 {
     begin(json, key);
     putc(bracket, json->out);
     json->more = false;
 }
 
-void json_close(struct json *json, char bracket)
+void json_close(struct json_writer *json, char bracket)
 {
     putc(bracket, json->out);
     json->more = true;
 }
 
-void json_string(struct json *json, const char *key, const char *value)
+void json_string(struct json_writer *json, const char *key, const char *value)
 {
     begin(json, key);
     put_string(json->out, value);
 }
 
-void json_number(struct json *json, const char *key, double value)
+void json_number(struct json_writer *json, const char *key, double value)
 {
     begin(json, key);
     fprintf(json->out, "%.15g", value);
 }
 
-void json_uint(struct json *json, const char *key, uint64_t value)
+void json_uint(struct json_writer *json, const char *key, uint64_t value)
 {
     begin(json, key);
     fprintf(json->out, "%" PRIu64, value);
 }
 
-void json_bool(struct json *json, const char *key, bool value)
+void json_bool(struct json_writer *json, const char *key, bool value)
 {
     begin(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
-void json_raw(struct json *json, const char *key, const char *value,
+void json_raw(struct json_writer *json, const char *key, const char *value,
               size_t size)
 {
     begin(json, key);
@@ -82,7 +82,7 @@ void json_raw(struct json *json, const char *key, const char *value,
         putc(value[i] == '\n' || value[i] == '\r' ? ' ' : value[i], json->out);
 }
 
-void json_null(struct json *json, const char *key)
+void json_null(struct json_writer *json, const char *key)
 {
     begin(json, key);
     fputs("null", json->out);

@@ -1,8 +1,10 @@
-/* JSON (RFC 8259) on a stream, one value at a time.
+/* Writes JSON (RFC 8259) to a stream, one value at a time.
  *
- * A file's name is bytes, JSON is Unicode: a byte that is not UTF-8 is written
- * as a lone surrogate, U+DC00 plus the byte, which Python's
- * surrogateescape reads back as the byte. */
+ * This room turns values into JSON and back; it knows nothing of what they
+ * mean. It stands beside the libraries for JSON because names of files are
+ * bytes, and JSON is Unicode: a byte that is not UTF-8 is written as a lone
+ * surrogate, U+DC00 plus the byte, which Python's surrogateescape reads back as
+ * the byte. Libraries refuse such names or change them. */
 #ifndef CLI_JSON_JSON_WRITE_H
 #define CLI_JSON_JSON_WRITE_H
 
@@ -10,24 +12,29 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Each writes ", " before it unless it is the first of its object: `key` is its
- * name there, or NULL in an array. */
-struct json {
+struct json_writer {
     FILE *out;
-    bool more; /* a value stands before the next one */
+    bool more; /* the next value follows another one */
 };
 
-void json_open(struct json *json, const char *key, char bracket);
-void json_close(struct json *json, char bracket);
-void json_string(struct json *json, const char *key, const char *value);
-void json_number(struct json *json, const char *key, double value);
-/* Exactly, which a double is up to 2^53 only. */
-void json_uint(struct json *json, const char *key, uint64_t value);
-void json_bool(struct json *json, const char *key, bool value);
-/* A value that is JSON already, put on one line: newlines can only stand
- * between its tokens. */
-void json_raw(struct json *json, const char *key, const char *value,
+/* Each function writes one value, after ", " unless it is the first in its
+ * array or object. `key` is its name in an object, or NULL. Errors are those of
+ * the stream. */
+
+/* Begin and end an array or object, by its '[' or '{' and ']' or '}'. */
+void json_open(struct json_writer *json, const char *key, char bracket);
+void json_close(struct json_writer *json, char bracket);
+
+void json_string(struct json_writer *json, const char *key, const char *value);
+void json_number(struct json_writer *json, const char *key, double value);
+/* Exact, as a double is only up to 2^53. */
+void json_uint(struct json_writer *json, const char *key, uint64_t value);
+void json_bool(struct json_writer *json, const char *key, bool value);
+void json_null(struct json_writer *json, const char *key);
+
+/* Writes `size` bytes that are JSON already, on one line: newlines can stand
+ * only between its tokens. */
+void json_raw(struct json_writer *json, const char *key, const char *value,
               size_t size);
-void json_null(struct json *json, const char *key);
 
 #endif

@@ -92,20 +92,22 @@ int manifest_open(struct manifest **manifest, const char *name, struct err *err)
 
 /* ---- A line ------------------------------------------------------------ */
 
-static void put_text(struct json *json, const char *key, const char *text)
+static void put_text(struct json_writer *json, const char *key,
+                     const char *text)
 {
     if (text)
         json_string(json, key, text);
 }
 
-static void put_time(struct json *json, const char *key, struct timespec time)
+static void put_time(struct json_writer *json, const char *key,
+                     struct timespec time)
 {
     char text[TIMESTAMP_SIZE];
     timestamp_write(text, time);
     json_string(json, key, text);
 }
 
-static void put_identity(struct json *json, const char *key,
+static void put_identity(struct json_writer *json, const char *key,
                          const struct inode_id *id)
 {
     char text[48];
@@ -115,7 +117,7 @@ static void put_identity(struct json *json, const char *key,
     json_string(json, key, text);
 }
 
-static void put_written(struct json *json, const struct record *r)
+static void put_written(struct json_writer *json, const struct record *r)
 {
     char crc[9];
     json_uint(json, "written", r->written);
@@ -128,7 +130,7 @@ static void put_written(struct json *json, const struct record *r)
     json_string(json, "crc32", crc);
 }
 
-static void put_record(struct json *json, const struct record *r,
+static void put_record(struct json_writer *json, const struct record *r,
                        const char *cwd)
 {
     json_open(json, NULL, '{');
@@ -159,7 +161,7 @@ static char *make_line(const struct record *record, const char *cwd,
                        size_t *size)
 {
     char *line = NULL;
-    struct json json = { .out = open_memstream(&line, size) };
+    struct json_writer json = { .out = open_memstream(&line, size) };
     if (!json.out)
         return NULL;
     putc('\n', json.out);

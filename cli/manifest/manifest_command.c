@@ -266,7 +266,7 @@ static void print_tally(const struct tally *tally, bool as_json)
     };
     enum { COUNTS = sizeof counts / sizeof *counts };
     size_t shown = tally->status[STATUS_PASSED_OVER] ? COUNTS : COUNTS - 1;
-    struct json json = { .out = stdout };
+    struct json_writer json = { .out = stdout };
     if (as_json)
         json_open(&json, NULL, '{');
     for (size_t i = 0; i < (as_json ? COUNTS : shown); i++)

@@ -86,7 +86,7 @@ answer() {
     check "$1: two answers" [ "$(wc -l <answers)" = 2 ]
 }
 answer 'no JSON' 'rotate90 a.png b.png' \
-    'the job is not JSON: no value at byte 1'
+    'the job is not JSON: expected a value at byte 1'
 answer 'no object' '[1]' 'a job is a JSON object'
 answer 'no op' '{"input": "a", "output": "b"}' 'the job has no \"op\"'
 answer 'no such member' '{"op": "copy", "in": "a", "output": "b"}' \

@@ -19,7 +19,7 @@ static void write_and_read(const char *string)
     struct err err;
     char *text = NULL;
     size_t size = 0;
-    struct json out = { .out = open_memstream(&text, &size) };
+    struct json_writer out = { .out = open_memstream(&text, &size) };
     if (!out.out)
         return;
     json_string(&out, NULL, string);
