@@ -21,10 +21,10 @@ set -g __gimgxf_operations \
     identity\tcopy
 
 set -g __gimgxf_commands \
-    info\t'say what a file is' \
-    manifest\t'what became of a batch' \
-    serve\t'turn what standard input asks for' \
-    bench\t'time what turns pictures'
+    info\t'describe pictures' \
+    manifest\t'join and check manifests' \
+    serve\t'do jobs from standard input' \
+    bench\t'time and check the kernels'
 
 # The suffixes of pictures that can be read and written.
 set -g __gimgxf_suffixes png jpeg jpg jpe jfif bmp dib tga vda icb vst \
@@ -106,7 +106,7 @@ function __gimgxf_typed
     string replace -r -- '^--[^=]*=' '' (commandline -ct)
 end
 
-# Words of which several make a list: the last one is completed.
+# Prints these words as completions of the last word of a list.
 function __gimgxf_list
     set -l lead (__gimgxf_typed | string match -r -- '^.*,')
     for word in $argv
@@ -130,8 +130,8 @@ function __gimgxf_devices
     or echo all
 end
 
-# Directories, and files by their suffix. Pictures may be called anything, so
-# that all files are offered where none is called like one.
+# Prints directories, and files by their suffix. Pictures may have any name, so all
+# files are offered if none has a suffix of pictures.
 function __gimgxf_pictures
     set -l files (complete -C "'' "(commandline -ct))
     set -l suffixes (string join '|' $__gimgxf_suffixes)
@@ -139,8 +139,9 @@ function __gimgxf_pictures
     or printf '%s\n' $files
 end
 
-# __gimgxf_option WHO ARGUMENTS of `complete`: an option, and who takes it. t:
-# operations, which turn pictures; s: serve; i: info; m: manifest; b: bench.
+# __gimgxf_option COMMANDS ARGUMENT...: adds an option of these commands, with the
+# arguments of `complete`. t: operations, which turn pictures; s: serve; i: info;
+# m: manifest; b: bench.
 function __gimgxf_option -a who
     complete -c gimgxf -n "__gimgxf_takes $who" $argv[2..]
     argparse -i s= l= x r -- $argv[2..]
@@ -160,67 +161,67 @@ complete -c gimgxf -n '__gimgxf_at m 2 9999' -F
 
 __gimgxf_option ts -l format -x -d 'write this format' \
     -a 'png jpeg bmp tga hdr pnm pbm pgm ppm pam pfm npy npz'
-__gimgxf_option ts -s n -l no-clobber -d 'leave an output that exists alone'
-__gimgxf_option ts -s f -l force -d 'replace it, whatever stands before'
+__gimgxf_option ts -s n -l no-clobber -d 'do not replace an existing output'
+__gimgxf_option ts -s f -l force -d 'replace an existing output'
 __gimgxf_option ts -s p -l preserve \
-    -d 'give the output mode, owner and times of the input'
+    -d 'copy mode, owner and times of the input'
 __gimgxf_option ts -l ignore-orientation \
-    -d 'turn the pixels as stored, leave the tag'
+    -d 'turn the stored pixels, leave the tag'
 __gimgxf_option ts -l tag-only -d 'set the orientation tag, move no pixel'
-__gimgxf_option ts -l strip -f -d 'drop metadata, or what is named' \
+__gimgxf_option ts -l strip -f -d 'drop metadata, or these parts of it' \
     -a '(__gimgxf_list all metadata gps thumbnail xmp exif icc)'
-__gimgxf_option ts -l edge -x -d 'of a JPEG that is no whole blocks' \
+__gimgxf_option ts -l edge -x -d 'how to treat incomplete blocks of a JPEG' \
     -a 'reencode trim tag fail'
 __gimgxf_option ts -l lossless \
     -d 'fail rather than lose samples; as --edge fail'
-__gimgxf_option ts -l quality -x -d 'encode a JPEG anew, 1 to 100'
-__gimgxf_option ts -l optimize -d 'make a JPEG as small as it gets'
+__gimgxf_option ts -l quality -x -d 'encode the JPEG again, 1 to 100'
+__gimgxf_option ts -l optimize -d 'optimize the Huffman tables of a JPEG'
 __gimgxf_option ts -l no-restart -d 'write a JPEG without restart markers'
-__gimgxf_option ts -l png-level -x -d 'how hard to try to make a PNG small' \
+__gimgxf_option ts -l png-level -x -d 'compression effort of a PNG' \
     -a 'fast default small 0 1 2 3 4 5 6 7 8 9'
 __gimgxf_option ts -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'
-__gimgxf_option tsi -l layout -x -d 'the axes of arrays' \
+__gimgxf_option tsi -l layout -x -d 'axes of NPY arrays' \
     -a 'auto hwc chw nhw nhwc nchw'
-__gimgxf_option ts -l background -x -d 'the color below transparency' \
+__gimgxf_option ts -l background -x -d 'background color for transparency' \
     -a "$__gimgxf_colors"
-__gimgxf_option tsi -l tolerant -d 'take what can be read of a damaged file'
-__gimgxf_option t -s d -l directory -x -d 'write all below this directory' \
+__gimgxf_option tsi -l tolerant -d 'read what is left of a damaged file'
+__gimgxf_option t -s d -l directory -x -d 'write all outputs below this directory' \
     -a '(__fish_complete_directories (__gimgxf_typed))'
-__gimgxf_option t -s o -l output -x -d 'what to call the outputs' \
+__gimgxf_option t -s o -l output -x -d 'make output names from a template' \
     -a '(__fish_complete_directories (__gimgxf_typed)) {dir}/{stem}-{op}.{ext}'
 __gimgxf_option t -s i -l in-place -d 'replace each input'
-__gimgxf_option t -l backup -x -d 'and keep the old one' -a '.bak .orig'
-__gimgxf_option ti -s r -l recursive -d 'take what is in directories too'
-__gimgxf_option ti -l files-from -r -F -d 'a list of inputs'
-__gimgxf_option tsi -s 0 -l null -d 'where NUL ends a name, or a job'
-__gimgxf_option ti -l include -x -d 'only names like this' -a '*.jpg *.png'
-__gimgxf_option ti -l exclude -x -d 'no names like this' -a '*.jpg *.png'
-__gimgxf_option t -s u -l update -d 'leave an output alone that is newer'
+__gimgxf_option t -l backup -x -d 'with --in-place: keep the old file' -a '.bak .orig'
+__gimgxf_option ti -s r -l recursive -d 'take the pictures in directories, too'
+__gimgxf_option ti -l files-from -r -F -d 'read the names of inputs from a file'
+__gimgxf_option tsi -s 0 -l null -d 'NUL ends each name, or job'
+__gimgxf_option ti -l include -x -d 'take only matching names' -a '*.jpg *.png'
+__gimgxf_option ti -l exclude -x -d 'skip matching names' -a '*.jpg *.png'
+__gimgxf_option t -s u -l update -d 'skip outputs that are newer'
 __gimgxf_option t -l dry-run -d 'print what would be done'
-__gimgxf_option t -l fail-fast -d 'end at the first file that fails'
-__gimgxf_option t -l fail-after -x -d 'end when so many files have failed'
-__gimgxf_option t -l manifest -r -F -d 'note what became of each file'
-__gimgxf_option t -l resume -r -F -d 'do what this manifest has not as done'
-__gimgxf_option t -l shard -x -d 'take a share of the files' -a '1/2 2/2'
+__gimgxf_option t -l fail-fast -d 'stop at the first failure'
+__gimgxf_option t -l fail-after -x -d 'stop after this many failures'
+__gimgxf_option t -l manifest -r -F -d 'append the result of each file'
+__gimgxf_option t -l resume -r -F -d 'skip what this manifest has as done'
+__gimgxf_option t -l shard -x -d 'do one share of the files' -a '1/2 2/2'
 __gimgxf_option ts -l max-pixels -x -d 'refuse larger pictures'
-__gimgxf_option ts -l max-memory -x -d 'refuse what needs more'
-__gimgxf_option s -l root -x -d 'the files are all below this directory' \
+__gimgxf_option ts -l max-memory -x -d 'refuse pictures that need more memory'
+__gimgxf_option s -l root -x -d 'keep all files below this directory' \
     -a '(__fish_complete_directories (__gimgxf_typed))'
-__gimgxf_option ts -l backend -x -d 'who moves the samples' -a 'auto cpu cuda'
+__gimgxf_option ts -l backend -x -d 'what moves the samples' -a 'auto cpu cuda'
 __gimgxf_option tsb -l device -x -d 'the GPUs to use' -a '(__gimgxf_devices)'
-__gimgxf_option ts -l max-vram -x -d 'of a GPU, for pictures'
-__gimgxf_option tsi -s j -l threads -x -d 'processors to keep busy'
-__gimgxf_option ti -s q -l quiet -d 'no warnings'
+__gimgxf_option ts -l max-vram -x -d 'limit the memory of each GPU'
+__gimgxf_option tsi -s j -l threads -x -d 'limit the number of processors'
+__gimgxf_option ti -s q -l quiet -d 'print no warnings'
 __gimgxf_option ti -s v -l verbose -d 'say what was done, how, and how long'
-__gimgxf_option timb -l json -d 'the same as a JSON object'
-__gimgxf_option i -l csv -d 'a table for spreadsheets'
-__gimgxf_option tsimb -s h -l help -d 'a summary'
-__gimgxf_option tsim -l version -d 'the version'
-__gimgxf_option b -l only -x -d 'what has this in its name or section' \
+__gimgxf_option timb -l json -d 'print JSON'
+__gimgxf_option i -l csv -d 'print a table for spreadsheets'
+__gimgxf_option tsimb -s h -l help -d 'print a summary'
+__gimgxf_option tsim -l version -d 'print the version'
+__gimgxf_option b -l only -x -d 'run what has this in its name or section' \
     -a "$__gimgxf_sections"
-__gimgxf_option b -l size -x -d 'at this size, WxH in pixels'
-__gimgxf_option b -l cpu -d 'the CPU beside memcpy, and no GPU'
-__gimgxf_option b -l sweep -d 'shapes of blocks as well'
-__gimgxf_option b -l rounds -x -d 'time each so often'
-__gimgxf_option b -l profile -d 'launch each once and time none'
+__gimgxf_option b -l size -x -d 'use this size, WxH in pixels'
+__gimgxf_option b -l cpu -d 'time the CPU'
+__gimgxf_option b -l sweep -d 'time shapes of blocks as well'
+__gimgxf_option b -l rounds -x -d 'number of rounds'
+__gimgxf_option b -l profile -d 'launch each once, time none'
 __gimgxf_option b -l svg -r -F -d 'draw a chart as well'
