@@ -152,6 +152,8 @@ struct codec {
     /* Of the state in the meta of a picture that it reads, which holds how the
      * file was coded; 0: none, or one that open() makes. */
     size_t state_size;
+    const void *format; /* how this format differs from others which the same
+                           functions read; NULL: in nothing */
     /* Whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);
     /* Parses what comes before the pixels, into reader->img, whose meta is

@@ -1,4 +1,4 @@
-/* What BMP and TGA have in common. */
+/* What BMP and TGA share. */
 #include "codecs/simple/bgr_rows.h"
 
 #include <stdlib.h>
@@ -17,7 +17,6 @@ int bgr_rows_shape(struct image *img, uint64_t width, uint64_t height,
     img->maxval = 255;
     img->color = nplanes < 3 ? COLOR_GRAY : COLOR_RGB;
     img->alpha = nplanes == 2 || nplanes == 4;
-    img->orientation = 1;
     return 0;
 }
 
@@ -34,14 +33,8 @@ struct image bgr_rows_view(const struct image *img)
 int bgr_rows_check(struct bytes file, size_t at, size_t size, uint32_t count,
                    const struct load_opts *opts, struct err *err)
 {
-    size_t need = size * count; /* below what image_check() has seen */
-    size_t left = file.size > at ? file.size - at : 0;
-    if (left < need && !opts->tolerant)
-        return fail(err, "the image data is cut short: %zu bytes of %zu", left,
-                    need);
-    if (left < need)
-        bgr_rows_warn_cut(opts);
-    return 0;
+    return simple_check_size(file.size > at ? file.size - at : 0,
+                             (uint64_t)size * count, opts, err);
 }
 
 int bgr_rows_open(struct bgr_rows *rows, struct bytes file, size_t at,
@@ -68,9 +61,4 @@ const uint8_t *bgr_rows_row(struct bgr_rows *rows, uint32_t i)
     if (left)
         memcpy(rows->spare, rows->file.data + at, left);
     return rows->spare;
-}
-
-void bgr_rows_warn_cut(const struct load_opts *opts)
-{
-    warn(opts->warnings, "cut short, read as far as it goes");
 }

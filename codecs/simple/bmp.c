@@ -1,8 +1,8 @@
-/* BMP. The header is laid out as in Microsoft's BITMAPFILEHEADER and
- * BITMAPINFOHEADER. What is written has 24 or 32 bits a pixel. */
+/* BMP: the header, as in Microsoft's BITMAPFILEHEADER and BITMAPINFOHEADER, and
+ * writing. Whatever a file has, what is written of it has 24 or 32 bits a
+ * pixel. */
 #include "codecs/simple/bmp.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/interleave.h"
@@ -10,30 +10,23 @@
 #include "codecs/simple/stb_write.h"
 
 enum {
-    AT_SIZE = 2,    /* of the file */
+    AT_SIZE = 2,    /* the size of the file */
     AT_PIXELS = 10, /* where the pixels begin */
-    AT_HEADER = 14, /* the size of the second header */
+    AT_HEADER = 14, /* the second header, which begins with its size */
     AT_WIDTH = 18,
     AT_HEIGHT = 22,
     AT_PLANES = 26,
     AT_BITS = 28,
-    AT_CODING = 30,
+    AT_COMPRESSION = 30,
     AT_DENSITY = 38,  /* pixels a meter, for x and for y */
     AT_COLORS = 46,   /* entries of the palette; 0: all */
     AT_MASKS = 54,    /* red, green, blue and, in a longer header, alpha */
-    CORE_HEADER = 12, /* of OS/2: sizes of 16 bits, nothing from AT_CODING */
+    CORE_HEADER = 12, /* OS/2: 16 bits a side, nothing from AT_COMPRESSION on */
     INFO_HEADER = 40,
-    ALPHA_HEADER = 56, /* the first with a mask for alpha */
+    ALPHA_HEADER = 56, /* the shortest with a mask for alpha */
     V4_HEADER = 108,
     V5_HEADER = 124,
-    AT_PROFILE_SIZE = 14 + 116, /* of V5 */
-};
-
-struct bmp_state {
-    /* The file does not tell whether the fourth byte of a pixel is alpha. By
-     * the format it means nothing; to many programs it is alpha. What is
-     * written leaves it open as well. */
-    bool alpha_untold;
+    AT_PROFILE_SIZE = 14 + 116, /* in V5 */
 };
 
 static bool probe(const uint8_t *head, size_t size)
@@ -45,7 +38,7 @@ static bool probe(const uint8_t *head, size_t size)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static int read_masks(struct bmp_head *h, struct bytes file, struct err *err)
+static int read_masks(struct bmp_header *h, struct bytes file, struct err *err)
 {
     unsigned masks = h->size < ALPHA_HEADER ? 3 : 4;
     if (file.size < AT_MASKS + 4 * masks || (h->bits != 16 && h->bits != 32))
@@ -55,34 +48,32 @@ static int read_masks(struct bmp_head *h, struct bytes file, struct err *err)
     return 0;
 }
 
-static int read_info(struct bmp_head *h, struct bytes file, struct err *err)
+static int read_info(struct bmp_header *h, struct bytes file, struct err *err)
 {
     const uint8_t *p = file.data;
     h->width = (int32_t)read_le32(p + AT_WIDTH);
     h->height = (int32_t)read_le32(p + AT_HEIGHT);
     h->bits = read_le16(p + AT_BITS);
-    h->coding = read_le32(p + AT_CODING);
+    h->compression = read_le32(p + AT_COMPRESSION);
     h->ncolors = read_le32(p + AT_COLORS);
     h->palette_at = AT_HEADER + (size_t)h->size;
-    switch (h->coding) {
+    switch (h->compression) {
     case BMP_PLAIN:
         return 0;
     case BMP_RLE8:
     case BMP_RLE4:
-        if (h->bits != (h->coding == BMP_RLE8 ? 8 : 4))
+        if (h->bits != (h->compression == BMP_RLE8 ? 8 : 4))
             return fail(err, "its header is malformed");
         return 0;
     case BMP_MASKS:
         return read_masks(h, file, err);
     default:
-        return fail(err,
-                    "its pixels are coded in way %u; from 0 to 3 can be "
-                    "read",
-                    h->coding);
+        return fail(err, "compression %u cannot be read; only 0 to 3 can",
+                    h->compression);
     }
 }
 
-static void read_core(struct bmp_head *h, struct bytes file)
+static void read_core(struct bmp_header *h, struct bytes file)
 {
     const uint8_t *p = file.data;
     h->width = (int32_t)read_le16(p + AT_WIDTH);
@@ -91,8 +82,8 @@ static void read_core(struct bmp_head *h, struct bytes file)
     h->palette_at = AT_HEADER + CORE_HEADER;
 }
 
-/* What the palette lacks is black. */
-static void read_palette(struct bmp_head *h, struct bytes file)
+/* Colors that the file does not have are black. */
+static void read_palette(struct bmp_header *h, struct bytes file)
 {
     size_t entry = h->size == CORE_HEADER ? 3 : 4;
     size_t end = h->pixels_at < file.size ? h->pixels_at : file.size;
@@ -103,7 +94,7 @@ static void read_palette(struct bmp_head *h, struct bytes file)
         memcpy(h->palette[i], file.data + h->palette_at + i * entry, 3);
 }
 
-static int read_head(struct bmp_head *h, struct bytes file, struct err *err)
+static int read_head(struct bmp_header *h, struct bytes file, struct err *err)
 {
     static const uint32_t fives[] = { 0x7c00, 0x3e0, 0x1f };
     memcpy(h->mask, fives, sizeof fives);
@@ -136,34 +127,44 @@ static int read_head(struct bmp_head *h, struct bytes file, struct err *err)
     }
 }
 
-static uint32_t height(const struct bmp_head *h)
+static uint32_t height(const struct bmp_header *h)
 {
     return h->height < 0 ? -(uint32_t)h->height : (uint32_t)h->height;
 }
 
-static bool has_alpha(const struct bmp_head *h)
+static bool has_alpha(const struct bmp_header *h)
 {
-    return h->coding == BMP_MASKS ? h->mask[3] : h->bits == 32;
+    return h->compression == BMP_MASKS ? h->mask[3] : h->bits == 32;
 }
 
-static void note(struct image *img, const struct bmp_head *h, struct bytes file,
-                 struct warnings *warnings)
+/* By the format the fourth byte of a plain pixel means nothing; to many
+ * programs it is alpha. A file that leaves it open is written so again. */
+static bool leaves_alpha_open(const struct bmp_header *h)
 {
-    const uint8_t *p = file.data;
-    struct bmp_state *state = img->meta->state;
-    state->alpha_untold = h->bits == 32 && h->coding == BMP_PLAIN;
+    return h->bits == 32 && h->compression == BMP_PLAIN;
+}
+
+/* Notes the density, and warns of what is not kept. */
+static int describe(struct reader *reader, struct err *err)
+{
+    struct image *img = &reader->img;
+    const struct bmp_header *h = img->meta->state;
+    const uint8_t *p = reader->file.data;
+    struct warnings *warnings = reader->opts->warnings;
+    (void)err;
     if (h->bits <= 8)
         warn(warnings, "its palette is not kept, only its colors");
     else if (h->bits == 16)
         warn(warnings, "its 16 bits a pixel become %u", 8 * img->nplanes);
     if (h->size == CORE_HEADER)
-        return;
+        return 0;
     uint32_t x = read_le32(p + AT_DENSITY), y = read_le32(p + AT_DENSITY + 4);
     if (x && y && x <= INT32_MAX && y <= INT32_MAX)
         img->meta->density = (struct density){ DENSITY_METER, x, y };
-    if (h->size == V5_HEADER && file.size >= AT_HEADER + V5_HEADER &&
+    if (h->size == V5_HEADER && reader->file.size >= AT_HEADER + V5_HEADER &&
         read_le32(p + AT_PROFILE_SIZE))
         warn(warnings, "its color profile is not kept");
+    return 0;
 }
 
 static bool is_opaque(const struct image *img)
@@ -177,55 +178,38 @@ static bool is_opaque(const struct image *img)
     return true;
 }
 
-/* The head is kept for the pixels. */
 static int open(struct reader *reader, struct err *err)
 {
-    struct bmp_head *head = reader->state = calloc(1, sizeof *head);
-    struct bytes file = reader->file;
-    if (!head)
-        return fail_memory(err, "no memory for the decoder");
-    if (read_head(head, file, err) ||
+    struct bmp_header *head = reader->img.meta->state;
+    if (read_head(head, reader->file, err) ||
         bgr_rows_shape(&reader->img, (uint32_t)head->width, height(head),
-                       has_alpha(head) ? 4 : 3, reader->opts, err) ||
-        bmp_check_size(&reader->img, head, file, reader->opts, err))
+                       has_alpha(head) ? 4 : 3, reader->opts, err))
         return -1;
-    return 0;
-}
-
-static int describe(struct reader *reader, struct err *err)
-{
-    (void)err;
-    note(&reader->img, reader->state, reader->file, reader->opts->warnings);
-    return 0;
+    return bmp_check_size(&reader->img, head, reader->file, reader->opts, err);
 }
 
 static int decode(struct reader *reader, const struct decode_plan *plan,
                   struct err *err)
 {
     struct image *img = &reader->img;
+    const struct bmp_header *head = img->meta->state;
     (void)plan;
-    if (bmp_read_pixels(img, reader->state, reader->file, reader->opts, err) ||
+    if (bmp_read_pixels(img, head, reader->file, reader->opts, err) ||
         describe(reader, err))
         return -1;
-    const struct bmp_state *state = img->meta->state;
-    /* To other formats it would be alpha: it is not where it says nothing. */
-    if (reader->opts->portable && state->alpha_untold && is_opaque(img)) {
+    /* Alpha that was left open says nothing where all of it is opaque. */
+    if (reader->opts->portable && leaves_alpha_open(head) && is_opaque(img)) {
         img->nplanes = 3;
         img->alpha = false;
     }
     return 0;
 }
 
-static void close(struct reader *reader)
-{
-    free(reader->state);
-}
-
-/* A height below 0 tells that the top row comes first. */
+/* A negative height says that the top row comes first. */
 static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
-    struct bmp_head head = { 0 };
+    struct bmp_header head = { 0 };
     (void)opts;
     if (read_head(&head, file, err))
         return -1;
@@ -234,7 +218,7 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                          "--tag-only the pixels are moved");
     if (op != XFORM_NONE &&
         (head.size < INFO_HEADER || head.height == INT32_MIN ||
-         head.coding == BMP_RLE8 || head.coding == BMP_RLE4))
+         head.compression == BMP_RLE8 || head.compression == BMP_RLE4))
         return fail(err, "the rows of this kind of BMP come from the bottom up "
                          "alone; without --tag-only the pixels are moved");
     if (!bytes_append(out, file.data, file.size))
@@ -270,11 +254,11 @@ static void put_densities(uint8_t *head, const struct image *img,
     put_density(head + AT_DENSITY + 4, d.y * scale);
 }
 
-/* The header of a file that is turned. Masks tell that there is alpha, in a
- * header that has room for one of it, unless the file left that open. */
+/* Writes the header of a file that is turned, and returns its size. Masks say
+ * that there is alpha, in a header that has room for them, unless the file left
+ * that open. */
 static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
 {
-    const struct bmp_state *state = img->meta->state;
     size_t size = img->alpha ? V4_HEADER : INFO_HEADER;
     memcpy(head, "BM", 2);
     write_le32(head + AT_SIZE, (uint32_t)(AT_HEADER + size + pixels));
@@ -284,15 +268,15 @@ static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
     write_le32(head + AT_HEIGHT, img->height);
     write_le16(head + AT_PLANES, 1);
     write_le16(head + AT_BITS, img->alpha ? 32 : 24);
-    if (img->alpha && !state->alpha_untold) {
-        write_le32(head + AT_CODING, BMP_MASKS);
+    if (img->alpha && !leaves_alpha_open(img->meta->state)) {
+        write_le32(head + AT_COMPRESSION, BMP_MASKS);
         for (unsigned i = 0; i < 4; i++)
             write_le32(head + AT_MASKS + 4 * i, bmp_byte_masks[i]);
     }
     return AT_HEADER + size;
 }
 
-/* There is room. */
+/* Appends the rows, for which `file` has room. */
 static void put_rows(struct bytes *file, const struct image *img, size_t row)
 {
     struct image view = bgr_rows_view(img);
@@ -365,13 +349,12 @@ const struct codec codec_bmp = {
         .alpha = true,
         .metadata = HOLDS_DENSITY,
     },
-    .state_size = sizeof(struct bmp_state),
+    .state_size = sizeof(struct bmp_header),
     .probe = probe,
     .retag = retag,
     .open = open,
     .decode = decode,
     .describe = describe,
-    .close = close,
     .encode = encode,
     .check = check,
 };

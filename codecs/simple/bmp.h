@@ -1,14 +1,15 @@
-/* BMP: what its header says, and how its pixels are read. */
+/* BMP: what its header says, and reading its pixels. */
 #ifndef CODECS_SIMPLE_BMP_H
 #define CODECS_SIMPLE_BMP_H
 
-#include "codecs/codec.h"
+#include "codecs/simple/simple.h"
 
-enum bmp_coding { BMP_PLAIN, BMP_RLE8, BMP_RLE4, BMP_MASKS };
+enum bmp_compression { BMP_PLAIN, BMP_RLE8, BMP_RLE4, BMP_MASKS };
 
-struct bmp_head {
+/* The state of the codec: the header of the file that was read. */
+struct bmp_header {
     uint32_t size;         /* of the header itself */
-    uint32_t coding;       /* one of enum bmp_coding */
+    uint32_t compression;  /* one of enum bmp_compression */
     int32_t width, height; /* a negative height: the top row comes first */
     unsigned bits;         /* of a pixel: 1, 4, 8, 16, 24 or 32 */
     unsigned ncolors;      /* of the palette; 0: as many as there may be */
@@ -20,14 +21,14 @@ struct bmp_head {
 /* The masks of pixels whose 4 bytes are blue, green, red and alpha. */
 extern const uint32_t bmp_byte_masks[4];
 
-/* Checks that the rows of img, whose shape is set, are all there. Tolerant, a
- * warning will do. Where runs end is seen by reading them. */
-int bmp_check_size(const struct image *img, const struct bmp_head *h,
+/* Fails if not all rows of img, whose shape is set, are in the file; tolerant,
+ * it warns. Whether runs are complete is known only when they are read. */
+int bmp_check_size(const struct image *img, const struct bmp_header *h,
                    struct bytes file, const struct load_opts *opts,
                    struct err *err);
 
-/* Allocates the planes of img, whose shape is set, and fills them. */
-int bmp_read_pixels(struct image *img, const struct bmp_head *h,
+/* Allocates the planes of img, whose shape is set, and reads the pixels. */
+int bmp_read_pixels(struct image *img, const struct bmp_header *h,
                     struct bytes file, const struct load_opts *opts,
                     struct err *err);
 

@@ -1,4 +1,5 @@
-/* The pixels of a BMP: bytes, fields of bits, indices, runs of indices. */
+/* The pixels of a BMP: whole bytes, bit fields, indices into a palette, and
+ * runs of these. */
 #include "codecs/simple/bmp.h"
 
 #include <stdlib.h>
@@ -7,9 +8,9 @@
 #include "codecs/image/interleave.h"
 #include "codecs/simple/bgr_rows.h"
 
-/* Which row of the picture is row `i` of the file. */
-static uint32_t place(const struct bmp_head *h, const struct image *img,
-                      uint32_t i)
+/* The row of the picture that is row `i` of the file. */
+static uint32_t row_of(const struct bmp_header *h, const struct image *img,
+                       uint32_t i)
 {
     return h->height < 0 ? i : img->height - 1 - i;
 }
@@ -18,24 +19,24 @@ static uint32_t place(const struct bmp_head *h, const struct image *img,
 
 const uint32_t bmp_byte_masks[4] = { 0xff0000, 0xff00, 0xff, 0xff000000 };
 
-static bool is_bytes(const struct bmp_head *h)
+static bool is_bytes(const struct bmp_header *h)
 {
-    if (h->coding == BMP_MASKS)
+    if (h->compression == BMP_MASKS)
         return h->bits == 32 &&
                memcmp(h->mask, bmp_byte_masks, sizeof h->mask) == 0;
     return h->bits >= 24;
 }
 
-static void read_bytes(struct image *img, const struct bmp_head *h,
+static void read_bytes(struct image *img, const struct bmp_header *h,
                        struct bgr_rows *rows)
 {
     struct image view = bgr_rows_view(img);
     for (uint32_t i = 0; i < img->height; i++)
-        interleave_split_row(&view, place(h, img, i), bgr_rows_row(rows, i));
+        interleave_split_row(&view, row_of(h, img, i), bgr_rows_row(rows, i));
 }
 
-/* The fourth byte of a plain pixel is alpha by custom only, and is opaque where
- * all of it is 0. */
+/* The fourth byte of a plain pixel is alpha only by custom: where all of them
+ * are 0, the picture is opaque. */
 static void settle_alpha(struct image *img)
 {
     const struct plane *alpha = &img->plane[3];
@@ -46,15 +47,15 @@ static void settle_alpha(struct image *img)
         memset(plane_row(alpha, y), 255, img->width);
 }
 
-/* ---- Fields of bits ------------------------------------------------------ */
+/* ---- Bit fields ---------------------------------------------------------- */
 
-struct field {
+struct bit_field {
     unsigned shift;
     uint32_t top;      /* its largest value */
     uint8_t wide[256]; /* its values as bytes */
 };
 
-/* The bits again and again, so that all ones become 255. */
+/* Repeats the bits until they fill a byte, so that all ones become 255. */
 static uint8_t widen(uint32_t value, unsigned bits)
 {
     uint32_t all = 0;
@@ -64,7 +65,7 @@ static uint8_t widen(uint32_t value, unsigned bits)
     return (uint8_t)(all | value >> -at);
 }
 
-static int set_field(struct field *f, uint32_t mask, struct err *err)
+static int set_field(struct bit_field *f, uint32_t mask, struct err *err)
 {
     f->shift = mask ? (unsigned)__builtin_ctz(mask) : 0;
     f->top = mask >> f->shift;
@@ -77,10 +78,10 @@ static int set_field(struct field *f, uint32_t mask, struct err *err)
 }
 
 static void read_field_row(struct image *img, uint32_t y, const uint8_t *row,
-                           unsigned bits, const struct field *fields)
+                           unsigned bits, const struct bit_field *fields)
 {
     for (unsigned c = 0; c < img->nplanes; c++) {
-        const struct field *f = &fields[c];
+        const struct bit_field *f = &fields[c];
         uint8_t *to = plane_row(&img->plane[c], y);
         for (size_t x = 0; x < img->width; x++) {
             uint32_t pixel =
@@ -90,38 +91,37 @@ static void read_field_row(struct image *img, uint32_t y, const uint8_t *row,
     }
 }
 
-static int read_fields(struct image *img, const struct bmp_head *h,
+static int read_fields(struct image *img, const struct bmp_header *h,
                        struct bgr_rows *rows, struct err *err)
 {
-    struct field fields[4];
+    struct bit_field fields[4];
     for (unsigned c = 0; c < img->nplanes; c++)
         if (set_field(&fields[c], h->mask[c], err))
             return -1;
     for (uint32_t i = 0; i < img->height; i++)
-        read_field_row(img, place(h, img, i), bgr_rows_row(rows, i), h->bits,
+        read_field_row(img, row_of(h, img, i), bgr_rows_row(rows, i), h->bits,
                        fields);
     return 0;
 }
 
-/* ---- Indices -------------------------------------------------------------
- *
- * They go to the first plane, and become colors from there. */
+/* ---- Indices: they are read into the first plane and become colors there ---
+ */
 
-static void read_indices(struct image *img, const struct bmp_head *h,
+static void read_indices(struct image *img, const struct bmp_header *h,
                          struct bgr_rows *rows)
 {
     unsigned top = (1u << h->bits) - 1;
     for (uint32_t i = 0; i < img->height; i++) {
-        uint8_t *to = plane_row(&img->plane[0], place(h, img, i));
+        uint8_t *to = plane_row(&img->plane[0], row_of(h, img, i));
         const uint8_t *row = bgr_rows_row(rows, i);
         for (size_t x = 0; x < img->width; x++) {
-            size_t bit = x * h->bits; /* the first one is a high one */
+            size_t bit = x * h->bits; /* the high bits come first */
             to[x] = row[bit / 8] >> (8 - h->bits - bit % 8) & top;
         }
     }
 }
 
-static void color_indices(struct image *img, const struct bmp_head *h)
+static void color_indices(struct image *img, const struct bmp_header *h)
 {
     for (uint32_t y = 0; y < img->height; y++) {
         uint8_t *red = plane_row(&img->plane[0], y);
@@ -138,16 +138,20 @@ static void color_indices(struct image *img, const struct bmp_head *h)
 
 /* ---- Runs ----------------------------------------------------------------
  *
- * Two bytes: a count and what is repeated, or 0 and what to do. With 4 bits a
- * byte holds two indices, which take turns. */
+ * A run is two bytes: a count and the byte that is repeated, whose two indices
+ * of 4 bits alternate; or 0 and a command. */
 
-enum { END_OF_ROW, END, MOVE }; /* more: that many indices as they are */
+enum {
+    END_OF_ROW,
+    END,
+    MOVE
+}; /* above: that many indices follow as they are */
 
-enum runs { RUNS_WHOLE, RUNS_CUT, RUNS_WRONG };
+enum run_status { RUNS_WHOLE, RUNS_CUT, RUNS_WRONG };
 
-struct runs_at {
+struct run_reader {
     const uint8_t *at, *end;
-    uint32_t x, row; /* where the next index goes; rows as in the file */
+    uint32_t x, row; /* where the next index goes; rows count as in the file */
 };
 
 static unsigned index_in(const uint8_t *bytes, unsigned i, unsigned bits)
@@ -155,14 +159,17 @@ static unsigned index_in(const uint8_t *bytes, unsigned i, unsigned bits)
     return bits == 8 ? bytes[i] : bytes[i / 2] >> (i % 2 ? 0 : 4) & 15;
 }
 
-/* Puts indices as they are, or those of one byte over and over. */
-static enum runs put_indices(struct image *img, const struct bmp_head *h,
-                             struct runs_at *r, unsigned count, bool repeated)
+/* Writes `count` indices that stand at r->at, or those of one byte repeatedly.
+ */
+static enum run_status put_indices(struct image *img,
+                                   const struct bmp_header *h,
+                                   struct run_reader *r, unsigned count,
+                                   bool repeated)
 {
     if (count > img->width - r->x)
         return RUNS_WRONG;
     uint8_t *to =
-        (uint8_t *)plane_row(&img->plane[0], place(h, img, r->row)) + r->x;
+        (uint8_t *)plane_row(&img->plane[0], row_of(h, img, r->row)) + r->x;
     unsigned cycle = 8 / h->bits; /* indices in a byte */
     for (unsigned i = 0; i < count; i++)
         to[i] = (uint8_t)index_in(r->at, repeated ? i % cycle : i, h->bits);
@@ -170,7 +177,7 @@ static enum runs put_indices(struct image *img, const struct bmp_head *h,
     return RUNS_WHOLE;
 }
 
-static enum runs move(const struct image *img, struct runs_at *r)
+static enum run_status move(const struct image *img, struct run_reader *r)
 {
     if (r->end - r->at < 2)
         return RUNS_CUT;
@@ -182,24 +189,25 @@ static enum runs move(const struct image *img, struct runs_at *r)
     return RUNS_WHOLE;
 }
 
-/* Indices as they are, which take whole pairs of bytes. */
-static enum runs put_literal(struct image *img, const struct bmp_head *h,
-                             struct runs_at *r, unsigned count)
+/* Copies indices, which fill whole pairs of bytes. */
+static enum run_status put_literal(struct image *img,
+                                   const struct bmp_header *h,
+                                   struct run_reader *r, unsigned count)
 {
     size_t bytes = (count * h->bits + 15) / 16 * 2;
     if ((size_t)(r->end - r->at) < bytes)
         return RUNS_CUT;
-    enum runs status = put_indices(img, h, r, count, false);
+    enum run_status status = put_indices(img, h, r, count, false);
     r->at += bytes;
     return status;
 }
 
-static enum runs read_runs(struct image *img, const struct bmp_head *h,
-                           struct runs_at *r)
+static enum run_status read_runs(struct image *img, const struct bmp_header *h,
+                                 struct run_reader *r)
 {
-    enum runs status = RUNS_WHOLE;
+    enum run_status status = RUNS_WHOLE;
     while (status == RUNS_WHOLE && r->row < img->height) {
-        /* The last mark may be missing where the picture is full. */
+        /* The command END may be missing where the picture is complete. */
         if (r->end - r->at < 2)
             return r->row + 1 == img->height && r->x == img->width ? RUNS_WHOLE
                                                                    : RUNS_CUT;
@@ -223,33 +231,33 @@ static enum runs read_runs(struct image *img, const struct bmp_head *h,
     return status;
 }
 
-/* What no run covers has index 0. */
-static int read_packed(struct image *img, const struct bmp_head *h,
+/* Pixels that no run covers have index 0. */
+static int read_packed(struct image *img, const struct bmp_header *h,
                        struct bytes file, const struct load_opts *opts,
                        struct err *err)
 {
     size_t at = h->pixels_at < file.size ? h->pixels_at : file.size;
-    struct runs_at runs = { .at = file.data + at,
-                            .end = file.data + file.size };
+    struct run_reader runs = { .at = file.data + at,
+                               .end = file.data + file.size };
     if (image_alloc(img, opts->mem, err))
         return -1;
     for (uint32_t y = 0; y < img->height; y++)
         memset(plane_row(&img->plane[0], y), 0, img->width);
-    enum runs status = read_runs(img, h, &runs);
+    enum run_status status = read_runs(img, h, &runs);
     if (status != RUNS_WHOLE && !opts->tolerant)
         return fail(err,
                     status == RUNS_CUT ? "cut short in row %u"
                                        : "row %u is coded in a wrong way",
                     runs.row);
     if (status != RUNS_WHOLE)
-        bgr_rows_warn_cut(opts);
+        simple_warn_cut(opts);
     color_indices(img, h);
     return 0;
 }
 
 /* ---- All of them --------------------------------------------------------- */
 
-static int read_rows(struct image *img, const struct bmp_head *h,
+static int read_rows(struct image *img, const struct bmp_header *h,
                      struct bgr_rows *rows, const struct load_opts *opts,
                      struct err *err)
 {
@@ -260,7 +268,7 @@ static int read_rows(struct image *img, const struct bmp_head *h,
         color_indices(img, h);
     } else if (is_bytes(h)) {
         read_bytes(img, h, rows);
-        if (img->nplanes == 4 && h->coding == BMP_PLAIN)
+        if (img->nplanes == 4 && h->compression == BMP_PLAIN)
             settle_alpha(img);
     } else {
         return read_fields(img, h, rows, err);
@@ -268,18 +276,18 @@ static int read_rows(struct image *img, const struct bmp_head *h,
     return 0;
 }
 
-static bool is_packed(const struct bmp_head *h)
+static bool is_packed(const struct bmp_header *h)
 {
-    return h->coding == BMP_RLE8 || h->coding == BMP_RLE4;
+    return h->compression == BMP_RLE8 || h->compression == BMP_RLE4;
 }
 
 /* Rows are whole 4 bytes. */
-static size_t row_size(const struct image *img, const struct bmp_head *h)
+static size_t row_size(const struct image *img, const struct bmp_header *h)
 {
     return ((size_t)img->width * h->bits + 31) / 32 * 4;
 }
 
-int bmp_check_size(const struct image *img, const struct bmp_head *h,
+int bmp_check_size(const struct image *img, const struct bmp_header *h,
                    struct bytes file, const struct load_opts *opts,
                    struct err *err)
 {
@@ -288,7 +296,7 @@ int bmp_check_size(const struct image *img, const struct bmp_head *h,
                                          img->height, opts, err);
 }
 
-int bmp_read_pixels(struct image *img, const struct bmp_head *h,
+int bmp_read_pixels(struct image *img, const struct bmp_header *h,
                     struct bytes file, const struct load_opts *opts,
                     struct err *err)
 {

@@ -1,14 +1,16 @@
-/* Radiance HDR. G. Ward, "The RADIANCE Picture File Format": lines of text, an
- * empty one, the size, and rows of pixels with a common exponent.
+/* Radiance HDR (G. Ward, "The RADIANCE Picture File Format"): lines of text, an
+ * empty line, the size, and rows of pixels of three mantissas and one exponent.
  *
- * Its pixels stay what they are in its own format, which is exact and a third
- * of the memory. For others they become floats, never mapped to a range. */
+ * A file that is turned keeps these as they are, in four planes of bytes: that
+ * is exact and takes a third of the memory. For other formats they become
+ * floats, which are not mapped to any range. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codecs/codec.h"
+#include "codecs/simple/simple.h"
 #include "codecs/simple/stb_write.h"
 
 static bool probe(const uint8_t *head, size_t size)
@@ -19,7 +21,8 @@ static bool probe(const uint8_t *head, size_t size)
 
 /* ---- The header --------------------------------------------------------- */
 
-/* The length of the line at `at`, with its newline; 0 if it has no end. */
+/* Returns the length of the line at `at`, with its newline; 0 if it has none.
+ */
 static size_t line_at(struct bytes file, size_t at)
 {
     const uint8_t *end = memchr(file.data + at, '\n', file.size - at);
@@ -32,8 +35,8 @@ static bool is_line(const struct metadata_block *block, const char *name)
            memcmp(block->data, name, strlen(name)) == 0;
 }
 
-/* Keeps a line, by the name of what it sets. */
-static int take_line(struct meta *meta, const uint8_t *line, size_t size,
+/* Keeps a line as a block, which is called by the name of what it sets. */
+static int read_line(struct meta *meta, const uint8_t *line, size_t size,
                      bool *format, struct err *err)
 {
     static const char rgbe[] = "FORMAT=32-bit_rle_rgbe\n";
@@ -61,15 +64,15 @@ static int take_line(struct meta *meta, const uint8_t *line, size_t size,
                 (int)(size - 8 < 64 ? size - 8 : 64), (const char *)line + 7);
 }
 
-/* Keeps the lines up to the empty one, and gives where the one behind is. */
-static int take_lines(struct meta *meta, struct bytes file, size_t *at,
+/* Keeps the lines up to the empty one, and moves *at behind that. */
+static int read_lines(struct meta *meta, struct bytes file, size_t *at,
                       struct err *err)
 {
     bool format = false;
     size_t n;
     *at = 0;
     while ((n = line_at(file, *at)) > 1) {
-        if (take_line(meta, file.data + *at, n, &format, err))
+        if (read_line(meta, file.data + *at, n, &format, err))
             return -1;
         *at += n;
     }
@@ -79,16 +82,16 @@ static int take_lines(struct meta *meta, struct bytes file, size_t *at,
     return format ? 0 : fail(err, "its header has no FORMAT");
 }
 
-/* The axis that goes from row to row, and the one along a row, by the number of
- * the orientation that this is. +Y is up, +X is to the right. */
+/* The axis from row to row, and the one along a row, for each orientation. +Y
+ * is up, +X is to the right. */
 static const char *const axes[9][2] = {
     [1] = { "-Y", "+X" }, [2] = { "-Y", "-X" }, [3] = { "+Y", "-X" },
     [4] = { "+Y", "+X" }, [5] = { "+X", "-Y" }, [6] = { "-X", "-Y" },
     [7] = { "-X", "+Y" }, [8] = { "+X", "+Y" },
 };
 
-/* The number; 0: these are no two axes. */
-static unsigned orientation(const char *rows, const char *columns)
+/* Returns the orientation with these axes; 0 if there is none. */
+static unsigned orientation_of(const char *rows, const char *columns)
 {
     for (unsigned i = 1; i <= 8; i++)
         if (strcmp(rows, axes[i][0]) == 0 && strcmp(columns, axes[i][1]) == 0)
@@ -96,8 +99,8 @@ static unsigned orientation(const char *rows, const char *columns)
     return 0;
 }
 
-/* Reads the line of the size, and gives where the pixels begin. */
-static int take_size(struct image *img, struct bytes file, size_t *at,
+/* Reads the line of the size, and moves *at to the pixels. */
+static int read_size(struct image *img, struct bytes file, size_t *at,
                      struct err *err)
 {
     char line[64], rows[3], columns[3];
@@ -110,7 +113,7 @@ static int take_size(struct image *img, struct bytes file, size_t *at,
     if (sscanf(line, "%2s %9u %2s %9u%n", rows, &img->height, columns,
                &img->width, &used) == 4 &&
         (size_t)used == n - 1)
-        img->orientation = orientation(rows, columns);
+        img->orientation = orientation_of(rows, columns);
     if (!img->orientation)
         return fail(err, "its size is malformed (%s)", line);
     orientation_note(&img->meta->orientation, TAG_HEADER, img->orientation);
@@ -131,14 +134,21 @@ static int shape(struct image *img, const struct load_opts *opts,
                        &opts->limits, err);
 }
 
-/* Row y of img, or `spare` if its planes have other cells. */
+static struct rgbe_row spare_as_row(uint8_t *spare, uint32_t width)
+{
+    struct rgbe_row row = { .width = width };
+    for (unsigned c = 0; c < 4; c++)
+        row.channel[c] = spare + c * (size_t)width;
+    return row;
+}
+
+/* Row y of img; in `spare` if img has floats. */
 static struct rgbe_row row_of(const struct image *img, uint32_t y,
                               uint8_t *spare)
 {
-    struct rgbe_row row = { .width = img->width };
-    for (unsigned c = 0; c < 4; c++)
-        row.part[c] = img->color == COLOR_RGBE ? plane_row(&img->plane[c], y)
-                                               : spare + c * (size_t)img->width;
+    struct rgbe_row row = spare_as_row(spare, img->width);
+    for (unsigned c = 0; c < 4 && img->color == COLOR_RGBE; c++)
+        row.channel[c] = plane_row(&img->plane[c], y);
     return row;
 }
 
@@ -147,7 +157,7 @@ static uint8_t *spare_row(const struct image *img)
     return malloc((size_t)4 * img->width);
 }
 
-/* The same row of float planes. */
+/* Row y of planes of floats. */
 static void find_floats(const struct image *img, uint32_t y, float *floats[3])
 {
     for (unsigned c = 0; c < 3; c++)
@@ -169,9 +179,9 @@ static int read_rows(struct image *img, struct bytes file, size_t *at,
                                            : "row %u is coded in a wrong "
                                              "way",
                         y);
-        if (status != RGBE_WHOLE) /* from here on it is black */
+        if (status != RGBE_WHOLE) /* black from here on */
             for (unsigned c = 0; c < 4; c++)
-                memset(row.part[c], 0, row.width);
+                memset(row.channel[c], 0, row.width);
         if (img->color != COLOR_RGBE) {
             float *floats[3];
             find_floats(img, y, floats);
@@ -179,7 +189,7 @@ static int read_rows(struct image *img, struct bytes file, size_t *at,
         }
     }
     if (status != RGBE_WHOLE)
-        warn(opts->warnings, "cut short, read as far as it goes");
+        simple_warn_cut(opts);
     else if (*at < file.size)
         warn(opts->warnings, "%zu bytes after the picture are not kept",
              file.size - *at);
@@ -190,8 +200,8 @@ static int open(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
     img->orientation = 0;
-    if (take_lines(img->meta, reader->file, &reader->at, err) ||
-        take_size(img, reader->file, &reader->at, err))
+    if (read_lines(img->meta, reader->file, &reader->at, err) ||
+        read_size(img, reader->file, &reader->at, err))
         return -1;
     return shape(img, reader->opts, err);
 }
@@ -213,7 +223,7 @@ static int decode(struct reader *reader, const struct decode_plan *plan,
 
 /* ---- Writing ------------------------------------------------------------ */
 
-/* A pixel's height by its width: turned, it is one by that. */
+/* Writes the height of a pixel divided by its width, inverted. */
 static bool put_aspect(struct bytes *file, const struct metadata_block *block)
 {
     char text[64], *end;
@@ -229,8 +239,8 @@ static bool put_aspect(struct bytes *file, const struct metadata_block *block)
     return bytes_append(file, text, n);
 }
 
-/* Whether the axes of the picture as shown are exchanged: its planes are turned
- * by what the order of its pixels asks for as well, if that is not left. */
+/* Whether the axes of the picture as shown are exchanged. Its planes are turned
+ * by the order of its pixels as well, unless that order is left as it is. */
 static bool exchanges_axes(const struct image *img,
                            const struct save_opts *opts)
 {
@@ -271,7 +281,7 @@ static int put_head(struct bytes *file, const struct image *img,
     return 0;
 }
 
-/* Writes the names of two axes over those in the line of the size. */
+/* Replaces the names of the axes in the line of the size. */
 static void put_axes(uint8_t *line, size_t size, unsigned order)
 {
     size_t at = 0;
@@ -282,7 +292,8 @@ static void put_axes(uint8_t *line, size_t size, unsigned order)
     }
 }
 
-/* The header with the lines of img's meta, then the rest of the file. */
+/* Writes the lines of the header, PIXASPECT changed, and the rest of the file
+ * as it is, but for the axes. */
 static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
@@ -293,9 +304,9 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     (void)opts;
     if (!img.meta)
         return fail_memory(err, "no memory for the decoder");
-    if (take_lines(img.meta, file, &at, err) == 0) {
+    if (read_lines(img.meta, file, &at, err) == 0) {
         size = at;
-        status = take_size(&img, file, &at, err);
+        status = read_size(&img, file, &at, err);
     }
     if (status == 0) {
         info->width = img.width;
@@ -373,6 +384,17 @@ static int encode(struct bytes *file, const struct image *img,
     return 0;
 }
 
+/* Whether there are `height` rows from `at` on, and nothing behind them. */
+static int check_rows(struct bytes file, size_t at, const struct image *img,
+                      uint8_t *spare, struct err *err)
+{
+    struct rgbe_row row = spare_as_row(spare, img->width);
+    for (uint32_t y = 0; y < img->height; y++)
+        if (rgbe_read(row, file, &at) != RGBE_WHOLE)
+            return fail(err, "row %u is not whole", y);
+    return at == file.size ? 0 : fail(err, "it has %zu bytes", file.size);
+}
+
 static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
@@ -383,13 +405,14 @@ static int check(struct bytes file, const struct image *img,
     while ((n = line_at(file, at)) > 1)
         at += n;
     at += n;
-    if (!n || !probe(file.data, file.size) || take_size(&is, file, &at, err) ||
+    if (!n || !probe(file.data, file.size) || read_size(&is, file, &at, err) ||
         is.width != img->width || is.height != img->height)
         return fail(err, "its header is of another picture");
-    for (uint32_t y = 0; y < img->height; y++)
-        if (!rgbe_pass(img->width, file, &at))
-            return fail(err, "row %u is not whole", y);
-    return at == file.size ? 0 : fail(err, "it has %zu bytes", file.size);
+    uint8_t *spare = spare_row(img);
+    int status = spare ? check_rows(file, at, img, spare, err)
+                       : fail_memory(err, "no memory for a row");
+    free(spare);
+    return status;
 }
 
 static const char *const suffixes[] = { "hdr", "rgbe", "pic", NULL };

@@ -289,9 +289,17 @@ static struct netpbm_reader begin(const struct reader *reader)
     };
 }
 
-int netpbm_open(struct reader *reader, const struct netpbm_format *format,
-                struct err *err)
+static uint64_t samples_size(const struct image *img,
+                             const struct netpbm_reader *r)
 {
+    const struct netpbm_format *format = img->meta->codec->format;
+    return format->samples_size ? format->samples_size(img, r)
+                                : netpbm_samples_size(img);
+}
+
+int netpbm_open(struct reader *reader, struct err *err)
+{
+    const struct netpbm_format *format = reader->codec->format;
     struct netpbm_reader r = begin(reader);
     struct image *img = &reader->img;
     if (format->read_header(img, &r, err) ||
@@ -299,21 +307,16 @@ int netpbm_open(struct reader *reader, const struct netpbm_format *format,
                     &reader->opts->limits, err))
         return -1;
     reader->at = (size_t)(r.at - reader->file.data);
-    uint64_t need = format->samples_size(img, NULL);
-    if (netpbm_left(&r) >= need)
-        return 0;
-    if (!reader->opts->tolerant)
-        return fail(err, "the image data is cut short: %zu bytes of %llu",
-                    netpbm_left(&r), (unsigned long long)need);
-    warn(reader->opts->warnings, "cut short, read as far as it goes");
-    return 0;
+    return simple_check_size(netpbm_left(&r), samples_size(img, NULL),
+                             reader->opts, err);
 }
 
-int netpbm_decode(struct reader *reader, const struct netpbm_format *format,
-                  const struct decode_plan *plan, struct err *err)
+int netpbm_decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
 {
+    const struct netpbm_format *format = reader->codec->format;
     struct netpbm_reader r = begin(reader);
-    r.cut = netpbm_left(&r) < format->samples_size(&reader->img, NULL);
+    r.cut = netpbm_left(&r) < samples_size(&reader->img, NULL);
     if (format->read_samples(reader, &r, plan, err) ||
         check_end(&r, reader->opts, err))
         return -1;
@@ -321,9 +324,9 @@ int netpbm_decode(struct reader *reader, const struct netpbm_format *format,
 }
 
 int netpbm_check(struct bytes file, const struct image *img,
-                 const struct codec *codec, const struct netpbm_format *format,
-                 struct err *err)
+                 const struct codec *codec, struct err *err)
 {
+    const struct netpbm_format *format = codec->format;
     struct image is = { .meta = codec_new_meta(codec) };
     struct netpbm_reader r = { .at = file.data, .end = file.data + file.size };
     if (!is.meta)
@@ -334,7 +337,7 @@ int netpbm_check(struct bytes file, const struct image *img,
     if (status == 0 && (is.width != img->width || is.height != img->height ||
                         is.maxval != img->maxval))
         status = fail(err, "its header is of another picture");
-    uint64_t need = status == 0 ? format->samples_size(&is, &r) : 0;
+    uint64_t need = status == 0 ? samples_size(&is, &r) : 0;
     if (status == 0 && netpbm_left(&r) != need)
         status = fail(err, "%zu bytes of samples, where there have to be %llu",
                       netpbm_left(&r), (unsigned long long)need);

@@ -4,7 +4,7 @@
 #ifndef CODECS_SIMPLE_NETPBM_H
 #define CODECS_SIMPLE_NETPBM_H
 
-#include "codecs/codec.h"
+#include "codecs/simple/simple.h"
 
 /* How a file was coded: the states of the three codecs. */
 struct pnm_state {
@@ -85,15 +85,16 @@ int netpbm_write_samples(struct bytes *file, const struct image *img,
 
 /* ---- The file ---- */
 
-/* What the three formats do each in their own way. */
+/* What the three formats do each in their own way: struct codec.format. */
 struct netpbm_format {
     /* Reads the header, up to the first sample, into img and the state of its
      * meta. */
     int (*read_header)(struct image *img, struct netpbm_reader *r,
                        struct err *err);
 
-    /* The bytes that the samples take. Of numbers in decimal they are known
-     * only where `r` stands before them; for NULL it is the least they take. */
+    /* The bytes that the samples take. Of decimal numbers they are known only
+     * where `r` stands before them; for NULL it is the least that they take.
+     * NULL: netpbm_samples_size(). */
     uint64_t (*samples_size)(const struct image *img,
                              const struct netpbm_reader *r);
 
@@ -102,17 +103,15 @@ struct netpbm_format {
                         const struct decode_plan *plan, struct err *err);
 };
 
-/* The functions open() and decode() of such a codec. Bytes behind the picture
- * are an error, or tolerant a warning. */
-int netpbm_open(struct reader *reader, const struct netpbm_format *format,
-                struct err *err);
-int netpbm_decode(struct reader *reader, const struct netpbm_format *format,
-                  const struct decode_plan *plan, struct err *err);
+/* open() and decode() of struct codec. Bytes behind the picture are an error,
+ * or tolerant a warning. */
+int netpbm_open(struct reader *reader, struct err *err);
+int netpbm_decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err);
 
 /* Fails unless a file that was just encoded has the header of img and as many
  * bytes of samples as that announces. */
 int netpbm_check(struct bytes file, const struct image *img,
-                 const struct codec *codec, const struct netpbm_format *format,
-                 struct err *err);
+                 const struct codec *codec, struct err *err);
 
 #endif

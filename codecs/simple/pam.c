@@ -104,29 +104,10 @@ static int read_header(struct image *img, struct netpbm_reader *r,
     return netpbm_set_maxval(img, value[3], err);
 }
 
-static uint64_t samples_size(const struct image *img,
-                             const struct netpbm_reader *r)
-{
-    (void)r;
-    return netpbm_samples_size(img);
-}
-
 static const struct netpbm_format pam = {
     .read_header = read_header,
-    .samples_size = samples_size,
     .read_samples = netpbm_read_samples,
 };
-
-static int open(struct reader *reader, struct err *err)
-{
-    return netpbm_open(reader, &pam, err);
-}
-
-static int decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
-{
-    return netpbm_decode(reader, &pam, plan, err);
-}
 
 /* The type of a picture that came from another format. */
 static const char *type_of(const struct image *img)
@@ -166,7 +147,7 @@ static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     (void)opts;
-    return netpbm_check(file, img, &codec_pam, &pam, err);
+    return netpbm_check(file, img, &codec_pam, err);
 }
 
 static const char *const suffixes[] = { "pam", NULL };
@@ -184,8 +165,9 @@ const struct codec codec_pam = {
     },
     .state_size = sizeof(struct pam_state),
     .probe = probe,
-    .open = open,
-    .decode = decode,
+    .format = &pam,
+    .open = netpbm_open,
+    .decode = netpbm_decode,
     .encode = encode,
     .check = check,
 };

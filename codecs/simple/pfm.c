@@ -39,13 +39,6 @@ static int read_header(struct image *img, struct netpbm_reader *r,
     return 0;
 }
 
-static uint64_t samples_size(const struct image *img,
-                             const struct netpbm_reader *r)
-{
-    (void)r;
-    return netpbm_samples_size(img);
-}
-
 static int read_samples(struct reader *reader, struct netpbm_reader *r,
                         const struct decode_plan *plan, struct err *err)
 {
@@ -69,20 +62,8 @@ static int read_samples(struct reader *reader, struct netpbm_reader *r,
 
 static const struct netpbm_format pfm = {
     .read_header = read_header,
-    .samples_size = samples_size,
     .read_samples = read_samples,
 };
-
-static int open(struct reader *reader, struct err *err)
-{
-    return netpbm_open(reader, &pfm, err);
-}
-
-static int decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
-{
-    return netpbm_decode(reader, &pfm, plan, err);
-}
 
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
@@ -102,7 +83,7 @@ static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     (void)opts;
-    return netpbm_check(file, img, &codec_pfm, &pfm, err);
+    return netpbm_check(file, img, &codec_pfm, err);
 }
 
 static const char *const suffixes[] = { "pfm", NULL };
@@ -117,8 +98,9 @@ const struct codec codec_pfm = {
     },
     .state_size = sizeof(struct pfm_state),
     .probe = probe,
-    .open = open,
-    .decode = decode,
+    .format = &pfm,
+    .open = netpbm_open,
+    .decode = netpbm_decode,
     .encode = encode,
     .check = check,
 };

@@ -77,7 +77,7 @@ static int text_cut(struct netpbm_reader *r, const struct image *img,
         return fail(err, "column %u of row %u is not a number up to %u", x, y,
                     img->maxval);
     if (!r->cut)
-        warn(opts->warnings, "cut short, read as far as it goes");
+        simple_warn_cut(opts);
     r->at = r->end;
     return 0;
 }
@@ -218,17 +218,6 @@ static const struct netpbm_format pnm = {
     .read_samples = read_samples,
 };
 
-static int open(struct reader *reader, struct err *err)
-{
-    return netpbm_open(reader, &pnm, err);
-}
-
-static int decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
-{
-    return netpbm_decode(reader, &pnm, plan, err);
-}
-
 /* The kind that a picture is written as: that of the suffix, of the file that
  * it was read from (NULL: another format), or what it holds. Returns 0 if it
  * does not fit the suffix. */
@@ -287,7 +276,7 @@ static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
     (void)opts;
-    return netpbm_check(file, img, &codec_pnm, &pnm, err);
+    return netpbm_check(file, img, &codec_pnm, err);
 }
 
 static const char *const suffixes[] = { "pnm", "pbm", "pgm", "ppm", NULL };
@@ -305,8 +294,9 @@ const struct codec codec_pnm = {
     },
     .state_size = sizeof(struct pnm_state),
     .probe = probe,
-    .open = open,
-    .decode = decode,
+    .format = &pnm,
+    .open = netpbm_open,
+    .decode = netpbm_decode,
     .encode = encode,
     .check = check,
 };

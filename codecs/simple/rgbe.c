@@ -1,5 +1,5 @@
-/* The pixels of a Radiance HDR. G. Ward, "The RADIANCE Picture File Format";
- * what that leaves open is as color.c of Radiance has it. */
+/* The pixels of a Radiance HDR (G. Ward, "The RADIANCE Picture File Format").
+ * Where that leaves something open, this does what color.c of Radiance does. */
 #include "codecs/simple/rgbe.h"
 
 #include <math.h>
@@ -9,17 +9,17 @@
 
 enum { PIXEL = 4 }; /* bytes */
 
-/* Rows of these widths are coded part by part. */
+/* Rows of these widths are coded channel by channel. */
 enum { CODED_FROM = 8, CODED_TO = 32767 };
 
-/* A byte up to 128 is a count of bytes as they are, another one is 128 and how
- * often the next byte is repeated. */
+/* A byte up to 128 counts the bytes that follow as they are; a larger one is
+ * 128 plus how often the next byte is repeated. */
 enum { RUN = 128, RUN_MOST = 127, LITERAL_MOST = 128 };
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static enum rgbe_end read_part(uint8_t *to, uint32_t width, const uint8_t **at,
-                               const uint8_t *end)
+static enum rgbe_end read_channel(uint8_t *to, uint32_t width,
+                                  const uint8_t **at, const uint8_t *end)
 {
     const uint8_t *p = *at;
     for (uint32_t x = 0; x < width;) {
@@ -43,8 +43,9 @@ static enum rgbe_end read_part(uint8_t *to, uint32_t width, const uint8_t **at,
     return RGBE_WHOLE;
 }
 
-/* Whole pixels. Mantissas of 1, 1, 1 repeat the pixel before, as often as the
- * fourth byte says; right behind another such run, 256 times as often. */
+/* Reads whole pixels. One with mantissas of 1, 1, 1 repeats the pixel before as
+ * often as its fourth byte says; right behind another such run, 256 times as
+ * often. */
 static enum rgbe_end read_pixels(struct rgbe_row row, const uint8_t **at,
                                  const uint8_t *end)
 {
@@ -55,7 +56,7 @@ static enum rgbe_end read_pixels(struct rgbe_row row, const uint8_t **at,
             return RGBE_CUT;
         if (p[0] != 1 || p[1] != 1 || p[2] != 1) {
             for (unsigned c = 0; c < PIXEL; c++)
-                row.part[c][x] = p[c];
+                row.channel[c][x] = p[c];
             shift = 0;
             x++;
             continue;
@@ -64,7 +65,7 @@ static enum rgbe_end read_pixels(struct rgbe_row row, const uint8_t **at,
         if (x == 0 || shift > 24 || n > row.width - x)
             return RGBE_WRONG;
         for (unsigned c = 0; c < PIXEL; c++)
-            memset(row.part[c] + x, row.part[c][x - 1], n);
+            memset(row.channel[c] + x, row.channel[c][x - 1], n);
         shift += 8;
         x += (uint32_t)n;
     }
@@ -88,7 +89,7 @@ enum rgbe_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at)
             return RGBE_WRONG;
         p += PIXEL;
         for (unsigned c = 0; c < PIXEL && status == RGBE_WHOLE; c++)
-            status = read_part(row.part[c], row.width, &p, end);
+            status = read_channel(row.channel[c], row.width, &p, end);
     } else {
         status = read_pixels(row, &p, end);
     }
@@ -96,50 +97,19 @@ enum rgbe_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at)
     return status;
 }
 
-/* Where the bytes of a part end, which stand from `at` on; past `size` if they
- * are cut short, or are more. */
-static size_t pass_part(uint32_t width, const uint8_t *data, size_t at,
-                        size_t size)
-{
-    while (width > 0 && at < size) {
-        bool run = data[at] > RUN;
-        uint32_t n = run ? data[at] - RUN : data[at];
-        if (n == 0 || n > width)
-            return SIZE_MAX;
-        at += 1 + (run ? 1 : n);
-        width -= n;
-    }
-    return width ? SIZE_MAX : at;
-}
-
-bool rgbe_pass(uint32_t width, struct bytes file, size_t *at)
-{
-    if (!is_coded_width(width)) {
-        *at += PIXEL * (size_t)width;
-        return *at <= file.size;
-    }
-    uint8_t head[PIXEL] = { 2, 2 };
-    write_be16(head + 2, width);
-    if (*at > file.size || file.size - *at < PIXEL ||
-        memcmp(file.data + *at, head, PIXEL) != 0)
-        return false;
-    *at += PIXEL;
-    for (unsigned c = 0; c < PIXEL && *at <= file.size; c++)
-        *at = pass_part(width, file.data, *at, file.size);
-    return *at <= file.size;
-}
-
 /* ---- Writing ------------------------------------------------------------- */
 
 enum { RUN_LEAST = 4 }; /* shorter ones save nothing between literals */
 
-/* A bit in each byte that is 0, up to the first one of them (A. Mycroft). */
+/* Sets the high bit of the first byte that is 0 (A. Mycroft); bits above it
+ * mean nothing. */
 static inline uint64_t zero_bytes(uint64_t n)
 {
     return (n - 0x0101010101010101) & ~n & 0x8080808080808080;
 }
 
-/* Where the next RUN_LEAST equal bytes begin, from x on; n: nowhere. */
+/* Returns where the next RUN_LEAST equal bytes begin, from x on; n if nowhere.
+ */
 static uint32_t find_run(const uint8_t *row, uint32_t x, uint32_t n)
 {
     for (; x + 8 + RUN_LEAST <= n; x += 8) {
@@ -158,7 +128,7 @@ static uint32_t find_run(const uint8_t *row, uint32_t x, uint32_t n)
     return n;
 }
 
-/* How many bytes from x on are the same, up to what a run holds. */
+/* Counts the equal bytes from x on, up to what a run holds. */
 static uint32_t measure_run(const uint8_t *row, uint32_t x, uint32_t n)
 {
     uint32_t most = n - x < RUN_MOST ? n - x : RUN_MOST, count = 1;
@@ -170,7 +140,7 @@ static uint32_t measure_run(const uint8_t *row, uint32_t x, uint32_t n)
     return count;
 }
 
-static uint8_t *write_part(uint8_t *to, const uint8_t *row, uint32_t n)
+static uint8_t *write_channel(uint8_t *to, const uint8_t *row, uint32_t n)
 {
     for (uint32_t x = 0; x < n;) {
         uint32_t run = find_run(row, x, n);
@@ -191,14 +161,14 @@ static uint8_t *write_part(uint8_t *to, const uint8_t *row, uint32_t n)
     return to;
 }
 
-/* A pixel which stands alone, of a row that is too narrow or too wide to be
- * coded. One of mantissas 1, 1, 1 would be taken for a run: it has another
- * form, unless its exponent is the smallest. */
+/* Writes a pixel of a row that is too narrow or too wide to be coded. Mantissas
+ * of 1, 1, 1 would be taken for a run: they become 2, 2, 2 with the exponent
+ * below, unless it is the smallest. */
 static void write_pixel(uint8_t *to, struct rgbe_row row, uint32_t x,
                         struct rgbe_lost *lost)
 {
     for (unsigned c = 0; c < PIXEL; c++)
-        to[c] = row.part[c][x];
+        to[c] = row.channel[c][x];
     if (to[0] != 1 || to[1] != 1 || to[2] != 1)
         return;
     bool fits = to[3] > 1;
@@ -226,13 +196,13 @@ size_t rgbe_write(uint8_t *to, struct rgbe_row row, struct rgbe_lost *lost)
     write_be16(p, row.width);
     p += 2;
     for (unsigned c = 0; c < PIXEL; c++)
-        p = write_part(p, row.part[c], row.width);
+        p = write_channel(p, row.channel[c], row.width);
     return (size_t)(p - to);
 }
 
 /* ---- Floats -------------------------------------------------------------- */
 
-/* A pixel is m * 2^(e - 136), and black if e is 0. */
+/* A sample is m * 2^(e - 136); a pixel whose e is 0 is black. */
 enum { BIAS = 128, MANTISSA = 8 };
 
 void rgbe_to_floats(struct rgbe_row row, float *const floats[3])
@@ -242,7 +212,7 @@ void rgbe_to_floats(struct rgbe_row row, float *const floats[3])
         scale[e] = ldexpf(1, e - BIAS - MANTISSA);
     for (unsigned c = 0; c < 3; c++)
         for (uint32_t x = 0; x < row.width; x++)
-            floats[c][x] = row.part[c][x] * scale[row.part[3][x]];
+            floats[c][x] = row.channel[c][x] * scale[row.channel[3][x]];
 }
 
 static float clip(float v, struct rgbe_lost *lost)
@@ -254,8 +224,9 @@ static float clip(float v, struct rgbe_lost *lost)
     return v > 0 ? largest : 0; /* NaN is black */
 }
 
-/* Makes a pixel, whose samples are clipped. The exponent is that of the largest
- * sample, as far as it goes down. */
+/* Makes the pixel nearest to three samples, which have been clipped. Its
+ * exponent is that of the largest one, but not below the smallest that there
+ * is. */
 static void round_pixel(uint8_t rgbe[PIXEL], const float pixel[3],
                         struct rgbe_lost *lost)
 {
@@ -286,7 +257,7 @@ void rgbe_from_floats(struct rgbe_row row, float *const floats[3],
             pixel[c] = clip(floats[c][x], lost);
         round_pixel(rgbe, pixel, lost);
         for (unsigned c = 0; c < PIXEL; c++)
-            row.part[c][x] = rgbe[c];
+            row.channel[c][x] = rgbe[c];
     }
 }
 

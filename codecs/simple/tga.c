@@ -247,7 +247,7 @@ static int check_size(const struct image *img, struct bytes file,
         return 0;
     if (!opts->tolerant)
         return fail(err, "the image data is cut short");
-    bgr_rows_warn_cut(opts);
+    simple_warn_cut(opts);
     return 0;
 }
 

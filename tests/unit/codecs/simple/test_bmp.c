@@ -252,7 +252,7 @@ TEST(bmp_refused)
     b.coding = 2;
     bmp_refused(b, "its header is malformed");
     b.coding = 4;
-    bmp_refused(b, "its pixels are coded in way 4; from 0 to 3 can be read");
+    bmp_refused(b, "compression 4 cannot be read; only 0 to 3 can");
     b.coding = 3;
     bmp_refused(b, "its header is malformed");
     b = good;
