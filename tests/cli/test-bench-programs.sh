@@ -1,5 +1,5 @@
-# tests/bench/programs finds the outputs of gimgxf right, and says what it
-# compared. How fast anything is, is not asked here.
+# tests/bench/programs finds the outputs of gimgxf right, and says what it compared;
+# the pictures of the README can be drawn. Speed is not tested.
 . "$ROOT/tests/cli/lib.sh"
 if ! python3 -c 'import numpy' 2>/dev/null &&
     ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
@@ -20,4 +20,20 @@ for name in PPM BMP TGA 'TGA, run-length coded' HDR RGB RGBA gray \
 done
 check 'every case with one and with two threads' \
     [ "$(grep -c '^  gimgxf -j [12] .* MB$' out)" = 26 ]
+
+# The chart of whole files, and the picture of the turns.
+if command -v cjpeg >/dev/null && command -v jpegtran >/dev/null; then
+    BUILD=${program%/*} SIZE=128x64 ROUNDS=1 \
+        "$ROOT/tests/bench/chart-files" chart.svg >out 2>err
+    status=$?
+    check "status $status of the chart: $(tail -n 1 err)" [ $status = 0 ]
+    check 'the chart has each case' \
+        [ "$(grep -c ', 128 x 64</text>' chart.svg)" = 4 ]
+    check 'the chart has each program' \
+        [ "$(grep -c '>gimgxf -j [12]</text>' chart.svg)" = 8 ]
+else
+    echo 'skipped: the chart, as there is no cjpeg or jpegtran'
+fi
+"$ROOT/samples/make-turns" "$program" >turns.svg
+check 'the turns' [ "$(grep -c '^<image ' turns.svg)" = 8 ]
 finish
