@@ -32,8 +32,8 @@ static void describe(void *context, unsigned worker, void *task)
     const struct describing *all = context;
     struct description *d = task;
     (void)worker;
-    d->status =
-        job_look(d->input, d->root, all->opts, &d->img, &d->result, &d->err);
+    d->status = job_describe(d->input, d->root, all->opts, &d->img, &d->result,
+                             &d->err);
 }
 
 static void print(void *context, void *task)

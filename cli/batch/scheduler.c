@@ -103,11 +103,11 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
 
 /* A job that is alone with several processors has a pool for as long. Without
  * it it takes longer. */
-static int make_on_many(struct job *job, struct work *work, unsigned threads,
-                        struct err *err)
+static int make_on_many(struct job *job, struct job_state *state,
+                        unsigned threads, struct err *err)
 {
     job->pool = thread_pool_open(threads);
-    int status = job_make(work, err);
+    int status = job_make(state, err);
     thread_pool_close(job->pool);
     job->pool = NULL;
     return status;
@@ -116,13 +116,13 @@ static int make_on_many(struct job *job, struct work *work, unsigned threads,
 /* A smaller file is done sooner than threads are started. */
 enum { WORTH_THREADS = 1 << 16 };
 
-static int make(struct job *job, struct work *work,
+static int make(struct job *job, struct job_state *state,
                 struct resource_share *share, size_t left, struct err *err)
 {
     bool large = share->file >= WORTH_THREADS;
     unsigned threads = resource_limits_take_processors(share, large ? left : SIZE_MAX);
-    int status = threads > 1 ? make_on_many(job, work, threads, err)
-                             : job_make(work, err);
+    int status = threads > 1 ? make_on_many(job, state, threads, err)
+                             : job_make(state, err);
     resource_limits_return_processors(share);
     return status;
 }
@@ -192,11 +192,11 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
     job->context = &share;
     resource_limits_take_file(&share, file_size(job->input_root, job->input));
     struct pace pace = { .read = -time_waited() };
-    struct work *work = job_read(job, result, err);
+    struct job_state *state = job_read(job, result, err);
     pace.read += time_waited();
-    int status = work ? 0 : -1;
-    if (work && !result->skipped) {
-        status = make(job, work, &share, left, err);
+    int status = state ? 0 : -1;
+    if (state && !result->skipped) {
+        status = make(job, state, &share, left, err);
         result->waited = share.waited;
         result->seconds[STAGE_DECODE] -= share.waited;
         pace.make = result->seconds[STAGE_DECODE] +
@@ -204,13 +204,13 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
                     result->seconds[STAGE_ENCODE];
         pace.write = -time_waited();
         if (status == 0 && ready)
-            status = ready(job, result, job_output(work), context, err);
+            status = ready(job, result, job_output(state), context, err);
         if (status == 0)
-            status = job_write(work, err);
+            status = job_write(state, err);
         pace.write += time_waited();
     }
     note_pace(scheduler, &pace);
-    job_end(work);
+    job_end(state);
     resource_limits_return_all(&share);
     return status;
 }

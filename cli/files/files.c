@@ -60,7 +60,7 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
         continue;
     size_t most = opts->head ? opts->head : SIZE_MAX;
     if (status == 0 && file->size)
-        status = opts->check(*file, err);
+        status = opts->check(opts->context, *file, err);
     if (status)
         return status;
     /* One more byte than there is, so that the end is seen without growing. */

@@ -19,9 +19,10 @@ struct read_opts {
     bool served;       /* for a job of serve, which takes no directories */
     bool regular;      /* refuse all but regular files: others may keep us
                           waiting for ever */
-    /* Is called once, with the first bytes. Returns 0 if the rest is worth
-     * reading, or -1 with the reason. */
-    int (*check)(struct bytes head, struct err *err);
+    /* Is called once with the first bytes of a file, unless it is empty.
+     * Returns 0 if the rest is worth reading, or -1 with the reason. */
+    int (*check)(void *context, struct bytes head, struct err *err);
+    void *context;
 };
 
 /* Reads a file, "-" for standard input. *access is what it was when it was

@@ -1,4 +1,12 @@
-/* One picture, start to end: read, decode, turn, encode, write. */
+/* One picture, from the bytes of a file to the bytes of another: the main
+ * header of cli/job/.
+ *
+ * What comes in is a job: names, options, a backend to turn with and threads to
+ * use; what goes out is the written file and a result that says how it was done
+ * and how long each stage took. A job reads the file, plans (plan.h) and
+ * decodes the picture, turns what is left, encodes and checks it, and writes it
+ * beside its place and renames it (stages.h). It knows nothing of other jobs,
+ * of the formats' insides, or of how a result is told. */
 #ifndef CLI_JOB_JOB_H
 #define CLI_JOB_JOB_H
 
@@ -110,32 +118,32 @@ int job_foresee(const struct job *job, struct result *result, bool *known,
  * came. */
 int job_run(const struct job *job, struct result *result, struct err *err);
 
-/* ---- The same in steps, for whoever does many side by side ---- */
+/* ---- The same in steps, for callers that do many side by side ---- */
 
-struct work; /* what a job holds on its way */
+struct job_state; /* what a job holds on its way */
 
 /* Reads the input, or finds that nothing is to be done: result->skipped. The
  * job and the result live until job_end(). NULL: it failed. */
-struct work *job_read(const struct job *job, struct result *result,
-                      struct err *err);
+struct job_state *job_read(const struct job *job, struct result *result,
+                           struct err *err);
 
 /* Makes the output, in memory. This takes the processor; the pool and the lane
  * of the job count from here on. */
-int job_make(struct work *work, struct err *err);
+int job_make(struct job_state *state, struct err *err);
 
-/* The bytes that are about to be written, which stay the work's. */
-struct bytes job_output(const struct work *work);
+/* Returns the bytes that are about to be written, which stay the state's. */
+struct bytes job_output(const struct job_state *state);
 
 /* Writes it. */
-int job_write(struct work *work, struct err *err);
+int job_write(struct job_state *state, struct err *err);
 
 /* Frees it; fine on NULL. */
-void job_end(struct work *work);
+void job_end(struct job_state *state);
 
-/* Reads what a picture is, without its pixels, into img, which the caller
- * frees: it has no cells. The name is confined to the root, unless that is
- * NULL. */
-int job_look(const char *input, struct root *root, const struct options *opts,
-             struct image *img, struct result *result, struct err *err);
+/* Describes a picture, without its pixels, in img, which the caller frees: it
+ * has no cells. The name is confined to the root, unless that is NULL. */
+int job_describe(const char *input, struct root *root,
+                 const struct options *opts, struct image *img,
+                 struct result *result, struct err *err);
 
 #endif

@@ -1,0 +1,172 @@
+/* From the bytes of the input to planes; or to the output, where pictures are
+ * turned without being decoded. */
+#include <string.h>
+
+#include "cli/job/stages.h"
+#include "cli/job/turner.h"
+#include "codecs/metadata/drop.h"
+
+/* Tells that tags disagree: all of them say the same afterwards. */
+static void warn_of_tags(struct job_state *state, struct orientation o)
+{
+    struct warnings *warnings = &state->result->warnings;
+    if (!o.other || state->opts->ignore_orientation)
+        return;
+    if (o.value)
+        warn(warnings, "the orientation is %u, as %s says, although %s says %u",
+             o.value, orientation_place(o.place),
+             orientation_place(o.other_place), o.other);
+    else
+        warn(warnings, "the orientation %u does not count, since %s says it",
+             o.other, orientation_place(o.other_place));
+}
+
+/* ---- Without decoding -----------------------------------------------------
+ */
+
+/* Makes the file as it is, but for its tag. */
+static int set_tag(struct job_state *state, const struct load_opts *load,
+                   struct err *err)
+{
+    struct result *result = state->result;
+    struct stream_info info = { 0 };
+    struct bytes *input = &state->input, *output = &state->output;
+    if (result->to != result->from)
+        return fail(err,
+                    "--tag-only keeps the format, which is %s; the output "
+                    "is to be %s",
+                    result->from->title, result->to->title);
+    if (!result->from->retag)
+        return fail(err,
+                    "%s has no orientation tag that --tag-only could set; "
+                    "JPEG, PNG, HDR, TGA and BMP have",
+                    result->from->title);
+    if (result->from->retag(output, &info, *input, state->opts->op, load, err))
+        return -1;
+    bool same = output->size == input->size &&
+                memcmp(output->data, input->data, input->size) == 0;
+    result->how = same ? HOW_UNCHANGED : HOW_TAGGED;
+    warn_of_tags(state, info.orientation);
+    result->width = info.width;
+    result->height = info.height;
+    state->made = true;
+    bytes_free(input);
+    return 0;
+}
+
+/* Decoding, turning and encoding in one, by the codec: of pictures without a
+ * tag. */
+static int turn_within(struct job_state *state, struct load_opts *load,
+                       struct err *err)
+{
+    struct job_turner context = { .backend = state->job->backend,
+                                  .lane = state->job->lane };
+    const struct turner turner = job_turner_of(&context);
+    struct result *result = state->result;
+    struct image *img = &state->img;
+    enum xform t = state->opts->op;
+    load->turner = &turner;
+    if (result->from->turn(&state->output, img, state->input, t, load, err))
+        return -1;
+    result->turned = t;
+    result->width = img->width;
+    result->height = img->height;
+    state->made = true;
+    if (state->output.size && job_check(state, NULL, NULL, err))
+        return -1;
+    if (state->output.size == 0)
+        job_keep_input(state);
+    bytes_free(&state->input);
+    return 0;
+}
+
+/* ---- Decoding -------------------------------------------------------------
+ */
+
+/* Decodes, and turns what can be turned meanwhile. */
+static int decode(struct job_state *state, struct reader *reader,
+                  struct err *err)
+{
+    const struct job *job = state->job;
+    struct job_turner context = {
+        .backend = job->backend,
+        .lane = job->lane,
+        .watch = job->watch,
+        .rows = reader->info.height,
+    };
+    const struct turner turner = job_turner_of(&context);
+    struct decode_plan plan = state->plan.decode;
+    plan.turner = job->backend->parts ? &turner : NULL;
+    return codec_decode(reader, &state->img, &plan, err);
+}
+
+static int read_picture(struct job_state *state, const struct load_opts *load,
+                        struct err *err)
+{
+    struct result *result = state->result;
+    struct reader reader;
+    if (codec_open(&reader, result->from, state->input, load, err))
+        return -1;
+    int status =
+        job_plan_picture(&state->plan, state->opts, &reader.info, result, err);
+    if (status == 0)
+        status = decode(state, &reader, err);
+    codec_close(&reader);
+    return status;
+}
+
+/* Returns whether the orientation goes with what --strip drops. */
+static bool drops_tag(const struct options *opts, enum tag_place place)
+{
+    return opts->strip || (place == TAG_EXIF && opts->drop & DROP_EXIF) ||
+           (place == TAG_XMP && opts->drop & DROP_XMP);
+}
+
+/* What stands behind damaged pixels may tell another orientation than the plan
+ * is made for. */
+static int take_orientation(struct job_state *state, struct err *err)
+{
+    const struct options *opts = state->opts;
+    const struct image *img = &state->img;
+    warn_of_tags(state, img->meta->orientation);
+    if (!state->plan.tag)
+        state->plan.decode.turn = job_plan_turn(opts, img->orientation);
+    if (opts->ignore_orientation && img->orientation != 1 &&
+        drops_tag(opts, img->meta->orientation.place))
+        return fail(err,
+                    "--strip would drop the orientation, %u, that "
+                    "--ignore-orientation leaves",
+                    img->orientation);
+    return 0;
+}
+
+static void reserve(void *context, uint64_t bytes)
+{
+    const struct job_state *state = context;
+    const struct job *job = state->job;
+    job->reserve(job->context, job_plan_memory(&state->plan, state->opts,
+                                               state->result, bytes));
+}
+
+int job_decode(struct job_state *state, struct err *err)
+{
+    const struct job *job = state->job;
+    const struct options *opts = state->opts;
+    struct load_opts load = job_load_opts(opts, state->result);
+    load.mem = job->backend->memory(job->lane);
+    load.pool = job->pool;
+    if (opts->tag_only)
+        return set_tag(state, &load, err);
+    if (job_plan_formats(&state->plan, opts, state->result, err))
+        return -1;
+    load.portable = !state->plan.own;
+    load.limits.reserve = job->reserve ? reserve : NULL;
+    load.limits.context = state;
+    if (state->plan.within)
+        return turn_within(state, &load, err);
+    if (read_picture(state, &load, err))
+        return -1;
+    if (!state->plan.own)
+        drop_from_meta(state->img.meta, opts->drop);
+    return take_orientation(state, err);
+}

@@ -1,0 +1,156 @@
+/* From decoded planes to the bytes of the output. */
+#include <strings.h>
+
+#include "cli/job/stages.h"
+#include "cli/select/path.h"
+#include "codecs/convert.h"
+
+void job_keep_input(struct job_state *state)
+{
+    state->result->how = HOW_UNCHANGED;
+    state->output = state->input;
+    state->input = (struct bytes){ 0 };
+    state->made = true;
+}
+
+int job_check(const struct job_state *state, const struct image *img,
+              const struct save_opts *save, struct err *err)
+{
+    struct err why;
+    if (state->result->to->check(state->output, img, save, &why) == 0)
+        return 0;
+    return fail(err,
+                "the encoded file is not whole, so it was not written: %s; "
+                "this is a fault of gimgxf, please report it",
+                why.text);
+}
+
+/* ---- Turning --------------------------------------------------------------
+ */
+
+/* Returns whether the output would be the input but for how it is coded. Then
+ * it is the input: nothing is more faithful. */
+static bool nothing_to_do(const struct job_state *state)
+{
+    const struct options *opts = state->opts;
+    const struct result *result = state->result;
+    const struct image *img = &state->img;
+    const struct job_plan *plan = &state->plan;
+    const char *suffix = path_suffix(state->job->input);
+    bool lost = opts->tolerant && result->warnings.count;
+    bool same_tag = opts->ignore_orientation ||
+                    (img->orientation == (plan->tag ? plan->tag : 1) &&
+                     !img->meta->orientation.other);
+    bool same_kind =
+        !result->to->kinds || strcasecmp(suffix, state->job->format_name) == 0;
+    return result->to == result->from && plan->decode.turn == XFORM_NONE &&
+           same_tag && same_kind && !lost && !opts->strip && !opts->drop &&
+           !opts->quality && !opts->effort && !opts->optimize &&
+           !opts->no_restart && !opts->depth;
+}
+
+static int convert(struct job_state *state, struct err *err)
+{
+    const struct options *opts = state->opts;
+    struct result *result = state->result;
+    const struct convert_opts convert = {
+        .depth = opts->depth,
+        .background = opts->background,
+        .over = { opts->over[0], opts->over[1], opts->over[2] },
+        .limits = &opts->limits,
+        .mem = state->job->backend->memory(state->job->lane),
+        .warnings = &result->warnings,
+    };
+    bool converted = false;
+    if (opts->lossless && opts->depth && image_bits(&state->img) > opts->depth)
+        return fail(err,
+                    "--depth leaves %u of %u bits, which --lossless "
+                    "refuses",
+                    opts->depth, image_bits(&state->img));
+    if (state->plan.decode.representation == REPRESENTATION_SAMPLES &&
+        convert_to_fit(&state->img, result->to, &convert, &converted, err))
+        return -1;
+    converted = converted || (result->to->rounds && result->to != result->from);
+    if (converted && !result->to->lossy)
+        result->how = HOW_CONVERTED;
+    return 0;
+}
+
+static int turn_planes(struct job_state *state, enum xform t, struct err *err)
+{
+    const struct job *job = state->job;
+    struct image *src = &state->img, dst = { 0 };
+    struct mem mem = job->backend->memory(job->lane);
+    if (image_like(&dst, src, t, mem, err))
+        return -1;
+    if (job->backend->apply(job->lane, &dst, src, t, job->pool, err)) {
+        image_free(&dst);
+        return -1;
+    }
+    image_take_meta(&dst, src);
+    image_free(src);
+    *src = dst;
+    return 0;
+}
+
+/* Rows that came in order have been turned while they were decoded. */
+int job_turn(struct job_state *state, struct err *err)
+{
+    struct result *result = state->result;
+    enum xform t = state->plan.decode.turn;
+    if (state->made)
+        return 0;
+    if (nothing_to_do(state)) {
+        result->warnings.count = 0; /* what would be lost is not */
+        result->anew = 0;
+        result->width = state->img.width;
+        result->height = state->img.height;
+        job_keep_input(state);
+        return 0;
+    }
+    bytes_free(&state->input);
+    if (convert(state, err))
+        return -1;
+    result->turned = t;
+    return t == state->img.turned ? 0 : turn_planes(state, t, err);
+}
+
+/* ---- Encoding -------------------------------------------------------------
+ */
+
+static int encode(struct job_state *state, struct err *err)
+{
+    const struct options *opts = state->opts;
+    struct result *result = state->result;
+    unsigned upright = opts->ignore_orientation ? 0 : 1;
+    uint32_t adler = 0;
+    const struct save_opts save = {
+        .suffix = state->job->format_name,
+        .quality = opts->quality,
+        .effort = opts->effort,
+        .optimize = opts->optimize,
+        .no_restart = opts->no_restart,
+        .strip = opts->strip,
+        .drop = opts->drop,
+        .orientation = state->plan.tag ? state->plan.tag : upright,
+        .edge = opts->edge,
+        .layout = opts->layout,
+        .pool = state->job->pool,
+        .adler = &adler,
+        .warnings = &result->warnings,
+    };
+    result->width = state->img.width;
+    result->height = state->img.height;
+    if (result->to->encode(&state->output, &state->img, &save, err))
+        return -1;
+    return job_check(state, &state->img, &save, err);
+}
+
+int job_encode(struct job_state *state, struct err *err)
+{
+    if (!state->made && encode(state, err))
+        return -1;
+    image_free(&state->img);
+    state->result->bytes_out = state->output.size;
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* The output of a job: its format, whether it may be written, and writing it.
+ */
+#include <string.h>
+
+#include "cli/files/file_write.h"
+#include "cli/files/files.h"
+#include "cli/job/stages.h"
+#include "cli/options/hint.h"
+#include "cli/select/path.h"
+
+int job_choose_format(struct job *job, struct err *err)
+{
+    const char *asked = job->opts->format_name;
+    job->format_name = asked ? asked : path_suffix(job->output);
+    job->format = codec_by_name(job->format_name);
+    if (job->format || strcmp(job->output, "-") == 0 ||
+        strcmp(job->format_name, path_suffix(job->input)) == 0)
+        return 0;
+    return hint_output(job->output, err);
+}
+
+bool job_replaces_input(const struct job *job)
+{
+    return job->opts->in_place || (strcmp(job->input, job->output) == 0 &&
+                                   strcmp(job->input, "-") != 0);
+}
+
+static bool is_same_file(const struct job *job)
+{
+    return file_is_same(job->output_root, job->output, job->input_root,
+                        job->input);
+}
+
+/* Returns what is to be done to have the input replaced. */
+static const char *advise_replacing(const struct job *job)
+{
+    return job->served ? "write input and output as the same name to replace it"
+                       : "only -i (--in-place) replaces inputs";
+}
+
+/* --no-clobber leaves it alone. */
+int job_check_output(const struct job *job, struct err *err)
+{
+    if (job_replaces_input(job) || job->opts->no_clobber ||
+        strcmp(job->output, "-") == 0 || !is_same_file(job))
+        return 0;
+    if (strcmp(job->input, "-") == 0)
+        return fail(err, "%s is the file that standard input reads; %s",
+                    job->output, advise_replacing(job));
+    return fail(err, "%s is the input %s by another name; %s", job->output,
+                job->input, advise_replacing(job));
+}
+
+enum skipped job_is_skipped(const struct job *job)
+{
+    if (job->opts->no_clobber && file_exists(job->output_root, job->output))
+        return SKIPPED_EXISTS;
+    if (job->opts->update && file_is_newer(job->output_root, job->output,
+                                           job->input_root, job->input))
+        return SKIPPED_NEWER;
+    return SKIPPED_NOT;
+}
+
+/* A new file has the mode of what it is made of, as cp gives it. */
+static mode_t mode_of_new(const struct job_state *state)
+{
+    return strcmp(state->job->input, "-") == 0
+               ? 0666
+               : state->source.st.st_mode & 0777;
+}
+
+/* Nothing is written over a file that would become what it is. */
+int job_write_output(struct job_state *state, struct err *err)
+{
+    const struct job *job = state->job;
+    const struct options *opts = state->opts;
+    bool replaces = job_replaces_input(job);
+    const struct write_opts write = {
+        .root = job->output_root,
+        .no_clobber = opts->no_clobber,
+        .source = &state->source,
+        .replaces_source = replaces,
+        .to_replace = advise_replacing(job),
+        .preserve = opts->preserve,
+        .mode = mode_of_new(state),
+        .warnings = &state->result->warnings,
+        .left = job->left,
+        .regular = job->regular,
+        .make_directories =
+            job->make_directories || opts->directory || opts->output,
+        .backup = opts->backup,
+    };
+    if (state->result->how == HOW_UNCHANGED && replaces && is_same_file(job))
+        return 0;
+    enum written written = file_write(job->output, state->output, &write, err);
+    if (written == WRITTEN_EXISTS)
+        state->result->skipped = SKIPPED_EXISTS;
+    return written == WRITTEN_NOT ? -1 : 0;
+}

@@ -1,0 +1,129 @@
+/* What is decided about a picture before it is decoded. */
+#include "cli/job/plan.h"
+
+enum xform job_plan_turn(const struct options *opts, unsigned orientation)
+{
+    if (opts->ignore_orientation)
+        return opts->op;
+    return xform_then(xform_from_exif(orientation), opts->op);
+}
+
+int job_plan_formats(struct job_plan *plan, const struct options *opts,
+                     struct result *result, struct err *err)
+{
+    const struct codec *from = result->from, *to = result->to;
+    /* Other samples are another picture to most of the metadata. */
+    *plan = (struct job_plan){ .own = to == from && !opts->depth };
+    plan->within = plan->own && from->turn;
+    result->how = to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
+    if (!opts->lossless || plan->own)
+        return 0;
+    if (to->lossy)
+        return fail(err,
+                    "encoding samples as %s loses some of them, which "
+                    "--lossless refuses; PNG keeps them",
+                    to->title);
+    if (to->rounds && to != from)
+        return fail(err,
+                    "%s rounds samples, which --lossless refuses; NPY and "
+                    "PFM keep them",
+                    to->title);
+    return 0;
+}
+
+static int plan_trim(struct decode_plan *plan, const struct stream_info *info,
+                     struct err *err)
+{
+    const struct alignment *alignment =
+        &info->alignment[REPRESENTATION_COEFFICIENTS];
+    plan->width = info->width;
+    plan->height = info->height;
+    if (xform_reverses_x(plan->turn))
+        plan->width -= info->width % alignment->x;
+    if (xform_reverses_y(plan->turn))
+        plan->height -= info->height % alignment->y;
+    if (plan->width && plan->height)
+        return 0;
+    return fail(err,
+                "%u x %u pixels are less than one block of %u x %u, so "
+                "--edge trim would leave nothing",
+                info->width, info->height, alignment->x, alignment->y);
+}
+
+/* A picture that cannot be turned as it is coded: what reverses an axis would
+ * bring the rest of a block to the wrong end of it. */
+static int plan_edge(struct job_plan *plan, const struct options *opts,
+                     const struct stream_info *info, struct result *result,
+                     struct err *err)
+{
+    const struct alignment *alignment =
+        &info->alignment[REPRESENTATION_COEFFICIENTS];
+    switch (opts->edge) {
+    case EDGE_TRIM:
+        result->how = HOW_TRIMMED;
+        return plan_trim(&plan->decode, info, err);
+    case EDGE_TAG:
+        result->how = HOW_TAGGED;
+        plan->tag = xform_to_exif(plan->decode.turn);
+        plan->decode.turn = XFORM_NONE;
+        return 0;
+    case EDGE_FAIL:
+        return fail(err,
+                    "%u x %u pixels are not whole blocks of %u x %u, so "
+                    "it cannot be turned without loss; --edge says what "
+                    "else to do",
+                    info->width, info->height, alignment->x, alignment->y);
+    case EDGE_REENCODE:
+        break;
+    }
+    plan->decode.representation = REPRESENTATION_PLANES;
+    if (options_given(opts, "edge")) /* it is meant */
+        return 0;
+    warn(&result->warnings,
+         "%u x %u pixels are not whole blocks of %u x %u: encoded anew, with "
+         "loss; --lossless refuses, --edge trim or tag turns without loss",
+         info->width, info->height, alignment->x, alignment->y);
+    result->anew = result->warnings.count;
+    return 0;
+}
+
+/* The representation is the one closest to the file in which the picture can be
+ * turned. */
+int job_plan_picture(struct job_plan *plan, const struct options *opts,
+                     const struct stream_info *info, struct result *result,
+                     struct err *err)
+{
+    struct decode_plan *decode = &plan->decode;
+    decode->turn = job_plan_turn(opts, info->orientation.value);
+    if (!plan->own || result->from->closest == REPRESENTATION_SAMPLES)
+        return 0;
+    decode->representation = REPRESENTATION_COEFFICIENTS;
+    if (opts->quality)
+        decode->representation = REPRESENTATION_PLANES;
+    else if (stream_info_can_turn(info, decode->representation, decode->turn))
+        result->how = HOW_LOSSLESS;
+    else
+        return plan_edge(plan, opts, info, result, err);
+    return 0;
+}
+
+/* Returns how many times as many bytes converted samples take. */
+static unsigned times_as_large(const struct job_plan *plan,
+                               const struct options *opts,
+                               const struct codec *to)
+{
+    unsigned narrow = 1u << CELL_U8 | 1u << CELL_U16;
+    if (plan->own)
+        return 1;
+    if (opts->depth)
+        return opts->depth / 8;
+    return to->holds.cells & narrow ? 1 : 4;
+}
+
+uint64_t job_plan_memory(const struct job_plan *plan,
+                         const struct options *opts,
+                         const struct result *result, uint64_t bytes)
+{
+    unsigned times = times_as_large(plan, opts, result->to);
+    return times > 1 ? bytes / 2 * (1 + 2 * times) : bytes;
+}

@@ -1,0 +1,147 @@
+/* The input of a job: read, described, and what would be done with it. */
+#include <stdlib.h>
+
+#include "cli/files/files.h"
+#include "cli/job/stages.h"
+#include "cli/select/path.h"
+#include "codecs/foreign.h"
+
+/* Finds the format by the first bytes of the file. */
+static int find_format(void *context, struct bytes head, struct err *err)
+{
+    struct result *result = context;
+    result->from = codec_probe(head);
+    return result->from ? 0 : foreign_refuse_input(head, err);
+}
+
+static int read_file(struct job_state *state, size_t head, struct err *err)
+{
+    const struct job *job = state->job;
+    struct result *result = state->result;
+    const struct read_opts read = {
+        .root = job->input_root,
+        .limit = state->opts->limits.bytes,
+        .acl = state->opts->preserve,
+        .served = job->served,
+        .regular = job->regular,
+        .head = head,
+        .check = find_format,
+        .context = result,
+    };
+    if (file_read(job->input, &read, &state->input, &state->source, err))
+        return -1;
+    result->mtime = state->source.st.st_mtim;
+    result->device = state->source.st.st_dev;
+    result->inode = state->source.st.st_ino;
+    result->bytes_in = state->input.size;
+    return result->from ? 0 : fail(err, "the file is empty");
+}
+
+/* A PNG called in.jpg that is to become out.jpg: whoever wrote that believes it
+ * to be a JPEG. It stays what it is rather than lose pixels to a conversion
+ * that nobody asked for. */
+static void keep_misnamed(struct job_state *state)
+{
+    struct result *result = state->result;
+    const char *suffix = path_suffix(state->job->input);
+    if (result->to == result->from || state->opts->format_name ||
+        codec_by_name(suffix) != result->to)
+        return;
+    warn(&result->warnings,
+         "called .%s but a %s, which it stays; --format says "
+         "otherwise",
+         suffix, result->from->title);
+    result->to = result->from;
+}
+
+int job_read_input(struct job_state *state, size_t head, struct err *err)
+{
+    struct result *result = state->result;
+    if (read_file(state, head, err))
+        return -1;
+    result->to = state->job->format ? state->job->format : result->from;
+    keep_misnamed(state);
+    return 0;
+}
+
+struct load_opts job_load_opts(const struct options *opts,
+                               struct result *result)
+{
+    return (struct load_opts){
+        .limits = opts->limits,
+        .mem = mem_plain,
+        .tolerant = opts->tolerant,
+        .layout = opts->layout,
+        .warnings = &result->warnings,
+    };
+}
+
+/* ---- What would be done ---------------------------------------------------
+ */
+
+/* The plan is made as far as a head tells. Only where there is a choice of
+ * representations does that take more than the format. */
+static int foresee(struct job_state *state, size_t head, bool *known,
+                   struct err *err)
+{
+    struct result *result = state->result;
+    struct warnings unheard = { 0 }; /* they are told when it is done */
+    struct load_opts load = job_load_opts(state->opts, result);
+    struct reader reader;
+    *result = (struct result){ 0 };
+    if (job_read_input(state, head, err) ||
+        job_plan_formats(&state->plan, state->opts, result, err))
+        return -1;
+    *known = state->plan.own && result->from->closest != REPRESENTATION_SAMPLES;
+    if (!*known)
+        return 0;
+    load.warnings = &unheard;
+    if (codec_open(&reader, result->from, state->input, &load, err))
+        return -1;
+    int status =
+        job_plan_picture(&state->plan, state->opts, &reader.info, result, err);
+    codec_close(&reader);
+    return status;
+}
+
+int job_foresee(const struct job *job, struct result *result, bool *known,
+                struct err *err)
+{
+    static const size_t heads[] = { 1 << 16, 1 << 20, 0 };
+    struct job_state state = { .job = job,
+                               .opts = job->opts,
+                               .result = result };
+    int status = -1;
+    for (size_t i = 0; status && i < sizeof heads / sizeof *heads; i++) {
+        bool whole = heads[i] == 0;
+        status = foresee(&state, heads[i], known, err);
+        whole = whole || state.input.size < heads[i];
+        permissions_free(&state.source);
+        bytes_free(&state.input);
+        if (whole)
+            break;
+    }
+    return status;
+}
+
+int job_describe(const char *input, struct root *root,
+                 const struct options *opts, struct image *img,
+                 struct result *result, struct err *err)
+{
+    const struct job job = { .input = input, .input_root = root };
+    struct job_state state = { .job = &job, .opts = opts, .result = result };
+    struct load_opts load = job_load_opts(opts, result);
+    struct reader reader = { 0 };
+    /* There is no limit to what can be described: it takes no memory. */
+    load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
+    load.portable = true;
+    int status = read_file(&state, 0, err);
+    if (status == 0)
+        status = codec_open(&reader, result->from, state.input, &load, err);
+    if (status == 0)
+        status = codec_describe(&reader, img, err);
+    codec_close(&reader);
+    permissions_free(&state.source);
+    bytes_free(&state.input);
+    return status;
+}

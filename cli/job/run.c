@@ -1,0 +1,115 @@
+/* One picture, start to end: the order of its stages. */
+#include <stdlib.h>
+
+#include "cli/job/stages.h"
+#include "cli/job/watch.h"
+#include "codecs/base/clock.h"
+
+const char *job_stage_name(enum stage stage)
+{
+    static const char *const names[STAGES] = {
+        [STAGE_READ] = "read",     [STAGE_DECODE] = "decode",
+        [STAGE_TURN] = "turn",     [STAGE_ENCODE] = "encode",
+        [STAGE_WRITE] = "write",
+    };
+    return names[stage];
+}
+
+const char *job_how_name(enum how how)
+{
+    static const char *const names[HOWS] = {
+        [HOW_UNCHANGED] = "unchanged", [HOW_LOSSLESS] = "lossless",
+        [HOW_CONVERTED] = "converted", [HOW_REENCODED] = "reencoded",
+        [HOW_TRIMMED] = "trimmed",     [HOW_TAGGED] = "tagged",
+    };
+    return names[how];
+}
+
+const char *job_skipped_name(enum skipped skipped)
+{
+    static const char *const names[] = {
+        [SKIPPED_NOT] = "",           [SKIPPED_EXISTS] = "exists",
+        [SKIPPED_NEWER] = "newer",    [SKIPPED_DONE] = "done before",
+    };
+    return names[skipped];
+}
+
+static int read_all(struct job_state *state, struct err *err)
+{
+    return job_read_input(state, 0, err);
+}
+
+/* Does the stages from `first` to `last`, as far as they succeed. */
+static int run_stages(struct job_state *state, enum stage first,
+                      enum stage last, struct err *err)
+{
+    static int (*const stages[STAGES])(struct job_state *, struct err *) = {
+        [STAGE_READ] = read_all,          [STAGE_DECODE] = job_decode,
+        [STAGE_TURN] = job_turn,          [STAGE_ENCODE] = job_encode,
+        [STAGE_WRITE] = job_write_output,
+    };
+    int status = 0;
+    for (int i = (int)first; i <= (int)last && status == 0; i++) {
+        double begin = now();
+        state->result->last = (enum stage)i;
+        watch_stage(state->job->watch, job_stage_name((enum stage)i));
+        status = stages[i](state, err);
+        state->result->seconds[i] = now() - begin;
+    }
+    return status;
+}
+
+struct job_state *job_read(const struct job *job, struct result *result,
+                           struct err *err)
+{
+    struct job_state *state = calloc(1, sizeof *state);
+    *result = (struct result){ .skipped = job_is_skipped(job) };
+    if (!state) {
+        fail(err, "no memory for a job");
+        return NULL;
+    }
+    state->job = job;
+    state->opts = job->opts;
+    state->result = result;
+    if (result->skipped || run_stages(state, STAGE_READ, STAGE_READ, err) == 0)
+        return state;
+    job_end(state);
+    return NULL;
+}
+
+int job_make(struct job_state *state, struct err *err)
+{
+    return run_stages(state, STAGE_DECODE, STAGE_ENCODE, err);
+}
+
+struct bytes job_output(const struct job_state *state)
+{
+    return (struct bytes){ state->output.data, state->output.size, 0 };
+}
+
+int job_write(struct job_state *state, struct err *err)
+{
+    return run_stages(state, STAGE_WRITE, STAGE_WRITE, err);
+}
+
+void job_end(struct job_state *state)
+{
+    if (!state)
+        return;
+    image_free(&state->img);
+    permissions_free(&state->source);
+    bytes_free(&state->input);
+    bytes_free(&state->output);
+    free(state);
+}
+
+int job_run(const struct job *job, struct result *result, struct err *err)
+{
+    struct job_state *state = job_read(job, result, err);
+    int status = -1;
+    if (state && (result->skipped ||
+                  (job_make(state, err) == 0 && job_write(state, err) == 0)))
+        status = 0;
+    job_end(state);
+    return status;
+}

@@ -1,0 +1,54 @@
+/* The stages of a job, in their order, and what it holds on its way.
+ *
+ * The bytes of the file live until they are decoded, the decoded planes until
+ * they are turned, the turned planes until they are encoded. What is left when
+ * a stage fails is freed by job_end(). */
+#ifndef CLI_JOB_STAGES_H
+#define CLI_JOB_STAGES_H
+
+#include "cli/files/attributes.h"
+#include "cli/job/plan.h"
+
+struct job_state {
+    const struct job *job;
+    const struct options *opts;
+    struct result *result;
+    struct bytes input, output;
+    struct permissions source; /* what the input was when it was read */
+    struct job_plan plan;
+    bool made; /* the output is there: nothing is left to turn or encode */
+    struct image img; /* as decoded, then as turned */
+};
+
+/* Returns how a file is read by these options, with warnings of the result. */
+struct load_opts job_load_opts(const struct options *opts,
+                               struct result *result);
+
+/* Reads the input, its first `head` bytes or a few more, all of them for 0, and
+ * finds its format and that of the output. */
+int job_read_input(struct job_state *state, size_t head, struct err *err);
+
+/* Plans and decodes the picture; or makes the output, where that takes no
+ * decoding. */
+int job_decode(struct job_state *state, struct err *err);
+
+/* Converts the picture to what the output can hold and turns what is left of
+ * the turn; or makes the output of the input, where nothing is to be done. */
+int job_turn(struct job_state *state, struct err *err);
+
+/* Encodes the picture, and checks what that has made. */
+int job_encode(struct job_state *state, struct err *err);
+
+/* Makes the input the output, byte for byte. */
+void job_keep_input(struct job_state *state);
+
+/* Fails unless the output is a whole file. No fault of an encoder, or of the
+ * memory that it works with, replaces a file by less than that. `img` is what
+ * it was made of; NULL: a file of this format. */
+int job_check(const struct job_state *state, const struct image *img,
+              const struct save_opts *save, struct err *err);
+
+/* Writes the output to its place. */
+int job_write_output(struct job_state *state, struct err *err);
+
+#endif
