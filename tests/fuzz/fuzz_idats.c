@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/must.h"
 #include "tests/support/png_image.h"
 
 static const uint8_t kinds[][2] = {

@@ -6,8 +6,10 @@
 #include "codecs/deflate/flate.h"
 
 #include <stdlib.h>
+#include <zlib.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/must.h"
 #include "tests/support/png_image.h"
 
 static const uint8_t kinds[][2] = {

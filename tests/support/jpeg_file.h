@@ -2,21 +2,20 @@
  * every APPn and COM segment put in and taken out by hand.
  *
  * A test in which libjpeg fails, or runs out of memory, ends. */
-#ifndef TESTS_JPEG_FILE_H
-#define TESTS_JPEG_FILE_H
+#ifndef TESTS_SUPPORT_JPEG_FILE_H
+#define TESTS_SUPPORT_JPEG_FILE_H
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <jpeglib.h>
+#include <jpeglib.h> /* after FILE */
 
 #include "codecs/base/bytes.h"
 
+/* How a file is coded. */
 struct coding {
     uint32_t width, height;
-    J_COLOR_SPACE space; /* in the file; what it is made of is sample_at() */
+    J_COLOR_SPACE space; /* in the file; what it is made of is jpeg_sample() */
     int h, v;            /* sampling of the first component; 0: 1 */
     int others[3][2];    /* and of the others; 0: 1 */
     int quality;         /* 0: 95 */
@@ -28,163 +27,38 @@ struct coding {
     int scans;
 };
 
-static inline unsigned space_channels(J_COLOR_SPACE space)
-{
-    return space == JCS_GRAYSCALE                   ? 1
-           : space == JCS_CMYK || space == JCS_YCCK ? 4
-                                                    : 3;
-}
+/* How many samples a pixel has in that space. */
+unsigned space_channels(J_COLOR_SPACE space);
 
 /* A picture that is smooth, so that little is lost in coding, and that no turn
  * leaves as it is. */
-static inline unsigned sample_at(unsigned c, uint32_t x, uint32_t y, uint32_t w,
-                                 uint32_t h)
-{
-    unsigned across = 200 * x / w, down = 200 * y / h;
-    const unsigned samples[4] = { 20 + across, 20 + down,
-                                  20 + (across * 2 + down) / 3,
-                                  220 - (across + down) / 2 };
-    return samples[c];
-}
-
-/* What libjpeg converts into that space. */
-static inline J_COLOR_SPACE space_made_of(J_COLOR_SPACE space)
-{
-    return space == JCS_YCbCr ? JCS_RGB : space == JCS_YCCK ? JCS_CMYK : space;
-}
-
-static inline void set_coding(struct jpeg_compress_struct *c,
-                              const struct coding *coding)
-{
-    c->image_width = coding->width;
-    c->image_height = coding->height;
-    c->input_components = (int)space_channels(coding->space);
-    c->in_color_space = space_made_of(coding->space);
-    jpeg_set_defaults(c);
-    jpeg_set_colorspace(c, coding->space);
-    jpeg_set_quality(c, coding->quality ? coding->quality : 95, TRUE);
-    for (int i = 0; i < c->num_components; i++) {
-        c->comp_info[i].h_samp_factor = c->comp_info[i].v_samp_factor = 1;
-        if (coding->ids[i])
-            c->comp_info[i].component_id = coding->ids[i];
-    }
-    for (int i = 1; i < c->num_components; i++)
-        if (coding->others[i - 1][0]) {
-            c->comp_info[i].h_samp_factor = coding->others[i - 1][0];
-            c->comp_info[i].v_samp_factor = coding->others[i - 1][1];
-        }
-    if (coding->h)
-        c->comp_info[0].h_samp_factor = coding->h;
-    if (coding->v)
-        c->comp_info[0].v_samp_factor = coding->v;
-    c->write_JFIF_header = c->write_Adobe_marker = FALSE;
-    c->optimize_coding = !coding->arithmetic && !coding->standard;
-    c->arith_code = coding->arithmetic;
-    c->restart_interval = coding->restart;
-    if (coding->progressive)
-        jpeg_simple_progression(c);
-    if (coding->scans) {
-        c->scan_info = coding->scan;
-        c->num_scans = coding->scans;
-    }
-}
+unsigned jpeg_sample(unsigned c, uint32_t x, uint32_t y, uint32_t w,
+                     uint32_t h);
 
 /* Makes row y of what is coded, the samples of a pixel side by side. */
 typedef void jpeg_row(uint8_t *row, uint32_t y, const struct coding *coding,
                       const void *context);
 
-static inline void smooth_row(uint8_t *row, uint32_t y,
-                              const struct coding *coding, const void *context)
-{
-    unsigned n = space_channels(coding->space);
-    (void)context;
-    for (uint32_t x = 0; x < coding->width; x++)
-        for (unsigned i = 0; i < n; i++)
-            row[n * x + i] =
-                (uint8_t)sample_at(i, x, y, coding->width, coding->height);
-}
-
 /* A whole file without segments, of the rows that are made. */
-static inline struct bytes make_jpeg_of(const struct coding *coding,
-                                        jpeg_row *make_row, const void *context)
-{
-    struct jpeg_compress_struct c = { 0 };
-    struct jpeg_error_mgr mgr;
-    unsigned char *data = NULL;
-    unsigned long size = 0;
-    c.err = jpeg_std_error(&mgr);
-    jpeg_create_compress(&c);
-    jpeg_mem_dest(&c, &data, &size);
-    set_coding(&c, coding);
-    jpeg_start_compress(&c, TRUE);
-    uint8_t *row = malloc((size_t)c.input_components * coding->width);
-    if (!row)
-        abort();
-    for (uint32_t y = 0; y < coding->height; y++) {
-        JSAMPROW rows = row;
-        make_row(row, y, coding, context);
-        jpeg_write_scanlines(&c, &rows, 1);
-    }
-    jpeg_finish_compress(&c);
-    jpeg_destroy_compress(&c);
-    free(row);
-    return (struct bytes){ data, size, size };
-}
+struct bytes make_jpeg_of(const struct coding *coding, jpeg_row *make_row,
+                          const void *context);
 
-static inline struct bytes make_jpeg(const struct coding *coding)
-{
-    return make_jpeg_of(coding, smooth_row, NULL);
-}
+/* The same of jpeg_sample(). */
+struct bytes make_jpeg(const struct coding *coding);
 
-/* With noise, whose strength is *context, codes of all lengths are needed. */
-static inline void noisy_row(uint8_t *row, uint32_t y,
-                             const struct coding *coding, const void *context)
-{
-    const unsigned *noise = context;
-    uint32_t state = 20240229 + 7919 * y;
-    smooth_row(row, y, coding, NULL);
-    for (size_t i = 0; i < (size_t)coding->width * space_channels(coding->space);
-         i++) {
-        state = state * 1664525 + 1013904223;
-        row[i] = (uint8_t)(row[i] + (state >> 16) % (*noise + 1));
-    }
-}
-
-static inline struct bytes make_noisy_jpeg(const struct coding *coding,
-                                           unsigned noise)
-{
-    return make_jpeg_of(coding, noisy_row, &noise);
-}
+/* The same with noise of that strength, so that codes of all lengths are
+ * needed. */
+struct bytes make_noisy_jpeg(const struct coding *coding, unsigned noise);
 
 /* ---- Segments -------------------------------------------------------------*/
 
-static inline void insert_bytes(struct bytes *file, size_t at, const void *data,
-                                size_t size)
-{
-    if (!bytes_reserve(file, size))
-        abort();
-    memmove(file->data + at + size, file->data + at, file->size - at);
-    if (size)
-        memcpy(file->data + at, data, size);
-    file->size += size;
-}
+/* Puts bytes into a file, at a place of it. */
+void insert_bytes(struct bytes *file, size_t at, const void *data, size_t size);
 
 /* Puts a segment after those that were put in before: *at is 0 for the first
  * one. */
-static inline void add_segment(struct bytes *file, size_t *at, unsigned marker,
-                               const void *data, size_t size)
-{
-    size_t length = size + 2;
-    uint8_t head[4] = { 0xff, (uint8_t)marker, (uint8_t)(length >> 8),
-                        (uint8_t)length };
-    if (*at == 0)
-        *at = 2;
-    if (length > 65535)
-        abort();
-    insert_bytes(file, *at, head, sizeof head);
-    insert_bytes(file, *at + 4, data, size);
-    *at += size + 4;
-}
+void add_segment(struct bytes *file, size_t *at, unsigned marker,
+                 const void *data, size_t size);
 
 struct segment_seen {
     unsigned marker;
@@ -200,45 +74,15 @@ struct segments {
 };
 
 /* The APPn and COM segments before the first scan. False: it is no JPEG. */
-static inline bool read_segments(struct segments *list, struct bytes file)
-{
-    size_t at = 2;
-    *list = (struct segments){ 0 };
-    if (file.size < 4 || memcmp(file.data, "\xff\xd8", 2) != 0 ||
-        memcmp(file.data + file.size - 2, "\xff\xd9", 2) != 0)
-        return false;
-    while (file.size - at >= 4 && file.data[at] == 0xff) {
-        const uint8_t *p = file.data + at;
-        size_t size = (size_t)p[2] << 8 | p[3];
-        if (size < 2 || size > file.size - at - 2)
-            return false;
-        if (p[1] >= 0xe0 && list->count < SEGMENTS_MAX)
-            list->segment[list->count++] =
-                (struct segment_seen){ p[1], p + 4, size - 2 };
-        if (p[1] == 0xda) {
-            list->scan = at;
-            return true;
-        }
-        at += 2 + size;
-    }
-    return false;
-}
+bool read_segments(struct segments *list, struct bytes file);
 
 /* The first segment that begins so; NULL: there is none. */
-static inline const struct segment_seen *
-find_segment(const struct segments *list, unsigned marker, const char *begin)
-{
-    size_t length = strlen(begin);
-    for (size_t i = 0; i < list->count; i++)
-        if (list->segment[i].marker == marker &&
-            list->segment[i].size >= length &&
-            memcmp(list->segment[i].data, begin, length) == 0)
-            return &list->segment[i];
-    return NULL;
-}
+const struct segment_seen *find_segment(const struct segments *list,
+                                        unsigned marker, const char *begin);
 
 /* ---- Reading --------------------------------------------------------------*/
 
+/* A file that libjpeg decoded. */
 struct decoded {
     struct coding coding;
     J_COLOR_SPACE out;
@@ -247,57 +91,15 @@ struct decoded {
     long warnings;    /* libjpeg's count of them */
 };
 
-static inline void say_nothing(j_common_ptr cinfo)
-{
-    (void)cinfo;
-}
+/* For libjpeg, in place of messages on stderr. */
+void say_nothing(j_common_ptr cinfo);
 
 /* What libjpeg makes of a file, in the space `out`, or in that of the file if
  * it is JCS_UNKNOWN. To be freed. */
-static inline struct decoded decode_jpeg(struct bytes file, J_COLOR_SPACE out)
-{
-    struct jpeg_decompress_struct d = { 0 };
-    struct jpeg_error_mgr mgr;
-    struct decoded made = { 0 };
-    d.err = jpeg_std_error(&mgr);
-    mgr.output_message = say_nothing;
-    jpeg_create_decompress(&d);
-    jpeg_mem_src(&d, file.data, file.size);
-    jpeg_read_header(&d, TRUE);
-    d.out_color_space = out == JCS_UNKNOWN ? d.jpeg_color_space : out;
-    made.coding = (struct coding){
-        .width = d.image_width,
-        .height = d.image_height,
-        .space = d.jpeg_color_space,
-        .h = d.comp_info->h_samp_factor,
-        .v = d.comp_info->v_samp_factor,
-        .restart = d.restart_interval,
-        .progressive = d.progressive_mode,
-        .arithmetic = d.arith_code,
-    };
-    for (int i = 0; i < d.num_components && i < 4; i++)
-        made.coding.ids[i] = d.comp_info[i].component_id;
-    jpeg_start_decompress(&d);
-    made.out = d.out_color_space;
-    made.channels = (unsigned)d.output_components;
-    size_t row = (size_t)d.output_width * made.channels;
-    made.samples = malloc(row * d.output_height);
-    if (!made.samples)
-        abort();
-    while (d.output_scanline < d.output_height) {
-        JSAMPROW to = made.samples + row * d.output_scanline;
-        jpeg_read_scanlines(&d, &to, 1);
-    }
-    jpeg_finish_decompress(&d);
-    made.warnings = mgr.num_warnings;
-    jpeg_destroy_decompress(&d);
-    return made;
-}
+struct decoded libjpeg_decode(struct bytes file, J_COLOR_SPACE out);
 
-static inline unsigned decoded_at(const struct decoded *d, unsigned c,
-                                  uint32_t x, uint32_t y)
-{
-    return d->samples[((size_t)y * d->coding.width + x) * d->channels + c];
-}
+/* The sample of channel c at x, y. */
+unsigned decoded_at(const struct decoded *d, unsigned c, uint32_t x,
+                    uint32_t y);
 
 #endif

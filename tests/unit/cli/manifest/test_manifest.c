@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "cli/manifest/manifest_index.h"
 #include "cli/manifest/resume.h"

@@ -149,7 +149,7 @@ static void check_written(const struct given *kind, const struct decoded *from,
     CHECK(list.count == (size_t)kind->jfif + (kind->adobe >= 0),
           "%s: %zu segments", kind->name, list.count);
 
-    struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
+    struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
     const struct coding *a = &from->coding, *b = &is.coding;
     CHECK(is.warnings == 0, "%s", kind->name);
     CHECK(a->space == b->space, "%s: space %d", kind->name, (int)b->space);
@@ -171,7 +171,7 @@ static void check_kind(const struct given *kind, enum xform t)
 {
     struct bytes file = make_kind(kind);
     struct fixture *f = fixture_new(&codec_jpeg);
-    struct decoded own = decode_jpeg(file, JCS_UNKNOWN);
+    struct decoded own = libjpeg_decode(file, JCS_UNKNOWN);
     CHECK(own.coding.space == kind->coding.space, "%s: space %d", kind->name,
           (int)own.coding.space);
     CHECK(!fixture_decode(f, file), "%s: %s", kind->name, f->err.text);
@@ -195,7 +195,7 @@ static void check_portable(const struct given *kind)
     struct bytes file = make_kind(kind);
     struct fixture *f = fixture_new(&codec_jpeg);
     bool ycc = kind->color == COLOR_YCC;
-    struct decoded own = decode_jpeg(file, ycc ? JCS_RGB : JCS_UNKNOWN);
+    struct decoded own = libjpeg_decode(file, ycc ? JCS_RGB : JCS_UNKNOWN);
     f->load.portable = true;
     CHECK(!fixture_decode(f, file), "%s: %s", kind->name, f->err.text);
     if (f->img.cells) {
@@ -236,18 +236,18 @@ static struct image make_picture(enum color color, uint32_t w, uint32_t h)
         for (uint32_t y = 0; y < h; y++)
             for (uint32_t x = 0; x < w; x++)
                 ((uint8_t *)plane_row(&img.plane[c], y))[x] =
-                    (uint8_t)sample_at(c, x, y, w, h);
+                    (uint8_t)jpeg_sample(c, x, y, w, h);
     return img;
 }
 
-/* The most that img differs from sample_at(). */
+/* The most that img differs from jpeg_sample(). */
 static int picture_distance(const struct image *img)
 {
     int most = 0;
     for (unsigned c = 0; c < img->nplanes; c++)
         for (uint32_t y = 0; y < img->height; y++)
             for (uint32_t x = 0; x < img->width; x++) {
-                unsigned to = sample_at(c, x, y, img->width, img->height);
+                unsigned to = jpeg_sample(c, x, y, img->width, img->height);
                 int off = abs((int)cell_at(img, c, x, y) - (int)to);
                 most = off > most ? off : most;
             }
@@ -286,7 +286,7 @@ TEST(quality)
     for (size_t i = 0; i < sizeof qualities / sizeof *qualities; i++) {
         f->save.quality = qualities[i];
         CHECK(!fixture_encode(f), "%s", f->err.text);
-        struct decoded is = decode_jpeg(f->made, JCS_RGB);
+        struct decoded is = libjpeg_decode(f->made, JCS_RGB);
         CHECK(f->made.size > last, "%d: %zu bytes", qualities[i], f->made.size);
         CHECK(is.coding.h == (qualities[i] < 90 ? 2 : 1), "%d: %d x %d",
               qualities[i], is.coding.h, is.coding.v);

@@ -202,7 +202,7 @@ static struct bytes resampled(const struct decoded *d, enum xform t)
 static double seen(struct bytes made, const struct decoded *from, enum xform t,
                    double *how_far)
 {
-    struct decoded is = decode_jpeg(made, JCS_RGB);
+    struct decoded is = libjpeg_decode(made, JCS_RGB);
     double db = psnr(from, &is, t);
     *how_far = moved(from, &is, t);
     free(is.samples);
@@ -216,7 +216,7 @@ static void check_seen(unsigned sampling, uint32_t w, uint32_t h, enum xform t)
     const char *name = samplings[sampling].name;
     struct coding coding = dot_coding(sampling, w, h);
     struct bytes file = make_dot(&coding);
-    struct decoded from = decode_jpeg(file, JCS_RGB);
+    struct decoded from = libjpeg_decode(file, JCS_RGB);
     bool whole = is_whole(file, t);
     struct bytes ours = turned_for(file, t, t);
     struct bytes plain = turned_for(file, t, XFORM_NONE);
@@ -268,11 +268,11 @@ TEST(not_smoothed)
             struct coding coding = { sizes[i].width, sizes[i].height, JCS_YCbCr,
                                      .h = sizes[i].h, .v = sizes[i].v };
             struct bytes file = make_jpeg(&coding);
-            struct decoded from = decode_jpeg(file, JCS_RGB);
+            struct decoded from = libjpeg_decode(file, JCS_RGB);
             if (!is_whole(file, (enum xform)t)) {
                 struct bytes made =
                     turned_for(file, (enum xform)t, (enum xform)t);
-                struct decoded is = decode_jpeg(made, JCS_RGB);
+                struct decoded is = libjpeg_decode(made, JCS_RGB);
                 double db = psnr(&from, &is, (enum xform)t);
                 CHECK(db > 36, "%u x %u, %d x %d, %s: %g dB", coding.width,
                       coding.height, coding.h, coding.v,
@@ -304,7 +304,7 @@ TEST(axes)
         struct coding coding = dot_coding(3, sizes[i].width, sizes[i].height);
         struct bytes file = make_dot(&coding);
         struct bytes made = turned_for(file, sizes[i].t, sizes[i].t);
-        struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
+        struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
         CHECK(is.coding.h == sizes[i].h && is.coding.v == sizes[i].v,
               "%u x %u, %s: %d x %d", sizes[i].width, sizes[i].height,
               xform_name(sizes[i].t), is.coding.h, is.coding.v);
@@ -328,7 +328,7 @@ TEST(kept)
         add_segment(&file, &at, 0xe0, "JFIF\0\1\2\0\0\1\0\1\0\0", 14);
         add_segment(&file, &at, 0xfe, "a comment", 9);
         struct bytes made = turned_for(file, XFORM_ROTATE_90, XFORM_ROTATE_90);
-        struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
+        struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
         struct segments list;
         CHECK(is.coding.h == 1 && is.coding.v == 2, "%d x %d", is.coding.h,
               is.coding.v);
@@ -423,7 +423,7 @@ static void turn_eight(const struct coding *coding, enum content content,
 {
     static const double least[CONTENTS] = { 35, 31, 32 };
     struct bytes file = make_jpeg_of(coding, content_row, &content);
-    struct decoded from = decode_jpeg(file, JCS_RGB);
+    struct decoded from = libjpeg_decode(file, JCS_RGB);
     size_t first = 0;
     enum xform all = XFORM_NONE;
     for (int i = 0; i < 8; i++) {
@@ -433,7 +433,7 @@ static void turn_eight(const struct coding *coding, enum content content,
         all = xform_then(all, t);
         first = i ? first : file.size;
     }
-    struct decoded is = decode_jpeg(file, JCS_RGB);
+    struct decoded is = libjpeg_decode(file, JCS_RGB);
     double db = psnr(&from, &is, all);
     CHECK(file.size <= first + first / 20,
           "%u, %d x %d, quality %d, %s: %zu bytes grow to %zu", content,
@@ -473,7 +473,7 @@ TEST(quality)
     for (int quality = 20; quality <= 100; quality += 40) {
         struct image img = read_for(file, XFORM_NONE);
         struct bytes made = write_with(&img, quality);
-        struct decoded is = decode_jpeg(made, JCS_UNKNOWN);
+        struct decoded is = libjpeg_decode(made, JCS_UNKNOWN);
         CHECK(is.coding.h == 2 && is.coding.v == 2, "%d", quality);
         CHECK(made.size > last, "%d: %zu bytes", quality, made.size);
         last = made.size;

@@ -215,7 +215,7 @@ TEST(rest)
     f->load.tolerant = true;
     f->load.mem.alloc = dirty_alloc;
     file.size = file.size * 3 / 4;
-    struct decoded own = decode_jpeg(file, JCS_UNKNOWN);
+    struct decoded own = libjpeg_decode(file, JCS_UNKNOWN);
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
     bool same = f->img.cells;
     for (uint32_t y = 0; f->img.cells && y < 64; y++)

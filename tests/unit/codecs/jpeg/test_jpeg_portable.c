@@ -9,14 +9,9 @@
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
-
-static void must(bool done)
-{
-    if (!done)
-        abort();
-}
 
 static const struct coding picture = { 48, 32, JCS_YCbCr, .h = 2, .v = 2 };
 static const struct says says = { 6, 48, 32 };

@@ -9,15 +9,10 @@
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 #include "tests/support/turn_jpeg.h"
-
-static void must(bool done)
-{
-    if (!done)
-        abort();
-}
 
 /* ---- A file that says all there is ----------------------------------------*/
 
@@ -265,7 +260,8 @@ static void check_exif(const struct segment_seen *s, struct bytes expected,
     if (t == XFORM_NONE)
         CHECK(is.size == was.size && !memcmp(is.data, was.data, is.size),
               "the thumbnail as it was");
-    struct decoded a = decode_jpeg(is, JCS_RGB), b = decode_jpeg(was, JCS_RGB);
+    struct decoded a = libjpeg_decode(is, JCS_RGB),
+                   b = libjpeg_decode(was, JCS_RGB);
     int off = turned_distance(&a, &b, t);
     CHECK(off <= 8, "the thumbnail is off by %d after %s", off, xform_name(t));
     free(a.samples);
@@ -474,8 +470,8 @@ static void check_jfxx(enum xform t, bool damaged)
     if (s) {
         struct bytes inner = { .data = (uint8_t *)(uintptr_t)s->data + 6,
                                .size = s->size - 6 };
-        struct decoded was = decode_jpeg(thumbnail, JCS_RGB);
-        struct decoded is = decode_jpeg(inner, JCS_RGB);
+        struct decoded was = libjpeg_decode(thumbnail, JCS_RGB);
+        struct decoded is = libjpeg_decode(inner, JCS_RGB);
         int off = turned_distance(&is, &was, t);
         CHECK(off <= 8, "off by %d", off);
         free(was.samples);

@@ -244,7 +244,7 @@ static struct image make_samples(enum color color, uint32_t width,
         for (uint32_t y = 0; y < height; y++) {
             uint8_t *row = plane_row(&img.plane[c], y);
             for (uint32_t x = 0; x < width; x++)
-                row[x] = (uint8_t)(sample_at(c, x, y, width, height) +
+                row[x] = (uint8_t)(jpeg_sample(c, x, y, width, height) +
                                    test_random(&state) % 20);
         }
     return img;

@@ -9,18 +9,13 @@
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 #include "tests/support/turn_jpeg.h"
 
 #define MAIN "http://ns.adobe.com/xap/1.0/"
 #define MORE "http://ns.adobe.com/xmp/extension/"
 enum { GUID = 32, LEAD = sizeof MORE + GUID + 8, SEGMENT_MAX = 65533 };
-
-static void must(bool done)
-{
-    if (!done)
-        abort();
-}
 
 static void write_be32(uint8_t *p, size_t value)
 {

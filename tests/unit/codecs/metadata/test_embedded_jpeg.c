@@ -93,7 +93,7 @@ static void give(struct given *g, struct bytes file, const struct image *outer,
     g->done =
         embedded_jpeg_turn(&g->made, file, &g->inner, &save, &g->err) == 0;
     if (g->done)
-        g->is = decode_jpeg(g->made, JCS_UNKNOWN);
+        g->is = libjpeg_decode(g->made, JCS_UNKNOWN);
 }
 
 static void give_coding(struct given *g, const struct coding *coding,

@@ -8,14 +8,9 @@
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
+#include "tests/support/must.h"
 #include "tests/support/test.h"
 #include "tests/support/turn_jpeg.h"
-
-static void must(bool done)
-{
-    if (!done)
-        abort();
-}
 
 static void add_number(struct bytes *to, bool big, uint32_t value, unsigned n)
 {
@@ -179,7 +174,7 @@ TEST(file)
     CHECK(place + entry.size + 9 == made.size, "%zu", place);
     CHECK(mpf_get(&mpf, made.data + at, 0).size == place, "the first");
     struct bytes is = { .data = made.data + place, .size = entry.size };
-    struct decoded d = decode_jpeg(is, JCS_UNKNOWN);
+    struct decoded d = libjpeg_decode(is, JCS_UNKNOWN);
     CHECK(d.coding.width == 16 && d.coding.height == 24, "turned");
     free(d.samples);
     bytes_free(&made);

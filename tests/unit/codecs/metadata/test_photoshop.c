@@ -8,18 +8,13 @@
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
 enum { W = 48, H = 32, THUMB_W = 24, THUMB_H = 16 };
 static const struct coding thumb_coding = { THUMB_W, THUMB_H, JCS_YCbCr, .h = 2,
                                             .v = 2 };
-
-static void must(bool done)
-{
-    if (!done)
-        abort();
-}
 
 static void put_big(struct bytes *to, uint32_t value, unsigned bytes)
 {
@@ -143,14 +138,14 @@ static void check_thumbnail(const uint8_t *data, size_t size, enum xform t)
     struct bytes is = { .data = (uint8_t *)(uintptr_t)data + 28,
                         .size = size - 28 };
     CHECK(memmem(is.data, is.size, "\xff\xc1\0\x11", 4), "its frame");
-    struct decoded d = decode_jpeg(is, JCS_RGB);
+    struct decoded d = libjpeg_decode(is, JCS_RGB);
     int most = 0;
     uint32_t sx, sy;
     for (uint32_t y = 0; y < d.coding.height; y++)
         for (uint32_t x = 0; x < d.coding.width; x++) {
             turn_source(t, THUMB_W, THUMB_H, x, y, &sx, &sy);
             int off = (int)decoded_at(&d, 0, x, y) -
-                      (int)sample_at(0, sx, sy, THUMB_W, THUMB_H);
+                      (int)jpeg_sample(0, sx, sy, THUMB_W, THUMB_H);
             most = abs(off) > most ? abs(off) : most;
         }
     CHECK(d.coding.width == w && most <= 12, "off by %d after %s", most,

@@ -3,9 +3,11 @@
 #include "codecs/codec.h"
 
 #include <string.h>
+#include <zlib.h>
 
 #include "tests/support/fixture.h"
 #include "tests/support/metadata.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <zlib.h>
 
 #include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
+#include "tests/support/must.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
 

@@ -4,10 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
 #include "tests/support/metadata.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"

@@ -6,8 +6,10 @@
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "codecs/deflate/flate.h"
+#include "tests/support/must.h"
 #include "tests/support/png_image.h"
 #include "tests/support/test.h"
 

@@ -1,0 +1,295 @@
+/* PNG files as the tests make and read them; see png_file.h. */
+#include "tests/support/png_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "tests/support/must.h"
+
+unsigned shape_channels(const struct shape *s)
+{
+    static const uint8_t channels[] = { 1, 0, 3, 1, 2, 0, 4 };
+    return channels[s->type];
+}
+
+unsigned shape_sample(const struct shape *s, unsigned c, uint32_t x, uint32_t y)
+{
+    uint32_t hash = (x + 1) * 2654435761u ^ (y + 1) * 2246822519u;
+    hash ^= (c + 1) * 3266489917u;
+    hash = (hash ^ hash >> 15) * 2246822519u;
+    return (hash ^ hash >> 13) & ((1u << s->depth) - 1);
+}
+
+unsigned shape_passes(const struct shape *s, struct pass pass[7])
+{
+    static const uint8_t adam7[7][4] = {
+        { 0, 0, 8, 8 }, { 4, 0, 8, 8 }, { 0, 4, 4, 8 }, { 2, 0, 4, 4 },
+        { 0, 2, 2, 4 }, { 1, 0, 2, 2 }, { 0, 1, 1, 2 },
+    };
+    unsigned count = 0;
+    if (!s->adam7) {
+        pass[0] = (struct pass){ 0, 0, 1, 1, s->width, s->height };
+        return 1;
+    }
+    for (unsigned i = 0; i < 7; i++) {
+        struct pass p = { adam7[i][0], adam7[i][1], adam7[i][2],
+                          adam7[i][3], 0,           0 };
+        p.width = (s->width + p.dx - 1 - p.x) / p.dx;
+        p.height = (s->height + p.dy - 1 - p.y) / p.dy;
+        if (p.x < s->width && p.y < s->height)
+            pass[count++] = p;
+    }
+    return count;
+}
+
+size_t pass_row_bytes(const struct shape *s, const struct pass *p)
+{
+    return ((size_t)p->width * shape_channels(s) * s->depth + 7) / 8;
+}
+
+/* Section 9.4: what a filter takes for the byte that comes after `a`, below
+ * `b`, with `c` before b. */
+static unsigned filter_guess(unsigned filter, unsigned a, unsigned b,
+                             unsigned c)
+{
+    int p = (int)a + (int)b - (int)c;
+    int pa = abs(p - (int)a), pb = abs(p - (int)b), pc = abs(p - (int)c);
+    unsigned paeth = pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
+    const unsigned guess[] = { 0, a, b, (a + b) / 2, paeth };
+    return guess[filter];
+}
+
+/* Filters `row` into `out`, or undoes it, given the row above. */
+static void filter_row(unsigned filter, bool undo, const uint8_t *row,
+                       const uint8_t *above, size_t size, size_t step,
+                       uint8_t *out)
+{
+    const uint8_t *plain = undo ? out : row;
+    for (size_t i = 0; i < size; i++) {
+        unsigned a = i < step ? 0 : plain[i - step];
+        unsigned c = i < step ? 0 : above[i - step];
+        unsigned guess = filter_guess(filter, a, above[i], c);
+        out[i] = (uint8_t)(undo ? row[i] + guess : row[i] - guess);
+    }
+}
+
+/* ---- Making ---------------------------------------------------------------*/
+
+void add_big32(struct bytes *to, uint32_t value)
+{
+    uint8_t data[4] = { value >> 24 & 255, value >> 16 & 255, value >> 8 & 255,
+                        value & 255 };
+    must(bytes_append(to, data, sizeof data));
+}
+
+void add_chunk(struct bytes *file, const char *name, const void *data,
+               size_t size)
+{
+    add_big32(file, (uint32_t)size);
+    size_t begin = file->size;
+    must(bytes_append(file, name, 4) && bytes_append(file, data, size));
+    uLong crc = crc32(0, file->data + begin, (uInt)(4 + size));
+    add_big32(file, (uint32_t)crc);
+}
+
+void add_head(struct bytes *file, const struct shape *s)
+{
+    struct bytes head = { 0 };
+    uint8_t rest[5] = { (uint8_t)s->depth, (uint8_t)s->type, 0, 0, s->adam7 };
+    must(bytes_append(file, "\x89PNG\r\n\x1a\n", 8));
+    add_big32(&head, s->width);
+    add_big32(&head, s->height);
+    must(bytes_append(&head, rest, sizeof rest));
+    add_chunk(file, "IHDR", head.data, head.size);
+    bytes_free(&head);
+}
+
+static void pack_row(const struct shape *s, const struct pass *p, uint32_t row,
+                     uint8_t *out)
+{
+    size_t at = 0; /* in bits */
+    uint32_t y = p->y + row * p->dy;
+    for (uint32_t i = 0; i < p->width; i++)
+        for (unsigned c = 0; c < shape_channels(s); c++) {
+            unsigned v = shape_sample(s, c, p->x + i * p->dx, y);
+            for (unsigned bit = s->depth; bit-- > 0; at++)
+                out[at / 8] |= (v >> bit & 1) << (7 - at % 8);
+        }
+}
+
+void add_rows(struct bytes *raw, const struct shape *s, unsigned filter)
+{
+    struct pass pass[7];
+    unsigned count = shape_passes(s, pass), rows = 0;
+    size_t step = (shape_channels(s) * s->depth + 7) / 8;
+    for (unsigned i = 0; i < count; i++) {
+        size_t size = pass_row_bytes(s, &pass[i]);
+        uint8_t *row = calloc(3, size), *above = row + size;
+        must(row);
+        for (uint32_t y = 0; y < pass[i].height; y++, rows++) {
+            uint8_t *out = above + size;
+            uint8_t f = (uint8_t)(filter == FILTER_ALL ? rows % 5 : filter);
+            memset(row, 0, size);
+            pack_row(s, &pass[i], y, row);
+            filter_row(f, false, row, above, size, step, out);
+            must(bytes_append(raw, &f, 1) && bytes_append(raw, out, size));
+            memcpy(above, row, size);
+        }
+        free(row);
+    }
+}
+
+void add_deflated(struct bytes *to, const void *data, size_t size)
+{
+    uLongf made = compressBound(size);
+    must(bytes_reserve(to, made) &&
+         compress2(to->data + to->size, &made, data, size, 6) == Z_OK);
+    to->size += made;
+}
+
+void add_pixels(struct bytes *file, const struct shape *s, unsigned filter,
+                size_t piece)
+{
+    struct bytes raw = { 0 }, z = { 0 };
+    add_rows(&raw, s, filter);
+    add_deflated(&z, raw.data, raw.size);
+    for (size_t at = 0; at < z.size; at += piece)
+        add_chunk(file, "IDAT", z.data + at,
+                  z.size - at < piece ? z.size - at : piece);
+    bytes_free(&raw);
+    bytes_free(&z);
+}
+
+void add_palette(struct bytes *file, unsigned colors)
+{
+    uint8_t palette[256][3];
+    for (unsigned i = 0; i < colors; i++)
+        for (unsigned c = 0; c < 3; c++)
+            palette[i][c] = (uint8_t)((i + 1) * (37 + 34 * c));
+    add_chunk(file, "PLTE", palette, (size_t)3 * colors);
+}
+
+void add_end(struct bytes *file)
+{
+    add_chunk(file, "IEND", NULL, 0);
+}
+
+struct bytes make_png(const struct shape *s, unsigned filter, size_t piece)
+{
+    struct bytes file = { 0 };
+    add_head(&file, s);
+    if (s->type == PALETTE)
+        add_palette(&file, 1u << s->depth);
+    add_pixels(&file, s, filter, piece);
+    add_end(&file);
+    return file;
+}
+
+/* ---- Reading --------------------------------------------------------------*/
+
+uint32_t read_big32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
+           p[3];
+}
+
+bool read_chunks(struct chunks *list, struct bytes file)
+{
+    size_t at = 8;
+    list->count = 0;
+    if (file.size < 8 || memcmp(file.data, "\x89PNG\r\n\x1a\n", 8) != 0)
+        return false;
+    while (file.size - at >= 12 && list->count < CHUNKS_MAX) {
+        const uint8_t *p = file.data + at;
+        struct chunk *c = &list->chunk[list->count++];
+        *c = (struct chunk){ .data = p + 8, .size = read_big32(p) };
+        memcpy(c->name, p + 4, 4);
+        if (c->size > file.size - at - 12 ||
+            crc32(0, p + 4, (uInt)(4 + c->size)) != read_big32(p + 8 + c->size))
+            return false;
+        at += 12 + c->size;
+        if (strcmp(c->name, "IEND") == 0)
+            return c->size == 0 && at == file.size;
+    }
+    return false;
+}
+
+const struct chunk *find_chunk(const struct chunks *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->chunk[i].name, name) == 0)
+            return &list->chunk[i];
+    return NULL;
+}
+
+bool read_shape(const struct chunks *list, struct shape *s)
+{
+    const struct chunk *c = &list->chunk[0];
+    if (list->count == 0 || strcmp(c->name, "IHDR") != 0 || c->size != 13)
+        return false;
+    *s = (struct shape){ read_big32(c->data), read_big32(c->data + 4),
+                         c->data[8], c->data[9], c->data[12] };
+    return c->data[10] == 0 && c->data[11] == 0 && c->data[12] <= 1;
+}
+
+void unpack_row(const struct shape *s, const struct pass *p, uint32_t row,
+                const uint8_t *in, uint16_t *cells)
+{
+    size_t at = 0;
+    unsigned n = shape_channels(s);
+    for (uint32_t i = 0; i < p->width; i++)
+        for (unsigned c = 0; c < n; c++) {
+            unsigned v = 0;
+            for (unsigned bit = 0; bit < s->depth; bit++, at++)
+                v = v << 1 | (in[at / 8] >> (7 - at % 8) & 1);
+            size_t y = p->y + row * p->dy, x = p->x + i * p->dx;
+            cells[(y * s->width + x) * n + c] = (uint16_t)v;
+        }
+}
+
+bool unpack_rows(const struct shape *s, const uint8_t *raw, const uint8_t *end,
+                 uint16_t *cells)
+{
+    struct pass pass[7];
+    unsigned count = shape_passes(s, pass);
+    size_t step = (shape_channels(s) * s->depth + 7) / 8;
+    bool good = true;
+    for (unsigned i = 0; i < count && good; i++) {
+        size_t size = pass_row_bytes(s, &pass[i]);
+        uint8_t *above = calloc(2, size), *row = above + size;
+        must(above);
+        for (uint32_t y = 0; y < pass[i].height && good; y++) {
+            good = (size_t)(end - raw) > size && raw[0] < 5;
+            if (!good)
+                break;
+            filter_row(raw[0], true, raw + 1, above, size, step, row);
+            unpack_row(s, &pass[i], y, row, cells);
+            memcpy(above, row, size);
+            raw += 1 + size;
+        }
+        free(above);
+    }
+    return good && raw == end;
+}
+
+uint16_t *read_pixels(const struct chunks *list, const struct shape *s)
+{
+    struct bytes z = { 0 };
+    size_t cells = (size_t)s->width * s->height * shape_channels(s);
+    uLongf room = 2 * cells + 14 * (size_t)s->height + 64;
+    uint8_t *raw = malloc(room);
+    uint16_t *out = calloc(cells, sizeof *out);
+    must(raw && out);
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->chunk[i].name, "IDAT") == 0)
+            must(bytes_append(&z, list->chunk[i].data, list->chunk[i].size));
+    if (!z.size || uncompress(raw, &room, z.data, z.size) != Z_OK ||
+        !unpack_rows(s, raw, raw + room, out)) {
+        free(out);
+        out = NULL;
+    }
+    free(raw);
+    bytes_free(&z);
+    return out;
+}
