@@ -1,4 +1,4 @@
-/* A run of bytes in memory that grows. */
+/* Bytes in memory that grow. */
 #include "codecs/base/bytes.h"
 
 #include <string.h>

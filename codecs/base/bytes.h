@@ -1,4 +1,4 @@
-/* A run of bytes in memory that grows: files, chunks, encoded pictures. */
+/* Bytes in memory that grow: files, chunks, encoded pictures. */
 #ifndef CODECS_BASE_BYTES_H
 #define CODECS_BASE_BYTES_H
 
@@ -6,22 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* {0} is empty. Whoever holds one owns its memory, unless the function that
- * gives it says that it is borrowed. */
+/* {0} is empty. The holder owns the memory, unless the function that returned
+ * it says that it is borrowed. */
 struct bytes {
     uint8_t *data;
     size_t size;
     size_t capacity; /* of data; 0 if it is borrowed */
 };
 
-/* Makes room for `more` bytes behind the end. False: no memory, and nothing
- * has changed. */
+/* Makes room for `more` bytes after the end. Returns false without memory, and
+ * then changes nothing. */
 bool bytes_reserve(struct bytes *bytes, size_t more);
 
-/* Appends a copy of `size` bytes. False: no memory, nothing has changed. */
+/* Appends a copy of `size` bytes. Returns false without memory, and then
+ * changes nothing. */
 bool bytes_append(struct bytes *bytes, const void *data, size_t size);
 
-/* Frees the memory and empties the run. Fine on {0}, and twice. */
+/* Frees the memory. Fine on {0}, and twice. */
 void bytes_free(struct bytes *bytes);
 
 #endif

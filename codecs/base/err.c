@@ -1,4 +1,4 @@
-/* The one way to say what went wrong, and what was lost on the way. */
+/* Reasons of failure, and warnings. */
 #include "codecs/base/err.h"
 
 #include <errno.h>
@@ -6,14 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
+static void set_text(struct err *err, const char *format, va_list args)
+{
+    vsnprintf(err->text, sizeof err->text, format, args);
+    err->memory = false;
+    err->full = false;
+}
+
 int fail(struct err *err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    set_text(err, format, args);
     va_end(args);
-    err->memory = false;
-    err->full = false;
     return -1;
 }
 
@@ -21,10 +26,9 @@ int fail_memory(struct err *err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    set_text(err, format, args);
     va_end(args);
     err->memory = true;
-    err->full = false;
     return -1;
 }
 
@@ -39,10 +43,9 @@ int fail_system(struct err *err, const char *what)
 void warn(struct warnings *warnings, const char *format, ...)
 {
     if (warnings->count < WARNINGS_MAX) {
-        struct err *slot = &warnings->list[warnings->count];
         va_list args;
         va_start(args, format);
-        vsnprintf(slot->text, sizeof slot->text, format, args);
+        set_text(&warnings->list[warnings->count], format, args);
         va_end(args);
     }
     warnings->count++;

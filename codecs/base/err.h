@@ -1,9 +1,13 @@
-/* The one way to say what went wrong, and what was lost on the way.
+/* Reasons of failure, and warnings.
+ *
+ * This room, codecs/base, is what all others stand on: errors, bytes in memory,
+ * byte order, UTF-8, the clock, large blocks of memory and the thread pool. It
+ * knows nothing of pictures, formats or files.
  *
  * A function that can fail takes a `struct err *`, and returns 0, or -1 with
  * the reason set where it is known: return fail(err, "%u rows are missing", n);
  * The text has no file name, no newline and no "error:"; cli/report.c adds
- * them. Text that comes from a file may hold any byte: report.c escapes it. */
+ * them. Text that comes from a file may have any byte: report.c escapes it. */
 #ifndef CODECS_BASE_ERR_H
 #define CODECS_BASE_ERR_H
 
@@ -13,15 +17,15 @@
 extern "C" {
 #endif
 
-/* Room for what a message needs and for some names of files. */
+/* Its text has room for a message and some names of files. */
 struct err {
     char text[1024];
-    bool memory; /* it went wrong for want of memory, and with more it would not
-                    have: no reason to do without what was to be done */
-    bool full;   /* it went wrong since the disk, or the user's share, is full */
+    bool memory; /* memory has run out, and with more it would not have failed:
+                    not a reason to go on without it */
+    bool full;   /* the disk, or the user's quota, is full */
 };
 
-/* Sets the reason and returns -1. */
+/* Sets the reason. Returns -1. */
 __attribute__((format(printf, 2, 3))) int fail(struct err *err,
                                                const char *format, ...);
 
@@ -29,19 +33,20 @@ __attribute__((format(printf, 2, 3))) int fail(struct err *err,
 __attribute__((format(printf, 2, 3))) int fail_memory(struct err *err,
                                                       const char *format, ...);
 
-/* The same of a call to the system that failed: `what`, a colon, and what errno
- * means; no more than that if `what` is NULL. */
+/* The same for a system call that failed: sets `what`, a colon, and the text of
+ * errno; only that text if `what` is NULL. */
 int fail_system(struct err *err, const char *what);
 
-/* What a picture lost without failing, in order. At most WARNINGS_MAX are
- * kept: a hostile file shall not print without end. {0} is an empty list. */
+/* What a picture lost without failing, in order. At most WARNINGS_MAX are kept,
+ * so that a hostile file cannot print without end. {0} is an empty list. */
 enum { WARNINGS_MAX = 8 };
 
 struct warnings {
-    unsigned count; /* how many were given; those past the last are not kept */
+    unsigned count; /* of all, also of those that were not kept */
     struct err list[WARNINGS_MAX];
 };
 
+/* Adds a warning. */
 __attribute__((format(printf, 2, 3))) void warn(struct warnings *warnings,
                                                 const char *format, ...);
 

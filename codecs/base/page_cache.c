@@ -1,8 +1,8 @@
 /* Large blocks of memory.
  *
- * Each page's first touch is a fault, and for 48 MiB they take 22 ms, on pages
- * of 2 MiB 3 (2-core EPYC; memset of fresh memory): so large pages are asked
- * for, and, if page_cache_keep() says so, blocks are used again. */
+ * The first touch of each page is a fault. For 48 MiB these take 22 ms, with
+ * pages of 2 MiB 3 ms (2-core EPYC; memset of fresh memory): so large pages are
+ * asked for, and blocks are reused if page_cache_keep() says so. */
 #include "codecs/base/page_cache.h"
 
 #include <pthread.h>
@@ -15,18 +15,19 @@
 
 enum { ALIGNMENT = 256 };
 
-/* From here on a block holds a few whole pages of 2 MiB, wherever it begins. */
+/* A block of at least this size has several whole pages of 2 MiB, wherever it
+ * begins. */
 static const size_t large = (size_t)8 << 20;
 
-/* From here on it is kept: what is smaller malloc() keeps itself. Sizes are
- * rounded up to this, so that pictures of about a size share blocks. */
+/* A block of at least this size may be kept; malloc() itself keeps smaller
+ * ones. Sizes are rounded up to a multiple of it, so that pictures of about the
+ * same size can use each other's blocks. */
 static const size_t kept_from = (size_t)1 << 20;
 
-/* They are the process's, as those of malloc() are: a block that one thread
- * frees is another one's next.
- *
- * Blocks that are in use and may be kept, and those that are, the one that was
- * freed last in front. */
+/* Blocks that are in use and may be kept, and blocks that are kept, the one
+ * that was freed last in front. They belong to the process, as those of
+ * malloc() do: a block that one thread frees may be the next one of another
+ * thread. */
 struct cached_block {
     struct cached_block *next;
     void *memory;
@@ -41,7 +42,7 @@ static void advise(void *memory, size_t size)
     long page = sysconf(_SC_PAGESIZE);
     if (size < large || page <= 0)
         return;
-    /* Only whole pages can be spoken of. */
+    /* madvise() takes whole pages only. */
     uintptr_t mask = (uintptr_t)page - 1, begin = (uintptr_t)memory;
     uintptr_t from = (begin + mask) & ~mask, to = (begin + size) & ~mask;
     (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
@@ -56,9 +57,9 @@ static void *alloc_new(size_t size)
     return memory;
 }
 
-/* ---- Keeping them; all with the lock held -------------------------------- */
+/* ---- Kept blocks; all functions with the lock held ----------------------- */
 
-/* Where a block is listed that has this memory; or the end of the list. */
+/* Returns the link to the block with this memory, or the end of the list. */
 static struct cached_block **find(struct cached_block **list,
                                   const void *memory)
 {
@@ -80,8 +81,8 @@ static void link_block(struct cached_block **list, struct cached_block *block)
     *list = block;
 }
 
-/* The smallest that is kept and has room; but not one that has far more, which
- * would be memory that nobody has counted. */
+/* Takes the smallest kept block that is large enough, but not one that is far
+ * too large: nobody would have counted that memory. */
 static struct cached_block *take_kept(size_t size)
 {
     struct cached_block **best = NULL;
@@ -95,7 +96,7 @@ static struct cached_block *take_kept(size_t size)
     return unlink_block(best);
 }
 
-/* Frees what was freed first, until no more is kept than may be. */
+/* Frees kept blocks, the oldest first, until no more are kept than allowed. */
 static void free_surplus(void)
 {
     while (kept_bytes > keep) {
@@ -109,7 +110,7 @@ static void free_surplus(void)
     }
 }
 
-/* One that is kept, or a new one that will be. */
+/* Takes a kept block, or makes one that may be kept. */
 static void *take(size_t size)
 {
     size_t room = (size + kept_from - 1) & ~(kept_from - 1);

@@ -1,4 +1,4 @@
-/* Text in UTF-8, and text that is not. */
+/* UTF-8, and text that is not UTF-8. */
 #include "codecs/base/utf8.h"
 
 #include <string.h>
@@ -12,14 +12,13 @@ unsigned utf8_length(const char *text)
     for (unsigned i = 1; i < n; i++)
         if ((p[i] & 0xc0) != 0x80)
             return 0;
-    /* No longer form than needed, no surrogates, nothing past U+10FFFF. */
+    /* No form longer than needed, no surrogates, nothing above U+10FFFF. */
     if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
         (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
         return 0;
     return n;
 }
 
-/* `text` ends with a zero. */
 static bool is_utf8(const char *text)
 {
     unsigned n = 1;
