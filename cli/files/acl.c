@@ -1,4 +1,4 @@
-/* POSIX access control lists, as Linux hands them out.
+/* POSIX access control lists, as Linux stores them.
  *
  * A header of 4 bytes, the version; then entries of 8: tag and permissions, 16
  * bits each, and the number of a user or group, all little-endian. */
@@ -27,7 +27,7 @@ static unsigned allowed_by(const uint8_t *entry)
     return entry[2] & 7u;
 }
 
-/* The entry with a tag of which there is one at most, or NULL. */
+/* Returns the entry with a tag that stands once at most, or NULL. */
 static uint8_t *find(const uint8_t *acl, size_t size, enum tag tag)
 {
     for (size_t at = HEADER; at + ENTRY <= size; at += ENTRY)

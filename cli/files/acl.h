@@ -1,5 +1,7 @@
-/* POSIX access control lists, in the form in which Linux hands them out as the
- * extended attribute system.posix_acl_access. They are changed in place. */
+/* POSIX access control lists as Linux stores them, in the extended attribute
+ * system.posix_acl_access. libacl could apply a list to a file, but not find
+ * the mode that allows no more than a list does, nor take rights from a lost
+ * group. */
 #ifndef CLI_FILES_ACL_H
 #define CLI_FILES_ACL_H
 
@@ -8,24 +10,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Whether these bytes are a list of the one version that there is, with entries
- * for owner, owning group and others. The functions below take only such. */
+/* Returns whether these bytes are a list of the one version there is, with
+ * entries for owner, owning group and others. The functions below take only
+ * such lists. */
 bool acl_is_valid(const uint8_t *acl, size_t size);
 
-/* Returns the nine bits that chmod() would set to leave the list as it is:
- * those of the group class are the list's mask, if it has one. */
+/* Returns the nine mode bits with which chmod() would leave the list as it is:
+ * the group bits are the mask of the list, if it has one. */
 mode_t acl_mode(const uint8_t *acl, size_t size);
 
-/* Returns the nine bits of a file without a list that allow nobody more than
- * the list does, whomever it names. */
+/* Returns the nine mode bits of a file without a list that allow nobody more
+ * than the list does. */
 mode_t acl_mode_without(const uint8_t *acl, size_t size);
 
-/* Has the list allow the owning group and others only what it allows both, for
- * a file whose owning group is another one: members of the one that the list
- * was made for are others then, and the other way round. */
+/* Changes a list for a file whose owning group is another one: the owning group
+ * and others keep only what the list allows both, since members of the old
+ * group are now others, and the reverse. */
 void acl_leave_group(uint8_t *acl, size_t size);
 
-/* The same for the nine bits of a mode. */
+/* Returns the nine bits of a mode changed in the same way. */
 mode_t acl_mode_leave_group(mode_t mode);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include "cli/files/resolve.h"
 
-/* Reads a file for how many bytes it has, and their CRC-32 (ISO 3309). The name
- * is confined to the root, unless that is NULL. Returns whether it could be
- * read. */
+/* Reads a file and finds its size in bytes and its CRC-32 (ISO 3309). The name
+ * is confined to the root, unless that is NULL. Returns whether the file could
+ * be read. */
 bool checksum_file(struct root *root, const char *name, uint64_t *size,
                    uint32_t *crc);
 

@@ -11,14 +11,12 @@
 #include "cli/files/pending.h"
 #include "cli/files/temporary.h"
 
-/* A file on its way to its place. */
-struct writing {
-    const char *name; /* as the user has it */
+struct file_writer {
+    const char *name; /* as the user gave it */
     struct location place;
     struct bytes file;
     const struct write_opts *opts;
-    char backup[NAME_MAX + 1]; /* what the old file is called then; "": it goes
-                                */
+    char backup[NAME_MAX + 1]; /* the name that the old file gets; "": none */
     struct err *err;
 };
 
@@ -36,7 +34,8 @@ static int write_all(int fd, struct bytes file, struct err *err)
     return 0;
 }
 
-/* ---- What it hands on --------------------------------------------------- */
+/* ---- Permissions and attributes
+ * --------------------------------------------------- */
 
 static bool is_source(const struct stat *old, const struct permissions *source)
 {
@@ -52,23 +51,24 @@ static int give_times(int fd, const struct stat *source, struct err *err)
     return 0;
 }
 
-/* What is replaced hands on who may do what with it, and its extended
- * attributes. */
-static int take_place(const struct writing *w, int fd)
+/* Gives the new file the permissions and attributes of the one that it
+ * replaces. */
+static int copy_old(const struct file_writer *w, int fd)
 {
     const struct write_opts *opts = w->opts;
     struct permissions old = { 0 };
-    int status = attributes_hand_on(w->place.directory, w->place.base, fd, &old,
-                                    opts->warnings, w->err);
+    int status = attributes_copy(w->place.directory, w->place.base, fd, &old,
+                                 opts->warnings, w->err);
     if (status == 0 && !opts->preserve)
-        status = permissions_give(&old, fd, PERMISSIONS_NARROW, opts->warnings, w->err);
+        status = permissions_give(&old, fd, PERMISSIONS_NARROW, opts->warnings,
+                                  w->err);
     permissions_free(&old);
     return status;
 }
 
-/* An output that is lost in a power cut can be made again, unless it replaces
- * its source. */
-static int keep_source_safe(const struct writing *w, int fd)
+/* Has the bytes on the disk before the source is replaced. Other outputs can be
+ * made again after a power cut. */
+static int keep_source_safe(const struct file_writer *w, int fd)
 {
     if (!w->place.exists || !is_source(&w->place.st, w->opts->source) ||
         fsync(fd) == 0 || errno == EINVAL || errno == EROFS)
@@ -76,22 +76,23 @@ static int keep_source_safe(const struct writing *w, int fd)
     return fail_system(w->err, "cannot be written");
 }
 
-/* The mode that a file is made with. What is about to get another one may be
- * read by nobody else till then. */
-static mode_t first_mode(const struct writing *w)
+/* Returns the mode that a file is made with. One that is about to get another
+ * mode may be read by nobody else until then. */
+static mode_t first_mode(const struct file_writer *w)
 {
     return w->place.exists || w->opts->preserve ? 0600 : w->opts->mode;
 }
 
-/* Writes a file that nobody knows of yet, and gives it what goes with it. */
-static int fill(const struct writing *w, int fd)
+/* Writes a file that nobody sees yet, and gives it permissions and attributes.
+ */
+static int fill(const struct file_writer *w, int fd)
 {
     const struct write_opts *opts = w->opts;
     const struct permissions *source = opts->source;
     if (write_all(fd, w->file, w->err) ||
-        (w->place.exists && take_place(w, fd)) ||
-        (opts->preserve &&
-         permissions_give(source, fd, PERMISSIONS_AS_CP, opts->warnings, w->err)) ||
+        (w->place.exists && copy_old(w, fd)) ||
+        (opts->preserve && permissions_give(source, fd, PERMISSIONS_AS_CP,
+                                            opts->warnings, w->err)) ||
         (opts->preserve && give_times(fd, &source->st, w->err)))
         return -1;
     return keep_source_safe(w, fd);
@@ -99,8 +100,9 @@ static int fill(const struct writing *w, int fd)
 
 /* ---- Into its place ----------------------------------------------------- */
 
-/* Of two programs that shall not clobber, the kernel lets one. Where its file
- * system knows no such renaming, a link never replaces either. */
+/* Renames a file to a name that must not exist; of two programs that do so, the
+ * kernel lets one. On file systems without such a renaming, link() never
+ * replaces either. */
 static int rename_fresh(int directory, const char *from, const char *to)
 {
     if (renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0)
@@ -120,16 +122,16 @@ static bool is_same(int directory, const char *a, const char *b)
            one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-/* Renames the temporary file to its name, over the old one if there is one.
- * Where a file system knows no links, as on a camera's card, the old one is
- * renamed before: for that instant there is only it, under its new name. */
+/* Renames the temporary file to its name, over the old one if there is one. On
+ * file systems without hard links, as on a camera's card, the old one is first
+ * renamed to its backup: for an instant there is only that. */
 static int rename_over(int directory, const char *from, const char *to,
                        const char *backup)
 {
     if (!*backup || linkat(directory, to, directory, backup, 0) == 0)
         return renameat(directory, from, directory, to);
     if (errno == EEXIST) {
-        /* A run that was ended here has left it: it is the old file itself. */
+        /* A run that was killed here left it: it is the old file itself. */
         if (is_same(directory, to, backup))
             return renameat(directory, from, directory, to);
         errno = EEXIST;
@@ -146,9 +148,9 @@ static int rename_over(int directory, const char *from, const char *to,
     return -1;
 }
 
-/* Says that there is a file with the name of the backup, by what the user calls
- * it unless a link leads elsewhere. */
-static int refuse_backup(const struct writing *w)
+/* Says that the backup exists, by the name that the user gave, unless a link
+ * leads elsewhere. */
+static int refuse_backup(const struct file_writer *w)
 {
     const char *slash = strrchr(w->name, '/');
     const char *base = slash ? slash + 1 : w->name;
@@ -157,8 +159,8 @@ static int refuse_backup(const struct writing *w)
                 link ? 0 : (int)(base - w->name), w->name, w->backup);
 }
 
-/* Gives the pending file its name. */
-static enum written settle(struct writing *w, struct pending *pending)
+/* Renames the pending file to its name. */
+static enum written settle(struct file_writer *w, struct pending *pending)
 {
     enum written status = WRITTEN;
     struct pending_file *file = pending_lock(pending);
@@ -179,7 +181,8 @@ static enum written settle(struct writing *w, struct pending *pending)
 
 /* ---- A new file --------------------------------------------------------- */
 
-/* Gives a file without a name its first one. False: by errno. */
+/* Gives a file without a name its first one. On failure it returns false and
+ * sets errno. */
 static bool link_unnamed(int fd, const struct location *place)
 {
     char link[64];
@@ -188,11 +191,11 @@ static bool link_unnamed(int fd, const struct location *place)
                   AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* A new file is made without a name, where the file system can do that, and
- * named when it is whole: nothing has to be removed, whatever ends us, and the
- * directory changes once and not three times. *cannot: it is to be made in the
- * other way. */
-static enum written write_unnamed(struct writing *w, bool *cannot)
+/* Makes a file without a name, where the file system can do that, and names it
+ * when it is whole: nothing has to be removed, whatever ends the program, and
+ * the directory changes once and not three times. Sets *cannot if the file must
+ * be made beside its place. */
+static enum written write_unnamed(struct file_writer *w, bool *cannot)
 {
     const struct write_opts *opts = w->opts;
     enum written written = WRITTEN_NOT;
@@ -218,7 +221,7 @@ static enum written write_unnamed(struct writing *w, bool *cannot)
 
 /* ---- A file in its place ------------------------------------------------ */
 
-static int name_backup(struct writing *w)
+static int name_backup(struct file_writer *w)
 {
     if (!w->place.exists || !w->opts->backup)
         return 0;
@@ -229,15 +232,15 @@ static int name_backup(struct writing *w)
                : fail(w->err, "%s", strerror(ENAMETOOLONG));
 }
 
-static enum written write_beside(struct writing *w, struct pending *pending)
+static enum written write_beside(struct file_writer *w, struct pending *pending)
 {
     int fd = temporary_open(w->place.directory, first_mode(w), pending);
     if (fd < 0)
         return (enum written)fail_system(w->err,
                                          "cannot be written beside its place");
     int status = fill(w, fd);
-    /* The lock goes with the last descriptor. (Without another one, as there are
-     * too many, there is none for the instant of renaming.) */
+    /* The lock goes with the last descriptor. (If there are too many, the file
+     * is not locked while it is renamed.) */
     int locked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (close(fd) && status == 0)
         status = fail_system(w->err, "cannot be written");
@@ -249,7 +252,7 @@ static enum written write_beside(struct writing *w, struct pending *pending)
     return written;
 }
 
-static enum written replace(struct writing *w)
+static enum written replace(struct file_writer *w)
 {
     bool cannot = true;
     if (!w->place.exists) {
@@ -277,8 +280,8 @@ static enum written write_to(int fd, struct bytes file, struct err *err)
     return (enum written)status;
 }
 
-/* What nobody asked to be replaced stays, whatever names it has got since the
- * names were looked at. */
+/* Refuses to replace the source if nobody asked for that, whatever names it was
+ * given since the names were compared. */
 static int spare_source(const struct stat *old, const struct write_opts *opts,
                         struct err *err)
 {
@@ -297,7 +300,7 @@ static enum written write_to_stdout(struct bytes file,
     return write_to(dup(STDOUT_FILENO), file, err);
 }
 
-static enum written write_there(struct writing *w)
+static enum written write_there(struct file_writer *w)
 {
     const struct location *place = &w->place;
     bool regular = place->exists && S_ISREG(place->st.st_mode);
@@ -317,7 +320,9 @@ static enum written write_there(struct writing *w)
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err)
 {
-    struct writing w = { .name = name, .file = file, .opts = opts, .err = err };
+    struct file_writer w = {
+        .name = name, .file = file, .opts = opts, .err = err
+    };
     if (strcmp(name, "-") == 0 ||
         (!opts->regular && strcmp(name, "/dev/stdout") == 0))
         return write_to_stdout(file, opts, err);

@@ -6,38 +6,39 @@
 #include <sys/stat.h>
 
 #include "cli/files/attributes.h"
-#include "cli/files/resolve.h"
 #include "cli/files/left_behind.h"
+#include "cli/files/resolve.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
 struct write_opts {
-    struct root *root; /* the name is confined to it, unless it is NULL */
+    struct root *root; /* the name is confined to it; NULL: to nothing */
     bool no_clobber;   /* leave a file alone that exists */
-    const struct permissions *source; /* what it was made of, or NULL. If that is
-                                    what is replaced, the new bytes are on the
-                                    disk before it goes */
-    bool replaces_source;  /* that may be what is replaced, else it fails, */
-    const char *to_replace; /* with what is to be done to have it replaced */
-    bool preserve;         /* give it mode, owner, access control list and times
-                              of the source, as cp -p does */
-    mode_t mode;           /* of a new file, before the umask */
-    bool regular;          /* write to nothing but regular files */
-    bool make_directories; /* that it stands in, where they are missing */
-    struct warnings *warnings; /* takes what is lost of a file that is replaced.
-                                  NULL: nobody hears of it */
-    struct left_behind *left; /* see cli/files/left_behind.h; or NULL */
-    const char *backup; /* the old file stays, with this behind its name; it
-                           fails if that is there. NULL: it goes */
+    const struct permissions *source; /* the file that the bytes were made of,
+                                         or NULL. If it is replaced, the new
+                                         bytes are on the disk before it goes */
+    bool replaces_source;             /* it may be replaced; else that fails, */
+    const char *to_replace; /* and the message says how to have it replaced */
+    bool preserve; /* give the file mode, owner, access control list and times
+                      of the source, as cp -p does */
+    mode_t mode;   /* of a file that did not exist, before the umask */
+    bool regular;  /* write to nothing but regular files */
+    bool make_directories;     /* make those that are missing on the way */
+    struct warnings *warnings; /* of what is lost of a file that is replaced; or
+                                  NULL */
+    struct left_behind *left;  /* or NULL */
+    const char *backup; /* keep the old file, with this behind its name; fails
+                           if that exists. NULL: the old file goes */
 };
 
 enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };
 
 /* Writes a file beside its place, then renames it: at any instant there is the
  * old file or the new one. Symbolic links are followed to the file that is
- * replaced, which hands on its attributes, as cli/files/attributes.h says. What is no
- * regular file, and "-", standard output, is written to. WRITTEN_EXISTS: it was
- * there, and no_clobber. */
+ * replaced, which passes on its permissions and attributes, as attributes.h
+ * says. What is not a regular file, and "-", standard output, is written to.
+ * Returns WRITTEN; WRITTEN_EXISTS if the file existed and no_clobber is set; or
+ * WRITTEN_NOT with the reason. */
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err);
 

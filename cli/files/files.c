@@ -1,6 +1,5 @@
-/* Files as they are found. */
+/* Reads files into memory, and looks at what is there. */
 #include "cli/files/files.h"
-#include "codecs/image/limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codecs/image/limit.h"
+
 /* ---- Reading ------------------------------------------------------------ */
 
-/* One read() into what room there is. 0: the end, or an error if *status. */
+/* Reads once into the room that there is. Returns the bytes; 0 at the end, or
+ * on failure, with *status set. */
 static size_t read_some(int fd, struct bytes *file, int *status,
                         struct err *err)
 {
@@ -25,11 +27,11 @@ static size_t read_some(int fd, struct bytes *file, int *status,
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Enough of a file to tell what it is; and what is taken at a time of one that
- * has no size, as a pipe. */
+/* Bytes that are enough to tell what a file is; bytes that are read at a time
+ * if it has no size, like a pipe. */
 enum { HEAD = 4096, STEP = 1 << 16 };
 
-/* What has no size is told apart when the limit is passed. */
+/* A file without a size passes the limit as it is read. */
 static int too_large(const struct stat *st, uint64_t limit, struct err *err)
 {
     if (S_ISREG(st->st_mode) && (uint64_t)st->st_size > limit)
@@ -78,20 +80,21 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
     return status;
 }
 
-/* To open a FIFO waits for somebody to write to it. */
+/* O_NONBLOCK: to open a FIFO would wait until somebody writes to it. */
 int file_read(const char *name, const struct read_opts *opts,
-              struct bytes *file, struct permissions *access, struct err *err)
+              struct bytes *file, struct permissions *permissions,
+              struct err *err)
 {
-    *access = (struct permissions){ 0 };
+    *permissions = (struct permissions){ 0 };
     bool standard = strcmp(name, "-") == 0;
     int flags = O_RDONLY | (opts->regular ? O_NONBLOCK : 0);
     int fd =
         standard ? STDIN_FILENO : resolve_open(opts->root, name, flags, err);
     if (fd < 0)
         return -1;
-    int status = read_all(fd, opts, file, &access->st, err);
+    int status = read_all(fd, opts, file, &permissions->st, err);
     if (status == 0 && opts->acl)
-        status = permissions_read_acl(access, fd, err);
+        status = permissions_read_acl(permissions, fd, err);
     if (!standard)
         close(fd);
     if (status)

@@ -1,5 +1,5 @@
-/* The directories in which a run has removed what killed runs left there; NULL is
- * fine for all functions, and removes nothing. */
+/* The directories in which a run has removed what killed runs left there; NULL
+ * is fine for all functions, and removes nothing. */
 #ifndef CLI_FILES_LEFT_BEHIND_H
 #define CLI_FILES_LEFT_BEHIND_H
 
@@ -7,8 +7,8 @@
 
 struct left_behind;
 
-/* `most` entries of a directory are looked at: a run that writes one file has no
- * time for more. Returns NULL if there is no memory. */
+/* `most` entries of a directory are looked at: a run that writes one file has
+ * no time for more. Returns NULL if there is no memory. */
 struct left_behind *left_behind_open(size_t most);
 void left_behind_close(struct left_behind *left);
 

@@ -92,8 +92,7 @@ static int go_up(struct path_walk *w)
         return path_walk_fail_outside(w->err, w->rules->root);
     const char *slash = strrchr(w->trail, '/');
     size_t n = slash ? (size_t)(slash - w->trail) : 0;
-    return put_before_rest(w, n ? w->trail : "./", n ? n + 1 : 2) ||
-                   begin(w)
+    return put_before_rest(w, n ? w->trail : "./", n ? n + 1 : 2) || begin(w)
                ? -1
                : 0;
 }
@@ -111,8 +110,9 @@ static int go_down(struct path_walk *w)
 
 /* ---- Links -------------------------------------------------------------- */
 
-/* The rule of fs.protected_symlinks for directories that all may write to, which
- * the kernel applies to the last component only, and only if it is told to. */
+/* The rule of fs.protected_symlinks for directories that all may write to,
+ * which the kernel applies to the last component only, and only if it is told
+ * to. */
 static bool may_follow(const struct stat *directory, const struct stat *link)
 {
     const mode_t shared = S_ISVTX | S_IWOTH;
@@ -248,8 +248,9 @@ static int walk_all(struct path_walk *w)
     return status == STEP_FAILED ? -1 : 0;
 }
 
-/* Leaves the directories to the kernel if no links are among them. Returns false
- * if there may be some, or if the last component is one that is to be followed.
+/* Leaves the directories to the kernel if no links are among them. Returns
+ * false if there may be some, or if the last component is one that is to be
+ * followed.
  */
 static bool go_at_once(struct path_walk *w, const char *name)
 {
@@ -262,7 +263,8 @@ static bool go_at_once(struct path_walk *w, const char *name)
         return false;
     memcpy(w->rest, name, n);
     strcpy(w->rest + n, n ? "" : ".");
-    w->fd = path_walk_open(w->rules, w->directory, w->rest, PATH_WALK_DIRECTORY);
+    w->fd =
+        path_walk_open(w->rules, w->directory, w->rest, PATH_WALK_DIRECTORY);
     if (w->fd < 0)
         return false;
     strcpy(w->base, base);

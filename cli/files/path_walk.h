@@ -1,9 +1,9 @@
 /* Opens names without trusting the links in them.
  *
- * path_walk_open() follows no link at all, which is enough for nearly all names.
- * path_walk() goes through a name one component at a time and follows links
- * itself. No system call does what that is needed for: to check who owns a link
- * in the middle of a name, to make missing directories, and to find the
+ * path_walk_open() follows no link at all, which is enough for nearly all
+ * names. path_walk() goes through a name one component at a time and follows
+ * links itself. No system call does what that is needed for: to check who owns
+ * a link in the middle of a name, to make missing directories, and to find the
  * directory of the file that a link leads to. Each directory is held by a
  * descriptor, so one that is replaced by a link meanwhile is not entered. */
 #ifndef CLI_FILES_PATH_WALK_H
@@ -17,16 +17,17 @@
 #include "codecs/base/err.h"
 
 enum {
-    PATH_WALK_DIRECTORY = O_PATH | O_DIRECTORY | O_CLOEXEC, /* flags of open() */
+    PATH_WALK_DIRECTORY =
+        O_PATH | O_DIRECTORY | O_CLOEXEC, /* flags of open() */
     PATH_WALK_BASE = NAME_MAX + 2, /* a component that is too long, and a NUL */
 };
 
 /* What a name may lead through. {0}: anything. */
 struct path_rules {
-    const char *root;     /* names must not leave the directory where they
-                             start; this is its name in messages */
-    bool refuse_links;    /* a link is an error */
-    bool avoid_openat2;   /* act as if the kernel had no openat2(), for tests */
+    const char *root;   /* names must not leave the directory where they
+                           start; this is its name in messages */
+    bool refuse_links;  /* a link is an error */
+    bool avoid_openat2; /* act as if the kernel had no openat2(), for tests */
 };
 
 struct path_walk {
@@ -37,8 +38,9 @@ struct path_walk {
     struct err *err;
     /* The result: */
     int fd; /* the directory of the last component; the caller closes it */
-    char base[PATH_WALK_BASE]; /* the last component, which need not exist; "" if
-                                  the name ends in a directory, which is `fd` */
+    char
+        base[PATH_WALK_BASE]; /* the last component, which need not exist; "" if
+                                 the name ends in a directory, which is `fd` */
     bool magic; /* the last component was a link in /proc to something open, */
     struct stat opened; /* which is this */
     /* Used on the way: */
@@ -60,8 +62,8 @@ int path_walk_open(const struct path_rules *rules, int directory,
  * Returns 0. On failure it returns -1 and sets the reason and errno. */
 int path_walk(struct path_walk *walk, const char *name);
 
-/* Return -1 and set the reason and errno: to an errno, and for a name that leads
- * out of its root. */
+/* Return -1 and set the reason and errno: to an errno, and for a name that
+ * leads out of its root. */
 int path_walk_fail(struct err *err, int why);
 int path_walk_fail_outside(struct err *err, const char *root);
 

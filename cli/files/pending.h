@@ -1,5 +1,5 @@
-/* The names of files that are half written, which a signal that ends the program
- * has to remove. */
+/* The names of files that are half written, which a signal that ends the
+ * program has to remove. */
 #ifndef CLI_FILES_PENDING_H
 #define CLI_FILES_PENDING_H
 
@@ -23,8 +23,8 @@ void pending_unlock(struct pending *pending);
 /* Gives the entry back. Its file, if there still is one, stays. */
 void pending_give(struct pending *pending);
 
-/* Removes all files that are half written. Afterwards no file can be made or put
- * in place. For a signal handler that ends the program. */
+/* Removes all files that are half written. Afterwards no file can be made or
+ * put in place. For a signal handler that ends the program. */
 void pending_remove_all(void);
 
 #endif

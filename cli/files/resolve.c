@@ -13,8 +13,7 @@
 static int open_by_walk(const struct root *root, int directory,
                         const char *name, int flags, struct err *err)
 {
-    bool to_system =
-        root->links == ROOT_LINKS_TO_FILE && !(flags & O_NOFOLLOW);
+    bool to_system = root->links == ROOT_LINKS_TO_FILE && !(flags & O_NOFOLLOW);
     struct path_walk walk = {
         .rules = &root->rules,
         .directory = directory,

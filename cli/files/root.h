@@ -1,7 +1,7 @@
-/* A root: a directory that names are confined to. A name that leaves it by "..",
- * by a link, or by being absolute is refused; links and ".." that stay inside
- * are followed. A directory that was walked is a stricter root: where the walk
- * came through directories, no link is followed afterwards.
+/* A root: a directory that names are confined to. A name that leaves it by
+ * "..", by a link, or by being absolute is refused; links and ".." that stay
+ * inside are followed. A directory that was walked is a stricter root: where
+ * the walk came through directories, no link is followed afterwards.
  *
  * Functions that take a root take NULL for none: names may then lead anywhere.
  */
@@ -29,15 +29,16 @@ struct root {
     bool prefixed; /* names begin with that of the root; else they are relative
                       to it */
     enum root_links links;
-    bool reopened; /* the directory is not kept open, but opened for each name */
+    bool
+        reopened; /* the directory is not kept open, but opened for each name */
     atomic_int fd; /* -1: the directory does not exist yet, or is reopened */
     pthread_mutex_t making;
 };
 
-/* Opens the directory `name`, which must outlive the root. If it does not exist,
- * it is made when the first file is written below it. If `prefixed`, names begin
- * with that of the root.
- * Returns 0, or -1 with the reason; root_close() is fine after both. */
+/* Opens the directory `name`, which must outlive the root. If it does not
+ * exist, it is made when the first file is written below it. If `prefixed`,
+ * names begin with that of the root. Returns 0, or -1 with the reason;
+ * root_close() is fine after both. */
 int root_open(struct root *root, const char *name, bool prefixed,
               struct err *err);
 

@@ -1,4 +1,4 @@
-/* What a signal that ends us does. */
+/* What the signals do that end the program. */
 #include "cli/files/signals.h"
 
 #include <errno.h>
@@ -23,16 +23,16 @@ static const int ending[] = {
 };
 enum { ENDING = sizeof ending / sizeof *ending };
 
-/* What tells the child to end at once. */
+/* Tells the child to end at once. */
 enum { SIGNAL_OF_PARENT = SIGUSR1 };
 
-/* The process that ends before we do; 0: there is none. */
+/* The child process, which ends before this one; 0: there is none. */
 static _Atomic pid_t child;
 
 static atomic_bool asking;
 static atomic_int asked;
 
-static bool only_asks(int number)
+static bool asks_only(int number)
 {
     int none = 0;
     return atomic_load(&asking) &&
@@ -40,8 +40,8 @@ static bool only_asks(int number)
            atomic_compare_exchange_strong(&asked, &none, number);
 }
 
-/* Milliseconds that a child has to remove its files. */
-enum { PATIENCE = 5000 };
+/* How long a child may take to remove its files. */
+enum { CHILD_MILLISECONDS = 5000 };
 
 static void end_child(void)
 {
@@ -50,7 +50,7 @@ static void end_child(void)
     if (!pid)
         return;
     kill(pid, SIGNAL_OF_PARENT);
-    for (int i = 0; i < PATIENCE; i++) {
+    for (int i = 0; i < CHILD_MILLISECONDS; i++) {
         if (waitpid(pid, NULL, WNOHANG))
             return;
         nanosleep(&millisecond, NULL);
@@ -61,14 +61,14 @@ static void end_child(void)
 
 static void on_signal(int number)
 {
-    if (only_asks(number))
+    if (asks_only(number))
         return;
     end_child();
     pending_remove_all();
     signals_end(number);
 }
 
-/* Blocks them in this thread; *before is what was blocked. */
+/* Blocks the signals in this thread; *before gets what was blocked before. */
 static void block(sigset_t *before)
 {
     sigset_t set;
@@ -80,7 +80,7 @@ static void block(sigset_t *before)
 
 void signals_guard(void)
 {
-    /* Opened the wrong way round: to use one that was closed stays an error. */
+    /* Each is opened the wrong way round, so to use it stays an error. */
     static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
@@ -90,9 +90,9 @@ void signals_guard(void)
     for (int i = 0; i < ENDING; i++) {
         struct sigaction action = { .sa_handler = on_signal }, old;
         sigfillset(&action.sa_mask);
-        /* What our parent had us ignore, as nohup does, stays ignored. */
-        if (sigaction(ending[i], NULL, &old) == 0 &&
-            old.sa_handler != SIG_IGN)
+        /* A signal that the parent had ignored, as nohup does, stays ignored.
+         */
+        if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(ending[i], &action, NULL);
     }
 }
@@ -129,7 +129,7 @@ int signals_poll(struct pollfd *fds, unsigned n, int known)
     return ready < 0 && errno == EINTR ? 0 : ready;
 }
 
-/* ---- A child that ends with us ------------------------------------------- */
+/* ---- A child that ends with its parent ----------------------------------- */
 
 pid_t signals_fork(void)
 {
@@ -137,7 +137,7 @@ pid_t signals_fork(void)
     block(&before);
     pid_t pid = fork();
     if (pid == 0)
-        return 0; /* they stay blocked until signals_follow() */
+        return 0; /* signals stay blocked until signals_follow() */
     atomic_store(&child, pid > 0 ? pid : 0);
     int why = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -170,7 +170,7 @@ int signals_wait_for(pid_t pid)
     sigset_t before;
     siginfo_t info;
     int status = 0;
-    /* While it waits, a signal may end us, and with us the child. */
+    /* During this wait a signal may still end both processes. */
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
         continue;
     block(&before);

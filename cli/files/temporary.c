@@ -1,4 +1,4 @@
-/* Files that are not whole yet, and those that never became it. */
+/* Files that are not whole yet, and those that never will be. */
 #include "cli/files/temporary.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
 
 enum { NPREFIX = sizeof PREFIX - 1, NLETTERS = 12 };
 
-/* ---- Ours ---------------------------------------------------------------- */
+/* ---- Files of this run --------------------------------------------------- */
 
 bool temporary_is_name(const char *base)
 {
@@ -29,7 +29,7 @@ bool temporary_is_name(const char *base)
            base[NPREFIX + NLETTERS] == '\0';
 }
 
-/* A name that nothing has. */
+/* Makes a name that no file has. Returns 0, or -1 and sets errno. */
 static int make_name(char *name)
 {
     uint8_t random[NLETTERS];
@@ -42,9 +42,9 @@ static int make_name(char *name)
     return 0;
 }
 
-/* Between its making and its locking a file may be taken for one that was left.
- * Returns false if it was, and is removed or about to be. Where files cannot be
- * locked, none are taken for that. */
+/* Locks a file that was just made. Before that, another run may take it for one
+ * that was left: returns false if that has removed it or is about to. Where
+ * files cannot be locked, no run takes one for that. */
 static bool lock_new(int fd)
 {
     struct stat st;
@@ -91,8 +91,8 @@ void temporary_remove(struct pending *pending)
 
 /* ---- Left behind --------------------------------------------------------- */
 
-/* Whether all who may write to a file see each other's locks, being on this
- * machine. */
+/* Returns whether all processes that may write to a file see each other's
+ * locks, since they run on this machine. */
 static bool is_local(int fd)
 {
     static const unsigned long local[] = {
@@ -110,14 +110,14 @@ static bool is_local(int fd)
     return false;
 }
 
-/* A file's time of change is nobody's to set, unlike the others. */
+/* Goes by the time of change, which nobody can set. */
 static bool is_old(const struct stat *st)
 {
     enum { HOUR = 3600 };
     return clock_read(CLOCK_REALTIME).tv_sec - st->st_ctime > HOUR;
 }
 
-/* Whether nobody writes to an opened file; it is locked then. */
+/* Locks an open file. Returns whether nobody else writes to it. */
 static bool is_left(int fd, int directory, const char *base)
 {
     struct stat st, named;
@@ -128,7 +128,7 @@ static bool is_left(int fd, int directory, const char *base)
            named.st_dev == st.st_dev && named.st_ino == st.st_ino;
 }
 
-/* Some file systems of a network lock only what is open for writing. */
+/* Some network file systems lock only files that are open for writing. */
 static int open_to_lock(int directory, const char *base)
 {
     int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
