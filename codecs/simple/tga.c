@@ -1,4 +1,5 @@
-/* TGA. Truevision TGA File Format Specification 2.0. */
+/* TGA (Truevision TGA File Format Specification 2.0). A file with a palette, or
+ * of 15 or 16 bits a pixel, is written with 24 or 32. */
 #include "codecs/simple/tga.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 enum {
     HEADER = 18,
-    AT_ID = 0, /* bytes of text behind the header */
+    AT_ID = 0, /* the bytes of the image ID, which follows the header */
     AT_MAP = 1,
     AT_TYPE = 2,
     AT_MAP_FIRST = 3,
@@ -20,23 +21,24 @@ enum {
     AT_HEIGHT = 14,
     AT_BITS = 16,
     AT_DESCRIPTOR = 17,
-    ALPHA_BITS = 0x0f, /* of the descriptor: how many a pixel has */
+    ALPHA_BITS = 0x0f, /* in the descriptor: those of a pixel */
     RIGHT_TO_LEFT = 0x10,
     DOWN = 0x20, /* the top row comes first */
     INTERLEAVED = 0xc0,
-    MAPPED = 1, /* types; or-ed with PACKED if run-length coded */
+    MAPPED = 1, /* types; with PACKED added they are run-length coded */
     COLORS = 2,
     GRAYS = 3,
     PACKED = 8,
     FOOTER = 26,
 };
 
+/* How a file was coded. */
 struct tga_state {
     uint8_t alpha_bits; /* of a pixel, as the descriptor has them */
     bool packed;        /* run-length coded */
 };
 
-/* No bytes of a TGA are the same in all: its header must make sense. */
+/* A TGA has no bytes that are always the same: its header must make sense. */
 static bool probe(const uint8_t *p, size_t size)
 {
     if (size < HEADER || p[AT_MAP] > 1 || !read_le16(p + AT_WIDTH) ||
@@ -58,7 +60,7 @@ static bool probe(const uint8_t *p, size_t size)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Where the pixels begin. */
+/* Returns where the pixels begin. */
 static size_t pixels_at(const uint8_t *p)
 {
     size_t map =
@@ -77,14 +79,15 @@ static size_t pixels_end(struct bytes file)
     uint64_t n = (uint64_t)read_le16(p + AT_WIDTH) * read_le16(p + AT_HEIGHT);
     size_t at = pixels_at(p);
     if (p[AT_TYPE] & PACKED)
-        return tga_rle_packets_end(file, at, n, pixel_size(p));
+        return tga_rle_end(file, at, n, pixel_size(p));
     return at + n * pixel_size(p);
 }
 
 static int check_head(const uint8_t *p, struct err *err)
 {
     if (p[AT_MAP] && (p[AT_TYPE] & ~PACKED) != MAPPED)
-        return fail(err, "a palette beside the colors; only one can be read");
+        return fail(
+            err, "it has a palette and colors; only one of them can be read");
     if (p[AT_MAP] &&
         (read_le16(p + AT_MAP_FIRST) || !read_le16(p + AT_MAP_LENGTH)))
         return fail(err,
@@ -121,7 +124,7 @@ static void mirror(struct image *img)
 }
 
 /* Keeps the image ID, and how the file was coded. */
-static int take_meta(struct image *img, const uint8_t *p, struct err *err)
+static int keep_header(struct image *img, const uint8_t *p, struct err *err)
 {
     if (p[AT_ID] && !meta_add(img->meta, "image ID", 0, p + HEADER, p[AT_ID]))
         return fail_memory(err, "no memory for the decoder");
@@ -152,26 +155,27 @@ static void warn_lost(struct bytes file, size_t pixels,
 
 /* ---- Pixels -------------------------------------------------------------- */
 
-/* What rows are made of, and what they become. */
-struct source {
+/* Rows of pixels as the file has them, and their palette. */
+struct pixel_source {
     struct bgr_rows rows;
-    struct tga_packets packets;
+    struct tga_rle_reader runs;
     bool packed;
     size_t pixel;          /* bytes of one */
-    uint8_t *row;          /* room for one, unpacked */
+    uint8_t *row;          /* room for one that is unpacked */
     uint8_t (*palette)[4]; /* blue, green, red, alpha; NULL: there is none */
     unsigned ncolors;
 };
 
-/* Colors of 5 bits each as bytes. */
-static void open_fives(uint8_t *to, unsigned pixel)
+/* Makes bytes of three fields of 5 bits. */
+static void widen_fives(uint8_t *to, unsigned pixel)
 {
     for (unsigned c = 0; c < 3; c++)
         to[c] = (uint8_t)((pixel >> (5 * c) & 31) * 255 / 31);
 }
 
-/* The palette of the file; what is cut from it is black. */
-static int read_palette(struct source *s, struct bytes file, struct err *err)
+/* Reads the palette; colors that are cut off are black. */
+static int read_palette(struct pixel_source *s, struct bytes file,
+                        struct err *err)
 {
     const uint8_t *p = file.data;
     size_t entry = (p[AT_MAP_BITS] + 7) / 8, at = HEADER + (size_t)p[AT_ID];
@@ -181,7 +185,7 @@ static int read_palette(struct source *s, struct bytes file, struct err *err)
         return fail_memory(err, "no memory for the palette");
     for (unsigned i = 0; i < s->ncolors && at + entry <= file.size; i++) {
         if (entry == 2)
-            open_fives(s->palette[i], read_le16(p + at));
+            widen_fives(s->palette[i], read_le16(p + at));
         else
             memcpy(s->palette[i], p + at, entry);
         at += entry;
@@ -189,9 +193,9 @@ static int read_palette(struct source *s, struct bytes file, struct err *err)
     return 0;
 }
 
-/* An index that the palette does not have is taken as 0. */
-static void take_indices(struct image *img, uint32_t y, const uint8_t *row,
-                         const struct source *s)
+/* Makes colors of indices; one that the palette does not have counts as 0. */
+static void color_indices(struct image *img, uint32_t y, const uint8_t *row,
+                          const struct pixel_source *s)
 {
     static const unsigned order[] = { 2, 1, 0, 3 };
     for (uint32_t x = 0; x < img->width; x++) {
@@ -204,11 +208,11 @@ static void take_indices(struct image *img, uint32_t y, const uint8_t *row,
     }
 }
 
-static void take_fives(struct image *img, uint32_t y, const uint8_t *row)
+static void color_fives(struct image *img, uint32_t y, const uint8_t *row)
 {
     for (uint32_t x = 0; x < img->width; x++) {
         uint8_t color[3];
-        open_fives(color, read_le16(row + 2 * (size_t)x));
+        widen_fives(color, read_le16(row + 2 * (size_t)x));
         for (unsigned c = 0; c < 3; c++) {
             uint8_t *to = plane_row(&img->plane[c], y);
             to[x] = color[2 - c];
@@ -216,26 +220,26 @@ static void take_fives(struct image *img, uint32_t y, const uint8_t *row)
     }
 }
 
-static void read_rows(struct image *img, struct source *s, bool down)
+static void read_rows(struct image *img, struct pixel_source *s, bool down)
 {
     struct image view = bgr_rows_view(img);
     for (uint32_t i = 0; i < img->height; i++) {
         uint32_t y = down ? i : img->height - 1 - i;
         const uint8_t *row = s->row;
         if (s->packed)
-            tga_rle_unpack(&s->packets, s->row, img->width);
+            tga_rle_unpack(&s->runs, s->row, img->width);
         else
             row = bgr_rows_row(&s->rows, i);
         if (s->palette)
-            take_indices(img, y, row, s);
+            color_indices(img, y, row, s);
         else if (s->pixel == 2 && img->nplanes == 3)
-            take_fives(img, y, row);
+            color_fives(img, y, row);
         else
             interleave_split_row(&view, y, row);
     }
 }
 
-/* Checks that all pixels are there. Tolerant, what is not there is 0. */
+/* Fails if not all pixels are there; tolerant, those that are not become 0. */
 static int check_size(const struct image *img, struct bytes file,
                       const struct load_opts *opts, struct err *err)
 {
@@ -259,14 +263,14 @@ static int open(struct reader *reader, struct err *err)
     if (file.size < HEADER + (size_t)p[AT_ID])
         return fail(err, "the file is cut short");
     if (check_head(p, err) || shape(img, p, reader->opts, err) ||
-        take_meta(img, p, err) || check_size(img, file, reader->opts, err))
+        keep_header(img, p, err) || check_size(img, file, reader->opts, err))
         return -1;
     size_t end = pixels_end(file);
     warn_lost(file, end < file.size ? end : file.size, reader->opts->warnings);
     return 0;
 }
 
-static int open_source(struct source *s, const struct image *img,
+static int open_source(struct pixel_source *s, const struct image *img,
                        struct bytes file, struct err *err)
 {
     const uint8_t *p = file.data;
@@ -278,7 +282,7 @@ static int open_source(struct source *s, const struct image *img,
     if (!s->packed)
         return bgr_rows_open(&s->rows, file, at, row, err);
     at = at < file.size ? at : file.size;
-    s->packets = (struct tga_packets){ .at = p + at,
+    s->runs = (struct tga_rle_reader){ .at = p + at,
                                        .end = p + file.size,
                                        .pixel = s->pixel };
     s->row = malloc(row);
@@ -288,7 +292,7 @@ static int open_source(struct source *s, const struct image *img,
 static int decode(struct reader *reader, const struct decode_plan *plan,
                   struct err *err)
 {
-    struct source s = { 0 };
+    struct pixel_source s = { 0 };
     struct image *img = &reader->img;
     const uint8_t *p = reader->file.data;
     (void)plan;
@@ -305,8 +309,7 @@ static int decode(struct reader *reader, const struct decode_plan *plan,
     return status;
 }
 
-/* The corner that comes first is told by two bits: mirrors, and both of them.
- */
+/* Two bits say which corner comes first: they can tell each mirror and both. */
 static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
@@ -357,14 +360,14 @@ static bool put_head(struct bytes *file, const struct image *img,
            (!id || bytes_append(file, id->data, id->size));
 }
 
-/* Rows from the bottom up. A packet ends with its row. */
+/* Writes rows from the bottom up. A run ends with its row. */
 static int put_rows(struct bytes *file, const struct image *img, bool packed,
                     struct err *err)
 {
     struct image view = bgr_rows_view(img);
     size_t row = (size_t)img->width * img->nplanes;
     uint8_t *plain = packed ? malloc(row) : NULL;
-    size_t most = packed ? tga_rle_packed_most(img->width, img->nplanes) : row;
+    size_t most = packed ? tga_rle_most(img->width, img->nplanes) : row;
     if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
         free(plain);
         return fail_memory(err, "no memory for the file");
@@ -379,7 +382,7 @@ static int put_rows(struct bytes *file, const struct image *img, bool packed,
     return 0;
 }
 
-/* A file stays run-length coded or plain; one of another format is coded. */
+/* A file stays run-length coded, or plain, as it was. */
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {

@@ -149,7 +149,7 @@ TEST(tga_refused)
 {
     tga_refused(1, 2, "probe");
     tga_refused(2, 0, "probe");
-    tga_refused(2, 3, "a palette beside the colors; only one can be read");
+    tga_refused(2, 3, "it has a palette and colors; only one of them can be read");
     tga_refused(3, 1, "a palette of 1 colors from number 1 on; it must begin at "
                       "0");
     tga_refused(5, 0, "a palette of 0 colors from number 0 on; it must begin at "
