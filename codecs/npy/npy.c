@@ -1,13 +1,12 @@
-/* NPY: numpy's array files as pictures.
+/* NPY as a codec.
  *
- * An array that stays one is turned as it is: grid.c. To become a picture
- * of another format, or samples of another depth, it has to hold one picture of
- * u1, u2 or f4: of 1 channel it is gray, of 2 gray and alpha, of 3 RGB, of 4
- * RGB and alpha, and of any other number it has no meaning known to us. */
+ * An array that stays one is turned as it is, by grid.c. To become a picture of
+ * another format, or to get samples of another depth, it must hold one picture
+ * of u1, u2 or f4: 1 channel is gray, 2 are gray and alpha, 3 RGB, 4 RGB and
+ * alpha, and any other number has no meaning that is known here. */
 #include "codecs/npy/npy.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/interleave.h"
@@ -21,7 +20,6 @@ struct strides {
     size_t x, y, channel;
 };
 
-/* What an array lies in between: its header and its strides. */
 static struct strides strides_of(const struct npy_header *header,
                                  enum layout layout, size_t cell)
 {
@@ -40,7 +38,7 @@ static struct strides strides_of(const struct npy_header *header,
     return strides;
 }
 
-/* The size of an axis; 1 if the layout has none of this letter. */
+/* The size of the axis with this letter; 1 if the layout has none. */
 static uint64_t axis_size(const struct npy_header *header, enum layout layout,
                           char letter)
 {
@@ -52,21 +50,21 @@ static uint64_t axis_size(const struct npy_header *header, enum layout layout,
 void npy_note(struct array_note *note, const struct npy_header *header,
               enum layout asked)
 {
-    struct err unheard;
+    struct err ignored;
     size_t cell;
     snprintf(note->type, sizeof note->type, "%s", header->descr);
     memcpy(note->shape, header->shape, sizeof note->shape);
     note->naxes = header->naxes;
     note->fortran = header->fortran;
-    if (npy_suits(header, &cell, &unheard) ||
+    if (npy_suits(header, &cell, &ignored) ||
         layout_choose(&note->layout, asked, header->shape, header->naxes,
-                      &unheard))
+                      &ignored))
         note->layout = LAYOUT_AUTO;
 }
 
 /* ---- Reading --------------------------------------------------------------*/
 
-/* What a file holds. */
+/* The array of a file. */
 struct array {
     struct npy_header header;
     enum layout layout;
@@ -88,7 +86,8 @@ static int check_size(struct bytes data, size_t need,
     return 0;
 }
 
-/* Takes an array by its header, if it is one that can be turned. */
+/* Finds the cells of an array whose header is set. Fails if it cannot be
+ * turned. */
 static int find_array(struct array *a, struct bytes file,
                       const struct load_opts *opts, struct err *err)
 {
@@ -101,14 +100,6 @@ static int find_array(struct array *a, struct bytes file,
     a->data.data = file.data + header->size;
     a->data.size = file.size - header->size;
     return check_size(a->data, npy_grid_size(&a->grid), opts, err);
-}
-
-static int open_array(struct array *a, struct bytes file,
-                      const struct load_opts *opts, struct err *err)
-{
-    return npy_read_header(&a->header, file, err)
-               ? -1
-               : find_array(a, file, opts, err);
 }
 
 static int shape_cells(struct image *img, const char *descr, struct err *err)
@@ -157,37 +148,22 @@ static int shape_planes(struct image *img, const struct array *a,
     img->alpha = planes == 2 || planes == 4;
     struct npy_state *state = img->meta->state;
     state->layout = a->layout;
-    state->fortran = header->fortran;
     return 0;
 }
 
-/* What is past the end of the data is 0. */
-static void read_cell(uint8_t *cell, size_t size, struct bytes data, size_t at)
+/* Copies cells of `size` bytes that stand `to_step` and `from_step` bytes
+ * apart. */
+static void copy_cells(uint8_t *to, size_t to_step, const uint8_t *from,
+                       size_t from_step, size_t size, uint32_t count)
 {
-    size_t left = at < data.size ? data.size - at : 0;
-    if (left >= size) {
-        memcpy(cell, data.data + at, size);
-        return;
-    }
-    memset(cell, 0, size);
-    if (left)
-        memcpy(cell, data.data + at, left);
-}
-
-static void read_row(const struct image *img, unsigned i, uint32_t y,
-                     struct bytes data, struct strides strides)
-{
-    size_t size = cell_size(img->cell), n = img->width * size;
-    size_t at = i * strides.channel + y * strides.y;
-    uint8_t *row = plane_row(&img->plane[i], y);
-    if (strides.x == size && at <= data.size && n <= data.size - at)
-        memcpy(row, data.data + at, n);
+    if (to_step == size && from_step == size)
+        memcpy(to, from, count * size);
     else
-        for (uint32_t x = 0; x < img->width; x++)
-            read_cell(row + x * size, size, data, at + x * strides.x);
+        for (uint32_t x = 0; x < count; x++)
+            memcpy(to + x * to_step, from + x * from_step, size);
 }
 
-/* Whether rows of pixels lie in the file as they are shown. */
+/* Whether the channels of a pixel, and the pixels of a row, are neighbors. */
 static bool is_interleaved(const struct image *img, struct strides strides)
 {
     size_t size = cell_size(img->cell);
@@ -199,74 +175,23 @@ static void read_planes(struct image *img, const struct array *a)
 {
     const struct npy_state *state = img->meta->state;
     struct strides strides = strides_of(&a->header, a->layout, a->cell);
-    bool whole = a->data.size >= npy_grid_size(&a->grid);
-    bool split = whole && is_interleaved(img, strides);
+    bool split = is_interleaved(img, strides);
     for (uint32_t y = 0; y < img->height; y++) {
+        const uint8_t *from = a->data.data + y * strides.y;
         if (split)
-            interleave_split_row(img, y, a->data.data + y * strides.y);
+            interleave_split_row(img, y, from);
         for (unsigned i = 0; i < img->nplanes; i++) {
+            uint8_t *row = plane_row(&img->plane[i], y);
             if (!split)
-                read_row(img, i, y, a->data, strides);
-            cells_set_order(img->cell, plane_row(&img->plane[i], y), img->width,
-                            state->big_endian);
+                copy_cells(row, a->cell, from + i * strides.channel, strides.x,
+                           a->cell, img->width);
+            cells_set_order(img->cell, row, img->width, state->big_endian);
         }
     }
 }
 
-/* The header alone: an array that cannot be turned, or not without --layout, is
- * described all the same. */
-static int open(struct reader *reader, struct err *err)
-{
-    struct array *a = reader->state = calloc(1, sizeof *a);
-    if (!a)
-        return fail_memory(err, "no memory for the decoder");
-    return npy_read_header(&a->header, reader->file, err);
-}
-
-static int describe(struct reader *reader, struct err *err)
-{
-    struct array *a = reader->state;
-    struct image *img = &reader->img;
-    struct err unheard;
-    struct array_note *note = meta_note_array(img->meta);
-    img->color = COLOR_OTHER;
-    if (!note)
-        return fail_memory(err, "no memory for the decoder");
-    npy_note(note, &a->header, reader->opts->layout);
-    if (note->layout == LAYOUT_AUTO)
-        return 0;
-    if (find_array(a, reader->file, reader->opts, err))
-        return -1;
-    img->width = (uint32_t)axis_size(&a->header, a->layout, 'w');
-    img->height = (uint32_t)axis_size(&a->header, a->layout, 'h');
-    if (shape_cells(img, a->header.descr, &unheard) == 0)
-        (void)shape_planes(img, a, reader->opts, &unheard);
-    return 0;
-}
-
-static int decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
-{
-    struct array *a = reader->state;
-    struct image *img = &reader->img;
-    (void)plan;
-    if (find_array(a, reader->file, reader->opts, err) ||
-        shape_cells(img, a->header.descr, err) ||
-        shape_planes(img, a, reader->opts, err) ||
-        image_alloc(img, reader->opts->mem, err))
-        return -1;
-    read_planes(img, a);
-    return 0;
-}
-
-static void close(struct reader *reader)
-{
-    free(reader->state);
-}
-
-/* ---- Turning an array as it is --------------------------------------------*/
-
-/* Appends zeros to a copy of data that was cut short. */
+/* Replaces data that is cut short by a copy with zeros at its end, which
+ * `whole` owns. */
 static int complete(struct array *a, struct bytes *whole, struct err *err)
 {
     size_t need = npy_grid_size(&a->grid);
@@ -282,8 +207,58 @@ static int complete(struct array *a, struct bytes *whole, struct err *err)
     return 0;
 }
 
-/* The header after the turn; and the turn, as the memory of the array sees
- * it. */
+static int open(struct reader *reader, struct err *err)
+{
+    struct npy_state *state = reader->img.meta->state;
+    return npy_read_header(&state->header, reader->file, err);
+}
+
+/* An array that cannot be turned, or only with --layout, is described as well.
+ */
+static int describe(struct reader *reader, struct err *err)
+{
+    struct image *img = &reader->img;
+    const struct npy_state *state = img->meta->state;
+    struct array a = { .header = state->header };
+    struct err ignored;
+    struct array_note *note = meta_note_array(img->meta);
+    img->color = COLOR_OTHER;
+    if (!note)
+        return fail_memory(err, "no memory for the decoder");
+    npy_note(note, &a.header, reader->opts->layout);
+    if (note->layout == LAYOUT_AUTO)
+        return 0;
+    if (find_array(&a, reader->file, reader->opts, err))
+        return -1;
+    img->width = (uint32_t)axis_size(&a.header, a.layout, 'w');
+    img->height = (uint32_t)axis_size(&a.header, a.layout, 'h');
+    if (shape_cells(img, a.header.descr, &ignored) == 0)
+        (void)shape_planes(img, &a, reader->opts, &ignored);
+    return 0;
+}
+
+static int decode(struct reader *reader, const struct decode_plan *plan,
+                  struct err *err)
+{
+    struct image *img = &reader->img;
+    const struct npy_state *state = img->meta->state;
+    struct array a = { .header = state->header };
+    struct bytes whole = { 0 };
+    (void)plan;
+    if (find_array(&a, reader->file, reader->opts, err) ||
+        shape_cells(img, a.header.descr, err) ||
+        shape_planes(img, &a, reader->opts, err) ||
+        image_alloc(img, reader->opts->mem, err) || complete(&a, &whole, err))
+        return -1;
+    read_planes(img, &a);
+    bytes_free(&whole);
+    return 0;
+}
+
+/* ---- Turning an array as it is --------------------------------------------*/
+
+/* Returns the header after the turn, and makes *t the turn as it is seen in
+ * memory: in Fortran order rows are columns. */
 static struct npy_header turn_header(const struct array *a, enum xform *t)
 {
     struct npy_header header = a->header;
@@ -323,7 +298,8 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
 {
     struct array a = { 0 };
     const struct limits *limits = &opts->limits;
-    if (open_array(&a, file, opts, err))
+    if (npy_read_header(&a.header, file, err) ||
+        find_array(&a, file, opts, err))
         return -1;
     bool columns = xform_transposes(t);
     img->width = (uint32_t)axis_size(&a.header, a.layout, columns ? 'h' : 'w');
@@ -364,7 +340,7 @@ static struct npy_header header_of(const struct image *img, enum layout layout,
     const char *name = layout_name(layout);
     struct npy_header header = {
         .naxes = (unsigned)strlen(name),
-        .fortran = state->fortran,
+        .fortran = state->header.fortran,
     };
     char order = img->cell == CELL_U8 ? '|' : state->big_endian ? '>' : '<';
     snprintf(header.descr, sizeof header.descr, "%c%s", order,
@@ -377,28 +353,17 @@ static struct npy_header header_of(const struct image *img, enum layout layout,
     return header;
 }
 
-static void write_row(uint8_t *to, const struct image *img, unsigned i,
-                      uint32_t y, struct strides strides)
-{
-    size_t size = cell_size(img->cell);
-    const uint8_t *row = plane_row(&img->plane[i], y);
-    to += i * strides.channel + y * strides.y;
-    if (strides.x == size)
-        memcpy(to, row, img->width * size);
-    else
-        for (uint32_t x = 0; x < img->width; x++)
-            memcpy(to + x * strides.x, row + x * size, size);
-}
-
 static void write_planes(uint8_t *to, const struct image *img,
                          struct strides strides)
 {
+    size_t cell = cell_size(img->cell);
     bool join = is_interleaved(img, strides);
-    for (uint32_t y = 0; y < img->height; y++) {
+    for (uint32_t y = 0; y < img->height; y++, to += strides.y) {
         if (join)
-            interleave_join_row(img, y, to + y * strides.y);
+            interleave_join_row(img, y, to);
         for (unsigned i = 0; !join && i < img->nplanes; i++)
-            write_row(to, img, i, y, strides);
+            copy_cells(to + i * strides.channel, strides.x,
+                       plane_row(&img->plane[i], y), cell, cell, img->width);
     }
 }
 
@@ -463,7 +428,6 @@ const struct codec codec_npy = {
     .open = open,
     .decode = decode,
     .describe = describe,
-    .close = close,
     .turn = turn,
     .encode = encode,
     .check = check,

@@ -9,13 +9,6 @@
 
 enum { NPY_DESCR = 64 };
 
-/* How a file was coded: the state of the codec. */
-struct npy_state {
-    enum layout layout; /* which axis is which */
-    bool fortran;       /* in Fortran order */
-    bool big_endian;
-};
-
 /* What a header says. */
 struct npy_header {
     char descr[NPY_DESCR]; /* the type of a cell: "<f4", "|u1", "<M8[ns]"; of a
@@ -26,6 +19,13 @@ struct npy_header {
     uint64_t shape[LAYOUT_AXES];
     unsigned naxes; /* may be more than LAYOUT_AXES, whose sizes are lost */
     size_t size;    /* bytes of the header: the cells begin behind it */
+};
+
+/* How a file was coded: the state of the codec. */
+struct npy_state {
+    struct npy_header header;
+    enum layout layout; /* which axis is which */
+    bool big_endian;
 };
 
 /* Whether a file begins as NPY does. */
