@@ -1,29 +1,30 @@
-/* NPY: every picture of an array turned, whatever its cells are.
+/* Turns every picture of an array, whatever its cells are.
  *
- * A pixel is a run of bytes: of 4 channels of bytes it is one cell of 4 bytes
- * to those who turn pictures; of 3 channels it is three cells of a byte, in a
- * plane each; one of 8 or 16 bytes is two or four cells of 4. So they need to
- * know no other cells than their own. Long pixels are copied by themselves:
- * that is as fast as memory is.
+ * Backends turn planes of cells of 1, 2 or 4 bytes. A pixel of an array is a
+ * run of bytes, which becomes few cells of that kind: 4 channels of a byte are
+ * one cell of 4 bytes, 3 channels of a byte are three cells in a plane each,
+ * and 8 or 16 bytes are two or four cells of 4. Longer pixels are copied one by
+ * one, which is as fast as memory.
  *
- * A picture is cut into tiles, which are taken apart, turned and put together
- * while they are in a cache; of small pictures several make a tile. What memory
- * that takes does not depend on the array. */
+ * A picture is cut into tiles, each of which is split into planes, turned and
+ * joined while it is in a cache; several small pictures make one tile. The
+ * memory that this takes does not depend on the array. No library turns arrays
+ * of any cell so: numpy itself copies them cell by cell. */
 #include "codecs/npy/npy.h"
 
-#include <stdio.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/image/limit.h"
 #include "codecs/image/interleave.h"
+#include "codecs/image/limit.h"
 
 /* ---- The shape of the grid ------------------------------------------------*/
 
-/* The product of the axes from `begin` up to `end`, in the order in which they
- * lie in memory. Saturates. */
+/* The product of the axes from `begin` up to `end`, counted in the order of
+ * memory; UINT64_MAX if it is larger. */
 static uint64_t product(const struct npy_header *header, unsigned begin,
                         unsigned end)
 {
@@ -36,7 +37,8 @@ static uint64_t product(const struct npy_header *header, unsigned begin,
     return all;
 }
 
-/* Where the rows and columns are, which are neighbors. */
+/* Returns which axis, in the order of memory, is the rows. Columns are the
+ * next. */
 static unsigned find_rows(const struct npy_header *header, enum layout layout)
 {
     const char *name = layout_name(layout);
@@ -81,32 +83,33 @@ int npy_grid_of(struct npy_grid *grid, const struct npy_header *header,
 
 /* ---- An array that is being turned ----------------------------------------*/
 
-/* More cells than these to a pixel, and it is copied by itself. */
+/* Pixels of more cells are copied one by one. */
 enum { CELLS_OF_PIXEL = 4 };
 
-/* What one thread works with. */
-struct hand {
-    struct hand *next;
-    struct image from, to; /* a tile before and after the turn */
+/* The planes of a tile before and after the turn, which one thread uses at a
+ * time. */
+struct tile_planes {
+    struct tile_planes *next;
+    struct image from, to;
 };
 
-struct turning {
+struct grid_turn {
     const struct npy_grid *grid;
     enum xform t;
     const uint8_t *from;
     uint8_t *to;
     const struct load_opts *opts;
     enum cell cell;
-    unsigned cells; /* of a pixel; 0: it is copied by itself */
+    unsigned cells; /* of a pixel; 0: pixels are copied one by one */
     uint32_t rows, columns, pictures; /* of a tile */
     uint32_t down, across;            /* tiles of a picture */
     pthread_mutex_t lock;
-    struct hand *hands; /* those that are free, under the lock */
-    struct err *err;    /* under the lock, too */
+    struct tile_planes *idle; /* under the lock, as err is */
+    struct err *err;
     atomic_bool failed;
 };
 
-/* Some pixels of some pictures, by their place in the source. */
+/* Some pixels of some pictures, at their position in the source. */
 struct tile {
     uint64_t picture;
     uint32_t pictures, x, y, width, height;
@@ -117,8 +120,8 @@ static uint32_t least(uint64_t a, uint32_t b)
     return a < b ? (uint32_t)a : b;
 }
 
-/* The largest cells that make up a pixel, if they are few. */
-static void choose_cells(struct turning *w)
+/* Chooses the largest cells that make up a pixel, if few of them do. */
+static void choose_cells(struct grid_turn *w)
 {
     size_t pixel = w->grid->pixel;
     w->cell = pixel % 4 == 0 ? CELL_F32 : pixel % 2 == 0 ? CELL_U16 : CELL_U8;
@@ -126,9 +129,9 @@ static void choose_cells(struct turning *w)
     w->cells = cells > CELLS_OF_PIXEL ? 0 : (unsigned)cells;
 }
 
-/* About the turner's number of bytes, square where rows become columns, else as
- * wide as the picture. */
-static void choose_tile(struct turning *w)
+/* A tile has about the number of bytes that suits the turner. It is square where
+ * rows become columns, else as wide as the picture. */
+static void choose_tile(struct grid_turn *w)
 {
     const struct npy_grid *grid = w->grid;
     uint64_t pixels = w->opts->turner->tile / grid->pixel + 1;
@@ -147,7 +150,7 @@ static void choose_tile(struct turning *w)
     w->across = (grid->columns - 1) / w->columns + 1;
 }
 
-static struct tile tile_at(const struct turning *w, size_t i)
+static struct tile tile_at(const struct grid_turn *w, size_t i)
 {
     const struct npy_grid *grid = w->grid;
     struct tile tile = {
@@ -161,8 +164,8 @@ static struct tile tile_at(const struct turning *w, size_t i)
     return tile;
 }
 
-/* Where the tile begins in the source, for its p-th picture. */
-static const uint8_t *tile_source(const struct turning *w,
+/* Returns where the p-th picture of a tile begins in the source. */
+static const uint8_t *tile_source(const struct grid_turn *w,
                                   const struct tile *tile, uint32_t p)
 {
     const struct npy_grid *grid = w->grid;
@@ -170,8 +173,8 @@ static const uint8_t *tile_source(const struct turning *w,
     return w->from + (row * grid->columns + tile->x) * grid->pixel;
 }
 
-/* Where it begins in the result. */
-static uint8_t *tile_target(const struct turning *w, const struct tile *tile,
+/* Returns where it begins in the result. */
+static uint8_t *tile_target(const struct grid_turn *w, const struct tile *tile,
                             uint32_t p)
 {
     const struct npy_grid *grid = w->grid;
@@ -188,9 +191,9 @@ static uint8_t *tile_target(const struct turning *w, const struct tile *tile,
 
 /* ---- A tile whose pixels are copied ---------------------------------------*/
 
-/* Takes the pixels in the order in which they are written. In the source one
- * step to the right is `right` bytes, and one down is `below`. */
-static void copy_pixels(const struct turning *w, const struct tile *tile)
+/* Copies pixels in the order in which they are written. A step to the right in
+ * the result is `right` bytes in the source, a step down is `below`. */
+static void copy_pixels(const struct grid_turn *w, const struct tile *tile)
 {
     bool columns = xform_transposes(w->t);
     uint32_t width = columns ? tile->height : tile->width;
@@ -216,7 +219,7 @@ static void copy_pixels(const struct turning *w, const struct tile *tile)
 
 /* ---- A tile of planes -----------------------------------------------------*/
 
-/* Makes an image that has room for more as large as the tile is. */
+/* Shrinks an image, which has room for more, to the size of a tile. */
 static void set_size(struct image *img, uint32_t width, uint32_t height,
                      unsigned nplanes)
 {
@@ -229,9 +232,9 @@ static void set_size(struct image *img, uint32_t width, uint32_t height,
     }
 }
 
-/* The planes of the p-th picture of a tile. */
-static struct image picture_of(const struct turning *w, const struct image *img,
-                               uint32_t p)
+/* Returns the planes of the p-th picture of a tile. */
+static struct image picture_of(const struct grid_turn *w,
+                               const struct image *img, uint32_t p)
 {
     struct image one = { .cell = img->cell,
                          .width = img->width,
@@ -241,11 +244,11 @@ static struct image picture_of(const struct turning *w, const struct image *img,
     return one;
 }
 
-static int turn_tile(const struct turning *w, struct hand *hand,
+static int turn_tile(const struct grid_turn *w, struct tile_planes *planes,
                      const struct tile *tile, struct err *err)
 {
     const struct npy_grid *grid = w->grid;
-    struct image *from = &hand->from, *to = &hand->to;
+    struct image *from = &planes->from, *to = &planes->to;
     bool columns = xform_transposes(w->t);
     unsigned nplanes = tile->pictures * w->cells;
     size_t stride = grid->columns * grid->pixel;
@@ -273,51 +276,52 @@ static int turn_tile(const struct turning *w, struct hand *hand,
 
 /* ---- Threads --------------------------------------------------------------*/
 
-static void hand_free(struct hand *hand)
+static void planes_free(struct tile_planes *planes)
 {
-    image_free(&hand->from);
-    image_free(&hand->to);
-    free(hand);
+    image_free(&planes->from);
+    image_free(&planes->to);
+    free(planes);
 }
 
-static struct hand *hand_new(const struct turning *w, struct err *err)
+static struct tile_planes *planes_new(const struct grid_turn *w,
+                                      struct err *err)
 {
-    struct hand *hand = calloc(1, sizeof *hand);
-    if (!hand) {
+    struct tile_planes *planes = calloc(1, sizeof *planes);
+    if (!planes) {
         fail_memory(err, "no memory to turn an array");
         return NULL;
     }
-    hand->from = (struct image){ .cell = w->cell,
-                                 .width = w->columns,
-                                 .height = w->rows,
-                                 .nplanes = w->pictures * w->cells };
-    if (image_alloc(&hand->from, w->opts->mem, err) == 0 &&
-        image_like(&hand->to, &hand->from, w->t, w->opts->mem, err) == 0)
-        return hand;
-    hand_free(hand);
+    planes->from = (struct image){ .cell = w->cell,
+                                   .width = w->columns,
+                                   .height = w->rows,
+                                   .nplanes = w->pictures * w->cells };
+    if (image_alloc(&planes->from, w->opts->mem, err) == 0 &&
+        image_like(&planes->to, &planes->from, w->t, w->opts->mem, err) == 0)
+        return planes;
+    planes_free(planes);
     return NULL;
 }
 
-static struct hand *hand_take(struct turning *w, struct err *err)
+static struct tile_planes *planes_take(struct grid_turn *w, struct err *err)
 {
     pthread_mutex_lock(&w->lock);
-    struct hand *hand = w->hands;
-    if (hand)
-        w->hands = hand->next;
+    struct tile_planes *planes = w->idle;
+    if (planes)
+        w->idle = planes->next;
     pthread_mutex_unlock(&w->lock);
-    return hand ? hand : hand_new(w, err);
+    return planes ? planes : planes_new(w, err);
 }
 
-static void hand_leave(struct turning *w, struct hand *hand)
+static void planes_return(struct grid_turn *w, struct tile_planes *planes)
 {
     pthread_mutex_lock(&w->lock);
-    hand->next = w->hands;
-    w->hands = hand;
+    planes->next = w->idle;
+    w->idle = planes;
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The first failure is the one that is told. */
-static void give_up(struct turning *w, const struct err *err)
+/* Keeps the first failure, which is the one that is reported. */
+static void give_up(struct grid_turn *w, const struct err *err)
 {
     pthread_mutex_lock(&w->lock);
     if (!atomic_load(&w->failed))
@@ -328,7 +332,7 @@ static void give_up(struct turning *w, const struct err *err)
 
 static void work(void *context, size_t i)
 {
-    struct turning *w = context;
+    struct grid_turn *w = context;
     struct tile tile = tile_at(w, i);
     struct err err;
     if (atomic_load(&w->failed))
@@ -337,15 +341,15 @@ static void work(void *context, size_t i)
         copy_pixels(w, &tile);
         return;
     }
-    struct hand *hand = hand_take(w, &err);
-    if (!hand || turn_tile(w, hand, &tile, &err))
+    struct tile_planes *planes = planes_take(w, &err);
+    if (!planes || turn_tile(w, planes, &tile, &err))
         give_up(w, &err);
-    if (hand)
-        hand_leave(w, hand);
+    if (planes)
+        planes_return(w, planes);
 }
 
-/* The same rows in another order are pixels as wide as the picture, so that
- * whole rows are copied. */
+/* Where rows stay as they are, each is one pixel as wide as the picture, so
+ * that whole rows are copied. */
 static struct npy_grid grid_by_rows(const struct npy_grid *grid, enum xform t)
 {
     struct npy_grid rows = *grid;
@@ -360,7 +364,7 @@ int npy_turn_grid(uint8_t *to, const uint8_t *from, const struct npy_grid *grid,
                   enum xform t, const struct load_opts *opts, struct err *err)
 {
     const struct npy_grid whole = grid_by_rows(grid, t);
-    struct turning w = {
+    struct grid_turn w = {
         .grid = &whole,
         .t = t,
         .from = from,
@@ -374,9 +378,9 @@ int npy_turn_grid(uint8_t *to, const uint8_t *from, const struct npy_grid *grid,
     size_t n =
         (size_t)((grid->pictures - 1) / w.pictures + 1) * w.down * w.across;
     thread_pool_run(opts->turner->parallel ? opts->pool : NULL, work, &w, n);
-    for (struct hand *hand = w.hands, *next; hand; hand = next) {
-        next = hand->next;
-        hand_free(hand);
+    for (struct tile_planes *planes = w.idle, *next; planes; planes = next) {
+        next = planes->next;
+        planes_free(planes);
     }
     return atomic_load(&w.failed) ? -1 : 0;
 }

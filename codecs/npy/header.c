@@ -1,4 +1,4 @@
-/* NPY: the header, a Python dictionary of three keys. */
+/* The header of NPY: a Python dictionary of three keys. */
 #include "codecs/npy/npy.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@ enum { MAGIC = 6, ALIGNED = 64 };
 struct header_parser {
     const char *at, *end;
     struct npy_header *header;
-    unsigned seen; /* a bit for each key */
-    const char *shape; /* what is wrong with the shape, or NULL */
+    unsigned seen;     /* a bit for each key */
+    const char *shape; /* why the shape is wrong; NULL: it is not */
 };
 
 static void skip_blanks(struct header_parser *p)
@@ -78,8 +78,8 @@ static bool take_number(struct header_parser *p, uint64_t *number)
     return p->at > begin;
 }
 
-/* "(3, 480, 640)"; one element has a comma behind it, and Python 2 may have put
- * an L behind each. */
+/* Reads "(3, 480, 640)". A single element has a comma behind it, and Python 2
+ * may have written an L behind each. */
 static bool take_shape(struct header_parser *p)
 {
     struct npy_header *header = p->header;
@@ -100,8 +100,8 @@ static bool take_shape(struct header_parser *p)
     return true;
 }
 
-/* Steps over a list of fields, in which there are lists, tuples and strings,
- * and keeps its beginning for messages. */
+/* Skips a list of fields, in which there are lists, tuples and strings, and
+ * keeps its beginning for messages. */
 static bool take_fields(struct header_parser *p)
 {
     const char *begin = p->at;
@@ -174,7 +174,8 @@ int npy_read_header(struct npy_header *header, struct bytes file,
     unsigned version = bytes[MAGIC], wide = version == 1 ? 2 : 4;
     *header = (struct npy_header){ 0 };
     if (version < 1 || version > 3)
-        return fail(err, "version %u of NPY is not known", version);
+        return fail(err, "version %u of NPY is unknown; 1 to 3 can be read",
+                    version);
     size_t lead = MAGIC + 2 + wide;
     if (file.size < lead)
         return fail(err, "the file is cut short");
@@ -195,8 +196,8 @@ int npy_read_header(struct npy_header *header, struct bytes file,
 static int find_cell_size(const struct npy_header *header, size_t *size,
                           struct err *err)
 {
-    /* The kinds that are as many bytes as their number says, but for U, which
-     * counts letters of 4 bytes. Times have 8, and their unit in brackets. */
+    /* The number behind these kinds counts bytes, but for U characters of 4
+     * bytes. Times have 8 bytes, and their unit in brackets. */
     static const char counted[] = "biufcSUVa";
     static const char times[] = "mM";
     const char *at = header->descr;
@@ -218,9 +219,7 @@ static int find_cell_size(const struct npy_header *header, size_t *size,
         *size = kind == 'U' ? 4 * (size_t)n : (size_t)n;
         return 0;
     }
-    return fail(err,
-                "cells of type '%s' are not known, so they cannot be "
-                "turned",
+    return fail(err, "cells of the unknown type '%s' cannot be turned",
                 header->descr);
 }
 

@@ -1,5 +1,11 @@
-/* NPY: numpy's array files, as numpy.lib.format describes them, in pieces that
- * the codec and its tests share. */
+/* NPY and NPZ: numpy's files of one array (numpy.lib.format), and ZIP archives
+ * of several.
+ *
+ * What comes in is the bytes of a file; what goes out is the same file with all
+ * of its pictures turned, whatever their cells are, or one picture in planes
+ * for another format. The turns themselves are done by the turner of the
+ * options: the room knows nothing of backends, of the meaning of cells, or of
+ * files on disk. */
 #ifndef CODECS_NPY_NPY_H
 #define CODECS_NPY_NPY_H
 
@@ -11,14 +17,14 @@ enum { NPY_DESCR = 64 };
 
 /* What a header says. */
 struct npy_header {
-    char descr[NPY_DESCR]; /* the type of a cell: "<f4", "|u1", "<M8[ns]"; of a
-                              type with fields the beginning of their list */
+    char descr[NPY_DESCR]; /* the type of a cell: "<f4", "|u1", "<M8[ns]"; for a
+                              type with fields, the beginning of their list */
     bool plain;            /* the type has no fields */
-    bool fortran;          /* the first axis, not the last, is that whose cells
-                              lie side by side */
+    bool fortran;          /* cells along the first axis, not the last, are
+                              neighbors */
     uint64_t shape[LAYOUT_AXES];
-    unsigned naxes; /* may be more than LAYOUT_AXES, whose sizes are lost */
-    size_t size;    /* bytes of the header: the cells begin behind it */
+    unsigned naxes; /* may be more than LAYOUT_AXES; those sizes are lost */
+    size_t size;    /* bytes of the header, behind which the cells begin */
 };
 
 /* How a file was coded: the state of the codec. */
@@ -31,51 +37,49 @@ struct npy_state {
 /* Whether a file begins as NPY does. */
 bool npy_is(const uint8_t *head, size_t size);
 
-/* Reads the header of a file that npy_is(). The sizes in the shape are not
- * multiplied yet, and may be any. */
+/* Reads the header of a file of which npy_is() is true. The sizes in the shape
+ * may be any: they have not been multiplied. */
 int npy_read_header(struct npy_header *header, struct bytes file,
                     struct err *err);
 
-/* Appends a header of version 1 with blanks at its end, so that the cells begin
- * at a multiple of 64. */
+/* Appends a header of version 1, padded so that the cells begin at a multiple
+ * of 64. */
 int npy_write_header(struct bytes *file, const struct npy_header *header,
                      struct err *err);
 
-/* Whether an array is one that can be turned, however its axes are read: of
- * some rows and columns, and of cells that can be moved, whose size is found.
- * On failure the reason says why not. */
+/* Fails if an array cannot be turned in any layout: it needs rows, columns, and
+ * cells that can be moved. *cell becomes the bytes of a cell. */
 int npy_suits(const struct npy_header *header, size_t *cell, struct err *err);
 
-/* Fills a note with what a header says. */
+/* Fills a note of `info` with what a header says. */
 void npy_note(struct array_note *note, const struct npy_header *header,
               enum layout asked);
 
 /* An array as it lies in memory: pictures, one behind the other, of rows of
- * pixels, which are runs of bytes that belong together. So every layout is
- * seen, in either order: channels that come first are pictures of their own,
- * and of an array in Fortran order, where all axes run the other way round,
- * rows are columns. */
+ * pixels, which are runs of bytes. Every layout can be seen so: channels that
+ * come first are pictures of their own, and in Fortran order, where all axes
+ * run the other way round, rows are columns. */
 struct npy_grid {
     uint64_t pictures;
     uint32_t rows, columns;
     size_t pixel; /* bytes */
 };
 
-/* Finds the grid of an array of cells of `cell` bytes. On failure a picture has
- * more pixels than the limits allow, or all of them, before and after a turn,
- * need more bytes. */
+/* Finds the grid of an array of cells of `cell` bytes. Fails if a picture has
+ * more pixels than the limits allow, or all of them need more bytes before and
+ * after a turn. */
 int npy_grid_of(struct npy_grid *grid, const struct npy_header *header,
                 enum layout layout, size_t cell, const struct limits *limits,
                 struct err *err);
 
-/* The bytes of a grid that npy_grid_of() has found. */
+/* Returns the bytes of a grid. npy_grid_of() has checked that they fit. */
 static inline size_t npy_grid_size(const struct npy_grid *grid)
 {
     return (size_t)grid->pictures * grid->rows * grid->columns * grid->pixel;
 }
 
-/* Turns every picture of a grid from `from` to `to`, which do not overlap. The
- * turner of the options does it, a tile at a time. */
+/* Turns every picture of a grid from `from` to `to`, which do not overlap, a
+ * tile at a time, by the turner of the options. */
 int npy_turn_grid(uint8_t *to, const uint8_t *from, const struct npy_grid *grid,
                   enum xform t, const struct load_opts *opts, struct err *err);
 

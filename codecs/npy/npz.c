@@ -1,9 +1,8 @@
-/* NPZ: several arrays of numpy, each a file NPY in a ZIP archive.
+/* NPZ as a codec: a ZIP archive of several arrays, each an NPY.
  *
- * Every array that can be turned is; labels and what else is no picture stay as
- * they are, with a warning, for a file of pictures is seldom without them. An
- * archive stays one: what is in it has names and an order, and no other format
- * holds that. */
+ * Every array that can be turned is turned. Labels, and all else that is not a
+ * picture, stay as they are, with a warning. An archive is not converted: its
+ * members have names and an order, which no other format holds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +24,8 @@ struct archive {
     enum xform t;
     const struct load_opts *opts;
     struct load_opts member_opts; /* the same; nothing is reserved again */
-    bool changed;                 /* something is to be written */
-    bool turned;                  /* some array was found that can be */
+    bool changed;                 /* some member has become another */
+    bool turned;                  /* some array can be turned */
 };
 
 static int fail_member(struct err *err, const struct zip_member *m,
@@ -36,8 +35,9 @@ static int fail_member(struct err *err, const struct zip_member *m,
                 (const char *)m->name, why->text);
 }
 
-/* All members are held to the limit together, though there is never more than
- * one of them in memory: an archive of many that hold much is as hostile. */
+/* The limit is for all members together, though only one of them is in memory
+ * at a time: an archive of many large ones is as hostile as one of a huge one.
+ */
 static int check_sizes(const struct zip *zip, const struct limits *limits,
                        struct err *err)
 {
@@ -51,20 +51,20 @@ static int check_sizes(const struct zip *zip, const struct limits *limits,
     }
     if (!counted || all > limits->bytes / 2)
         return limit_refuse_bytes("its members need",
-                                  counted ? 2 * all : UINT64_MAX,
-                                  limits->bytes, err);
+                                  counted ? 2 * all : UINT64_MAX, limits->bytes,
+                                  err);
     if (limits->reserve)
         limits->reserve(limits->context, 2 * largest + all);
     return 0;
 }
 
-/* Whether what a member holds is an array that can be turned; else a warning
- * says why not. */
+/* Returns whether a member is an array that can be turned; if not, a warning
+ * says why. *status is -1 if it is damaged. */
 static bool suits(const struct zip_member *m, struct bytes content,
                   struct warnings *warnings, struct err *err, int *status)
 {
     struct npy_header header;
-    struct err why = { .text = "it is no array" };
+    struct err why = { .text = "not an array" };
     size_t cell;
     *status = 0;
     if (npy_is(content.data, content.size)) {
@@ -140,8 +140,7 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
     return status;
 }
 
-/* The header of numpy is shorter than this, unless a type has very many
- * fields. */
+/* A header is shorter than this, unless its type has very many fields. */
 enum { HEAD = 16 << 10 };
 
 static int note_arrays(struct meta *meta, const struct zip *zip,
@@ -172,7 +171,7 @@ static int note_arrays(struct meta *meta, const struct zip *zip,
     return status;
 }
 
-/* What is in an archive is named; there is no other way to read it. */
+/* Lists the arrays. An archive is not read in any other way. */
 static int describe(struct reader *reader, struct err *err)
 {
     struct zip zip;
@@ -195,17 +194,17 @@ static int decode(struct reader *reader, const struct decode_plan *plan,
 {
     (void)reader, (void)plan;
     return fail(err, "the arrays of an NPZ are turned as NPZ, and not "
-                     "converted; save the one that shall be as NPY");
+                     "converted; save the array to convert as NPY");
 }
 
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
     (void)file, (void)img, (void)opts;
-    return fail(err, "an NPZ is made of an NPZ only; write an NPY");
+    return fail(err, "only an NPZ can become an NPZ; write an NPY");
 }
 
-/* Members are where the directory says, and none overlaps another. */
+/* Reads the directory: members are where it says, and do not overlap. */
 static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {

@@ -8,7 +8,7 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/deflate/flate.h"
 
-/* No byte of deflate makes more than so many. */
+/* The most bytes that one byte of deflate can become. */
 enum { MOST_OF_BYTE = 1032 };
 
 bool zip_is(const uint8_t *head, size_t size, const char *suffix)
@@ -21,14 +21,14 @@ bool zip_is(const uint8_t *head, size_t size, const char *suffix)
            memcmp(head + ZIP_LOCAL + name - n, suffix, n) == 0;
 }
 
-/* ---- The end, which says where the directory is
- * ----------------------------*/
+/* ---- The end, which says where the directory is ---------------------------
+ */
 
 struct directory {
     uint64_t at, size, count;
 };
 
-/* It is followed by a comment of a length that it knows. */
+/* A comment follows the end, which holds its length. */
 static const uint8_t *find_end(struct bytes file)
 {
     size_t most = file.size < ZIP_END + 65535 ? file.size : ZIP_END + 65535;
@@ -41,7 +41,7 @@ static const uint8_t *find_end(struct bytes file)
     return NULL;
 }
 
-/* Reads what stands before the end where 32 bits were too few. */
+/* Reads the record before the end that is there where 32 bits were too few. */
 static int read_end_64(struct directory *d, struct bytes file,
                        const uint8_t *end, struct err *err)
 {
@@ -95,8 +95,8 @@ static int bad_member(struct err *err, const struct zip_member *m,
                 (const char *)m->name, what);
 }
 
-/* Takes the numbers that 32 bits do not hold from the extra field where they
- * are: those that are all ones, in this order. */
+/* Replaces numbers that are all ones, since 32 bits do not hold them, by those
+ * of the extra field, which has them in this order. */
 static bool read_extra_64(const uint8_t *extra, size_t size, uint64_t *number[],
                           unsigned count)
 {
@@ -118,12 +118,12 @@ static bool read_extra_64(const uint8_t *extra, size_t size, uint64_t *number[],
         extra += 4 + length;
         size -= 4 + length;
     }
-    /* All ones may be the number itself, if barely. */
+    /* All ones may be the number itself. */
     return true;
 }
 
-/* The data of a member lie behind a header of their own, which repeats its
- * name. `before` is where the directory begins. */
+/* Finds the data of a member behind their own header, which repeats its name.
+ * `before` is where the directory begins. */
 static int find_data(struct zip_member *m, const uint8_t *file, uint64_t at,
                      uint64_t stored, uint64_t before, struct err *err)
 {
@@ -151,8 +151,8 @@ static int check_method(const struct zip_member *m, struct err *err)
         return bad_member(err, m, "it is encrypted; extract it first");
     if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
         return fail(err,
-                    "member '%.*s': its compression, method %u, is not "
-                    "known; numpy.savez_compressed deflates",
+                    "member '%.*s': its compression, method %u, is "
+                    "unknown; numpy.savez_compressed deflates",
                     (int)m->name_size, (const char *)m->name, m->method);
     if (m->method == ZIP_STORED && m->size != m->data.size)
         return bad_member(err, m, "its sizes contradict each other");
@@ -163,21 +163,22 @@ static int check_method(const struct zip_member *m, struct err *err)
     return 0;
 }
 
-/* Reads an entry of the directory, of which `left` bytes are there, and returns
- * its size; 0 on failure. */
-static size_t read_entry(struct zip_member *m, const uint8_t *file,
-                         const uint8_t *entry, size_t left, uint64_t before,
-                         struct err *err)
+/* Returns the size of an entry of the directory, of which `left` bytes are
+ * left; 0 if it is damaged. */
+static size_t entry_size(const uint8_t *entry, size_t left)
 {
     if (left < ZIP_ENTRY || read_le32(entry) != zip_entry_sign)
-        return (size_t)(fail(err, "the directory of the archive is damaged") +
-                        1);
+        return 0;
+    size_t size = (size_t)ZIP_ENTRY + read_le16(entry + 28) +
+                  read_le16(entry + 30) + read_le16(entry + 32);
+    return size > left ? 0 : size;
+}
+
+static int read_entry(struct zip_member *m, const uint8_t *file,
+                      const uint8_t *entry, uint64_t before, struct err *err)
+{
     unsigned name = read_le16(entry + 28), extra = read_le16(entry + 30);
-    size_t size = (size_t)ZIP_ENTRY + name + extra + read_le16(entry + 32);
     uint64_t stored = read_le32(entry + 20), at = read_le32(entry + 42);
-    if (size > left)
-        return (size_t)(fail(err, "the directory of the archive is damaged") +
-                        1);
     *m = (struct zip_member){
         .name = entry + ZIP_ENTRY,
         .name_size = name,
@@ -188,10 +189,9 @@ static size_t read_entry(struct zip_member *m, const uint8_t *file,
     };
     uint64_t *number[] = { &m->size, &stored, &at };
     if (!read_extra_64(entry + ZIP_ENTRY + name, extra, number, 3))
-        return (size_t)(bad_member(err, m, "its extra field is damaged") + 1);
-    if (find_data(m, file, at, stored, before, err) || check_method(m, err))
-        return 0;
-    return size;
+        return bad_member(err, m, "its extra field is damaged");
+    return find_data(m, file, at, stored, before, err) ? -1
+                                                       : check_method(m, err);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -200,8 +200,8 @@ static int compare_places(const void *a, const void *b)
     return ((*x)->local > (*y)->local) - ((*x)->local < (*y)->local);
 }
 
-/* Members that share bytes make much of little, and are no archive that a
- * program writes by mistake. */
+/* Members that share bytes are refused: a small file could hold very much in
+ * that way, and no program writes such archives by mistake. */
 static int check_overlap(const struct zip *zip, struct err *err)
 {
     const struct zip_member **order =
@@ -229,9 +229,10 @@ int zip_open(struct zip *zip, struct bytes file, struct err *err)
         return fail_memory(err, "no memory for the archive");
     const uint8_t *at = file.data + d.at;
     for (size_t left = (size_t)d.size; zip->count < d.count; zip->count++) {
-        size_t size = read_entry(&zip->member[zip->count], file.data, at, left,
-                                 d.at, err);
+        size_t size = entry_size(at, left);
         if (size == 0)
+            return fail(err, "the directory of the archive is damaged");
+        if (read_entry(&zip->member[zip->count], file.data, at, d.at, err))
             return -1;
         at += size;
         left -= size;
@@ -245,10 +246,10 @@ void zip_close(struct zip *zip)
     *zip = (struct zip){ 0 };
 }
 
-/* ---- What a member holds --------------------------------------------------*/
+/* ---- The content of a member ----------------------------------------------*/
 
-/* Inflates up to `size` bytes, and returns how many there were; *end says
- * whether that was all. */
+/* Inflates up to `size` bytes and returns how many; *end says whether that was
+ * all. */
 static size_t inflate_some(uint8_t *out, size_t size, struct bytes in,
                            bool *end)
 {

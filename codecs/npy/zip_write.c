@@ -15,7 +15,7 @@ enum { BAND = 1 << 20 };
 
 struct deflating {
     struct bytes content;
-    struct bytes *band; /* each what it becomes; empty: there was no memory */
+    struct bytes *band; /* deflated; empty if there was no memory */
     size_t count;
 };
 
@@ -62,7 +62,7 @@ static int append_deflated(struct bytes *file, struct bytes content,
 
 /* ---- Headers --------------------------------------------------------------*/
 
-/* What is said of a member, in its two headers. */
+/* What the two headers of a member say. */
 struct zip_facts {
     const struct zip_member *from;
     uint32_t crc;
@@ -74,11 +74,11 @@ static unsigned flags_of(const struct zip_facts *s)
 {
     unsigned flags =
         read_le16(s->from->entry + 8) & ~(unsigned)ZIP_SIZES_BEHIND;
-    return s->deflated_anew ? flags & ~(unsigned)ZIP_HOW_HARD : flags;
+    return s->deflated_anew ? flags & ~(unsigned)ZIP_EFFORT : flags;
 }
 
-/* Appends the extra fields of a header but those of ZIP64, and returns how many
- * bytes they are; -1: there is no memory. */
+/* Appends the extra fields of a header but those of ZIP64. Returns their bytes;
+ * -1 without memory. */
 static int append_extra(struct bytes *out, const uint8_t *extra, size_t size)
 {
     size_t before = out->size;
@@ -95,8 +95,8 @@ static int append_extra(struct bytes *out, const uint8_t *extra, size_t size)
     return (int)(out->size - before);
 }
 
-/* The numbers that 32 bits do not hold: of an entry those that need it, of a
- * local header both sizes if one does. */
+/* Makes the extra field of numbers that 32 bits do not hold: in an entry those
+ * that need it, in a local header both sizes if one does. Returns its bytes. */
 static size_t make_extra_64(uint8_t extra[28], const struct zip_facts *s,
                             bool local)
 {
@@ -118,7 +118,7 @@ static uint32_t in_32(uint64_t n, bool all_ones)
     return all_ones || n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
-/* The header before the data: the old one, but for what has changed. */
+/* Appends the header before the data: the old one with what has changed. */
 static int append_local(struct bytes *file, const struct zip_facts *s,
                         struct err *err)
 {
@@ -190,7 +190,6 @@ int zip_copy(struct zip_writer *w, const struct zip_member *m, struct err *err)
                : fail_memory(err, "no memory for the file");
 }
 
-/* The sizes are known when the data are there: the header is made twice. */
 int zip_replace(struct zip_writer *w, const struct zip_member *m,
                 struct bytes content, struct err *err)
 {
@@ -220,7 +219,7 @@ int zip_replace(struct zip_writer *w, const struct zip_member *m,
 
 /* ---- The end --------------------------------------------------------------*/
 
-/* What an old reader takes for all ones stands in two more records. */
+/* Appends two records with what is all ones in the end itself. */
 static int append_end_64(struct zip_writer *w, uint64_t at, struct err *err)
 {
     uint8_t end[ZIP_END_64 + ZIP_LOCATOR] = { 0 }, *locator = end + ZIP_END_64;

@@ -58,7 +58,7 @@ npy "'|O'" False '(9, 8)' 648 >a.npy
 gives 1 'gimgxf: a.npy: an array of Python objects cannot be turned; save it with a dtype of numbers' \
     fliph a.npy out.npy
 npy "'<q9'" False '(9, 8)' 648 >a.npy
-gives 1 "gimgxf: a.npy: cells of type '<q9' are not known, so they cannot be turned" \
+gives 1 "gimgxf: a.npy: cells of the unknown type '<q9' cannot be turned" \
     fliph a.npy out.npy
 
 # What is turned, and not converted.
@@ -147,7 +147,7 @@ n.savez("a.npz", x=n.zeros((5, 6, 3)), y=n.arange(5))'
   array x.npy: shape (5, 6, 3), type <f8, layout hwc
   array y.npy: shape (5,), type <i8' a.npz
 fi
-gives 1 "gimgxf: $samples/f.ppm: an NPZ is made of an NPZ only; write an NPY" \
+gives 1 "gimgxf: $samples/f.ppm: only an NPZ can become an NPZ; write an NPY" \
     -q copy "$samples/f.ppm" picture.npz
 check 'nothing is written' absent picture.npz
 finish

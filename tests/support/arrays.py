@@ -232,7 +232,7 @@ def turn_archives(gimgxf):
     warned = ''.join(
         f"gimgxf: a.npz: warning: member '{name}' is kept as it is: {why}\n"
         for name, why in (('labels.npy', LABELS),
-                          ('note.txt', 'it is no array')))
+                          ('note.txt', 'not an array')))
     for method, stream in itertools.product((zipfile.ZIP_STORED,
                                              zipfile.ZIP_DEFLATED),
                                             (False, True)):
@@ -286,7 +286,7 @@ def refuse_archives(gimgxf):
     refuse(gimgxf, put(one, entry + 8, b'\1'),
            "member 'a.npy': it is encrypted; extract it first")
     refuse(gimgxf, put(put(one, entry + 10, b'\14'), 8, b'\14'),
-           "member 'a.npy': its compression, method 12, is not known; "
+           "member 'a.npy': its compression, method 12, is unknown; "
            'numpy.savez_compressed deflates')
     refuse(gimgxf, put(one, entry + 20, b'\xff\xff\xff\0'),
            "member 'a.npy': it lies outside of the archive")
@@ -320,8 +320,8 @@ def refuse_archives(gimgxf):
     status, said = run(gimgxf, 'fliph', 'a.npz', 'out.npy')
     check('an archive is not converted',
           (status, said) == (1, 'gimgxf: a.npz: the arrays of an NPZ are '
-                             'turned as NPZ, and not converted; save the one '
-                             'that shall be as NPY\n'), said)
+                             'turned as NPZ, and not converted; save the '
+                             'array to convert as NPY\n'), said)
 
 
 # ---- Pictures ---------------------------------------------------------------
