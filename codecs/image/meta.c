@@ -31,7 +31,7 @@ void meta_free(struct meta *meta)
     bytes_free(&meta->exif);
     bytes_free(&meta->xmp);
     bytes_free(&meta->comment);
-    if (meta->free_state)
+    if (meta->state)
         meta->free_state(meta->state);
     free(meta);
 }
