@@ -13,6 +13,8 @@
 #include "cli/job/job.h"
 #include "cli/job/watch.h"
 #include "cli/manifest/manifest.h"
+#include "cli/options/command_line.h"
+#include "cli/options/help.h"
 #include "cli/options/options.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
@@ -41,7 +43,7 @@ static const char *choose(const struct options *opts, const char **why)
         *why = "as asked for";
         return opts->backend;
     }
-    if (opts->ndevices) {
+    if (opts->devices.count) {
         *why = "for the device that was named";
         return "cuda";
     }
@@ -109,8 +111,8 @@ static int turn(const struct options *opts)
         .opts = opts,
     };
     struct lane_opts lane = {
-        .device = opts->device,
-        .ndevices = opts->ndevices,
+        .device = opts->devices.number,
+        .ndevices = opts->devices.count,
         .vram = opts->vram,
     };
     struct result result;
@@ -172,21 +174,20 @@ static const char *refuse_terminal(const struct options *opts)
     return NULL;
 }
 
+static int help(const char *command)
+{
+    if (strcmp(command, "bench") == 0)
+        bench_help();
+    else
+        help_print(command);
+    return EXIT_DONE;
+}
+
 static int run(const struct options *opts)
 {
     switch (opts->command) {
     case COMMAND_HELP:
-        options_help();
-        return EXIT_DONE;
-    case COMMAND_HELP_SERVE:
-        options_help_serve();
-        return EXIT_DONE;
-    case COMMAND_HELP_INFO:
-        options_help_info();
-        return EXIT_DONE;
-    case COMMAND_HELP_MANIFEST:
-        options_help_manifest();
-        return EXIT_DONE;
+        return help(opts->nfiles ? opts->file[0] : "");
     case COMMAND_VERSION:
         version_print();
         return EXIT_DONE;
@@ -233,7 +234,7 @@ int main(int argc, char **argv)
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a line is a line beside others' */
     if (argc > 1 && strcmp(argv[1], "bench") == 0)
         return end(bench_main(argc - 1, argv + 1));
-    if (options_parse(&opts, argc, argv, &err))
+    if (command_line_parse(&opts, argc, argv, &err))
         return end(wrong_usage(&opts, err.text));
     const char *terminal = refuse_terminal(&opts);
     if (terminal)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/files/files.h"
+#include "cli/options/option_table.h"
 #include "cli/report.h"
 #include "cli/select/path.h"
 #include "codecs/deflate/flate.h"
@@ -38,7 +39,7 @@ static struct record planned_record(void *context, size_t i)
 /* Says how to begin a manifest that is not there. */
 static int fail_absent(const struct options *opts, struct err *err)
 {
-    if (options_given(opts, "manifest"))
+    if (option_table_given(opts, "manifest"))
         return fail(err, "--resume: %s: %s; leave --resume out to begin",
                     opts->resume, strerror(ENOENT));
     return fail(err, "--resume: %s: %s; add --manifest %s to begin one",
@@ -50,11 +51,11 @@ static int fail_absent(const struct options *opts, struct err *err)
 static int read_resume(struct records *records, const struct options *opts,
                        size_t count, struct planned *planned, struct err *err)
 {
-    bool both = options_given(opts, "manifest") &&
+    bool both = option_table_given(opts, "manifest") &&
                 path_compare("", opts->manifest, "", opts->resume) == 0;
     struct err why;
     struct stat st;
-    if (!options_given(opts, "manifest") && !opts->dry_run &&
+    if (!option_table_given(opts, "manifest") && !opts->dry_run &&
         stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
         return fail(err, "--resume: %s: not a regular file, so --manifest "
                          "has to say where to go on",

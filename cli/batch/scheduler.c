@@ -42,8 +42,8 @@ static int open_lane(struct scheduler *scheduler, unsigned worker, struct err *e
 {
     const struct options *opts = scheduler->opts;
     struct lane_opts lane = {
-        .device = opts->device,
-        .ndevices = opts->ndevices,
+        .device = opts->devices.number,
+        .ndevices = opts->devices.count,
         .vram = opts->vram,
         .keep = opts->limits.bytes / 8,
         .worker = worker,

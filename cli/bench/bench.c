@@ -2,14 +2,13 @@
 #include "cli/bench/bench.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/hint.h"
-#include "cli/options/value.h"
+#include "cli/options/parser.h"
+#include "cli/options/setters.h"
 #include "cli/report.h"
 #include "cuda/backend.h"
 #include "cuda/backend_choose.h"
@@ -26,136 +25,69 @@ enum { GPU_ROUNDS = 31 };
 
 /* ---- Options ------------------------------------------------------------- */
 
-static int set_size(struct bench_opts *o, const char *value, struct err *err)
+static int set_size(const struct parser_option *option, void *field,
+                    const char *text, struct err *err)
 {
+    struct suite_shape *size = field;
     char *end, *last = NULL;
+    (void)option;
     errno = 0;
-    long width = strtol(value, &end, 10);
+    long width = strtol(text, &end, 10);
     long height = *end == 'x' ? strtol(end + 1, &last, 10) : 0;
-    if (*value < '0' || *value > '9' || width < 1 || height < 1 || *last ||
+    if (*text < '0' || *text > '9' || width < 1 || height < 1 || *last ||
         end[1] < '0' || end[1] > '9' || errno || width > IMAGE_DIMENSION ||
         height > IMAGE_DIMENSION)
-        return fail(err, "'%s' is not a size; expected e.g. 4096x4096", value);
-    o->size = (struct suite_shape){ (uint32_t)width, (uint32_t)height };
+        return fail(err, "'%s' is not a size; expected e.g. 4096x4096", text);
+    *size = (struct suite_shape){ (uint32_t)width, (uint32_t)height };
     return 0;
 }
 
-static int set_only(struct bench_opts *o, const char *value, struct err *err)
-{
-    (void)err;
-    o->only = value;
-    return 0;
-}
-
-static int set_svg(struct bench_opts *o, const char *value, struct err *err)
-{
-    if (strcmp(value, "-") == 0)
-        return fail(err, "standard output is for the table");
-    o->svg = value;
-    return 0;
-}
-
-static int set_device(struct bench_opts *o, const char *value, struct err *err)
-{
-    o->devices = value;
-    return options_devices(value, o->device, &o->ndevices, err);
-}
-
-static int set_rounds(struct bench_opts *o, const char *value, struct err *err)
-{
-    int rounds;
-    if (value_read_int(value, 1, SUITE_ROUNDS, &rounds, err))
-        return -1;
-    o->rounds = (unsigned)rounds;
-    return 0;
-}
-
-static const struct row {
-    const char *name, *value; /* value NULL: it takes none, and sets a flag */
-    size_t flag;
-    int (*set)(struct bench_opts *o, const char *value, struct err *err);
-    const char *help;
-} table[] = {
-#define FLAG(member)         NULL, offsetof(struct bench_opts, member), NULL
-#define SET(value, function) value, 0, function
-    { "only", SET("NAME", set_only), "what has NAME in its name or section" },
-    { "size", SET("WxH", set_size), "at this size, in pixels" },
-    { "cpu", FLAG(cpu), "the CPU beside memcpy, and no GPU" },
-    { "sweep", FLAG(sweep), "shapes of blocks as well" },
-    { "rounds", SET("N", set_rounds), "time each N times; 31, the CPU 11" },
-    { "profile", FLAG(profile), "launch each once and time none" },
-    { "device", SET("LIST", set_device), "GPUs: 0; 0,1; all" },
-    { "json", FLAG(json), "one JSON object on stdout, no table" },
-    { "svg", SET("FILE", set_svg), "draw a chart as well" },
-    { "help", FLAG(help), "this" },
-#undef FLAG
-#undef SET
+#define AT(member) .offset = offsetof(struct bench_opts, member)
+static const struct parser_option options[] = {
+    { 0, "only", "NAME", 1, "run what has NAME in its name or section",
+      setters_text, AT(only) },
+    { 0, "size", "WxH", 1, "run at this size, in pixels", set_size, AT(size) },
+    { 0, "cpu", NULL, 1, "run the CPU beside memcpy, and no GPU", setters_true,
+      AT(cpu) },
+    { 0, "sweep", NULL, 1, "try shapes of blocks as well", setters_true,
+      AT(sweep) },
+    { 0, "rounds", "N", 1, "time each N times; default 31, of the CPU 11",
+      setters_number, AT(rounds), .least = 1, .most = SUITE_ROUNDS },
+    { 0, "profile", NULL, 1, "launch each once and time none", setters_true,
+      AT(profile) },
+    { 0, "device", "LIST", 1, "the GPUs to use: 0; 0,1; all", setters_devices,
+      AT(devices) },
+    { 0, "json", NULL, 1, "print one JSON object on stdout, no table",
+      setters_true, AT(json) },
+    { 0, "svg", "FILE", 1, "draw a chart as well", setters_file, AT(svg) },
+    { 'h', "help", NULL, 1, "print this help", setters_true, AT(help) },
 };
-enum { OPTIONS = sizeof table / sizeof *table };
+static const struct parser_table table = {
+    .option = options,
+    .count = sizeof options / sizeof *options,
+    .allowed = 1,
+};
 
-static void print_help(void)
+void bench_help(void)
 {
-    fputs("gimgxf bench [options]   time the kernels of the literature, the\n"
-          "                         libraries and gimgxf, and check them\n"
-          "\n",
-          stdout);
-    for (size_t i = 0; i < OPTIONS; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "%s %s", table[i].name,
-                 table[i].value ? table[i].value : "");
-        printf("  --%-16s %s\n", name, table[i].help);
-    }
-    fputs("\nGB/s count bytes read and written; the share is that of a plain\n"
-          "copy of the same cells in the same run: cudaMemcpy, or memcpy.\n",
-          stdout);
-}
-
-/* getopt's val of a row is its index past all letters. */
-enum { FIRST_ROW = 256 };
-
-/* What getopt did not take, or did not find a value for. */
-static int refuse(int found, const char *word, const struct option *longs,
-                  struct err *err)
-{
-    const struct row *row =
-        optopt >= FIRST_ROW ? &table[optopt - FIRST_ROW] : NULL;
-    if (row && found == ':')
-        return fail(err, "--%s: a value is missing; expected --%s %s",
-                    row->name, row->name, row->value);
-    if (row)
-        return fail(err, "--%s: takes no value", row->name);
-    return hint_option(word, longs, err);
+    puts("gimgxf bench [options]   time the kernels of the literature, the\n"
+         "                         libraries and gimgxf, and check them\n");
+    parser_help(&table, 1);
+    puts("\nGB/s count bytes read and written; the share is that of a plain\n"
+         "copy of the same cells in the same run: cudaMemcpy, or memcpy.\n"
+         "More: man gimgxf-bench");
 }
 
 static int parse(struct bench_opts *o, int argc, char **argv, struct err *err)
 {
-    struct option longs[OPTIONS + 1] = { { 0 } };
-    int found;
-    for (size_t i = 0; i < OPTIONS; i++)
-        longs[i] = (struct option){
-            .name = table[i].name,
-            .has_arg = table[i].value ? required_argument : no_argument,
-            .val = FIRST_ROW + (int)i,
-        };
+    struct parser_result result;
     *o = (struct bench_opts){ 0 };
-    opterr = 0;
-    while ((found = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
-        const struct row *row =
-            found >= FIRST_ROW ? &table[found - FIRST_ROW] : NULL;
-        struct err why;
-        if (found == 'h')
-            o->help = true;
-        else if (!row)
-            return refuse(found, argv[optind - 1], longs, err);
-        else if (!row->set)
-            *(bool *)((char *)o + row->flag) = true;
-        else if (row->set(o, optarg, &why))
-            return fail(err, "--%s: %s", row->name, why.text);
-    }
-    if (optind < argc)
-        return fail(err, "bench takes no files: '%s'", argv[optind]);
-    if (o->cpu && o->ndevices)
-        return fail(err, "--device: --cpu uses none");
+    if (parser_read(&table, o, argc, argv, &result, err))
+        return -1;
+    if (result.first < argc)
+        return fail(err, "bench takes no files: '%s'", argv[result.first]);
+    if (o->cpu && o->devices.count)
+        return fail(err, "--device: --cpu uses no GPU");
     if (o->svg && o->profile)
         return fail(err, "--svg: --profile times nothing");
     return 0;
@@ -172,8 +104,8 @@ bool bench_wants(const struct bench *bench, const struct suite_entry *entry)
 }
 
 struct suite_shape bench_shape(const struct bench *bench,
-                                const struct suite_entry *entry,
-                                struct suite_shape shape)
+                               const struct suite_entry *entry,
+                               struct suite_shape shape)
 {
     struct suite_shape size = bench->opts.size;
     if (size.width == 0)
@@ -243,7 +175,7 @@ static int run_gpu(struct bench *bench, const struct kernel_suite *suite,
 {
     const struct bench_opts *o = &bench->opts;
     if (run_entries(bench, suite, run, err) ||
-        bench_stream(bench, suite, o->device, o->ndevices, err))
+        bench_stream(bench, suite, o->devices.number, o->devices.count, err))
         return -1;
     if (bench->nrows || bench->opts.sweep)
         return 0;
@@ -267,7 +199,7 @@ static void list_sections(const struct kernel_suite *suite, char *text,
         snprintf(text + n, size - n, "%s", bench_stream_section);
 }
 
-static void tell_machine(struct bench *bench, const struct suite_machine *m)
+static void name_machine(struct bench *bench, const struct suite_machine *m)
 {
     bench->gpus = m->devices;
     snprintf(bench->machine, sizeof bench->machine,
@@ -278,33 +210,33 @@ static void tell_machine(struct bench *bench, const struct suite_machine *m)
              m->driver / 1000, m->driver % 1000 / 10);
 }
 
-/* All devices as numbers, and whether they are there. */
-static int name_devices(struct bench_opts *o, int count, struct err *err)
+/* Makes a list of numbers of "all" or of none, and checks that all exist. */
+static int name_devices(struct device_list *list, int count, struct err *err)
 {
-    bool all = o->ndevices == (unsigned)LANE_ALL_DEVICES;
+    bool all = list->count == (unsigned)LANE_ALL_DEVICES;
     if (all)
-        o->ndevices =
+        list->count =
             count < OPTIONS_DEVICES ? (unsigned)count : OPTIONS_DEVICES;
-    else if (o->ndevices == 0)
-        o->ndevices = 1; /* the first */
-    for (unsigned i = 0; i < o->ndevices; i++) {
+    else if (list->count == 0)
+        list->count = 1; /* the first */
+    for (unsigned i = 0; i < list->count; i++) {
         if (all)
-            o->device[i] = (int)i;
-        if (o->device[i] >= count)
-            return fail(err, "there is no CUDA device %d: %d found, from 0 on",
-                        o->device[i], count);
+            list->number[i] = (int)i;
+        if (list->number[i] >= count)
+            return fail(err, "CUDA device %d not found; %d found, from 0 on",
+                        list->number[i], count);
     }
     return 0;
 }
 
 /* The first of the devices runs kernels. */
 static struct suite_run *open_gpu(struct bench *bench,
-                                   const struct kernel_suite *suite)
+                                  const struct kernel_suite *suite)
 {
     struct bench_opts *o = &bench->opts;
-    struct suite_opts opts = { o->device[0], o->profile  ? 0
-                                              : o->rounds ? o->rounds
-                                                          : GPU_ROUNDS };
+    struct suite_opts opts = { o->devices.number[0], o->profile  ? 0
+                                                     : o->rounds ? o->rounds
+                                                                 : GPU_ROUNDS };
     struct suite_machine machine;
     struct suite_run *run = NULL;
     if (!suite)
@@ -312,8 +244,8 @@ static struct suite_run *open_gpu(struct bench *bench,
     else if (o->cpu)
         fail(&bench->gpu_left_out, "as asked for");
     else if (suite->open(&run, &opts, &machine, &bench->gpu_left_out) == 0) {
-        tell_machine(bench, &machine);
-        if (name_devices(o, machine.devices, &bench->gpu_left_out)) {
+        name_machine(bench, &machine);
+        if (name_devices(&o->devices, machine.devices, &bench->gpu_left_out)) {
             suite->close(run);
             run = NULL;
         }
@@ -346,8 +278,8 @@ static int finish(const struct bench *bench, struct err *err)
     return 0;
 }
 
-static int tell_of_nothing(const struct bench *bench,
-                           const struct kernel_suite *suite)
+static int report_nothing(const struct bench *bench,
+                          const struct kernel_suite *suite)
 {
     struct err text;
     char sections[128];
@@ -365,9 +297,9 @@ static int run_all(struct bench *bench)
     const struct kernel_suite *suite = backend_choose_suite();
     struct suite_run *run = open_gpu(bench, suite);
     struct err err;
-    if (!run && bench->opts.devices) {
+    if (!run && bench->opts.devices.text) {
         struct err text;
-        fail(&text, "--device %s: %s", bench->opts.devices,
+        fail(&text, "--device %s: %s", bench->opts.devices.text,
              bench->gpu_left_out.text);
         report_error(NULL, text.text);
         return STATUS_DEVICE;
@@ -378,7 +310,7 @@ static int run_all(struct bench *bench)
     if (failed)
         report_error(NULL, err.text);
     else if (bench->nrows == 0 && bench->opts.only)
-        return tell_of_nothing(bench, run ? suite : NULL);
+        return report_nothing(bench, run ? suite : NULL);
     if (finish(bench, &err)) { /* with what there is */
         report_error(NULL, err.text);
         failed = -1;
@@ -395,7 +327,7 @@ int bench_main(int argc, char **argv)
         return STATUS_USAGE;
     }
     if (bench.opts.help) {
-        print_help();
+        bench_help();
         return STATUS_DONE;
     }
     int status = run_all(&bench);

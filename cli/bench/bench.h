@@ -7,12 +7,10 @@
 
 struct bench_opts {
     bool help, cpu, sweep, profile, json;
-    const char *only, *svg;   /* NULL: not asked for */
+    const char *only, *svg;  /* NULL: not asked for */
     struct suite_shape size; /* {0}: each its own */
-    int device[OPTIONS_DEVICES];
-    unsigned ndevices;   /* 0: none was named; or LANE_ALL_DEVICES */
-    const char *devices; /* as they were named */
-    unsigned rounds;     /* 0: as many as are good here */
+    struct device_list devices;
+    int rounds; /* 0: as many as are good here */
 };
 
 /* One line of the table. What runs on the CPU has an entry as well. */
@@ -29,15 +27,18 @@ struct bench_row {
 struct bench {
     struct bench_opts opts;
     char machine[512]; /* in words; the GPU if one is used, else the CPU */
-    int gpus;                /* that there are; 0 if none is used */
+    int gpus;          /* that there are; 0 if none is used */
     struct err gpu_left_out; /* why; "" if it was not */
     struct bench_row *row;
     size_t nrows;
     unsigned wrong; /* rows with wrong results that nobody knew of */
 };
 
-/* Runs `gimgxf bench`, argv[0] being "bench"; gives the exit status. */
+/* Runs `gimgxf bench`; argv[0] is "bench". Returns the exit status. */
 int bench_main(int argc, char **argv);
+
+/* Prints its help on stdout. */
+void bench_help(void);
 
 /* Whether --only lets this through. */
 bool bench_wants(const struct bench *bench, const struct suite_entry *entry);
@@ -45,8 +46,8 @@ bool bench_wants(const struct bench *bench, const struct suite_entry *entry);
 /* The size at which an entry made for `shape` is to be run: that of --size, in
  * pixels, if it was given. */
 struct suite_shape bench_shape(const struct bench *bench,
-                                const struct suite_entry *entry,
-                                struct suite_shape shape);
+                               const struct suite_entry *entry,
+                               struct suite_shape shape);
 
 /* Keeps a row, counts it if it is wrong, and prints it. */
 int bench_add(struct bench *bench, const struct bench_row *row,

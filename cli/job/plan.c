@@ -1,5 +1,6 @@
 /* What is decided about a picture before it is decoded. */
 #include "cli/job/plan.h"
+#include "cli/options/option_table.h"
 
 enum xform job_plan_turn(const struct options *opts, unsigned orientation)
 {
@@ -77,7 +78,7 @@ static int plan_edge(struct job_plan *plan, const struct options *opts,
         break;
     }
     plan->decode.representation = REPRESENTATION_PLANES;
-    if (options_given(opts, "edge")) /* it is meant */
+    if (option_table_given(opts, "edge")) /* it is meant */
         return 0;
     warn(&result->warnings,
          "%u x %u pixels are not whole blocks of %u x %u: encoded anew, with "

@@ -183,7 +183,7 @@ static bool read_digits(uint32_t *rgb, const char *text)
     return true;
 }
 
-int color_parse(uint8_t rgb[3], const char *text, struct err *err)
+int colors_parse(uint8_t rgb[3], const char *text, struct err *err)
 {
     const struct named_color *color = bsearch(
         text, colors, sizeof colors / sizeof *colors, sizeof *colors, compare);

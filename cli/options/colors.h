@@ -8,6 +8,6 @@
 
 /* Reads the name of a color, in any case, or #RRGGBB or #RGB, where the # may
  * be left out. On failure `err` says what would be one. */
-int color_parse(uint8_t rgb[3], const char *text, struct err *err);
+int colors_parse(uint8_t rgb[3], const char *text, struct err *err);
 
 #endif

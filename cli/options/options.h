@@ -1,4 +1,16 @@
-/* The command line. One table of options is what the parser and --help read. */
+/* The command line. In comes argv; out goes a struct options that the commands
+ * read, or a message that says what is wrong and what to write instead.
+ *
+ *   command_line   reads argv, in these steps:
+ *   option_table   all options: name, help, the field, the setter
+ *   parser         the loop that reads a table; bench has a table of its own
+ *   setters, value texts to numbers, names, colors
+ *   checks         what cannot be given together, and what is missing
+ *   hint, spelling what was probably meant
+ *   help           what --help prints
+ *
+ * The room opens no picture and starts nothing; it only looks whether names
+ * that were given are files or directories. */
 #ifndef CLI_OPTIONS_OPTIONS_H
 #define CLI_OPTIONS_OPTIONS_H
 
@@ -7,15 +19,12 @@
 enum { OPTIONS_DEVICES = 16, OPTIONS_GLOBS = 32 };
 
 enum command {
-    COMMAND_TURN,     /* file[0] to file[1] */
-    COMMAND_BATCH,    /* all of file[], and of a list */
+    COMMAND_TURN,  /* file[0] to file[1] */
+    COMMAND_BATCH, /* all of file[], and of a list */
     COMMAND_INFO,
     COMMAND_MANIFEST,
     COMMAND_SERVE,
-    COMMAND_HELP,
-    COMMAND_HELP_SERVE,
-    COMMAND_HELP_INFO,
-    COMMAND_HELP_MANIFEST,
+    COMMAND_HELP, /* of the command in file[0], if there is one */
     COMMAND_VERSION,
 };
 
@@ -25,84 +34,65 @@ struct globs {
     unsigned count;
 };
 
+/* GPUs, as --device names them. */
+struct device_list {
+    int number[OPTIONS_DEVICES];
+    unsigned count;   /* 0: none was named; or LANE_ALL_DEVICES */
+    const char *text; /* as given; NULL: not given */
+};
+
 struct options {
     enum command command;
     enum xform op;
-    const char *op_name;       /* canonical: "rotate90", "upright" */
-    const char *const *file;   /* what is left: names of files */
+    const char *op_name;     /* canonical: "rotate90", "upright" */
+    const char *const *file; /* what is left: names of files */
     int nfiles;
 
-    const char *format_name;    /* --format; NULL: by the suffix of the output */
-    bool no_clobber; /* the last of --no-clobber and --force */
+    const char *format_name; /* --format; NULL: by the suffix of the output */
+    bool no_clobber;         /* the last of --no-clobber and --force */
     bool preserve;
     bool ignore_orientation;
     enum strip strip;
-    unsigned drop;              /* DROP_..., or-ed */
-    int quality;                /* 0: the codec's own */
-    int effort;                 /* 0: the codec's own; else 1 + the level */
+    unsigned drop; /* DROP_..., or-ed */
+    int quality;   /* 0: the codec's own */
+    int effort;    /* 0: the codec's own; else 1 + the level */
     bool optimize;
     bool no_restart;
     enum edge edge;
-    bool lossless;              /* and then `edge` is EDGE_FAIL */
+    bool lossless; /* and then `edge` is EDGE_FAIL */
     bool tag_only;
-    unsigned depth;             /* 0: as it is */
+    unsigned depth; /* 0: as it is */
     enum layout layout;
     bool background;
     uint8_t over[3];
     bool tolerant;
     struct limits limits;
-    const char *backend;        /* "auto", "cpu", "cuda" */
-    int device[OPTIONS_DEVICES];
-    unsigned ndevices;          /* 0: none was named; or LANE_ALL_DEVICES */
-    uint64_t vram;              /* 0: what is best */
+    const char *backend; /* "auto", "cpu", "cuda" */
+    struct device_list devices;
+    uint64_t vram; /* 0: what is best */
     unsigned threads;
     bool quiet, verbose, json, csv;
 
     /* Which files a batch takes, and what it calls what it writes. */
     bool recursive;
-    const char *files_from;     /* a list of names, "-" for standard input */
-    bool nul;                   /* NUL ends a name there, and a job of serve */
-    const char *root;           /* of the files of serve, or NULL */
+    const char *files_from; /* a list of names, "-" for standard input */
+    bool nul;               /* NUL ends a name there, and a job of serve */
+    const char *root;       /* of the files of serve, or NULL */
     struct globs include, exclude;
-    const char *directory;      /* outputs go below it; NULL: none was named */
-    const char *output;         /* the template of their names, or NULL */
+    const char *directory; /* outputs go below it; NULL: none was named */
+    const char *output;    /* the template of their names, or NULL */
     bool in_place;
-    const char *backup;         /* the suffix that the old file gets, or NULL */
+    const char *backup; /* the suffix that the old file gets, or NULL */
     bool update, dry_run;
-    unsigned fail_after; /* end after so many failures; 0: never */
+    unsigned fail_after;           /* end after so many failures; 0: never */
     const char *manifest, *resume; /* or NULL; what is resumed is the manifest
                                       unless another one is named */
-    unsigned shard, shards;     /* this one, from 1, of how many; 0: all */
+    unsigned shard, shards;        /* this one, from 1, of how many; 0: all */
 
-    uint64_t given; /* a bit for each option that was: options_given() */
+    uint64_t given; /* a bit for each option that was: option_table_given() */
     /* The options that bear on what is written, as "--edge=trim --strip": two
      * runs with the same write the same. */
     char shape[256];
 };
-
-/* Reads the command line, which must outlive the options. -1: it is not
- * understood, and nothing is to be done. */
-int options_parse(struct options *opts, int argc, char **argv,
-                  struct err *err);
-
-/* Reads the words of one job, "OP --option=VALUE... INPUT OUTPUT", into a copy
- * of `base`, those of the whole program. Options that are not about one picture
- * are refused. Not for two threads at a time. */
-int options_parse_job(struct options *opts, const struct options *base,
-                      int argc, char **argv, struct err *err);
-
-/* Whether this long option was on the command line. */
-bool options_given(const struct options *opts, const char *name);
-
-/* Reads the value of --device: numbers, each once, or "all", which makes
- * *ndevices LANE_ALL_DEVICES. */
-int options_devices(const char *value, int device[OPTIONS_DEVICES],
-                    unsigned *ndevices, struct err *err);
-
-/* Print the help on stdout: all of it; that of a sub-command. */
-void options_help(void);
-void options_help_serve(void);
-void options_help_info(void);
-void options_help_manifest(void);
 
 #endif

@@ -6,6 +6,8 @@
  * whose options are those of the command line. It is made into the words of
  * one, and these are read as always. */
 #include "cli/serve/job.h"
+#include "cli/options/command_line.h"
+#include "cli/options/option_table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +48,7 @@ static int add_option(struct serve_job *job, const struct options *base,
         return add_word(job, err, "--%s", value->key, NULL);
     case JSON_FALSE:
     case JSON_NULL:
-        if (!options_given(base, value->key))
+        if (!option_table_given(base, value->key))
             return 0;
         return fail(err,
                     "option \"%s\" was given to all jobs, and cannot be "
@@ -162,7 +164,7 @@ int serve_job_read(struct serve_job *job, const char *text, size_t size,
     const struct json_value *all = json_root(&job->json);
     note_asked(job, all);
     if (check_members(all, err) || make_words(job, base, all, err) ||
-        options_parse_job(&job->opts, base, job->words, job->word, err))
+        command_line_parse_job(&job->opts, base, job->words, job->word, err))
         return -1;
     take_names(job, root);
     return job_choose_format(&job->job, err);

@@ -122,7 +122,7 @@ mkfifo fifo.png
 gives 1 'gimgxf: fifo.png: not a regular file' -q copy -d fifos fifo.png
 gives 1 'gimgxf: fifo.png: not a regular file' \
     -q copy -o fifo.png in/001.png
-gives 2 'gimgxf: --manifest: '"'-'"' is not a file; one that is called - '\
+gives 2 'gimgxf: --manifest: '"'-'"' is not a file; a file that is called - '\
 'is ./-' \
     -q copy -d fifos --manifest - in/001.png
 

@@ -30,23 +30,23 @@ usage "unknown option '--frobnicate'; --help lists all" --frobnicate
 usage "unknown option '--onyl'; did you mean '--only'?" --onyl x
 usage '--s: could be --size, --sweep or --svg' --s
 usage "unknown option '-x'; --help lists all" -x
-usage '--size: a value is missing; expected --size WxH' --size
+usage '--size: a value is missing; expected --size WxH (run at this size, in pixels)' --size
 usage "--size: '12' is not a size; expected e.g. 4096x4096" --size 12
 usage "--size: '0x4' is not a size; expected e.g. 4096x4096" --size 0x4
 usage "--size: '4x4x4' is not a size; expected e.g. 4096x4096" --size 4x4x4
 usage "--size: '4x-4' is not a size; expected e.g. 4096x4096" --size 4x-4
 usage "--rounds: 0 is out of range; expected 1 to 1000" --rounds 0
 usage "bench takes no files: 'a.png'" a.png
-usage '--device: --cpu uses none' --cpu --device 0
+usage '--device: --cpu uses no GPU' --cpu --device 0
 usage "--device: '0,0' names a GPU twice" --device 0,0
 usage "--device: 'x' is not a list of GPUs; expected numbers as in 0 or 0,1, \
 or all" --device x
 usage '--svg: --profile times nothing' --svg x.svg --profile
-usage '--svg: standard output is for the table' --svg -
+usage "--svg: '-' is not a file; a file that is called - is ./-" --svg -
 
 bench --help
 check 'help' [ $got = 0 ]
-check 'help is on stdout' grep -q '^  --sweep ' stdout
+check 'help is on stdout' grep -q '^      --sweep ' stdout
 check 'it stands in --help' grep -q '^gimgxf bench ' <("$program" --help)
 
 # The CPU part, as a table, as JSON, as a chart.

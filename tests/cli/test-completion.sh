@@ -69,7 +69,7 @@ for option in $options; do
 done | ask 'gimgxf copy --'
 "$program" serve --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf serve --'
-"$program" bench --help | grep -oE '^  --[a-z-]+' | dashed |
+"$program" bench --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf bench --'
 ask 'gimgxf manifest --' --json --help --version
 ask 'gimgxf manifest merge a --' --json --help --version

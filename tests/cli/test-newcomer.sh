@@ -79,8 +79,8 @@ wrong 'photos/ is a directory; -r takes the pictures in it, and -d DIR says '\
 wrong 'photos is a directory; -r takes the pictures in it, and -d DIR says '\
 'where the outputs go' rotate90 photos
 wrong 'out is a directory; -d out writes into it' rotate90 in.png out
-wrong 'it is not said where the outputs go: --directory DIR, --output NAME or '\
-'--in-place is missing' rotate90 -r photos
+wrong 'a batch needs --directory DIR, --output NAME or --in-place' \
+    rotate90 -r photos
 gives 1 'gimgxf: photos: a directory; --recursive (-r) takes the pictures in it' \
     -q rotate90 -d out photos
 wrong 'an input is missing: name files, with -r directories, or --files-from '\

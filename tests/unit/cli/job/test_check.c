@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "cli/job/job.h"
+#include "cli/options/command_line.h"
 #include "cli/options/options.h"
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"
@@ -200,7 +201,7 @@ TEST(job)
     CHECK(fd >= 0 && write(fd, "before", 6) == 6, "%s", output);
     char program[] = "gimgxf", op[] = "rotate90", as[] = "--format=png";
     char *words[] = { program, op, as, input, output, NULL };
-    CHECK(options_parse(&opts, 5, words, &err) == 0, "%s", err.text);
+    CHECK(command_line_parse(&opts, 5, words, &err) == 0, "%s", err.text);
     struct job job = { .input = input,
                        .output = output,
                        .opts = &opts,

@@ -1,0 +1,82 @@
+/* The help of all commands but bench. */
+#include "cli/options/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/options/option_table.h"
+
+static void help_turn(void)
+{
+    fputs("gimgxf OP[,OP...] [options] INPUT OUTPUT   turn a picture\n"
+          "gimgxf OP[,OP...] [options] -d DIR | -o NAME | -i INPUT...   turn "
+          "many\n"
+          "gimgxf serve [options] -                   turn as jobs on stdin "
+          "say\n"
+          "gimgxf info [options] FILE...              describe pictures\n"
+          "gimgxf manifest merge|check FILE...        use what batches "
+          "recorded\n"
+          "gimgxf bench [options]                     measure the speed\n"
+          "The last four have a --help of their own.\n"
+          "\n"
+          "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
+          "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"
+          "    upright (auto-orient)  copy (identity)\n"
+          "INPUT and OUTPUT may be - for stdin and stdout. Formats:\n"
+          "png jpeg bmp tga hdr pnm (pbm pgm ppm) pam pfm npy npz\n",
+          stdout);
+    parser_help(&option_table, ABOUT_ALL);
+    puts("Exit status: 0 done, 1 failed, 2 wrong usage, 3 no device. "
+         "More: man gimgxf");
+}
+
+static void help_serve(void)
+{
+    puts("gimgxf serve [options] -   turn as jobs on standard input say\n"
+         "\n"
+         "A job is one JSON object in a line:\n"
+         "    {\"id\": 7, \"op\": \"rotate90\", \"input\": \"a.png\", "
+         "\"output\": \"b.jpg\",\n"
+         "     \"options\": {\"quality\": 90, \"strip\": true}}\n"
+         "Its answer is one, too, with \"status\": \"done\", \"skipped\" or "
+         "\"failed\".\n"
+         "\n"
+         "A job may have these options; given here, they hold for all jobs:");
+    parser_help(&option_table, ABOUT_SHAPE | ABOUT_JOB);
+    puts("\nThese are for all jobs together:");
+    parser_help(&option_table, FOR_SERVE);
+    puts("\nExit status: 0 all were done, 1 some failed, 2 wrong usage, 3 no "
+         "such device.\n"
+         "More: man gimgxf-serve");
+}
+
+static void help_info(void)
+{
+    puts(
+        "gimgxf info [options] FILE...   describe pictures by their headers\n");
+    parser_help(&option_table, FOR_INFO);
+    puts(
+        "\nExit status: 0 all were described, 1 some failed or none was found, "
+        "2 wrong\nusage. More: man gimgxf-info");
+}
+
+static void help_manifest(void)
+{
+    puts("gimgxf manifest merge MANIFEST...   join those of several shares\n"
+         "gimgxf manifest check MANIFEST...   compare them with the files\n");
+    parser_help(&option_table, FOR_MANIFEST);
+    puts("\nExit status: 0 all is well, 1 a file failed or is lost, 2 wrong "
+         "usage.\nMore: man gimgxf-batch");
+}
+
+void help_print(const char *name)
+{
+    if (strcmp(name, "serve") == 0)
+        help_serve();
+    else if (strcmp(name, "info") == 0)
+        help_info();
+    else if (strcmp(name, "manifest") == 0)
+        help_manifest();
+    else
+        help_turn();
+}

@@ -1,0 +1,173 @@
+/* The table of options: what each is called, what it sets, and its help. */
+#include "cli/options/option_table.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "cli/options/setters.h"
+
+static const struct parser_choice edges[] = {
+    { "reencode", EDGE_REENCODE }, { "trim", EDGE_TRIM }, { "tag", EDGE_TAG },
+    { "fail", EDGE_FAIL },         { NULL, 0 },
+};
+
+static const struct parser_choice depths[] = {
+    { "8", 8 },
+    { "16", 16 },
+    { "float", 32 },
+    { NULL, 0 },
+};
+
+/* 0 leaves the level to the codec, so all are one more than they are called. */
+static const struct parser_choice png_levels[] = {
+    { "0", 1 },
+    { "1", 2 },
+    { "2", 3 },
+    { "3", 4 },
+    { "4", 5 },
+    { "5", 6 },
+    { "6", 7 },
+    { "7", 8 },
+    { "8", 9 },
+    { "9", 10 },
+    { "fast", 1 + LEVEL_FAST },
+    { "default", 1 + LEVEL_DEFAULT },
+    { "small", 1 + LEVEL_SMALL },
+    { NULL, 0 },
+};
+
+static const struct parser_choice backends[] = {
+    { "auto", 0 },
+    { "cpu", 0 },
+    { "cuda", 0 },
+    { NULL, 0 },
+};
+
+/* A setter and the field that it sets; the field is all options where a setter
+ * sets two of them. */
+#define SET(setter, member)                                                    \
+    .set = setters_##setter, .offset = offsetof(struct options, member)
+#define SET_ALL(setter) .set = setters_##setter, .offset = 0
+
+static const struct parser_option options[] = {
+    { 0, "format", "NAME", ABOUT_SHAPE,
+      "write this format, whatever OUTPUT is called",
+      SET(format, format_name) },
+    { 'n', "no-clobber", NULL, ABOUT_JOB, "leave an OUTPUT that exists alone",
+      SET(true, no_clobber) },
+    { 'f', "force", NULL, ABOUT_JOB,
+      "replace an OUTPUT that exists; undoes --no-clobber",
+      SET(false, no_clobber) },
+    { 'p', "preserve", NULL, ABOUT_JOB,
+      "give OUTPUT mode, owner and times of INPUT", SET(true, preserve) },
+    { 0, "ignore-orientation", NULL, ABOUT_SHAPE,
+      "turn the pixels as stored, leave the tag",
+      SET(true, ignore_orientation) },
+    { 0, "tag-only", NULL, ABOUT_SHAPE,
+      "set the orientation tag, move no pixel", SET(true, tag_only) },
+    { 0, "strip", "[=LIST]", ABOUT_SHAPE,
+      "drop metadata, all, gps, thumbnail, xmp, exif, icc", SET_ALL(strip) },
+    { 0, "edge", "WAY", ABOUT_SHAPE,
+      "if a JPEG has odd sizes: reencode, trim, tag, fail", SET(choice, edge),
+      .choices = edges },
+    { 0, "lossless", NULL, ABOUT_SHAPE,
+      "fail rather than lose samples; as --edge fail", SET(true, lossless) },
+    { 0, "quality", "N", ABOUT_SHAPE, "encode a JPEG anew, 1 to 100",
+      SET(number, quality), .least = 1, .most = 100 },
+    { 0, "optimize", NULL, ABOUT_SHAPE, "make a JPEG as small as it gets",
+      SET(true, optimize) },
+    { 0, "no-restart", NULL, ABOUT_SHAPE,
+      "write a JPEG without restart markers", SET(true, no_restart) },
+    { 0, "png-level", "LEVEL", ABOUT_SHAPE, "fast, default or small; or 0 to 9",
+      SET(choice, effort), .choices = png_levels },
+    { 0, "depth", "N", ABOUT_SHAPE, "make samples 8, 16 or float",
+      SET(choice, depth), .choices = depths },
+    { 0, "layout", "AXES", ABOUT_SHAPE | FOR_INFO,
+      "of arrays: hwc, chw, nhw, nhwc, nchw or auto", SET(layout, layout) },
+    { 0, "background", "COLOR", ABOUT_SHAPE,
+      "below transparency: a CSS name, #RRGGBB or #RGB", SET_ALL(background) },
+    { 0, "tolerant", NULL, ABOUT_SHAPE | FOR_INFO,
+      "take what can be read of a damaged file", SET(true, tolerant) },
+    { 'd', "directory", "DIR", ABOUT_LIST, "write all outputs below DIR",
+      SET(name, directory) },
+    { 'o', "output", "NAME", ABOUT_LIST,
+      "output name, of {dir} {stem} {ext} {op} {n}", SET(name, output) },
+    { 'i', "in-place", NULL, ABOUT_LIST, "replace each INPUT",
+      SET(true, in_place) },
+    { 0, "backup", "SUFFIX", ABOUT_LIST,
+      "with -i: keep the old file as its name and SUFFIX",
+      SET(suffix, backup) },
+    { 'r', "recursive", NULL, ABOUT_LIST | FOR_INFO,
+      "take the pictures in directories too", SET(true, recursive) },
+    { 0, "files-from", "FILE", ABOUT_LIST | FOR_INFO,
+      "take the INPUTs that FILE, or -, lists", SET(text, files_from) },
+    { '0', "null", NULL, ABOUT_LIST | FOR_INFO | FOR_SERVE,
+      "NUL, not a newline, ends a listed name or a job", SET(true, nul) },
+    { 0, "include", "GLOB", ABOUT_LIST | FOR_INFO,
+      "take only names like this; may be repeated", SET(glob, include) },
+    { 0, "exclude", "GLOB", ABOUT_LIST | FOR_INFO,
+      "take no names like this; may be repeated", SET(glob, exclude) },
+    { 'u', "update", NULL, ABOUT_LIST, "leave an output alone that is newer",
+      SET(true, update) },
+    { 0, "dry-run", NULL, ABOUT_DRY_RUN, "print what would be done",
+      SET(true, dry_run) },
+    { 0, "fail-fast", NULL, ABOUT_LIST, "end at the first file that fails",
+      SET(constant, fail_after), .least = 1 },
+    { 0, "fail-after", "N", ABOUT_LIST, "end when N files have failed",
+      SET(number, fail_after), .least = 1, .most = INT_MAX },
+    { 0, "manifest", "FILE", ABOUT_LIST,
+      "record in FILE what became of each file", SET(file, manifest) },
+    { 0, "resume", "FILE", ABOUT_LIST,
+      "skip what this manifest has as done, go on", SET(file, resume) },
+    { 0, "shard", "K/N", ABOUT_LIST, "take the K-th of N shares of the files",
+      SET_ALL(shard) },
+    { 0, "max-pixels", "N", ABOUT_JOB,
+      "refuse larger pictures; 500M if not given", SET(amount, limits.pixels),
+      .least = 1000 },
+    { 0, "max-memory", "N", ABOUT_RUN | FOR_SERVE,
+      "refuse pictures that need more; 3/4 of all memory",
+      SET(amount, limits.bytes), .least = 1024 },
+    { 0, "root", "DIR", ABOUT_RUN | FOR_SERVE,
+      "serve: refuse files that are not below DIR", SET(name, root) },
+    { 0, "backend", "NAME", ABOUT_RUN | FOR_SERVE, "auto, cpu or cuda",
+      SET(backend, backend), .choices = backends },
+    { 0, "device", "LIST", ABOUT_RUN | FOR_SERVE,
+      "the GPUs to use: 0; 0,1; all", SET(devices, devices) },
+    { 0, "max-vram", "N", ABOUT_RUN | FOR_SERVE,
+      "GPU memory to use; larger pictures go in pieces", SET(amount, vram),
+      .least = 1024 },
+    { 'j', "threads", "N", ABOUT_RUN | FOR_INFO | FOR_SERVE,
+      "keep N processors busy; all if not given", SET(number, threads),
+      .least = 1, .most = OPTION_THREADS_MAX },
+    { 'q', "quiet", NULL, ABOUT_RUN | FOR_INFO, "print no warnings",
+      SET(true, quiet) },
+    { 'v', "verbose", NULL, ABOUT_RUN | FOR_INFO,
+      "print what was done, how, and how long it took", SET(true, verbose) },
+    { 0, "json", NULL, ABOUT_RUN | FOR_INFO | FOR_MANIFEST,
+      "print JSON on stdout", SET(true, json) },
+    { 0, "csv", NULL, ABOUT_RUN | FOR_INFO,
+      "info: print a table for spreadsheets", SET(true, csv) },
+    { 'h', "help", NULL, ABOUT_RUN | FOR_INFO | FOR_MANIFEST | FOR_SERVE,
+      "print this help, or that of a command", SET(constant, command),
+      .least = COMMAND_HELP },
+    { 0, "version", NULL, ABOUT_RUN | FOR_INFO | FOR_MANIFEST | FOR_SERVE,
+      "print the version and what it is built with", SET(constant, command),
+      .least = COMMAND_VERSION },
+};
+
+enum { OPTIONS = sizeof options / sizeof *options };
+_Static_assert(OPTIONS <= (int)PARSER_OPTIONS, "struct parser_result has room");
+
+const struct parser_table option_table = {
+    .option = options,
+    .count = OPTIONS,
+    .allowed = ABOUT_ALL,
+};
+
+bool option_table_given(const struct options *opts, const char *name)
+{
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (strcmp(options[i].name, name) == 0)
+            return opts->given >> i & 1;
+    return false;
+}

@@ -1,0 +1,65 @@
+/* One parser for the command lines of all commands. A command has a table of
+ * its options; the parser and the command's help read that table. It knows
+ * nothing of what the options mean. */
+#ifndef CLI_OPTIONS_PARSER_H
+#define CLI_OPTIONS_PARSER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codecs/base/err.h"
+
+/* A word that a value may be, and the number that it stands for. */
+struct parser_choice {
+    const char *name;
+    int value;
+};
+
+struct parser_option;
+
+/* Sets a field of a command's options to what `text`, the value on the command
+ * line, says; `text` is NULL where no value was given. Returns 0; on failure
+ * -1, with a reason in `err` that does not name the option. */
+typedef int parser_setter(const struct parser_option *option, void *field,
+                          const char *text, struct err *err);
+
+struct parser_option {
+    char letter;       /* of its short form; 0: it has none */
+    const char *name;  /* its long form, without dashes */
+    const char *value; /* what help calls its value; NULL: it takes none;
+                          "[=x]": the value may be left out */
+    unsigned groups;   /* bits, which mean what the command wants them to */
+    const char *help;
+    parser_setter *set;
+    size_t offset;   /* of the field, in bytes from the start of the options */
+    int least, most; /* of a number; as setters.h says for each setter */
+    const struct parser_choice *choices; /* ended by a NULL name; or NULL */
+};
+
+enum { PARSER_OPTIONS = 64 }; /* of a table, at most */
+
+struct parser_table {
+    const struct parser_option *option;
+    size_t count;
+    unsigned allowed;    /* groups of the options that may be given */
+    const char *refusal; /* what is said of the others; NULL if all may be */
+};
+
+/* What stood on a command line. */
+struct parser_result {
+    uint64_t given;                    /* bit i: option i of the table */
+    const char *value[PARSER_OPTIONS]; /* as given; NULL: without one */
+    int first; /* index in argv of the first word that is no option; argv is
+                  sorted so that all such words are last */
+};
+
+/* Reads the options in argv[1] and following into `opts`, the options of the
+ * command. Not for two threads at a time. Returns 0; on failure -1, with a
+ * message in `err` that names the option and what was expected. */
+int parser_read(const struct parser_table *table, void *opts, int argc,
+                char **argv, struct parser_result *result, struct err *err);
+
+/* Prints one line of help for each option that is in one of `groups`. */
+void parser_help(const struct parser_table *table, unsigned groups);
+
+#endif
