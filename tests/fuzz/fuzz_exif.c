@@ -6,12 +6,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/support/must.h"
 
 static void set_and_find(struct bytes *exif, size_t length)
 {
@@ -19,9 +14,9 @@ static void set_and_find(struct bytes *exif, size_t length)
     size_t at, found;
     if (!exif_thumbnail(exif->data, exif->size, &at, &found))
         return;
-    require(exif_set_thumbnail(exif, jpeg, length) == 0);
-    require(exif_thumbnail(exif->data, exif->size, &at, &found));
-    require(found == length && !memcmp(exif->data + at, jpeg, length));
+    must(exif_set_thumbnail(exif, jpeg, length) == 0);
+    must(exif_thumbnail(exif->data, exif->size, &at, &found));
+    must(found == length && !memcmp(exif->data + at, jpeg, length));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -34,17 +29,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned orientation = (data[4] >> 3) % 9;
 
     unsigned was = exif_orientation(exif.data, exif.size);
-    require(was >= 1 && was <= 8);
+    must(was >= 1 && was <= 8);
     exif_turn(exif.data, exif.size, t, orientation, width, height);
     unsigned is = exif_orientation(exif.data, exif.size);
-    require(is >= 1 && is <= 8);
+    must(is >= 1 && is <= 8);
     set_and_find(&exif, 2 + data[0] % 100);
     set_and_find(&exif, 2 + data[2]);
     exif_drop_thumbnail(&exif);
-    require(!exif_has_thumbnail(exif.data, exif.size));
+    must(!exif_has_thumbnail(exif.data, exif.size));
     exif_set_size(exif.data, exif.size, height, width);
     if (exif_add_orientation(&exif, 1 + orientation % 8) == 0)
-        require(exif_orientation(exif.data, exif.size) == 1 + orientation % 8);
+        must(exif_orientation(exif.data, exif.size) == 1 + orientation % 8);
     bytes_free(&exif);
     return 0;
 }

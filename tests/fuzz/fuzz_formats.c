@@ -8,12 +8,7 @@
 #include "codecs/codec.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/codec_read.h"
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/support/must.h"
 
 static struct warnings warnings;
 
@@ -32,8 +27,8 @@ static int decode(const struct codec *codec, struct bytes file, int how,
     };
     warnings.count = 0;
     int status = codec_read(codec, img, file, &opts, &err);
-    require(status == 0 || (!img->cells && !img->meta));
-    require(status == 0 || memchr(err.text, '\0', sizeof err.text));
+    must(status == 0 || (!img->cells && !img->meta));
+    must(status == 0 || memchr(err.text, '\0', sizeof err.text));
     return status;
 }
 
@@ -43,7 +38,7 @@ static void encode(const struct codec *codec, const struct image *img,
     struct err err;
     struct save_opts opts = { .suffix = "", .warnings = &warnings };
     warnings.count = 0;
-    require(codec->encode(file, img, &opts, &err) == 0);
+    must(codec->encode(file, img, &opts, &err) == 0);
 }
 
 /* Pixels of an HDR may have another form, which says the same. */
@@ -92,12 +87,11 @@ static void write_again(const struct codec *codec, const struct image *img,
     struct image again = { 0 };
     encode(codec, img, &file);
     bool exact = codec != &codec_hdr || !warnings.count;
-    require(codec->probe(file.data, file.size));
-    require(decode(codec, file, how & ~TOLERANT, &again) == 0);
-    require(!exact || same(img, &again));
+    must(codec->probe(file.data, file.size));
+    must(decode(codec, file, how & ~TOLERANT, &again) == 0);
+    must(!exact || same(img, &again));
     encode(codec, &again, &twice);
-    require(twice.size == file.size &&
-            !memcmp(twice.data, file.data, file.size));
+    must(twice.size == file.size && !memcmp(twice.data, file.data, file.size));
     image_free(&again);
     bytes_free(&twice);
     bytes_free(&file);

@@ -3,15 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json/json_write.h"
 #include "cli/json/json_read.h"
+#include "cli/json/json_write.h"
 #include "tests/fuzz/fuzz.h"
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/support/must.h"
 
 static void write_and_read(const char *string)
 {
@@ -26,8 +21,8 @@ static void write_and_read(const char *string)
     fclose(out.out);
     /* Six bytes for one may be more than is read. */
     if (size <= JSON_SIZE_MAX) {
-        require(json_read(&json, text, size, &err) == 0);
-        require(!strcmp(json_get_string(json_root(&json)), string));
+        must(json_read(&json, text, size, &err) == 0);
+        must(!strcmp(json_get_string(json_root(&json)), string));
     }
     json_free(&json);
     free(text);
@@ -35,19 +30,19 @@ static void write_and_read(const char *string)
 
 static void walk(const struct json_value *value, const char *text, size_t size)
 {
-    require(value->raw >= text && value->raw_size > 0 &&
-            value->raw_size <= size - (size_t)(value->raw - text));
+    must(value->raw >= text && value->raw_size > 0 &&
+         value->raw_size <= size - (size_t)(value->raw - text));
     if (json_get_string(value))
         write_and_read(value->string);
     unsigned span = 1;
     for (const struct json_value *v = json_first(value); v;
          v = json_next(value, v)) {
-        require(!v->key == (value->kind == JSON_ARRAY));
-        require(!v->key || json_find(value, v->key) == v);
+        must(!v->key == (value->kind == JSON_ARRAY));
+        must(!v->key || json_find(value, v->key) == v);
         walk(v, value->raw, value->raw_size);
         span += v->span;
     }
-    require(span == value->span);
+    must(span == value->span);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -67,10 +62,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         walk(root, text, size);
         if (kind == JSON_OBJECT || kind == JSON_ARRAY) {
             size_t cut = end > 1 ? data[end / 2] * end / 256 : 0;
-            require(json_read(&json, text, cut, &err) == -1 && json.cut);
+            must(json_read(&json, text, cut, &err) == -1 && json.cut);
         }
     } else {
-        require(!json_root(&json));
+        must(!json_root(&json));
     }
     json_free(&json);
     free(text);

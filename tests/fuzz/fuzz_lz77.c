@@ -9,20 +9,15 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/inflates.h"
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#include "tests/support/must.h"
 
 static void check(const uint8_t *data, size_t before, size_t size, bool final)
 {
     struct lz77 *m = lz77_new();
     uint8_t *out = malloc(flate_bound(size));
     size_t made = lz77_deflate(m, out, data, before, size, final);
-    require(made <= flate_bound(size));
-    require(inflates_to(out, made, data, before, size, final));
+    must(made <= flate_bound(size));
+    must(inflates_to(out, made, data, before, size, final));
     free(out);
     lz77_free(m);
 }

@@ -10,13 +10,8 @@
 #include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle.h"
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void in_file(const uint8_t *data, size_t size, enum xform t)
 {
@@ -29,15 +24,15 @@ static void in_file(const uint8_t *data, size_t size, enum xform t)
     struct image img = { 0 };
     struct err err;
     size_t at = 0;
-    require(bytes_append(&segment, "MPF", 4) &&
-            bytes_append(&segment, data, size));
+    must(bytes_append(&segment, "MPF", 4) &&
+         bytes_append(&segment, data, size));
     add_segment(&file, &at, 0xe2, segment.data, segment.size);
-    require(bytes_append(&file, behind.data, behind.size));
-    require(codec_read(&codec_jpeg, &img, file, &load, &err) == 0);
+    must(bytes_append(&file, behind.data, behind.size));
+    must(codec_read(&codec_jpeg, &img, file, &load, &err) == 0);
     turn_image(&img, t);
-    require(codec_jpeg.encode(&made, &img, &save, &err) == 0);
+    must(codec_jpeg.encode(&made, &img, &save, &err) == 0);
     image_free(&img);
-    require(codec_read(&codec_jpeg, &img, made, &load, &err) == 0);
+    must(codec_read(&codec_jpeg, &img, made, &load, &err) == 0);
     image_free(&img);
     bytes_free(&made);
     bytes_free(&segment);
@@ -52,10 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!block)
         return 0;
     memcpy(block, data, size);
-    require(mpf_open(&mpf, block, size) == (mpf.count > 0));
+    must(mpf_open(&mpf, block, size) == (mpf.count > 0));
     for (size_t i = 0; i < mpf.count; i++)
         mpf_put(&mpf, block, i, mpf_get(&mpf, block, i));
-    require(memcmp(block, data, size) == 0);
+    must(memcmp(block, data, size) == 0);
     if (mpf.count)
         in_file(data, size, (enum xform)(size % XFORM_COUNT));
     free(block);

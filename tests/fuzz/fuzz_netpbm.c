@@ -8,23 +8,12 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/codec_read.h"
+#include "tests/support/compare.h"
+#include "tests/support/oracle.h"
 
 static const struct codec *const readers[] = { &codec_pnm, &codec_pam,
                                                &codec_pfm, &codec_npy,
                                                &codec_npz };
-
-static bool same(const struct image *a, const struct image *b)
-{
-    if (a->width != b->width || a->height != b->height ||
-        a->nplanes != b->nplanes || a->maxval != b->maxval)
-        return false;
-    for (unsigned i = 0; i < a->nplanes; i++)
-        for (uint32_t y = 0; y < a->height; y++)
-            if (memcmp(plane_row(&a->plane[i], y), plane_row(&b->plane[i], y),
-                       a->width * cell_size(a->cell)))
-                return false;
-    return true;
-}
 
 static void write_again(const struct codec *codec, const struct image *img,
                         struct load_opts load)
@@ -39,7 +28,7 @@ static void write_again(const struct codec *codec, const struct image *img,
         load.layout = state->layout == LAYOUT_HW ? LAYOUT_AUTO : state->layout;
     }
     if (codec->encode(&file, img, &save, &err) ||
-        codec_read(codec, &back, file, &load, &err) || !same(img, &back))
+        codec_read(codec, &back, file, &load, &err) || !same_cells(img, &back))
         abort();
     image_free(&back);
     bytes_free(&file);
@@ -47,29 +36,12 @@ static void write_again(const struct codec *codec, const struct image *img,
 
 /* ---- An array that stays one --------------------------------------------*/
 
-static int turn_copy(void *context, struct image *dst, const struct image *src,
-                     enum xform t, struct err *err)
-{
-    size_t size = cell_size(src->cell);
-    uint32_t sx, sy;
-    (void)context, (void)err;
-    for (unsigned i = 0; i < src->nplanes; i++)
-        for (uint32_t y = 0; y < dst->height; y++)
-            for (uint32_t x = 0; x < dst->width; x++) {
-                xform_source(t, dst->width, dst->height, x, y, &sx, &sy);
-                memcpy((uint8_t *)plane_row(&dst->plane[i], y) + x * size,
-                       (uint8_t *)plane_row(&src->plane[i], sy) + sx * size,
-                       size);
-            }
-    return 0;
-}
-
 /* What is turned and turned back is what it was, but for its header. What the
  * shape alone tells of its layout it may no longer tell when it is turned. */
 static void turn_and_back(const struct codec *codec, struct bytes file,
                           struct load_opts load)
 {
-    const struct turner turner = { .turn = turn_copy, .tile = 4096 };
+    const struct turner turner = { .turn = turn_cells, .tile = 4096 };
     struct image img = { 0 };
     struct bytes turned = { 0 }, once = { 0 }, twice = { 0 };
     struct err err = { .text = "" };

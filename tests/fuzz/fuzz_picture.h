@@ -9,25 +9,8 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/codec_read.h"
-
-static inline void require(int holds)
-{
-    if (!holds)
-        abort();
-}
-
-static inline void require_same(const struct image *a, const struct image *b)
-{
-    require(a->width == b->width && a->height == b->height &&
-            a->cell == b->cell && a->color == b->color &&
-            a->alpha == b->alpha && a->maxval == b->maxval &&
-            a->nplanes == b->nplanes);
-    for (unsigned i = 0; i < a->nplanes; i++)
-        for (uint32_t y = 0; y < a->height; y++)
-            require(!memcmp(plane_row(&a->plane[i], y),
-                            plane_row(&b->plane[i], y),
-                            a->width * cell_size(a->cell)));
-}
+#include "tests/support/compare.h"
+#include "tests/support/must.h"
 
 /* What was written of a picture can be read, and is the same if nothing is lost
  * in coding. A turn is only claimed: its cells are as good as any. */
@@ -45,11 +28,12 @@ static inline void fuzz_encode(const struct codec *codec, struct image *img,
     img->turned = (enum xform)(way % XFORM_COUNT);
     again.tolerant = again.portable = false;
     again.warnings = &warnings;
-    require(codec->encode(&made, img, &save, &err) == 0);
-    require(codec_read(codec, &back, made, &again, &err) == 0);
-    require(back.width == img->width && back.height == img->height);
+    must(codec->encode(&made, img, &save, &err) == 0);
+    must(codec_read(codec, &back, made, &again, &err) == 0);
+    must(back.width == img->width && back.height == img->height);
     if (!codec->lossy)
-        require_same(img, &back);
+        must(img->color == back.color && img->alpha == back.alpha &&
+             same_cells(img, &back));
     image_free(&back);
     bytes_free(&made);
 }
@@ -73,11 +57,11 @@ static inline void fuzz_picture(const struct codec *codec, const uint8_t *data,
         struct image img = { 0 };
         struct err err = { .text = "" };
         if (codec_read(codec, &img, file, &load, &err)) {
-            require(*err.text && !img.cells && !img.meta);
+            must(*err.text && !img.cells && !img.meta);
             continue;
         }
-        require(img.cells && img.meta && img.orientation >= 1 &&
-                img.orientation <= 8);
+        must(img.cells && img.meta && img.orientation >= 1 &&
+             img.orientation <= 8);
         if (!load.portable || !codec->lossy)
             fuzz_encode(codec, &img, &load, way + (unsigned)i);
         image_free(&img);

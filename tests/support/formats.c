@@ -5,29 +5,9 @@
 #include <string.h>
 
 #include "tests/support/codec_read.h"
+#include "tests/support/compare.h"
+#include "tests/support/memory.h"
 #include "tests/support/must.h"
-
-/* Memory for cells, which is counted. What it gives is filled with garbage. */
-struct counted {
-    size_t most;   /* the largest block asked for */
-    unsigned held; /* blocks not freed yet */
-};
-
-static void *counted_alloc(void *context, size_t size)
-{
-    struct counted *counted = context;
-    void *memory = mem_plain.alloc(NULL, size);
-    if (size > counted->most)
-        counted->most = size;
-    counted->held++;
-    return memory ? memset(memory, 0xa5, size) : NULL;
-}
-
-static void counted_free(void *context, void *memory)
-{
-    ((struct counted *)context)->held--;
-    mem_plain.free(NULL, memory);
-}
 
 struct opened open_file(const struct codec *codec, const void *data,
                         size_t size, int how)
@@ -37,7 +17,7 @@ struct opened open_file(const struct codec *codec, const void *data,
     o.counted = calloc(1, sizeof *o.counted);
     struct load_opts opts = {
         .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
-        .mem = { counted_alloc, counted_free, o.counted },
+        .mem = counted_memory(o.counted),
         .tolerant = how & TOLERANT,
         .portable = how & PORTABLE,
         .layout = (enum layout)(how / LAYOUT),
@@ -55,7 +35,8 @@ struct opened open_file(const struct codec *codec, const void *data,
 void close_file(struct opened *o)
 {
     image_free(&o->img);
-    CHECK(o->counted->held == 0, "%u blocks are left", o->counted->held);
+    CHECK(o->counted->freed == o->counted->calls, "%zu blocks of %zu are left",
+          o->counted->calls - o->counted->freed, o->counted->calls);
     CHECK(o->counted->most <= LIMIT_BYTES, "%zu bytes", o->counted->most);
     free(o->counted);
     o->counted = NULL;
@@ -81,20 +62,6 @@ bool has_samples(const struct image *img, const double *want)
                            sample_at(img, i, x, y), *want);
                     return false;
                 }
-    return true;
-}
-
-bool same_cells(const struct image *a, const struct image *b)
-{
-    if (a->cell != b->cell || a->nplanes != b->nplanes ||
-        a->width != b->width || a->height != b->height ||
-        a->maxval != b->maxval)
-        return false;
-    for (unsigned i = 0; i < a->nplanes; i++)
-        for (uint32_t y = 0; y < a->height; y++)
-            if (memcmp(plane_row(&a->plane[i], y), plane_row(&b->plane[i], y),
-                       a->width * cell_size(a->cell)))
-                return false;
     return true;
 }
 
@@ -231,8 +198,7 @@ struct bytes written_again(const struct codec *codec, const struct image *img,
 
 void check_same_files(struct bytes a, struct bytes b, const char *name)
 {
-    CHECK(a.size == b.size && !memcmp(a.data, b.data, a.size),
-          "%s is written otherwise", name);
+    CHECK(same_bytes(a, b), "%s is written otherwise", name);
     bytes_free(&a);
     bytes_free(&b);
 }

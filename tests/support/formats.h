@@ -4,9 +4,13 @@
 #define TESTS_SUPPORT_FORMATS_H
 
 #include "codecs/codec.h"
+#include "tests/support/compare.h"
+#include "tests/support/memory.h"
 #include "tests/support/test.h"
 
-struct counted;
+/* A text with its size, without its NUL; and samples. */
+#define TEXT(text)   text, sizeof text - 1
+#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
 
 /* A file that was decoded, or refused. */
 struct opened {
@@ -33,9 +37,6 @@ void close_file(struct opened *o);
 
 /* Whether the samples are these, pixel by pixel, row by row. */
 bool has_samples(const struct image *img, const double *want);
-
-/* Whether two pictures have the same shape and the same cells. */
-bool same_cells(const struct image *a, const struct image *b);
 
 /* The file that a picture becomes; to be freed. */
 struct bytes written(const struct codec *codec, const struct image *img,

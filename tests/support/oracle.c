@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/must.h"
+
 const struct turn oracle[XFORM_COUNT] = {
     [XFORM_NONE] = { "copy", 1, 0, 0, 0, 1, 0 },              /* x, y */
     [XFORM_MIRROR_X] = { "fliph", -1, 0, 1, 0, 1, 0 },        /* w-1-x, y */
@@ -69,22 +71,29 @@ bool is_turned(enum xform t, const struct plane *d, const struct plane *s,
     return same;
 }
 
+int turn_cells(void *context, struct image *dst, const struct image *src,
+               enum xform t, struct err *err)
+{
+    size_t size = cell_size(src->cell);
+    uint32_t sx, sy;
+    (void)context, (void)err;
+    for (unsigned c = 0; c < dst->nplanes; c++)
+        for (uint32_t y = 0; y < dst->height; y++)
+            for (uint32_t x = 0; x < dst->width; x++) {
+                turn_source(t, src->width, src->height, x, y, &sx, &sy);
+                memcpy((uint8_t *)plane_row(&dst->plane[c], y) + x * size,
+                       (uint8_t *)plane_row(&src->plane[c], sy) + sx * size,
+                       size);
+            }
+    return 0;
+}
+
 void turn_image(struct image *img, enum xform t)
 {
     struct image dst = { 0 };
     struct err err;
-    size_t size = cell_size(img->cell);
-    uint32_t sx, sy;
-    if (image_like(&dst, img, t, mem_plain, &err))
-        abort();
-    for (unsigned c = 0; c < dst.nplanes; c++)
-        for (uint32_t y = 0; y < dst.height; y++)
-            for (uint32_t x = 0; x < dst.width; x++) {
-                turn_source(t, img->width, img->height, x, y, &sx, &sy);
-                memcpy((uint8_t *)plane_row(&dst.plane[c], y) + x * size,
-                       (uint8_t *)plane_row(&img->plane[c], sy) + sx * size,
-                       size);
-            }
+    must(image_like(&dst, img, t, mem_plain, &err) == 0);
+    turn_cells(NULL, &dst, img, t, &err);
     image_take_meta(&dst, img);
     image_free(img);
     *img = dst;

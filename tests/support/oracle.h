@@ -29,6 +29,11 @@ bool is_turned(enum xform t, const struct plane *d, const struct plane *s,
  * a change of sign of the odd ones. */
 bool is_turned_block(enum xform t, const uint8_t *d, const uint8_t *s);
 
+/* Turns src into dst, which has the shape for it: a turner, as codecs take one.
+ * Always succeeds. */
+int turn_cells(void *context, struct image *dst, const struct image *src,
+               enum xform t, struct err *err);
+
 /* Turns img in place, with all that it holds. Ends the test without memory. */
 void turn_image(struct image *img, enum xform t);
 

@@ -8,8 +8,6 @@
 
 #include "tests/support/formats.h"
 
-#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
-
 /* A picture of one row, which came from no file. */
 static struct image row_of(enum cell cell, uint32_t maxval, enum color color,
                            unsigned nplanes, uint32_t width,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/support/codec_read.h"
+#include "tests/support/compare.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/oracle.h"
@@ -217,18 +218,13 @@ static void check_turned(const char *name, struct bytes file, struct bytes made,
 
 /* ---- All turns of all kinds -----------------------------------------------*/
 
-static bool same(struct bytes a, struct bytes b)
-{
-    return a.size == b.size && !memcmp(a.data, b.data, a.size);
-}
-
 /* The file came from the same libjpeg: what is turned back has its bytes. */
 static void check_way_back(const char *name, struct bytes file, enum xform t,
                            struct bytes made)
 {
     struct bytes back =
         turned_in(made, xform_inverse(t), REPRESENTATION_COEFFICIENTS);
-    CHECK(same(back, file), "%s, %s and back: %zu bytes, not %zu", name,
+    CHECK(same_bytes(back, file), "%s, %s and back: %zu bytes, not %zu", name,
           xform_name(t), back.size, file.size);
     bytes_free(&back);
 }
@@ -396,7 +392,7 @@ TEST(optimize)
         f->save.optimize = i;
         CHECK(!fixture_encode(f), "%s", f->err.text);
         check_turned("optimize", file, f->made, XFORM_NONE);
-        CHECK(i || same(f->made, file), "as it was");
+        CHECK(i || same_bytes(f->made, file), "as it was");
         size[i] = f->made.size;
     }
     CHECK(size[1] < size[0], "%zu bytes", size[1]);

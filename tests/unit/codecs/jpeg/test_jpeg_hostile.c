@@ -7,6 +7,7 @@
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/memory.h"
 #include "tests/support/test.h"
 #include "tests/support/turn_jpeg.h"
 
@@ -199,21 +200,13 @@ TEST(warnings)
 }
 
 /* What cannot be read is what libjpeg makes of it, not what the memory held. */
-static void *dirty_alloc(void *context, size_t size)
-{
-    void *memory = mem_plain.alloc(context, size);
-    if (memory)
-        memset(memory, 0xa5, size);
-    return memory;
-}
-
 TEST(rest)
 {
     struct coding coding = { 64, 64, JCS_GRAYSCALE, .h = 1 };
     struct bytes file = make_jpeg(&coding);
     struct fixture *f = fixture_new(&codec_jpeg);
     f->load.tolerant = true;
-    f->load.mem.alloc = dirty_alloc;
+    f->load.mem = garbage_memory;
     file.size = file.size * 3 / 4;
     struct decoded own = libjpeg_decode(file, JCS_UNKNOWN);
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
@@ -329,19 +322,6 @@ TEST(two_components)
     bytes_free(&file);
 }
 
-struct counted {
-    size_t calls, bytes;
-    bool empty;
-};
-
-static void *counted_alloc(void *context, size_t size)
-{
-    struct counted *counted = context;
-    counted->calls++;
-    counted->bytes += size;
-    return counted->empty ? NULL : mem_plain.alloc(NULL, size);
-}
-
 static void check_limits(enum representation representation, uint64_t need)
 {
     const struct {
@@ -360,8 +340,7 @@ static void check_limits(enum representation representation, uint64_t need)
             f->plan.representation = representation;
             f->load.limits = (struct limits){ .pixels = limits[i].pixels,
                                               .bytes = limits[i].bytes };
-            f->load.mem.alloc = counted_alloc;
-            f->load.mem.context = &counted;
+            f->load.mem = counted_memory(&counted);
             int status = fixture_decode(f, file);
             CHECK(!status == !limits[i].words, "%u: %s", i, f->err.text);
             CHECK(!status || strstr(f->err.text, limits[i].words), "%s",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/support/codec_read.h"
+#include "tests/support/compare.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/metadata.h"
@@ -24,11 +25,6 @@ static struct bytes make_profile(size_t size)
         must(bytes_append(&data, &byte, 1));
     }
     return data;
-}
-
-static bool same(struct bytes a, struct bytes b)
-{
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
 static bool is_text(struct bytes is, const char *text)
@@ -101,10 +97,11 @@ TEST(taken)
     if (img.meta) {
         const struct meta *m = img.meta;
         static const bool portable[] = { 1, 1, 0, 1, 1, 1, 1, 1, 0, 0 };
-        CHECK(same(m->icc, icc), "the profile, of %zu bytes", m->icc.size);
-        CHECK(same(m->exif, exif), "the first EXIF");
+        CHECK(same_bytes(m->icc, icc), "the profile, of %zu bytes",
+              m->icc.size);
+        CHECK(same_bytes(m->exif, exif), "the first EXIF");
         CHECK(img.orientation == 6, "is %u", img.orientation);
-        CHECK(same(m->xmp, xmp), "XMP");
+        CHECK(same_bytes(m->xmp, xmp), "XMP");
         CHECK(is_text(m->comment, "a comment"), "the first comment");
         CHECK(m->density.unit == DENSITY_INCH && m->density.x == 300 &&
                   m->density.y == 72,
@@ -242,7 +239,7 @@ static void check_written(enum strip strip)
                                            { 1, 0, 72, 1, 44 } };
     CHECK(s && !memcmp(s->data + 7, density[all], 5), "the density");
     struct bytes profile = read_profile(&list);
-    CHECK(same(profile, strip == STRIP_ALL ? (struct bytes){ 0 } : icc),
+    CHECK(same_bytes(profile, strip == STRIP_ALL ? (struct bytes){ 0 } : icc),
           "the profile, of %zu bytes", profile.size);
     struct bytes comment = { .data = (uint8_t *)"a comment", .size = 9 };
     if (all) {
@@ -353,9 +350,9 @@ static void check_blocks(const struct image *img, struct bytes icc,
     add_exif(&exif, after, (struct bytes){ 0 });
     add_xmp(&xmp, after);
     CHECK(img->orientation == 1, "is %u", img->orientation);
-    CHECK(same(m->icc, icc), "the profile");
-    CHECK(same(m->exif, exif), "EXIF");
-    CHECK(same(m->xmp, xmp), "XMP");
+    CHECK(same_bytes(m->icc, icc), "the profile");
+    CHECK(same_bytes(m->exif, exif), "EXIF");
+    CHECK(same_bytes(m->xmp, xmp), "XMP");
     CHECK(is_text(m->comment, "a comment"), "the comment");
     CHECK(is_near(m->density.x * scale, exchanged ? 72 : 300) &&
               is_near(m->density.y * scale, exchanged ? 300 : 72),

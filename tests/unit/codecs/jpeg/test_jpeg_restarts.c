@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/support/codec_read.h"
+#include "tests/support/compare.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
@@ -62,22 +63,6 @@ static void read_into(struct outcome *o, struct bytes file,
     load.pool = pool;
     o->status =
         codec_read_as(&codec_jpeg, &o->img, file, &load, &plan, &o->err);
-}
-
-static bool same_cells(const struct image *a, const struct image *b)
-{
-    if (a->nplanes != b->nplanes || a->cell != b->cell)
-        return false;
-    for (unsigned i = 0; i < a->nplanes; i++) {
-        const struct plane *p = &a->plane[i], *q = &b->plane[i];
-        if (p->width != q->width || p->height != q->height)
-            return false;
-        for (uint32_t y = 0; y < p->height; y++)
-            if (memcmp(plane_row(p, y), plane_row(q, y),
-                       p->width * cell_size(a->cell)))
-                return false;
-    }
-    return true;
 }
 
 static bool same_blocks(const struct meta *a, const struct meta *b)

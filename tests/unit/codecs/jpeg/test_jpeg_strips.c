@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/compare.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
@@ -44,11 +45,6 @@ static struct bytes write_with(const struct image *img, struct save_opts save,
     return made;
 }
 
-static bool same(struct bytes a, struct bytes b)
-{
-    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
-}
-
 /* Writes img with each number of threads; returns what one thread writes. */
 static struct bytes check_written(const char *name, const struct image *img,
                                   struct save_opts save)
@@ -56,7 +52,7 @@ static struct bytes check_written(const char *name, const struct image *img,
     struct bytes one = write_with(img, save, NULL);
     for (unsigned i = 0; i < COUNTS; i++) {
         struct bytes made = write_with(img, save, pools[i]);
-        CHECK(same(made, one), "%s: %u threads", name, counts[i]);
+        CHECK(same_bytes(made, one), "%s: %u threads", name, counts[i]);
         bytes_free(&made);
     }
     return one;
@@ -159,7 +155,7 @@ static void check_coded(unsigned k, unsigned restart, bool standard)
     struct image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
     bool apart = has_ends(&img, restart), own = restart || !kinds[k].steep;
     struct bytes one = check_written(name, &img, save);
-    CHECK(same(one, file), "%s: as it was", name);
+    CHECK(same_bytes(one, file), "%s: as it was", name);
     check_shared(name, &img, save, apart && (standard || own));
     save.optimize = true;
     bytes_free(&one);
@@ -195,7 +191,7 @@ TEST(ends)
         struct bytes file = make_noisy_jpeg(&coding, (unsigned)ways[i][0]);
         struct image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
         struct bytes one = check_written("ends", &img, save);
-        CHECK(same(one, file), "%u", i);
+        CHECK(same_bytes(one, file), "%u", i);
         check_shared("ends", &img, save, true);
         bytes_free(&one);
         image_free(&img);
@@ -299,8 +295,8 @@ TEST(samples)
                 struct save_opts save = { .quality = qualities[q] };
                 struct bytes want = by_libjpeg(&img, qualities[q]);
                 struct bytes one = check_written("samples", &img, save);
-                CHECK(same(one, want), "%u x %u, quality %d, %d", img.width,
-                      img.height, qualities[q], gray);
+                CHECK(same_bytes(one, want), "%u x %u, quality %d, %d",
+                      img.width, img.height, qualities[q], gray);
                 bytes_free(&one);
                 bytes_free(&want);
                 image_free(&img);
@@ -377,7 +373,7 @@ TEST(splice)
         }
         while (want.count % 8)
             put_bit(&want, 1);
-        CHECK(same(got, want.out), "%u", turn);
+        CHECK(same_bytes(got, want.out), "%u", turn);
         size_t plain = splice_unstuff(got.data, got.size);
         CHECK(plain == (count + 7) / 8, "%u: %zu bytes", turn, plain);
         bytes_free(&got);

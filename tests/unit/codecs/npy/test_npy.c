@@ -5,9 +5,7 @@
 
 #include "codecs/npy/npy.h"
 #include "tests/support/formats.h"
-
-#define TEXT(text)   text, sizeof text - 1
-#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
+#include "tests/support/oracle.h"
 
 /* A file of a version, of this dictionary and this data. */
 static struct bytes npy(unsigned version, const char *dictionary,
@@ -299,23 +297,6 @@ TEST(damaged)
 
 /* ---- Arrays that stay arrays ---------------------------------------------*/
 
-static int turn_loop(void *context, struct image *dst, const struct image *src,
-                     enum xform t, struct err *err)
-{
-    size_t size = cell_size(src->cell);
-    uint32_t sx, sy;
-    (void)context, (void)err;
-    for (unsigned i = 0; i < src->nplanes; i++)
-        for (uint32_t y = 0; y < dst->height; y++)
-            for (uint32_t x = 0; x < dst->width; x++) {
-                xform_source(t, dst->width, dst->height, x, y, &sx, &sy);
-                memcpy((uint8_t *)plane_row(&dst->plane[i], y) + x * size,
-                       (uint8_t *)plane_row(&src->plane[i], sy) + sx * size,
-                       size);
-            }
-    return 0;
-}
-
 static int turn_not(void *context, struct image *dst, const struct image *src,
                     enum xform t, struct err *err)
 {
@@ -336,9 +317,9 @@ static size_t place(const size_t *shape, unsigned naxes, bool fortran,
 }
 
 /* Compares each cell of a turned array with the one that belongs there. */
-static bool is_turned(const uint8_t *got, const uint8_t *from,
-                      const size_t shape[4], const char *layout, bool fortran,
-                      size_t cell, enum xform t)
+static bool axes_are_turned(const uint8_t *got, const uint8_t *from,
+                            const size_t shape[4], const char *layout,
+                            bool fortran, size_t cell, enum xform t)
 {
     unsigned naxes = (unsigned)strlen(layout);
     unsigned h = (unsigned)(strchr(layout, 'h') - layout);
@@ -374,7 +355,7 @@ static void check_turned(const char *descr, size_t cell, enum layout layout,
     const char *name = layout_name(layout);
     char text[128], axes[64];
     size_t all = cell;
-    const struct turner turner = { .turn = turn_loop, .tile = tile };
+    const struct turner turner = { .turn = turn_cells, .tile = tile };
     struct warnings warnings = { 0 };
     struct load_opts opts = {
         .limits = { .pixels = LIMIT_PIXELS, .bytes = LIMIT_BYTES },
@@ -406,8 +387,8 @@ static void check_turned(const char *descr, size_t cell, enum layout layout,
         CHECK(header.size % 64 == 0 && header.size + all == out.size &&
                   header.fortran == fortran && !strcmp(header.descr, descr),
               "%s: %.*s", text, (int)header.size, out.data);
-        CHECK(is_turned(out.data + header.size, cells, shape, name, fortran,
-                        cell, t),
+        CHECK(axes_are_turned(out.data + header.size, cells, shape, name,
+                              fortran, cell, t),
               "%s, %s, %s, tiles of %zu", text, name, xform_name(t), tile);
     }
     bytes_free(&file);

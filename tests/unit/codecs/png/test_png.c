@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/support/fixture.h"
+#include "tests/support/memory.h"
 #include "tests/support/must.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png_file.h"
@@ -163,15 +164,6 @@ TEST(short_palette)
 
 /* ---- Damaged files --------------------------------------------------------*/
 
-/* Memory that is not zero when it comes, as memory is. */
-static void *dirty_alloc(void *context, size_t size)
-{
-    void *memory = mem_plain.alloc(context, size);
-    if (memory)
-        memset(memory, 0xa5, size);
-    return memory;
-}
-
 /* Whether each cell is what the file says of it, or 0, and how many are 0 that
  * should not. */
 static bool holds_or_zero(const struct image *img, const struct shape *s,
@@ -204,7 +196,7 @@ static void check_cuts(const struct shape *s)
         must(data);
         memcpy(data, file.data, size);
         struct bytes cut = { .data = data, .size = size };
-        f->load.mem.alloc = dirty_alloc;
+        f->load.mem = garbage_memory;
         CHECK(fixture_decode(f, cut) && *f->err.text,
               "%s, cut to %zu bytes, is accepted", named(s), size);
         CHECK(!f->img.cells && !f->img.meta, "nothing is left to free");
@@ -256,7 +248,7 @@ TEST(rows_before)
 
     CHECK(fixture_decode(f, file), "25 rows of 40");
     f->load.tolerant = true;
-    f->load.mem.alloc = dirty_alloc;
+    f->load.mem = garbage_memory;
     CHECK(!fixture_decode(f, file), "%s", f->err.text);
     CHECK(f->img.cells && rows_hold(&f->img, &s, 0, 25),
           "the rows that are there");

@@ -9,32 +9,12 @@
 
 #include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
+#include "tests/support/memory.h"
 #include "tests/support/must.h"
 #include "tests/support/png_file.h"
 #include "tests/support/test.h"
 
 static const struct shape shape = { 13, 9, 8, RGB, false };
-
-/* What was asked of it, and whether it gives nothing. */
-struct counted {
-    size_t calls, bytes, freed;
-    bool empty;
-};
-
-static void *counted_alloc(void *context, size_t size)
-{
-    struct counted *counted = context;
-    counted->calls++;
-    counted->bytes += size;
-    return counted->empty ? NULL : mem_plain.alloc(NULL, size);
-}
-
-static void counted_free(void *context, void *memory)
-{
-    struct counted *counted = context;
-    counted->freed += !!memory;
-    mem_plain.free(NULL, memory);
-}
 
 /* Decodes, and if that works encodes. True: it was accepted. */
 static bool accepts(struct bytes file, const struct load_opts *opts,
@@ -130,7 +110,7 @@ TEST(forged)
                     (uint8_t)(crc >> (24 - 8 * i));
             c += 12 + size;
         }
-        opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
+        opts.mem = counted_memory(&counted);
         opts.tolerant = round % 2;
         opts.portable = round % 4 / 2;
         accepts(copy, &opts, &err);
@@ -192,7 +172,7 @@ TEST(heads)
         add_pixels(&file, &shape, 0, SIZE_MAX);
         add_end(&file);
         refuses(heads[i].name, file, heads[i].words);
-        opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
+        opts.mem = counted_memory(&counted);
         opts.tolerant = true;
         if (!accepts(file, &opts, &err))
             CHECK(counted.calls == 0, "%s: memory is taken", heads[i].name);
@@ -359,7 +339,7 @@ TEST(lengths)
             add_big32(&file, lengths[j]);
             must(bytes_append(&file, names[i], 4) &&
                  bytes_append(&file, "some bytes of it", 16));
-            opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
+            opts.mem = counted_memory(&counted);
             CHECK(!accepts(file, &opts, &err), "%s of %u", names[i],
                   lengths[j]);
             CHECK(counted.calls == (strcmp(names[i], "IDAT") == 0 && j == 4),
@@ -396,7 +376,7 @@ TEST(limits)
         struct err err;
         opts.limits = (struct limits){ .pixels = limits[i].pixels,
                               .bytes = limits[i].bytes };
-        opts.mem = (struct mem){ counted_alloc, counted_free, &counted };
+        opts.mem = counted_memory(&counted);
         CHECK(accepts(file, &opts, &err) == !limits[i].words, "%zu: %s", i,
               err.text);
         CHECK(!limits[i].words || strstr(err.text, limits[i].words), "%s",

@@ -6,17 +6,9 @@
 #include <string.h>
 
 #include "tests/support/formats.h"
-
-#define TEXT(text) text, sizeof text - 1
-#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
+#include "tests/support/must.h"
 
 static const char cut[] = "cut short, read as far as it goes";
-
-static void append(struct bytes *file, const void *data, size_t size)
-{
-    if (!bytes_append(file, data, size))
-        abort();
-}
 
 /* The fields of a BMP that the tests vary. */
 struct bmp {
@@ -55,9 +47,9 @@ static struct bytes make_bmp(struct bmp b)
         write_le32(head + 10, 14 + size);
         b.palette_size = 0;
     }
-    append(&file, head, 14 + size);
-    append(&file, b.palette, b.palette_size);
-    append(&file, b.pixels, b.pixels_size);
+    must(bytes_append(&file, head, 14 + size));
+    must(bytes_append(&file, b.palette, b.palette_size));
+    must(bytes_append(&file, b.pixels, b.pixels_size));
     return file;
 }
 
@@ -342,7 +334,7 @@ TEST(bmp_density)
     write_le32(file.data + 2, 58);
     write_le32(file.data + 38, 2835);
     write_le32(file.data + 42, 1000);
-    append(&want, file.data, file.size);
+    must(bytes_append(&want, file.data, file.size));
     write_le32(want.data + 38, 1000);
     write_le32(want.data + 42, 2835);
     check_rewritten(&codec_bmp, file.data, file.size, "bmp", XFORM_ROTATE_270,

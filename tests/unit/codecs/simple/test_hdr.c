@@ -7,8 +7,6 @@
 
 #include "tests/support/formats.h"
 
-#define TEXT(text) text, sizeof text - 1
-#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
 #define HEAD "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n"
 
 static const struct codec *const c = &codec_hdr;

@@ -5,9 +5,6 @@
 
 #include "tests/support/formats.h"
 
-#define TEXT(text) text, sizeof text - 1
-#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
-
 static const uint32_t maxvals[] = { 1, 2, 15, 100, 255, 256, 1023, 65535 };
 enum { MAXVALS = sizeof maxvals / sizeof *maxvals };
 

@@ -6,17 +6,9 @@
 #include <string.h>
 
 #include "tests/support/formats.h"
-
-#define TEXT(text) text, sizeof text - 1
-#define SAMPLES(...) ((const double[]){ __VA_ARGS__ })
+#include "tests/support/must.h"
 
 static const char cut[] = "cut short, read as far as it goes";
-
-static void append(struct bytes *file, const void *data, size_t size)
-{
-    if (!bytes_append(file, data, size))
-        abort();
-}
 
 enum { LEFT_UP = 0, RIGHT_UP = 0x10, LEFT_DOWN = 0x20, RIGHT_DOWN = 0x30 };
 
@@ -31,15 +23,15 @@ static struct bytes make_tga(unsigned type, unsigned bits, unsigned width,
     write_le16(head + 14, height);
     head[16] = (uint8_t)bits;
     head[17] = (uint8_t)descriptor;
-    append(&file, head, sizeof head);
-    append(&file, pixels, size);
+    must(bytes_append(&file, head, sizeof head));
+    must(bytes_append(&file, pixels, size));
     return file;
 }
 
 /* What stands between the header and the pixels. */
 static void insert(struct bytes *file, const char *data, size_t size)
 {
-    append(file, data, size);
+    must(bytes_append(file, data, size));
     memmove(file->data + 18 + size, file->data + 18, file->size - 18 - size);
     memcpy(file->data + 18, data, size);
 }

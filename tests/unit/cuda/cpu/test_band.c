@@ -6,6 +6,7 @@
 
 #include "codecs/image/row_sink.h"
 #include "cuda/backend.h"
+#include "tests/support/compare.h"
 #include "tests/support/test.h"
 
 static struct lane *lane;
@@ -29,17 +30,6 @@ static void copy_row(const struct image *to, uint32_t row,
     for (unsigned i = 0; i < from->nplanes; i++)
         memcpy(plane_row(&to->plane[i], row), plane_row(&from->plane[i], y),
                from->width * cell_size(from->cell));
-}
-
-static bool same(const struct image *a, const struct image *b)
-{
-    bool right = a->width == b->width && a->height == b->height;
-    for (unsigned i = 0; right && i < a->nplanes; i++)
-        for (uint32_t y = 0; y < a->height; y++)
-            right = right && memcmp(plane_row(&a->plane[i], y),
-                                    plane_row(&b->plane[i], y),
-                                    a->width * cell_size(a->cell)) == 0;
-    return right;
 }
 
 static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t)
@@ -67,7 +57,7 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t)
         copy_row(to, row, &src, y);
         status |= row_sink_done(&rows, y, &err);
     }
-    CHECK(status == 0 && got.turned == t && same(&got, &want),
+    CHECK(status == 0 && got.turned == t && same_cells(&got, &want),
           "%u x %u, cell %d, %s", width, height, cell, xform_name(t));
     row_sink_close(&rows);
     image_free(&src);
