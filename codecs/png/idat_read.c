@@ -1,9 +1,10 @@
-/* The samples of a PNG that is not interlaced: inflated into a ring of slots,
- * each of some rows, and out of it unfiltered into the planes.
+/* Reads the samples of a PNG that is not interlaced: inflates them into a ring
+ * of slots of some rows each, and undoes the filters from there into the
+ * planes.
  *
- * Both go on in order, and each can be done by one thread at a time; so two
- * threads are kept busy, and a single one takes turns, with the slots still in
- * its cache. Whoever comes does what there is to do: nothing waits for a thread
+ * Both steps go on in order, and each is done by one thread at a time; so two
+ * threads are kept busy, and a single one alternates, with the slots still in
+ * its cache. Each thread does whatever can be done: nothing waits for a thread
  * that the system does not start. */
 #include "codecs/png/png.h"
 
@@ -12,85 +13,84 @@
 #include <string.h>
 
 #include "codecs/deflate/flate.h"
+#include "codecs/png/chunk.h"
 #include "codecs/png/filter.h"
 #include "codecs/png/scanline.h"
 
 enum {
-    SLOTS = 4, /* at most */
-    SLOT = 128 << 10, /* bytes: so that all of them stay in a cache of level 2.
-                         A slot is at least a row */
+    SLOTS = 4,        /* at most */
+    SLOT = 128 << 10, /* bytes of a slot, or else one row: all of them stay in
+                         a cache of level 2 */
 };
 
 struct idat_reader {
     struct row_sink *rows;
     uint32_t height;
-    unsigned pixel; /* bytes of one */
+    unsigned pixel; /* bytes of a pixel */
     const struct flate *flate;
     void *inflater;
     struct idats idats;
-    const uint8_t *run; /* what is left of the chunk that is inflated */
-    size_t run_size;
-    bool ended;       /* the stream has */
+    const uint8_t *rest; /* of the chunk that is being inflated */
+    size_t rest_size;
+    bool ended; /* the stream has ended */
 
     size_t row;        /* bytes, with the filter's type */
     uint32_t per_slot; /* rows */
-    uint32_t slots;    /* that the picture takes */
-    uint32_t in_ring;  /* of them */
+    uint32_t slots;    /* of the picture */
+    uint32_t in_ring;  /* of them: as many as fit into */
     uint8_t *ring;
-    uint8_t *prior; /* the last row that was unfiltered; zeros at first */
+    uint8_t *prior; /* the last row whose filter was undone; zeros at first */
 
     pthread_mutex_t lock;
     pthread_cond_t change;
-    uint32_t inflated, unfiltered; /* slots */
+    uint32_t inflated, unfiltered; /* slots that are done */
     bool inflating, unfiltering, failed;
 };
 
 /* ---- Inflating ---------------------------------------------------------- */
 
-/* Takes the next chunk, whose CRC has to be right. */
-static bool next_run(struct idat_reader *r)
+/* Goes to the next chunk, whose CRC must be right. */
+static bool next_chunk(struct idat_reader *r)
 {
-    const uint8_t *p = r->idats.at;
-    if (r->idats.size == 0)
+    struct chunk chunk;
+    if (!chunk_find(&chunk, r->idats.at, r->idats.size) ||
+        r->flate->crc32(0, chunk.type, chunk.size + 4) != chunk_crc(&chunk))
         return false;
-    size_t size = idat_size(p);
-    uint32_t crc = r->flate->crc32(0, p + 4, size + 4);
-    if (crc != read_be32(p + 8 + size))
-        return false;
-    r->run = p + 8;
-    r->run_size = size;
-    r->idats.at += size + 12;
-    r->idats.size -= size + 12;
+    r->rest = chunk.data;
+    r->rest_size = chunk.size;
+    r->idats.at += chunk.size + CHUNK_AROUND;
+    r->idats.size -= chunk.size + CHUNK_AROUND;
     return true;
 }
 
-/* Inflates up to `size` bytes, fewer if the stream ends. False: it is bad. */
+/* Inflates up to *size bytes, fewer if the stream ends. Returns false if it is
+ * damaged. */
 static bool inflate_some(struct idat_reader *r, uint8_t *out, size_t *size)
 {
     struct flate_io io = { .out = out, .out_size = *size };
     while (io.out_size && !r->ended) {
-        if (r->run_size == 0 && !next_run(r))
+        if (r->rest_size == 0 && !next_chunk(r))
             return false;
-        io.in = r->run;
-        io.in_size = r->run_size;
+        io.in = r->rest;
+        io.in_size = r->rest_size;
         enum flate_status status = r->flate->inflate(r->inflater, &io);
         if (status == FLATE_BAD)
             return false;
         r->ended = status == FLATE_END;
-        r->run = io.in;
-        r->run_size = io.in_size;
+        r->rest = io.in;
+        r->rest_size = io.in_size;
     }
     *size -= io.out_size;
     return true;
 }
 
-/* Behind the last row there is the end of the stream and nothing else. */
+/* Returns whether the stream ends here, and the chunks with it. */
 static bool at_end(struct idat_reader *r)
 {
     uint8_t more;
     size_t size = 1;
     return inflate_some(r, &more, &size) && size == 0 && r->ended &&
-           r->run_size == 0 && r->idats.size == 0;
+           r->rest_size == 0 && r->idats.size == 0;
 }
 
 static uint32_t rows_of(const struct idat_reader *r, uint32_t slot)
@@ -111,7 +111,7 @@ static bool inflate_slot(struct idat_reader *r, uint32_t slot)
            (slot + 1 < r->slots || at_end(r));
 }
 
-/* ---- Unfiltering -------------------------------------------------------- */
+/* ---- Undoing filters ----------------------------------------------------- */
 
 static bool unfilter_slot(struct idat_reader *r, uint32_t slot)
 {
@@ -134,7 +134,7 @@ static bool unfilter_slot(struct idat_reader *r, uint32_t slot)
 
 /* ---- Both --------------------------------------------------------------- */
 
-/* Does one step without the lock. */
+/* Does one step, without the lock. */
 static void step(struct idat_reader *r, bool *busy, uint32_t *done,
                  bool (*work)(struct idat_reader *r, uint32_t slot))
 {
@@ -151,9 +151,9 @@ static void step(struct idat_reader *r, bool *busy, uint32_t *done,
     pthread_cond_broadcast(&r->change);
 }
 
-/* The first to come prefers to inflate and the second to unfilter, so that each
- * has its tables at hand. */
-static void take_part(void *context, size_t i)
+/* The first thread prefers to inflate and the second to undo filters, so that
+ * each has its tables in its cache. */
+static void read_slots(void *context, size_t i)
 {
     struct idat_reader *r = context;
     pthread_mutex_lock(&r->lock);
@@ -171,14 +171,15 @@ static void take_part(void *context, size_t i)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Distances reach back as far as the stream's header says, at most 32 KiB (RFC
- * 1950, 2.2), and not every library checks that. */
+/* Returns whether no distance can reach back farther than the header of the
+ * stream says, at most 32 KiB (RFC 1950, 2.2), which not every library checks.
+ */
 static bool fits_window(const struct idat_reader *r)
 {
-    const uint8_t *p = r->idats.at;
-    if (idat_size(p) < 2)
+    struct chunk chunk;
+    if (!chunk_find(&chunk, r->idats.at, r->idats.size) || chunk.size < 2)
         return false;
-    unsigned bits = 8 + (p[8] >> 4);
+    unsigned bits = 8 + (chunk.data[0] >> 4);
     return bits == 15 ||
            (bits < 15 && r->row * r->height <= (size_t)1 << bits);
 }
@@ -207,7 +208,7 @@ bool idat_read(struct row_sink *rows, struct idats idats,
     pthread_mutex_init(&r.lock, NULL);
     pthread_cond_init(&r.change, NULL);
     if (r.inflater && r.ring && r.prior)
-        thread_pool_run(pool, take_part, &r, 2);
+        thread_pool_run(pool, read_slots, &r, 2);
     pthread_cond_destroy(&r.change);
     pthread_mutex_destroy(&r.lock);
     free(r.prior);

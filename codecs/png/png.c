@@ -1,4 +1,4 @@
-/* PNG through libpng. */
+/* The table of the PNG codec. */
 #include "codecs/png/png.h"
 
 #include <string.h>

@@ -1,8 +1,11 @@
-/* What the files of the PNG codec share; codec_png itself is in png.c.
+/* PNG: what the files of this room share. codec_png itself is in png.c.
  *
- * Portable Network Graphics Specification (Third Edition), W3C 2025. Chunks
- * that are no pixels, palette or header are kept as they are, in order and in
- * their place, and never interpreted but for what a turn makes false. */
+ * This room reads and writes PNG (Third Edition, W3C 2025). Files come in and
+ * planes of cells with their metadata go out, and the other way round. libpng
+ * parses and writes the header, the palette and the order of chunks; the
+ * samples are this room's own: idat_read, idat_write, idat_bands, filter,
+ * scanline. Other chunks are kept as they are, in order and in their place. It
+ * knows nothing of turns, but that some chunks are not true after one. */
 #ifndef CODECS_PNG_PNG_H
 #define CODECS_PNG_PNG_H
 
@@ -30,30 +33,25 @@ enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
 
 /* ---- Samples -------------------------------------------------------------- */
 
-/* The chunks IDAT of a file, one after the other: their lengths, types and CRCs
- * included, and within the file. Borrowed. */
+/* The chunks IDAT of a file, whole and one after the other, with their lengths,
+ * types and CRCs. Borrowed. */
 struct idats {
     const uint8_t *at;
     size_t size;
 };
 
-/* Of the data of the first chunk. */
-static inline size_t idat_size(const uint8_t *p)
-{
-    return read_be32(p);
-}
-
 struct flate;
 
-/* Reads the samples of a picture, for whose rows there is a place, from chunks
- * that are not interlaced, by one library. False: something is wrong with them,
- * or there was no memory; what libpng says of them is what counts. */
+/* Reads the samples of a picture that is not interlaced into `rows`, by one
+ * library. Returns false if they are damaged, or memory has run out; then
+ * libpng reads them and gives the reason. */
 bool idat_read(struct row_sink *rows, struct idats idats,
                const struct flate *flate, struct thread_pool *pool);
 
-/* Appends the chunks IDAT that hold the samples of img, not interlaced. What
- * they are does not depend on the pool. Gives the Adler-32 of the filtered rows
- * in *adler, unless that is NULL. */
+/* Appends the chunks IDAT of a picture that is not interlaced, at a level from
+ * 0 to
+ * 9. The bytes do not depend on the pool. Unless `adler` is NULL, sets *adler
+ * to the Adler-32 of the filtered rows. */
 int idat_write(struct bytes *file, const struct image *img, int level,
                struct thread_pool *pool, uint32_t *adler, struct err *err);
 

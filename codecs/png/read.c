@@ -1,10 +1,10 @@
-/* PNG in: through libpng, which checks the order and the CRC of every chunk,
- * all but the samples, which are left to idat_read.c. So the chunks behind the
- * samples are known before these are decoded. Samples that are interlaced, or
- * damaged, go through libpng as well, which reads the whole file then.
+/* Reads PNG. libpng checks the order and the CRC of every chunk, all but the
+ * samples, which are left to idat_read.c; so the chunks after the samples are
+ * known before these are decoded. Samples that are interlaced or damaged go
+ * through libpng, which reads the whole file then.
  *
- * libpng leaves by longjmp(). All that changes after setjmp() lives in a struct
- * png_reader, which one function sets up and takes down. */
+ * libpng leaves by longjmp(). All that changes after setjmp() stands in a
+ * struct png_reader, which run_libpng() sets up and takes down. */
 #include "codecs/png/png.h"
 
 #include <png.h>
@@ -13,22 +13,23 @@
 
 #include "codecs/deflate/flate.h"
 #include "codecs/image/interleave.h"
+#include "codecs/png/chunk.h"
 #include "codecs/png/scanline.h"
 
 struct png_reader {
     png_structp png;
     png_infop info;
     struct bytes file;
-    struct idats idats; /* that go around libpng; none: it reads all */
-    struct span {
+    struct idats idats; /* that bypass libpng; none: it reads all */
+    struct file_range {
         const uint8_t *at;
         size_t size;
-    } span[3]; /* what is left for libpng to read */
+    } input[3]; /* the bytes that libpng has yet to read */
     const struct load_opts *opts;
     struct image *img;
     uint8_t *row;
     bool after_idat;
-    bool pixels; /* the planes are there, and hold what has been read */
+    bool pixels;  /* the planes have the samples that were read so far */
     bool starved; /* memory has run out: libpng may go on without a chunk */
     struct err *err;
 };
@@ -63,7 +64,7 @@ static void on_warning(png_structp png, png_const_charp text)
 
 static size_t left(const struct png_reader *r)
 {
-    return r->span[0].size + r->span[1].size + r->span[2].size;
+    return r->input[0].size + r->input[1].size + r->input[2].size;
 }
 
 static void on_read(png_structp png, png_bytep data, size_t size)
@@ -71,11 +72,11 @@ static void on_read(png_structp png, png_bytep data, size_t size)
     struct png_reader *r = png_get_io_ptr(png);
     if (size > left(r))
         png_error(png, "the file is cut short");
-    for (struct span *span = r->span; size > 0; span++) {
-        size_t n = size < span->size ? size : span->size;
-        memcpy(data, span->at, n);
-        span->at += n;
-        span->size -= n;
+    for (struct file_range *input = r->input; size > 0; input++) {
+        size_t n = size < input->size ? size : input->size;
+        memcpy(data, input->at, n);
+        input->at += n;
+        input->size -= n;
         data += n;
         size -= n;
     }
@@ -103,7 +104,7 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
     }
     if (memcmp(name, "acTL", 4) == 0)
         png_error(png, "an animated PNG; only still pictures can be turned");
-    /* libpng does not tell where samples are that it does not read. */
+    /* libpng does not know where samples are that bypass it. */
     bool after = r->after_idat || chunk->location & PNG_AFTER_IDAT;
     unsigned where = after                             ? PNG_PLACE_AFTER_IDAT
                      : chunk->location & PNG_HAVE_PLTE ? PNG_PLACE_BEFORE_IDAT
@@ -125,10 +126,10 @@ static void set_up(struct png_reader *r)
         png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS,
                                     (png_const_bytep) "IDAT", 1);
     png_set_read_user_chunk_fn(png, r, on_chunk);
-    /* A chunk that says it is longer than the file shall not be allocated. */
+    /* No memory for a chunk that claims to be longer than the file. */
     png_set_chunk_malloc_max(png, r->file.size);
     png_set_user_limits(png, IMAGE_DIMENSION, IMAGE_DIMENSION);
-    /* An index past the palette is kept as it is, not judged. */
+    /* An index beyond the palette is kept as it is. */
     png_set_check_for_invalid_index(png, 0);
     png_set_benign_errors(png, r->opts->tolerant);
     if (!r->opts->tolerant)
@@ -180,14 +181,14 @@ static void allocate(struct png_reader *r)
     struct image *img = r->img;
     if (image_alloc(img, r->opts->mem, r->err))
         png_longjmp(r->png, 1);
-    /* What a cut file does not say is black, not what the memory held. A row of
-     * Adam7 is read before all of it was said. */
+    /* Samples that a cut file does not have are black. A row of Adam7 is read
+     * before all passes have filled it. */
     if (r->opts->tolerant || img->meta->interlaced)
         memset(img->cells, 0, img->size);
 }
 
-/* A pass of Adam7 changes some pixels of a row and leaves the others, so the
- * row is given to libpng as the passes before have left it. */
+/* A pass of Adam7 changes some pixels of a row and leaves the others, so libpng
+ * gets the row as the passes before have left it. */
 static void read_rows(struct png_reader *r)
 {
     struct image *img = r->img;
@@ -240,8 +241,8 @@ static void read_whole(struct png_reader *r)
     read_end(r);
 }
 
-/* Reads into r->img. On failure of a tolerant reading after the first row, what
- * was read so far is the picture. */
+/* Reads into r->img. If tolerant reading fails after the first row, the rows so
+ * far are the picture. */
 static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
 {
     if (setjmp(png_jmpbuf(r->png)) == 0) {
@@ -257,49 +258,47 @@ static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
 
 /* ---- Around libpng ------------------------------------------------------- */
 
-/* The chunks IDAT of a file, if it looks as though libpng could pass over them:
- * all in one place. */
+/* Returns the chunks IDAT of a file if they can bypass libpng: if they stand in
+ * one place. */
 static struct idats find_idats(struct bytes file)
 {
     enum { HEADER_END = 8 + 8 + 13 + 4 };
     struct idats found = { 0 };
-    const uint8_t *at = file.data + HEADER_END;
-    size_t size = file.size - HEADER_END;
-    if (file.size < HEADER_END)
-        return found;
-    while (size >= 12 && idat_size(at) <= size - 12) {
-        size_t whole = idat_size(at) + 12;
-        if (memcmp(at + 4, "IDAT", 4) == 0) {
-            found.at = found.size ? found.at : at;
+    struct chunk chunk;
+    size_t at = HEADER_END;
+    while (at < file.size &&
+           chunk_find(&chunk, file.data + at, file.size - at)) {
+        size_t whole = chunk.size + CHUNK_AROUND;
+        if (chunk_is(&chunk, "IDAT")) {
+            found.at = found.size ? found.at : file.data + at;
             found.size += whole;
         } else if (found.size) {
             return found;
         }
         at += whole;
-        size -= whole;
     }
-    return (struct idats){ 0 }; /* it ends within them */
+    return (struct idats){ 0 }; /* the file ends within them */
 }
 
-/* What libpng is to read: the file; or, where its chunks IDAT go around libpng,
- * the file with an empty one in their place. */
-static void set_spans(struct png_reader *r)
+/* Sets what libpng reads: the file; or, if its chunks IDAT bypass libpng, the
+ * file with an empty one in their place. */
+static void set_input(struct png_reader *r)
 {
     static const uint8_t empty[] = { 0,   0,   0,    0,    'I',  'D',
                                      'A', 'T', 0x35, 0xaf, 0x06, 0x1e };
     const uint8_t *begin = r->file.data, *end = begin + r->file.size;
     if (!r->idats.size) {
-        r->span[0] = (struct span){ begin, r->file.size };
+        r->input[0] = (struct file_range){ begin, r->file.size };
         return;
     }
     const uint8_t *after = r->idats.at + r->idats.size;
-    r->span[0] = (struct span){ begin, (size_t)(r->idats.at - begin) };
-    r->span[1] = (struct span){ empty, sizeof empty };
-    r->span[2] = (struct span){ after, (size_t)(end - after) };
+    r->input[0] = (struct file_range){ begin, (size_t)(r->idats.at - begin) };
+    r->input[1] = (struct file_range){ empty, sizeof empty };
+    r->input[2] = (struct file_range){ after, (size_t)(end - after) };
 }
 
-/* Has libpng read into reader->img, which is empty but for an empty meta: all
- * but the samples, or without idats the samples too. */
+/* Reads into reader->img, which is empty but for an empty meta, through libpng:
+ * all but the samples, or without idats the samples too. */
 static int run_libpng(struct reader *reader, struct idats idats,
                       void (*read)(struct png_reader *), struct err *err)
 {
@@ -309,7 +308,7 @@ static int run_libpng(struct reader *reader, struct idats idats,
                             .img = &reader->img,
                             .err = err };
     int status = -1;
-    set_spans(&r);
+    set_input(&r);
     r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error,
                                      on_warning, &r, on_malloc, on_free);
     r.info = r.png ? png_create_info_struct(r.png) : NULL;
@@ -328,12 +327,12 @@ static int run_libpng(struct reader *reader, struct idats idats,
 /* ---- Open, then decode or describe --------------------------------------- */
 
 struct png_state {
-    struct idats idats; /* the samples, where all other chunks have been read */
-    unsigned warned;    /* how many warnings there were before */
+    struct idats idats; /* the samples, if all other chunks have been read */
+    unsigned warned;    /* number of warnings before */
 };
 
-/* If anything is wrong, libpng reads the whole: it decides what is a picture
- * and what is not, and says why. */
+/* If anything is wrong, libpng reads the whole file: it decides whether that is
+ * a picture, and gives the reason. */
 static int start_again(struct reader *reader, void (*read)(struct png_reader *),
                        struct err *err)
 {
@@ -361,9 +360,9 @@ int open_png(struct reader *reader, struct err *err)
     return start_again(reader, read_head, err);
 }
 
-/* Deflate makes at most 1032 bytes out of one (RFC 1951: a match of 258 bytes
- * takes two bits or more), so what claims more is refused before any memory is
- * taken for it. */
+/* DEFLATE makes at most 1032 bytes of one (RFC 1951: a match of 258 bytes takes
+ * two bits or more), so a file that claims more is refused before memory is
+ * allocated for it. */
 static int check_size(const struct reader *reader, struct err *err)
 {
     const struct image *img = &reader->img;
@@ -392,9 +391,10 @@ int decode_png(struct reader *reader, const struct decode_plan *plan,
                struct err *err)
 {
     const struct png_state *state = reader->state;
-    bool alone = state->idats.size && !reader->img.meta->interlaced;
-    if (check_size(reader, err) || ((!alone || read_idats(reader, plan, err)) &&
-                                    start_again(reader, read_whole, err)))
+    bool bypass = state->idats.size && !reader->img.meta->interlaced;
+    if (check_size(reader, err) ||
+        ((!bypass || read_idats(reader, plan, err)) &&
+         start_again(reader, read_whole, err)))
         return -1;
     return reader->opts->portable
                ? chunks_to_portable(&reader->img, reader->opts, err)

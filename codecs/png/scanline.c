@@ -1,4 +1,4 @@
-/* A row of samples as a PNG has it. */
+/* Rows of samples as PNG stores them. */
 #include "codecs/png/scanline.h"
 
 #include "codecs/image/interleave.h"
@@ -15,8 +15,8 @@ unsigned scanline_pixel(const struct image *img)
     return bits < 8 ? 1 : bits / 8;
 }
 
-/* Only gray and palette indices, which are one plane, are smaller than a
- * byte. */
+/* Only gray and palette indices, which have one plane, are smaller than a byte.
+ */
 static void unpack(uint8_t *cell, size_t n, const uint8_t *row, unsigned bits)
 {
     unsigned mask = (1u << bits) - 1;

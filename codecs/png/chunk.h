@@ -1,0 +1,43 @@
+/* The chunks of a PNG as they stand in a file: length, type, data and CRC
+ * (Third Edition, section 5.3). */
+#ifndef CODECS_PNG_CHUNK_H
+#define CODECS_PNG_CHUNK_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
+
+enum {
+    CHUNK_HEAD = 8,    /* bytes of the length and the type */
+    CHUNK_AROUND = 12, /* of these and the CRC */
+};
+
+struct chunk {
+    const uint8_t *type, *data;
+    size_t size; /* of the data */
+};
+
+/* Finds the chunk at `at`, where `left` bytes of the file are. Returns false if
+ * there is not a whole one. */
+static inline bool chunk_find(struct chunk *chunk, const uint8_t *at,
+                              size_t left)
+{
+    if (left < CHUNK_AROUND || read_be32(at) > left - CHUNK_AROUND)
+        return false;
+    *chunk = (struct chunk){ at + 4, at + CHUNK_HEAD, read_be32(at) };
+    return true;
+}
+
+static inline bool chunk_is(const struct chunk *chunk, const char *type)
+{
+    return memcmp(chunk->type, type, 4) == 0;
+}
+
+/* Returns the CRC that the file has of the type and the data. */
+static inline uint32_t chunk_crc(const struct chunk *chunk)
+{
+    return read_be32(chunk->data + chunk->size);
+}
+
+#endif
