@@ -1,10 +1,10 @@
 /* The supervisor of serve: one thread, which waits in poll() and nowhere else.
  *
- * Jobs stand in a ring of slots, from the first that is not answered on. Each
- * is queued, then sent to the worker process, then answered; answers wait there
- * for those before them. If the process ends, what was sent and is not answered
- * is queued again, and sent in the same order: one job at a time, up to the last
- * one that the process was at. */
+ * Jobs stand in a ring of slots, from the first that is not answered. Each is
+ * queued, then sent to the worker process, then answered; its answer waits in
+ * the ring for those before it. If the process ends, the jobs that were sent
+ * and not answered are queued again and sent in the same order: one at a time,
+ * up to the last one that the process had begun. */
 #include "cli/serve/supervisor.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/json/json_read.h"
-#include "cli/select/line_reader.h"
-#include "cli/report.h"
 #include "cli/files/signals.h"
+#include "cli/json/json_read.h"
+#include "cli/report.h"
+#include "cli/select/line_reader.h"
 #include "cli/serve/worker_link.h"
 
 enum {
@@ -34,7 +34,7 @@ struct request {
     enum request_state state;
     struct job_message message; /* as it is sent */
     char *text;                 /* NULL: there is none */
-    bool suspect;               /* a process ended while it was at this job */
+    bool suspect;               /* a process ended while it did this job */
     char *answer;               /* NULL: one without details */
     size_t answer_size;
     bool failed;
@@ -46,18 +46,18 @@ struct supervisor {
     struct worker_link link;
     struct line_reader jobs;
     struct request *request;    /* a ring of opts->window, by slot */
-    uint64_t first, next, read; /* not answered; not sent; not read */
-    unsigned sent, suspects;    /* requests that are */
+    uint64_t first, next, read; /* the first not answered, sent, read */
+    unsigned sent, suspects;    /* how many requests are */
     unsigned fruitless;
     struct bytes out; /* answers on their way, */
     size_t out_at;    /* of which so much is written */
     bool started;     /* a process was ready */
     bool ended;       /* there are no more jobs */
     bool unread;      /* standard input could not be read */
-    bool finishing;   /* the process was told that there are no more */
+    bool finishing;   /* the process knows that there are no more */
     bool given_up;    /* no process can do the jobs that are left */
     int asked;        /* the signal that asked for the end */
-    int unheard;
+    int write_error;
     size_t failed;
     enum outcome outcome;
 };
@@ -69,7 +69,7 @@ static struct request *request_at(const struct supervisor *s, uint64_t number)
 
 static bool is_ending(const struct supervisor *s)
 {
-    return s->asked || s->unheard;
+    return s->asked || s->write_error;
 }
 
 /* ---- Jobs ---------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static bool has_room(const struct supervisor *s)
     return !s->ended && s->read - s->first < s->opts->window;
 }
 
-/* Takes the jobs that are here, as far as there is room for them. */
+/* Reads the jobs that are there, as far as there is room for them. */
 static void read_jobs(struct supervisor *s)
 {
     enum line got = LINE_READ;
@@ -115,8 +115,9 @@ static void read_jobs(struct supervisor *s)
     }
 }
 
-/* The next job to send. They are sent in order, as a job may need what one before
- * it writes; and alone, one at a time, as long as there are suspects. */
+/* Returns the next job to send, or NULL. Jobs are sent in order, since one may
+ * need what an earlier one writes; and one at a time, as long as there are
+ * suspects. */
 static struct request *next_request(struct supervisor *s)
 {
     if (is_ending(s) || (s->suspects && s->sent))
@@ -144,7 +145,7 @@ static void take_answer(struct supervisor *s, struct request *request,
     request->text = NULL;
 }
 
-/* Of a job that no process lives to answer. */
+/* Answers a job for which no process lives. */
 static void fail_request(struct supervisor *s, struct request *request,
                          const char *why)
 {
@@ -169,7 +170,8 @@ static bool on_answer(void *context, const struct answer_message *message,
     return true;
 }
 
-/* Adds an answer to those on their way. Returns false if there is no memory. */
+/* Appends an answer to those on their way. Returns false if there is no memory.
+ */
 static bool queue_answer(struct supervisor *s, const struct request *request)
 {
     static const char done[] = "{\"status\": \"done\", \"warnings\": [\"no "
@@ -185,7 +187,7 @@ static bool queue_answer(struct supervisor *s, const struct request *request)
                : bytes_append(&s->out, plain, strlen(plain));
 }
 
-/* Queues the answers that are next, or, when there will be no more, all. */
+/* Queues the answers whose turn it is, or all if there will be no more. */
 static void queue_answers(struct supervisor *s, bool all)
 {
     for (; s->first < s->read; s->first++) {
@@ -199,15 +201,15 @@ static void queue_answers(struct supervisor *s, bool all)
         if (s->out.size - s->out_at > UNSENT_MAX && !all)
             break;
         s->failed += request->failed;
-        if (!s->unheard && !queue_answer(s, request))
-            s->unheard = ENOMEM;
+        if (!s->write_error && !queue_answer(s, request))
+            s->write_error = ENOMEM;
         free(request->answer);
     }
     if (s->next < s->first)
         s->next = s->first;
 }
 
-/* poll() has said that standard output takes some bytes. */
+/* To be called when poll() says that the answers take some bytes. */
 static void write_answers(struct supervisor *s)
 {
     size_t left = s->out.size - s->out_at;
@@ -216,8 +218,8 @@ static void write_answers(struct supervisor *s)
     if (n >= 0)
         s->out_at += (size_t)n;
     else if (errno != EINTR && errno != EAGAIN)
-        s->unheard = errno;
-    if (s->unheard)
+        s->write_error = errno;
+    if (s->write_error)
         s->out_at = s->out.size;
 }
 
@@ -230,7 +232,7 @@ static int be_worker(void *context, int fd)
     return (int)s->opts->work(s->opts->context, fd, s->table);
 }
 
-/* No process will do what is left. `why` may be NULL: it is told already. */
+/* Fails all jobs that are left. `why` is NULL if it is printed already. */
 static void give_up(struct supervisor *s, const char *why)
 {
     s->given_up = true;
@@ -266,8 +268,9 @@ static void send_requests(struct supervisor *s)
     worker_link_send(&s->link);
 }
 
-/* How far the process had come with a job. What was known before stays: who
- * only looks whether an output was written does not write it. */
+/* Notes how far the process had come with a job. An earlier note that says more
+ * stays: a process that only looks whether an output was written does not write
+ * it. */
 static void note_past(const struct supervisor *s, struct request *request)
 {
     const struct job_note *note = &s->table->note[request->message.slot];
@@ -291,17 +294,17 @@ static unsigned count_begun(const struct supervisor *s)
     return begun;
 }
 
-/* Queues a job again that was sent to a process that has ended. */
+/* Queues a job again that was sent to a process which has ended. */
 static void requeue(struct supervisor *s, struct request *request, int status,
-                    bool only_tell)
+                    bool only_report)
 {
     unsigned step = atomic_load(&s->table->note[request->message.slot].step);
     request->state = REQUEST_QUEUED;
     s->sent--;
     if (step == JOB_WAITS)
         return;
-    /* No such step: the process wrote where it should not have. */
-    if (request->message.only_tell || step >= JOB_STEPS) {
+    /* There is no such step: the process wrote where it must not. */
+    if (request->message.only_report || step >= JOB_STEPS) {
         fail_request(s, request,
                      "the job ended its process; whether the output was "
                      "written is not known");
@@ -311,11 +314,13 @@ static void requeue(struct supervisor *s, struct request *request, int status,
     s->suspects += !request->suspect;
     request->suspect = true;
     request->message.again = true;
-    request->message.only_tell = only_tell;
+    request->message.only_report = only_report;
     request->message.status = status;
 }
 
-/* Queues what the process had; the next one is started when it has work. */
+/* Queues the jobs of the process again. The next process is started for the
+ * first of them.
+ */
 static void queue_again(struct supervisor *s, int status)
 {
     unsigned begun = count_begun(s);
@@ -329,7 +334,7 @@ static void queue_again(struct supervisor *s, int status)
     s->next = s->first;
 }
 
-/* A process that ended before it was ready has said why, if it could. */
+/* A process that ended before it was ready has printed why, if it could. */
 static void end_unready(struct supervisor *s, int status)
 {
     bool no_device =
@@ -357,7 +362,7 @@ static void end_process(struct supervisor *s)
 
 /* ---- The loop ------------------------------------------------------------ */
 
-/* Tells the process that there are no more jobs, when that is so. */
+/* Tells the process that there are no more jobs, if that is so. */
 static void finish(struct supervisor *s)
 {
     if (s->finishing || s->link.fd < 0)
@@ -451,5 +456,5 @@ struct supervised supervisor_run(const struct supervisor_opts *opts)
     bytes_free(&s.out);
     free(s.request);
     wire_table_free(s.table, opts->window);
-    return (struct supervised){ s.outcome, s.unheard };
+    return (struct supervised){ s.outcome, s.write_error };
 }

@@ -1,4 +1,4 @@
-/* The supervisor of serve, which hands jobs to a worker process and outlives
+/* The supervisor of serve, which sends jobs to a worker process and outlives
  * it. The comment at the head of cli/serve/serve.c says what happens when. */
 #ifndef CLI_SERVE_SUPERVISOR_H
 #define CLI_SERVE_SUPERVISOR_H
@@ -17,12 +17,13 @@ struct supervisor_opts {
 
 struct supervised {
     enum outcome outcome;
-    int unheard; /* the errno of an answer that could not be written, or 0 */
+    int write_error; /* the errno of an answer that could not be written, or 0
+                      */
 };
 
 /* Reads jobs until they end or a signal asks for the end, and answers them in
- * order. Call it before there are threads. Prints what is wrong with all of it.
- */
+ * order. Prints failures that are not of a single job. Call it before there are
+ * threads. */
 struct supervised supervisor_run(const struct supervisor_opts *opts);
 
 #endif

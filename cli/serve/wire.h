@@ -1,8 +1,10 @@
 /* What the two processes of serve share: the messages on the socket between
  * them, and a table in memory that both see, with a note about each job.
  *
- * The supervisor outlives the worker process, so it believes nothing that
- * stands here without a look: see the comment at the head of cli/serve/serve.c. */
+ * The supervisor outlives the worker process, so it checks everything that the
+ * worker may have written here: see the comment at the head of
+ * cli/serve/serve.c.
+ */
 #ifndef CLI_SERVE_WIRE_H
 #define CLI_SERVE_WIRE_H
 
@@ -13,50 +15,49 @@
 
 /* How far a job came. */
 enum job_step {
-    JOB_WAITS,   /* nobody is at it */
-    JOB_BEGUN,   /* it is read or made; the output is what it was */
+    JOB_WAITS,   /* not begun */
+    JOB_BEGUN,   /* the input is read or turned; the output is what it was */
     JOB_WRITES,  /* the output is what it was, or written */
     JOB_WRITTEN, /* the output is written */
     JOB_STEPS,
 };
 
-/* What stands under the name of an output: nothing, or a file that is another
- * one if any of these numbers is another. */
+/* What stands under the name of an output: nothing, or a file. It is another
+ * file if any of these numbers differs. */
 struct output_state {
-    uint64_t exists; /* 1 or 0; of one width, so that they can be compared as
-                        bytes */
+    uint64_t exists; /* 1 or 0; as wide as the rest, to be compared as bytes */
     uint64_t device, inode, size;
     int64_t modified[2], changed[2]; /* seconds and nanoseconds */
 };
 
-/* What the worker process notes about a job: `before`, what stood under the
- * name of the output, counts from JOB_WRITES on. */
+/* What the worker process notes about a job. `before` is what stood under the
+ * name of the output, and counts from JOB_WRITES on. */
 struct job_note {
     atomic_uint step; /* an enum job_step */
     struct output_state before;
 };
 
-/* The same at one instant. */
+/* A copy of a note. */
 struct job_past {
     enum job_step step;
     struct output_state before;
 };
 
 struct serve_table {
-    atomic_bool ending;     /* begin no more jobs */
+    atomic_bool ending;     /* no more jobs are to be begun */
     struct job_note note[]; /* by slot */
 };
 
-/* Why there is no text to a job. */
+/* Why a job has no text. */
 enum job_trouble { JOB_IS_TEXT, JOB_TOO_LONG, JOB_NO_MEMORY };
 
 /* From the supervisor: a job, followed by `size` bytes of text. */
 struct job_message {
     uint32_t slot, size;
     uint32_t trouble;     /* an enum job_trouble */
-    bool again;           /* a worker process ended while it was at this job, */
-    bool only_tell;       /* and the job is not done again, */
-    int32_t status;       /* whose wait status this is, */
+    bool again;           /* a worker process ended while it did this job, */
+    bool only_report;     /* and the job is not done again, */
+    int32_t status;       /* this is the wait status of that process, */
     struct job_past past; /* and so far it had come */
 };
 
@@ -71,15 +72,14 @@ enum { SERVE_READY = INT32_MAX };
 /* An answer repeats what the job said, with up to six bytes for one. */
 enum { SERVE_ANSWER_MAX = 16 << 20 };
 
-/* A table for this many jobs, all JOB_WAITS, that child processes share.
+/* Makes a table for so many jobs, all JOB_WAITS, that child processes share.
  * Returns NULL if there is no memory. */
 struct serve_table *wire_table_make(size_t slots);
 void wire_table_free(struct serve_table *table, size_t slots);
 
-/* Sends both runs of bytes, and waits until they are sent. Returns false if the
- * other side is gone. */
-bool wire_send(int fd, const void *head, size_t head_size, const void *text,
-                size_t size);
+/* Sends bytes, and waits until they are sent. Returns false if the other
+ * process is gone. */
+bool wire_send(int fd, const void *data, size_t size);
 
 /* Receives exactly `size` bytes. Returns false if they end before. */
 bool wire_receive(int fd, void *data, size_t size);

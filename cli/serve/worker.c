@@ -1,5 +1,5 @@
-/* The worker process of serve. Jobs are read by its main thread and done on the
- * threads of a workers, all of which share memory, processors and devices. */
+/* The worker process of serve. Jobs are read by its main thread and done by
+ * several workers, which share memory, processors and devices as in a batch. */
 #include "cli/serve/worker.h"
 
 #include <pthread.h>
@@ -13,11 +13,12 @@
 #include "cli/batch/ordered_workers.h"
 #include "cli/files/left_behind.h"
 #include "cli/report.h"
-#include "cli/serve/job.h"
-#include "cli/serve/order.h"
+#include "cli/serve/serve_job.h"
+#include "cli/serve/serve_order.h"
 #include "cuda/backend_choose.h"
 
 struct worker_task {
+    struct worker_process *process;
     struct job_message message;
     char *text;
     struct serve_job asked;
@@ -36,8 +37,7 @@ struct worker_process {
     struct serve_table *table;
     int fd;
     pthread_mutex_t sending;
-    atomic_size_t to_do; /* jobs that wait for no other one and are not
-                            done */
+    atomic_size_t to_do; /* jobs that wait for no other one and are not done */
     atomic_bool alone;   /* the supervisor is gone */
 };
 
@@ -49,10 +49,10 @@ static bool is_ending(void *context)
 
 /* ---- Notes --------------------------------------------------------------- */
 
-static void note_step(struct worker_process *process,
-                      const struct worker_task *task, enum job_step step)
+static void note_step(const struct worker_task *task, enum job_step step)
 {
-    atomic_store(&process->table->note[task->message.slot].step, step);
+    struct serve_table *table = task->process->table;
+    atomic_store(&table->note[task->message.slot].step, step);
 }
 
 static void look_at_output(const struct job *job, struct output_state *state)
@@ -71,24 +71,20 @@ static void look_at_output(const struct job *job, struct output_state *state)
     };
 }
 
-struct noting {
-    struct worker_process *process;
-    const struct worker_task *task;
-};
-
-/* The note is complete before anything is written. */
+/* Notes that the output is about to be written. The note is complete before the
+ * step says so. */
 static int note_writing(const struct job *job, const struct result *result,
                         struct bytes output, void *context, struct err *err)
 {
-    const struct noting *noting = context;
-    uint32_t slot = noting->task->message.slot;
+    const struct worker_task *task = context;
+    struct job_note *note = &task->process->table->note[task->message.slot];
     (void)result, (void)output, (void)err;
-    look_at_output(job, &noting->process->table->note[slot].before);
-    note_step(noting->process, noting->task, JOB_WRITES);
+    look_at_output(job, &note->before);
+    note_step(task, JOB_WRITES);
     return 0;
 }
 
-/* ---- Jobs that a process before this one was at -------------------------- */
+/* ---- Jobs of the process before ------------------------------------------ */
 
 static void describe_end(int status, char *text, size_t size)
 {
@@ -120,11 +116,13 @@ static void remove_left_behind(const struct worker_process *process,
     if (task->message.past.step < JOB_WRITES ||
         resolve_file(job->output_root, job->output, false, &place, &err))
         return;
-    left_behind_remove(scheduler_left_behind(process->scheduler), place.directory);
+    left_behind_remove(scheduler_left_behind(process->scheduler),
+                       place.directory);
     close(place.directory);
 }
 
-/* Whether nothing is left to do but to answer. */
+/* Finds what became of a job in the process before. Returns whether nothing is
+ * left to do but to answer. */
 static bool settle_past(const struct worker_process *process,
                         struct worker_task *task)
 {
@@ -139,7 +137,7 @@ static bool settle_past(const struct worker_process *process,
             end);
         return true;
     }
-    if (!task->message.only_tell)
+    if (!task->message.only_report)
         return false;
     task->status = fail(&task->err,
                         "the job ended its process %s; the output "
@@ -153,12 +151,12 @@ static bool settle_past(const struct worker_process *process,
 static void do_job(struct worker_process *process, unsigned worker,
                    struct worker_task *task)
 {
-    struct noting noting = { process, task };
     task->status = scheduler_do(process->scheduler, worker, &task->asked.job,
                                 atomic_load(&process->to_do), note_writing,
-                                &noting, &task->result, &task->err);
-    note_step(process, task, task->status ? JOB_BEGUN : JOB_WRITTEN);
-    ordered_workers_allow(process->workers, scheduler_wanted(process->scheduler));
+                                task, &task->result, &task->err);
+    note_step(task, task->status ? JOB_BEGUN : JOB_WRITTEN);
+    ordered_workers_allow(process->workers,
+                          scheduler_wanted(process->scheduler));
     if (task->message.again) {
         char end[80];
         describe_end(task->message.status, end, sizeof end);
@@ -187,7 +185,8 @@ static void send_answer(struct worker_process *process,
     }
     message.size = (uint32_t)size;
     pthread_mutex_lock(&process->sending);
-    bool sent = wire_send(process->fd, &message, sizeof message, text, size);
+    bool sent = wire_send(process->fd, &message, sizeof message) &&
+                wire_send(process->fd, text, size);
     pthread_mutex_unlock(&process->sending);
     if (!sent)
         atomic_store(&process->alone, true);
@@ -201,14 +200,14 @@ static void release(void *context, void *task)
     ordered_workers_release(process->workers, task);
 }
 
-/* A job has ended once its answer is sent: if the process ends before, what
- * waits for the job has not begun. */
+/* A job ends when its answer is sent: if the process ends before, the jobs that
+ * wait for it have not begun. */
 static void work(void *context, unsigned worker, void *argument)
 {
     struct worker_process *process = context;
     struct worker_task *task = argument;
     if (!is_ending(process)) {
-        note_step(process, task, JOB_BEGUN);
+        note_step(task, JOB_BEGUN);
         bool settled = task->status != 0;
         if (!settled && task->message.again)
             settled = settle_past(process, task);
@@ -241,12 +240,12 @@ static int read_task(struct worker_process *process, struct worker_task *task)
     case JOB_IS_TEXT:
         break;
     }
-    /* A text that ends the process is to be known for it. */
-    note_step(process, task, JOB_BEGUN);
+    /* If the text ends the process, the note says whose it was. */
+    note_step(task, JOB_BEGUN);
     int status =
         serve_job_read(&task->asked, task->text, task->message.size,
                        process->opts->opts, process->opts->root, &task->err);
-    note_step(process, task, JOB_WAITS);
+    note_step(task, JOB_WAITS);
     return status;
 }
 
@@ -267,6 +266,7 @@ static bool drop_text(int fd, size_t size)
 static bool next_task(struct worker_process *process, struct worker_task *task)
 {
     struct job_message *message = &task->message;
+    task->process = process;
     if (!wire_receive(process->fd, message, sizeof *message))
         return false;
     task->text = malloc((size_t)message->size + 1);
@@ -295,7 +295,7 @@ static void give_all(struct worker_process *process)
     }
 }
 
-static enum outcome run_crew(struct worker_process *process)
+static enum outcome run_workers(struct worker_process *process)
 {
     const struct answer_message ready = { .slot = SERVE_READY };
     struct ordered_workers_opts opts = {
@@ -315,7 +315,7 @@ static enum outcome run_crew(struct worker_process *process)
         return OUTCOME_FAILED;
     }
     ordered_workers_allow(process->workers, process->opts->opts->threads);
-    if (wire_send(process->fd, &ready, sizeof ready, NULL, 0))
+    if (wire_send(process->fd, &ready, sizeof ready))
         give_all(process);
     ordered_workers_close(process->workers);
     serve_order_close(process->order);
@@ -328,7 +328,8 @@ static enum outcome no_device(const char *name, const struct backend *backend,
     struct err text;
     fail(&text, "--backend %s: %s", name, why->text);
     report_error(NULL, text.text);
-    return backend ? scheduler_outcome_without_lane(backend) : OUTCOME_NO_DEVICE;
+    return backend ? scheduler_outcome_without_lane(backend)
+                   : OUTCOME_NO_DEVICE;
 }
 
 enum outcome worker_run(const struct worker_opts *opts, int fd,
@@ -341,7 +342,7 @@ enum outcome worker_run(const struct worker_opts *opts, int fd,
                                            process.backend, SIZE_MAX, &err))
         return no_device(opts->backend, process.backend, &err);
     pthread_mutex_init(&process.sending, NULL);
-    enum outcome outcome = run_crew(&process);
+    enum outcome outcome = run_workers(&process);
     pthread_mutex_destroy(&process.sending);
     scheduler_close(process.scheduler);
     return outcome;

@@ -11,7 +11,7 @@
 
 #include "cli/files/signals.h"
 
-/* What is received at a time. */
+/* Bytes that are received at a time. */
 enum { STEP = 1 << 16 };
 
 static _Noreturn void be_worker(struct worker_link *link, int fd, pid_t parent,
@@ -78,14 +78,14 @@ void worker_link_send(struct worker_link *link)
         if (n > 0)
             link->out_at += (size_t)n;
         else if (n < 0 && errno == EPIPE)
-            link->out_at = link->out.size; /* receiving tells of the end */
+            link->out_at = link->out.size; /* receiving finds the end */
         else if (n < 0 && errno != EINTR)
             return;
     }
 }
 
-/* Hands on all whole answers. */
-static bool hand_on(struct worker_link *link, worker_answers *answers,
+/* Passes on all whole answers. */
+static bool pass_on(struct worker_link *link, worker_answers *answers,
                     void *context)
 {
     struct bytes *in = &link->in;
@@ -124,12 +124,12 @@ bool worker_link_receive(struct worker_link *link, worker_answers *answers,
         if (n < 0 && errno == EAGAIN)
             return true;
         in->size += n > 0 ? (size_t)n : 0;
-        if (!hand_on(link, answers, context))
+        if (!pass_on(link, answers, context))
             break;
         if (n > 0 && n < STEP)
             return true;
     }
-    kill(link->pid, SIGKILL); /* nobody can tell what it says */
+    kill(link->pid, SIGKILL); /* it no longer speaks the protocol */
     return false;
 }
 

@@ -1,10 +1,11 @@
 /* The order of jobs that share a file.
  *
- * Jobs stand in a ring, from the first that has not ended on. Each knows how
- * many earlier ones it waits for. Whoever waits for a job is not written down
- * but found again when the job ends, by the same question as when it was added:
- * there are few jobs in the ring, and to look at one takes some comparisons. */
-#include "cli/serve/order.h"
+ * Jobs stand in a ring, from the first that has not ended. Each knows how many
+ * earlier ones it waits for. Which jobs wait for one is not stored but found
+ * again when that one ends, by the same comparison as when they were added:
+ * there are few jobs in the ring.
+ */
+#include "cli/serve/serve_order.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -37,7 +38,8 @@ struct serve_order {
     pthread_mutex_t lock;
 };
 
-/* ---- What a file is known by --------------------------------------------- */
+/* ---- Keys of files --------------------------------------------------------
+ */
 
 static struct file_keys keys_of(const struct file_identity *identity)
 {

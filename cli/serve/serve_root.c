@@ -1,5 +1,5 @@
 /* The directory that the names of jobs are confined to. */
-#include "cli/serve/root.h"
+#include "cli/serve/serve_root.h"
 
 #include <errno.h>
 #include <stdlib.h>

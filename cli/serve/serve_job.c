@@ -1,18 +1,19 @@
-/* A job is one JSON object,
+/* Reads a job of serve. It is one JSON object,
  *
  *     {"id": 7, "op": "rotate90", "input": "a.png", "output": "b.png",
  *      "options": {"quality": 90, "strip": true}}
  *
- * whose options are those of the command line. It is made into the words of
- * one, and these are read as always. */
-#include "cli/serve/job.h"
-#include "cli/options/command_line.h"
-#include "cli/options/option_table.h"
+ * whose options are those of the command line. It becomes the words of a
+ * command line, which are then parsed as usual. */
+#include "cli/serve/serve_job.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/options/command_line.h"
+#include "cli/options/option_table.h"
 
 static int add_word(struct serve_job *job, struct err *err, const char *format,
                     const char *a, const char *b)
@@ -96,7 +97,7 @@ static int add_member(struct serve_job *job, const char *name, struct err *err)
     return add_word(job, err, "%s", value, NULL);
 }
 
-/* Nothing is taken for granted that is spelled wrong. */
+/* Refuses members that a job does not have, such as misspelled ones. */
 static int check_members(const struct json_value *root, struct err *err)
 {
     static const char *const known[] = { "id", "op", "input", "output",
@@ -142,7 +143,7 @@ static void take_names(struct serve_job *serve, struct serve_root *root)
     job->input_root = job->output_root = &root->root;
 }
 
-/* Of a job that is refused the answer has the names, too. */
+/* The answer has the id and the names even if the job is refused. */
 static void note_asked(struct serve_job *job, const struct json_value *all)
 {
     const struct json_value *id = json_find(all, "id");

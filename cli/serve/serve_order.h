@@ -8,8 +8,8 @@
  * name, even where the file or its directory does not exist yet.
  *
  * A job waits for earlier jobs only, so that the earliest one never waits. */
-#ifndef CLI_SERVE_ORDER_H
-#define CLI_SERVE_ORDER_H
+#ifndef CLI_SERVE_SERVE_ORDER_H
+#define CLI_SERVE_SERVE_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ void serve_order_close(struct serve_order *order);
 /* Adds a job, which comes after all that were added before. `job` is NULL for
  * one that has no files; `task` stands for the job in serve_order_end(). Sets
  * *number before any other thread can see the task. Call it from one thread.
- * Returns whether the job may begin now. If not, serve_order_end() hands it out
+ * Returns whether the job may begin now. If not, serve_order_end() begins it
  * later, or has done so already. */
 bool serve_order_add(struct serve_order *order, const struct job *job,
                      void *task, uint64_t *number);
