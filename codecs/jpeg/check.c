@@ -1,5 +1,5 @@
-/* A JPEG that was just encoded, looked at once more: all its markers, but not
- * what is coded between them. */
+/* The check of a JPEG that was just encoded: all its markers, but not the data
+ * between them. */
 #include "codecs/jpeg/jpeg.h"
 
 #include <string.h>
@@ -10,21 +10,20 @@
 
 enum { SOI = 0xd8, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda, DRI = 0xdd };
 
-/* Where the fields of a frame header stand, from its marker on (T.81, B.2.2).
- */
+/* Offsets in a frame header, from its marker on (T.81, B.2.2). */
 enum {
     FRAME_BITS = 4,
     FRAME_HEIGHT = 5,
     FRAME_WIDTH = 7,
     FRAME_COMPONENTS = 9,
-    FRAME_FIRST = 10, /* three bytes each: its name, its sampling, its table */
+    FRAME_FIRST = 10, /* three bytes each: identifier, sampling, table */
 };
 
 /* What has been seen of the file. */
 struct markers_seen {
     const uint8_t *frame; /* NULL: none yet */
     unsigned restart;     /* MCUs between restart markers; 0: there are none */
-    unsigned coded;       /* a bit for each component that a scan has had */
+    unsigned coded;       /* a bit for each component in a scan */
 };
 
 static unsigned components(const struct markers_seen *seen)
@@ -32,7 +31,7 @@ static unsigned components(const struct markers_seen *seen)
     return seen->frame[FRAME_COMPONENTS];
 }
 
-/* How many samples a component has across, and how many blocks in an MCU. */
+/* The sampling factors of a component. */
 static unsigned across(const struct markers_seen *seen, unsigned i)
 {
     return seen->frame[FRAME_FIRST + 3 * i + 1] >> 4;
@@ -66,7 +65,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
     return (a + b - 1) / b;
 }
 
-/* The MCUs of a scan: of one component they are its blocks (T.81, A.2). */
+/* The MCUs of a scan; with one component, they are its blocks (T.81, A.2). */
 static uint64_t mcus_of_scan(const struct markers_seen *seen, const uint8_t *p)
 {
     uint64_t width = read_be16(seen->frame + FRAME_WIDTH);
@@ -93,8 +92,8 @@ static void note_components(struct markers_seen *seen, const uint8_t *p)
                 seen->coded |= 1u << i;
 }
 
-/* Passes what is coded in a scan, whose header is at p, up to the marker that
- * ends it; NULL: there are not as many restart markers as there have to be. */
+/* Skips the data of a scan, whose header is at p, up to the marker that ends
+ * it. Returns NULL if restart markers are missing. */
 static const uint8_t *pass_scan(const struct markers_seen *seen,
                                 const uint8_t *p, size_t size,
                                 const uint8_t *end)
@@ -125,7 +124,7 @@ static int check_scan(struct markers_seen *seen, const uint8_t **p, size_t size,
     return *p ? 0 : fail(err, "a scan is cut short");
 }
 
-/* The segments between SOI and EOI, which *p is moved to. */
+/* Checks the segments from *p, behind SOI, and moves *p to EOI. */
 static int check_segments(struct markers_seen *seen, const uint8_t **p,
                           const uint8_t *end, const struct image *img,
                           struct err *err)
@@ -147,7 +146,8 @@ static int check_segments(struct markers_seen *seen, const uint8_t **p,
     return 0;
 }
 
-/* What stands behind EOI is what stood there before, in a file of its own. */
+/* Behind EOI a file has only what was there in the JPEG that it was read from.
+ */
 int check_jpeg(struct bytes file, const struct image *img,
                const struct save_opts *opts, struct err *err)
 {

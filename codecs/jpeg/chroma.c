@@ -1,8 +1,8 @@
 /* Chroma in full resolution along an axis.
  *
  * A sample of chroma at half the resolution lies between two pixels. If their
- * number is odd, the last sample lies between the last one and none, and after
- * a mirror it would be the first, half a sample off. */
+ * number is odd, the last sample has only one of them; after a mirror it would
+ * be the first, which has two, and all would be off by half a sample. */
 #include "codecs/jpeg/chroma.h"
 
 #include "codecs/jpeg/parameters.h"
@@ -12,7 +12,7 @@ static bool is_half(int factor, int most)
     return 2 * factor == most;
 }
 
-/* libjpeg shows a component of so few columns without smoothing. */
+/* libjpeg does not smooth a component of so few columns. */
 enum { NARROW = 2 };
 
 /* Whether libjpeg smooths a component to show it. */
@@ -25,8 +25,8 @@ static bool is_smooth(j_decompress_ptr d, const jpeg_component_info *info)
     return down && info->h_samp_factor == d->max_h_samp_factor;
 }
 
-/* Whether it might do so, or not, along one axis alone and after a turn, where
- * it has not done so, or has. */
+/* Whether libjpeg might smooth a component in one of these cases and not in the
+ * other: as it is, and turned or in full resolution along one axis. */
 static bool may_differ(j_decompress_ptr d, const jpeg_component_info *info)
 {
     bool full = info->h_samp_factor == d->max_h_samp_factor &&
@@ -50,22 +50,21 @@ void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
             *across = *down = true;
 }
 
-/* How an axis is filled: from `count` samples, `factor` for each `most` pixels.
- */
+/* An axis has `count` samples, `factor` of them for each `most` pixels. */
 struct axis {
     uint32_t count;
     int factor, most;
     bool smooth;
 };
 
-/* Where the samples around number `i` of a full row are. */
+/* The positions of the two samples that pixel `i` is made of. */
 struct near {
     uint32_t at, next;
 };
 
-/* Smooth, a pixel takes 3/4 of its sample and 1/4 of the next one to it; else
- * all of its sample. Neither comes after number `i`, so that from the last one
- * on all can be done in place. */
+/* A smooth pixel is 3/4 of its sample and 1/4 of the neighbor; another is its
+ * sample alone. No position is above `i`, so that a row can be filled in place
+ * from its end. */
 static struct near near_of(const struct axis *axis, uint32_t i)
 {
     struct near near;

@@ -1,14 +1,14 @@
-/* An object of libjpeg that codes a part of a picture. */
+/* An encoder of libjpeg for one part of a picture. */
 #include "codecs/jpeg/codec_thread.h"
 
 #include <jerror.h>
 
-enum { ROOM = 1 << 16 }; /* asked for at least whenever the file is full */
+enum { ROOM = 1 << 16 }; /* the least that is reserved when the file is full */
 
-/* ---- Where it writes to ------------------------------------------------ */
+/* ---- The destination --------------------------------------------------- */
 
-/* libjpeg's own jpeg_mem_dest() leaves a pointer to freed memory if it runs out
- * of it. */
+/* libjpeg's own jpeg_mem_dest() leaves a pointer to freed memory when memory
+ * runs out. */
 static void on_begin(j_compress_ptr c)
 {
     struct codec_target *target = (struct codec_target *)c->dest;

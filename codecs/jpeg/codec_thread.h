@@ -1,6 +1,5 @@
-/* An object of libjpeg that codes a part of a picture: it writes to memory, and
- * leaves it to others to tell what goes wrong, so that several of them can work
- * on threads of their own. */
+/* An encoder of libjpeg for one part of a picture. It writes to memory and
+ * keeps its errors, so that several of them can run on threads of their own. */
 #ifndef CODECS_JPEG_CODEC_THREAD_H
 #define CODECS_JPEG_CODEC_THREAD_H
 
@@ -14,19 +13,18 @@
 #include "codecs/base/err.h"
 #include "codecs/jpeg/coefficient_arrays.h"
 
-/* Where libjpeg writes to. */
+/* The destination that libjpeg writes to. */
 struct codec_target {
     struct jpeg_destination_mgr to;
     struct bytes *file;
 };
 
-/* Makes c append to a file. While it does, the size of that is all the room it
- * has. */
+/* Makes c append to a file. Until it has ended, file->size is the capacity. */
 void codec_thread_set_target(struct codec_target *target, j_compress_ptr c,
                              struct bytes *file);
 
-/* Says what libjpeg has to say of an error, which may be that there is no
- * memory. */
+/* Sets err to the message of libjpeg's error, which may be that memory has run
+ * out. */
 void codec_thread_describe_error(j_common_ptr cinfo, struct err *err);
 
 struct codec_thread {
@@ -37,20 +35,20 @@ struct codec_thread {
     struct codec_target target;
     jmp_buf out;
     bool done;
-    struct err why; /* what went wrong */
+    struct err why; /* if it is not done */
 };
 
-/* Makes a worker that is set to write as `from` is, which has not been started,
- * but for the scans and the segments; calls work(context), which uses it; and
- * takes it down. False: something went wrong, or work() says so. */
+/* Sets up an encoder with the settings of `from`, which has not been started,
+ * but without its scans and segments; calls work(context), which uses it; and
+ * frees it. Returns false if work() does, or on an error. */
 bool codec_thread_run(struct codec_thread *w,
                       const struct jpeg_compress_struct *from,
                       struct bytes *file, bool (*work)(void *context),
                       void *context);
 
-/* In the interface of version 8, which Ubuntu's library has, whoever writes
- * coefficients says what size they make; in that of 6b, Debian's, they make the
- * picture's. */
+/* Sets the size of the picture that coefficients make. Version 8 of the
+ * interface, Ubuntu's, needs that; in 6b, Debian's, it is always the size of
+ * the image. */
 void codec_thread_size(j_compress_ptr c);
 
 #endif

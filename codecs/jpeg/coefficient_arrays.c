@@ -1,9 +1,9 @@
 /* Planes of blocks as the memory of libjpeg.
  *
  * libjpeg asks a table of functions, its memory manager, for arrays of blocks,
- * and then for some rows of one at a time; it looks into such an array nowhere
- * else. struct jvirt_barray_control is its name for one, which it declares and
- * leaves to the memory manager. */
+ * and then for a few rows of one at a time; it sees the blocks in no other way.
+ * It declares struct jvirt_barray_control for such an array and leaves the
+ * definition to the memory manager. */
 #include "codecs/jpeg/coefficient_arrays.h"
 
 #include <stdatomic.h>
@@ -50,7 +50,7 @@ static JBLOCKARRAY access_rows(j_common_ptr cinfo,
         cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
         cinfo->err->error_exit(cinfo);
     }
-    if (writable) /* to those who write no rows come before */
+    if (writable) /* where rows are written, there are none before them */
         clear_rows(array, array->first +
                               (start + count < rows ? start + count : rows));
     for (JDIMENSION i = 0; i < count; i++)
@@ -85,8 +85,8 @@ void coefficient_arrays_lend_rows(struct coefficient_arrays *blocks,
     cinfo->mem->access_virt_barray = access_rows;
 }
 
-/* libjpeg asks for the components in their order, and for no more than it has
- * told of, if it has not been misled. */
+/* libjpeg asks for the components in order, and for no more than the header
+ * announces, unless a damaged file has misled it. */
 static jvirt_barray_ptr lend_next(j_common_ptr cinfo, int pool, boolean zero,
                                   JDIMENSION across, JDIMENSION down,
                                   JDIMENSION at_once)
@@ -112,7 +112,7 @@ void coefficient_arrays_finish(struct coefficient_arrays *blocks)
             clear_rows(&blocks->array[i], rows_of(blocks->array[i].plane));
 }
 
-/* A look at the coefficients by several threads, each at bands of planes. */
+/* The coefficients are checked in bands of planes by several threads. */
 enum { BANDS = 16 };
 struct standard_check {
     const struct image *img;
@@ -142,7 +142,7 @@ bool coefficient_arrays_are_standard(const struct image *img,
                                      struct thread_pool *pool)
 {
     struct standard_check check = { .img = img, .standard = true };
-    bool large = img->size > 1 << 20; /* worth to wake other threads for */
+    bool large = img->size > 1 << 20; /* worth waking other threads for */
     thread_pool_run(large ? pool : NULL, check_band, &check,
                     (size_t)img->nplanes * BANDS);
     return check.standard;

@@ -1,9 +1,9 @@
 /* From samples to coefficients.
  *
- * libjpeg keeps the coefficients of a whole picture where it codes several
- * scans, in memory that it is lent here. Strips of rows of MCUs are pictures to
- * it. Of what it could code it is asked for scans of DC coefficients only,
- * which is quickly done, and for no end. */
+ * When libjpeg writes several scans, it first keeps the coefficients of the
+ * whole picture, in memory that is lent to it here. Each strip of rows of MCUs
+ * is a picture of its own to it. It is told to write scans of DC coefficients
+ * alone, which takes little time, and is stopped before it writes the end. */
 #include "codecs/jpeg/forward_dct.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct transformed {
     struct codec_thread worker;
     const struct transform *all;
     uint32_t first, end;  /* rows of MCUs */
-    struct bytes nothing; /* what it writes */
+    struct bytes nothing; /* what it writes, which is dropped */
 };
 
 struct transform {
@@ -30,7 +30,7 @@ struct transform {
     struct transformed *strip;
 };
 
-/* Coefficients come in units of 1 where they are rounded here. */
+/* Coefficients that are rounded here must come in units of 1. */
 static void set_steps(j_compress_ptr c)
 {
     for (int i = 0; i < NUM_QUANT_TBLS; i++)

@@ -1,4 +1,4 @@
-/* From samples to coefficients, as libjpeg computes them, side by side. */
+/* From samples to coefficients, computed by libjpeg on several threads. */
 #ifndef CODECS_JPEG_FORWARD_DCT_H
 #define CODECS_JPEG_FORWARD_DCT_H
 
@@ -11,10 +11,9 @@
 #include "codecs/image/image.h"
 #include "codecs/jpeg/requantize.h"
 
-/* Makes `coded`, which is {0}, the picture of blocks that c is set to write of
- * img: `stored` if its planes have the sizes of c's components, else by
- * conversion of colors and sampling. Coefficients are rounded with this dead
- * zone. */
+/* Makes `coded`, which is {0}, the blocks that c is set to write of img.
+ * `stored`: the planes of img have the sizes of c's components; else colors and
+ * sampling are converted. Coefficients are rounded with this dead zone. */
 int forward_dct_blocks(struct image *coded,
                        const struct jpeg_compress_struct *c,
                        const struct image *img, bool stored,

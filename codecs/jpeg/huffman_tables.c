@@ -1,7 +1,7 @@
 /* Huffman tables made for one picture.
  *
- * libjpeg counts the codes of a picture in one go; here several threads do,
- * each in a strip of it. */
+ * libjpeg counts the codes of a picture on one thread; here each thread counts
+ * those of a strip. */
 #include "codecs/jpeg/huffman_tables.h"
 
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 enum {
     SYMBOLS = 256,
     LENGTH_MAX = 16, /* of a code */
-    DEPTH_MAX = 32,  /* of a tree that is not yet cut down to that */
+    DEPTH_MAX = 32,  /* of a tree, before codes are cut down to LENGTH_MAX */
     ZEROS_16 = 0xf0, /* 16 zeros, and more to come */
-    COUNT_MAX = 1000 * 1000 * 1000, /* libjpeg takes more for infinite */
+    COUNT_MAX = 1000 * 1000 * 1000, /* more is infinite to libjpeg */
 };
 
-/* Of each table: JPEG has no more than four. */
+/* How often each symbol of each table occurs. */
 struct counts {
     uint64_t dc[NUM_HUFF_TBLS][SYMBOLS], ac[NUM_HUFF_TBLS][SYMBOLS];
-    bool possible; /* all of them have a code */
+    bool possible; /* each symbol that occurs can have a code */
 };
 
 struct census {
@@ -33,7 +33,7 @@ struct census {
 
 /* ---- Counting ---------------------------------------------------------- */
 
-/* Which coefficient of a block comes when in the zigzag (T.81, figure A.6). */
+/* The coefficients of a block in zigzag order (T.81, figure A.6). */
 static const uint8_t zigzag[DCTSIZE2] = {
     0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
     12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
@@ -62,8 +62,8 @@ static void count_ac(struct counts *counts, uint64_t count[SYMBOLS],
         count[0]++;
 }
 
-/* The blocks of one component in one MCU, of which some may lie beyond the
- * picture: they are as flat as what comes before them. */
+/* Counts the blocks of one component in one MCU. Those beyond the picture are
+ * flat, with the DC coefficient before them. */
 static void count_blocks(struct counts *counts, const struct census *census,
                          unsigned i, uint32_t column, uint32_t row, int *dc)
 {
@@ -115,15 +115,15 @@ static void count_strip(void *context, size_t strip)
 
 /* ---- A table ----------------------------------------------------------- */
 
-/* A tree of symbols, by Huffman's method: the chain of those that are below one
- * root grows by one bit whenever two roots become one. */
+/* Huffman's method: the symbols below one root are a chain, and get one bit
+ * more whenever two roots are joined. */
 struct tree {
-    uint64_t count[SYMBOLS + 1]; /* of each root; 0: it is none */
+    uint64_t count[SYMBOLS + 1]; /* of each root; 0: not a root */
     int next[SYMBOLS + 1];       /* in the chain; -1: the last */
     unsigned depth[SYMBOLS + 1];
 };
 
-/* The root with the smallest count, of these the last; -1: there is none. */
+/* Returns the root with the smallest count, the last of equals; -1 if none. */
 static int smallest(const struct tree *tree, int but)
 {
     int found = -1;
@@ -143,8 +143,8 @@ static int deepen(struct tree *tree, int symbol)
     }
 }
 
-/* One more symbol than there are, the rarest, gets the code of ones alone,
- * which JPEG does not have. */
+/* An additional symbol, the rarest, gets the code of ones alone, which JPEG
+ * must not use. */
 static bool grow(struct tree *tree, const uint64_t count[SYMBOLS])
 {
     int a, b;
@@ -207,7 +207,7 @@ static bool make_table(JHUFF_TBL *table, const uint64_t count[SYMBOLS])
 
 /* ---- All of them ------------------------------------------------------- */
 
-/* Adds up what the strips have counted. False: not all of it can be coded. */
+/* Adds up the counts of the strips. Returns false if not all can be coded. */
 static bool add_up(struct counts *counts, size_t strips)
 {
     uint64_t *sum = &counts->dc[0][0];

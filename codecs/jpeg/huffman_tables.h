@@ -10,9 +10,9 @@
 #include "codecs/image/image.h"
 #include "codecs/jpeg/mcus.h"
 
-/* Gives c the tables that libjpeg would find for the blocks of img: those with
- * which one scan of all of them, whose MCUs are m, is shortest. Its
- * optimize_coding is cleared then. False: they are left to libjpeg. */
+/* Gives c the tables that libjpeg would make for the blocks of img, with which
+ * one scan of all of them, whose MCUs are m, is shortest, and clears its
+ * optimize_coding. Returns false if that is left to libjpeg. */
 bool huffman_tables_make(j_compress_ptr c, const struct mcus *m,
                          const struct image *img, struct thread_pool *pool);
 

@@ -3,11 +3,11 @@
 
 enum {
 #ifdef FUZZING
-    BLOCKS_MIN = 4, /* pictures are small then, and shall have strips */
+    BLOCKS_MIN = 4, /* pictures are small then, and must have strips */
 #else
     BLOCKS_MIN = 4096, /* of a strip: a third of a millisecond */
 #endif
-    STRIPS_EACH = 4, /* for each thread, since not all are as fast */
+    STRIPS_EACH = 4, /* for each thread: not all strips take the same time */
 };
 
 static uint32_t divide_up(uint64_t a, uint32_t b)
@@ -96,8 +96,8 @@ uint64_t mcus_restarts(const struct mcus *m, uint32_t row)
     return m->restart ? (uint64_t)row * m->columns / m->restart : 0;
 }
 
-/* The last block of the last MCU before. What an MCU has beyond the picture
- * repeats the DC coefficient that comes before it. */
+/* They are those of the last blocks of the MCU before. Blocks beyond the
+ * picture repeat the DC coefficient before them. */
 void mcus_predict(const struct mcus *m, const struct image *img, uint32_t row,
                   int dc[COEFFICIENT_ARRAYS])
 {

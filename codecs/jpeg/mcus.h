@@ -1,5 +1,5 @@
-/* How a picture is divided into MCUs, the least pieces that are coded (T.81,
- * A.2), and how rows of them are shared out among threads. */
+/* How a picture is divided into MCUs, the smallest units that are coded (T.81,
+ * A.2), and rows of them among threads. */
 #ifndef CODECS_JPEG_MCUS_H
 #define CODECS_JPEG_MCUS_H
 
@@ -11,7 +11,7 @@
 #include "codecs/image/image.h"
 #include "codecs/jpeg/coefficient_arrays.h"
 
-/* The greatest one. */
+/* Returns the greatest common divisor. */
 uint32_t mcus_common_divisor(uint32_t a, uint32_t b);
 
 struct mcus {
@@ -20,36 +20,37 @@ struct mcus {
     uint32_t across[COEFFICIENT_ARRAYS]; /* blocks of each component in one */
     uint32_t down[COEFFICIENT_ARRAYS];
     uint32_t wide, high; /* of one, in pixels */
-    unsigned restart; /* how many there are between restart markers; 0: all */
-    uint32_t step;    /* with restart markers, each so many rows end at one */
+    unsigned restart;    /* MCUs between restart markers; 0: there are none */
+    uint32_t step;       /* a restart marker ends each of so many rows */
 };
 
-/* The MCUs of one scan of all components. False: there are more of these than
- * it can have. */
+/* Sets *m to the MCUs of one scan of all components. Returns false if one scan
+ * cannot have so many components. */
 bool mcus_of(struct mcus *m, const jpeg_component_info *info, int components,
              uint32_t width, uint32_t height, unsigned restart);
 
-/* How many blocks an MCU has. */
+/* Returns the blocks of an MCU. */
 uint32_t mcus_blocks(const struct mcus *m);
 
 /* Sets the sizes of planes that hold the blocks of a picture of this size. */
 void mcus_shape(const struct mcus *m, struct image *img);
 
-/* Into how many strips the rows of a picture are divided, for all threads of a
- * pool to have something to do; *per is how many rows each has, the last one
- * maybe fewer. 1 if it is not worth while. */
+/* Returns into how many strips a picture is divided for the threads of a pool;
+ * 1 if more are not worthwhile. *per becomes the rows of each; the last one may
+ * have fewer. */
 size_t mcus_share(const struct mcus *m, const struct thread_pool *pool,
                   uint32_t *per);
 
-/* The rows of strip `i`, from *first up to *end. */
+/* Finds the rows of strip `i`, from *first up to *end. */
 void mcus_strip(const struct mcus *m, uint32_t per, size_t i, uint32_t *first,
                 uint32_t *end);
 
-/* The restart markers in the rows before this one, a multiple of `step`. */
+/* Returns the restart markers before a row that is a multiple of `step`. */
 uint64_t mcus_restarts(const struct mcus *m, uint32_t row);
 
-/* What the first DC coefficients of a row, which is not the first, or of one
- * behind the last, are predicted from where no restart marker comes between. */
+/* Finds the values that the first DC coefficients of a row are predicted from
+ * where no restart marker comes before it. `row` is not 0, and may be the one
+ * behind the last. */
 void mcus_predict(const struct mcus *m, const struct image *img, uint32_t row,
                   int dc[COEFFICIENT_ARRAYS]);
 

@@ -7,17 +7,8 @@
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/mcus.h"
 
-enum {
-    TEM = 0x01,
-    SOF0 = 0xc0,
-    DHT = 0xc4,
-    JPG = 0xc8,
-    DAC = 0xcc,
-    SOF15 = 0xcf,
-    RST0 = 0xd0,
-    EOI = 0xd9,
-    SOS = 0xda
-};
+enum { TEM = 0x01, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda };
+enum { SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xcf };
 
 bool parameters_is_frame(unsigned marker)
 {
@@ -54,8 +45,9 @@ static bool is_scan(unsigned marker)
 }
 
 /* 0xff may be repeated before a marker. TEM, RSTn, SOI and EOI have no length
- * (T.81, B.1.1.3), and 0 makes no marker; libjpeg passes over some of these. To
- * take what follows for a length would be to see other headers than it does. */
+ * (T.81, B.1.1.3), and 0xff 0 is not a marker; libjpeg skips some of these. If
+ * what follows were taken for a length, other headers would be seen than those
+ * that libjpeg sees. */
 size_t parameters_segment_size(const uint8_t *p, size_t left)
 {
     if (left < 4 || p[0] != 0xff)
@@ -73,7 +65,8 @@ bool parameters_is_app_or_com(unsigned marker)
     return marker == JPEG_COM || (marker & 0xf0) == JPEG_APP0;
 }
 
-/* The second byte of the first such marker; 0: there is none. */
+/* Returns the position of the second byte of the first such marker; 0 if none.
+ */
 static size_t find_marker(const uint8_t *file, size_t size,
                           bool (*is)(unsigned marker))
 {
@@ -109,9 +102,9 @@ static bool same_table(const JHUFF_TBL *a, const JHUFF_TBL *b)
     return count <= 256 && memcmp(a->huffval, b->huffval, count) == 0;
 }
 
-/* Of the components of the first scan, which has to be all: which tables others
- * will have is not known yet. libjpeg gives Annex K's tables only to those who
- * write. */
+/* Looks at the tables of the first scan, which must have all components: those
+ * of later scans have not been read. libjpeg gives Annex K's tables only to an
+ * encoder. */
 static bool is_standard(j_decompress_ptr d)
 {
     struct jpeg_compress_struct c = { .err = d->err,
@@ -170,8 +163,8 @@ bool parameters_note_scan(struct meta *meta, j_decompress_ptr d)
     return bytes_append(&parameters_of(meta)->scans, &scan, sizeof scan);
 }
 
-/* The table of a component is the one that was there when its first scan began
- * (T.81, B.2.4.1). A component without scans holds nothing to be scaled. */
+/* The table of a component is the one that was defined when its first scan
+ * began (T.81, B.2.4.1). A component without scans needs none. */
 static const JQUANT_TBL *table_of(j_decompress_ptr d, unsigned component)
 {
     const jpeg_component_info *info = &d->comp_info[component];
@@ -184,7 +177,7 @@ static const JQUANT_TBL *table_of(j_decompress_ptr d, unsigned component)
                : &none;
 }
 
-/* Tables keep their numbers, but where a number stood for two of them. */
+/* Tables keep their numbers, unless one number was used for two of them. */
 void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
                             unsigned components)
 {
@@ -202,10 +195,10 @@ void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
     }
 }
 
-/* ---- Grains ------------------------------------------------------------ */
+/* ---- Alignments -------------------------------------------------------- */
 
-/* The least size at which every component has whole units, of which it has
- * factor / most in a pixel. */
+/* Makes *alignment a multiple of the size in pixels at which a component, which
+ * has factor / most samples a pixel, has whole units of `unit` samples. */
 static void grow_alignment(uint32_t *alignment, int factor, int most,
                            uint32_t unit)
 {
@@ -235,7 +228,7 @@ void parameters_alignments(struct stream_info *info, j_decompress_ptr d)
 
 /* ---- Writing ----------------------------------------------------------- */
 
-/* Exchanged with the axes. */
+/* The sampling factors are exchanged with the axes. */
 static void set_components(j_compress_ptr c, const struct image *img)
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
@@ -249,11 +242,11 @@ static void set_components(j_compress_ptr c, const struct image *img)
     }
 }
 
-/* Samples that were decoded and turned are rounded once more, by blocks that
+/* Samples that were decoded and turned are rounded once more, in blocks that
  * lie elsewhere. A step of q adds up to q^2 / 12 to the square of the error, or
  * q^2 / 5 with the dead zone: with STEP_MAX that is 41 dB of one component at
- * worst. Steps that are finer stay what they are, so that they do not get finer
- * with every turn. */
+ * worst. Finer steps stay as they are, so that they do not become finer with
+ * every turn. */
 enum { STEP_MAX = 5 };
 
 static unsigned fine(unsigned step)
@@ -270,8 +263,8 @@ static bool is_fine(const struct jpeg_parameters *p, unsigned components)
     return true;
 }
 
-/* A file all of whose steps are fine may have been encoded anew before, and its
- * noise is that of those steps. */
+/* A file with fine steps alone may have been encoded in this way before, and
+ * has noise of that size. */
 enum dead_zone parameters_dead_zone(const struct image *img,
                                     const struct save_opts *opts)
 {
@@ -299,7 +292,8 @@ static void set_tables(j_compress_ptr c, const struct image *img)
     }
 }
 
-/* Whole rows of MCUs stay whole rows: readers start anew at such places. */
+/* Restart intervals of whole rows of MCUs stay whole rows: decoders of strips
+ * need them. */
 static void set_restart(j_compress_ptr c, const struct image *img,
                         const struct save_opts *opts)
 {
@@ -314,23 +308,22 @@ static void set_restart(j_compress_ptr c, const struct image *img,
     c->restart_interval = opts->no_restart ? 0 : restart;
 }
 
-/* What is known of each coefficient after some scans: all but this many bits,
- * or nothing. */
-struct known {
+/* How many low bits of each coefficient are still missing after some scans. */
+struct missing_bits {
     int8_t low[COMPONENTS][DCTSIZE2];
 };
 enum { NOTHING = -1, BITS_MAX = 10 };
 
-/* Whether a scan may follow in a progressive file (T.81, G.1.1.1), and what is
- * known after it. */
-static bool follows(struct known *known, const struct jpeg_scan *scan)
+/* Returns whether a scan may follow in a progressive file (T.81, G.1.1.1), and
+ * counts its bits. */
+static bool follows(struct missing_bits *missing, const struct jpeg_scan *scan)
 {
     if (scan->from == 0 ? scan->to != 0 : scan->count != 1)
         return false;
     if (scan->to >= DCTSIZE2 || scan->low > BITS_MAX || scan->high > BITS_MAX)
         return false;
     for (unsigned i = 0; i < scan->count; i++) {
-        int8_t *low = known->low[scan->component[i]];
+        int8_t *low = missing->low[scan->component[i]];
         if (scan->from && low[0] == NOTHING)
             return false;
         for (unsigned k = scan->from; k <= scan->to; k++) {
@@ -353,12 +346,13 @@ static bool names_components(const struct jpeg_scan *scan, int components)
     return scan->count > 0;
 }
 
-/* Each component whole, in one scan. */
-static bool follows_sequential(struct known *known,
+/* The same for a sequential file: each component is in one scan, with all bits.
+ */
+static bool follows_sequential(struct missing_bits *missing,
                                const struct jpeg_scan *scan)
 {
     for (unsigned i = 0; i < scan->count; i++) {
-        int8_t *low = known->low[scan->component[i]];
+        int8_t *low = missing->low[scan->component[i]];
         if (low[0] != NOTHING)
             return false;
         memset(low, 0, DCTSIZE2);
@@ -366,20 +360,20 @@ static bool follows_sequential(struct known *known,
     return true;
 }
 
-/* Whether the scans of a file tell every coefficient to the last bit. Those of
- * one that is damaged, or has been left unfinished, may not. */
+/* Whether the scans of a file give every coefficient to its last bit. Those of
+ * a damaged or unfinished file may not. */
 static bool scans_are_whole(const struct jpeg_scan *scan, size_t count,
                             int components, bool progressive)
 {
-    struct known known;
-    memset(&known, NOTHING, sizeof known);
+    struct missing_bits missing;
+    memset(&missing, NOTHING, sizeof missing);
     for (size_t i = 0; i < count; i++)
         if (!names_components(&scan[i], components) ||
-            !(progressive ? follows : follows_sequential)(&known, &scan[i]))
+            !(progressive ? follows : follows_sequential)(&missing, &scan[i]))
             return false;
     for (int i = 0; i < components; i++)
         for (int k = 0; k < DCTSIZE2; k++)
-            if (known.low[i][k] != 0)
+            if (missing.low[i][k] != 0)
                 return false;
     return true;
 }
@@ -406,8 +400,8 @@ static void set_scans(j_compress_ptr c, const struct meta *meta)
     c->num_scans = (int)count;
 }
 
-/* Annex K's Huffman tables spare a pass over the coefficients: a file that was
- * content with them stays so. */
+/* Annex K's Huffman tables save a pass over the coefficients: a file that has
+ * them keeps them. */
 static bool needs_tables(const struct image *img, const struct save_opts *opts)
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
@@ -431,7 +425,8 @@ void parameters_set(j_compress_ptr c, const struct image *img,
     set_scans(c, img->meta);
 }
 
-/* An extended file that libjpeg finds to be baseline is both. */
+/* libjpeg calls a file baseline that can be; one that was marked as extended is
+ * marked so again. */
 void parameters_mark_frame(struct bytes *file, const struct meta *meta)
 {
     size_t frame = parameters_find_frame(file->data, file->size);

@@ -1,6 +1,6 @@
-/* How a JPEG file is coded beside its samples: tables, sampling, scans, restart
- * intervals. What is noted of one file is what another is written by, turned as
- * its picture was. */
+/* How a JPEG file is coded: tables, sampling, scans, restart intervals. They
+ * are noted when a file is read, and set when it is written, turned as its
+ * picture is. */
 #ifndef CODECS_JPEG_PARAMETERS_H
 #define CODECS_JPEG_PARAMETERS_H
 
@@ -12,12 +12,12 @@
 #include "codecs/codec.h"
 #include "codecs/jpeg/requantize.h"
 
-/* As many components as a scan may have, and a picture that can be turned as it
- * is coded. */
+/* The most components of a scan, and of a picture that is turned as it is
+ * coded. */
 enum { COMPONENTS = 4 };
 
-/* The most bits of an AC coefficient, and of the difference of DC coefficients:
- * those that Huffman codes can be for (T.81, F.1.2). */
+/* The most bits of an AC coefficient and of a difference of DC coefficients for
+ * which there can be Huffman codes (T.81, F.1.2). */
 enum { AC_BITS = 10, DC_BITS = 11 };
 static inline unsigned bits_of(int value)
 {
@@ -28,7 +28,7 @@ static inline unsigned bits_of(int value)
 struct jpeg_scan {
     uint8_t count, component[COMPONENTS];
     uint8_t from, to;  /* coefficients, in zigzag order */
-    uint8_t high, low; /* bits known before, and after */
+    uint8_t high, low; /* low bits that are missing before it and after it */
 };
 
 /* The state of codec_jpeg in a struct meta: how its file is coded. */
@@ -63,37 +63,38 @@ static inline struct jpeg_parameters *parameters_of(const struct meta *meta)
     return (struct jpeg_parameters *)meta->state;
 }
 
-/* Whether the second byte of a marker is that of an APPn or COM segment. */
+/* Returns whether this is the second byte of the marker of an APPn or COM
+ * segment. */
 bool parameters_is_app_or_com(unsigned marker);
 
-/* How many bytes the segment at p takes in the headers of a file, of which
- * `left` are left, or 1 for one that fills up. 0: there is none that is whole.
- */
+/* Returns the bytes of the segment at p in the headers of a file, of which
+ * `left` are left; 1 for a fill byte; 0 if no complete segment is there. */
 size_t parameters_segment_size(const uint8_t *p, size_t left);
 
-/* Whether this is the second byte of the marker of a frame header. */
+/* Returns whether this is the second byte of the marker of a frame header. */
 bool parameters_is_frame(unsigned marker);
 
-/* Where the marker of the frame header stands; 0 if there is none before the
- * first scan. */
+/* Returns the position of the second byte of the marker of the frame header; 0
+ * if there is none before the first scan. */
 size_t parameters_find_frame(const uint8_t *file, size_t size);
 
-/* Where the entropy-coded data of the first scan begins; 0: there is none. */
+/* Returns where the entropy-coded data of the first scan begins; 0 if there is
+ * none. */
 size_t parameters_find_data(const uint8_t *file, size_t size);
 
 /* Notes what the headers before the first scan say. */
 void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
 
-/* Notes the scan that has just begun. False: no memory. */
+/* Notes the scan that has just begun. Returns false without memory. */
 bool parameters_note_scan(struct meta *meta, j_decompress_ptr d);
 
-/* Notes the quantization tables. To be called after all scans, each of which
- * may have brought some. `components` is their number by the frame header: d
- * may have another one from what libjpeg has failed to read since. */
+/* Notes the quantization tables, after all scans, each of which may have
+ * defined some. `components` is their number in the frame header: d may have
+ * another one if libjpeg has failed to read something since. */
 void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
                             unsigned components);
 
-/* In which sizes this file can be turned. */
+/* Sets the alignments of a file. */
 void parameters_alignments(struct stream_info *info, j_decompress_ptr d);
 
 /* Makes c write img, which was decoded from a JPEG file, as that file was
@@ -101,11 +102,12 @@ void parameters_alignments(struct stream_info *info, j_decompress_ptr d);
 void parameters_set(j_compress_ptr c, const struct image *img,
                     const struct save_opts *opts);
 
-/* How the coefficients of img are to be rounded to the steps so set. */
+/* Returns the dead zone with which coefficients are rounded to these steps. */
 enum dead_zone parameters_dead_zone(const struct image *img,
                                     const struct save_opts *opts);
 
-/* Makes the frame header of what was written so be of the kind that it was. */
+/* Makes the frame header of the file that was written be of the kind that it
+ * was in the file that was read. */
 void parameters_mark_frame(struct bytes *file, const struct meta *meta);
 
 #endif

@@ -1,15 +1,15 @@
-/* The samples that a JPEG file stores, a row of MCUs at a time. */
+/* Samples as a JPEG file stores them, a row of MCUs at a time. */
 #include "codecs/jpeg/raw_planes.h"
 
 #include <string.h>
 
-/* The rows of one row of MCUs, of each component. */
+/* The rows of each component in one row of MCUs. */
 struct mcu_rows {
     JSAMPROW row[MAX_COMPONENTS][MAX_SAMP_FACTOR * DCTSIZE];
     JSAMPARRAY component[MAX_COMPONENTS];
 };
 
-/* Where rows go that are below the picture. */
+/* Memory for rows below the picture. */
 static JSAMPROW make_scratch(j_decompress_ptr d, const struct image *img)
 {
     size_t most = 0;

@@ -1,11 +1,11 @@
-/* The coefficients of a picture that is encoded anew. */
+/* Rounding with a dead zone. */
 #include "codecs/jpeg/requantize.h"
 
 enum { CELLS = 64 };
 
 struct divisor {
     float scale[CELLS]; /* 1 / step */
-    float least[CELLS]; /* what is not zero */
+    float least[CELLS]; /* smaller ones become zero */
 };
 
 static struct divisor make_divisor(const uint16_t step[CELLS],
@@ -18,8 +18,8 @@ static struct divisor make_divisor(const uint16_t step[CELLS],
     for (int k = 0; k < CELLS; k++) {
         d.scale[k] = 1 / (float)step[k];
         d.least[k] = shares[zone] * (float)step[k];
-        /* Coefficients in units of 1 have been rounded to these already: of
-         * steps of 1, the dead zone ends between 1 and 2. */
+        /* Coefficients have been rounded to units of 1 already: with steps of
+         * 1, the dead zone ends between 1 and 2. */
         if (step[k] == 1 && zone != DEAD_ZONE_NONE)
             d.least[k] = 1.5F;
     }
@@ -27,9 +27,9 @@ static struct divisor make_divisor(const uint16_t step[CELLS],
     return d;
 }
 
-/* To the nearest number, and to the even one of two: halves are frequent, as 3
- * is of steps of 2, and would all go the same way. The sum has no room for
- * fractions: 2^23 takes all bits of a float. */
+/* Rounds to the nearest integer, halves to the even one: they are frequent, as
+ * 3 with steps of 2, and would all go the same way. The sum has no bits for
+ * fractions, since 2^23 takes all bits of a float. */
 static float round_even(float value)
 {
     const float room = 3 << 22;

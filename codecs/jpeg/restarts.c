@@ -1,16 +1,15 @@
-/* A JPEG file with restart markers decoded side by side.
+/* Strips between restart markers decoded on several threads.
  *
- * At a restart marker a decoder starts anew: strips of rows of MCUs between two
- * of them are pictures of their own, with the headers of the file. But what
- * libjpeg says of a damaged file shall not depend on the number of threads, so
- * a strip is taken only if nothing at all is said of it.
+ * At a restart marker a decoder starts anew, so that rows of MCUs between two
+ * of them, with the headers of the file, are a picture of their own. The
+ * messages about a damaged file must not depend on the number of threads, so a
+ * strip counts only if libjpeg has nothing to say about it.
  *
- * That its last bits are as many as there have to be is nothing that libjpeg
- * tells at the end of a picture. At a restart marker it does: it says how many
- * bytes it has skipped, among them those that it has looked at too early, here
- * or before. So a strip but the last gets a row of MCUs more, and before the
- * restart marker between them some bytes that do not belong there. If exactly
- * these are what it complains of, all is well, and the strip is complete. */
+ * At the end of a picture libjpeg does not notice data that is left over. At a
+ * restart marker it does: it warns of the bytes that it skips. So each strip
+ * but the last gets one more row of MCUs, and some extra bytes before the
+ * restart marker between them. If libjpeg warns of exactly these, the strip was
+ * complete. */
 #include "codecs/jpeg/restarts.h"
 
 #include <setjmp.h>
@@ -26,9 +25,9 @@
 #include "codecs/jpeg/splice.h"
 
 enum {
-    EXTRA = 16, /* bytes put before a restart marker: more than libjpeg looks
-                   at too early */
-    /* Where things stand after the second byte of the marker of a frame. */
+    EXTRA =
+        16, /* bytes before a restart marker: more than libjpeg reads ahead */
+    /* Offsets from the second byte of the marker of a frame. */
     FRAME_HEIGHT = 4,
     FRAME_SAMPLING = 10, /* of the first component */
 };
@@ -43,7 +42,7 @@ struct decoded_strip {
     uint32_t first, end; /* rows of MCUs */
     const uint8_t *at;   /* its entropy-coded data */
     size_t size;
-    struct bytes file; /* a whole one, of these */
+    struct bytes file; /* made of these and the headers */
     bool done;
 };
 
@@ -52,14 +51,14 @@ struct decoding {
     struct mcus m;
     struct image *img;
     struct bytes head; /* SOI to the first scan, without APPn and COM */
-    size_t frame;      /* where the marker of the frame stands in it */
+    size_t frame;      /* the position of the marker of the frame in it */
     struct decoded_strip *strip;
     size_t count;
 };
 
 /* ---- Finding strips ---------------------------------------------------- */
 
-/* `data` is where the headers end. */
+/* Copies the headers, which end at `data`. */
 static bool copy_head(struct decoding *all, struct bytes file, size_t data)
 {
     if (!bytes_append(&all->head, file.data, 2))
@@ -81,8 +80,8 @@ static bool copy_head(struct decoding *all, struct bytes file, size_t data)
     return true;
 }
 
-/* Finds the data of each strip. False: there are not the restart markers that
- * there have to be, and then the end of the picture. */
+/* Finds the data of each strip. Returns false if a restart marker or the end of
+ * the picture is missing. */
 static bool find_strips(struct decoding *all, struct bytes file, size_t data,
                         size_t *behind)
 {
@@ -111,7 +110,7 @@ static bool find_strips(struct decoding *all, struct bytes file, size_t data,
 
 /* ---- A strip as a file ------------------------------------------------- */
 
-/* Of its own rows, and of one more if others follow. */
+/* The height of its own rows, and of one more if others follow. */
 static uint32_t height_of(const struct decoded_strip *s)
 {
     const struct mcus *m = &s->all->m;
@@ -161,7 +160,7 @@ static void on_message(j_common_ptr cinfo, int level)
     longjmp(s->out, 1);
 }
 
-/* NULL: there is none, or there can be none of that number. */
+/* NULL: there is none, or its number is too large. */
 static const JQUANT_TBL *table_of(const struct jpeg_decompress_struct *d, int i)
 {
     int n = d->comp_info[i].quant_tbl_no;
@@ -178,8 +177,8 @@ static bool same_component(const struct decoded_strip *s, int i)
                    : a == b);
 }
 
-/* Whether libjpeg sees in the headers that were copied what it has seen in the
- * file: the planes have room for that alone. */
+/* Whether libjpeg reads from the copied headers what it has read from the file:
+ * the planes have room only for that. */
 static bool is_same_picture(const struct decoded_strip *s)
 {
     const struct jpeg_decompress_struct *d = s->all->d;

@@ -1,4 +1,4 @@
-/* A JPEG file with restart markers decoded side by side. */
+/* Decodes a JPEG file with restart markers on several threads. */
 #ifndef CODECS_JPEG_RESTARTS_H
 #define CODECS_JPEG_RESTARTS_H
 
@@ -11,10 +11,10 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
 
-/* Reads the blocks or the samples that the file stores into img, whose planes
- * have been allocated; d has read the headers. Sets *behind to the number of
- * bytes after the end of the picture. False: it is not worth while, or cannot
- * be done, or there is anything odd about the file; the planes mean nothing
+/* Reads the blocks or samples that the file stores into the planes of img,
+ * which are allocated; d has read the headers. Sets *behind to the bytes after
+ * the end of the picture. Returns false if it is not worthwhile or not
+ * possible, or if anything about the file is odd; the planes are undefined
  * then. */
 bool restarts_read(struct image *img, const struct jpeg_decompress_struct *d,
                    struct bytes file, struct thread_pool *pool, size_t *behind);

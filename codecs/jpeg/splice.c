@@ -1,4 +1,4 @@
-/* Entropy-coded data: markers in it, and how it is joined at any bit. */
+/* Entropy-coded data: finding its markers, and joining it at any bit. */
 #include "codecs/jpeg/splice.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static uint64_t word_at(const uint8_t *p, unsigned shift)
     return shift ? word << shift | p[8] >> (8 - shift) : word;
 }
 
-/* 8 bits from any bit on. */
+/* The 8 bits from bit `at` on. */
 static unsigned byte_at(const struct bit_span *bits, uint64_t at)
 {
     const uint8_t *p = bits->data + at / 8;
@@ -66,7 +66,7 @@ static uint8_t *put_byte(uint8_t *to, unsigned byte)
     return to;
 }
 
-/* The byte that begins with bits of what comes before; moves bits on. */
+/* Returns the byte that begins with bits of `before`, and skips the others. */
 static unsigned first_byte(struct bit_span *bits, const struct bit_span *before,
                            unsigned phase)
 {
@@ -76,7 +76,8 @@ static unsigned first_byte(struct bit_span *bits, const struct bit_span *before,
     return byte;
 }
 
-/* That which ends with ones, if there are bits for it. */
+/* Makes the byte that ends with ones. Returns false if no bits are left for it.
+ */
 static bool last_byte(const struct bit_span *bits, unsigned *byte)
 {
     uint64_t left = (bits->to - bits->from) % 8;

@@ -1,14 +1,13 @@
-/* Strips of rows of MCUs coded side by side.
+/* Strips of rows of MCUs coded on several threads.
  *
- * Each strip is coded by an object of libjpeg as a picture of its own. Where a
- * restart marker comes between two strips, that is all. Elsewhere a strip has
- * to begin with the DC coefficients that the one before it ends with, and at
- * any bit of a byte. So it is given two rows of MCUs more, one before it and
- * one behind, whose blocks are flat: that before brings the DC coefficients to
- * what they have to be, in steps that have codes, and since the codes of flat
- * blocks are known so is the number of bits to be cut off. At its end a scan is
- * filled up with ones, which might be a part of the last code; the code of a
- * flat block ends in a way that is known. */
+ * Each strip is coded by an encoder of libjpeg as a picture of its own. Where a
+ * restart marker stands between two strips, that is all. Elsewhere a strip must
+ * continue the DC coefficients of the one before it, and begin at any bit of a
+ * byte. So it gets two more rows of MCUs, whose blocks are flat. The one before
+ * it brings the DC coefficients to their values, in steps that have codes; the
+ * bits of flat blocks can be counted, and are cut off. The one behind it is
+ * there since a scan is filled up with ones, which could be taken for a part of
+ * its last code: the end of a flat block's code is known. */
 #include "codecs/jpeg/strips.h"
 
 #include <stdlib.h>
@@ -19,12 +18,12 @@
 #include "codecs/jpeg/splice.h"
 
 enum {
-    SYMBOL_END = 0, /* no AC coefficients are left in the block */
-    BYTES_EACH = 8, /* room for a block; most take less, and it may grow */
+    SYMBOL_END = 0, /* the rest of the AC coefficients are 0 */
+    BYTES_EACH = 8, /* reserved for a block; most take less */
     SLACK = 4096,   /* for the headers */
 };
 
-/* The codes that make up a row of flat MCUs. */
+/* The codes of a row of flat MCUs. */
 struct flat {
     uint64_t bits;
     unsigned ones; /* at its end */
@@ -36,16 +35,15 @@ struct coded_strip {
     uint32_t first, end; /* rows of MCUs */
     struct bytes file; /* all that libjpeg writes, and its entropy-coded data */
     size_t at, size;
-    /* If no restart markers come between strips: its bits, and those of the
-     * strip before, which has begun the first byte with `phase` of its own;
-     * the DC coefficients before it, and its last ones, and the rows of them.
-     */
+    /* Without restart markers between strips: the DC coefficients before it and
+     * its last ones, the flat rows made of them, its bits, and those of the
+     * strip before, whose last `phase` bits begin the first byte. */
     int dc_before[COEFFICIENT_ARRAYS], dc_last[COEFFICIENT_ARRAYS];
     struct flat lead, trail;
     struct bit_span bits;
     const struct bit_span *before;
     unsigned phase;
-    uint8_t *to; /* where they go */
+    uint8_t *to; /* where its bytes go */
 };
 
 struct strips {
@@ -70,8 +68,8 @@ bool strips_suit(struct mcus *m, const struct jpeg_compress_struct *c)
 
 /* ---- Flat blocks ------------------------------------------------------- */
 
-/* The length of the code for a symbol, and the code itself; 0: it has none
- * (T.81, annex C). */
+/* Returns the length of the code of a symbol, and the code in *code; 0 if it
+ * has none (T.81, annex C). */
 static unsigned code_of(const JHUFF_TBL *table, unsigned symbol, unsigned *code)
 {
     unsigned next = 0, at = 0;
@@ -94,10 +92,10 @@ static const JHUFF_TBL *ac_table(const struct strips *all, unsigned i)
     return all->c->ac_huff_tbl_ptrs[all->c->comp_info[i].ac_tbl_no];
 }
 
-/* The first step by which a DC coefficient gets to where it has to be, `left`
- * from here; 0: it cannot. Tables made for a smooth picture have codes for few
- * sizes. Of these the largest is taken that does not lead too far; or else one
- * that does, since there is one of its size that leads back. */
+/* Returns the first step of a DC coefficient towards a value that is `left`
+ * away; 0 if there is none. Tables made for a smooth picture have codes for few
+ * sizes. The largest of these that is not too long is taken, or else one that
+ * is, for which there is another one back. */
 static int next_step(const JHUFF_TBL *table, int left)
 {
     const unsigned bits = bits_of(left);
@@ -114,9 +112,9 @@ static int next_step(const JHUFF_TBL *table, int left)
     return 0;
 }
 
-/* Of a row in which the DC coefficients begin to differ by `left` from what
- * they are predicted from, and get there by a step in each MCU. False: they do
- * not, or a symbol has no code. */
+/* Measures a flat row whose DC coefficients begin `left` away from their
+ * values, and get there by one step in each MCU. Returns false if they do not
+ * get there, or a symbol has no code. */
 static bool measure_flat(struct flat *flat, const struct strips *all,
                          const int left[COEFFICIENT_ARRAYS])
 {
@@ -143,7 +141,7 @@ static bool measure_flat(struct flat *flat, const struct strips *all,
     return true;
 }
 
-/* False: it cannot be coded by itself. */
+/* Returns false if the strip cannot be coded by itself. */
 static bool plan_strip(struct coded_strip *s)
 {
     static const int nothing[COEFFICIENT_ARRAYS];
@@ -172,7 +170,7 @@ static JBLOCKROW flat_row(struct coded_strip *s, const struct plane *plane,
     return row;
 }
 
-/* As measure_flat() has it. */
+/* Makes the row that measure_flat() has measured. */
 static JBLOCKROW lead_row(struct coded_strip *s, unsigned i)
 {
     const struct strips *all = s->all;
@@ -188,8 +186,8 @@ static JBLOCKROW lead_row(struct coded_strip *s, unsigned i)
     return row;
 }
 
-/* What the MCUs of the last row have below the picture, which libjpeg would add
- * if they were the last: it repeats the DC coefficient before it. */
+/* Makes the rows of the last MCUs below the picture, which libjpeg would add by
+ * itself if they were the last: they repeat the DC coefficient before them. */
 static JBLOCKROW row_below(struct coded_strip *s, const struct plane *plane,
                            uint32_t across)
 {
@@ -218,7 +216,7 @@ static void add_flat_rows(struct coded_strip *s)
     }
 }
 
-/* Finds out which of the bits are the strip's own. */
+/* Finds the bits that are the strip's own. */
 static bool cut_flat_rows(struct coded_strip *s)
 {
     uint8_t *data = s->file.data + s->at;
