@@ -86,7 +86,7 @@ struct save_opts {
     bool no_restart;      /* no restart markers, whatever a JPEG had */
     enum strip strip;
     unsigned drop;        /* what of the metadata is left out beside that:
-                             codecs/metadata/drop.h */
+                             codecs/image/meta.h */
     unsigned orientation; /* what tags shall say from now on; 0: leave them */
     struct thread_pool *pool; /* threads that may be kept busy; NULL: the
                           caller's. What is written does not depend on it */
@@ -141,6 +141,8 @@ struct capabilities {
     unsigned metadata;  /* HOLDS_..., or-ed */
 };
 
+struct block_format;
+
 struct codec {
     const char *name;             /* "png"; what --format takes */
     const char *title;            /* "PNG" */
@@ -154,6 +156,9 @@ struct codec {
     size_t state_size;
     const void *format; /* how this format differs from others which the same
                            functions read; NULL: in nothing */
+    /* How it keeps metadata in blocks; NULL: it keeps none that a turn makes
+     * false. */
+    const struct block_format *blocks;
     /* Whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);
     /* Parses what comes before the pixels, into reader->img, whose meta is
@@ -184,8 +189,8 @@ struct codec {
     int (*turn)(struct bytes *out, struct image *img, struct bytes file,
                 enum xform t, const struct load_opts *opts, struct err *err);
     /* Appends the whole file to `file`, which is empty. The picture fits
-     * `holds`. img->turned says what has to be made true in its meta. On
-     * failure `file` may hold a part, which the caller frees. */
+     * `holds`, and its meta is as metadata_turn() leaves it. On failure `file`
+     * may hold a part, which the caller frees. */
     int (*encode)(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err);
     /* Looks at what `encode` has made of img once more, at a small part of the

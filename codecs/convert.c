@@ -300,24 +300,21 @@ static void drop_foreign_profile(struct image *img,
 
 /* Takes away what spoke of the samples as they were. Transparency has become
  * an alpha channel; the rest is named. */
-static void drop_sample_blocks(struct meta *meta, const struct convert_opts *opts)
+static void drop_sample_blocks(struct meta *meta,
+                               const struct convert_opts *opts)
 {
-    size_t kept = 0;
     for (size_t i = 0; meta && i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
-        if (!block->samples) {
-            meta->block[kept++] = *block;
-            continue;
-        }
-        if (!block->portable)
-            warn(opts->warnings, "%s is about the samples as they were, so it "
-                                 "is not kept",
+        block->dropped = block->samples;
+        if (block->samples && !block->portable)
+            warn(opts->warnings,
+                 "%s is about the samples as they were, so it "
+                 "is not kept",
                  block->name);
-        free(block->data);
     }
     if (!meta)
         return;
-    meta->nblocks = kept;
+    meta_remove_dropped(meta);
     meta->ncolors = meta->nalphas = 0;
     meta->keyed = false;
 }

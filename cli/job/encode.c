@@ -4,6 +4,7 @@
 #include "cli/job/stages.h"
 #include "cli/select/path.h"
 #include "codecs/convert.h"
+#include "codecs/metadata/metadata.h"
 
 void job_keep_input(struct job_state *state)
 {
@@ -141,7 +142,8 @@ static int encode(struct job_state *state, struct err *err)
     };
     result->width = state->img.width;
     result->height = state->img.height;
-    if (result->to->encode(&state->output, &state->img, &save, err))
+    if (metadata_turn(&state->img, result->to, &save, err) ||
+        result->to->encode(&state->output, &state->img, &save, err))
         return -1;
     return job_check(state, &state->img, &save, err);
 }

@@ -9,7 +9,7 @@
 #include "cli/options/hint.h"
 #include "cli/options/option_table.h"
 #include "cli/select/path.h"
-#include "codecs/metadata/drop.h"
+#include "codecs/image/meta.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -11,7 +11,7 @@
 #include "cli/options/hint.h"
 #include "cli/options/options.h"
 #include "cli/options/value.h"
-#include "codecs/metadata/drop.h"
+#include "codecs/image/meta.h"
 #include "cuda/backend.h"
 
 /* ---- By the type of the field ------------------------------------------- */

@@ -74,21 +74,70 @@ static bool make_room(struct meta *meta)
     return true;
 }
 
-struct metadata_block *meta_add(struct meta *meta, const char *name, unsigned where,
-                      const void *data, size_t size)
+struct metadata_block *meta_insert(struct meta *meta, size_t index,
+                                   const char *name, unsigned where,
+                                   const void *data, size_t size)
 {
     if (!make_room(meta))
         return NULL;
-    struct metadata_block *block = &meta->block[meta->nblocks];
-    *block = (struct metadata_block){ .where = where, .size = size };
-    snprintf(block->name, sizeof block->name, "%s", name);
-    block->data = malloc(size ? size : 1);
-    if (!block->data)
+    struct metadata_block made = { .where = where, .size = size };
+    snprintf(made.name, sizeof made.name, "%s", name);
+    made.data = malloc(size ? size : 1);
+    if (!made.data)
         return NULL;
     if (size)
-        memcpy(block->data, data, size);
+        memcpy(made.data, data, size);
+    struct metadata_block *block = &meta->block[index];
+    memmove(block + 1, block, (meta->nblocks - index) * sizeof *block);
     meta->nblocks++;
+    *block = made;
     return block;
+}
+
+struct metadata_block *meta_add(struct meta *meta, const char *name,
+                                unsigned where, const void *data, size_t size)
+{
+    return meta_insert(meta, meta->nblocks, name, where, data, size);
+}
+
+bool metadata_block_set(struct metadata_block *block, const void *lead,
+                        size_t lead_size, const void *data, size_t size)
+{
+    uint8_t *made = NULL;
+    if (size <= SIZE_MAX - lead_size - 1)
+        made = malloc(lead_size + size + 1);
+    if (!made)
+        return false;
+    if (lead_size)
+        memcpy(made, lead, lead_size);
+    if (size)
+        memcpy(made + lead_size, data, size);
+    free(block->data);
+    block->data = made;
+    block->size = lead_size + size;
+    return true;
+}
+
+void meta_swap_blocks(struct meta *a, struct meta *b)
+{
+    struct meta was = *a;
+    a->block = b->block;
+    a->nblocks = b->nblocks;
+    a->room = b->room;
+    b->block = was.block;
+    b->nblocks = was.nblocks;
+    b->room = was.room;
+}
+
+void meta_remove_dropped(struct meta *meta)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (meta->block[i].dropped)
+            free(meta->block[i].data);
+        else
+            meta->block[kept++] = meta->block[i];
+    meta->nblocks = kept;
 }
 
 /* Adds a name to a list "a, b, c" of bounded length, once. */
@@ -136,11 +185,4 @@ int meta_comment_utf8(struct meta *meta, struct err *err)
     bytes_free(&meta->comment);
     meta->comment = text;
     return 0;
-}
-
-struct density density_turn(struct density density, enum xform t)
-{
-    if (!xform_transposes(t))
-        return density;
-    return (struct density){ density.unit, density.y, density.x };
 }

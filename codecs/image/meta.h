@@ -4,7 +4,8 @@
  * byte and in order, for a picture that is written in the format it came from.
  * The portable fields hold what other formats can hold as well; a codec fills
  * them when it is asked to (struct load_opts), since that may mean to inflate
- * a profile. Only codecs/ changes a meta; cli/ may list it. */
+ * a profile. codecs/metadata makes both true of a turned picture. Only codecs/
+ * changes a meta; cli/ may list it. */
 #ifndef CODECS_IMAGE_META_H
 #define CODECS_IMAGE_META_H
 
@@ -16,15 +17,52 @@
 
 struct codec;
 
-/* One piece of a file that is no pixels. */
+/* What a block is to a turn and to --strip. The codec that reads it says so. */
+enum block_kind {
+    BLOCK_OTHER,        /* true of the picture in every position, or unknown */
+    BLOCK_COLOR,        /* the same, and says how the samples look */
+    BLOCK_ICC,          /* the same: a profile */
+    BLOCK_ICC_PORTION,  /* one of several that make up a profile */
+    BLOCK_ESSENTIAL,    /* the samples cannot be read rightly without it */
+    BLOCK_TIED,         /* says nothing true of pixels that were moved */
+    BLOCK_EXIF,         /* from the TIFF header on */
+    BLOCK_XMP,          /* a packet */
+    BLOCK_XMP_EXTENDED, /* a portion of one: metadata/xmp_extended.h */
+    BLOCK_RAW_PROFILE,  /* EXIF or XMP in hexadecimal: metadata/raw_profile.h */
+    BLOCK_COMMENT,      /* plain text */
+    BLOCK_JFIF,         /* these two: metadata/jfif.h */
+    BLOCK_JFXX,
+    BLOCK_MPF,         /* the list of pictures in the file: metadata/mpf.h */
+    BLOCK_JUMBF,       /* ISO/IEC 19566-5; C2PA signs the file in it */
+    BLOCK_PHOTOSHOP,   /* image resources: metadata/photoshop.h */
+    BLOCK_TRAILER,     /* all that stands behind the picture */
+    BLOCK_AXES,        /* two numbers of 4 bytes, for x and for y, lead it */
+    BLOCK_CANVAS,      /* two such pairs */
+    BLOCK_SCALE,       /* a byte, then two numbers in decimal */
+    BLOCK_ORIENTATION, /* one byte: an EXIF orientation */
+};
+
+/* One piece of a file that is not pixels. */
 struct metadata_block {
     char name[32];   /* as people call it: "tEXt", "APP1 Exif" */
+    enum block_kind kind;
+    unsigned drop;   /* DROP_..., or-ed: each of them leaves it out */
     unsigned where;  /* the codec's: a marker, or a place in the file */
-    bool portable;    /* what it says stands in the portable fields as well */
-    bool color;      /* it says what the samples mean: a profile, a gamma */
+    bool portable;   /* what it says stands in the portable fields as well */
     bool samples;    /* it holds samples: true only of this depth and color */
+    bool dropped;    /* it is not to be written */
     uint8_t *data;   /* owned */
     size_t size;
+    size_t begin, end; /* where it stands in the file; of `retag` alone */
+};
+
+/* What --strip leaves out; or-ed. */
+enum {
+    DROP_GPS = 1,
+    DROP_THUMBNAIL = 2,
+    DROP_XMP = 4,
+    DROP_EXIF = 8,
+    DROP_ICC = 16,
 };
 
 /* Pixels a unit of length, along the rows and down the columns. */
@@ -44,9 +82,12 @@ struct array_note {
 };
 
 struct meta {
-    const struct codec *codec; /* whose blocks these are */
+    const struct codec *codec; /* that has read the file. The blocks are its
+                                  own, until metadata_turn() puts those of the
+                                  format to be written in their place */
     struct metadata_block *block;
     size_t nblocks, room;
+    size_t mpf_trailer; /* the trailer's first byte, as MPF counts; 0: no MPF */
 
     struct orientation orientation; /* what all tags say; that of the image is
                                        what counts, or 1 */
@@ -78,11 +119,27 @@ struct meta {
 struct meta *meta_new(const struct codec *codec);
 void meta_free(struct meta *meta);
 
-/* Appends a copy of `size` bytes as a block, zeroed but for these fields; NULL
- * when there is no memory, or when the file has more blocks than it may. The
- * pointer holds until the next block is added. */
-struct metadata_block *meta_add(struct meta *meta, const char *name, unsigned where,
-                      const void *data, size_t size);
+/* Inserts a copy of `size` bytes as block `index`, zeroed but for these fields.
+ * Returns it, until the next block is added; NULL when there is no memory, or
+ * when the file has more blocks than it may. */
+struct metadata_block *meta_insert(struct meta *meta, size_t index,
+                                   const char *name, unsigned where,
+                                   const void *data, size_t size);
+
+/* The same behind all others. */
+struct metadata_block *meta_add(struct meta *meta, const char *name,
+                                unsigned where, const void *data, size_t size);
+
+/* Makes the block hold `lead` bytes, which may be its own, and a copy of `size`
+ * others behind them. False: no memory, and nothing has changed. */
+bool metadata_block_set(struct metadata_block *block, const void *lead,
+                        size_t lead_size, const void *data, size_t size);
+
+/* Exchanges the blocks of two metas. */
+void meta_swap_blocks(struct meta *a, struct meta *b);
+
+/* Frees the blocks that are dropped. */
+void meta_remove_dropped(struct meta *meta);
 
 /* Appends a note of an array, which is zeroed; NULL when there is no memory, or
  * when the file has more than it may. The pointer holds until the next one is
@@ -109,8 +166,5 @@ enum {
  * format other than its own which holds only `holds`. */
 void meta_warn_lost(const struct meta *meta, unsigned holds, const char *name,
                     struct warnings *warnings);
-
-/* The density after a turn. */
-struct density density_turn(struct density density, enum xform t);
 
 #endif

@@ -22,6 +22,7 @@ const struct codec codec_jpeg = {
         .metadata = HOLDS_ICC | HOLDS_EXIF | HOLDS_XMP | HOLDS_COMMENT |
                     HOLDS_DENSITY,
     },
+    .blocks = &segments_format,
     .probe = probe,
     .open = open_jpeg,
     .decode = decode_jpeg,

@@ -30,15 +30,6 @@ bool parameters_add(struct meta *meta)
     return meta->state;
 }
 
-struct meta *parameters_new_meta(void)
-{
-    struct meta *meta = meta_new(&codec_jpeg);
-    if (meta && parameters_add(meta))
-        return meta;
-    meta_free(meta);
-    return NULL;
-}
-
 static bool is_scan(unsigned marker)
 {
     return marker == SOS;

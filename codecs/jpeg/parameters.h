@@ -45,17 +45,11 @@ struct jpeg_parameters {
     uint8_t table[COMPONENTS]; /* the quantization table of each component */
     uint16_t step[4][64];      /* the tables, rows of steps */
     struct bytes scans;        /* struct jpeg_scan each, in order */
-    size_t mpf_to_end;         /* bytes from where MPF counts to the end of the
-                                  picture; 0: there is no MPF */
 };
 
 /* Gives the meta of a JPEG its parameters, which are zeroed. Returns false if
  * there is no memory. */
 bool parameters_add(struct meta *meta);
-
-/* Returns a meta of a JPEG, whose parameters are zeroed, to be freed by
- * meta_free(); NULL if there is no memory. */
-struct meta *parameters_new_meta(void);
 
 /* Returns the parameters in the meta of a JPEG. */
 static inline struct jpeg_parameters *parameters_of(const struct meta *meta)

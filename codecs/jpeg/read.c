@@ -23,6 +23,7 @@
 #include "codecs/jpeg/splice.h"
 #include "codecs/jpeg/codec_thread.h"
 #include "codecs/image/interleave.h"
+#include "codecs/metadata/metadata.h"
 
 struct jpeg_reader {
     struct coefficient_arrays
@@ -129,7 +130,7 @@ static void take_segments(struct jpeg_reader *r)
     for (jpeg_saved_marker_ptr m = r->d.marker_list; m; m = m->next) {
         if (i++ < r->segments)
             continue;
-        if (segment_add(r->img->meta, m->marker, m->data, m->data_length,
+        if (segments_add(r->img->meta, m->marker, m->data, m->data_length,
                         r->err))
             leave(r);
         r->segments++;
@@ -150,10 +151,8 @@ static void read_header(struct jpeg_reader *r)
         leave(r);
     }
     take_segments(r);
-    if (segments_orientation(r->img->meta, r->err))
+    if (metadata_read_orientation(r->img, &segments_format, r->err))
         leave(r);
-    unsigned orientation = r->img->meta->orientation.value;
-    r->img->orientation = orientation ? orientation : 1;
     r->img->width = r->d.image_width;
     r->img->height = r->d.image_height;
 }
@@ -337,7 +336,7 @@ static void pass_over_scans(struct jpeg_reader *r)
     while ((p = splice_next_marker(p, end)) && p[1] != JPEG_EOI) {
         size_t size = parameters_segment_size(p, (size_t)(end - p));
         if (size >= 4 && parameters_is_app_or_com(p[1]) &&
-            segment_add(r->img->meta, p[1], p + 4, size - 4, r->err))
+            segments_add(r->img->meta, p[1], p + 4, size - 4, r->err))
             leave(r);
         p += p[1] == 0xff ? 1 : size ? size : 2;
     }
@@ -430,7 +429,6 @@ static int take_guarded(struct jpeg_reader *r)
     take_segments(r);
     if (trailer_take(r->img->meta, r->file, r->behind, r->err))
         return -1;
-    segments_note(r->img->meta);
     return 0;
 }
 
@@ -439,7 +437,7 @@ static int take_portable_guarded(struct jpeg_reader *r)
     if (setjmp(r->out))
         return -1;
     take_portable(r);
-    return segments_to_portable(r->img, r->err);
+    return segments_read_portable(r->img->meta, r->opts, r->err);
 }
 
 static int open_guarded(struct jpeg_reader *r, struct stream_info *info)

@@ -12,21 +12,15 @@
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/forward_dct.h"
 #include "codecs/jpeg/huffman_tables.h"
-#include "codecs/jpeg/orientation_tag.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/strips.h"
-#include "codecs/metadata/drop.h"
 
 enum {
     QUALITY = 98,      /* where none is asked for */
     QUALITY_FULL = 90, /* from here on chroma is not subsampled */
 };
 
-/* A profile is written in up to 255 segments, with 14 bytes of each for its
- * name, its number and their count (ICC.1, B.4). */
-enum { ICC_MAX = 255 * (SEGMENT_MAX - 14) };
-
-struct writer {
+struct jpeg_writer {
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr mgr;
     struct codec_target target;
@@ -34,9 +28,6 @@ struct writer {
     jmp_buf out;
     const struct image *img;
     const struct save_opts *opts;
-    const struct meta *meta; /* whose blocks are written */
-    struct bytes *segment;   /* what each of them says now */
-    struct bytes exif;       /* one more, after those of JFIF */
     struct coefficient_arrays blocks;
     struct mcus mcus;
     struct strips *strips;
@@ -44,21 +35,21 @@ struct writer {
     struct err *err;
 };
 
-static _Noreturn void leave(struct writer *w)
+static _Noreturn void leave(struct jpeg_writer *w)
 {
     longjmp(w->out, 1);
 }
 
 static void on_error(j_common_ptr cinfo)
 {
-    struct writer *w = cinfo->client_data;
+    struct jpeg_writer *w = cinfo->client_data;
     codec_thread_describe_error(cinfo, w->err);
     leave(w);
 }
 
 static void on_message(j_common_ptr cinfo, int level)
 {
-    struct writer *w = cinfo->client_data;
+    struct jpeg_writer *w = cinfo->client_data;
     char text[JMSG_LENGTH_MAX];
     if (level >= 0)
         return;
@@ -66,7 +57,7 @@ static void on_message(j_common_ptr cinfo, int level)
     warn(w->opts->warnings, "%s", text);
 }
 
-static void set_colors(struct writer *w)
+static void set_colors(struct jpeg_writer *w)
 {
     static const J_COLOR_SPACE spaces[] = {
         [COLOR_GRAY] = JCS_GRAYSCALE, [COLOR_RGB] = JCS_RGB,
@@ -83,7 +74,7 @@ static void set_colors(struct writer *w)
         jpeg_set_colorspace(&w->c, parameters_of(img->meta)->space);
 }
 
-static void set_coding(struct writer *w)
+static void set_coding(struct jpeg_writer *w)
 {
     int quality = w->opts->quality ? w->opts->quality : QUALITY;
     jpeg_set_quality(&w->c, quality, TRUE);
@@ -95,9 +86,9 @@ static void set_coding(struct writer *w)
 }
 
 /* JFIF knows dots an inch and dots a cm, up to 65535. */
-static void set_density(struct writer *w)
+static void set_density(struct jpeg_writer *w)
 {
-    struct density d = density_turn(w->img->meta->density, w->img->turned);
+    struct density d = w->img->meta->density;
     if (d.unit == DENSITY_METER)
         d = (struct density){ DENSITY_INCH, d.x * 0.0254, d.y * 0.0254 };
     if (d.unit == DENSITY_NONE)
@@ -111,40 +102,18 @@ static void set_density(struct writer *w)
     w->c.Y_density = (UINT16)(d.y + 0.5);
 }
 
-static bool write_exif(struct writer *w)
-{
-    if (w->exif.size)
-        jpeg_write_marker(&w->c, JPEG_APP0 + 1, w->exif.data,
-                          (unsigned)w->exif.size);
-    return true;
-}
-
-static void write_segments(struct writer *w)
+static void write_segments(struct jpeg_writer *w)
 {
     const struct meta *meta = w->img->meta;
-    bool exif = false;
-    for (size_t i = 0; i < w->meta->nblocks; i++) {
-        if (!exif && w->meta->block[i].where != JPEG_APP0)
-            exif = write_exif(w);
-        if (w->segment[i].data && w->meta->block[i].where != TRAILER)
-            jpeg_write_marker(&w->c, (int)w->meta->block[i].where,
-                              w->segment[i].data, (unsigned)w->segment[i].size);
+    for (size_t i = 0; meta && i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (block->kind != BLOCK_TRAILER)
+            jpeg_write_marker(&w->c, (int)block->where, block->data,
+                              (unsigned)block->size);
     }
-    if (!exif)
-        write_exif(w);
-    if (!meta || w->meta == meta || !meta->icc.size ||
-        w->opts->strip == STRIP_ALL || w->opts->drop & DROP_ICC)
-        return;
-    if (meta->icc.size > ICC_MAX)
-        warn(w->opts->warnings,
-             "%zu bytes are too long for a JPEG's ICC profile, so they are not "
-             "kept",
-             meta->icc.size);
-    else
-        jpeg_write_icc_profile(&w->c, meta->icc.data, (unsigned)meta->icc.size);
 }
 
-static void write_blocks(struct writer *w, const struct image *img)
+static void write_blocks(struct jpeg_writer *w, const struct image *img)
 {
     codec_thread_size(&w->c);
     coefficient_arrays_lend(&w->blocks, img, (j_common_ptr)&w->c);
@@ -155,7 +124,7 @@ static void write_blocks(struct writer *w, const struct image *img)
 
 /* All that comes before the entropy-coded data is that of a picture of one row
  * of MCUs, but for the height. */
-static void write_strips(struct writer *w, const struct image *img,
+static void write_strips(struct jpeg_writer *w, const struct image *img,
                          uint32_t high)
 {
     static const uint8_t end[] = { 0xff, JPEG_EOI };
@@ -173,7 +142,7 @@ static void write_strips(struct writer *w, const struct image *img,
     }
 }
 
-static void write_coded(struct writer *w, const struct image *img)
+static void write_coded(struct jpeg_writer *w, const struct image *img)
 {
     struct thread_pool *pool = w->opts->pool;
     if (strips_suit(&w->mcus, &w->c) &&
@@ -186,7 +155,7 @@ static void write_coded(struct writer *w, const struct image *img)
         write_blocks(w, img);
 }
 
-static void write_all(struct writer *w)
+static void write_all(struct jpeg_writer *w)
 {
     const struct image *img = w->img;
     bool stored = codec_is_own(&codec_jpeg, img) &&
@@ -201,7 +170,7 @@ static void write_all(struct writer *w)
     write_coded(w, img);
 }
 
-static void set_up(struct writer *w)
+static void set_up(struct jpeg_writer *w)
 {
     jpeg_create_compress(&w->c);
     codec_thread_set_target(&w->target, &w->c, w->file);
@@ -214,11 +183,11 @@ static void set_up(struct writer *w)
         return;
     }
     set_coding(w);
-    if (w->img->meta && w->opts->strip == STRIP_NOTHING)
+    if (w->img->meta)
         set_density(w);
 }
 
-static int write_guarded(struct writer *w)
+static int write_guarded(struct jpeg_writer *w)
 {
     if (setjmp(w->out))
         return -1;
@@ -229,33 +198,12 @@ static int write_guarded(struct writer *w)
     return 0;
 }
 
-/* Makes the segments, true of the turned picture. */
-static int prepare(struct writer *w, struct meta *made)
-{
-    bool own = codec_is_own(&codec_jpeg, w->img);
-    w->meta = own ? w->img->meta : made;
-    if (!own && segments_from_portable(made, w->img, w->opts, w->err))
-        return -1;
-    w->segment = calloc(w->meta->nblocks + 1, sizeof *w->segment);
-    if (!w->segment)
-        return fail_memory(w->err, "no memory for the segments");
-    if (segments_turned(w->segment, w->meta, w->img, w->opts, w->err))
-        return -1;
-    if (own && w->img->untrimmed_width)
-        segments_trim(w->segment, w->meta, w->img);
-    if (w->opts->orientation <= 1) /* what no tag says as well */
-        return 0;
-    return segments_tag(w->segment, &w->exif, w->meta, w->opts->orientation,
-                        w->err);
-}
-
 int write_jpeg(struct bytes *file, const struct image *img,
                const struct save_opts *opts, struct err *err)
 {
-    struct writer w = { .file = file, .img = img, .opts = opts, .err = err };
-    struct meta *made = NULL; /* of the portable fields of another format */
-    int status = -1;
-
+    struct jpeg_writer w = {
+        .file = file, .img = img, .opts = opts, .err = err
+    };
     if (img->width > JPEG_MAX_DIMENSION || img->height > JPEG_MAX_DIMENSION)
         return fail(err, "%u x %u pixels are too many; a JPEG has up to %d "
                          "each way",
@@ -264,20 +212,11 @@ int write_jpeg(struct bytes *file, const struct image *img,
     w.mgr.error_exit = on_error;
     w.mgr.emit_message = on_message;
     w.c.client_data = &w;
-    made = parameters_new_meta();
-    if (!made)
-        fail_memory(err, "no memory for the encoder");
-    else if (prepare(&w, made) == 0)
-        status = write_guarded(&w);
-    if (status == 0)
-        status = trailer_append(file, w.meta, w.segment, err);
+    int status = write_guarded(&w);
+    if (status == 0 && img->meta)
+        status = trailer_append(file, img->meta, err);
     jpeg_destroy_compress(&w.c);
-    for (size_t i = 0; w.segment && i < w.meta->nblocks; i++)
-        bytes_free(&w.segment[i]);
-    free(w.segment);
-    bytes_free(&w.exif);
     strips_free(w.strips);
-    meta_free(made);
     image_free(&w.coded);
     return status;
 }

@@ -4,7 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "codecs/metadata/exif.h"
+#include "codecs/metadata/exif_gps.h"
+#include "codecs/metadata/exif_thumbnail.h"
 #include "codecs/metadata/xml.h"
 
 /* ---- Names ----------------------------------------------------------------*/
@@ -59,10 +60,10 @@ static const struct xmlns namespaces[SPACES] = {
 struct dropping {
     uint8_t *packet;
     unsigned drop;
-    struct space spaces[SPACES];
+    struct xml_namespace spaces[SPACES];
 };
 
-static bool goes(const struct dropping *d, struct span name)
+static bool goes(const struct dropping *d, struct xml_span name)
 {
     static const char *const geo[] = { "lat", "long", "alt", "lat_long" };
     const uint8_t *text = d->packet + name.at;
@@ -81,9 +82,9 @@ static bool goes(const struct dropping *d, struct span name)
 
 /* Goes behind the closing tag of an element that has begun. False: there is
  * none of that name. */
-static bool skip_element(struct xml_scan *scan, struct span name)
+static bool skip_element(struct xml_reader *scan, struct xml_span name)
 {
-    struct token token;
+    struct xml_token token;
     size_t depth = 1;
     while (depth > 0) {
         if (!xml_next(scan, &token))
@@ -105,8 +106,8 @@ static bool skip_element(struct xml_scan *scan, struct span name)
 int drop_in_xmp(uint8_t *packet, size_t size, unsigned drop, struct err *err)
 {
     struct dropping d = { .packet = packet, .drop = drop };
-    struct xml_scan scan = { .text = packet, .size = size };
-    struct token token;
+    struct xml_reader scan = { .text = packet, .size = size };
+    struct xml_token token;
     if (!(drop & (DROP_GPS | DROP_THUMBNAIL)) || size == 0)
         return 0;
     size_t text = size; /* some programs put zeros behind it */
@@ -115,7 +116,7 @@ int drop_in_xmp(uint8_t *packet, size_t size, unsigned drop, struct err *err)
     if (memchr(packet, 0, text))
         return fail(err, "XMP is not in UTF-8, so that nothing can be cut out "
                          "of it; --strip=xmp drops all of it");
-    xml_find_spaces(packet, size, d.spaces, namespaces, SPACES);
+    xml_find_namespaces(packet, size, d.spaces, namespaces, SPACES);
     while (xml_next(&scan, &token)) {
         size_t from = token.name.at - (token.kind == XML_ELEMENT);
         if (token.kind == XML_CLOSING || !goes(&d, token.name))
@@ -138,7 +139,7 @@ static bool thumbnail_tells(const struct bytes *exif)
                                          "Photoshop 3.0" };
     size_t at, length;
     bool tells = false;
-    if (!exif_thumbnail(exif->data, exif->size, &at, &length))
+    if (!exif_thumbnail_find(exif->data, exif->size, &at, &length))
         return false;
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         tells = tells ||
@@ -149,8 +150,8 @@ static bool thumbnail_tells(const struct bytes *exif)
 int drop_in_exif(struct bytes *exif, unsigned drop, struct err *err)
 {
     if ((drop & DROP_THUMBNAIL) || ((drop & DROP_GPS) && thumbnail_tells(exif)))
-        exif_drop_thumbnail(exif);
-    if ((drop & DROP_GPS) && !exif_drop_gps(exif->data, exif->size))
+        exif_thumbnail_drop(exif);
+    if ((drop & DROP_GPS) && !exif_gps_drop(exif->data, exif->size))
         return fail(err, "GPS in EXIF shares bytes with something else, or is "
                          "malformed, so that it cannot be cut out; "
                          "--strip=exif drops all of EXIF");
@@ -159,15 +160,6 @@ int drop_in_exif(struct bytes *exif, unsigned drop, struct err *err)
 
 void drop_from_meta(struct meta *meta, unsigned drop)
 {
-    static const struct {
-        const char *name;
-        unsigned drop;
-    } parts[] = {
-        { "APP0 JFXX", DROP_THUMBNAIL }, { "APP1 Exif", DROP_EXIF },
-        { "APP1 XMP", DROP_XMP },        { "APP1 Extended XMP", DROP_XMP },
-        { "APP2 ICC", DROP_ICC },        { "iCCP", DROP_ICC },
-        { "eXIf", DROP_EXIF },
-    };
     if (drop & DROP_ICC)
         bytes_free(&meta->icc);
     if (drop & DROP_EXIF)
@@ -175,8 +167,6 @@ void drop_from_meta(struct meta *meta, unsigned drop)
     if (drop & DROP_XMP)
         bytes_free(&meta->xmp);
     for (size_t i = 0; i < meta->nblocks; i++)
-        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-            if (drop & parts[k].drop &&
-                strcmp(meta->block[i].name, parts[k].name) == 0)
-                meta->block[i].portable = true;
+        if (drop & meta->block[i].drop)
+            meta->block[i].portable = true;
 }

@@ -11,15 +11,6 @@
 #include "codecs/base/err.h"
 #include "codecs/image/meta.h"
 
-/* What is left out; or-ed. */
-enum {
-    DROP_GPS = 1,
-    DROP_THUMBNAIL = 2,
-    DROP_XMP = 4,
-    DROP_EXIF = 8,
-    DROP_ICC = 16,
-};
-
 /* Takes GPS and thumbnail out of an EXIF block, from its TIFF header on, which
  * owns its memory and may get shorter. Offsets stay; zeros are put in the place
  * of what goes. Fails where something else lies in the same bytes. */
@@ -36,8 +27,8 @@ bool drop_is_place(const char *name, size_t size);
  * longitude, or as films do. */
 bool drop_tells_place(const uint8_t *data, size_t size);
 
-/* Frees the portable fields that codecs/metadata/drop.h leaves out, so that none
- * of them is said to be lost. */
+/* Frees the portable fields that `drop` leaves out, and marks such blocks as
+ * portable, so that none of them is said to be lost. */
 void drop_from_meta(struct meta *meta, unsigned drop);
 
 #endif

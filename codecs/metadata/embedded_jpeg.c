@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codecs/jpeg/jpeg.h"
+#include "codecs/metadata/metadata.h"
 
 /* ---- Which turn -----------------------------------------------------------*/
 
@@ -230,7 +231,9 @@ static int turn(struct bytes *out, struct embedded_plan *plan,
         image_like(&dst, &src, plan->turn, mem_plain, err) == 0) {
         turn_planes(&dst, &src, plan->turn);
         image_take_meta(&dst, &src);
-        status = codec_jpeg.encode(out, &dst, save, err);
+        status = metadata_turn(&dst, &codec_jpeg, save, err);
+        if (status == 0)
+            status = codec_jpeg.encode(out, &dst, save, err);
     }
     image_free(&dst);
     image_free(&src);

@@ -8,13 +8,11 @@
 #ifndef CODECS_METADATA_MPF_H
 #define CODECS_METADATA_MPF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "codecs/metadata/tiff.h"
 
 struct mpf {
-    bool big;       /* the most significant byte comes first */
-    size_t entries; /* where the list begins in the block */
+    struct tiff tiff; /* the block, borrowed */
+    size_t entries;   /* where the list begins in it */
     size_t count;   /* of pictures in it */
     bool places;    /* it tells how the pictures lie to one another */
 };
@@ -27,10 +25,10 @@ struct mpf_entry {
 /* False: it holds no list. */
 bool mpf_open(struct mpf *mpf, const uint8_t *block, size_t size);
 
-/* `i` is less than the count of the list, which was opened in this block. */
-struct mpf_entry mpf_get(const struct mpf *mpf, const uint8_t *block, size_t i);
+/* Returns entry `i`, which is less than the count of the list. */
+struct mpf_entry mpf_get(const struct mpf *mpf, size_t i);
 
-/* Sets size and offset. */
+/* Sets its size and offset in `block`, which is the one that was opened. */
 void mpf_put(const struct mpf *mpf, uint8_t *block, size_t i,
              struct mpf_entry entry);
 

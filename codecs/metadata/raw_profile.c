@@ -1,15 +1,12 @@
-/* Rewrites a block of metadata that stands in a PNG text in hexadecimal. */
+/* Reads and rewrites a block of metadata in a PNG text in hexadecimal. */
 #include "codecs/metadata/raw_profile.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "codecs/metadata/drop.h"
-#include "codecs/metadata/exif.h"
-#include "codecs/metadata/xmp.h"
-
-struct text {
+/* A text that is being read. */
+struct hex_text {
     uint8_t *data;
     size_t size, at;
 };
@@ -20,7 +17,7 @@ static bool is_blank(uint8_t c)
 }
 
 /* The next byte that is no blank; 0 at the end. */
-static uint8_t peek(struct text *text)
+static uint8_t peek(struct hex_text *text)
 {
     while (text->at < text->size && is_blank(text->data[text->at]))
         text->at++;
@@ -40,8 +37,9 @@ static int digit_value(uint8_t c)
 
 /* "\nexif\n     1234\n": goes behind it. False: it is not like this, or more
  * bytes are announced than there can be. */
-static bool read_head(struct text *text, size_t *length)
+static bool read_head(struct hex_text *text, struct raw_profile *profile)
 {
+    size_t *length = &profile->length;
     if (!peek(text))
         return false;
     while (text->at < text->size && text->data[text->at] != '\n')
@@ -49,6 +47,7 @@ static bool read_head(struct text *text, size_t *length)
     uint8_t c = peek(text);
     if (c < '0' || c > '9')
         return false;
+    profile->number = text->at;
     *length = 0;
     while (text->at < text->size && !is_blank(text->data[text->at])) {
         int digit = digit_value(text->data[text->at++]);
@@ -58,11 +57,14 @@ static bool read_head(struct text *text, size_t *length)
         if (*length > text->size / 2)
             return false;
     }
+    profile->end = text->at;
+    peek(text);
+    profile->hex = text->at;
     return *length > 0;
 }
 
 /* False: something else stands among the digits, or there are too few. */
-static bool read_block(struct text text, uint8_t *block, size_t length)
+static bool read_digits(struct hex_text text, uint8_t *block, size_t length)
 {
     for (size_t i = 0; i < 2 * length; i++) {
         int digit = digit_value(peek(&text));
@@ -74,139 +76,137 @@ static bool read_block(struct text text, uint8_t *block, size_t length)
     return true;
 }
 
-/* Where read_block() has found digits. Those that say the same stay. */
-static void write_block(struct text text, const uint8_t *block, size_t length)
+/* Behind the sign of an APP1 segment (EXIF 2.3, 4.7.2; XMP specification, part
+ * 3, 1.1.3), or without one. */
+static void take_sign(struct raw_profile *profile)
 {
-    const uint8_t *all = text.data + text.at;
-    const char *digits = "0123456789abcdef";
-    for (size_t i = 0; i < text.size - text.at; i++)
-        if (all[i] >= 'A' && all[i] <= 'F')
-            digits = "0123456789ABCDEF";
-    for (size_t i = 0; i < 2 * length; i++) {
-        int digit = i % 2 ? block[i / 2] & 15 : block[i / 2] >> 4;
+    static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/";
+    struct bytes *body = &profile->body;
+    size_t skip = 0;
+    if (body->size > sizeof exif && !memcmp(body->data, exif, sizeof exif))
+        skip = sizeof exif;
+    if (body->size > sizeof xmp && !memcmp(body->data, xmp, sizeof xmp))
+        skip = sizeof xmp;
+    bool is_xmp = skip == sizeof xmp || body->data[0] == '<';
+    profile->kind = is_xmp ? RAW_PROFILE_XMP : RAW_PROFILE_EXIF;
+    profile->sign_size = skip;
+    memcpy(profile->sign, body->data, skip);
+    body->size -= skip;
+    memmove(body->data, body->data + skip, body->size);
+}
+
+int raw_profile_open(struct raw_profile *profile, const struct bytes *data,
+                     struct err *err)
+{
+    struct hex_text text = { .data = data->data, .size = data->size };
+    *profile = (struct raw_profile){ .kind = RAW_PROFILE_NONE };
+    if (!read_head(&text, profile))
+        return 0;
+    const size_t length = profile->length;
+    if (!bytes_reserve(&profile->body, length))
+        return fail_memory(err, "no memory for a text");
+    memset(profile->body.data, 0, length);
+    profile->body.size = length;
+    if (read_digits(text, profile->body.data, length))
+        take_sign(profile);
+    return 0;
+}
+
+void raw_profile_free(struct raw_profile *profile)
+{
+    bytes_free(&profile->body);
+}
+
+/* ---- Writing --------------------------------------------------------------*/
+
+static int digit_of(const struct bytes *block, size_t i)
+{
+    return i % 2 ? block->data[i / 2] & 15 : block->data[i / 2] >> 4;
+}
+
+/* Where there are digits, which are as many as there were. Those that say the
+ * same stay. */
+static void replace_digits(struct hex_text text, const struct bytes *block,
+                           const char *digits)
+{
+    for (size_t i = 0; i < 2 * block->size; i++) {
+        int digit = digit_of(block, i);
         if (digit_value(peek(&text)) != digit)
             text.data[text.at] = (uint8_t)digits[digit];
         text.at++;
     }
 }
 
-/* Behind the sign of an APP1 segment (EXIF 2.3, 4.7.2; XMP specification, part
- * 3, 1.1.3), or without one: how many bytes the sign has, and what follows. */
-static size_t sign_of(const uint8_t *block, size_t size, bool *is_xmp)
+/* Lines of 72 digits, as ImageMagick has them. */
+static bool append_digits(struct bytes *text, const struct bytes *block,
+                          const char *digits)
 {
-    static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/";
-    size_t skip = size > 6 && !memcmp(block, exif, 6) ? 6 : 0;
-    if (size > sizeof xmp && memcmp(block, xmp, sizeof xmp) == 0)
-        skip = sizeof xmp;
-    *is_xmp = skip == sizeof xmp || block[0] == '<';
-    return skip;
+    enum { LINE = 72 };
+    bool kept = true;
+    for (size_t i = 0; i < 2 * block->size && kept; i++)
+        kept = bytes_append(text, &digits[digit_of(block, i)], 1) &&
+               ((i + 1) % LINE || bytes_append(text, "\n", 1));
+    return kept && (2 * block->size % LINE == 0 || bytes_append(text, "\n", 1));
 }
 
-static void turn_block(uint8_t *block, size_t size, enum xform t,
-                       unsigned orientation, uint32_t width, uint32_t height)
+/* The text with another length and other digits. The number is as wide as it
+ * was, if it can be; what stood behind the digits stays. */
+static bool rewrite(struct bytes *text, const struct raw_profile *profile,
+                    const struct bytes *block, const char *digits,
+                    size_t behind)
 {
-    bool xmp;
-    size_t skip = sign_of(block, size, &xmp);
-    if (xmp)
-        xmp_turn(block + skip, size - skip, t, orientation);
-    else
-        exif_turn(block + skip, size - skip, t, orientation, width, height);
+    struct bytes made = { 0 };
+    char number[24];
+    size_t lead = profile->number;
+    int width = snprintf(number, sizeof number, "%zu", block->size);
+    while (lead > 0 && text->data[lead - 1] == ' ')
+        lead--;
+    int room = (int)(profile->end - lead < 20 ? profile->end - lead : 20);
+    snprintf(number, sizeof number, "%*zu", width > room ? width : room,
+             block->size);
+    bool kept = bytes_append(&made, text->data, lead) &&
+                bytes_append(&made, number, strlen(number)) &&
+                bytes_append(&made, text->data + profile->end,
+                             profile->hex - profile->end) &&
+                append_digits(&made, block, digits) &&
+                bytes_append(&made, text->data + behind, text->size - behind);
+    bytes_free(kept ? text : &made);
+    if (kept)
+        *text = made;
+    return kept;
 }
 
-int raw_profile_turn(uint8_t *data, size_t size, enum xform t,
-                     unsigned orientation, uint32_t width, uint32_t height,
-                     struct err *err)
+/* Where `length` digits end, and the line that they end on. */
+static size_t find_behind(struct hex_text text, size_t length)
 {
-    struct text text = { .data = data, .size = size };
-    size_t length;
-    if (!read_head(&text, &length))
-        return 0;
-    uint8_t *block = calloc(length, 1);
-    if (!block)
-        return fail_memory(err, "no memory for a text");
-    if (read_block(text, block, length)) {
-        turn_block(block, length, t, orientation, width, height);
-        write_block(text, block, length);
-    }
-    free(block);
-    return 0;
+    for (size_t i = 0; i < length; i++, text.at++)
+        peek(&text);
+    while (text.at < text.size && is_blank(text.data[text.at]))
+        if (text.data[text.at++] == '\n')
+            break;
+    return text.at;
 }
 
-/* Gives the block in a text, to be freed, with its sign; NULL in one that is
- * malformed. The text is left where the block begins in it. */
-static int open_block(struct text *text, uint8_t **block, size_t *length,
+int raw_profile_close(struct bytes *text, const struct raw_profile *profile,
                       struct err *err)
 {
-    *block = NULL;
-    if (!read_head(text, length))
+    struct hex_text at = { text->data, text->size, profile->hex };
+    const char *digits = "0123456789abcdef";
+    struct bytes block = { 0 };
+    bool kept = true;
+    if (profile->kind == RAW_PROFILE_NONE)
         return 0;
-    *block = calloc(*length, 1);
-    if (!*block)
-        return fail_memory(err, "no memory for a text");
-    if (!read_block(*text, *block, *length)) {
-        free(*block);
-        *block = NULL;
-    }
-    return 0;
-}
-
-int raw_profile_kind(const uint8_t *data, size_t size, enum raw_profile *kind,
-                     struct err *err)
-{
-    struct text text = { .data = (uint8_t *)(uintptr_t)data, .size = size };
-    uint8_t *block;
-    size_t length;
-    bool xmp = false;
-    *kind = RAW_PROFILE_NONE;
-    if (open_block(&text, &block, &length, err))
-        return -1;
-    if (block)
-        sign_of(block, length, &xmp);
-    if (block)
-        *kind = xmp ? RAW_PROFILE_XMP : RAW_PROFILE_EXIF;
-    free(block);
-    return 0;
-}
-
-int raw_profile_drop(uint8_t *data, size_t size, unsigned drop, struct err *err)
-{
-    struct text text = { .data = data, .size = size };
-    uint8_t *block;
-    size_t length;
-    bool xmp;
-    if (!drop)
-        return 0;
-    if (open_block(&text, &block, &length, err))
-        return -1;
-    if (!block)
-        return 0;
-    size_t skip = sign_of(block, length, &xmp);
-    struct bytes exif = { .data = block + skip, .size = length - skip };
-    int status = xmp ? drop_in_xmp(exif.data, exif.size, drop, err)
-                     : drop_in_exif(&exif, drop, err);
-    write_block(text, block, length);
-    free(block);
-    return status;
-}
-
-int raw_profile_note(const uint8_t *data, size_t size, struct orientation *o,
-                     enum tag_place *exif, struct err *err)
-{
-    struct text text = { .data = (uint8_t *)(uintptr_t)data, .size = size };
-    uint8_t *block;
-    size_t length;
-    bool xmp;
-    if (open_block(&text, &block, &length, err))
-        return -1;
-    if (!block)
-        return 0;
-    size_t skip = sign_of(block, length, &xmp);
-    if (xmp) {
-        xmp_note(block + skip, length - skip, o);
-    } else {
-        orientation_note(o, *exif, exif_tag(block + skip, length - skip));
-        *exif = TAG_MORE_EXIF;
-    }
-    free(block);
-    return 0;
+    for (size_t i = profile->hex; i < text->size; i++)
+        if (text->data[i] >= 'A' && text->data[i] <= 'F')
+            digits = "0123456789ABCDEF";
+    if (!bytes_append(&block, profile->sign, profile->sign_size) ||
+        !bytes_append(&block, profile->body.data, profile->body.size))
+        kept = false;
+    else if (block.size == profile->length)
+        replace_digits(at, &block, digits);
+    else
+        kept = rewrite(text, profile, &block, digits,
+                       find_behind(at, 2 * profile->length));
+    bytes_free(&block);
+    return kept ? 0 : fail_memory(err, "no memory for a text");
 }

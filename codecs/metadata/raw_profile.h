@@ -6,34 +6,30 @@
 #ifndef CODECS_METADATA_RAW_PROFILE_H
 #define CODECS_METADATA_RAW_PROFILE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
-#include "codecs/image/orientation.h"
-#include "codecs/image/xform.h"
 
-/* exif_turn() or xmp_turn() for the block in such a text, as inflated. The size
- * of the text and its line breaks stay. Does nothing if the text is malformed.
- * Fails only without memory. */
-int raw_profile_turn(uint8_t *text, size_t size, enum xform t,
-                     unsigned orientation, uint32_t width, uint32_t height,
+struct raw_profile {
+    enum { RAW_PROFILE_NONE, RAW_PROFILE_EXIF, RAW_PROFILE_XMP } kind;
+    struct bytes body; /* owned; EXIF from its TIFF header on, or a packet */
+    uint8_t sign[32];  /* what the block has before it, as in a JPEG */
+    size_t sign_size;
+    size_t length;           /* of both, when it was opened */
+    size_t number, end, hex; /* in the text: where the length stands and ends,
+                                and where the bytes begin */
+};
+
+/* Reads the block in such a text, as inflated. A malformed one holds none.
+ * Fails only without memory; then there is nothing to free. */
+int raw_profile_open(struct raw_profile *profile, const struct bytes *text,
                      struct err *err);
 
-/* What such a text holds. */
-enum raw_profile { RAW_PROFILE_NONE, RAW_PROFILE_EXIF, RAW_PROFILE_XMP };
-int raw_profile_kind(const uint8_t *text, size_t size, enum raw_profile *kind,
-                     struct err *err);
+/* Puts the block, which may have changed, back into the text that it was opened
+ * in. If its size has not, the size and the line breaks of the text stay. Fails
+ * only without memory. */
+int raw_profile_close(struct bytes *text, const struct raw_profile *profile,
+                      struct err *err);
 
-/* Leaves out of the block what codecs/metadata/drop.h leaves out. The size of the text
- * stays. */
-int raw_profile_drop(uint8_t *text, size_t size, unsigned drop,
-                     struct err *err);
-
-/* Takes note of the orientation in such a text. *exif is where EXIF in it
- * counts to be, and TAG_MORE_EXIF afterwards if it was EXIF. Fails only without
- * memory. */
-int raw_profile_note(const uint8_t *text, size_t size, struct orientation *o,
-                     enum tag_place *exif, struct err *err);
+void raw_profile_free(struct raw_profile *profile);
 
 #endif

@@ -1,11 +1,11 @@
-/* Thumbnails inside of metadata, and EXIF with the one it has. */
+/* Thumbnails within metadata. */
 #include "codecs/metadata/thumbnail.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/metadata/exif.h"
 #include "codecs/metadata/embedded_jpeg.h"
+#include "codecs/metadata/exif_thumbnail.h"
 
 /* A thumbnail lives in 64 KiB: 160 x 120 pixels by the standard, some cameras
  * put a few times as many. The code here is for that, not for pictures. */
@@ -61,23 +61,23 @@ int thumbnail_turn_file(struct bytes *out, struct bytes file,
 }
 
 /* Puts the turned thumbnail in the place of the old one. */
-static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
-                          const struct image *img, const struct save_opts *opts,
-                          struct err *err)
+static int turn_in_exif(struct bytes *exif, size_t room, unsigned tag,
+                        const struct image *img, const struct save_opts *opts,
+                        struct err *err)
 {
     struct embedded_jpeg inner = { .outer = img, .tag = tag };
     struct bytes turned = { 0 };
     size_t at, length;
     int status = -1;
-    if (!exif_thumbnail(exif->data, exif->size, &at, &length))
+    if (!exif_thumbnail_find(exif->data, exif->size, &at, &length))
         return fail(err, "not a JPEG file");
     struct bytes file = { .data = exif->data + at, .size = length };
     if (turn_file(&turned, file, &inner, opts, err) == 0) {
         if (xform_transposes(inner.turned) != xform_transposes(img->turned))
-            exif_exchange_thumbnail(exif->data, exif->size);
+            exif_thumbnail_exchange(exif->data, exif->size);
         if (inner.turned == XFORM_NONE)
             status = 0; /* it lies as it should, byte for byte */
-        else if (exif_set_thumbnail(exif, turned.data, turned.size))
+        else if (exif_thumbnail_set(exif, turned.data, turned.size))
             fail_memory(err, "no memory");
         else
             status = exif->size <= room ? 0 : fail(err, "it no longer fits");
@@ -86,29 +86,23 @@ static int turn_exif_file(struct bytes *exif, size_t room, unsigned tag,
     return status;
 }
 
-int exif_turn_all(struct bytes *exif, size_t room, const struct image *img,
-                  const struct save_opts *opts, struct err *err)
+int thumbnail_turn_exif(struct bytes *exif, size_t room, unsigned tag,
+                        const struct image *img, const struct save_opts *opts,
+                        struct err *err)
 {
-    bool exchanged = xform_transposes(img->turned);
-    const unsigned tag = exif_thumbnail_orientation(exif->data, exif->size);
     const size_t before = exif->size;
     bool own = opts->orientation && tag && tag != img->orientation;
-    struct err why;
-
-    exif_turn(exif->data, exif->size, img->turned, opts->orientation,
-              exchanged ? img->height : img->width,
-              exchanged ? img->width : img->height);
+    struct err why = { .text = "" };
     if ((img->turned == XFORM_NONE && !own) ||
-        !exif_has_thumbnail(exif->data, exif->size) ||
-        turn_exif_file(exif, room, tag, img, opts, &why) == 0)
+        !exif_thumbnail_exists(exif->data, exif->size) ||
+        turn_in_exif(exif, room, tag, img, opts, &why) == 0)
         return 0;
     if (why.memory)
         return fail_memory(err, "the EXIF thumbnail: %s", why.text);
     warn(opts->warnings,
-         "the EXIF thumbnail cannot be turned, so it is not "
-         "kept: %s",
+         "the EXIF thumbnail cannot be turned, so it is not kept: %s",
          why.text);
-    exif_drop_thumbnail(exif);
+    exif_thumbnail_drop(exif);
     if (exif->size > before) /* what was put between is of no use now */
         exif->size = before;
     return 0;

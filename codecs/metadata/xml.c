@@ -15,23 +15,23 @@ static bool ends_name(uint8_t c)
     return is_blank(c) || memchr("<>/='\"", c, 6);
 }
 
-static bool sees(const struct xml_scan *scan, const char *what)
+static bool sees(const struct xml_reader *scan, const char *what)
 {
     size_t length = strlen(what);
     return scan->size - scan->at >= length &&
            memcmp(scan->text + scan->at, what, length) == 0;
 }
 
-static void skip_blanks(struct xml_scan *scan)
+static void skip_blanks(struct xml_reader *scan)
 {
     while (scan->at < scan->size && is_blank(scan->text[scan->at]))
         scan->at++;
 }
 
 /* Goes to the next byte `c`, or to the end. */
-static struct span read_to(struct xml_scan *scan, uint8_t c)
+static struct xml_span read_to(struct xml_reader *scan, uint8_t c)
 {
-    struct span span = { .at = scan->at };
+    struct xml_span span = { .at = scan->at };
     const uint8_t *end = NULL;
     if (scan->at < scan->size)
         end = memchr(scan->text + scan->at, c, scan->size - scan->at);
@@ -40,9 +40,9 @@ static struct span read_to(struct xml_scan *scan, uint8_t c)
     return span;
 }
 
-static struct span read_name(struct xml_scan *scan)
+static struct xml_span read_name(struct xml_reader *scan)
 {
-    struct span name = { .at = scan->at };
+    struct xml_span name = { .at = scan->at };
     while (scan->at < scan->size && !ends_name(scan->text[scan->at]))
         scan->at++;
     name.size = scan->at - name.at;
@@ -50,7 +50,7 @@ static struct span read_name(struct xml_scan *scan)
 }
 
 /* Goes behind the next `end`, or to the end of the packet. */
-static void skip_past(struct xml_scan *scan, const char *end)
+static void skip_past(struct xml_reader *scan, const char *end)
 {
     while (read_to(scan, (uint8_t)*end), scan->at < scan->size) {
         if (sees(scan, end)) {
@@ -62,7 +62,7 @@ static void skip_past(struct xml_scan *scan, const char *end)
 }
 
 /* At a "<". True: it was a closing tag. Opening ones are entered. */
-static bool read_tag(struct xml_scan *scan, struct token *token)
+static bool read_tag(struct xml_reader *scan, struct xml_token *token)
 {
     if (sees(scan, "<!--")) {
         scan->at += 4;
@@ -73,7 +73,8 @@ static bool read_tag(struct xml_scan *scan, struct token *token)
         skip_past(scan, "?>");
     } else if (sees(scan, "</")) {
         scan->at += 2;
-        *token = (struct token){ .kind = XML_CLOSING, .name = read_name(scan) };
+        *token =
+            (struct xml_token){ .kind = XML_CLOSING, .name = read_name(scan) };
         return true;
     } else {
         scan->at++;
@@ -85,9 +86,10 @@ static bool read_tag(struct xml_scan *scan, struct token *token)
 
 /* `name = "value"`. XML 1.0, 3.1: a value has no "<" in it; a tag whose quotes
  * are broken ends there rather than at the end of the packet. */
-static bool read_attribute(struct xml_scan *scan, struct token *token)
+static bool read_attribute(struct xml_reader *scan, struct xml_token *token)
 {
-    *token = (struct token){ .kind = XML_ATTRIBUTE, .name = read_name(scan) };
+    *token =
+        (struct xml_token){ .kind = XML_ATTRIBUTE, .name = read_name(scan) };
     skip_blanks(scan);
     if (token->name.size == 0 || !sees(scan, "="))
         return false;
@@ -109,7 +111,7 @@ static bool read_attribute(struct xml_scan *scan, struct token *token)
 
 /* The next attribute of the tag that we are in, or at its end its element.
  * False: the tag is broken, and left. */
-static bool read_in_tag(struct xml_scan *scan, struct token *token)
+static bool read_in_tag(struct xml_reader *scan, struct xml_token *token)
 {
     skip_blanks(scan);
     bool empty = sees(scan, "/>");
@@ -119,15 +121,15 @@ static bool read_in_tag(struct xml_scan *scan, struct token *token)
     }
     scan->in_tag = false;
     scan->at += empty ? 2 : 1;
-    *token = (struct token){ .kind = XML_ELEMENT,
-                             .name = scan->element,
-                             .empty = empty };
+    *token = (struct xml_token){ .kind = XML_ELEMENT,
+                                 .name = scan->element,
+                                 .empty = empty };
     if (!empty)
         token->value = read_to(scan, '<');
     return true;
 }
 
-bool xml_next(struct xml_scan *scan, struct token *token)
+bool xml_next(struct xml_reader *scan, struct xml_token *token)
 {
     while (scan->at < scan->size) {
         if (scan->in_tag) {
@@ -144,15 +146,15 @@ bool xml_next(struct xml_scan *scan, struct token *token)
 
 /* ---- Names ----------------------------------------------------------------*/
 
-bool xml_is_text(const uint8_t *text, struct span span, const char *other)
+bool xml_is_text(const uint8_t *text, struct xml_span span, const char *other)
 {
     return span.size == strlen(other) &&
            memcmp(text + span.at, other, span.size) == 0;
 }
 
 /* The index of a prefix among those of a namespace; its count: not there. */
-static unsigned prefix_index(const struct space *space, const uint8_t *name,
-                             size_t size)
+static unsigned prefix_index(const struct xml_namespace *space,
+                             const uint8_t *name, size_t size)
 {
     unsigned i = 0;
     while (i < space->count && (space->size[i] != size ||
@@ -161,7 +163,8 @@ static unsigned prefix_index(const struct space *space, const uint8_t *name,
     return i;
 }
 
-static void add_prefix(struct space *space, const uint8_t *name, size_t size)
+static void add_prefix(struct xml_namespace *space, const uint8_t *name,
+                       size_t size)
 {
     if (space->count == XML_PREFIXES ||
         prefix_index(space, name, size) < space->count)
@@ -171,8 +174,8 @@ static void add_prefix(struct space *space, const uint8_t *name, size_t size)
 }
 
 /* Whether an attribute binds a prefix, and which. */
-static bool binds(const uint8_t *text, const struct token *token,
-                  struct span *prefix)
+static bool binds(const uint8_t *text, const struct xml_token *token,
+                  struct xml_span *prefix)
 {
     enum { LEAD = 6 };
     *prefix = token->name;
@@ -187,10 +190,11 @@ static bool binds(const uint8_t *text, const struct token *token,
 /* ---- Prefixes that are bound to several namespaces -------------------------*/
 
 /* Marks the prefixes of a namespace that an attribute binds to another one. */
-static void note_shared(struct space *space, const uint8_t *text,
-                        const struct token *token, const struct xmlns *xmlns)
+static void note_shared(struct xml_namespace *space, const uint8_t *text,
+                        const struct xml_token *token,
+                        const struct xmlns *xmlns)
 {
-    struct span prefix;
+    struct xml_span prefix;
     if (!binds(text, token, &prefix))
         return;
     unsigned i = prefix_index(space, text + prefix.at, prefix.size);
@@ -204,7 +208,7 @@ enum { BINDINGS = 16 };
 /* The bindings of a namespace's shared prefixes that hold at a place. */
 struct bindings {
     unsigned count;
-    struct binding {
+    struct xml_binding {
         unsigned prefix;
         size_t depth; /* of the element that binds it */
         bool own;     /* to this namespace */
@@ -213,11 +217,12 @@ struct bindings {
 
 /* The scope of a prefix changes at `at`. A scope that does not fit is lost: its
  * names are taken for those of another namespace. */
-static void set_scope(struct space *space, const struct bindings *bindings,
-                      unsigned prefix, size_t at)
+static void set_scope(struct xml_namespace *space,
+                      const struct bindings *bindings, unsigned prefix,
+                      size_t at)
 {
     bool own = false;
-    struct scope *last = NULL;
+    struct xml_scope *last = NULL;
     for (unsigned i = 0; i < bindings->count; i++)
         if (bindings->list[i].prefix == prefix)
             own = bindings->list[i].own;
@@ -229,10 +234,10 @@ static void set_scope(struct space *space, const struct bindings *bindings,
         last->to = at;
     else if (own && !open && space->nscopes < XML_SCOPES)
         space->scope[space->nscopes++] =
-            (struct scope){ .prefix = prefix, .from = at, .to = SIZE_MAX };
+            (struct xml_scope){ .prefix = prefix, .from = at, .to = SIZE_MAX };
 }
 
-static void end_bindings(struct space *space, struct bindings *bindings,
+static void end_bindings(struct xml_namespace *space, struct bindings *bindings,
                          size_t depth, size_t at)
 {
     while (bindings->count &&
@@ -244,13 +249,13 @@ static void end_bindings(struct space *space, struct bindings *bindings,
 
 /* A name belongs to the innermost element around it that binds its prefix
  * (Namespaces in XML 1.0, section 6.1). */
-static void find_scopes(const uint8_t *text, size_t size, struct space *space,
-                        const struct xmlns *xmlns)
+static void find_scopes(const uint8_t *text, size_t size,
+                        struct xml_namespace *space, const struct xmlns *xmlns)
 {
-    struct xml_scan scan = { .text = text, .size = size };
+    struct xml_reader scan = { .text = text, .size = size };
     struct bindings bindings = { 0 };
-    struct token token;
-    struct span prefix;
+    struct xml_token token;
+    struct xml_span prefix;
     size_t depth = 0;
     while (xml_next(&scan, &token)) {
         unsigned i = XML_PREFIXES;
@@ -258,7 +263,7 @@ static void find_scopes(const uint8_t *text, size_t size, struct space *space,
             i = prefix_index(space, text + prefix.at, prefix.size);
         if (i < space->count && space->shared >> i & 1 &&
             bindings.count < BINDINGS) {
-            bindings.list[bindings.count++] = (struct binding){
+            bindings.list[bindings.count++] = (struct xml_binding){
                 i, depth + 1, xml_is_text(text, token.value, xmlns->uri)
             };
             set_scope(space, &bindings, i, scan.element.at);
@@ -274,12 +279,13 @@ static void find_scopes(const uint8_t *text, size_t size, struct space *space,
     }
 }
 
-void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
-                     const struct xmlns *list, unsigned count)
+void xml_find_namespaces(const uint8_t *text, size_t size,
+                         struct xml_namespace *spaces, const struct xmlns *list,
+                         unsigned count)
 {
-    struct xml_scan scan = { .text = text, .size = size };
-    struct token token;
-    struct span prefix;
+    struct xml_reader scan = { .text = text, .size = size };
+    struct xml_token token;
+    struct xml_span prefix;
     memset(spaces, 0, count * sizeof *spaces);
     while (xml_next(&scan, &token))
         for (unsigned i = 0; i < count && binds(text, &token, &prefix); i++)
@@ -289,7 +295,7 @@ void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
         if (!spaces[i].count)
             add_prefix(&spaces[i], (const uint8_t *)list[i].usual,
                        strlen(list[i].usual));
-    scan = (struct xml_scan){ .text = text, .size = size };
+    scan = (struct xml_reader){ .text = text, .size = size };
     while (xml_next(&scan, &token))
         for (unsigned i = 0; i < count; i++)
             note_shared(&spaces[i], text, &token, &list[i]);
@@ -299,7 +305,7 @@ void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
 }
 
 /* Whether a prefix at this place stands for the namespace. */
-static bool counts(const struct space *space, struct span prefix,
+static bool counts(const struct xml_namespace *space, struct xml_span prefix,
                    const uint8_t *text)
 {
     unsigned i = prefix_index(space, text + prefix.at, prefix.size);
@@ -311,8 +317,8 @@ static bool counts(const struct space *space, struct span prefix,
     return holds;
 }
 
-bool xml_is_named(const uint8_t *text, struct span name,
-                  const struct space *space, const char *local)
+bool xml_is_named(const uint8_t *text, struct xml_span name,
+                  const struct xml_namespace *space, const char *local)
 {
     size_t length = strlen(local);
     if (name.size < length + 2)
@@ -320,10 +326,10 @@ bool xml_is_named(const uint8_t *text, struct span name,
     size_t prefix = name.size - length - 1;
     const uint8_t *at = text + name.at;
     return at[prefix] == ':' && !memcmp(at + prefix + 1, local, length) &&
-           counts(space, (struct span){ name.at, prefix }, text);
+           counts(space, (struct xml_span){ name.at, prefix }, text);
 }
 
-struct span xml_trim(const uint8_t *text, struct span span)
+struct xml_span xml_trim(const uint8_t *text, struct xml_span span)
 {
     while (span.size && is_blank(text[span.at])) {
         span.at++;

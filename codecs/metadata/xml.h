@@ -13,47 +13,47 @@
 #include <stdint.h>
 
 /* A piece of the text. */
-struct span {
+struct xml_span {
     size_t at, size;
 };
 
-struct token {
+struct xml_token {
     enum { XML_ATTRIBUTE, XML_ELEMENT, XML_CLOSING } kind;
-    struct span name;
-    struct span value; /* of an attribute; or the text behind an opening tag
+    struct xml_span name;
+    struct xml_span value; /* of an attribute; or the text behind an opening tag
                           up to the next "<"; else empty */
     bool empty;        /* an element that is one tag */
 };
 
 /* To begin: { .text = text, .size = size }. */
-struct xml_scan {
+struct xml_reader {
     const uint8_t *text;
     size_t size, at;
     bool in_tag;
-    struct span element; /* the name of the tag that we are in */
+    struct xml_span element; /* the name of the tag that we are in */
 };
 
 /* Attributes come before the element that they belong to. False: the text is
  * at its end. */
-bool xml_next(struct xml_scan *scan, struct token *token);
+bool xml_next(struct xml_reader *scan, struct xml_token *token);
 
 /* Without blanks at both ends. */
-struct span xml_trim(const uint8_t *text, struct span span);
+struct xml_span xml_trim(const uint8_t *text, struct xml_span span);
 
-bool xml_is_text(const uint8_t *text, struct span span, const char *other);
+bool xml_is_text(const uint8_t *text, struct xml_span span, const char *other);
 
 /* The prefixes that a text binds to a namespace. Each is kept once; packets
  * have one, and a second one only where they were put together. */
 enum { XML_PREFIXES = 8, XML_SCOPES = 32 };
 
-struct space {
+struct xml_namespace {
     const uint8_t *prefix[XML_PREFIXES];
     size_t size[XML_PREFIXES];
     unsigned count;
     unsigned shared; /* bits of the prefixes that elsewhere in the text are bound
                         to another namespace; they count in these scopes alone */
     unsigned nscopes;
-    struct scope {
+    struct xml_scope {
         unsigned prefix;
         size_t from, to;
     } scope[XML_SCOPES];
@@ -65,11 +65,12 @@ struct xmlns {
 
 /* Fills `count` spaces. A prefix that is bound to one namespace only counts
  * everywhere, not only below its declaration. The spaces point into the text. */
-void xml_find_spaces(const uint8_t *text, size_t size, struct space *spaces,
-                     const struct xmlns *list, unsigned count);
+void xml_find_namespaces(const uint8_t *text, size_t size,
+                         struct xml_namespace *spaces, const struct xmlns *list,
+                         unsigned count);
 
 /* Whether `name` is PREFIX:local, with a prefix of that namespace. */
-bool xml_is_named(const uint8_t *text, struct span name,
-                  const struct space *space, const char *local);
+bool xml_is_named(const uint8_t *text, struct xml_span name,
+                  const struct xml_namespace *space, const char *local);
 
 #endif

@@ -16,12 +16,12 @@ static const struct xmlns namespaces[SPACES] = {
 };
 
 /* Where the digit of an orientation stands; 0 if the token has no good one. */
-static size_t find_digit(const uint8_t *packet, const struct token *token,
-                         const struct space *spaces)
+static size_t find_digit(const uint8_t *packet, const struct xml_token *token,
+                         const struct xml_namespace *spaces)
 {
     if (!xml_is_named(packet, token->name, &spaces[TIFF], "Orientation"))
         return 0;
-    struct span value = xml_trim(packet, token->value);
+    struct xml_span value = xml_trim(packet, token->value);
     bool good =
         value.size == 1 && packet[value.at] >= '1' && packet[value.at] <= '8';
     return good ? value.at : 0;
@@ -29,10 +29,10 @@ static size_t find_digit(const uint8_t *packet, const struct token *token,
 
 void xmp_note(const uint8_t *packet, size_t size, struct orientation *o)
 {
-    struct xml_scan scan = { .text = packet, .size = size };
-    struct token token;
-    struct space spaces[SPACES];
-    xml_find_spaces(packet, size, spaces, namespaces, SPACES);
+    struct xml_reader scan = { .text = packet, .size = size };
+    struct xml_token token;
+    struct xml_namespace spaces[SPACES];
+    xml_find_namespaces(packet, size, spaces, namespaces, SPACES);
     while (xml_next(&scan, &token)) {
         size_t digit = find_digit(packet, &token, spaces);
         if (digit)
@@ -49,8 +49,8 @@ unsigned xmp_orientation(const uint8_t *packet, size_t size)
 
 /* The two properties of a pair differ in one letter of their names: what was
  * true of one is true of the other, also where it stands alone. */
-static void exchange_axes(uint8_t *packet, struct span name,
-                          const struct space *spaces)
+static void exchange_axes(uint8_t *packet, struct xml_span name,
+                          const struct xml_namespace *spaces)
 {
     static const struct {
         const char *x, *y;
@@ -62,7 +62,7 @@ static void exchange_axes(uint8_t *packet, struct span name,
         { "FocalPlaneXResolution", "FocalPlaneYResolution", 11, false },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        const struct space *space =
+        const struct xml_namespace *space =
             pairs[i].tiff ? &spaces[TIFF] : &spaces[EXIF];
         bool is_x = xml_is_named(packet, name, space, pairs[i].x);
         if (is_x || xml_is_named(packet, name, space, pairs[i].y)) {
@@ -72,7 +72,7 @@ static void exchange_axes(uint8_t *packet, struct span name,
     }
 }
 
-static bool is_digits(const uint8_t *packet, struct span value)
+static bool is_digits(const uint8_t *packet, struct xml_span value)
 {
     for (size_t i = 0; i < value.size; i++)
         if (packet[value.at + i] < '0' || packet[value.at + i] > '9')
@@ -82,14 +82,14 @@ static bool is_digits(const uint8_t *packet, struct span value)
 
 /* Takes the token's value for *number if it is the first one of that name, and
  * digits only. */
-static void take_number(const uint8_t *packet, const struct token *token,
-                        const struct space *spaces, const char *local,
-                        struct span *number)
+static void take_number(const uint8_t *packet, const struct xml_token *token,
+                        const struct xml_namespace *spaces, const char *local,
+                        struct xml_span *number)
 {
     if (number->size ||
         !xml_is_named(packet, token->name, &spaces[TIFF], local))
         return;
-    struct span value = xml_trim(packet, token->value);
+    struct xml_span value = xml_trim(packet, token->value);
     if (is_digits(packet, value))
         *number = value;
 }
@@ -106,12 +106,13 @@ static void reverse(uint8_t *bytes, size_t size)
 /* Exchanges two pieces of text, which need not be equally long: what lies
  * between moves. All reversed, and each piece reversed again, is the same
  * pieces the other way round. */
-static void exchange_spans(uint8_t *packet, struct span a, struct span b)
+static void exchange_spans(uint8_t *packet, struct xml_span a,
+                           struct xml_span b)
 {
     if (!a.size || !b.size)
         return;
     if (a.at > b.at) {
-        struct span first = b;
+        struct xml_span first = b;
         b = a;
         a = first;
     }
@@ -125,11 +126,11 @@ static void exchange_spans(uint8_t *packet, struct span a, struct span b)
 
 void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
 {
-    struct xml_scan scan = { .text = packet, .size = size };
-    struct token token;
-    struct space spaces[SPACES];
-    struct span width = { 0 }, length = { 0 };
-    xml_find_spaces(packet, size, spaces, namespaces, SPACES);
+    struct xml_reader scan = { .text = packet, .size = size };
+    struct xml_token token;
+    struct xml_namespace spaces[SPACES];
+    struct xml_span width = { 0 }, length = { 0 };
+    xml_find_namespaces(packet, size, spaces, namespaces, SPACES);
     while (xml_next(&scan, &token)) {
         size_t digit = find_digit(packet, &token, spaces);
         if (digit && orientation)
@@ -145,8 +146,8 @@ void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
 }
 
 /* What the token says is to be, if it is a size; 0: it is none. */
-static uint32_t size_of(const uint8_t *packet, struct span name,
-                        const struct space *spaces, uint32_t width,
+static uint32_t size_of(const uint8_t *packet, struct xml_span name,
+                        const struct xml_namespace *spaces, uint32_t width,
                         uint32_t height)
 {
     if (xml_is_named(packet, name, &spaces[TIFF], "ImageWidth") ||
@@ -159,7 +160,8 @@ static uint32_t size_of(const uint8_t *packet, struct span name,
 }
 
 /* Whether digits make a number that is larger. */
-static bool is_larger(const uint8_t *packet, struct span value, uint32_t number)
+static bool is_larger(const uint8_t *packet, struct xml_span value,
+                      uint32_t number)
 {
     uint64_t is = 0;
     for (size_t i = 0; i < value.size && is <= number; i++)
@@ -170,14 +172,14 @@ static bool is_larger(const uint8_t *packet, struct span value, uint32_t number)
 int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
                  uint32_t height, struct warnings *warnings, struct err *err)
 {
-    struct xml_scan scan = { .text = packet->data, .size = packet->size };
+    struct xml_reader scan = { .text = packet->data, .size = packet->size };
     struct xmp_edit rewrite = { .from = *packet };
-    struct token token;
-    struct space spaces[SPACES];
+    struct xml_token token;
+    struct xml_namespace spaces[SPACES];
     char text[16];
-    xml_find_spaces(packet->data, packet->size, spaces, namespaces, SPACES);
+    xml_find_namespaces(packet->data, packet->size, spaces, namespaces, SPACES);
     while (xml_next(&scan, &token)) {
-        struct span value = xml_trim(packet->data, token.value);
+        struct xml_span value = xml_trim(packet->data, token.value);
         uint32_t size =
             size_of(packet->data, token.name, spaces, width, height);
         if (!size || token.kind == XML_CLOSING ||

@@ -13,7 +13,8 @@ static const struct xmlns namespaces[SPACES] = {
 };
 
 /* False: it is no number, or larger than any file. */
-static bool read_size(const uint8_t *packet, struct span value, size_t *size)
+static bool read_size(const uint8_t *packet, struct xml_span value,
+                      size_t *size)
 {
     value = xml_trim(packet, value);
     *size = 0;
@@ -30,12 +31,12 @@ static bool read_size(const uint8_t *packet, struct span value, size_t *size)
 size_t xmp_container_items(const uint8_t *packet, size_t size,
                            struct xmp_container_item *items, size_t room)
 {
-    struct xml_scan scan = { .text = packet, .size = size };
-    struct space spaces[SPACES];
+    struct xml_reader scan = { .text = packet, .size = size };
+    struct xml_namespace spaces[SPACES];
     struct xmp_container_item item = { 0 };
-    struct token token;
+    struct xml_token token;
     size_t count = 0, number;
-    xml_find_spaces(packet, size, spaces, namespaces, SPACES);
+    xml_find_namespaces(packet, size, spaces, namespaces, SPACES);
     while (count < room && xml_next(&scan, &token)) {
         bool ends = token.kind == XML_CLOSING ||
                     (token.kind == XML_ELEMENT && token.empty);
@@ -60,16 +61,16 @@ int xmp_container_set_lengths(struct bytes *packet, size_t room,
                               const struct lengths *lengths,
                               struct warnings *warnings, struct err *err)
 {
-    struct xml_scan scan = { .text = packet->data, .size = packet->size };
+    struct xml_reader scan = { .text = packet->data, .size = packet->size };
     struct xmp_edit rewrite = { .from = *packet };
-    struct space spaces[SPACES];
-    struct token token;
+    struct xml_namespace spaces[SPACES];
+    struct xml_token token;
     bool used[LENGTHS_MAX] = { false }, any = false;
     char text[24];
     size_t number;
     if (lengths->count == 0)
         return 0;
-    xml_find_spaces(packet->data, packet->size, spaces, namespaces, SPACES);
+    xml_find_namespaces(packet->data, packet->size, spaces, namespaces, SPACES);
     while (xml_next(&scan, &token)) {
         size_t i = 0;
         if (token.kind == XML_CLOSING ||

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void xmp_edit_span(struct xmp_edit *r, struct span span, const char *text)
+void xmp_edit_span(struct xmp_edit *r, struct xml_span span, const char *text)
 {
     if (span.at < r->done)
         return;
@@ -53,7 +53,7 @@ static bool settle(struct bytes *packet, size_t size)
 enum rewritten xmp_edit_end(struct xmp_edit *r, struct bytes *packet,
                             size_t room)
 {
-    struct span end = { .at = r->from.size };
+    struct xml_span end = { .at = r->from.size };
     enum rewritten done = REWRITTEN_NO_ROOM;
     if (r->from.size == 0)
         return REWRITTEN;

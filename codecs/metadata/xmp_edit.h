@@ -20,7 +20,7 @@ struct xmp_edit {
 
 /* Puts `text` in the place of a span. One that begins before the end of the one
  * before is left as it is. */
-void xmp_edit_span(struct xmp_edit *rewrite, struct span span,
+void xmp_edit_span(struct xmp_edit *rewrite, struct xml_span span,
                    const char *text);
 
 enum rewritten { REWRITTEN, REWRITTEN_NO_ROOM, REWRITTEN_NO_MEMORY };

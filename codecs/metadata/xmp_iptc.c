@@ -26,7 +26,7 @@ enum { SEEN_X = 1, SEEN_Y = 2, SEEN_W = 4, SEEN_H = 8, SEEN_ALL = 15 };
 
 struct work {
     const struct change *change;
-    struct space space;
+    struct xml_namespace space;
     double by_x, by_y; /* what shares of the stored picture become in the one
                           that is left of it */
     bool within;       /* a boundary */
@@ -35,7 +35,7 @@ struct work {
     struct xmp_edit rewrite;
 };
 
-static bool is(const struct work *w, const uint8_t *text, struct span name,
+static bool is(const struct work *w, const uint8_t *text, struct xml_span name,
                const char *local)
 {
     return xml_is_named(text, name, &w->space, local);
@@ -44,7 +44,8 @@ static bool is(const struct work *w, const uint8_t *text, struct span name,
 /* Whether a token belongs to an opening tag of a boundary; where its name
  * stands. */
 static bool opens(const struct work *w, const uint8_t *text,
-                  const struct token *token, struct span element, size_t *tag)
+                  const struct xml_token *token, struct xml_span element,
+                  size_t *tag)
 {
     if (token->kind == XML_CLOSING)
         return false;
@@ -52,7 +53,7 @@ static bool opens(const struct work *w, const uint8_t *text,
     return is(w, text, element, "RegionBoundary");
 }
 
-static void take(struct boundary *b, const uint8_t *text, struct span value,
+static void take(struct boundary *b, const uint8_t *text, struct xml_span value,
                  struct xmp_ratio *share, unsigned which)
 {
     if (!value.size)
@@ -63,12 +64,12 @@ static void take(struct boundary *b, const uint8_t *text, struct span value,
 }
 
 static void note(const struct work *w, struct boundary *b, const uint8_t *text,
-                 const struct token *token)
+                 const struct xml_token *token)
 {
     static const char *const shapes[] = {
         [RECTANGLE] = "rectangle", [CIRCLE] = "circle", [POLYGON] = "polygon"
     };
-    struct span name = token->name, value = xml_trim(text, token->value);
+    struct xml_span name = token->name, value = xml_trim(text, token->value);
     struct xmp_ratio radius;
     if (token->kind == XML_CLOSING)
         return;
@@ -92,11 +93,11 @@ static void note(const struct work *w, struct boundary *b, const uint8_t *text,
 
 /* Reads a boundary to its end, or to where another one begins: each byte is
  * read once more at most. */
-static struct boundary look_ahead(const struct work *w, struct xml_scan scan,
+static struct boundary look_ahead(const struct work *w, struct xml_reader scan,
                                   size_t tag)
 {
     struct boundary b = { .tag = tag };
-    struct token token;
+    struct xml_token token;
     size_t other;
     while (xml_next(&scan, &token)) {
         if (opens(w, scan.text, &token, scan.element, &other) && other != tag)
@@ -122,7 +123,7 @@ static bool is_understood(const struct work *w)
 
 /* ---- The turn -------------------------------------------------------------*/
 
-static void put(struct work *w, struct span value, struct xmp_ratio share)
+static void put(struct work *w, struct xml_span value, struct xmp_ratio share)
 {
     char text[XMP_RATIO_TEXT];
     xmp_ratio_print(text, share);
@@ -130,8 +131,8 @@ static void put(struct work *w, struct span value, struct xmp_ratio share)
 }
 
 /* Along an axis of the picture after the turn: `x` says which. */
-static void move_place(struct work *w, const uint8_t *text, struct span value,
-                       bool x)
+static void move_place(struct work *w, const uint8_t *text,
+                       struct xml_span value, bool x)
 {
     const struct boundary *b = &w->boundary;
     bool of_x = x != xform_transposes(w->change->turn);
@@ -146,7 +147,7 @@ static void move_place(struct work *w, const uint8_t *text, struct span value,
     put(w, value, mirror ? xmp_ratio_mirrored(from, length) : from);
 }
 
-static void scale(struct work *w, const uint8_t *text, struct span value,
+static void scale(struct work *w, const uint8_t *text, struct xml_span value,
                   double by)
 {
     struct xmp_ratio share;
@@ -163,7 +164,7 @@ static double radius_by(const struct change *change)
 }
 
 /* The axes are exchanged by the last letters of names. */
-static bool exchange(const struct work *w, uint8_t *text, struct span name,
+static bool exchange(const struct work *w, uint8_t *text, struct xml_span name,
                      char a, char b)
 {
     uint8_t *letter = &text[name.at + name.size - 1];
@@ -172,9 +173,10 @@ static bool exchange(const struct work *w, uint8_t *text, struct span name,
     return *letter == a;
 }
 
-static void turn_token(struct work *w, uint8_t *text, const struct token *token)
+static void turn_token(struct work *w, uint8_t *text,
+                       const struct xml_token *token)
 {
-    struct span name = token->name, value = xml_trim(text, token->value);
+    struct xml_span name = token->name, value = xml_trim(text, token->value);
     bool valued = token->kind != XML_CLOSING && value.size;
     if (is(w, text, name, "rbX") || is(w, text, name, "rbY")) {
         bool x = exchange(w, text, name, 'X', 'Y');
@@ -191,8 +193,9 @@ static void turn_token(struct work *w, uint8_t *text, const struct token *token)
 }
 
 /* `before` stands where the token was read. */
-static void follow(struct work *w, uint8_t *text, const struct token *token,
-                   const struct xml_scan *before, const struct xml_scan *scan)
+static void follow(struct work *w, uint8_t *text, const struct xml_token *token,
+                   const struct xml_reader *before,
+                   const struct xml_reader *scan)
 {
     bool number = is(w, text, token->name, "rbX");
     size_t tag;
@@ -214,8 +217,8 @@ static void follow(struct work *w, uint8_t *text, const struct token *token,
 
 static bool has_regions(const struct work *w, const struct bytes *packet)
 {
-    struct xml_scan scan = { .text = packet->data, .size = packet->size };
-    struct token token;
+    struct xml_reader scan = { .text = packet->data, .size = packet->size };
+    struct xml_token token;
     while (xml_next(&scan, &token))
         if (is(w, packet->data, token.name, "rbX") ||
             is(w, packet->data, token.name, "rbY"))
@@ -231,17 +234,17 @@ int xmp_iptc_turn(struct bytes *packet, size_t room,
                       .by_x = change_scale_x(change),
                       .by_y = change_scale_y(change) };
     struct bytes copy = { 0 };
-    struct token token;
+    struct xml_token token;
     if (change_is_none(change))
         return 0;
-    xml_find_spaces(packet->data, packet->size, &w.space, &iptc, 1);
+    xml_find_namespaces(packet->data, packet->size, &w.space, &iptc, 1);
     if (!has_regions(&w, packet))
         return 0;
     if (!bytes_append(&copy, packet->data, packet->size))
         return fail_memory(err, "no memory for XMP");
     w.rewrite.from = copy;
-    struct xml_scan scan = { .text = copy.data, .size = copy.size },
-                    before = scan;
+    struct xml_reader scan = { .text = copy.data, .size = copy.size },
+                      before = scan;
     for (; xml_next(&scan, &token); before = scan)
         follow(&w, copy.data, &token, &before, &scan);
     enum rewritten done = xmp_edit_end(&w.rewrite, packet, room);

@@ -32,7 +32,7 @@ bool xmp_ratio_read(const char **text, char end, struct xmp_ratio *share)
 }
 
 bool xmp_ratio_copy(char *to, size_t room, const uint8_t *text,
-                    struct span value)
+                    struct xml_span value)
 {
     if (value.size >= room || memchr(text + value.at, 0, value.size))
         return false;
@@ -41,7 +41,7 @@ bool xmp_ratio_copy(char *to, size_t room, const uint8_t *text,
     return true;
 }
 
-bool xmp_ratio_of(const uint8_t *text, struct span value,
+bool xmp_ratio_of(const uint8_t *text, struct xml_span value,
                   struct xmp_ratio *share)
 {
     char copy[XMP_RATIO_TEXT];

@@ -17,12 +17,12 @@ enum { XMP_RATIO_TEXT = 40 };
 bool xmp_ratio_read(const char **text, char end, struct xmp_ratio *share);
 
 /* The same of a whole value. */
-bool xmp_ratio_of(const uint8_t *text, struct span value,
+bool xmp_ratio_of(const uint8_t *text, struct xml_span value,
                   struct xmp_ratio *share);
 
 /* The value as a string; false: it is too long for numbers. */
 bool xmp_ratio_copy(char *to, size_t room, const uint8_t *text,
-                    struct span value);
+                    struct xml_span value);
 
 struct xmp_ratio xmp_ratio_scaled(struct xmp_ratio share, double by);
 

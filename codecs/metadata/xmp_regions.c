@@ -29,7 +29,7 @@ struct work {
     enum xform t;
     double by_x, by_y; /* what shares of the stored picture become in the one
                           that is left of it */
-    struct space spaces[SPACES];
+    struct xml_namespace spaces[SPACES];
     struct found found;
     bool in_size; /* within mwg-rs:AppliedToDimensions */
     bool unread;  /* a number was none */
@@ -40,14 +40,16 @@ struct work {
 
 /* x and y, w and h are each one letter, so that the axes are exchanged by their
  * names alone, and all lengths stay. */
-static void exchange_letters(uint8_t *text, struct span name, char a, char b)
+static void exchange_letters(uint8_t *text, struct xml_span name, char a,
+                             char b)
 {
     uint8_t *letter = &text[name.at + name.size - 1];
     *letter = (uint8_t)(*letter == a ? b : a);
 }
 
-static bool is_either(const uint8_t *text, struct span name,
-                      const struct space *space, const char *a, const char *b)
+static bool is_either(const uint8_t *text, struct xml_span name,
+                      const struct xml_namespace *space, const char *a,
+                      const char *b)
 {
     return xml_is_named(text, name, space, a) ||
            xml_is_named(text, name, space, b);
@@ -61,8 +63,8 @@ static double scale_of(const struct work *w, bool x)
 
 /* A number becomes another one, if it has to: the center of an area, x, becomes
  * 1 - x in the mirror, with as many digits. */
-static void move_number(struct work *w, const uint8_t *text, struct span value,
-                        double by, bool mirror)
+static void move_number(struct work *w, const uint8_t *text,
+                        struct xml_span value, double by, bool mirror)
 {
     char turned[XMP_RATIO_TEXT];
     struct xmp_ratio share;
@@ -80,9 +82,10 @@ static void move_number(struct work *w, const uint8_t *text, struct span value,
     xmp_edit_span(&w->rewrite, value, turned);
 }
 
-static void turn_area(struct work *w, uint8_t *text, const struct token *token)
+static void turn_area(struct work *w, uint8_t *text,
+                      const struct xml_token *token)
 {
-    const struct space *area = &w->spaces[AREA];
+    const struct xml_namespace *area = &w->spaces[AREA];
     bool exchanged = xform_transposes(w->t);
     bool valued = token->kind != XML_CLOSING;
     const uint8_t *last = &text[token->name.at + token->name.size - 1];
@@ -105,8 +108,8 @@ static void turn_area(struct work *w, uint8_t *text, const struct token *token)
 }
 
 /* A size that the regions apply to is trimmed in proportion. */
-static void trim_size(struct work *w, const uint8_t *text, struct span value,
-                      bool x)
+static void trim_size(struct work *w, const uint8_t *text,
+                      struct xml_span value, bool x)
 {
     char trimmed[XMP_RATIO_TEXT];
     struct xmp_ratio size;
@@ -119,10 +122,10 @@ static void trim_size(struct work *w, const uint8_t *text, struct span value,
 }
 
 /* The picture's size, but not that of a page, which is of the same type. */
-static void turn_size(struct work *w, uint8_t *text, const struct token *token,
-                      struct span element)
+static void turn_size(struct work *w, uint8_t *text,
+                      const struct xml_token *token, struct xml_span element)
 {
-    const struct space *mwg = &w->spaces[MWG];
+    const struct xml_namespace *mwg = &w->spaces[MWG];
     const char *applied = "AppliedToDimensions";
     bool in_tag = token->kind == XML_ATTRIBUTE &&
                   xml_is_named(text, element, mwg, applied);
@@ -153,13 +156,13 @@ static void keep_text(char part[XMP_RATIO_TEXT], const char *begin)
 
 /* "x, y, w, h" of a rectangle from its corner on. */
 static void turn_rectangle(struct work *w, const uint8_t *text,
-                           const struct token *token)
+                           const struct xml_token *token)
 {
     char old[4 * XMP_RATIO_TEXT], part[4][XMP_RATIO_TEXT],
         turned[sizeof part + 8];
     struct xmp_ratio number[4];
     const char *at = old;
-    struct span value = xml_trim(text, token->value);
+    struct xml_span value = xml_trim(text, token->value);
     bool read = xmp_ratio_copy(old, sizeof old, text, value), flip;
     if (!value.size)
         return;
@@ -190,9 +193,10 @@ static void turn_rectangle(struct work *w, const uint8_t *text,
 /* ---- All of it ------------------------------------------------------------*/
 
 static void look(struct found *found, const uint8_t *text,
-                 const struct token *token, const struct space *spaces)
+                 const struct xml_token *token,
+                 const struct xml_namespace *spaces)
 {
-    struct span name = token->name, value = xml_trim(text, token->value);
+    struct xml_span name = token->name, value = xml_trim(text, token->value);
     if (token->kind == XML_CLOSING)
         return;
     if (is_either(text, name, &spaces[AREA], "x", "y") ||
@@ -208,8 +212,8 @@ static void look(struct found *found, const uint8_t *text,
         found->cropped = xml_is_text(text, value, "True");
 }
 
-static void turn_token(struct work *w, uint8_t *text, const struct token *token,
-                       struct span element)
+static void turn_token(struct work *w, uint8_t *text,
+                       const struct xml_token *token, struct xml_span element)
 {
     turn_area(w, text, token);
     turn_size(w, text, token, element);
@@ -238,13 +242,14 @@ int xmp_regions_turn(struct bytes *packet, size_t room,
                       .by_x = change_scale_x(change),
                       .by_y = change_scale_y(change) };
     struct bytes copy = { 0 };
-    struct token token;
-    struct xml_scan scan = { .text = packet->data, .size = packet->size };
+    struct xml_token token;
+    struct xml_reader scan = { .text = packet->data, .size = packet->size };
     enum rewritten done;
 
     if (change_is_none(change))
         return 0;
-    xml_find_spaces(packet->data, packet->size, w.spaces, namespaces, SPACES);
+    xml_find_namespaces(packet->data, packet->size, w.spaces, namespaces,
+                        SPACES);
     while (xml_next(&scan, &token))
         look(&w.found, packet->data, &token, w.spaces);
     if (!w.found.regions) {
@@ -254,7 +259,7 @@ int xmp_regions_turn(struct bytes *packet, size_t room,
     if (!bytes_append(&copy, packet->data, packet->size))
         return fail_memory(err, "no memory for XMP");
     w.rewrite.from = copy;
-    scan = (struct xml_scan){ .text = copy.data, .size = copy.size };
+    scan = (struct xml_reader){ .text = copy.data, .size = copy.size };
     while (xml_next(&scan, &token))
         turn_token(&w, copy.data, &token, scan.element);
     done = xmp_edit_end(&w.rewrite, packet, room);

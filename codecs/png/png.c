@@ -23,6 +23,7 @@ const struct codec codec_png = {
         .metadata = HOLDS_ICC | HOLDS_EXIF | HOLDS_XMP | HOLDS_COMMENT |
                     HOLDS_DENSITY,
     },
+    .blocks = &chunks_format,
     .probe = probe,
     .open = open_png,
     .decode = decode_png,

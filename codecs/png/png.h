@@ -10,7 +10,7 @@
 #define CODECS_PNG_PNG_H
 
 #include "codecs/base/byte_order.h"
-#include "codecs/codec.h"
+#include "codecs/metadata/block_format.h"
 
 int open_png(struct reader *reader, struct err *err);
 int decode_png(struct reader *reader, const struct decode_plan *plan,
@@ -55,34 +55,29 @@ bool idat_read(struct row_sink *rows, struct idats idats,
 int idat_write(struct bytes *file, const struct image *img, int level,
                struct thread_pool *pool, uint32_t *adler, struct err *err);
 
-/* ---- Chunks --------------------------------------------------------------- */
+/* ---- Chunks -------------------------------------------------------------- */
 
-/* Marks the blocks that say how samples look, and reads transparency and palette
- * alpha out of them into img and its meta. */
-void chunks_note(struct image *img);
+/* How metadata is kept in chunks. */
+extern const struct block_format chunks_format;
 
-/* Reads the orientation out of the blocks into img and its meta. Fails only
- * without memory. */
-int chunks_orientation(struct image *img, struct err *err);
+/* Adds a chunk as a block; see meta_add(). */
+struct metadata_block *chunks_add(struct meta *meta, const char *name,
+                                  unsigned where, const void *data,
+                                  size_t size);
 
-/* Whether a chunk of this type and data may tell an orientation. */
-bool chunk_may_orient(const uint8_t type[4], const uint8_t *data, size_t size);
+/* Whether a chunk of this type and data may hold an orientation. */
+bool chunks_may_orient(const uint8_t type[4], const uint8_t *data, size_t size);
+
+/* Appends a block to a file, with its length and CRC. False: no memory. */
+bool chunks_frame(struct bytes *file, const struct metadata_block *block);
+
+/* Reads transparency and palette alpha out of the blocks into img's meta. */
+void chunks_note_transparency(struct image *img);
 
 /* Fills the portable fields of the meta. Profiles and texts that are damaged, or
  * inflate to more than any program writes, are an error, or, tolerant, left with
  * a warning. */
-int chunks_to_portable(struct image *img, const struct load_opts *opts,
-                      struct err *err);
-
-/* Gives in `data` what the chunk says after img->turned, to be freed, and in
- * *keep whether it may be written at all. */
-int chunk_turned(const struct metadata_block *block, const struct image *img,
-                 const struct save_opts *opts, struct bytes *data, bool *keep,
-                 struct err *err);
-
-/* Gives the chunks that say what the portable fields say, as blocks of `meta`,
- * which is empty. */
-int chunks_from_portable(struct meta *meta, const struct image *img,
-                        const struct save_opts *opts, struct err *err);
+int chunks_read_portable(struct meta *meta, const struct load_opts *opts,
+                         struct err *err);
 
 #endif

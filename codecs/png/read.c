@@ -13,6 +13,7 @@
 
 #include "codecs/deflate/flate.h"
 #include "codecs/image/interleave.h"
+#include "codecs/metadata/metadata.h"
 #include "codecs/png/chunk.h"
 #include "codecs/png/scanline.h"
 
@@ -109,7 +110,7 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
     unsigned where = after                             ? PNG_PLACE_AFTER_IDAT
                      : chunk->location & PNG_HAVE_PLTE ? PNG_PLACE_BEFORE_IDAT
                                                        : PNG_PLACE_BEFORE_PLTE;
-    if (!meta_add(r->img->meta, name, where, chunk->data, chunk->size))
+    if (!chunks_add(r->img->meta, name, where, chunk->data, chunk->size))
         refuse_chunk(r);
     return 1; /* taken */
 }
@@ -320,8 +321,8 @@ static int run_libpng(struct reader *reader, struct idats idats,
     free(r.row);
     if (status)
         return -1;
-    chunks_note(&reader->img);
-    return chunks_orientation(&reader->img, err);
+    chunks_note_transparency(&reader->img);
+    return metadata_read_orientation(&reader->img, &chunks_format, err);
 }
 
 /* ---- Open, then decode or describe --------------------------------------- */
@@ -397,7 +398,7 @@ int decode_png(struct reader *reader, const struct decode_plan *plan,
          start_again(reader, read_whole, err)))
         return -1;
     return reader->opts->portable
-               ? chunks_to_portable(&reader->img, reader->opts, err)
+               ? chunks_read_portable(reader->img.meta, reader->opts, err)
                : 0;
 }
 

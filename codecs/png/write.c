@@ -1,6 +1,5 @@
 /* PNG out: through libpng the header, the palette and what samples idat_write.c
- * does not write; all other chunks are written as they were read, but for what
- * the turn makes false. */
+ * does not write; the blocks of metadata are written as they are. */
 #include "codecs/png/png.h"
 
 #include <png.h>
@@ -9,34 +8,32 @@
 #include "codecs/image/interleave.h"
 #include "codecs/png/scanline.h"
 
-struct writer {
+struct png_writer {
     png_structp png;
     png_infop info;
     struct bytes *file;
     const struct image *img;
     const struct save_opts *opts;
-    const struct meta *meta; /* whose blocks are written */
-    struct bytes chunk;      /* the one that is being written */
     uint8_t *row;
     struct err *err;
 };
 
 static void on_error(png_structp png, png_const_charp text)
 {
-    struct writer *w = png_get_error_ptr(png);
+    struct png_writer *w = png_get_error_ptr(png);
     fail(w->err, "%s", text);
     png_longjmp(png, 1);
 }
 
 static void on_warning(png_structp png, png_const_charp text)
 {
-    struct writer *w = png_get_error_ptr(png);
+    struct png_writer *w = png_get_error_ptr(png);
     warn(w->opts->warnings, "%s", text);
 }
 
 static void on_write(png_structp png, png_bytep data, size_t size)
 {
-    struct writer *w = png_get_io_ptr(png);
+    struct png_writer *w = png_get_io_ptr(png);
     if (!bytes_append(w->file, data, size))
         png_error(png, "no memory for the encoded picture");
 }
@@ -54,7 +51,7 @@ uint8_t png_color_type(const struct image *img)
     return (uint8_t)(img->alpha ? type | PNG_COLOR_MASK_ALPHA : type);
 }
 
-static void write_header(struct writer *w)
+static void write_header(struct png_writer *w)
 {
     const struct image *img = w->img;
     const struct meta *meta = img->meta;
@@ -73,24 +70,19 @@ static void write_header(struct writer *w)
     }
 }
 
-static void write_chunks(struct writer *w, unsigned where)
+static void write_chunks(struct png_writer *w, unsigned where)
 {
-    for (size_t i = 0; w->meta && i < w->meta->nblocks; i++) {
-        const struct metadata_block *block = &w->meta->block[i];
-        bool keep;
-        if (block->where != where)
-            continue;
-        bytes_free(&w->chunk);
-        if (chunk_turned(block, w->img, w->opts, &w->chunk, &keep, w->err))
-            png_longjmp(w->png, 1);
-        if (keep)
-            png_write_chunk(w->png, (png_const_bytep)block->name, w->chunk.data,
-                            w->chunk.size);
+    const struct meta *meta = w->img->meta;
+    for (size_t i = 0; meta && i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (block->where == where)
+            png_write_chunk(w->png, (png_const_bytep)block->name, block->data,
+                            block->size);
     }
 }
 
 /* Through libpng: all of Adam7, and rows of more than 1 GiB. */
-static void write_rows(struct writer *w)
+static void write_rows(struct png_writer *w)
 {
     const struct image *img = w->img;
     w->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
@@ -109,7 +101,7 @@ static void write_rows(struct writer *w)
         }
 }
 
-static void write_samples(struct writer *w)
+static void write_samples(struct png_writer *w)
 {
     int level = w->opts->effort ? w->opts->effort - 1 : LEVEL_DEFAULT;
     bool interlaced = codec_is_own(&codec_png, w->img) &&
@@ -121,7 +113,7 @@ static void write_samples(struct writer *w)
         png_longjmp(w->png, 1);
 }
 
-static int write_guarded(struct writer *w)
+static int write_guarded(struct png_writer *w)
 {
     if (setjmp(png_jmpbuf(w->png)))
         return -1;
@@ -143,29 +135,15 @@ static int write_guarded(struct writer *w)
 int write_png(struct bytes *file, const struct image *img,
               const struct save_opts *opts, struct err *err)
 {
-    struct writer w = { .file = file, .img = img, .opts = opts, .err = err };
-    struct meta *made = NULL; /* of the portable fields of another format */
-    int status = -1;
-
+    struct png_writer w = {
+        .file = file, .img = img, .opts = opts, .err = err
+    };
     w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error,
                                     on_warning);
     w.info = w.png ? png_create_info_struct(w.png) : NULL;
-    made = meta_new(&codec_png);
-    if (!w.info || !made) {
-        fail_memory(err, "no memory for the encoder");
-        goto out;
-    }
-    w.meta = img->meta;
-    if (!codec_is_own(&codec_png, img)) {
-        w.meta = made;
-        if (chunks_from_portable(made, img, opts, err))
-            goto out;
-    }
-    status = write_guarded(&w);
-out:
+    int status = w.info ? write_guarded(&w)
+                        : fail_memory(err, "no memory for the encoder");
     png_destroy_write_struct(&w.png, &w.info);
-    bytes_free(&w.chunk);
-    meta_free(made);
     free(w.row);
     return status;
 }

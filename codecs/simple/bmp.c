@@ -243,7 +243,7 @@ static void put_density(uint8_t *p, double value)
 static void put_densities(uint8_t *head, const struct image *img,
                           struct warnings *warnings)
 {
-    struct density d = density_turn(img->meta->density, img->turned);
+    struct density d = img->meta->density;
     double scale = d.unit == DENSITY_INCH    ? 1 / 0.0254
                    : d.unit == DENSITY_METER ? 1
                                              : 0;

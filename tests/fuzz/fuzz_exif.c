@@ -1,6 +1,7 @@
 /* Any bytes as an EXIF block: nothing outside of it is touched, and what is
  * promised of the thumbnail holds. */
 #include "codecs/metadata/exif.h"
+#include "codecs/metadata/exif_thumbnail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,10 @@ static void set_and_find(struct bytes *exif, size_t length)
 {
     uint8_t jpeg[300] = { 0xff, 0xd8 };
     size_t at, found;
-    if (!exif_thumbnail(exif->data, exif->size, &at, &found))
+    if (!exif_thumbnail_find(exif->data, exif->size, &at, &found))
         return;
-    must(exif_set_thumbnail(exif, jpeg, length) == 0);
-    must(exif_thumbnail(exif->data, exif->size, &at, &found));
+    must(exif_thumbnail_set(exif, jpeg, length) == 0);
+    must(exif_thumbnail_find(exif->data, exif->size, &at, &found));
     must(found == length && !memcmp(exif->data + at, jpeg, length));
 }
 
@@ -35,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(is >= 1 && is <= 8);
     set_and_find(&exif, 2 + data[0] % 100);
     set_and_find(&exif, 2 + data[2]);
-    exif_drop_thumbnail(&exif);
-    must(!exif_has_thumbnail(exif.data, exif.size));
+    exif_thumbnail_drop(&exif);
+    must(!exif_thumbnail_exists(exif.data, exif.size));
     exif_set_size(exif.data, exif.size, height, width);
     if (exif_add_orientation(&exif, 1 + orientation % 8) == 0)
         must(exif_orientation(exif.data, exif.size) == 1 + orientation % 8);

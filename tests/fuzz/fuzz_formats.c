@@ -8,6 +8,7 @@
 #include "codecs/codec.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/codec_read.h"
+#include "tests/support/encode.h"
 #include "tests/support/must.h"
 
 static struct warnings warnings;
@@ -38,7 +39,7 @@ static void encode(const struct codec *codec, const struct image *img,
     struct err err;
     struct save_opts opts = { .suffix = "", .warnings = &warnings };
     warnings.count = 0;
-    must(codec->encode(file, img, &opts, &err) == 0);
+    must(encode_as(codec, file, img, &opts, &err) == 0);
 }
 
 /* Pixels of an HDR may have another form, which says the same. */

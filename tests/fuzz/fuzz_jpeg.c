@@ -6,6 +6,7 @@
 #include "tests/fuzz/fuzz_picture.h"
 #include "tests/support/codec_read.h"
 #include "tests/support/compare.h"
+#include "tests/support/encode.h"
 #include "tests/support/must.h"
 
 /* Turns by the definition: what the stage does has tests of its own. A plane
@@ -47,7 +48,7 @@ static void write_side_by_side(const struct image *img, struct save_opts save,
     struct err err = { .text = "" };
     save.pool = two_threads();
     save.warnings = &warnings;
-    must(codec_jpeg.encode(&two, img, &save, &err) == 0);
+    must(encode_as(&codec_jpeg, &two, img, &save, &err) == 0);
     must(two.size == one.size && !memcmp(two.data, one.data, one.size));
     bytes_free(&two);
 }
@@ -69,7 +70,7 @@ static void write_again(struct image *img, const struct load_opts *load,
     struct err err = { .text = "" };
     bool standard =
         img->cell != CELL_DCT || coefficient_arrays_are_standard(img, NULL);
-    if (codec_jpeg.encode(&made, img, &save, &err)) {
+    if (encode_as(&codec_jpeg, &made, img, &save, &err)) {
         must(!standard || strstr(err.text, "EXIF"));
     } else {
         write_side_by_side(img, save, made);

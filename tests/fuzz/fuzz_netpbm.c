@@ -9,6 +9,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/codec_read.h"
 #include "tests/support/compare.h"
+#include "tests/support/encode.h"
 #include "tests/support/oracle.h"
 
 static const struct codec *const readers[] = { &codec_pnm, &codec_pam,
@@ -27,7 +28,7 @@ static void write_again(const struct codec *codec, const struct image *img,
         const struct npy_state *state = img->meta->state;
         load.layout = state->layout == LAYOUT_HW ? LAYOUT_AUTO : state->layout;
     }
-    if (codec->encode(&file, img, &save, &err) ||
+    if (encode_as(codec, &file, img, &save, &err) ||
         codec_read(codec, &back, file, &load, &err) || !same_cells(img, &back))
         abort();
     image_free(&back);

@@ -10,6 +10,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/codec_read.h"
 #include "tests/support/compare.h"
+#include "tests/support/encode.h"
 #include "tests/support/must.h"
 
 /* What was written of a picture can be read, and is the same if nothing is lost
@@ -28,7 +29,7 @@ static inline void fuzz_encode(const struct codec *codec, struct image *img,
     img->turned = (enum xform)(way % XFORM_COUNT);
     again.tolerant = again.portable = false;
     again.warnings = &warnings;
-    must(codec->encode(&made, img, &save, &err) == 0);
+    must(encode_as(codec, &made, img, &save, &err) == 0);
     must(codec_read(codec, &back, made, &again, &err) == 0);
     must(back.width == img->width && back.height == img->height);
     if (!codec->lossy)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/support/codec_read.h"
+#include "tests/support/encode.h"
 
 struct load_opts small_load(struct warnings *warnings)
 {
@@ -40,7 +41,7 @@ int fixture_encode(struct fixture *f)
 {
     bytes_free(&f->made);
     f->err = (struct err){ .text = "" };
-    return f->codec->encode(&f->made, &f->img, &f->save, &f->err);
+    return encode_as(f->codec, &f->made, &f->img, &f->save, &f->err);
 }
 
 void fixture_free(struct fixture *f)

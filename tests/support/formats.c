@@ -6,6 +6,7 @@
 
 #include "tests/support/codec_read.h"
 #include "tests/support/compare.h"
+#include "tests/support/encode.h"
 #include "tests/support/memory.h"
 #include "tests/support/must.h"
 
@@ -71,7 +72,7 @@ struct bytes written(const struct codec *codec, const struct image *img,
     struct bytes file = { 0 };
     struct err err;
     struct save_opts opts = { .suffix = suffix, .warnings = warnings };
-    int status = codec->encode(&file, img, &opts, &err);
+    int status = encode_as(codec, &file, img, &opts, &err);
     CHECK(status == 0, "%s: %s", codec->name, err.text);
     return file;
 }
@@ -228,7 +229,7 @@ static void check_sound(const struct codec *codec, struct opened *o)
                 sound = sample_at(&o->img, i, x, y) <= o->img.maxval;
     CHECK(sound, "%s: a sample above its maxval", codec->name);
     if (sound)
-        CHECK(codec->encode(&file, &o->img, &save, &err) == 0, "%s: %s",
+        CHECK(encode_as(codec, &file, &o->img, &save, &err) == 0, "%s: %s",
               codec->name, err.text);
     bytes_free(&file);
 }

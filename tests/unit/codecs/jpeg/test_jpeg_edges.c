@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/encode.h"
 #include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
@@ -144,7 +145,7 @@ static struct bytes write_with(const struct image *img, int quality)
 {
     struct fixture *f = fixture_new(&codec_jpeg);
     f->save.quality = quality;
-    CHECK(!codec_jpeg.encode(&f->made, img, &f->save, &f->err), "%s",
+    CHECK(!encode_as(&codec_jpeg, &f->made, img, &f->save, &f->err), "%s",
           f->err.text);
     CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
     return fixture_take_made(f);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/encode.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/memory.h"
@@ -34,7 +35,7 @@ static struct bytes make_kind(unsigned i)
 static void check_encoded(const char *name, const struct image *img)
 {
     struct fixture *f = fixture_new(&codec_jpeg);
-    if (codec_jpeg.encode(&f->made, img, &f->save, &f->err) == 0)
+    if (encode_as(&codec_jpeg, &f->made, img, &f->save, &f->err) == 0)
         CHECK(!fixture_decode(f, f->made) && f->img.width == img->width &&
                   f->img.height == img->height,
               "%s: %s", name, f->err.text);

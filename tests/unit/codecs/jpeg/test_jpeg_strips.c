@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/support/compare.h"
+#include "tests/support/encode.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/test.h"
@@ -41,7 +42,7 @@ static struct bytes write_with(const struct image *img, struct save_opts save,
     save.suffix = "";
     save.pool = pool;
     save.warnings = &warnings;
-    CHECK(!codec_jpeg.encode(&made, img, &save, &err), "%s", err.text);
+    CHECK(!encode_as(&codec_jpeg, &made, img, &save, &err), "%s", err.text);
     return made;
 }
 

@@ -1,5 +1,7 @@
 /* EXIF blocks, made here byte by byte: found, turned, damaged. */
 #include "codecs/metadata/exif.h"
+#include "codecs/metadata/exif_gps.h"
+#include "codecs/metadata/exif_thumbnail.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -464,7 +466,7 @@ TEST(turn_leaves)
 static bool finds(const struct block *b, size_t at, size_t length)
 {
     size_t found_at = 0, found_length = 0;
-    return exif_thumbnail(b->data, b->size, &found_at, &found_length) &&
+    return exif_thumbnail_find(b->data, b->size, &found_at, &found_length) &&
            found_at == at && found_length == length;
 }
 
@@ -473,7 +475,7 @@ static void check_find_thumbnail(struct kind kind)
     const struct camera c = camera(kind);
     size_t at, length;
     CHECK(finds(&c.b, c.thumb, THUMB), "as it is");
-    CHECK(exif_has_thumbnail(c.b.data, c.b.size), "as it is");
+    CHECK(exif_thumbnail_exists(c.b.data, c.b.size), "as it is");
     static const struct {
         unsigned tag, delta;
         uint32_t value;
@@ -486,21 +488,21 @@ static void check_find_thumbnail(struct kind kind)
         struct block b = c.b;
         put32(&b, entry_of(&b, c.ifd1, bad[i].tag) + bad[i].delta,
               bad[i].value);
-        CHECK(!exif_thumbnail(b.data, b.size, &at, &length), "%u", i);
-        CHECK(!exif_has_thumbnail(b.data, b.size), "%u", i);
+        CHECK(!exif_thumbnail_find(b.data, b.size, &at, &length), "%u", i);
+        CHECK(!exif_thumbnail_exists(b.data, b.size), "%u", i);
     }
     struct block b = c.b;
     b.data[c.thumb + 1] = 0xd9;
-    CHECK(!exif_thumbnail(b.data, b.size, &at, &length), "no JPEG");
-    CHECK(exif_has_thumbnail(b.data, b.size), "but something");
+    CHECK(!exif_thumbnail_find(b.data, b.size, &at, &length), "no JPEG");
+    CHECK(exif_thumbnail_exists(b.data, b.size), "but something");
     b = c.b;
     put16(&b, entry_of(&b, c.ifd1, 0x0103) + 8, 7);
     CHECK(finds(&b, c.thumb, THUMB), "a wrong Compression");
     b = c.b;
     put32(&b, c.ifd0 + 2 + 6 * 12, 0);
-    CHECK(!exif_has_thumbnail(b.data, b.size), "no IFD1");
+    CHECK(!exif_thumbnail_exists(b.data, b.size), "no IFD1");
     put32(&b, c.ifd0 + 2 + 6 * 12, (uint32_t)c.ifd0);
-    CHECK(!exif_has_thumbnail(b.data, b.size), "IFD1 is IFD0");
+    CHECK(!exif_thumbnail_exists(b.data, b.size), "IFD1 is IFD0");
 }
 
 /* A block in memory of its own, of exactly its size. */
@@ -537,7 +539,7 @@ static void check_set_thumbnail(struct kind kind)
     memset(file + 2, 0xaa, sizeof file - 2);
     for (size_t length = 2; length <= sizeof file; length++) {
         struct bytes exif = own(&c.b);
-        CHECK(exif_set_thumbnail(&exif, file, length) == 0, "%zu", length);
+        CHECK(exif_thumbnail_set(&exif, file, length) == 0, "%zu", length);
         struct block b = block_of(&c, exif);
         size_t at = c.thumb, size = c.thumb + length;
         if (kind.thumb_inside) {
@@ -553,7 +555,7 @@ static void check_set_thumbnail(struct kind kind)
         CHECK(!memcmp(b.data + at, file, length), "%zu", length);
         check_kept(&c, &b);
         /* The old one back again: where it ends the block, nothing is left. */
-        CHECK(exif_set_thumbnail(&exif, jpeg, THUMB) == 0, "%zu", length);
+        CHECK(exif_thumbnail_set(&exif, jpeg, THUMB) == 0, "%zu", length);
         b = block_of(&c, exif);
         if (!kind.thumb_inside)
             CHECK(b.size == c.b.size && !memcmp(b.data, c.b.data, b.size),
@@ -571,7 +573,7 @@ TEST(set_short_thumbnail)
     CHECK(finds(&c.b, c.thumb, THUMB), "a SHORT offset");
     struct bytes exif = own(&c.b);
     uint8_t file[100] = { 0xff, 0xd8 };
-    CHECK(exif_set_thumbnail(&exif, file, sizeof file) == 0, "set");
+    CHECK(exif_thumbnail_set(&exif, file, sizeof file) == 0, "set");
     struct block b = block_of(&c, exif);
     CHECK(finds(&b, c.b.size + (c.b.size & 1), sizeof file), "found again");
     bytes_free(&exif);
@@ -588,17 +590,17 @@ TEST(overlapping_thumbnail)
     put32(&c.b, entry_of(&c.b, c.ifd1, 0x0202) + 8, 10);
     CHECK(finds(&c.b, c.maker, 10), "in the maker note");
     struct bytes exif = own(&c.b);
-    CHECK(exif_set_thumbnail(&exif, jpeg, 4) == 0, "set");
+    CHECK(exif_thumbnail_set(&exif, jpeg, 4) == 0, "set");
     struct block b = block_of(&c, exif);
     CHECK(finds(&b, c.b.size, 4), "behind the end");
     CHECK(!memcmp(b.data + c.maker, c.b.data + c.maker, MAKER), "maker");
     bytes_free(&exif);
 
     exif = own(&c.b);
-    exif_drop_thumbnail(&exif);
+    exif_thumbnail_drop(&exif);
     CHECK(exif.size == c.b.size, "nothing cut");
     CHECK(!memcmp(exif.data + c.maker, c.b.data + c.maker, MAKER), "maker");
-    CHECK(!exif_has_thumbnail(exif.data, exif.size), "dropped");
+    CHECK(!exif_thumbnail_exists(exif.data, exif.size), "dropped");
     bytes_free(&exif);
 }
 
@@ -606,8 +608,8 @@ static void check_drop_thumbnail(struct kind kind)
 {
     const struct camera c = camera(kind);
     struct bytes exif = own(&c.b);
-    exif_drop_thumbnail(&exif);
-    CHECK(!exif_has_thumbnail(exif.data, exif.size), "dropped");
+    exif_thumbnail_drop(&exif);
+    CHECK(!exif_thumbnail_exists(exif.data, exif.size), "dropped");
     CHECK(exif.size == c.b.size - (kind.thumb_inside ? 0 : THUMB), "%zu",
           exif.size);
     struct block b = block_of(&c, exif);
@@ -640,15 +642,15 @@ TEST(strips)
         put16(&b, counts + 8, 8);
         put16(&b, counts + 10, 8);
         size_t pixels = add_bytes(&b, "\xff\xd8 pixels and more", 16);
-        CHECK(exif_has_thumbnail(b.data, b.size), "strips");
-        CHECK(!exif_thumbnail(b.data, b.size, &at, &length), "no JPEG");
+        CHECK(exif_thumbnail_exists(b.data, b.size), "strips");
+        CHECK(!exif_thumbnail_find(b.data, b.size, &at, &length), "no JPEG");
         struct bytes exif = own(&b);
-        CHECK(exif_set_thumbnail(&exif, jpeg, THUMB) == 0, "nothing to do");
+        CHECK(exif_thumbnail_set(&exif, jpeg, THUMB) == 0, "nothing to do");
         CHECK(exif.size == b.size && !memcmp(exif.data, b.data, b.size),
               "and nothing done");
-        exif_drop_thumbnail(&exif);
+        exif_thumbnail_drop(&exif);
         CHECK(exif.size == pixels, "both strips are gone");
-        CHECK(!exif_has_thumbnail(exif.data, exif.size), "dropped");
+        CHECK(!exif_thumbnail_exists(exif.data, exif.size), "dropped");
         bytes_free(&exif);
     }
 }
@@ -665,17 +667,17 @@ static void exercise(const struct block *b)
     for (unsigned i = 0; i < XFORM_COUNT; i++)
         exif_turn(exif.data, exif.size, (enum xform)i, i, W, H);
     size_t at, length;
-    if (exif_thumbnail(exif.data, exif.size, &at, &length)) {
+    if (exif_thumbnail_find(exif.data, exif.size, &at, &length)) {
         CHECK(at < exif.size && length <= exif.size - at, "%zu", at);
         static const uint8_t file[50] = { 0xff, 0xd8 };
-        CHECK(exif_set_thumbnail(&exif, file, 2) == 0, "short");
-        CHECK(exif_set_thumbnail(&exif, file, sizeof file) == 0, "long");
-        CHECK(exif_thumbnail(exif.data, exif.size, &at, &length) &&
+        CHECK(exif_thumbnail_set(&exif, file, 2) == 0, "short");
+        CHECK(exif_thumbnail_set(&exif, file, sizeof file) == 0, "long");
+        CHECK(exif_thumbnail_find(exif.data, exif.size, &at, &length) &&
                   length == sizeof file,
               "still there");
     }
-    exif_drop_thumbnail(&exif);
-    CHECK(!exif_has_thumbnail(exif.data, exif.size), "dropped");
+    exif_thumbnail_drop(&exif);
+    CHECK(!exif_thumbnail_exists(exif.data, exif.size), "dropped");
     bytes_free(&exif);
 }
 

@@ -69,8 +69,8 @@ TEST(list)
         struct mpf mpf;
         CHECK(mpf_open(&mpf, b.data, b.size) && mpf.count == 2, "a list");
         CHECK(mpf.places == !!(i & 4), "places");
-        struct mpf_entry first = mpf_get(&mpf, b.data, 0);
-        struct mpf_entry entry = mpf_get(&mpf, b.data, 1);
+        struct mpf_entry first = mpf_get(&mpf, 0);
+        struct mpf_entry entry = mpf_get(&mpf, 1);
         CHECK(first.size == 1234 && first.offset == 0, "the first");
         CHECK(entry.size == 77 && entry.offset == 0x12345678, "the second");
         CHECK(entry.preview == (i & 1), "its type");
@@ -96,7 +96,7 @@ static void look(const uint8_t *data, size_t size)
     CHECK(open == (mpf.count > 0), "a list or none");
     CHECK(mpf.count <= size / 16, "%zu in %zu bytes", mpf.count, size);
     for (size_t i = 0; i < mpf.count; i++)
-        mpf_put(&mpf, block, i, mpf_get(&mpf, block, i));
+        mpf_put(&mpf, block, i, mpf_get(&mpf, i));
     free(block);
 }
 
@@ -169,10 +169,10 @@ TEST(file)
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     CHECK(ends_with(made, "some more", 9), "the end");
     must(mpf_open(&mpf, made.data + at, BLOCK_SIZE));
-    struct mpf_entry entry = mpf_get(&mpf, made.data + at, 1);
+    struct mpf_entry entry = mpf_get(&mpf, 1);
     size_t place = at + entry.offset;
     CHECK(place + entry.size + 9 == made.size, "%zu", place);
-    CHECK(mpf_get(&mpf, made.data + at, 0).size == place, "the first");
+    CHECK(mpf_get(&mpf, 0).size == place, "the first");
     struct bytes is = { .data = made.data + place, .size = entry.size };
     struct decoded d = libjpeg_decode(is, JCS_UNKNOWN);
     CHECK(d.coding.width == 16 && d.coding.height == 24, "turned");
@@ -217,7 +217,7 @@ TEST(overlap)
     size_t at;
     struct bytes file = make_file(&at, &second);
     must(mpf_open(&mpf, file.data + at, BLOCK_SIZE));
-    struct mpf_entry entry = mpf_get(&mpf, file.data + at, 1);
+    struct mpf_entry entry = mpf_get(&mpf, 1);
     /* A list of three: what follows it is the third. */
     uint8_t *third = file.data + at + BLOCK_PLACES;
     file.data[at + 8 + 2 + 2 * 12 + 7] = 3 * 16;

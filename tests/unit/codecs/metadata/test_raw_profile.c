@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/metadata/exif.h"
+#include "codecs/metadata/xmp.h"
 #include "tests/support/test.h"
 
 /* A block of one entry: 0x0112, SHORT, 1; the %c is a digit of its value. */
@@ -17,24 +19,37 @@
 
 static struct err err;
 
-static uint8_t *own(const char *text, size_t size)
+static struct bytes own(const char *text, size_t size)
 {
-    uint8_t *copy = malloc(size + !size);
-    if (!copy)
+    struct bytes copy = { 0 };
+    if (!bytes_append(&copy, text, size))
         abort();
-    memcpy(copy, text, size);
     return copy;
+}
+
+/* Turns what the text holds, as the metadata stage does. */
+static void turn(struct bytes *text, enum xform t, unsigned orientation,
+                 uint32_t width)
+{
+    struct raw_profile profile;
+    CHECK(raw_profile_open(&profile, text, &err) == 0, "%s", err.text);
+    struct bytes *body = &profile.body;
+    if (profile.kind == RAW_PROFILE_XMP)
+        xmp_turn(body->data, body->size, t, orientation);
+    else if (profile.kind == RAW_PROFILE_EXIF)
+        exif_turn(body->data, body->size, t, orientation, width, 11);
+    CHECK(raw_profile_close(text, &profile, &err) == 0, "%s", err.text);
+    raw_profile_free(&profile);
 }
 
 static void check_turn(const char *before, unsigned orientation,
                        const char *after)
 {
-    size_t size = strlen(before);
-    uint8_t *text = own(before, size);
-    raw_profile_turn(text, size, XFORM_NONE, orientation, 23, 11, &err);
-    CHECK(size == strlen(after) && !memcmp(text, after, size),
-          "%.*s\nis not\n%s", (int)size, (const char *)text, after);
-    free(text);
+    struct bytes text = own(before, strlen(before));
+    turn(&text, XFORM_NONE, orientation, 23);
+    CHECK(text.size == strlen(after) && !memcmp(text.data, after, text.size),
+          "%.*s\nis not\n%s", (int)text.size, (const char *)text.data, after);
+    bytes_free(&text);
 }
 
 TEST(orientation)
@@ -75,14 +90,53 @@ TEST(letters)
         char after[100];
         snprintf(after, sizeof after, "%s", texts[i]);
         size_t size = strlen(after);
-        uint8_t *text = own(after, size);
+        struct bytes text = own(after, size);
         char *value = strstr(after, "00010000000000000\n0");
         memcpy(value, i ? "00F9" : "00f9", 4);
-        raw_profile_turn(text, size, XFORM_MIRROR_X, 0, 251, 11, &err);
-        CHECK(!memcmp(text, after, size), "%.*s\nis not\n%s", (int)size,
-              (const char *)text, after);
-        free(text);
+        turn(&text, XFORM_MIRROR_X, 0, 251);
+        CHECK(!memcmp(text.data, after, size), "%.*s\nis not\n%s", (int)size,
+              (const char *)text.data, after);
+        bytes_free(&text);
     }
+}
+
+/* Puts another body into a text. */
+static void check_body(const char *before, const char *body, size_t size,
+                       const char *after)
+{
+    struct bytes text = own(before, strlen(before));
+    struct raw_profile profile;
+    CHECK(raw_profile_open(&profile, &text, &err) == 0, "%s", err.text);
+    profile.body.size = 0;
+    if (!bytes_append(&profile.body, body, size))
+        abort();
+    CHECK(raw_profile_close(&text, &profile, &err) == 0, "%s", err.text);
+    CHECK(text.size == strlen(after) && !memcmp(text.data, after, text.size),
+          "%.*s\nis not\n%s", (int)text.size, (const char *)text.data, after);
+    raw_profile_free(&profile);
+    bytes_free(&text);
+}
+
+/* A body of another size: the number is as wide as it was, digits stand on
+ * lines of 72, and what stood behind them stays. */
+TEST(sizes)
+{
+    static const char forty[] = "<123456789012345678901234567890123456789";
+    check_body("\nxmp\n       5\n3c61626364\n", "<ab", 3,
+               "\nxmp\n       3\n3c6162\n");
+    check_body("\nxmp\n3\n3C6162\nbehind\n", forty, 37,
+               "\nxmp\n37\n3C31323334353637383930313233343536373839303132333435"
+               "36373839303132333435\n36\nbehind\n");
+    check_body(
+        "\nxmp\n      40\n3c3132333435363738393031323334353637383930313233"
+        "343536373839303132333435\n36373839\n",
+        forty, 36,
+        "\nxmp\n      36\n3c3132333435363738393031323334353637383930313233"
+        "343536373839303132333435\n");
+    check_body(
+        "\nAPP1\n      32\n" SIGN "3C3E21", "<>", 2,
+        "\nAPP1\n      31\n687474703A2F2F6E732E61646F62652E636F6D2F7861702F"
+        "312E302F003C3E\n");
 }
 
 #define BLOCK HEAD "120103000100000006000000" END
@@ -114,17 +168,16 @@ TEST(damaged)
 
     char all[] = "\nAPP1\n      32\n" EXIF BLOCK "\n";
     for (size_t size = 0; size < sizeof all - 2; size++) {
-        uint8_t *text = own(all, size);
-        raw_profile_turn(text, size, XFORM_ROTATE_90, 1, 23, 11, &err);
-        CHECK(!memcmp(text, all, size), "cut to %zu", size);
-        free(text);
+        struct bytes text = own(all, size);
+        turn(&text, XFORM_ROTATE_90, 1, 23);
+        CHECK(!memcmp(text.data, all, size), "cut to %zu", size);
+        bytes_free(&text);
     }
     for (size_t i = 0; i < sizeof all - 1; i++)
         for (unsigned byte = 0; byte < 256; byte++) {
-            uint8_t *text = own(all, sizeof all - 1);
-            text[i] = (uint8_t)byte;
-            raw_profile_turn(text, sizeof all - 1, XFORM_ROTATE_90, 1, 23, 11,
-                             &err);
-            free(text);
+            struct bytes text = own(all, sizeof all - 1);
+            text.data[i] = (uint8_t)byte;
+            turn(&text, XFORM_ROTATE_90, 1, 23);
+            bytes_free(&text);
         }
 }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
+#include "tests/support/encode.h"
 #include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
 #include "tests/support/memory.h"
@@ -29,7 +30,7 @@ static bool accepts(struct bytes file, const struct load_opts *opts,
         CHECK(!img.cells && !img.meta, "something is left of it");
         return false;
     }
-    CHECK(!codec_png.encode(&made, &img, &save, err), "%s", err->text);
+    CHECK(!encode_as(&codec_png, &made, &img, &save, err), "%s", err->text);
     image_free(&img);
     bytes_free(&made);
     return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/encode.h"
 #include "tests/support/formats.h"
 #include "tests/support/must.h"
 
@@ -391,7 +392,7 @@ TEST(too_large)
                                .width = 30000, .height = 30000 };
     struct bytes file = { 0 };
     struct err err = { 0 };
-    CHECK(codec_bmp.encode(&file, &img, &opts, &err) == -1 && !file.data &&
+    CHECK(encode_as(&codec_bmp, &file, &img, &opts, &err) == -1 && !file.data &&
               !strcmp(err.text, "30000 x 30000 pixels are too many; this "
                                 "format is written with less than 2^31 "
                                 "samples"),

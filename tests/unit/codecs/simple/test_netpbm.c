@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/encode.h"
 #include "tests/support/codec_read.h"
 #include "tests/support/compare.h"
 #include "tests/support/test.h"
@@ -51,7 +52,7 @@ static int save(struct bytes *file, const struct codec *codec,
     struct save_opts opts = { .suffix = suffix, .warnings = &warnings };
     *file = (struct bytes){ 0 };
     err.text[0] = '\0';
-    return codec->encode(file, img, &opts, &err);
+    return encode_as(codec, file, img, &opts, &err);
 }
 
 static double cell_at(const struct image *img, unsigned i, uint32_t x,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tests/support/encode.h"
 #include "tests/support/formats.h"
 
 static const uint32_t maxvals[] = { 1, 2, 15, 100, 255, 256, 1023, 65535 };
@@ -73,7 +74,7 @@ static void check_no_suffix(const char *file, const char *suffix,
     struct save_opts opts = { .suffix = suffix, .warnings = &o.warnings };
     struct bytes out = { 0 };
     CHECK(o.status == 0, "%s", o.err.text);
-    CHECK(codec_pnm.encode(&out, &o.img, &opts, &o.err) == -1 &&
+    CHECK(encode_as(&codec_pnm, &out, &o.img, &opts, &o.err) == -1 &&
               !strcmp(o.err.text, words),
           "%s", o.err.text);
     bytes_free(&out);

@@ -1,0 +1,15 @@
+/* The GPS directory of an EXIF block, taken out. */
+#ifndef CODECS_METADATA_EXIF_GPS_H
+#define CODECS_METADATA_EXIF_GPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Puts zeros in the place of the GPS directory and its values, and takes the
+ * entries away that lead there. False: that cannot be done without harm to what
+ * lies in the same bytes, or it is not to be understood; some of it may be
+ * gone. */
+bool exif_gps_drop(uint8_t *exif, size_t size);
+
+#endif

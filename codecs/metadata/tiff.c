@@ -1,0 +1,103 @@
+/* Directories of a TIFF structure, and the numbers in them. */
+#include "codecs/metadata/tiff.h"
+
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
+
+const uint8_t tiff_type_size[TIFF_TYPES] = {
+    0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4,
+};
+
+uint32_t tiff_get(const struct tiff *tiff, size_t at, unsigned bytes)
+{
+    return read_uint(tiff->data + at, bytes, tiff->big);
+}
+
+bool tiff_contains(const struct tiff *tiff, size_t at, uint64_t length)
+{
+    return at <= tiff->size && length <= tiff->size - at;
+}
+
+bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size)
+{
+    *tiff = (struct tiff){ .data = data, .size = size };
+    if (size < TIFF_HEADER)
+        return false;
+    tiff->big = data[0] == 'M';
+    return memcmp(data, tiff->big ? "MM\0*" : "II*", 4) == 0;
+}
+
+struct tiff_ifd tiff_ifd_at(const struct tiff *tiff, size_t start)
+{
+    struct tiff_ifd ifd = { 0 };
+    if (start < TIFF_HEADER || !tiff_contains(tiff, start, 2))
+        return ifd;
+    size_t claimed = tiff_get(tiff, start, 2);
+    size_t count = (tiff->size - start - 2) / TIFF_ENTRY;
+    if (claimed < count)
+        count = claimed;
+    ifd.start = start;
+    ifd.end = start + 2 + count * TIFF_ENTRY;
+    if (count == claimed && tiff_contains(tiff, ifd.end, 4))
+        ifd.link = ifd.end;
+    return ifd;
+}
+
+size_t tiff_find_from(const struct tiff *tiff, const struct tiff_ifd *ifd,
+                      size_t at, unsigned tag)
+{
+    for (; at < ifd->end; at += TIFF_ENTRY) {
+        if (tiff_get(tiff, at, 2) == tag)
+            return at;
+    }
+    return 0;
+}
+
+size_t tiff_find(const struct tiff *tiff, const struct tiff_ifd *ifd,
+                 unsigned tag)
+{
+    return tiff_find_from(tiff, ifd, ifd->start + 2, tag);
+}
+
+unsigned tiff_type(const struct tiff *tiff, size_t entry)
+{
+    return tiff_get(tiff, entry + TIFF_ENTRY_TYPE, 2);
+}
+
+uint32_t tiff_count(const struct tiff *tiff, size_t entry)
+{
+    return tiff_get(tiff, entry + TIFF_ENTRY_COUNT, 4);
+}
+
+bool tiff_number(const struct tiff *tiff, size_t entry, uint32_t *number)
+{
+    if (!entry || tiff_count(tiff, entry) != 1)
+        return false;
+    unsigned type = tiff_type(tiff, entry);
+    if (type != TIFF_BYTE && type != TIFF_SHORT && type != TIFF_LONG &&
+        type != TIFF_IFD)
+        return false;
+    *number = tiff_get(tiff, entry + TIFF_ENTRY_VALUE, tiff_type_size[type]);
+    return true;
+}
+
+bool tiff_values(const struct tiff *tiff, size_t entry, size_t *at,
+                 size_t *length)
+{
+    unsigned type = tiff_type(tiff, entry);
+    if (type >= TIFF_TYPES)
+        return false;
+    uint64_t bytes = (uint64_t)tiff_count(tiff, entry) * tiff_type_size[type];
+    *at = entry + TIFF_ENTRY_VALUE;
+    if (bytes > 4)
+        *at = tiff_get(tiff, *at, 4);
+    *length = (size_t)bytes;
+    return tiff_contains(tiff, *at, bytes);
+}
+
+void tiff_put(const struct tiff *tiff, uint8_t *data, size_t at, unsigned bytes,
+              uint32_t value)
+{
+    write_uint(data + at, bytes, tiff->big, value);
+}

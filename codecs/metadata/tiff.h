@@ -1,0 +1,86 @@
+/* Directories of a TIFF structure, which EXIF and MPF are, and the numbers in
+ * them (TIFF 6.0, section 2).
+ *
+ * The structure comes from a file and may hold anything: what cannot be read
+ * counts as absent, and nothing is ever read or written outside of it. No chain
+ * of links is followed here. */
+#ifndef CODECS_METADATA_TIFF_H
+#define CODECS_METADATA_TIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A header of 8 bytes leads to the first directory (IFD): a count of 2 bytes,
+ * entries of 12, and the offset of the next IFD in 4. An entry is tag, type,
+ * count, and the value itself if it fits into the last 4 bytes, else its
+ * offset. */
+enum {
+    TIFF_HEADER = 8,
+    TIFF_ENTRY = 12,
+    TIFF_ENTRY_TYPE = 2,
+    TIFF_ENTRY_COUNT = 4,
+    TIFF_ENTRY_VALUE = 8,
+};
+
+enum {
+    TIFF_BYTE = 1,
+    TIFF_SHORT = 3,
+    TIFF_LONG = 4,
+    TIFF_UNDEFINED = 7,
+    TIFF_IFD = 13,
+    TIFF_TYPES
+};
+extern const uint8_t tiff_type_size[TIFF_TYPES];
+
+struct tiff {
+    const uint8_t *data; /* borrowed */
+    size_t size;
+    bool big; /* the most significant byte comes first */
+};
+
+struct tiff_ifd {
+    size_t start, end; /* end: of the entries that are there; both 0: no IFD */
+    size_t link;       /* where the next IFD's offset stands; 0: nowhere */
+};
+
+/* Opens a structure from its header on. False: it is not one. */
+bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size);
+
+/* Whether `length` bytes from `at` on lie in the structure. */
+bool tiff_contains(const struct tiff *tiff, size_t at, uint64_t length);
+
+/* Returns the number of 1, 2 or 4 bytes at `at`, which lies in the structure.
+ */
+uint32_t tiff_get(const struct tiff *tiff, size_t at, unsigned bytes);
+
+/* Sets it in `data`, which is the structure. */
+void tiff_put(const struct tiff *tiff, uint8_t *data, size_t at, unsigned bytes,
+              uint32_t value);
+
+/* Returns the IFD at an offset; an empty one if there is none. One that claims
+ * more entries than there are has those that are there. */
+struct tiff_ifd tiff_ifd_at(const struct tiff *tiff, size_t start);
+
+/* Returns where the first entry with this tag stands; 0: nowhere. */
+size_t tiff_find(const struct tiff *tiff, const struct tiff_ifd *ifd,
+                 unsigned tag);
+
+/* The same from the entry at `at` on. */
+size_t tiff_find_from(const struct tiff *tiff, const struct tiff_ifd *ifd,
+                      size_t at, unsigned tag);
+
+unsigned tiff_type(const struct tiff *tiff, size_t entry);
+uint32_t tiff_count(const struct tiff *tiff, size_t entry);
+
+/* Gives the one unsigned integer of an entry, which may be 0: none. Files have
+ * LONG where the standard has SHORT, and the other way round. False: it is
+ * something else. */
+bool tiff_number(const struct tiff *tiff, size_t entry, uint32_t *number);
+
+/* Gives where the values of an entry stand, and their bytes. False: not in the
+ * structure. */
+bool tiff_values(const struct tiff *tiff, size_t entry, size_t *at,
+                 size_t *length);
+
+#endif

@@ -1,0 +1,316 @@
+/* The pictures behind the first one in a JPEG file, turned. */
+#include "codecs/metadata/trailing_pictures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/metadata/embedded_jpeg.h"
+#include "codecs/metadata/mpf.h"
+
+/* One picture in the trailer. */
+struct inlay {
+    size_t number;   /* in the file, from 2 on, for people */
+    size_t at, size; /* as they were */
+    size_t to;       /* where it comes to stand */
+    size_t made;     /* the size that it has then */
+    bool preview;
+};
+
+/* A file may hold more; they stay as they are. */
+enum { INLAYS_MAX = LENGTHS_MAX };
+
+struct trailer {
+    const struct block_format *format;
+    struct metadata_block *list;  /* the first MPF; NULL: there is none */
+    struct bytes body;            /* of it */
+    struct mpf mpf;               /* empty if there is no list */
+    struct metadata_block *block; /* the trailer; NULL: there is none */
+    size_t begin;                 /* where it begins, as MPF counts */
+    struct inlay inlay[INLAYS_MAX];
+    size_t count;
+    size_t more; /* that there was no room for */
+};
+
+/* ---- Finding --------------------------------------------------------------*/
+
+static int open_trailer(struct trailer *trailer, struct meta *meta,
+                        const struct block_format *format, struct err *err)
+{
+    *trailer = (struct trailer){ .format = format, .begin = meta->mpf_trailer };
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        if (block->dropped)
+            continue;
+        if (block->kind == BLOCK_MPF && !trailer->list)
+            trailer->list = block;
+        if (block->kind == BLOCK_TRAILER)
+            trailer->block = block;
+    }
+    if (!trailer->list || !trailer->begin)
+        return 0;
+    if (format->open(&trailer->body, trailer->list, err))
+        return -1;
+    mpf_open(&trailer->mpf, trailer->body.data, trailer->body.size);
+    return 0;
+}
+
+static bool is_within(const struct trailer *trailer, size_t at, size_t size)
+{
+    return at <= trailer->block->size && size <= trailer->block->size - at;
+}
+
+static void add_inlay(struct trailer *trailer, struct inlay inlay)
+{
+    const uint8_t *data = trailer->block->data + inlay.at;
+    if (inlay.size < 4 || memcmp(data, "\xff\xd8\xff", 3) != 0)
+        return;
+    for (size_t i = 0; i < trailer->count; i++)
+        if (trailer->inlay[i].at == inlay.at &&
+            trailer->inlay[i].size == inlay.size)
+            return; /* listed twice */
+    if (trailer->count < INLAYS_MAX)
+        trailer->inlay[trailer->count++] = inlay;
+    else
+        trailer->more++;
+}
+
+static void find_by_mpf(struct trailer *trailer, struct warnings *warnings)
+{
+    size_t lost = 0;
+    for (size_t i = 1; i < trailer->mpf.count; i++) {
+        struct mpf_entry entry = mpf_get(&trailer->mpf, i);
+        if (!trailer->block || entry.offset < trailer->begin ||
+            !is_within(trailer, entry.offset - trailer->begin, entry.size)) {
+            lost++;
+            continue;
+        }
+        add_inlay(trailer, (struct inlay){
+                               .number = i + 1,
+                               .at = entry.offset - trailer->begin,
+                               .size = entry.size,
+                               .preview = entry.preview,
+                           });
+    }
+    if (lost)
+        warn(warnings,
+             "%zu of the pictures that MPF tells of are not where it "
+             "says",
+             lost);
+}
+
+/* The first packet with a directory counts. */
+static int find_by_container(struct trailer *trailer, const struct meta *meta,
+                             struct err *err)
+{
+    struct xmp_container_item item[INLAYS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < meta->nblocks && count == 0; i++) {
+        struct bytes packet = { 0 };
+        if (meta->block[i].kind != BLOCK_XMP)
+            continue;
+        if (trailer->format->open(&packet, &meta->block[i], err))
+            return -1;
+        count = xmp_container_items(packet.data, packet.size, item, INLAYS_MAX);
+        bytes_free(&packet);
+    }
+    size_t at = count ? item[0].padding : 0;
+    for (size_t i = 1; i < count && is_within(trailer, at, item[i].length);
+         i++) {
+        add_inlay(trailer, (struct inlay){ .number = i + 1,
+                                           .at = at,
+                                           .size = item[i].length });
+        at += item[i].length + item[i].padding;
+    }
+    return 0;
+}
+
+static int compare_inlays(const void *a, const void *b)
+{
+    const struct inlay *left = a, *right = b;
+    return (left->at > right->at) - (left->at < right->at);
+}
+
+/* False: pictures overlap, so that none of them can be rewritten. */
+static bool sort_inlays(struct trailer *trailer)
+{
+    struct inlay *inlay = trailer->inlay;
+    qsort(inlay, trailer->count, sizeof *inlay, compare_inlays);
+    for (size_t i = 1; i < trailer->count; i++)
+        if (inlay[i].at - inlay[i - 1].at < inlay[i - 1].size)
+            return false;
+    return true;
+}
+
+/* ---- The turn -------------------------------------------------------------*/
+
+/* What there is to warn of in a picture is said with its number. */
+static void relay(struct warnings *warnings, const struct warnings *from,
+                  size_t number)
+{
+    for (unsigned i = 0; i < from->count && i < WARNINGS_MAX; i++)
+        warn(warnings, "picture %zu in the file: %s", number,
+             from->list[i].text);
+}
+
+/* It may be as large as the first one. */
+static struct limits limits_of(const struct image *img)
+{
+    enum { BYTES_MIN = 1 << 26, BYTES_A_PIXEL = 16 };
+    uint64_t pixels = (uint64_t)img->width * img->height;
+    if (pixels < PIXELS_MIN)
+        pixels = PIXELS_MIN;
+    return (struct limits){
+        .pixels = pixels,
+        .bytes = pixels * BYTES_A_PIXEL + BYTES_MIN,
+    };
+}
+
+/* Appends the picture to `made`, turned, or as it was. */
+static int add_turned(struct bytes *made, struct trailer *trailer,
+                      struct inlay *inlay, const struct image *img,
+                      const struct save_opts *opts, struct err *err)
+{
+    struct embedded_jpeg inner = {
+        .outer = img,
+        .limits = limits_of(img),
+        .fit = inlay->preview ? FIT_SIDE : FIT_SHAPE,
+        .view = true,
+    };
+    struct warnings said = { 0 };
+    struct save_opts save = *opts;
+    struct err why = { .text = "" };
+    const size_t before = made->size;
+    struct bytes file = { .data = trailer->block->data + inlay->at,
+                          .size = inlay->size };
+    struct bytes turned = { 0 };
+    save.inner = true;
+    save.suffix = "jpg";
+    save.warnings = &said;
+    bool done = embedded_jpeg_turn(&turned, file, &inner, &save, &why) == 0;
+    if (inner.refused || why.memory) {
+        bytes_free(&turned);
+        fail(err, "picture %zu in the file: %s", inlay->number, why.text);
+        err->memory = why.memory;
+        return -1;
+    }
+    if (done)
+        relay(opts->warnings, &said, inlay->number);
+    else
+        warn(opts->warnings,
+             "picture %zu in the file is kept as it was, not "
+             "turned%s: %s",
+             inlay->number, opts->drop ? ", and with all its metadata" : "",
+             why.text);
+    const struct bytes *from = done ? &turned : &file;
+    bool kept = bytes_append(made, from->data, from->size);
+    bytes_free(&turned);
+    inlay->to = before;
+    inlay->made = made->size - before;
+    return kept ? 0
+                : fail_memory(err, "no memory for picture %zu", inlay->number);
+}
+
+/* Where what stood at `at` in the trailer stands now. */
+static size_t moved(const struct trailer *trailer, size_t at)
+{
+    size_t to = at;
+    for (size_t i = 0; i < trailer->count && trailer->inlay[i].at <= at; i++) {
+        const struct inlay *inlay = &trailer->inlay[i];
+        to = at == inlay->at
+                 ? inlay->to
+                 : inlay->to + inlay->made + (at - inlay->at - inlay->size);
+    }
+    return to;
+}
+
+/* The trailer had `size` bytes. */
+static int rewrite_list(struct trailer *trailer, size_t size, struct err *err)
+{
+    for (size_t i = 1; i < trailer->mpf.count; i++) {
+        struct mpf_entry entry = mpf_get(&trailer->mpf, i);
+        if (entry.offset < trailer->begin ||
+            entry.offset - trailer->begin > size)
+            continue;
+        size_t at = entry.offset - trailer->begin;
+        for (size_t k = 0; k < trailer->count; k++)
+            if (trailer->inlay[k].at == at &&
+                trailer->inlay[k].size == entry.size)
+                entry.size = (uint32_t)trailer->inlay[k].made;
+        entry.offset = (uint32_t)(trailer->begin + moved(trailer, at));
+        mpf_put(&trailer->mpf, trailer->body.data, i, entry);
+    }
+    return trailer->format->close(trailer->list, &trailer->body, err);
+}
+
+static const char no_memory[] = "no memory for what stands behind the picture";
+
+static int turn_inlays(struct trailer *trailer, const struct image *img,
+                       const struct save_opts *opts, struct lengths *lengths,
+                       struct err *err)
+{
+    const uint8_t *data = trailer->block->data;
+    const size_t size = trailer->block->size;
+    struct bytes made = { 0 };
+    size_t done = 0;
+    int status = 0;
+    for (size_t i = 0; i < trailer->count && status == 0; i++) {
+        struct inlay *inlay = &trailer->inlay[i];
+        status = bytes_append(&made, data + done, inlay->at - done)
+                     ? add_turned(&made, trailer, inlay, img, opts, err)
+                     : fail_memory(err, "%s", no_memory);
+        done = inlay->at + inlay->size;
+        lengths->list[lengths->count++] =
+            (struct length){ inlay->size, inlay->made };
+    }
+    if (status == 0 && !bytes_append(&made, data + done, size - done))
+        status = fail_memory(err, "%s", no_memory);
+    if (status == 0)
+        status = trailer->format->close(trailer->block, &made, err);
+    if (status == 0 && trailer->mpf.count)
+        status = rewrite_list(trailer, size, err);
+    bytes_free(&made);
+    return status;
+}
+
+/* Finds the pictures, and turns them unless they overlap. */
+static int turn_all(struct trailer *trailer, const struct meta *meta,
+                    const struct image *img, const struct save_opts *opts,
+                    struct lengths *lengths, struct err *err)
+{
+    struct warnings *warnings = opts->warnings;
+    if (trailer->mpf.places && img->turned != XFORM_NONE)
+        warn(warnings, "MPF tells how pictures lie to one another, and that "
+                       "was not turned");
+    if (trailer->mpf.count)
+        find_by_mpf(trailer, warnings);
+    else if (trailer->block && find_by_container(trailer, meta, err))
+        return -1;
+    if (trailer->more)
+        warn(warnings,
+             "%zu more pictures behind the first one are kept as they were, "
+             "not turned",
+             trailer->more);
+    if (trailer->count == 0)
+        return 0;
+    if (sort_inlays(trailer))
+        return turn_inlays(trailer, img, opts, lengths, err);
+    warn(warnings, "the pictures behind the first one overlap, so they were "
+                   "not turned");
+    return 0;
+}
+
+int trailing_pictures_turn(struct meta *meta, const struct block_format *format,
+                           const struct image *img,
+                           const struct save_opts *opts,
+                           struct lengths *lengths, struct err *err)
+{
+    struct trailer trailer;
+    bool tagged = opts->orientation && opts->orientation != img->orientation;
+    if (opts->inner || (img->turned == XFORM_NONE && !tagged && !opts->drop))
+        return 0;
+    int status = open_trailer(&trailer, meta, format, err);
+    if (status == 0)
+        status = turn_all(&trailer, meta, img, opts, lengths, err);
+    bytes_free(&trailer.body);
+    return status;
+}
