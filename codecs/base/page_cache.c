@@ -5,6 +5,7 @@
  * asked for, and blocks are reused if page_cache_keep() says so. */
 #include "codecs/base/page_cache.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,17 +25,17 @@ static const size_t large = (size_t)8 << 20;
  * same size can use each other's blocks. */
 static const size_t kept_from = (size_t)1 << 20;
 
-/* Blocks that are in use and may be kept, and blocks that are kept, the one
- * that was freed last in front. They belong to the process, as those of
- * malloc() do: a block that one thread frees may be the next one of another
- * thread. */
-struct cached_block {
-    struct cached_block *next;
-    void *memory;
+/* What stands at the beginning of a kept block. */
+struct kept_block {
+    struct kept_block *next;
     size_t size;
 };
+
+/* The kept blocks, the one that was freed last in front. They belong to the
+ * process, as those of malloc() do: a block that one thread frees may be the
+ * next one of another thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct cached_block *in_use, *kept;
+static struct kept_block *kept;
 static size_t keep, kept_bytes;
 
 static void advise(void *memory, size_t size)
@@ -59,96 +60,65 @@ static void *alloc_new(size_t size)
 
 /* ---- Kept blocks; all functions with the lock held ----------------------- */
 
-/* Returns the link to the block with this memory, or the end of the list. */
-static struct cached_block **find(struct cached_block **list,
-                                  const void *memory)
+static struct kept_block *unlink_block(struct kept_block **at)
 {
-    while (*list && (*list)->memory != memory)
-        list = &(*list)->next;
-    return list;
-}
-
-static struct cached_block *unlink_block(struct cached_block **at)
-{
-    struct cached_block *block = *at;
+    struct kept_block *block = *at;
     *at = block->next;
+    kept_bytes -= block->size;
     return block;
 }
 
-static void link_block(struct cached_block **list, struct cached_block *block)
-{
-    block->next = *list;
-    *list = block;
-}
-
 /* Takes the smallest kept block that is large enough, but not one that is far
- * too large: nobody would have counted that memory. */
-static struct cached_block *take_kept(size_t size)
+ * too large: nobody would have counted that memory. Returns NULL if there is
+ * none. */
+static void *take_kept(size_t size)
 {
-    struct cached_block **best = NULL;
-    for (struct cached_block **at = &kept; *at; at = &(*at)->next)
+    struct kept_block **best = NULL;
+    for (struct kept_block **at = &kept; *at; at = &(*at)->next)
         if ((*at)->size >= size && (*at)->size - size <= size / 4 &&
             (!best || (*at)->size < (*best)->size))
             best = at;
-    if (!best)
-        return NULL;
-    kept_bytes -= (*best)->size;
-    return unlink_block(best);
+    return best ? unlink_block(best) : NULL;
 }
 
 /* Frees kept blocks, the oldest first, until no more are kept than allowed. */
 static void free_surplus(void)
 {
     while (kept_bytes > keep) {
-        struct cached_block **last = &kept;
+        struct kept_block **last = &kept;
         while ((*last)->next)
             last = &(*last)->next;
-        struct cached_block *block = unlink_block(last);
-        kept_bytes -= block->size;
-        free(block->memory);
-        free(block);
+        free(unlink_block(last));
     }
-}
-
-/* Takes a kept block, or makes one that may be kept. */
-static void *take(size_t size)
-{
-    size_t room = (size + kept_from - 1) & ~(kept_from - 1);
-    struct cached_block *block = take_kept(room);
-    if (!block && (block = calloc(1, sizeof *block))) {
-        block->size = room;
-        block->memory = alloc_new(room);
-    }
-    if (!block || !block->memory) {
-        free(block);
-        return NULL;
-    }
-    link_block(&in_use, block);
-    return block->memory;
 }
 
 /* ---- Blocks -------------------------------------------------------------- */
 
-void *page_cache_alloc(size_t size)
+/* Returns whether blocks of this size are kept when they are freed. */
+static bool are_kept(size_t size)
 {
-    if (size < kept_from || size > SIZE_MAX / 2)
-        return alloc_new(size);
     pthread_mutex_lock(&lock);
     bool keeping = keep > 0;
-    void *memory = keeping ? take(size) : NULL;
     pthread_mutex_unlock(&lock);
-    return keeping ? memory : alloc_new(size);
+    return keeping && size >= kept_from;
+}
+
+void *page_cache_alloc(size_t size)
+{
+    if (size > SIZE_MAX / 2 || !are_kept(size))
+        return alloc_new(size);
+    size_t room = (size + kept_from - 1) & ~(kept_from - 1);
+    pthread_mutex_lock(&lock);
+    void *memory = take_kept(room);
+    pthread_mutex_unlock(&lock);
+    return memory ? memory : alloc_new(room);
 }
 
 void *page_cache_realloc(void *memory, size_t used, size_t size)
 {
-    pthread_mutex_lock(&lock);
-    const struct cached_block *block = memory ? *find(&in_use, memory) : NULL;
-    bool keeping = keep > 0, fits = block && block->size >= size;
-    pthread_mutex_unlock(&lock);
-    if (fits)
+    if (memory && malloc_usable_size(memory) >= size)
         return memory;
-    if (!block && (!keeping || size < kept_from)) {
+    if (!are_kept(size)) {
         uint8_t *moved = realloc(memory, size);
         if (moved)
             advise(moved + used, size - used);
@@ -163,20 +133,19 @@ void *page_cache_realloc(void *memory, size_t used, size_t size)
     return moved;
 }
 
+/* Blocks of realloc() may not be aligned; they are not kept. */
 void page_cache_free(void *memory)
 {
-    if (!memory)
-        return;
-    pthread_mutex_lock(&lock);
-    struct cached_block **at = find(&in_use, memory);
-    if (!*at) {
-        pthread_mutex_unlock(&lock);
+    size_t size = malloc_usable_size(memory) & ~(kept_from - 1);
+    if (!are_kept(size) || (uintptr_t)memory % ALIGNMENT) {
         free(memory);
         return;
     }
-    struct cached_block *block = unlink_block(at);
-    link_block(&kept, block);
-    kept_bytes += block->size;
+    struct kept_block *block = memory;
+    pthread_mutex_lock(&lock);
+    *block = (struct kept_block){ kept, size };
+    kept = block;
+    kept_bytes += size;
     free_surplus();
     pthread_mutex_unlock(&lock);
 }
