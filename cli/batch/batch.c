@@ -79,7 +79,7 @@ struct batch {
     const struct options *opts;
     const struct backend *backend;
     const char *why_backend;
-    struct batch_plan *plan;
+    struct file_plan *plan;
     struct root folder;
     struct root *root; /* that outputs are confined to: the folder, or NULL */
     struct records records;

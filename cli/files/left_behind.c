@@ -11,7 +11,7 @@
 
 #include "cli/files/temporary.h"
 
-struct directory {
+struct searched_directory {
     dev_t device;
     ino_t inode;
 };
@@ -19,7 +19,7 @@ struct directory {
 struct left_behind {
     size_t most;
     pthread_mutex_t lock;
-    void *searched; /* a tree of tsearch(), of struct directory */
+    void *searched; /* a tree of tsearch(), of struct searched_directory */
 };
 
 struct left_behind *left_behind_open(size_t most)
@@ -43,7 +43,7 @@ void left_behind_close(struct left_behind *left)
 
 static int compare(const void *left, const void *right)
 {
-    const struct directory *a = left, *b = right;
+    const struct searched_directory *a = left, *b = right;
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
     return a->inode < b->inode ? -1 : a->inode > b->inode;
@@ -53,7 +53,7 @@ static int compare(const void *left, const void *right)
  * what is left there waits for the next run. */
 static bool add_directory(struct left_behind *left, const struct stat *st)
 {
-    struct directory key = { st->st_dev, st->st_ino }, *added = NULL;
+    struct searched_directory key = { st->st_dev, st->st_ino }, *added = NULL;
     if (tfind(&key, &left->searched, compare) ||
         !(added = malloc(sizeof *added)))
         return false;

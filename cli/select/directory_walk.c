@@ -1,7 +1,9 @@
-/* The pictures in a directory, and in those below it.
+/* Finds the pictures in a directory, and in those below it.
  *
- * A directory is read whole, closed and sorted before those in it are walked:
- * however deep they lie, one is open at a time. */
+ * A directory is read whole, closed and sorted before those in it are walked,
+ * so one is open at a time, however deep they are. fts() keeps more open, sorts
+ * directories without their slashes, and does not tell links from files without
+ * a stat(). */
 #include "cli/select/directory_walk.h"
 
 #include <dirent.h>
@@ -13,11 +15,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/select/globs.h"
 #include "cli/files/temporary.h"
+#include "cli/select/globs.h"
 #include "cli/select/path.h"
 
-struct walk {
+struct directory_walk {
     struct inputs *inputs;
     const struct options *opts;
     bool has_folder;
@@ -28,8 +30,8 @@ struct walk {
     struct err *err;
 };
 
-/* What is taken of a directory, directories with a slash behind their name: so
- * they are sorted as the whole names of what is in them would be. */
+/* The names taken from a directory. Those of directories end in a slash, so
+ * they are sorted as the whole names of the files in them would be. */
 struct entries {
     struct string_arena names;
     const char **list;
@@ -62,7 +64,7 @@ static int by_bytes(const void *a, const void *b)
 
 /* ---- One entry --------------------------------------------------------- */
 
-static bool wanted_directory(const struct walk *w, const char *base)
+static bool wanted_directory(const struct directory_walk *w, const char *base)
 {
     const char *below = w->path + w->below;
     if (globs_match(&w->opts->exclude, below, 0))
@@ -76,8 +78,8 @@ static bool ends_in(const char *name, const char *end)
     return n >= m && memcmp(name + n - m, end, m) == 0;
 }
 
-/* Of what is not asked for by its name, what is no picture here is counted. */
-static int pass_over(struct walk *w, const char *base)
+/* Counts a file that is not a picture to us. */
+static int pass_over(struct directory_walk *w, const char *base)
 {
     const struct foreign *format = foreign_by_suffix(path_suffix(base));
     struct passed_over *passed = &w->inputs->passed;
@@ -87,10 +89,10 @@ static int pass_over(struct walk *w, const char *base)
     return 0;
 }
 
-/* What another run is about to write, or has left behind, is no picture;
- * the backups of one before are not for the next one. Returns -1 if there is no
- * memory. */
-static int take_file(struct walk *w, const char *base, struct entries *entries)
+/* Takes a file if it is wanted. Temporary files of other runs are not, nor
+ * backups of earlier ones. Returns 0, or -1 with the reason. */
+static int take_file(struct directory_walk *w, const char *base,
+                     struct entries *entries)
 {
     const struct options *opts = w->opts;
     const char *below = w->path + w->below;
@@ -109,12 +111,13 @@ static int take_file(struct walk *w, const char *base, struct entries *entries)
                                             : pass_over(w, base);
 }
 
-enum kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };
+enum entry_kind { KIND_FILE, KIND_DIRECTORY, KIND_OTHER };
 
-/* A link is as good as the file that it leads to, but for --in-place: that file
- * may be anywhere, and if it is here it is taken where it stands. What cannot
- * be looked at counts as a file: why is said when its turn comes. */
-static enum kind kind_of_link(const struct walk *w)
+/* A link counts as the file that it leads to, but not for --in-place: that file
+ * may be anywhere, and if it is below the root, it is taken where it stands.
+ * What cannot be looked at counts as a file, which fails when its turn comes.
+ */
+static enum entry_kind kind_of_link(const struct directory_walk *w)
 {
     struct stat st;
     if (w->opts->in_place)
@@ -125,7 +128,8 @@ static enum kind kind_of_link(const struct walk *w)
     return nowhere ? KIND_OTHER : KIND_FILE;
 }
 
-static enum kind kind_of(const struct walk *w, const struct dirent *entry)
+static enum entry_kind kind_of(const struct directory_walk *w,
+                               const struct dirent *entry)
 {
     struct stat st;
     switch (entry->d_type) {
@@ -147,20 +151,21 @@ static enum kind kind_of(const struct walk *w, const struct dirent *entry)
                                  : KIND_OTHER;
 }
 
-/* Puts a name behind what is there of the path. */
-static int enter(struct walk *w, size_t length, const char *name)
+/* Appends a name to the first `length` bytes of the path. */
+static int enter(struct directory_walk *w, size_t length, const char *name)
 {
     size_t n = strlen(name);
     if (n >= PATH_MAX - length)
-        return fail(w->err, "%.100s.../%.256s: the name is longer than a name "
-                            "can be",
+        return fail(w->err,
+                    "%.100s.../%.256s: the name is longer than a name "
+                    "can be",
                     w->path, name);
     memcpy(w->path + length, name, n + 1);
     return 0;
 }
 
-static int look(struct walk *w, size_t length, const struct dirent *entry,
-                struct entries *entries)
+static int look(struct directory_walk *w, size_t length,
+                const struct dirent *entry, struct entries *entries)
 {
     char with_slash[sizeof entry->d_name + 1];
     const char *base = entry->d_name;
@@ -186,15 +191,15 @@ static int look(struct walk *w, size_t length, const struct dirent *entry,
 
 /* ---- A directory ------------------------------------------------------- */
 
-static bool is_folder(const struct walk *w, DIR *directory)
+static bool is_folder(const struct directory_walk *w, DIR *directory)
 {
     struct stat st;
     return w->has_folder && fstat(dirfd(directory), &st) == 0 &&
            st.st_dev == w->folder.st_dev && st.st_ino == w->folder.st_ino;
 }
 
-/* Makes the path an input. */
-static int add_input(struct walk *w, bool directory)
+/* Appends the path to the inputs. */
+static int add_input(struct directory_walk *w, bool directory)
 {
     const struct input input = {
         .name = w->path,
@@ -205,9 +210,9 @@ static int add_input(struct walk *w, bool directory)
     return inputs_add(w->inputs, &input, w->err);
 }
 
-/* Reads the directory `path`, which is `length` long, its slash included. One
- * that cannot be read, or not to its end, becomes an input. */
-static int read_directory(struct walk *w, size_t length,
+/* Reads the directory `path`, of `length` bytes with its slash. One that cannot
+ * be read to its end becomes an input. */
+static int read_directory(struct directory_walk *w, size_t length,
                           struct entries *entries)
 {
     bool root = length == w->below;
@@ -236,8 +241,8 @@ static int read_directory(struct walk *w, size_t length,
     return inputs_add(w->inputs, &named, w->err);
 }
 
-/* Walks the directory `path`, as above. */
-static int walk_directory(struct walk *w, size_t length)
+/* Walks the directory `path`, of `length` bytes with its slash. */
+static int walk_directory(struct directory_walk *w, size_t length)
 {
     struct entries entries = { 0 };
     int status = read_directory(w, length, &entries);
@@ -257,10 +262,11 @@ static int walk_directory(struct walk *w, size_t length)
     return status;
 }
 
-int walk(struct inputs *inputs, const char *root, const struct options *opts,
-         const char *folder, struct err *err)
+int directory_walk(struct inputs *inputs, const char *root,
+                   const struct options *opts, const char *folder,
+                   struct err *err)
 {
-    struct walk w = { .inputs = inputs, .opts = opts, .err = err };
+    struct directory_walk w = { .inputs = inputs, .opts = opts, .err = err };
     size_t n = strlen(root);
     w.has_folder = folder && stat(folder, &w.folder) == 0;
     if (enter(&w, 0, root) || (root[n - 1] != '/' && enter(&w, n, "/")))

@@ -53,8 +53,8 @@ static int compare_spelled(const void *left, const void *right)
     return memcmp(a->name, b->name, a->length);
 }
 
-/* Returns what is known of a name, which is added to the table if it is not there;
- * NULL: no memory. */
+/* Returns what is known of a name, which is added to the table if it is not
+ * there; NULL: no memory. */
 static struct spelled *find_spelled(struct file_identities *p, const char *name,
                                     size_t length, struct err *err)
 {
@@ -75,8 +75,8 @@ static struct spelled *find_spelled(struct file_identities *p, const char *name,
 
 /* ---- Canonical names ---------------------------------------------------- */
 
-/* Puts what a link says in the identity of the first `n` bytes of a name, which name
- * the link. */
+/* Puts what a link says in the identity of the first `n` bytes of a name, which
+ * name the link. */
 static int replace_link(char name[PATH_MAX], size_t n, const char *target,
                         size_t length, struct err *err)
 {
@@ -115,8 +115,8 @@ static int append(char path[PATH_MAX], const char *name, struct err *err)
     return 0;
 }
 
-/* Writes the canonical name of what need not exist: realpath() knows the longest
- * part that does, and a link to nothing is what it says. */
+/* Writes the canonical name of what need not exist: realpath() knows the
+ * longest part that does, and a link to nothing is what it says. */
 static int canonical(const char *spelled, size_t length, char path[PATH_MAX],
                      struct err *err)
 {
@@ -231,13 +231,14 @@ bool file_identity_same(const struct file_identity *a,
 
 uint64_t file_identity_hash(const struct file_identity *identity)
 {
-    return identity->known ? hash_pair(identity->device, identity->inode)
-                        : hash_pair((uintptr_t)identity->directory,
-                                    hash_bytes(identity->base, identity->nbase));
+    return identity->known
+               ? hash_pair(identity->device, identity->inode)
+               : hash_pair((uintptr_t)identity->directory,
+                           hash_bytes(identity->base, identity->nbase));
 }
 
 bool file_identity_shares_inode(const struct file_identity *a,
-                        const struct file_identity *b)
+                                const struct file_identity *b)
 {
     return a->linked && b->linked && a->device == b->device &&
            a->inode == b->inode;
@@ -252,8 +253,9 @@ bool file_identity_is_below(const struct file_identity *identity,
                             const char *directory)
 {
     size_t n = strlen(directory);
-    return n == 1 || (strncmp(identity->directory, directory, n) == 0 &&
-                      (identity->directory[n] == '/' || !identity->directory[n]));
+    return n == 1 ||
+           (strncmp(identity->directory, directory, n) == 0 &&
+            (identity->directory[n] == '/' || !identity->directory[n]));
 }
 
 /* ---- Beginning and end -------------------------------------------------- */

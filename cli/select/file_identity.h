@@ -7,8 +7,8 @@
  *
  * A file that exists and has one link is known by its inode instead: its names
  * may differ on a file system that ignores case or that is mounted twice. Each
- * of several hard links is a file of its own, since what replaces one leaves the
- * others. */
+ * of several hard links is a file of its own, since what replaces one leaves
+ * the others. */
 #ifndef CLI_SELECT_FILE_IDENTITY_H
 #define CLI_SELECT_FILE_IDENTITY_H
 
@@ -30,7 +30,8 @@ struct file_identity {
     ino_t inode;
 };
 
-/* Returns 0, or -1 with the reason; file_identity_close() is fine after both. */
+/* Returns 0, or -1 with the reason; file_identity_close() is fine after both.
+ */
 int file_identity_open(struct file_identities **identities, struct err *err);
 
 /* Frees everything, including what the identities found point to. Fine on NULL.

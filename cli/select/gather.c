@@ -1,4 +1,4 @@
-/* Which files a batch takes. */
+/* Finds the inputs of a batch. */
 #include "cli/select/gather.h"
 
 #include <errno.h>
@@ -13,14 +13,13 @@
 #include "cli/select/globs.h"
 #include "cli/select/line_reader.h"
 
-/* What is under way. */
 struct gather {
     struct inputs *inputs;
     const struct options *opts;
     const char *folder;
 };
 
-/* A name, from wherever it came. */
+/* Takes a name, from wherever it came. */
 static int take(struct gather *g, const char *name, struct err *err)
 {
     const struct options *opts = g->opts;
@@ -36,7 +35,7 @@ static int take(struct gather *g, const char *name, struct err *err)
                     "%.200s...",
                     name);
     if (opts->recursive && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-        return walk(g->inputs, name, opts, g->folder, err);
+        return directory_walk(g->inputs, name, opts, g->folder, err);
     g->inputs->seen++;
     if (globs_match(&opts->exclude, name, 0) ||
         (opts->include.count && !globs_match(&opts->include, name, 0)))
@@ -44,7 +43,8 @@ static int take(struct gather *g, const char *name, struct err *err)
     return inputs_add(g->inputs, &(struct input){ .name = name }, err);
 }
 
-/* The names in a list, each ended by `end`, which the last one may lack. */
+/* Takes the names in a list, each ended by `end`, which the last one may lack.
+ */
 static int take_lines(struct gather *g, int fd, char end, struct err *err)
 {
     const char *file = g->opts->files_from;
@@ -105,7 +105,7 @@ int gather_inputs(struct inputs *inputs, const struct options *opts,
 
 /* ---- Nothing found ------------------------------------------------------- */
 
-/* The directory that was searched, if it is the only input. */
+/* Returns the directory that was searched, if it is the only input, or NULL. */
 static const char *only_directory(const struct options *opts)
 {
     struct stat st;
@@ -115,8 +115,8 @@ static const char *only_directory(const struct options *opts)
     return opts->file[0];
 }
 
-/* Which options left nothing, and what may have been meant. `whose`: "its" or
- * "the". */
+/* Says which options left nothing, and what may have been meant. `whose` is
+ * "its" or "the". */
 static void say_why_none(const struct inputs *inputs,
                          const struct options *opts, const char *whose,
                          struct err *why)

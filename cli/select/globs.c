@@ -18,7 +18,8 @@ bool globs_match(const struct globs *globs, const char *name, int flags)
     return false;
 }
 
-/* As much of a pattern as has this many components, if there is more of it. */
+/* Copies the first components of a pattern. Returns false if it has no more
+ * than these. */
 static bool cut(const char *glob, size_t components, char start[PATH_MAX])
 {
     const char *at = glob;

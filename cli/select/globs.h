@@ -4,12 +4,13 @@
 
 #include "cli/options/options.h"
 
-/* Whether a pattern is like this name: one without a slash like its last
- * component, another like all of it. `flags`: FNM_PERIOD, or 0. */
+/* Returns whether a pattern matches a name. One without a slash is compared
+ * with the last component, any other with the whole name. `flags`: FNM_PERIOD,
+ * or 0. */
 bool globs_match(const struct globs *globs, const char *name, int flags);
 
-/* Whether a pattern may be like a name below this directory, each dot at the
- * beginning of a component being named. */
+/* Returns whether a pattern may match a name below this directory; a pattern
+ * must name each dot at the beginning of a component. */
 bool globs_reach(const struct globs *globs, const char *directory);
 
 #endif

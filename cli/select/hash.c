@@ -1,4 +1,4 @@
-/* A number made of bytes. */
+/* Hashes bytes to a number. */
 #include "cli/select/hash.h"
 
 uint64_t hash_bytes(const void *data, size_t size)

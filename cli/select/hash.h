@@ -1,4 +1,4 @@
-/* A number made of bytes, spread evenly over 64 bits. */
+/* Hashes bytes to a number that is spread evenly over 64 bits. */
 #ifndef CLI_SELECT_HASH_H
 #define CLI_SELECT_HASH_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* FNV-1a of 64 bits, then the last mixing of MurmurHash3, since the low bits of
- * FNV alone are not even. Which share of --shard a name belongs to is this
- * number modulo how many there are: it must not change, since the machines that
+ * FNV alone are not even. --shard assigns a name to a shard by this number
+ * modulo the number of shards: it must not change, since the machines that
  * share the work may have different versions of the program.
  *
  *     h = 0xcbf29ce484222325
@@ -17,7 +17,7 @@
  *     h = h xor h >> 33 */
 uint64_t hash_bytes(const void *data, size_t size);
 
-/* One number made of two, in this order. */
+/* Hashes two numbers, in this order. */
 uint64_t hash_pair(uint64_t a, uint64_t b);
 
 #endif

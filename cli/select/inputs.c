@@ -35,8 +35,8 @@ struct walked {
     struct root root;
 };
 
-/* Of so many directories the descriptors are kept; of a long list of them the
- * others are opened whenever they are used. */
+/* So many directories are kept open; the others of a long list are opened for
+ * each file in them. */
 enum { WALKED_KEPT = 16 };
 
 struct root *inputs_open_walked(struct inputs *inputs, const char *name,

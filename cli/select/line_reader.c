@@ -1,4 +1,4 @@
-/* Lines, read into one buffer that holds the longest. */
+/* Reads lines into one buffer that holds the longest. */
 #include "cli/select/line_reader.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static bool make_room(struct line_reader *lines)
     return true;
 }
 
-/* LINE_READ: there is more than before, or the end was seen. */
+/* Returns LINE_READ if there is more than before, or the end was reached. */
 static enum line read_more(struct line_reader *lines)
 {
     ssize_t n;
@@ -46,7 +46,7 @@ static enum line read_more(struct line_reader *lines)
     return LINE_READ;
 }
 
-/* The line that ends here, or at the end of all. */
+/* Takes a line of `size` bytes; at the end of the file it has no end. */
 static enum line take_line(struct line_reader *lines, size_t size, bool at_end)
 {
     bool too_long = lines->too_long || size > lines->most;
@@ -77,7 +77,7 @@ enum line line_reader_next(struct line_reader *lines, char **line, size_t *size)
             return cut ? LINE_TOO_LONG : LINE_NONE;
         }
         lines->looked = left;
-        if (left > lines->most) { /* only its end is of interest */
+        if (left > lines->most) { /* the rest is dropped up to its end */
             lines->too_long = true;
             lines->at = lines->size;
             lines->looked = 0;

@@ -1,15 +1,15 @@
-/* The lines of a file, or the pieces between NULs, as long as they are no
- * longer than they may be: who writes them is not always who runs this program.
- */
+/* Reads the lines of a file, or the strings between NULs. Unlike getdelim() it
+ * bounds their length, since their writer may not be trusted, and need not wait
+ * for them. */
 #ifndef CLI_SELECT_LINE_READER_H
 #define CLI_SELECT_LINE_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* {.fd, .end, .most} at first. With `polled` nobody waits for a line: read() is
- * called once after each time that `readable` is set, and else the answer is
- * LINE_LATER. */
+/* {.fd, .end, .most} at first. With `polled`, read() is called only once after
+ * the caller has set `readable`, so that it never waits; until then the answer
+ * is LINE_LATER. */
 struct line_reader {
     int fd;
     char end;    /* '\n' or '\0' */
@@ -17,8 +17,8 @@ struct line_reader {
     bool polled, readable;
     char *data;
     size_t at, size, room;
-    size_t looked; /* bytes of this line that hold no end */
-    bool too_long; /* some bytes of this line are dropped already */
+    size_t looked; /* bytes of this line that were searched for its end */
+    bool too_long; /* the beginning of this line was dropped */
     bool ended;
 };
 
@@ -26,12 +26,12 @@ enum line {
     LINE_READ,
     LINE_TOO_LONG, /* passed over; others may follow */
     LINE_NONE,     /* there are no more */
-    LINE_FAILED,   /* by errno */
-    LINE_LATER,    /* the next one is not here yet */
+    LINE_FAILED,   /* errno says why */
+    LINE_LATER,    /* the next one has not arrived yet */
 };
 
-/* Gives the next line without its end, which the last one may lack, and a NUL
- * behind it. It lives until the next call. */
+/* Gives the next line without its end, which the last one may lack, followed by
+ * a NUL. The line is valid until the next call. */
 enum line line_reader_next(struct line_reader *lines, char **line,
                            size_t *size);
 

@@ -18,13 +18,12 @@ static int add_part(struct name_template *t, struct template_part part,
     if (part.field == FIELD_TEXT && part.length == 0)
         return 0;
     if (t->count == TEMPLATE_PARTS)
-        return fail(err, "--output: that is more than %d fields",
-                    TEMPLATE_PARTS / 2);
+        return fail(err, "--output: more than %d fields", TEMPLATE_PARTS / 2);
     t->part[t->count++] = part;
     return 0;
 }
 
-/* What stands between braces. */
+/* Adds the field that stands between braces. */
 static int add_field(struct name_template *t, const char *text, size_t length,
                      struct err *err)
 {
@@ -34,8 +33,9 @@ static int add_field(struct name_template *t, const char *text, size_t length,
     };
     for (size_t i = FIELD_DIR; i <= FIELD_NUMBER; i++)
         if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0)
-            return add_part(t, (struct template_part){ .field = (enum field)i },
-                            err);
+            return add_part(
+                t, (struct template_part){ .field = (enum template_field)i },
+                err);
     /* "n:4" */
     char *end = NULL;
     unsigned long digits = 0;
@@ -47,8 +47,9 @@ static int add_field(struct name_template *t, const char *text, size_t length,
                         (struct template_part){ .field = FIELD_NUMBER,
                                                 .digits = (unsigned)digits },
                         err);
-    return fail(err, "--output: {%.*s} is not a field; expected {dir}, {stem}, "
-                     "{ext}, {op}, {n}, and {n:4} with zeros before it",
+    return fail(err,
+                "--output: {%.*s} is not a field; expected {dir}, {stem}, "
+                "{ext}, {op}, {n}, and {n:4} with zeros before it",
                 length > 100 ? 100 : (int)length, text);
 }
 
@@ -59,7 +60,7 @@ int name_template_parse(struct name_template *t, const char *text,
     while (*text) {
         size_t plain = strcspn(text, "{}");
         bool twice = text[plain] && text[plain] == text[plain + 1];
-        /* Of two braces the first is text. */
+        /* The first of two equal braces is text. */
         struct template_part part = { FIELD_TEXT, text, plain + twice, 0 };
         if (add_part(t, part, err))
             return -1;
@@ -80,7 +81,8 @@ int name_template_parse(struct name_template *t, const char *text,
     return 0;
 }
 
-bool name_template_folder(const struct name_template *t, struct path_text *folder)
+bool name_template_folder(const struct name_template *t,
+                          struct path_text *folder)
 {
     path_text_set(folder, "");
     for (size_t i = 0; i < t->count && t->part[i].field == FIELD_TEXT; i++)
@@ -93,7 +95,7 @@ bool name_template_folder(const struct name_template *t, struct path_text *folde
     return true;
 }
 
-bool name_template_has(const struct name_template *t, enum field field)
+bool name_template_has(const struct name_template *t, enum template_field field)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->part[i].field == field)
@@ -108,8 +110,8 @@ struct suffix {
     size_t length;
 };
 
-/* Whether a suffix says already that the file is of this format. Where suffixes
- * choose among kinds of it, each is its own. */
+/* Returns whether a suffix names this format already. If suffixes choose among
+ * kinds of the format, it must be the same suffix. */
 static bool names_format(struct suffix suffix, const char *format)
 {
     char text[16] = "";
@@ -134,14 +136,14 @@ static void add_suffix(struct path_text *name, struct suffix suffix,
     }
 }
 
-/* "photo-r." of a file without a suffix is "photo-r". */
+/* "photo-r." for a file without a suffix becomes "photo-r". */
 static void drop_dot(struct path_text *name, const struct template_part *before)
 {
     if (before->field == FIELD_TEXT && before->text[before->length - 1] == '.')
         name->text[--name->length] = '\0';
 }
 
-/* The directory; for the root the slash that the template has is enough. */
+/* Adds the directory; for "/" the slash of the template is enough. */
 static void add_directory(struct path_text *name, const struct path *path,
                           const struct template_part *next)
 {

@@ -1,5 +1,5 @@
 /* The template of the names of outputs, as --output takes it: text, and fields
- * in braces that stand for what an input is called. */
+ * in braces that stand for parts of an input's name. */
 #ifndef CLI_SELECT_NAME_TEMPLATE_H
 #define CLI_SELECT_NAME_TEMPLATE_H
 
@@ -9,8 +9,8 @@
 #include "cli/select/path.h"
 #include "codecs/base/err.h"
 
-enum field {
-    FIELD_TEXT, /* no field: as it is */
+enum template_field {
+    FIELD_TEXT, /* not a field: text to be copied */
     FIELD_DIR,
     FIELD_STEM,
     FIELD_EXT,
@@ -22,7 +22,7 @@ enum { TEMPLATE_PARTS = 64 };
 
 struct name_template {
     struct template_part {
-        enum field field;
+        enum template_field field;
         const char *text; /* FIELD_TEXT: not ended by a NUL */
         size_t length;
         unsigned digits; /* FIELD_NUMBER: padded to so many */
@@ -30,27 +30,31 @@ struct name_template {
     size_t count;
 };
 
-/* What the fields stand for. */
+/* What the fields are filled in from. */
 struct subject {
     const char *name; /* of the input */
     const char *op;
-    const char *format; /* that the suffix is to name; NULL: it stays */
+    const char *format; /* that the suffix must name; NULL: it stays */
     size_t number;
 };
 
-/* Reads a template, whose text must outlive it. */
+/* Parses a template, whose text must outlive it.
+ * Returns 0, or -1 with the reason. */
 int name_template_parse(struct name_template *t, const char *text,
                         struct err *err);
 
-/* The text before the first field up to its last slash, without it unless it is
- * the root. False: there is none. */
-bool name_template_folder(const struct name_template *t, struct path_text *folder);
+/* Finds the directory that all names are in: the text before the first field up
+ * to its last slash. Returns false if there is none. */
+bool name_template_folder(const struct name_template *t,
+                          struct path_text *folder);
 
-/* Whether a field is part of it. */
-bool name_template_has(const struct name_template *t, enum field field);
+/* Returns whether the template has a field. */
+bool name_template_has(const struct name_template *t,
+                       enum template_field field);
 
-/* Appends what the template stands for. */
+/* Appends the name of a subject. */
 void name_template_expand(const struct name_template *t,
-                          const struct subject *subject, struct path_text *name);
+                          const struct subject *subject,
+                          struct path_text *name);
 
 #endif

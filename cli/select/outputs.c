@@ -1,4 +1,4 @@
-/* What each input becomes, as far as names alone tell. */
+/* Names the output of each input. */
 #include "cli/select/outputs.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "cli/job/job.h"
 #include "cli/select/path.h"
 
-struct shown show(const char *name)
+struct shown outputs_show(const char *name)
 {
     struct shown shown;
     size_t length = strlen(name), most = sizeof shown.text - 4;
@@ -26,7 +26,7 @@ struct shown show(const char *name)
 
 /* ---- The options ------------------------------------------------------- */
 
-/* What outputs are called, if --output does not say it. */
+/* The name of an output without --output. */
 #define AS_INPUT "{stem}.{ext}"
 
 static int check_template(const struct options *opts, struct err *err)
@@ -36,9 +36,10 @@ static int check_template(const struct options *opts, struct err *err)
         return fail(err, "--output: standard output is not for batches; the "
                          "file - is ./-");
     if (opts->directory && *text == '/')
-        return fail(err, "--output: %s would be below --directory, so it has "
-                         "no / before it",
-                    show(text).text);
+        return fail(err,
+                    "--output: %s would be below --directory, so it has "
+                    "no / before it",
+                    outputs_show(text).text);
     return 0;
 }
 
@@ -62,17 +63,18 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
         return 0;
     if (outputs->folder.cut)
         return fail(err, "%s: the name is longer than a name can be",
-                    show(outputs->folder.text).text);
+                    outputs_show(outputs->folder.text).text);
     if (stat(outputs->folder.text, &st) == 0 && !S_ISDIR(st.st_mode))
         return fail(err, "%s: not a directory",
-                    show(outputs->folder.text).text);
+                    outputs_show(outputs->folder.text).text);
     outputs->start = outputs->folder.length;
     return 0;
 }
 
 /* ---- One output -------------------------------------------------------- */
 
-/* Without --output the tree below a directory is mirrored. */
+/* Puts the name together. Without --output the tree below a directory is
+ * mirrored. */
 static void put_together(const struct outputs *outputs,
                          const struct input *input, struct path_text *name)
 {
@@ -100,13 +102,16 @@ static int check_folder(const struct outputs *outputs,
 {
     if (*input->name == '/' && outputs->opts->output &&
         name_template_has(&outputs->template, FIELD_DIR))
-        return fail(err, "{dir} of %s begins with /, so its output cannot be "
-                         "below %s",
-                    show(input->name).text, show(outputs->folder.text).text);
+        return fail(err,
+                    "{dir} of %s begins with /, so its output cannot be "
+                    "below %s",
+                    outputs_show(input->name).text,
+                    outputs_show(outputs->folder.text).text);
     if (path_has(name->text + outputs->start, ".."))
         return fail(err, "%s, what %s becomes, would leave %s by way of ..",
-                    show(name->text).text, show(input->name).text,
-                    show(outputs->folder.text).text);
+                    outputs_show(name->text).text,
+                    outputs_show(input->name).text,
+                    outputs_show(outputs->folder.text).text);
     return 0;
 }
 
@@ -121,11 +126,12 @@ static int check_format(const struct outputs *outputs,
     };
     struct err why;
     if (job_choose_format(&job, &why))
-        return fail(err, "%s: %s", show(name->text).text, why.text);
+        return fail(err, "%s: %s", outputs_show(name->text).text, why.text);
     return 0;
 }
 
-/* Whether a name ends in "." or "..", or in nothing. */
+/* Returns whether a name can only be a directory's: it ends in ".", ".." or a
+ * slash. */
 static bool is_directory(const char *name)
 {
     struct path path = path_split(name, strlen(name));
@@ -140,18 +146,21 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
     if (input->directory)
         return 0; /* it fails when its turn comes */
     if (is_directory(input->name))
-        return fail(err, "%s: a directory; --recursive (-r) takes the pictures "
-                         "in it",
-                    show(input->name).text);
+        return fail(err,
+                    "%s: a directory; --recursive (-r) takes the pictures "
+                    "in it",
+                    outputs_show(input->name).text);
     if (name->cut)
-        return fail(err, "%s...: what %s becomes is longer than a name can be",
-                    show(outputs->has_folder ? outputs->folder.text : "").text,
-                    show(input->name).text);
+        return fail(
+            err, "%s...: what %s becomes is longer than a name can be",
+            outputs_show(outputs->has_folder ? outputs->folder.text : "").text,
+            outputs_show(input->name).text);
     if (outputs->has_folder && check_folder(outputs, input, name, err))
         return -1;
     if (name->length == 0 || name->text[name->length - 1] == '/' ||
         is_directory(name->text))
         return fail(err, "'%s', what %s becomes, is not the name of a file",
-                    show(name->text).text, show(input->name).text);
+                    outputs_show(name->text).text,
+                    outputs_show(input->name).text);
     return check_format(outputs, input, name, err);
 }

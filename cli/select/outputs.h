@@ -1,4 +1,4 @@
-/* What each input becomes, as far as names alone tell. */
+/* Names the output of each input, by names alone. */
 #ifndef CLI_SELECT_OUTPUTS_H
 #define CLI_SELECT_OUTPUTS_H
 
@@ -8,24 +8,26 @@
 struct outputs {
     const struct options *opts;
     struct name_template template;
-    bool has_folder;    /* outputs stay in a folder: */
-    struct path_text folder; /* this one */
-    size_t start;       /* where what is below it begins in an output */
+    bool has_folder;         /* all outputs are in the directory */
+    struct path_text folder; /* of this name, */
+    size_t start;            /* and so long are the names of outputs up to it */
 };
 
-/* Reads the options. */
+/* Reads the options.
+ * Returns 0, or -1 with the reason. */
 int outputs_init(struct outputs *outputs, const struct options *opts,
                  struct err *err);
 
-/* Names the output of an input. It fails for a name that says no format, that
- * is too long or no file's, or that leaves the folder by "..". */
+/* Names the output of an input. It fails if the name tells no format, is too
+ * long, cannot be that of a file, or leaves the directory by "..". Returns 0,
+ * or -1 with the reason. */
 int outputs_name(const struct outputs *outputs, const struct input *input,
                  struct path_text *name, struct err *err);
 
-/* A name as messages have it: one that is very long without its beginning. */
+/* A name as messages show it: a very long one without its beginning. */
 struct shown {
     char text[260];
 };
-struct shown show(const char *name);
+struct shown outputs_show(const char *name);
 
 #endif

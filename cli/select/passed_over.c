@@ -6,7 +6,7 @@
 #include <string.h>
 
 int passed_over_add(struct passed_over *passed, const char *name, size_t below,
-               const struct foreign *format, struct err *err)
+                    const struct foreign *format, struct err *err)
 {
     const char *kept = string_arena_keep(&passed->names, name, strlen(name));
     if (kept && passed->count == passed->capacity) {
@@ -41,8 +41,8 @@ void passed_over_sort(struct passed_over *passed)
         qsort(passed->list, passed->count, sizeof *passed->list, by_name);
 }
 
-/* How often a format is there. */
-struct share_of_format {
+/* How many files have a format. */
+struct format_count {
     const struct foreign *format;
     size_t count;
 };
@@ -50,25 +50,25 @@ struct share_of_format {
 enum { FORMATS = 64 }; /* more than there are */
 
 static size_t count_formats(const struct passed_over *passed,
-                            struct share_of_format *share)
+                            struct format_count *formats)
 {
     size_t n = 0;
     for (size_t i = 0; i < passed->count; i++) {
         size_t k = 0;
-        while (k < n && share[k].format != passed->list[i].format)
+        while (k < n && formats[k].format != passed->list[i].format)
             k++;
         if (k == FORMATS)
             continue;
         if (k == n)
-            share[n++] = (struct share_of_format){ passed->list[i].format, 0 };
-        share[k].count++;
+            formats[n++] = (struct format_count){ passed->list[i].format, 0 };
+        formats[k].count++;
     }
     return n;
 }
 
 static int by_count(const void *left, const void *right)
 {
-    const struct share_of_format *a = left, *b = right;
+    const struct format_count *a = left, *b = right;
     if (a->count != b->count)
         return a->count < b->count ? 1 : -1;
     return strcmp(a->format->title, b->format->title);
@@ -76,17 +76,17 @@ static int by_count(const void *left, const void *right)
 
 void passed_over_print(const struct passed_over *passed, bool others)
 {
-    struct share_of_format share[FORMATS];
-    size_t n = count_formats(passed, share);
+    struct format_count formats[FORMATS];
+    size_t n = count_formats(passed, formats);
     size_t all = passed->count + (others ? passed->others : 0);
     const char *lead = ": ";
     if (all == 0)
         return;
-    qsort(share, n, sizeof *share, by_count);
+    qsort(formats, n, sizeof *formats, by_count);
     fprintf(stderr, "gimgxf: %zu file%s passed over", all, all == 1 ? "" : "s");
     for (size_t i = 0; i < n; i++) {
-        fprintf(stderr, "%s%zu %s", lead, share[i].count,
-                share[i].format->title);
+        fprintf(stderr, "%s%zu %s", lead, formats[i].count,
+                formats[i].format->title);
         lead = ", ";
     }
     if (others && passed->others)

@@ -1,5 +1,6 @@
-/* Files in directories that a walk did not take: those of formats that are
- * recognized by their suffix, but not read, by name; of all others, how many. */
+/* Files in directories that a walk did not take. Those of formats that are
+ * recognized by their suffix, but not read, are listed; all others are only
+ * counted. */
 #ifndef CLI_SELECT_PASSED_OVER_H
 #define CLI_SELECT_PASSED_OVER_H
 
@@ -20,19 +21,21 @@ struct passed_file {
 struct passed_over {
     struct passed_file *list;
     size_t count, capacity;
-    size_t others;      /* files that are no pictures by their suffix */
+    size_t others;             /* files that are not pictures by their suffix */
     struct string_arena names; /* what list[].name points to */
 };
 
-/* Notes a file, with a copy of its name. Returns 0, or -1: no memory. */
+/* Adds a file, with a copy of its name.
+ * Returns 0, or -1 with the reason if there is no memory. */
 int passed_over_add(struct passed_over *passed, const char *name, size_t below,
-               const struct foreign *format, struct err *err);
+                    const struct foreign *format, struct err *err);
 
-/* Puts the files into the order of their names. */
+/* Sorts the files by their names. */
 void passed_over_sort(struct passed_over *passed);
 
-/* Says on standard error how many there are of each format, the most first, or
- * nothing if there are none. `others`: and how many are no pictures. */
+/* Prints on standard error how many files there are of each format, the most
+ * frequent first, and with `others` how many are not pictures; nothing if there
+ * are none. */
 void passed_over_print(const struct passed_over *passed, bool others);
 
 /* Fine on {0}, and twice. */

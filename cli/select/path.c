@@ -32,9 +32,9 @@ bool path_has(const char *name, const char *component)
 
 /* ---- Clean names ------------------------------------------------------- */
 
-/* What is left of a name. */
+/* What is left of a name, and what comes after that. */
 struct rest {
-    const char *at, *then; /* NULL: nothing comes after */
+    const char *at, *then; /* `then` may be NULL */
 };
 
 static struct rest rest_of(const char *here, const char *name)
@@ -43,7 +43,7 @@ static struct rest rest_of(const char *here, const char *name)
                         : (struct rest){ here, name };
 }
 
-/* Takes the next component that counts. Gives its length; 0: there is none. */
+/* Takes the next component but ".". Returns its length; 0 if there is none. */
 static size_t next(struct rest *rest, const char **component)
 {
     for (;;) {
@@ -96,7 +96,8 @@ const char *path_suffix(const char *name)
     return dot && dot != base ? dot + 1 : "";
 }
 
-/* ---- Names under way -------------------------------------------------- */
+/* ---- Names that are put together
+ * -------------------------------------------------- */
 
 void path_text_set(struct path_text *name, const char *text)
 {

@@ -20,14 +20,14 @@
 #include "cli/select/outputs.h"
 #include "cli/select/path.h"
 
-struct batch_plan {
+struct file_plan {
     struct inputs inputs;
-    const char **output; /* of each input */
+    const char **output;       /* of each input */
     struct string_arena names; /* what output[] points to */
-    const char *folder;  /* that all outputs are in, or NULL */
+    const char *folder;        /* that all outputs are in, or NULL */
 };
 
-static int name_outputs(struct batch_plan *plan, const struct options *opts,
+static int name_outputs(struct file_plan *plan, const struct options *opts,
                         const struct outputs *outputs, struct err *err)
 {
     struct path_text name;
@@ -51,11 +51,12 @@ static int name_outputs(struct batch_plan *plan, const struct options *opts,
 
 /* ---- Outputs that would be lost ---------------------------------------- */
 
-/* A hash table of the outputs by their identities. These are not kept, but found
- * again when two are compared, which is seldom: only if their hashes are equal.
+/* A hash table of the outputs by their identities. These are not kept, but
+ * found again when two are compared, which is seldom: only if their hashes are
+ * equal.
  */
 struct check {
-    const struct batch_plan *plan;
+    const struct file_plan *plan;
     const struct options *opts;
     const struct outputs *outputs;
     struct file_identities *identities;
@@ -63,7 +64,7 @@ struct check {
     struct output_slot {
         uint32_t hash;
         uint32_t number; /* of the item, from 1; 0: the slot is free */
-    } *slot;
+    } * slot;
     size_t slots; /* a power of two */
 };
 
@@ -73,21 +74,23 @@ enum known_by { BY_IDENTITY, BY_INODE };
 
 /* Returns the slot of the output with this identity, which is free if there is
  * none; NULL, with the reason, on failure. */
-static struct output_slot *slot_of(struct check *c, const struct file_identity *identity,
-                            enum known_by by, struct err *err)
+static struct output_slot *slot_of(struct check *c,
+                                   const struct file_identity *identity,
+                                   enum known_by by, struct err *err)
 {
     bool (*const same)(const struct file_identity *,
                        const struct file_identity *) =
         by == BY_IDENTITY ? file_identity_same : file_identity_shares_inode;
-    uint64_t hash =
-        by == BY_IDENTITY ? file_identity_hash(identity) : file_identity_inode_hash(identity);
+    uint64_t hash = by == BY_IDENTITY ? file_identity_hash(identity)
+                                      : file_identity_inode_hash(identity);
     struct file_identity other;
     size_t i = hash >> 32 & (c->slots - 1);
     for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
         if (c->slot[i].hash != (uint32_t)hash)
             continue;
-        if (file_identity_find(
-                c->identities, c->plan->output[c->slot[i].number - 1], &other, err))
+        if (file_identity_find(c->identities,
+                               c->plan->output[c->slot[i].number - 1], &other,
+                               err))
             return NULL;
         if (same(identity, &other))
             return &c->slot[i];
@@ -96,7 +99,8 @@ static struct output_slot *slot_of(struct check *c, const struct file_identity *
     return &c->slot[i];
 }
 
-/* Whether {dir} tells the two apart, and the folder lets it. */
+/* Returns whether {dir} would keep two outputs apart, and the folder allows it.
+ */
 static bool apart_by_directory(const struct input *a, const struct input *b)
 {
     struct path one = path_split(a->name, strlen(a->name));
@@ -116,29 +120,33 @@ static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
     struct file_identity one, two;
     if (strcmp(a->name, b->name) == 0)
         return fail(err, "%s is named twice, and would become %s both times",
-                    show(a->name).text, show(c->plan->output[i]).text);
+                    outputs_show(a->name).text,
+                    outputs_show(c->plan->output[i]).text);
     if (c->opts->in_place)
-        return fail(err, "%s and %s are the same file, which cannot be "
-                         "replaced twice",
-                    show(a->name).text, show(b->name).text);
+        return fail(err,
+                    "%s and %s are the same file, which cannot be "
+                    "replaced twice",
+                    outputs_show(a->name).text, outputs_show(b->name).text);
     if (file_identity_find(c->identities, a->name, &one, err) ||
         file_identity_find(c->identities, b->name, &two, err))
         return -1;
     if (file_identity_same(&one, &two))
-        return fail(err, "%s and %s are the same file, and would become %s "
-                         "both times",
-                    show(a->name).text, show(b->name).text,
-                    show(c->plan->output[i]).text);
+        return fail(err,
+                    "%s and %s are the same file, and would become %s "
+                    "both times",
+                    outputs_show(a->name).text, outputs_show(b->name).text,
+                    outputs_show(c->plan->output[i]).text);
     if (!name_template_has(t, FIELD_DIR) && apart_by_directory(a, b))
         hint = c->opts->output ? "; {dir} in --output keeps them apart"
                                : "; -o '{dir}/{stem}.{ext}' keeps them apart";
     else if (!name_template_has(t, FIELD_NUMBER))
         hint = "; {n} in --output keeps them apart";
-    return fail(err, "%s and %s would both become %s%s", show(a->name).text,
-                show(b->name).text, show(c->plan->output[i]).text, hint);
+    return fail(err, "%s and %s would both become %s%s",
+                outputs_show(a->name).text, outputs_show(b->name).text,
+                outputs_show(c->plan->output[i]).text, hint);
 }
 
-/* Says which part of an output is the link that leaves the folder. */
+/* Says which component of an output is the link that leaves the folder. */
 static int fail_outside(const struct check *c, uint32_t i,
                         const struct file_identity *identity, struct err *err)
 {
@@ -149,19 +157,23 @@ static int fail_outside(const struct check *c, uint32_t i,
     do {
         end += strspn(output + end, "/");
         end += strcspn(output + end, "/");
-        if (end < n &&
-            file_identity_directory(c->identities, output, end, &at.directory, err))
+        if (end < n && file_identity_directory(c->identities, output, end,
+                                               &at.directory, err))
             return -1;
     } while (end < n && file_identity_is_below(&at, c->folder));
     path_text_set(&link, "");
     path_text_add(&link, output, end);
-    return fail(err, "%s, what %s becomes, would leave %s: %s is a link to "
-                     "elsewhere",
-                show(output).text, show(c->plan->inputs.list[i].name).text,
-                show(c->outputs->folder.text).text, show(link.text).text);
+    return fail(err,
+                "%s, what %s becomes, would leave %s: %s is a link to "
+                "elsewhere",
+                outputs_show(output).text,
+                outputs_show(c->plan->inputs.list[i].name).text,
+                outputs_show(c->outputs->folder.text).text,
+                outputs_show(link.text).text);
 }
 
-/* How long a name may be in a canonical directory, be it there or not. */
+/* Returns how long a name may be in a canonical directory, which need not
+ * exist. */
 static size_t longest_in(const char *directory)
 {
     char path[PATH_MAX];
@@ -175,31 +187,37 @@ static size_t longest_in(const char *directory)
     return NAME_MAX;
 }
 
-/* Whether a name, and that of its backup, is not too long for the file system;
- * whether it is too long for the kernel is known before, but for the backup. */
+/* Refuses names that are too long for the file system, alone or as a backup.
+ * Names that are too long for the kernel were refused before, but not those of
+ * backups. */
 static int check_length(const struct check *c, uint32_t i,
                         const struct file_identity *identity, struct err *err)
 {
-    enum { SHORT = 128 }; /* there are no pictures where this is too long */
+    enum { SHORT = 128 }; /* long enough on every file system with pictures */
     const char *input = c->plan->inputs.list[i].name;
     const char *output = c->plan->output[i];
     const char *suffix = c->opts->backup ? c->opts->backup : "";
     size_t length = identity->nbase + strlen(suffix);
     if (strlen(output) + strlen(suffix) >= PATH_MAX)
-        return fail(err, "%s: the name is longer than a name can be with %s "
-                         "behind it",
-                    show(output).text, show(suffix).text);
+        return fail(err,
+                    "%s: the name is longer than a name can be with %s "
+                    "behind it",
+                    outputs_show(output).text, outputs_show(suffix).text);
     if (length <= SHORT)
         return 0;
     size_t longest = longest_in(identity->directory);
     if (identity->nbase > longest)
-        return fail(err, "%s, what %s becomes, ends in a name of %zu bytes; "
-                         "there can be %zu",
-                    show(output).text, show(input).text, identity->nbase, longest);
+        return fail(err,
+                    "%s, what %s becomes, ends in a name of %zu bytes; "
+                    "there can be %zu",
+                    outputs_show(output).text, outputs_show(input).text,
+                    identity->nbase, longest);
     if (length > longest)
-        return fail(err, "%s ends in a name of %zu bytes with %s behind it; "
-                         "there can be %zu",
-                    show(output).text, length, show(suffix).text, longest);
+        return fail(err,
+                    "%s ends in a name of %zu bytes with %s behind it; "
+                    "there can be %zu",
+                    outputs_show(output).text, length,
+                    outputs_show(suffix).text, longest);
     return 0;
 }
 
@@ -230,7 +248,7 @@ static int check_output(struct check *c, uint32_t i, struct err *err)
 
 #define REPLACES_INPUTS "only -i (--in-place) replaces inputs"
 
-/* The k-th output is the i-th input, found in this way. */
+/* Refuses that the k-th output is the i-th input, as `by` has found. */
 static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
                          enum known_by by, struct err *err)
 {
@@ -239,24 +257,26 @@ static int fail_on_input(const struct check *c, uint32_t k, uint32_t i,
     const char *whose = c->plan->inputs.list[k].name;
     if (k == i && strcmp(output, input) == 0)
         return fail(err, "%s is the input itself; " REPLACES_INPUTS,
-                    show(output).text);
+                    outputs_show(output).text);
     if (k == i)
         return fail(err, "%s is the input %s by another name; " REPLACES_INPUTS,
-                    show(output).text, show(input).text);
+                    outputs_show(output).text, outputs_show(input).text);
     if (by == BY_INODE)
-        return fail(err, "%s, what %s becomes, is a link to the input %s; "
-                         REPLACES_INPUTS,
-                    show(output).text, show(whose).text, show(input).text);
+        return fail(
+            err,
+            "%s, what %s becomes, is a link to the input %s; " REPLACES_INPUTS,
+            outputs_show(output).text, outputs_show(whose).text,
+            outputs_show(input).text);
     return fail(err,
                 "%s, what %s becomes, is itself an input; " REPLACES_INPUTS,
-                show(output).text, show(whose).text);
+                outputs_show(output).text, outputs_show(whose).text);
 }
 
-/* An output that is an input, found in this way. --no-clobber leaves it alone
- * if it is there. */
+/* Looks for an output that is the i-th input. With --no-clobber one that exists
+ * is fine, since it is left alone. */
 static int check_input_by(struct check *c, uint32_t i,
-                          const struct file_identity *identity, enum known_by by,
-                          struct err *err)
+                          const struct file_identity *identity,
+                          enum known_by by, struct err *err)
 {
     const struct output_slot *slot = slot_of(c, identity, by, err);
     if (!slot)
@@ -272,8 +292,8 @@ static int check_input_by(struct check *c, uint32_t i,
 static int check_input(struct check *c, uint32_t i, struct err *err)
 {
     struct file_identity identity;
-    if (file_identity_find(c->identities, c->plan->inputs.list[i].name, &identity,
-                           err) ||
+    if (file_identity_find(c->identities, c->plan->inputs.list[i].name,
+                           &identity, err) ||
         check_input_by(c, i, &identity, BY_IDENTITY, err))
         return -1;
     return identity.linked ? check_input_by(c, i, &identity, BY_INODE, err) : 0;
@@ -309,7 +329,7 @@ static bool is_of_shard(const char *name, const struct options *opts)
     return hash_bytes(name, strlen(name)) % opts->shards == opts->shard - 1;
 }
 
-/* What is no picture at all has no name here, and is counted by the first. */
+/* Files that are only counted are counted by the first shard. */
 static void keep_shard_of_passed(struct passed_over *passed,
                                  const struct options *opts)
 {
@@ -322,7 +342,7 @@ static void keep_shard_of_passed(struct passed_over *passed,
         passed->others = 0;
 }
 
-static void keep_shard(struct batch_plan *plan, const struct options *opts)
+static void keep_shard(struct file_plan *plan, const struct options *opts)
 {
     struct inputs *inputs = &plan->inputs;
     uint32_t kept = 0;
@@ -339,7 +359,7 @@ static void keep_shard(struct batch_plan *plan, const struct options *opts)
 
 /* ---- The plan ---------------------------------------------------------- */
 
-static int make(struct batch_plan *plan, const struct options *opts,
+static int make(struct file_plan *plan, const struct options *opts,
                 struct outputs *outputs, struct err *err)
 {
     struct check check = { .plan = plan, .opts = opts, .outputs = outputs };
@@ -364,7 +384,8 @@ static int make(struct batch_plan *plan, const struct options *opts,
     return status;
 }
 
-int plan_make(struct batch_plan **plan, const struct options *opts, struct err *err)
+int plan_make(struct file_plan **plan, const struct options *opts,
+              struct err *err)
 {
     struct outputs *outputs = calloc(1, sizeof *outputs);
     *plan = calloc(1, sizeof **plan);
@@ -378,12 +399,12 @@ int plan_make(struct batch_plan **plan, const struct options *opts, struct err *
     return status;
 }
 
-size_t plan_count(const struct batch_plan *plan)
+size_t plan_count(const struct file_plan *plan)
 {
     return plan->inputs.count;
 }
 
-struct item plan_item(const struct batch_plan *plan, size_t i)
+struct item plan_item(const struct file_plan *plan, size_t i)
 {
     const struct input *input = &plan->inputs.list[i];
     return (struct item){
@@ -394,18 +415,18 @@ struct item plan_item(const struct batch_plan *plan, size_t i)
     };
 }
 
-int plan_check_found(const struct batch_plan *plan, const struct options *opts,
+int plan_check_found(const struct file_plan *plan, const struct options *opts,
                      struct err *err)
 {
     return gather_check_found(&plan->inputs, opts, err);
 }
 
-const char *plan_folder(const struct batch_plan *plan)
+const char *plan_folder(const struct file_plan *plan)
 {
     return plan->folder;
 }
 
-void plan_remove_left(const struct batch_plan *plan)
+void plan_remove_left(const struct file_plan *plan)
 {
     struct left_file *left = plan->inputs.left;
     struct location location;
@@ -418,12 +439,12 @@ void plan_remove_left(const struct batch_plan *plan)
     }
 }
 
-const struct passed_over *plan_passed(const struct batch_plan *plan)
+const struct passed_over *plan_passed(const struct file_plan *plan)
 {
     return &plan->inputs.passed;
 }
 
-void plan_free(struct batch_plan *plan)
+void plan_free(struct file_plan *plan)
 {
     if (!plan)
         return;

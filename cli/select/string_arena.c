@@ -1,30 +1,30 @@
-/* Very many strings that are freed together. */
+/* Keeps very many strings that are freed together. */
 #include "cli/select/string_arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct names_block {
-    struct names_block *before;
+struct arena_block {
+    struct arena_block *before;
     size_t used, size;
     char text[];
 };
 
-/* Of a block: malloc's own overhead and the rest that the last name leaves are
- * little beside it, and a short list costs little. */
+/* Bytes of a block: much more than malloc's overhead and the rest that the last
+ * name leaves, and little for a short list. */
 enum { BLOCK = 1 << 16 };
 
-const char *string_arena_keep(struct string_arena *names, const char *text,
+const char *string_arena_keep(struct string_arena *arena, const char *text,
                               size_t length)
 {
-    struct names_block *block = names->last;
+    struct arena_block *block = arena->last;
     if (!block || length >= block->size - block->used) {
         size_t size = length < BLOCK ? BLOCK : length + 1;
         block = malloc(sizeof *block + size);
         if (!block)
             return NULL;
-        *block = (struct names_block){ .before = names->last, .size = size };
-        names->last = block;
+        *block = (struct arena_block){ .before = arena->last, .size = size };
+        arena->last = block;
     }
     char *kept = block->text + block->used;
     if (length)
@@ -34,11 +34,11 @@ const char *string_arena_keep(struct string_arena *names, const char *text,
     return kept;
 }
 
-void string_arena_free(struct string_arena *names)
+void string_arena_free(struct string_arena *arena)
 {
-    while (names->last) {
-        struct names_block *before = names->last->before;
-        free(names->last);
-        names->last = before;
+    while (arena->last) {
+        struct arena_block *before = arena->last->before;
+        free(arena->last);
+        arena->last = before;
     }
 }

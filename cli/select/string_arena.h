@@ -1,4 +1,4 @@
-/* Very many strings that are freed together, as names of files are. */
+/* Keeps very many strings, such as names of files, that are freed together. */
 #ifndef CLI_SELECT_STRING_ARENA_H
 #define CLI_SELECT_STRING_ARENA_H
 
@@ -6,15 +6,15 @@
 
 /* {0} is empty. */
 struct string_arena {
-    struct names_block *last;
+    struct arena_block *last;
 };
 
-/* Keeps a copy, with a NUL behind it. It stays where it is until
- * string_arena_free(). NULL: no memory. */
-const char *string_arena_keep(struct string_arena *names, const char *text,
+/* Returns a copy of `length` bytes, followed by a NUL. It stays where it is
+ * until string_arena_free(). Returns NULL if there is no memory. */
+const char *string_arena_keep(struct string_arena *arena, const char *text,
                               size_t length);
 
-/* Frees them all. Fine on {0}, and twice. */
-void string_arena_free(struct string_arena *names);
+/* Frees all strings. Fine on {0}, and twice. */
+void string_arena_free(struct string_arena *arena);
 
 #endif
