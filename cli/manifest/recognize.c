@@ -9,7 +9,6 @@
 #include "cli/files/checksum.h"
 #include "cli/select/hash.h"
 #include "cli/select/path.h"
-#include "cli/manifest/timestamp.h"
 
 /* By what an entry is found, whatever its name is now. */
 enum found_by {
@@ -88,13 +87,6 @@ static int match_names(struct search *s, struct err *err)
 
 /* ---- Candidates ---------------------------------------------------------- */
 
-static bool is_as_written(const struct stat *st, const struct facts *facts)
-{
-    return (uint64_t)st->st_size == facts->written &&
-           (!facts->made.known ||
-            timestamp_compare(st->st_mtim, facts->made_time) == 0);
-}
-
 static void look_at(struct search *s, size_t i)
 {
     const struct entry *entry = &s->index->entry[i];
@@ -103,7 +95,7 @@ static void look_at(struct search *s, size_t i)
     struct stat st;
     bool found = manifest_index_path(s->index, entry, entry->input, path) &&
                  stat(path, &st) == 0;
-    bool likely = found && is_as_written(&st, &entry->facts);
+    bool likely = found && facts_fit_output(&entry->facts, &st);
     state->there = found && entry->facts.placed;
     state->lost = !state->there || !likely;
     state->likely = likely;
@@ -208,11 +200,9 @@ static bool has_sum(struct unmatched_job *file, const struct facts *facts)
 static bool is_what_was_made(struct unmatched_job *file,
                              const struct facts *facts)
 {
-    bool alike = facts->size == facts->written &&
-                 timestamp_compare(facts->mtime, facts->made_time) == 0;
     return is_file(&file->st, facts->made.device, facts->made.inode) &&
-           is_as_written(&file->st, facts) &&
-           (!alike || !facts->summed || has_sum(file, facts));
+           facts_fit_output(facts, &file->st) &&
+           (!facts_are_alike(facts) || !facts->summed || has_sum(file, facts));
 }
 
 static bool has_names(const struct unmatched_job *file,
@@ -287,9 +277,8 @@ enum likeness { IS_RESULT, IS_ORIGINAL, IS_UNCLEAR };
  * size. Files that are ready are compared later, by their bytes. */
 static enum likeness compare(const struct stat *st, const struct facts *facts)
 {
-    bool made = is_as_written(st, facts) && facts->made.known;
-    bool read = (uint64_t)st->st_size == facts->size &&
-                timestamp_compare(st->st_mtim, facts->mtime) == 0;
+    bool made = facts->made.known && facts_fit_output(facts, st);
+    bool read = facts_fit_input(facts, st);
     bool alike =
         read && facts->size == facts->written && (made || !facts->made.known);
     if (facts->status == STATUS_READY)

@@ -11,7 +11,6 @@
 #include "cli/manifest/manifest_index.h"
 #include "cli/manifest/recognize.h"
 #include "cli/manifest/timestamp.h"
-#include "cli/manifest/written.h"
 
 enum { OPS_MAX = 32 };
 
@@ -78,13 +77,6 @@ void resume_free(struct resume *resume)
 
 /* ---- The files --------------------------------------------------------- */
 
-/* Returns whether a file is as the input was when it was read. */
-static bool is_as_read(const struct stat *st, const struct facts *facts)
-{
-    return (uint64_t)st->st_size == facts->size &&
-           timestamp_compare(st->st_mtim, facts->mtime) == 0;
-}
-
 static bool is_as_long_as_written(const struct stat *st,
                                   const struct facts *facts)
 {
@@ -102,7 +94,7 @@ static bool was_turned_on(const struct resume *resume, const struct record *job,
         const struct entry *next = manifest_index_find(&resume->index, &other);
         if (next && next != entry && next->facts.status >= STATUS_READY &&
             timestamp_compare(next->facts.time, entry->facts.time) >= 0 &&
-            written_matches(&next->facts, job->output_root, job->output, st))
+            facts_match_output(&next->facts, job->output_root, job->output, st))
             return true;
     }
     return false;
@@ -138,7 +130,7 @@ static enum verdict leave_done(const struct resume *resume,
              "with --manifest %s and without --resume; to keep it as it "
              "is, leave it out, as by --exclude",
              job->op,
-             is_as_read(st, facts)
+             facts_fit_input(facts, st)
                  ? "is as it was before that; it may have been restored"
                  : "has changed since; it may be a new picture, or another "
                    "program has edited it",
@@ -161,11 +153,11 @@ static enum verdict of_ready(const struct record *job,
     if (!resolve_stat(job->output_root, job->output, true, &st))
         return leave_ready(err);
     if (is_as_long_as_written(&st, facts) &&
-        written_has_sum(facts, job->output_root, job->output))
+        facts_match_sum(facts, job->output_root, job->output))
         return VERDICT_REPLACED;
     bool ambiguous = !facts->summed && facts->size == facts->written;
-    return is_as_read(&st, facts) && !ambiguous ? VERDICT_TODO
-                                                : leave_ready(err);
+    return facts_fit_input(facts, &st) && !ambiguous ? VERDICT_TODO
+                                                     : leave_ready(err);
 }
 
 /* Decides about a job that is done in place. If the file is gone, nothing is
@@ -182,7 +174,7 @@ static enum verdict of_replaced(const struct resume *resume,
         fail_system(err, NULL);
         return VERDICT_CHANGED;
     }
-    if (written_matches(&entry->facts, job->output_root, job->output, &st) ||
+    if (facts_match_output(&entry->facts, job->output_root, job->output, &st) ||
         was_turned_on(resume, job, entry, &st))
         return VERDICT_DONE;
     return leave_done(resume, job, &entry->facts, &st, err);
@@ -202,7 +194,7 @@ static enum verdict of_done(const struct resume *resume,
     if (resolve_stat(job->input_root, job->input, true, &in)) {
         if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
             return of_replaced(resume, job, entry, err);
-        if (!is_as_read(&in, &entry->facts))
+        if (!facts_fit_input(&entry->facts, &in))
             return VERDICT_TODO;
     } else if (errno != ENOENT && errno != ENOTDIR) {
         return VERDICT_TODO; /* and then the reason is reported */
