@@ -178,8 +178,9 @@ cd "$ROOT" || exit 1
 } >"$PLACE/want"
 sed -n '/^## The code/,/^## /p' README.md | grep '^|' | cut -d '|' -f 3 |
     grep -o '`[^`]*`' | tr -d '`' | grep -v '\.c$' >"$PLACE/got"
-for name in $(sed -n '/^## The code/,/^## /p' README.md | grep '^|' |
-    cut -d '|' -f 3 | grep -o '`[^`]*`' | tr -d '`'); do
+for name in $(sed -n '/^## The code/,/^## /p' README.md |
+    sed 's/^|[^|]*|//' | grep -oE '`(\.?[a-z]+|[a-z_/]+\.c)`|`[a-z_/]+`' |
+    tr -d '`' | grep -vxE 'info|make'); do
     check "the map: $name" [ -e "$name" ]
 done
 check 'the map fits a glance' [ "$(sed -n '/^## The code/,/^## /p' README.md |
