@@ -5,6 +5,7 @@
 #   PLACE           the directory
 #   BUILD           where the program was built
 #   GIMGXF_BACKEND  cpu or cuda: what every call is made with
+#   VERBOSE=1       a line for each check that passed, too
 samples=$ROOT/samples
 passed=0 failed=0
 cd "$PLACE" || exit 1
@@ -23,6 +24,7 @@ check() {
     shift
     if "$@"; then
         passed=$((passed + 1))
+        [ -z "${VERBOSE-}" ] || echo "pass $name"
     else
         failed=$((failed + 1))
         echo "FAIL $name: $*"
@@ -83,6 +85,44 @@ eventually() {
 
 lines() {
     [ "$(wc -l <"$1")" = "$2" ]
+}
+
+# stored_pictures NAME: a PPM of 16 x 24 pixels, all whole blocks of a JPEG, and
+# the PNG and the JPEG made of it.
+stored_pictures() {
+    python3 -c 'import sys
+sys.stdout.buffer.write(b"P6\n16 24\n255\n" + bytes(
+    (x * 13 + y * 7 + c * 50) % 256
+    for y in range(24) for x in range(16) for c in range(3)))' >"$1.ppm"
+    gimgxf -q copy "$1.ppm" "$1.png"
+    gimgxf -q copy "$1.ppm" "$1.jpg"
+}
+
+# slow_pictures DIRECTORY: 60 pictures that take a while.
+slow_pictures() {
+    local i
+    mkdir "$1"
+    { printf 'P6\n1500 1500\n255\n'; head -c 6750000 /dev/urandom; } \
+        >"$1/001.ppm"
+    for i in {002..060}; do
+        ln "$1/001.ppm" "$1/$i.ppm"
+    done
+}
+
+# needs PROGRAM...: ends the script where one of them is not installed.
+needs() {
+    local name
+    for name in "$@"; do
+        command -v "$name" >/dev/null || skip_all "there is no $name"
+    done
+}
+
+# skip_all REASON: ends a script that cannot run here.
+skip_all() {
+    echo "skipped: $1"
+    check 'nothing to check' true
+    finish
+    exit
 }
 
 finish() {

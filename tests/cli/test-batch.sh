@@ -179,11 +179,7 @@ check 'a closed pipe: quiet' [ -z "$(grep -v 'not a picture' said)" ]
 check 'a closed pipe: status' [ "$(cat status)" = 141 ]
 
 # The end comes by a signal: what was begun is finished, and told.
-mkdir slow
-{ printf 'P6\n1500 1500\n255\n'; head -c 6750000 /dev/urandom; } >slow/001.ppm
-for i in {002..060}; do
-    ln slow/001.ppm "slow/$i.ppm"
-done
+slow_pictures slow
 set -m # else what runs in the background ignores SIGINT
 for signal in INT TERM HUP; do
     rm -rf ended

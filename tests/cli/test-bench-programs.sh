@@ -1,13 +1,9 @@
 # tests/bench/programs finds the outputs of gimgxf right, and says what it compared;
 # the pictures of the README can be drawn. Speed is not tested.
 . "$ROOT/tests/cli/lib.sh"
-if ! python3 -c 'import numpy' 2>/dev/null &&
-    ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
-    echo 'skipped: there is no numpy'
-    check 'nothing' true
-    finish
-    exit
-fi
+python3 -c 'import numpy' 2>/dev/null ||
+    /usr/bin/python3 -c 'import numpy' 2>/dev/null ||
+    skip_all 'there is no numpy'
 for group in files png; do
     BUILD=${program%/*} SIZE=137x70 ROUNDS=1 \
         "$ROOT/tests/bench/programs" $group >>out 2>err

@@ -137,11 +137,7 @@ check 'dry-run: planned and skipped' [ "$(grep -o '"status": "[a-z]*"' stdout |
     paste -sd ' ')" = '"status": "skipped" "status": "planned"' ]
 
 # By a signal.
-mkdir slow
-{ printf 'P6\n1500 1500\n255\n'; head -c 6750000 /dev/urandom; } >slow/001.ppm
-for i in {002..060}; do
-    ln slow/001.ppm "slow/$i.ppm"
-done
+slow_pictures slow
 set -m # else what runs in the background ignores SIGINT
 "$program" --backend "$GIMGXF_BACKEND" --json rotate90 --format png -r \
     -d ended --manifest m slow >lines 2>said &

@@ -3,12 +3,7 @@
 # sampling are.
 . "$ROOT/tests/cli/lib.sh"
 
-if ! jpegtran -version >/dev/null 2>&1 || ! cjpeg -version >/dev/null 2>&1; then
-    echo 'skipped: jpegtran'
-    check 'nothing' true
-    finish
-    exit
-fi
+needs jpegtran cjpeg
 
 # A picture of 192 x 96, and of other sizes.
 picture() {

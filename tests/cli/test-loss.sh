@@ -1,12 +1,7 @@
 # A JPEG that cannot be turned without loss: it is said, counted, foreseen and,
 # if that is asked for, refused; and it does not grow with every turn.
 . "$ROOT/tests/cli/lib.sh"
-if ! command -v cjpeg >/dev/null || ! command -v djpeg >/dev/null; then
-    echo 'skipped: cjpeg and djpeg'
-    passed=1
-    finish
-    exit
-fi
+needs cjpeg djpeg
 
 # picture WIDTH HEIGHT: a PPM with soft shapes and noise.
 picture() {

@@ -4,15 +4,8 @@
 . "$ROOT/tests/cli/lib.sh"
 library=${program%/gimgxf}/tests/starve.so
 
-skip() {
-    echo "skipped: $1"
-    passed=1
-    finish
-    exit
-}
-
-command -v cjpeg >/dev/null || skip 'cjpeg'
-[ "$GIMGXF_BACKEND" = cpu ] || skip 'it is for the cpu'
+needs cjpeg
+[ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
 LD_PRELOAD=$library "$program" --version >/dev/null 2>&1 ||
-    skip 'this build has an allocator of its own'
+    skip_all 'this build has an allocator of its own'
 python3 "$ROOT/tests/support/starve.py" "$program" "$library" "$PLACE" "${STARVE-200}"

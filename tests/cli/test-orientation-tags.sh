@@ -4,13 +4,7 @@
 . "$ROOT/tests/cli/lib.sh"
 pictures="python3 $ROOT/tests/support/tagged_pictures.py"
 
-# pixels SEED: a PPM of 16 x 24 pixels, all whole blocks of a JPEG.
-python3 -c 'import sys
-sys.stdout.buffer.write(b"P6\n16 24\n255\n" + bytes(
-    (x * 13 + y * 7 + c * 50) % 256
-    for y in range(24) for x in range(16) for c in range(3)))' >stored.ppm
-gimgxf -q copy stored.ppm stored.png
-gimgxf -q copy stored.ppm stored.jpg
+stored_pictures stored
 gimgxf -q copy stored.jpg jpeg.ppm
 mkdir in out ppm
 check 'made' $pictures make stored.jpg stored.png in

@@ -1,21 +1,8 @@
 # Jobs of serve that end the process that does them: the others are answered, and
 # nothing is done twice in place. dies.c, loaded before the program, has it die.
 . "$ROOT/tests/cli/lib.sh"
-if ! ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o dies.so "$ROOT/tests/support/preload/dies.c" \
-    -ldl 2>/dev/null; then
-    echo 'skipped: no compiler for dies.c'
-    check 'no compiler' true
-    finish
-    exit
-fi
-if nm -D "$program" 2>/dev/null | grep -q __tsan_init; then
-    echo 'skipped: the thread sanitizer wants to be loaded first'
-    check 'another runtime' true
-    finish
-    exit
-fi
-# What it says of a process that dies is not told here.
-export ASAN_OPTIONS=verify_asan_link_order=0:handle_segv=0
+. "$ROOT/tests/cli/dying.sh"
+build_dies || skip_all 'processes that die'
 
 field() {
     grep -oE "\"$1\": (\"[^\"]*\"|[^,}]*)" | sed 's/^"[^"]*": //'
@@ -24,23 +11,6 @@ field() {
 # job ID INPUT OUTPUT
 job() {
     printf '{"id": %s, "op": "rotate90", "input": "%s", "output": "%s"}\n' "$@"
-}
-
-# serve: with dies.so.
-serve() {
-    LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve "$@" -
-}
-
-# marked WORD FILE: a PNG with this comment.
-marked() {
-    python3 - "$samples/f-rgb.png" "$@" <<'END'
-import struct, sys, zlib
-data = open(sys.argv[1], 'rb').read()
-text = b'tEXtComment\0' + sys.argv[2].encode()
-chunk = struct.pack('>I', len(text) - 4) + text
-chunk += struct.pack('>I', zlib.crc32(text))
-open(sys.argv[3], 'wb').write(data[:33] + chunk + data[33:])
-END
 }
 
 # gone PID: whether a process has ended.

@@ -182,33 +182,8 @@ all_done 'very many turns of one file' 402 -j 4
 check 'very many turns of one file' same many.png want-rotate180.png
 
 # Others do not wait for those that do.
-if ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o dies.so "$ROOT/tests/support/preload/dies.c" \
-    -ldl 2>/dev/null && ! nm -D "$program" 2>/dev/null | grep -q __tsan_init
-then
-    export ASAN_OPTIONS=verify_asan_link_order=0:handle_segv=0
-    # marked WORD FILE: a PNG with this comment.
-    marked() {
-        python3 - "$samples/f-rgb.png" "$@" <<'END2'
-import struct, sys, zlib
-data = open(sys.argv[1], 'rb').read()
-text = b'tEXtComment\0' + sys.argv[2].encode()
-chunk = struct.pack('>I', len(text) - 4) + text
-chunk += struct.pack('>I', zlib.crc32(text))
-open(sys.argv[3], 'wb').write(data[:33] + chunk + data[33:])
-END2
-    }
-    serve() {
-        LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve \
-            "$@" -
-    }
-    eventually() {
-        local i
-        for ((i = 0; i < 400; i++)); do
-            ! "$@" || return 0
-            sleep 0.05
-        done
-        return 1
-    }
+. "$ROOT/tests/cli/dying.sh"
+if build_dies; then
     marked reads-slowly slow.png
     {
         job rotate90 slow.png x1.png
@@ -280,7 +255,5 @@ END2
         [ "$(field status <answers | tr '\n' ' ')" = \
         '"failed" "done" "done" "failed" "done" ' ]
     check 'after one that ends its process' same_pixels w.png want-rotate270.png
-else
-    echo 'skipped: no compiler for dies.c, or the thread sanitizer'
 fi
 finish

@@ -1,12 +1,7 @@
 # --strip=LIST drops what it names, all of it, and nothing else.
 . "$ROOT/tests/cli/lib.sh"
 pictures="python3 $ROOT/tests/support/strip_pictures.py"
-python3 -c 'import sys
-sys.stdout.buffer.write(b"P6\n16 24\n255\n" + bytes(
-    (x * 13 + y * 7 + c * 50) % 256
-    for y in range(24) for x in range(16) for c in range(3)))' >plain.ppm
-gimgxf -q copy plain.ppm plain.jpg
-gimgxf -q copy plain.ppm plain.png
+stored_pictures plain
 $pictures make plain.jpg plain.png .
 check 'it is all there' $pictures check none full.jpg
 check 'it is all there' $pictures check none full.png

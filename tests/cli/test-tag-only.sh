@@ -4,12 +4,7 @@
 pictures="python3 $ROOT/tests/support/tagged_pictures.py"
 ops='copy fliph rotate180 flipv transpose rotate90 transverse rotate270'
 
-python3 -c 'import sys
-sys.stdout.buffer.write(b"P6\n16 24\n255\n" + bytes(
-    (x * 13 + y * 7 + c * 50) % 256
-    for y in range(24) for x in range(16) for c in range(3)))' >stored.ppm
-gimgxf -q copy stored.ppm stored.png
-gimgxf -q copy stored.ppm stored.jpg
+stored_pictures stored
 mkdir in
 check 'made' $pictures make stored.jpg stored.png in
 rm -f in/EXIF-[1234578]-* in/XMP-[1234578]-* in/orNT-[1234578]-* # 6 is enough

@@ -1,12 +1,7 @@
 # exiftool finds in a turned JPEG what it found before, but for what the turn
 # makes false.
 . "$ROOT/tests/cli/lib.sh"
-if ! command -v exiftool >/dev/null; then
-    echo 'skipped: exiftool'
-    passed=1
-    finish
-    exit
-fi
+needs exiftool
 tags="python3 $ROOT/tests/support/jpeg_tags.py"
 
 # Its tags speak of 400 x 240 pixels.

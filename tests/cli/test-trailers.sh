@@ -3,12 +3,7 @@
 # they are is right afterwards.
 . "$ROOT/tests/cli/lib.sh"
 trailers="python3 $ROOT/tests/support/jpeg_trailers.py"
-if ! command -v cjpeg >/dev/null || ! command -v djpeg >/dev/null; then
-    echo 'skipped: cjpeg and djpeg'
-    passed=1
-    finish
-    exit
-fi
+needs cjpeg djpeg
 
 for kind in $($trailers kinds); do
     $trailers make "$kind" in.jpg

@@ -1,12 +1,7 @@
 # The line of progress for one picture: on a terminal, after a second, away at the
 # end; and nowhere else.
 . "$ROOT/tests/cli/lib.sh"
-if ! command -v python3 >/dev/null; then
-    echo 'skipped: there is no python3'
-    check none true
-    finish
-    exit
-fi
+needs python3
 
 # What repeats in many ways takes zlib's level 9 long.
 python3 - <<'EOF'
