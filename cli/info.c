@@ -1,4 +1,4 @@
-/* gimgxf info: says what pictures are, by their headers alone. */
+/* gimgxf info: describes pictures by what stands beside their pixels. */
 #include "cli/info.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void print(void *context, void *task)
     image_free(&d->img);
 }
 
-/* Nobody reads on, or the disk is full. */
+/* Returns whether nobody reads on, or the disk is full. */
 static bool is_unheard(void *context)
 {
     (void)context;
@@ -83,7 +83,7 @@ static int describe_all(struct describing *all, const struct inputs *inputs,
     return 0;
 }
 
-/* Standard input is one file, which has no place in a list. */
+/* Standard input is one file, and never part of a list. */
 static bool is_standard_input(const struct options *opts)
 {
     return opts->nfiles == 1 && !opts->files_from &&
@@ -91,7 +91,8 @@ static bool is_standard_input(const struct options *opts)
 }
 
 /* Names what stands in directories and is not read, as a batch does. */
-static void tell_passed(const struct passed_over *passed, const struct options *opts)
+static void report_all_passed(const struct passed_over *passed,
+                              const struct options *opts)
 {
     for (size_t i = 0; i < passed->count; i++)
         report_passed(&passed->list[i], opts);
@@ -105,7 +106,7 @@ static int gather(struct inputs *inputs, const struct options *opts,
     if (gather_inputs(inputs, opts, NULL, err))
         return -1;
     passed_over_sort(&inputs->passed);
-    tell_passed(&inputs->passed, opts);
+    report_all_passed(&inputs->passed, opts);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* gimgxf info: says what pictures are, by their headers alone. */
+/* gimgxf info: describes pictures by what stands beside their pixels. */
 #ifndef CLI_INFO_H
 #define CLI_INFO_H
 
@@ -6,9 +6,9 @@
 
 #include "cli/options/options.h"
 
-/* Describes every file that the options name, side by side and in order, on
- * stdout: in words, as a JSON object a line, or as CSV. Returns whether all of
- * them could be described; the others are told on stderr. */
+/* Describes every file that the options name on stdout, in order: in words, as
+ * a JSON object a line, or as CSV. Returns whether all of them could be
+ * described; errors go to stderr. */
 bool info_run(const struct options *opts);
 
 #endif

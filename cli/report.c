@@ -176,7 +176,7 @@ static void print_job(const struct job *job, const struct result *result,
 /* Returns the number of the warning that the summary of a batch has, from 1. */
 static unsigned summed_up(const struct job *job, const struct result *result)
 {
-    return job->opts->command == COMMAND_BATCH ? result->anew : 0;
+    return job->opts->command == COMMAND_BATCH ? result->reencode_warning : 0;
 }
 
 void report_job(const struct job *job, const struct result *result,
@@ -239,7 +239,7 @@ static void print_plan(const struct job *job, const struct result *result,
         fputs("\twould fail: ", stdout);
     if (err)
         report_put_escaped(stdout, err->text);
-    else if (result->anew)
+    else if (result->reencode_warning)
         fputs("\twould re-encode, with loss", stdout);
 }
 

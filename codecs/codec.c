@@ -105,6 +105,6 @@ void codec_warn_lost(const struct codec *codec, const struct image *img,
                      const struct save_opts *opts)
 {
     if (!codec_is_own(codec, img) && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(img->meta, codec->holds.metadata, codec->title,
+        meta_warn_lost(img->meta, codec->capabilities.metadata, codec->title,
                        opts->warnings);
 }

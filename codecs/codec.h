@@ -87,7 +87,7 @@ struct save_opts {
     enum strip strip;
     unsigned drop;        /* what of the metadata is left out beside that:
                              codecs/image/meta.h */
-    unsigned orientation; /* what tags shall say from now on; 0: leave them */
+    unsigned orientation; /* what tags must say in the output; 0: leave them */
     struct thread_pool *pool; /* threads that may be kept busy; NULL: the
                           caller's. What is written does not depend on it */
     enum edge edge;       /* for pictures behind the first one */
@@ -148,9 +148,10 @@ struct codec {
     const char *title;            /* "PNG" */
     const char *const *suffixes;  /* lower case, ended by NULL */
     bool lossy;                   /* samples change when they are encoded */
-    bool rounds;                  /* those of other formats do */
-    bool kinds;                   /* the suffix chooses among kinds of it */
-    struct capabilities holds;
+    bool rounds;                  /* samples of other formats change */
+    bool kinds;                   /* the suffix chooses among its kinds */
+    enum representation closest;  /* to the file, that it can decode */
+    struct capabilities capabilities;
     /* Of the state in the meta of a picture that it reads, which holds how the
      * file was coded; 0: none, or one that open() makes. */
     size_t state_size;
@@ -159,7 +160,7 @@ struct codec {
     /* How it keeps metadata in blocks; NULL: it keeps none that a turn makes
      * false. */
     const struct block_format *blocks;
-    /* Whether a file that starts with these bytes is of this format. */
+    /* Returns whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);
     /* Parses what comes before the pixels, into reader->img, whose meta is
      * empty, and reader->info.alignment. What is behind the pixels may wait
@@ -175,7 +176,6 @@ struct codec {
     int (*describe)(struct reader *reader, struct err *err);
     /* Frees reader->state. NULL: there is none. */
     void (*close)(struct reader *reader);
-    enum representation closest; /* to the file, that it decodes */
     /* Appends the file to `out`, with its orientation turned on by `op`, and
      * not another byte changed but for what has to follow that. info gets the
      * size and the orientation that it had. NULL: the format holds none. */
@@ -189,22 +189,22 @@ struct codec {
     int (*turn)(struct bytes *out, struct image *img, struct bytes file,
                 enum xform t, const struct load_opts *opts, struct err *err);
     /* Appends the whole file to `file`, which is empty. The picture fits
-     * `holds`, and its meta is as metadata_turn() leaves it. On failure `file`
-     * may hold a part, which the caller frees. */
+     * the capabilities, and its meta is as metadata_turn() leaves it. On failure
+     * `file` may hold a part, which the caller frees. */
     int (*encode)(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err);
-    /* Looks at what `encode` has made of img once more, at a small part of the
-     * cost: fails if it is not a whole file of such a picture, and says what is
-     * wrong with it. For what `turn` has made img and opts are NULL. */
+    /* Fails if what `encode` has made of img is not a whole file of such a
+     * picture, and says what is wrong with it. That costs a small part of what
+     * encoding does. For what `turn` has made img and opts are NULL. */
     int (*check)(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err);
 };
 
-/* All codecs; those whose first bytes are no certain sign come last. */
+/* All codecs. Those whose first bytes are not a certain sign come last. */
 extern const struct codec *const codecs[];
 enum { CODECS = 10 };
 
-/* By the first bytes; NULL: nobody knows it. */
+/* Returns the codec of a file, told by its first bytes; NULL: there is none. */
 const struct codec *codec_probe(struct bytes file);
 
 /* Opens a file of this format, which like the options is borrowed until
@@ -230,11 +230,12 @@ void codec_close(struct reader *reader);
  * memory. */
 struct meta *codec_new_meta(const struct codec *codec);
 
-/* By a name or a suffix without the dot, in either case; NULL: no such. */
+/* Returns the codec of this name, or of this suffix without its dot, in either
+ * case; NULL: there is none. */
 const struct codec *codec_by_name(const char *name);
 
-/* Whether img, as decoded by its own codec, is of format `codec`: its own parts
- * are written then, else the portable fields. */
+/* Returns whether img was decoded by `codec`: then its own blocks are written,
+ * else the portable fields. */
 static inline bool codec_is_own(const struct codec *codec,
                                 const struct image *img)
 {

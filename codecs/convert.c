@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the picture shall become. */
-struct plan {
+/* What the picture is to become. */
+struct conversion {
     enum cell cell;
     enum color color;
     bool alpha;
@@ -31,12 +31,12 @@ static uint32_t maxval_of(enum cell cell)
     return cell == CELL_U8 ? 255 : cell == CELL_U16 ? 65535 : 0;
 }
 
-/* ---- What is to be done ------------------------------------------------ */
+/* ---- What is to be done -------------------------------------------------- */
 
-static int plan_color(struct plan *p, const struct image *img,
+static int plan_color(struct conversion *p, const struct image *img,
                       const struct codec *to, struct err *err)
 {
-    const struct capabilities *holds = &to->holds;
+    const struct capabilities *can_hold = &to->capabilities;
     bool own = codec_is_own(to, img);
     p->color = img->color;
     p->alpha = img->alpha;
@@ -48,16 +48,16 @@ static int plan_color(struct plan *p, const struct image *img,
         p->maxval = maxval_of(p->cell); /* of its colors, not of an index */
     }
     p->alpha = img->alpha || has_key_or_alphas(img);
-    if (p->color == COLOR_GRAY && !can(holds->colors, COLOR_GRAY))
+    if (p->color == COLOR_GRAY && !can(can_hold->colors, COLOR_GRAY))
         p->color = COLOR_RGB;
-    if (!can(holds->colors, p->color))
+    if (!can(can_hold->colors, p->color))
         return fail(err, "%s cannot hold %s%s", to->title,
                     color_name(p->color),
                     p->color == COLOR_CMYK
                         ? "; write a JPEG, which can, or convert the picture "
                           "to RGB first"
                         : "");
-    if (p->alpha && !holds->alpha) {
+    if (p->alpha && !can_hold->alpha) {
         if (!p->opts->background)
             return fail(err, "%s cannot hold transparency; --background COLOR "
                              "lays it on a color",
@@ -70,18 +70,18 @@ static int plan_color(struct plan *p, const struct image *img,
 static bool keeps_maxval(const struct image *img, const struct codec *to)
 {
     uint32_t m = img->maxval;
-    if (img->cell == CELL_F32 || to->holds.any_maxval ||
+    if (img->cell == CELL_F32 || to->capabilities.any_maxval ||
         codec_is_own(to, img))
         return true;
     if (m == 255 || m == 65535)
         return true;
-    return to->holds.gray_bits && img->color == COLOR_GRAY && !img->alpha &&
-           (m == 1 || m == 3 || m == 15);
+    return to->capabilities.gray_bits && img->color == COLOR_GRAY &&
+           !img->alpha && (m == 1 || m == 3 || m == 15);
 }
 
-/* The smallest cell of the format that holds what is there, or the one that
- * was asked for. */
-static int plan_cells(struct plan *p, const struct image *img,
+/* Chooses the smallest cell of the format that holds the samples, or the one
+ * that was asked for. */
+static int plan_cells(struct conversion *p, const struct image *img,
                       const struct codec *to, struct err *err)
 {
     unsigned depth = p->opts->depth;
@@ -89,16 +89,18 @@ static int plan_cells(struct plan *p, const struct image *img,
     p->maxval = img->maxval;
     if (depth)
         p->cell = depth == 8 ? CELL_U8 : depth == 16 ? CELL_U16 : CELL_F32;
-    while (!depth && p->cell < CELL_F32 && !can(to->holds.cells, p->cell))
+    while (!depth && p->cell < CELL_F32 &&
+           !can(to->capabilities.cells, p->cell))
         p->cell++;
-    if (!can(to->holds.cells, p->cell)) {
+    if (!can(to->capabilities.cells, p->cell)) {
         if (depth)
             return fail(err, "%s cannot hold samples of %u bits", to->title,
                         depth);
-        return fail(err, "%s cannot hold samples of %u bits; --depth %d makes "
-                         "them fit",
+        return fail(err,
+                    "%s cannot hold samples of %u bits; --depth %d makes "
+                    "them fit",
                     to->title, image_bits(img),
-                    can(to->holds.cells, CELL_U16) ? 16 : 8);
+                    can(to->capabilities.cells, CELL_U16) ? 16 : 8);
     }
     /* An index is no sample: its colors have 8 bits. */
     bool asked = depth && img->color != COLOR_INDEXED;
@@ -107,26 +109,26 @@ static int plan_cells(struct plan *p, const struct image *img,
     return 0;
 }
 
-static bool nothing_to_do(const struct plan *p, const struct image *img)
+static bool nothing_to_do(const struct conversion *p, const struct image *img)
 {
     return p->cell == img->cell && p->color == img->color &&
            p->alpha == img->alpha && p->maxval == img->maxval;
 }
 
-/* ---- Doing it, a row at a time, in doubles ------------------------------
+/* ---- Doing it, a row at a time, in doubles --------------------------------
  *
- * A double holds every sample of 16 bits and every float exactly, and so it
- * does the product of two of 16 bits: rounding is exact if the one division
- * comes last. One way serves all pairs of cells; this is no hot path, since
+ * A double holds every sample of 16 bits and every float exactly, and the
+ * product of two samples of 16 bits as well: rounding is exact if the one
+ * division comes last. One way serves all pairs of cells. It need not be fast:
  * pictures that keep their format never come here. */
 
-struct worker {
+struct row_converter {
     const struct image *src;
     struct image *dst;
-    const struct plan *plan;
-    double full;        /* full intensity of what is in the channels */
-    double *channel[5]; /* a row of each: gray or R G B, alpha; 0 to full */
-    uint64_t clipped;   /* samples that were outside of that */
+    const struct conversion *plan;
+    double full;        /* the value of full intensity in the channels */
+    double *channel[5]; /* a row of each: gray or R G B, then alpha */
+    uint64_t clipped;   /* how many samples were outside 0 to `full` */
 };
 
 static double sample(const struct image *img, unsigned plane, uint32_t y,
@@ -143,7 +145,7 @@ static double sample(const struct image *img, unsigned plane, uint32_t y,
     }
 }
 
-static void load_palette(struct worker *w, uint32_t y)
+static void load_palette(struct row_converter *w, uint32_t y)
 {
     const struct image *img = w->src;
     const uint8_t *row = plane_row(&img->plane[0], y);
@@ -156,7 +158,7 @@ static void load_palette(struct worker *w, uint32_t y)
     }
 }
 
-static void load_key(struct worker *w, uint32_t y, unsigned colors)
+static void load_key(struct row_converter *w, uint32_t y, unsigned colors)
 {
     for (uint32_t x = 0; x < w->src->width; x++) {
         bool hit = true;
@@ -166,8 +168,8 @@ static void load_key(struct worker *w, uint32_t y, unsigned colors)
     }
 }
 
-/* Brings a row of src into the channels; gives how many colors it has. */
-static unsigned load_row(struct worker *w, uint32_t y)
+/* Loads a row of src into the channels. Returns how many colors it has. */
+static unsigned load_row(struct row_converter *w, uint32_t y)
 {
     const struct image *img = w->src;
     if (img->color == COLOR_INDEXED) {
@@ -183,24 +185,24 @@ static unsigned load_row(struct worker *w, uint32_t y)
     return colors;
 }
 
-static void copy_row(struct worker *w, unsigned to, unsigned from)
+static void copy_row(struct row_converter *w, unsigned to, unsigned from)
 {
     memcpy(w->channel[to], w->channel[from],
            w->src->width * sizeof *w->channel[0]);
 }
 
-/* Gray becomes red, green and blue; alpha moves behind. */
-static void promote_gray(struct worker *w)
+/* Makes gray red, green and blue; alpha moves behind them. */
+static void promote_gray(struct row_converter *w)
 {
     copy_row(w, 3, 1);
     copy_row(w, 1, 0);
     copy_row(w, 2, 0);
 }
 
-static void lay_on_background(struct worker *w, unsigned colors)
+static void lay_on_background(struct row_converter *w, unsigned colors)
 {
     const uint8_t *over = w->plan->opts->over;
-    /* On gray a background is its luma, ITU-R BT.601. */
+    /* Behind gray a background counts by its luma, ITU-R BT.601. */
     double luma = 0.299 * over[0] + 0.587 * over[1] + 0.114 * over[2];
     for (unsigned c = 0; c < colors; c++) {
         double back = (colors == 1 ? luma : over[c]) * w->full / 255;
@@ -211,7 +213,7 @@ static void lay_on_background(struct worker *w, unsigned colors)
     }
 }
 
-static void store(struct worker *w, const double *from, unsigned plane,
+static void store(struct row_converter *w, const double *from, unsigned plane,
                   uint32_t y)
 {
     void *row = plane_row(&w->dst->plane[plane], y);
@@ -234,7 +236,7 @@ static void store(struct worker *w, const double *from, unsigned plane,
     }
 }
 
-static void convert_row(struct worker *w, uint32_t y)
+static void convert_row(struct row_converter *w, uint32_t y)
 {
     unsigned colors = load_row(w, y);
     bool transparent = w->src->alpha || has_key_or_alphas(w->src);
@@ -248,8 +250,9 @@ static void convert_row(struct worker *w, uint32_t y)
         store(w, w->channel[i], i, y);
 }
 
-/* Planes without a meaning are converted one by one, however many. */
-static void convert_other(struct worker *w, uint32_t y)
+/* Planes without a known meaning are converted one by one, however many there
+ * are. */
+static void convert_other(struct row_converter *w, uint32_t y)
 {
     double *row = w->channel[0];
     for (unsigned i = 0; i < w->dst->nplanes; i++) {
@@ -260,9 +263,9 @@ static void convert_other(struct worker *w, uint32_t y)
 }
 
 static int convert(struct image *dst, const struct image *src,
-                   const struct plan *plan, struct err *err)
+                   const struct conversion *plan, struct err *err)
 {
-    struct worker w = { .src = src, .dst = dst, .plan = plan };
+    struct row_converter w = { .src = src, .dst = dst, .plan = plan };
     w.full = src->color == COLOR_INDEXED ? 255 : src->maxval ? src->maxval : 1;
     double *rows = calloc(src->width, 5 * sizeof *rows);
     if (!rows)
@@ -283,8 +286,8 @@ static int convert(struct image *dst, const struct image *src,
     return 0;
 }
 
-/* An ICC profile belongs to a color space (ICC.1, 7.2.8), and gray that became
- * RGB has another. */
+/* Drops an ICC profile of another color space (ICC.1, 7.2.8): gray that became
+ * RGB has another one. */
 static void drop_foreign_profile(struct image *img,
                                  const struct convert_opts *opts)
 {
@@ -298,8 +301,8 @@ static void drop_foreign_profile(struct image *img,
     bytes_free(&meta->icc);
 }
 
-/* Takes away what spoke of the samples as they were. Transparency has become
- * an alpha channel; the rest is named. */
+/* Drops the blocks that describe the samples as they were. Transparency has
+ * become an alpha channel; a warning names the others. */
 static void drop_sample_blocks(struct meta *meta,
                                const struct convert_opts *opts)
 {
@@ -319,14 +322,16 @@ static void drop_sample_blocks(struct meta *meta,
     meta->keyed = false;
 }
 
-static unsigned planes_of(const struct plan *plan, const struct image *img)
+static unsigned planes_of(const struct conversion *plan,
+                          const struct image *img)
 {
     if (plan->color == COLOR_OTHER)
         return img->nplanes;
     return (plan->color == COLOR_GRAY ? 1 : 3) + plan->alpha;
 }
 
-static int make(struct image *img, const struct plan *plan, struct err *err)
+static int make(struct image *img, const struct conversion *plan,
+                struct err *err)
 {
     struct image made = {
         .cell = plan->cell,
@@ -361,8 +366,8 @@ int convert_to_fit(struct image *img, const struct codec *to,
                    const struct convert_opts *opts, bool *converted,
                    struct err *err)
 {
-    struct plan plan = { .opts = opts };
-    /* What a codec reads it can write, also what no other format holds. */
+    struct conversion plan = { .opts = opts };
+    /* A codec can write what it reads, also what no other format holds. */
     *converted = false;
     if (codec_is_own(to, img) && !opts->depth)
         return 0;

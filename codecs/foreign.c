@@ -195,7 +195,7 @@ static const struct foreign *by_magic(struct bytes head)
     return NULL;
 }
 
-/* RIFF: four letters behind the size say what is in it. */
+/* RIFF: four letters behind the size name the contents. */
 static const struct foreign *by_riff(struct bytes head)
 {
     if (!has(head, 0, "RIFF", 4))
@@ -231,7 +231,7 @@ static const struct foreign *by_brand(struct bytes head)
     return &table[FOREIGN_VIDEO];
 }
 
-/* ---- TIFF, and what is built like it ------------------------------------ */
+/* ---- TIFF, and formats built like it ------------------------------------ */
 
 /* NEF and ARW begin with a small picture (NewSubfileType 1) of a camera; DNG
  * says so in a tag of its own. */
@@ -363,7 +363,7 @@ static bool is_text(struct bytes head)
     return head.size > 0;
 }
 
-/* Files that are no pictures at all, but often stand in the place of one. */
+/* Files that are not pictures, but often stand where one is expected. */
 static int refuse_other(struct bytes head, struct err *err)
 {
     if (has(head, 0, "\x1f\x8b", 2))

@@ -1,5 +1,5 @@
-/* Files that are recognized, but neither read nor written: what they are called
- * and which program makes a picture of another format of them. */
+/* Formats that are recognized, but neither read nor written: their names, and
+ * the programs that convert them. */
 #ifndef CODECS_FOREIGN_H
 #define CODECS_FOREIGN_H
 
@@ -16,20 +16,20 @@ struct foreign {
     const char *from_png; /* a command that makes one of a PNG; or NULL */
 };
 
-/* Tells a file by its first bytes; 4096 are enough. Returns NULL if it is none
- * of these. A file that a codec reads has to be told by codec_probe() before.
- */
+/* Returns the format of a file by its first bytes, of which 4096 are enough;
+ * NULL if it is not one of these. A file that a codec reads may look like one,
+ * so codec_probe() must be asked first. */
 const struct foreign *foreign_probe(struct bytes head);
 
-/* Finds a format by a suffix without its dot, in either case. Returns NULL if
- * there is none. */
+/* Returns a format by a suffix without its dot, in either case; NULL if there
+ * is none. */
 const struct foreign *foreign_by_suffix(const char *suffix);
 
-/* Says of a file that no codec reads what it is, and what to do with it, as far
- * as its first bytes tell. Returns -1. */
+/* Fails for a file that no codec reads: says what it is and what to do with it,
+ * as far as its first bytes tell. Returns -1. */
 int foreign_refuse_input(struct bytes head, struct err *err);
 
-/* Says that a format, which is not written, is not. Returns -1. */
+/* Fails for an output of such a format: says what to do instead. Returns -1. */
 int foreign_refuse_output(const struct foreign *foreign, struct err *err);
 
 #endif

@@ -11,7 +11,7 @@
 #define TEXT_OF(tokens) #tokens
 #define TEXT(macro)     TEXT_OF(macro)
 
-/* libjpeg-turbo tells its version only to whoever is compiled with it. */
+/* libjpeg-turbo has its version in its header alone. */
 #ifdef LIBJPEG_TURBO_VERSION
 #define JPEG_NAME    "libjpeg-turbo"
 #define JPEG_VERSION TEXT(LIBJPEG_TURBO_VERSION)

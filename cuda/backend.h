@@ -23,34 +23,34 @@ extern "C" {
  * time; it grows to what its largest picture needs and keeps it. */
 struct lane;
 
-/* What a lane is to be. {0} is the first device, and what is best there. */
+/* How a lane is opened. {0}: on the first device, as is best there. */
 struct lane_opts {
     const int *device; /* the devices to use, by number, from 0 */
-    unsigned ndevices; /* how many; LANE_ALL_DEVICES: those that there are */
+    unsigned ndevices; /* how many of them; LANE_ALL_DEVICES: all there are */
     uint64_t vram;     /* bytes of each device's memory that may be used; 0:
                           most of what is free */
     uint64_t keep;     /* bytes of the host's memory that lanes which share the
                           devices may keep together for pictures; 0: some */
-    /* Of so many lanes that share the devices and their memory this is the one
-     * with this number, from 0: it uses one of the devices. 0: it is alone, and
-     * uses all of them. */
+    /* The number of this lane, from 0, and how many lanes share the devices and
+     * their memory: then it uses one of the devices. workers 0: it is alone,
+     * and uses all of them. */
     unsigned worker, workers;
 };
 enum { LANE_ALL_DEVICES = -1 };
 
 struct backend {
     const char *name; /* "cpu", "cuda" */
-    /* 0 if it is usable on this machine, else -1 and why not. */
+    /* Returns 0 if it can be used on this machine, else -1 and the reason. */
     int (*probe)(struct err *why_not);
-    /* Describes in `text` what it runs on: the i-th device of those that it can
-     * use, as "NVIDIA H200, 140 GiB, compute capability 9.0", or the vector
-     * instructions of the CPU. Returns false if there are no more than i. */
+    /* Describes in `text` the i-th device that it can use, as "NVIDIA H200, 140
+     * GiB, compute capability 9.0", or the vector instructions of the CPU.
+     * Returns false if there are only i devices. */
     bool (*describe)(unsigned i, char *text, size_t room);
     /* Opens a lane, which the caller closes. */
     int (*open)(struct lane **lane, const struct lane_opts *opts,
                 struct err *err);
-    /* The memory that this lane reads and writes fastest. It is to be freed
-     * before the lane is closed. */
+    /* Returns the memory that this lane reads and writes fastest. It must be
+     * freed before the lane is closed. */
     struct mem (*memory)(struct lane *lane);
     /* Turns every plane of src into dst, which has the shape that image_like()
      * gave for t and does not overlap src. dst is complete on return. The

@@ -1,4 +1,4 @@
-/* The list of backends, and the choice. */
+/* The list of backends, and the choice among them. */
 #ifndef CUDA_BACKEND_CHOOSE_H
 #define CUDA_BACKEND_CHOOSE_H
 

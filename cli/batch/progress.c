@@ -56,7 +56,7 @@ void progress_count(struct batch_progress *progress, const struct job *job,
         progress->skipped++;
     } else {
         progress->done++;
-        if (result->anew)
+        if (result->reencode_warning)
             count_anew(progress, job);
         else
             progress->how[result->how]++;

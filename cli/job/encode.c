@@ -103,7 +103,7 @@ int job_turn(struct job_state *state, struct err *err)
         return 0;
     if (nothing_to_do(state)) {
         result->warnings.count = 0; /* what would be lost is not */
-        result->anew = 0;
+        result->reencode_warning = 0;
         result->width = state->img.width;
         result->height = state->img.height;
         job_keep_input(state);

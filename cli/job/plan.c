@@ -84,7 +84,7 @@ static int plan_edge(struct job_plan *plan, const struct options *opts,
          "%u x %u pixels are not whole blocks of %u x %u: encoded anew, with "
          "loss; --lossless refuses, --edge trim or tag turns without loss",
          info->width, info->height, alignment->x, alignment->y);
-    result->anew = result->warnings.count;
+    result->reencode_warning = result->warnings.count;
     return 0;
 }
 
@@ -118,7 +118,7 @@ static unsigned times_as_large(const struct job_plan *plan,
         return 1;
     if (opts->depth)
         return opts->depth / 8;
-    return to->holds.cells & narrow ? 1 : 4;
+    return to->capabilities.cells & narrow ? 1 : 4;
 }
 
 uint64_t job_plan_memory(const struct job_plan *plan,

@@ -79,13 +79,13 @@ struct load_opts job_load_opts(const struct options *opts,
 /* ---- What would be done ---------------------------------------------------
  */
 
-/* The plan is made as far as a head tells. Only where there is a choice of
- * representations does that take more than the format. */
+/* Plans by the head of a file. That takes more than the format only where there
+ * is a choice of representations. */
 static int foresee(struct job_state *state, size_t head, bool *known,
                    struct err *err)
 {
     struct result *result = state->result;
-    struct warnings unheard = { 0 }; /* they are told when it is done */
+    struct warnings unheard = { 0 }; /* they come when it is decoded */
     struct load_opts load = job_load_opts(state->opts, result);
     struct reader reader;
     *result = (struct result){ 0 };

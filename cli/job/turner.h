@@ -10,9 +10,9 @@
 struct job_turner {
     const struct backend *backend;
     struct lane *lane;
-    struct watch *watch; /* who is told how far it is, or NULL */
-    uint32_t rows, done; /* that come in bands, in all and so far; 0: there are
-                            no bands */
+    struct watch *watch; /* shows the progress, or NULL */
+    uint32_t rows, done; /* rows that come in bands, in all and so far; 0: there
+                            are no bands */
 };
 
 /* Returns the turner: several threads may turn small tiles at a time where the

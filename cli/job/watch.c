@@ -1,4 +1,4 @@
-/* A line on the terminal of how one picture goes. */
+/* A progress line on the terminal for one picture. */
 #include "cli/job/watch.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/base/utf8.h"
 
-/* Milliseconds until the line is there, and between two of it. */
+/* Milliseconds until the line is drawn first, and between two drawings. */
 enum { FIRST = 1000, NEXT = 100 };
 
 struct watch {
@@ -31,7 +31,7 @@ struct watch {
     _Atomic uint64_t done, all;
 };
 
-/* ", 45 %", or nothing if it is not known. */
+/* Prints ", 45 %", or nothing if it is not known. */
 static void put_part(struct watch *watch, char text[16])
 {
     uint64_t all = atomic_load(&watch->all), done = atomic_load(&watch->done);
@@ -47,7 +47,7 @@ static void put_part(struct watch *watch, char text[16])
                  100.0 * (double)(done < all ? done : all) / (double)all);
 }
 
-/* A name with nothing in it that could steer a terminal. */
+/* Copies a name without what could control a terminal. */
 static void put_name(const char *name, char *text, size_t size)
 {
     size_t length = 0;
@@ -77,7 +77,7 @@ static void draw(struct watch *watch)
     watch->drawn = true;
 }
 
-/* Waits, unless it is to end. */
+/* Waits so long, or until it is to end. */
 static void wait_for(struct watch *watch, long milliseconds)
 {
     const struct timespec until = clock_after(milliseconds);

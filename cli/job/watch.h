@@ -1,4 +1,4 @@
-/* A line on the terminal of how one picture goes, for one that takes long. */
+/* A progress line on the terminal for one picture that takes long. */
 #ifndef CLI_JOB_WATCH_H
 #define CLI_JOB_WATCH_H
 
@@ -7,19 +7,20 @@
 struct thread_pool;
 struct watch;
 
-/* Watches a picture from now on: after a second, a thread draws what stage it
- * is in, how far that is, where it is known, and how long it has taken so far.
- * `pool` is that of the codecs; how far its work is counts where watch_part()
- * does not tell. Returns NULL if that cannot be; all below is fine on NULL. */
+/* Starts a thread that draws, after a second, the stage of the picture, how
+ * much of it is done, where that is known, and the time so far. Where
+ * watch_part() does not report how much is done, the progress of the pool
+ * counts. Returns NULL if it cannot be started; the functions below are fine on
+ * NULL. */
 struct watch *watch_begin(const char *name, struct thread_pool *pool);
 
-/* Tells what is done from now on; the string has to stay. */
+/* Reports the stage that begins. The string must stay. */
 void watch_stage(struct watch *watch, const char *stage);
 
-/* Tells how much of the stage is done. For any thread. */
+/* Reports how much of the stage is done. Any thread may call it. */
 void watch_part(struct watch *watch, uint64_t done, uint64_t all);
 
-/* Takes the line away. */
+/* Ends the thread and removes the line. */
 void watch_end(struct watch *watch);
 
 #endif

@@ -1,8 +1,11 @@
-/* Threads that share the pieces of one piece of work after the other.
+/* Threads that share the pieces of one task, task after task.
  *
- * Whoever is free takes the next piece: a thread that has to wait for its
- * processor holds nobody up. For the same reason the caller, once there are no
- * pieces left, calls off the helpers that have not come yet. */
+ * A free thread takes the next piece, so a thread that waits for its processor
+ * delays nobody. For the same reason the caller, once there are no pieces left,
+ * calls off the helpers that have not begun yet.
+ *
+ * It stands here because C11 and POSIX have threads but no pool, and OpenMP has
+ * no way to call off threads that have not begun. */
 #include "codecs/base/thread_pool.h"
 
 #include <pthread.h>
@@ -13,13 +16,13 @@
 #include <stdlib.h>
 
 struct thread_pool {
-    unsigned most;     /* helpers that there may be */
-    unsigned helpers;  /* that there are */
-    pthread_t *thread; /* theirs */
+    unsigned most;     /* the most helpers that there may be */
+    unsigned helpers;  /* how many there are */
+    pthread_t *thread; /* of each helper */
     cpu_set_t allowed; /* where they may run */
 
-    /* The present piece of work. It is written under the lock while no helper
-     * is busy. */
+    /* The current task. It is written under the lock while no helper is busy.
+     */
     void (*work)(void *context, size_t i);
     void *context;
     size_t n;
@@ -27,8 +30,8 @@ struct thread_pool {
 
     pthread_mutex_t lock;
     pthread_cond_t come, done;
-    unsigned wanted; /* helpers that are yet to come */
-    unsigned busy;   /* that have come and not gone */
+    unsigned wanted; /* helpers that have yet to begin */
+    unsigned busy;   /* helpers that have begun and not ended */
     bool closing;
 };
 
@@ -63,9 +66,9 @@ static void *help(void *argument)
     return NULL;
 }
 
-/* Lets a thread that is about to be made begin elsewhere than here. Left to
- * itself Linux may let it wait for this processor, beside one that is idle, for
- * longer than a picture takes; and where it ran it is waked again. */
+/* Lets a thread that is about to be made begin on another processor. Left to
+ * itself Linux may let it wait for this one, beside an idle one, for longer
+ * than a picture takes; and it is woken where it ran before. */
 static void begin_elsewhere(struct thread_pool *pool, pthread_attr_t *attr)
 {
     int here = sched_getcpu();
@@ -79,9 +82,9 @@ static void begin_elsewhere(struct thread_pool *pool, pthread_attr_t *attr)
         pthread_attr_setaffinity_np(attr, sizeof elsewhere, &elsewhere);
 }
 
-/* Starts helpers up to `wanted`. No signal is delivered to them: it belongs to
- * the thread that started the program, and to the calls it interrupts there.
- * If there can be no more threads, there are fewer. */
+/* Starts helpers up to `wanted`, or as many as the system allows. No signal is
+ * delivered to them: signals belong to the thread that started the program, and
+ * interrupt its calls. */
 static void hire(struct thread_pool *pool, unsigned wanted)
 {
     sigset_t all, before;

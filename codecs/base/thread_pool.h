@@ -6,25 +6,27 @@
 
 struct thread_pool;
 
-/* A pool of `threads` threads, of which the caller of thread_pool_run() is one.
- * The others start when first needed. NULL: no memory. */
+/* Opens a pool of `threads` threads, of which the caller of thread_pool_run()
+ * is one. The others start when they are first needed. Returns NULL if there is
+ * no memory. */
 struct thread_pool *thread_pool_open(unsigned threads);
 
-/* How many threads that are: 1 without a pool. */
+/* Returns how many threads that are: 1 without a pool. */
 unsigned thread_pool_threads(const struct thread_pool *pool);
 
 /* Calls work(context, i) for each i from 0 to n - 1, in this order, on several
- * threads at once, and returns when all calls have returned and what they wrote
- * can be read. Not to be called by two threads at a time. No pool is one
- * thread, the caller's. */
+ * threads at once. Returns when all calls have returned and what they wrote can
+ * be read. Two threads must not call it at a time. Without a pool the caller
+ * does all. */
 void thread_pool_run(struct thread_pool *pool,
                      void (*work)(void *context, size_t i), void *context,
                      size_t n);
 
-/* Tells how many of how many calls the thread_pool_run() that is under way has
- * begun; 0 of 0 if there is none, or no pool. For any thread. */
+/* Gives how many of how many calls the current thread_pool_run() has begun; 0
+ * of 0 if there is none, or no pool. Any thread may ask. */
 void thread_pool_progress(struct thread_pool *pool, size_t *begun, size_t *all);
 
+/* Ends the threads and frees the pool. Fine on NULL. */
 void thread_pool_close(struct thread_pool *pool);
 
 #endif

@@ -245,7 +245,7 @@ static int make_blocks(struct meta *meta, const struct codec *to,
     if (!made)
         return fail_memory(err, "no memory for the metadata");
     if (opts->strip == STRIP_NOTHING)
-        meta_warn_lost(meta, to->holds.metadata, to->title, opts->warnings);
+        meta_warn_lost(meta, to->capabilities.metadata, to->title, opts->warnings);
     int status = to->blocks->from_portable(made, meta, opts->warnings, err);
     meta_swap_blocks(meta, made);
     meta_free(made);

@@ -422,7 +422,7 @@ const struct codec codec_hdr = {
     .title = "HDR",
     .rounds = true,
     .suffixes = suffixes,
-    .holds = {
+    .capabilities = {
         .cells = 1 << CELL_F32,
         .colors = 1 << COLOR_RGB,
     },

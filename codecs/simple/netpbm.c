@@ -127,7 +127,7 @@ static bool write_comments(struct bytes *file, const struct image *img,
         return true;
     if (codec_is_own(codec, img))
         return write_blocks(file, img->meta);
-    return !(codec->holds.metadata & HOLDS_COMMENT) ||
+    return !(codec->capabilities.metadata & HOLDS_COMMENT) ||
            write_text(file, img->meta->comment);
 }
 

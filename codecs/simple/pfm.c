@@ -92,7 +92,7 @@ const struct codec codec_pfm = {
     .name = "pfm",
     .title = "PFM",
     .suffixes = suffixes,
-    .holds = {
+    .capabilities = {
         .cells = 1 << CELL_F32,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
     },
