@@ -1,4 +1,4 @@
-/* A line on the terminal that tells how the work goes. */
+/* The line on the terminal that shows progress. */
 #include "cli/progress_line.h"
 
 #include <stdio.h>

@@ -1,14 +1,15 @@
-/* A line on the terminal that tells how the work goes: of a batch, or of one
- * picture that takes long. */
+/* The line on the terminal that shows progress: of a batch, or of one picture
+ * that takes long. */
 #ifndef CLI_PROGRESS_LINE_H
 #define CLI_PROGRESS_LINE_H
 
 #include "cli/options/options.h"
 
-/* Whether stderr is a terminal where a line can be drawn, and one is wanted. */
+/* Returns whether standard error is a terminal where a line can be drawn, and
+ * one is wanted. */
 bool progress_line_is_shown(const struct options *opts);
 
-/* Draws a line in the place of the last one, or takes it away. */
+/* Draws a line in place of the last one, or removes it. */
 void progress_line_put(const char *line);
 void progress_line_wipe(void);
 

@@ -7,8 +7,8 @@
 #include "cli/json/json_write.h"
 #include "codecs/base/utf8.h"
 
-/* Prints control characters, among them those of two bytes in UTF-8 (C1), and bytes
- * that are not UTF-8 as \n, \t or \x1b. */
+/* Prints control characters, among them those of two bytes in UTF-8 (C1), and
+ * bytes that are not UTF-8 as \n, \t or \x1b. */
 void report_put_escaped(FILE *out, const char *text)
 {
     while (*text) {
@@ -53,7 +53,7 @@ void report_error(const char *file, const char *text)
 }
 
 void report_warnings(const char *file, const struct options *opts,
-                            const struct warnings *warnings, unsigned except)
+                     const struct warnings *warnings, unsigned except)
 {
     char more[64];
     if (opts->quiet)
@@ -151,7 +151,7 @@ void report_answer(FILE *out, const struct job *job,
 }
 
 static void print_job(const struct job *job, const struct result *result,
-                     const char *why_backend)
+                      const char *why_backend)
 {
     fputs("gimgxf: ", stderr);
     report_put_escaped(stderr, job->input);
@@ -161,8 +161,7 @@ static void print_job(const struct job *job, const struct result *result,
             job_how_name(result->how), result->from->title, result->to->title,
             result->width, result->height);
     if (result->turned != job->opts->op)
-        fprintf(stderr,
-                "gimgxf: stored pixels: %s, with the orientation tag\n",
+        fprintf(stderr, "gimgxf: stored pixels: %s, with the orientation tag\n",
                 xform_name(result->turned));
     fprintf(stderr, "gimgxf: backend %s: %s\n", job->backend->name,
             why_backend);
@@ -230,7 +229,7 @@ void report_passed(const struct passed_file *file, const struct options *opts)
 }
 
 static void print_plan(const struct job *job, const struct result *result,
-                      const struct err *err)
+                       const struct err *err)
 {
     report_put_escaped(stdout, job->input);
     fputs(" -> ", stdout);
@@ -254,9 +253,10 @@ void report_plan(const struct job *job, const struct result *result, bool known,
         json_string(&json, "input", job->input);
         json_string(&json, "output", job->output);
         json_string(&json, "op", job->opts->op_name);
-        json_string(&json, "status", err               ? "failed"
-                                     : result->skipped ? "skipped"
-                                                       : "planned");
+        json_string(&json, "status",
+                    err               ? "failed"
+                    : result->skipped ? "skipped"
+                                      : "planned");
         if (!err && result->skipped)
             json_string(&json, "reason", job_skipped_name(result->skipped));
         if (!err && known)

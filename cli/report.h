@@ -13,18 +13,19 @@
 /* Prints a line on standard error: "gimgxf: FILE: TEXT"; `file` may be NULL. */
 void report_error(const char *file, const char *text);
 
-/* Prints why the program does not begin: a line on standard error, and with --json
- * an object on standard output, or on standard error if the picture would go to
- * standard output. `status` is "usage", "no_device" or "failed". */
+/* Prints why the program does not begin: a line on standard error, and with
+ * --json an object on standard output, or on standard error if the picture
+ * would go to standard output. `status` is "usage", "no_device" or "failed". */
 void report_refusal(const char *status, const char *text,
                     const struct options *opts);
 
-/* Returns "done", "skipped" or "failed"; `err` is NULL if the job did not fail. */
+/* Returns "done", "skipped" or "failed"; `err` is NULL if the job did not fail.
+ */
 const char *report_status(const struct result *result, const struct err *err);
 
-/* Prints the result of a job: its warnings, its error if `err` is not NULL, and, as
- * the options ask, a description in words or in JSON. `why_backend` says why the
- * backend was chosen. */
+/* Prints the result of a job: its warnings, its error if `err` is not NULL,
+ * and, as the options ask, a description in words or in JSON. `why_backend`
+ * says why the backend was chosen. */
 void report_job(const struct job *job, const struct result *result,
                 const struct err *err, const char *why_backend);
 
@@ -38,12 +39,13 @@ bool report_is_due(const struct job *job, const struct result *result,
 void report_answer(FILE *out, const struct job *job,
                    const struct result *result, const struct err *err);
 
-/* Prints that a walk did not take a file: with -v a line, with --json an object. */
+/* Prints that a walk did not take a file: with -v a line, with --json an
+ * object. */
 void report_passed(const struct passed_file *file, const struct options *opts);
 
-/* Prints on standard output what a job would do, as job_foresee() found it: `known`
- * is whether it found how, and `err` is NULL unless the job is known to fail. A job
- * that would be skipped is printed in JSON only. */
+/* Prints on standard output what a job would do, as job_foresee() found it:
+ * `known` is whether it found how, and `err` is NULL unless the job is known to
+ * fail. A job that would be skipped is printed in JSON only. */
 void report_plan(const struct job *job, const struct result *result, bool known,
                  const struct err *err);
 

@@ -64,7 +64,7 @@ static size_t arrays_listed(const struct meta *meta)
 
 /* Prints a file whose arrays are not a picture to us. */
 static void print_arrays(const char *file, const struct image *img,
-                        const struct result *result)
+                         const struct result *result)
 {
     report_put_escaped(stdout, file);
     printf(": %s", result->from->title);
@@ -74,7 +74,7 @@ static void print_arrays(const char *file, const struct image *img,
 }
 
 static void print_color(const char *file, const struct image *img,
-                       const struct result *result)
+                        const struct result *result)
 {
     const struct meta *meta = img->meta;
     report_put_escaped(stdout, file);
@@ -102,7 +102,7 @@ static void print_color(const char *file, const struct image *img,
 }
 
 static void print_picture(const char *file, const struct image *img,
-                         const struct result *result)
+                          const struct result *result)
 {
     const struct meta *meta = img->meta;
     (img->nplanes ? print_color : print_arrays)(file, img, result);

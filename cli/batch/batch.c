@@ -1,7 +1,7 @@
 /* Many pictures.
  *
- * The plan (cli/select) says which files, in which order, and what each becomes.
- * Three kinds of threads work on it:
+ * The plan (cli/select) says which files, in which order, and what each
+ * becomes. Three kinds of threads work on it:
  *
  * - the main thread takes one item of the plan after another and puts it into
  *   the queue (ordered_workers.h);
@@ -10,37 +10,38 @@
  *   file to renaming its output (cli/job). Reading and writing overlap with the
  *   work of other workers, and the system reads files ahead and writes them
  *   behind;
- * - whichever worker has finished the item that is next in the order of the plan
- *   reports it, and all finished ones behind it. So results come out in the order
- *   of the plan, and no two reports mix. Another thread ticks ten times a second,
- *   for the line of progress.
+ * - whichever worker has finished the item that is next in the order of the
+ * plan reports it, and all finished ones behind it. So results come out in the
+ * order of the plan, and no two reports mix. Another thread ticks ten times a
+ * second, for the line of progress.
  *
  * Who owns what, and when:
  *
  * - The names of files belong to the plan, which lives until the end.
- * - A task (struct batch_task) is a slot of a ring in the queue. From the time it
- *   is handed out until it is done it belongs to the worker that took it; then to
- *   whoever reports it; then the slot is free. It holds the result, not the
+ * - A task (struct batch_task) is a slot of a ring in the queue. From the time
+ * it is handed out until it is done it belongs to the worker that took it; then
+ * to whoever reports it; then the slot is free. It holds the result, not the
  *   picture.
- * - The bytes of the input, the planes of the picture and the bytes of the output
- *   belong to the job, and so to one worker, from job_read() to job_end(), inside
- *   scheduler_do(). No two workers share a picture.
- * - Each worker has a lane of the backend, and what a lane keeps between pictures
- *   is the lane's. Blocks that a job frees are kept for the next one by the page
- *   cache, which belongs to all.
+ * - The bytes of the input, the planes of the picture and the bytes of the
+ * output belong to the job, and so to one worker, from job_read() to job_end(),
+ * inside scheduler_do(). No two workers share a picture.
+ * - Each worker has a lane of the backend, and what a lane keeps between
+ * pictures is the lane's. Blocks that a job frees are kept for the next one by
+ * the page cache, which belongs to all.
  *
- * Memory is bounded by construction. The ring has a fixed number of slots, so the
- * main thread waits when it is too far ahead. Before a job reads its file it asks
- * for memory of the file's size, before it decodes for memory of the planes' size,
- * and waits if none is left; it holds a processor only while it decodes, turns and
- * encodes (resource_limits.h). What is asked for never exceeds what there is, and
- * who holds memory never waits for what another one holds (the same header says
- * why).
+ * Memory is bounded by construction. The ring has a fixed number of slots, so
+ * the main thread waits when it is too far ahead. Before a job reads its file
+ * it asks for memory of the file's size, before it decodes for memory of the
+ * planes' size, and waits if none is left; it holds a processor only while it
+ * decodes, turns and encodes (resource_limits.h). What is asked for never
+ * exceeds what there is, and who holds memory never waits for what another one
+ * holds (the same header says why).
  *
- * A file that fails is a line on standard error, and the others go on. The batch
- * ends early by a signal, after --fail-after failures, when the disk is full, when
- * the manifest cannot be written, and when nobody reads the results: then no item
- * is begun, those under way are finished, and ending.h says how to go on. */
+ * A file that fails is a line on standard error, and the others go on. The
+ * batch ends early by a signal, after --fail-after failures, when the disk is
+ * full, when the manifest cannot be written, and when nobody reads the results:
+ * then no item is begun, those under way are finished, and ending.h says how to
+ * go on. */
 #include "cli/batch/batch.h"
 
 #include <errno.h>
@@ -59,8 +60,8 @@
 #include "cli/report.h"
 #include "cli/select/plan.h"
 
-/* How many tasks may be done ahead of one that takes long: their results are kept
- * until it is reported. */
+/* How many tasks may be done ahead of one that takes long: their results are
+ * kept until it is reported. */
 enum { WINDOW = 256 };
 
 struct batch_task {
@@ -97,12 +98,12 @@ struct batch {
 static bool is_ending(void *context)
 {
     struct batch *batch = context;
-    return atomic_load(&batch->ending) ||
-           atomic_load(&batch->records.failed) || signals_asked();
+    return atomic_load(&batch->ending) || atomic_load(&batch->records.failed) ||
+           signals_asked();
 }
 
-/* The i-th job of the plan. What was found in a directory stays there, whether it
- * is read or replaced. */
+/* The i-th job of the plan. What was found in a directory stays there, whether
+ * it is read or replaced. */
 static struct job planned_job(void *context, size_t i)
 {
     const struct batch *batch = context;
@@ -141,10 +142,9 @@ static void do_task(struct batch *batch, unsigned worker,
     else if (job_choose_format(job, &task->err))
         task->status = -1;
     else
-        task->status =
-            scheduler_do(batch->scheduler, worker, job,
-                         atomic_load(&batch->to_do), note_ready, task,
-                         &task->result, &task->err);
+        task->status = scheduler_do(batch->scheduler, worker, job,
+                                    atomic_load(&batch->to_do), note_ready,
+                                    task, &task->result, &task->err);
 }
 
 /* Nothing is noted if nobody can tell: so the next run cannot tell either. */
@@ -173,8 +173,8 @@ static void prefetch(struct batch *batch, const struct batch_task *task)
 }
 
 /* A full disk ends the batch. Of the jobs that meet it at once the first one
- * fails; the others count as not begun, since nothing was written. Returns whether
- * this is one of the others. */
+ * fails; the others count as not begun, since nothing was written. Returns
+ * whether this is one of the others. */
 static bool meets_full_disk(struct batch *batch, const struct batch_task *task)
 {
     if (!task->status || !task->err.full)
@@ -258,7 +258,8 @@ static int give_all(struct batch *batch)
         .tick = tick,
         .context = batch,
     };
-    struct ordered_workers *workers = batch->workers = ordered_workers_open(&opts);
+    struct ordered_workers *workers = batch->workers =
+        ordered_workers_open(&opts);
     struct batch_task *task;
     if (!workers) {
         report_error(NULL, "the workers cannot be started");
@@ -317,11 +318,11 @@ static enum ending why_ended(struct batch *batch)
 {
     const struct records *records = &batch->records;
     bool full = atomic_load(&batch->full) || atomic_load(&records->disk_full);
-    return batch->pipe_closed             ? ENDING_PIPE
-           : full                         ? ENDING_FULL
+    return batch->pipe_closed              ? ENDING_PIPE
+           : full                          ? ENDING_FULL
            : atomic_load(&records->failed) ? ENDING_MANIFEST
-           : signals_asked()              ? ENDING_SIGNAL
-                                          : ENDING_FAILURES;
+           : signals_asked()               ? ENDING_SIGNAL
+                                           : ENDING_FAILURES;
 }
 
 /* Reports and notes the files beside the inputs that are not read. */
@@ -357,9 +358,11 @@ static enum outcome do_all(struct batch *batch)
     if (!opts->quiet && !batch->pipe_closed)
         progress_summary(&batch->progress, early, opts->verbose);
     if (early)
-        ending_report(why_ended(batch), signals_asked(), &batch->progress, opts);
+        ending_report(why_ended(batch), signals_asked(), &batch->progress,
+                      opts);
     scheduler_close(batch->scheduler);
-    return status || batch->progress.failed || atomic_load(&batch->records.failed)
+    return status || batch->progress.failed ||
+                   atomic_load(&batch->records.failed)
                ? OUTCOME_FAILED
                : OUTCOME_DONE;
 }
@@ -407,8 +410,8 @@ static enum outcome plan_and_do(struct batch *batch)
     return outcome;
 }
 
-enum outcome batch_run(const struct options *opts, const struct backend *backend,
-                     const char *why_backend)
+enum outcome batch_run(const struct options *opts,
+                       const struct backend *backend, const char *why_backend)
 {
     struct batch batch = {
         .opts = opts,

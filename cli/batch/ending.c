@@ -1,4 +1,4 @@
-/* Why a batch ended before its files did, and how it goes on. */
+/* Says why a batch ended before its files did, and how to go on. */
 #include "cli/batch/ending.h"
 
 #include <signal.h>
@@ -26,7 +26,7 @@ static const char *name_of_signal(int signal)
                                : "another";
 }
 
-/* What to type so that only the others are done. */
+/* Says what to type so that only the other files are done. */
 static void say_next(struct err *text, const struct options *opts)
 {
     if (opts->manifest)
@@ -41,8 +41,8 @@ static void say_next(struct err *text, const struct options *opts)
 }
 
 static void print_json(enum ending ending, int signal,
-                      const struct batch_progress *progress, size_t left,
-                      const char *next)
+                       const struct batch_progress *progress, size_t left,
+                       const char *next)
 {
     struct json_writer json = { .out = stdout };
     json_open(&json, NULL, '{');
@@ -61,7 +61,8 @@ static void print_json(enum ending ending, int signal,
 }
 
 void ending_report(enum ending ending, int signal,
-                 const struct batch_progress *progress, const struct options *opts)
+                   const struct batch_progress *progress,
+                   const struct options *opts)
 {
     size_t left = progress_left(progress);
     struct err text, next;

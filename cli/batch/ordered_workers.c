@@ -3,8 +3,8 @@
  *
  *     reported <= given <= reported + window
  *
- * are counted from the first one on. A given task is held, or it is released: then
- * it stands in a queue, in which
+ * are counted from the first one on. A given task is held, or it is released:
+ * then it stands in a queue, in which
  *
  *     taken <= released <= given
  *
@@ -53,7 +53,8 @@ static void report(struct ordered_workers *workers)
         return;
     workers->reporting = true;
     do {
-        bool done = workers->reported < workers->given && workers->done[workers->reported % window];
+        bool done = workers->reported < workers->given &&
+                    workers->done[workers->reported % window];
         pthread_mutex_unlock(&workers->lock);
         if (done)
             opts->report(opts->context, task_at(workers, workers->reported));
@@ -62,7 +63,8 @@ static void report(struct ordered_workers *workers)
         pthread_mutex_lock(&workers->lock);
         if (done)
             workers->done[workers->reported++ % window] = false;
-    } while (workers->reported < workers->given && workers->done[workers->reported % window]);
+    } while (workers->reported < workers->given &&
+             workers->done[workers->reported % window]);
     workers->reporting = false;
     /* The thread that gives tasks is woken for many at a time. */
     if (workers->given - workers->reported <= window / 2)
@@ -88,7 +90,8 @@ static void *work(void *argument)
         size_t slot = workers->queue[workers->taken++ % workers->opts.window];
         workers->busy++;
         pthread_mutex_unlock(&workers->lock);
-        workers->opts.work(workers->opts.context, number, task_at(workers, slot));
+        workers->opts.work(workers->opts.context, number,
+                           task_at(workers, slot));
         pthread_mutex_lock(&workers->lock);
         workers->done[slot] = true;
         if (slot == workers->reported % workers->opts.window)

@@ -1,10 +1,10 @@
 /* Workers that do tasks side by side. The results are reported in the order of
- * the tasks, one at a time, by whichever worker has finished the one that is next;
- * meanwhile the thread that gives the tasks may wait for something else.
+ * the tasks, one at a time, by whichever worker has finished the one that is
+ * next; meanwhile the thread that gives the tasks may wait for something else.
  *
- * Tasks stand in a ring of a fixed size, so memory is bounded. A task belongs to
- * the thread that gives it until it is given, then to a worker while `work` runs,
- * then to whoever runs `report`; afterwards its slot is used again. */
+ * Tasks stand in a ring of a fixed size, so memory is bounded. A task belongs
+ * to the thread that gives it until it is given, then to a worker while `work`
+ * runs, then to whoever runs `report`; afterwards its slot is used again. */
 #ifndef CLI_BATCH_ORDERED_WORKERS_H
 #define CLI_BATCH_ORDERED_WORKERS_H
 
@@ -22,8 +22,8 @@ struct ordered_workers_opts {
     void (*work)(void *context, unsigned worker, void *task);
     /* Reports a task that is done, in order, and ends it. */
     void (*report)(void *context, void *task);
-    /* Is called after each report, and after a tenth of a second without one, but
-     * never beside a report. May be NULL. */
+    /* Is called after each report, and after a tenth of a second without one,
+     * but never beside a report. May be NULL. */
     void (*tick)(void *context);
     void *context;
 };
@@ -49,8 +49,8 @@ void ordered_workers_release(struct ordered_workers *workers, void *task);
 /* From now on at most so many workers are busy. */
 void ordered_workers_allow(struct ordered_workers *workers, unsigned most);
 
-/* Waits until everything given is reported, ends the threads, and frees. Fine on
- * NULL. */
+/* Waits until everything given is reported, ends the threads, and frees. Fine
+ * on NULL. */
 void ordered_workers_close(struct ordered_workers *workers);
 
 #endif

@@ -1,15 +1,13 @@
-/* How a batch goes. */
+/* How far a batch is. */
 #include "cli/batch/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "codecs/base/clock.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
+#include "codecs/base/clock.h"
 
 static const double redraw = 0.1; /* seconds */
 
@@ -23,7 +21,8 @@ void progress_begin(struct batch_progress *progress, size_t all,
     };
 }
 
-/* A name that there is no memory for is missing in a list; it is counted. */
+/* Keeps a name for the summary, unless there is no memory; the file is counted
+ * anyway. */
 static void keep_name(struct batch_progress *progress, const char *name)
 {
     if (progress->anew_names == progress->anew_room) {
@@ -65,7 +64,7 @@ void progress_count(struct batch_progress *progress, const struct job *job,
     }
 }
 
-/* "1.2 GB"; 1000 bytes are a kB. */
+/* Writes "1.2 GB", with 1000 bytes to a kB, and returns it. */
 static const char *bytes_text(uint64_t bytes, char text[16])
 {
     static const char *const unit[] = { "bytes", "kB", "MB", "GB", "TB", "PB" };
@@ -77,8 +76,8 @@ static const char *bytes_text(uint64_t bytes, char text[16])
     return text;
 }
 
-/* Goes by the bytes a file has had so far, and by the clock of all that was
- * done: what is skipped takes no time. */
+/* The time left follows from the files that were done or failed, since skipped
+ * ones take no time. */
 void progress_draw(struct batch_progress *progress)
 {
     char line[160], left[32] = "", bytes[16];
@@ -110,7 +109,7 @@ void progress_clear(struct batch_progress *progress)
     progress->visible = false;
 }
 
-/* ", 3 NAME" for what there is. */
+/* Prints ", 3 NAME", unless there are none. */
 static void put_count(size_t n, const char *name)
 {
     if (n)

@@ -6,20 +6,20 @@
 #include "cli/job/job.h"
 
 struct batch_progress {
-    size_t all;                /* files that are to be done */
+    size_t all; /* files that are to be done */
     size_t done, skipped, failed;
-    size_t how[HOWS];          /* of `done`, without `anew` */
-    size_t anew;               /* files re-encoded with loss, since they could
-                                  not be turned without */
-    const char **anew_name;    /* names of these, as many as could be kept */
+    size_t how[HOWS];       /* of `done`, without `anew` */
+    size_t anew;            /* files re-encoded with loss, since they could
+                               not be turned without */
+    const char **anew_name; /* names of these, as many as could be kept */
     size_t anew_names, anew_room;
     uint64_t bytes_in, bytes_out;
-    double seconds[STAGES];    /* of all workers together */
-    double waited;             /* the same, for memory */
+    double seconds[STAGES]; /* of all workers together */
+    double waited;          /* the same, for memory */
     double begin;
-    bool shown;                /* there is a terminal, and a line is wanted */
-    double drawn;              /* when the line was drawn */
-    bool visible;              /* the line stands on the terminal */
+    bool shown;   /* there is a terminal, and a line is wanted */
+    double drawn; /* when the line was drawn */
+    bool visible; /* the line stands on the terminal */
 };
 
 /* Begins to count, with `all` files to do. */
@@ -43,8 +43,8 @@ void progress_plan(size_t planned, size_t all);
 size_t progress_left(const struct batch_progress *progress);
 
 /* Prints the summary on standard error, and frees what was kept for it. `ended`
- * says that it ended before all files were begun; `stages` asks for the seconds of
- * each stage. */
+ * says that it ended before all files were begun; `stages` asks for the seconds
+ * of each stage. */
 void progress_summary(struct batch_progress *progress, bool ended, bool stages);
 
 #endif

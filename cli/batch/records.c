@@ -46,8 +46,8 @@ static int fail_absent(const struct options *opts, struct err *err)
                 opts->resume, strerror(ENOENT), opts->resume);
 }
 
-/* If --resume and --manifest name one file, it need not exist yet: the first run
- * makes it, and the same call goes on with it. */
+/* If --resume and --manifest name one file, it need not exist yet: the first
+ * run makes it, and the same call goes on with it. */
 static int read_resume(struct records *records, const struct options *opts,
                        size_t count, struct planned *planned, struct err *err)
 {
@@ -57,8 +57,9 @@ static int read_resume(struct records *records, const struct options *opts,
     struct stat st;
     if (!option_table_given(opts, "manifest") && !opts->dry_run &&
         stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
-        return fail(err, "--resume: %s: not a regular file, so --manifest "
-                         "has to say where to go on",
+        return fail(err,
+                    "--resume: %s: not a regular file, so --manifest "
+                    "has to say where to go on",
                     opts->resume);
     if (!both && strcmp(opts->resume, "-") != 0 && stat(opts->resume, &st) &&
         errno == ENOENT)
@@ -91,8 +92,8 @@ int records_close(struct records *records, struct err *err)
 
 /* ---- Notes -------------------------------------------------------------- */
 
-static int note(struct records *records, const struct record *record,
-                bool safe, struct err *err)
+static int note(struct records *records, const struct record *record, bool safe,
+                struct err *err)
 {
     struct err why;
     if (manifest_note(records->manifest, record, safe, &why) == 0)

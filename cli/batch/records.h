@@ -1,10 +1,10 @@
-/* What a batch notes in its manifest (--manifest), and what it knows of the runs
- * before it (--resume). Without these options nothing is noted and nothing is
- * known.
+/* What a batch notes in its manifest (--manifest), and what it knows of the
+ * runs before it (--resume). Without these options nothing is noted and nothing
+ * is known.
  *
  * A manifest that cannot be written ends the batch, as `failed` says: what is
- * done from then on would be done again by the next run, which turns a file that
- * is replaced in place once too often. */
+ * done from then on would be done again by the next run, which turns a file
+ * that is replaced in place once too often. */
 #ifndef CLI_BATCH_RECORDS_H
 #define CLI_BATCH_RECORDS_H
 
@@ -28,9 +28,9 @@ struct output_sum {
     uint32_t crc; /* CRC-32 (ISO 3309) */
 };
 
-/* Opens the manifest, and reads that of the runs before. `job` gives the i-th of
- * `count` jobs, with its names and its options.
- * Returns 0, or -1 with the reason; records_close() is needed after both. */
+/* Opens the manifest, and reads that of the runs before. `job` gives the i-th
+ * of `count` jobs, with its names and its options. Returns 0, or -1 with the
+ * reason; records_close() is needed after both. */
 int records_open(struct records *records, const struct options *opts,
                  size_t count, struct job (*job)(void *context, size_t i),
                  void *context, struct err *err);
@@ -38,9 +38,9 @@ int records_open(struct records *records, const struct options *opts,
 /* Returns 0, or -1 with the reason if the manifest could not be written. */
 int records_close(struct records *records, struct err *err);
 
-/* Asks whether a run before did a job. *verdict is VERDICT_TODO, VERDICT_DONE or
- * VERDICT_CHANGED: nobody can tell.
- * Returns 0. On failure, and if nobody can tell, it returns -1 with the reason. */
+/* Asks whether a run before did a job. *verdict is VERDICT_TODO, VERDICT_DONE
+ * or VERDICT_CHANGED: nobody can tell. Returns 0. On failure, and if nobody can
+ * tell, it returns -1 with the reason. */
 int records_check(struct records *records, const struct job *job,
                   enum verdict *verdict, struct err *err);
 

@@ -1,4 +1,4 @@
-/* What the jobs of a batch share. */
+/* Memory and processors, which the jobs of a batch share. */
 #include "cli/batch/resource_limits.h"
 
 #include "codecs/base/clock.h"
@@ -24,7 +24,7 @@ void resource_limits_end(struct resource_limits *limits)
     pthread_cond_destroy(&limits->processor);
 }
 
-/* Waits for `bytes`, but no longer than until there is nobody to wait for. */
+/* Takes `bytes` in turn, and waits for them as long as other jobs hold some. */
 static void take(struct resource_limits *limits, struct memory_limit *limit,
                  uint64_t bytes)
 {
@@ -37,7 +37,7 @@ static void take(struct resource_limits *limits, struct memory_limit *limit,
     pthread_cond_broadcast(&limits->memory);
 }
 
-/* The most that is counted: so `used` never passes `most`. */
+/* Returns the bytes that are counted, so that `used` never passes `most`. */
 static uint64_t counted(const struct memory_limit *limit, uint64_t bytes)
 {
     return bytes < limit->most ? bytes : limit->most;
@@ -72,7 +72,8 @@ void resource_limits_take_cells(void *context, uint64_t bytes)
     pthread_mutex_unlock(&limits->lock);
 }
 
-unsigned resource_limits_take_processors(struct resource_share *share, size_t jobs_left)
+unsigned resource_limits_take_processors(struct resource_share *share,
+                                         size_t jobs_left)
 {
     struct resource_limits *limits = share->limits;
     unsigned wanted = 1;

@@ -1,11 +1,11 @@
 /* Memory and processors, which the jobs of a batch share.
  *
- * A job takes memory for its file before it reads it, then processors, then, once
- * the size of its picture is known, memory for the planes; each once, in this
- * order, and it waits if none is left. Files and planes have separate shares of
- * the memory, so a job that holds memory for a file and waits for memory for
- * planes never blocks the jobs that have all they need. A job that asks for more
- * than there is in all gets it when no other job has any. */
+ * A job takes memory for its file before it reads it, then processors, then,
+ * once the size of its picture is known, memory for the planes; each once, in
+ * this order, and it waits if none is left. Files and planes have separate
+ * shares of the memory, so a job that holds memory for a file and waits for
+ * memory for planes never blocks the jobs that have all they need. A job that
+ * asks for more than there is in all gets it when no other job has any. */
 #ifndef CLI_BATCH_RESOURCE_LIMITS_H
 #define CLI_BATCH_RESOURCE_LIMITS_H
 
@@ -22,8 +22,8 @@ struct resource_limits {
     unsigned processors, idle;
 };
 
-/* `bytes` is for everything. A quarter of it is left for what codecs need beside
- * planes, and for what is encoded. */
+/* `bytes` is for everything. A quarter of it is left for what codecs need
+ * beside planes, and for what is encoded. */
 void resource_limits_init(struct resource_limits *limits, uint64_t bytes,
                           unsigned processors);
 void resource_limits_end(struct resource_limits *limits);
@@ -39,8 +39,8 @@ struct resource_share {
 /* Takes memory for a file of this size, and waits for it. */
 void resource_limits_take_file(struct resource_share *share, uint64_t bytes);
 
-/* Takes memory for the planes of a picture, and waits for it. It is a `reserve` of
- * struct limits; the context is the share. Of several pictures in a file the
+/* Takes memory for the planes of a picture, and waits for it. It is a `reserve`
+ * of struct limits; the context is the share. Of several pictures in a file the
  * largest counts; a larger one that comes later does not wait. */
 void resource_limits_take_cells(void *share, uint64_t bytes);
 

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 #include "cli/batch/resource_limits.h"
-#include "codecs/base/clock.h"
 #include "cli/files/files.h"
+#include "codecs/base/clock.h"
 #include "codecs/base/page_cache.h"
 
-/* Seconds of the latest jobs, older ones counting less and less. */
+/* Seconds that the latest jobs took; older ones count less and less. */
 struct pace {
-    double read, write; /* that they waited for their files */
-    double make;        /* that they held a processor */
+    double read, write; /* waiting for their files */
+    double make;        /* holding a processor */
 };
 
 struct scheduler {
@@ -22,7 +22,7 @@ struct scheduler {
     unsigned workers;
     struct lane **lane; /* one a worker */
     struct resource_limits limits;
-    struct left_behind *left; /* by runs before; NULL: it stays */
+    struct left_behind *left; /* or NULL */
     pthread_mutex_t lock;
     struct pace pace;
 };
@@ -37,8 +37,9 @@ unsigned scheduler_workers(const struct scheduler *scheduler)
     return scheduler->workers;
 }
 
-/* Workers share the devices out among them: each has one. */
-static int open_lane(struct scheduler *scheduler, unsigned worker, struct err *err)
+/* Opens the lane of a worker; the workers divide the devices among them. */
+static int open_lane(struct scheduler *scheduler, unsigned worker,
+                     struct err *err)
 {
     const struct options *opts = scheduler->opts;
     struct lane_opts lane = {
@@ -63,14 +64,15 @@ static int open_lanes(struct scheduler *scheduler, struct err *err)
     return 0;
 }
 
-/* What one job frees the next one wants: to give it back to the system and ask
- * for it again takes as long as to turn the picture. Large blocks are kept by
- * page_cache.h; of what is smaller malloc() keeps some for each worker, instead of
- * 128 KiB. */
+/* Keeps the memory that one job frees for the next one: to return it to the
+ * system and ask for it again takes as long as to turn the picture. Large
+ * blocks are kept by page_cache.h; of smaller ones malloc() keeps some for each
+ * worker, instead of 128 KiB.
+ */
 static void keep_memory(uint64_t bytes, unsigned workers)
 {
     uint64_t most = bytes / 16 / workers;
-    int kept = most > 16 << 20   ? 16 << 20
+    int kept = most > 16 << 20    ? 16 << 20
                : most < 128 << 10 ? 128 << 10
                                   : (int)most;
     mallopt(M_MMAP_THRESHOLD, kept);
@@ -113,14 +115,15 @@ static int make_on_many(struct job *job, struct job_state *state,
     return status;
 }
 
-/* A smaller file is done sooner than threads are started. */
+/* A file of fewer bytes is done sooner than threads are started. */
 enum { WORTH_THREADS = 1 << 16 };
 
 static int make(struct job *job, struct job_state *state,
                 struct resource_share *share, size_t left, struct err *err)
 {
     bool large = share->file >= WORTH_THREADS;
-    unsigned threads = resource_limits_take_processors(share, large ? left : SIZE_MAX);
+    unsigned threads =
+        resource_limits_take_processors(share, large ? left : SIZE_MAX);
     int status = threads > 1 ? make_on_many(job, state, threads, err)
                              : job_make(state, err);
     resource_limits_return_processors(share);
@@ -129,10 +132,11 @@ static int make(struct job *job, struct job_state *state,
 
 /* ---- The pace ------------------------------------------------------------ */
 
-/* What a job of this age counts for: the latest hundred or so matter. */
-static const double fades = 0.99;
+/* How much less a job counts after each further one: about the latest hundred
+ * matter. */
+static const double fading = 0.99;
 
-/* Seconds that this thread has not run, from some time on. */
+/* Seconds that this thread has not run, since some time in the past. */
 static double time_waited(void)
 {
     return now() - clock_seconds(CLOCK_THREAD_CPUTIME_ID);
@@ -142,9 +146,9 @@ static void note_pace(struct scheduler *scheduler, const struct pace *job)
 {
     pthread_mutex_lock(&scheduler->lock);
     struct pace *pace = &scheduler->pace;
-    pace->read = pace->read * fades + job->read;
-    pace->write = pace->write * fades + job->write;
-    pace->make = pace->make * fades + job->make;
+    pace->read = pace->read * fading + job->read;
+    pace->write = pace->write * fading + job->write;
+    pace->make = pace->make * fading + job->make;
     pthread_mutex_unlock(&scheduler->lock);
 }
 
@@ -200,8 +204,7 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
         result->waited = share.waited;
         result->seconds[STAGE_DECODE] -= share.waited;
         pace.make = result->seconds[STAGE_DECODE] +
-                    result->seconds[STAGE_TURN] +
-                    result->seconds[STAGE_ENCODE];
+                    result->seconds[STAGE_TURN] + result->seconds[STAGE_ENCODE];
         pace.write = -time_waited();
         if (status == 0 && ready)
             status = ready(job, result, job_output(state), context, err);

@@ -13,8 +13,8 @@ enum outcome {
     OUTCOME_NO_DEVICE, /* the device asked for cannot be used */
 };
 
-/* The outcome if no lane can be opened. The processors are always there, and lack
- * nothing but memory. */
+/* The outcome if no lane can be opened. The processors are always there, and
+ * lack nothing but memory. */
 enum outcome scheduler_outcome_without_lane(const struct backend *backend);
 
 struct scheduler;
@@ -33,10 +33,10 @@ unsigned scheduler_workers(const struct scheduler *scheduler);
 
 /* Does a job of which all but backend, lane, pool and memory is set. `left` is
  * how many jobs there still are, this one included; if they are fewer than the
- * processors, each keeps several busy. `ready` is called when the output is made
- * and about to be written, and may be NULL; if it fails, so does the job. Each
- * worker, from 0, is for one thread at a time.
- * Returns 0, or -1 with the reason. */
+ * processors, each keeps several busy. `ready` is called when the output is
+ * made and about to be written, and may be NULL; if it fails, so does the job.
+ * Each worker, from 0, is for one thread at a time. Returns 0, or -1 with the
+ * reason. */
 int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
                  size_t left,
                  int (*ready)(const struct job *job,
@@ -44,9 +44,10 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
                               void *context, struct err *err),
                  void *context, struct result *result, struct err *err);
 
-/* Recommended number of workers: grows with the time that jobs spend waiting for
- * files. More than there are processors have to wake each other and to find memory
- * of their own, which costs more than it gains if nobody waits for files. */
+/* Recommended number of workers: grows with the time that jobs spend waiting
+ * for files. More than there are processors have to wake each other and to find
+ * memory of their own, which costs more than it gains if nobody waits for
+ * files. */
 unsigned scheduler_wanted(struct scheduler *scheduler);
 
 /* Returns whether jobs have waited for their files to be read, so that reading
