@@ -24,7 +24,7 @@ bool zip_is(const uint8_t *head, size_t size, const char *suffix)
 /* ---- The end, which says where the directory is ---------------------------
  */
 
-struct directory {
+struct zip_directory {
     uint64_t at, size, count;
 };
 
@@ -42,7 +42,7 @@ static const uint8_t *find_end(struct bytes file)
 }
 
 /* Reads the record before the end that is there where 32 bits were too few. */
-static int read_end_64(struct directory *d, struct bytes file,
+static int read_end_64(struct zip_directory *d, struct bytes file,
                        const uint8_t *end, struct err *err)
 {
     const uint8_t *locator = end - ZIP_LOCATOR;
@@ -63,15 +63,15 @@ static int read_end_64(struct directory *d, struct bytes file,
     return 0;
 }
 
-static int read_end(struct directory *d, struct zip *zip, struct bytes file,
+static int read_end(struct zip_directory *d, struct zip *zip, struct bytes file,
                     struct err *err)
 {
     const uint8_t *end = find_end(file);
     if (!end)
         return fail(err, "the archive has no end: it is cut short or damaged");
-    *d = (struct directory){ .at = read_le32(end + 16),
-                             .size = read_le32(end + 12),
-                             .count = read_le16(end + 10) };
+    *d = (struct zip_directory){ .at = read_le32(end + 16),
+                                 .size = read_le32(end + 12),
+                                 .count = read_le16(end + 10) };
     if (read_le16(end + 4) || read_le16(end + 6) ||
         read_le16(end + 8) != read_le16(end + 10))
         return fail(err, "the archive is one of several parts; join them");
@@ -220,7 +220,7 @@ static int check_overlap(const struct zip *zip, struct err *err)
 
 int zip_open(struct zip *zip, struct bytes file, struct err *err)
 {
-    struct directory d = { 0 };
+    struct zip_directory d = { 0 };
     *zip = (struct zip){ 0 };
     if (read_end(&d, zip, file, err))
         return -1;

@@ -20,14 +20,14 @@ static _Thread_local void *row_memory;
 #include <stb_image_write.h>
 
 /* What the library writes to. */
-struct output {
+struct stb_output {
     struct bytes *file;
     bool failed; /* there was no memory; what follows is dropped */
 };
 
 static void append(void *context, void *data, int size)
 {
-    struct output *output = context;
+    struct stb_output *output = context;
     if (!output->failed)
         output->failed = !bytes_append(output->file, data, (size_t)size);
 }
@@ -54,7 +54,7 @@ static void *interleave(const struct image *img, struct err *err)
     return pixels;
 }
 
-static int finish(const struct output *output, void *pixels, int written,
+static int finish(const struct stb_output *output, void *pixels, int written,
                   struct err *err)
 {
     page_cache_free(pixels);
@@ -70,7 +70,7 @@ typedef int write_function(stbi_write_func *append, void *output, int width,
 static int write_bytes(struct bytes *file, const struct image *img,
                        write_function *write, struct err *err)
 {
-    struct output output = { .file = file };
+    struct stb_output output = { .file = file };
     void *pixels = interleave(img, err);
     if (!pixels)
         return -1;
@@ -108,7 +108,7 @@ static void round_pixels(float *pixels, size_t count, struct rgbe_lost *lost)
 int stb_write_hdr(struct bytes *file, const struct image *img,
                   struct rgbe_lost *lost, struct err *err)
 {
-    struct output output = { .file = file };
+    struct stb_output output = { .file = file };
     float *pixels = interleave(img, err);
     if (!pixels)
         return -1;
