@@ -34,6 +34,20 @@ bool bytes_append(struct bytes *bytes, const void *data, size_t size)
     return true;
 }
 
+bool bytes_pad(struct bytes *padded, struct bytes bytes, size_t size)
+{
+    *padded = (struct bytes){ .data = bytes.data, .size = bytes.size };
+    if (bytes.size >= size)
+        return true;
+    *padded = (struct bytes){ 0 };
+    if (!bytes_reserve(padded, size))
+        return false;
+    memcpy(padded->data, bytes.data, bytes.size);
+    memset(padded->data + bytes.size, 0, size - bytes.size);
+    padded->size = size;
+    return true;
+}
+
 void bytes_free(struct bytes *bytes)
 {
     if (bytes->capacity)

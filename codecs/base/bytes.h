@@ -22,6 +22,10 @@ bool bytes_reserve(struct bytes *bytes, size_t more);
  * changes nothing. */
 bool bytes_append(struct bytes *bytes, const void *data, size_t size);
 
+/* Makes *padded at least `size` bytes: it borrows `bytes` if that has so many,
+ * else it owns a copy with zeros at its end. Returns false without memory. */
+bool bytes_pad(struct bytes *padded, struct bytes bytes, size_t size);
+
 /* Frees the memory. Fine on {0}, and twice. */
 void bytes_free(struct bytes *bytes);
 

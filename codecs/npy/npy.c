@@ -70,7 +70,7 @@ struct array {
     enum layout layout;
     size_t cell; /* bytes */
     struct npy_grid grid;
-    struct bytes data; /* borrowed from the file */
+    struct bytes data; /* of the file, which it borrows */
 };
 
 static int check_size(struct bytes data, size_t need,
@@ -190,21 +190,14 @@ static void read_planes(struct image *img, const struct array *a)
     }
 }
 
-/* Replaces data that is cut short by a copy with zeros at its end, which
- * `whole` owns. */
-static int complete(struct array *a, struct bytes *whole, struct err *err)
+/* Replaces data that is cut short by a copy with zeros at its end. Whether it
+ * did or not, bytes_free() frees a->data. */
+static int complete(struct array *a, struct err *err)
 {
     size_t need = npy_grid_size(&a->grid);
-    size_t there = a->data.size < need ? a->data.size : need;
-    if (a->data.size >= need)
-        return 0;
-    if (!bytes_reserve(whole, need))
-        return fail_memory(err, "no memory for %zu bytes of data", need);
-    memcpy(whole->data, a->data.data, there);
-    memset(whole->data + there, 0, need - there);
-    whole->size = need;
-    a->data = *whole;
-    return 0;
+    return bytes_pad(&a->data, a->data, need)
+               ? 0
+               : fail_memory(err, "no memory for %zu bytes of data", need);
 }
 
 static int open(struct reader *reader, struct err *err)
@@ -243,15 +236,14 @@ static int decode(struct reader *reader, const struct decode_plan *plan,
     struct image *img = &reader->img;
     const struct npy_state *state = img->meta->state;
     struct array a = { .header = state->header };
-    struct bytes whole = { 0 };
     (void)plan;
     if (find_array(&a, reader->file, reader->opts, err) ||
         shape_cells(img, a.header.descr, err) ||
         shape_planes(img, &a, reader->opts, err) ||
-        image_alloc(img, reader->opts->mem, err) || complete(&a, &whole, err))
+        image_alloc(img, reader->opts->mem, err) || complete(&a, err))
         return -1;
     read_planes(img, &a);
-    bytes_free(&whole);
+    bytes_free(&a.data);
     return 0;
 }
 
@@ -276,10 +268,9 @@ static struct npy_header turn_header(const struct array *a, enum xform *t)
 static int write_turned(struct bytes *out, struct array *a, enum xform t,
                         const struct load_opts *opts, struct err *err)
 {
-    struct bytes whole = { 0 };
     size_t size = npy_grid_size(&a->grid);
     const struct npy_header header = turn_header(a, &t);
-    int status = complete(a, &whole, err);
+    int status = complete(a, err);
     if (status == 0)
         status = npy_write_header(out, &header, err);
     if (status == 0 && !bytes_reserve(out, size))
@@ -289,7 +280,7 @@ static int write_turned(struct bytes *out, struct array *a, enum xform t,
                                opts, err);
     if (status == 0)
         out->size += size;
-    bytes_free(&whole);
+    bytes_free(&a->data);
     return status;
 }
 

@@ -1,9 +1,6 @@
 /* What BMP and TGA share. */
 #include "codecs/simple/bgr_rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int bgr_rows_shape(struct image *img, uint64_t width, uint64_t height,
                    unsigned nplanes, const struct load_opts *opts,
                    struct err *err)
@@ -37,28 +34,12 @@ int bgr_rows_check(struct bytes file, size_t at, size_t size, uint32_t count,
                              (uint64_t)size * count, opts, err);
 }
 
-int bgr_rows_open(struct bgr_rows *rows, struct bytes file, size_t at,
-                  size_t size, struct err *err)
+int bgr_rows_find(struct bytes *rows, struct bytes file, size_t at, size_t size,
+                  uint32_t count, struct err *err)
 {
-    *rows = (struct bgr_rows){ .file = file, .at = at, .size = size };
-    rows->spare = malloc(size);
-    return rows->spare ? 0 : fail_memory(err, "no memory for a row");
-}
-
-void bgr_rows_close(struct bgr_rows *rows)
-{
-    free(rows->spare);
-    rows->spare = NULL;
-}
-
-const uint8_t *bgr_rows_row(struct bgr_rows *rows, uint32_t i)
-{
-    size_t at = rows->at + i * rows->size;
-    size_t left = rows->file.size > at ? rows->file.size - at : 0;
-    if (left >= rows->size)
-        return rows->file.data + at;
-    memset(rows->spare, 0, rows->size);
-    if (left)
-        memcpy(rows->spare, rows->file.data + at, left);
-    return rows->spare;
+    size_t begin = at < file.size ? at : file.size;
+    struct bytes left = { file.data + begin, file.size - begin, 0 };
+    return bytes_pad(rows, left, size * count)
+               ? 0
+               : fail_memory(err, "no memory for rows that are cut short");
 }

@@ -16,25 +16,14 @@ int bgr_rows_shape(struct image *img, uint64_t width, uint64_t height,
  * interleave_split_row() and interleave_join_row(). The planes stay img's. */
 struct image bgr_rows_view(const struct image *img);
 
-/* Rows of one size, one behind the other. */
-struct bgr_rows {
-    struct bytes file; /* borrowed */
-    size_t at, size;   /* where they begin, and the bytes of each */
-    uint8_t *spare;    /* room for a row that is cut short */
-};
-
 /* Fails if the file has not `count` rows of `size` bytes from `at` on;
  * tolerant, it warns. */
 int bgr_rows_check(struct bytes file, size_t at, size_t size, uint32_t count,
                    const struct load_opts *opts, struct err *err);
 
-/* Prepares to read such rows; bgr_rows_close() frees what that takes. */
-int bgr_rows_open(struct bgr_rows *rows, struct bytes file, size_t at,
-                  size_t size, struct err *err);
-void bgr_rows_close(struct bgr_rows *rows);
-
-/* Returns row `i`, with zeros for what is past the end of the file. It is valid
- * until the next call. */
-const uint8_t *bgr_rows_row(struct bgr_rows *rows, uint32_t i);
+/* Finds these rows, with zeros for what the file does not have; bytes_free()
+ * frees *rows. */
+int bgr_rows_find(struct bytes *rows, struct bytes file, size_t at, size_t size,
+                  uint32_t count, struct err *err);
 
 #endif

@@ -2,7 +2,6 @@
  * runs of these. */
 #include "codecs/simple/bmp.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/interleave.h"
@@ -13,6 +12,12 @@ static uint32_t row_of(const struct bmp_header *h, const struct image *img,
                        uint32_t i)
 {
     return h->height < 0 ? i : img->height - 1 - i;
+}
+
+/* The bytes of a row, which are padded to 4. */
+static size_t row_size(const struct image *img, const struct bmp_header *h)
+{
+    return ((size_t)img->width * h->bits + 31) / 32 * 4;
 }
 
 /* ---- Bytes --------------------------------------------------------------- */
@@ -28,11 +33,11 @@ static bool is_bytes(const struct bmp_header *h)
 }
 
 static void read_bytes(struct image *img, const struct bmp_header *h,
-                       struct bgr_rows *rows)
+                       const uint8_t *row)
 {
     struct image view = bgr_rows_view(img);
-    for (uint32_t i = 0; i < img->height; i++)
-        interleave_split_row(&view, row_of(h, img, i), bgr_rows_row(rows, i));
+    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h))
+        interleave_split_row(&view, row_of(h, img, i), row);
 }
 
 /* The fourth byte of a plain pixel is alpha only by custom: where all of them
@@ -92,15 +97,14 @@ static void read_field_row(struct image *img, uint32_t y, const uint8_t *row,
 }
 
 static int read_fields(struct image *img, const struct bmp_header *h,
-                       struct bgr_rows *rows, struct err *err)
+                       const uint8_t *row, struct err *err)
 {
     struct bit_field fields[4];
     for (unsigned c = 0; c < img->nplanes; c++)
         if (set_field(&fields[c], h->mask[c], err))
             return -1;
-    for (uint32_t i = 0; i < img->height; i++)
-        read_field_row(img, row_of(h, img, i), bgr_rows_row(rows, i), h->bits,
-                       fields);
+    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h))
+        read_field_row(img, row_of(h, img, i), row, h->bits, fields);
     return 0;
 }
 
@@ -108,12 +112,11 @@ static int read_fields(struct image *img, const struct bmp_header *h,
  */
 
 static void read_indices(struct image *img, const struct bmp_header *h,
-                         struct bgr_rows *rows)
+                         const uint8_t *row)
 {
     unsigned top = (1u << h->bits) - 1;
-    for (uint32_t i = 0; i < img->height; i++) {
+    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h)) {
         uint8_t *to = plane_row(&img->plane[0], row_of(h, img, i));
-        const uint8_t *row = bgr_rows_row(rows, i);
         for (size_t x = 0; x < img->width; x++) {
             size_t bit = x * h->bits; /* the high bits come first */
             to[x] = row[bit / 8] >> (8 - h->bits - bit % 8) & top;
@@ -239,8 +242,6 @@ static int read_packed(struct image *img, const struct bmp_header *h,
     size_t at = h->pixels_at < file.size ? h->pixels_at : file.size;
     struct run_reader runs = { .at = file.data + at,
                                .end = file.data + file.size };
-    if (image_alloc(img, opts->mem, err))
-        return -1;
     for (uint32_t y = 0; y < img->height; y++)
         memset(plane_row(&img->plane[0], y), 0, img->width);
     enum run_status status = read_runs(img, h, &runs);
@@ -258,11 +259,8 @@ static int read_packed(struct image *img, const struct bmp_header *h,
 /* ---- All of them --------------------------------------------------------- */
 
 static int read_rows(struct image *img, const struct bmp_header *h,
-                     struct bgr_rows *rows, const struct load_opts *opts,
-                     struct err *err)
+                     const uint8_t *rows, struct err *err)
 {
-    if (image_alloc(img, opts->mem, err))
-        return -1;
     if (h->bits <= 8) {
         read_indices(img, h, rows);
         color_indices(img, h);
@@ -281,12 +279,6 @@ static bool is_packed(const struct bmp_header *h)
     return h->compression == BMP_RLE8 || h->compression == BMP_RLE4;
 }
 
-/* Rows are whole 4 bytes. */
-static size_t row_size(const struct image *img, const struct bmp_header *h)
-{
-    return ((size_t)img->width * h->bits + 31) / 32 * 4;
-}
-
 int bmp_check_size(const struct image *img, const struct bmp_header *h,
                    struct bytes file, const struct load_opts *opts,
                    struct err *err)
@@ -300,13 +292,15 @@ int bmp_read_pixels(struct image *img, const struct bmp_header *h,
                     struct bytes file, const struct load_opts *opts,
                     struct err *err)
 {
-    struct bgr_rows rows = { 0 };
+    struct bytes rows;
+    if (image_alloc(img, opts->mem, err))
+        return -1;
     if (is_packed(h))
         return read_packed(img, h, file, opts, err);
-    int status =
-        bgr_rows_open(&rows, file, h->pixels_at, row_size(img, h), err);
-    if (status == 0)
-        status = read_rows(img, h, &rows, opts, err);
-    bgr_rows_close(&rows);
+    if (bgr_rows_find(&rows, file, h->pixels_at, row_size(img, h), img->height,
+                      err))
+        return -1;
+    int status = read_rows(img, h, rows.data, err);
+    bytes_free(&rows);
     return status;
 }

@@ -157,7 +157,7 @@ static void warn_lost(struct bytes file, size_t pixels,
 
 /* Rows of pixels as the file has them, and their palette. */
 struct pixel_source {
-    struct bgr_rows rows;
+    struct bytes rows; /* if they are not packed */
     struct tga_rle_reader runs;
     bool packed;
     size_t pixel;          /* bytes of one */
@@ -229,7 +229,7 @@ static void read_rows(struct image *img, struct pixel_source *s, bool down)
         if (s->packed)
             tga_rle_unpack(&s->runs, s->row, img->width);
         else
-            row = bgr_rows_row(&s->rows, i);
+            row = s->rows.data + (size_t)i * img->width * s->pixel;
         if (s->palette)
             color_indices(img, y, row, s);
         else if (s->pixel == 2 && img->nplanes == 3)
@@ -280,7 +280,7 @@ static int open_source(struct pixel_source *s, const struct image *img,
     if (p[AT_MAP] && read_palette(s, file, err))
         return -1;
     if (!s->packed)
-        return bgr_rows_open(&s->rows, file, at, row, err);
+        return bgr_rows_find(&s->rows, file, at, row, img->height, err);
     at = at < file.size ? at : file.size;
     s->runs = (struct tga_rle_reader){ .at = p + at,
                                        .end = p + file.size,
@@ -303,7 +303,7 @@ static int decode(struct reader *reader, const struct decode_plan *plan,
         read_rows(img, &s, p[AT_DESCRIPTOR] & DOWN);
     if (status == 0 && p[AT_DESCRIPTOR] & RIGHT_TO_LEFT)
         mirror(img);
-    bgr_rows_close(&s.rows);
+    bytes_free(&s.rows);
     free(s.row);
     free(s.palette);
     return status;
