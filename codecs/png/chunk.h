@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/deflate/flate.h"
 
 enum {
     CHUNK_HEAD = 8,    /* bytes of the length and the type */
@@ -34,10 +35,11 @@ static inline bool chunk_is(const struct chunk *chunk, const char *type)
     return memcmp(chunk->type, type, 4) == 0;
 }
 
-/* Returns the CRC that the file has of the type and the data. */
-static inline uint32_t chunk_crc(const struct chunk *chunk)
+/* Returns whether the CRC of the type and the data is right. */
+static inline bool chunk_is_sound(const struct chunk *chunk)
 {
-    return read_be32(chunk->data + chunk->size);
+    return flates[0]->crc32(0, chunk->type, chunk->size + 4) ==
+           read_be32(chunk->data + chunk->size);
 }
 
 #endif

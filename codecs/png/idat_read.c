@@ -54,7 +54,7 @@ static bool next_chunk(struct idat_reader *r)
 {
     struct chunk chunk;
     if (!chunk_find(&chunk, r->idats.at, r->idats.size) ||
-        r->flate->crc32(0, chunk.type, chunk.size + 4) != chunk_crc(&chunk))
+        !chunk_is_sound(&chunk))
         return false;
     r->rest = chunk.data;
     r->rest_size = chunk.size;

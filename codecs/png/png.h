@@ -23,8 +23,8 @@ int write_png(struct bytes *file, const struct image *img,
 int check_png(struct bytes file, const struct image *img,
               const struct save_opts *opts, struct err *err);
 
-/* As IHDR has it. */
-uint8_t png_color_type(const struct image *img);
+/* Returns the color type of a picture as IHDR has it. */
+uint8_t ihdr_color_type(const struct image *img);
 int retag_png(struct bytes *out, struct stream_info *info, struct bytes file,
               enum xform op, const struct load_opts *opts, struct err *err);
 
@@ -49,9 +49,8 @@ bool idat_read(struct row_sink *rows, struct idats idats,
                const struct flate *flate, struct thread_pool *pool);
 
 /* Appends the chunks IDAT of a picture that is not interlaced, at a level from
- * 0 to
- * 9. The bytes do not depend on the pool. Unless `adler` is NULL, sets *adler
- * to the Adler-32 of the filtered rows. */
+ * 0 to 9. The bytes do not depend on the pool. Unless `adler` is NULL, sets
+ * *adler to the Adler-32 of the filtered rows. */
 int idat_write(struct bytes *file, const struct image *img, int level,
                struct thread_pool *pool, uint32_t *adler, struct err *err);
 

@@ -2,28 +2,23 @@
 #include "codecs/png/png.h"
 
 #include <string.h>
-#include <zlib.h>
 
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/chunk.h"
 
 enum { SIGNATURE = 8 };
 
-static uint32_t crc_of(const uint8_t *type, const uint8_t *data, size_t size)
-{
-    uLong crc = crc32(crc32(0, NULL, 0), type, 4);
-    return (uint32_t)(size ? crc32_z(crc, data, size) : crc);
-}
-
 bool chunks_frame(struct bytes *to, const struct metadata_block *block)
 {
-    uint8_t head[CHUNK_HEAD], tail[4];
+    const size_t at = to->size;
+    uint8_t head[CHUNK_HEAD], crc[4];
     write_be32(head, (uint32_t)block->size);
     memcpy(head + 4, block->name, 4);
-    write_be32(tail, crc_of(head + 4, block->data, block->size));
-    return bytes_append(to, head, sizeof head) &&
-           bytes_append(to, block->data, block->size) &&
-           bytes_append(to, tail, sizeof tail);
+    if (!bytes_append(to, head, sizeof head) ||
+        !bytes_append(to, block->data, block->size))
+        return false;
+    write_be32(crc, flates[0]->crc32(0, to->data + at + 4, block->size + 4));
+    return bytes_append(to, crc, sizeof crc);
 }
 
 /* Takes a chunk as a block if it may hold an orientation. */
@@ -55,8 +50,7 @@ static int read_chunks(struct image *img, struct bytes file, size_t *idat,
     for (size_t at = SIGNATURE; !ended; at += chunk.size + CHUNK_AROUND) {
         if (!chunk_find(&chunk, file.data + at, file.size - at))
             return fail(err, "the file is cut short");
-        if (chunk_crc(&chunk) !=
-            crc_of(chunk.type, chunk.data, chunk.size))
+        if (!chunk_is_sound(&chunk))
             return fail(err, "chunk %.4s is damaged", (const char *)chunk.type);
         if (first && (!chunk_is(&chunk, "IHDR") || chunk.size != 13))
             return fail(err, "its header is malformed");

@@ -43,7 +43,7 @@ static void on_flush(png_structp png)
     (void)png; /* it goes to memory */
 }
 
-uint8_t png_color_type(const struct image *img)
+uint8_t ihdr_color_type(const struct image *img)
 {
     int type = img->color == COLOR_GRAY      ? PNG_COLOR_TYPE_GRAY
                : img->color == COLOR_INDEXED ? PNG_COLOR_TYPE_PALETTE
@@ -56,8 +56,8 @@ static void write_header(struct png_writer *w)
     const struct image *img = w->img;
     const struct meta *meta = img->meta;
     bool own = codec_is_own(&codec_png, img);
-    png_set_IHDR(w->png, w->info, img->width, img->height,
-                 (int)image_bits(img), png_color_type(img),
+    png_set_IHDR(w->png, w->info, img->width, img->height, (int)image_bits(img),
+                 ihdr_color_type(img),
                  own && meta->interlaced ? PNG_INTERLACE_ADAM7
                                          : PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
