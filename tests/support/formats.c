@@ -43,9 +43,8 @@ void close_file(struct opened *o)
     o->counted = NULL;
 }
 
-/* The sample of a picture at a place, whatever cells it has. */
-static double sample_at(const struct image *img, unsigned plane, uint32_t x,
-                        uint32_t y)
+double sample_at(const struct image *img, unsigned plane, uint32_t x,
+                 uint32_t y)
 {
     const void *row = plane_row(&img->plane[plane], y);
     return img->cell == CELL_U8    ? ((const uint8_t *)row)[x]

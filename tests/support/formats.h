@@ -35,6 +35,10 @@ struct opened open_file(const struct codec *codec, const void *data,
  * than may be. */
 void close_file(struct opened *o);
 
+/* The sample of a picture at a place, whatever cells it has. */
+double sample_at(const struct image *img, unsigned plane, uint32_t x,
+                 uint32_t y);
+
 /* Whether the samples are these, pixel by pixel, row by row. */
 bool has_samples(const struct image *img, const double *want);
 
