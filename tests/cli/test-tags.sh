@@ -14,6 +14,22 @@ for op in fliph rotate180 flipv transpose rotate90 transverse rotate270; do
     check "the tags, $op" $tags check $op in.jpg out.jpg
 done
 
+# The same tags, and a thumbnail, as "Raw profile" texts of a PNG.
+python3 -c 'print("P6 160 96 255\n" + "".join(chr(33 + i % 90) for i in range(46080)), end="")' >small.ppm
+gimgxf -q copy small.ppm thumb.jpg
+gimgxf -q copy big.ppm tagged.jpg
+gimgxf -q copy big.ppm in.png
+check 'a file with a thumbnail' $tags make tagged.jpg thumb.jpg
+check 'its profiles as text' $tags profiles tagged.jpg in.png
+for op in fliph rotate180 flipv transpose rotate90 transverse rotate270; do
+    gives 0 '' $op in.png out.png
+    check "the tags in text, $op" $tags check $op in.png out.png
+    exiftool -b -ThumbnailImage out.png >out-thumb.jpg
+    gimgxf -q copy out-thumb.jpg is.ppm
+    gimgxf -q $op thumb.jpg - --format jpg | gimgxf -q copy - want.ppm
+    check "the thumbnail in text, $op" same is.ppm want.ppm
+done
+
 # A thumbnail that says itself that it is upright, in a picture that is not: it
 # is, or its tag was forgotten, and then it lies as the picture does.
 gimgxf -q --quality 90 copy "$samples/f.jpg" stored.jpg

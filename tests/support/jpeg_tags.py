@@ -1,6 +1,8 @@
-"""What exiftool finds in a JPEG before and after a turn.
+"""What exiftool finds in a JPEG, or a PNG, before and after a turn.
 
     jpeg_tags.py make FILE          puts tags of all kinds into a JPEG
+    jpeg_tags.py make FILE THUMB    as many as fit into a PNG, and a thumbnail
+    jpeg_tags.py profiles JPEG PNG  puts those of the JPEG into a PNG as text
     jpeg_tags.py check OP BEFORE AFTER
 
 All tags are the same but for those that the turn makes false, and these are
@@ -11,6 +13,7 @@ import json
 import struct
 import subprocess
 import sys
+import zlib
 
 # Whether the axes are exchanged, and then which of them run backwards.
 TURNS = {
@@ -54,6 +57,7 @@ PAIRS = [
     ('XMP-tiff:ImageWidth', 'XMP-tiff:ImageHeight'),
     ('XMP-exif:ExifImageWidth', 'XMP-exif:ExifImageHeight'),
     ('File:ImageWidth', 'File:ImageHeight'),
+    ('PNG:ImageWidth', 'PNG:ImageHeight'),
 ]
 CODING = ('System:', 'ExifTool:', 'Composite:', 'SourceFile',
           'File:YCbCrSubSampling', 'File:EncodingProcess',
@@ -68,11 +72,45 @@ def tags(name):
             if not k.startswith(CODING)}
 
 
-def make(name):
+def make(name, thumbnail=None):
+    if thumbnail:
+        subprocess.run(['exiftool', '-q', '-m', '-overwrite_original'] + TAGS
+                       + ['-ThumbnailImage<=' + thumbnail, name], check=True)
+        return
     with open('long.txt', 'w') as f:
         f.write(LONG)
     subprocess.run(['exiftool', '-q', '-m', '-overwrite_original'] + TAGS
                    + ['-XMP-dc:Description<=long.txt', name], check=True)
+
+
+def blob(tag, name):
+    return subprocess.run(['exiftool', '-b', tag, name], capture_output=True,
+                          check=True).stdout
+
+
+def text_chunk(kind, keyword, name, block):
+    """As ImageMagick writes it."""
+    digits = block.hex()
+    text = '\n%s\n%8d\n' % (name, len(block))
+    text += ''.join(digits[i:i + 72] + '\n' for i in range(0, len(digits), 72))
+    data = keyword.encode() + b'\0' + (
+        b'\0' + zlib.compress(text.encode()) if kind == b'zTXt'
+        else text.encode())
+    return struct.pack('>I', len(data)) + kind + data + struct.pack(
+        '>I', zlib.crc32(kind + data))
+
+
+def profiles(jpeg, png):
+    """EXIF as text, XMP deflated, before the pixels."""
+    with open(png, 'rb') as f:
+        data = f.read()
+    at = 8 + 12 + 13
+    data = data[:at] + text_chunk(
+        b'tEXt', 'Raw profile type exif', 'exif',
+        b'Exif\0\0' + blob('-Exif', jpeg)) + text_chunk(
+        b'zTXt', 'Raw profile type xmp', 'xmp', blob('-XMP', jpeg)) + data[at:]
+    with open(png, 'wb') as f:
+        f.write(data)
 
 
 def turn_share(op, x, y, w=0.0, h=0.0):
@@ -155,12 +193,13 @@ def check_guid(name):
 
 def check(op, name, turned):
     before, after = tags(name), tags(turned)
-    check_guid(name)
-    check_guid(turned)
+    if name.endswith('.jpg'):
+        check_guid(name)
+        check_guid(turned)
     turn_regions(op, before, after)
     turn_iptc(op, before, after)
     if TURNS[op][0]:
-        for x, y in PAIRS:
+        for x, y in [p for p in PAIRS if p[0] in before]:
             before[x], before[y] = before[y], before[x]
     area = list(map(int, before.pop('ExifIFD:SubjectArea').split()))
     if TURNS[op][0]:
@@ -178,7 +217,5 @@ def check(op, name, turned):
 
 
 if __name__ == '__main__':
-    if sys.argv[1] == 'make':
-        make(sys.argv[2])
-    else:
-        check(*sys.argv[2:])
+    {'make': make, 'profiles': profiles, 'check': check}[sys.argv[1]](
+        *sys.argv[2:])
