@@ -7,39 +7,12 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/base/utf8.h"
 
-/* ---- What there is ------------------------------------------------------ */
+/* ---- The formats ---------------------------------------------------------- */
 
-enum foreign_kind {
-    FOREIGN_HEIC,
-    FOREIGN_AVIF,
-    FOREIGN_WEBP,
-    FOREIGN_TIFF,
-    FOREIGN_GIF,
-    FOREIGN_JXL,
-    FOREIGN_PSD,
-    FOREIGN_JP2,
-    FOREIGN_JXR,
-    FOREIGN_EXR,
-    FOREIGN_DDS,
-    FOREIGN_ICO,
-    FOREIGN_ICNS,
-    FOREIGN_SVG,
-    FOREIGN_PDF,
-    FOREIGN_POSTSCRIPT,
-    FOREIGN_DNG,
-    FOREIGN_RAW,
-    FOREIGN_XCF,
-    FOREIGN_QOI,
-    FOREIGN_FARBFELD,
-    FOREIGN_PCX,
-    FOREIGN_FITS,
-    FOREIGN_DICOM,
-    FOREIGN_DJVU,
-    FOREIGN_FLIF,
-    FOREIGN_BPG,
-    FOREIGN_MNG,
-    FOREIGN_VIDEO,
-    FOREIGNS,
+/* Bytes that tell a format for certain. */
+struct magic {
+    unsigned at, size;
+    const char *bytes; /* NULL: there are no more */
 };
 
 #define SUFFIXES(...)                                                          \
@@ -47,8 +20,35 @@ enum foreign_kind {
     {                                                                          \
         __VA_ARGS__, NULL                                                      \
     }
+#define MAGICS(...)                                                            \
+    (const struct magic[])                                                     \
+    {                                                                          \
+        __VA_ARGS__,                                                           \
+        {                                                                      \
+            0                                                                  \
+        }                                                                      \
+    }
+#define MAGIC(at, bytes)                                                       \
+    {                                                                          \
+        at, sizeof(bytes) - 1, bytes                                           \
+    }
 
-static const struct foreign table[FOREIGNS] = {
+/* The formats that other signs tell come first. */
+enum {
+    FOREIGN_HEIC,
+    FOREIGN_AVIF,
+    FOREIGN_WEBP,
+    FOREIGN_TIFF,
+    FOREIGN_DNG,
+    FOREIGN_RAW,
+    FOREIGN_JP2,
+    FOREIGN_ICO,
+    FOREIGN_SVG,
+    FOREIGN_PCX,
+    FOREIGN_VIDEO,
+};
+
+static const struct foreign table[] = {
     [FOREIGN_HEIC] = { "HEIC", "a HEIC picture",
                        SUFFIXES("heic", "heif", "hif", "heics", "heifs"),
                        "heif-convert in.heic in.png",
@@ -61,126 +61,89 @@ static const struct foreign table[FOREIGNS] = {
                        "cwebp -lossless out.png -o out.webp" },
     [FOREIGN_TIFF] = { "TIFF", "a TIFF picture", SUFFIXES("tif", "tiff"),
                        "convert in.tif in.png", "convert out.png out.tif" },
-    [FOREIGN_GIF] = { "GIF", "a GIF picture", SUFFIXES("gif"),
-                      "convert in.gif in.png", "convert out.png out.gif" },
-    [FOREIGN_JXL] = { "JPEG XL", "a JPEG XL picture", SUFFIXES("jxl"),
-                      "djxl in.jxl in.png", "cjxl -d 0 out.png out.jxl" },
-    [FOREIGN_PSD] = { "PSD", "a Photoshop document (PSD)",
-                      SUFFIXES("psd", "psb"), "convert 'in.psd[0]' in.png",
-                      NULL },
-    [FOREIGN_JP2] = { "JPEG 2000", "a JPEG 2000 picture",
-                      SUFFIXES("jp2", "j2k", "j2c", "jpf", "jpx", "jpc", "jph"),
-                      "opj_decompress -i in.jp2 -o in.png",
-                      "opj_compress -i out.png -o out.jp2" },
-    [FOREIGN_JXR] = { "JPEG XR", "a JPEG XR picture",
-                      SUFFIXES("jxr", "wdp", "hdp"),
-                      "JxrDecApp -i in.jxr -o in.bmp",
-                      "JxrEncApp -i out.bmp -o out.jxr" },
-    [FOREIGN_EXR] = { "OpenEXR", "an OpenEXR picture", SUFFIXES("exr"),
-                      "convert in.exr in.pfm", "convert out.pfm out.exr" },
-    [FOREIGN_DDS] = { "DDS", "a DDS texture", SUFFIXES("dds"),
-                      "convert in.dds in.png", "convert out.png out.dds" },
-    [FOREIGN_ICO] = { "ICO", "a Windows icon or cursor (ICO)",
-                      SUFFIXES("ico", "cur"), "icotool -x in.ico",
-                      "icotool -c -o out.ico out.png" },
-    [FOREIGN_ICNS] = { "ICNS", "a macOS icon (ICNS)", SUFFIXES("icns"),
-                       "icns2png -x in.icns", "png2icns out.icns out.png" },
-    [FOREIGN_SVG] = { "SVG", "an SVG drawing", SUFFIXES("svg", "svgz"),
-                      "rsvg-convert in.svg -o in.png", NULL },
-    [FOREIGN_PDF] = { "PDF", "a PDF document", SUFFIXES("pdf"),
-                      "pdftoppm -r 300 -png in.pdf in",
-                      "img2pdf out.png -o out.pdf" },
-    [FOREIGN_POSTSCRIPT] = { "PostScript", "a PostScript document",
-                             SUFFIXES("ps", "eps", "ai"),
-                             "gs -sDEVICE=png16m -r300 -o in.png in.ps", NULL },
     [FOREIGN_DNG] = { "DNG", "a camera's raw picture (DNG)", SUFFIXES("dng"),
                       "darktable-cli in.dng in.png", NULL },
     [FOREIGN_RAW] = { "RAW", "a camera's raw picture",
                       SUFFIXES("cr2", "cr3", "crw", "nef", "nrw", "arw", "sr2",
                                "srf", "orf", "raf", "rw2", "pef", "srw", "raw",
                                "rwl", "x3f", "3fr", "iiq", "erf", "mrw"),
-                      "darktable-cli in.cr2 in.png", NULL },
-    [FOREIGN_XCF] = { "XCF", "a GIMP document (XCF)", SUFFIXES("xcf"),
-                      "xcf2png in.xcf -o in.png", NULL },
-    [FOREIGN_QOI] = { "QOI", "a QOI picture", SUFFIXES("qoi"),
-                      "ffmpeg -i in.qoi in.png", "ffmpeg -i out.png out.qoi" },
-    [FOREIGN_FARBFELD] = { "farbfeld", "a farbfeld picture", SUFFIXES("ff"),
-                           "ff2png <in.ff >in.png", "png2ff <out.png >out.ff" },
+                      "darktable-cli in.cr2 in.png", NULL,
+                      /* CR2, CRW, ORF three times, RW2, RAF, X3F, MRW */
+                      MAGICS(MAGIC(0, "II*\0\x10\0\0\0CR"),
+                             MAGIC(0, "II\x1a\0\0\0HEAPCCDR"), MAGIC(0, "IIRO"),
+                             MAGIC(0, "IIRS"), MAGIC(0, "MMOR"),
+                             MAGIC(0, "IIU\0"), MAGIC(0, "FUJIFILMCCD-RAW"),
+                             MAGIC(0, "FOVb"), MAGIC(0, "\0MRM")) },
+    [FOREIGN_JP2] = { "JPEG 2000", "a JPEG 2000 picture",
+                      SUFFIXES("jp2", "j2k", "j2c", "jpf", "jpx", "jpc", "jph"),
+                      "opj_decompress -i in.jp2 -o in.png",
+                      "opj_compress -i out.png -o out.jp2",
+                      MAGICS(MAGIC(0, "\0\0\0\x0cjP  \r\n\x87\n"),
+                             MAGIC(0, "\xff\x4f\xff\x51")) },
+    [FOREIGN_ICO] = { "ICO", "a Windows icon or cursor (ICO)",
+                      SUFFIXES("ico", "cur"), "icotool -x in.ico",
+                      "icotool -c -o out.ico out.png" },
+    [FOREIGN_SVG] = { "SVG", "an SVG drawing", SUFFIXES("svg", "svgz"),
+                      "rsvg-convert in.svg -o in.png", NULL },
     [FOREIGN_PCX] = { "PCX", "a PCX picture", SUFFIXES("pcx"),
                       "convert in.pcx in.png", "convert out.png out.pcx" },
-    [FOREIGN_FITS] = { "FITS", "a FITS file", SUFFIXES("fits", "fit", "fts"),
-                       "convert in.fits in.png", "convert out.png out.fits" },
-    [FOREIGN_DICOM] = { "DICOM", "a DICOM file", SUFFIXES("dcm", "dicom"),
-                        "dcmj2pnm +on in.dcm in.png", NULL },
-    [FOREIGN_DJVU] = { "DjVu", "a DjVu document", SUFFIXES("djvu", "djv"),
-                       "ddjvu -format=ppm in.djvu in.ppm", NULL },
-    [FOREIGN_FLIF] = { "FLIF", "a FLIF picture", SUFFIXES("flif"),
-                       "flif -d in.flif in.png", "flif -e out.png out.flif" },
-    [FOREIGN_BPG] = { "BPG", "a BPG picture", SUFFIXES("bpg"),
-                      "bpgdec -o in.png in.bpg", "bpgenc -o out.bpg out.png" },
-    [FOREIGN_MNG] = { "MNG", "an MNG or JNG picture", SUFFIXES("mng", "jng"),
-                      "convert in.mng in.png", NULL },
     /* A video is turned as a video. */
     [FOREIGN_VIDEO] = { "video", "a video",
                         SUFFIXES("mp4", "mov", "m4v", "3gp", "avi", "mkv",
                                  "webm", "mpg", "mpeg", "mts", "m2ts"),
-                        NULL, NULL },
+                        NULL, NULL,
+                        /* Matroska and WebM, MPEG, QuickTime without brands */
+                        MAGICS(MAGIC(0, "\x1a\x45\xdf\xa3"),
+                               MAGIC(0, "\0\0\1\xba"), MAGIC(4, "moov"),
+                               MAGIC(4, "mdat"), MAGIC(4, "wide")) },
+    { "GIF", "a GIF picture", SUFFIXES("gif"), "convert in.gif in.png",
+      "convert out.png out.gif",
+      MAGICS(MAGIC(0, "GIF87a"), MAGIC(0, "GIF89a")) },
+    { "JPEG XL", "a JPEG XL picture", SUFFIXES("jxl"), "djxl in.jxl in.png",
+      "cjxl -d 0 out.png out.jxl",
+      MAGICS(MAGIC(0, "\xff\x0a"), MAGIC(0, "\0\0\0\x0cJXL \r\n\x87\n")) },
+    { "PSD", "a Photoshop document (PSD)", SUFFIXES("psd", "psb"),
+      "convert 'in.psd[0]' in.png", NULL,
+      MAGICS(MAGIC(0, "8BPS\0\1"), MAGIC(0, "8BPS\0\2")) },
+    { "JPEG XR", "a JPEG XR picture", SUFFIXES("jxr", "wdp", "hdp"),
+      "JxrDecApp -i in.jxr -o in.bmp", "JxrEncApp -i out.bmp -o out.jxr",
+      MAGICS(MAGIC(0, "II\xbc\1"), MAGIC(0, "II\xbc\0")) },
+    { "OpenEXR", "an OpenEXR picture", SUFFIXES("exr"), "convert in.exr in.pfm",
+      "convert out.pfm out.exr", MAGICS(MAGIC(0, "\x76\x2f\x31\1")) },
+    { "DDS", "a DDS texture", SUFFIXES("dds"), "convert in.dds in.png",
+      "convert out.png out.dds", MAGICS(MAGIC(0, "DDS \x7c\0\0\0")) },
+    { "ICNS", "a macOS icon (ICNS)", SUFFIXES("icns"), "icns2png -x in.icns",
+      "png2icns out.icns out.png", MAGICS(MAGIC(0, "icns")) },
+    { "PDF", "a PDF document", SUFFIXES("pdf"),
+      "pdftoppm -r 300 -png in.pdf in", "img2pdf out.png -o out.pdf",
+      MAGICS(MAGIC(0, "%PDF-")) },
+    { "PostScript", "a PostScript document", SUFFIXES("ps", "eps", "ai"),
+      "gs -sDEVICE=png16m -r300 -o in.png in.ps", NULL,
+      MAGICS(MAGIC(0, "%!PS"), MAGIC(0, "\xc5\xd0\xd3\xc6")) },
+    { "XCF", "a GIMP document (XCF)", SUFFIXES("xcf"),
+      "xcf2png in.xcf -o in.png", NULL, MAGICS(MAGIC(0, "gimp xcf ")) },
+    { "QOI", "a QOI picture", SUFFIXES("qoi"), "ffmpeg -i in.qoi in.png",
+      "ffmpeg -i out.png out.qoi", MAGICS(MAGIC(0, "qoif")) },
+    { "farbfeld", "a farbfeld picture", SUFFIXES("ff"), "ff2png <in.ff >in.png",
+      "png2ff <out.png >out.ff", MAGICS(MAGIC(0, "farbfeld")) },
+    { "FITS", "a FITS file", SUFFIXES("fits", "fit", "fts"),
+      "convert in.fits in.png", "convert out.png out.fits",
+      MAGICS(MAGIC(0, "SIMPLE  =")) },
+    { "DICOM", "a DICOM file", SUFFIXES("dcm", "dicom"),
+      "dcmj2pnm +on in.dcm in.png", NULL, MAGICS(MAGIC(128, "DICM")) },
+    { "DjVu", "a DjVu document", SUFFIXES("djvu", "djv"),
+      "ddjvu -format=ppm in.djvu in.ppm", NULL, MAGICS(MAGIC(0, "AT&TFORM")) },
+    { "FLIF", "a FLIF picture", SUFFIXES("flif"), "flif -d in.flif in.png",
+      "flif -e out.png out.flif", MAGICS(MAGIC(0, "FLIF")) },
+    { "BPG", "a BPG picture", SUFFIXES("bpg"), "bpgdec -o in.png in.bpg",
+      "bpgenc -o out.bpg out.png", MAGICS(MAGIC(0, "BPG\xfb")) },
+    { "MNG", "an MNG or JNG picture", SUFFIXES("mng", "jng"),
+      "convert in.mng in.png", NULL,
+      MAGICS(MAGIC(0, "\x8aMNG\r\n\x1a\n"), MAGIC(0, "\x8bJNG\r\n\x1a\n")) },
 };
+enum { FOREIGNS = sizeof table / sizeof *table };
 
-/* ---- By the first bytes ------------------------------------------------- */
-
-static const struct foreign_magic {
-    enum foreign_kind kind;
-    unsigned at;
-    unsigned size;
-    const char *bytes;
-} magics[] = {
-#define MAGIC(kind, at, bytes)                                                 \
-    {                                                                          \
-        kind, at, sizeof(bytes) - 1, bytes                                     \
-    }
-    MAGIC(FOREIGN_GIF, 0, "GIF87a"),
-    MAGIC(FOREIGN_GIF, 0, "GIF89a"),
-    MAGIC(FOREIGN_JXL, 0, "\xff\x0a"),
-    MAGIC(FOREIGN_JXL, 0, "\0\0\0\x0cJXL \r\n\x87\n"),
-    MAGIC(FOREIGN_PSD, 0, "8BPS\0\1"),
-    MAGIC(FOREIGN_PSD, 0, "8BPS\0\2"),
-    MAGIC(FOREIGN_JP2, 0, "\0\0\0\x0cjP  \r\n\x87\n"),
-    MAGIC(FOREIGN_JP2, 0, "\xff\x4f\xff\x51"),
-    MAGIC(FOREIGN_JXR, 0, "II\xbc\1"),
-    MAGIC(FOREIGN_JXR, 0, "II\xbc\0"),
-    MAGIC(FOREIGN_EXR, 0, "\x76\x2f\x31\1"),
-    MAGIC(FOREIGN_DDS, 0, "DDS \x7c\0\0\0"),
-    MAGIC(FOREIGN_ICNS, 0, "icns"),
-    MAGIC(FOREIGN_PDF, 0, "%PDF-"),
-    MAGIC(FOREIGN_POSTSCRIPT, 0, "%!PS"),
-    MAGIC(FOREIGN_POSTSCRIPT, 0, "\xc5\xd0\xd3\xc6"),
-    MAGIC(FOREIGN_XCF, 0, "gimp xcf "),
-    MAGIC(FOREIGN_QOI, 0, "qoif"),
-    MAGIC(FOREIGN_FARBFELD, 0, "farbfeld"),
-    MAGIC(FOREIGN_FITS, 0, "SIMPLE  ="),
-    MAGIC(FOREIGN_DICOM, 128, "DICM"),
-    MAGIC(FOREIGN_DJVU, 0, "AT&TFORM"),
-    MAGIC(FOREIGN_FLIF, 0, "FLIF"),
-    MAGIC(FOREIGN_BPG, 0, "BPG\xfb"),
-    MAGIC(FOREIGN_MNG, 0, "\x8aMNG\r\n\x1a\n"),
-    MAGIC(FOREIGN_MNG, 0, "\x8bJNG\r\n\x1a\n"),
-    MAGIC(FOREIGN_RAW, 0, "II*\0\x10\0\0\0CR"),    /* CR2 */
-    MAGIC(FOREIGN_RAW, 0, "II\x1a\0\0\0HEAPCCDR"), /* CRW */
-    MAGIC(FOREIGN_RAW, 0, "IIRO"),                 /* ORF */
-    MAGIC(FOREIGN_RAW, 0, "IIRS"),
-    MAGIC(FOREIGN_RAW, 0, "MMOR"),
-    MAGIC(FOREIGN_RAW, 0, "IIU\0"),              /* RW2 */
-    MAGIC(FOREIGN_RAW, 0, "FUJIFILMCCD-RAW"),    /* RAF */
-    MAGIC(FOREIGN_RAW, 0, "FOVb"),               /* X3F */
-    MAGIC(FOREIGN_RAW, 0, "\0MRM"),              /* MRW */
-    MAGIC(FOREIGN_VIDEO, 0, "\x1a\x45\xdf\xa3"), /* Matroska, WebM */
-    MAGIC(FOREIGN_VIDEO, 0, "\0\0\1\xba"),       /* MPEG */
-    MAGIC(FOREIGN_VIDEO, 4, "moov"), /* QuickTime before it had brands */
-    MAGIC(FOREIGN_VIDEO, 4, "mdat"),
-    MAGIC(FOREIGN_VIDEO, 4, "wide"),
-#undef MAGIC
-};
+/* ---- By the first bytes ----------------------------------------------- */
 
 static bool has(struct bytes head, size_t at, const char *bytes, size_t n)
 {
@@ -189,9 +152,10 @@ static bool has(struct bytes head, size_t at, const char *bytes, size_t n)
 
 static const struct foreign *by_magic(struct bytes head)
 {
-    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
-        if (has(head, magics[i].at, magics[i].bytes, magics[i].size))
-            return &table[magics[i].kind];
+    for (size_t i = 0; i < FOREIGNS; i++)
+        for (const struct magic *m = table[i].magics; m && m->bytes; m++)
+            if (has(head, m->at, m->bytes, m->size))
+                return &table[i];
     return NULL;
 }
 
@@ -211,7 +175,7 @@ static const struct foreign *by_brand(struct bytes head)
 {
     static const struct {
         const char *brand;
-        enum foreign_kind kind;
+        unsigned kind;
     } brands[] = {
         { "avif", FOREIGN_AVIF }, { "avis", FOREIGN_AVIF },
         { "heic", FOREIGN_HEIC }, { "heix", FOREIGN_HEIC },
@@ -235,7 +199,7 @@ static const struct foreign *by_brand(struct bytes head)
 
 /* NEF and ARW begin with a small picture (NewSubfileType 1) of a camera; DNG
  * says so in a tag of its own. */
-static enum foreign_kind kind_of_tiff(struct bytes head, bool big)
+static unsigned kind_of_tiff(struct bytes head, bool big)
 {
     enum {
         NEW_SUBFILE_TYPE = 254,
@@ -308,7 +272,7 @@ static bool starts_in_any_case(struct bytes head, const char *word)
            strncasecmp((const char *)head.data + at, word, n) == 0;
 }
 
-static bool holds(struct bytes head, const char *word)
+static bool contains(struct bytes head, const char *word)
 {
     return head.size && memmem(head.data, head.size, word, strlen(word));
 }
@@ -319,7 +283,7 @@ static const struct foreign *by_text(struct bytes head)
                ((starts_in_any_case(head, "<?xml") ||
                  starts_in_any_case(head, "<!--") ||
                  starts_in_any_case(head, "<!DOCTYPE svg")) &&
-                holds(head, "<svg"));
+                contains(head, "<svg"));
     return svg ? &table[FOREIGN_SVG] : NULL;
 }
 
@@ -343,7 +307,10 @@ const struct foreign *foreign_by_suffix(const char *suffix)
     return NULL;
 }
 
-/* ---- What is said ------------------------------------------------------- */
+/* ---- Messages --------------------------------------------------------- */
+
+static const char compressed[] =
+    "compressed (bzip2, xz or zstd); unpack it first";
 
 /* Whether all bytes are text in UTF-8; the last letter may be cut. */
 static bool is_text(struct bytes head)
@@ -366,28 +333,29 @@ static bool is_text(struct bytes head)
 /* Files that are not pictures, but often stand where one is expected. */
 static int refuse_other(struct bytes head, struct err *err)
 {
-    if (has(head, 0, "\x1f\x8b", 2))
-        return fail(err, "compressed with gzip; unpack it first, e.g. gunzip "
-                         "in.gz");
-    if (has(head, 0, "BZh", 3) ||
-        has(head, 0,
-            "\xfd"
-            "7zXZ",
-            5) ||
-        has(head, 0, "\x28\xb5\x2f\xfd", 4))
-        return fail(err, "compressed (bzip2, xz or zstd); unpack it first");
-    if (has(head, 0, "PK\3\4", 4))
-        return fail(err, "a ZIP archive, not a picture; unpack it first, e.g. "
-                         "unzip in.zip");
-    if (has(head, 0, "PK\5\6", 4))
-        return fail(err, "an archive (NPZ or ZIP) that holds no array");
+    static const struct {
+        struct magic magic;
+        const char *text;
+    } others[] = {
+        { MAGIC(0, "\x1f\x8b"),
+          "compressed with gzip; unpack it first, e.g. gunzip in.gz" },
+        { MAGIC(0, "BZh"), compressed },
+        { MAGIC(0, "\xfd\x37zXZ"), compressed },
+        { MAGIC(0, "\x28\xb5\x2f\xfd"), compressed },
+        { MAGIC(0, "PK\3\4"), "a ZIP archive, not a picture; unpack it first, "
+                              "e.g. unzip in.zip" },
+        { MAGIC(0, "PK\5\6"), "an archive (NPZ or ZIP) that holds no array" },
+        { MAGIC(0, "version https://git-lfs"),
+          "a pointer of Git LFS, not the picture; git lfs pull gets it" },
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (has(head, others[i].magic.at, others[i].magic.bytes,
+                others[i].magic.size))
+            return fail(err, "%s", others[i].text);
     if (starts_in_any_case(head, "<!DOCTYPE html") ||
         starts_in_any_case(head, "<html"))
         return fail(err, "an HTML page, not a picture; perhaps the download "
                          "failed");
-    if (has(head, 0, "version https://git-lfs", 23))
-        return fail(err, "a pointer of Git LFS, not the picture; git lfs pull "
-                         "gets it");
     if (is_text(head))
         return fail(err, "a text file, not a picture");
     return fail(err, "not a picture of a format known here");

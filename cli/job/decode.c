@@ -3,8 +3,44 @@
 #include <string.h>
 
 #include "cli/job/stages.h"
-#include "cli/job/turner.h"
+#include "cli/job/watch.h"
 #include "codecs/metadata/drop.h"
+
+/* ---- The backend as codecs see it ----------------------------------------- */
+
+/* On a CPU a tile before and after the turn stays in a second-level cache; a
+ * GPU is sent as much as makes the copies to it fast. */
+static const size_t tile_of_cpu = 256 << 10, tile_of_gpu = 64 << 20;
+
+/* What the turner of a codec turns with. */
+struct turner_context {
+    const struct job *job;
+    uint32_t rows, done; /* rows that come in bands, in all and so far; 0: there
+                            are no bands */
+};
+
+static int turn_part(void *context, struct image *dst, const struct image *src,
+                     enum xform t, struct err *err)
+{
+    struct turner_context *c = context;
+    const struct job *job = c->job;
+    if (c->rows)
+        watch_part(job->watch, c->done += src->height, c->rows);
+    return job->backend->apply(job->lane, dst, src, t, NULL, err);
+}
+
+/* Several threads may turn small tiles at a time where the backend lets them,
+ * else one thread turns large ones. */
+static struct turner turner_of(struct turner_context *context)
+{
+    bool parts = context->job->backend->parts;
+    return (struct turner){
+        .turn = turn_part,
+        .context = context,
+        .tile = parts ? tile_of_cpu : tile_of_gpu,
+        .parallel = parts,
+    };
+}
 
 /* Tells that tags disagree: all of them say the same afterwards. */
 static void warn_of_tags(struct job_state *state, struct orientation o)
@@ -21,8 +57,7 @@ static void warn_of_tags(struct job_state *state, struct orientation o)
              o.other, orientation_place(o.other_place));
 }
 
-/* ---- Without decoding -----------------------------------------------------
- */
+/* ---- Without decoding ---------------------------------------------------- */
 
 /* Makes the file as it is, but for its tag. */
 static int set_tag(struct job_state *state, const struct load_opts *load,
@@ -59,9 +94,8 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
 static int turn_within(struct job_state *state, struct load_opts *load,
                        struct err *err)
 {
-    struct job_turner context = { .backend = state->job->backend,
-                                  .lane = state->job->lane };
-    const struct turner turner = job_turner_of(&context);
+    struct turner_context context = { .job = state->job };
+    const struct turner turner = turner_of(&context);
     struct result *result = state->result;
     struct image *img = &state->img;
     enum xform t = state->opts->op;
@@ -80,23 +114,17 @@ static int turn_within(struct job_state *state, struct load_opts *load,
     return 0;
 }
 
-/* ---- Decoding -------------------------------------------------------------
- */
+/* ---- Decoding ------------------------------------------------------------ */
 
 /* Decodes, and turns what can be turned meanwhile. */
 static int decode(struct job_state *state, struct reader *reader,
                   struct err *err)
 {
-    const struct job *job = state->job;
-    struct job_turner context = {
-        .backend = job->backend,
-        .lane = job->lane,
-        .watch = job->watch,
-        .rows = reader->info.height,
-    };
-    const struct turner turner = job_turner_of(&context);
+    struct turner_context context = { .job = state->job,
+                                      .rows = reader->info.height };
+    const struct turner turner = turner_of(&context);
     struct decode_plan plan = state->plan.decode;
-    plan.turner = job->backend->parts ? &turner : NULL;
+    plan.turner = turner.parallel ? &turner : NULL;
     return codec_decode(reader, &state->img, &plan, err);
 }
 

@@ -26,8 +26,7 @@ int job_check(const struct job_state *state, const struct image *img,
                 why.text);
 }
 
-/* ---- Turning --------------------------------------------------------------
- */
+/* ---- Turning ------------------------------------------------------------- */
 
 /* Returns whether the output would be the input but for how it is coded. Then
  * it is the input: nothing is more faithful. */
@@ -116,8 +115,7 @@ int job_turn(struct job_state *state, struct err *err)
     return t == state->img.turned ? 0 : turn_planes(state, t, err);
 }
 
-/* ---- Encoding -------------------------------------------------------------
- */
+/* ---- Encoding ------------------------------------------------------------ */
 
 static int encode(struct job_state *state, struct err *err)
 {

@@ -76,8 +76,7 @@ struct load_opts job_load_opts(const struct options *opts,
     };
 }
 
-/* ---- What would be done ---------------------------------------------------
- */
+/* ---- What would be done -------------------------------------------------- */
 
 /* Plans by the head of a file. That takes more than the format only where there
  * is a choice of representations. */
