@@ -3,13 +3,15 @@
 
 #include <stdlib.h>
 
-#include "cuda/gpu/kernels.h"
 #include "cuda/bench/times.h"
+#include "cuda/gpu/gpu_check.h"
+#include "cuda/gpu/kernels.h"
 
 struct batch_plan {
     struct tiles_plan tiles;
-    struct tiles_plane *planes, *device_planes; /* page-locked, and on the device */
-    size_t size;                        /* their bytes */
+    struct tiles_plane *planes,
+        *device_planes; /* page-locked, and on the device */
+    size_t size;        /* their bytes */
 };
 
 /* ---- The pictures of a task -----------------------------------------------
@@ -23,27 +25,30 @@ static void go_on(struct image *img)
         img->plane[p].data += img->size;
 }
 
-static int make_plan(struct batch_plan *plan, const struct kernel_task *task, struct err *err)
+static int make_plan(struct batch_plan *plan, const struct kernel_task *task,
+                     struct err *err)
 {
     struct image dst = task->dst, src = task->src;
     struct tiles_chip chip;
-    if (kernel_cases_check(kernels_chip(&chip), "the device", err))
+    if (gpu_check(kernels_chip(&chip), "the device", err))
         return -1;
-    plan->tiles = tiles_begin(src.cell, task->turn);
+    plan->tiles = tiles_plan_begin(src.cell, task->turn);
     for (unsigned i = 0; i < task->npictures; i++) {
         for (unsigned p = 0; p < src.nplanes; p++)
-            tiles_add(&plan->tiles, plan->planes, &dst.plane[p], &src.plane[p],
-                      task->turn);
+            tiles_plan_add(&plan->tiles, plan->planes, &dst.plane[p],
+                           &src.plane[p], task->turn);
         go_on(&dst);
         go_on(&src);
     }
-    tiles_number(&plan->tiles, plan->planes, &chip);
-    return kernel_cases_check(cudaMemcpyAsync(plan->device_planes, plan->planes, plan->size,
-                                       cudaMemcpyHostToDevice, task->stream),
-                       "sending the planes", err);
+    tiles_plan_number(&plan->tiles, plan->planes, &chip);
+    return gpu_check(cudaMemcpyAsync(plan->device_planes, plan->planes,
+                                     plan->size, cudaMemcpyHostToDevice,
+                                     task->stream),
+                     "sending the planes", err);
 }
 
-struct batch_plan *batched_launch_new(const struct kernel_task *task, struct err *err)
+struct batch_plan *batched_launch_new(const struct kernel_task *task,
+                                      struct err *err)
 {
     struct batch_plan *plan = (struct batch_plan *)calloc(1, sizeof *plan);
     if (!plan) {
@@ -52,10 +57,10 @@ struct batch_plan *batched_launch_new(const struct kernel_task *task, struct err
     }
     plan->size = (size_t)task->npictures * task->src.nplanes *
                  sizeof(struct tiles_plane);
-    if (kernel_cases_check(cudaMallocHost(&plan->planes, plan->size),
-                    "page-locked memory", err) ||
-        kernel_cases_check(cudaMalloc(&plan->device_planes, plan->size),
-                    "memory of the device", err) ||
+    if (gpu_check(cudaMallocHost(&plan->planes, plan->size),
+                  "page-locked memory", err) ||
+        gpu_check(cudaMalloc(&plan->device_planes, plan->size),
+                  "memory of the device", err) ||
         make_plan(plan, task, err)) {
         batched_launch_free(plan);
         return NULL;
@@ -75,19 +80,21 @@ void batched_launch_free(struct batch_plan *plan)
 /* ---- Launches -------------------------------------------------------------
  */
 
-int batched_launch_launch(const struct kernel_case *, const struct kernel_task *task, struct err *err)
+int batched_launch_run(const struct kernel_case *,
+                       const struct kernel_task *task, struct err *err)
 {
-    return kernel_cases_check(
-        kernels_turn_batch(&task->plan->tiles, task->plan->device_planes, task->stream),
-        "turning a batch", err);
+    return gpu_check(kernels_turn_batch(&task->plan->tiles,
+                                        task->plan->device_planes,
+                                        task->stream),
+                     "turning a batch", err);
 }
 
-int batched_launch_launch_each(const struct kernel_task *task, struct err *err)
+int batched_launch_each(const struct kernel_task *task, struct err *err)
 {
     struct image dst = task->dst, src = task->src;
     for (unsigned i = 0; i < task->npictures; i++) {
-        if (kernel_cases_check(kernels_turn(&dst, &src, task->turn, task->stream),
-                        "turning", err))
+        if (gpu_check(kernels_turn(&dst, &src, task->turn, task->stream),
+                      "turning", err))
             return -1;
         go_on(&dst);
         go_on(&src);
@@ -100,7 +107,7 @@ int batched_launch_launch_each(const struct kernel_task *task, struct err *err)
 
 static int wait_for(const struct kernel_task *task, struct err *err)
 {
-    return kernel_cases_check(cudaStreamSynchronize(task->stream), "turning", err);
+    return gpu_check(cudaStreamSynchronize(task->stream), "turning", err);
 }
 
 /* Seconds that the host waits for all in one launch. */
@@ -108,27 +115,28 @@ static int wall_of_one(const struct kernel_task *task, double *seconds,
                        struct err *err)
 {
     double begin = now();
-    if (make_plan(task->plan, task, err) || batched_launch_launch(NULL, task, err) ||
-        wait_for(task, err))
+    if (make_plan(task->plan, task, err) ||
+        batched_launch_run(NULL, task, err) || wait_for(task, err))
         return -1;
     *seconds = now() - begin;
     return 0;
 }
 
 /* The same for a launch each, and what passes between events around them. */
-static int wall_of_each(const struct kernel_task *task, const cudaEvent_t event[2],
-                        double *seconds, double *between, struct err *err)
+static int wall_of_each(const struct kernel_task *task,
+                        const cudaEvent_t event[2], double *seconds,
+                        double *between, struct err *err)
 {
     float ms = 0;
     double begin = now();
-    if (kernel_cases_check(cudaEventRecord(event[0], task->stream), "timing", err) ||
-        batched_launch_launch_each(task, err) ||
-        kernel_cases_check(cudaEventRecord(event[1], task->stream), "timing", err) ||
+    if (gpu_check(cudaEventRecord(event[0], task->stream), "timing", err) ||
+        batched_launch_each(task, err) ||
+        gpu_check(cudaEventRecord(event[1], task->stream), "timing", err) ||
         wait_for(task, err))
         return -1;
     *seconds = now() - begin;
-    int status = kernel_cases_check(cudaEventElapsedTime(&ms, event[0], event[1]),
-                             "timing", err);
+    int status =
+        gpu_check(cudaEventElapsedTime(&ms, event[0], event[1]), "timing", err);
     *between = ms * 1e-3;
     return status;
 }
@@ -153,14 +161,13 @@ static int time_rounds(const struct kernel_task *task, unsigned rounds,
 }
 
 int batched_launch_time(const struct kernel_task *task, unsigned rounds,
-              struct suite_batch *times, struct err *err)
+                        struct suite_batch *times, struct err *err)
 {
     cudaEvent_t event[2] = { NULL, NULL };
     double *sample = (double *)calloc(3 * (size_t)rounds, sizeof *sample);
     int status = sample ? 0 : fail(err, "no memory for the times");
     for (int i = 0; i < 2 && status == 0; i++)
-        status =
-            kernel_cases_check(cudaEventCreate(&event[i]), "making an event", err);
+        status = gpu_check(cudaEventCreate(&event[i]), "making an event", err);
     if (status == 0)
         status = time_rounds(task, rounds, event, sample, times, err);
     for (int i = 0; i < 2; i++)

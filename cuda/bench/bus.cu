@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "cuda/bench/kernel_cases.h"
+#include "cuda/gpu/gpu_check.h"
 
 enum { COPIES = 32 }; /* of a direction, each time */
 
@@ -32,22 +32,20 @@ struct suite_bus {
 
 static int enter(const struct ends *ends, struct err *err)
 {
-    return kernel_cases_check(cudaSetDevice(ends->device), "choosing the device", err);
+    return gpu_check(cudaSetDevice(ends->device), "choosing the device", err);
 }
 
 static int way_open(struct way *way, size_t bytes, struct err *err)
 {
-    if (kernel_cases_check(
+    if (gpu_check(
             cudaStreamCreateWithFlags(&way->stream, cudaStreamNonBlocking),
             "making a stream", err) ||
-        kernel_cases_check(cudaHostAlloc(&way->host, bytes, cudaHostAllocPortable),
-                    "page-locked memory", err) ||
-        kernel_cases_check(cudaMalloc(&way->there, bytes), "memory of the device",
-                    err))
+        gpu_check(cudaHostAlloc(&way->host, bytes, cudaHostAllocPortable),
+                  "page-locked memory", err) ||
+        gpu_check(cudaMalloc(&way->there, bytes), "memory of the device", err))
         return -1;
     for (int i = 0; i <= COPIES; i++)
-        if (kernel_cases_check(cudaEventCreate(&way->event[i]), "making an event",
-                        err))
+        if (gpu_check(cudaEventCreate(&way->event[i]), "making an event", err))
             return -1;
     return 0;
 }
@@ -121,7 +119,7 @@ static int enqueue(const struct suite_bus *bus, int n, struct err *err)
                 n ? enqueue_copy(way, bus->bytes) : cudaSuccess;
             if (!status)
                 status = cudaEventRecord(way->event[n], way->stream);
-            if (kernel_cases_check(status, "copying", err))
+            if (gpu_check(status, "copying", err))
                 return -1;
         }
     }
@@ -161,10 +159,10 @@ int bus_measure(struct suite_bus *bus, double rate[2], struct err *err)
     for (unsigned i = 0; i < bus->ndevices; i++) {
         const struct ends *ends = &bus->ends[i];
         if (enter(ends, err) ||
-            kernel_cases_check(cudaStreamSynchronize(ends->way[0].stream), "copying",
-                        err) ||
-            kernel_cases_check(cudaStreamSynchronize(ends->way[1].stream), "copying",
-                        err))
+            gpu_check(cudaStreamSynchronize(ends->way[0].stream), "copying",
+                      err) ||
+            gpu_check(cudaStreamSynchronize(ends->way[1].stream), "copying",
+                      err))
             return -1;
         rates(ends, bus->bytes, rate);
     }

@@ -14,11 +14,13 @@
 #include <string.h>
 
 #include "cuda/backend.h"
-#include "cuda/bench/bus.h"
-#include "cuda/bench/verify_gpu.h"
 #include "cuda/bench/batched_launch.h"
+#include "cuda/bench/bus.h"
 #include "cuda/bench/kernel_cases.h"
+#include "cuda/bench/libraries.h"
 #include "cuda/bench/times.h"
+#include "cuda/bench/verify_gpu.h"
+#include "cuda/gpu/gpu_check.h"
 
 /* Pairs together are at least so many times the L2; as one pair alone is larger
  * than the L2, or there is but one, so many pairs are enough. */
@@ -57,7 +59,8 @@ struct suite_run {
 /* ---- Pairs of pictures ----------------------------------------------------
  */
 
-static uint64_t bytes_of(const struct kernel_case *kcase, struct suite_shape shape)
+static uint64_t bytes_of(const struct kernel_case *kcase,
+                         struct suite_shape shape)
 {
     return (uint64_t)shape.width * shape.height * kcase->entry.nplanes *
            kcase->entry.npictures * cell_size(kcase->entry.cell);
@@ -153,9 +156,9 @@ static int prepare(struct suite_run *run, struct err *err)
 static int copy_cells(struct suite_run *run, const struct kernel_task *task,
                       uint64_t bytes, struct err *err)
 {
-    return kernel_cases_check(cudaMemcpyAsync(task->dst.cells, task->src.cells, bytes,
-                                       cudaMemcpyDeviceToDevice, run->stream),
-                       "copying", err);
+    return gpu_check(cudaMemcpyAsync(task->dst.cells, task->src.cells, bytes,
+                                     cudaMemcpyDeviceToDevice, run->stream),
+                     "copying", err);
 }
 
 /* Enqueues the launches and the copies of one round, between events, and waits
@@ -167,7 +170,7 @@ static int one_round(struct suite_run *run, const struct kernel_case *kcase,
     float ms[2] = { 0, 0 };
     cudaError_t status = cudaEventRecord(run->event[0], run->stream);
     for (unsigned i = 0; i < n[0]; i++)
-        if (kernel_cases_launch(kcase, &run->task[i % run->ntasks], err))
+        if (kcase->launch(kcase, &run->task[i % run->ntasks], err))
             return -1;
     if (!status)
         status = cudaEventRecord(run->event[1], run->stream);
@@ -182,7 +185,7 @@ static int one_round(struct suite_run *run, const struct kernel_case *kcase,
         status = cudaEventElapsedTime(&ms[i], run->event[i], run->event[i + 1]);
     for (int i = 0; i < 2; i++)
         seconds[i] = ms[i] * 1e-3 / n[i];
-    return kernel_cases_check(status, "timing", err);
+    return gpu_check(status, "timing", err);
 }
 
 static unsigned launches_for(double seconds, unsigned ntasks)
@@ -223,7 +226,8 @@ static int time_rounds(struct suite_run *run, const struct kernel_case *kcase,
 /* ---- A step ---------------------------------------------------------------
  */
 
-static const char *undefined(const struct kernel_case *kcase, struct suite_shape shape)
+static const char *undefined(const struct kernel_case *kcase,
+                             struct suite_shape shape)
 {
     uint64_t down = kcase->over_result ? shape.width : shape.height;
     if (shape.width == 0 || shape.height == 0 || shape.width > INT_MAX ||
@@ -279,7 +283,7 @@ static int check_pairs(struct suite_run *run, struct suite_result *result,
 {
     for (unsigned i = 0; i < run->ntasks; i++)
         if (verify_gpu_check(&run->task[i], run->wrong, &result->wrong,
-                        &result->cells, err))
+                             &result->cells, err))
             return -1;
     return 0;
 }
@@ -295,7 +299,7 @@ static int run_pairs(struct suite_run *run, const struct kernel_case *kcase,
          (time_rounds(run, kcase, bytes, result, err) || prepare(run, err))))
         return -1;
     for (unsigned k = 0; k < run->ntasks; k++)
-        if (kernel_cases_launch(kcase, &run->task[k], err))
+        if (kcase->launch(kcase, &run->task[k], err))
             return -1;
     return check_pairs(run, result, err);
 }
@@ -311,14 +315,14 @@ static int run_each(struct suite_run *run, struct suite_result *result,
         prepare(run, err))
         return -1;
     for (unsigned k = 0; k < run->ntasks; k++)
-        if (batched_launch_launch_each(&run->task[k], err))
+        if (batched_launch_each(&run->task[k], err))
             return -1;
     return check_pairs(run, result, err);
 }
 
 static int run_batch(struct suite_run *run, const struct kernel_case *kcase,
-                    uint64_t bytes, struct suite_result *result,
-                    struct err *err)
+                     uint64_t bytes, struct suite_result *result,
+                     struct err *err)
 {
     int status = 0;
     for (unsigned i = 0; i < run->ntasks && status == 0; i++) {
@@ -348,8 +352,9 @@ static int cuda_measure(struct suite_run *run, size_t i,
         return 0;
     uint64_t bytes = bytes_of(kcase, shape);
     result->bytes = 2 * bytes;
-    return kcase->entry.npictures > 1 ? run_batch(run, kcase, bytes, result, err)
-                                     : run_pairs(run, kcase, bytes, result, err);
+    return kcase->entry.npictures > 1
+               ? run_batch(run, kcase, bytes, result, err)
+               : run_pairs(run, kcase, bytes, result, err);
 }
 
 /* ---- The device -----------------------------------------------------------
@@ -359,11 +364,9 @@ static int describe(int device, struct suite_machine *machine, struct err *err)
 {
     struct cudaDeviceProp p;
     memset(machine, 0, sizeof *machine);
-    if (kernel_cases_check(cudaGetDeviceProperties(&p, device), "the device", err) ||
-        kernel_cases_check(cudaDriverGetVersion(&machine->driver), "the driver",
-                    err) ||
-        kernel_cases_check(cudaRuntimeGetVersion(&machine->runtime), "the runtime",
-                    err))
+    if (gpu_check(cudaGetDeviceProperties(&p, device), "the device", err) ||
+        gpu_check(cudaDriverGetVersion(&machine->driver), "the driver", err) ||
+        gpu_check(cudaRuntimeGetVersion(&machine->runtime), "the runtime", err))
         return -1;
     snprintf(machine->name, sizeof machine->name, "%s", p.name);
     snprintf(machine->compute, sizeof machine->compute, "%d.%d", p.major,
@@ -379,22 +382,21 @@ static int start(struct suite_run *run, struct suite_machine *machine,
 {
     int count = 0;
     if (backend_cuda.probe(err) ||
-        kernel_cases_check(cudaGetDeviceCount(&count), "no CUDA device", err))
+        gpu_check(cudaGetDeviceCount(&count), "no CUDA device", err))
         return -1;
     if (run->device < 0 || run->device >= count)
-        return fail(err, "there is no CUDA device %d: %d found, from 0 on",
+        return fail(err, "CUDA device %d not found; %d found, from 0 on",
                     run->device, count);
-    if (kernel_cases_check(cudaSetDevice(run->device), "choosing the device", err) ||
+    if (gpu_check(cudaSetDevice(run->device), "choosing the device", err) ||
         describe(run->device, machine, err) ||
-        kernel_cases_check(
+        gpu_check(
             cudaStreamCreateWithFlags(&run->stream, cudaStreamNonBlocking),
             "making a stream", err) ||
-        kernel_cases_check(cudaMalloc(&run->wrong, sizeof *run->wrong),
-                    "memory of the device", err))
+        gpu_check(cudaMalloc(&run->wrong, sizeof *run->wrong),
+                  "memory of the device", err))
         return -1;
     for (int i = 0; i < 3; i++)
-        if (kernel_cases_check(cudaEventCreate(&run->event[i]), "making an event",
-                        err))
+        if (gpu_check(cudaEventCreate(&run->event[i]), "making an event", err))
             return -1;
     machine->devices = count;
     run->l2 = machine->l2;
@@ -443,5 +445,5 @@ static const struct suite_entry *cuda_entry(size_t i)
 
 const struct kernel_suite kernel_suite_cuda = {
     kernel_cases_count, cuda_entry, kernel_cases_banks, cuda_open, cuda_measure,
-    cuda_close,  bus_open,   bus_measure, bus_close,
+    cuda_close,         bus_open,   bus_measure,        bus_close,
 };

@@ -62,9 +62,8 @@ struct suite_machine {
 
 struct suite_opts {
     int device;
-    unsigned
-        rounds; /* how often each is timed, SUITE_ROUNDS at most; 0: launch it
-                   once, to be checked or profiled, and time nothing */
+    unsigned rounds; /* how often each is timed, SUITE_ROUNDS at most; 0: launch
+                        it once, to be checked or profiled, and time nothing */
 };
 
 /* Many pictures, a launch each, beside all in one launch: seconds for all. */

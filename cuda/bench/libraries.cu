@@ -5,13 +5,15 @@
  * machine without them could not run it at all. So neither do their headers
  * have to be here: what is used of them is declared below, as their manuals
  * have it. */
+#include "cuda/bench/libraries.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda/bench/kernel_cases.h"
+#include "cuda/gpu/gpu_check.h"
 
 /* ---- What the manuals say -------------------------------------------------
  */
@@ -128,9 +130,9 @@ static const char *seek(struct libraries *l, enum vendor_library which)
     l->opened[which] = library;
     if (!library)
         return which == VENDOR_CUBLAS ? "libcublas is not found"
-                                       : "libnppidei is not found";
+                                      : "libnppidei is not found";
     return which == VENDOR_CUBLAS ? find_cublas(l, library)
-                                   : find_npp(l, library);
+                                  : find_npp(l, library);
 }
 
 const char *libraries_lack(struct libraries *l, enum vendor_library which)
@@ -164,8 +166,8 @@ void libraries_free(struct libraries *l)
 
 /* Rows of ours are columns of theirs: the result has m = height rows, as they
  * count, and n = width columns. */
-int libraries_geam(const struct kernel_case *kcase, const struct kernel_task *task,
-                   struct err *err)
+int libraries_geam(const struct kernel_case *kcase,
+                   const struct kernel_task *task, struct err *err)
 {
     struct libraries *l = task->libraries;
     const float one = 1, zero = 0;
@@ -178,11 +180,11 @@ int libraries_geam(const struct kernel_case *kcase, const struct kernel_task *ta
                           src, width, &zero, dst, height, dst, height);
     if (status)
         return fail(err, "%s: cuBLAS says %d", kcase->entry.name, status);
-    return kernel_cases_check(cudaGetLastError(), kcase->entry.name, err);
+    return gpu_check(cudaGetLastError(), kcase->entry.name, err);
 }
 
-int libraries_npp(const struct kernel_case *kcase, const struct kernel_task *task,
-                  struct err *err)
+int libraries_npp(const struct kernel_case *kcase,
+                  const struct kernel_task *task, struct err *err)
 {
     struct libraries *l = task->libraries;
     const struct plane *src = &task->src.plane[0], *dst = &task->dst.plane[0];
@@ -193,8 +195,8 @@ int libraries_npp(const struct kernel_case *kcase, const struct kernel_task *tas
     (void)cudaStreamGetFlags(task->stream, &l->context.stream_flags);
     int status =
         l->transpose[kcase->entry.cell](src->data, (int)src->stride, dst->data,
-                                       (int)dst->stride, size, l->context);
+                                        (int)dst->stride, size, l->context);
     if (status < 0)
         return fail(err, "%s: NPP says %d", kcase->entry.name, status);
-    return kernel_cases_check(cudaGetLastError(), kcase->entry.name, err);
+    return gpu_check(cudaGetLastError(), kcase->entry.name, err);
 }

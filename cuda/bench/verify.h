@@ -40,8 +40,8 @@ VERIFY_INLINE unsigned verify_parts(enum cell cell)
 
 /* The bits of part k of cell (x, y) of a source. A float is a whole number
  * below 2^24, which arithmetic leaves as it is; a coefficient has 12 bits. */
-VERIFY_INLINE uint32_t verify_source(struct verify_plane marks, uint32_t x, uint32_t y,
-                                    unsigned k)
+VERIFY_INLINE uint32_t verify_source(struct verify_plane marks, uint32_t x,
+                                     uint32_t y, unsigned k)
 {
     uint64_t place = verify_mix((uint64_t)y << 32 | x);
     uint32_t bits = (uint32_t)verify_mix(place + marks.number * 64 + k);
@@ -56,10 +56,11 @@ VERIFY_INLINE uint32_t verify_source(struct verify_plane marks, uint32_t x, uint
 }
 
 /* The bits of part k of cell (x, y) of a result of width x height cells: the
- * definition in codecs/image/xform.h, and for DCT blocks that in codecs/image/image.h. */
+ * definition in codecs/image/xform.h, and for DCT blocks that in
+ * codecs/image/image.h. */
 VERIFY_INLINE uint32_t verify_result(struct verify_plane marks, uint32_t width,
-                                    uint32_t height, uint32_t x, uint32_t y,
-                                    unsigned k)
+                                     uint32_t height, uint32_t x, uint32_t y,
+                                     unsigned k)
 {
     bool mirror_x = (marks.t & XFORM_MIRROR_X) != 0;
     bool mirror_y = (marks.t & XFORM_MIRROR_Y) != 0;
@@ -74,8 +75,8 @@ VERIFY_INLINE uint32_t verify_result(struct verify_plane marks, uint32_t width,
 }
 
 /* Writes cell (x, y) of a source. */
-VERIFY_INLINE void verify_put(uint8_t *at, struct verify_plane marks, uint32_t x,
-                             uint32_t y)
+VERIFY_INLINE void verify_put(uint8_t *at, struct verify_plane marks,
+                              uint32_t x, uint32_t y)
 {
     for (unsigned k = 0; k < verify_parts(marks.cell); k++) {
         uint32_t bits = verify_source(marks, x, y, k);
@@ -104,8 +105,9 @@ VERIFY_INLINE uint32_t verify_get(const uint8_t *at, enum cell cell, unsigned k)
 }
 
 /* Whether cell (x, y) of a result is the one that belongs there. */
-VERIFY_INLINE bool verify_right(const struct plane *plane, struct verify_plane marks,
-                               uint32_t x, uint32_t y)
+VERIFY_INLINE bool verify_right(const struct plane *plane,
+                                struct verify_plane marks, uint32_t x,
+                                uint32_t y)
 {
     const uint8_t *at =
         plane->data + y * plane->stride + (size_t)x * marks.size;

@@ -1,13 +1,15 @@
 /* Marks the cells of sources, and checks those of results.
  *
- * Every cell of a source is marked with its place (cuda/bench/verify.h), so a kernel
- * of ours can tell of every cell of a result whether it belongs there. Small
- * results are checked by the host as well, which also checks the check. */
+ * Every cell of a source is marked with its place (cuda/bench/verify.h), so a
+ * kernel of ours can tell of every cell of a result whether it belongs there.
+ * Small results are checked by the host as well, which also checks the check.
+ */
 #include "cuda/bench/verify_gpu.h"
 
 #include <stdlib.h>
 
 #include "cuda/bench/verify.h"
+#include "cuda/gpu/gpu_check.h"
 
 static constexpr unsigned THREADS = 256;
 static constexpr uint64_t HOST_CELLS = 1 << 20; /* the host checks no more */
@@ -33,13 +35,13 @@ struct cell_place {
 };
 
 static __device__ struct cell_place find_place(const struct planes &planes,
-                                          uint64_t i)
+                                               uint64_t i)
 {
     uint32_t width = planes.first.width;
     uint64_t cells = (uint64_t)width * planes.first.height;
     unsigned picture = (unsigned)(i / cells);
     struct cell_place p = { planes.first, planes.marks, (uint32_t)(i % width),
-                       (uint32_t)(i % cells / width) };
+                            (uint32_t)(i % cells / width) };
     p.plane.data += picture * planes.apart;
     p.marks.number += picture * planes.nplanes;
     return p;
@@ -86,17 +88,18 @@ static unsigned grid_over(const struct planes &planes)
     return blocks < 1 << 16 ? (unsigned)blocks : 1 << 16;
 }
 
-static struct verify_plane marks_of(const struct kernel_task *task, unsigned number)
+static struct verify_plane marks_of(const struct kernel_task *task,
+                                    unsigned number)
 {
     enum cell cell = task->src.cell;
     struct verify_plane marks = { cell, number, (unsigned)task->turn,
-                           (uint32_t)cell_size(cell) };
+                                  (uint32_t)cell_size(cell) };
     return marks;
 }
 
 /* Plane p of all pictures, before the turn or after it. */
-static struct planes planes_of(const struct kernel_task *task, const struct image *img,
-                               unsigned p)
+static struct planes planes_of(const struct kernel_task *task,
+                               const struct image *img, unsigned p)
 {
     struct planes planes = { img->plane[p], task->npictures, img->size,
                              marks_of(task, p), img->nplanes };
@@ -109,12 +112,12 @@ int verify_gpu_fill(const struct kernel_task *task, struct err *err)
         struct planes planes = planes_of(task, &task->src, p);
         verify_fill<<<grid_over(planes), THREADS, 0, task->stream>>>(planes);
     }
-    if (kernel_cases_check(cudaGetLastError(), "filling", err))
+    if (gpu_check(cudaGetLastError(), "filling", err))
         return -1;
-    return kernel_cases_check(cudaMemsetAsync(task->dst.cells, GARBAGE,
-                                       task->dst.size * task->npictures,
-                                       task->stream),
-                       "filling", err);
+    return gpu_check(cudaMemsetAsync(task->dst.cells, GARBAGE,
+                                     task->dst.size * task->npictures,
+                                     task->stream),
+                     "filling", err);
 }
 
 /* ---- Checking -------------------------------------------------------------
@@ -129,7 +132,8 @@ static uint64_t wrong_in(const struct plane *plane, struct verify_plane marks)
     return wrong;
 }
 
-static uint64_t wrong_on_host(const struct kernel_task *task, const uint8_t *cells)
+static uint64_t wrong_on_host(const struct kernel_task *task,
+                              const uint8_t *cells)
 {
     const struct image *dst = &task->dst;
     uint64_t wrong = 0;
@@ -143,19 +147,20 @@ static uint64_t wrong_on_host(const struct kernel_task *task, const uint8_t *cel
 }
 
 /* Whether the host finds as many cells wrong as the device did. */
-static int check_check(const struct kernel_task *task, uint64_t wrong, struct err *err)
+static int check_check(const struct kernel_task *task, uint64_t wrong,
+                       struct err *err)
 {
     size_t size = task->dst.size * task->npictures;
     uint8_t *cells = (uint8_t *)malloc(size);
     if (!cells)
         return fail(err, "no memory to check a result");
     int status =
-        kernel_cases_check(cudaMemcpyAsync(cells, task->dst.cells, size,
-                                    cudaMemcpyDeviceToHost, task->stream),
-                    "copying a result", err);
+        gpu_check(cudaMemcpyAsync(cells, task->dst.cells, size,
+                                  cudaMemcpyDeviceToHost, task->stream),
+                  "copying a result", err);
     if (status == 0)
-        status = kernel_cases_check(cudaStreamSynchronize(task->stream),
-                             "copying a result", err);
+        status = gpu_check(cudaStreamSynchronize(task->stream),
+                           "copying a result", err);
     uint64_t here = status ? 0 : wrong_on_host(task, cells);
     free(cells);
     if (status == 0 && here != wrong)
@@ -166,8 +171,9 @@ static int check_check(const struct kernel_task *task, uint64_t wrong, struct er
     return status;
 }
 
-int verify_gpu_check(const struct kernel_task *task, unsigned long long *counter,
-                uint64_t *wrong, uint64_t *cells, struct err *err)
+int verify_gpu_check(const struct kernel_task *task,
+                     unsigned long long *counter, uint64_t *wrong,
+                     uint64_t *cells, struct err *err)
 {
     unsigned long long found = 0;
     uint64_t count = 0;
@@ -185,7 +191,7 @@ int verify_gpu_check(const struct kernel_task *task, unsigned long long *counter
                                  cudaMemcpyDeviceToHost, task->stream);
     if (!status)
         status = cudaStreamSynchronize(task->stream);
-    if (kernel_cases_check(status, "checking", err))
+    if (gpu_check(status, "checking", err))
         return -1;
     *wrong += found;
     *cells += count;

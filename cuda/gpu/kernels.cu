@@ -6,7 +6,7 @@
  * reversed. What a cell means does not matter, so a template on its size is
  * enough: 1, 2 or 4 bytes. Blocks of DCT coefficients are turned inside as
  * well: they need a third kernel where they are transposed, and signs in both
- * cases. cuda/gpu/kernel_tiles.h has the arithmetic.
+ * cases. rows.h, columns.h and dct.h have the index arithmetic.
  *
  * Nothing is computed, so the bound is memory: every byte of a plane is read
  * once and written once, and the best to be had is what a copy on the device
@@ -59,6 +59,10 @@
  * that all multiprocessors are at work: 12 megapixels of bytes 1.18, not 1.13.
  */
 #include "cuda/gpu/kernels.h"
+
+#include "cuda/gpu/columns.h"
+#include "cuda/gpu/dct.h"
+#include "cuda/gpu/rows.h"
 
 /* A kernel's parameters end at 4096 bytes on every GPU and driver. */
 static_assert(sizeof(struct tiles) <= 4096, "too many planes for a launch");
@@ -152,7 +156,7 @@ static __device__ void put_pieces(uint4 *shared, const uint32_t (*rows)[4],
 #pragma unroll
         for (unsigned i = 0; i < STEP; i++)
             square[i] = rows[i][j];
-        square_transpose(square, STEP);
+        columns_transpose_square(square, STEP);
     }
 #pragma unroll
     for (unsigned i = 0; i < STEP; i++)
@@ -372,13 +376,13 @@ cudaError_t kernels_turn(const struct image *dst, const struct image *src,
 {
     struct tiles tiles;
     struct tiles_chip chip;
-    struct tiles_plan plan = tiles_begin(src->cell, t);
+    struct tiles_plan plan = tiles_plan_begin(src->cell, t);
     cudaError_t status = kernels_chip(&chip);
     if (status != cudaSuccess)
         return status;
     for (unsigned i = 0; i < src->nplanes; i++)
-        tiles_add(&plan, tiles.plane, &dst->plane[i], &src->plane[i], t);
-    tiles_number(&plan, tiles.plane, &chip);
+        tiles_plan_add(&plan, tiles.plane, &dst->plane[i], &src->plane[i], t);
+    tiles_plan_number(&plan, tiles.plane, &chip);
     tiles.device_planes = NULL;
     tiles.nplanes = plan.nplanes;
     return launch(&plan, &tiles, stream);

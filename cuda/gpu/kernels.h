@@ -6,7 +6,7 @@
 
 #include "codecs/image/image.h"
 #include "codecs/image/xform.h"
-#include "cuda/gpu/kernel_tiles.h"
+#include "cuda/gpu/tiles_plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,16 +22,16 @@ cudaError_t kernels_usable(void);
 cudaError_t kernels_turn(const struct image *dst, const struct image *src,
                          enum xform t, cudaStream_t stream);
 
-/* Describes the current device to tiles_number(). */
+/* Describes the current device to tiles_plan_number(). */
 cudaError_t kernels_chip(struct tiles_chip *chip);
 
 /* The same for any number of planes, of any pictures, in one launch. They were
- * planned by tiles_begin(), tiles_add() for each, and tiles_number(); then
- * `planes` was copied to the device's memory, where it stays until the launch
- * is done. */
+ * planned by tiles_plan_begin(), tiles_plan_add() for each, and
+ * tiles_plan_number(); then `planes` was copied to the device's memory, where
+ * it stays until the launch is done. */
 cudaError_t kernels_turn_batch(const struct tiles_plan *plan,
-                              const struct tiles_plane *planes,
-                              cudaStream_t stream);
+                               const struct tiles_plane *planes,
+                               cudaStream_t stream);
 
 #ifdef __cplusplus
 }

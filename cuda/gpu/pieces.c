@@ -41,7 +41,7 @@ struct pieces pieces_cut(uint32_t width, uint32_t height, size_t cell_size,
 }
 
 struct plane_piece pieces_get(const struct pieces *pieces, uint32_t width,
-                        uint32_t height, uint64_t i, enum xform t)
+                              uint32_t height, uint64_t i, enum xform t)
 {
     struct plane_piece p;
     p.x = (uint32_t)(i % pieces->across) * pieces->wide;
@@ -61,8 +61,8 @@ struct plane_piece pieces_get(const struct pieces *pieces, uint32_t width,
     return p;
 }
 
-void pieces_take(uint8_t *to, const struct plane *src, const struct plane_piece *piece,
-               size_t cell_size)
+void pieces_take(uint8_t *to, const struct plane *src,
+                 const struct plane_piece *piece, size_t cell_size)
 {
     size_t stride = pieces_stride(piece->width, cell_size);
     size_t n = piece->width * cell_size;
@@ -75,7 +75,7 @@ void pieces_take(uint8_t *to, const struct plane *src, const struct plane_piece 
 }
 
 void pieces_give(const struct plane *dst, const struct plane_piece *piece,
-               const uint8_t *from, size_t cell_size)
+                 const uint8_t *from, size_t cell_size)
 {
     size_t stride = pieces_stride(piece->to_width, cell_size);
     size_t n = piece->to_width * cell_size;

@@ -27,21 +27,21 @@ struct pieces {
 size_t pieces_stride(uint32_t width, size_t cell_size);
 
 /* Cuts width x height cells into pieces of at most `most` bytes before the turn
- * and after it; of one IMAGE_STRIDE each way if that is not enough. Rather a few
- * whole rows than many short ones. */
+ * and after it; of one IMAGE_STRIDE each way if that is not enough. Rather a
+ * few whole rows than many short ones. */
 struct pieces pieces_cut(uint32_t width, uint32_t height, size_t cell_size,
                          size_t most);
 
 /* Piece i, from 0, of a plane of width x height cells that is turned by t. */
 struct plane_piece pieces_get(const struct pieces *pieces, uint32_t width,
-                        uint32_t height, uint64_t i, enum xform t);
+                              uint32_t height, uint64_t i, enum xform t);
 
 /* Copies the piece's cells of src to where they lie alone, and those that it
  * has become from there to their place in dst. */
-void pieces_take(uint8_t *to, const struct plane *src, const struct plane_piece *piece,
-               size_t cell_size);
+void pieces_take(uint8_t *to, const struct plane *src,
+                 const struct plane_piece *piece, size_t cell_size);
 void pieces_give(const struct plane *dst, const struct plane_piece *piece,
-               const uint8_t *from, size_t cell_size);
+                 const uint8_t *from, size_t cell_size);
 
 #ifdef __cplusplus
 }

@@ -36,7 +36,7 @@ sys.stdout.buffer.write(b"P6 1500 1100 255\n" +
             rm -f gpu.ppm
         done
     done
-    gives 3 "gimgxf: --backend cuda: there is no CUDA device $gpus: $gpus \
+    gives 3 "gimgxf: --backend cuda: CUDA device $gpus not found; $gpus \
 found, from 0 on" --device "0,$gpus" rotate90 "$in" o.png
 fi
 finish

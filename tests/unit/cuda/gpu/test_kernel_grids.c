@@ -1,6 +1,9 @@
 /* What a grid of a kernel does, done on the host in plain loops: each cell comes
  * to its place, once, and no access leaves its row. */
-#include "cuda/gpu/kernel_tiles.h"
+#include "cuda/gpu/columns.h"
+#include "cuda/gpu/dct.h"
+#include "cuda/gpu/rows.h"
+#include "cuda/gpu/tiles_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +96,7 @@ static void put_pieces(struct launch *l, uint32_t (*shared)[4], uint32_t tile,
     for (unsigned j = 0; j < 4; j++) {
         for (unsigned i = 0; i < step; i++)
             columns[j * step + i] = w[i][j];
-        square_transpose(columns + j * step, step);
+        columns_transpose_square(columns + j * step, step);
     }
     for (unsigned i = 0; i < step; i++)
         memcpy(shared[columns_place(g, v * step + i, l->size, vectors)],
@@ -185,7 +188,8 @@ static bool written_once(const struct launch *l)
     uint64_t whole = l->plan.columns && l->size <= 16 ? TILES_BURST : 16;
     for (unsigned i = 0; i < l->dst.nplanes; i++) {
         const struct plane *d = &l->dst.plane[i];
-        uint64_t end = tiles_ceil(d->width * (uint64_t)l->size, whole) * whole;
+        uint64_t row = d->width * (uint64_t)l->size;
+        uint64_t end = (row + whole - 1) / whole * whole;
         for (uint64_t y = 0; y < d->height; y++)
             for (uint64_t x = 0; x < d->stride; x += 16)
                 once &= l->written[i][(y * d->stride + x) / 16] == (x < end);
@@ -245,12 +249,12 @@ static void check_turn(enum cell cell, struct size size, enum xform t,
         abort();
     shrink(&l.src, false);
     shrink(&l.dst, xform_transposes(t));
-    l.plan = tiles_begin(cell, t);
+    l.plan = tiles_plan_begin(cell, t);
     for (unsigned i = 0; i < size.nplanes; i++) {
-        tiles_add(&l.plan, l.planes, &l.dst.plane[i], &l.src.plane[i], t);
+        tiles_plan_add(&l.plan, l.planes, &l.dst.plane[i], &l.src.plane[i], t);
         l.written[i] = malloc(l.dst.size / 16);
     }
-    tiles_cut_all(&l.plan, l.planes, vectors);
+    tiles_plan_cut(&l.plan, l.planes, vectors);
     for (unsigned n = 0; n < (l.size == 1 ? 3 : 1); n++)
         CHECK(launch_is_right(&l, t, &seed),
               "%s, %u bytes, %u planes, %u x %u, tiles of %u", oracle[t].name,

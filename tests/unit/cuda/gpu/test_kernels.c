@@ -1,5 +1,6 @@
 /* Many planes of all sizes in one launch of each kernel there is. In a build
  * with CUDA alone. */
+#include "cuda/gpu/columns.h"
 #include "cuda/gpu/kernels.h"
 
 #include <stdlib.h>
@@ -86,12 +87,12 @@ static bool enqueue(const struct side *dst, const struct side *src,
                     const enum xform *t, enum cell cell, unsigned vectors)
 {
     struct tiles_plane planes[PLANES], *there;
-    struct tiles_plan plan = tiles_begin(cell, t[0]);
+    struct tiles_plan plan = tiles_plan_begin(cell, t[0]);
     for (size_t i = 0; i < PLANES; i++) {
         struct plane d = on_device(dst, i), s = on_device(src, i);
-        tiles_add(&plan, planes, &d, &s, t[i]);
+        tiles_plan_add(&plan, planes, &d, &s, t[i]);
     }
-    tiles_cut_all(&plan, planes, vectors);
+    tiles_plan_cut(&plan, planes, vectors);
     if (!works(cudaMalloc((void **)&there, sizeof planes)))
         return false;
     bool done = works(cudaMemcpy(there, planes, sizeof planes,

@@ -1,6 +1,9 @@
 /* The index arithmetic of the kernels, by doing on the host what a grid does.
  */
-#include "cuda/gpu/kernel_tiles.h"
+#include "cuda/gpu/columns.h"
+#include "cuda/gpu/dct.h"
+#include "cuda/gpu/rows.h"
+#include "cuda/gpu/tiles_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,13 +55,13 @@ struct large {
 static struct large large_launch(enum cell cell, uint32_t width,
                                  uint32_t height, enum xform t)
 {
-    struct large l = { .plan = tiles_begin(cell, t), .t = t };
+    struct large l = { .plan = tiles_plan_begin(cell, t), .t = t };
     bool flip = xform_transposes(t);
     l.size = (unsigned)cell_size(cell);
     l.src = shape(width, height, l.size);
     l.dst = shape(flip ? height : width, flip ? width : height, l.size);
     for (int i = 0; i < 3; i++)
-        tiles_add(&l.plan, l.planes, &l.dst, &l.src, t);
+        tiles_plan_add(&l.plan, l.planes, &l.dst, &l.src, t);
     return l;
 }
 
@@ -142,7 +145,7 @@ static void check_large(enum cell cell, uint32_t width, uint32_t height,
                         enum xform t, unsigned vectors)
 {
     struct large l = large_launch(cell, width, height, t);
-    tiles_cut_all(&l.plan, l.planes, vectors);
+    tiles_plan_cut(&l.plan, l.planes, vectors);
     uint64_t n = l.plan.ntiles, seed = width + l.size + t;
     bool agree = n <= TILES_MAX && n % 3 == 0 && l.planes[2].first == n / 3 * 2;
     for (unsigned i = 0; agree && i < 2000; i++) {
@@ -188,10 +191,10 @@ TEST(too_many)
 {
     struct tiles_plane planes[3];
     struct plane plane = shape(IMAGE_DIMENSION, IMAGE_DIMENSION, 4);
-    struct tiles_plan plan = tiles_begin(CELL_F32, XFORM_TRANSPOSE);
+    struct tiles_plan plan = tiles_plan_begin(CELL_F32, XFORM_TRANSPOSE);
     for (int i = 0; i < 3; i++)
-        tiles_add(&plan, planes, &plane, &plane, XFORM_TRANSPOSE);
-    tiles_cut_all(&plan, planes, COLUMNS_WIDE);
+        tiles_plan_add(&plan, planes, &plane, &plane, XFORM_TRANSPOSE);
+    tiles_plan_cut(&plan, planes, COLUMNS_WIDE);
     uint64_t side = ((uint64_t)1 << 31) / 64;
     CHECK(plan.ntiles == 3 * side * side, "%llu",
           (unsigned long long)plan.ntiles);
@@ -205,7 +208,7 @@ static bool is_wide(enum cell cell, uint32_t width, uint32_t height,
                     struct tiles_chip chip)
 {
     struct large l = large_launch(cell, width, height, XFORM_ROTATE_90);
-    tiles_number(&l.plan, l.planes, &chip);
+    tiles_plan_number(&l.plan, l.planes, &chip);
     return l.plan.vectors == COLUMNS_WIDE;
 }
 
@@ -265,12 +268,13 @@ TEST(lanes)
         { 50, 6 }, { 64, 6 }, { 130, 5 }, { 375, 7 }, { 1u << 31, 7 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        CHECK(rows_choose_lanes(rows[i].vectors) == rows[i].lanes, "%llu: %u",
+        CHECK(tiles_plan_row_lanes(rows[i].vectors) == rows[i].lanes, "%llu: %u",
               (unsigned long long)rows[i].vectors,
-              rows_choose_lanes(rows[i].vectors));
+              tiles_plan_row_lanes(rows[i].vectors));
     for (uint64_t n = 1; n < 5000; n++) {
-        unsigned lanes = rows_choose_lanes(n);
-        uint64_t idle = (tiles_ceil(n, 1u << lanes) << lanes) - n;
+        unsigned lanes = tiles_plan_row_lanes(n);
+        uint64_t abreast = UINT64_C(1) << lanes;
+        uint64_t idle = (n + abreast - 1) / abreast * abreast - n;
         CHECK(lanes <= 7 && idle <= n / 3, "%llu: %u", (unsigned long long)n,
               lanes);
     }
@@ -283,20 +287,20 @@ TEST(find)
 {
     enum { MANY = 3001 };
     struct tiles_plane *planes = malloc(MANY * sizeof *planes);
-    struct tiles_plan plan = tiles_begin(CELL_U8, XFORM_TRANSPOSE);
+    struct tiles_plan plan = tiles_plan_begin(CELL_U8, XFORM_TRANSPOSE);
     uint64_t seed = 3;
     bool right = planes != NULL;
     for (uint32_t i = 0; right && i < MANY; i++) {
         uint32_t side = 1 + (uint32_t)(test_random(&seed) % 700);
         struct plane plane = shape(side, side, 1);
-        tiles_add(&plan, planes, &plane, &plane, XFORM_TRANSPOSE);
+        tiles_plan_add(&plan, planes, &plane, &plane, XFORM_TRANSPOSE);
     }
     for (uint32_t n = 1; right && n <= MANY; n += 1000) {
         plan.nplanes = n;
-        tiles_cut_all(&plan, planes, COLUMNS_NARROW);
+        tiles_plan_cut(&plan, planes, COLUMNS_NARROW);
         uint32_t tile = 0;
         for (uint32_t i = 0; i < n; i++) {
-            uint64_t side = tiles_ceil(planes[i].width, 128);
+            uint64_t side = (planes[i].width + (uint64_t)127) / 128;
             right &= planes[i].first == tile;
             for (uint64_t k = side * side; k > 0; k--)
                 right &= tiles_find(planes, n, tile++) == &planes[i];

@@ -1,0 +1,41 @@
+/* Memory of a device, and page-locked memory of the host. */
+#ifndef CUDA_GPU_GPU_MEMORY_H
+#define CUDA_GPU_GPU_MEMORY_H
+
+#include <cuda_runtime_api.h>
+
+#include "codecs/image/image.h"
+
+/* Memory that grows to the largest size that was asked for. {0} is empty. */
+struct gpu_buffer {
+    bool on_host; /* page-locked, and not on the device */
+    void *memory;
+    size_t size; /* bytes */
+};
+
+/* Makes a buffer of the current device at least `size` bytes large; what it
+ * held is lost. Memory of the device is zeroed, on `stream`. Returns 0; on
+ * failure -1, with the reason in `err`, and the buffer is empty. */
+int gpu_memory_grow(struct gpu_buffer *buffer, size_t size, cudaStream_t stream,
+                    struct err *err);
+
+void gpu_memory_free(struct gpu_buffer *buffer);
+
+/* Page-locked memory for the pictures of a lane, kept from one picture to the
+ * next. {0}, but for device and most, is empty. */
+enum { GPU_POOL_BUFFERS = 8 };
+struct gpu_pool {
+    int device;  /* any device of the lane */
+    size_t most; /* bytes that are kept in all */
+    struct gpu_buffer buffer[GPU_POOL_BUFFERS];
+    bool used[GPU_POOL_BUFFERS];
+};
+
+/* Returns the memory of the pool as pictures want it. Where the pool has no
+ * room left, plain memory is given, which is copied more slowly. */
+struct mem gpu_memory_of_pool(struct gpu_pool *pool);
+
+/* Frees the memory; all pictures in it have been freed. */
+void gpu_memory_close_pool(struct gpu_pool *pool);
+
+#endif
