@@ -229,75 +229,52 @@ static int read_within(struct json_parser *p, unsigned in, char closing)
     return 0;
 }
 
-/* Makes room for another value; NULL: no memory. */
-static struct json_value *add_value(struct json_text *json)
+/* Reads the value of this index, whose kind decides how. */
+static int read_kind(struct json_parser *p, unsigned i)
 {
-    if (json->count == json->capacity) {
-        unsigned capacity = json->capacity ? 2 * json->capacity : 32;
-        struct json_value *value =
-            realloc(json->value, capacity * sizeof *value);
-        if (!value)
-            return NULL;
-        json->value = value;
-        json->capacity = capacity;
-    }
-    return &json->value[json->count++];
-}
-
-static int read_kind(struct json_parser *p, unsigned i, enum json_kind *kind,
-                     const char **string)
-{
+    struct json_value *value = &p->json->value[i];
     char c = p->at < p->end ? *p->at : '\0';
-    *kind = c == '{'   ? JSON_OBJECT
-            : c == '[' ? JSON_ARRAY
-            : c == '"' ? JSON_STRING
-            : c == 't' ? JSON_TRUE
-            : c == 'f' ? JSON_FALSE
-            : c == 'n' ? JSON_NULL
-                       : JSON_NUMBER;
-    switch (*kind) {
-    case JSON_OBJECT:
-    case JSON_ARRAY:
-        p->json->value[i].kind = *kind; /* its members are searched meanwhile */
-        return read_within(p, i, *kind == JSON_OBJECT ? '}' : ']');
-    case JSON_STRING:
-        return read_string(p, string);
-    case JSON_TRUE:
+    switch (c) {
+    case '{':
+        value->kind = JSON_OBJECT;
+        return read_within(p, i, '}');
+    case '[':
+        value->kind = JSON_ARRAY;
+        return read_within(p, i, ']');
+    case '"':
+        value->kind = JSON_STRING;
+        return read_string(p, &value->string);
+    case 't':
+        value->kind = JSON_TRUE;
         return read_word(p, "true");
-    case JSON_FALSE:
+    case 'f':
+        value->kind = JSON_FALSE;
         return read_word(p, "false");
-    case JSON_NULL:
+    case 'n':
+        value->kind = JSON_NULL;
         return read_word(p, "null");
-    case JSON_NUMBER:
-        break;
+    default:
+        value->kind = JSON_NUMBER;
+        if (c != '-' && (c < '0' || c > '9'))
+            return fail_at(p, p->at, "expected a value");
+        return read_number(p, &value->string);
     }
-    if (c != '-' && (c < '0' || c > '9'))
-        return fail_at(p, p->at, "expected a value");
-    return read_number(p, string);
 }
 
 static int read_value(struct json_parser *p, const char *key)
 {
-    skip_space(p);
-    const char *start = p->at, *string = NULL;
     unsigned i = p->json->count;
-    enum json_kind kind;
+    struct json_value *value = &p->json->value[i];
     if (i == JSON_VALUES_MAX)
         return fail(p->err, "the JSON has more than %d values",
                     (int)JSON_VALUES_MAX);
-    if (!add_value(p->json))
-        return fail(p->err, "no memory for the JSON");
-    p->json->value[i] = (struct json_value){ .key = key };
-    if (read_kind(p, i, &kind, &string))
+    skip_space(p);
+    *value = (struct json_value){ .key = key, .raw = p->at };
+    p->json->count++;
+    if (read_kind(p, i))
         return -1;
-    p->json->value[i] = (struct json_value){
-        .kind = kind,
-        .span = p->json->count - i,
-        .key = key,
-        .string = string,
-        .raw = start,
-        .raw_size = (size_t)(p->at - start),
-    };
+    value->span = p->json->count - i;
+    value->raw_size = (size_t)(p->at - value->raw);
     return 0;
 }
 
@@ -318,8 +295,10 @@ int json_read(struct json_text *json, const char *text, size_t size,
     json->cut = false;
     if (size > JSON_SIZE_MAX)
         return fail(err, "the JSON has more than %d bytes", (int)JSON_SIZE_MAX);
+    if (!json->value)
+        json->value = malloc(JSON_VALUES_MAX * sizeof *json->value);
     /* One more byte ends a text that is a number. */
-    if (!bytes_reserve(&json->strings, size + 1))
+    if (!json->value || !bytes_reserve(&json->strings, size + 1))
         return fail(err, "no memory for the JSON");
     int status = read_all(&p);
     if (status)

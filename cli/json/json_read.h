@@ -46,8 +46,9 @@ struct json_value {
 /* A text that was read. {0} is empty. It may be used for one text after
  * another, and holds the last. */
 struct json_text {
-    struct json_value *value; /* each followed by those in it */
-    unsigned count, capacity;
+    struct json_value
+        *value; /* JSON_VALUES_MAX, each followed by those in it */
+    unsigned count;
     struct bytes strings;
     bool cut; /* the text is wrong only because it ends too early */
 };

@@ -74,16 +74,6 @@ static int take_identity(const struct json_value *root, const char *key,
     return 0;
 }
 
-/* Reads facts of the output that lines of older versions do not have. */
-static int take_made(const struct json_value *root, struct facts *t,
-                     struct err *err)
-{
-    if (take_identity(root, "written_inode", &t->made, err))
-        return -1;
-    return t->made.known ? need_time(root, "written_mtime", &t->made_time, err)
-                         : 0;
-}
-
 static int take_directory(const struct json_value *root, struct record *r,
                           struct facts *t, struct err *err)
 {
@@ -129,7 +119,8 @@ static int take_names(const struct json_value *root, struct record *r,
                : 0;
 }
 
-/* Sizes and times matter only if an output was written. */
+/* Sizes and times matter only if an output was written. Lines of older versions
+ * do not have all of them. */
 int manifest_line_read(const struct json_value *root, struct record *r,
                        struct facts *t, struct err *err)
 {
@@ -148,7 +139,9 @@ int manifest_line_read(const struct json_value *root, struct record *r,
     if (need_uint(root, "size", &t->size, err) ||
         need_time(root, "mtime", &t->mtime, err) ||
         need_uint(root, "written", &t->written, err) ||
-        take_identity(root, "inode", &t->file, err) || take_made(root, t, err))
+        take_identity(root, "inode", &t->file, err) ||
+        take_identity(root, "written_inode", &t->made, err) ||
+        (t->made.known && need_time(root, "written_mtime", &t->made_time, err)))
         return -1;
     return take_crc(root, t, err);
 }

@@ -89,35 +89,23 @@ static inline void write_le64(uint8_t *p, uint64_t value)
     memcpy(p, &bytes, sizeof bytes);
 }
 
-/* Reads an integer of 1, 2 or 4 bytes from a file that says itself which byte
+/* Reads an integer of at most 4 bytes from a file that says itself which byte
  * order it has, as TIFF does. */
 static inline uint32_t read_uint(const uint8_t *p, unsigned bytes,
                                  bool big_endian)
 {
-    switch (bytes) {
-    case 1:
-        return p[0];
-    case 2:
-        return big_endian ? read_be16(p) : read_le16(p);
-    default:
-        return big_endian ? read_be32(p) : read_le32(p);
-    }
+    uint32_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value = value << 8 | p[big_endian ? i : bytes - 1 - i];
+    return value;
 }
 
-/* Writes the low bits of `value` in 1, 2 or 4 bytes. */
+/* Writes the low bits of `value` as such an integer. */
 static inline void write_uint(uint8_t *p, unsigned bytes, bool big_endian,
                               uint32_t value)
 {
-    if (bytes == 1)
-        p[0] = (uint8_t)value;
-    else if (bytes == 2 && big_endian)
-        write_be16(p, value);
-    else if (bytes == 2)
-        write_le16(p, value);
-    else if (big_endian)
-        write_be32(p, value);
-    else
-        write_le32(p, value);
+    for (unsigned i = 0; i < bytes; i++, value >>= 8)
+        p[big_endian ? bytes - 1 - i : i] = value & 0xff;
 }
 
 #endif
