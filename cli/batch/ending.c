@@ -36,8 +36,8 @@ static void say_next(struct err *text, const struct options *opts)
     else if (strcmp(opts->op_name, "upright") == 0)
         fail(text, "the same call goes on");
     else
-        fail(text, "which files are done was not noted, as --manifest does; "
-                   "those would be turned once more");
+        fail(text, "no manifest says which files are done, so the same call "
+                   "would turn those once more; next time use --manifest");
 }
 
 static void print_json(enum ending ending, int signal,

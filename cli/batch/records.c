@@ -58,8 +58,8 @@ static int read_resume(struct records *records, const struct options *opts,
     if (!option_table_given(opts, "manifest") && !opts->dry_run &&
         stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
         return fail(err,
-                    "--resume: %s: not a regular file, so --manifest "
-                    "has to say where to go on",
+                    "--resume: %s: not a regular file; --manifest must say "
+                    "where to go on",
                     opts->resume);
     if (!both && strcmp(opts->resume, "-") != 0 && stat(opts->resume, &st) &&
         errno == ENOENT)

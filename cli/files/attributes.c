@@ -126,10 +126,9 @@ int permissions_give(const struct permissions *permissions, int fd,
         mode = acl_mode(permissions->acl, permissions->nacl);
     } else {
         if (permissions->nacl && warnings)
-            warn(
-                warnings,
-                "the access control list of the output cannot be kept: %s",
-                strerror(errno));
+            warn(warnings,
+                 "the access control list of the output cannot be kept: %s",
+                 strerror(errno));
         mode = mode_without_acl(permissions, left, fd);
     }
     mode |= special;

@@ -174,7 +174,8 @@ static enum written settle(struct file_writer *w, struct pending *pending)
     else if (*w->backup && errno == EEXIST)
         status = (enum written)refuse_backup(w);
     else
-        status = (enum written)fail_system(w->err, "cannot be put in place");
+        status =
+            (enum written)fail_system(w->err, "cannot be renamed to its name");
     pending_unlock(pending);
     return status;
 }

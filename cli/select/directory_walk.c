@@ -156,10 +156,8 @@ static int enter(struct directory_walk *w, size_t length, const char *name)
 {
     size_t n = strlen(name);
     if (n >= PATH_MAX - length)
-        return fail(w->err,
-                    "%.100s.../%.256s: the name is longer than a name "
-                    "can be",
-                    w->path, name);
+        return fail(w->err, "%.100s.../%.256s: the name is too long", w->path,
+                    name);
     memcpy(w->path + length, name, n + 1);
     return 0;
 }

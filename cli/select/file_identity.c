@@ -39,7 +39,7 @@ static int no_memory(struct err *err)
 
 static int too_long(const char *name, size_t length, struct err *err)
 {
-    return fail(err, "%.*s...: the name is longer than a name can be",
+    return fail(err, "%.*s...: the name is too long",
                 length < 200 ? (int)length : 200, name);
 }
 

@@ -27,13 +27,10 @@ static int take(struct gather *g, const char *name, struct err *err)
     if (!*name)
         return fail(err, "the name of an input is empty");
     if (strcmp(name, "-") == 0)
-        return fail(err, "standard input is not for batches; the file - is "
-                         "./-");
+        return fail(err, "standard input cannot be an input of a batch; write "
+                         "./- for a file of that name");
     if (strlen(name) >= PATH_MAX)
-        return fail(err,
-                    "the name of an input is longer than a name can be: "
-                    "%.200s...",
-                    name);
+        return fail(err, "the name of an input is too long: %.200s...", name);
     if (opts->recursive && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
         return directory_walk(g->inputs, name, opts, g->folder, err);
     g->inputs->seen++;
@@ -59,14 +56,13 @@ static int take_lines(struct gather *g, int fd, char end, struct err *err)
             break;
         if (memchr(line, '\0', size))
             status = fail(err,
-                          "--files-from: line %zu of %s holds a NUL; is "
-                          "--null missing?",
+                          "--files-from: line %zu of %s contains a NUL byte; "
+                          "is --null missing?",
                           n, file);
         else if (got == LINE_TOO_LONG)
-            status = fail(err,
-                          "--files-from: line %zu of %s is longer than a "
-                          "name can be",
-                          n, file);
+            status =
+                fail(err, "--files-from: line %zu of %s is too long for a name",
+                     n, file);
         else if (size)
             status = take(g, line, err);
     }
@@ -127,10 +123,10 @@ static void say_why_none(const struct inputs *inputs,
         fail(why, include->count ? "; --include and --exclude leave none"
                                  : "; --exclude leaves none");
     else if (include->count > 1)
-        fail(why, "; no pattern of --include fits one of %s %zu file%s", whose,
-             inputs->seen, plural);
+        fail(why, "; no pattern of --include matches any of %s %zu file%s",
+             whose, inputs->seen, plural);
     else if (include->count)
-        fail(why, "; --include '%s' fits none of %s %zu file%s%s",
+        fail(why, "; --include '%s' matches none of %s %zu file%s%s",
              include->glob[0], whose, inputs->seen, plural,
              strchr(include->glob[0], ',')
                  ? " (it takes one pattern, and may be repeated)"

@@ -68,11 +68,12 @@ int name_template_parse(struct name_template *t, const char *text,
         if (twice) {
             text += 2;
         } else if (*text == '}') {
-            return fail(err, "--output: a } without {; as text it is }}");
+            return fail(err, "--output: a } without {; write }} for a plain }");
         } else if (*text == '{') {
             size_t length = strcspn(++text, "{}");
             if (text[length] != '}')
-                return fail(err, "--output: a { without }; as text it is {{");
+                return fail(err,
+                            "--output: a { without }; write {{ for a plain {");
             if (add_field(t, text, length, err))
                 return -1;
             text += length + 1;

@@ -33,13 +33,13 @@ static int check_template(const struct options *opts, struct err *err)
 {
     const char *text = opts->output;
     if (strcmp(text, "-") == 0)
-        return fail(err, "--output: standard output is not for batches; the "
-                         "file - is ./-");
+        return fail(err, "--output: a batch cannot write to standard output; "
+                         "write ./- for a file of that name");
     if (opts->directory && *text == '/')
-        return fail(err,
-                    "--output: %s would be below --directory, so it has "
-                    "no / before it",
-                    outputs_show(text).text);
+        return fail(
+            err,
+            "--output: %s must be a relative name, since --directory is given",
+            outputs_show(text).text);
     return 0;
 }
 
@@ -62,7 +62,7 @@ int outputs_init(struct outputs *outputs, const struct options *opts,
     if (!outputs->has_folder)
         return 0;
     if (outputs->folder.cut)
-        return fail(err, "%s: the name is longer than a name can be",
+        return fail(err, "%s: the name is too long",
                     outputs_show(outputs->folder.text).text);
     if (stat(outputs->folder.text, &st) == 0 && !S_ISDIR(st.st_mode))
         return fail(err, "%s: not a directory",
@@ -108,7 +108,7 @@ static int check_folder(const struct outputs *outputs,
                     outputs_show(input->name).text,
                     outputs_show(outputs->folder.text).text);
     if (path_has(name->text + outputs->start, ".."))
-        return fail(err, "%s, what %s becomes, would leave %s by way of ..",
+        return fail(err, "%s, what %s becomes, would leave %s by ..",
                     outputs_show(name->text).text,
                     outputs_show(input->name).text,
                     outputs_show(outputs->folder.text).text);
@@ -152,7 +152,7 @@ int outputs_name(const struct outputs *outputs, const struct input *input,
                     outputs_show(input->name).text);
     if (name->cut)
         return fail(
-            err, "%s...: what %s becomes is longer than a name can be",
+            err, "%s...: the name of the output of %s is too long",
             outputs_show(outputs->has_folder ? outputs->folder.text : "").text,
             outputs_show(input->name).text);
     if (outputs->has_folder && check_folder(outputs, input, name, err))

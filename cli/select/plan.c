@@ -164,8 +164,8 @@ static int fail_outside(const struct check *c, uint32_t i,
     path_text_set(&link, "");
     path_text_add(&link, output, end);
     return fail(err,
-                "%s, what %s becomes, would leave %s: %s is a link to "
-                "elsewhere",
+                "%s, what %s becomes, would leave %s: %s is a link that leads "
+                "out of it",
                 outputs_show(output).text,
                 outputs_show(c->plan->inputs.list[i].name).text,
                 outputs_show(c->outputs->folder.text).text,
@@ -199,23 +199,21 @@ static int check_length(const struct check *c, uint32_t i,
     const char *suffix = c->opts->backup ? c->opts->backup : "";
     size_t length = identity->nbase + strlen(suffix);
     if (strlen(output) + strlen(suffix) >= PATH_MAX)
-        return fail(err,
-                    "%s: the name is longer than a name can be with %s "
-                    "behind it",
+        return fail(err, "%s: the name is too long with %s behind it",
                     outputs_show(output).text, outputs_show(suffix).text);
     if (length <= SHORT)
         return 0;
     size_t longest = longest_in(identity->directory);
     if (identity->nbase > longest)
         return fail(err,
-                    "%s, what %s becomes, ends in a name of %zu bytes; "
-                    "there can be %zu",
+                    "%s, what %s becomes, ends in a name of %zu bytes; the "
+                    "file system allows %zu",
                     outputs_show(output).text, outputs_show(input).text,
                     identity->nbase, longest);
     if (length > longest)
         return fail(err,
-                    "%s ends in a name of %zu bytes with %s behind it; "
-                    "there can be %zu",
+                    "%s ends in a name of %zu bytes with %s behind it; the "
+                    "file system allows %zu",
                     outputs_show(output).text, length,
                     outputs_show(suffix).text, longest);
     return 0;

@@ -52,8 +52,8 @@ static int add_option(struct serve_job *job, const struct options *base,
         if (!option_table_given(base, value->key))
             return 0;
         return fail(err,
-                    "option \"%s\" was given to all jobs, and cannot be "
-                    "taken back",
+                    "option \"%s\" was given to all jobs, and a single job "
+                    "cannot undo it",
                     value->key);
     case JSON_STRING:
         return add_word(job, err, "--%s=%s", value->key, value->string);
@@ -63,9 +63,7 @@ static int add_option(struct serve_job *job, const struct options *base,
     case JSON_OBJECT:
         break;
     }
-    return fail(err,
-                "option \"%s\" is not a text, a number, true "
-                "or false",
+    return fail(err, "option \"%s\" must be a string, a number, true or false",
                 value->key);
 }
 
@@ -73,7 +71,7 @@ static int add_options(struct serve_job *job, const struct options *base,
                        const struct json_value *options, struct err *err)
 {
     if (options && options->kind != JSON_OBJECT)
-        return fail(err, "\"options\" is not an object");
+        return fail(err, "\"options\" must be an object");
     for (const struct json_value *value = json_first(options); value;
          value = json_next(options, value))
         if (add_option(job, base, value, err))
@@ -86,9 +84,9 @@ static int add_member(struct serve_job *job, const char *name, struct err *err)
     const struct json_value *member = json_find(json_root(&job->json), name);
     const char *value = json_get_string(member);
     if (member && !value)
-        return fail(err, "\"%s\" is not a text", name);
+        return fail(err, "\"%s\" must be a string", name);
     if (!value || !*value)
-        return fail(err, "the job has no \"%s\"", name);
+        return fail(err, "the member \"%s\" is missing", name);
     if (strcmp(value, "-") == 0)
         return fail(err,
                     "\"%s\" of a job is a file; standard input and output "
@@ -103,14 +101,17 @@ static int check_members(const struct json_value *root, struct err *err)
     static const char *const known[] = { "id", "op", "input", "output",
                                          "options" };
     if (root->kind != JSON_OBJECT)
-        return fail(err, "a job is a JSON object");
+        return fail(err, "the job is not a JSON object");
     for (const struct json_value *value = json_first(root); value;
          value = json_next(root, value)) {
         size_t i = 0;
         while (i < 5 && strcmp(value->key, known[i]) != 0)
             i++;
         if (i == 5)
-            return fail(err, "a job has no \"%s\"", value->key);
+            return fail(err,
+                        "unknown member \"%s\"; expected id, op, input, output "
+                        "or options",
+                        value->key);
     }
     return 0;
 }
@@ -159,7 +160,7 @@ int serve_job_read(struct serve_job *job, const char *text, size_t size,
 {
     struct err why;
     if (strspn(text, " \t\r\n") >= size)
-        return fail(err, "the line is blank; a job is a JSON object");
+        return fail(err, "the line is blank; expected a JSON object");
     if (json_read(&job->json, text, size, &why))
         return fail(err, "the job is not JSON: %s", why.text);
     const struct json_value *all = json_root(&job->json);

@@ -81,7 +81,7 @@ goes on" ]
     head -c 1M /dev/zero >disk/fill 2>/dev/null
     gimgxf -q -j 2 rotate90 -i disk/*.jpg 2>said
     check 'in place: status' [ $? = 1 ]
-    check 'in place: told' grep -q 'not noted, as --manifest does' said
+    check 'in place: told' grep -q 'no manifest says which files are done' said
     bad=0
     for f in disk/*.jpg; do
         same "$f" before/01.jpg || same "$f" disk/out/01.jpg || bad=$((bad + 1))

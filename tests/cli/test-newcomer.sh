@@ -222,16 +222,16 @@ cp in.png tree/sub/
 touch tree/sub/notes.txt
 none='gimgxf: no pictures found'
 pattern="none of its 3 files (it takes one pattern, and may be repeated)"
-gives 1 "$none in 'tree'; --include '*.png,*.jpg' fits $pattern" \
+gives 1 "$none in 'tree'; --include '*.png,*.jpg' matches $pattern" \
     rotate90 -r -i tree --include '*.png,*.jpg'
-gives 1 "$none in 'tree'; --include '*.gif' fits none of its 3 files" \
+gives 1 "$none in 'tree'; --include '*.gif' matches none of its 3 files" \
     rotate90 -r -d out --dry-run tree --include '*.gif'
-gives 1 "$none in 'tree'; no pattern of --include fits one of its 3 files" \
+gives 1 "$none in 'tree'; no pattern of --include matches any of its 3 files" \
     info -r tree --include '*.gif' --include '*.x'
 gives 1 "$none in 'tree'; --exclude leaves none" info -r tree --exclude '*'
 gives 1 "$none in 'tree'; --include and --exclude leave none" \
     info -r tree --include '*.png' --exclude sub
-gives 1 "$none; --include '*.gif' fits none of the 1 file" \
+gives 1 "$none; --include '*.gif' matches none of the 1 file" \
     info a.jpg --include '*.gif'
 gives 1 "$none in 'empty'" rotate90 -r -i empty
 gives 1 "$none in 'empty'" info -r empty

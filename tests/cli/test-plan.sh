@@ -142,10 +142,10 @@ plans 'photos/.thumbs/t.jpg -> out/.thumbs/t.jpg' \
     -r -d out --include '.thumbs/*' photos
 plans 'photos/2020/.cache/s.png -> out/2020/.cache/s.png' \
     -r -d out --include '*/.cache/*' photos
-finds_none "gimgxf: no pictures found in 'photos'; --include '*/s.png' fits none of its 10 files" \
+finds_none "gimgxf: no pictures found in 'photos'; --include '*/s.png' matches none of its 10 files" \
     -r -d out --include '*/s.png' photos
 plans 'photos/cache/k.jpg -> out/cache/k.jpg' -r -d out --include 'c*/*' photos
-finds_none "gimgxf: no pictures found in 'photos'; --include 'photos/*' fits none of its 10 files" \
+finds_none "gimgxf: no pictures found in 'photos'; --include 'photos/*' matches none of its 10 files" \
     -r -d out --include 'photos/*' photos
 plans "$(grep -v cache <<<"$all")" -r -d out --exclude cache photos
 plans "$(grep -v cache <<<"$all")" -r -d out --exclude 'cache/*' photos
@@ -178,12 +178,12 @@ sub/c.jpg' ]
 plans '' -d out --files-from list
 printf 'a.jpg\r\n' >list
 plans 'a.jpg\x0d -> out/a.jpg\x0d' -d out --files-from list
-refuses '--files-from: line 2 of list0 holds a NUL; is --null missing?' \
+refuses '--files-from: line 2 of list0 contains a NUL byte; is --null missing?' \
     -d out --files-from list0
 refuses '--files-from: none: No such file or directory' -d out --files-from none
 refuses '--files-from: photos: Is a directory' -d out --files-from photos
 printf -- '-\n' >list
-refuses 'standard input is not for batches; the file - is ./-' \
+refuses 'standard input cannot be an input of a batch; write ./- for a file of that name' \
     -d out --files-from list
 
 # Names of any bytes.
@@ -244,7 +244,7 @@ plans 'a.jpg -> out/x/y.jpg' -d out -o x/y.jpg a.jpg
 plans 'a/b.jpg -> out/a/b.jpg' -d out -o '{dir}/{stem}.{ext}' a/b.jpg
 plans 'x/- -> ./-' -o '{stem}' x/-
 plans 'x/- -> x/-' -i x/-
-refuses '--output: standard output is not for batches; the file - is ./-' \
+refuses '--output: a batch cannot write to standard output; write ./- for a file of that name' \
     -o - a.jpg
 refuses '--output: {name} is not a field; expected {dir}, {stem}, {ext}, {op}, '\
 '{n}, and {n:4} with zeros before it' -o '{name}.jpg' a.jpg
@@ -252,9 +252,9 @@ for field in n: n:0 n:21 n:x 'n: 4' n:4x '' 'stem:4' Stem; do
     refuses "--output: {$field} is not a field; expected {dir}, {stem}, {ext}, \
 {op}, {n}, and {n:4} with zeros before it" -o "{$field}.jpg" a.jpg
 done
-refuses '--output: a { without }; as text it is {{' -o 'x{stem.jpg' a.jpg
-refuses '--output: a { without }; as text it is {{' -o 'x{st{em}.jpg' a.jpg
-refuses '--output: a } without {; as text it is }}' -o 'x}.jpg' a.jpg
+refuses '--output: a { without }; write {{ for a plain {' -o 'x{stem.jpg' a.jpg
+refuses '--output: a { without }; write {{ for a plain {' -o 'x{st{em}.jpg' a.jpg
+refuses '--output: a } without {; write }} for a plain }' -o 'x}.jpg' a.jpg
 refuses "'out/', what a.jpg becomes, is not the name of a file" -o 'out/' a.jpg
 refuses "'', what a becomes, is not the name of a file" -o '{ext}' a
 refuses "'out/.', what a.jpg becomes, is not the name of a file" -o 'out/.' a.jpg
@@ -270,14 +270,14 @@ refuses 'a: the name does not say which format to write; give it '\
 plans 'a.jpg -> a' -o '{stem}' --format png a.jpg
 
 # What leaves the folder.
-refuses 'out/../a.jpg, what ../a.jpg becomes, would leave out by way of ..' \
+refuses 'out/../a.jpg, what ../a.jpg becomes, would leave out by ..' \
     -o 'out/{dir}/{stem}.{ext}' ../a.jpg
-refuses 'out/../a.jpg, what a.jpg becomes, would leave out by way of ..' \
+refuses 'out/../a.jpg, what a.jpg becomes, would leave out by ..' \
     -d out -o '../{stem}.{ext}' a.jpg
 refuses '{dir} of /x/a.jpg begins with /, so its output cannot be below out' \
     -d out -o '{dir}/{stem}.{ext}' /x/a.jpg
-refuses '--output: /x/{stem}.{ext} would be below --directory, so it has no / '\
-'before it' -d out -o '/x/{stem}.{ext}' a.jpg
+refuses '--output: /x/{stem}.{ext} must be a relative name, since --directory is '\
+'given' -d out -o '/x/{stem}.{ext}' a.jpg
 plans '../a.jpg -> ../out/a.jpg' -o '../out/{stem}.{ext}' ../a.jpg
 plans '../a.jpg -> ../a-1.jpg' -o '{dir}/{stem}-1.{ext}' ../a.jpg
 plans 'a..b/c...jpg -> out/a..b/c...jpg' -o 'out/{dir}/{stem}.{ext}' \
@@ -294,16 +294,16 @@ ln -s held heldlink
 plans 'inside/a.jpg -> held/inside/a.jpg' -o 'held/{dir}/{stem}.{ext}' \
     inside/a.jpg
 refuses 'held/outside/a.jpg, what outside/a.jpg becomes, would leave held: '\
-'held/outside is a link to elsewhere' -o 'held/{dir}/{stem}.{ext}' outside/a.jpg
+'held/outside is a link that leads out of it' -o 'held/{dir}/{stem}.{ext}' outside/a.jpg
 refuses 'held/sub/up/new/a.jpg, what sub/up/new/a.jpg becomes, would leave '\
-'held: held/sub/up is a link to elsewhere' \
+'held: held/sub/up is a link that leads out of it' \
     -o 'held/{dir}/{stem}.{ext}' sub/up/new/a.jpg
 refuses 'held/final.jpg, what final.jpg becomes, would leave held: '\
-'held/final.jpg is a link to elsewhere' -d held final.jpg
+'held/final.jpg is a link that leads out of it' -d held final.jpg
 refuses 'held/dangling.jpg, what dangling.jpg becomes, would leave held: '\
-'held/dangling.jpg is a link to elsewhere' -d held dangling.jpg
+'held/dangling.jpg is a link that leads out of it' -d held dangling.jpg
 refuses 'heldlink//final.jpg, what final.jpg becomes, would leave heldlink/: '\
-'heldlink//final.jpg is a link to elsewhere' -o 'heldlink//{stem}.{ext}' \
+'heldlink//final.jpg is a link that leads out of it' -o 'heldlink//{stem}.{ext}' \
     final.jpg
 plans 'within.jpg -> held/within.jpg' -d held within.jpg
 plans 'circle.jpg -> held/circle.jpg' -d held circle.jpg
@@ -315,12 +315,12 @@ long=$(printf '%0250d/' 1 2 3 4 5 6 7 8)$(printf '%0250d/' 1 2 3 4 5 6 7 8)
 gives 0 '' --dry-run copy -d out "${long}a.jpg"
 gimgxf --dry-run copy -d out "${long}${long}a.jpg" 2>stderr
 check 'an input that is too long' [ $? = 2 ]
-check 'and is told' grep -q 'the name of an input is longer than a name can' \
+check 'and is told' grep -q 'the name of an input is too long' \
     stderr
 gimgxf --dry-run copy -o "{dir}/${long:0:200}/{stem}.{ext}" "${long}a.jpg" \
     2>stderr
 check 'an output that is too long' [ $? = 2 ]
-check 'and is told' grep -q 'a.jpg becomes is longer than a name can' stderr
+check 'and is told' grep -q 'the name of the output of .*a.jpg is too long' stderr
 
 # So is a last component, as far as the file system where it goes allows.
 most=$(getconf NAME_MAX .)
@@ -331,18 +331,18 @@ shown() { # NAME: as messages have it
 plans "$long -> out/new/$long" -d out/new "$long"
 plans "$long -> $long" -i "$long"
 refuses "$(shown "out/new/x$long"), what $long becomes, ends in a name of \
-$((most + 1)) bytes; there can be $most" -o 'out/new/x{stem}.{ext}' "$long"
+$((most + 1)) bytes; the file system allows $most" -o 'out/new/x{stem}.{ext}' "$long"
 refuses "$(shown "out/x$long"), what b becomes, ends in a name of \
-$((most + 1)) bytes; there can be $most" -o "out/x$long" b
+$((most + 1)) bytes; the file system allows $most" -o "out/x$long" b
 plans "${long:5} -> ${long:5}" -i --backup .orig "${long:5}"
 refuses "./${long:4} ends in a name of $((most + 1)) bytes with .orig behind \
-it; there can be $most" -i --backup .orig a.jpg "./${long:4}"
+it; the file system allows $most" -i --backup .orig a.jpg "./${long:4}"
 ln -s "${long:4}" tolong.jpg
 refuses "tolong.jpg ends in a name of $((most + 1)) bytes with .orig behind it; \
-there can be $most" -i --backup .orig tolong.jpg
+the file system allows $most" -i --backup .orig tolong.jpg
 deep=$(printf '%.0s./' {1..2044})
 plans "${deep}a.jpg -> ${deep}a.jpg" -i --backup .o "${deep}a.jpg" # 4095 bytes
-refuses "$(shown "${deep}aa.jpg"): the name is longer than a name can be with \
+refuses "$(shown "${deep}aa.jpg"): the name is too long with \
 .o behind it" -i --backup .o "${deep}aa.jpg"
 
 # ---- Outputs that would be lost ----

@@ -487,7 +487,7 @@ for file in d.jpg "$samples/f.ppm" "$samples/make-samples"; do
 done
 gives 2 'gimgxf: --resume: .: Is a directory' \
     rotate90 -d out --manifest log --resume . d.jpg
-gives 2 'gimgxf: --resume: .: not a regular file, so --manifest has to say '\
+gives 2 'gimgxf: --resume: .: not a regular file; --manifest must say '\
 'where to go on' rotate90 -d out --resume . d.jpg
 gimgxf rotate90 -d out --resume <(cat new) d.jpg 2>said
 check "$title: a pipe" grep -q 'not a regular file' said

@@ -31,7 +31,7 @@ check 'statuses' diff - <(field status <answers) <<'END'
 "done"
 END
 check 'a blank line is answered' grep -qF \
-    '"error": "the line is blank; a job is a JSON object"' <(sed -n 3p answers)
+    '"error": "the line is blank; expected a JSON object"' <(sed -n 3p answers)
 check 'the same as alone' same want.png a.png
 check 'the same as alone, with options' same want.jpg b.jpg
 check 'the error' grep -q '"error": "No such file or directory"' answers
@@ -87,12 +87,12 @@ answer() {
 }
 answer 'no JSON' 'rotate90 a.png b.png' \
     'the job is not JSON: expected a value at byte 1'
-answer 'no object' '[1]' 'a job is a JSON object'
-answer 'no op' '{"input": "a", "output": "b"}' 'the job has no \"op\"'
+answer 'no object' '[1]' 'the job is not a JSON object'
+answer 'no op' '{"input": "a", "output": "b"}' 'the member \"op\" is missing'
 answer 'no such member' '{"op": "copy", "in": "a", "output": "b"}' \
-    'a job has no \"in\"'
+    'unknown member \"in\"; expected id, op, input, output or options'
 answer 'text where a number is' '{"op": 7, "input": "a", "output": "b"}' \
-    '\"op\" is not a text'
+    '\"op\" must be a string'
 answer 'a FIFO' '{"op": "copy", "input": "fifo", "output": "b.png"}' \
     'not a regular file'
 answer 'very long' "$(head -c 1100000 /dev/zero | tr '\0' x)" \
@@ -106,7 +106,7 @@ answer 'an option of the whole' \
     '--threads: not for a single job; it is for all of them'
 answer 'an option that is none' \
     '{"op": "copy", "input": "a.png", "output": "b.png", "options": {"quality": [2]}}' \
-    'option \"quality\" is not a text, a number, true or false'
+    'option \"quality\" must be a string, a number, true or false'
 answer 'an option as input' '{"op": "copy", "input": "--help", "output": "b.png"}' \
     'No such file or directory'
 
