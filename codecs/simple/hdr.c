@@ -293,35 +293,39 @@ static void put_axes(uint8_t *line, size_t size, unsigned order)
 }
 
 /* Writes the lines of the header, PIXASPECT changed, and the rest of the file
- * as it is, but for the axes. */
+ * as it is, but for the axes. img, which has a meta, is for its header. */
+static int retag_file(struct bytes *out, struct image *img, struct bytes file,
+                      enum xform op, struct err *err)
+{
+    const struct save_opts as_is = { .orientation = 0 };
+    size_t lines = 0;
+    if (read_lines(img->meta, file, &lines, err))
+        return -1;
+    size_t pixels = lines;
+    if (read_size(img, file, &pixels, err))
+        return -1;
+    img->turned = op; /* for the shape of its pixels */
+    if (!put_lines(out, img, &as_is))
+        return fail_memory(err, "no memory for the file");
+    size_t line = out->size;
+    if (!bytes_append(out, file.data + lines, file.size - lines))
+        return fail_memory(err, "no memory for the file");
+    put_axes(out->data + line, pixels - lines,
+             xform_retag(img->orientation, op));
+    return 0;
+}
+
 static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct image img = { .meta = meta_new(&codec_hdr) };
-    struct save_opts save = { .orientation = 0 };
-    size_t at = 0, size;
-    int status = -1;
     (void)opts;
     if (!img.meta)
         return fail_memory(err, "no memory for the decoder");
-    if (read_lines(img.meta, file, &at, err) == 0) {
-        size = at;
-        status = read_size(&img, file, &at, err);
-    }
-    if (status == 0) {
-        info->width = img.width;
-        info->height = img.height;
-        info->orientation.value = img.orientation;
-        img.turned = op; /* for the shape of its pixels */
-        bool kept = put_lines(out, &img, &save);
-        size_t line = out->size;
-        kept = kept && bytes_append(out, file.data + size, file.size - size);
-        if (kept)
-            put_axes(out->data + line, at - size,
-                     xform_retag(img.orientation, op));
-        else
-            status = fail_memory(err, "no memory for the file");
-    }
+    int status = retag_file(out, &img, file, op, err);
+    info->width = img.width;
+    info->height = img.height;
+    info->orientation.value = img.orientation;
     meta_free(img.meta);
     return status;
 }

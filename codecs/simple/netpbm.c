@@ -168,7 +168,8 @@ static int make_portable(struct meta *meta, struct err *err)
 int netpbm_set_maxval(struct image *img, uint32_t maxval, struct err *err)
 {
     if (maxval == 0 || maxval > 65535)
-        return fail(err, "a maxval of %u; it goes from 1 to 65535", maxval);
+        return fail(err, "maxval %u is out of range; expected 1 to 65535",
+                    maxval);
     img->maxval = maxval;
     img->cell = maxval > 255 ? CELL_U16 : CELL_U8;
     return 0;
@@ -261,7 +262,7 @@ int netpbm_write_samples(struct bytes *file, const struct image *img,
 
 /* ---- The file ----------------------------------------------------------- */
 
-/* What follows the picture may be another one, unless it is blanks. */
+/* Only blanks may follow the picture: anything else may be another picture. */
 static int check_end(struct netpbm_reader *r, const struct load_opts *opts,
                      struct err *err)
 {
@@ -279,7 +280,7 @@ static int check_end(struct netpbm_reader *r, const struct load_opts *opts,
     return 0;
 }
 
-/* Where a file is read on. */
+/* Continues to read a file where the reader stands. */
 static struct netpbm_reader begin(const struct reader *reader)
 {
     return (struct netpbm_reader){

@@ -14,7 +14,7 @@ struct pam_state {
     char type[32]; /* the tuple type; "" if the file has none */
 };
 struct pfm_state {
-    char scale[32]; /* as it was written; its sign tells the byte order */
+    char scale[32]; /* as it was written; its sign is the byte order */
     bool big_endian;
 };
 
@@ -25,7 +25,7 @@ struct pfm_state {
 struct netpbm_reader {
     const uint8_t *at, *end;
     struct meta *meta; /* NULL: comments are skipped */
-    bool cut;          /* a warning has told that the file is cut short */
+    bool cut;          /* a warning has said that the file is cut short */
 };
 
 static inline size_t netpbm_left(const struct netpbm_reader *r)
@@ -74,8 +74,8 @@ uint64_t netpbm_samples_size(const struct image *img);
 int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
                         const struct decode_plan *plan, struct err *err);
 
-/* Tells of a sample of row y that is above maxval: an error, or tolerant a
- * warning for the first one; *clipped is whether there was one before. */
+/* Reports a sample of row y that is above maxval: an error, or tolerant a
+ * warning for the first one; *clipped says whether there was one before. */
 int netpbm_note_clipped(bool *clipped, uint32_t y, const struct image *img,
                         const struct load_opts *opts, struct err *err);
 

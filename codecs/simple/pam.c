@@ -26,8 +26,8 @@ static bool probe(const uint8_t *head, size_t size)
     return size >= 3 && memcmp(head, "P7\n", 3) == 0;
 }
 
-/* What the depth and the type mean. A type of its own, or one that does not fit
- * the depth, means nothing to us, and its name is kept. */
+/* Finds what the depth and the type mean. An unknown type, or one that does not
+ * fit the depth, means nothing here; its name is kept. */
 static void shape_colors(struct image *img, const char *type)
 {
     img->color = COLOR_OTHER;
@@ -51,7 +51,7 @@ static int read_type(struct netpbm_reader *r, char *type, size_t room,
         r->at++;
     while (r->at < r->end && *r->at != '\n') {
         if (n + 1 >= room || *r->at == '\0')
-            return fail(err, "its tuple type is too long or no text");
+            return fail(err, "its tuple type is too long or not text");
         type[n++] = (char)*r->at++;
     }
     while (n > 0 && netpbm_is_blank((uint8_t)type[n - 1]))
@@ -60,7 +60,7 @@ static int read_type(struct netpbm_reader *r, char *type, size_t room,
     return 0;
 }
 
-/* The pixels begin behind the line, which may have blanks at its end. */
+/* Skips the end of the line, which may have blanks before its newline. */
 static bool end_line(struct netpbm_reader *r)
 {
     while (r->at < r->end && *r->at != '\n' && netpbm_is_blank(*r->at))
@@ -109,7 +109,7 @@ static const struct netpbm_format pam = {
     .read_samples = netpbm_read_samples,
 };
 
-/* The type of a picture that came from another format. */
+/* Returns the type of a picture that comes from another format. */
 static const char *type_of(const struct image *img)
 {
     for (size_t i = 0; i < TYPES; i++)
@@ -119,7 +119,8 @@ static const char *type_of(const struct image *img)
     return "";
 }
 
-/* The type that the file had, unless it says bits and they were given depth. */
+/* Returns the type that the file had, unless it says bits and they have become
+ * deeper. */
 static const char *own_type_of(const struct image *img)
 {
     const struct pam_state *state = img->meta->state;

@@ -1,5 +1,5 @@
 /* PFM: floats, from the bottom row up (P. Debevec; netpbm's pfm(5)). The sign
- * of the scale tells the byte order: negative is little-endian. */
+ * of the scale is the byte order: negative is little-endian. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int read_header(struct image *img, struct netpbm_reader *r,
         return fail(err, "its header has no size");
     double scale = strtod(word, &end);
     if (*end || !isfinite(scale) || scale == 0)
-        return fail(err, "its scale is not a number other than 0");
+        return fail(err, "its scale must be a number other than 0");
     state->big_endian = scale > 0;
     if (fabs(scale) != 1 && /* a unit, which other formats lack */
         !meta_add(img->meta, "scale", 0, word, strlen(word)))

@@ -16,7 +16,7 @@ static size_t bits_row(const struct image *img)
     return ((size_t)img->width + 7) / 8;
 }
 
-/* As far as there are any. */
+/* Reads rows up to the end of the file. */
 static void bits_read(struct image *img, struct netpbm_reader *r)
 {
     /* Whole bytes: a row of a plane has room for what is past its end. */
@@ -55,7 +55,7 @@ static int bits_write(struct bytes *file, const struct image *img,
 
 /* ---- Numbers ------------------------------------------------------------ */
 
-/* A sample as text. Bits need no blanks between them. */
+/* Reads a sample of text. Bits need no blanks between them. */
 static bool text_sample(struct netpbm_reader *r, bool bits, uint32_t *sample)
 {
     if (!bits)
@@ -67,8 +67,8 @@ static bool text_sample(struct netpbm_reader *r, bool bits, uint32_t *sample)
     return true;
 }
 
-/* There is no number where one must be. Tolerant, nothing from there on is
- * read. */
+/* Handles a sample that is missing or malformed: an error, or tolerant the end
+ * of what is read. */
 static int text_cut(struct netpbm_reader *r, const struct image *img,
                     uint32_t x, uint32_t y, const struct load_opts *opts,
                     struct err *err)
@@ -136,8 +136,8 @@ static int text_write(struct bytes *file, const struct image *img, bool bits,
     return 0;
 }
 
-/* The bytes of so many numbers; UINT64_MAX if there are not as many up to the
- * end. */
+/* Returns the bytes of so many numbers; UINT64_MAX if they are not all there,
+ * or more. */
 static uint64_t text_size(const struct netpbm_reader *r, uint64_t samples)
 {
     bool within = false;
@@ -236,7 +236,8 @@ static int choose_kind(const struct image *img, const char *suffix,
     return bits ? BITS : gray ? GRAYS : COLORS;
 }
 
-/* Gray as three equal planes: they may be one and the same, being read only. */
+/* Returns gray as three planes, which are one and the same: they are only read.
+ */
 static struct image promoted(const struct image *img)
 {
     struct image rgb = *img;

@@ -99,10 +99,8 @@ TEST(pnm_refused)
                   "the image data is cut short: 1 bytes of 2");
     check_refused(c, TEXT("P4 9 2\nabc"),
                   "the image data is cut short: 3 bytes of 4");
-    check_refused(c, TEXT("P5 1 1 0\n1"), "a maxval of 0; it goes from 1 to "
-                                          "65535");
-    check_refused(c, TEXT("P5 1 1 65536\n12"), "a maxval of 65536; it goes from "
-                                               "1 to 65535");
+    check_refused(c, TEXT("P5 1 1 0\n1"), "maxval 0 is out of range; expected 1 to 65535");
+    check_refused(c, TEXT("P5 1 1 65536\n12"), "maxval 65536 is out of range; expected 1 to 65535");
     check_refused(c, TEXT("P5 0 1 255\n"), "an empty picture: 0 x 1 pixels");
     check_refused(c, TEXT("P5 -1 1 255\n"), "its header has no size");
     check_refused(c, TEXT("P5 99999999999 1 255\n"), "its header has no size");
@@ -284,9 +282,9 @@ TEST(pam_refused)
     check_refused(c, TEXT(PAM("1", "1", "0", "255", "")),
                   "0 channels; from 1 to 64 can be read");
     check_refused(c, TEXT(PAM("1", "1", "1", "0", "") "1"),
-                  "a maxval of 0; it goes from 1 to 65535");
+                  "maxval 0 is out of range; expected 1 to 65535");
     check_refused(c, TEXT("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nENDHDR\n1"),
-                  "a maxval of 0; it goes from 1 to 65535");
+                  "maxval 0 is out of range; expected 1 to 65535");
     check_refused(c, TEXT("P7\nWIDTH 1\nWIDE 1\n"),
                   "its header has a wrong line: WIDE");
     check_refused(c, TEXT("P7\nWIDTH x\n"),
@@ -294,9 +292,9 @@ TEST(pam_refused)
     check_refused(c, TEXT("P7\nWIDTH 1\nHEIGHT 1\n"), "its header has no end");
     check_refused(c, TEXT(PAM("1", "1", "1", "9",
                               "TUPLTYPE 12345678901234567890123456789012\n")),
-                  "its tuple type is too long or no text");
+                  "its tuple type is too long or not text");
     check_refused(c, TEXT(PAM("1", "1", "1", "9", "TUPLTYPE a\0b\n") "\1"),
-                  "its tuple type is too long or no text");
+                  "its tuple type is too long or not text");
     check_refused(c, TEXT("P7\nWIDTH\0 1\n"), "its header has no end");
     check_refused(c, TEXT(PAM("1", "1", "2", "9", "") "\1\x0a"),
                   "row 0 has a sample above the maxval, 9");
@@ -341,9 +339,9 @@ TEST(pfm_files)
     KEPT("Pf\n# scale and order\n1 1\n2.50e0\nabcd");
     KEPT("PF\n1 1\n-0.000001\nabcdefghijkl");
 #undef KEPT
-    check_refused(c, TEXT("Pf 1 1 0 abcd"), "its scale is not a number other than 0");
-    check_refused(c, TEXT("Pf 1 1 nan abcd"), "its scale is not a number other than 0");
-    check_refused(c, TEXT("Pf 1 1 1x abcd"), "its scale is not a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 0 abcd"), "its scale must be a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 nan abcd"), "its scale must be a number other than 0");
+    check_refused(c, TEXT("Pf 1 1 1x abcd"), "its scale must be a number other than 0");
     check_refused(c, TEXT("Pf 1 1 -1 abcdPf"),
                   "2 bytes after the picture; only files of one picture can be "
                   "turned");
