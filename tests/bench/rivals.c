@@ -62,7 +62,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* ---- Planes --------------------------------------------------------------*/
+/* ---- Planes ---------------------------------------------------------------*/
 
 static struct verify_plane marks_of(const struct image *img, enum xform t)
 {
@@ -120,7 +120,7 @@ static void free_bed(struct bed *bed)
     mem_plain.free(NULL, bed->to.data);
 }
 
-/* ---- Measuring -----------------------------------------------------------*/
+/* ---- Measuring ------------------------------------------------------------*/
 
 /* false: it has no function for this turn. */
 static bool run(struct bed *bed, unsigned who, enum xform t)
@@ -174,7 +174,7 @@ static void measure(struct bed *bed, enum xform t, double median[MOST])
     }
 }
 
-/* ---- The table -----------------------------------------------------------*/
+/* ---- The table ------------------------------------------------------------*/
 
 static void print_head(const struct bed *bed)
 {
@@ -233,7 +233,7 @@ static void run_turn(struct bed *bed, enum xform t, struct tally *tally)
     image_free(&bed->dst);
 }
 
-/* ---- What is run ---------------------------------------------------------*/
+/* ---- What is run ----------------------------------------------------------*/
 
 /* The primes next to powers of two, one below and one above. */
 static uint32_t odd(uint32_t power, bool above)

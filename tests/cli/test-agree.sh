@@ -1,6 +1,6 @@
-# The turns agree with those of other programs, where they are installed: both
-# results are read by the other program, and are the same. And four quarter turns
-# are nothing, for pixels and for all that a PNG can hold beside them.
+# The turns agree with those of other programs that are installed: each program
+# reads both results, and they are the same picture. Four quarter turns change
+# nothing, neither pixels nor the metadata of a PNG.
 . "$ROOT/tests/cli/lib.sh"
 
 skipped() {

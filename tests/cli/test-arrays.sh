@@ -1,5 +1,5 @@
-# Arrays of numpy: every type, layout, order and turn beside numpy itself, and
-# what is said of those that cannot be turned.
+# Arrays of every type, layout and order are turned as numpy turns them; arrays
+# that cannot be turned are refused with a reason.
 . "$ROOT/tests/cli/lib.sh"
 python=
 for name in python3 /usr/bin/python3; do

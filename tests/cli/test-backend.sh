@@ -1,4 +1,4 @@
-# Which backend does the work, and what is said if it cannot.
+# The backend that is chosen, and the message if it cannot be used.
 . "$ROOT/tests/cli/lib.sh"
 in=$samples/f-rgb.png
 

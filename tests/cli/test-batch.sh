@@ -1,5 +1,5 @@
-# Many pictures: what is done and told of each, and what becomes of the rest
-# where one fails, or the end comes early.
+# A batch of many pictures reports each of them; one that fails, or an early
+# end, does not harm the others.
 . "$ROOT/tests/cli/lib.sh"
 
 # tree DIRECTORY N: pictures 001.png, 002.jpg, 003.ppm and so on.

@@ -1,5 +1,5 @@
-# tests/bench/programs finds the outputs of gimgxf right, and says what it compared;
-# the pictures of the README can be drawn. Speed is not tested.
+# tests/bench/programs verifies the outputs of gimgxf and prints what it
+# compared, and the pictures of the README can be drawn. Speed is not tested.
 . "$ROOT/tests/cli/lib.sh"
 python3 -c 'import numpy' 2>/dev/null ||
     /usr/bin/python3 -c 'import numpy' 2>/dev/null ||

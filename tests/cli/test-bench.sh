@@ -1,5 +1,5 @@
-# bench: what it runs is right, and what it shows can be read. With a GPU, every
-# step of the ladder, as published and as meant.
+# gimgxf bench verifies what it times, and prints readable tables. With a GPU it
+# runs every step of the kernel suite.
 . "$ROOT/tests/cli/lib.sh"
 
 bench() {

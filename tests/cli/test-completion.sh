@@ -1,5 +1,5 @@
-# What bash, zsh and fish offer is what the program takes, as --help and its own
-# messages tell it.
+# bash, zsh and fish complete exactly what the program accepts, according to
+# --help and its messages.
 . "$ROOT/tests/cli/lib.sh"
 "$program" --help >help
 mkdir -p files/sub none

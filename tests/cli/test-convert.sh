@@ -1,5 +1,5 @@
-# From one format to another: what loses nothing is done, what does must be asked
-# for, and what the other format cannot hold is named.
+# Conversion to another format: what loses nothing is done, what loses something
+# must be asked for, and what the other format cannot hold is named.
 . "$ROOT/tests/cli/lib.sh"
 
 # A palette becomes its colors.

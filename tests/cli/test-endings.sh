@@ -1,5 +1,5 @@
-# How a run ends before its work is done: a full disk, so many failures, a
-# signal, a closed pipe, wrong usage; each in words and in JSON.
+# A run that ends early, by a full disk, too many failures, a signal, a closed
+# pipe or wrong usage, says so in words and in JSON.
 if [ -z "$OWN_MOUNTS" ] && unshare -rm true 2>/dev/null; then
     OWN_MOUNTS=1 exec unshare -rm bash "$0" # what it mounts goes with it
 fi

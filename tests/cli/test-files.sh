@@ -1,4 +1,5 @@
-# Where the output goes, what stands there before, and what is left after.
+# Where the output is written, which file it replaces, and what is left
+# afterwards.
 . "$ROOT/tests/cli/lib.sh"
 cp "$samples/f-rgb.png" in.png
 gives 0 '' rotate90 in.png want.png

@@ -1,4 +1,5 @@
-# gimgxf info: many files and trees, in words, JSON and CSV, by headers alone.
+# gimgxf info prints what the headers of files and trees say, in words, JSON and
+# CSV.
 . "$ROOT/tests/cli/lib.sh"
 
 mkdir -p tree/below

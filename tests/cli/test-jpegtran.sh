@@ -1,6 +1,5 @@
-# JPEG to JPEG is what jpegtran does where that is right: brought to one form by
-# jpegtran itself, both files are the same, so their coefficients, tables and
-# sampling are.
+# JPEG files are turned as jpegtran turns them wherever jpegtran is right:
+# brought to one form by jpegtran itself, both files are identical.
 . "$ROOT/tests/cli/lib.sh"
 
 needs jpegtran cjpeg

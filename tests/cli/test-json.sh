@@ -1,4 +1,4 @@
-# --json: one object a file, which a JSON parser reads; what it says is true.
+# --json prints one object a file, which a JSON parser reads and which is true.
 . "$ROOT/tests/cli/lib.sh"
 
 # field FILE KEY: as Python's json module reads it.

@@ -1,5 +1,5 @@
-# A batch in place that is killed at any instant: each file is the old one or
-# the new one, whole, and --resume turns those that are left, each once.
+# A batch in place may be killed at any instant: each file is whole, the old or
+# the new one, and --resume turns each remaining one exactly once.
 #
 #   KILLS=N   at how many instants, 6 if not given
 #   FILES=N   of how many files, 60 if not given

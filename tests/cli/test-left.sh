@@ -1,5 +1,5 @@
-# What a killed run has left is removed by the next one that meets it, but never
-# what one that lives is about to write.
+# A temporary file of a killed run is removed by the next run that meets it; one
+# of a run that is alive is not.
 . "$ROOT/tests/cli/lib.sh"
 # The leak checker of a sanitizer cannot run below strace.
 export ASAN_OPTIONS=detect_leaks=0

@@ -1,4 +1,4 @@
-# Sizes are checked before memory is taken for them.
+# Sizes are checked before memory is allocated for them.
 . "$ROOT/tests/cli/lib.sh"
 
 gives 1 "gimgxf: $samples/f.ppm: 48 x 64 pixels are more than the 3071 of \

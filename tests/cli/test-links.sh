@@ -1,5 +1,5 @@
-# Links on the way to what is written: those of a batch that lead out of its
-# directory, and those that other users have made.
+# Links on the way to an output: links that lead out of the directory of a
+# batch, and links of other users, are not followed.
 . "$ROOT/tests/cli/lib.sh"
 cp "$samples/f-rgb.png" in.png
 gives 0 '' rotate90 in.png want.png

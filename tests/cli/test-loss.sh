@@ -1,5 +1,5 @@
-# A JPEG that cannot be turned without loss: it is said, counted, foreseen and,
-# if that is asked for, refused; and it does not grow with every turn.
+# A JPEG file that cannot be turned without loss is reported, counted, predicted
+# and, if asked, refused; it does not grow with every turn.
 . "$ROOT/tests/cli/lib.sh"
 needs cjpeg djpeg
 

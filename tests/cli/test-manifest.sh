@@ -1,4 +1,4 @@
-# gimgxf manifest: manifests put together, and checked beside the files.
+# gimgxf manifest joins manifests, and checks them against the files.
 . "$ROOT/tests/cli/lib.sh"
 
 # line INPUT OUTPUT STATUS TIME [SIZE WRITTEN MTIME [OP]]: a line, with TIME and

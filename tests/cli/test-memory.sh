@@ -1,6 +1,5 @@
-# Memory that runs out, wherever it is asked for: the file fails, or becomes what
-# it does with enough. STARVE=N lets no more than the first N allocations of each
-# case fail, STARVE=0 all.
+# Every allocation may fail: the file fails, or becomes what it is with enough
+# memory. STARVE=N lets the first N allocations of each case fail, STARVE=0 all.
 . "$ROOT/tests/cli/lib.sh"
 library=${program%/gimgxf}/tests/starve.so
 

@@ -1,4 +1,4 @@
-# Who may do what with an output, and its extended attributes.
+# Permissions, owners, access control lists and extended attributes of outputs.
 . "$ROOT/tests/cli/lib.sh"
 cp "$samples/f-rgb.png" in.png
 chmod 644 in.png

@@ -1,6 +1,6 @@
-# What users type who know ImageMagick, jpegtran, sips, ffmpeg, Pillow or numpy and
-# have not read the manual: the message about a wrong call says what to type
-# instead, and nothing is written.
+# Users of ImageMagick, jpegtran, sips, ffmpeg, Pillow or numpy who have not
+# read the manual: the message about a wrong call says what to type instead, and
+# nothing is written.
 . "$ROOT/tests/cli/lib.sh"
 cp "$samples/f-rgb.png" in.png
 cp "$samples/f.jpg" a.jpg

@@ -1,6 +1,6 @@
-# Wherever the orientation stands, it is folded into the turn, and says 1 from
-# then on: EXIF, XMP in all its forms, the texts and the chunk of ImageMagick. What
-# is expected is worked out in Python, pixel by pixel.
+# An orientation in EXIF, in any form of XMP, or in the PNG texts and the chunk
+# of ImageMagick is folded into the turn, and then says 1. Python computes the
+# expected pixels.
 . "$ROOT/tests/cli/lib.sh"
 pictures="python3 $ROOT/tests/support/tagged_pictures.py"
 

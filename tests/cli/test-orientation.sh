@@ -1,6 +1,6 @@
-# What counts is the picture as shown: the tag is folded into the turn, and says
-# 1 from then on. f-sideways.jpg holds the pixels of f.jpg and asks for a quarter
-# turn.
+# Turns apply to the picture as it is shown: the tag is folded into the turn,
+# and then says 1. f-sideways.jpg holds the pixels of f.jpg and asks for a
+# quarter turn.
 . "$ROOT/tests/cli/lib.sh"
 
 # orientation FILE: what info tells.

@@ -1,4 +1,4 @@
-# What becomes of a file that stands where an output is to be written: a test for
+# What happens to a file that exists where an output is written: one test for
 # each row of the tables in the man pages.
 . "$ROOT/tests/cli/lib.sh"
 

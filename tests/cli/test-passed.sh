@@ -1,5 +1,5 @@
-# What a walk passes over: said in the summary, with its name by -v, in JSON and
-# in the manifest; by no means in silence.
+# Files that a directory walk passes over are counted in the summary, and named
+# by -v, in JSON and in the manifest.
 . "$ROOT/tests/cli/lib.sh"
 mkdir -p in/sub in/.hidden
 cp "$samples/f.jpg" in/a.jpg

@@ -1,4 +1,4 @@
-# Which files a batch takes and what each becomes, as --dry-run prints it.
+# --dry-run prints which files a batch takes and what each becomes.
 . "$ROOT/tests/cli/lib.sh"
 
 # plans LINES ARGUMENTS...: whether that is the plan, a line an item. Behind a tab

@@ -1,6 +1,5 @@
-# --png-level: every level holds the same samples, on any number of threads; what
-# is asked for smaller is not larger; and others can read it, where they are
-# installed.
+# Every --png-level holds the same samples on any number of threads, smaller
+# levels are not larger, and other programs read the files.
 . "$ROOT/tests/cli/lib.sh"
 
 levels='fast default small 0 1 2 3 4 5 6 7 8 9'

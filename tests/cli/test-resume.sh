@@ -1,5 +1,5 @@
-# --resume from other directories, after files were moved, and on other machines:
-# what was replaced in place is not turned once more.
+# --resume from other directories, after files were moved, and on other machines
+# never turns a file in place twice.
 . "$ROOT/tests/cli/lib.sh"
 
 gimgxf rotate90 "$samples/f-rgb.png" a.png

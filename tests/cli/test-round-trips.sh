@@ -1,5 +1,5 @@
-# Files as cameras make them, turned and turned back, are what they were: their
-# coefficients, and byte for byte what stands beside them.
+# JPEG files as cameras write them, turned and turned back, have the same
+# coefficients, and the same bytes beside them.
 . "$ROOT/tests/cli/lib.sh"
 needs cjpeg djpeg jpegtran
 python3 "$ROOT/tests/support/jpeg_round_trips.py" "$program" "$GIMGXF_BACKEND" \

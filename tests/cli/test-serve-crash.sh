@@ -1,5 +1,5 @@
-# Jobs of serve that end the process that does them: the others are answered, and
-# nothing is done twice in place. dies.c, loaded before the program, has it die.
+# Jobs of serve that end their worker process: all other jobs are answered, and
+# nothing is done twice in place. dies.c, loaded before the program, ends it.
 . "$ROOT/tests/cli/lib.sh"
 . "$ROOT/tests/cli/dying.sh"
 build_dies || skip_all 'processes that die'

@@ -1,5 +1,5 @@
-# What the jobs of serve may name: regular files, and with --root only those below
-# a directory. Nothing but answers is written to standard output.
+# Jobs of serve may name regular files only, with --root only those below a
+# directory. Only answers are written to standard output.
 . "$ROOT/tests/cli/lib.sh"
 
 # job ID INPUT OUTPUT

@@ -1,5 +1,5 @@
-# Jobs of serve that share a file come out as if they were done one after
-# another, however many are done side by side.
+# Jobs of serve that share a file give the results that they give one after
+# another, on any number of workers.
 . "$ROOT/tests/cli/lib.sh"
 
 field() {

@@ -1,4 +1,4 @@
-# gimgxf serve: jobs in, answers out, one for each and in order.
+# gimgxf serve answers every job, in order.
 . "$ROOT/tests/cli/lib.sh"
 
 # field NAME: this member of each answer.

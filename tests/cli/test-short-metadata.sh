@@ -1,5 +1,5 @@
-# Segments and chunks that are cut, or empty, harm nobody: such files are turned
-# like any other. Only a tag cannot be put into EXIF that is damaged.
+# Files with cut or empty segments and chunks are turned like others; only a tag
+# cannot be put into damaged EXIF.
 . "$ROOT/tests/cli/lib.sh"
 
 # A size that is no whole blocks, so that every --edge has something to do.

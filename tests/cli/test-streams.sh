@@ -1,4 +1,4 @@
-# Standard input and output, and what is printed where.
+# Standard input and output, and which messages are printed where.
 . "$ROOT/tests/cli/lib.sh"
 in=$samples/f-rgb.png
 gives 0 '' rotate90 "$in" want.png

@@ -1,4 +1,4 @@
-# --strip=LIST drops what it names, all of it, and nothing else.
+# --strip=LIST drops everything that it names, and nothing else.
 . "$ROOT/tests/cli/lib.sh"
 pictures="python3 $ROOT/tests/support/strip_pictures.py"
 stored_pictures plain

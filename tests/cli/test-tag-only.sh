@@ -1,5 +1,5 @@
-# --tag-only: what is shown is turned as it is when the pixels are moved, and
-# nothing but the tag changes.
+# --tag-only shows the same picture as a turn of the pixels, and changes nothing
+# but the tag.
 . "$ROOT/tests/cli/lib.sh"
 pictures="python3 $ROOT/tests/support/tagged_pictures.py"
 ops='copy fliph rotate180 flipv transpose rotate90 transverse rotate270'

@@ -1,5 +1,5 @@
-# exiftool finds in a turned JPEG what it found before, but for what the turn
-# makes false.
+# exiftool finds the same tags in a turned JPEG as before, apart from what the
+# turn makes false.
 . "$ROOT/tests/cli/lib.sh"
 needs exiftool
 tags="python3 $ROOT/tests/support/jpeg_tags.py"

@@ -1,4 +1,4 @@
-# However many threads there are, the output is the same.
+# The output is the same on any number of threads.
 . "$ROOT/tests/cli/lib.sh"
 
 # 3.9 MB: more than one thread turns alone.

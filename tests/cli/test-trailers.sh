@@ -1,6 +1,6 @@
-# What stands behind the first picture of a JPEG: gain maps, other views and
-# previews are turned with it, films stay byte for byte, and all that says where
-# they are is right afterwards.
+# Data behind the first picture of a JPEG: gain maps, other views and previews
+# are turned with it, films are kept byte for byte, and all offsets to them are
+# right afterwards.
 . "$ROOT/tests/cli/lib.sh"
 trailers="python3 $ROOT/tests/support/jpeg_trailers.py"
 needs cjpeg djpeg

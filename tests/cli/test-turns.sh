@@ -1,5 +1,5 @@
-# The eight turns, on a picture of 3 x 2 pixels written by hand, against what
-# the definitions of the operations say; aliases, lists, and folding.
+# The eight turns of a picture of 3 x 2 pixels follow the definitions of the
+# operations; aliases, lists and folding.
 . "$ROOT/tests/cli/lib.sh"
 
 printf 'P2 3 2 9\n1 2 3\n4 5 6\n' >in.pgm

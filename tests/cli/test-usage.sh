@@ -1,4 +1,4 @@
-# What is wrong usage: one line, status 2, nothing done.
+# Wrong usage prints one line, exits with status 2, and does nothing.
 . "$ROOT/tests/cli/lib.sh"
 in=$samples/f-rgb.png
 

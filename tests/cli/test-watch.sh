@@ -1,5 +1,5 @@
-# The line of progress for one picture: on a terminal, after a second, away at the
-# end; and nowhere else.
+# The progress line for one picture appears on a terminal after a second,
+# disappears at the end, and appears nowhere else.
 . "$ROOT/tests/cli/lib.sh"
 needs python3
 

@@ -1,5 +1,5 @@
-/* Any bytes as an EXIF block: nothing outside of it is touched, and what is
- * promised of the thumbnail holds. */
+/* Any bytes as an EXIF block: nothing outside of it is accessed, and its
+ * thumbnail lies within it. */
 #include "codecs/metadata/exif.h"
 #include "codecs/metadata/exif_thumbnail.h"
 

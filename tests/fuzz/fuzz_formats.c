@@ -1,6 +1,5 @@
-/* Any bytes as a picture of the formats that are not PNG or JPEG: nothing is
- * read outside of them, and what is taken for a picture is one, which its own
- * format gives again. */
+/* Any bytes as a picture of a format other than PNG and JPEG: nothing outside
+ * of them is accessed, and an accepted picture survives writing and reading. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Any bytes as the samples of a picture: what is written of it, at any level,
- * inflates by zlib to rows that hold these samples. */
+/* Any bytes as the samples of a picture: zlib inflates what is written of them,
+ * at any level, to rows with these samples. */
 #include "codecs/png/png.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Any bytes as the zlib stream of a PNG's samples: each library takes what zlib
- * takes, and makes the same of it, or it does not take it. The checksum is made
- * right, since few inputs that are changed would be taken else. */
+/* Any bytes as the zlib stream of PNG samples: each library accepts what zlib
+ * accepts and inflates it to the same. The checksum is corrected, as few
+ * mutated inputs would pass otherwise. */
 #include "codecs/png/png.h"
 
 #include "codecs/deflate/flate.h"

@@ -1,4 +1,5 @@
-/* Any bytes as a JPEG file: its pixels, and what is turned as it is coded. */
+/* Any bytes as a JPEG file: its pixels, and its coefficients and stored
+ * samples, turned and written again. */
 #include <string.h>
 
 #include "codecs/jpeg/coefficient_arrays.h"

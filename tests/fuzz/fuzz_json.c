@@ -1,5 +1,5 @@
-/* Any bytes as JSON: what is read is a tree within its text, its strings come
- * back as they are written again, and where it is cut it is known to be. */
+/* Any bytes as JSON: the tree lies within its text, its strings survive writing
+ * and reading, and a cut text is refused. */
 #include <stdlib.h>
 #include <string.h>
 

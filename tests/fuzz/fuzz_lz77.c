@@ -1,6 +1,6 @@
-/* Any bytes, deflated with matches: zlib inflates them to the same. The first
- * byte tells how many of the others stand before the band, whether it is the
- * last one, and how often what follows stands there. */
+/* Any bytes are deflated with matches: zlib inflates them to the same. The
+ * first byte says how many of the others precede the band, whether it is the
+ * last one, and how often it repeats. */
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/lz77.h"
 

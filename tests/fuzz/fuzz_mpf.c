@@ -1,6 +1,5 @@
-/* Any bytes as an MPF block, by itself and in a file with a picture behind the
- * first one: nothing outside of it is touched, and a file comes out that can be
- * read. */
+/* Any bytes as an MPF block, alone and in a file with a second picture: nothing
+ * outside of it is accessed, and the written file can be read. */
 #include "codecs/metadata/mpf.h"
 
 #include <stdlib.h>

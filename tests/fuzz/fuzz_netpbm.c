@@ -1,5 +1,5 @@
-/* PNM, PAM, PFM, NPY and NPZ: what is read is written again, and read as the
- * same. */
+/* Any bytes as PNM, PAM, PFM, NPY or NPZ: what is read survives writing and
+ * reading. */
 #include "codecs/codec.h"
 #include "codecs/npy/npy.h"
 
@@ -35,7 +35,7 @@ static void write_again(const struct codec *codec, const struct image *img,
     bytes_free(&file);
 }
 
-/* ---- An array that stays one --------------------------------------------*/
+/* ---- An array that stays one ----------------------------------------------*/
 
 /* What is turned and turned back is what it was, but for its header. What the
  * shape alone tells of its layout it may no longer tell when it is turned. */

@@ -1,5 +1,5 @@
-/* Any bytes as resources of Photoshop: nothing outside is touched, and no more
- * room is taken than there is. */
+/* Any bytes as resources of Photoshop: nothing outside of them is accessed, and
+ * they do not outgrow their room. */
 #include "codecs/metadata/photoshop.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a PNG file; and with all its CRCs made right, since few inputs
- * that are changed would come further than to the first one else. */
+/* Any bytes as a PNG file, also with all its CRCs corrected, as few mutated
+ * inputs would pass the first one otherwise. */
 #include "tests/fuzz/fuzz_picture.h"
 
 #include <stdlib.h>

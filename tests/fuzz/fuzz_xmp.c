@@ -1,5 +1,5 @@
-/* Any bytes as an XMP packet, and as a profile in PNG text: nothing outside is
- * touched, and an orientation that is set is read again. */
+/* Any bytes as an XMP packet and as a profile in PNG text: nothing outside of
+ * them is accessed, and an orientation that was set is read again. */
 #include "codecs/metadata/xmp.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Any bytes as an XMP packet that tells of regions: nothing outside is touched,
- * no more room is taken than there is, and no turn changes nothing. */
+/* Any bytes as an XMP packet with regions: nothing outside of it is accessed,
+ * it does not outgrow its room, and no turn changes nothing. */
 #include "codecs/metadata/xmp_iptc.h"
 #include "codecs/metadata/xmp_regions.h"
 

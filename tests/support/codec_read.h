@@ -1,4 +1,4 @@
-/* A file read in one go: opened, decoded as planned and closed. */
+/* Reads a file in one call: opens, decodes and closes it. */
 #ifndef TESTS_CODEC_READ_H
 #define TESTS_CODEC_READ_H
 

@@ -1,4 +1,4 @@
-/* Whether pictures, and files, are the same. */
+/* Comparison of pictures and of files. */
 #ifndef TESTS_SUPPORT_COMPARE_H
 #define TESTS_SUPPORT_COMPARE_H
 

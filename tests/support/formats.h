@@ -1,5 +1,5 @@
-/* What the tests of formats share: files from memory, pictures of random cells,
- * and what no file may do, however it is damaged. */
+/* Checks that all simple formats share: files are read from memory, pictures
+ * have random cells, and damaged files do no harm. */
 #ifndef TESTS_SUPPORT_FORMATS_H
 #define TESTS_SUPPORT_FORMATS_H
 

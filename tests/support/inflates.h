@@ -1,4 +1,4 @@
-/* Whether deflated bytes are right: zlib says so. */
+/* Checks deflated bytes by zlib. */
 #ifndef TESTS_SUPPORT_INFLATES_H
 #define TESTS_SUPPORT_INFLATES_H
 

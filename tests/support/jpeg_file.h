@@ -1,5 +1,5 @@
-/* JPEG files as the tests make and read them: coded by libjpeg itself, with
- * every APPn and COM segment put in and taken out by hand.
+/* JPEG files as the tests make and read them: libjpeg codes the pixels, and
+ * every APPn and COM segment is inserted and extracted here.
  *
  * A test in which libjpeg fails, or runs out of memory, ends. */
 #ifndef TESTS_SUPPORT_JPEG_FILE_H

@@ -25,7 +25,7 @@ void manifest_log_leave(void)
     need(chdir("/") == 0 && rmdir(place) == 0, place);
 }
 
-/* ---- Files ------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------*/
 
 void need(bool holds, const char *what)
 {
@@ -62,7 +62,7 @@ void append_log(const char *text)
     need(file && fputs(text, file) >= 0 && fclose(file) == 0, LOG);
 }
 
-/* ---- Manifests --------------------------------------------------------- */
+/* ---- Manifests ------------------------------------------------------------*/
 
 void note(const struct record *record)
 {

@@ -1,5 +1,5 @@
-/* A manifest in a directory of its own, beside the files it tells of: what the
- * tests of manifests share. */
+/* A manifest in a directory of its own, and the files that it describes, for
+ * the tests of manifests. */
 #ifndef TESTS_SUPPORT_MANIFEST_LOG_H
 #define TESTS_SUPPORT_MANIFEST_LOG_H
 

@@ -1,5 +1,5 @@
-/* Memory for cells that says what was asked of it. What it gives is filled with
- * garbage, as memory is. */
+/* Memory for cells that counts what is asked of it, and gives blocks full of
+ * garbage. */
 #ifndef TESTS_SUPPORT_MEMORY_H
 #define TESTS_SUPPORT_MEMORY_H
 

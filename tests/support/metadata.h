@@ -1,6 +1,6 @@
-/* Blocks of metadata as the tests make them: EXIF, XMP, and either of them as
- * PNG text. What a block says is told to its maker, so that a turned one is
- * what is made of the turned values. */
+/* Makers of metadata blocks: EXIF, XMP, and either of them as PNG text. A
+ * maker is told what the block says, so that a turned block is made of
+ * turned values. */
 #ifndef TESTS_SUPPORT_METADATA_H
 #define TESTS_SUPPORT_METADATA_H
 

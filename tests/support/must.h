@@ -1,4 +1,4 @@
-/* What has to hold for a test to go on, and is not under test: memory, files,
+/* Conditions of a test that are not under test themselves: memory, files,
  * libraries. */
 #ifndef TESTS_SUPPORT_MUST_H
 #define TESTS_SUPPORT_MUST_H

@@ -1,6 +1,6 @@
-/* The oracle of turns: the definitions of the eight, by which everything that
- * turns is judged. It shares nothing with the code under test but the names of
- * the turns and the types of pictures. */
+/* The oracle of turns: the definitions of the eight turns, by which all code
+ * that turns is judged. It shares nothing with the code under test but the
+ * names of the turns and the types of pictures. */
 #ifndef TESTS_SUPPORT_ORACLE_H
 #define TESTS_SUPPORT_ORACLE_H
 

@@ -1,6 +1,6 @@
-/* PNG files as the tests make and read them: by the words of the standard, with
- * nothing of libpng and of the code under test, and of zlib crc32(),
- * compress2() and uncompress() alone.
+/* PNG files as the tests make and read them, by the words of the standard. They
+ * use nothing of libpng and of the code under test, and of zlib only crc32(),
+ * compress2() and uncompress().
  *
  * A test that runs out of memory ends. */
 #ifndef TESTS_SUPPORT_PNG_FILE_H

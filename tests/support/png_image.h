@@ -1,4 +1,4 @@
-/* Pictures of the shapes that PNG files have, and the samples in them. */
+/* Pictures with the shapes of PNG files, and their samples. */
 #ifndef TESTS_SUPPORT_PNG_IMAGE_H
 #define TESTS_SUPPORT_PNG_IMAGE_H
 

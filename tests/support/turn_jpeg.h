@@ -1,4 +1,4 @@
-/* A JPEG file decoded, turned and encoded. */
+/* Decodes, turns and encodes a JPEG file. */
 #ifndef TESTS_SUPPORT_TURN_JPEG_H
 #define TESTS_SUPPORT_TURN_JPEG_H
 

@@ -1,5 +1,5 @@
-/* What becomes of samples in a format that cannot hold them, by values worked
- * out by hand; what is refused, and what is left as it is. */
+/* Samples are converted to what a format can hold, by values worked out by
+ * hand; conversions with loss are refused unless they are asked for. */
 #include "codecs/convert.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ static void refused(struct image img, const struct codec *to, struct ask ask,
     image_free(&img);
 }
 
-/* ---- Palettes and keys, which only PNG has ------------------------------ */
+/* ---- Palettes and keys, which only PNG has --------------------------------*/
 
 /* Of two colors, the second half transparent; the third index has none. */
 static struct image indexed(unsigned nalphas)
@@ -198,7 +198,7 @@ TEST(key)
     stays(keyed(img, 7, 0, 0), &codec_png, nothing);
 }
 
-/* ---- Samples ------------------------------------------------------------ */
+/* ---- Samples --------------------------------------------------------------*/
 
 static struct image gray(enum cell cell, uint32_t maxval, uint32_t width,
                          const double *samples)
@@ -273,7 +273,7 @@ TEST(floats)
             "PNG cannot hold samples of 32 bits");
 }
 
-/* ---- Colors and alpha --------------------------------------------------- */
+/* ---- Colors and alpha -----------------------------------------------------*/
 
 TEST(colors)
 {
@@ -339,7 +339,7 @@ TEST(background)
           &codec_png, (struct ask){ 0, red });
 }
 
-/* ---- Metadata ----------------------------------------------------------- */
+/* ---- Metadata -------------------------------------------------------------*/
 
 static void add(struct image *img, const char *name, bool samples, bool portable)
 {

@@ -1,5 +1,5 @@
-/* Formats that are recognized and not read: each by the first bytes of a file,
- * as the programs that write them do, and by its suffixes; what is said. */
+/* Formats that are recognized but not read: the first bytes of a file or its
+ * suffix name the format in the message. */
 #include <stdlib.h>
 #include <string.h>
 

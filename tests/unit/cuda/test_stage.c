@@ -1,5 +1,5 @@
-/* Every backend against the definitions of the eight turns, and all that the
- * CPU may choose from, chosen in turn. */
+/* Every backend, and everything that the CPU backend can choose from, turns as
+ * the definitions say. */
 #include "cuda/backend.h"
 #include "cuda/backend_choose.h"
 

@@ -1,5 +1,5 @@
-/* What jobs share: never more than there is, whoever comes, and all get theirs
- * in the end. */
+/* Concurrent jobs never take more memory or processors than there are, and
+ * every job gets its share in the end. */
 #include "cli/batch/resource_limits.h"
 
 #include <sched.h>

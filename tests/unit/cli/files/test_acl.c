@@ -1,5 +1,5 @@
-/* Access control lists, against all who might ask: nobody may do more by what a
- * list becomes than by the list. */
+/* Access control lists that are stripped or given to another group never permit
+ * anyone more than the original list did. */
 #include "cli/files/acl.h"
 
 #include <string.h>

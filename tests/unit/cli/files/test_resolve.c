@@ -1,5 +1,5 @@
-/* Names that lead through links and "..", confined to a directory and not, by
- * openat2() and step by step. */
+/* Paths with links and "..", confined to a directory and not: openat2() and the
+ * resolution step by step find the same files. */
 #include "cli/files/resolve.h"
 
 #include <errno.h>

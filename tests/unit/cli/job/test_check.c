@@ -1,6 +1,6 @@
-/* Files that were just encoded are looked at once more: those that are whole
- * pass; cut short, longer, of another picture, or with a byte changed that a
- * checksum covers they do not, and do not replace anything. */
+/* The check of a file that was just encoded: whole files pass. Files that are
+ * cut, too long, of another picture or damaged under a checksum fail, and do
+ * not replace their output. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* JSON: what is read and what is refused, where; and that strings of any bytes
- * come back as they were written. */
+/* The JSON reader accepts what RFC 8259 allows and refuses all else at the
+ * right place; strings of any bytes survive writing and reading. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cli/json/json_read.h"
 #include "tests/support/test.h"
 
-/* ---- What is read ------------------------------------------------------ */
+/* ---- What is read ---------------------------------------------------------*/
 
 /* A text and the string that it is, or NULL where it is something else. */
 static const struct {
@@ -143,7 +143,7 @@ TEST(nul)
     json_free(&json);
 }
 
-/* ---- Limits ------------------------------------------------------------ */
+/* ---- Limits ---------------------------------------------------------------*/
 
 /* `count` times a text, between two others. */
 static char *repeat(const char *before, const char *text, size_t count,
@@ -188,7 +188,7 @@ TEST(limits)
     limit(repeat("", "1", JSON_SIZE_MAX, ""), NULL);
 }
 
-/* ---- What is in it ----------------------------------------------------- */
+/* ---- What is in it --------------------------------------------------------*/
 
 static const char job[] =
     " {\"id\": [7,  \"x\"], \"input\": \"a.png\", \"options\": {\"quality\": "
@@ -252,7 +252,7 @@ TEST(cut)
     json_free(&json);
 }
 
-/* ---- What json_write.c writes ------------------------------------------------ */
+/* ---- What json_write.c writes ---------------------------------------------*/
 
 /* Bytes of which many are parts of UTF-8, quotes and controls. */
 static void random_bytes(char *bytes, unsigned size, uint64_t *state)

@@ -1,5 +1,5 @@
-/* Manifests as files: what is read of damaged ones, and how they are written.
- */
+/* Manifests as files: damaged lines are skipped, and writers on several
+ * threads, full disks and pipes lose no line. */
 #include "cli/manifest/manifest.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@ TEST_TEAR_DOWN()
     manifest_log_leave();
 }
 
-/* ---- What stands in the file ------------------------------------------- */
+/* ---- What stands in the file ----------------------------------------------*/
 
 /* What is appended behind a cut line is not lost with it. */
 TEST(behind_cut)
@@ -137,7 +137,7 @@ TEST(names)
     resume_free(resume);
 }
 
-/* ---- Writing ----------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------*/
 
 enum { THREADS = 4, NOTES = 500 };
 

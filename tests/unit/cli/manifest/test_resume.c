@@ -1,5 +1,5 @@
-/* What a batch that goes on makes of a manifest, wherever the one before it was
- * ended, and what became of the files since. */
+/* --resume reads from a manifest what is left to do, wherever the earlier run
+ * was interrupted and whatever became of the files since. */
 #include "cli/manifest/resume.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ TEST_TEAR_DOWN()
     manifest_log_leave();
 }
 
-/* ---- In place ---------------------------------------------------------- */
+/* ---- In place -------------------------------------------------------------*/
 
 /* An end between any two steps: the note that it is about to be replaced, its
  * being replaced by `fresh`, the note that it is done. The times of the file
@@ -193,7 +193,7 @@ TEST(replaced_with_its_time)
     unlink("a.ppm");
 }
 
-/* ---- To another place -------------------------------------------------- */
+/* ---- To another place -----------------------------------------------------*/
 
 TEST(elsewhere)
 {

@@ -1,4 +1,4 @@
-/* Times as manifests have them: written, read, compared. */
+/* Timestamps of manifests are written, read and compared to the nanosecond. */
 #include "cli/manifest/timestamp.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The distance of words, against one that is counted by its definition; which
- * word is suggested; values of options and what is said of wrong ones. */
+/* The edit distance agrees with its definition, the nearest word is suggested,
+ * and wrong values of options are reported. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- Distances ---------------------------------------------------------- */
+/* ---- Distances ------------------------------------------------------------*/
 
 static const struct {
     const char *a, *b;
@@ -93,7 +93,7 @@ TEST(nearest)
     }
 }
 
-/* ---- Values ------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------*/
 
 static const struct {
     const char *text;

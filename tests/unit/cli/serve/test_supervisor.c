@@ -1,5 +1,5 @@
-/* The supervisor of serve, with worker processes that do no work but what the
- * text of a job says: they answer, die, or say what nobody can understand. */
+/* The supervisor of serve, with worker processes that follow the text of a job:
+ * they answer, die, or send what nobody understands. */
 #include "cli/serve/supervisor.h"
 
 #include <signal.h>
@@ -17,7 +17,7 @@ enum { WINDOW = 16 };
 
 static const char step_name[][8] = { "waits", "begun", "writes", "written" };
 
-/* ---- The worker process -------------------------------------------------- */
+/* ---- The worker process ---------------------------------------------------*/
 
 struct fake {
     int fd;
@@ -134,7 +134,7 @@ static enum outcome work(void *context, int fd, struct serve_table *table)
     return OUTCOME_DONE;
 }
 
-/* ---- The other side ------------------------------------------------------ */
+/* ---- The other side -------------------------------------------------------*/
 
 /* Runs the supervisor on what can be read from a descriptor, and gives what it
  * answered. */

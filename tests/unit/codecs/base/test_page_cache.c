@@ -1,5 +1,5 @@
-/* Large blocks: whatever is asked for, kept and given again, each holds what was
- * written to it, and no two share a byte. */
+/* Large blocks keep what was written to them, share no byte, and are reused
+ * after they were freed. */
 #include "codecs/base/page_cache.h"
 
 #include <malloc.h>

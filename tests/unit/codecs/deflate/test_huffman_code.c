@@ -1,5 +1,5 @@
-/* Deflate without matches: zlib inflates what was written to what was put in;
- * codes are complete, and cost no more than they have to. */
+/* Deflate without matches: zlib inflates the output to the input, Huffman codes
+ * are complete, and they cost no more than the optimum. */
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/huffman_code.h"
 #include "codecs/deflate/literal_block.h"

@@ -1,6 +1,5 @@
-/* Deflate with matches: zlib inflates what was written to what was put in; it
- * finds the matches that there are, and makes screenshots about as small as
- * zlib does. */
+/* Deflate with matches: zlib inflates the output to the input, matches are
+ * found, and screenshots become about as small as with zlib. */
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/lz77.h"
 
@@ -44,7 +43,7 @@ static size_t check_round(const char *name, const uint8_t *data, size_t before,
     return size;
 }
 
-/* ---- Kinds of data ------------------------------------------------------ */
+/* ---- Kinds of data --------------------------------------------------------*/
 
 enum kind { CONSTANT, TWO, NOISE, PHOTO, STEEP, WORDS, MIXED, ECHO, KINDS };
 static const char *const names[KINDS] = {
@@ -126,7 +125,7 @@ static void check_before(enum kind kind)
         }
 }
 
-/* ---- Matches ------------------------------------------------------------ */
+/* ---- Matches --------------------------------------------------------------*/
 
 TEST(periods)
 {
@@ -188,7 +187,7 @@ TEST(few)
     CHECK(size < 20, "%zu bytes", size);
 }
 
-/* ---- Pictures ----------------------------------------------------------- */
+/* ---- Pictures -------------------------------------------------------------*/
 
 enum { WIDTH = 640, HEIGHT = 480, ROW = 1 + 3 * WIDTH };
 

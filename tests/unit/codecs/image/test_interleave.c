@@ -1,4 +1,5 @@
-/* Interleaved rows and planes: every cell at its place, nothing beside it. */
+/* Conversion between interleaved rows and planes puts every cell at its place
+ * and writes nothing beside it. */
 #include "codecs/image/interleave.h"
 
 #include <stdlib.h>

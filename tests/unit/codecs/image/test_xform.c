@@ -1,4 +1,5 @@
-/* The laws of the eight turns, against a picture that is really turned. */
+/* The eight turns obey the laws of their group, and agree with a picture that
+ * is turned by their definitions. */
 #include "codecs/image/xform.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The pixels of JPEG files: every color and coding, in and out. libjpeg itself
- * is the oracle. */
+/* The pixels of JPEG files of every color space and coding are decoded as
+ * libjpeg decodes them, and are encoded again without more loss. */
 #include "codecs/codec.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* JPEG to JPEG by coefficients: turned as the definitions of the turns say,
- * with the tables, the sampling and the scans of the file. libjpeg reads both
- * files for the oracle. */
+/* JPEG files turned by their coefficients: blocks, tables, sampling and scans
+ * are what the turn makes of those of the input. libjpeg reads both files. */
 #include "codecs/codec.h"
 #include "cuda/backend.h"
 

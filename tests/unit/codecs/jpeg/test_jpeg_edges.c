@@ -1,5 +1,5 @@
-/* JPEG files whose size is no whole MCUs: samples as stored, turned and encoded
- * again. What libjpeg shows of both files is compared. */
+/* JPEG files whose size is not a multiple of the MCU, turned by their stored
+ * samples and encoded again: libjpeg shows the turned picture. */
 #include "codecs/codec.h"
 
 #include <math.h>

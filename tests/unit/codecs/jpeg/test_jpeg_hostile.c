@@ -1,5 +1,5 @@
-/* JPEG files that are damaged, forged or too large: refused with a reason, or,
- * read tolerantly, taken with a warning. */
+/* Damaged, forged and oversized JPEG files are refused with a reason, or read
+ * tolerantly with a warning. */
 #include "codecs/codec.h"
 
 #include <stdlib.h>

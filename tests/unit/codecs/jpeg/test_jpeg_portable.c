@@ -1,5 +1,5 @@
-/* What of a JPEG file other formats can hold: taken from its segments, and made
- * into segments again; and there and back through both codecs. */
+/* Metadata that other formats can hold is read from the segments of JPEG files,
+ * written into segments, and survives the way there and back. */
 #include "codecs/codec.h"
 
 #include <stdlib.h>

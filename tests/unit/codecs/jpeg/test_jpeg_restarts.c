@@ -1,5 +1,5 @@
-/* However many threads decode a JPEG with restart markers, they read what one
- * does: the same picture, or the same complaint. */
+/* Several threads decode a JPEG file with restart markers to the picture, or
+ * the error, that one thread gives. */
 #include "codecs/codec.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/restarts.h"

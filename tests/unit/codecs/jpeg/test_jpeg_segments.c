@@ -1,6 +1,5 @@
-/* What a JPEG file says beside its pixels: APPn and COM segments kept in order
- * and byte for byte, but for what a turn makes false, and what --strip drops.
- */
+/* APPn and COM segments are kept in order and byte for byte, apart from what a
+ * turn makes false and what --strip drops. */
 #include "codecs/codec.h"
 
 #include <stdlib.h>

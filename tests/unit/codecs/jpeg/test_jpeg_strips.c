@@ -1,5 +1,5 @@
-/* However many threads code a JPEG, its bytes are those of one, which libjpeg
- * writes in one go. */
+/* Several threads encode a JPEG file to the bytes that one thread writes, which
+ * are those of libjpeg. */
 #include "codecs/codec.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/splice.h"

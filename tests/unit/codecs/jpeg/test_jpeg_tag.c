@@ -1,4 +1,5 @@
-/* EXIF of JPEG files that are not turned but tagged, or that are trimmed. */
+/* EXIF is right in JPEG files that are trimmed, or get a new tag in place of a
+ * turn. */
 #include "codecs/codec.h"
 #include "codecs/metadata/exif.h"
 

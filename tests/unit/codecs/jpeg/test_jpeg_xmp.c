@@ -1,5 +1,5 @@
-/* Extended XMP: what it says follows the turn, the pieces stay pieces of a
- * whole, and the GUID stays the digest of it. */
+/* Extended XMP follows the turn: its pieces still fit together, and its GUID is
+ * still the digest of the whole. */
 #include "codecs/codec.h"
 
 #include "codecs/metadata/md5.h"

@@ -1,5 +1,5 @@
-/* Which turn lays an inner picture, such as a thumbnail, as the picture lies;
- * what is lost by it, what it may cost, and what is left of a view. */
+/* Embedded pictures, such as thumbnails, are turned to lie as the picture lies;
+ * the tests check the loss, the cost and the limits. */
 #include "codecs/metadata/embedded_jpeg.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* EXIF blocks, made here byte by byte: found, turned, damaged. */
+/* EXIF blocks, built here byte by byte, are found and turned; damaged ones do
+ * no harm. */
 #include "codecs/metadata/exif.h"
 #include "codecs/metadata/exif_gps.h"
 #include "codecs/metadata/exif_thumbnail.h"

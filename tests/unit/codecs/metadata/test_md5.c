@@ -1,4 +1,4 @@
-/* MD5, by the test suite of RFC 1321, A.5. */
+/* MD5 passes the test suite of RFC 1321, A.5. */
 #include "codecs/metadata/md5.h"
 
 #include <string.h>

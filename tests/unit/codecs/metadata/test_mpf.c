@@ -1,5 +1,5 @@
-/* The list of pictures in MPF, and files that hold what it tells of: also where
- * it tells nonsense. */
+/* The list of pictures in MPF is turned and corrected, and a list that makes no
+ * sense does no harm. */
 #include "codecs/metadata/mpf.h"
 
 #include <stdlib.h>

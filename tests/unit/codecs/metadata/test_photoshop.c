@@ -1,4 +1,5 @@
-/* The resources of Photoshop: what is turned in them, and what stays. */
+/* Resources of Photoshop that depend on the orientation are turned, and all
+ * others are kept. */
 #include "codecs/metadata/photoshop.h"
 
 #include "codecs/image/meta.h"

@@ -1,4 +1,5 @@
-/* Blocks of metadata in PNG text, as ImageMagick writes them, and damaged. */
+/* Blocks of metadata in PNG text, as ImageMagick writes them, are read and
+ * written; damaged ones are left alone. */
 #include "codecs/metadata/raw_profile.h"
 
 #include <stdlib.h>

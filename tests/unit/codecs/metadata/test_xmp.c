@@ -1,4 +1,5 @@
-/* XMP packets as programs write them, as nobody should, and damaged. */
+/* XMP packets of many programs, and damaged ones: the orientation and the size
+ * are found and set. */
 #include "codecs/metadata/xmp.h"
 
 #include <stdbool.h>

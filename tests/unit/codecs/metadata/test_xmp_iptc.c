@@ -1,5 +1,5 @@
-/* Image regions of IPTC: where they lie after every turn and every trim, in
- * every form they are written in; and packets that nobody should write. */
+/* Image regions of IPTC are turned and trimmed in every form in which programs
+ * write them; malformed packets do no harm. */
 #include "codecs/metadata/xmp_iptc.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Regions in XMP: where they lie after every turn, in every form they are
- * written in; and packets that nobody should write. */
+/* Regions in XMP are turned in every form in which programs write them;
+ * malformed packets do no harm. */
 #include "codecs/metadata/xmp_regions.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* NPY: its headers, its kinds of cells, its axes, and what is refused. */
+/* NPY arrays: types of cells, orders and axes are read, turned and written; all
+ * others are refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,7 +296,7 @@ TEST(damaged)
     }
 }
 
-/* ---- Arrays that stay arrays ---------------------------------------------*/
+/* ---- Arrays that stay arrays ----------------------------------------------*/
 
 static int turn_not(void *context, struct image *dst, const struct image *src,
                     enum xform t, struct err *err)

@@ -1,4 +1,5 @@
-/* Headers of NPY arrays as programs write them, and as none should. */
+/* Headers of NPY arrays as programs write them are read, and malformed ones are
+ * refused. */
 #include "codecs/npy/npy.h"
 
 #include <string.h>

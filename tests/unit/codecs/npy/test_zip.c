@@ -1,4 +1,4 @@
-/* ZIP archives: what is read is written again, and no damage does harm. */
+/* ZIP archives are written as they were read, and damaged ones do no harm. */
 #include "codecs/npy/zip.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The pixels of PNG files: all depths and colors, whole and Adam7, in and out,
- * and what is left of damaged ones. */
+/* The pixels of PNG files of every depth, color type and interlacing are read
+ * and written; damaged files give what is left of them. */
 #include "codecs/codec.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What a PNG file says beside its pixels: kept in place and byte for byte, but
- * for what a turn makes false, and what --strip drops. */
+/* Chunks of PNG files are kept in place and byte for byte, apart from what a
+ * turn makes false and what --strip drops. */
 #include "codecs/codec.h"
 
 #include <string.h>
@@ -236,8 +236,7 @@ static struct bytes make_full(void)
     return file;
 }
 
-/* ---- What is written
- * -------------------------------------------------------*/
+/* ---- What is written ------------------------------------------------------*/
 
 struct given {
     enum xform turned;
@@ -347,8 +346,7 @@ TEST(all)
     }
 }
 
-/* ---- Transparency
- * -----------------------------------------------------------*/
+/* ---- Transparency ---------------------------------------------------------*/
 
 static void check_alpha(const struct shape *s, const void *alpha, size_t size,
                         enum strip strip)
@@ -411,8 +409,7 @@ TEST(alpha)
     }
 }
 
-/* ---- Thumbnails
- * -------------------------------------------------------------*/
+/* ---- Thumbnails -----------------------------------------------------------*/
 
 /* One that is no JPEG file cannot be turned: it goes, and a warning says so. */
 TEST(thumbnail)

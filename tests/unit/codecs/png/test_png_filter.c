@@ -1,5 +1,5 @@
-/* The filters of PNG: each implementation against the words of the standard,
- * and the choice of a filter against libpng's. */
+/* Each implementation of the PNG filters follows the standard, and chooses
+ * filters as libpng does. */
 #include "codecs/png/filter.h"
 
 #include <png.h>

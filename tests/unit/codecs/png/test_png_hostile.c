@@ -1,5 +1,5 @@
-/* PNG files that are damaged, forged or too large: refused with a reason, and
- * without the memory that they ask for. */
+/* Damaged, forged and oversized PNG files are refused with a reason, without
+ * the memory that they ask for. */
 #include "codecs/codec.h"
 
 #include <stdlib.h>

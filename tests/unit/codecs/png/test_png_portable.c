@@ -1,5 +1,5 @@
-/* What of a PNG file other formats can hold: taken from its chunks, and made
- * into chunks again. */
+/* Metadata that other formats can hold is read from the chunks of PNG files,
+ * and written into chunks. */
 #include "codecs/codec.h"
 
 #include <stdlib.h>

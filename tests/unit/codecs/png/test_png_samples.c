@@ -1,6 +1,6 @@
-/* The samples of PNG around libpng: whatever the number of threads and the
- * library that inflates, what is read is what libpng reads, what is damaged is
- * refused where libpng refuses it, and what is written libpng reads. */
+/* PNG samples that are coded without libpng: any number of threads and each
+ * inflate library read what libpng reads and refuse what it refuses, and libpng
+ * reads what they write. */
 #include "codecs/png/png.h"
 
 #include <png.h>
@@ -16,7 +16,7 @@
 static struct thread_pool *pools[3]; /* of 1, 2 and 7 threads */
 enum { POOLS = 3 };
 
-/* ---- What libpng says ----------------------------------------------------- */
+/* ---- What libpng says -----------------------------------------------------*/
 
 struct source {
     struct bytes file;
@@ -77,7 +77,7 @@ out:
     return to;
 }
 
-/* ---- Reading -------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------*/
 
 static struct idats idats_of(struct bytes file)
 {
@@ -141,7 +141,7 @@ TEST(shapes)
             }
 }
 
-/* ---- Damage --------------------------------------------------------------- */
+/* ---- Damage ---------------------------------------------------------------*/
 
 static const struct shape small = { 9, 7, 8, RGB, false };
 
@@ -306,7 +306,7 @@ TEST(chunks)
     bytes_free(&z);
 }
 
-/* ---- Writing -------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------*/
 
 enum kind { NOISE, PHOTO, FLAT, TEXT, KINDS };
 static const char *const kinds[KINDS] = { "noise", "photo", "flat", "text" };

@@ -1,5 +1,5 @@
-/* HDR: exact floats, the header in order, and no cut that goes unnoticed or on
- * for ever. */
+/* HDR files keep exact values and the order of their header, and a cut file is
+ * neither overlooked nor read forever. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

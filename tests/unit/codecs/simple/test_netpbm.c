@@ -1,4 +1,5 @@
-/* PNM, PAM, PFM and NPY: files written by hand here, and what they must be. */
+/* PNM, PAM and PFM files that are written here by hand are read as they should
+ * be. */
 #include "codecs/simple/netpbm.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static double cell_at(const struct image *img, unsigned i, uint32_t x,
                                    : ((const float *)row)[x];
 }
 
-/* ---- Files by hand ------------------------------------------------------ */
+/* ---- Files by hand --------------------------------------------------------*/
 
 struct known {
     const struct codec *codec;
@@ -298,7 +299,7 @@ TEST(known)
     }
 }
 
-/* ---- What is refused ---------------------------------------------------- */
+/* ---- What is refused ------------------------------------------------------*/
 
 TEST(refused)
 {
@@ -409,7 +410,7 @@ TEST(tolerant)
     image_free(&img);
 }
 
-/* ---- Round trips -------------------------------------------------------- */
+/* ---- Round trips ----------------------------------------------------------*/
 
 static void fill(struct image *img, uint64_t *state)
 {
@@ -502,7 +503,7 @@ TEST(trips)
     }
 }
 
-/* ---- What the name asks for --------------------------------------------- */
+/* ---- What the name asks for -----------------------------------------------*/
 
 static void check_suffix(struct bytes file, const char *suffix,
                          struct bytes want)

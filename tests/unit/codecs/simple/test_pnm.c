@@ -1,4 +1,5 @@
-/* PNM, PAM and PFM: what is in them, what is kept of them, what is refused. */
+/* PNM, PAM and PFM files are read, keep what they say when they are written
+ * again, or are refused. */
 #include "codecs/simple/netpbm.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ static enum cell cell_of(uint32_t maxval)
     return maxval > 255 ? CELL_U16 : CELL_U8;
 }
 
-/* ---- PNM ---------------------------------------------------------------- */
+/* ---- PNM ------------------------------------------------------------------*/
 
 TEST(pnm_files)
 {
@@ -203,7 +204,7 @@ TEST(pnm_damaged)
     DAMAGED(&codec_pnm, "P6\n2 1\n255\n", "abcdef", 0);
 }
 
-/* ---- PAM ---------------------------------------------------------------- */
+/* ---- PAM ------------------------------------------------------------------*/
 
 #define PAM(w, h, depth, maxval, type)                                         \
     "P7\nWIDTH " w "\nHEIGHT " h "\nDEPTH " depth "\nMAXVAL " maxval "\n" type \
@@ -321,7 +322,7 @@ TEST(pam_round_trips)
         }
 }
 
-/* ---- PFM ---------------------------------------------------------------- */
+/* ---- PFM ------------------------------------------------------------------*/
 
 TEST(pfm_files)
 {
@@ -361,7 +362,7 @@ TEST(pfm_files)
     }
 }
 
-/* ---- All ---------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------*/
 
 /* What other formats hold as a comment, and what they lose. */
 TEST(portable)

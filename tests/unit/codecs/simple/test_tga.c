@@ -1,5 +1,5 @@
-/* TGA: what is in it, however it is laid out, what is kept of it, and that no cut
- * is taken for zeros. */
+/* TGA files of every layout are read, keep what they say when they are written
+ * again, and a cut file is never taken for a whole one. */
 #include "codecs/simple/bgr_rows.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Marked cells: a turn passes, and one cell out of its place is found. */
+/* The check of the benchmark accepts a turned plane of marked cells, and finds
+ * a single cell out of place. */
 #include "cuda/bench/verify.h"
 
 #include "cuda/backend.h"

@@ -1,5 +1,5 @@
-/* A picture that is turned by bands while its rows come in is the picture that
- * is turned as a whole. */
+/* A picture that is turned in bands while its rows arrive equals the picture
+ * turned as a whole. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What a grid of a kernel does, done on the host in plain loops: each cell comes
- * to its place, once, and no access leaves its row. */
+/* The grid of each kernel, run on the host in plain loops, moves every cell to
+ * its place exactly once, and no access leaves its row. */
 #include "cuda/gpu/columns.h"
 #include "cuda/gpu/dct.h"
 #include "cuda/gpu/rows.h"

@@ -1,5 +1,5 @@
-/* Many planes of all sizes in one launch of each kernel there is. In a build
- * with CUDA alone. */
+/* One launch of each kernel turns many planes of all sizes. Built with CUDA
+ * only. */
 #include "cuda/gpu/columns.h"
 #include "cuda/gpu/kernels.h"
 

@@ -1,5 +1,5 @@
-/* A plane turned piece by piece is the plane turned: each piece by an oracle
- * that knows only its own cells. */
+/* A plane that is turned piece by piece equals the turned plane. Each piece is
+ * turned by the oracle. */
 #include "cuda/gpu/pieces.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The index arithmetic of the kernels, by doing on the host what a grid does.
- */
+/* The index arithmetic of the kernels: large planes, the choice of tiles, many
+ * planes in one launch, banks of shared memory. */
 #include "cuda/gpu/columns.h"
 #include "cuda/gpu/dct.h"
 #include "cuda/gpu/rows.h"
