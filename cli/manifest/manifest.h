@@ -39,10 +39,9 @@ struct record {
     const char *op;        /* canonical: "rotate90" */
     const char *options;   /* that affect the output: options.shape */
     const char *status;    /* "done", "skipped", "failed"; "ready": the input is
-                              about to be replaced by an output as described
-                              here; or "passed_over": the file was found, but its
-                              format is not supported, so that it has neither
-                              output nor op */
+                              about to be replaced by such an output; or
+                              "passed_over": a file was found whose format is
+                              not supported, so it has neither output nor op */
     const char *format;    /* of a file that was passed over, as "HEIC" */
     const char *how;       /* of a job that is done: "lossless" and so on */
     const char *error;     /* of a job that failed */

@@ -27,12 +27,12 @@ struct candidate {
 /* The state of an entry's file, unless it is a job of this batch. */
 struct entry_state {
     bool is_job;
-    bool there;  /* it is where it was: */
-    dev_t device; /* this file */
+    bool there;   /* it is where it was, */
+    dev_t device; /* and is this file */
     ino_t inode;
-    bool lost;   /* it is not there, or not what was written; or nobody knows
-                    where it was, but */
-    bool likely; /* a file of its name and size is here */
+    bool lost;   /* it is not there, or not what was written; or it is not known
+                    where it was */
+    bool likely; /* a file of its name and size is in the current directory */
 };
 
 struct search {
@@ -105,20 +105,17 @@ static void look_at(struct search *s, size_t i)
     state->inode = st.st_ino;
 }
 
+/* Two numbers identify what an entry is found by. */
 static uint64_t hash_of(enum found_by by, uint64_t a, uint64_t b)
 {
     return hash_pair((uint64_t)by, hash_pair(a, b));
 }
 
-static uint64_t hash_names(const char *input, const char *output)
+static void add_candidate(struct search *s, size_t entry, enum found_by by,
+                          uint64_t a, uint64_t b)
 {
-    return hash_of(BY_NAME, path_hash("", input), path_hash("", output));
-}
-
-static void add_candidate(struct search *s, enum found_by by, uint64_t hash,
-                          size_t i)
-{
-    s->candidate[s->candidates++] = (struct candidate){ hash, i, by };
+    s->candidate[s->candidates++] =
+        (struct candidate){ hash_of(by, a, b), entry, by };
 }
 
 static void add_candidates(struct search *s, size_t i)
@@ -126,19 +123,18 @@ static void add_candidates(struct search *s, size_t i)
     const struct entry *entry = &s->index->entry[i];
     const struct facts *facts = &entry->facts;
     const struct entry_state *state = &s->state[i];
-    add_candidate(s, BY_NAME, hash_names(entry->input, entry->output), i);
+    add_candidate(s, i, BY_NAME, path_hash("", entry->input),
+                  path_hash("", entry->output));
     if (!entry->in_place)
         return;
     look_at(s, i);
     if (state->there)
-        add_candidate(s, BY_CURRENT_FILE,
-                      hash_of(BY_CURRENT_FILE, state->device, state->inode), i);
+        add_candidate(s, i, BY_CURRENT_FILE, state->device, state->inode);
     if (facts->made.known)
-        add_candidate(
-            s, BY_WRITTEN_FILE,
-            hash_of(BY_WRITTEN_FILE, facts->made.device, facts->made.inode), i);
+        add_candidate(s, i, BY_WRITTEN_FILE, facts->made.device,
+                      facts->made.inode);
     if (facts->summed && state->lost)
-        add_candidate(s, BY_CONTENT, hash_of(BY_CONTENT, facts->written, 0), i);
+        add_candidate(s, i, BY_CONTENT, facts->written, 0);
 }
 
 static int by_hash(const void *left, const void *right)
@@ -194,9 +190,8 @@ static bool has_sum(struct unmatched_job *file, const struct facts *facts)
 }
 
 /* Returns whether it is the file that was written, not another one that has its
- * inode now. That may be the original, if its size and time are the same, as
- * with
- * --preserve; then the bytes decide. */
+ * inode now. With --preserve that may be the original, of the same size and
+ * time; then the bytes decide. */
 static bool is_what_was_made(struct unmatched_job *file,
                              const struct facts *facts)
 {
@@ -215,8 +210,8 @@ static bool has_names(const struct unmatched_job *file,
 }
 
 /* Returns whether the file is that of a candidate. */
-static bool is_it(const struct search *s, struct unmatched_job *file,
-                  const struct candidate *candidate)
+static bool is_same(const struct search *s, struct unmatched_job *file,
+                    const struct candidate *candidate)
 {
     const struct entry *entry = &s->index->entry[candidate->entry];
     const struct entry_state *state = &s->state[candidate->entry];
@@ -236,11 +231,12 @@ static bool is_it(const struct search *s, struct unmatched_job *file,
     return false;
 }
 
-/* Returns the entry that is found by a hash; NULL: none. */
+/* Returns the entry that is found so; NULL: none. */
 static const struct entry *find_by(const struct search *s,
                                    struct unmatched_job *file, enum found_by by,
-                                   uint64_t hash)
+                                   uint64_t a, uint64_t b)
 {
+    uint64_t hash = hash_of(by, a, b);
     size_t low = 0, high = s->candidates;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -250,7 +246,7 @@ static const struct entry *find_by(const struct search *s,
             high = middle;
     }
     for (; low < s->candidates && s->candidate[low].hash == hash; low++)
-        if (s->candidate[low].by == by && is_it(s, file, &s->candidate[low]))
+        if (s->candidate[low].by == by && is_same(s, file, &s->candidate[low]))
             return &s->index->entry[s->candidate[low].entry];
     return NULL;
 }
@@ -258,16 +254,13 @@ static const struct entry *find_by(const struct search *s,
 static const struct entry *find_file(const struct search *s,
                                      struct unmatched_job *file)
 {
-    uint64_t device = file->st.st_dev, inode = file->st.st_ino;
-    uint64_t size = (uint64_t)file->st.st_size;
-    const struct entry *found = find_by(
-        s, file, BY_CURRENT_FILE, hash_of(BY_CURRENT_FILE, device, inode));
+    const struct stat *st = &file->st;
+    const struct entry *found =
+        find_by(s, file, BY_CURRENT_FILE, st->st_dev, st->st_ino);
     if (!found)
-        found = find_by(s, file, BY_WRITTEN_FILE,
-                        hash_of(BY_WRITTEN_FILE, device, inode));
-    if (!found)
-        found = find_by(s, file, BY_CONTENT, hash_of(BY_CONTENT, size, 0));
-    return found;
+        found = find_by(s, file, BY_WRITTEN_FILE, st->st_dev, st->st_ino);
+    return found ? found
+                 : find_by(s, file, BY_CONTENT, (uint64_t)st->st_size, 0);
 }
 
 enum likeness { IS_RESULT, IS_ORIGINAL, IS_UNCLEAR };
@@ -340,7 +333,8 @@ static int recognize_job(struct search *s, size_t i, struct err *err)
                    ? 0
                    : no_memory(err);
     }
-    found = find_by(s, &file, BY_NAME, hash_names(input, output));
+    found =
+        find_by(s, &file, BY_NAME, path_hash("", input), path_hash("", output));
     if (found)
         return decide_by_name(s, &file, found, err);
     s->unknown += file.in_place;
@@ -353,15 +347,15 @@ static int recognize_job(struct search *s, size_t i, struct err *err)
  * they were: they may be these. */
 static int check_lost(const struct search *s, const char *op, struct err *err)
 {
-    const char *here = NULL;
+    const char *directory = NULL;
     size_t lost = 0;
     if (s->known || !s->unknown)
         return 0;
     for (size_t i = 0; i < s->entries; i++) {
         const struct entry *entry = &s->index->entry[i];
-        if (!s->state[i].lost || s->state[i].likely || strcmp(entry->op, op) != 0)
-            continue;
-        here = lost++ ? here : entry->directory;
+        if (s->state[i].lost && !s->state[i].likely &&
+            strcmp(entry->op, op) == 0)
+            directory = lost++ ? directory : entry->directory;
     }
     if (!lost)
         return 0;
@@ -369,8 +363,9 @@ static int check_lost(const struct search *s, const char *op, struct err *err)
                 "the manifest has %zu files %s%s that are not there now, and "
                 "none of these, so that it is unknown which of these are done; "
                 "start from the same directory, or begin another manifest",
-                lost, here ? "from " : "from a directory that is not noted",
-                here ? here : "");
+                lost,
+                directory ? "from " : "from a directory that is not noted",
+                directory ? directory : "");
 }
 
 static int search(struct search *s, struct err *err)
