@@ -181,14 +181,12 @@ TEST(kept)
             check_kept(dictionaries[i], (enum layout)layout);
 }
 
-TEST(refused)
+TEST(types_refused)
 {
-    static const char malformed[] = "its header is malformed";
     static const char *const types[] = { "<f8", "<i2", "|b1",     "<u4",
                                          "<f2", "<c8", "<M8[ns]", "|S3" };
-    static const char *const unknown[] = { "u1x", "", "q8", "<f0", "<f", "<8" };
-    char dictionary[128], words[256];
     static const char zeros[64];
+    char dictionary[128], words[256];
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         size_t n = types[i][2] == '3' ? 3 : (size_t)(types[i][2] - '0');
         sprintf(dictionary, DICTIONARY("%s", "(1, 1)"), types[i]);
@@ -198,82 +196,108 @@ TEST(refused)
                 types[i]);
         refused(dictionary, zeros, n, words);
     }
+}
+
+TEST(unknown_types)
+{
+    static const char *const unknown[] = { "u1x", "", "q8", "<f0", "<f", "<8" };
+    char dictionary[128], words[256];
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         sprintf(dictionary, DICTIONARY("%s", "(1, 1)"), unknown[i]);
-        sprintf(words,
-                "cells of the unknown type '%s' cannot be turned",
+        sprintf(words, "cells of the unknown type '%s' cannot be turned",
                 unknown[i]);
         refused(dictionary, TEXT("a"), words);
     }
-    refused(DICTIONARY("|O", "(1, 1)"), TEXT("a"),
-            "an array of Python objects cannot be turned; save it with a dtype "
-            "of numbers");
-    refused(
-        "{'descr': [('a', '|u1')], 'fortran_order': False, 'shape': (1, 1)}",
-        TEXT("a"),
-        "cells with fields, [('a', '|u1')], cannot be turned; save each "
-        "field as an array of its own");
-    refused(DICTIONARY("|u1", "(1,)"), TEXT("a"),
-            "shape (1,) has 1 axis, where pictures have 2 to 4; numpy.reshape "
-            "makes them so");
-    refused(DICTIONARY("|u1", "()"), TEXT("a"),
-            "shape () has 0 axes, where pictures have 2 to 4; numpy.reshape "
-            "makes them so");
-    refused(DICTIONARY("|u1", "(1, 1, 1, 1, 1, 1, 1, 1, 1, 7)"), TEXT("a"),
-            "shape (1, 1, 1, 1, 1, 1, 1, 1, ...) has 10 axes, where pictures "
-            "have 2 to 4; numpy.reshape makes them so");
-    refused(DICTIONARY("|u1", "(9, 0)"), TEXT(""),
-            "shape (9, 0) has an axis of 0, so there is nothing to turn");
-    refused(DICTIONARY("|u1", "(4, 1, 4)"), TEXT("a"),
-            "shape (4, 1, 4) can be read with the channels first or last; "
-            "--layout chw or hwc says which");
-    refused(DICTIONARY("|u1", "(5, 1, 5)"), TEXT("a"),
-            "shape (5, 1, 5) has no axis of 1 to 4 channels at its beginning "
-            "or end; --layout chw, hwc or nhw says what its axes are");
-    refused(DICTIONARY("|u1", "(2, 1, 9, 9)"), zeros, 162 - 162,
-            "0 bytes of data, where its shape needs 162");
-    refused(DICTIONARY("|u1", "(1, 4294967297)"), TEXT("a"),
-            "4294967297 x 1 pixels: a side can have no more than 2147483647");
-    refused(FORTRAN("|u1", "(1, 4294967297)"), TEXT("a"),
-            "4294967297 x 1 pixels: a side can have no more than 2147483647");
-    refused(DICTIONARY("|u1", "(1048577, 2, 2, 1)"), TEXT("a"),
-            "shape (1048577, 2, 2, 1) can be read with the channels first or "
-            "last; --layout nchw or nhwc says which");
-    refused(DICTIONARY("|u1", "(1048577, 9, 2, 1)"), TEXT("a"),
-            "shape (1048577, 9, 2, 1) needs 36865K bytes, more than the 2048K "
-            "of --max-memory; --max-memory 36865K allows them");
-    refused(DICTIONARY("<c16", "(900000000000000000, 9, 2, 1)"), TEXT("a"),
-            "shape (900000000000000000, 9, 2, 1) needs more memory than can be "
-            "counted");
-    refused(DICTIONARY("|u1", "(1, 99999999999999999999)"), TEXT("a"),
-            "an axis of its shape is too large");
-    refused(DICTIONARY("|u1", "(1, -a)"), TEXT("a"), malformed);
-    refused(DICTIONARY("|u1", "(-1, 1)"), TEXT("a"),
-            "an axis of its shape is negative");
-    refused(DICTIONARY("|u1", "(4611686018427387904, 4)"), TEXT("a"),
-            "an axis of its shape is too large");
-    refused(DICTIONARY("|u1", "(1 1)"), TEXT("a"), malformed);
-    refused(DICTIONARY("|u1", "1, 1"), TEXT("a"), malformed);
-    refused("{'descr': '|u1', 'shape': (1, 1)}", TEXT("a"), malformed);
-    refused("{'descr': '|u1', 'fortran_order': 0, 'shape': (1, 1)}", TEXT("a"),
-            malformed);
-    refused("{'descr': [('a', '|u1'), 'fortran_order': False, 'shape': (1, 1)}",
-            TEXT("a"), malformed);
-    refused("{'descr': [", TEXT("a"), malformed);
-    refused("{'descr': ['", TEXT("a"), malformed);
-    refused("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1), 'x': 1}",
-            TEXT("a"), malformed);
-    refused("", TEXT("a"), malformed);
-    refused(DICTIONARY("|u1", "(1, 2)"), TEXT("a"),
-            "1 bytes of data, where its shape needs 2");
-    refused(DICTIONARY("<u2", "(1, 2)"), TEXT("abcde"),
-            "5 bytes of data, where its shape needs 4");
+}
+
+TEST(unknown_versions)
+{
+    char words[256];
     for (unsigned version = 0; version < 10; version += 1 + 3 * !version) {
         struct bytes file = npy(version, DICTIONARY("|u1", "(1, 1)"), "a", 1);
-        sprintf(words, "version %u of NPY is unknown; 1 to 3 can be read", version);
+        sprintf(words, "version %u of NPY is unknown; 1 to 3 can be read",
+                version);
         check_refused(&codec_npy, file.data, file.size, words);
         bytes_free(&file);
     }
+}
+
+#define MALFORMED "its header is malformed"
+
+static const struct {
+    const char *dictionary, *cells;
+    size_t size; /* of the cells */
+    const char *words;
+} refusals[] = {
+    { DICTIONARY("|O", "(1, 1)"), TEXT("a"),
+      "an array of Python objects cannot be turned; save it with a dtype "
+      "of numbers" },
+    { "{'descr': [('a', '|u1')], 'fortran_order': False, 'shape': (1, 1)}",
+      TEXT("a"),
+      "cells with fields, [('a', '|u1')], cannot be turned; save each "
+      "field as an array of its own" },
+    { DICTIONARY("|u1", "(1,)"), TEXT("a"),
+      "shape (1,) has 1 axis, where pictures have 2 to 4; numpy.reshape "
+      "makes them so" },
+    { DICTIONARY("|u1", "()"), TEXT("a"),
+      "shape () has 0 axes, where pictures have 2 to 4; numpy.reshape "
+      "makes them so" },
+    { DICTIONARY("|u1", "(1, 1, 1, 1, 1, 1, 1, 1, 1, 7)"), TEXT("a"),
+      "shape (1, 1, 1, 1, 1, 1, 1, 1, ...) has 10 axes, where pictures "
+      "have 2 to 4; numpy.reshape makes them so" },
+    { DICTIONARY("|u1", "(9, 0)"), TEXT(""),
+      "shape (9, 0) has an axis of 0, so there is nothing to turn" },
+    { DICTIONARY("|u1", "(4, 1, 4)"), TEXT("a"),
+      "shape (4, 1, 4) can be read with the channels first or last; "
+      "--layout chw or hwc says which" },
+    { DICTIONARY("|u1", "(5, 1, 5)"), TEXT("a"),
+      "shape (5, 1, 5) has no axis of 1 to 4 channels at its beginning "
+      "or end; --layout chw, hwc or nhw says what its axes are" },
+    { DICTIONARY("|u1", "(2, 1, 9, 9)"), TEXT(""),
+      "0 bytes of data, where its shape needs 162" },
+    { DICTIONARY("|u1", "(1, 4294967297)"), TEXT("a"),
+      "4294967297 x 1 pixels: a side can have no more than 2147483647" },
+    { FORTRAN("|u1", "(1, 4294967297)"), TEXT("a"),
+      "4294967297 x 1 pixels: a side can have no more than 2147483647" },
+    { DICTIONARY("|u1", "(1048577, 2, 2, 1)"), TEXT("a"),
+      "shape (1048577, 2, 2, 1) can be read with the channels first or "
+      "last; --layout nchw or nhwc says which" },
+    { DICTIONARY("|u1", "(1048577, 9, 2, 1)"), TEXT("a"),
+      "shape (1048577, 9, 2, 1) needs 36865K bytes, more than the 2048K "
+      "of --max-memory; --max-memory 36865K allows them" },
+    { DICTIONARY("<c16", "(900000000000000000, 9, 2, 1)"), TEXT("a"),
+      "shape (900000000000000000, 9, 2, 1) needs more memory than can be "
+      "counted" },
+    { DICTIONARY("|u1", "(1, 99999999999999999999)"), TEXT("a"),
+      "an axis of its shape is too large" },
+    { DICTIONARY("|u1", "(1, -a)"), TEXT("a"), MALFORMED },
+    { DICTIONARY("|u1", "(-1, 1)"), TEXT("a"),
+      "an axis of its shape is negative" },
+    { DICTIONARY("|u1", "(4611686018427387904, 4)"), TEXT("a"),
+      "an axis of its shape is too large" },
+    { DICTIONARY("|u1", "(1 1)"), TEXT("a"), MALFORMED },
+    { DICTIONARY("|u1", "1, 1"), TEXT("a"), MALFORMED },
+    { "{'descr': '|u1', 'shape': (1, 1)}", TEXT("a"), MALFORMED },
+    { "{'descr': '|u1', 'fortran_order': 0, 'shape': (1, 1)}", TEXT("a"),
+      MALFORMED },
+    { "{'descr': [('a', '|u1'), 'fortran_order': False, 'shape': (1, 1)}",
+      TEXT("a"), MALFORMED },
+    { "{'descr': [", TEXT("a"), MALFORMED },
+    { "{'descr': ['", TEXT("a"), MALFORMED },
+    { "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1), 'x': 1}",
+      TEXT("a"), MALFORMED },
+    { "", TEXT("a"), MALFORMED },
+    { DICTIONARY("|u1", "(1, 2)"), TEXT("a"),
+      "1 bytes of data, where its shape needs 2" },
+    { DICTIONARY("<u2", "(1, 2)"), TEXT("abcde"),
+      "5 bytes of data, where its shape needs 4" },
+};
+
+TEST(refused)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        refused(refusals[i].dictionary, refusals[i].cells, refusals[i].size,
+                refusals[i].words);
 }
 
 TEST(damaged)

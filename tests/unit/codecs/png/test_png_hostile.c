@@ -7,8 +7,6 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
-#include "tests/support/encode.h"
-#include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
 #include "tests/support/memory.h"
 #include "tests/support/must.h"
@@ -17,34 +15,27 @@
 
 static const struct shape shape = { 13, 9, 8, RGB, false };
 
-/* Decodes, and if that works encodes. True: it was accepted. */
-static bool accepts(struct bytes file, const struct load_opts *opts,
-                    struct err *err)
+/* Decodes, and if that works encodes. Returns whether it was accepted. */
+static bool accepts(struct fixture *f, struct bytes file)
 {
-    struct image img = { 0 };
-    struct bytes made = { 0 };
-    struct save_opts save = plain_save(opts->warnings);
-    err->text[0] = 0;
-    if (codec_read(&codec_png, &img, file, opts, err)) {
-        CHECK(*err->text, "it is refused without a reason");
-        CHECK(!img.cells && !img.meta, "something is left of it");
+    if (fixture_decode(f, file)) {
+        CHECK(*f->err.text, "it is refused without a reason");
+        CHECK(!f->img.cells && !f->img.meta, "something is left of it");
         return false;
     }
-    CHECK(!encode_as(&codec_png, &made, &img, &save, err), "%s", err->text);
-    image_free(&img);
-    bytes_free(&made);
+    CHECK(!fixture_encode(f), "%s", f->err.text);
+    image_free(&f->img);
     return true;
 }
 
 static void refuses(const char *name, struct bytes file, const char *words)
 {
-    struct warnings warnings = { 0 };
-    struct load_opts opts = small_load(&warnings);
-    struct err err;
-    CHECK(!accepts(file, &opts, &err), "%s is accepted", name);
-    CHECK(strstr(err.text, words), "%s: %s", name, err.text);
-    opts.tolerant = opts.portable = true;
-    accepts(file, &opts, &err);
+    struct fixture *f = fixture_new(&codec_png);
+    CHECK(!accepts(f, file), "%s is accepted", name);
+    CHECK(strstr(f->err.text, words), "%s: %s", name, f->err.text);
+    f->load.tolerant = f->load.portable = true;
+    accepts(f, file);
+    fixture_free(f);
 }
 
 /* ---- Any byte -------------------------------------------------------------*/
@@ -69,21 +60,20 @@ TEST(flips)
 {
     static const uint8_t flips[] = { 0x01, 0x20, 0x80, 0xff };
     struct bytes file = make_small();
-    struct warnings warnings = { 0 };
-    struct load_opts opts = small_load(&warnings);
-    struct err err;
-    CHECK(accepts(file, &opts, &err), "%s", err.text);
+    struct fixture *f = fixture_new(&codec_png);
+    CHECK(accepts(f, file), "%s", f->err.text);
     for (size_t at = 0; at < file.size; at++)
         for (size_t i = 0; i < sizeof flips; i++) {
             file.data[at] ^= flips[i];
-            opts.tolerant = false;
-            CHECK(!accepts(file, &opts, &err), "%02x at %zu", flips[i], at);
-            opts.tolerant = opts.portable = true;
-            accepts(file, &opts, &err);
-            opts.portable = false;
+            f->load.tolerant = false;
+            CHECK(!accepts(f, file), "%02x at %zu", flips[i], at);
+            f->load.tolerant = f->load.portable = true;
+            accepts(f, file);
+            f->load.portable = false;
             file.data[at] ^= flips[i];
         }
     bytes_free(&file);
+    fixture_free(f);
 }
 
 /* The same, when every CRC is right: it may be accepted, and no more is asked
@@ -95,9 +85,7 @@ TEST(forged)
     for (int round = 0; round < 3000; round++) {
         struct bytes copy = { 0 };
         struct counted counted = { 0 };
-        struct warnings warnings = { 0 };
-        struct load_opts opts = small_load(&warnings);
-        struct err err;
+        struct fixture *f = fixture_new(&codec_png);
         must(bytes_append(&copy, file.data, file.size));
         size_t at = 8 + test_random(&seed) % (file.size - 8);
         copy.data[at] = (uint8_t)test_random(&seed);
@@ -111,14 +99,15 @@ TEST(forged)
                     (uint8_t)(crc >> (24 - 8 * i));
             c += 12 + size;
         }
-        opts.mem = counted_memory(&counted);
-        opts.tolerant = round % 2;
-        opts.portable = round % 4 / 2;
-        accepts(copy, &opts, &err);
+        f->load.mem = counted_memory(&counted);
+        f->load.tolerant = round % 2;
+        f->load.portable = round % 4 / 2;
+        accepts(f, copy);
         CHECK(counted.calls <= 1 && counted.freed == counted.calls, "%zu",
               counted.calls);
         CHECK(counted.bytes <= small_limits.bytes, "%zu", counted.bytes);
         bytes_free(&copy);
+        fixture_free(f);
     }
     bytes_free(&file);
 }
@@ -163,9 +152,7 @@ TEST(heads)
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         struct bytes file = { 0 };
         struct counted counted = { 0 };
-        struct warnings warnings = { 0 };
-        struct load_opts opts = small_load(&warnings);
-        struct err err;
+        struct fixture *f = fixture_new(&codec_png);
         add_raw_head(&file, heads[i].width, heads[i].height, heads[i].rest);
         add_palette(&file, 2);
         if (i != 2 && heads[i].rest[1] != 2)
@@ -173,11 +160,12 @@ TEST(heads)
         add_pixels(&file, &shape, 0, SIZE_MAX);
         add_end(&file);
         refuses(heads[i].name, file, heads[i].words);
-        opts.mem = counted_memory(&counted);
-        opts.tolerant = true;
-        if (!accepts(file, &opts, &err))
+        f->load.mem = counted_memory(&counted);
+        f->load.tolerant = true;
+        if (!accepts(f, file))
             CHECK(counted.calls == 0, "%s: memory is taken", heads[i].name);
         bytes_free(&file);
+        fixture_free(f);
     }
 }
 
@@ -243,17 +231,16 @@ TEST(order)
         { "H!IE", "" },
         { "HICE", "unknown critical chunk CrIt" },
     };
-    struct warnings warnings = { 0 };
-    struct load_opts opts = small_load(&warnings);
-    struct err err;
+    struct fixture *f = fixture_new(&codec_png);
     struct bytes good = compose("HtPtItE");
-    CHECK(accepts(good, &opts, &err), "%s", err.text);
+    CHECK(accepts(f, good), "%s", f->err.text);
     bytes_free(&good);
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         struct bytes file = compose(orders[i].pieces);
         refuses(orders[i].pieces, file, orders[i].words);
         bytes_free(&file);
     }
+    fixture_free(f);
 }
 
 /* ---- Image data -----------------------------------------------------------*/
@@ -333,21 +320,19 @@ TEST(lengths)
         for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
             struct bytes file = { 0 };
             struct counted counted = { 0 };
-            struct warnings warnings = { 0 };
-            struct load_opts opts = small_load(&warnings);
-            struct err err;
+            struct fixture *f = fixture_new(&codec_png);
             add_head(&file, &shape);
             add_big32(&file, lengths[j]);
             must(bytes_append(&file, names[i], 4) &&
                  bytes_append(&file, "some bytes of it", 16));
-            opts.mem = counted_memory(&counted);
-            CHECK(!accepts(file, &opts, &err), "%s of %u", names[i],
-                  lengths[j]);
+            f->load.mem = counted_memory(&counted);
+            CHECK(!accepts(f, file), "%s of %u", names[i], lengths[j]);
             CHECK(counted.calls == (strcmp(names[i], "IDAT") == 0 && j == 4),
                   "%s of %u: memory is taken", names[i], lengths[j]);
-            opts.tolerant = opts.portable = true;
-            accepts(file, &opts, &err);
+            f->load.tolerant = f->load.portable = true;
+            accepts(f, file);
             bytes_free(&file);
+            fixture_free(f);
         }
     long grown = resident_kib() - before;
     CHECK(grown < 64 << 10, "%ld KiB more are resident", grown);
@@ -372,20 +357,18 @@ TEST(limits)
     struct bytes file = make_png(&shape, 0, SIZE_MAX);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct counted counted = { 0 };
-        struct warnings warnings = { 0 };
-        struct load_opts opts = small_load(&warnings);
-        struct err err;
-        opts.limits = (struct limits){ .pixels = limits[i].pixels,
-                              .bytes = limits[i].bytes };
-        opts.mem = counted_memory(&counted);
-        CHECK(accepts(file, &opts, &err) == !limits[i].words, "%zu: %s", i,
-              err.text);
-        CHECK(!limits[i].words || strstr(err.text, limits[i].words), "%s",
-              err.text);
+        struct fixture *f = fixture_new(&codec_png);
+        f->load.limits = (struct limits){ .pixels = limits[i].pixels,
+                                          .bytes = limits[i].bytes };
+        f->load.mem = counted_memory(&counted);
+        CHECK(accepts(f, file) == !limits[i].words, "%zu: %s", i, f->err.text);
+        CHECK(!limits[i].words || strstr(f->err.text, limits[i].words), "%s",
+              f->err.text);
         CHECK(counted.calls == !limits[i].words, "%zu", counted.calls);
         CHECK(counted.bytes <= limits[i].bytes, "%zu", counted.bytes);
         counted = (struct counted){ .empty = true };
-        CHECK(!accepts(file, &opts, &err), "without memory");
+        CHECK(!accepts(f, file), "without memory");
+        fixture_free(f);
     }
     bytes_free(&file);
 }
