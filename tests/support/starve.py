@@ -167,11 +167,12 @@ def trailer(kind):
 
 # ---- Cases --------------------------------------------------------------
 
-def cases():
-    """Name: the suffix, the bytes, the arguments, threads."""
-    large = png(640, 600)
-    small = jpeg(24, 16)
-    turn = ['rotate90']
+# Each is a name with the suffix, the bytes, the arguments and the threads.
+
+turn = ['rotate90']
+
+
+def png_cases(large, small):
     texts = (chunk(b'tEXt', b'Title\0F') +
              chunk(b'zTXt', b'Comment\0\0' + zlib.compress(b'long ' * 200)) +
              chunk(b'iTXt', b'XML:com.adobe.xmp\0\0\0\0\0' + XMP) +
@@ -179,7 +180,7 @@ def cases():
              chunk(b'eXIf', tiff(small)))
     raw = (chunk(b'tEXt', b'Raw profile type exif\0\nexif\n%8d\n' %
                  len(tiff(small)) + tiff(small).hex().encode() + b'\n'))
-    found = {
+    return {
         'png': ('png', sample('f-rgb.png'), turn, 1),
         'png-gray16': ('png', sample('f-gray16.png'), turn, 1),
         'png-palette': ('png', sample('f-palette.png'), turn, 1),
@@ -203,11 +204,17 @@ def cases():
                        turn + ['--format', 'bmp'], 1),
         'png-to-tga': ('png', sample('f-rgba.png'),
                        turn + ['--format', 'tga'], 1),
-        'pfm-to-hdr': ('pfm', sample('f.pfm'), turn + ['--format', 'hdr'], 1),
         'png-depth': ('png', sample('f-gray16.png'), turn + ['--depth', '8'],
                       1),
+    }
+
+
+def simple_cases():
+    found = {
+        'pfm-to-hdr': ('pfm', sample('f.pfm'), turn + ['--format', 'hdr'], 1),
         'pnm-to-png': ('ppm', sample('f.ppm'), turn + ['--format', 'png'], 1),
-        'pfm-to-png': ('pfm', sample('f.pfm'), turn + ['--format', 'png', '--depth', '16'], 1),
+        'pfm-to-png': ('pfm', sample('f.pfm'),
+                       turn + ['--format', 'png', '--depth', '16'], 1),
     }
     for name in ('f.bmp', 'f.tga', 'f.hdr', 'f.ppm', 'f.pgm', 'f.pfm', 'f.npy'):
         suffix = name[2:]
@@ -218,6 +225,11 @@ def cases():
            b'ENDHDR\n' + noise(800))
     found['pam'] = ('pam', pam, turn, 1)
     found['pgm-plain'] = ('pgm', b'P2\n3 2\n9\n1 2 3\n4 5 6\n', turn, 1)
+    return found
+
+
+def jpeg_cases(small):
+    found = {}
     for name, options in {'jpeg': (), 'jpeg-progressive': ['-progressive'],
                           'jpeg-arithmetic': ['-arithmetic'],
                           'jpeg-restarts': ['-restart', '1']}.items():
@@ -235,6 +247,12 @@ def cases():
         'jpeg-quality': ('jpg', jpeg(), turn + ['--quality', '70'], 1),
         'jpeg-tolerant': ('jpg', jpeg(), turn + ['--tolerant'], 1),
         'jpeg-odd-tolerant': ('jpg', jpeg(45, 27), turn + ['--tolerant'], 1),
+    })
+    return found
+
+
+def jpeg_metadata_cases(small):
+    found = {
         'jpeg-thumbnail': ('jpg', jpeg(segments=exif(small)), turn, 1),
         'jpeg-odd-thumbnail': (
             'jpg', jpeg(segments=exif(jpeg(23, 15))), turn, 1),
@@ -252,15 +270,26 @@ def cases():
                         turn + ['--format', 'png'], 1),
         'jpeg-strip': ('jpg', jpeg(segments=exif(small) + extended_xmp()),
                        turn + ['--strip'], 1),
-    })
-    batch = turn + ['--in-place', '--quiet']
-    found['batch-png'] = ('png', sample('f-rgb.png'), batch, 1)
-    found['batch-bands'] = ('png', large, batch, 4)
-    found['batch-jpeg'] = ('jpg', jpeg(segments=exif(small)), batch, 2)
-    found['batch-npy'] = ('npy', sample('f.npy'), batch, 2)
+    }
     for kind in ('ultrahdr', 'motion', 'stereo', 'odd', 'broken'):
         found['jpeg-trailer-' + kind] = ('jpg', trailer(kind), turn, 1)
     return found
+
+
+def batch_cases(large, small):
+    batch = turn + ['--in-place', '--quiet']
+    return {
+        'batch-png': ('png', sample('f-rgb.png'), batch, 1),
+        'batch-bands': ('png', large, batch, 4),
+        'batch-jpeg': ('jpg', jpeg(segments=exif(small)), batch, 2),
+        'batch-npy': ('npy', sample('f.npy'), batch, 2),
+    }
+
+
+def cases():
+    large, small = png(640, 600), jpeg(24, 16)
+    return {**png_cases(large, small), **simple_cases(), **jpeg_cases(small),
+            **jpeg_metadata_cases(small), **batch_cases(large, small)}
 
 
 # ---- Runs ---------------------------------------------------------------
