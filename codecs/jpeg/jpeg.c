@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "codecs/jpeg/parameters.h"
+
 static bool probe(const uint8_t *head, size_t size)
 {
     return size >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0;
@@ -23,6 +25,7 @@ const struct codec codec_jpeg = {
                     HOLDS_DENSITY,
     },
     .blocks = &segments_format,
+    .state_size = sizeof(struct jpeg_parameters),
     .probe = probe,
     .open = open_jpeg,
     .decode = decode_jpeg,

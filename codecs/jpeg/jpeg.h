@@ -1,8 +1,13 @@
-/* What the files of the JPEG codec share; codec_jpeg itself is in jpeg.c.
+/* JPEG (ITU-T T.81; JFIF is T.871), through libjpeg-turbo.
  *
- * ITU-T T.81 (JPEG), T.871 (JFIF). Every APPn and COM segment is kept byte for
- * byte and in order, but for what a turn makes false, and so is what stands
- * behind the picture. */
+ * What comes in is the bytes of a file. What goes out is a picture, as its blocks
+ * of coefficients, as the samples that it stores or as pixels, with how it was
+ * coded and all of its APPn and COM segments in order; and the other way round,
+ * coded as it was. Several threads code one picture where that is possible.
+ *
+ * The room knows nothing of how pictures are turned, and of metadata only where
+ * it stands in a file: codecs/metadata makes it true of a turn. codec_jpeg is in
+ * jpeg.c; this header is for the files of the room. */
 #ifndef CODECS_JPEG_JPEG_H
 #define CODECS_JPEG_JPEG_H
 

@@ -16,18 +16,11 @@ bool parameters_is_frame(unsigned marker)
            marker != JPG && marker != DAC;
 }
 
-static void free_parameters(void *state)
+void parameters_free(void *state)
 {
     struct jpeg_parameters *p = state;
     bytes_free(&p->scans);
     free(p);
-}
-
-bool parameters_add(struct meta *meta)
-{
-    meta->state = calloc(1, sizeof(struct jpeg_parameters));
-    meta->free_state = free_parameters;
-    return meta->state;
 }
 
 static bool is_scan(unsigned marker)

@@ -47,9 +47,8 @@ struct jpeg_parameters {
     struct bytes scans;        /* struct jpeg_scan each, in order */
 };
 
-/* Gives the meta of a JPEG its parameters, which are zeroed. Returns false if
- * there is no memory. */
-bool parameters_add(struct meta *meta);
+/* Frees parameters and what they hold: struct meta.free_state. */
+void parameters_free(void *state);
 
 /* Returns the parameters in the meta of a JPEG. */
 static inline struct jpeg_parameters *parameters_of(const struct meta *meta)

@@ -452,8 +452,9 @@ static int open_guarded(struct jpeg_reader *r, struct stream_info *info)
 int open_jpeg(struct reader *reader, struct err *err)
 {
     struct jpeg_reader *r = reader->state = calloc(1, sizeof *r);
-    if (!r || !parameters_add(reader->img.meta))
+    if (!r)
         return fail_memory(err, "no memory for the decoder");
+    reader->img.meta->free_state = parameters_free;
     r->opts = reader->opts;
     r->img = &reader->img;
     r->file = reader->file;
