@@ -78,8 +78,8 @@ static bool same(const struct image *a, const struct image *b)
     return good;
 }
 
-/* What an HDR loses by being written again is what it cannot hold in rows of
- * this width, and then there is a warning. No other format loses anything. */
+/* Only HDR may lose something when it is written again, as it cannot hold
+ * every pixel in rows of this width; then it warns. */
 static void write_again(const struct codec *codec, const struct image *img,
                         int how)
 {

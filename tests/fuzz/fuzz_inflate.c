@@ -52,7 +52,7 @@ static uint8_t *zlib_rows(uint8_t *stream, size_t size, size_t want)
     return NULL;
 }
 
-/* The samples of the rows; NULL: there is a filter that does not exist. */
+/* The samples of the rows. Returns NULL if a filter has an unknown type. */
 static uint16_t *cells_of(const struct shape *s, const uint8_t *rows,
                           size_t size)
 {

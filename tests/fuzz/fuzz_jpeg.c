@@ -54,8 +54,8 @@ static void write_side_by_side(const struct image *img, struct save_opts save,
     bytes_free(&two);
 }
 
-/* Coefficients that are written are read again, unless they are none that JPEG
- * has codes for. */
+/* Coefficients survive writing and reading, unless JPEG has no codes for
+ * them. */
 static void write_again(struct image *img, const struct load_opts *load,
                         struct decode_plan plan, unsigned way)
 {

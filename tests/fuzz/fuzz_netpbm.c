@@ -37,8 +37,8 @@ static void write_again(const struct codec *codec, const struct image *img,
 
 /* ---- An array that stays one ----------------------------------------------*/
 
-/* What is turned and turned back is what it was, but for its header. What the
- * shape alone tells of its layout it may no longer tell when it is turned. */
+/* An array that is turned and turned back is the same except for its header.
+ * If only its shape implies its layout, the turned shape may imply another. */
 static void turn_and_back(const struct codec *codec, struct bytes file,
                           struct load_opts load)
 {

@@ -31,11 +31,11 @@ enum { LIMIT_PIXELS = 1 << 16, LIMIT_BYTES = 1 << 21 };
 struct opened open_file(const struct codec *codec, const void *data,
                         size_t size, int how);
 
-/* Frees the picture; checks that no memory is left, and no more was asked for
- * than may be. */
+/* Frees the picture. Checks that all memory was freed, and that no block
+ * exceeded LIMIT_BYTES. */
 void close_file(struct opened *o);
 
-/* The sample of a picture at a place, whatever cells it has. */
+/* The sample of a plane at x, y, for cells of any type but CELL_DCT. */
 double sample_at(const struct image *img, unsigned plane, uint32_t x,
                  uint32_t y);
 
@@ -46,8 +46,8 @@ bool has_samples(const struct image *img, const double *want);
 struct bytes written(const struct codec *codec, const struct image *img,
                      const char *suffix, struct warnings *warnings);
 
-/* A file, read so, has this shape and these samples, and says no more than
- * `said`. */
+/* Checks that a file that is read in way `how` has this shape and these
+ * samples, and gives the one warning `said`, or none if that is NULL. */
 void check_file_read(const struct codec *codec, int how, const void *file,
                      size_t size, uint32_t width, uint32_t height,
                      unsigned nplanes, const double *want, const char *said);
@@ -93,7 +93,8 @@ void check_round_trip(const struct codec *codec, const struct image *img,
 void check_cuts(const struct codec *codec, const void *file, size_t size,
                 size_t blanks);
 
-/* No byte of the first `head` makes a file do harm, whatever it becomes. */
+/* Changes each of the first `head` bytes to many values, and checks that the
+ * file is read soundly or refused. */
 void check_hostile(const struct codec *codec, const void *file, size_t size,
                    size_t head);
 

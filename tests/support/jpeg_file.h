@@ -73,10 +73,11 @@ struct segments {
     size_t scan; /* where the first scan begins in the file */
 };
 
-/* The APPn and COM segments before the first scan. False: it is no JPEG. */
+/* Lists the APPn and COM segments before the first scan. Returns false if the
+ * file is not a JPEG. */
 bool read_segments(struct segments *list, struct bytes file);
 
-/* The first segment that begins so; NULL: there is none. */
+/* The first segment with this marker that begins so, or NULL. */
 const struct segment_seen *find_segment(const struct segments *list,
                                         unsigned marker, const char *begin);
 

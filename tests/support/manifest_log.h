@@ -46,7 +46,7 @@ size_t wrong_when_cut(const struct record *job, enum verdict verdict);
 /* A job on this file as it is. */
 struct record job_of(const char *input, const char *output);
 
-/* The job with a status and, but for NULL, what was written. */
+/* The job with a status and, unless it is NULL, the text that was written. */
 struct record with_status(struct record job, const char *status,
                           const char *written);
 

@@ -14,7 +14,7 @@ struct turn {
 };
 extern const struct turn oracle[XFORM_COUNT]; /* by enum xform */
 
-/* The turn of that name; ends the test if there is none. */
+/* The turn of that name. Ends the test if the name is unknown. */
 enum xform turn_named(const char *name);
 
 /* Where the pixel at x, y of a turned picture comes from, in one of w x h. */

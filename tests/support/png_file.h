@@ -97,7 +97,7 @@ uint32_t read_big32(const uint8_t *p);
  * to its last. */
 bool read_chunks(struct chunks *list, struct bytes file);
 
-/* The first chunk of that name; NULL if there is none. */
+/* The first chunk of that name, or NULL. */
 const struct chunk *find_chunk(const struct chunks *list, const char *name);
 
 /* Whether the first chunk is a sound IHDR, which is read. */

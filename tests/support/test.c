@@ -108,8 +108,8 @@ static int run_wanted(char **words)
     return test_failed || !test_passed;
 }
 
-/* The tests run in a child, so that whatever ends them, a signal, a sanitizer
- * or exit(), somebody is left to say which test it was. */
+/* The tests run in a child process. If a signal, a sanitizer or exit() ends
+ * it, the parent says which test was running. */
 int main(int argc, char **argv)
 {
     int status;

@@ -89,7 +89,7 @@ static bool untouched(const struct image *img, const struct image *was)
            img->nplanes == was->nplanes;
 }
 
-/* img does not become anything, since there is no need; and is freed. */
+/* Checks that img needs no conversion, and frees it. */
 static void stays(struct image img, const struct codec *to, struct ask ask)
 {
     struct warnings warnings;
@@ -325,7 +325,7 @@ TEST(background)
     becomes(row_of(CELL_U8, 255, COLOR_GRAY, 2, 1, SAMPLES(100, 0)), &codec_pnm,
             (struct ask){ 0, blue }, CELL_U8, 255, COLOR_GRAY, 1, SAMPLES(29),
             NULL);
-    /* A background has 8 bits, whatever it is laid under. */
+    /* A background has 8 bits, also under deeper samples. */
     becomes(row_of(CELL_U16, 1023, COLOR_RGB, 4, 2,
                    SAMPLES(1, 2, 3, 0, 1, 2, 3, 1023)),
             &codec_pnm, (struct ask){ 0, over }, CELL_U16, 1023, COLOR_RGB, 3,
@@ -348,8 +348,9 @@ static void add(struct image *img, const char *name, bool samples, bool portable
     block->portable = portable;
 }
 
-/* In its own format a picture of another depth keeps what is not about its
- * samples, in order; what has become alpha is no loss. */
+/* In its own format a picture of another depth keeps, in order, all
+ * metadata that does not depend on samples; transparency that became alpha
+ * is not lost. */
 TEST(blocks)
 {
     struct image img =

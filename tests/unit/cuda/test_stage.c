@@ -300,8 +300,8 @@ static void test_loads(const struct backend *backend, unsigned ndevices,
         backend->close(lane);
 }
 
-/* Each of what the CPU may choose from, on several threads, in pieces so small
- * that there are enough for all, streamed and not. */
+/* Everything that the CPU backend can choose from, on several threads, with
+ * pieces small enough for all of them, with and without streaming stores. */
 static void test_tiles(const struct cpu_tiles *tiles, unsigned threads,
                        size_t stream_from)
 {

@@ -21,7 +21,8 @@ static void use(atomic_uint *what, unsigned n, unsigned most)
         atomic_store(&exceeded, true);
 }
 
-/* One that asks for more than there is goes alone; it counts for all. */
+/* A job that asks for more than there is runs alone, and counts as all of
+ * it. */
 static unsigned counted(unsigned bytes, unsigned most)
 {
     return bytes < most ? bytes : most;

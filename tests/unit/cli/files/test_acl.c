@@ -80,7 +80,7 @@ static struct list of_mode(mode_t mode)
     return list;
 }
 
-/* Whether nobody may do more by `now` than by `before`. */
+/* Whether `now` permits nobody more than `before` does. */
 static bool is_no_wider(const struct list *before, const struct list *now,
                         unsigned owning_now)
 {

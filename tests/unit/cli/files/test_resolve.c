@@ -139,8 +139,8 @@ static void check_prefix(bool stepwise)
     root_close(&root);
 }
 
-/* What was found by walking top: links that a walk would not have come through
- * are refused, whatever they lead to. */
+/* Paths found by a walk of top: links that the walk does not follow are
+ * refused, wherever they lead. */
 static void check_walked(bool stepwise, bool kept, enum root_links taken)
 {
     struct root root;
@@ -343,8 +343,8 @@ static void check_magic(bool stepwise)
     close(fd);
 }
 
-/* Whether a link that `maker` made in a directory of `owner` is followed by
- * `user`. 0 to 2 users of the test, who are none of the system's. */
+/* Whether `user` follows a link that `maker` made in a directory of `owner`.
+ * Users are numbered from 0 to 2, and are not users of the system. */
 static bool follows(mode_t mode, uid_t owner, uid_t maker, uid_t user)
 {
     const uid_t first = 61000;

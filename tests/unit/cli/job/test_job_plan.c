@@ -66,8 +66,8 @@ TEST(formats)
     }
 }
 
-/* A JPEG of 40 x 37 pixels in MCUs of 16 x 8: columns cannot be reversed without
- * loss, nor rows. */
+/* A JPEG of 40 x 37 pixels in MCUs of 16 x 8: neither columns nor rows can be
+ * reversed without loss. */
 TEST(edges)
 {
     static const struct {

@@ -241,7 +241,7 @@ TEST(tree)
     json_free(&json);
 }
 
-/* Every beginning of an object is told from one that is wrong. */
+/* Every prefix of an object is recognized as cut, not as wrong. */
 TEST(cut)
 {
     struct json_text json = { 0 };

@@ -213,7 +213,7 @@ TEST(full)
           "%s", err.text);
 }
 
-/* What is no manifest stays as it is. */
+/* A file that is not a manifest is left unchanged. */
 TEST(no_manifest)
 {
     static const struct {

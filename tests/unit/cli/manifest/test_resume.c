@@ -85,8 +85,7 @@ TEST(changed)
     put_file("a.ppm", "old", then);
     CHECK(verdict_of(&job) == VERDICT_TODO, "as it was");
 
-    /* That it was left alone then, or that it could not be replaced, is no word
-     * on what it is. */
+    /* A job that was skipped or failed says nothing about what the file is. */
     struct record failed = with_status(job, "failed", NULL);
     note(&failed);
     CHECK(verdict_of(&job) == VERDICT_TODO, "failed, as it was");
@@ -103,7 +102,7 @@ TEST(changed)
     note(&ready);
     CHECK(verdict_of(&job) == VERDICT_REPLACED, "first failed, then replaced");
 
-    /* Without the checksum only sizes that differ tell anything. */
+    /* Without the checksum only a different size is evidence. */
     unlink(LOG);
     put_file("a.ppm", "old", then);
     ready.summed = false;
@@ -250,8 +249,8 @@ TEST(other_jobs)
     CHECK(verdict_of(&other) == VERDICT_DONE, "by another name");
 }
 
-/* Options make another output of the same input, but what is turned in place is
- * turned, whatever they are. */
+/* With other options the same input has another output, but a file that was
+ * turned in place is turned with any options. */
 TEST(options)
 {
     static const char *const options[] = { "--strip=all", "", NULL };
@@ -318,7 +317,7 @@ TEST(confined)
     need(rmdir("walked") == 0 && rmdir("other") == 0, "walked");
 }
 
-/* However its names are spelled, a file is the same one. */
+/* A file is the same under every spelling of its name. */
 TEST(spellings)
 {
     char here[PATH_MAX], whole[PATH_MAX + 20];

@@ -201,7 +201,7 @@ static const struct {
       "holds again\nholds again\ndies once again\na\n", OUTCOME_DONE },
     { "holds\ndies\na\n", "holds again\ndies: signal 11, begun\na\n",
       OUTCOME_FAILED },
-    /* What is told of one that wrote. */
+    /* The report about a job that wrote its output. */
     { "writes and dies\na\n", "writes and dies: signal 11, writes\na\n",
       OUTCOME_FAILED },
     { "has written and dies\na\n",
@@ -209,10 +209,10 @@ static const struct {
     { "holds\nhas written and dies\na\n",
       "holds again\nhas written and dies: signal 11, written\na\n",
       OUTCOME_DONE },
-    /* Who dies even when it is only told of. */
+    /* A job that ends even a worker that is only told of it. */
     { "a\ndies always\nb\n", "a\n" UNKNOWN "b\n", OUTCOME_FAILED },
     { "a\nscribbles\nb\n", "a\n" UNKNOWN "b\n", OUTCOME_FAILED },
-    /* What nobody can understand. */
+    /* A message that cannot be parsed. */
     { "a\nsays too much\nb\n", "a\nsays too much: signal 9, begun\nb\n",
       OUTCOME_FAILED },
     { "says what was not asked\nb\n",

@@ -94,8 +94,8 @@ static void check_threads(size_t keep)
     page_cache_keep(0);
 }
 
-/* What was freed comes again, if it is of about the size, while no more is kept
- * than may be. */
+/* A freed block is reused for about the same size, and no more is kept than
+ * allowed. */
 TEST(kept)
 {
     enum { MIB = 1 << 20 };

@@ -137,8 +137,8 @@ TEST(codes)
         check_code(fibonacci, 24, limit, false);
 }
 
-/* Where there are no matches it is no larger than what zlib makes of the same
- * bytes with no matches, by more than shorter codes cost. */
+/* Without matches the output is larger than that of zlib without matches at
+ * most by the cost of shorter codes. */
 static void check_against_zlib(enum kind kind)
 {
     enum { N = 600000 };

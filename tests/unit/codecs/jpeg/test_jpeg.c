@@ -18,7 +18,7 @@ static const uint8_t adobe[] = {
 static const struct given {
     const char *name;
     struct coding coding;
-    int adobe; /* the transform of Adobe's segment; -1: there is none */
+    int adobe; /* the transform of Adobe's segment; -1: no segment */
     bool jfif;
     enum color color;
 } kinds[] = {

@@ -260,7 +260,7 @@ TEST(whole)
         }
 }
 
-/* Where no axis that is no whole MCUs runs backwards, nothing is lost. */
+/* Nothing is lost if no axis with a partial MCU is reversed. */
 TEST(odd)
 {
     static const uint32_t sizes[][2] = { { 97, 96 }, { 96, 97 }, { 97, 83 },
@@ -316,7 +316,7 @@ TEST(colors)
 
 /* ---- What headers say -----------------------------------------------------*/
 
-/* The marker of the frame, and DRI; 0 if there is none. */
+/* The marker of the frame, and the value of DRI or 0. */
 static unsigned find_word(struct bytes file, unsigned marker, unsigned *m)
 {
     for (size_t at = 2; at + 6 < file.size && file.data[at] == 0xff;) {

@@ -221,7 +221,7 @@ TEST(rest)
     bytes_free(&file);
 }
 
-/* They stay, whatever they are. */
+/* They are kept unchanged. */
 TEST(bytes_after)
 {
     struct bytes file = make_kind(1);
@@ -365,8 +365,8 @@ TEST(limits)
                  1280 * 7 + 2 * 768 * 5 + 1024 * 9 + 2 * 768 * 6);
 }
 
-/* A header that claims the most that there can be costs no memory: neither for
- * planes, nor for the coefficients of a progressive file. */
+/* A header that claims the largest size costs no memory, neither for planes
+ * nor for the coefficients of a progressive file. */
 TEST(claims)
 {
     for (unsigned k = 1; k < 4; k += 2) {

@@ -86,7 +86,7 @@ static bool is_shared(const struct image *img, struct save_opts save,
     return strips != NULL;
 }
 
-/* With each number of threads; without, there is one strip. */
+/* With each number of threads. Without threads it is one strip. */
 static void check_shared(const char *name, const struct image *img,
                          struct save_opts save, bool expected)
 {
@@ -129,8 +129,8 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static const unsigned restarts[] = { 0, 38, 19, 1, 76, 380, 57, 24, 39 };
 enum { RESTARTS = sizeof restarts / sizeof *restarts };
 
-/* Whether there is a row before the last at whose end a restart marker stands,
- * if there are any. */
+/* Whether a row before the last one ends with a restart marker, if the file
+ * has any. */
 static bool has_ends(const struct image *img, unsigned restart)
 {
     unsigned columns = parameters_of(img->meta)->columns, most = 1,

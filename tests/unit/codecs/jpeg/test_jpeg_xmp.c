@@ -132,7 +132,8 @@ TEST(guid)
     }
 }
 
-/* A last piece that is full cannot grow: all stays, and there is a warning. */
+/* A full last piece cannot grow: the packet is kept unchanged, with a
+ * warning. */
 TEST(full)
 {
     struct bytes text = { 0 };
@@ -151,7 +152,7 @@ TEST(full)
     bytes_free(&text);
 }
 
-/* A piece that is missing: what is there is turned, and stays where it is. */
+/* If a piece is missing, the others are turned and stay at their places. */
 TEST(missing)
 {
     static const char before[] = "<a tiff:Orientation='6'/>";

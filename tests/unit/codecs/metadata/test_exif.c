@@ -139,7 +139,8 @@ static void add_values(struct camera *c, struct kind kind, uint32_t ratio[4])
         add16(b, 9);
         add16(b, 4);
     }
-    /* What is in here looks like an orientation, and is none. */
+    /* This IFD contains an entry that looks like an orientation, but is
+     * not. */
     c->maker = b->size;
     add16(b, 1);
     add_entry(b, 0x0112, U16, 1, 6);
@@ -658,8 +659,8 @@ TEST(strips)
 
 /* ---- Hostile blocks -------------------------------------------------------*/
 
-/* Everything there is, on memory of exactly the block's size: the sanitizers
- * see each byte too far. */
+/* Calls every function on memory of exactly the size of the block, so that
+ * sanitizers see each access beyond it. */
 static void exercise(const struct block *b)
 {
     struct bytes exif = own(b);

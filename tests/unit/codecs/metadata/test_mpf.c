@@ -85,7 +85,7 @@ TEST(list)
     }
 }
 
-/* All entries that there are said to be lie within. */
+/* All announced entries lie within the block. */
 static void look(const uint8_t *data, size_t size)
 {
     struct mpf mpf;
@@ -208,7 +208,7 @@ TEST(hostile_file)
     bytes_free(&file);
 }
 
-/* Pictures that overlap stay, whatever they are. */
+/* Overlapping pictures are kept unchanged. */
 TEST(overlap)
 {
     struct bytes second;

@@ -24,7 +24,7 @@ struct area {
     uint32_t x, y, w, h;
 };
 
-/* Numbered: x, y, w, h; then the center. What of it comes first differs. */
+/* x, y, w and h, then the center, in an order that depends on the number. */
 static const char *const forms[] = {
     OPEN "<Iptc4xmpExt:RegionBoundary " RB "Shape='rectangle' " RB
          "Unit='relative' " RB "X='0.%1$03u' " RB "Y='0.%2$03u' " RB

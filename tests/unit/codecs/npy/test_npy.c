@@ -144,8 +144,8 @@ TEST(colors)
              5, SAMPLES(97, 98, 99, 100, 101));
 }
 
-/* What numpy writes is written again as it was, whatever the byte order, the
- * layout and the order of the axes. */
+/* Arrays of numpy are written again unchanged, in every byte order, layout and
+ * order of axes. */
 static void check_kept(const char *dictionary, enum layout layout)
 {
     char head[118 + 1]; /* so that the data begins at 128 */

@@ -182,8 +182,8 @@ static bool holds_or_zero(const struct image *img, const struct shape *s,
     return good;
 }
 
-/* Strict, a cut file is refused wherever it is cut. Tolerant, what is there is
- * taken, and no more of it is lost than before if the cut is further on. */
+/* A cut file is refused wherever it is cut. Read tolerantly, it gives what is
+ * there, and a later cut never loses more. */
 static void check_cuts(const struct shape *s)
 {
     struct bytes file = make_png(s, FILTER_ALL, 50);
@@ -191,7 +191,8 @@ static void check_cuts(const struct shape *s)
            last = first;
     for (size_t size = 0; size < file.size; size++) {
         struct fixture *f = fixture_new(&codec_png);
-        /* Of exactly its size, so that no more than it can be read. */
+        /* Memory of exactly its size, so that sanitizers see reads beyond
+         * it. */
         uint8_t *data = malloc(size + !size);
         must(data);
         memcpy(data, file.data, size);

@@ -411,7 +411,8 @@ TEST(alpha)
 
 /* ---- Thumbnails -----------------------------------------------------------*/
 
-/* One that is no JPEG file cannot be turned: it goes, and a warning says so. */
+/* A thumbnail that is not a JPEG file cannot be turned. It is dropped, with a
+ * warning. */
 TEST(thumbnail)
 {
     struct bytes file = { 0 }, exif = { 0 };

@@ -259,7 +259,8 @@ static void check_paeth(const struct filters *f)
     rows_free(&r);
 }
 
-/* A sum that 32 bits do not hold, nor four times 32, as in a vector. */
+/* A sum that overflows 32 bits, and also four times 32 bits, as in a
+ * vector. */
 static void check_long_row(const struct filters *f)
 {
     size_t size = ((size_t)1 << 27) + 40;

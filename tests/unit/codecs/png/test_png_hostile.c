@@ -76,8 +76,8 @@ TEST(flips)
     fixture_free(f);
 }
 
-/* The same, when every CRC is right: it may be accepted, and no more is asked
- * than that it ends, with memory for what IHDR says. */
+/* The same with correct CRCs: the file may be accepted, but must not take more
+ * memory than its IHDR needs. */
 TEST(forged)
 {
     struct bytes file = make_small();

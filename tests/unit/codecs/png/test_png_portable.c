@@ -129,7 +129,7 @@ TEST(taken)
     bytes_free(&xmp);
 }
 
-/* Where sRGB stands, gAMA and cHRM say no more than it does. */
+/* With sRGB, gAMA and cHRM add no information. */
 TEST(repeats)
 {
     struct bytes file = begin_png();
@@ -211,7 +211,7 @@ static void check_damaged(unsigned i, struct bytes z, const char *words)
         CHECK(read_chunks(&a, file) && read_chunks(&b, f->made), "no PNG");
         const struct chunk *p = find_chunk(&a, deflated[i].name);
         const struct chunk *q = find_chunk(&b, deflated[i].name);
-        bool xmp = i == 2; /* which might say what is no longer true */
+        bool xmp = i == 2; /* which might say something false after the turn */
         CHECK(xmp ? !q
                   : q && p->size == q->size &&
                         memcmp(p->data, q->data, p->size) == 0,

@@ -327,7 +327,8 @@ TEST(bmp_density)
                11811, 0);
     density_is((struct density){ DENSITY_ASPECT, 1, 1 }, XFORM_NONE, 0, 0, 0);
     density_is((struct density){ DENSITY_ASPECT, 2, 1 }, XFORM_NONE, 0, 0, 1);
-    /* In its own format a turn by 90 degrees is the same file but for that. */
+    /* In its own format a turn by 90 degrees changes nothing else in this
+     * file. */
     struct bytes file = make_bmp((struct bmp){ .width = 1, .height = 1,
                                                .bits = 24,
                                                BYTES(pixels, "abc\0") });
@@ -344,7 +345,7 @@ TEST(bmp_density)
     bytes_free(&file);
 }
 
-/* To another format an unused fourth byte is none. */
+/* Other formats do not get an unused fourth byte. */
 TEST(bmp_unused)
 {
     for (int last = 0; last < 2; last++) {

@@ -192,7 +192,7 @@ TEST(kept)
     close_file(&o);
 }
 
-/* A file of pixels, the first of which is no sign of a coded row. */
+/* A file of pixels whose first one does not mark a coded row. */
 static struct bytes make_file(const char *size, const uint8_t *pixels, size_t n)
 {
     static const uint8_t first[] = { 128, 0, 0, 129 };

@@ -382,7 +382,7 @@ TEST(portable)
           "%s", warnings.list[0].text);
     bytes_free(&file);
     close_file(&o);
-    /* A type of bits is none of deeper samples. */
+    /* A type for single bits is wrong for deeper samples. */
     o = open_file(&codec_pam,
                   TEXT(PAM("1", "1", "1", "1", "TUPLTYPE BLACKANDWHITE\n")
                        "\1"),

@@ -88,7 +88,7 @@ TEST(tga_packets)
            SAMPLES('c', 'b', 'a', 'd', 'g', 'f', 'e', 'h'), NULL);
     tga_is(make_tga(10, 16, 2, 1, LEFT_DOWN, TEXT("\x81\x1f\x00")), 3,
            SAMPLES(0, 0, 255, 0, 0, 255), "its 16 bits a pixel become 24");
-    /* The last packet may say more than there is room for. */
+    /* The last packet may claim more pixels than fit. */
     tga_is(make_tga(11, 8, 2, 1, LEFT_DOWN, TEXT("\xff"
                                                  "a")),
            1, SAMPLES('a', 'a'), NULL);

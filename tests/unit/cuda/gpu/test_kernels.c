@@ -82,7 +82,7 @@ static uint32_t random_side(enum cell cell, uint64_t *seed)
     return cell == CELL_DCT ? 1 + side % 40 : side;
 }
 
-/* What a caller does, but for the choice of tiles. */
+/* The work of a caller, without the choice of tiles. */
 static bool enqueue(const struct side *dst, const struct side *src,
                     const enum xform *t, enum cell cell, unsigned vectors)
 {
