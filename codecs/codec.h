@@ -97,8 +97,11 @@ struct save_opts {
                              behind it is left as it is */
     uint32_t *adler;      /* PNG: where to say what the samples sum up to, for
                              `check`; 0, or NULL: that is not known */
-    uint64_t *allowance;  /* what the pictures within it may cost yet:
-                             codecs/metadata/embedded_jpeg.h; NULL: as much as is usual */
+    const struct turner *turner; /* turns the pictures within it, which are
+                             JPEG files */
+    uint64_t *allowance;  /* what these may still cost, as
+                             codecs/metadata/embedded_jpeg.h counts; NULL: as
+                             much as is usual */
     struct warnings *warnings;
 };
 

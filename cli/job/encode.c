@@ -2,6 +2,7 @@
 #include <strings.h>
 
 #include "cli/job/stages.h"
+#include "cli/job/turner.h"
 #include "cli/select/path.h"
 #include "codecs/convert.h"
 #include "codecs/metadata/metadata.h"
@@ -123,6 +124,9 @@ static int encode(struct job_state *state, struct err *err)
     struct result *result = state->result;
     unsigned upright = opts->ignore_orientation ? 0 : 1;
     uint32_t adler = 0;
+    struct job_turner context = { .backend = state->job->backend,
+                                  .lane = state->job->lane };
+    const struct turner turner = job_turner_of(&context);
     const struct save_opts save = {
         .suffix = state->job->format_name,
         .quality = opts->quality,
@@ -135,6 +139,7 @@ static int encode(struct job_state *state, struct err *err)
         .edge = opts->edge,
         .layout = opts->layout,
         .pool = state->job->pool,
+        .turner = &turner,
         .adler = &adler,
         .warnings = &result->warnings,
     };

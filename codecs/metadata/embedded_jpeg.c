@@ -51,44 +51,6 @@ static bool fits(uint32_t width, uint32_t height, const struct image *outer,
     return fit == FIT_ANY || off <= down / 32 + pixel;
 }
 
-/* ---- The turn -------------------------------------------------------------*/
-
-/* A block as codecs/image/image.h has it turned. */
-static void turn_block(int16_t *to, const int16_t *from, enum xform t)
-{
-    for (unsigned v = 0; v < 8; v++)
-        for (unsigned u = 0; u < 8; u++) {
-            int value = from[xform_transposes(t) ? 8 * u + v : 8 * v + u];
-            bool negate = ((t & XFORM_MIRROR_X) && u % 2) !=
-                          ((t & XFORM_MIRROR_Y) && v % 2);
-            to[8 * v + u] = (int16_t)(negate ? -value : value);
-        }
-}
-
-/* The stage is not to be had from here, and is not needed: of a picture within
- * another there are few cells, if they are blocks. */
-static void turn_planes(struct image *dst, const struct image *src,
-                        enum xform t)
-{
-    size_t size = cell_size(dst->cell);
-    uint32_t sx, sy;
-    for (unsigned i = 0; i < dst->nplanes; i++) {
-        const struct plane *to = &dst->plane[i];
-        for (uint32_t y = 0; y < to->height; y++)
-            for (uint32_t x = 0; x < to->width; x++) {
-                xform_source(t, to->width, to->height, x, y, &sx, &sy);
-                uint8_t *cell = (uint8_t *)plane_row(to, y) + x * size;
-                const uint8_t *from =
-                    (uint8_t *)plane_row(&src->plane[i], sy) + sx * size;
-                if (dst->cell == CELL_DCT)
-                    turn_block((int16_t *)(void *)cell,
-                               (const int16_t *)(const void *)from, t);
-                else
-                    *cell = *from;
-            }
-    }
-}
-
 /* ---- What there is to do --------------------------------------------------*/
 
 uint64_t embedded_jpeg_allowance(const struct image *outer)
@@ -228,8 +190,9 @@ static int turn(struct bytes *out, struct embedded_plan *plan,
     struct image src = { 0 }, dst = { 0 };
     int status = -1;
     if (decode(&src, plan, inner, save, err) == 0 &&
-        image_like(&dst, &src, plan->turn, mem_plain, err) == 0) {
-        turn_planes(&dst, &src, plan->turn);
+        image_like(&dst, &src, plan->turn, mem_plain, err) == 0 &&
+        save->turner->turn(save->turner->context, &dst, &src, plan->turn,
+                           err) == 0) {
         image_take_meta(&dst, &src);
         status = metadata_turn(&dst, &codec_jpeg, save, err);
         if (status == 0)

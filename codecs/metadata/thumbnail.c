@@ -47,6 +47,7 @@ static int turn_file(struct bytes *out, struct bytes file,
                                     .strip = STRIP_METADATA,
                                     .orientation = opts->orientation,
                                     .allowance = opts->allowance,
+                                    .turner = opts->turner,
                                     .warnings = &unheard };
     inner->limits = thumbnail_limits;
     return embedded_jpeg_turn(out, file, inner, &save, err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "codecs/metadata/metadata.h"
+#include "tests/support/oracle.h"
 
 static void copy_bytes(struct bytes *to)
 {
@@ -44,6 +45,9 @@ int encode_as(const struct codec *codec, struct bytes *file,
                             const struct save_opts *save, struct err *err)
 {
     struct image copy = *img;
+    struct save_opts with_turner = *save;
+    with_turner.turner = &turner_of_cells;
+    save = &with_turner;
     if (img->meta)
         copy.meta = copy_meta(img->meta);
     int status = metadata_turn(&copy, codec, save, err);

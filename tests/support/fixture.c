@@ -6,6 +6,7 @@
 
 #include "tests/support/codec_read.h"
 #include "tests/support/encode.h"
+#include "tests/support/oracle.h"
 
 struct load_opts small_load(struct warnings *warnings)
 {
@@ -16,7 +17,9 @@ struct load_opts small_load(struct warnings *warnings)
 
 struct save_opts plain_save(struct warnings *warnings)
 {
-    return (struct save_opts){ .suffix = "", .warnings = warnings };
+    return (struct save_opts){ .suffix = "",
+                               .turner = &turner_of_cells,
+                               .warnings = warnings };
 }
 
 struct fixture *fixture_new(const struct codec *codec)

@@ -35,12 +35,10 @@ void turn_source(enum xform t, uint32_t w, uint32_t h, uint32_t x, uint32_t y,
     *sy = (uint32_t)(turn->yx * column + turn->yy * row + turn->y1 * y1);
 }
 
-bool is_turned_block(enum xform t, const uint8_t *d, const uint8_t *s)
+static void turn_block(enum xform t, int16_t to[8][8], const uint8_t *s)
 {
     const struct turn *turn = &oracle[t];
-    int16_t to[8][8], from[8][8];
-    bool same = true;
-    memcpy(to, d, sizeof to);
+    int16_t from[8][8];
     memcpy(from, s, sizeof from);
     for (int y = 0; y < 8; y++)
         for (int x = 0; x < 8; x++) {
@@ -49,9 +47,15 @@ bool is_turned_block(enum xform t, const uint8_t *d, const uint8_t *s)
                 value = -value;
             if (turn->xy + turn->yy < 0 && y % 2)
                 value = -value;
-            same &= (uint16_t)to[y][x] == (uint16_t)value;
+            to[y][x] = (int16_t)value;
         }
-    return same;
+}
+
+bool is_turned_block(enum xform t, const uint8_t *d, const uint8_t *s)
+{
+    int16_t want[8][8];
+    turn_block(t, want, s);
+    return memcmp(d, want, sizeof want) == 0;
 }
 
 bool is_turned(enum xform t, const struct plane *d, const struct plane *s,
@@ -74,19 +78,28 @@ bool is_turned(enum xform t, const struct plane *d, const struct plane *s,
 int turn_cells(void *context, struct image *dst, const struct image *src,
                enum xform t, struct err *err)
 {
-    size_t size = cell_size(src->cell);
+    const size_t size = cell_size(src->cell);
+    int16_t block[8][8];
     uint32_t sx, sy;
     (void)context, (void)err;
-    for (unsigned c = 0; c < dst->nplanes; c++)
-        for (uint32_t y = 0; y < dst->height; y++)
-            for (uint32_t x = 0; x < dst->width; x++) {
-                turn_source(t, src->width, src->height, x, y, &sx, &sy);
-                memcpy((uint8_t *)plane_row(&dst->plane[c], y) + x * size,
-                       (uint8_t *)plane_row(&src->plane[c], sy) + sx * size,
-                       size);
+    for (unsigned c = 0; c < dst->nplanes; c++) {
+        const struct plane *to = &dst->plane[c], *from = &src->plane[c];
+        for (uint32_t y = 0; y < to->height; y++)
+            for (uint32_t x = 0; x < to->width; x++) {
+                turn_source(t, from->width, from->height, x, y, &sx, &sy);
+                const uint8_t *cell =
+                    (uint8_t *)plane_row(from, sy) + sx * size;
+                if (src->cell == CELL_DCT) {
+                    turn_block(t, block, cell);
+                    cell = (const uint8_t *)block;
+                }
+                memcpy((uint8_t *)plane_row(to, y) + x * size, cell, size);
             }
+    }
     return 0;
 }
+
+const struct turner turner_of_cells = { .turn = turn_cells };
 
 void turn_image(struct image *img, enum xform t)
 {

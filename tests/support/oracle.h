@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_ORACLE_H
 #define TESTS_SUPPORT_ORACLE_H
 
-#include "codecs/image/image.h"
+#include "codecs/image/turner.h"
 
 /* dst(x, y) = src(sx, sy), where, of a source of w x h,
  * sx = xx * x + xy * y + x1 * (w-1) and sy = yx * x + yy * y + y1 * (h-1). */
@@ -33,6 +33,8 @@ bool is_turned_block(enum xform t, const uint8_t *d, const uint8_t *s);
  * Always succeeds. */
 int turn_cells(void *context, struct image *dst, const struct image *src,
                enum xform t, struct err *err);
+
+extern const struct turner turner_of_cells;
 
 /* Turns img in place, with all that it holds. Ends the test without memory. */
 void turn_image(struct image *img, enum xform t);
