@@ -82,12 +82,12 @@ static bool goes(const struct dropping *d, struct xml_span name)
 
 /* Goes behind the closing tag of an element that has begun. False: there is
  * none of that name. */
-static bool skip_element(struct xml_reader *scan, struct xml_span name)
+static bool skip_element(struct xml_reader *xml, struct xml_span name)
 {
     struct xml_token token;
     size_t depth = 1;
     while (depth > 0) {
-        if (!xml_next(scan, &token))
+        if (!xml_next(xml, &token))
             return false;
         if (token.kind == XML_ELEMENT && !token.empty)
             depth++;
@@ -95,18 +95,18 @@ static bool skip_element(struct xml_reader *scan, struct xml_span name)
             depth--;
     }
     if (token.name.size != name.size ||
-        memcmp(scan->text + token.name.at, scan->text + name.at, name.size))
+        memcmp(xml->text + token.name.at, xml->text + name.at, name.size))
         return false;
-    while (scan->at < scan->size && scan->text[scan->at] != '>')
-        scan->at++;
-    return scan->at++ < scan->size;
+    while (xml->at < xml->size && xml->text[xml->at] != '>')
+        xml->at++;
+    return xml->at++ < xml->size;
 }
 
-/* What is read of a packet is behind `scan`, and may change. */
+/* What is read of a packet stands before the reader and may change. */
 int drop_in_xmp(uint8_t *packet, size_t size, unsigned drop, struct err *err)
 {
     struct dropping d = { .packet = packet, .drop = drop };
-    struct xml_reader scan = { .text = packet, .size = size };
+    struct xml_reader xml = { .text = packet, .size = size };
     struct xml_token token;
     if (!(drop & (DROP_GPS | DROP_THUMBNAIL)) || size == 0)
         return 0;
@@ -117,15 +117,15 @@ int drop_in_xmp(uint8_t *packet, size_t size, unsigned drop, struct err *err)
         return fail(err, "XMP is not in UTF-8, so that nothing can be cut out "
                          "of it; --strip=xmp drops all of it");
     xml_find_namespaces(packet, size, d.spaces, namespaces, SPACES);
-    while (xml_next(&scan, &token)) {
+    while (xml_next(&xml, &token)) {
         size_t from = token.name.at - (token.kind == XML_ELEMENT);
         if (token.kind == XML_CLOSING || !goes(&d, token.name))
             continue;
         if (token.kind == XML_ELEMENT && !token.empty &&
-            !skip_element(&scan, token.name))
+            !skip_element(&xml, token.name))
             return fail(err, "XMP is malformed, so that nothing can be cut out "
                              "of it; --strip=xmp drops all of it");
-        memset(packet + from, ' ', scan.at - from);
+        memset(packet + from, ' ', xml.at - from);
     }
     return 0;
 }

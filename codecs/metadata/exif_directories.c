@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "codecs/metadata/axes.h"
+
 static struct tiff_ifd ifd_of(const struct tiff *tiff,
                               const struct tiff_ifd *parent, unsigned tag)
 {
@@ -49,11 +51,8 @@ static void exchange(const struct tiff *tiff, uint8_t *data,
     size_t x = tiff_find(tiff, ifd, tag_x), y = tiff_find(tiff, ifd, tag_y);
     if (!x || !y)
         return;
-    for (unsigned i = TIFF_ENTRY_TYPE; i < TIFF_ENTRY; i++) {
-        uint8_t byte = data[x + i];
-        data[x + i] = data[y + i];
-        data[y + i] = byte;
-    }
+    axes_exchange_bytes(data + x + TIFF_ENTRY_TYPE, data + y + TIFF_ENTRY_TYPE,
+                        TIFF_ENTRY - TIFF_ENTRY_TYPE);
 }
 
 static const uint16_t exchanged[][2] = {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/metadata/axes.h"
 #include "codecs/metadata/drop.h"
 #include "codecs/metadata/thumbnail.h"
 
@@ -49,15 +50,6 @@ static bool read_resource(const uint8_t *at, size_t left, struct resource *r)
     return true;
 }
 
-static void exchange(uint8_t *a, uint8_t *b, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        uint8_t byte = a[i];
-        a[i] = b[i];
-        b[i] = byte;
-    }
-}
-
 /* A share of the stored picture becomes one of what is left of it. */
 static void scale(uint8_t *share, uint32_t was, uint32_t is)
 {
@@ -81,7 +73,7 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
             scale(x, change->width, change->kept_width);
             scale(y, change->height, change->kept_height);
             if (xform_transposes(t))
-                exchange(x, y, 4);
+                axes_exchange_bytes(x, y, 4);
             if (t & XFORM_MIRROR_X)
                 write_be32(x, ONE - read_be32(x));
             if (t & XFORM_MIRROR_Y)
@@ -105,7 +97,7 @@ static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
     struct bytes file = { .data = (uint8_t *)(uintptr_t)data + HEAD,
                           .size = size - HEAD };
     if (xform_transposes(img->turned)) {
-        exchange(head + 4, head + 8, 4);
+        axes_exchange_bytes(head + 4, head + 8, 4);
         uint32_t row = (read_be32(head + 4) * 24 + 31) / 32 * 4;
         write_be32(head + 12, row);
         write_be32(head + 16, row * read_be32(head + 8));
@@ -162,7 +154,7 @@ static bool add_resource(struct bytes *made, const uint8_t *at,
     uint8_t *data = made->data + made->size - r->whole + r->head;
     if (r->number == RESOLUTION && r->size >= 16 &&
         xform_transposes(img->turned))
-        exchange(data, data + 8, 8);
+        axes_exchange_bytes(data, data + 8, 8);
     if (r->number == PATH_WORKING ||
         (r->number >= PATH_FIRST && r->number <= PATH_LAST)) {
         const struct change change = image_change(img);

@@ -15,129 +15,129 @@ static bool ends_name(uint8_t c)
     return is_blank(c) || memchr("<>/='\"", c, 6);
 }
 
-static bool sees(const struct xml_reader *scan, const char *what)
+static bool sees(const struct xml_reader *xml, const char *what)
 {
     size_t length = strlen(what);
-    return scan->size - scan->at >= length &&
-           memcmp(scan->text + scan->at, what, length) == 0;
+    return xml->size - xml->at >= length &&
+           memcmp(xml->text + xml->at, what, length) == 0;
 }
 
-static void skip_blanks(struct xml_reader *scan)
+static void skip_blanks(struct xml_reader *xml)
 {
-    while (scan->at < scan->size && is_blank(scan->text[scan->at]))
-        scan->at++;
+    while (xml->at < xml->size && is_blank(xml->text[xml->at]))
+        xml->at++;
 }
 
 /* Goes to the next byte `c`, or to the end. */
-static struct xml_span read_to(struct xml_reader *scan, uint8_t c)
+static struct xml_span read_to(struct xml_reader *xml, uint8_t c)
 {
-    struct xml_span span = { .at = scan->at };
+    struct xml_span span = { .at = xml->at };
     const uint8_t *end = NULL;
-    if (scan->at < scan->size)
-        end = memchr(scan->text + scan->at, c, scan->size - scan->at);
-    scan->at = end ? (size_t)(end - scan->text) : scan->size;
-    span.size = scan->at - span.at;
+    if (xml->at < xml->size)
+        end = memchr(xml->text + xml->at, c, xml->size - xml->at);
+    xml->at = end ? (size_t)(end - xml->text) : xml->size;
+    span.size = xml->at - span.at;
     return span;
 }
 
-static struct xml_span read_name(struct xml_reader *scan)
+static struct xml_span read_name(struct xml_reader *xml)
 {
-    struct xml_span name = { .at = scan->at };
-    while (scan->at < scan->size && !ends_name(scan->text[scan->at]))
-        scan->at++;
-    name.size = scan->at - name.at;
+    struct xml_span name = { .at = xml->at };
+    while (xml->at < xml->size && !ends_name(xml->text[xml->at]))
+        xml->at++;
+    name.size = xml->at - name.at;
     return name;
 }
 
 /* Goes behind the next `end`, or to the end of the packet. */
-static void skip_past(struct xml_reader *scan, const char *end)
+static void skip_past(struct xml_reader *xml, const char *end)
 {
-    while (read_to(scan, (uint8_t)*end), scan->at < scan->size) {
-        if (sees(scan, end)) {
-            scan->at += strlen(end);
+    while (read_to(xml, (uint8_t)*end), xml->at < xml->size) {
+        if (sees(xml, end)) {
+            xml->at += strlen(end);
             return;
         }
-        scan->at++;
+        xml->at++;
     }
 }
 
 /* At a "<". True: it was a closing tag. Opening ones are entered. */
-static bool read_tag(struct xml_reader *scan, struct xml_token *token)
+static bool read_tag(struct xml_reader *xml, struct xml_token *token)
 {
-    if (sees(scan, "<!--")) {
-        scan->at += 4;
-        skip_past(scan, "-->");
-    } else if (sees(scan, "<![CDATA[")) {
-        skip_past(scan, "]]>");
-    } else if (sees(scan, "<?")) {
-        skip_past(scan, "?>");
-    } else if (sees(scan, "</")) {
-        scan->at += 2;
+    if (sees(xml, "<!--")) {
+        xml->at += 4;
+        skip_past(xml, "-->");
+    } else if (sees(xml, "<![CDATA[")) {
+        skip_past(xml, "]]>");
+    } else if (sees(xml, "<?")) {
+        skip_past(xml, "?>");
+    } else if (sees(xml, "</")) {
+        xml->at += 2;
         *token =
-            (struct xml_token){ .kind = XML_CLOSING, .name = read_name(scan) };
+            (struct xml_token){ .kind = XML_CLOSING, .name = read_name(xml) };
         return true;
     } else {
-        scan->at++;
-        scan->element = read_name(scan);
-        scan->in_tag = scan->element.size > 0;
+        xml->at++;
+        xml->element = read_name(xml);
+        xml->in_tag = xml->element.size > 0;
     }
     return false;
 }
 
 /* `name = "value"`. XML 1.0, 3.1: a value has no "<" in it; a tag whose quotes
  * are broken ends there rather than at the end of the packet. */
-static bool read_attribute(struct xml_reader *scan, struct xml_token *token)
+static bool read_attribute(struct xml_reader *xml, struct xml_token *token)
 {
     *token =
-        (struct xml_token){ .kind = XML_ATTRIBUTE, .name = read_name(scan) };
-    skip_blanks(scan);
-    if (token->name.size == 0 || !sees(scan, "="))
+        (struct xml_token){ .kind = XML_ATTRIBUTE, .name = read_name(xml) };
+    skip_blanks(xml);
+    if (token->name.size == 0 || !sees(xml, "="))
         return false;
-    scan->at++;
-    skip_blanks(scan);
-    if (!sees(scan, "\"") && !sees(scan, "'"))
+    xml->at++;
+    skip_blanks(xml);
+    if (!sees(xml, "\"") && !sees(xml, "'"))
         return false;
-    uint8_t quote = scan->text[scan->at++];
-    token->value.at = scan->at;
-    while (scan->at < scan->size && scan->text[scan->at] != '<' &&
-           scan->text[scan->at] != quote)
-        scan->at++;
-    token->value.size = scan->at - token->value.at;
-    if (scan->at == scan->size || scan->text[scan->at] == '<')
+    uint8_t quote = xml->text[xml->at++];
+    token->value.at = xml->at;
+    while (xml->at < xml->size && xml->text[xml->at] != '<' &&
+           xml->text[xml->at] != quote)
+        xml->at++;
+    token->value.size = xml->at - token->value.at;
+    if (xml->at == xml->size || xml->text[xml->at] == '<')
         return false;
-    scan->at++;
+    xml->at++;
     return true;
 }
 
 /* The next attribute of the tag that we are in, or at its end its element.
  * False: the tag is broken, and left. */
-static bool read_in_tag(struct xml_reader *scan, struct xml_token *token)
+static bool read_in_tag(struct xml_reader *xml, struct xml_token *token)
 {
-    skip_blanks(scan);
-    bool empty = sees(scan, "/>");
-    if (!empty && !sees(scan, ">")) {
-        scan->in_tag = read_attribute(scan, token);
-        return scan->in_tag;
+    skip_blanks(xml);
+    bool empty = sees(xml, "/>");
+    if (!empty && !sees(xml, ">")) {
+        xml->in_tag = read_attribute(xml, token);
+        return xml->in_tag;
     }
-    scan->in_tag = false;
-    scan->at += empty ? 2 : 1;
+    xml->in_tag = false;
+    xml->at += empty ? 2 : 1;
     *token = (struct xml_token){ .kind = XML_ELEMENT,
-                                 .name = scan->element,
+                                 .name = xml->element,
                                  .empty = empty };
     if (!empty)
-        token->value = read_to(scan, '<');
+        token->value = read_to(xml, '<');
     return true;
 }
 
-bool xml_next(struct xml_reader *scan, struct xml_token *token)
+bool xml_next(struct xml_reader *xml, struct xml_token *token)
 {
-    while (scan->at < scan->size) {
-        if (scan->in_tag) {
-            if (read_in_tag(scan, token))
+    while (xml->at < xml->size) {
+        if (xml->in_tag) {
+            if (read_in_tag(xml, token))
                 return true;
         } else {
-            read_to(scan, '<');
-            if (scan->at < scan->size && read_tag(scan, token))
+            read_to(xml, '<');
+            if (xml->at < xml->size && read_tag(xml, token))
                 return true;
         }
     }
@@ -252,12 +252,12 @@ static void end_bindings(struct xml_namespace *space, struct bindings *bindings,
 static void find_scopes(const uint8_t *text, size_t size,
                         struct xml_namespace *space, const struct xmlns *xmlns)
 {
-    struct xml_reader scan = { .text = text, .size = size };
+    struct xml_reader xml = { .text = text, .size = size };
     struct bindings bindings = { 0 };
     struct xml_token token;
     struct xml_span prefix;
     size_t depth = 0;
-    while (xml_next(&scan, &token)) {
+    while (xml_next(&xml, &token)) {
         unsigned i = XML_PREFIXES;
         if (binds(text, &token, &prefix))
             i = prefix_index(space, text + prefix.at, prefix.size);
@@ -266,15 +266,15 @@ static void find_scopes(const uint8_t *text, size_t size,
             bindings.list[bindings.count++] = (struct xml_binding){
                 i, depth + 1, xml_is_text(text, token.value, xmlns->uri)
             };
-            set_scope(space, &bindings, i, scan.element.at);
+            set_scope(space, &bindings, i, xml.element.at);
         }
         if (token.kind == XML_ELEMENT && !token.empty)
             depth++;
         else if (token.kind == XML_ELEMENT)
-            end_bindings(space, &bindings, depth + 1, scan.at);
+            end_bindings(space, &bindings, depth + 1, xml.at);
         if (token.kind != XML_CLOSING)
             continue;
-        end_bindings(space, &bindings, depth, scan.at);
+        end_bindings(space, &bindings, depth, xml.at);
         depth -= depth > 0;
     }
 }
@@ -283,11 +283,11 @@ void xml_find_namespaces(const uint8_t *text, size_t size,
                          struct xml_namespace *spaces, const struct xmlns *list,
                          unsigned count)
 {
-    struct xml_reader scan = { .text = text, .size = size };
+    struct xml_reader xml = { .text = text, .size = size };
     struct xml_token token;
     struct xml_span prefix;
     memset(spaces, 0, count * sizeof *spaces);
-    while (xml_next(&scan, &token))
+    while (xml_next(&xml, &token))
         for (unsigned i = 0; i < count && binds(text, &token, &prefix); i++)
             if (xml_is_text(text, token.value, list[i].uri))
                 add_prefix(&spaces[i], text + prefix.at, prefix.size);
@@ -295,8 +295,8 @@ void xml_find_namespaces(const uint8_t *text, size_t size,
         if (!spaces[i].count)
             add_prefix(&spaces[i], (const uint8_t *)list[i].usual,
                        strlen(list[i].usual));
-    scan = (struct xml_reader){ .text = text, .size = size };
-    while (xml_next(&scan, &token))
+    xml = (struct xml_reader){ .text = text, .size = size };
+    while (xml_next(&xml, &token))
         for (unsigned i = 0; i < count; i++)
             note_shared(&spaces[i], text, &token, &list[i]);
     for (unsigned i = 0; i < count; i++)

@@ -35,7 +35,7 @@ struct xml_reader {
 
 /* Attributes come before the element that they belong to. False: the text is
  * at its end. */
-bool xml_next(struct xml_reader *scan, struct xml_token *token);
+bool xml_next(struct xml_reader *xml, struct xml_token *token);
 
 /* Without blanks at both ends. */
 struct xml_span xml_trim(const uint8_t *text, struct xml_span span);

@@ -29,11 +29,11 @@ static size_t find_digit(const uint8_t *packet, const struct xml_token *token,
 
 void xmp_note(const uint8_t *packet, size_t size, struct orientation *o)
 {
-    struct xml_reader scan = { .text = packet, .size = size };
+    struct xml_reader xml = { .text = packet, .size = size };
     struct xml_token token;
     struct xml_namespace spaces[SPACES];
     xml_find_namespaces(packet, size, spaces, namespaces, SPACES);
-    while (xml_next(&scan, &token)) {
+    while (xml_next(&xml, &token)) {
         size_t digit = find_digit(packet, &token, spaces);
         if (digit)
             orientation_note(o, TAG_XMP, packet[digit] - '0');
@@ -126,12 +126,12 @@ static void exchange_spans(uint8_t *packet, struct xml_span a,
 
 void xmp_turn(uint8_t *packet, size_t size, enum xform t, unsigned orientation)
 {
-    struct xml_reader scan = { .text = packet, .size = size };
+    struct xml_reader xml = { .text = packet, .size = size };
     struct xml_token token;
     struct xml_namespace spaces[SPACES];
     struct xml_span width = { 0 }, length = { 0 };
     xml_find_namespaces(packet, size, spaces, namespaces, SPACES);
-    while (xml_next(&scan, &token)) {
+    while (xml_next(&xml, &token)) {
         size_t digit = find_digit(packet, &token, spaces);
         if (digit && orientation)
             packet[digit] = (uint8_t)('0' + orientation);
@@ -172,13 +172,13 @@ static bool is_larger(const uint8_t *packet, struct xml_span value,
 int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
                  uint32_t height, struct warnings *warnings, struct err *err)
 {
-    struct xml_reader scan = { .text = packet->data, .size = packet->size };
-    struct xmp_edit rewrite = { .from = *packet };
+    struct xml_reader xml = { .text = packet->data, .size = packet->size };
+    struct xmp_edit edit = { .from = *packet };
     struct xml_token token;
     struct xml_namespace spaces[SPACES];
     char text[16];
     xml_find_namespaces(packet->data, packet->size, spaces, namespaces, SPACES);
-    while (xml_next(&scan, &token)) {
+    while (xml_next(&xml, &token)) {
         struct xml_span value = xml_trim(packet->data, token.value);
         uint32_t size =
             size_of(packet->data, token.name, spaces, width, height);
@@ -187,12 +187,10 @@ int xmp_set_size(struct bytes *packet, size_t room, uint32_t width,
             !is_larger(packet->data, value, size))
             continue;
         snprintf(text, sizeof text, "%u", (unsigned)size);
-        xmp_edit_span(&rewrite, value, text);
+        xmp_edit_span(&edit, value, text);
     }
-    enum rewritten done = xmp_edit_end(&rewrite, packet, room);
-    if (done == REWRITTEN_NO_ROOM)
-        warn(warnings, "there is no room in XMP for the size of what is left "
-                       "of the picture");
-    return done == REWRITTEN_NO_MEMORY ? fail_memory(err, "no memory for XMP")
-                                       : 0;
+    return xmp_edit_end(&edit, packet, room,
+                        "there is no room in XMP for the size of what is left "
+                        "of the picture",
+                        warnings, err);
 }

@@ -31,13 +31,13 @@ static bool read_size(const uint8_t *packet, struct xml_span value,
 size_t xmp_container_items(const uint8_t *packet, size_t size,
                            struct xmp_container_item *items, size_t room)
 {
-    struct xml_reader scan = { .text = packet, .size = size };
+    struct xml_reader xml = { .text = packet, .size = size };
     struct xml_namespace spaces[SPACES];
     struct xmp_container_item item = { 0 };
     struct xml_token token;
     size_t count = 0, number;
     xml_find_namespaces(packet, size, spaces, namespaces, SPACES);
-    while (count < room && xml_next(&scan, &token)) {
+    while (count < room && xml_next(&xml, &token)) {
         bool ends = token.kind == XML_CLOSING ||
                     (token.kind == XML_ELEMENT && token.empty);
         if (ends &&
@@ -61,17 +61,17 @@ int xmp_container_set_lengths(struct bytes *packet, size_t room,
                               const struct lengths *lengths,
                               struct warnings *warnings, struct err *err)
 {
-    struct xml_reader scan = { .text = packet->data, .size = packet->size };
-    struct xmp_edit rewrite = { .from = *packet };
+    struct xml_reader xml = { .text = packet->data, .size = packet->size };
+    struct xmp_edit edit = { .from = *packet };
     struct xml_namespace spaces[SPACES];
     struct xml_token token;
-    bool used[LENGTHS_MAX] = { false }, any = false;
+    bool used[LENGTHS_MAX] = { false };
     char text[24];
     size_t number;
     if (lengths->count == 0)
         return 0;
     xml_find_namespaces(packet->data, packet->size, spaces, namespaces, SPACES);
-    while (xml_next(&scan, &token)) {
+    while (xml_next(&xml, &token)) {
         size_t i = 0;
         if (token.kind == XML_CLOSING ||
             !xml_is_named(packet->data, token.name, &spaces[ITEM], "Length") ||
@@ -83,13 +83,11 @@ int xmp_container_set_lengths(struct bytes *packet, size_t room,
         if (i == lengths->count)
             continue;
         snprintf(text, sizeof text, "%zu", lengths->list[i].is);
-        xmp_edit_span(&rewrite, xml_trim(packet->data, token.value), text);
-        used[i] = any = true;
+        xmp_edit_span(&edit, xml_trim(packet->data, token.value), text);
+        used[i] = true;
     }
-    enum rewritten done = xmp_edit_end(&rewrite, packet, any ? room : 0);
-    if (any && done == REWRITTEN_NO_ROOM)
-        warn(warnings, "there is no room in XMP for the new lengths of what "
-                       "stands behind the picture");
-    return done == REWRITTEN_NO_MEMORY ? fail_memory(err, "no memory for XMP")
-                                       : 0;
+    return xmp_edit_end(&edit, packet, room,
+                        "there is no room in XMP for the new lengths of what "
+                        "stands behind the picture",
+                        warnings, err);
 }

@@ -50,21 +50,24 @@ static bool settle(struct bytes *packet, size_t size)
     return true;
 }
 
-enum rewritten xmp_edit_end(struct xmp_edit *r, struct bytes *packet,
-                            size_t room)
+int xmp_edit_end(struct xmp_edit *r, struct bytes *packet, size_t room,
+                 const char *no_room, struct warnings *warnings,
+                 struct err *err)
 {
     struct xml_span end = { .at = r->from.size };
-    enum rewritten done = REWRITTEN_NO_ROOM;
+    int status = 0;
     if (r->from.size == 0)
-        return REWRITTEN;
+        return 0;
     xmp_edit_span(r, end, "");
-    if (r->failed || !settle(&r->made, r->from.size))
-        done = REWRITTEN_NO_MEMORY;
-    else if (r->made.size <= room) {
+    if (r->failed || !settle(&r->made, r->from.size)) {
+        status = fail_memory(err, "no memory for XMP");
+    } else if (r->made.size <= room) {
         bytes_free(packet);
         *packet = r->made;
-        return REWRITTEN;
+        return 0;
+    } else {
+        warn(warnings, "%s", no_room);
     }
     bytes_free(&r->made);
-    return done;
+    return status;
 }

@@ -8,6 +8,7 @@
 #define CODECS_METADATA_XMP_EDIT_H
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/err.h"
 #include "codecs/metadata/xml.h"
 
 /* To begin: { .from = packet }, whose text stays as it is meanwhile. */
@@ -20,14 +21,14 @@ struct xmp_edit {
 
 /* Puts `text` in the place of a span. One that begins before the end of the one
  * before is left as it is. */
-void xmp_edit_span(struct xmp_edit *rewrite, struct xml_span span,
+void xmp_edit_span(struct xmp_edit *edit, struct xml_span span,
                    const char *text);
 
-enum rewritten { REWRITTEN, REWRITTEN_NO_ROOM, REWRITTEN_NO_MEMORY };
-
 /* Ends it: `packet`, which owns its memory, becomes what was made, if that is
- * no longer than `room`; else it stays. Frees all else. */
-enum rewritten xmp_edit_end(struct xmp_edit *rewrite, struct bytes *packet,
-                            size_t room);
+ * no longer than `room`; else it stays, with the warning `no_room`. Frees all
+ * else. Fails only without memory. */
+int xmp_edit_end(struct xmp_edit *edit, struct bytes *packet, size_t room,
+                 const char *no_room, struct warnings *warnings,
+                 struct err *err);
 
 #endif

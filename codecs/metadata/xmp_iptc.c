@@ -24,7 +24,7 @@ struct boundary {
 };
 enum { SEEN_X = 1, SEEN_Y = 2, SEEN_W = 4, SEEN_H = 8, SEEN_ALL = 15 };
 
-struct work {
+struct iptc_turn {
     const struct change *change;
     struct xml_namespace space;
     double by_x, by_y; /* what shares of the stored picture become in the one
@@ -32,18 +32,18 @@ struct work {
     bool within;       /* a boundary */
     struct boundary boundary;
     bool left; /* one that is not understood */
-    struct xmp_edit rewrite;
+    struct xmp_edit edit;
 };
 
-static bool is(const struct work *w, const uint8_t *text, struct xml_span name,
-               const char *local)
+static bool is(const struct iptc_turn *w, const uint8_t *text,
+               struct xml_span name, const char *local)
 {
     return xml_is_named(text, name, &w->space, local);
 }
 
 /* Whether a token belongs to an opening tag of a boundary; where its name
  * stands. */
-static bool opens(const struct work *w, const uint8_t *text,
+static bool opens(const struct iptc_turn *w, const uint8_t *text,
                   const struct xml_token *token, struct xml_span element,
                   size_t *tag)
 {
@@ -54,17 +54,17 @@ static bool opens(const struct work *w, const uint8_t *text,
 }
 
 static void take(struct boundary *b, const uint8_t *text, struct xml_span value,
-                 struct xmp_ratio *share, unsigned which)
+                 struct xmp_ratio *ratio, unsigned which)
 {
     if (!value.size)
         return;
-    if (!xmp_ratio_of(text, value, share))
+    if (!xmp_ratio_of(text, value, ratio))
         b->unread = true;
     b->seen |= which;
 }
 
-static void note(const struct work *w, struct boundary *b, const uint8_t *text,
-                 const struct xml_token *token)
+static void note(const struct iptc_turn *w, struct boundary *b,
+                 const uint8_t *text, const struct xml_token *token)
 {
     static const char *const shapes[] = {
         [RECTANGLE] = "rectangle", [CIRCLE] = "circle", [POLYGON] = "polygon"
@@ -93,24 +93,24 @@ static void note(const struct work *w, struct boundary *b, const uint8_t *text,
 
 /* Reads a boundary to its end, or to where another one begins: each byte is
  * read once more at most. */
-static struct boundary look_ahead(const struct work *w, struct xml_reader scan,
-                                  size_t tag)
+static struct boundary look_ahead(const struct iptc_turn *w,
+                                  struct xml_reader xml, size_t tag)
 {
     struct boundary b = { .tag = tag };
     struct xml_token token;
     size_t other;
-    while (xml_next(&scan, &token)) {
-        if (opens(w, scan.text, &token, scan.element, &other) && other != tag)
+    while (xml_next(&xml, &token)) {
+        if (opens(w, xml.text, &token, xml.element, &other) && other != tag)
             break;
         if (token.kind == XML_CLOSING &&
-            is(w, scan.text, token.name, "RegionBoundary"))
+            is(w, xml.text, token.name, "RegionBoundary"))
             break;
-        note(w, &b, scan.text, &token);
+        note(w, &b, xml.text, &token);
     }
     return b;
 }
 
-static bool is_understood(const struct work *w)
+static bool is_understood(const struct iptc_turn *w)
 {
     const struct boundary *b = &w->boundary;
     if (!b->relative || b->unread)
@@ -123,15 +123,16 @@ static bool is_understood(const struct work *w)
 
 /* ---- The turn -------------------------------------------------------------*/
 
-static void put(struct work *w, struct xml_span value, struct xmp_ratio share)
+static void put(struct iptc_turn *w, struct xml_span value,
+                struct xmp_ratio ratio)
 {
     char text[XMP_RATIO_TEXT];
-    xmp_ratio_print(text, share);
-    xmp_edit_span(&w->rewrite, value, text);
+    xmp_ratio_print(text, ratio);
+    xmp_edit_span(&w->edit, value, text);
 }
 
 /* Along an axis of the picture after the turn: `x` says which. */
-static void move_place(struct work *w, const uint8_t *text,
+static void move_place(struct iptc_turn *w, const uint8_t *text,
                        struct xml_span value, bool x)
 {
     const struct boundary *b = &w->boundary;
@@ -147,15 +148,15 @@ static void move_place(struct work *w, const uint8_t *text,
     put(w, value, mirror ? xmp_ratio_mirrored(from, length) : from);
 }
 
-static void scale(struct work *w, const uint8_t *text, struct xml_span value,
-                  double by)
+static void scale(struct iptc_turn *w, const uint8_t *text,
+                  struct xml_span value, double by)
 {
-    struct xmp_ratio share;
-    if (by != 1 && xmp_ratio_of(text, value, &share))
-        put(w, value, xmp_ratio_scaled(share, by));
+    struct xmp_ratio ratio;
+    if (by != 1 && xmp_ratio_of(text, value, &ratio))
+        put(w, value, xmp_ratio_scaled(ratio, by));
 }
 
-/* What a share of the width becomes, which is the height before an exchange. */
+/* What a ratio of the width becomes, which is the height before an exchange. */
 static double radius_by(const struct change *change)
 {
     uint32_t width = xform_transposes(change->turn) ? change->kept_height
@@ -164,8 +165,8 @@ static double radius_by(const struct change *change)
 }
 
 /* The axes are exchanged by the last letters of names. */
-static bool exchange(const struct work *w, uint8_t *text, struct xml_span name,
-                     char a, char b)
+static bool exchange(const struct iptc_turn *w, uint8_t *text,
+                     struct xml_span name, char a, char b)
 {
     uint8_t *letter = &text[name.at + name.size - 1];
     if (xform_transposes(w->change->turn))
@@ -173,7 +174,7 @@ static bool exchange(const struct work *w, uint8_t *text, struct xml_span name,
     return *letter == a;
 }
 
-static void turn_token(struct work *w, uint8_t *text,
+static void turn_token(struct iptc_turn *w, uint8_t *text,
                        const struct xml_token *token)
 {
     struct xml_span name = token->name, value = xml_trim(text, token->value);
@@ -193,13 +194,14 @@ static void turn_token(struct work *w, uint8_t *text,
 }
 
 /* `before` stands where the token was read. */
-static void follow(struct work *w, uint8_t *text, const struct xml_token *token,
+static void follow(struct iptc_turn *w, uint8_t *text,
+                   const struct xml_token *token,
                    const struct xml_reader *before,
-                   const struct xml_reader *scan)
+                   const struct xml_reader *xml)
 {
     bool number = is(w, text, token->name, "rbX");
     size_t tag;
-    if (opens(w, text, token, scan->element, &tag) &&
+    if (opens(w, text, token, xml->element, &tag) &&
         (!w->within || tag != w->boundary.tag)) {
         w->within = true;
         w->boundary = look_ahead(w, *before, tag);
@@ -215,11 +217,11 @@ static void follow(struct work *w, uint8_t *text, const struct xml_token *token,
         w->within = false;
 }
 
-static bool has_regions(const struct work *w, const struct bytes *packet)
+static bool has_regions(const struct iptc_turn *w, const struct bytes *packet)
 {
-    struct xml_reader scan = { .text = packet->data, .size = packet->size };
+    struct xml_reader xml = { .text = packet->data, .size = packet->size };
     struct xml_token token;
-    while (xml_next(&scan, &token))
+    while (xml_next(&xml, &token))
         if (is(w, packet->data, token.name, "rbX") ||
             is(w, packet->data, token.name, "rbY"))
             return true;
@@ -230,9 +232,9 @@ int xmp_iptc_turn(struct bytes *packet, size_t room,
                   const struct change *change, struct warnings *warnings,
                   struct err *err)
 {
-    struct work w = { .change = change,
-                      .by_x = change_scale_x(change),
-                      .by_y = change_scale_y(change) };
+    struct iptc_turn w = { .change = change,
+                           .by_x = change_scale_x(change),
+                           .by_y = change_scale_y(change) };
     struct bytes copy = { 0 };
     struct xml_token token;
     if (change_is_none(change))
@@ -242,19 +244,18 @@ int xmp_iptc_turn(struct bytes *packet, size_t room,
         return 0;
     if (!bytes_append(&copy, packet->data, packet->size))
         return fail_memory(err, "no memory for XMP");
-    w.rewrite.from = copy;
-    struct xml_reader scan = { .text = copy.data, .size = copy.size },
-                      before = scan;
-    for (; xml_next(&scan, &token); before = scan)
-        follow(&w, copy.data, &token, &before, &scan);
-    enum rewritten done = xmp_edit_end(&w.rewrite, packet, room);
-    bytes_free(&copy);
+    w.edit.from = copy;
+    struct xml_reader xml = { .text = copy.data, .size = copy.size },
+                      before = xml;
+    for (; xml_next(&xml, &token); before = xml)
+        follow(&w, copy.data, &token, &before, &xml);
     if (w.left)
         warn(warnings, "an IPTC image region in XMP is not in shares of the "
                        "picture, so it was not moved with it");
-    if (done == REWRITTEN_NO_ROOM)
-        warn(warnings, "there is no room to move the IPTC image regions in XMP "
-                       "with the picture");
-    return done == REWRITTEN_NO_MEMORY ? fail_memory(err, "no memory for XMP")
-                                       : 0;
+    int status = xmp_edit_end(&w.edit, packet, room,
+                              "there is no room to move the IPTC image regions "
+                              "in XMP with the picture",
+                              warnings, err);
+    bytes_free(&copy);
+    return status;
 }

@@ -9,27 +9,27 @@ struct xmp_ratio {
     int decimals; /* how many digits follow the point */
 };
 
-/* A text of one, with its end. */
+/* Buffer size for one printed ratio, including its NUL. */
 enum { XMP_RATIO_TEXT = 40 };
 
 /* Reads "0.25" and the like, up to `end`, with blanks around, and goes behind
  * that. */
-bool xmp_ratio_read(const char **text, char end, struct xmp_ratio *share);
+bool xmp_ratio_read(const char **text, char end, struct xmp_ratio *ratio);
 
 /* The same of a whole value. */
 bool xmp_ratio_of(const uint8_t *text, struct xml_span value,
-                  struct xmp_ratio *share);
+                  struct xmp_ratio *ratio);
 
 /* The value as a string; false: it is too long for numbers. */
 bool xmp_ratio_copy(char *to, size_t room, const uint8_t *text,
                     struct xml_span value);
 
-struct xmp_ratio xmp_ratio_scaled(struct xmp_ratio share, double by);
+struct xmp_ratio xmp_ratio_scaled(struct xmp_ratio ratio, double by);
 
 /* Where a length that begins at `from` begins in the mirror. */
 struct xmp_ratio xmp_ratio_mirrored(struct xmp_ratio from,
                                     struct xmp_ratio length);
 
-void xmp_ratio_print(char text[XMP_RATIO_TEXT], struct xmp_ratio share);
+void xmp_ratio_print(char text[XMP_RATIO_TEXT], struct xmp_ratio ratio);
 
 #endif

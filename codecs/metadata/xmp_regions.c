@@ -25,7 +25,7 @@ struct found {
     bool crop, cropped; /* there is one; it was carried out already */
 };
 
-struct work {
+struct region_turn {
     enum xform t;
     double by_x, by_y; /* what shares of the stored picture become in the one
                           that is left of it */
@@ -33,7 +33,7 @@ struct work {
     struct found found;
     bool in_size; /* within mwg-rs:AppliedToDimensions */
     bool unread;  /* a number was none */
-    struct xmp_edit rewrite;
+    struct xmp_edit edit;
 };
 
 /* ---- mwg-rs ---------------------------------------------------------------*/
@@ -56,33 +56,33 @@ static bool is_either(const uint8_t *text, struct xml_span name,
 }
 
 /* Along an axis of the picture after the turn: `x` says which. */
-static double scale_of(const struct work *w, bool x)
+static double scale_of(const struct region_turn *w, bool x)
 {
     return x != xform_transposes(w->t) ? w->by_x : w->by_y;
 }
 
 /* A number becomes another one, if it has to: the center of an area, x, becomes
  * 1 - x in the mirror, with as many digits. */
-static void move_number(struct work *w, const uint8_t *text,
+static void move_number(struct region_turn *w, const uint8_t *text,
                         struct xml_span value, double by, bool mirror)
 {
     char turned[XMP_RATIO_TEXT];
-    struct xmp_ratio share;
+    struct xmp_ratio ratio;
     value = xml_trim(text, value);
     if (!value.size || (by == 1 && !mirror))
         return; /* the element that a structure is in has no value */
-    if (!xmp_ratio_of(text, value, &share)) {
+    if (!xmp_ratio_of(text, value, &ratio)) {
         w->unread = true;
         return;
     }
-    share = xmp_ratio_scaled(share, by);
+    ratio = xmp_ratio_scaled(ratio, by);
     if (mirror)
-        share = xmp_ratio_mirrored(share, (struct xmp_ratio){ 0 });
-    xmp_ratio_print(turned, share);
-    xmp_edit_span(&w->rewrite, value, turned);
+        ratio = xmp_ratio_mirrored(ratio, (struct xmp_ratio){ 0 });
+    xmp_ratio_print(turned, ratio);
+    xmp_edit_span(&w->edit, value, turned);
 }
 
-static void turn_area(struct work *w, uint8_t *text,
+static void turn_area(struct region_turn *w, uint8_t *text,
                       const struct xml_token *token)
 {
     const struct xml_namespace *area = &w->spaces[AREA];
@@ -108,7 +108,7 @@ static void turn_area(struct work *w, uint8_t *text,
 }
 
 /* A size that the regions apply to is trimmed in proportion. */
-static void trim_size(struct work *w, const uint8_t *text,
+static void trim_size(struct region_turn *w, const uint8_t *text,
                       struct xml_span value, bool x)
 {
     char trimmed[XMP_RATIO_TEXT];
@@ -118,11 +118,11 @@ static void trim_size(struct work *w, const uint8_t *text,
         return;
     size.value /= scale_of(w, x);
     xmp_ratio_print(trimmed, size);
-    xmp_edit_span(&w->rewrite, value, trimmed);
+    xmp_edit_span(&w->edit, value, trimmed);
 }
 
 /* The picture's size, but not that of a page, which is of the same type. */
-static void turn_size(struct work *w, uint8_t *text,
+static void turn_size(struct region_turn *w, uint8_t *text,
                       const struct xml_token *token, struct xml_span element)
 {
     const struct xml_namespace *mwg = &w->spaces[MWG];
@@ -155,7 +155,7 @@ static void keep_text(char part[XMP_RATIO_TEXT], const char *begin)
 }
 
 /* "x, y, w, h" of a rectangle from its corner on. */
-static void turn_rectangle(struct work *w, const uint8_t *text,
+static void turn_rectangle(struct region_turn *w, const uint8_t *text,
                            const struct xml_token *token)
 {
     char old[4 * XMP_RATIO_TEXT], part[4][XMP_RATIO_TEXT],
@@ -187,7 +187,7 @@ static void turn_rectangle(struct work *w, const uint8_t *text,
         xmp_ratio_print(part[y], xmp_ratio_mirrored(number[y], number[2 + y]));
     snprintf(turned, sizeof turned, "%s, %s, %s, %s", part[x], part[y],
              part[2 + x], part[2 + y]);
-    xmp_edit_span(&w->rewrite, value, turned);
+    xmp_edit_span(&w->edit, value, turned);
 }
 
 /* ---- All of it ------------------------------------------------------------*/
@@ -212,7 +212,7 @@ static void look(struct found *found, const uint8_t *text,
         found->cropped = xml_is_text(text, value, "True");
 }
 
-static void turn_token(struct work *w, uint8_t *text,
+static void turn_token(struct region_turn *w, uint8_t *text,
                        const struct xml_token *token, struct xml_span element)
 {
     turn_area(w, text, token);
@@ -222,7 +222,7 @@ static void turn_token(struct work *w, uint8_t *text,
         turn_rectangle(w, text, token);
 }
 
-static void warn_of(const struct work *w, struct warnings *warnings)
+static void warn_of(const struct region_turn *w, struct warnings *warnings)
 {
     if (w->found.strange || w->unread)
         warn(warnings, "a region in XMP is not understood, so it was not moved "
@@ -238,19 +238,18 @@ int xmp_regions_turn(struct bytes *packet, size_t room,
                      const struct change *change, struct warnings *warnings,
                      struct err *err)
 {
-    struct work w = { .t = change->turn,
-                      .by_x = change_scale_x(change),
-                      .by_y = change_scale_y(change) };
+    struct region_turn w = { .t = change->turn,
+                             .by_x = change_scale_x(change),
+                             .by_y = change_scale_y(change) };
     struct bytes copy = { 0 };
     struct xml_token token;
-    struct xml_reader scan = { .text = packet->data, .size = packet->size };
-    enum rewritten done;
+    struct xml_reader xml = { .text = packet->data, .size = packet->size };
 
     if (change_is_none(change))
         return 0;
     xml_find_namespaces(packet->data, packet->size, w.spaces, namespaces,
                         SPACES);
-    while (xml_next(&scan, &token))
+    while (xml_next(&xml, &token))
         look(&w.found, packet->data, &token, w.spaces);
     if (!w.found.regions) {
         warn_of(&w, warnings);
@@ -258,16 +257,15 @@ int xmp_regions_turn(struct bytes *packet, size_t room,
     }
     if (!bytes_append(&copy, packet->data, packet->size))
         return fail_memory(err, "no memory for XMP");
-    w.rewrite.from = copy;
-    scan = (struct xml_reader){ .text = copy.data, .size = copy.size };
-    while (xml_next(&scan, &token))
-        turn_token(&w, copy.data, &token, scan.element);
-    done = xmp_edit_end(&w.rewrite, packet, room);
-    bytes_free(&copy);
+    w.edit.from = copy;
+    xml = (struct xml_reader){ .text = copy.data, .size = copy.size };
+    while (xml_next(&xml, &token))
+        turn_token(&w, copy.data, &token, xml.element);
     warn_of(&w, warnings);
-    if (done == REWRITTEN_NO_ROOM)
-        warn(warnings, "there is no room to move the regions in XMP with the "
-                       "picture");
-    return done == REWRITTEN_NO_MEMORY ? fail_memory(err, "no memory for XMP")
-                                       : 0;
+    int status = xmp_edit_end(&w.edit, packet, room,
+                              "there is no room to move the regions in XMP "
+                              "with the picture",
+                              warnings, err);
+    bytes_free(&copy);
+    return status;
 }
