@@ -2,7 +2,6 @@
 #include <strings.h>
 
 #include "cli/job/stages.h"
-#include "cli/job/turner.h"
 #include "cli/select/path.h"
 #include "codecs/convert.h"
 #include "codecs/metadata/metadata.h"
@@ -118,15 +117,20 @@ int job_turn(struct job_state *state, struct err *err)
 
 /* ---- Encoding ------------------------------------------------------------ */
 
+static int turn_embedded(void *context, struct image *dst,
+                         const struct image *src, enum xform t, struct err *err)
+{
+    const struct job *job = ((struct job_state *)context)->job;
+    return job->backend->apply(job->lane, dst, src, t, NULL, err);
+}
+
 static int encode(struct job_state *state, struct err *err)
 {
     const struct options *opts = state->opts;
     struct result *result = state->result;
     unsigned upright = opts->ignore_orientation ? 0 : 1;
     uint32_t adler = 0;
-    struct job_turner context = { .backend = state->job->backend,
-                                  .lane = state->job->lane };
-    const struct turner turner = job_turner_of(&context);
+    const struct turner turner = { .turn = turn_embedded, .context = state };
     const struct save_opts save = {
         .suffix = state->job->format_name,
         .quality = opts->quality,
