@@ -248,7 +248,7 @@ check-gpu: $(BUILD)/gimgxf tests
 	@BUILD=$(BUILD) CUDA_REQUIRED=1 tests/run
 	for tool in memcheck racecheck initcheck synccheck; do \
 	    compute-sanitizer --tool $$tool --error-exitcode 9 \
-	        $(BUILD)/tests/test_stage || exit; \
+	        --target-processes all $(BUILD)/tests/test_stage || exit; \
 	done
 # The samples for many machines. Not among the others, as it installs daemons and
 # starts them.
