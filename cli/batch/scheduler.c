@@ -103,29 +103,21 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
     return -1;
 }
 
-/* A job that is alone with several processors has a pool for as long. Without
- * it it takes longer. */
-static int make_on_many(struct job *job, struct job_state *state,
-                        unsigned threads, struct err *err)
-{
-    job->pool = thread_pool_open(threads);
-    int status = job_make(state, err);
-    thread_pool_close(job->pool);
-    job->pool = NULL;
-    return status;
-}
-
 /* A file of fewer bytes is done sooner than threads are started. */
 enum { WORTH_THREADS = 1 << 16 };
 
+/* A job that is alone with several processors has a pool for as long. Without
+ * it it takes longer. */
 static int make(struct job *job, struct job_state *state,
                 struct resource_share *share, size_t left, struct err *err)
 {
     bool large = share->file >= WORTH_THREADS;
     unsigned threads =
         resource_limits_take_processors(share, large ? left : SIZE_MAX);
-    int status = threads > 1 ? make_on_many(job, state, threads, err)
-                             : job_make(state, err);
+    job->pool = threads > 1 ? thread_pool_open(threads) : NULL;
+    int status = job_make(state, err);
+    thread_pool_close(job->pool);
+    job->pool = NULL;
     resource_limits_return_processors(share);
     return status;
 }

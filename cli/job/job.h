@@ -100,10 +100,6 @@ struct result {
  * known format. */
 int job_choose_format(struct job *job, struct err *err);
 
-/* Returns whether the input is to be replaced: with --in-place, or because
- * input and output have the same name, byte for byte. */
-bool job_replaces_input(const struct job *job);
-
 /* Fails if the output is the input by another name, for instance a link to it,
  * and would be replaced although nobody asked for that. */
 int job_check_output(const struct job *job, struct err *err);

@@ -19,7 +19,9 @@ int job_choose_format(struct job *job, struct err *err)
     return hint_output(job->output, err);
 }
 
-bool job_replaces_input(const struct job *job)
+/* Returns whether the input is to be replaced: with --in-place, or because input
+ * and output have the same name, byte for byte. */
+static bool replaces_input(const struct job *job)
 {
     return job->opts->in_place || (strcmp(job->input, job->output) == 0 &&
                                    strcmp(job->input, "-") != 0);
@@ -41,7 +43,7 @@ static const char *advise_replacing(const struct job *job)
 /* --no-clobber leaves it alone. */
 int job_check_output(const struct job *job, struct err *err)
 {
-    if (job_replaces_input(job) || job->opts->no_clobber ||
+    if (replaces_input(job) || job->opts->no_clobber ||
         strcmp(job->output, "-") == 0 || !is_same_file(job))
         return 0;
     if (strcmp(job->input, "-") == 0)
@@ -74,7 +76,7 @@ int job_write_output(struct job_state *state, struct err *err)
 {
     const struct job *job = state->job;
     const struct options *opts = state->opts;
-    bool replaces = job_replaces_input(job);
+    bool replaces = replaces_input(job);
     const struct write_opts write = {
         .root = job->output_root,
         .no_clobber = opts->no_clobber,
