@@ -323,7 +323,7 @@ static int next_line(FILE *in, struct bytes *line, struct err *err)
             return fail(err, "no memory");
         line->data[line->size++] = (uint8_t)c;
         if (line->size > JSON_SIZE_MAX)
-            return fail(err, "the line is too long");
+            return fail(err, "too long");
     }
     return 0;
 }
