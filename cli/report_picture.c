@@ -79,7 +79,7 @@ static void print_color(const char *file, const struct image *img,
     const struct meta *meta = img->meta;
     report_put_escaped(stdout, file);
     printf(": %s, %u x %u, %s%s", result->from->title, img->width, img->height,
-           color_name(img->color), img->alpha ? " with alpha" : "");
+           image_color_name(img->color), img->alpha ? " with alpha" : "");
     if (img->color == COLOR_OTHER)
         printf(" (%u)", img->nplanes);
     if (img->cell == CELL_F32)
@@ -162,7 +162,7 @@ static void json_picture(const char *file, const struct image *img,
         json_string(&json, "format", result->from->name);
         json_number(&json, "width", img->width);
         json_number(&json, "height", img->height);
-        json_string(&json, "color", color_name(img->color));
+        json_string(&json, "color", image_color_name(img->color));
         json_bool(&json, "alpha", img->alpha);
         json_number(&json, "channels", img->nplanes);
         json_number(&json, "bits", image_bits(img));
@@ -222,7 +222,7 @@ static void csv_picture(const char *file, const struct image *img,
         const char *place = tags.place ? orientation_place(tags.place) : "";
         printf(",%s,%u,%u,%s,%d,%u,%u,%d,%u,%u,%s,%d,%d,%zu,",
                result->from->name, img->width, img->height,
-               color_name(img->color), img->alpha, img->nplanes,
+               image_color_name(img->color), img->alpha, img->nplanes,
                image_bits(img), img->cell == CELL_F32, img->maxval,
                img->orientation, place, meta && meta->interlaced,
                meta && meta->progressive, result->bytes_in);

@@ -52,7 +52,7 @@ static int plan_color(struct conversion *p, const struct image *img,
         p->color = COLOR_RGB;
     if (!can(can_hold->colors, p->color))
         return fail(err, "%s cannot hold %s%s", to->title,
-                    color_name(p->color),
+                    image_color_name(p->color),
                     p->color == COLOR_CMYK
                         ? "; write a JPEG, which can, or convert the picture "
                           "to RGB first"

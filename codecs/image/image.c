@@ -23,7 +23,7 @@ static void plain_free(void *context, void *memory)
 
 const struct mem mem_plain = { plain_alloc, plain_free, NULL };
 
-const char *color_name(enum color color)
+const char *image_color_name(enum color color)
 {
     static const char *const names[] = {
         [COLOR_GRAY] = "gray", [COLOR_INDEXED] = "palette",

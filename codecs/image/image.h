@@ -38,7 +38,7 @@ enum color {
     COLOR_YCCK,    /* 4 planes, as stored */
     COLOR_OTHER,   /* any number of planes without a meaning known to us */
 };
-const char *color_name(enum color color);
+const char *image_color_name(enum color color);
 
 enum {
     IMAGE_PLANES = 64,  /* the most planes that a picture may have */

@@ -231,7 +231,7 @@ void interleave_join_row(const struct image *img, uint32_t y, void *row)
         join_any(img, y, row);
 }
 
-void cells_swap16(void *cells, size_t count)
+void interleave_swap16(void *cells, size_t count)
 {
     if (has_wide())
         swap16_wide(cells, count);
@@ -239,7 +239,7 @@ void cells_swap16(void *cells, size_t count)
         swap16_any(cells, count);
 }
 
-void cells_swap32(void *cells, size_t count)
+void interleave_swap32(void *cells, size_t count)
 {
     if (has_wide())
         swap32_wide(cells, count);
@@ -247,7 +247,7 @@ void cells_swap32(void *cells, size_t count)
         swap32_any(cells, count);
 }
 
-unsigned cells_max(enum cell cell, const void *cells, size_t count)
+unsigned interleave_max(enum cell cell, const void *cells, size_t count)
 {
     return has_wide() ? max_wide(cell, cells, count)
                       : max_any(cell, cells, count);

@@ -18,8 +18,8 @@ void interleave_join_row(const struct image *img, uint32_t y, void *row);
 
 /* Turns the bytes of `count` cells of 2 or 4 bytes around, in place. `cells`
  * need not be aligned. */
-void cells_swap16(void *cells, size_t count);
-void cells_swap32(void *cells, size_t count);
+void interleave_swap16(void *cells, size_t count);
+void interleave_swap32(void *cells, size_t count);
 
 /* Brings cells from native byte order into this one, or back, in place. */
 static inline void cells_set_order(enum cell cell, void *cells, size_t count,
@@ -28,14 +28,14 @@ static inline void cells_set_order(enum cell cell, void *cells, size_t count,
     if (big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
         return;
     if (cell == CELL_U16)
-        cells_swap16(cells, count);
+        interleave_swap16(cells, count);
     if (cell == CELL_F32)
-        cells_swap32(cells, count);
+        interleave_swap32(cells, count);
 }
 
 /* The largest of `count` cells, which are no floats and need not be aligned; 0
  * of none. */
-unsigned cells_max(enum cell cell, const void *cells, size_t count);
+unsigned interleave_max(enum cell cell, const void *cells, size_t count);
 
 /* Whether this machine stores the high byte first, so that a file which does
  * as well needs no swap. */

@@ -49,7 +49,7 @@ void scanline_split(const struct image *img, uint32_t y, const uint8_t *row)
     interleave_split_row(img, y, row);
     if (bits == 16 && !cells_big_endian())
         for (unsigned i = 0; i < img->nplanes; i++)
-            cells_swap16(plane_row(&img->plane[i], y), img->width);
+            interleave_swap16(plane_row(&img->plane[i], y), img->width);
 }
 
 void scanline_join(const struct image *img, uint32_t y, uint8_t *row)
@@ -61,5 +61,5 @@ void scanline_join(const struct image *img, uint32_t y, uint8_t *row)
     }
     interleave_join_row(img, y, row);
     if (bits == 16 && !cells_big_endian())
-        cells_swap16(row, (size_t)img->width * img->nplanes);
+        interleave_swap16(row, (size_t)img->width * img->nplanes);
 }

@@ -46,7 +46,7 @@ static void settle_alpha(struct image *img)
 {
     const struct plane *alpha = &img->plane[3];
     for (uint32_t y = 0; y < img->height; y++)
-        if (cells_max(CELL_U8, plane_row(alpha, y), img->width))
+        if (interleave_max(CELL_U8, plane_row(alpha, y), img->width))
             return;
     for (uint32_t y = 0; y < img->height; y++)
         memset(plane_row(alpha, y), 255, img->width);

@@ -189,7 +189,7 @@ uint64_t netpbm_samples_size(const struct image *img)
 static bool row_fits(const void *row, size_t n, const struct image *img)
 {
     return img->maxval == (img->cell == CELL_U8 ? 255 : 65535) ||
-           cells_max(img->cell, row, n) <= img->maxval;
+           interleave_max(img->cell, row, n) <= img->maxval;
 }
 
 static void clip_row(void *row, size_t n, const struct image *img)

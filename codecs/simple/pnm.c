@@ -260,7 +260,7 @@ static int encode(struct bytes *file, const struct image *img,
     char fields[64];
     if (!kind)
         return fail(err, "a .%s cannot hold %s of %u bits; .%s can",
-                    opts->suffix, color_name(img->color), image_bits(img),
+                    opts->suffix, image_color_name(img->color), image_bits(img),
                     img->color == COLOR_GRAY ? "pgm" : "ppm");
     int n = sprintf(fields, "%u %u\n", img->width, img->height);
     if (kind != BITS)

@@ -69,7 +69,7 @@ static void becomes(struct image img, const struct codec *to, struct ask ask,
     CHECK(img.cell == cell && img.maxval == maxval && img.color == color &&
               img.nplanes == nplanes,
           "%s: cell %d, maxval %u, %s, %u planes", to->name, img.cell,
-          img.maxval, color_name(img.color), img.nplanes);
+          img.maxval, image_color_name(img.color), img.nplanes);
     CHECK(img.alpha == (color != COLOR_OTHER && nplanes % 2 == 0), "%s",
           to->name);
     CHECK(img.nplanes == nplanes && has_samples(&img, want), "%s", to->name);

@@ -81,12 +81,12 @@ TEST(swaps)
             want[1 + 2 * i] = cells[1 + 2 * i + 1];
             want[1 + 2 * i + 1] = cells[1 + 2 * i];
         }
-        cells_swap16(cells + 1, n);
+        interleave_swap16(cells + 1, n);
         CHECK(!memcmp(cells, want, sizeof cells), "16, %zu cells", n);
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < 4; j++)
                 want[1 + 4 * i + j] = cells[1 + 4 * i + 3 - j];
-        cells_swap32(cells + 1, n);
+        interleave_swap32(cells + 1, n);
         CHECK(!memcmp(cells, want, sizeof cells), "32, %zu cells", n);
     }
 }
@@ -94,17 +94,17 @@ TEST(swaps)
 TEST(max)
 {
     uint8_t cells[2 * 200 + 1] = { 0 };
-    CHECK(cells_max(CELL_U8, cells, 0) == 0, "none");
-    CHECK(cells_max(CELL_U16, cells, 0) == 0, "none");
+    CHECK(interleave_max(CELL_U8, cells, 0) == 0, "none");
+    CHECK(interleave_max(CELL_U16, cells, 0) == 0, "none");
     for (size_t i = 0; i < 200; i++) {
         uint16_t large = 40000;
         cells[1 + i] = 200;
-        CHECK(cells_max(CELL_U8, cells + 1, 200) == 200, "at %zu", i);
-        CHECK(cells_max(CELL_U8, cells + 1, i) == 0, "behind %zu", i);
+        CHECK(interleave_max(CELL_U8, cells + 1, 200) == 200, "at %zu", i);
+        CHECK(interleave_max(CELL_U8, cells + 1, i) == 0, "behind %zu", i);
         cells[1 + i] = 0;
         memcpy(cells + 1 + 2 * i, &large, 2);
-        CHECK(cells_max(CELL_U16, cells + 1, 200) == 40000, "at %zu", i);
-        CHECK(cells_max(CELL_U16, cells + 1, i) == 0, "behind %zu", i);
+        CHECK(interleave_max(CELL_U16, cells + 1, 200) == 40000, "at %zu", i);
+        CHECK(interleave_max(CELL_U16, cells + 1, i) == 0, "behind %zu", i);
         memset(cells + 1 + 2 * i, 0, 2);
     }
 }

@@ -262,13 +262,13 @@ TEST(foreign)
         struct fixture *f = fixture_new(&codec_jpeg);
         f->img = make_picture(colors[i], 45, 27);
         unsigned nplanes = f->img.nplanes;
-        const char *name = color_name(colors[i]);
+        const char *name = image_color_name(colors[i]);
         bool rgb = colors[i] == COLOR_RGB;
         CHECK(!fixture_encode(f), "%s: %s", name, f->err.text);
         f->load.portable = rgb; /* else YCbCr stays what it is */
         CHECK(!fixture_decode(f, f->made), "%s: %s", name, f->err.text);
         CHECK(f->img.color == colors[i] && f->img.nplanes == nplanes,
-              "%s is %s", name, color_name(f->img.color));
+              "%s is %s", name, image_color_name(f->img.color));
         int off = f->img.cells ? picture_distance(&f->img) : 1000;
         CHECK(off <= (rgb ? 8 : 4), "%s: off by %d", name, off);
         CHECK(f->warnings.count == 0, "%s: %s", name, f->warnings.list[0].text);

@@ -25,7 +25,8 @@ TEST(suite_of_the_rfc)
     for (size_t i = 0; i < sizeof suite / sizeof *suite; i++) {
         uint8_t digest[MD5_SIZE];
         char text[2 * MD5_SIZE + 1];
-        md5(digest, (const uint8_t *)suite[i].text, strlen(suite[i].text));
+        md5(digest, (const uint8_t *)suite[i].text,
+                   strlen(suite[i].text));
         for (unsigned k = 0; k < MD5_SIZE; k++)
             snprintf(text + 2 * k, 3, "%02x", (unsigned)digest[k]);
         CHECK(!strcmp(text, suite[i].digest), "%s of \"%s\"", text,

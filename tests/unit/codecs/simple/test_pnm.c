@@ -243,7 +243,7 @@ TEST(pam_files)
         struct opened o = open_file(c, file, (size_t)n, STRICT);
         CHECK(o.status == 0 && o.img.color == types[i].color &&
                   o.img.alpha == types[i].alpha,
-              "%s: %s, %s", file, o.err.text, color_name(o.img.color));
+              "%s: %s, %s", file, o.err.text, image_color_name(o.img.color));
         close_file(&o);
     }
     /* Keys stand in any order, with comments between. In PAM 1 is white. */
