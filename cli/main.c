@@ -30,13 +30,14 @@ enum {
     EXIT_NO_DEVICE = 3,
 };
 
-/* The cost model of `auto`. To start a GPU takes 0.2 to 0.3 s, which no single
- * picture gets back. In a batch the CPU turns bands of a picture while it decodes
- * it, at some 5 GB/s a processor, out of its cache; a GPU gets the samples from
- * memory, over PCIe and back, and then they are read once more to be encoded. It
- * was slower for any number of pictures in any format, on 2 processors by 1.1 to
- * 1.3 and on 16 by 1.9 to 3.7 (BENCHMARKS.md), so the number of files does not
- * matter. Whoever names a device wants it used. */
+/* The cost model of `auto`. To start a GPU takes 0.2 to 0.3 s, more than one
+ * picture can save. In a batch the CPU turns bands of a picture while it
+ * decodes it, at some 5 GB/s a processor, out of its cache; for a GPU the
+ * samples are read from memory, copied over PCIe both ways, and read once
+ * more to be encoded. The GPU was slower for any number of pictures in any
+ * format, by 1.1 to 1.3 on 2 processors and by 1.9 to 3.7 on 16
+ * (BENCHMARKS.md). So the number of files does not matter. A device that was
+ * named is used. */
 static const char *choose(const struct options *opts, const char **why)
 {
     if (strcmp(opts->backend, "auto") != 0) {
@@ -47,9 +48,10 @@ static const char *choose(const struct options *opts, const char **why)
         *why = "for the device that was named";
         return "cuda";
     }
-    *why = opts->command == COMMAND_TURN
-               ? "to start a GPU takes longer than to turn one picture"
-               : "it turns what it has just decoded, before a GPU would have it";
+    *why =
+        opts->command == COMMAND_TURN
+            ? "to start a GPU takes longer than to turn one picture"
+            : "it turns what it has just decoded, before a GPU would have it";
     return "cpu";
 }
 
@@ -80,8 +82,9 @@ static int wrong_usage(const struct options *opts, const char *text)
     return EXIT_USAGE;
 }
 
-/* What a run of one picture looks at in the directory that it writes to: all of
- * a usual one, and no more of a vast one than takes a fraction of its time. */
+/* How many entries of the output's directory a run of one picture looks at:
+ * all of a usual directory, but of a vast one only as many as take a
+ * fraction of its time. */
 enum { FEW_ENTRIES = 1000 };
 
 /* Prints what would be done, as a batch does. */
@@ -130,8 +133,9 @@ static int turn(const struct options *opts)
     if (!job.backend)
         return no_device(opts, name, EXIT_NO_DEVICE, &err);
     if (job.backend->open(&job.lane, &lane, &err))
-        return no_device(opts, name, exit_status(scheduler_outcome_without_lane(job.backend)),
-                         &err);
+        return no_device(
+            opts, name,
+            exit_status(scheduler_outcome_without_lane(job.backend)), &err);
     job.pool =
         thread_pool_open(opts->threads); /* without one it takes longer */
     job.left = left_behind_open(FEW_ENTRIES);
@@ -146,7 +150,7 @@ static int turn(const struct options *opts)
     return status ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Many: a batch, or what serve is asked for. */
+/* Turns a batch, or the jobs of serve. */
 static int turn_many(const struct options *opts)
 {
     const char *why;
@@ -160,7 +164,8 @@ static int turn_many(const struct options *opts)
     return exit_status(batch_run(opts, backend, why));
 }
 
-/* Nobody types a picture, or reads one. Returns what is wrong, or NULL. */
+/* Refuses to read a picture from a terminal or to write one to it. Returns
+ * what is wrong, or NULL. */
 static const char *refuse_terminal(const struct options *opts)
 {
     bool turns = opts->command == COMMAND_TURN;
@@ -204,15 +209,16 @@ static int run(const struct options *opts)
     return EXIT_USAGE;
 }
 
-/* Nobody reads what is printed any more, as behind `| head`. */
+/* Returns whether nobody reads what is printed any more, as behind `| head`. */
 static bool is_closed_pipe(int fd)
 {
     struct pollfd poller = { .fd = fd };
     return poll(&poller, 1, 0) == 1 && poller.revents & (POLLERR | POLLHUP);
 }
 
-/* What was printed has arrived, or somebody is told. Behind a closed pipe the
- * program ends as others do: by the signal, without a word. */
+/* Makes sure that what was printed has arrived, or reports that it has not.
+ * Behind a closed pipe the program ends as others do: by the signal, without
+ * a word. */
 static int end(int status)
 {
     bool lost = fflush(stdout) || ferror(stdout);

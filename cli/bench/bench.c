@@ -1,4 +1,4 @@
-/* The sub-command bench: options, and what is run. */
+/* gimgxf bench: its options, and the order in which everything is run. */
 #include "cli/bench/bench.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ enum {
     STATUS_DEVICE = 3
 };
 
-/* Enough for a median that a few disturbed rounds leave alone. */
+/* Enough that a few disturbed rounds do not move the median. */
 enum { GPU_ROUNDS = 31 };
 
 /* ---- Options ------------------------------------------------------------- */
@@ -169,7 +169,7 @@ static int run_entries(struct bench *bench, const struct kernel_suite *suite,
     return 0;
 }
 
-/* Whoever names what the sweep alone has need not ask for the sweep as well. */
+/* Runs the sweep as well if nothing else has the name that was asked for. */
 static int run_gpu(struct bench *bench, const struct kernel_suite *suite,
                    struct suite_run *run, struct err *err)
 {
@@ -183,7 +183,7 @@ static int run_gpu(struct bench *bench, const struct kernel_suite *suite,
     return run_entries(bench, suite, run, err);
 }
 
-/* "nvidia, book" and so on. */
+/* Writes "nvidia, book" and so on. */
 static void list_sections(const struct kernel_suite *suite, char *text,
                           size_t size)
 {
@@ -210,7 +210,7 @@ static void name_machine(struct bench *bench, const struct suite_machine *m)
              m->driver / 1000, m->driver % 1000 / 10);
 }
 
-/* Makes a list of numbers of "all" or of none, and checks that all exist. */
+/* Turns "all", or no list, into numbers, and checks that all devices exist. */
 static int name_devices(struct device_list *list, int count, struct err *err)
 {
     bool all = list->count == (unsigned)LANE_ALL_DEVICES;
@@ -229,7 +229,8 @@ static int name_devices(struct device_list *list, int count, struct err *err)
     return 0;
 }
 
-/* The first of the devices runs kernels. */
+/* Opens the first of the devices, which runs kernels. Returns NULL if there
+ * is none, with the reason in bench->gpu_left_out. */
 static struct suite_run *open_gpu(struct bench *bench,
                                   const struct kernel_suite *suite)
 {

@@ -1,4 +1,9 @@
-/* The sub-command bench: what is timed, the table, the chart. */
+/* gimgxf bench: times the kernels of the literature, the libraries and
+ * gimgxf's own stage, and verifies what they did. In come its options; out
+ * go a table, JSON or a chart. bench.c reads the options and runs the suite
+ * of the GPU (cuda/bench/kernel_suite.h), stream.c takes pictures to GPUs
+ * and back, cpu.c runs the stage on the CPU, and show.c prints. The room
+ * knows nothing of files and formats, but for the chart that it writes. */
 #ifndef CLI_BENCH_BENCH_H
 #define CLI_BENCH_BENCH_H
 
@@ -13,7 +18,7 @@ struct bench_opts {
     int rounds; /* 0: as many as are good here */
 };
 
-/* One line of the table. What runs on the CPU has an entry as well. */
+/* One line of the table. A row of the CPU has an entry as well. */
 struct bench_row {
     struct suite_entry entry;
     struct suite_shape shape;
@@ -23,7 +28,7 @@ struct bench_row {
     unsigned devices, lanes; /* GPUs, and lanes of each, of a stream; else 0 */
 };
 
-/* All that was run. */
+/* Everything that was run. */
 struct bench {
     struct bench_opts opts;
     char machine[512]; /* in words; the GPU if one is used, else the CPU */
@@ -40,32 +45,34 @@ int bench_main(int argc, char **argv);
 /* Prints its help on stdout. */
 void bench_help(void);
 
-/* Whether --only lets this through. */
+/* Returns whether --only lets this entry run. */
 bool bench_wants(const struct bench *bench, const struct suite_entry *entry);
 
-/* The size at which an entry made for `shape` is to be run: that of --size, in
- * pixels, if it was given. */
+/* Returns the size at which an entry made for `shape` is run: that of
+ * --size, in pixels, if it was given. */
 struct suite_shape bench_shape(const struct bench *bench,
                                const struct suite_entry *entry,
                                struct suite_shape shape);
 
-/* Keeps a row, counts it if it is wrong, and prints it. */
+/* Appends a row, counts it if it is wrong, and prints it unless JSON was
+ * asked for. Returns 0, or -1 without memory. */
 int bench_add(struct bench *bench, const struct bench_row *row,
               struct err *err);
 
-/* Times the CPU stage beside memcpy: cli/bench/cpu.c. And the sections that it
- * has. */
+/* Times the CPU stage beside memcpy (cpu.c), and names its sections. Returns
+ * 0; on failure -1, with the reason in `err`. */
 extern const char bench_cpu_sections[];
 int bench_cpu(struct bench *bench, struct err *err);
 
-/* Takes pictures from the host to these GPUs and back, beside plain copies:
- * cli/bench/stream.c. Several GPUs are used together, and the first alone. */
+/* Takes pictures from the host to these GPUs and back, beside plain copies
+ * (stream.c): through the first GPU alone, then through all together.
+ * Returns 0; on failure -1, with the reason in `err`. */
 extern const char bench_stream_section[];
 int bench_stream(struct bench *bench, const struct kernel_suite *suite,
                  const int *device, unsigned ndevices, struct err *err);
 
-/* What was run, in words, as JSON, as SVG: cli/bench/show.c. The first row also
- * names the machine. */
+/* Print a row in words, the first one below the name of the machine; all
+ * rows as JSON; all rows as an SVG chart, to the file of --svg (show.c). */
 void bench_show_row(const struct bench *bench, const struct bench_row *row);
 void bench_show_json(const struct bench *bench);
 int bench_show_svg(const struct bench *bench, struct err *err);

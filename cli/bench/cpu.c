@@ -1,5 +1,5 @@
-/* The part of bench that needs no GPU: the CPU stage beside memcpy, and the two
- * loops that every text on the transpose begins with. */
+/* The part of bench that needs no GPU: the CPU stage beside memcpy, and the
+ * two loops with which every text on the transpose begins. */
 #include "cli/bench/bench.h"
 
 #include <stdio.h>
@@ -9,16 +9,16 @@
 
 #include "codecs/base/thread_pool.h"
 #include "cuda/backend.h"
-#include "cuda/bench/verify.h"
 #include "cuda/bench/times.h"
+#include "cuda/bench/verify.h"
 
-/* What is timed takes some 10 ms, longer than what disturbs it. */
+/* Each round takes some 10 ms, longer than what disturbs it. */
 enum { CPU_ROUNDS = 11 };
 
 static const char source_ours[] = "gimgxf, on the CPU";
 static const char source_loops[] = "Two loops, on the CPU";
 
-/* Planes of 64 MiB and a little more, which no cache holds, at sizes that are
+/* Planes of a little more than 64 MiB, which no cache holds. Their sides are
  * multiples of nothing. */
 static const struct plane_kind {
     enum cell cell;
@@ -36,7 +36,7 @@ typedef int (*turner)(struct lane *lane, struct image *dst,
                       const struct image *src, enum xform t,
                       struct thread_pool *pool, struct err *err);
 
-/* What one cell size is turned with. */
+/* The planes and threads with which one size of cells is turned. */
 struct bed {
     struct lane *lane;
     struct image src, dst;
@@ -48,63 +48,47 @@ struct bed {
 
 /* ---- Two loops ----------------------------------------------------------- */
 
-#define LOOPS(name, type)                                                      \
-    static void name(const struct plane *d, const struct plane *s)             \
-    {                                                                          \
-        for (size_t y = 0; y < s->height; y++) {                               \
-            const type *from = (const type *)(s->data + y * s->stride);        \
-            for (size_t x = 0; x < s->width; x++)                              \
-                ((type *)(d->data + x * d->stride))[y] = from[x];              \
-        }                                                                      \
-    }
-LOOPS(loops_u8, uint8_t)
-LOOPS(loops_u16, uint16_t)
-LOOPS(loops_u32, uint32_t)
+/* Inlined where `size` is a constant, so that a cell is one load and one store.
+ */
+static inline __attribute__((always_inline)) void
+transpose_by_cells(const struct plane *d, const struct plane *s, size_t size)
+{
+    for (size_t y = 0; y < s->height; y++)
+        for (size_t x = 0; x < s->width; x++)
+            memcpy(d->data + x * d->stride + y * size,
+                   s->data + y * s->stride + x * size, size);
+}
 
 static int two_loops(struct lane *lane, struct image *dst,
                      const struct image *src, enum xform t,
                      struct thread_pool *pool, struct err *err)
 {
-    static void (*const loops[])(const struct plane *, const struct plane *) = {
-        [CELL_U8] = loops_u8, [CELL_U16] = loops_u16, [CELL_F32] = loops_u32
-    };
+    const struct plane *d = &dst->plane[0], *s = &src->plane[0];
     (void)lane, (void)t, (void)pool, (void)err;
-    loops[src->cell](&dst->plane[0], &src->plane[0]);
+    if (src->cell == CELL_U8)
+        transpose_by_cells(d, s, sizeof(uint8_t));
+    else if (src->cell == CELL_U16)
+        transpose_by_cells(d, s, sizeof(uint16_t));
+    else
+        transpose_by_cells(d, s, sizeof(float));
     return 0;
 }
 
 /* ---- Checking ------------------------------------------------------------ */
 
-static struct verify_plane marks_of(const struct image *img, enum xform t)
+static struct verify_plane verified(const struct image *img, enum xform t)
 {
     return (struct verify_plane){ .cell = img->cell,
-                           .t = t,
-                           .size = (uint32_t)cell_size(img->cell) };
+                                  .t = t,
+                                  .size = (uint32_t)cell_size(img->cell) };
 }
 
-/* When the first turn is wanted: it takes as long as some turns. */
+/* Called when the first turn is wanted: to fill takes as long as some turns. */
 static void fill(struct bed *bed)
 {
-    const struct plane *plane = &bed->src.plane[0];
-    struct verify_plane marks = marks_of(&bed->src, XFORM_NONE);
-    if (bed->filled)
-        return;
+    if (!bed->filled)
+        verify_fill_plane(&bed->src.plane[0], verified(&bed->src, XFORM_NONE));
     bed->filled = true;
-    for (uint32_t y = 0; y < plane->height; y++)
-        for (uint32_t x = 0; x < plane->width; x++)
-            verify_put(plane->data + y * plane->stride + (size_t)x * marks.size,
-                       marks, x, y);
-}
-
-static uint64_t count_wrong(const struct image *img, enum xform t)
-{
-    const struct plane *plane = &img->plane[0];
-    struct verify_plane marks = marks_of(img, t);
-    uint64_t wrong = 0;
-    for (uint32_t y = 0; y < plane->height; y++)
-        for (uint32_t x = 0; x < plane->width; x++)
-            wrong += !verify_right(plane, marks, x, y);
-    return wrong;
 }
 
 /* ---- Timing -------------------------------------------------------------- */
@@ -122,7 +106,8 @@ static void copy(struct bed *bed)
     thread_pool_run(bed->pool, copy_part, bed, bed->threads);
 }
 
-/* In turns with a copy; the first round, which takes new pages, is not kept. */
+/* Times turns and copies alternately. The first round, in which memory is
+ * mapped, does not count. */
 static int time_rounds(struct bed *bed, turner turn, enum xform t,
                        struct suite_result *result, struct err *err)
 {
@@ -151,8 +136,8 @@ static int time_rounds(struct bed *bed, turner turn, enum xform t,
     return 0;
 }
 
-/* The result is made once more to be checked, over garbage, as the last copy
- * stands in its place. */
+/* Times, and then turns once more, over garbage, to verify: the last copy
+ * has overwritten the result. */
 static int measure(struct bed *bed, turner turn, enum xform t,
                    struct suite_result *result, struct err *err)
 {
@@ -163,7 +148,8 @@ static int measure(struct bed *bed, turner turn, enum xform t,
     memset(bed->dst.cells, 0xa5, bed->dst.size);
     if (turn(bed->lane, &bed->dst, &bed->src, t, bed->pool, err))
         return -1;
-    result->wrong = count_wrong(&bed->dst, t);
+    result->wrong =
+        verify_count_wrong(&bed->dst.plane[0], verified(&bed->dst, t));
     return 0;
 }
 
@@ -189,16 +175,15 @@ static int run_turn(struct bench *bench, struct bed *bed,
 
 /* ---- What is run --------------------------------------------------------- */
 
-static struct suite_entry entry_for(const struct plane_kind *kind,
-                                     enum xform t)
+static struct suite_entry entry_for(const struct plane_kind *kind, enum xform t)
 {
     return (struct suite_entry){ .section = "gimgxf",
-                                  .source = source_ours,
-                                  .origin = SUITE_OURS,
-                                  .cell = kind->cell,
-                                  .turn = t,
-                                  .nplanes = 1,
-                                  .npictures = 1 };
+                                 .source = source_ours,
+                                 .origin = SUITE_OURS,
+                                 .cell = kind->cell,
+                                 .turn = t,
+                                 .nplanes = 1,
+                                 .npictures = 1 };
 }
 
 static struct suite_entry entry_for_loops(const struct plane_kind *kind)
@@ -211,7 +196,7 @@ static struct suite_entry entry_for_loops(const struct plane_kind *kind)
     return entry;
 }
 
-/* What of this source is to be run with cells of this kind. */
+/* Runs what a section has for cells of this kind. */
 typedef int (*runner)(struct bench *bench, struct bed *bed,
                       const struct plane_kind *kind, struct err *err);
 
@@ -236,7 +221,7 @@ static int run_turns(struct bench *bench, struct bed *bed,
     return 0;
 }
 
-/* Two planes shall leave memory for all else. */
+/* Fails if two planes would take more than 3/4 of the machine's memory. */
 static int check_room(const struct image *img, struct err *err)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -281,7 +266,8 @@ static int run_kind(struct bench *bench, const struct plane_kind *kind,
     return status;
 }
 
-/* The model of the processor, as Linux tells it. */
+/* Writes the model of the processor, from /proc/cpuinfo, and how many there
+ * are. */
 static void name_machine(char *name, size_t size)
 {
     char line[256] = "", *model = NULL;

@@ -1,4 +1,4 @@
-/* What bench shows: a table with bars, JSON, a chart. */
+/* What bench prints: a table with bars, JSON, a chart. */
 #include "cli/bench/bench.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static double share_of(const struct suite_result *r)
     return r->median > 0 ? r->copy / r->median : 0;
 }
 
-/* What it is and where, as one line of a table or a chart has it. */
+/* Writes what a row ran, for one line of a table or a chart. */
 static void title_of(const struct bench_row *row, char *title, size_t size)
 {
     const struct suite_entry *e = &row->entry;
@@ -59,8 +59,9 @@ static void title_of(const struct bench_row *row, char *title, size_t size)
         snprintf(devices, sizeof devices, ", %u GPUs", row->devices);
     if (row->threads > 1)
         snprintf(threads, sizeof threads, ", %u threads", row->threads);
-    snprintf(title, size, "%s%s%s%s%s%s%s%s", name_of(e), block, pictures, planes,
-             threads, lanes, devices, e->origin == SUITE_PUBLISHED ? " *" : "");
+    snprintf(title, size, "%s%s%s%s%s%s%s%s", name_of(e), block, pictures,
+             planes, threads, lanes, devices,
+             e->origin == SUITE_PUBLISHED ? " *" : "");
 }
 
 static void size_of(const struct bench_row *row, char *text, size_t size)
@@ -105,7 +106,7 @@ static bool first_of_source(const struct bench *bench,
     return n < 2 || strcmp(bench->row[n - 2].entry.source, row->entry.source);
 }
 
-/* Whether no other size of the same entry follows. */
+/* Returns whether no other size of the same entry follows. */
 static bool last_of_entry(const struct bench *bench,
                           const struct bench_row *row)
 {
@@ -245,7 +246,7 @@ void bench_show_json(const struct bench *bench)
 
 /* ---- The chart ----------------------------------------------------------- */
 
-/* In pixels. A line of text and its bar, the name of a source, and columns. */
+/* Pixels: a line of text and its bar, the title of a source, and columns. */
 enum {
     LINE = 24,
     GROUP = 44,
@@ -255,7 +256,7 @@ enum {
     RIGHT = 260, /* for what stands behind the longest bar */
     MARGIN = 32,
 };
-/* Longer bars are cut off; their number tells. */
+/* Longer bars are cut off; the number beside them is right. */
 static const double SHARE_MAX = 1.15;
 
 static const char *const origin_colors[] = {
@@ -361,7 +362,7 @@ static void draw_legend(FILE *out, double width)
              "GB/s read and written, share of a plain copy");
 }
 
-/* Through all bars, on top of them. */
+/* Draws the line of a share of 1 through all bars. */
 static void draw_copy_line(FILE *out, double height)
 {
     double x = LEFT + UNIT;
@@ -376,7 +377,8 @@ static void draw_copy_line(FILE *out, double height)
              "plain copy");
 }
 
-/* Where the next row goes: below the name of its source if it is the first. */
+/* Returns where row i goes: below the title of its source if it is the
+ * first. */
 static double place_row(const struct bench *bench, size_t i, size_t previous,
                         double y)
 {
@@ -386,7 +388,8 @@ static double place_row(const struct bench *bench, size_t i, size_t previous,
     return first ? y + GROUP : y;
 }
 
-/* The rows, or, if out is NULL, only how far down they reach. */
+/* Draws the rows, or nothing if `out` is NULL. Returns how far down they
+ * reach. */
 static double draw_rows(FILE *out, const struct bench *bench)
 {
     double y = TOP;

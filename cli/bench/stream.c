@@ -1,7 +1,8 @@
-/* The part of bench that takes pictures through the stage as a batch would:
- * from the host's memory to the GPUs and back, on several lanes, each with a
- * thread of its own, so that both directions of the bus and the kernels are
- * busy at once. It takes turns with plain copies both ways. */
+/* The section "stream" of bench: takes pictures through the stage as a batch
+ * does, from the host's memory to the GPUs and back. Several lanes, each with a
+ * thread of its own, keep both directions of the bus and the kernels busy at
+ * once. Plain copies both ways, in turns with the pictures, are the baseline.
+ */
 #include "cli/bench/bench.h"
 
 #include <stdatomic.h>
@@ -16,8 +17,8 @@
 
 enum {
     STREAM_ROUNDS = 11,
-    PICTURES = 64,  /* of a round, for each device: the first is alone on its
-                       way in and the last on its way out, and neither shall
+    PICTURES = 64,  /* of a round, for each device; the first is alone on its
+                       way in and the last on its way out, which should not
                        count for much */
     LANES_MOST = 8, /* of a device */
 };
@@ -53,29 +54,24 @@ struct traffic {
 
 /* ---- Workers --------------------------------------------------------------*/
 
-/* Which worker's picture it is can be told as well. */
-static struct verify_plane marks_of(const struct traffic *t, const struct stream_worker *w,
-                             const struct image *img, unsigned plane)
+/* Each worker has cells of its own, so that pictures cannot be exchanged. */
+static struct verify_plane verified(const struct traffic *t,
+                                    const struct stream_worker *w,
+                                    const struct image *img, unsigned plane)
 {
     unsigned before = (unsigned)(w - t->worker) * img->nplanes;
     return (struct verify_plane){ .cell = img->cell,
-                           .number = before + plane,
-                           .t = img->turned,
-                           .size = (uint32_t)cell_size(img->cell) };
+                                  .number = before + plane,
+                                  .t = img->turned,
+                                  .size = (uint32_t)cell_size(img->cell) };
 }
 
 static void fill(void *context, size_t i)
 {
     struct traffic *t = context;
     struct stream_worker *w = &t->worker[i];
-    for (unsigned p = 0; p < w->src.nplanes; p++) {
-        const struct plane *plane = &w->src.plane[p];
-        struct verify_plane marks = marks_of(t, w, &w->src, p);
-        for (uint32_t y = 0; y < plane->height; y++)
-            for (uint32_t x = 0; x < plane->width; x++)
-                verify_put((uint8_t *)plane_row(plane, y) + x * marks.size,
-                           marks, x, y);
-    }
+    for (unsigned p = 0; p < w->src.nplanes; p++)
+        verify_fill_plane(&w->src.plane[p], verified(t, w, &w->src, p));
 }
 
 static void turn_once(struct traffic *t, struct stream_worker *w)
@@ -85,7 +81,7 @@ static void turn_once(struct traffic *t, struct stream_worker *w)
         w->failed = true;
 }
 
-/* Whoever is free takes the next picture. */
+/* A worker that is free takes the next picture. */
 static void turn_some(void *context, size_t i)
 {
     struct traffic *t = context;
@@ -93,7 +89,7 @@ static void turn_some(void *context, size_t i)
         turn_once(t, &t->worker[i]);
 }
 
-/* Once more, over garbage. */
+/* Turns once more, over garbage, and counts wrong cells. */
 static void check(void *context, size_t i)
 {
     struct traffic *t = context;
@@ -101,13 +97,9 @@ static void check(void *context, size_t i)
     memset(w->dst.cells, 0xa5, w->dst.size);
     turn_once(t, w);
     w->wrong = 0;
-    for (unsigned p = 0; p < w->dst.nplanes; p++) {
-        const struct plane *plane = &w->dst.plane[p];
-        struct verify_plane marks = marks_of(t, w, &w->dst, p);
-        for (uint32_t y = 0; y < plane->height; y++)
-            for (uint32_t x = 0; x < plane->width; x++)
-                w->wrong += !verify_right(plane, marks, x, y);
-    }
+    for (unsigned p = 0; p < w->dst.nplanes; p++)
+        w->wrong +=
+            verify_count_wrong(&w->dst.plane[p], verified(t, w, &w->dst, p));
 }
 
 static int on_workers(struct traffic *t, void (*work)(void *context, size_t i),
@@ -123,8 +115,8 @@ static int on_workers(struct traffic *t, void (*work)(void *context, size_t i),
 
 /* ---- Opening --------------------------------------------------------------*/
 
-static int open_worker(struct traffic *t, struct stream_worker *w, const int *device,
-                       const struct suite_entry *entry,
+static int open_worker(struct traffic *t, struct stream_worker *w,
+                       const int *device, const struct suite_entry *entry,
                        struct suite_shape shape, struct err *err)
 {
     struct lane_opts opts = { .device = device, .ndevices = 1 };
@@ -152,8 +144,8 @@ static void close_traffic(struct traffic *t)
     t->suite->bus_close(t->bus);
 }
 
-/* Neighbours in number are on different devices: the first n workers are on all
- * of them. */
+/* Workers are dealt out to the devices in turn, so that the first n of them are
+ * on all devices. */
 static int open_traffic(struct traffic *t, const int *device,
                         const struct suite_entry *entry,
                         struct suite_shape shape, struct err *err)
@@ -181,7 +173,8 @@ static int open_traffic(struct traffic *t, const int *device,
 
 /* ---- Timing ---------------------------------------------------------------*/
 
-/* Seconds of one picture's bytes each way, of which one is the slower. */
+/* Seconds for the bytes of one picture: turned; and copied each way and by the
+ * slower way. */
 struct samples {
     double turn[SUITE_ROUNDS], slower[SUITE_ROUNDS], way[2][SUITE_ROUNDS];
 };
@@ -208,7 +201,7 @@ static int measure_turns(struct traffic *t, struct samples *s, unsigned r,
     return 0;
 }
 
-/* The first round, in which memory is taken, is not kept. */
+/* The first round, in which memory is allocated, does not count. */
 static int time_rounds(struct traffic *t, struct samples *s,
                        struct suite_result *result, struct err *err)
 {
@@ -232,13 +225,13 @@ static int time_rounds(struct traffic *t, struct samples *s,
 static struct suite_entry entry_of_turn(void)
 {
     return (struct suite_entry){ .section = bench_stream_section,
-                                  .source = source,
-                                  .origin = SUITE_OURS,
-                                  .cell = CELL_U8,
-                                  .turn = XFORM_ROTATE_90,
-                                  .nplanes = 3,
-                                  .npictures = 1,
-                                  .shape = { camera } };
+                                 .source = source,
+                                 .origin = SUITE_OURS,
+                                 .cell = CELL_U8,
+                                 .turn = XFORM_ROTATE_90,
+                                 .nplanes = 3,
+                                 .npictures = 1,
+                                 .shape = { camera } };
 }
 
 static struct suite_entry entry_of_way(int way)
@@ -268,7 +261,7 @@ static int add_turn(struct bench *bench, struct traffic *t, unsigned lanes,
     return bench_add(bench, &row, err);
 }
 
-/* What the plain copies beside the last turn did. */
+/* The plain copies that were timed beside the last turn. */
 static int add_way(struct bench *bench, const struct traffic *t, int way,
                    const struct bench_row *like, struct samples *s,
                    struct err *err)

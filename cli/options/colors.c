@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* In the order of the alphabet. */
+/* In alphabetical order, for bsearch(). */
 static const struct named_color {
     const char *name;
     uint32_t rgb;
@@ -166,7 +166,8 @@ static int compare(const void *name, const void *color)
     return strcasecmp(name, ((const struct named_color *)color)->name);
 }
 
-/* False: these are no three or six hexadecimal digits. */
+/* Reads three or six hexadecimal digits. Returns false if the text is
+ * anything else. */
 static bool read_digits(uint32_t *rgb, const char *text)
 {
     size_t n = strspn(text, "0123456789abcdefABCDEF");

@@ -6,8 +6,9 @@
 
 #include "codecs/base/err.h"
 
-/* Reads the name of a color, in any case, or #RRGGBB or #RGB, where the # may
- * be left out. On failure `err` says what would be one. */
+/* Reads the name of a color, in upper or lower case, or #RRGGBB or #RGB, in
+ * which # may be left out. Returns 0; on failure -1, and `err` says what is
+ * expected. */
 int colors_parse(uint8_t rgb[3], const char *text, struct err *err);
 
 #endif

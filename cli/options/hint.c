@@ -1,4 +1,4 @@
-/* What somebody meant who wrote something else. */
+/* Guesses at what was meant by a wrong word. */
 #include "cli/options/hint.h"
 
 #include <getopt.h>
@@ -7,8 +7,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "cli/select/path.h"
 #include "cli/options/spelling.h"
+#include "cli/options/value.h"
+#include "cli/select/path.h"
 #include "codecs/codec.h"
 #include "codecs/foreign.h"
 
@@ -17,8 +18,8 @@
 
 /* ---- Operations --------------------------------------------------------- */
 
-/* What other programs call them. Where they may mean either of two, both are
- * named. */
+/* What other programs call the operations. If a word may mean either of two,
+ * both are named. */
 static const struct alias {
     const char *word, *op;
     const char *more; /* what stands behind the operation */
@@ -125,7 +126,7 @@ static bool is_file(const char *word)
            foreign_by_suffix(suffix);
 }
 
-/* Words that stand before a command's. */
+/* Returns the command that a word resembles, or NULL. */
 static const char *command_like(const char *word)
 {
     static const char *const commands[] = { "info", "serve", "manifest",
@@ -166,7 +167,7 @@ int hint_operation(const char *word, bool command, struct err *err)
 
 /* ---- Options ------------------------------------------------------------ */
 
-/* What other programs call theirs, and what is said here. */
+/* What other programs call their options, and the answer. */
 static const struct {
     const char *word, *said;
 } options[] = {
@@ -204,7 +205,7 @@ static const struct {
     { "crop", "gimgxf turns pictures and does not crop them" },
 };
 
-/* The name in an option as it was written: "--name=value", "-name". */
+/* Copies the name out of "--name=value" or "-name". */
 static void name_of(const char *word, char *name, size_t size)
 {
     word += strspn(word, "-");
@@ -254,8 +255,8 @@ bool hint_is_word(const char *word, const struct option *longs)
                                  alias_of(name) || said_of(name)));
 }
 
-/* "--no: could be --no-clobber or --no-restart". Returns 0 if fewer than two
- * options begin so. */
+/* Refuses "--no": "could be --no-clobber or --no-restart". Returns 0 if
+ * fewer than two options begin so. */
 static int refuse_ambiguous(const char *word, const struct option *longs,
                             struct err *err)
 {
@@ -279,7 +280,7 @@ static int refuse_ambiguous(const char *word, const struct option *longs,
     return fail(err, "%.*s: could be %s", (int)length, word, list);
 }
 
-/* What is said of an option that does not exist; NULL: nothing. */
+/* Returns the hint for an option that does not exist, or NULL. */
 static const char *option_like(const char *name, const struct option *longs,
                                char *text, size_t size)
 {
@@ -312,12 +313,14 @@ int hint_option(const char *word, const struct option *longs, struct err *err)
     if (refuse_ambiguous(word, longs, err))
         return -1;
     if (turn)
-        return fail(err, "unknown option '%s'; did you mean the operation "
-                         "'%s'?",
+        return fail(err,
+                    "unknown option '%s'; did you mean the operation "
+                    "'%s'?",
                     word, turn->op);
     if (is_long(name, longs))
-        return fail(err, "unknown option '%.*s'; a long option has two dashes: "
-                         "--%s",
+        return fail(err,
+                    "unknown option '%.*s'; a long option has two dashes: "
+                    "--%s",
                     length, word, name);
     if (strlen(name) > 1)
         said = option_like(name, longs, text, sizeof text);
@@ -344,26 +347,17 @@ static const char *suffix_like(const char *word)
     return spelling_nearest(word, nearest, n);
 }
 
-/* "png, jpeg, ... or npy". */
-static void list_formats(char *text, size_t size)
-{
-    size_t length = 0;
-    for (size_t i = 0; i < CODECS && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s%s",
-                                   i == 0            ? ""
-                                   : i + 1 == CODECS ? " or "
-                                                     : ", ",
-                                   codecs[i]->name);
-}
-
 int hint_format(const char *name, struct err *err)
 {
     const struct foreign *foreign = foreign_by_suffix(name);
     const char *like = suffix_like(name);
+    const char *codec_names[CODECS];
     char list[256];
     if (foreign)
         return foreign_refuse_output(foreign, err);
-    list_formats(list, sizeof list);
+    for (size_t i = 0; i < CODECS; i++)
+        codec_names[i] = codecs[i]->name;
+    value_list_names(list, sizeof list, codec_names, CODECS);
     return fail(err, "'%s' is not a format; expected %s%s%s%s", name, list,
                 like ? "; did you mean '" : "", like ? like : "",
                 like ? "'?" : "");

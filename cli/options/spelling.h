@@ -1,4 +1,4 @@
-/* Which word somebody meant who wrote another one. */
+/* Finds the word that was probably meant. */
 #ifndef CLI_OPTIONS_SPELLING_H
 #define CLI_OPTIONS_SPELLING_H
 

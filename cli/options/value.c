@@ -49,9 +49,8 @@ int value_read_amount(const char *text, unsigned base, uint64_t *value,
     return 0;
 }
 
-/* "a", "a or b", "a, b or c". */
-static void list_names(char *text, size_t size, const char *const *names,
-                       size_t nnames)
+void value_list_names(char *text, size_t size, const char *const *names,
+                      size_t nnames)
 {
     size_t length = 0;
     for (size_t i = 0; i < nnames && length < size; i++)
@@ -70,7 +69,7 @@ int value_read_choice(const char *text, const char *const *names, size_t nnames,
         if (strcmp(text, names[i]) == 0)
             return (int)i;
     const char *nearest = spelling_nearest(text, names, nnames);
-    list_names(list, sizeof list, names, nnames);
+    value_list_names(list, sizeof list, names, nnames);
     return fail(err, "'%s' is not known; expected %s%s%s%s", text, list,
                 nearest ? "; did you mean '" : "", nearest ? nearest : "",
                 nearest ? "'?" : "");

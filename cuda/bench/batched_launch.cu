@@ -17,7 +17,7 @@ struct batch_plan {
 /* ---- The pictures of a task -----------------------------------------------
  */
 
-/* From one to the next, in place: a struct image is large. */
+/* Moves on to the next picture, in place: a struct image is large. */
 static void go_on(struct image *img)
 {
     img->cells += img->size;
@@ -110,7 +110,7 @@ static int wait_for(const struct kernel_task *task, struct err *err)
     return gpu_check(cudaStreamSynchronize(task->stream), "turning", err);
 }
 
-/* Seconds that the host waits for all in one launch. */
+/* Measures how long the host waits for all pictures in one launch. */
 static int wall_of_one(const struct kernel_task *task, double *seconds,
                        struct err *err)
 {
@@ -122,7 +122,7 @@ static int wall_of_one(const struct kernel_task *task, double *seconds,
     return 0;
 }
 
-/* The same for a launch each, and what passes between events around them. */
+/* The same for a launch each; and the time between events around them. */
 static int wall_of_each(const struct kernel_task *task,
                         const cudaEvent_t event[2], double *seconds,
                         double *between, struct err *err)
@@ -141,7 +141,7 @@ static int wall_of_each(const struct kernel_task *task,
     return status;
 }
 
-/* The first round is not kept. */
+/* The first round does not count. */
 static int time_rounds(const struct kernel_task *task, unsigned rounds,
                        const cudaEvent_t event[2], double *sample,
                        struct suite_batch *times, struct err *err)

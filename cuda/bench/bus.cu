@@ -1,8 +1,8 @@
-/* What the way between the host and its GPUs carries when both directions are
- * busy: plain copies on two streams of each device, to it and from it.
+/* How fast the bus between the host and its GPUs is when both directions are
+ * busy: plain copies on two streams of each device, one to it and one from it.
  *
- * One direction may end before the other, which is then alone and faster: only
- * copies that ended while both were busy count. */
+ * If one direction ends before the other, the other is alone and faster:
+ * only copies that ended while both were busy count. */
 #include "cuda/bench/bus.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { COPIES = 32 }; /* of a direction, each time */
 
-/* One direction. The events are before the first copy and behind each. */
+/* One direction. Event 0 is before the first copy, event n behind copy n. */
 struct way {
     enum cudaMemcpyKind kind;
     cudaStream_t stream;
@@ -106,7 +106,8 @@ static cudaError_t enqueue_copy(const struct way *way, size_t bytes)
                            way->stream);
 }
 
-/* Copy n of all ways, so that all begin at once; 0 are the events before. */
+/* Enqueues copy n of all ways, so that all begin at once; copy 0 is the
+ * event before the first. */
 static int enqueue(const struct suite_bus *bus, int n, struct err *err)
 {
     for (unsigned i = 0; i < bus->ndevices; i++) {
@@ -133,7 +134,8 @@ static double seconds(cudaEvent_t from, cudaEvent_t to)
     return ms * 1e-3;
 }
 
-/* Bytes a second of both ways of one device, until the first of them ended. */
+/* Adds the bytes a second of both ways of one device, until the first of
+ * them ended. */
 static void rates(const struct ends *ends, size_t bytes, double rate[2])
 {
     const struct way *way = ends->way;

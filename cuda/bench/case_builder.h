@@ -4,7 +4,7 @@
 
 #include "cuda/bench/case_launch.h"
 
-/* Cases of one source: the word that --only takes, and the title. */
+/* The source of some cases: the word that --only takes, and the title. */
 struct case_section {
     const char *name, *source;
 };
@@ -67,7 +67,8 @@ struct case_row {
         kcase.pitch = pitch;
         return *this;
     }
-    /* The memory for its tile, rows of `pitch` words, is given at launch. */
+    /* The shared memory of its tile, rows of `pitch` words, is given at
+     * launch. */
     constexpr case_row &dynamic()
     {
         kcase.shared = sizeof(float) * kcase.pitch * kcase.entry.block_y;

@@ -223,7 +223,7 @@ static constexpr case_row list[] = {
         .at(article, gigabyte, odd),
 };
 
-/* The book's kernels over shapes of blocks. */
+/* The book's kernels, each with all these shapes of blocks. */
 struct sweep_step {
     const char *name;
     matrix_kernel kernel;

@@ -1,11 +1,11 @@
-/* Runs the steps of the ladder: memory, times.
+/* Runs the cases: memory, launches, times.
  *
- * A step is timed by events around one launch, or around so many that a clock
- * tick and the start of a launch do not count; cudaMemcpy of the same cells
- * takes turns with it, so that both see the same clocks. Sources and results
- * rotate through several pairs of buffers, so that what one launch leaves in
- * the L2 is of no use to the next; unless a pair fits into it, which is then
- * said. */
+ * A case is timed by events around one launch, or around so many that a
+ * clock tick and the start of a launch do not count. cudaMemcpy of the same
+ * cells takes turns with it, so that both run at the same clock rate.
+ * Sources and results rotate through several pairs of buffers, so that what
+ * one launch leaves in the L2 cache is of no use to the next; unless a pair
+ * fits into the L2, which the result says. */
 #include "cuda/bench/kernel_suite.h"
 
 #include <limits.h>
@@ -22,18 +22,18 @@
 #include "cuda/bench/verify_gpu.h"
 #include "cuda/gpu/gpu_check.h"
 
-/* Pairs together are at least so many times the L2; as one pair alone is larger
- * than the L2, or there is but one, so many pairs are enough. */
+/* All pairs together are at least so many times the L2. A pair is larger
+ * than the L2, or it is the only one, so that many pairs are enough. */
 static constexpr unsigned TIMES_L2 = 4, PAIRS = TIMES_L2;
 
-/* A round takes so many seconds, or one launch: an event's clock ticks every
- * half a microsecond. */
+/* Seconds of a round, if it has more than one launch: the clock of an event
+ * ticks every half a microsecond. */
 static constexpr double ROUND = 0.4e-3;
 
 static constexpr unsigned LAUNCHES = 2000; /* of a round, at most */
 static constexpr unsigned GRID_Y = 65535;  /* blocks, at most */
 
-/* Many pictures together are no larger: it is small ones that are many. */
+/* The most bytes of a batch: only small pictures come in batches. */
 static constexpr uint64_t MANY_BYTES = 1 << 30;
 
 struct picture_memory {
@@ -66,7 +66,8 @@ static uint64_t bytes_of(const struct kernel_case *kcase,
            kcase->entry.npictures * cell_size(kcase->entry.cell);
 }
 
-/* A struct mem whose context is a block: it grows, and is given whole. */
+/* A struct mem whose context is a struct picture_memory, which grows and is
+ * given out whole. */
 static void *picture_memory_alloc(void *context, size_t one)
 {
     struct picture_memory *block = (struct picture_memory *)context;
@@ -98,7 +99,7 @@ static struct mem memory_of(struct picture_memory *block, unsigned times)
     return mem;
 }
 
-/* Rows without padding, as the literature has them. */
+/* Allocates rows without padding, as the literature has them. */
 static int dense_alloc(struct image *img, struct mem mem, struct err *err)
 {
     size_t stride = img->width * cell_size(img->cell);
@@ -161,8 +162,8 @@ static int copy_cells(struct suite_run *run, const struct kernel_task *task,
                      "copying", err);
 }
 
-/* Enqueues the launches and the copies of one round, between events, and waits
- * for them: the seconds of one launch, and of one copy. */
+/* Enqueues the launches and the copies of one round, between events, and
+ * waits for them. Sets seconds[] to the time of one launch and of one copy. */
 static int one_round(struct suite_run *run, const struct kernel_case *kcase,
                      uint64_t bytes, const unsigned n[2], double seconds[2],
                      struct err *err)
@@ -232,7 +233,7 @@ static const char *undefined(const struct kernel_case *kcase,
     uint64_t down = kcase->over_result ? shape.width : shape.height;
     if (shape.width == 0 || shape.height == 0 || shape.width > INT_MAX ||
         shape.height > INT_MAX)
-        return "no size that can be";
+        return "not a valid size";
     if (kcase->entry.npictures > 1 && bytes_of(kcase, shape) > MANY_BYTES)
         return "for small pictures only";
     if (kcase->entry.origin == SUITE_OURS)
@@ -251,7 +252,7 @@ static const char *undefined(const struct kernel_case *kcase,
     return NULL;
 }
 
-/* Whether a pair fits into the L2; if not, so many pairs that they are TIMES_L2
+/* Returns 1 if a pair fits into the L2; else as many pairs as are TIMES_L2
  * times as large together. */
 static unsigned pairs_for(const struct suite_run *run, uint64_t pair)
 {
@@ -288,8 +289,8 @@ static int check_pairs(struct suite_run *run, struct suite_result *result,
     return 0;
 }
 
-/* What was timed is followed by copies over its results, so results are made
- * once more to be checked. */
+/* Times, and then launches once more to verify: the timed results have been
+ * overwritten by copies. */
 static int run_pairs(struct suite_run *run, const struct kernel_case *kcase,
                      uint64_t bytes, struct suite_result *result,
                      struct err *err)
@@ -304,8 +305,8 @@ static int run_pairs(struct suite_run *run, const struct kernel_case *kcase,
     return check_pairs(run, result, err);
 }
 
-/* A launch for each of many pictures, timed and checked as well. A profiler
- * shall see one launch. */
+/* Times and verifies a launch for each picture of a batch. A profiler must
+ * see one launch, so then this does nothing. */
 static int run_each(struct suite_run *run, struct suite_result *result,
                     struct err *err)
 {

@@ -20,7 +20,7 @@ struct kernel_task {
     struct libraries *libraries;
 };
 
-/* What the kernels of the literature take: rows without padding. */
+/* A kernel of the literature. It takes rows without padding. */
 typedef void (*matrix_kernel)(float *dst, const float *src, int width,
                               int height);
 
@@ -44,7 +44,7 @@ enum vendor_library { VENDOR_NONE, VENDOR_CUBLAS, VENDOR_NPP };
 struct kernel_case {
     struct suite_entry entry;
 
-    /* Where it is defined. */
+    /* The sizes for which it is defined. */
     bool square;               /* width == height */
     unsigned whole_x, whole_y; /* whole multiples; 0: any size */
     unsigned widest;           /* 0: any */

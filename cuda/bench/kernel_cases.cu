@@ -10,9 +10,9 @@ static constexpr struct case_section batch = {
     "many", "Many small pictures in one launch"
 };
 
-/* Ours: every turn of every cell at sizes that are multiples of nothing, planes
- * of 256 MiB and more, and of a picture as cameras make it. What the others do,
- * at their sizes too. */
+/* Our own cases: every turn of every cell, of planes of 256 MiB and more
+ * whose sides are multiples of nothing, and of a picture as cameras make it.
+ * What others do as well is also run at their sizes. */
 static constexpr struct {
     enum cell cell;
     unsigned nplanes;
@@ -29,7 +29,7 @@ enum {
     OURS = OUR_PICTURES * XFORM_COUNT,
 };
 
-/* Copies and transposes, of planes of what they have cells of. */
+/* Returns whether others do the same: copies and transposes of samples. */
 static constexpr bool others_do(const struct suite_entry *entry)
 {
     return entry->nplanes == 1 && entry->cell != CELL_DCT &&
@@ -50,7 +50,8 @@ static constexpr struct kernel_case our_case(size_t picture, size_t turn)
     return r.kcase;
 }
 
-/* Thumbnails: a launch for each would take longer to start than to run. */
+/* Thumbnails in a batch: to start a launch for each would take longer than
+ * the turn. */
 static constexpr struct kernel_case batch_case(size_t turn)
 {
     case_row r = case_row(batch, NULL).at({ 64, 64 });
@@ -108,8 +109,8 @@ static unsigned word_of(enum pattern pattern, unsigned n,
     return ty * kcase->pitch + tx;
 }
 
-/* The most words of one bank that a warp asks for. Lanes do not ask for the
- * same word in any pattern. */
+/* Returns the most words of one bank that a warp asks for. No two lanes ask
+ * for the same word in any pattern. */
 static unsigned ways(enum pattern pattern, const struct kernel_case *kcase)
 {
     unsigned worst = 0;

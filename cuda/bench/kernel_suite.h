@@ -1,5 +1,10 @@
-/* The ladder: the kernels that the literature on the transpose climbs, step by
- * step, the libraries, and ours, each checked and timed in the same way. */
+/* The suite of kernels that `gimgxf bench` runs on a GPU: those of the
+ * literature on the transpose, the libraries, and ours, all verified and
+ * timed in the same way. In come a device, the number of a case and a size;
+ * out go times and the number of wrong cells. kernel_cases.h has the cases,
+ * cuda_suite.cu runs them, verify_gpu.h fills and checks pictures,
+ * batched_launch.h turns many small pictures at once, and bus.h measures
+ * plain copies. The room prints nothing and knows nothing of files. */
 #ifndef CUDA_BENCH_KERNEL_SUITE_H
 #define CUDA_BENCH_KERNEL_SUITE_H
 
@@ -44,9 +49,9 @@ struct suite_entry {
     struct suite_shape shape[SUITE_SHAPES];
 };
 
-/* The lanes of a warp that meet at one bank of shared memory with different
- * words, in the worst request: 1 is free of conflicts, 0 without such memory.
- */
+/* How many lanes of a warp meet at one bank of shared memory with different
+ * words, in the worst request: 1 is free of conflicts, 0 without such
+ * memory. */
 struct suite_banks {
     unsigned put, get;
 };
@@ -66,7 +71,7 @@ struct suite_opts {
                         it once, to be checked or profiled, and time nothing */
 };
 
-/* Many pictures, a launch each, beside all in one launch: seconds for all. */
+/* A launch for each picture of a batch, beside one for all: seconds for all. */
 struct suite_batch {
     double each;            /* between events */
     double wall, wall_each; /* of the host, from their addresses to the results:
@@ -76,7 +81,7 @@ struct suite_batch {
 struct suite_result {
     char left_out[128]; /* why it was not run; "": it was */
     uint64_t bytes;     /* read plus written */
-    /* Seconds a launch; all 0 if nothing was timed. */
+    /* Seconds of a launch; all 0 if nothing was timed. */
     double median, min, max;
     double copy; /* the median of cudaMemcpy of the same cells, in turns
                     with the above */
@@ -96,19 +101,19 @@ struct kernel_suite {
     /* Opens a device. The caller closes the run. */
     int (*open)(struct suite_run **run, const struct suite_opts *opts,
                 struct suite_machine *machine, struct err *err);
-    /* Runs entry i on a source of this shape, checks every cell of its result,
-     * and times it. An entry that is not defined there, or needs what this
-     * machine has not, is left out. -1: the device failed, and what is run
-     * after will as well. */
+    /* Runs case i on a source of this shape, verifies every cell of its
+     * result, and times it. A case that is not defined for the shape, or
+     * needs what the machine does not have, is left out. Returns 0; -1 if
+     * the device failed: then all later cases will fail as well. */
     int (*measure)(struct suite_run *run, size_t i, struct suite_shape shape,
                    struct suite_result *result, struct err *err);
     void (*close)(struct suite_run *run);
-    /* The way to these devices and back, by copies of `bytes` from and to
-     * page-locked memory. The caller closes it. */
+    /* Opens the bus to these devices, to be measured by copies of `bytes`
+     * from and to page-locked memory. The caller closes it. */
     int (*bus_open)(struct suite_bus **bus, const int *device,
                     unsigned ndevices, size_t bytes, struct err *err);
-    /* Bytes a second to the devices and from them, while both directions of
-     * all are busy; the sums over the devices. */
+    /* Measures bytes a second to the devices and from them, summed over the
+     * devices, while both directions of all are busy. */
     int (*bus_measure)(struct suite_bus *bus, double rate[2], struct err *err);
     void (*bus_close)(struct suite_bus *bus);
 };

@@ -1,10 +1,10 @@
 /* The transposes of NVIDIA's libraries, for comparison.
  *
- * They are opened when they are first asked for. Linked to them, every start of
- * the program would map some hundred MB for a benchmark that few run, and a
- * machine without them could not run it at all. So neither do their headers
- * have to be here: what is used of them is declared below, as their manuals
- * have it. */
+ * The libraries are opened when they are first asked for. If the program
+ * were linked to them, every start would map some hundred MB for a benchmark
+ * that few run, and a machine without them could not run it at all. So their
+ * headers are not needed either: the types and functions that are used are
+ * declared below, as the manuals have them. */
 #include "cuda/bench/libraries.h"
 
 #include <dlfcn.h>
@@ -64,8 +64,9 @@ struct libraries *libraries_new(void)
     return (struct libraries *)calloc(1, sizeof(struct libraries));
 }
 
-/* By its name, where the loader looks, then where toolkits are put. The newest
- * first; each has the functions above. */
+/* Opens a library by its name, where the loader looks and then where
+ * toolkits are installed. The newest version is tried first; each has the
+ * functions above. */
 static void *open_library(const char *name)
 {
     static const char *const places[] = { "", "/usr/local/cuda/lib64/",
@@ -156,16 +157,16 @@ void libraries_free(struct libraries *l)
     if (l->handle &&
         find(l->opened[VENDOR_CUBLAS], "cublasDestroy_v2", &destroy))
         (void)destroy(l->handle);
-    /* Not closed: what they have told the CUDA runtime about their kernels
-     * stays in use until the end of the process. */
+    /* The libraries are not closed: the kernels that they registered with
+     * the CUDA runtime stay in use until the end of the process. */
     free(l);
 }
 
 /* ---- Asking them ----------------------------------------------------------
  */
 
-/* Rows of ours are columns of theirs: the result has m = height rows, as they
- * count, and n = width columns. */
+/* Our rows are columns of cuBLAS: the result has m = height of its rows and
+ * n = width of its columns. */
 int libraries_geam(const struct kernel_case *kcase,
                    const struct kernel_task *task, struct err *err)
 {

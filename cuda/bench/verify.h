@@ -1,6 +1,6 @@
-/* Cells that are marked with their place: whether a turn put the right cell at
- * a place can be told by that cell alone, without a second picture. The same on
- * the GPU and on the host. */
+/* Verification of turns: cells of a source are made from their place, so a cell
+ * of a result alone shows whether it is the right one, without a second
+ * picture. The same on the GPU and on the host. */
 #ifndef CUDA_BENCH_VERIFY_H
 #define CUDA_BENCH_VERIFY_H
 
@@ -14,8 +14,7 @@
 #define VERIFY_INLINE static inline
 #endif
 
-/* What is marked: cells of plane `number` of a picture, and the turn that is to
- * be done to it. */
+/* A plane that is verified: its number in the picture, and the turn. */
 struct verify_plane {
     enum cell cell;
     unsigned number;
@@ -32,58 +31,59 @@ VERIFY_INLINE uint64_t verify_mix(uint64_t n)
     return n ^ n >> 33;
 }
 
-/* DCT blocks have 64 parts, their coefficients. */
+/* Returns the parts of a cell: a DCT block has 64, its coefficients. */
 VERIFY_INLINE unsigned verify_parts(enum cell cell)
 {
     return cell == CELL_DCT ? 64 : 1;
 }
 
-/* The bits of part k of cell (x, y) of a source. A float is a whole number
- * below 2^24, which arithmetic leaves as it is; a coefficient has 12 bits. */
-VERIFY_INLINE uint32_t verify_source(struct verify_plane marks, uint32_t x,
+/* Returns the bits of part k of cell (x, y) of a source. A float is a whole
+ * number below 2^24, which arithmetic leaves as it is; a coefficient has 12
+ * bits. */
+VERIFY_INLINE uint32_t verify_source(struct verify_plane what, uint32_t x,
                                      uint32_t y, unsigned k)
 {
     uint64_t place = verify_mix((uint64_t)y << 32 | x);
-    uint32_t bits = (uint32_t)verify_mix(place + marks.number * 64 + k);
-    if (marks.cell == CELL_F32) {
+    uint32_t bits = (uint32_t)verify_mix(place + what.number * 64 + k);
+    if (what.cell == CELL_F32) {
         float number = (float)(bits >> 8);
         memcpy(&bits, &number, sizeof bits);
         return bits;
     }
-    if (marks.cell == CELL_DCT)
+    if (what.cell == CELL_DCT)
         return (uint16_t)((bits & 4095) - 2048);
-    return marks.cell == CELL_U8 ? bits & 255 : bits & 65535;
+    return what.cell == CELL_U8 ? bits & 255 : bits & 65535;
 }
 
-/* The bits of part k of cell (x, y) of a result of width x height cells: the
- * definition in codecs/image/xform.h, and for DCT blocks that in
+/* Returns the bits of part k of cell (x, y) of a result of width x height
+ * cells, by the definition in codecs/image/xform.h, and for DCT blocks that in
  * codecs/image/image.h. */
-VERIFY_INLINE uint32_t verify_result(struct verify_plane marks, uint32_t width,
+VERIFY_INLINE uint32_t verify_result(struct verify_plane what, uint32_t width,
                                      uint32_t height, uint32_t x, uint32_t y,
                                      unsigned k)
 {
-    bool mirror_x = (marks.t & XFORM_MIRROR_X) != 0;
-    bool mirror_y = (marks.t & XFORM_MIRROR_Y) != 0;
+    bool mirror_x = (what.t & XFORM_MIRROR_X) != 0;
+    bool mirror_y = (what.t & XFORM_MIRROR_Y) != 0;
     uint32_t x1 = mirror_x ? width - 1 - x : x;
     uint32_t y1 = mirror_y ? height - 1 - y : y;
     unsigned row = k / 8, column = k % 8;
     bool negative = (mirror_x && column % 2) != (mirror_y && row % 2);
-    uint32_t bits = marks.t & XFORM_TRANSPOSE
-                        ? verify_source(marks, y1, x1, column * 8 + row)
-                        : verify_source(marks, x1, y1, k);
-    return marks.cell == CELL_DCT && negative ? (uint16_t)(0 - bits) : bits;
+    uint32_t bits = what.t & XFORM_TRANSPOSE
+                        ? verify_source(what, y1, x1, column * 8 + row)
+                        : verify_source(what, x1, y1, k);
+    return what.cell == CELL_DCT && negative ? (uint16_t)(0 - bits) : bits;
 }
 
 /* Writes cell (x, y) of a source. */
-VERIFY_INLINE void verify_put(uint8_t *at, struct verify_plane marks,
-                              uint32_t x, uint32_t y)
+VERIFY_INLINE void verify_put(uint8_t *at, struct verify_plane what, uint32_t x,
+                              uint32_t y)
 {
-    for (unsigned k = 0; k < verify_parts(marks.cell); k++) {
-        uint32_t bits = verify_source(marks, x, y, k);
+    for (unsigned k = 0; k < verify_parts(what.cell); k++) {
+        uint32_t bits = verify_source(what, x, y, k);
         uint16_t half = (uint16_t)bits;
-        if (marks.cell == CELL_U8)
+        if (what.cell == CELL_U8)
             *at = (uint8_t)bits;
-        else if (marks.cell == CELL_F32)
+        else if (what.cell == CELL_F32)
             memcpy(at, &bits, sizeof bits);
         else
             memcpy(at + k * sizeof half, &half, sizeof half);
@@ -104,18 +104,38 @@ VERIFY_INLINE uint32_t verify_get(const uint8_t *at, enum cell cell, unsigned k)
     return half;
 }
 
-/* Whether cell (x, y) of a result is the one that belongs there. */
+/* Returns whether cell (x, y) of a result is the right one. */
 VERIFY_INLINE bool verify_right(const struct plane *plane,
-                                struct verify_plane marks, uint32_t x,
+                                struct verify_plane what, uint32_t x,
                                 uint32_t y)
 {
-    const uint8_t *at =
-        plane->data + y * plane->stride + (size_t)x * marks.size;
-    for (unsigned k = 0; k < verify_parts(marks.cell); k++)
-        if (verify_get(at, marks.cell, k) !=
-            verify_result(marks, plane->width, plane->height, x, y, k))
+    const uint8_t *at = plane->data + y * plane->stride + (size_t)x * what.size;
+    for (unsigned k = 0; k < verify_parts(what.cell); k++)
+        if (verify_get(at, what.cell, k) !=
+            verify_result(what, plane->width, plane->height, x, y, k))
             return false;
     return true;
+}
+
+/* Writes all cells of a plane of a source, on the host. */
+static inline void verify_fill_plane(const struct plane *plane,
+                                     struct verify_plane what)
+{
+    for (uint32_t y = 0; y < plane->height; y++)
+        for (uint32_t x = 0; x < plane->width; x++)
+            verify_put(plane->data + y * plane->stride + (size_t)x * what.size,
+                       what, x, y);
+}
+
+/* Returns how many cells of a plane of a result are wrong, on the host. */
+static inline uint64_t verify_count_wrong(const struct plane *plane,
+                                          struct verify_plane what)
+{
+    uint64_t wrong = 0;
+    for (uint32_t y = 0; y < plane->height; y++)
+        for (uint32_t x = 0; x < plane->width; x++)
+            wrong += !verify_right(plane, what, x, y);
+    return wrong;
 }
 
 #endif

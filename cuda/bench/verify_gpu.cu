@@ -1,9 +1,8 @@
-/* Marks the cells of sources, and checks those of results.
+/* Verification on the GPU.
  *
- * Every cell of a source is marked with its place (cuda/bench/verify.h), so a
- * kernel of ours can tell of every cell of a result whether it belongs there.
- * Small results are checked by the host as well, which also checks the check.
- */
+ * A kernel of ours checks every cell of a result, by the place that its source
+ * was made from. Small results are checked by the host as well, which also
+ * checks the kernel. */
 #include "cuda/bench/verify_gpu.h"
 
 #include <stdlib.h>
@@ -18,19 +17,19 @@ static constexpr int GARBAGE = 0xa5;
 /* ---- Cells ------------------------------------------------------------------
  */
 
-/* One plane of the first picture, and its like in all of them. */
+/* The same plane of all pictures of a task. */
 struct planes {
     struct plane first;
     unsigned npictures;
     size_t apart; /* bytes from one picture to the next */
-    struct verify_plane marks;
+    struct verify_plane what;
     unsigned nplanes; /* what the plane's number goes up by */
 };
 
-/* Cell i of them all: the plane that it is in, its marks, and where there. */
+/* Cell i of them all: the plane that it is in, and its place there. */
 struct cell_place {
     struct plane plane;
-    struct verify_plane marks;
+    struct verify_plane what;
     uint32_t x, y;
 };
 
@@ -40,10 +39,10 @@ static __device__ struct cell_place find_place(const struct planes &planes,
     uint32_t width = planes.first.width;
     uint64_t cells = (uint64_t)width * planes.first.height;
     unsigned picture = (unsigned)(i / cells);
-    struct cell_place p = { planes.first, planes.marks, (uint32_t)(i % width),
+    struct cell_place p = { planes.first, planes.what, (uint32_t)(i % width),
                             (uint32_t)(i % cells / width) };
     p.plane.data += picture * planes.apart;
-    p.marks.number += picture * planes.nplanes;
+    p.what.number += picture * planes.nplanes;
     return p;
 }
 
@@ -61,8 +60,8 @@ __global__ void verify_fill(struct planes planes)
     for (; i < cells; i += step) {
         struct cell_place p = find_place(planes, i);
         uint8_t *at =
-            p.plane.data + p.y * p.plane.stride + (size_t)p.x * p.marks.size;
-        verify_put(at, p.marks, p.x, p.y);
+            p.plane.data + p.y * p.plane.stride + (size_t)p.x * p.what.size;
+        verify_put(at, p.what, p.x, p.y);
     }
 }
 
@@ -75,7 +74,7 @@ __global__ void verify_check(struct planes planes, unsigned long long *wrong)
     unsigned long long mine = 0;
     for (; i < cells; i += step) {
         struct cell_place p = find_place(planes, i);
-        mine += !verify_right(&p.plane, p.marks, p.x, p.y);
+        mine += !verify_right(&p.plane, p.what, p.x, p.y);
     }
     if (mine)
         atomicAdd(wrong, mine);
@@ -88,13 +87,13 @@ static unsigned grid_over(const struct planes &planes)
     return blocks < 1 << 16 ? (unsigned)blocks : 1 << 16;
 }
 
-static struct verify_plane marks_of(const struct kernel_task *task,
+static struct verify_plane plane_of(const struct kernel_task *task,
                                     unsigned number)
 {
     enum cell cell = task->src.cell;
-    struct verify_plane marks = { cell, number, (unsigned)task->turn,
-                                  (uint32_t)cell_size(cell) };
-    return marks;
+    struct verify_plane what = { cell, number, (unsigned)task->turn,
+                                 (uint32_t)cell_size(cell) };
+    return what;
 }
 
 /* Plane p of all pictures, before the turn or after it. */
@@ -102,7 +101,7 @@ static struct planes planes_of(const struct kernel_task *task,
                                const struct image *img, unsigned p)
 {
     struct planes planes = { img->plane[p], task->npictures, img->size,
-                             marks_of(task, p), img->nplanes };
+                             plane_of(task, p), img->nplanes };
     return planes;
 }
 
@@ -123,15 +122,6 @@ int verify_gpu_fill(const struct kernel_task *task, struct err *err)
 /* ---- Checking -------------------------------------------------------------
  */
 
-static uint64_t wrong_in(const struct plane *plane, struct verify_plane marks)
-{
-    uint64_t wrong = 0;
-    for (uint32_t y = 0; y < plane->height; y++)
-        for (uint32_t x = 0; x < plane->width; x++)
-            wrong += !verify_right(plane, marks, x, y);
-    return wrong;
-}
-
 static uint64_t wrong_on_host(const struct kernel_task *task,
                               const uint8_t *cells)
 {
@@ -141,12 +131,12 @@ static uint64_t wrong_on_host(const struct kernel_task *task,
         struct plane plane = dst->plane[i % dst->nplanes];
         plane.data = (uint8_t *)cells + (plane.data - dst->cells) +
                      i / dst->nplanes * dst->size;
-        wrong += wrong_in(&plane, marks_of(task, i));
+        wrong += verify_count_wrong(&plane, plane_of(task, i));
     }
     return wrong;
 }
 
-/* Whether the host finds as many cells wrong as the device did. */
+/* Fails unless the host finds as many wrong cells as the device did. */
 static int check_check(const struct kernel_task *task, uint64_t wrong,
                        struct err *err)
 {
@@ -165,7 +155,7 @@ static int check_check(const struct kernel_task *task, uint64_t wrong,
     free(cells);
     if (status == 0 && here != wrong)
         return fail(err,
-                    "the check is at fault: %llu cells are wrong on the "
+                    "the check itself is wrong: %llu cells are wrong on the "
                     "device, %llu on the host",
                     (unsigned long long)wrong, (unsigned long long)here);
     return status;

@@ -100,24 +100,8 @@ SIZED __m512i unpack(__m512i a, __m512i b, size_t size, bool high)
     return high ? _mm512_unpackhi_epi32(a, b) : _mm512_unpacklo_epi32(a, b);
 }
 
-/* Transposes squares of cells, a lane wide, side by side, by the perfect
- * shuffles that cuda/cpu/x86.c explains. */
-SIZED void transpose_lanes(__m512i *r, size_t size)
-{
-    const size_t side = LANE / size;
-    __m512i s[LANE];
-#pragma GCC unroll 4
-    for (size_t round = 1; round < side; round *= 2) {
-#pragma GCC unroll 8
-        for (size_t i = 0; i < side / 2; i++) {
-            s[2 * i] = unpack(r[i], r[i + side / 2], size, false);
-            s[2 * i + 1] = unpack(r[i], r[i + side / 2], size, true);
-        }
-#pragma GCC unroll 16
-        for (size_t i = 0; i < side; i++)
-            r[i] = s[i];
-    }
-}
+#define vector __m512i
+#include "cuda/cpu/cpu_transpose.inc"
 
 /* Returns the row of src that is column j of the block. Past the last one it is
  * the last again: its cells go to padding. */
@@ -143,7 +127,7 @@ SIZED void read_group(struct local *local, const struct cpu_block *b, size_t g,
 #pragma GCC unroll 16
         for (size_t i = 0; i < side; i++)
             r[i] = load(row_of(b, g * side + i) + h * LINE);
-        transpose_lanes(r, size);
+        transpose(r, size);
 #pragma GCC unroll 16
         for (size_t i = 0; i < side; i++)
             local->line[h][i][g] = r[i];

@@ -122,11 +122,6 @@ SIZED void reverse_row(uint8_t *to, const uint8_t *from, size_t n,
 
 /* ---- Rows become columns -------------------------------------------------*/
 
-/* A transpose of 2^k cells by 2^k is k perfect shuffles: row i is interleaved
- * with row i + n/2, which rotates the bits of a cell's index, row and column
- * written one after the other, by one place. After k rounds row and column
- * have changed places. */
-
 SIZED __m128i unpack(__m128i a, __m128i b, size_t size, bool high)
 {
     if (size == 1)
@@ -136,23 +131,8 @@ SIZED __m128i unpack(__m128i a, __m128i b, size_t size, bool high)
     return high ? _mm_unpackhi_epi32(a, b) : _mm_unpacklo_epi32(a, b);
 }
 
-/* A square of cells, a vector wide. */
-SIZED void transpose(__m128i *r, size_t size)
-{
-    const size_t side = VECTOR / size;
-    __m128i s[VECTOR];
-#pragma GCC unroll 4
-    for (size_t round = 1; round < side; round *= 2) {
-#pragma GCC unroll 8
-        for (size_t i = 0; i < side / 2; i++) {
-            s[2 * i] = unpack(r[i], r[i + side / 2], size, false);
-            s[2 * i + 1] = unpack(r[i], r[i + side / 2], size, true);
-        }
-#pragma GCC unroll 16
-        for (size_t i = 0; i < side; i++)
-            r[i] = s[i];
-    }
-}
+#define vector __m128i
+#include "cuda/cpu/cpu_transpose.inc"
 
 /* Finds the rows of src that are columns `first` and following of a block. Past
  * the last one the last is repeated: its cells go to padding. */

@@ -27,18 +27,18 @@ enum {
 #define COLUMNS_WIDE_EACH(size)                                                \
     (COLUMNS_BYTES(size, COLUMNS_WIDE) / TILES_VECTOR / COLUMNS_WIDE_THREADS)
 
-/* A tile is columns c.. of src and columns x.. of dst, both of them `vectors`
- * vectors. Mirroring exchanges whole rows, of src and of dst, and moves no cell
- * within a tile: so vectors are aligned on both sides, always. Tiles are
- * numbered along the rows of dst: those that are at work at a time write whole
- * rows.
+/* A tile is columns c and following of src and columns x and following of dst,
+ * both `vectors` vectors wide. A mirror exchanges whole rows, of src and of
+ * dst, and moves no cell within a tile, so vectors are always aligned on both
+ * sides. Tiles are numbered along the rows of dst: the tiles that are under way
+ * at a time write whole rows.
  *
- * With `step` the cells of a word, a square of step x step cells is step words,
- * and is transposed in registers. Four squares side by side in src are `step`
- * pieces of four words: a piece is of four rows of dst one word each, and so
- * four pieces, one below the other in src, are four vectors of dst. Pieces are
- * what is kept in shared memory: piece (g, h) comes from the g-th step rows of
- * src and goes to the h-th four rows of dst. A thread that moves but two
+ * If a word has `step` cells, a square of step x step cells is `step` words,
+ * and is transposed in registers. Four squares side by side in src make
+ * `step` pieces of four words. A piece has one word of each of four rows of
+ * dst, so four pieces, one below the other in src, make four vectors of dst.
+ * Shared memory keeps pieces: piece (g, h) comes from the g-th `step` rows
+ * of src and goes to the h-th four rows of dst. A thread that moves only two
  * vectors gets half of each of its pieces. */
 struct columns_tile {
     uint32_t c, x;
@@ -54,8 +54,9 @@ TILES_INLINE struct columns_tile columns_find_tile(const struct tiles_plane *p,
     return at;
 }
 
-/* Where vector v is in the row of src that becomes column `column` of the tile,
- * in bytes; and whether any of its cells are the picture's. */
+/* Finds where vector v is in the row of src that becomes column `column` of
+ * the tile, in bytes. Returns whether any of its cells belong to the
+ * picture. */
 TILES_INLINE bool columns_read(const struct tiles_plane *p,
                                struct columns_tile tile, unsigned column,
                                unsigned v, unsigned size, uint64_t *at)
@@ -66,8 +67,8 @@ TILES_INLINE bool columns_read(const struct tiles_plane *p,
     return x < p->width && c < p->height;
 }
 
-/* The same for vector v of row `row` of the tile in dst; but what memory writes
- * at once is written whole, for else the rest of it had to be read before. */
+/* The same for vector v of row `row` of the tile in dst. A burst of memory
+ * is written whole, as the rest of it would have to be read first. */
 TILES_INLINE bool columns_write(const struct tiles_plane *p,
                                 struct columns_tile tile, unsigned row,
                                 unsigned v, unsigned size, uint64_t *at)
@@ -78,12 +79,13 @@ TILES_INLINE bool columns_write(const struct tiles_plane *p,
     return c < p->height && x - x % (TILES_BURST / size) < p->width;
 }
 
-/* Where piece (g, h) is in shared memory, in vectors. Eight threads, 128 bytes,
- * are served at once if they meet each of the eight groups of four banks once,
- * that is, if their places differ in the last three bits. Those that put pieces
- * have one g and every step-th h; those that get them have one h and every
- * fourth g. So the bits of h above the last three are folded into them, and the
- * bits of g above the last two: no padding, and no conflicts on either side. */
+/* Returns where piece (g, h) is in shared memory, in vectors. Eight threads,
+ * 128 bytes, are served at once if they meet each of the eight groups of
+ * four banks once, that is, if their places differ in the last three bits.
+ * Threads that write pieces have one g and every step-th h; threads that
+ * read them have one h and every fourth g. So the bits of h above the last
+ * three, and the bits of g above the last two, are folded into them: there
+ * is no padding, and no conflict on either side. */
 TILES_INLINE unsigned columns_place(unsigned g, unsigned h, unsigned size,
                                     unsigned vectors)
 {

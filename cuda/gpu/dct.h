@@ -15,9 +15,9 @@ enum {
     DCT_THREADS = DCT_ACROSS * DCT_ROW,
 };
 
-/* What is negated in row `row` of a turned block, as a mask of its words: odd
- * columns, in the upper half of a word, where columns run backwards, and odd
- * rows where rows do. */
+/* Returns what is negated in row `row` of a turned block, as a mask of its
+ * words: odd columns, in the upper half of a word, if columns are mirrored;
+ * and odd rows if rows are. */
 TILES_INLINE uint32_t dct_signs(unsigned t, unsigned row)
 {
     uint32_t columns = t & XFORM_MIRROR_X ? 0xffff0000 : 0;
@@ -35,8 +35,8 @@ TILES_INLINE struct columns_tile dct_find_tile(const struct tiles_plane *p,
     return at;
 }
 
-/* Where row `lane` is of the block that becomes block (x, c) of dst, and of
- * that block itself, in bytes; and whether there is that block. */
+/* Finds where row `lane` is of the block that becomes block (x, c) of dst,
+ * and of that block itself, in bytes. Returns whether that block exists. */
 TILES_INLINE bool dct_find(const struct tiles_plane *p, uint32_t x, uint32_t c,
                            unsigned lane, uint64_t *from, uint64_t *to)
 {
@@ -49,10 +49,10 @@ TILES_INLINE bool dct_find(const struct tiles_plane *p, uint32_t x, uint32_t c,
 }
 
 /* A block is transposed in three steps, for bit = 1, 2, 4 of the numbers of
- * rows and columns. The cells whose row number has the bit and whose column
- * number has not change places with their mirror images: each lane gives half
- * of its row to the lane whose number differs in that bit, and takes as much.
- */
+ * rows and columns. Cells whose row number has the bit and whose column
+ * number does not have it change places with their mirror images: each lane
+ * gives half of its row to the lane whose number differs in that bit, and
+ * takes as much. */
 TILES_INLINE void dct_give(const uint32_t w[4], unsigned lane, unsigned bit,
                            uint32_t give[2])
 {

@@ -19,7 +19,7 @@ int gpu_slot_open(struct gpu_slot *slot, int device, struct err *err)
     if (gpu_slot_enter(slot, err) ||
         gpu_check(kernels_usable(), "loading the kernels", err))
         return -1;
-    /* Not to wait for the default stream, which is not ours. */
+    /* Does not wait for the default stream, which is not ours. */
     return gpu_check(
         cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking),
         "making a stream", err);

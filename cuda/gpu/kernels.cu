@@ -67,8 +67,8 @@
 /* A kernel's parameters end at 4096 bytes on every GPU and driver. */
 static_assert(sizeof(struct tiles) <= 4096, "too many planes for a launch");
 
-/* The plane that this block works on. The compiler is told what it cannot see,
- * that its addresses are of global memory. */
+/* Returns the plane that this block works on. The compiler cannot see that
+ * its addresses are of global memory, so it is told. */
 static __device__ struct tiles_plane find_plane(const struct tiles &tiles)
 {
     struct tiles_plane p;
@@ -81,7 +81,7 @@ static __device__ struct tiles_plane find_plane(const struct tiles &tiles)
     return p;
 }
 
-/* Four words in registers, and the vector of memory they are. */
+/* Loads a vector of memory into four words in registers. */
 static __device__ void load(uint32_t w[4], const void *at)
 {
     uint4 v = *static_cast<const uint4 *>(at);
@@ -91,7 +91,7 @@ static __device__ void load(uint32_t w[4], const void *at)
     w[3] = v.w;
 }
 
-/* Two of them, from word 0 or 2 of a vector on. */
+/* Loads two of the words, from word 0 or 2 of a vector on. */
 static __device__ void load_half(uint32_t w[2], const uint4 *at, unsigned word)
 {
     uint2 v = reinterpret_cast<const uint2 *>(at)[word / 2];
@@ -142,8 +142,9 @@ __global__ void __launch_bounds__(ROWS_THREADS)
 
 /* ---- Rows become columns --------------------------------------------------*/
 
-/* Transposes the squares in `step` rows of a vector each, and puts the pieces
- * that they are: piece i has words 4i.. of all squares, one after the other. */
+/* Transposes the squares in `step` rows of a vector each, and stores them as
+ * pieces: piece i has words 4i and following of all squares, one after the
+ * other. */
 template <unsigned SIZE, unsigned W>
 static __device__ void put_pieces(uint4 *shared, const uint32_t (*rows)[4],
                                   unsigned g, unsigned v)
@@ -164,9 +165,9 @@ static __device__ void put_pieces(uint4 *shared, const uint32_t (*rows)[4],
               columns + 4 * i);
 }
 
-/* Gets four pieces, one below the other in src, or of each the half that begins
- * with word `row` % 4. Their words are a matrix; its columns are the vectors of
- * dst in row `row` of the tile and in those below. */
+/* Loads four pieces, one below the other in src, or the half of each that
+ * begins with word `row` % 4. Their words are a matrix, whose columns are
+ * the vectors of dst in row `row` of the tile and in those below. */
 template <unsigned SIZE, unsigned W, unsigned ROWS>
 static __device__ void get_vectors(const uint4 *shared, uint32_t (*rows)[4],
                                    unsigned v, unsigned row)
@@ -186,10 +187,10 @@ static __device__ void get_vectors(const uint4 *shared, uint32_t (*rows)[4],
     }
 }
 
-/* A thread moves EACH vectors. It reads column v of the tile in src, in every
- * ABREAST-th group of `step` rows; and writes column v of the tile in dst, in
- * every ABREAST-th group of ROWS rows. All reads are under way before the first
- * is waited for. */
+/* A thread moves EACH vectors. It reads column v of the tile in src, in
+ * every ABREAST-th group of `step` rows, and writes column v of the tile in
+ * dst, in every ABREAST-th group of ROWS rows. All reads are under way
+ * before the first is waited for. */
 template <unsigned SIZE, unsigned W, unsigned EACH>
 __global__ void __launch_bounds__(COLUMNS_THREADS(SIZE, W, EACH),
                                   1024 / COLUMNS_THREADS(SIZE, W, EACH))
@@ -314,8 +315,8 @@ static const struct choice *choose(const struct tiles_plan *plan)
     return &narrow_columns_of[plan->cell];
 }
 
-/* A block has 48 KiB of shared memory unless its kernel was allowed more, on
- * each device anew. To ask again costs 0.2 us, a launch 3. */
+/* A block has 48 KiB of shared memory unless its kernel was allowed more,
+ * which is asked on each device. To ask again costs 0.2 us, a launch 3. */
 static cudaError_t launch(const struct tiles_plan *plan,
                           const struct tiles *tiles, cudaStream_t stream)
 {
@@ -341,7 +342,7 @@ cudaError_t kernels_usable(void)
                                  reinterpret_cast<const void *>(rows<1>));
 }
 
-/* All three together take 0.1 us: nothing is to be gained by remembering. */
+/* All three calls take 0.1 us together, so their results are not kept. */
 cudaError_t kernels_chip(struct tiles_chip *chip)
 {
     int device = 0, multiprocessors = 0, block = 0, all = 0;

@@ -1,4 +1,12 @@
-/* The kernels' launchers. */
+/* The stage on GPUs: turns pictures at the speed of the GPU's memory. In comes
+ * a picture in planes, in the host's memory, and one of the eight turns; out
+ * goes the turned picture. gpu.cu is the backend: lanes (streams and memory),
+ * whole pictures and pieces of large ones (pieces.h). kernels.cu has the
+ * kernels, tiles.h and its neighbours their index arithmetic, tiles_plan.h the
+ * plan of a launch. The room knows nothing of files and formats, nor of what a
+ * cell means, but that DCT blocks are turned inside as well.
+ *
+ * This header has the launchers. They enqueue and do not wait. */
 #ifndef CUDA_GPU_KERNELS_H
 #define CUDA_GPU_KERNELS_H
 
@@ -12,23 +20,23 @@
 extern "C" {
 #endif
 
-/* Whether this build holds code for the current device. */
+/* Returns an error if this build has no code for the current device. */
 cudaError_t kernels_usable(void);
 
-/* Enqueues on `stream`, a stream of the current device, the turn of every plane
- * of src into dst, in one launch. dst has the shape that image_like() gave for
- * t; the planes of both are in that device's memory. Cells beyond the end of a
- * row of dst, in its padding, may be written. */
+/* Enqueues on `stream`, a stream of the current device, the turn of every
+ * plane of src into dst, in one launch. dst has the shape that image_like()
+ * gave for t; the planes of both are in that device's memory. Cells beyond
+ * the end of a row of dst, in its padding, may be written. */
 cudaError_t kernels_turn(const struct image *dst, const struct image *src,
                          enum xform t, cudaStream_t stream);
 
-/* Describes the current device to tiles_plan_number(). */
+/* Describes the current device for tiles_plan_number(). */
 cudaError_t kernels_chip(struct tiles_chip *chip);
 
-/* The same for any number of planes, of any pictures, in one launch. They were
- * planned by tiles_plan_begin(), tiles_plan_add() for each, and
- * tiles_plan_number(); then `planes` was copied to the device's memory, where
- * it stays until the launch is done. */
+/* Enqueues the turn of any number of planes, of any pictures, in one launch.
+ * They were planned by tiles_plan_begin(), tiles_plan_add() for each, and
+ * tiles_plan_number(). `planes` is a copy of the plan's planes in the
+ * device's memory, where it stays until the launch is done. */
 cudaError_t kernels_turn_batch(const struct tiles_plan *plan,
                                const struct tiles_plane *planes,
                                cudaStream_t stream);

@@ -19,10 +19,10 @@ static uint32_t ceil_of(uint32_t n, uint32_t unit)
     return (uint32_t)(((uint64_t)n + unit - 1) / unit);
 }
 
-/* A side is a multiple of `unit` cells, a whole stride, so that rows lie as
+/* A side is a multiple of `unit` cells, a whole stride, so that rows are as
  * dense before the turn as after it: then width x height cells take as many
- * bytes both ways, but for the last piece of a row or column, whose short side
- * is padded to a stride. */
+ * bytes in src as in dst. Only the last piece of a row or column has a short
+ * side, which is padded to a stride. */
 struct pieces pieces_cut(uint32_t width, uint32_t height, size_t cell_size,
                          size_t most)
 {
@@ -69,7 +69,8 @@ void pieces_take(uint8_t *to, const struct plane *src,
     for (uint32_t y = 0; y < piece->height; y++) {
         const uint8_t *row = plane_row(src, (size_t)piece->y + y);
         memcpy(to + y * stride, row + piece->x * cell_size, n);
-        /* Of the padding nothing comes back; it is only not left to chance. */
+        /* Nothing of the padding comes back; it is set so that it is
+         * defined. */
         memset(to + y * stride + n, 0, stride - n);
     }
 }

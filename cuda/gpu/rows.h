@@ -7,8 +7,8 @@
 
 enum { ROWS_THREADS = 128 }; /* of a block; each moves a vector */
 
-/* A thread makes one vector of dst. If the row is mirrored, that vector's cells
- * lie somewhere in two neighbouring vectors of src, `low` and `high`. */
+/* A thread makes one vector of dst. In a mirrored row its cells come from
+ * two neighbouring vectors of src, `low` and `high`. */
 struct rows_part {
     bool inside;    /* else there is nothing to do */
     uint64_t to;    /* where the vector is, in bytes from the start of dst */
@@ -17,8 +17,8 @@ struct rows_part {
     bool low;       /* there is a vector before high in the row */
 };
 
-/* The source of a vector in a mirrored row of `length` bytes. DCT blocks are
- * whole vectors, and change places whole. */
+/* Sets the source of a vector in a mirrored row of `length` bytes. DCT
+ * blocks are whole vectors, which change places whole. */
 TILES_INLINE void rows_mirror_part(struct rows_part *part, uint64_t length,
                                    uint64_t at, unsigned size)
 {
@@ -54,9 +54,9 @@ TILES_INLINE struct rows_part rows_find_part(const struct tiles_plane *p,
     return part;
 }
 
-/* Of the vectors low and high, the words w[0..3] and w[4..7], leaves the 16
- * bytes that begin `shift` bytes into low in w[0..3], mirrored by cells. The
- * words move by constant numbers, so on the GPU they stay in registers. */
+/* Takes the vectors low and high, words w[0..3] and w[4..7], and leaves the
+ * 16 bytes that begin `shift` bytes into low in w[0..3], mirrored by cells.
+ * The words move by constant numbers, so on the GPU they stay in registers. */
 TILES_INLINE void rows_mirror(uint32_t w[8], unsigned shift, unsigned size)
 {
     unsigned bits = shift % TILES_WORD * 8;

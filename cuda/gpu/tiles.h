@@ -43,7 +43,7 @@ struct tiles_plane {
                          stay rows */
 };
 
-/* All that a kernel is told. */
+/* The parameter of a kernel. */
 struct tiles {
     const struct tiles_plane
         *device_planes; /* in memory of the device; NULL: here */
@@ -51,7 +51,8 @@ struct tiles {
     struct tiles_plane plane[IMAGE_PLANES];
 };
 
-/* The plane that a tile is of: the last one that does not begin after it. */
+/* Returns the plane that a tile is of: the last one that does not begin
+ * after it. */
 TILES_INLINE const struct tiles_plane *
 tiles_find(const struct tiles_plane *planes, uint32_t nplanes, uint32_t tile)
 {
@@ -66,10 +67,11 @@ tiles_find(const struct tiles_plane *planes, uint32_t nplanes, uint32_t tile)
     return &planes[low];
 }
 
-/* n / across, by a multiplication with 2^64 / across, rounded up: exact for
- * numbers of 32 bits (Granlund and Montgomery 1994, "Division by invariant
- * integers using multiplication"). That takes 8 instructions; a division takes
- * 18, three of them slow, and a thread of `rows` has about 100 in all. */
+/* Returns n / across, by a multiplication with 2^64 / across, rounded up:
+ * exact for numbers of 32 bits (Granlund and Montgomery 1994, "Division by
+ * invariant integers using multiplication"). That takes 8 instructions; a
+ * division takes 18, three of them slow, and a thread of `rows` has about
+ * 100 in all. */
 TILES_INLINE uint32_t tiles_divide(uint32_t n, const struct tiles_plane *p)
 {
     uint64_t low = (p->inverse & 0xffffffff) * n;
@@ -77,7 +79,8 @@ TILES_INLINE uint32_t tiles_divide(uint32_t n, const struct tiles_plane *p)
     return p->across == 1 ? n : (uint32_t)quotient;
 }
 
-/* A tile of a plane: how many tiles are before it along a row, and above. */
+/* The place of a tile in its plane: how many tiles are before it along a
+ * row, and above it. */
 struct tiles_place {
     uint32_t x, y;
 };
@@ -90,7 +93,8 @@ TILES_INLINE struct tiles_place tiles_place(const struct tiles_plane *p,
     return place;
 }
 
-/* Where row i of n begins, in bytes; mirrored, counted from the last one on. */
+/* Returns where row i of n begins, in bytes; mirrored, counted from the last
+ * one on. */
 TILES_INLINE uint64_t tiles_row(uint32_t i, uint32_t n, uint32_t stride,
                                 unsigned mirror)
 {

@@ -4,8 +4,8 @@
 
 #include "cuda/gpu/tiles.h"
 
-/* The word whose bytes the digits of `which` name, the last digit the lowest
- * byte: 0..3 are those of a, 4..7 those of b. */
+/* Returns the word whose bytes the digits of `which` name, the last digit
+ * the lowest byte: 0..3 are the bytes of a, 4..7 those of b. */
 #ifdef __CUDA_ARCH__
 TILES_INLINE uint32_t word_pick(uint32_t a, uint32_t b, unsigned which)
 {
@@ -30,7 +30,8 @@ TILES_INLINE uint32_t word_reverse(uint32_t w, unsigned size)
                        : w;
 }
 
-/* Negates the halves of a word that are marked. -32768 stays what it is. */
+/* Negates the halves of a word that `marked` has bits of. -32768 stays what
+ * it is. */
 TILES_INLINE uint32_t word_negate(uint32_t w, uint32_t marked)
 {
     w ^= marked;
