@@ -10,8 +10,8 @@
  *     decode   as planned, into planes; rows that come     codec_decode()
  *              in order are turned in bands on their way
  *     turn     what is left of the turn                    cuda/backend.h
- *     encode   what is in the planes, into the bytes of    struct codec.encode
- *              a file
+ *     metadata make it true of the turned picture          metadata_turn()
+ *     encode   what is given, into the bytes of a file     struct codec.encode
  *     check    whether that is a whole file                struct codec.check
  *
  * Nothing here knows how pictures are turned, of options of a command line or

@@ -170,7 +170,7 @@ static const struct foreign *by_riff(struct bytes head)
 }
 
 /* ISO 14496-12, 4.3: the brands of a file, the first and those that it is
- * compatible with. Whatever is not known is a video. */
+ * compatible with. A file of unknown brands is a video. */
 static const struct foreign *by_brand(struct bytes head)
 {
     static const struct {
@@ -238,7 +238,7 @@ static const struct foreign *by_tiff(struct bytes head)
 
 /* ---- What has no certain sign ------------------------------------------- */
 
-/* A directory of at least one icon, whose reserved byte is 0. */
+/* An icon file is a directory of at least one icon, whose reserved byte is 0. */
 static const struct foreign *by_icon(struct bytes head)
 {
     bool icon = has(head, 0, "\0\0\1\0", 4) || has(head, 0, "\0\0\2\0", 4);
@@ -256,7 +256,8 @@ static const struct foreign *by_pcx(struct bytes head)
     return pcx ? &table[FOREIGN_PCX] : NULL;
 }
 
-/* Where the text of a file begins: behind a byte order mark and white space. */
+/* Returns where the text of a file begins: behind a byte order mark and white
+ * space. */
 static size_t text_start(struct bytes head)
 {
     size_t at = has(head, 0, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -312,7 +313,7 @@ const struct foreign *foreign_by_suffix(const char *suffix)
 static const char compressed[] =
     "compressed (bzip2, xz or zstd); unpack it first";
 
-/* Whether all bytes are text in UTF-8; the last letter may be cut. */
+/* Returns whether all bytes are text in UTF-8, whose last letter may be cut. */
 static bool is_text(struct bytes head)
 {
     char letter[5] = "";

@@ -1,10 +1,10 @@
 /* The stage on the CPU.
  *
- * A picture is cut into pieces, which the threads of a pool share: of some
- * whole rows, which are read in the order in which they lie in memory, for that
- * is what the CPU expects; or, where rows become columns, as wide as a block of
- * dst, so that src's rows are read along, a block after the other, and its
- * pages are still known when the next block needs them. */
+ * A picture is cut into pieces, which the threads of a pool share. Where rows
+ * stay rows a piece is some whole rows: they are read in the order of memory,
+ * which the CPU prefetches. Where rows become columns a piece is one block of
+ * dst wide: the blocks are read along the rows of src, so that the pages of one
+ * block are still in the TLB for the next. */
 #include "cuda/cpu/cpu.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "codecs/base/thread_pool.h"
 #include "cuda/cpu/cpu_tiles.h"
 
-/* A lane is how it goes about its work: it has no memory of its own. */
+/* A lane is its options: it has no memory of its own. */
 static const struct cpu_opts *cpu_opts_of(const struct lane *lane)
 {
     return (const struct cpu_opts *)lane;
@@ -38,8 +38,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Moves the corner of a block to where it lies in a picture that is mirrored:
- * to the other end, from where all steps lead backwards. */
+/* Moves the first row of a plane to its last one, from where all steps lead
+ * backwards: so rows are mirrored. */
 static void step_back(uint8_t **at, ptrdiff_t *stride, size_t rows)
 {
     *at += (ptrdiff_t)(rows - 1) * *stride;
@@ -53,7 +53,8 @@ static size_t rows_of_piece(const struct plane *dst, size_t piece)
     return dst->stride < piece ? piece / dst->stride : 1;
 }
 
-/* Rows y and following of src, which may go to dst's last and those before. */
+/* Turns the rows of one piece. Mirrored, the first rows of src are the last ones
+ * of dst. */
 static void rows_piece(const struct turn *turn, const struct plane *dst,
                        const struct plane *src, size_t piece)
 {
@@ -76,7 +77,7 @@ static void rows_piece(const struct turn *turn, const struct plane *dst,
 
 /* ---- Rows become columns -------------------------------------------------*/
 
-/* Cells along a block, and rows of it and of a piece. */
+/* Cells in a row of a block, and rows of a block and of a piece. */
 struct sides {
     size_t across, down, piece;
 };
@@ -186,9 +187,9 @@ static int cpu_open(struct lane **lane, const struct lane_opts *opts,
                     struct err *err)
 {
     struct cpu_opts how = {
-        /* Many pieces to share, few to hand out. */
+        /* Small enough to share them evenly, large enough to hand out few. */
         .piece = 512 << 10,
-        /* To wake a thread takes as long as to turn so much. */
+        /* Waking a thread takes as long as turning so many bytes. */
         .alone_below = 1 << 20,
         /* Less may still be in a cache when it is encoded. From here on the
          * turn gains more than that costs: 4.0 for 5.8 ms of 18 MB. */
@@ -227,7 +228,7 @@ static int cpu_apply(struct lane *lane, struct image *dst,
     return 0;
 }
 
-/* A CPU is one device. */
+/* The CPU is one device. */
 static bool cpu_describe(unsigned i, char *text, size_t room)
 {
     if (i > 0)
