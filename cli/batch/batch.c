@@ -1,47 +1,44 @@
 /* Many pictures.
  *
- * The plan (cli/select) says which files, in which order, and what each
- * becomes. Three kinds of threads work on it:
+ * The plan (cli/select) says which files, in which order, and what each becomes.
+ * Three kinds of threads work on it:
  *
- * - the main thread takes one item of the plan after another and puts it into
- *   the queue (ordered_workers.h);
- * - workers, up to twice as many as there are processors, take the items from
+ * - The main thread puts one item of the plan after another into the queue
+ *   (ordered_workers.h).
+ * - Workers, up to twice as many as there are processors, take the items from
  *   the queue in order. Each does the whole way of a picture, from reading its
- *   file to renaming its output (cli/job). Reading and writing overlap with the
- *   work of other workers, and the system reads files ahead and writes them
- *   behind;
- * - whichever worker has finished the item that is next in the order of the
- * plan reports it, and all finished ones behind it. So results come out in the
- * order of the plan, and no two reports mix. Another thread ticks ten times a
- * second, for the line of progress.
+ *   file to renaming its output (cli/job), while others read and write theirs.
+ * - The worker that has finished the next item in the order of the plan reports
+ *   it, and all finished ones after it. So results come out in the order of the
+ *   plan, and no two reports mix. One more thread wakes ten times a second, for
+ *   the line of progress.
  *
  * Who owns what, and when:
  *
  * - The names of files belong to the plan, which lives until the end.
- * - A task (struct batch_task) is a slot of a ring in the queue. From the time
- * it is handed out until it is done it belongs to the worker that took it; then
- * to whoever reports it; then the slot is free. It holds the result, not the
- *   picture.
+ * - A task (struct batch_task) is a slot of a ring in the queue. It belongs to
+ *   the main thread while it is filled in, then to the worker that takes it,
+ *   then to the thread that reports it; then the slot is free. It holds the
+ *   result, not the picture.
  * - The bytes of the input, the planes of the picture and the bytes of the
- * output belong to the job, and so to one worker, from job_read() to job_end(),
- * inside scheduler_do(). No two workers share a picture.
- * - Each worker has a lane of the backend, and what a lane keeps between
- * pictures is the lane's. Blocks that a job frees are kept for the next one by
- * the page cache, which belongs to all.
+ *   output belong to the job, and so to one worker, from job_read() to
+ *   job_end() inside scheduler_do(). No two workers share a picture.
+ * - Each worker has a lane of the backend, which keeps what it allocates
+ *   between pictures. Blocks that a job frees go to the page cache, which
+ *   belongs to all, and serve the next job.
  *
- * Memory is bounded by construction. The ring has a fixed number of slots, so
- * the main thread waits when it is too far ahead. Before a job reads its file
- * it asks for memory of the file's size, before it decodes for memory of the
- * planes' size, and waits if none is left; it holds a processor only while it
- * decodes, turns and encodes (resource_limits.h). What is asked for never
- * exceeds what there is, and who holds memory never waits for what another one
- * holds (the same header says why).
+ * Memory is bounded by construction. The ring has a fixed number of slots, and
+ * the main thread waits for a free one. A job asks for memory of the size of its
+ * file before it reads that, and of the size of the planes before it decodes, and
+ * waits if other jobs have it; a file larger than the limits is refused. A job
+ * holds a processor only while it decodes, turns and encodes. resource_limits.h
+ * says why no job waits for ever.
  *
- * A file that fails is a line on standard error, and the others go on. The
- * batch ends early by a signal, after --fail-after failures, when the disk is
- * full, when the manifest cannot be written, and when nobody reads the results:
- * then no item is begun, those under way are finished, and ending.h says how to
- * go on. */
+ * A file that fails is a line on standard error, and the others go on. The batch
+ * ends early by a signal, after --fail-after failures, when the disk is full, when
+ * the manifest cannot be written, and when nobody reads the results. Then no more
+ * items are begun, those under way are finished, and ending.h says how to go on.
+ */
 #include "cli/batch/batch.h"
 
 #include <errno.h>

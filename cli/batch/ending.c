@@ -18,14 +18,6 @@ static const char *name_of(enum ending ending)
     return names[ending];
 }
 
-static const char *name_of_signal(int signal)
-{
-    return signal == SIGINT    ? "SIGINT"
-           : signal == SIGTERM ? "SIGTERM"
-           : signal == SIGHUP  ? "SIGHUP"
-                               : "another";
-}
-
 /* Says what to type so that only the other files are done. */
 static void say_next(struct err *text, const struct options *opts)
 {
@@ -45,11 +37,14 @@ static void print_json(enum ending ending, int signal,
                        const char *next)
 {
     struct json_writer json = { .out = stdout };
+    char name[16];
     json_open(&json, NULL, '{');
     json_string(&json, "status", "ended");
     json_string(&json, "reason", name_of(ending));
-    if (ending == ENDING_SIGNAL)
-        json_string(&json, "signal", name_of_signal(signal));
+    if (ending == ENDING_SIGNAL) {
+        snprintf(name, sizeof name, "SIG%s", sigabbrev_np(signal));
+        json_string(&json, "signal", name);
+    }
     json_number(&json, "files", (double)progress->all);
     json_number(&json, "done", (double)progress->done);
     json_number(&json, "skipped", (double)progress->skipped);

@@ -27,9 +27,7 @@ struct spelled {
 
 struct file_identities {
     struct string_arena names;
-    void *spelled;        /* a tree of tsearch(), of struct spelled */
-    struct spelled *last; /* what was asked for last: often it is asked
-                             for again */
+    void *spelled; /* a tree of tsearch(), of struct spelled */
 };
 
 static int no_memory(struct err *err)
@@ -155,10 +153,7 @@ int file_identity_directory(struct file_identities *p, const char *name,
                             struct err *err)
 {
     char path[PATH_MAX];
-    struct spelled *spelled = p->last;
-    if (!spelled || spelled->length != length ||
-        memcmp(spelled->name, name, length) != 0)
-        spelled = find_spelled(p, name, length, err);
+    struct spelled *spelled = find_spelled(p, name, length, err);
     if (!spelled)
         return -1;
     if (!spelled->directory) {
@@ -168,7 +163,6 @@ int file_identity_directory(struct file_identities *p, const char *name,
             return -1;
         spelled->directory = own->directory = own->name;
     }
-    p->last = spelled;
     *directory = spelled->directory;
     return 0;
 }
