@@ -1,17 +1,17 @@
 /* Many pictures.
  *
- * The plan (cli/select) says which files, in which order, and what each becomes.
- * Three kinds of threads work on it:
+ * The plan (cli/select) says which files, in which order, and what each
+ * becomes. Three kinds of threads work on it:
  *
  * - The main thread puts one item of the plan after another into the queue
  *   (ordered_workers.h).
  * - Workers, up to twice as many as there are processors, take the items from
  *   the queue in order. Each does the whole way of a picture, from reading its
  *   file to renaming its output (cli/job), while others read and write theirs.
- * - The worker that has finished the next item in the order of the plan reports
- *   it, and all finished ones after it. So results come out in the order of the
- *   plan, and no two reports mix. One more thread wakes ten times a second, for
- *   the line of progress.
+ * - The worker that has finished the next item in the order of the plan
+ *   reports it, and all finished ones after it. So results come out in the
+ *   order of the plan, and no two reports mix. One more thread wakes ten times
+ *   a second, for the line of progress.
  *
  * Who owns what, and when:
  *
@@ -28,17 +28,17 @@
  *   belongs to all, and serve the next job.
  *
  * Memory is bounded by construction. The ring has a fixed number of slots, and
- * the main thread waits for a free one. A job asks for memory of the size of its
- * file before it reads that, and of the size of the planes before it decodes, and
- * waits if other jobs have it; a file larger than the limits is refused. A job
- * holds a processor only while it decodes, turns and encodes. resource_limits.h
- * says why no job waits for ever.
+ * the main thread waits for a free one. A job asks for memory of the size of
+ * its file before it reads that, and of the size of the planes before it
+ * decodes, and waits if other jobs have it; a file larger than the limits is
+ * refused. A job holds a processor only while it decodes, turns and encodes.
+ * resource_limits.h says why no job waits for ever.
  *
- * A file that fails is a line on standard error, and the others go on. The batch
- * ends early by a signal, after --fail-after failures, when the disk is full, when
- * the manifest cannot be written, and when nobody reads the results. Then no more
- * items are begun, those under way are finished, and ending.h says how to go on.
- */
+ * A file that fails is a line on standard error, and the others go on. The
+ * batch ends early by a signal, after --fail-after failures, when the disk is
+ * full, when the manifest cannot be written, and when nobody reads the
+ * results. Then no more items are begun, those under way are finished, and
+ * ending.h says how to go on. */
 #include "cli/batch/batch.h"
 
 #include <errno.h>

@@ -1,59 +1,58 @@
 /* gimgxf serve, and its two processes.
  *
- * One picture must not take the answers of the others with it, whatever it does
- * to the process that reads it: a fault in a library, a limit of the system, or
- * the kernel that kills what takes too much memory. So jobs are done in a
- * process of their own, the worker. Another one, the supervisor, looks into no
- * picture; it passes jobs one way and answers the other.
+ * One picture must not take the answers of the others with it, whatever it
+ * does to the process that reads it: a fault in a library, a limit of the
+ * system, or the kernel that kills what takes too much memory. So jobs are
+ * done in a process of their own, the worker. Another one, the supervisor,
+ * looks into no picture; it passes jobs one way and answers the other.
  *
  * The supervisor (supervisor.c) is the process that the user has started. It
  * owns standard input, the answers, and the text of each job until that is
- * answered. It has one thread, which waits in poll() alone. The answers go to a
- * descriptor of their own, and /dev/null takes the place of standard output, so
- * that nothing else is written among them.
+ * answered. It has one thread, which waits in poll() alone. The answers go to
+ * a descriptor of their own, and /dev/null takes the place of standard output,
+ * so that nothing else is written among them.
  *
  * The worker (worker.c) owns the pictures, the threads, the memory and the
  * GPU, which all jobs share as in a batch. Neither standard input nor the
  * answers are open in it; the directory of --root is. A socket joins the two:
  * jobs go in, and answers come out, in any order, each as soon as it is there.
- * The two also share a table (wire.h) in which the worker notes how far
- * it is with each job: the job waits, has begun, is about to write, has
- * written. Before the job writes, the worker notes what stands under the
- * output's name.
+ * The two also share a table (wire.h) in which the worker notes how far it is
+ * with each job: the job waits, has begun, is about to write, has written.
+ * Before the job writes, the worker notes what stands under the output's name.
  *
  * Jobs that share a file are done in the order in which they were given
  * (serve_order.c), others in any order. The supervisor sends all of them in
  * that order, and the worker begins none before those that it has to wait for
- * are answered. So the order is kept when the worker ends, too: what waited for
- * a job that is done again has not begun, and is sent after it.
+ * are answered. So the order is kept when the worker ends, too: what waited
+ * for a job that is done again has not begun, and is sent after it.
  *
  * When the worker ends on its own,
  *
  * - jobs that wait in it go to the next worker, as if nothing had happened.
  * - a job that has begun is to blame if no other one had begun: it fails. If
  *   there were several, the next worker does them again, one at a time. One
- * that ends its worker again fails, and the others are done.
+ *   that ends its worker again fails, and the others are done.
  * - for a job that was about to write, the next worker looks whether another
- *   file than before stands under the output's name. If so, the job is done. It
- *   must not be done a second time, as its input may be what it has written. If
- *   not, it is treated as one that has begun.
+ *   file than before stands under the output's name. If so, the job is done.
+ *   It must not be done a second time, as its input may be what it has
+ *   written. If not, it is treated as one that has begun.
  * - a job that had written, but had not answered, is answered as done.
  * - half an answer is dropped, and its job is treated as above.
  * - a temporary file is left behind. The next worker removes it when it gets
- * the job: nobody holds a lock on it any more (temporary.c).
+ *   the job: nobody holds a lock on it any more (temporary.c).
  * - the next worker is started as soon as there is a job for it. If a worker
  *   ends before it is ready, or several end before they begin a job, the
- * program gives up: what is left fails.
+ *   program gives up: what is left fails.
  *
  * The supervisor ends
  *
- * - when there are no more jobs and all are answered. It closes the socket; the
- *   worker frees what it has and ends; the supervisor waits for it.
+ * - when there are no more jobs and all are answered. It closes the socket;
+ *   the worker frees what it has and ends; the supervisor waits for it.
  * - by the first SIGTERM, SIGINT or SIGHUP, or when nobody takes its answers.
- * It reads no more jobs. The worker finishes what has begun, begins nothing
- * more, and ends; what it still answers is passed on. Then the supervisor ends
- * by the signal. The worker itself ignores these three signals, which a
- * terminal sends to both.
+ *   It reads no more jobs. The worker finishes what has begun, begins nothing
+ *   more, and ends; what it still answers is passed on. Then the supervisor
+ *   ends by the signal. The worker itself ignores these three signals, which a
+ *   terminal sends to both.
  * - by the second one, or by another signal. Before that it ends the worker,
  *   which removes its temporary files.
  * - by SIGKILL. Then the kernel sends a signal to the worker, which does the
