@@ -66,12 +66,15 @@ static int take_image(struct reader *reader, struct image *img, int status)
 int codec_decode(struct reader *reader, struct image *img,
                  const struct decode_plan *plan, struct err *err)
 {
-    return take_image(reader, img, reader->codec->decode(reader, plan, err));
+    reader->plan = plan;
+    return take_image(reader, img, reader->codec->decode(reader, err));
 }
 
 int codec_describe(struct reader *reader, struct image *img, struct err *err)
 {
+    static const struct decode_plan samples = { .turn = XFORM_NONE };
     const struct codec *codec = reader->codec;
+    reader->plan = &samples;
     return take_image(reader, img,
                       codec->describe ? codec->describe(reader, err) : 0);
 }

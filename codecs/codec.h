@@ -129,6 +129,7 @@ struct reader {
     struct bytes file;            /* borrowed */
     const struct load_opts *opts; /* borrowed */
     struct stream_info info;
+    const struct decode_plan *plan; /* borrowed; NULL before it is decoded */
     struct image img; /* its shape and its metadata; its cells when decoded */
     size_t at;        /* the codec's: where the pixels begin */
     void *state;      /* the codec's: what else it has parsed */
@@ -169,10 +170,10 @@ struct codec {
      * empty, and reader->info.alignment. What is behind the pixels may wait
      * until they are decoded: the orientation too. */
     int (*open)(struct reader *reader, struct err *err);
-    /* Gives reader->img its cells, and the rest of its metadata. A picture
-     * whose colors no other format holds is read all the same. */
-    int (*decode)(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err);
+    /* Gives reader->img its cells, as reader->plan says, and the rest of its
+     * metadata. A picture whose colors no other format holds is read all the
+     * same. */
+    int (*decode)(struct reader *reader, struct err *err);
     /* Gives reader->img the rest of its shape and its metadata, but for the
      * portable fields, without decoding the pixels, whose damage is not found.
      * NULL: all is there when the file is open. */

@@ -14,8 +14,7 @@
 #include "codecs/metadata/block_format.h"
 
 int open_jpeg(struct reader *reader, struct err *err);
-int decode_jpeg(struct reader *reader, const struct decode_plan *plan,
-                struct err *err);
+int decode_jpeg(struct reader *reader, struct err *err);
 int describe_jpeg(struct reader *reader, struct err *err);
 void close_jpeg(struct reader *reader);
 int write_jpeg(struct bytes *file, const struct image *img,

@@ -466,27 +466,25 @@ int open_jpeg(struct reader *reader, struct err *err)
     return open_guarded(r, &reader->info);
 }
 
-static int read_picture(struct reader *reader, const struct decode_plan *plan,
+static int read_picture(struct reader *reader,
                         void (*read)(struct jpeg_reader *), struct err *err)
 {
     struct jpeg_reader *r = reader->state;
-    r->plan = plan;
+    r->plan = reader->plan;
     r->err = err;
     return read_guarded(r, read) ? -1 : take_guarded(r);
 }
 
-int decode_jpeg(struct reader *reader, const struct decode_plan *plan,
-                struct err *err)
+int decode_jpeg(struct reader *reader, struct err *err)
 {
-    if (read_picture(reader, plan, read_pixels, err))
+    if (read_picture(reader, read_pixels, err))
         return -1;
     return reader->opts->portable ? take_portable_guarded(reader->state) : 0;
 }
 
 int describe_jpeg(struct reader *reader, struct err *err)
 {
-    const struct decode_plan samples = { 0 };
-    return read_picture(reader, &samples, pass_over_scans, err);
+    return read_picture(reader, pass_over_scans, err);
 }
 
 void close_jpeg(struct reader *reader)

@@ -230,13 +230,11 @@ static int describe(struct reader *reader, struct err *err)
     return 0;
 }
 
-static int decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
+static int decode(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
     const struct npy_state *state = img->meta->state;
     struct array a = { .header = state->header };
-    (void)plan;
     if (find_array(&a, reader->file, reader->opts, err) ||
         shape_cells(img, a.header.descr, err) ||
         shape_planes(img, &a, reader->opts, err) ||

@@ -189,10 +189,9 @@ static int open(struct reader *reader, struct err *err)
     return 0;
 }
 
-static int decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
+static int decode(struct reader *reader, struct err *err)
 {
-    (void)reader, (void)plan;
+    (void)reader;
     return fail(err, "the arrays of an NPZ are turned as NPZ, and not "
                      "converted; save the array to convert as NPY");
 }

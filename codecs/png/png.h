@@ -13,8 +13,7 @@
 #include "codecs/metadata/block_format.h"
 
 int open_png(struct reader *reader, struct err *err);
-int decode_png(struct reader *reader, const struct decode_plan *plan,
-               struct err *err);
+int decode_png(struct reader *reader, struct err *err);
 int describe_png(struct reader *reader, struct err *err);
 void close_png(struct reader *reader);
 int write_png(struct bytes *file, const struct image *img,

@@ -374,28 +374,25 @@ static int check_size(const struct reader *reader, struct err *err)
                        &reader->opts->limits, err);
 }
 
-static int read_idats(struct reader *reader, const struct decode_plan *plan,
-                      struct err *err)
+static int read_idats(struct reader *reader, struct err *err)
 {
     const struct png_state *state = reader->state;
     const struct load_opts *opts = reader->opts;
     struct row_sink rows = { 0 };
-    int status = row_sink_open(&rows, &reader->img, plan->turn, plan->turner,
-                               opts->mem, err);
+    int status = row_sink_open(&rows, &reader->img, reader->plan->turn,
+                               reader->plan->turner, opts->mem, err);
     if (status == 0 && !idat_read(&rows, state->idats, flates[0], opts->pool))
         status = fail(err, "the image data is damaged");
     row_sink_close(&rows);
     return status;
 }
 
-int decode_png(struct reader *reader, const struct decode_plan *plan,
-               struct err *err)
+int decode_png(struct reader *reader, struct err *err)
 {
     const struct png_state *state = reader->state;
     bool bypass = state->idats.size && !reader->img.meta->interlaced;
-    if (check_size(reader, err) ||
-        ((!bypass || read_idats(reader, plan, err)) &&
-         start_again(reader, read_whole, err)))
+    if (check_size(reader, err) || ((!bypass || read_idats(reader, err)) &&
+                                    start_again(reader, read_whole, err)))
         return -1;
     return reader->opts->portable
                ? chunks_read_portable(reader->img.meta, reader->opts, err)

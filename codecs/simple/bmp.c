@@ -188,12 +188,10 @@ static int open(struct reader *reader, struct err *err)
     return bmp_check_size(&reader->img, head, reader->file, reader->opts, err);
 }
 
-static int decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
+static int decode(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
     const struct bmp_header *head = img->meta->state;
-    (void)plan;
     if (bmp_read_pixels(img, head, reader->file, reader->opts, err) ||
         describe(reader, err))
         return -1;

@@ -206,12 +206,10 @@ static int open(struct reader *reader, struct err *err)
     return shape(img, reader->opts, err);
 }
 
-static int decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
+static int decode(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
     uint8_t *spare = spare_row(img);
-    (void)plan;
     int status = spare ? image_alloc(img, reader->opts->mem, err)
                        : fail_memory(err, "no memory for a row");
     if (status == 0)

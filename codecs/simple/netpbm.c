@@ -215,7 +215,7 @@ int netpbm_note_clipped(bool *clipped, uint32_t y, const struct image *img,
 }
 
 int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
-                        const struct decode_plan *plan, struct err *err)
+                        struct err *err)
 {
     struct image *img = &reader->img;
     const struct load_opts *opts = reader->opts;
@@ -224,8 +224,8 @@ int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
     struct row_sink rows = { 0 };
     bool clipped = false;
     uint32_t at;
-    int status = row ? row_sink_open(&rows, img, plan->turn, plan->turner,
-                                     opts->mem, err)
+    int status = row ? row_sink_open(&rows, img, reader->plan->turn,
+                                     reader->plan->turner, opts->mem, err)
                      : fail_memory(err, "no memory for a row");
     for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
         netpbm_read_bytes(r, row, n);
@@ -312,13 +312,12 @@ int netpbm_open(struct reader *reader, struct err *err)
                              reader->opts, err);
 }
 
-int netpbm_decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
+int netpbm_decode(struct reader *reader, struct err *err)
 {
     const struct netpbm_format *format = reader->codec->format;
     struct netpbm_reader r = begin(reader);
     r.cut = netpbm_left(&r) < samples_size(&reader->img, NULL);
-    if (format->read_samples(reader, &r, plan, err) ||
+    if (format->read_samples(reader, &r, err) ||
         check_end(&r, reader->opts, err))
         return -1;
     return reader->opts->portable ? make_portable(reader->img.meta, err) : 0;

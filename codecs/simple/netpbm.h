@@ -72,7 +72,7 @@ uint64_t netpbm_samples_size(const struct image *img);
  * turned as planned. A sample above maxval is an error; tolerant, it becomes
  * maxval. */
 int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
-                        const struct decode_plan *plan, struct err *err);
+                        struct err *err);
 
 /* Reports a sample of row y that is above maxval: an error, or tolerant a
  * warning for the first one; *clipped says whether there was one before. */
@@ -100,14 +100,13 @@ struct netpbm_format {
 
     /* Allocates the planes of reader->img and reads its samples. */
     int (*read_samples)(struct reader *reader, struct netpbm_reader *r,
-                        const struct decode_plan *plan, struct err *err);
+                        struct err *err);
 };
 
 /* open() and decode() of struct codec. Bytes behind the picture are an error,
  * or tolerant a warning. */
 int netpbm_open(struct reader *reader, struct err *err);
-int netpbm_decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err);
+int netpbm_decode(struct reader *reader, struct err *err);
 
 /* Fails unless a file that was just encoded has the header of img and as many
  * bytes of samples as that announces. */

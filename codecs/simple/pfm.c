@@ -40,12 +40,11 @@ static int read_header(struct image *img, struct netpbm_reader *r,
 }
 
 static int read_samples(struct reader *reader, struct netpbm_reader *r,
-                        const struct decode_plan *plan, struct err *err)
+                        struct err *err)
 {
     struct image *img = &reader->img;
     const struct pfm_state *state = img->meta->state;
     size_t cells = (size_t)img->width * img->nplanes;
-    (void)plan;
     if (image_alloc(img, reader->opts->mem, err))
         return -1;
     float *row = malloc(cells * sizeof *row);

@@ -195,13 +195,13 @@ static uint64_t samples_size(const struct image *img,
 }
 
 static int read_samples(struct reader *reader, struct netpbm_reader *r,
-                        const struct decode_plan *plan, struct err *err)
+                        struct err *err)
 {
     struct image *img = &reader->img;
     const struct load_opts *opts = reader->opts;
     const struct pnm_state *state = img->meta->state;
     if (state->digit > BITS + RAW)
-        return netpbm_read_samples(reader, r, plan, err);
+        return netpbm_read_samples(reader, r, err);
     if (image_alloc(img, opts->mem, err))
         return -1;
     if (opts->tolerant)

@@ -289,13 +289,11 @@ static int open_source(struct pixel_source *s, const struct image *img,
     return s->row ? 0 : fail_memory(err, "no memory for a row");
 }
 
-static int decode(struct reader *reader, const struct decode_plan *plan,
-                  struct err *err)
+static int decode(struct reader *reader, struct err *err)
 {
     struct pixel_source s = { 0 };
     struct image *img = &reader->img;
     const uint8_t *p = reader->file.data;
-    (void)plan;
     int status = open_source(&s, img, reader->file, err);
     if (status == 0)
         status = image_alloc(img, reader->opts->mem, err);
