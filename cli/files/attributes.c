@@ -13,25 +13,33 @@
 
 #define ACL "system.posix_acl_access"
 
-/* A file whose attributes are read: by its descriptor, or, if it may not be
- * read and was opened with O_PATH, by the name that /proc has for the
- * descriptor. */
-struct old_file {
-    int fd;
-    char path[32]; /* "": by the descriptor */
+/* The name that /proc has for a descriptor. A file that may not be read is
+ * opened with O_PATH, and its attributes can only be read by this name (EBADF).
+ */
+struct proc_path {
+    char text[32];
 };
 
-static ssize_t get(const struct old_file *file, const char *name, void *value,
-                   size_t size)
+static struct proc_path path_of(int fd)
 {
-    return *file->path ? getxattr(file->path, name, value, size)
-                       : fgetxattr(file->fd, name, value, size);
+    struct proc_path path;
+    snprintf(path.text, sizeof path.text, "/proc/self/fd/%d", fd);
+    return path;
 }
 
-static ssize_t list(const struct old_file *file, char *names, size_t size)
+static ssize_t get(int fd, const char *name, void *value, size_t size)
 {
-    return *file->path ? listxattr(file->path, names, size)
-                       : flistxattr(file->fd, names, size);
+    ssize_t n = fgetxattr(fd, name, value, size);
+    return n < 0 && errno == EBADF
+               ? getxattr(path_of(fd).text, name, value, size)
+               : n;
+}
+
+static ssize_t list(int fd, char *names, size_t size)
+{
+    ssize_t n = flistxattr(fd, names, size);
+    return n < 0 && errno == EBADF ? listxattr(path_of(fd).text, names, size)
+                                   : n;
 }
 
 static bool means_absent(int why)
@@ -41,11 +49,11 @@ static bool means_absent(int why)
 
 /* ---- Permissions -------------------------------------------------------- */
 
-static int read_acl(struct permissions *permissions,
-                    const struct old_file *file, struct err *err)
+int permissions_read_acl(struct permissions *permissions, int fd,
+                         struct err *err)
 {
     enum { MOST = 1 << 16 }; /* XATTR_SIZE_MAX */
-    ssize_t n = get(file, ACL, NULL, 0);
+    ssize_t n = get(fd, ACL, NULL, 0);
     if (n <= 0 || n > MOST) {
         permissions->acl_unknown = n > 0 || (n < 0 && !means_absent(errno));
         return 0;
@@ -54,18 +62,12 @@ static int read_acl(struct permissions *permissions,
     if (!permissions->acl)
         return fail(err, "no memory for an access control list");
     permissions->nacl = (size_t)n;
-    if (get(file, ACL, permissions->acl, (size_t)n) == n &&
+    if (get(fd, ACL, permissions->acl, (size_t)n) == n &&
         acl_is_valid(permissions->acl, (size_t)n))
         return 0;
     permissions_free(permissions);
     permissions->acl_unknown = true;
     return 0;
-}
-
-int permissions_read_acl(struct permissions *permissions, int fd,
-                         struct err *err)
-{
-    return read_acl(permissions, &(struct old_file){ .fd = fd }, err);
 }
 
 void permissions_free(struct permissions *permissions)
@@ -167,30 +169,29 @@ struct scratch {
 
 /* Copies an attribute, unless the file has it already, like a label of SELinux
  * that the system sets itself. Returns 0, or an errno. */
-static int copy_one(const struct old_file *file, const char *name, int fd,
-                    struct scratch *scratch)
+static int copy_one(int from, const char *name, int to, struct scratch *scratch)
 {
-    ssize_t n = get(file, name, scratch->old, sizeof scratch->old);
+    ssize_t n = get(from, name, scratch->old, sizeof scratch->old);
     if (n < 0)
         return errno == ENODATA ? 0 : errno;
-    if (fgetxattr(fd, name, scratch->fresh, sizeof scratch->fresh) == n &&
+    if (fgetxattr(to, name, scratch->fresh, sizeof scratch->fresh) == n &&
         memcmp(scratch->fresh, scratch->old, (size_t)n) == 0)
         return 0;
-    return fsetxattr(fd, name, scratch->old, (size_t)n, 0) ? errno : 0;
+    return fsetxattr(to, name, scratch->old, (size_t)n, 0) ? errno : 0;
 }
 
-static int copy_all(const struct old_file *file, int fd,
-                    struct warnings *warnings, struct err *err)
+static int copy_all(int from, int to, struct warnings *warnings,
+                    struct err *err)
 {
-    if (list(file, NULL, 0) <= 0)
+    if (list(from, NULL, 0) <= 0)
         return 0;
     struct scratch *scratch = malloc(sizeof *scratch);
     if (!scratch)
         return fail(err, "no memory for extended attributes");
-    ssize_t n = list(file, scratch->names, sizeof scratch->names);
+    ssize_t n = list(from, scratch->names, sizeof scratch->names);
     for (const char *at = scratch->names; n > 0 && at < scratch->names + n;
          at += strlen(at) + 1) {
-        int why = is_copied(at) ? copy_one(file, at, fd, scratch) : 0;
+        int why = is_copied(at) ? copy_one(from, at, to, scratch) : 0;
         if (why && warnings)
             warn(warnings,
                  "the extended attribute %s of the output cannot be "
@@ -201,30 +202,20 @@ static int copy_all(const struct old_file *file, int fd,
     return 0;
 }
 
-static int open_old(struct old_file *file, int directory, const char *base)
-{
-    int flags = O_NOFOLLOW | O_CLOEXEC;
-    *file->path = '\0';
-    file->fd =
-        openat(directory, base, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    if (file->fd >= 0)
-        return 0;
-    file->fd = openat(directory, base, flags | O_PATH);
-    snprintf(file->path, sizeof file->path, "/proc/self/fd/%d", file->fd);
-    return file->fd < 0 ? -1 : 0;
-}
-
-int attributes_copy(int directory, const char *base, int fd,
+int attributes_copy(int directory, const char *base, int to,
                     struct permissions *permissions, struct warnings *warnings,
                     struct err *err)
 {
-    struct old_file file;
-    int status = -1;
-    if (open_old(&file, directory, base) || fstat(file.fd, &permissions->st))
+    int flags = O_NOFOLLOW | O_CLOEXEC, status = -1;
+    int from =
+        openat(directory, base, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (from < 0)
+        from = openat(directory, base, flags | O_PATH);
+    if (from < 0 || fstat(from, &permissions->st))
         fail(err, "its attributes cannot be read: %s", strerror(errno));
-    else if (read_acl(permissions, &file, err) == 0)
-        status = copy_all(&file, fd, warnings, err);
-    if (file.fd >= 0)
-        close(file.fd);
+    else if (permissions_read_acl(permissions, from, err) == 0)
+        status = copy_all(from, to, warnings, err);
+    if (from >= 0)
+        close(from);
     return status;
 }

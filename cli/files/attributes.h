@@ -44,7 +44,7 @@ int permissions_give(const struct permissions *permissions, int fd,
  * replaced, and copies its extended attributes to an open file, but for those
  * that vouch for the old bytes (security.capability, .ima and .evm). Warns of
  * those that cannot be kept. Returns 0, or -1 with the reason. */
-int attributes_copy(int directory, const char *base, int fd,
+int attributes_copy(int directory, const char *base, int to,
                     struct permissions *permissions, struct warnings *warnings,
                     struct err *err);
 

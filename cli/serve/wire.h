@@ -24,7 +24,7 @@ enum job_step {
 
 /* What stands under the name of an output: nothing, or a file. It is another
  * file if any of these numbers differs. */
-struct output_state {
+struct output_stat {
     uint64_t exists; /* 1 or 0; as wide as the rest, to be compared as bytes */
     uint64_t device, inode, size;
     int64_t modified[2], changed[2]; /* seconds and nanoseconds */
@@ -34,13 +34,13 @@ struct output_state {
  * name of the output, and counts from JOB_WRITES on. */
 struct job_note {
     atomic_uint step; /* an enum job_step */
-    struct output_state before;
+    struct output_stat before;
 };
 
 /* A copy of a note. */
 struct job_past {
     enum job_step step;
-    struct output_state before;
+    struct output_stat before;
 };
 
 struct serve_table {

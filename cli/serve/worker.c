@@ -55,13 +55,13 @@ static void note_step(const struct worker_task *task, enum job_step step)
     atomic_store(&table->note[task->message.slot].step, step);
 }
 
-static void look_at_output(const struct job *job, struct output_state *state)
+static void look_at_output(const struct job *job, struct output_stat *state)
 {
     struct stat st;
-    *state = (struct output_state){ 0 };
+    *state = (struct output_stat){ 0 };
     if (!resolve_stat(job->output_root, job->output, true, &st))
         return;
-    *state = (struct output_state){
+    *state = (struct output_stat){
         .exists = 1,
         .device = st.st_dev,
         .inode = st.st_ino,
@@ -98,7 +98,7 @@ static void describe_end(int status, char *text, size_t size)
 static bool was_written(const struct worker_task *task)
 {
     const struct job_past *past = &task->message.past;
-    struct output_state now;
+    struct output_stat now;
     if (past->step != JOB_WRITES)
         return past->step == JOB_WRITTEN;
     look_at_output(&task->asked.job, &now);
