@@ -124,7 +124,7 @@ static bool find_output(const struct manifest_index *index,
 }
 
 /* An output as it is now. */
-struct output_state {
+struct checked_output {
     const struct manifest_index *index;
     const struct entry *entry;
     bool there;
@@ -134,8 +134,8 @@ struct output_state {
 
 /* Orders outputs by file, whatever their names; those that are gone, by name.
  */
-static int compare_files(const struct output_state *a,
-                         const struct output_state *b)
+static int compare_files(const struct checked_output *a,
+                         const struct checked_output *b)
 {
     if (a->there != b->there)
         return a->there ? -1 : 1;
@@ -149,7 +149,7 @@ static int compare_files(const struct output_state *a,
 /* Orders outputs by file, and those of one file by time. */
 static int by_file(const void *left, const void *right)
 {
-    const struct output_state *a = left, *b = right;
+    const struct checked_output *a = left, *b = right;
     int order = compare_files(a, b);
     order = order
                 ? order
@@ -159,22 +159,22 @@ static int by_file(const void *left, const void *right)
 
 static int by_name(const void *left, const void *right)
 {
-    const struct output_state *a = left, *b = right;
+    const struct checked_output *a = left, *b = right;
     int order = manifest_index_compare_outputs(a->index, a->entry, b->entry);
     return order ? order : by_job(&a->entry, &b->entry);
 }
 
 static size_t find_outputs(const struct manifest_index *index,
-                           struct output_state *output)
+                           struct checked_output *output)
 {
     size_t count = 0;
     char path[PATH_MAX];
     for (size_t i = 0; i < index->count; i++) {
-        struct output_state *next = &output[count];
+        struct checked_output *next = &output[count];
         if (index->entry[i].facts.status < STATUS_READY)
             continue;
-        *next =
-            (struct output_state){ .index = index, .entry = &index->entry[i] };
+        *next = (struct checked_output){ .index = index,
+                                         .entry = &index->entry[i] };
         next->there = find_output(index, next->entry, path, &next->st);
         next->why = errno;
         count++;
@@ -183,7 +183,7 @@ static size_t find_outputs(const struct manifest_index *index,
 }
 
 /* Keeps the last output of each file, if it is known to be done. */
-static size_t keep_last(struct output_state *output, size_t count)
+static size_t keep_last(struct checked_output *output, size_t count)
 {
     size_t kept = 0;
     qsort(output, count, sizeof *output, by_file);
@@ -199,7 +199,7 @@ static size_t keep_last(struct output_state *output, size_t count)
 
 /* Returns whether the file is what was written: by its size, or, if it replaced
  * its input, by all that --resume looks at. */
-static bool is_as_written(const struct output_state *output)
+static bool is_as_written(const struct checked_output *output)
 {
     const struct entry *entry = output->entry;
     char path[PATH_MAX];
@@ -211,7 +211,8 @@ static bool is_as_written(const struct output_state *output)
            (uint64_t)output->st.st_size == entry->facts.written;
 }
 
-static void check_output(struct tally *tally, const struct output_state *output)
+static void check_output(struct tally *tally,
+                         const struct checked_output *output)
 {
     const struct entry *entry = output->entry;
     struct err why;
@@ -238,7 +239,7 @@ static void check_output(struct tally *tally, const struct output_state *output)
 static int check_outputs(struct tally *tally,
                          const struct manifest_index *index)
 {
-    struct output_state *output = malloc((index->count + 1) * sizeof *output);
+    struct checked_output *output = malloc((index->count + 1) * sizeof *output);
     if (!output)
         return -1;
     size_t count = keep_last(output, find_outputs(index, output));
