@@ -103,11 +103,3 @@ bool stream_info_can_turn(const struct stream_info *info,
     return (!xform_reverses_x(t) || info->width % alignment->x == 0) &&
            (!xform_reverses_y(t) || info->height % alignment->y == 0);
 }
-
-void codec_warn_lost(const struct codec *codec, const struct image *img,
-                     const struct save_opts *opts)
-{
-    if (!codec_is_own(codec, img) && opts->strip == STRIP_NOTHING)
-        meta_warn_lost(img->meta, codec->capabilities.metadata, codec->title,
-                       opts->warnings);
-}

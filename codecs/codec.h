@@ -246,11 +246,6 @@ static inline bool codec_is_own(const struct codec *codec,
     return img->meta && img->meta->codec == codec;
 }
 
-/* Warns, once, of what img loses by being written as `codec`, if it comes from
- * another format and metadata is not left out on purpose. */
-void codec_warn_lost(const struct codec *codec, const struct image *img,
-                     const struct save_opts *opts);
-
 extern const struct codec codec_png, codec_jpeg, codec_bmp, codec_tga,
     codec_hdr, codec_pnm, codec_pam, codec_pfm, codec_npy, codec_npz;
 

@@ -27,10 +27,10 @@ int metadata_read_portable(struct meta *meta, const struct block_format *format,
 
 /* Makes the meta of img true after img->turned, once, to be written as `to`:
  * the blocks are those of `to` afterwards. What opts->strip and opts->drop name
- * is left out; opts->orientation is what all tags say. What cannot be turned is
- * dropped or kept as each header of this room says, with a warning. Fails
- * without memory, or where something cannot be left out, or as opts->edge asks
- * for. */
+ * is left out; opts->orientation is what all tags say. One warning names what a
+ * picture of another format loses. What cannot be turned is dropped or kept as
+ * each header of this room says, with a warning. Fails without memory, or where
+ * something cannot be left out, or as opts->edge asks for. */
 int metadata_turn(struct image *img, const struct codec *to,
                   const struct save_opts *opts, struct err *err);
 

@@ -244,8 +244,6 @@ static int make_blocks(struct meta *meta, const struct codec *to,
     struct meta *made = meta_new(to);
     if (!made)
         return fail_memory(err, "no memory for the metadata");
-    if (opts->strip == STRIP_NOTHING)
-        meta_warn_lost(meta, to->capabilities.metadata, to->title, opts->warnings);
     int status = to->blocks->from_portable(made, meta, opts->warnings, err);
     meta_swap_blocks(meta, made);
     meta_free(made);
@@ -313,6 +311,9 @@ int metadata_turn(struct image *img, const struct codec *to,
     struct turned t = { .img = img, .opts = &save, .format = to->blocks };
     if (!meta)
         return 0;
+    if (opts->strip == STRIP_NOTHING && meta->codec != to)
+        meta_warn_lost(meta, to->capabilities.metadata, to->title,
+                       opts->warnings);
     if (opts->strip != STRIP_NOTHING)
         meta->density.unit = DENSITY_NONE;
     if (opts->strip == STRIP_ALL)

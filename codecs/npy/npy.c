@@ -365,7 +365,6 @@ static int encode(struct bytes *file, const struct image *img,
     size_t size = cell_size(img->cell);
     size_t cells = (size_t)img->width * img->height * img->nplanes;
     enum layout layout;
-    codec_warn_lost(&codec_npy, img, opts);
     if (choose_layout(&layout, img, state, opts->layout, err))
         return -1;
     const struct npy_header header = header_of(img, layout, state);

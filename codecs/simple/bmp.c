@@ -309,7 +309,6 @@ static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
     bool own = codec_is_own(&codec_bmp, img);
-    codec_warn_lost(&codec_bmp, img, opts);
     if (own ? write_own(file, img, err) : stb_write_bmp(file, img, err))
         return -1;
     /* The density stands at the same place in both headers. */

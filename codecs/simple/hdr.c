@@ -378,7 +378,6 @@ static int encode(struct bytes *file, const struct image *img,
 {
     bool own = codec_is_own(&codec_hdr, img);
     struct rgbe_lost lost = { 0 };
-    codec_warn_lost(&codec_hdr, img, opts);
     if (own ? write_own(file, img, opts, &lost, err)
             : stb_write_hdr(file, img, &lost, err))
         return -1;

@@ -135,7 +135,6 @@ int netpbm_write_header(struct bytes *file, const struct image *img,
                         const struct codec *codec, const struct save_opts *opts,
                         const char *magic, const char *fields, struct err *err)
 {
-    codec_warn_lost(codec, img, opts);
     return bytes_append(file, magic, strlen(magic)) &&
                    bytes_append(file, "\n", 1) &&
                    write_comments(file, img, codec, opts) &&

@@ -54,8 +54,7 @@ bool netpbm_end_header(struct netpbm_reader *r);
 void netpbm_read_bytes(struct netpbm_reader *r, void *to, size_t size);
 
 /* Begins a file: its first line, `magic`; the comments of img, unless they are
- * stripped or the format has none; and `fields`, the rest of the header. Warns
- * of what a picture of another format loses. */
+ * stripped or the format has none; and `fields`, the rest of the header. */
 int netpbm_write_header(struct bytes *file, const struct image *img,
                         const struct codec *codec, const struct save_opts *opts,
                         const char *magic, const char *fields, struct err *err);

@@ -389,7 +389,6 @@ static int encode(struct bytes *file, const struct image *img,
                     "%u x %u pixels are too many; a TGA has up to 65535 "
                     "each way",
                     img->width, img->height);
-    codec_warn_lost(&codec_tga, img, opts);
     if (!codec_is_own(&codec_tga, img))
         return stb_write_tga(file, img, err);
     const struct tga_state *state = img->meta->state;
