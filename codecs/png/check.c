@@ -33,7 +33,7 @@ static int check_header(const struct chunk *chunk, const struct image *img,
     if (read_be32(chunk->data) != img->width ||
         read_be32(chunk->data + 4) != img->height ||
         memcmp(chunk->data + 8, expected, sizeof expected) != 0)
-        return fail(err, "IHDR is of another picture");
+        return fail(err, "IHDR is that of another picture");
     return 0;
 }
 
@@ -66,9 +66,9 @@ static int check_samples(const struct chunk_summary *all,
 {
     if (all->samples < sizeof all->head + CHECKSUM ||
         read_be16(all->head) % 31 || (all->head[0] & 15) != 8)
-        return fail(err, "there is no IDAT with samples");
+        return fail(err, "IDAT is missing, or has no samples");
     if (opts->adler && *opts->adler && *opts->adler != read_be32(all->tail))
-        return fail(err, "the samples have another Adler-32");
+        return fail(err, "the Adler-32 of the samples is wrong");
     return 0;
 }
 
@@ -120,10 +120,10 @@ int check_png(struct bytes file, const struct image *img,
     if (!codec_png.probe(file.data, file.size) ||
         !chunk_find(&chunk, file.data + SIGNATURE, file.size - SIGNATURE) ||
         !chunk_is(&chunk, "IHDR"))
-        return fail(err, "it does not begin as a PNG");
+        return fail(err, "the file does not begin as a PNG");
     for (size_t at = SIGNATURE; at < file.size;) {
         if (all.end || !chunk_find(&chunk, file.data + at, file.size - at))
-            return fail(err, "a chunk is cut short, or one too many");
+            return fail(err, "a chunk is cut short, or follows IEND");
         if (add_chunk(&all, &chunk, img, err))
             return -1;
         at += CHUNK_AROUND + chunk.size;

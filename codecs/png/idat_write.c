@@ -161,5 +161,5 @@ int idat_write(struct bytes *file, const struct image *img, int level,
     free(w.chunk);
     pthread_mutex_destroy(&w.lock);
     idat_bands_close(&w.bands);
-    return complete ? 0 : fail_memory(err, "no memory to encode it");
+    return complete ? 0 : fail_memory(err, "no memory for the encoded picture");
 }

@@ -248,7 +248,9 @@ static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
 {
     if (setjmp(png_jmpbuf(r->png)) == 0) {
         read(r);
-        return r->starved ? fail_memory(r->err, "no memory for all of it") : 0;
+        return r->starved
+                   ? fail_memory(r->err, "no memory for the whole picture")
+                   : 0;
     }
     if (!r->opts->tolerant || !r->pixels || r->err->memory)
         return -1;
