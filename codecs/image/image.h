@@ -85,9 +85,9 @@ struct image {
     struct mem mem;       /* who allocated the cells, and frees them */
 };
 
-/* Whether a picture of this shape may be taken at all. To be asked as soon as
- * the size is known, before anything is allocated by it; `reserve` of the limits
- * may have the caller wait here. */
+/* Fails if a picture of this shape is beyond the limits. A codec calls it as
+ * soon as it knows the size, before it allocates anything by it. It calls
+ * limits->reserve(), which may wait. */
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
                 enum cell cell, const struct limits *limits, struct err *err);
 
@@ -102,12 +102,12 @@ int image_check_planes(const struct image *img, const struct limits *limits,
  * rows. On failure there is nothing to free. */
 int image_alloc(struct image *img, struct mem mem, struct err *err);
 
-/* Makes dst a picture of src's kind, with the size it has after t, whose cells
- * are undefined. The meta stays where it is: image_take_meta(). */
+/* Allocates dst for what t makes of src. Its cells are undefined, and it has no
+ * meta: image_take_meta() moves that. */
 int image_like(struct image *dst, const struct image *src, enum xform t,
                struct mem mem, struct err *err);
 
-/* What has become of the picture that a file stored. */
+/* How a picture differs from the one that its file stores. */
 struct change {
     enum xform turn;
     uint32_t width, height;           /* as it was stored; 0: not known */
@@ -116,8 +116,8 @@ struct change {
 };
 struct change image_change(const struct image *img);
 
-/* What was a share of the stored width, or height, is so much more of what is
- * left of it: 1 if nothing was trimmed. */
+/* The factors by which shares of the stored width and height grow, since the
+ * trimmed picture is smaller: 1 if nothing was trimmed. */
 static inline double change_scale_x(const struct change *change)
 {
     return change->width == change->kept_width

@@ -1,4 +1,5 @@
-/* Cells of a row, side by side as files have them or a plane each as we do. */
+/* Rows of pixels: channels side by side, as files have them, or in a plane
+ * each, as struct image has them. */
 #ifndef CODECS_IMAGE_INTERLEAVE_H
 #define CODECS_IMAGE_INTERLEAVE_H
 
@@ -8,16 +9,16 @@
 
 #include "codecs/image/image.h"
 
-/* Takes `row`, img->width pixels of img->nplanes cells in native byte order,
- * apart into row y of all planes, which are all of one size. `row` need not be
- * aligned. */
+/* Splits `row`, img->width pixels of img->nplanes cells in native byte order,
+ * into row y of all planes, which are of one size. `row` need not be aligned.
+ */
 void interleave_split_row(const struct image *img, uint32_t y, const void *row);
 
-/* The inverse: makes `row` of row y of all planes. */
+/* The inverse: joins row y of all planes to `row`. */
 void interleave_join_row(const struct image *img, uint32_t y, void *row);
 
-/* Turns the bytes of `count` cells of 2 or 4 bytes around, in place. `cells`
- * need not be aligned. */
+/* Swaps the bytes of `count` cells of 2 or 4 bytes, in place. `cells` need not
+ * be aligned. */
 void interleave_swap16(void *cells, size_t count);
 void interleave_swap32(void *cells, size_t count);
 
@@ -33,8 +34,8 @@ static inline void cells_set_order(enum cell cell, void *cells, size_t count,
         interleave_swap32(cells, count);
 }
 
-/* The largest of `count` cells, which are no floats and need not be aligned; 0
- * of none. */
+/* Returns the largest of `count` cells, which are integers and need not be
+ * aligned; 0 if there are none. */
 unsigned interleave_max(enum cell cell, const void *cells, size_t count);
 
 /* Whether this machine stores the high byte first, so that a file which does

@@ -1,5 +1,5 @@
-/* Limits of a picture, and what is said of one that is larger: what it needs,
- * the limit, and the option that raises it. */
+/* Limits of a picture. The message about one that is larger names what it
+ * needs, the limit, and the option that raises it. */
 #ifndef CODECS_IMAGE_LIMIT_H
 #define CODECS_IMAGE_LIMIT_H
 
@@ -18,8 +18,8 @@ enum { IMAGE_DIMENSION = 0x7fffffff };
 struct limits {
     uint64_t pixels;
     uint64_t bytes; /* of memory for cells, source and turned together */
-    /* Is told how many bytes those are, before they are allocated, and may let
-     * the caller wait until there is room. NULL: nobody cares. */
+    /* Called with the number of these bytes before they are allocated; may wait
+     * until there is room. NULL: nothing is called. */
     void (*reserve)(void *context, uint64_t bytes);
     void *context;
 };

@@ -1,7 +1,7 @@
 /* The orientation tags of a file: which of them counts, and whether they agree.
  *
- * A file may say in several places how it is to be shown. EXIF comes before
- * XMP, as viewers have it, and XMP before what single programs made up. */
+ * A file may have them in several places. EXIF counts before XMP, as in
+ * viewers, and XMP before the tags of single programs. */
 #ifndef CODECS_IMAGE_ORIENTATION_H
 #define CODECS_IMAGE_ORIENTATION_H
 
@@ -19,11 +19,11 @@ enum tag_place {
 struct orientation {
     unsigned value; /* the one that counts, 1..8; 0: there is none */
     enum tag_place place;
-    unsigned other; /* what another one says instead; 0: they agree */
+    unsigned other; /* the value of one that disagrees; 0: they agree */
     enum tag_place other_place;
 };
 
-/* "EXIF", "XMP": as people call it. NULL for TAG_NOWHERE. */
+/* Returns the name for people: "EXIF", "XMP"; NULL for TAG_NOWHERE. */
 const char *orientation_place(enum tag_place place);
 
 /* Takes note of a tag, 1..8; 0 is none. */

@@ -1,7 +1,7 @@
-/* Where the rows of a picture go while it is read: into its planes as they are;
- * or, by some hundred at a time, into the planes of the picture that it will be
- * when it is turned. Then it is never in memory as it was stored, and a band of
- * rows is turned while it is in a cache. */
+/* Takes the rows of a picture while it is read. They go into its planes as they
+ * are; or, some hundred at a time, into the planes of the turned picture. Then
+ * the picture is never in memory as stored, and each band of rows is turned
+ * while it is in a cache. */
 #ifndef CODECS_IMAGE_ROW_SINK_H
 #define CODECS_IMAGE_ROW_SINK_H
 
@@ -28,12 +28,12 @@ struct row_sink {
 int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
                   const struct turner *turner, struct mem mem, struct err *err);
 
-/* Where row y goes: a row of this picture, which is not yet that of img. Rows
- * come in order. */
+/* Returns the picture that takes row y of the file, as its row *row. Rows come
+ * in order. */
 const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
                                 uint32_t *row);
 
-/* Row y is there. */
+/* Called when row y is complete: turns its band, if that is. */
 int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err);
 
 /* Frees what is not img's. Fine on {0}. */

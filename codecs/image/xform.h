@@ -66,12 +66,12 @@ static inline void xform_source(enum xform t, uint32_t w, uint32_t h,
  * tag 0x0112). A value outside 1..8 is read as 1: nothing to do. */
 enum xform xform_from_exif(unsigned orientation);
 
-/* The orientation tag, 1..8, that asks a viewer for this turn. */
-/* What a tag that says `orientation`, 1..8, or 0 if there is none, says after the
- * picture as shown was turned by t. */
-unsigned xform_retag(unsigned orientation, enum xform t);
-
+/* Returns the orientation tag, 1..8, that asks a viewer for this turn. */
 unsigned xform_to_exif(enum xform t);
+
+/* Returns the tag of a picture that has the tag `orientation`, 1..8, or 0 for
+ * none, after the picture as shown was turned by t. */
+unsigned xform_retag(unsigned orientation, enum xform t);
 
 /* Reads a name or an alias, as in "rotate90" or "cw". False: no such turn. */
 bool xform_parse(const char *name, enum xform *t);

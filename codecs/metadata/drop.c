@@ -1,4 +1,4 @@
-/* Metadata that is left out because the user asks for that. */
+/* Takes out of blocks what --strip names. */
 #include "codecs/metadata/drop.h"
 
 #include <string.h>
@@ -132,7 +132,7 @@ int drop_in_xmp(uint8_t *packet, size_t size, unsigned drop, struct err *err)
 
 /* ---- EXIF -----------------------------------------------------------------*/
 
-/* A thumbnail is a file, and may tell a place itself. */
+/* Whether a thumbnail, which is a file, may hold coordinates itself. */
 static bool thumbnail_tells(const struct bytes *exif)
 {
     static const char *const heads[] = { "Exif", "http://ns.adobe.com/xap/",

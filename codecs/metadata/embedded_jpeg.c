@@ -8,7 +8,8 @@
 
 /* ---- Which turn -----------------------------------------------------------*/
 
-/* Whether one of two pictures is broad and the other one high. */
+/* Whether one of two pictures is wider than high, and the other one higher than
+ * wide. */
 static bool lie_across(uint32_t w, uint32_t h, uint32_t other_w,
                        uint32_t other_h)
 {
@@ -16,8 +17,8 @@ static bool lie_across(uint32_t w, uint32_t h, uint32_t other_w,
 }
 
 /* A tag may be stale: programs set that of the picture and forget the one of
- * its thumbnail. If a picture would lie across by its tag, and does not
- * without, then it counts for nothing. */
+ * its thumbnail. A tag by which the thumbnail would lie across the picture,
+ * although without it both lie alike, does not count. */
 enum xform embedded_jpeg_choose(const struct image *outer, unsigned tag,
                                 bool fold, uint32_t width, uint32_t height)
 {
@@ -59,7 +60,7 @@ uint64_t embedded_jpeg_allowance(const struct image *outer)
     return SCANS_MAX * (pixels > PIXELS_MIN ? pixels : PIXELS_MIN);
 }
 
-/* What is done to one picture, known from its header alone. */
+/* How one picture is turned, as its header alone decides. */
 struct embedded_plan {
     struct load_opts load;
     struct reader reader;
@@ -70,17 +71,16 @@ struct embedded_plan {
     enum representation representation;
 };
 
-/* The part of `size` that is left if `is` of `was` is: to the next pixel, since
- * the size itself was rounded so. */
+/* Returns size * is / was, to the nearest pixel, as the size itself was
+ * rounded. */
 static uint32_t share(uint32_t size, uint32_t is, uint32_t was)
 {
     uint64_t part = ((uint64_t)size * is + was / 2) / was;
     return part ? (uint32_t)part : 1;
 }
 
-/* Of a picture that was trimmed a view of it shows no more than is left. An
- * edge that is the other one in the view would have to be trimmed at its
- * begin. */
+/* A view of a trimmed picture is trimmed as well. Where the trimmed edge is the
+ * left or the top one of the view, that cannot be done. */
 static void trim(struct embedded_plan *plan, const struct image *outer,
                  struct warnings *warnings)
 {
@@ -149,7 +149,7 @@ static int make_plan(struct embedded_plan *plan, struct bytes file,
     inner->turned = plan->turn;
     if (!fits(across ? info->height : info->width,
               across ? info->width : info->height, inner->outer, inner->fit))
-        return fail(err, "its shape is another");
+        return fail(err, "it has another shape");
     if (inner->view)
         trim(plan, inner->outer, save->warnings);
     return choose_representation(plan, inner, save, err);
@@ -157,7 +157,8 @@ static int make_plan(struct embedded_plan *plan, struct bytes file,
 
 /* ---- Doing it -------------------------------------------------------------*/
 
-/* What the scans take is taken from the allowance, also if they are no good. */
+/* The pixels of all scans that are read are taken from the allowance, also if
+ * decoding fails. */
 static int decode(struct image *src, struct embedded_plan *plan,
                   const struct embedded_jpeg *inner,
                   const struct save_opts *save, struct err *err)

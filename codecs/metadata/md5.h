@@ -1,5 +1,7 @@
-/* The MD5 digest (RFC 1321), by which Extended XMP names what belongs together.
- * Against anybody with an intent it protects nothing. */
+/* The MD5 digest (RFC 1321), by which Extended XMP names its packets; it
+ * protects against nobody. It is written here because no library that is linked
+ * has it, and a library of cryptography for one digest is more to install than
+ * this is to read. */
 #ifndef CODECS_METADATA_MD5_H
 #define CODECS_METADATA_MD5_H
 

@@ -1,4 +1,4 @@
-/* The resources of Photoshop that a JPEG holds in APP13.
+/* Image resources of Photoshop.
  *
  * A resource is "8BIM", a number of 2 bytes, a name with its length in a byte
  * before it, the size of its data in 4 bytes, and the data; name and data are
@@ -50,7 +50,7 @@ static bool read_resource(const uint8_t *at, size_t left, struct resource *r)
     return true;
 }
 
-/* A share of the stored picture becomes one of what is left of it. */
+/* Makes a share of the stored picture one of the trimmed picture. */
 static void scale(uint8_t *share, uint32_t was, uint32_t is)
 {
     if (was != is)
@@ -82,8 +82,8 @@ static void turn_path(uint8_t *data, size_t size, const struct change *change)
     }
 }
 
-/* A head of format, width, height, bytes of a row, all bytes, and bytes of the
- * file, which stands behind it after the depth and the planes of it. */
+/* The head has the format, the width, the height, the bytes of a row, those of
+ * all rows, those of the file, its depth and its planes; the file follows. */
 static int turn_thumbnail(struct bytes *to, const uint8_t *data, size_t size,
                           const struct image *img, const struct save_opts *opts,
                           struct err *err)
@@ -190,7 +190,7 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
 
 /* ---- What is left out -----------------------------------------------------*/
 
-/* What has to be left out for a resource to be left out. */
+/* Returns which of DROP_... leaves a resource out. */
 static unsigned drop_of(unsigned number)
 {
     switch (number) {

@@ -1,4 +1,4 @@
-/* The resources of Photoshop that a JPEG holds in APP13: IPTC, thumbnail, paths
+/* Image resources of Photoshop, as a JPEG holds them: IPTC, thumbnail, paths
  * (Adobe Photoshop File Formats Specification, "Image Resources Section"). */
 #ifndef CODECS_METADATA_PHOTOSHOP_H
 #define CODECS_METADATA_PHOTOSHOP_H
@@ -13,8 +13,8 @@ int photoshop_turn(struct bytes *block, size_t room, const struct image *img,
                    const struct save_opts *opts, struct err *err);
 
 /* Leaves out what opts->drop names: thumbnails, profile, and the EXIF and XMP
- * that may stand here as well. A resource that goes on in the next segment stays,
- * with a warning. */
+ * that may stand here as well. A resource that continues in the next block
+ * stays, with a warning. */
 int photoshop_drop(struct bytes *block, const struct save_opts *opts,
                    struct err *err);
 

@@ -1,4 +1,8 @@
-/* XML as it stands in XMP, cut into attributes, elements and closing tags.
+/* A reader of XML as it stands in XMP: attributes, elements and closing tags.
+ *
+ * A library such as expat gives parsed strings and no positions of names and
+ * values, which are needed to change them in place, and it refuses the
+ * malformed packets that files hold.
  *
  * A property is an attribute of an element or an element of its own (XMP
  * specification, part 1, 7.9.2.2 and 7.4), so that is all there is to look at;
@@ -63,8 +67,9 @@ struct xmlns {
     const char *uri, *usual; /* the prefix if the text binds none */
 };
 
-/* Fills `count` spaces. A prefix that is bound to one namespace only counts
- * everywhere, not only below its declaration. The spaces point into the text. */
+/* Finds the prefixes of `count` namespaces. A prefix that is bound to one
+ * namespace only counts everywhere, not only below its declaration. What is
+ * filled points into the text. */
 void xml_find_namespaces(const uint8_t *text, size_t size,
                          struct xml_namespace *spaces, const struct xmlns *list,
                          unsigned count);

@@ -25,9 +25,9 @@ struct lengths {
     } list[LENGTHS_MAX];
 };
 
-/* Sets the lengths of items that were those in the list. The packet, which owns
- * its memory, grows to no more than `room`, or stays and there is a warning.
- * Fails only without memory. */
+/* Replaces the lengths of items that are in the list. The packet owns its
+ * memory; one that would be longer than `room` stays, with a warning. Fails
+ * only without memory. */
 int xmp_container_set_lengths(struct bytes *packet, size_t room,
                               const struct lengths *lengths,
                               struct warnings *warnings, struct err *err);

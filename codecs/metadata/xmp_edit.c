@@ -1,4 +1,4 @@
-/* An XMP packet with pieces of it replaced by others, of any length. */
+/* Replaces pieces of an XMP packet by others of any length. */
 #include "codecs/metadata/xmp_edit.h"
 
 #include <string.h>

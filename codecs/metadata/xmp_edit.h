@@ -1,9 +1,8 @@
-/* An XMP packet with pieces of it replaced by others, of any length.
+/* Replaces pieces of an XMP packet by others of any length.
  *
- * What a packet grows by is taken from the padding before its trailer, and what
- * it shrinks by is given there, so that it mostly keeps its size (XMP
- * specification, part 1, 7.3.2). Without a trailer the packet changes its size.
- */
+ * The padding before the trailer of a packet grows and shrinks so that the
+ * packet keeps its size, as far as it suffices (XMP specification, part
+ * 1, 7.3.2). A packet without a trailer changes its size. */
 #ifndef CODECS_METADATA_XMP_EDIT_H
 #define CODECS_METADATA_XMP_EDIT_H
 

@@ -3,8 +3,8 @@
  * A RegionBoundary has a shape (rbShape), a unit (rbUnit), and as rbX and rbY
  * the corner at the top left of a rectangle, with rbW and rbH, the center of a
  * circle, with its radius rbRx in shares of the width, or each point of a
- * polygon (IPTC Photo Metadata Standard, 15.5). What of it comes first is not
- * said: all of it is read before any of it is changed. */
+ * polygon (IPTC Photo Metadata Standard, 15.5). These come in any order, so
+ * all are read before any is changed. */
 #include "codecs/metadata/xmp_iptc.h"
 
 #include "codecs/metadata/xmp_edit.h"
@@ -18,7 +18,7 @@ struct boundary {
     size_t tag; /* where its name stands */
     enum { NO_SHAPE, RECTANGLE, CIRCLE, POLYGON } shape;
     bool relative;
-    bool unread;           /* a number was none */
+    bool unread;                 /* one of its numbers is malformed */
     struct xmp_ratio x, y, w, h; /* of a rectangle */
     unsigned seen;         /* which of these there are */
 };
@@ -27,11 +27,10 @@ enum { SEEN_X = 1, SEEN_Y = 2, SEEN_W = 4, SEEN_H = 8, SEEN_ALL = 15 };
 struct iptc_turn {
     const struct change *change;
     struct xml_namespace space;
-    double by_x, by_y; /* what shares of the stored picture become in the one
-                          that is left of it */
+    double by_x, by_y; /* change_scale_x(), change_scale_y() */
     bool within;       /* a boundary */
     struct boundary boundary;
-    bool left; /* one that is not understood */
+    bool left; /* one was not understood */
     struct xmp_edit edit;
 };
 

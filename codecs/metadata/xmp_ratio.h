@@ -12,21 +12,22 @@ struct xmp_ratio {
 /* Buffer size for one printed ratio, including its NUL. */
 enum { XMP_RATIO_TEXT = 40 };
 
-/* Reads "0.25" and the like, up to `end`, with blanks around, and goes behind
- * that. */
+/* Reads a number such as "0.25", with blanks around it, up to the character
+ * `end`, and sets *text behind that. Returns false if it is malformed. */
 bool xmp_ratio_read(const char **text, char end, struct xmp_ratio *ratio);
 
 /* The same of a whole value. */
 bool xmp_ratio_of(const uint8_t *text, struct xml_span value,
                   struct xmp_ratio *ratio);
 
-/* The value as a string; false: it is too long for numbers. */
+/* Copies the value as a string. Returns false if it is too long for numbers. */
 bool xmp_ratio_copy(char *to, size_t room, const uint8_t *text,
                     struct xml_span value);
 
 struct xmp_ratio xmp_ratio_scaled(struct xmp_ratio ratio, double by);
 
-/* Where a length that begins at `from` begins in the mirror. */
+/* Returns where a length that begins at `from` begins in the mirrored picture.
+ */
 struct xmp_ratio xmp_ratio_mirrored(struct xmp_ratio from,
                                     struct xmp_ratio length);
 

@@ -1,4 +1,4 @@
-/* Places in the picture of which an XMP packet tells: faces, mostly. */
+/* Regions of the picture in an XMP packet: faces, mostly. */
 #include "codecs/metadata/xmp_regions.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static const struct xmlns namespaces[SPACES] = {
     [CRS] = { "http://ns.adobe.com/camera-raw-settings/1.0/", "crs" },
 };
 
-/* What a packet says of places, before anything is changed. */
+/* What a packet holds before it is changed. */
 struct found {
     bool regions; /* that we move */
     bool strange; /* areas in other units than shares */
@@ -27,12 +27,11 @@ struct found {
 
 struct region_turn {
     enum xform t;
-    double by_x, by_y; /* what shares of the stored picture become in the one
-                          that is left of it */
+    double by_x, by_y; /* change_scale_x(), change_scale_y() */
     struct xml_namespace spaces[SPACES];
     struct found found;
     bool in_size; /* within mwg-rs:AppliedToDimensions */
-    bool unread;  /* a number was none */
+    bool unread;  /* a number is malformed */
     struct xmp_edit edit;
 };
 
@@ -61,8 +60,8 @@ static double scale_of(const struct region_turn *w, bool x)
     return x != xform_transposes(w->t) ? w->by_x : w->by_y;
 }
 
-/* A number becomes another one, if it has to: the center of an area, x, becomes
- * 1 - x in the mirror, with as many digits. */
+/* Scales a number and, where the axis is mirrored, replaces x, the center of an
+ * area, by 1 - x, with as many digits. */
 static void move_number(struct region_turn *w, const uint8_t *text,
                         struct xml_span value, double by, bool mirror)
 {
@@ -232,8 +231,8 @@ static void warn_of(const struct region_turn *w, struct warnings *warnings)
                        "picture");
 }
 
-/* Names are changed in a copy, and values on the way from the copy to what
- * becomes the packet: it is as it was until all is done. */
+/* Names are changed in a copy, and values on the way from the copy to the
+ * edited packet. The packet itself stays as it is until the edit ends. */
 int xmp_regions_turn(struct bytes *packet, size_t room,
                      const struct change *change, struct warnings *warnings,
                      struct err *err)

@@ -1,4 +1,4 @@
-/* Places in the picture of which an XMP packet tells: faces, mostly.
+/* Regions of the picture in an XMP packet: faces, mostly.
  *
  * The areas of the Metadata Working Group (mwg-rs, Guidelines for Handling
  * Image Metadata 2.0, 5.9) and the rectangles of Microsoft (MPReg) count in
@@ -11,10 +11,9 @@
 #include "codecs/base/err.h"
 #include "codecs/image/image.h"
 
-/* Makes the packet, which owns its memory, true after the stored picture was
- * changed. If it would be longer than `room` afterwards, or says what is
- * not understood, that stays and is named in a warning. Fails only without
- * memory. */
+/* Moves the regions in the packet, which owns its memory, with the picture.
+ * Regions that are not understood stay, and so does a packet that would be
+ * longer than `room`, with a warning. Fails only without memory. */
 int xmp_regions_turn(struct bytes *packet, size_t room,
                      const struct change *change, struct warnings *warnings,
                      struct err *err);

@@ -11,7 +11,7 @@ for kind in $($trailers kinds); do
     case $kind in
     other-shape)
         said="gimgxf: in.jpg: warning: picture 3 in the file is kept as it"
-        said="$said was, not turned: its shape is another"
+        said="$said was, not turned: it has another shape"
         ;;
     odd)
         again="gimgxf: in.jpg: warning: picture 2 in the file: encoded anew, "
