@@ -69,8 +69,8 @@ static struct kept_block *unlink_block(struct kept_block **at)
 }
 
 /* Takes the smallest kept block that is large enough, but not one that is far
- * too large: nobody would have counted that memory. Returns NULL if there is
- * none. */
+ * too large, whose memory no limit would count. Returns NULL if there is none.
+ */
 static void *take_kept(size_t size)
 {
     struct kept_block **best = NULL;
