@@ -359,7 +359,7 @@ static int refuse_other(struct bytes head, struct err *err)
                          "failed");
     if (is_text(head))
         return fail(err, "a text file, not a picture");
-    return fail(err, "not a picture of a format known here");
+    return fail(err, "not a picture in a known format");
 }
 
 int foreign_refuse_input(struct bytes head, struct err *err)

@@ -27,7 +27,7 @@ const struct backend *backend_choose(const char *name, struct err *err)
     if (strcmp(name, "cuda") == 0)
         fail(err, "this build has no CUDA");
     else
-        fail(err, "no backend is called \"%s\"; there are cpu and cuda", name);
+        fail(err, "unknown backend \"%s\"; expected cpu or cuda", name);
     return NULL;
 }
 

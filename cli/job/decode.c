@@ -68,13 +68,13 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
     struct bytes *input = &state->input, *output = &state->output;
     if (result->to != result->from)
         return fail(err,
-                    "--tag-only keeps the format, which is %s; the output "
-                    "is to be %s",
+                    "--tag-only keeps the format, %s, but the output would be "
+                    "%s; give it the same format",
                     result->from->title, result->to->title);
     if (!result->from->retag)
         return fail(err,
                     "%s has no orientation tag that --tag-only could set; "
-                    "JPEG, PNG, HDR, TGA and BMP have",
+                    "JPEG, PNG, HDR, TGA and BMP have one",
                     result->from->title);
     if (result->from->retag(output, &info, *input, state->opts->op, load, err))
         return -1;

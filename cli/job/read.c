@@ -48,8 +48,8 @@ static void keep_misnamed(struct job_state *state)
         codec_by_name(suffix) != result->to)
         return;
     warn(&result->warnings,
-         "called .%s but a %s, which it stays; --format says "
-         "otherwise",
+         "its suffix is .%s, but it is a %s and stays one; --format "
+         "converts it",
          suffix, result->from->title);
     result->to = result->from;
 }

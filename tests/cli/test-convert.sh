@@ -39,7 +39,7 @@ gives 0 '' --strip copy "$samples/f-rgb.png" out.ppm
 
 # A misnamed file stays what it is.
 cp "$samples/f-rgb.png" wrong.jpg
-gives 0 'gimgxf: wrong.jpg: warning: called .jpg but a PNG, which it stays; --f'\
-'ormat says otherwise' rotate90 wrong.jpg out.jpg
+gives 0 'gimgxf: wrong.jpg: warning: its suffix is .jpg, but it is a PNG and '\
+'stays one; --format converts it' rotate90 wrong.jpg out.jpg
 check 'it is a PNG' grep -q IHDR out.jpg
 finish
