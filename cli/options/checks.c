@@ -329,6 +329,9 @@ int checks_words(struct options *opts, const char *const *word, int n,
     }
     if (strcmp(command, "serve") == 0)
         return check_serve(opts, err);
+    if (strcmp(command, "bench") == 0)
+        return fail(err, "the options of bench follow it: gimgxf bench "
+                         "[options]");
     if (check_turn(opts, command, err) || check_quiet(opts, err))
         return -1;
     return given_in(opts, ABOUT_LIST, 0) ? check_batch(opts, err)

@@ -43,9 +43,14 @@ usage "--device: 'x' is not a list of GPUs; expected numbers as in 0 or 0,1, \
 or all" --device x
 usage '--svg: --profile times nothing' --svg x.svg --profile
 usage "--svg: '-' is not a file; a file that is called - is ./-" --svg -
+gives 2 'gimgxf: the options of bench follow it: gimgxf bench [options]' -v bench
 
 bench --help
 check 'help' [ $got = 0 ]
+cp stdout short
+gives 0 '' help bench
+check 'help bench' same short stdout
+cp short stdout
 check 'help is on stdout' grep -q '^      --sweep ' stdout
 check 'it stands in --help' grep -q '^gimgxf bench ' <("$program" --help)
 

@@ -32,7 +32,7 @@ fa3 ffaa33
 #0080Ff 0080ff
 0080ff 0080ff
 END
-gives 2 "gimgxf: --background: 'transparent' is no background; expected an opaque color" \
+gives 2 "gimgxf: --background: 'transparent' is not a background; expected an opaque color" \
     --background transparent --format ppm copy in.pam out.ppm
 for bad in '' '#' '#ff' '#ffff' '#12345678' ffffffff '#ggg' whit whitee ' red' \
     '##fff' currentcolor; do
