@@ -34,8 +34,7 @@ static int write_all(int fd, struct bytes file, struct err *err)
     return 0;
 }
 
-/* ---- Permissions and attributes
- * --------------------------------------------------- */
+/* ---- Permissions and attributes ----------------------------------------- */
 
 static bool is_source(const struct stat *old, const struct permissions *source)
 {
