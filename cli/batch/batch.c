@@ -77,7 +77,7 @@ struct batch {
     const struct options *opts;
     const struct backend *backend;
     const char *why_backend;
-    struct file_plan *plan;
+    struct file_plan plan;
     struct root folder;
     struct root *root; /* that outputs are confined to: the folder, or NULL */
     struct records records;
@@ -104,12 +104,12 @@ static bool is_ending(void *context)
 static struct job planned_job(void *context, size_t i)
 {
     const struct batch *batch = context;
-    const struct item item = plan_item(batch->plan, i);
+    const struct input *input = &batch->plan.inputs.list[i];
     return (struct job){
-        .input = item.input,
-        .output = item.output,
-        .input_root = item.root,
-        .output_root = batch->opts->in_place ? item.root : batch->root,
+        .input = input->name,
+        .output = batch->plan.output[i],
+        .input_root = input->root,
+        .output_root = batch->opts->in_place ? input->root : batch->root,
         .opts = batch->opts,
     };
 }
@@ -163,9 +163,9 @@ static void prefetch(struct batch *batch, const struct batch_task *task)
 {
     size_t next = task->i + scheduler_wanted(batch->scheduler);
     if (scheduler_waits_for_files(batch->scheduler) &&
-        next < plan_count(batch->plan)) {
-        struct item item = plan_item(batch->plan, next);
-        file_prefetch(item.root, item.input);
+        next < batch->plan.inputs.count) {
+        const struct input *input = &batch->plan.inputs.list[next];
+        file_prefetch(input->root, input->name);
     }
 }
 
@@ -264,7 +264,7 @@ static int give_all(struct batch *batch)
     }
     ordered_workers_allow(workers, batch->opts->threads);
     signals_ask();
-    for (size_t i = 0; i < plan_count(batch->plan); i++) {
+    for (size_t i = 0; i < batch->plan.inputs.count; i++) {
         task = ordered_workers_room(workers, is_ending);
         if (!task)
             break;
@@ -288,7 +288,7 @@ static void show_task(struct batch_task *task)
 /* Prints what would be done. */
 static void show_plan(struct batch *batch)
 {
-    size_t planned = 0, all = plan_count(batch->plan);
+    size_t planned = 0, all = batch->plan.inputs.count;
     for (size_t i = 0; i < all && !ferror(stdout); i++) {
         struct batch_task task = { .job = planned_job(batch, i) };
         enum verdict verdict;
@@ -325,7 +325,7 @@ static enum ending why_ended(struct batch *batch)
 /* Reports and notes the files beside the inputs that are not read. */
 static int report_passed_over(struct batch *batch, struct err *err)
 {
-    const struct passed_over *passed = plan_passed(batch->plan);
+    const struct passed_over *passed = &batch->plan.inputs.passed;
     for (size_t i = 0; i < passed->count; i++) {
         report_passed(&passed->list[i], batch->opts);
         if (records_note_passed_over(&batch->records, &passed->list[i], err))
@@ -339,7 +339,7 @@ static enum outcome do_all(struct batch *batch)
     const struct options *opts = batch->opts;
     struct err err;
     if (scheduler_open(&batch->scheduler, opts, batch->backend,
-                       plan_count(batch->plan), &err)) {
+                       batch->plan.inputs.count, &err)) {
         struct err text;
         fail(&text, "--backend %s: %s", batch->backend->name, err.text);
         enum outcome outcome = scheduler_outcome_without_lane(batch->backend);
@@ -347,8 +347,8 @@ static enum outcome do_all(struct batch *batch)
                        text.text, opts);
         return outcome;
     }
-    atomic_store(&batch->to_do, plan_count(batch->plan));
-    progress_begin(&batch->progress, plan_count(batch->plan), opts);
+    atomic_store(&batch->to_do, batch->plan.inputs.count);
+    progress_begin(&batch->progress, batch->plan.inputs.count, opts);
     int status = give_all(batch);
     bool early = progress_left(&batch->progress) && status == 0;
     progress_clear(&batch->progress);
@@ -368,7 +368,7 @@ static enum outcome do_all(struct batch *batch)
  * since is found by this. */
 static int confine_outputs(struct batch *batch, struct err *err)
 {
-    const char *folder = plan_folder(batch->plan);
+    const char *folder = batch->plan.folder;
     struct err why;
     if (!folder)
         return 0;
@@ -383,7 +383,7 @@ static enum outcome plan_and_do(struct batch *batch)
     struct err err;
     if (plan_make(&batch->plan, batch->opts, &err) ||
         confine_outputs(batch, &err) ||
-        records_open(&batch->records, batch->opts, plan_count(batch->plan),
+        records_open(&batch->records, batch->opts, batch->plan.inputs.count,
                      planned_job, batch, &err)) {
         report_refusal("usage", err.text, batch->opts);
         return OUTCOME_NOT_BEGUN;
@@ -393,17 +393,17 @@ static enum outcome plan_and_do(struct batch *batch)
         return OUTCOME_FAILED;
     }
     enum outcome outcome = OUTCOME_DONE;
-    if (plan_check_found(batch->plan, batch->opts, &err)) {
+    if (gather_check_found(&batch->plan.inputs, batch->opts, &err)) {
         report_refusal("failed", err.text, batch->opts);
         outcome = OUTCOME_FAILED;
     } else if (batch->opts->dry_run) {
         show_plan(batch);
     } else {
-        plan_remove_left(batch->plan);
+        plan_remove_left(&batch->plan);
         outcome = do_all(batch);
     }
     if (!batch->opts->quiet && !batch->pipe_closed && !ferror(stdout))
-        passed_over_print(plan_passed(batch->plan), batch->opts->verbose);
+        passed_over_print(&batch->plan.inputs.passed, batch->opts->verbose);
     return outcome;
 }
 
@@ -423,7 +423,7 @@ enum outcome batch_run(const struct options *opts,
     }
     if (batch.root)
         root_close(batch.root);
-    plan_free(batch.plan);
+    plan_free(&batch.plan);
     if (batch.pipe_closed)
         signals_end(SIGPIPE);
     if (signals_asked()) {

@@ -20,13 +20,6 @@
 #include "cli/select/outputs.h"
 #include "cli/select/path.h"
 
-struct file_plan {
-    struct inputs inputs;
-    const char **output;       /* of each input */
-    struct string_arena names; /* what output[] points to */
-    const char *folder;        /* that all outputs are in, or NULL */
-};
-
 static int name_outputs(struct file_plan *plan, const struct options *opts,
                         const struct outputs *outputs, struct err *err)
 {
@@ -357,21 +350,22 @@ static void keep_shard(struct file_plan *plan, const struct options *opts)
 
 /* ---- The plan ---------------------------------------------------------- */
 
-static int make(struct file_plan *plan, const struct options *opts,
-                struct outputs *outputs, struct err *err)
+int plan_make(struct file_plan *plan, const struct options *opts,
+              struct err *err)
 {
-    struct check check = { .plan = plan, .opts = opts, .outputs = outputs };
-    const struct path_text *folder = &outputs->folder;
-    if (outputs_init(outputs, opts, err))
+    struct outputs outputs = { 0 };
+    struct check check = { .plan = plan, .opts = opts, .outputs = &outputs };
+    const struct path_text *folder = &outputs.folder;
+    if (outputs_init(&outputs, opts, err))
         return -1;
-    if (outputs->has_folder) {
+    if (outputs.has_folder) {
         plan->folder =
             string_arena_keep(&plan->names, folder->text, folder->length);
         if (!plan->folder)
             return fail(err, "no memory for the names of the outputs");
     }
     if (gather_inputs(&plan->inputs, opts, plan->folder, err) ||
-        name_outputs(plan, opts, outputs, err))
+        name_outputs(plan, opts, &outputs, err))
         return -1;
     int status = check_all(&check, err);
     file_identity_close(check.identities);
@@ -380,48 +374,6 @@ static int make(struct file_plan *plan, const struct options *opts,
         keep_shard(plan, opts);
     passed_over_sort(&plan->inputs.passed);
     return status;
-}
-
-int plan_make(struct file_plan **plan, const struct options *opts,
-              struct err *err)
-{
-    struct outputs *outputs = calloc(1, sizeof *outputs);
-    *plan = calloc(1, sizeof **plan);
-    int status = outputs && *plan ? make(*plan, opts, outputs, err)
-                                  : fail(err, "no memory");
-    free(outputs);
-    if (status) {
-        plan_free(*plan);
-        *plan = NULL;
-    }
-    return status;
-}
-
-size_t plan_count(const struct file_plan *plan)
-{
-    return plan->inputs.count;
-}
-
-struct item plan_item(const struct file_plan *plan, size_t i)
-{
-    const struct input *input = &plan->inputs.list[i];
-    return (struct item){
-        .input = input->name,
-        .output = plan->output[i],
-        .root = input->root,
-        .number = input->number,
-    };
-}
-
-int plan_check_found(const struct file_plan *plan, const struct options *opts,
-                     struct err *err)
-{
-    return gather_check_found(&plan->inputs, opts, err);
-}
-
-const char *plan_folder(const struct file_plan *plan)
-{
-    return plan->folder;
 }
 
 void plan_remove_left(const struct file_plan *plan)
@@ -437,17 +389,9 @@ void plan_remove_left(const struct file_plan *plan)
     }
 }
 
-const struct passed_over *plan_passed(const struct file_plan *plan)
-{
-    return &plan->inputs.passed;
-}
-
 void plan_free(struct file_plan *plan)
 {
-    if (!plan)
-        return;
     inputs_free(&plan->inputs);
     string_arena_free(&plan->names);
     free(plan->output);
-    free(plan);
 }
