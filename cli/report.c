@@ -107,11 +107,6 @@ void report_refusal(const char *status, const char *text,
 
 /* ---- A job ------------------------------------------------------------- */
 
-const char *report_status(const struct result *result, const struct err *err)
-{
-    return err ? "failed" : result->skipped ? "skipped" : "done";
-}
-
 void report_answer(FILE *out, const struct job *job,
                    const struct result *result, const struct err *err)
 {
@@ -126,7 +121,10 @@ void report_answer(FILE *out, const struct job *job,
         json_string(&json, "output", job->output);
     if (job->opts->op_name)
         json_string(&json, "op", job->opts->op_name);
-    json_string(&json, "status", report_status(result, err));
+    json_string(&json, "status",
+                err               ? "failed"
+                : result->skipped ? "skipped"
+                                  : "done");
     if (!err && result->skipped)
         json_string(&json, "reason", job_skipped_name(result->skipped));
     if (done) {

@@ -19,10 +19,6 @@ void report_error(const char *file, const char *text);
 void report_refusal(const char *status, const char *text,
                     const struct options *opts);
 
-/* Returns "done", "skipped" or "failed"; `err` is NULL if the job did not fail.
- */
-const char *report_status(const struct result *result, const struct err *err);
-
 /* Prints the result of a job: its warnings, its error if `err` is not NULL,
  * and, as the options ask, a description in words or in JSON. `why_backend`
  * says why the backend was chosen. */

@@ -6,7 +6,6 @@
 
 #include "cli/files/files.h"
 #include "cli/options/option_table.h"
-#include "cli/report.h"
 #include "cli/select/path.h"
 #include "codecs/deflate/flate.h"
 
@@ -65,7 +64,8 @@ static int read_resume(struct records *records, const struct options *opts,
         errno == ENOENT)
         return fail_absent(opts, err);
     if (resume_read(&records->resume, opts->resume, both, &why) ||
-        resume_recognize(records->resume, count, planned_record, planned, &why))
+        resume_recognize(&records->resume, count, planned_record, planned,
+                         &why))
         return fail(err, "--resume: %s: %s", opts->resume, why.text);
     return 0;
 }
@@ -86,7 +86,7 @@ int records_open(struct records *records, const struct options *opts,
 
 int records_close(struct records *records, struct err *err)
 {
-    resume_free(records->resume);
+    resume_free(&records->resume);
     return records->manifest ? manifest_close(records->manifest, err) : 0;
 }
 
@@ -104,23 +104,23 @@ static int note(struct records *records, const struct record *record, bool safe,
     return fail(err, "the manifest cannot be written: %s", why.text);
 }
 
-static void add_input(struct record *record, const struct result *result)
+static void add_input(struct facts *facts, const struct result *result)
 {
-    record->size = result->bytes_in;
-    record->mtime = result->mtime;
-    record->file =
+    facts->size = result->bytes_in;
+    facts->mtime = result->mtime;
+    facts->file =
         (struct inode_id){ result->device, result->inode, result->inode != 0 };
 }
 
 /* Adds which file the output is, so that it is known by other names, too. */
-static void add_output(struct record *record, const struct job *job)
+static void add_output(struct facts *facts, const struct job *job)
 {
     struct stat st;
     if (!resolve_stat(job->output_root, job->output, true, &st) ||
-        (uint64_t)st.st_size != record->written)
+        (uint64_t)st.st_size != facts->written)
         return;
-    record->made = (struct inode_id){ st.st_dev, st.st_ino, true };
-    record->made_time = st.st_mtim;
+    facts->made = (struct inode_id){ st.st_dev, st.st_ino, true };
+    facts->made_time = st.st_mtim;
 }
 
 int records_note_ready(struct records *records, const struct job *job,
@@ -133,11 +133,11 @@ int records_note_ready(struct records *records, const struct job *job,
         return 0;
     sum->crc = flates[0]->crc32(0, output.data, output.size);
     sum->known = true;
-    record.status = "ready";
-    add_input(&record, result);
-    record.written = output.size;
-    record.crc = sum->crc;
-    record.summed = true;
+    record.facts.status = STATUS_READY;
+    add_input(&record.facts, result);
+    record.facts.written = output.size;
+    record.facts.crc = sum->crc;
+    record.facts.summed = true;
     return note(records, &record, true, err);
 }
 
@@ -148,16 +148,19 @@ int records_note_result(struct records *records, const struct job *job,
     struct record record = record_of(job);
     if (!records->manifest || result->skipped == SKIPPED_DONE)
         return 0;
-    record.status = report_status(result, failure);
-    add_input(&record, result);
+    add_input(&record.facts, result);
     if (failure) {
+        record.facts.status = STATUS_FAILED;
         record.error = failure->text;
-    } else if (!result->skipped) {
+    } else if (result->skipped) {
+        record.facts.status = STATUS_SKIPPED;
+    } else {
+        record.facts.status = STATUS_DONE;
         record.how = job_how_name(result->how);
-        record.written = result->bytes_out;
-        record.crc = sum.crc;
-        record.summed = sum.known;
-        add_output(&record, job);
+        record.facts.written = result->bytes_out;
+        record.facts.crc = sum.crc;
+        record.facts.summed = sum.known;
+        add_output(&record.facts, job);
     }
     return note(records, &record, false, err);
 }
@@ -167,7 +170,7 @@ int records_note_passed_over(struct records *records,
 {
     const struct record record = {
         .input = file->name,
-        .status = "passed_over",
+        .facts.status = STATUS_PASSED_OVER,
         .format = file->format->title,
     };
     return records->manifest ? note(records, &record, false, err) : 0;
@@ -177,8 +180,8 @@ int records_check(struct records *records, const struct job *job,
                   enum verdict *verdict, struct err *err)
 {
     struct record record = record_of(job);
-    *verdict = records->resume ? resume_check(records->resume, &record, err)
-                               : VERDICT_TODO;
+    *verdict = job->opts->resume ? resume_check(&records->resume, &record, err)
+                                 : VERDICT_TODO;
     if (*verdict == VERDICT_CHANGED)
         return -1;
     if (*verdict != VERDICT_REPLACED)
@@ -186,7 +189,7 @@ int records_check(struct records *records, const struct job *job,
     *verdict = VERDICT_DONE;
     if (!records->manifest)
         return 0;
-    record.status = "done";
-    add_output(&record, job);
+    record.facts.status = STATUS_DONE;
+    add_output(&record.facts, job);
     return note(records, &record, false, err);
 }

@@ -16,8 +16,8 @@
 #include "cli/select/passed_over.h"
 
 struct records {
-    struct resume *resume;     /* NULL: there is none */
-    struct manifest *manifest; /* the same */
+    struct resume resume;
+    struct manifest *manifest; /* NULL: there is none */
     atomic_bool failed;        /* the manifest could not be written, */
     atomic_bool disk_full;     /* since the disk is full */
 };

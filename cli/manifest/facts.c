@@ -4,6 +4,14 @@
 #include "cli/files/checksum.h"
 #include "cli/manifest/timestamp.h"
 
+const char *const manifest_status_name[] = {
+    [STATUS_PASSED_OVER] = "passed_over",
+    [STATUS_SKIPPED] = "skipped",
+    [STATUS_FAILED] = "failed",
+    [STATUS_READY] = "ready",
+    [STATUS_DONE] = "done",
+};
+
 bool facts_fit_input(const struct facts *facts, const struct stat *st)
 {
     return (uint64_t)st->st_size == facts->size &&

@@ -3,29 +3,44 @@
 #ifndef CLI_MANIFEST_FACTS_H
 #define CLI_MANIFEST_FACTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
-#include "cli/manifest/manifest.h"
+#include "cli/files/resolve.h"
 
 enum manifest_status {
-    STATUS_PASSED_OVER, /* the output is the input, the op "" */
+    STATUS_PASSED_OVER, /* a file was found whose format is not supported: it
+                           has neither output nor op */
     STATUS_SKIPPED,
     STATUS_FAILED,
-    STATUS_READY,
+    STATUS_READY, /* the input is about to be replaced by such an output */
     STATUS_DONE,
 };
 
-/* As struct record has it. */
+/* As lines have it: "passed_over", ... */
+extern const char *const manifest_status_name[STATUS_DONE + 1];
+
+/* Identifies a file until it is replaced, whatever its name. */
+struct inode_id {
+    uint64_t device, inode;
+    bool known;
+};
+
 struct facts {
     enum manifest_status status;
-    unsigned manifest;    /* the number of the manifest, from 0 */
+    uint64_t size;             /* of the input as it was read, in bytes */
+    struct timespec mtime;     /* its last modification; both 0: not known */
+    struct inode_id file;      /* the input as it was read */
+    uint64_t written;          /* bytes of the output, of "done" and "ready" */
+    struct inode_id made;      /* the output, of "done", and */
+    struct timespec made_time; /* its last modification, if that is known */
+    uint32_t crc;              /* CRC-32 (ISO 3309) of the output, if */
+    bool summed;               /* that is known, as it must be of "ready" */
+    /* Of lines that were read: */
+    bool placed;       /* the names are absolute, or their directory is noted */
+    unsigned manifest; /* the number of the manifest, from 0 */
     struct timespec time; /* when the line was written */
-    uint64_t size, written;
-    struct timespec mtime, made_time;
-    struct inode_id file, made;
-    uint32_t crc;
-    bool summed;
-    bool placed; /* its names are absolute, or their directory is noted */
 };
 
 /* Returns whether a file has the size and time of the input as it was read. */

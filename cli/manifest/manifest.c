@@ -117,38 +117,39 @@ static void put_identity(struct json_writer *json, const char *key,
     json_string(json, key, text);
 }
 
-static void put_written(struct json_writer *json, const struct record *r)
+static void put_written(struct json_writer *json, const struct facts *facts)
 {
     char crc[9];
-    json_uint(json, "written", r->written);
-    put_identity(json, "written_inode", &r->made);
-    if (r->made.known)
-        put_time(json, "written_mtime", r->made_time);
-    if (!r->summed)
+    json_uint(json, "written", facts->written);
+    put_identity(json, "written_inode", &facts->made);
+    if (facts->made.known)
+        put_time(json, "written_mtime", facts->made_time);
+    if (!facts->summed)
         return;
-    snprintf(crc, sizeof crc, "%08" PRIx32, r->crc);
+    snprintf(crc, sizeof crc, "%08" PRIx32, facts->crc);
     json_string(json, "crc32", crc);
 }
 
 static void put_record(struct json_writer *json, const struct record *r,
                        const char *cwd)
 {
+    const struct facts *facts = &r->facts;
     json_open(json, NULL, '{');
     put_text(json, "input", r->input);
     put_text(json, "output", r->output);
     put_text(json, "op", r->op);
     put_text(json, "options", r->options);
-    put_text(json, "status", r->status);
+    put_text(json, "status", manifest_status_name[facts->status]);
     put_text(json, "format", r->format);
     put_text(json, "how", r->how);
     put_text(json, "error", r->error);
-    if (r->size || r->mtime.tv_sec || r->mtime.tv_nsec) {
-        json_uint(json, "size", r->size);
-        put_time(json, "mtime", r->mtime);
-        put_identity(json, "inode", &r->file);
+    if (facts->size || facts->mtime.tv_sec || facts->mtime.tv_nsec) {
+        json_uint(json, "size", facts->size);
+        put_time(json, "mtime", facts->mtime);
+        put_identity(json, "inode", &facts->file);
     }
-    if (strcmp(r->status, "done") == 0 || strcmp(r->status, "ready") == 0)
-        put_written(json, r);
+    if (facts->status >= STATUS_READY)
+        put_written(json, facts);
     put_time(json, "time", clock_read(CLOCK_REALTIME));
     if (*r->input != '/' || (r->output && *r->output != '/'))
         json_string(json, "directory", cwd);

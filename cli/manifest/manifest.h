@@ -15,18 +15,8 @@
 #ifndef CLI_MANIFEST_MANIFEST_H
 #define CLI_MANIFEST_MANIFEST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
-
-#include "cli/files/resolve.h"
+#include "cli/manifest/facts.h"
 #include "codecs/base/err.h"
-
-/* Identifies a file until it is replaced, whatever its name. */
-struct inode_id {
-    uint64_t device, inode;
-    bool known;
-};
 
 /* What a line says. Strings are the caller's; those that are NULL are left out.
  */
@@ -38,21 +28,10 @@ struct record {
                               one, which manifest_note() writes */
     const char *op;        /* canonical: "rotate90" */
     const char *options;   /* that affect the output: options.shape */
-    const char *status;    /* "done", "skipped", "failed"; "ready": the input is
-                              about to be replaced by such an output; or
-                              "passed_over": a file was found whose format is
-                              not supported, so it has neither output nor op */
     const char *format;    /* of a file that was passed over, as "HEIC" */
     const char *how;       /* of a job that is done: "lossless" and so on */
     const char *error;     /* of a job that failed */
-    uint64_t size;         /* of the input as it was read, in bytes */
-    struct timespec mtime; /* its last modification; both 0: not known */
-    struct inode_id file;  /* the input as it was read */
-    uint64_t written;      /* bytes of the output, of "done" and "ready" */
-    struct inode_id made;  /* the output, of "done", and */
-    struct timespec made_time; /* its last modification, if that is known */
-    uint32_t crc;              /* CRC-32 (ISO 3309) of the output, if */
-    bool summed;               /* that is known, as it must be of "ready" */
+    struct facts facts;
 };
 
 struct manifest;

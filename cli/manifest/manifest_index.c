@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/select/hash.h"
 #include "cli/json/json_read.h"
-#include "cli/select/path.h"
 #include "cli/manifest/timestamp.h"
+#include "cli/select/hash.h"
+#include "cli/select/path.h"
 
 /* ---- Strings ----------------------------------------------------------- */
 
@@ -254,8 +254,9 @@ static bool note_done(struct entry *entry, const struct facts *fresh)
 
 /* Takes a line into an entry, whose facts it sets if it is the first one. */
 static int enter_line(struct manifest_index *index, const struct record *record,
-                      struct facts facts, struct bytes line, struct err *err)
+                      struct bytes line, struct err *err)
 {
+    struct facts facts = record->facts;
     bool first;
     struct entry *entry = enter(index, record, &first);
     if (!entry || (index->keep_done && facts.status == STATUS_DONE &&
@@ -298,16 +299,15 @@ static void trim(struct bytes *line)
 static int take_line(struct manifest_index *index, struct json_text *json,
                      struct bytes line, struct err *err)
 {
-    struct facts facts = { .manifest = index->manifests };
-    struct record record = { 0 };
+    struct record record = { .facts.manifest = index->manifests };
     trim(&line);
     if (line.size == 0)
         return 0;
     if (json_read(json, (const char *)line.data, line.size, err))
         return json->cut && line.data[0] == '{' ? 0 : -1;
-    if (manifest_line_read(json_root(json), &record, &facts, err))
+    if (manifest_line_read(json_root(json), &record, err))
         return -1;
-    return enter_line(index, &record, facts, line, err);
+    return enter_line(index, &record, line, err);
 }
 
 /* ---- A file ------------------------------------------------------------ */

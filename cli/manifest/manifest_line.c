@@ -75,28 +75,24 @@ static int take_identity(const struct json_value *root, const char *key,
 }
 
 static int take_directory(const struct json_value *root, struct record *r,
-                          struct facts *t, struct err *err)
+                          struct err *err)
 {
     if (take_string(root, "directory", &r->directory, err))
         return -1;
     if (r->directory && *r->directory != '/')
         return fail(err, "directory is not an absolute name");
-    t->placed = r->directory || (*r->input == '/' && *r->output == '/');
+    r->facts.placed = r->directory || (*r->input == '/' && *r->output == '/');
     return 0;
 }
 
-static int take_status(const char *name, enum manifest_status *status,
-                       struct err *err)
+static int need_status(const struct json_value *root,
+                       enum manifest_status *status, struct err *err)
 {
-    static const char *const names[] = {
-        [STATUS_PASSED_OVER] = "passed_over",
-        [STATUS_SKIPPED] = "skipped",
-        [STATUS_FAILED] = "failed",
-        [STATUS_READY] = "ready",
-        [STATUS_DONE] = "done",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0) {
+    const char *name;
+    if (need_string(root, "status", &name, err))
+        return -1;
+    for (int i = 0; i <= STATUS_DONE; i++)
+        if (strcmp(name, manifest_status_name[i]) == 0) {
             *status = (enum manifest_status)i;
             return 0;
         }
@@ -105,13 +101,13 @@ static int take_status(const char *name, enum manifest_status *status,
 
 /* A file that was passed over has no output. */
 static int take_names(const struct json_value *root, struct record *r,
-                      enum manifest_status status, struct err *err)
+                      struct err *err)
 {
     if (need_string(root, "input", &r->input, err))
         return -1;
     r->output = r->input;
     r->op = "";
-    if (status == STATUS_PASSED_OVER)
+    if (r->facts.status == STATUS_PASSED_OVER)
         return 0;
     return need_string(root, "output", &r->output, err) ||
                    need_string(root, "op", &r->op, err)
@@ -122,14 +118,13 @@ static int take_names(const struct json_value *root, struct record *r,
 /* Sizes and times matter only if an output was written. Lines of older versions
  * do not have all of them. */
 int manifest_line_read(const struct json_value *root, struct record *r,
-                       struct facts *t, struct err *err)
+                       struct err *err)
 {
+    struct facts *t = &r->facts;
     if (root->kind != JSON_OBJECT)
         return fail(err, "not an object");
-    if (need_string(root, "status", &r->status, err) ||
-        take_status(r->status, &t->status, err) ||
-        take_names(root, r, t->status, err) ||
-        take_directory(root, r, t, err) ||
+    if (need_status(root, &t->status, err) || take_names(root, r, err) ||
+        take_directory(root, r, err) ||
         take_string(root, "options", &r->options, err) ||
         take_string(root, "error", &r->error, err) ||
         need_time(root, "time", &t->time, err))

@@ -8,24 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/manifest/manifest_index.h"
-#include "cli/manifest/recognize.h"
 #include "cli/manifest/timestamp.h"
 
-enum { OPS_MAX = 32 };
-
-struct resume {
-    struct manifest_index index;
-    char *name;
-    const char *op[OPS_MAX]; /* each operation that was done in place */
-    size_t ops;
-};
-
-/* There are fewer operations than OPS_MAX; a manifest with more was not written
- * by this program. */
+/* There are fewer operations than there is room for; a manifest with more was
+ * not written by this program. */
 static void list_ops(struct resume *resume)
 {
     const struct manifest_index *index = &resume->index;
+    const size_t most = sizeof resume->op / sizeof *resume->op;
     for (size_t i = 0; i < index->count; i++) {
         const struct entry *entry = &index->entry[i];
         size_t k = 0;
@@ -33,46 +23,25 @@ static void list_ops(struct resume *resume)
             continue;
         while (k < resume->ops && strcmp(resume->op[k], entry->op) != 0)
             k++;
-        if (k == resume->ops && k < OPS_MAX)
+        if (k == resume->ops && k < most)
             resume->op[resume->ops++] = entry->op;
     }
 }
 
-int resume_read(struct resume **resume, const char *name, bool may_lack,
+int resume_read(struct resume *resume, const char *name, bool may_lack,
                 struct err *err)
 {
-    struct resume *h = calloc(1, sizeof *h);
-    if (!h)
-        return fail_memory(err, "no memory");
-    h->name = strdup(name);
-    if (!h->name) {
-        resume_free(h);
-        return fail_memory(err, "no memory");
-    }
     bool absent = may_lack && access(name, F_OK) && errno == ENOENT;
-    if (!absent && manifest_index_read(&h->index, name, err)) {
-        resume_free(h);
+    resume->name = name;
+    if (!absent && manifest_index_read(&resume->index, name, err))
         return -1;
-    }
-    list_ops(h);
-    *resume = h;
+    list_ops(resume);
     return 0;
-}
-
-int resume_recognize(struct resume *resume, size_t count,
-                     struct record (*job)(void *context, size_t i),
-                     void *context, struct err *err)
-{
-    return recognize(&resume->index, count, job, context, err);
 }
 
 void resume_free(struct resume *resume)
 {
-    if (!resume)
-        return;
     manifest_index_free(&resume->index);
-    free(resume->name);
-    free(resume);
 }
 
 /* ---- The files --------------------------------------------------------- */
@@ -211,11 +180,6 @@ enum verdict resume_check(const struct resume *resume, struct record *job,
         return of_done(resume, job, entry, err);
     if (!entry || entry->facts.status != STATUS_READY)
         return VERDICT_TODO;
-    job->size = entry->facts.size;
-    job->mtime = entry->facts.mtime;
-    job->file = entry->facts.file;
-    job->written = entry->facts.written;
-    job->crc = entry->facts.crc;
-    job->summed = entry->facts.summed;
+    job->facts = entry->facts;
     return of_ready(job, &entry->facts, err);
 }

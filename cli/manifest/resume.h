@@ -2,21 +2,29 @@
 #ifndef CLI_MANIFEST_RESUME_H
 #define CLI_MANIFEST_RESUME_H
 
-#include "cli/manifest/manifest.h"
+#include "cli/manifest/manifest_index.h"
 
-struct resume;
+/* {0} is empty. */
+struct resume {
+    struct manifest_index index;
+    const char *name;   /* of the manifest */
+    const char *op[32]; /* each operation that was done in place */
+    size_t ops;
+};
 
-/* Reads a manifest. If it `may_lack`, a missing file counts as an empty one.
- * Returns 0, or -1 with a reason that has the number of a bad line, but not the
- * name of the file. */
-int resume_read(struct resume **resume, const char *name, bool may_lack,
+/* Reads a manifest, whose name must live as long. If it `may_lack`, a missing
+ * file counts as an empty one. Returns 0, or -1 with a reason that has the
+ * number of a bad line, but not the name of the file; resume_free() is needed
+ * after both. */
+int resume_read(struct resume *resume, const char *name, bool may_lack,
                 struct err *err);
 
 /* Recognizes jobs that the manifest has under other names, because it was
  * written from another directory, on another machine, or before files were
  * moved; resume_check() then knows them. To be called once, with all `count`
- * jobs. Returns 0; or -1 if the manifest has files that are to be replaced in
- * place, and it cannot be told whether they are these. */
+ * jobs, all of one operation. Returns 0; or -1 if it cannot be told what a file
+ * is that is to be replaced in place, or if none of the files is known while
+ * the manifest has others that are not where they were. */
 int resume_recognize(struct resume *resume, size_t count,
                      struct record (*job)(void *context, size_t i),
                      void *context, struct err *err);
@@ -33,7 +41,7 @@ enum verdict {
 };
 
 /* Returns whether a job, given by input, output, op and options, is still to be
- * done; if it was replaced, fills in size, mtime and written. This looks at the
+ * done; if it was replaced, fills in job->facts. This looks at the
  * files: a job is to be done again if its output is gone or has another size,
  * or its input has changed since. A file that was replaced in place is done
  * once, but must be as it was written, by this operation or a later one; if it

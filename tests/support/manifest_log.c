@@ -75,16 +75,16 @@ void note(const struct record *record)
 
 enum verdict verdict_of(const struct record *job)
 {
-    struct resume *resume = NULL;
+    struct resume resume = { 0 };
     struct err err = { .text = "" };
     int status = resume_read(&resume, LOG, true, &err);
     CHECK(status == 0, "%s", err.text);
     if (status)
         return (enum verdict) - 1;
     struct record asked = *job;
-    enum verdict verdict = resume_check(resume, &asked, &err);
+    enum verdict verdict = resume_check(&resume, &asked, &err);
     CHECK((verdict == VERDICT_CHANGED) == (*err.text != '\0'), "%s", err.text);
-    resume_free(resume);
+    resume_free(&resume);
     return verdict;
 }
 
@@ -115,20 +115,21 @@ struct record job_of(const char *input, const char *output)
     };
     struct stat st;
     if (stat(input, &st) == 0) {
-        job.size = (uint64_t)st.st_size;
-        job.mtime = st.st_mtim;
+        job.facts.size = (uint64_t)st.st_size;
+        job.facts.mtime = st.st_mtim;
     }
     return job;
 }
 
-struct record with_status(struct record job, const char *status,
+struct record with_status(struct record job, enum manifest_status status,
                           const char *written)
 {
-    job.status = status;
+    job.facts.status = status;
     if (written) {
-        job.written = strlen(written);
-        job.crc = flate_zlib.crc32(0, (const uint8_t *)written, job.written);
-        job.summed = true;
+        job.facts.written = strlen(written);
+        job.facts.crc =
+            flate_zlib.crc32(0, (const uint8_t *)written, job.facts.written);
+        job.facts.summed = true;
     }
     return job;
 }

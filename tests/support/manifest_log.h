@@ -47,7 +47,7 @@ size_t wrong_when_cut(const struct record *job, enum verdict verdict);
 struct record job_of(const char *input, const char *output);
 
 /* The job with a status and, unless it is NULL, the text that was written. */
-struct record with_status(struct record job, const char *status,
+struct record with_status(struct record job, enum manifest_status status,
                           const char *written);
 
 #endif

@@ -34,7 +34,7 @@ TEST(behind_cut)
     unlink(LOG);
     put_file("a.ppm", "NEW", then);
     struct record job = job_of("a.ppm", "a.ppm");
-    struct record done = with_status(job, "done", "NEW"), other = done;
+    struct record done = with_status(job, STATUS_DONE, "NEW"), other = done;
     note(&done);
     append_log("{\"input\": \"\xc3");
     other.op = "fliph";
@@ -80,26 +80,27 @@ TEST(bad_lines)
              "\"2026-11-21T20:07:21.000000000Z\", \"written\": 2, \"crc32\": "
              "\"0x123456\", " TIME "}\n",
     };
-    struct resume *resume = NULL;
+    struct resume resume = { 0 };
     struct err err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         unlink(LOG);
         append_log(HEAD "\"status\": \"failed\", \"new\": [1], " TIME "}\n");
         CHECK(resume_read(&resume, LOG, true, &err) == 0, "%s", err.text);
-        resume_free(resume);
+        resume_free(&resume);
         append_log(bad[i]);
         CHECK(resume_read(&resume, LOG, true, &err) == -1 &&
                   !strncmp(err.text, "line 2: ", 8),
               "%s", bad[i]);
+        resume_free(&resume);
     }
     CHECK(resume_read(&resume, ".", true, &err) == -1, "a directory");
+    resume_free(&resume);
     CHECK(resume_read(&resume, "none", true, &err) == 0, "%s", err.text);
-    struct resume *none = NULL;
-    CHECK(resume_read(&none, "none", false, &err) == -1 &&
+    resume_free(&resume);
+    CHECK(resume_read(&resume, "none", false, &err) == -1 &&
               !strcmp(err.text, "No such file or directory"),
           "%s", err.text);
-    resume_free(resume);
-    resume_free(NULL);
+    resume_free(&resume);
 }
 
 TEST(names)
@@ -107,7 +108,7 @@ TEST(names)
     enum { NAMES = 5000 };
     static char name[NAMES][24];
     struct manifest *manifest;
-    struct resume *resume = NULL;
+    struct resume resume = { 0 };
     struct err err;
     uint64_t state = 1;
     unlink(LOG);
@@ -119,22 +120,23 @@ TEST(names)
         struct record record = { .input = name[i],
                                  .output = name[i],
                                  .op = "fliph",
-                                 .status = i % 3 ? "done" : "failed" };
-        record.size = UINT64_MAX - (uint64_t)i;
+                                 .facts.status =
+                                     i % 3 ? STATUS_DONE : STATUS_FAILED };
+        record.facts.size = UINT64_MAX - (uint64_t)i;
         need(manifest_note(manifest, &record, false, &err) == 0, LOG);
     }
     need(manifest_close(manifest, &err) == 0, LOG);
     CHECK(resume_read(&resume, LOG, true, &err) == 0, "%s", err.text);
     int wrong = 0;
-    for (int i = 0; resume && i < NAMES; i++) {
+    for (int i = 0; i < NAMES; i++) {
         struct record job = { .input = name[i],
                               .output = name[i],
                               .op = "fliph" };
         wrong +=
-            (resume_check(resume, &job, &err) == VERDICT_DONE) != !!(i % 3);
+            (resume_check(&resume, &job, &err) == VERDICT_DONE) != !!(i % 3);
     }
     CHECK(wrong == 0, "%d", wrong);
-    resume_free(resume);
+    resume_free(&resume);
 }
 
 /* ---- Writing --------------------------------------------------------------*/
@@ -152,7 +154,7 @@ static void *note_many(void *context)
         struct record record = { .input = number[n],
                                  .output = "out",
                                  .op = "copy",
-                                 .status = "failed" };
+                                 .facts.status = STATUS_FAILED };
         need(manifest_note(context, &record, false, &err) == 0, LOG);
     }
     return NULL;
@@ -185,7 +187,7 @@ TEST(full)
     unlink(LOG);
     put_file("a.ppm", "NEW", then);
     struct record job = job_of("a.ppm", "a.ppm");
-    struct record done = with_status(job, "done", "NEW");
+    struct record done = with_status(job, STATUS_DONE, "NEW");
     signal(SIGXFSZ, SIG_IGN);
     need(manifest_open(&manifest, LOG, &err) == 0, LOG);
     need(setrlimit(RLIMIT_FSIZE, &limit) == 0, "limit");
@@ -262,9 +264,10 @@ TEST(pipe)
     char name[40], text[1000] = "";
     struct manifest *manifest;
     struct err err;
-    struct record record = {
-        .input = "i", .output = "o", .op = "copy", .status = "skipped"
-    };
+    struct record record = { .input = "i",
+                             .output = "o",
+                             .op = "copy",
+                             .facts.status = STATUS_SKIPPED };
     need(pipe(end) == 0, "pipe");
     snprintf(name, sizeof name, "/proc/self/fd/%d", end[1]);
     CHECK(manifest_open(&manifest, name, &err) == 0, "%s", err.text);

@@ -32,8 +32,8 @@ static void check_steps(const char *old, const char *fresh)
     unlink(LOG);
     put_file("a.ppm", old, then);
     struct record job = job_of("a.ppm", "a.ppm");
-    struct record ready = with_status(job, "ready", fresh);
-    struct record done = with_status(job, "done", fresh);
+    struct record ready = with_status(job, STATUS_READY, fresh);
+    struct record done = with_status(job, STATUS_DONE, fresh);
 
     CHECK(verdict_of(&job) == VERDICT_TODO, "nothing is noted");
     note(&ready);
@@ -71,7 +71,7 @@ TEST(changed)
     unlink(LOG);
     put_file("a.ppm", "old", then);
     struct record job = job_of("a.ppm", "a.ppm");
-    struct record ready = with_status(job, "ready", "NEW");
+    struct record ready = with_status(job, STATUS_READY, "NEW");
     note(&ready);
     put_file("a.ppm", "third one", then);
     CHECK(verdict_of(&job) == VERDICT_CHANGED, "of another size");
@@ -86,7 +86,7 @@ TEST(changed)
     CHECK(verdict_of(&job) == VERDICT_TODO, "as it was");
 
     /* A job that was skipped or failed says nothing about what the file is. */
-    struct record failed = with_status(job, "failed", NULL);
+    struct record failed = with_status(job, STATUS_FAILED, NULL);
     note(&failed);
     CHECK(verdict_of(&job) == VERDICT_TODO, "failed, as it was");
     put_file("a.ppm", "third one", then);
@@ -94,7 +94,7 @@ TEST(changed)
     note(&failed);
     put_file("a.ppm", "NEW", then);
     CHECK(verdict_of(&job) == VERDICT_REPLACED, "failed, but replaced");
-    struct record done = with_status(job, "done", "NEW");
+    struct record done = with_status(job, STATUS_DONE, "NEW");
     note(&done);
     CHECK(verdict_of(&job) == VERDICT_DONE, "done in the end");
     unlink(LOG);
@@ -105,10 +105,10 @@ TEST(changed)
     /* Without the checksum only a different size is evidence. */
     unlink(LOG);
     put_file("a.ppm", "old", then);
-    ready.summed = false;
+    ready.facts.summed = false;
     note(&ready);
     CHECK(verdict_of(&job) == VERDICT_CHANGED, "old or new");
-    ready.written = 4;
+    ready.facts.written = 4;
     note(&ready);
     CHECK(verdict_of(&job) == VERDICT_TODO, "surely old");
 }
@@ -117,10 +117,10 @@ TEST(changed)
 static struct record noted(struct record job, const char *written)
 {
     struct stat st;
-    struct record done = with_status(job, "done", written);
+    struct record done = with_status(job, STATUS_DONE, written);
     need(stat(job.output, &st) == 0, job.output);
-    done.made = (struct inode_id){ st.st_dev, st.st_ino, true };
-    done.made_time = st.st_mtim;
+    done.facts.made = (struct inode_id){ st.st_dev, st.st_ino, true };
+    done.facts.made_time = st.st_mtim;
     return done;
 }
 
@@ -134,20 +134,20 @@ TEST(replaced)
     struct record job = job_of("a.ppm", "a.ppm");
     put_file("a.ppm", "NEW", later);
     struct record done = noted(job, "NEW");
-    done.crc ^= 1;
+    done.facts.crc ^= 1;
     note(&done);
     CHECK(verdict_of(&job) == VERDICT_DONE, "by inode, size and time");
     put_file("a.ppm", "NEW", then);
     CHECK(verdict_of(&job) == VERDICT_CHANGED, "of another time");
-    done.summed = false;
+    done.facts.summed = false;
     note(&done);
     CHECK(verdict_of(&job) == VERDICT_DONE, "by inode and size");
-    done.made.inode++;
+    done.facts.made.inode++;
     note(&done);
     CHECK(verdict_of(&job) == VERDICT_CHANGED, "by size alone");
     put_file("a.ppm", "NEW", later);
     CHECK(verdict_of(&job) == VERDICT_DONE, "by size and time");
-    done.made.known = false;
+    done.facts.made.known = false;
     note(&done);
     put_file("a.ppm", "new", then);
     CHECK(verdict_of(&job) == VERDICT_DONE, "of an older version, by size");
@@ -172,9 +172,9 @@ TEST(replaced_with_its_time)
 
     /* What a later operation has made of it; but not an earlier one. */
     put_file("a.ppm", "LATER", later);
-    struct record next = with_status(job, "done", "LATER"), ready = next;
+    struct record next = with_status(job, STATUS_DONE, "LATER"), ready = next;
     next.op = ready.op = "fliph";
-    ready.status = "ready";
+    ready.facts.status = STATUS_READY;
     note(&ready);
     CHECK(verdict_of(&job) == VERDICT_DONE, "a later one, perhaps");
     note(&next);
@@ -183,12 +183,12 @@ TEST(replaced_with_its_time)
     CHECK(verdict_of(&next) == VERDICT_CHANGED, "an earlier one");
 
     need(unlink("a.ppm") == 0 && symlink("a.ppm", "a.ppm") == 0, "a.ppm");
-    struct resume *resume = NULL;
+    struct resume resume = { 0 };
     CHECK(resume_read(&resume, LOG, false, &err) == 0, "%s", err.text);
-    CHECK(resume_check(resume, &job, &err) == VERDICT_CHANGED &&
+    CHECK(resume_check(&resume, &job, &err) == VERDICT_CHANGED &&
               !strcmp(err.text, "Too many levels of symbolic links"),
           "%s", err.text);
-    resume_free(resume);
+    resume_free(&resume);
     unlink("a.ppm");
 }
 
@@ -201,7 +201,7 @@ TEST(elsewhere)
     put_file("a.ppm", "old", then);
     put_file("b.ppm", "NEWER", then);
     struct record job = job_of("a.ppm", "b.ppm");
-    struct record done = with_status(job, "done", "NEWER");
+    struct record done = with_status(job, STATUS_DONE, "NEWER");
     CHECK(verdict_of(&job) == VERDICT_TODO, "nothing is noted");
     note(&done);
     CHECK(verdict_of(&job) == VERDICT_DONE, "done");
@@ -219,7 +219,7 @@ TEST(elsewhere)
     unlink("b.ppm");
     CHECK(verdict_of(&job) == VERDICT_TODO, "the output is gone");
     need(mkdir("b.ppm", 0777) == 0 && stat("b.ppm", &st) == 0, "b.ppm");
-    done.written = (uint64_t)st.st_size;
+    done.facts.written = (uint64_t)st.st_size;
     note(&done);
     CHECK(verdict_of(&job) == VERDICT_TODO, "the output is a directory");
     rmdir("b.ppm");
@@ -230,7 +230,7 @@ TEST(other_jobs)
     unlink(LOG);
     put_file("a.ppm", "NEW", then);
     struct record job = job_of("a.ppm", "a.ppm"), other = job;
-    struct record done = with_status(job, "done", "NEW");
+    struct record done = with_status(job, STATUS_DONE, "NEW");
     note(&done);
     other.op = "rotate180";
     CHECK(verdict_of(&other) == VERDICT_TODO, "another operation");
@@ -243,7 +243,7 @@ TEST(other_jobs)
 
     /* The same file under two names is replaced, too. */
     other = job_of("a.ppm", "./a.ppm");
-    done = with_status(other, "done", "BIG FILE");
+    done = with_status(other, STATUS_DONE, "BIG FILE");
     note(&done);
     put_file("a.ppm", "BIG FILE", (struct timespec){ 1800000000, 1 });
     CHECK(verdict_of(&other) == VERDICT_DONE, "by another name");
@@ -258,11 +258,11 @@ TEST(options)
     put_file("b.ppm", "NEW", then);
     struct record in_place = job_of("a.ppm", "a.ppm");
     struct record elsewhere = job_of("a.ppm", "b.ppm");
-    struct record done = with_status(in_place, "done", "NEW");
+    struct record done = with_status(in_place, STATUS_DONE, "NEW");
     unlink(LOG);
     note(&done);
     put_file("a.ppm", "NEW", then);
-    done = with_status(elsewhere, "done", "NEW");
+    done = with_status(elsewhere, STATUS_DONE, "NEW");
     note(&done);
     CHECK(verdict_of(&elsewhere) == VERDICT_DONE, "the same options");
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -277,7 +277,7 @@ TEST(options)
 
     in_place.options = "--strip=all";
     in_place.op = "rotate180";
-    struct record ready = with_status(in_place, "ready", "NEWER");
+    struct record ready = with_status(in_place, STATUS_READY, "NEWER");
     note(&ready);
     put_file("a.ppm", "NEWER", then);
     in_place.options = NULL;
@@ -299,9 +299,9 @@ TEST(confined)
     CHECK(root_open_walked(&root, "walked", ROOT_LINKS_NONE, true, &err) == 0,
           "%s", err.text);
     struct record in_place = job_of("walked/a/a.ppm", "walked/a/a.ppm");
-    struct record ready = with_status(in_place, "ready", "turned");
+    struct record ready = with_status(in_place, STATUS_READY, "turned");
     struct record elsewhere = job_of("walked/a/old.ppm", "other/a.ppm");
-    struct record done = with_status(elsewhere, "done", "turned");
+    struct record done = with_status(elsewhere, STATUS_DONE, "turned");
     note(&ready);
     note(&done);
     CHECK(verdict_of(&in_place) == VERDICT_REPLACED, "by any name");
@@ -336,7 +336,7 @@ TEST(spellings)
     for (size_t i = 0; i < SAME; i++) {
         struct record job = job_of(same[i], same[i]);
         struct record beside = job_of(same[i], "b.ppm");
-        struct record done = with_status(job, "done", "NEW");
+        struct record done = with_status(job, STATUS_DONE, "NEW");
         unlink(LOG);
         note(&done);
         for (size_t k = 0; k < SAME; k++) {
@@ -359,7 +359,7 @@ TEST(spellings)
     put_file("a.ppm", "old", then);
     put_file("b.ppm", "NEW", then);
     struct record job = job_of("a.ppm", "./b.ppm");
-    struct record done = with_status(job, "done", "NEW");
+    struct record done = with_status(job, STATUS_DONE, "NEW");
     note(&done);
     job.input = ".//a.ppm";
     job.output = "b.ppm";
@@ -372,9 +372,9 @@ TEST(order)
     unlink(LOG);
     put_file("a.ppm", "NEW", then);
     struct record job = job_of("a.ppm", "a.ppm");
-    struct record done = with_status(job, "done", "NEW");
-    struct record failed = with_status(job, "failed", NULL);
-    struct record skipped = with_status(job, "skipped", NULL);
+    struct record done = with_status(job, STATUS_DONE, "NEW");
+    struct record failed = with_status(job, STATUS_FAILED, NULL);
+    struct record skipped = with_status(job, STATUS_SKIPPED, NULL);
     note(&skipped);
     CHECK(verdict_of(&job) == VERDICT_TODO, "skipped");
     note(&failed);
