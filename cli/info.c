@@ -16,7 +16,7 @@ enum { WINDOW = 256 };
 struct description {
     const char *input;
     struct root *root; /* in which it was found, or NULL */
-    struct image img; /* without cells */
+    struct image img;  /* without cells */
     struct result result;
     struct err err;
     int status;
@@ -90,14 +90,6 @@ static bool is_standard_input(const struct options *opts)
            strcmp(opts->file[0], "-") == 0;
 }
 
-/* Names what stands in directories and is not read, as a batch does. */
-static void report_all_passed(const struct passed_over *passed,
-                              const struct options *opts)
-{
-    for (size_t i = 0; i < passed->count; i++)
-        report_passed(&passed->list[i], opts);
-}
-
 static int gather(struct inputs *inputs, const struct options *opts,
                   struct err *err)
 {
@@ -106,7 +98,8 @@ static int gather(struct inputs *inputs, const struct options *opts,
     if (gather_inputs(inputs, opts, NULL, err))
         return -1;
     passed_over_sort(&inputs->passed);
-    report_all_passed(&inputs->passed, opts);
+    for (size_t i = 0; i < inputs->passed.count; i++)
+        report_passed(&inputs->passed.list[i], opts);
     return 0;
 }
 

@@ -8,15 +8,12 @@
 #include "cli/json/json_write.h"
 #include "cli/report.h"
 
-static const char *name_of(enum ending ending)
-{
-    static const char *const names[] = {
-        [ENDING_NOT] = "none",          [ENDING_SIGNAL] = "signal",
-        [ENDING_FAILURES] = "failures", [ENDING_FULL] = "disk_full",
-        [ENDING_MANIFEST] = "manifest", [ENDING_PIPE] = "pipe",
-    };
-    return names[ending];
-}
+static const char *const reasons[] = {
+    [ENDING_SIGNAL] = "signal",
+    [ENDING_FAILURES] = "failures",
+    [ENDING_FULL] = "disk_full",
+    [ENDING_MANIFEST] = "manifest",
+};
 
 /* Says what to type so that only the other files are done. */
 static void say_next(struct err *text, const struct options *opts)
@@ -40,7 +37,7 @@ static void print_json(enum ending ending, int signal,
     char name[16];
     json_open(&json, NULL, '{');
     json_string(&json, "status", "ended");
-    json_string(&json, "reason", name_of(ending));
+    json_string(&json, "reason", reasons[ending]);
     if (ending == ENDING_SIGNAL) {
         snprintf(name, sizeof name, "SIG%s", sigabbrev_np(signal));
         json_string(&json, "signal", name);
@@ -61,7 +58,7 @@ void ending_report(enum ending ending, int signal,
 {
     size_t left = progress_left(progress);
     struct err text, next;
-    if (ending == ENDING_NOT || ending == ENDING_PIPE || left == 0)
+    if (ending == ENDING_PIPE)
         return;
     say_next(&next, opts);
     if (ending == ENDING_FULL)

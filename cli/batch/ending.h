@@ -5,7 +5,6 @@
 #include "cli/batch/progress.h"
 
 enum ending {
-    ENDING_NOT,
     ENDING_SIGNAL,   /* a signal asked for it */
     ENDING_FAILURES, /* as many as --fail-after allows */
     ENDING_FULL,     /* the disk is full */
@@ -14,8 +13,8 @@ enum ending {
 };
 
 /* Prints on standard error how many files are left and what to type to go on,
- * and with --json an object on standard output. Prints nothing for ENDING_NOT
- * and ENDING_PIPE, or if no file is left. `signal` counts for ENDING_SIGNAL. */
+ * and with --json an object on standard output. Prints nothing for ENDING_PIPE.
+ * `signal` counts for ENDING_SIGNAL. */
 void ending_report(enum ending ending, int signal,
                    const struct batch_progress *progress,
                    const struct options *opts);

@@ -21,26 +21,14 @@ void progress_begin(struct batch_progress *progress, size_t all,
     };
 }
 
-/* Keeps a name for the summary, unless there is no memory; the file is counted
+/* A name for the summary is not kept if there is no memory; the file is counted
  * anyway. */
-static void keep_name(struct batch_progress *progress, const char *name)
-{
-    if (progress->anew_names == progress->anew_room) {
-        size_t room = progress->anew_room ? 2 * progress->anew_room : 64;
-        const char **names = realloc(progress->anew_name, room * sizeof *names);
-        if (!names)
-            return;
-        progress->anew_name = names;
-        progress->anew_room = room;
-    }
-    progress->anew_name[progress->anew_names++] = name;
-}
-
 static void count_anew(struct batch_progress *progress, const struct job *job)
 {
     progress->anew++;
     if (job->opts->verbose && !job->opts->quiet)
-        keep_name(progress, job->input);
+        (void)bytes_append(&progress->anew_names, &job->input,
+                           sizeof job->input);
 }
 
 void progress_count(struct batch_progress *progress, const struct job *job,
@@ -118,13 +106,13 @@ static void put_count(size_t n, const char *name)
 
 static void list_anew(struct batch_progress *progress)
 {
-    for (size_t i = 0; i < progress->anew_names; i++)
-        report_error(progress->anew_name[i], "re-encoded with loss");
-    if (progress->anew_names < progress->anew && progress->anew_names)
-        fprintf(stderr, "gimgxf: and %zu more\n",
-                progress->anew - progress->anew_names);
-    free(progress->anew_name);
-    progress->anew_name = NULL;
+    const char **name = (const char **)(void *)progress->anew_names.data;
+    size_t names = progress->anew_names.size / sizeof *name;
+    for (size_t i = 0; i < names; i++)
+        report_error(name[i], "re-encoded with loss");
+    if (names && names < progress->anew)
+        fprintf(stderr, "gimgxf: and %zu more\n", progress->anew - names);
+    bytes_free(&progress->anew_names);
 }
 
 size_t progress_left(const struct batch_progress *progress)

@@ -8,11 +8,11 @@
 struct batch_progress {
     size_t all; /* files that are to be done */
     size_t done, skipped, failed;
-    size_t how[HOWS];       /* of `done`, without `anew` */
-    size_t anew;            /* files re-encoded with loss, since they could
-                               not be turned without */
-    const char **anew_name; /* names of these, as many as could be kept */
-    size_t anew_names, anew_room;
+    size_t how[HOWS];        /* of `done`, without `anew` */
+    size_t anew;             /* files re-encoded with loss, since they could
+                                not be turned without */
+    struct bytes anew_names; /* pointers to the names of these, as many as could
+                                be kept */
     uint64_t bytes_in, bytes_out;
     double seconds[STAGES]; /* of all workers together */
     double waited;          /* the same, for memory */

@@ -17,11 +17,6 @@ enum tag {
     TAG_OTHERS = 0x20,
 };
 
-static unsigned tag_of(const uint8_t *entry)
-{
-    return read_le16(entry);
-}
-
 static unsigned allowed_by(const uint8_t *entry)
 {
     return entry[2] & 7u;
@@ -31,7 +26,7 @@ static unsigned allowed_by(const uint8_t *entry)
 static uint8_t *find(const uint8_t *acl, size_t size, enum tag tag)
 {
     for (size_t at = HEADER; at + ENTRY <= size; at += ENTRY)
-        if (tag_of(acl + at) == tag)
+        if (read_le16(acl + at) == tag)
             return (uint8_t *)acl + at;
     return NULL;
 }
@@ -67,7 +62,8 @@ mode_t acl_mode_without(const uint8_t *acl, size_t size)
     unsigned group = allowed_by(find(acl, size, TAG_OWNING_GROUP)) & most;
     unsigned others = allowed_by(find(acl, size, TAG_OTHERS));
     for (size_t at = HEADER; at + ENTRY <= size; at += ENTRY) {
-        unsigned tag = tag_of(acl + at), allowed = allowed_by(acl + at) & most;
+        unsigned tag = read_le16(acl + at),
+                 allowed = allowed_by(acl + at) & most;
         if (tag == TAG_USER)
             group &= allowed;
         if (tag == TAG_USER || tag == TAG_GROUP)
@@ -87,7 +83,7 @@ void acl_leave_group(uint8_t *acl, size_t size)
     unsigned both = allowed_by(group) & most & allowed_by(others);
     group[2] = others[2] = (uint8_t)both;
     for (size_t at = HEADER; at + ENTRY <= size; at += ENTRY)
-        if (tag_of(acl + at) == TAG_GROUP)
+        if (read_le16(acl + at) == TAG_GROUP)
             group[2] &= allowed_by(acl + at) & most;
 }
 

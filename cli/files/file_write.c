@@ -24,9 +24,8 @@ static int write_all(int fd, struct bytes file, struct err *err)
 {
     size_t at = 0;
     while (at < file.size) {
-        ssize_t n = write(fd, file.data + at, file.size - at);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n =
+            TEMP_FAILURE_RETRY(write(fd, file.data + at, file.size - at));
         if (n < 0)
             return fail_system(err, "cannot be written");
         at += (size_t)n;

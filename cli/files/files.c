@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "codecs/deflate/flate.h"
 #include "codecs/image/limit.h"
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -16,10 +18,8 @@
 static size_t read_some(int fd, struct bytes *file, int *status,
                         struct err *err)
 {
-    ssize_t n;
-    do
-        n = read(fd, file->data + file->size, file->capacity - file->size);
-    while (n < 0 && errno == EINTR);
+    ssize_t n = TEMP_FAILURE_RETRY(
+        read(fd, file->data + file->size, file->capacity - file->size));
     if (n < 0)
         *status = fail(err, "%s", strerror(errno));
     else
@@ -100,6 +100,27 @@ int file_read(const char *name, const struct read_opts *opts,
     if (status)
         bytes_free(file);
     return status;
+}
+
+bool file_checksum(struct root *root, const char *name, uint64_t *size,
+                   uint32_t *crc)
+{
+    enum { CHUNK = 1 << 18 };
+    struct err unheard;
+    ssize_t n = -1;
+    uint8_t *buffer = malloc(CHUNK);
+    int fd = resolve_open(root, name, O_RDONLY | O_NONBLOCK, &unheard);
+    *size = 0;
+    *crc = 0;
+    while (buffer && fd >= 0 &&
+           (n = TEMP_FAILURE_RETRY(read(fd, buffer, CHUNK))) > 0) {
+        *crc = flates[0]->crc32(*crc, buffer, (size_t)n);
+        *size += (uint64_t)n;
+    }
+    if (fd >= 0)
+        close(fd);
+    free(buffer);
+    return n == 0;
 }
 
 void file_prefetch(struct root *root, const char *name)

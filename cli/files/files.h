@@ -36,6 +36,11 @@ int file_read(const char *name, const struct read_opts *opts,
               struct bytes *file, struct permissions *permissions,
               struct err *err);
 
+/* Reads a file and finds its size in bytes and its CRC-32 (ISO 3309). Returns
+ * whether it could be read. */
+bool file_checksum(struct root *root, const char *name, uint64_t *size,
+                   uint32_t *crc);
+
 /* Has the system read a file ahead, if there is one. */
 void file_prefetch(struct root *root, const char *name);
 

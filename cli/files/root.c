@@ -29,6 +29,16 @@ static int open_directory(const char *name, bool make, struct err *err)
     return path_walk(&walk, with_slash) ? -1 : walk.fd;
 }
 
+static int open_root(struct root *root, struct err *err)
+{
+    pthread_mutex_init(&root->making, NULL);
+    int fd = open_directory(root->name, false, err);
+    atomic_store(&root->fd, root->reopened ? -1 : fd);
+    if (fd >= 0 && root->reopened)
+        close(fd);
+    return fd < 0 ? -1 : 0;
+}
+
 int root_open(struct root *root, const char *name, bool prefixed,
               struct err *err)
 {
@@ -37,10 +47,7 @@ int root_open(struct root *root, const char *name, bool prefixed,
         .name = name,
         .prefixed = prefixed,
     };
-    pthread_mutex_init(&root->making, NULL);
-    int fd = open_directory(name, false, err);
-    atomic_store(&root->fd, fd);
-    return fd < 0 && errno != ENOENT ? -1 : 0;
+    return open_root(root, err) && errno != ENOENT ? -1 : 0;
 }
 
 int root_open_walked(struct root *root, const char *name, enum root_links links,
@@ -53,12 +60,7 @@ int root_open_walked(struct root *root, const char *name, enum root_links links,
         .links = links,
         .reopened = !kept,
     };
-    pthread_mutex_init(&root->making, NULL);
-    int fd = open_directory(name, false, err);
-    atomic_store(&root->fd, kept ? fd : -1);
-    if (fd >= 0 && !kept)
-        close(fd);
-    return fd < 0 ? -1 : 0;
+    return open_root(root, err);
 }
 
 void root_close(struct root *root)

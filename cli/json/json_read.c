@@ -365,11 +365,3 @@ bool json_get_uint(const struct json_value *value, uint64_t *number)
     *number = strtoull(value->string, NULL, 10);
     return errno == 0;
 }
-
-bool json_get_bool(const struct json_value *value, bool *truth)
-{
-    if (!value || (value->kind != JSON_TRUE && value->kind != JSON_FALSE))
-        return false;
-    *truth = value->kind == JSON_TRUE;
-    return true;
-}

@@ -81,6 +81,5 @@ const struct json_value *json_find(const struct json_value *object,
 const char *json_get_string(const struct json_value *value);
 bool json_get_number(const struct json_value *value, double *number);
 bool json_get_uint(const struct json_value *value, uint64_t *number);
-bool json_get_bool(const struct json_value *value, bool *truth);
 
 #endif

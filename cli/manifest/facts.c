@@ -1,7 +1,7 @@
 /* Whether files are still as a manifest says. */
 #include "cli/manifest/facts.h"
 
-#include "cli/files/checksum.h"
+#include "cli/files/files.h"
 #include "cli/manifest/timestamp.h"
 
 const char *const manifest_status_name[] = {
@@ -36,7 +36,7 @@ bool facts_match_sum(const struct facts *facts, struct root *root,
 {
     uint64_t size;
     uint32_t crc;
-    return facts->summed && checksum_file(root, name, &size, &crc) &&
+    return facts->summed && file_checksum(root, name, &size, &crc) &&
            size == facts->written && crc == facts->crc;
 }
 

@@ -184,9 +184,7 @@ static int append(struct manifest *m, const char *line, size_t size,
 {
     size_t at = m->cut ? 0 : 1;
     while (at < size) {
-        ssize_t n = write(m->fd, line + at, size - at);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = TEMP_FAILURE_RETRY(write(m->fd, line + at, size - at));
         if (n < 0)
             return fail_system(err, NULL);
         at += (size_t)n;

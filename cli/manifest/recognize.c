@@ -23,7 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/files/checksum.h"
+#include "cli/files/files.h"
 #include "cli/select/hash.h"
 #include "cli/select/path.h"
 
@@ -200,7 +200,7 @@ static bool has_sum(struct unmatched_job *file, const struct facts *facts)
     if (!facts->summed || (uint64_t)file->st.st_size != facts->written)
         return false;
     if (!file->summed)
-        file->readable = checksum_file(file->job.input_root, file->job.input,
+        file->readable = file_checksum(file->job.input_root, file->job.input,
                                        &size, &file->crc);
     file->summed = true;
     return file->readable && file->crc == facts->crc;

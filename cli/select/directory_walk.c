@@ -34,27 +34,16 @@ struct directory_walk {
  * they are sorted as the whole names of the files in them would be. */
 struct entries {
     struct string_arena names;
-    const char **list;
-    size_t count, capacity;
+    struct bytes list; /* pointers to them */
 };
 
 static int entries_add(struct entries *entries, const char *name,
                        struct err *err)
 {
     const char *kept = string_arena_keep(&entries->names, name, strlen(name));
-    if (kept && entries->count == entries->capacity) {
-        size_t capacity = entries->capacity + entries->capacity / 2 + 16;
-        const char **list =
-            realloc(entries->list, capacity * sizeof *entries->list);
-        if (list) {
-            entries->list = list;
-            entries->capacity = capacity;
-        }
-    }
-    if (!kept || entries->count == entries->capacity)
-        return fail(err, "no memory for the names in a directory");
-    entries->list[entries->count++] = kept;
-    return 0;
+    return kept && bytes_append(&entries->list, &kept, sizeof kept)
+               ? 0
+               : fail(err, "no memory for the names in a directory");
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -244,10 +233,12 @@ static int walk_directory(struct directory_walk *w, size_t length)
 {
     struct entries entries = { 0 };
     int status = read_directory(w, length, &entries);
-    if (entries.count)
-        qsort(entries.list, entries.count, sizeof *entries.list, by_bytes);
-    for (size_t i = 0; i < entries.count && status == 0; i++) {
-        const char *name = entries.list[i];
+    const char **list = (const char **)(void *)entries.list.data;
+    size_t count = entries.list.size / sizeof *list;
+    if (count)
+        qsort(list, count, sizeof *list, by_bytes);
+    for (size_t i = 0; i < count && status == 0; i++) {
+        const char *name = list[i];
         size_t n = strlen(name);
         status = enter(w, length, name);
         if (status)
@@ -255,7 +246,7 @@ static int walk_directory(struct directory_walk *w, size_t length)
         status = name[n - 1] == '/' ? walk_directory(w, length + n)
                                     : add_input(w, false);
     }
-    free(entries.list);
+    bytes_free(&entries.list);
     string_arena_free(&entries.names);
     return status;
 }

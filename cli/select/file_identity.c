@@ -13,7 +13,6 @@
 
 #include "cli/select/hash.h"
 #include "cli/select/path.h"
-#include "cli/select/string_arena.h"
 
 /* As many links as the kernel follows on the way to a file. A link beyond them
  * counts as a file: it cannot be opened anyway. */
@@ -23,11 +22,6 @@ struct spelled {
     const char *name;
     size_t length;
     const char *directory; /* its canonical name; NULL: not known yet */
-};
-
-struct file_identities {
-    struct string_arena names;
-    void *spelled; /* a tree of tsearch(), of struct spelled */
 };
 
 static int no_memory(struct err *err)
@@ -252,19 +246,8 @@ bool file_identity_is_below(const struct file_identity *identity,
             (identity->directory[n] == '/' || !identity->directory[n]));
 }
 
-/* ---- Beginning and end -------------------------------------------------- */
-
-int file_identity_open(struct file_identities **identities, struct err *err)
+void file_identities_free(struct file_identities *identities)
 {
-    *identities = calloc(1, sizeof **identities);
-    return *identities ? 0 : no_memory(err);
-}
-
-void file_identity_close(struct file_identities *identities)
-{
-    if (!identities)
-        return;
     string_arena_free(&identities->names);
     tdestroy(identities->spelled, free);
-    free(identities);
 }

@@ -16,9 +16,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/select/string_arena.h"
 #include "codecs/base/err.h"
 
-struct file_identities;
+/* {0} is empty. */
+struct file_identities {
+    struct string_arena names;
+    void *spelled; /* what is known of directories, as file_identity.c has it */
+};
 
 struct file_identity {
     const char *directory; /* canonical; equal names are equal pointers */
@@ -30,13 +35,8 @@ struct file_identity {
     ino_t inode;
 };
 
-/* Returns 0, or -1 with the reason; file_identity_close() is fine after both.
- */
-int file_identity_open(struct file_identities **identities, struct err *err);
-
-/* Frees everything, including what the identities found point to. Fine on NULL.
- */
-void file_identity_close(struct file_identities *identities);
+/* Frees everything, including what the identities found point to. */
+void file_identities_free(struct file_identities *identities);
 
 /* Finds the identity of a file. The name must outlive the identity.
  * Returns 0, or -1 with the reason. */

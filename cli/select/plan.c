@@ -52,7 +52,7 @@ struct check {
     const struct file_plan *plan;
     const struct options *opts;
     const struct outputs *outputs;
-    struct file_identities *identities;
+    struct file_identities identities;
     const char *folder; /* canonical; NULL: there is none */
     struct output_slot {
         uint32_t hash;
@@ -81,7 +81,7 @@ static struct output_slot *slot_of(struct check *c,
     for (; c->slot[i].number; i = (i + 1) & (c->slots - 1)) {
         if (c->slot[i].hash != (uint32_t)hash)
             continue;
-        if (file_identity_find(c->identities,
+        if (file_identity_find(&c->identities,
                                c->plan->output[c->slot[i].number - 1], &other,
                                err))
             return NULL;
@@ -120,8 +120,8 @@ static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
                     "%s and %s are the same file, which cannot be "
                     "replaced twice",
                     outputs_show(a->name).text, outputs_show(b->name).text);
-    if (file_identity_find(c->identities, a->name, &one, err) ||
-        file_identity_find(c->identities, b->name, &two, err))
+    if (file_identity_find(&c->identities, a->name, &one, err) ||
+        file_identity_find(&c->identities, b->name, &two, err))
         return -1;
     if (file_identity_same(&one, &two))
         return fail(err,
@@ -140,7 +140,7 @@ static int fail_twice(struct check *c, uint32_t i, uint32_t k, struct err *err)
 }
 
 /* Says which component of an output is the link that leaves the folder. */
-static int fail_outside(const struct check *c, uint32_t i,
+static int fail_outside(struct check *c, uint32_t i,
                         const struct file_identity *identity, struct err *err)
 {
     const char *output = c->plan->output[i];
@@ -150,7 +150,7 @@ static int fail_outside(const struct check *c, uint32_t i,
     do {
         end += strspn(output + end, "/");
         end += strcspn(output + end, "/");
-        if (end < n && file_identity_directory(c->identities, output, end,
+        if (end < n && file_identity_directory(&c->identities, output, end,
                                                &at.directory, err))
             return -1;
     } while (end < n && file_identity_is_below(&at, c->folder));
@@ -215,7 +215,7 @@ static int check_length(const struct check *c, uint32_t i,
 static int check_output(struct check *c, uint32_t i, struct err *err)
 {
     struct file_identity identity;
-    if (file_identity_find(c->identities, c->plan->output[i], &identity, err))
+    if (file_identity_find(&c->identities, c->plan->output[i], &identity, err))
         return -1;
     if (c->folder && !file_identity_is_below(&identity, c->folder))
         return fail_outside(c, i, &identity, err);
@@ -283,7 +283,7 @@ static int check_input_by(struct check *c, uint32_t i,
 static int check_input(struct check *c, uint32_t i, struct err *err)
 {
     struct file_identity identity;
-    if (file_identity_find(c->identities, c->plan->inputs.list[i].name,
+    if (file_identity_find(&c->identities, c->plan->inputs.list[i].name,
                            &identity, err) ||
         check_input_by(c, i, &identity, BY_IDENTITY, err))
         return -1;
@@ -293,10 +293,8 @@ static int check_input(struct check *c, uint32_t i, struct err *err)
 static int check_all(struct check *c, struct err *err)
 {
     const struct inputs *inputs = &c->plan->inputs;
-    if (file_identity_open(&c->identities, err))
-        return -1;
     if (c->outputs->has_folder &&
-        file_identity_directory(c->identities, c->outputs->folder.text,
+        file_identity_directory(&c->identities, c->outputs->folder.text,
                                 c->outputs->folder.length, &c->folder, err))
         return -1;
     for (c->slots = 64; c->slots < (size_t)inputs->count * 4;)
@@ -368,7 +366,7 @@ int plan_make(struct file_plan *plan, const struct options *opts,
         name_outputs(plan, opts, &outputs, err))
         return -1;
     int status = check_all(&check, err);
-    file_identity_close(check.identities);
+    file_identities_free(&check.identities);
     free(check.slot);
     if (status == 0 && opts->shards)
         keep_shard(plan, opts);

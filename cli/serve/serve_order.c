@@ -60,16 +60,15 @@ static struct file_keys find_keys(const struct serve_order *order,
 {
     char path[2 * PATH_MAX];
     struct file_keys keys = { .name = 1 };
-    struct file_identities *identities;
+    struct file_identities identities = { 0 };
     struct file_identity identity;
     struct err err;
     bool below = order->root && *name != '/';
     snprintf(path, sizeof path, "%s%s%s", below ? order->root : "",
              below ? "/" : "", name);
-    if (file_identity_open(&identities, &err) == 0 &&
-        file_identity_find(identities, path, &identity, &err) == 0)
+    if (file_identity_find(&identities, path, &identity, &err) == 0)
         keys = keys_of(&identity);
-    file_identity_close(identities);
+    file_identities_free(&identities);
     return keys;
 }
 

@@ -7,7 +7,7 @@
 
 int serve_root_open(struct serve_root *root, const char *name, struct err *err)
 {
-    *root = (struct serve_root){ .name = name, .path = realpath(name, NULL) };
+    *root = (struct serve_root){ .path = realpath(name, NULL) };
     if (!root->path)
         return fail(err, "%s", strerror(errno));
     if (root_open(&root->root, name, false, err) == 0 &&
@@ -41,8 +41,8 @@ const char *serve_root_below(const struct serve_root *root, const char *name)
     const char *below = NULL;
     if (*name != '/')
         return name;
-    if (*root->name == '/')
-        below = behind(name, root->name);
+    if (*root->root.name == '/')
+        below = behind(name, root->root.name);
     if (!below)
         below = behind(name, root->path);
     return below ? below : name;

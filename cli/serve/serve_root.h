@@ -6,8 +6,7 @@
 
 struct serve_root {
     struct root root;
-    const char *name; /* as the user gave it */
-    char *path;       /* the same, absolute and without links */
+    char *path; /* its name, absolute and without links */
 };
 
 /* Opens the directory, which must exist. The name must outlive the root.

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -225,13 +226,6 @@ static void write_answers(struct supervisor *s)
 
 /* ---- The worker process -------------------------------------------------- */
 
-static int be_worker(void *context, int fd)
-{
-    struct supervisor *s = context;
-    close(s->opts->answers);
-    return (int)s->opts->work(s->opts->context, fd, s->table);
-}
-
 /* Fails all jobs that are left. `why` is NULL if it is printed already. */
 static void give_up(struct supervisor *s, const char *why)
 {
@@ -248,8 +242,13 @@ static void give_up(struct supervisor *s, const char *why)
 
 static void start_process(struct supervisor *s)
 {
-    if (!worker_link_start(&s->link, be_worker, s))
+    int child;
+    if (!worker_link_start(&s->link, &child)) {
         give_up(s, "no worker process can be started");
+    } else if (child >= 0) {
+        close(s->opts->answers);
+        exit((int)s->opts->work(s->opts->context, child, s->table));
+    }
 }
 
 static void send_requests(struct supervisor *s)
@@ -435,6 +434,8 @@ static void run(struct supervisor *s)
 
 struct supervised supervisor_run(const struct supervisor_opts *opts)
 {
+    size_t table_size =
+        sizeof(struct serve_table) + opts->window * sizeof(struct job_note);
     struct supervisor s = {
         .opts = opts,
         .link = { .fd = -1 },
@@ -443,10 +444,11 @@ struct supervised supervisor_run(const struct supervisor_opts *opts)
                   .most = JSON_SIZE_MAX,
                   .polled = true },
         .request = calloc(opts->window, sizeof *s.request),
-        .table = wire_table_make(opts->window),
+        .table = mmap(NULL, table_size, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0),
     };
     signals_ask();
-    if (s.request && s.table) {
+    if (s.request && s.table != MAP_FAILED) {
         run(&s);
     } else {
         report_error(NULL, "no memory");
@@ -455,6 +457,7 @@ struct supervised supervisor_run(const struct supervisor_opts *opts)
     line_reader_free(&s.jobs);
     bytes_free(&s.out);
     free(s.request);
-    wire_table_free(s.table, opts->window);
+    if (s.table != MAP_FAILED)
+        munmap(s.table, table_size);
     return (struct supervised){ s.outcome, s.write_error };
 }

@@ -72,16 +72,4 @@ enum { SERVE_READY = INT32_MAX };
 /* An answer repeats what the job said, with up to six bytes for one. */
 enum { SERVE_ANSWER_MAX = 16 << 20 };
 
-/* Makes a table for so many jobs, all JOB_WAITS, that child processes share.
- * Returns NULL if there is no memory. */
-struct serve_table *wire_table_make(size_t slots);
-void wire_table_free(struct serve_table *table, size_t slots);
-
-/* Sends bytes, and waits until they are sent. Returns false if the other
- * process is gone. */
-bool wire_send(int fd, const void *data, size_t size);
-
-/* Receives exactly `size` bytes. Returns false if they end before. */
-bool wire_receive(int fd, void *data, size_t size);
-
 #endif

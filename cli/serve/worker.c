@@ -2,10 +2,12 @@
  * several workers, which share memory, processors and devices as in a batch. */
 #include "cli/serve/worker.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,6 +47,34 @@ static bool is_ending(void *context)
 {
     struct worker_process *process = context;
     return atomic_load(&process->table->ending) || atomic_load(&process->alone);
+}
+
+/* ---- The socket ---------------------------------------------------------- */
+
+/* Returns false if the other process is gone. */
+static bool send_all(int fd, const void *data, size_t size)
+{
+    for (const char *at = data; size;) {
+        ssize_t n = TEMP_FAILURE_RETRY(send(fd, at, size, MSG_NOSIGNAL));
+        if (n < 0)
+            return false;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+/* Returns false if the bytes end before `size`. */
+static bool receive_all(int fd, void *data, size_t size)
+{
+    for (char *at = data; size;) {
+        ssize_t n = TEMP_FAILURE_RETRY(recv(fd, at, size, MSG_WAITALL));
+        if (n <= 0)
+            return false;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
 }
 
 /* ---- Notes --------------------------------------------------------------- */
@@ -185,8 +215,8 @@ static void send_answer(struct worker_process *process,
     }
     message.size = (uint32_t)size;
     pthread_mutex_lock(&process->sending);
-    bool sent = wire_send(process->fd, &message, sizeof message) &&
-                wire_send(process->fd, text, size);
+    bool sent = send_all(process->fd, &message, sizeof message) &&
+                send_all(process->fd, text, size);
     pthread_mutex_unlock(&process->sending);
     if (!sent)
         atomic_store(&process->alone, true);
@@ -255,7 +285,7 @@ static bool drop_text(int fd, size_t size)
     char some[4096];
     while (size) {
         size_t n = size < sizeof some ? size : sizeof some;
-        if (!wire_receive(fd, some, n))
+        if (!receive_all(fd, some, n))
             return false;
         size -= n;
     }
@@ -267,12 +297,12 @@ static bool next_task(struct worker_process *process, struct worker_task *task)
 {
     struct job_message *message = &task->message;
     task->process = process;
-    if (!wire_receive(process->fd, message, sizeof *message))
+    if (!receive_all(process->fd, message, sizeof *message))
         return false;
     task->text = malloc((size_t)message->size + 1);
     if (!task->text)
         message->trouble = JOB_NO_MEMORY;
-    if (task->text ? !wire_receive(process->fd, task->text, message->size)
+    if (task->text ? !receive_all(process->fd, task->text, message->size)
                    : !drop_text(process->fd, message->size)) {
         free(task->text);
         return false;
@@ -315,7 +345,7 @@ static enum outcome run_workers(struct worker_process *process)
         return OUTCOME_FAILED;
     }
     ordered_workers_allow(process->workers, process->opts->opts->threads);
-    if (wire_send(process->fd, &ready, sizeof ready))
+    if (send_all(process->fd, &ready, sizeof ready))
         give_all(process);
     ordered_workers_close(process->workers);
     serve_order_close(process->order);

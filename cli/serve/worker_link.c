@@ -14,17 +14,7 @@
 /* Bytes that are received at a time. */
 enum { STEP = 1 << 16 };
 
-static _Noreturn void be_worker(struct worker_link *link, int fd, pid_t parent,
-                                int (*work)(void *context, int fd),
-                                void *context)
-{
-    close(link->fd);
-    signals_follow(parent);
-    exit(work(context, fd));
-}
-
-bool worker_link_start(struct worker_link *link,
-                       int (*work)(void *context, int fd), void *context)
+bool worker_link_start(struct worker_link *link, int *child)
 {
     int fds[2];
     pid_t parent = getpid();
@@ -32,9 +22,14 @@ bool worker_link_start(struct worker_link *link,
         return false;
     *link = (struct worker_link){ .fd = fds[0] };
     link->pid = signals_fork();
-    if (link->pid == 0)
-        be_worker(link, fds[1], parent, work, context);
+    if (link->pid == 0) {
+        close(fds[0]);
+        signals_follow(parent);
+        *child = fds[1];
+        return true;
+    }
     close(fds[1]);
+    *child = -1;
     if (link->pid > 0)
         return true;
     close(fds[0]);

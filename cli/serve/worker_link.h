@@ -24,10 +24,10 @@ struct worker_link {
 typedef bool worker_answers(void *context, const struct answer_message *message,
                             const char *text);
 
-/* Starts a process that runs `work` and exits with what that returns. On
- * failure it returns false and sets errno. */
-bool worker_link_start(struct worker_link *link,
-                       int (*work)(void *context, int fd), void *context);
+/* Starts a process, as fork() does. Sets *child to the end of the socket in the
+ * new process, and to -1 in this one. On failure it returns false and sets
+ * errno. */
+bool worker_link_start(struct worker_link *link, int *child);
 
 /* Appends a job to the messages on their way. Returns false if there is no
  * memory. */

@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/json/json_read.h"
 #include "cli/files/signals.h"
+#include "cli/json/json_read.h"
 #include "tests/support/test.h"
 
 enum { WINDOW = 16 };
@@ -18,6 +19,16 @@ enum { WINDOW = 16 };
 static const char step_name[][8] = { "waits", "begun", "writes", "written" };
 
 /* ---- The worker process ---------------------------------------------------*/
+
+static bool send_all(int fd, const void *data, size_t size)
+{
+    return send(fd, data, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+static bool receive_all(int fd, void *data, size_t size)
+{
+    return recv(fd, data, size, MSG_WAITALL) == (ssize_t)size;
+}
 
 struct fake {
     int fd;
@@ -32,8 +43,8 @@ static void answer(struct fake *fake, uint32_t slot, bool failed,
                    const char *text)
 {
     struct answer_message message = { slot, (uint32_t)strlen(text), failed };
-    if (wire_send(fake->fd, &message, sizeof message))
-        wire_send(fake->fd, text, strlen(text));
+    if (send_all(fake->fd, &message, sizeof message))
+        send_all(fake->fd, text, strlen(text));
 }
 
 static _Noreturn void die(int number)
@@ -94,12 +105,12 @@ static void do_job(struct fake *fake)
     if (is(fake, "dies once") && !fake->message.again)
         die(SIGBUS);
     if (is(fake, "says too much"))
-        wire_send(fake->fd, &huge, sizeof huge), pause();
+        send_all(fake->fd, &huge, sizeof huge), pause();
     if (is(fake, "says what was not asked"))
-        wire_send(fake->fd, &other, sizeof other), pause();
+        send_all(fake->fd, &other, sizeof other), pause();
     if (is(fake, "says half")) {
         struct answer_message half = { fake->message.slot, 100, false };
-        wire_send(fake->fd, &half, sizeof half), wire_send(fake->fd, "half", 4);
+        send_all(fake->fd, &half, sizeof half), send_all(fake->fd, "half", 4);
         die(SIGSEGV);
     }
     if (is(fake, "writes and dies"))
@@ -122,9 +133,9 @@ static enum outcome work(void *context, int fd, struct serve_table *table)
     if (unready)
         return (enum outcome) * unready;
     answer(&fake, SERVE_READY, false, "");
-    while (wire_receive(fd, &fake.message, sizeof fake.message)) {
+    while (receive_all(fd, &fake.message, sizeof fake.message)) {
         if (fake.message.size >= sizeof fake.text ||
-            !wire_receive(fd, fake.text, fake.message.size))
+            !receive_all(fd, fake.text, fake.message.size))
             return OUTCOME_FAILED;
         fake.text[fake.message.size] = '\0';
         do_job(&fake);
