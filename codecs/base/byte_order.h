@@ -9,85 +9,26 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline unsigned read_be16(const uint8_t *p)
-{
-    uint16_t value;
-    memcpy(&value, p, sizeof value);
-    return be16toh(value);
-}
-
-static inline uint32_t read_be32(const uint8_t *p)
-{
-    uint32_t value;
-    memcpy(&value, p, sizeof value);
-    return be32toh(value);
-}
-
-static inline uint64_t read_be64(const uint8_t *p)
-{
-    uint64_t value;
-    memcpy(&value, p, sizeof value);
-    return be64toh(value);
-}
-
-static inline unsigned read_le16(const uint8_t *p)
-{
-    uint16_t value;
-    memcpy(&value, p, sizeof value);
-    return le16toh(value);
-}
-
-static inline uint32_t read_le32(const uint8_t *p)
-{
-    uint32_t value;
-    memcpy(&value, p, sizeof value);
-    return le32toh(value);
-}
-
-static inline uint64_t read_le64(const uint8_t *p)
-{
-    uint64_t value;
-    memcpy(&value, p, sizeof value);
-    return le64toh(value);
-}
-
-/* Each writes the low bits of `value`. */
-
-static inline void write_be16(uint8_t *p, unsigned value)
-{
-    uint16_t bytes = htobe16((uint16_t)value);
-    memcpy(p, &bytes, sizeof bytes);
-}
-
-static inline void write_be32(uint8_t *p, uint32_t value)
-{
-    uint32_t bytes = htobe32(value);
-    memcpy(p, &bytes, sizeof bytes);
-}
-
-static inline void write_be64(uint8_t *p, uint64_t value)
-{
-    uint64_t bytes = htobe64(value);
-    memcpy(p, &bytes, sizeof bytes);
-}
-
-static inline void write_le16(uint8_t *p, unsigned value)
-{
-    uint16_t bytes = htole16((uint16_t)value);
-    memcpy(p, &bytes, sizeof bytes);
-}
-
-static inline void write_le32(uint8_t *p, uint32_t value)
-{
-    uint32_t bytes = htole32(value);
-    memcpy(p, &bytes, sizeof bytes);
-}
-
-static inline void write_le64(uint8_t *p, uint64_t value)
-{
-    uint64_t bytes = htole64(value);
-    memcpy(p, &bytes, sizeof bytes);
-}
+/* read_be16() to read_le64(), and write_be16() to write_le64(), which write the
+ * low bits of `value`. */
+#define BYTE_ORDER_READ_WRITE(order, bits, type)                        \
+    static inline type read_##order##bits(const uint8_t *p)             \
+    {                                                                   \
+        uint##bits##_t value;                                           \
+        memcpy(&value, p, sizeof value);                                \
+        return order##bits##toh(value);                                 \
+    }                                                                   \
+    static inline void write_##order##bits(uint8_t *p, type value)      \
+    {                                                                   \
+        uint##bits##_t bytes = hto##order##bits((uint##bits##_t)value); \
+        memcpy(p, &bytes, sizeof bytes);                                \
+    }
+BYTE_ORDER_READ_WRITE(be, 16, unsigned)
+BYTE_ORDER_READ_WRITE(be, 32, uint32_t)
+BYTE_ORDER_READ_WRITE(be, 64, uint64_t)
+BYTE_ORDER_READ_WRITE(le, 16, unsigned)
+BYTE_ORDER_READ_WRITE(le, 32, uint32_t)
+BYTE_ORDER_READ_WRITE(le, 64, uint64_t)
 
 /* Reads an integer of at most 4 bytes from a file that says itself which byte
  * order it has, as TIFF does. */

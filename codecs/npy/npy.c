@@ -400,12 +400,10 @@ static int check(struct bytes file, const struct image *img,
     return 0;
 }
 
-static const char *const suffixes[] = { "npy", NULL };
-
 const struct codec codec_npy = {
     .name = "npy",
     .title = "NPY",
-    .suffixes = suffixes,
+    .suffixes = (const char *const[]){ "npy", NULL },
     .capabilities = {
         .cells = 1 << CELL_U8 | 1 << CELL_U16 | 1 << CELL_F32,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,

@@ -216,12 +216,10 @@ static int check(struct bytes file, const struct image *img,
     return status;
 }
 
-static const char *const suffixes[] = { "npz", NULL };
-
 const struct codec codec_npz = {
     .name = "npz",
     .title = "NPZ",
-    .suffixes = suffixes,
+    .suffixes = (const char *const[]){ "npz", NULL },
     .capabilities = {
         .cells = 1 << CELL_U8 | 1 << CELL_U16 | 1 << CELL_F32,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,

@@ -9,12 +9,10 @@ static bool probe(const uint8_t *head, size_t size)
     return size >= 8 && memcmp(head, signature, 8) == 0;
 }
 
-static const char *const suffixes[] = { "png", NULL };
-
 const struct codec codec_png = {
     .name = "png",
     .title = "PNG",
-    .suffixes = suffixes,
+    .suffixes = (const char *const[]){ "png", NULL },
     .capabilities = {
         .cells = 1 << CELL_U8 | 1 << CELL_U16,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_INDEXED | 1 << COLOR_RGB,

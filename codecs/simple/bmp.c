@@ -334,12 +334,10 @@ static int check(struct bytes file, const struct image *img,
     return 0;
 }
 
-static const char *const suffixes[] = { "bmp", "dib", NULL };
-
 const struct codec codec_bmp = {
     .name = "bmp",
     .title = "BMP",
-    .suffixes = suffixes,
+    .suffixes = (const char *const[]){ "bmp", "dib", NULL },
     .capabilities = {
         .cells = 1 << CELL_U8,
         .colors = 1 << COLOR_RGB,

@@ -416,13 +416,11 @@ static int check(struct bytes file, const struct image *img,
     return status;
 }
 
-static const char *const suffixes[] = { "hdr", "rgbe", "pic", NULL };
-
 const struct codec codec_hdr = {
     .name = "hdr",
     .title = "HDR",
     .rounds = true,
-    .suffixes = suffixes,
+    .suffixes = (const char *const[]){ "hdr", "rgbe", "pic", NULL },
     .capabilities = {
         .cells = 1 << CELL_F32,
         .colors = 1 << COLOR_RGB,

@@ -151,12 +151,10 @@ static int check(struct bytes file, const struct image *img,
     return netpbm_check(file, img, &codec_pam, err);
 }
 
-static const char *const suffixes[] = { "pam", NULL };
-
 const struct codec codec_pam = {
     .name = "pam",
     .title = "PAM",
-    .suffixes = suffixes,
+    .suffixes = (const char *const[]){ "pam", NULL },
     .capabilities = {
         .cells = 1 << CELL_U8 | 1 << CELL_U16,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,

@@ -85,12 +85,10 @@ static int check(struct bytes file, const struct image *img,
     return netpbm_check(file, img, &codec_pfm, err);
 }
 
-static const char *const suffixes[] = { "pfm", NULL };
-
 const struct codec codec_pfm = {
     .name = "pfm",
     .title = "PFM",
-    .suffixes = suffixes,
+    .suffixes = (const char *const[]){ "pfm", NULL },
     .capabilities = {
         .cells = 1 << CELL_F32,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,

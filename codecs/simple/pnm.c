@@ -280,12 +280,10 @@ static int check(struct bytes file, const struct image *img,
     return netpbm_check(file, img, &codec_pnm, err);
 }
 
-static const char *const suffixes[] = { "pnm", "pbm", "pgm", "ppm", NULL };
-
 const struct codec codec_pnm = {
     .name = "pnm",
     .title = "PNM",
-    .suffixes = suffixes,
+    .suffixes = (const char *const[]){ "pnm", "pbm", "pgm", "ppm", NULL },
     .kinds = true,
     .capabilities = {
         .cells = 1 << CELL_U8 | 1 << CELL_U16,

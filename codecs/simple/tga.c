@@ -411,12 +411,10 @@ static int check(struct bytes file, const struct image *img,
     return 0;
 }
 
-static const char *const suffixes[] = { "tga", "vda", "icb", "vst", NULL };
-
 const struct codec codec_tga = {
     .name = "tga",
     .title = "TGA",
-    .suffixes = suffixes,
+    .suffixes = (const char *const[]){ "tga", "vda", "icb", "vst", NULL },
     .capabilities = {
         .cells = 1 << CELL_U8,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
