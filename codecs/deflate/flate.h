@@ -47,8 +47,9 @@ struct flate {
     uint32_t (*crc32)(uint32_t crc, const uint8_t *data, size_t size);
     uint32_t (*adler32)(uint32_t adler, const uint8_t *data, size_t size);
 
-    /* Opens a reader of one zlib stream. Returns NULL without memory. */
-    void *(*inflate_open)(void);
+    /* Opens a reader of one zlib stream, or without its header and checksum of
+     * the DEFLATE within. Returns NULL without memory. */
+    void *(*inflate_open)(bool raw);
     enum flate_status (*inflate)(void *inflater, struct flate_io *io);
     void (*inflate_close)(void *inflater); /* fine on NULL */
 

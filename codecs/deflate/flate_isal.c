@@ -34,13 +34,13 @@ static uint32_t isal_adler(uint32_t adler, const uint8_t *data, size_t size)
     return isal_adler32(adler, data, size);
 }
 
-static void *isal_inflate_open(void)
+static void *isal_inflate_open(bool raw)
 {
     struct inflate_state *s = malloc(sizeof *s);
     if (!s)
         return NULL;
     isal_inflate_init(s);
-    s->crc_flag = ISAL_ZLIB;
+    s->crc_flag = raw ? ISAL_DEFLATE : ISAL_ZLIB;
     return s;
 }
 

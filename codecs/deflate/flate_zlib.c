@@ -22,10 +22,10 @@ static uint32_t zlib_adler32(uint32_t adler, const uint8_t *data, size_t size)
     return (uint32_t)adler32_z(adler, data, size);
 }
 
-static void *zlib_inflate_open(void)
+static void *zlib_inflate_open(bool raw)
 {
     z_stream *z = calloc(1, sizeof *z);
-    if (z && inflateInit(z) != Z_OK) {
+    if (z && inflateInit2(z, raw ? -MAX_WBITS : MAX_WBITS) != Z_OK) {
         free(z);
         return NULL;
     }
@@ -47,7 +47,7 @@ static enum flate_status zlib_inflate(void *inflater, struct flate_io *io)
         io->in_size -= in - z->avail_in;
         io->out = z->next_out;
         io->out_size -= out - z->avail_out;
-    } while (status == Z_OK && io->in_size && io->out_size);
+    } while (status == Z_OK && io->out_size && (io->in_size || !z->avail_out));
     /* Z_BUF_ERROR: there was nothing to do. */
     return status == Z_STREAM_END                        ? FLATE_END
            : status == Z_OK || status == Z_BUF_ERROR ? FLATE_MORE

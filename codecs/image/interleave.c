@@ -231,6 +231,30 @@ void interleave_join_row(const struct image *img, uint32_t y, void *row)
         join_any(img, y, row);
 }
 
+void interleave_unpack(uint8_t *cells, size_t n, const uint8_t *packed,
+                       unsigned bits)
+{
+    unsigned mask = (1u << bits) - 1;
+    for (size_t i = 0; i < n; packed++)
+        for (unsigned shift = 8; shift > 0 && i < n; i++) {
+            shift -= bits;
+            cells[i] = (uint8_t)(*packed >> shift & mask);
+        }
+}
+
+void interleave_pack(uint8_t *packed, const uint8_t *cells, size_t n,
+                     unsigned bits)
+{
+    for (size_t i = 0; i < n; packed++) {
+        unsigned byte = 0;
+        for (unsigned shift = 8; shift > 0 && i < n; i++) {
+            shift -= bits;
+            byte |= (unsigned)cells[i] << shift;
+        }
+        *packed = (uint8_t)byte;
+    }
+}
+
 void interleave_swap16(void *cells, size_t count)
 {
     if (has_wide())

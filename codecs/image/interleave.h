@@ -17,6 +17,15 @@ void interleave_split_row(const struct image *img, uint32_t y, const void *row);
 /* The inverse: joins row y of all planes to `row`. */
 void interleave_join_row(const struct image *img, uint32_t y, void *row);
 
+/* Splits bytes into n cells of `bits` bits, which are 1, 2, 4 or 8; the high
+ * bits of a byte come first. */
+void interleave_unpack(uint8_t *cells, size_t n, const uint8_t *packed,
+                       unsigned bits);
+
+/* The inverse: bits after the last cell are 0. */
+void interleave_pack(uint8_t *packed, const uint8_t *cells, size_t n,
+                     unsigned bits);
+
 /* Swaps the bytes of `count` cells of 2 or 4 bytes, in place. `cells` need not
  * be aligned. */
 void interleave_swap16(void *cells, size_t count);

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "codecs/base/byte_order.h"
 #include "codecs/deflate/flate.h"
@@ -253,28 +252,12 @@ void zip_close(struct zip *zip)
 static size_t inflate_some(uint8_t *out, size_t size, struct bytes in,
                            bool *end)
 {
-    z_stream z = { 0 };
-    size_t most = (size_t)1 << 30, in_at = 0, out_at = 0;
-    int status = Z_OK;
-    *end = false;
-    if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
-        return 0;
-    while (status == Z_OK) {
-        uInt feed = (uInt)(in.size - in_at < most ? in.size - in_at : most);
-        uInt room = (uInt)(size - out_at < most ? size - out_at : most);
-        z.next_in = (z_const Bytef *)(in.data + in_at);
-        z.avail_in = feed;
-        z.next_out = out + out_at;
-        z.avail_out = room;
-        status = inflate(&z, Z_NO_FLUSH);
-        in_at += feed - z.avail_in;
-        out_at += room - z.avail_out;
-        if (z.avail_in == feed && z.avail_out == room)
-            break;
-    }
-    *end = status == Z_STREAM_END && in_at == in.size;
-    inflateEnd(&z);
-    return out_at;
+    struct flate_io io = { in.data, in.size, out, size };
+    void *inflater = flate_zlib.inflate_open(true);
+    *end = inflater && flate_zlib.inflate(inflater, &io) == FLATE_END &&
+           io.in_size == 0;
+    flate_zlib.inflate_close(inflater);
+    return size - io.out_size;
 }
 
 int zip_extract(struct bytes *content, const struct zip_member *m,

@@ -42,7 +42,8 @@ static int append_bands(struct bytes *file, const struct deflating *d,
     return 0;
 }
 
-static int append_deflated(struct bytes *file, struct bytes content,
+/* Makes *deflated the content, deflated. */
+static int deflate_content(struct bytes *deflated, struct bytes content,
                            struct thread_pool *pool, struct err *err)
 {
     struct deflating d = {
@@ -53,7 +54,8 @@ static int append_deflated(struct bytes *file, struct bytes content,
     if (!d.band)
         return fail_memory(err, "no memory for the file");
     thread_pool_run(pool, deflate_band, &d, d.count);
-    int status = append_bands(file, &d, err);
+    *deflated = (struct bytes){ 0 };
+    int status = append_bands(deflated, &d, err);
     for (size_t i = 0; i < d.count; i++)
         bytes_free(&d.band[i]);
     free(d.band);
@@ -113,106 +115,86 @@ static size_t make_extra_64(uint8_t extra[28], const struct zip_facts *s,
     return n > 4 ? n : 0;
 }
 
-static uint32_t in_32(uint64_t n, bool all_ones)
+static uint32_t in_32(uint64_t n)
 {
-    return all_ones || n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+    return n >= UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
-/* Appends the header before the data: the old one with what has changed. */
-static int append_local(struct bytes *file, const struct zip_facts *s,
-                        struct err *err)
+/* Appends a header of a member, in the directory or before the data: the old
+ * one with what has changed. What both say stands 2 bytes later in the
+ * directory. */
+static int append_header(struct bytes *out, const struct zip_facts *s,
+                         bool local, struct err *err)
 {
     const struct zip_member *m = s->from;
-    const uint8_t *old = m->local + ZIP_LOCAL + m->name_size;
-    uint8_t head[ZIP_LOCAL], extra[28];
-    size_t begin = file->size, n = make_extra_64(extra, s, true);
-    memcpy(head, m->local, ZIP_LOCAL);
-    if (!bytes_append(file, head, ZIP_LOCAL) ||
-        !bytes_append(file, m->name, m->name_size) ||
-        !bytes_append(file, extra, n))
+    const uint8_t *old = local ? m->local : m->entry;
+    const size_t lead = local ? ZIP_LOCAL : ZIP_ENTRY, later = local ? 0 : 2;
+    const unsigned size = read_le16(old + later + 28);
+    const uint8_t *old_extra = old + lead + m->name_size;
+    uint8_t extra[28];
+    size_t begin = out->size, n = make_extra_64(extra, s, local);
+    if (!bytes_append(out, old, lead) ||
+        !bytes_append(out, m->name, m->name_size) ||
+        !bytes_append(out, extra, n))
         return fail_memory(err, "no memory for the file");
-    int more = append_extra(file, old, read_le16(m->local + 28));
-    if (more < 0)
-        return fail_memory(err, "no memory for the file");
-    if (n + (size_t)more > UINT16_MAX)
+    int more = append_extra(out, old_extra, size);
+    if (more >= 0 && n + (size_t)more > UINT16_MAX)
         return fail(err, "member '%.*s': its extra fields are too long",
                     (int)m->name_size, (const char *)m->name);
-    uint8_t *p = file->data + begin;
+    if (more < 0 || (!local && !bytes_append(out, old_extra + size,
+                                             read_le16(old + 32))))
+        return fail_memory(err, "no memory for the file");
+    uint8_t *p = out->data + begin + later;
     write_le16(p + 4, n ? 45 : 20);
     write_le16(p + 6, flags_of(s));
     write_le32(p + 14, s->crc);
-    write_le32(p + 18, in_32(s->stored, n));
-    write_le32(p + 22, in_32(s->size, n));
+    write_le32(p + 18, local && n ? UINT32_MAX : in_32(s->stored));
+    write_le32(p + 22, local && n ? UINT32_MAX : in_32(s->size));
     write_le16(p + 28, (unsigned)n + (unsigned)more);
-    return 0;
-}
-
-static int append_entry(struct bytes *directory, const struct zip_facts *s,
-                        struct err *err)
-{
-    const uint8_t *old = s->from->entry;
-    unsigned name = s->from->name_size, size = read_le16(old + 30);
-    uint8_t extra[28];
-    size_t begin = directory->size, n = make_extra_64(extra, s, false);
-    if (!bytes_append(directory, old, (size_t)ZIP_ENTRY + name) ||
-        !bytes_append(directory, extra, n))
-        return fail_memory(err, "no memory for the file");
-    int more = append_extra(directory, old + ZIP_ENTRY + name, size);
-    if (more >= 0 && n + (size_t)more > UINT16_MAX)
-        return fail(err, "member '%.*s': its extra fields are too long",
-                    (int)name, (const char *)s->from->name);
-    if (more < 0 || !bytes_append(directory, old + ZIP_ENTRY + name + size,
-                                  read_le16(old + 32)))
-        return fail_memory(err, "no memory for the file");
-    uint8_t *p = directory->data + begin;
-    write_le16(p + 6, n ? 45 : 20);
-    write_le16(p + 8, flags_of(s));
-    write_le32(p + 16, s->crc);
-    write_le32(p + 20, in_32(s->stored, false));
-    write_le32(p + 24, in_32(s->size, false));
-    write_le16(p + 30, (unsigned)n + (unsigned)more);
-    write_le32(p + 42, in_32(s->at, false));
+    if (!local)
+        write_le32(p + 40, in_32(s->at));
     return 0;
 }
 
 /* ---- Members --------------------------------------------------------------*/
+
+static int append_member(struct zip_writer *w, const struct zip_facts *s,
+                         const uint8_t *data, struct err *err)
+{
+    if (append_header(w->file, s, true, err) ||
+        append_header(&w->directory, s, false, err))
+        return -1;
+    w->count++;
+    return bytes_append(w->file, data, s->stored)
+               ? 0
+               : fail_memory(err, "no memory for the file");
+}
 
 int zip_copy(struct zip_writer *w, const struct zip_member *m, struct err *err)
 {
     const struct zip_facts s = {
         m, m->crc, m->size, m->data.size, w->file->size, false
     };
-    if (append_local(w->file, &s, err) || append_entry(&w->directory, &s, err))
-        return -1;
-    w->count++;
-    return bytes_append(w->file, m->data.data, m->data.size)
-               ? 0
-               : fail_memory(err, "no memory for the file");
+    return append_member(w, &s, m->data.data, err);
 }
 
 int zip_replace(struct zip_writer *w, const struct zip_member *m,
                 struct bytes content, struct err *err)
 {
-    struct bytes data = { 0 };
-    struct zip_facts s = {
+    struct bytes data = { .data = content.data, .size = content.size };
+    int status = m->method == ZIP_DEFLATED
+                     ? deflate_content(&data, content, w->pool, err)
+                     : 0;
+    const struct zip_facts s = {
         .from = m,
         .crc = flates[0]->crc32(0, content.data, content.size),
         .size = content.size,
+        .stored = data.size,
         .at = w->file->size,
         .deflated_anew = true,
     };
-    int status = 0;
-    if (m->method == ZIP_DEFLATED)
-        status = append_deflated(&data, content, w->pool, err);
-    struct bytes all = m->method == ZIP_DEFLATED ? data : content;
-    s.stored = all.size;
     if (status == 0)
-        status = append_local(w->file, &s, err);
-    if (status == 0)
-        status = append_entry(&w->directory, &s, err);
-    if (status == 0 && !bytes_append(w->file, all.data, all.size))
-        status = fail_memory(err, "no memory for the file");
-    w->count++;
+        status = append_member(w, &s, data.data, err);
     bytes_free(&data);
     return status;
 }
@@ -252,8 +234,8 @@ int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
     write_le32(end, zip_end_sign);
     write_le16(end + 8, count);
     write_le16(end + 10, count);
-    write_le32(end + 12, in_32(size, false));
-    write_le32(end + 16, in_32(at, false));
+    write_le32(end + 12, in_32(size));
+    write_le32(end + 16, in_32(at));
     write_le16(end + 20, (unsigned)comment.size);
     return bytes_append(w->file, end, sizeof end) &&
                    bytes_append(w->file, comment.data, comment.size)

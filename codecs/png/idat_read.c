@@ -202,7 +202,7 @@ bool idat_read(struct row_sink *rows, struct idats idats,
     r.in_ring = r.slots < SLOTS ? r.slots : SLOTS;
     if (!fits_window(&r))
         return false;
-    r.inflater = flate->inflate_open();
+    r.inflater = flate->inflate_open(false);
     r.ring = malloc(r.in_ring * r.per_slot * r.row);
     r.prior = calloc(r.row, 1);
     pthread_mutex_init(&r.lock, NULL);

@@ -114,14 +114,9 @@ static int read_fields(struct image *img, const struct bmp_header *h,
 static void read_indices(struct image *img, const struct bmp_header *h,
                          const uint8_t *row)
 {
-    unsigned top = (1u << h->bits) - 1;
-    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h)) {
-        uint8_t *to = plane_row(&img->plane[0], row_of(h, img, i));
-        for (size_t x = 0; x < img->width; x++) {
-            size_t bit = x * h->bits; /* the high bits come first */
-            to[x] = row[bit / 8] >> (8 - h->bits - bit % 8) & top;
-        }
-    }
+    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h))
+        interleave_unpack(plane_row(&img->plane[0], row_of(h, img, i)),
+                          img->width, row, h->bits);
 }
 
 static void color_indices(struct image *img, const struct bmp_header *h)

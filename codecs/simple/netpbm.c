@@ -76,14 +76,6 @@ bool netpbm_end_header(struct netpbm_reader *r)
     return r->at < r->end && netpbm_is_blank(*r->at++);
 }
 
-void netpbm_read_bytes(struct netpbm_reader *r, void *to, size_t size)
-{
-    size_t n = netpbm_left(r) < size ? netpbm_left(r) : size;
-    memcpy(to, r->at, n);
-    memset((uint8_t *)to + n, 0, size - n);
-    r->at += n;
-}
-
 /* ---- Comments ----------------------------------------------------------- */
 
 static bool is_comment(const struct metadata_block *block)
@@ -213,6 +205,16 @@ int netpbm_note_clipped(bool *clipped, uint32_t y, const struct image *img,
     return 0;
 }
 
+/* Copies row i of `size` bytes; where fewer are left, zeros follow them. */
+static void read_row(const struct netpbm_reader *r, uint32_t i, uint8_t *row,
+                     size_t size)
+{
+    size_t from = i * size < netpbm_left(r) ? i * size : netpbm_left(r);
+    size_t n = netpbm_left(r) - from < size ? netpbm_left(r) - from : size;
+    memcpy(row, r->at + from, n);
+    memset(row + n, 0, size - n);
+}
+
 int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
                         struct err *err)
 {
@@ -221,15 +223,16 @@ int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
     size_t samples = row_cells(img), n = samples * cell_size(img->cell);
     uint8_t *row = malloc(n);
     struct row_sink rows = { 0 };
-    bool clipped = false;
+    bool floats = img->cell == CELL_F32, clipped = false;
+    const struct pfm_state *pfm = img->meta->state;
     uint32_t at;
     int status = row ? row_sink_open(&rows, img, reader->plan->turn,
                                      reader->plan->turner, opts->mem, err)
                      : fail_memory(err, "no memory for a row");
     for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
-        netpbm_read_bytes(r, row, n);
-        cells_set_order(img->cell, row, samples, true);
-        if (!row_fits(row, samples, img)) {
+        read_row(r, floats ? rows.height - 1 - y : y, row, n);
+        cells_set_order(img->cell, row, samples, !floats || pfm->big_endian);
+        if (!floats && !row_fits(row, samples, img)) {
             status = netpbm_note_clipped(&clipped, y, img, opts, err);
             clip_row(row, samples, img);
         }
@@ -238,6 +241,8 @@ int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
         if (status == 0)
             status = row_sink_done(&rows, y, err);
     }
+    n *= rows.height;
+    r->at += n < netpbm_left(r) ? n : netpbm_left(r);
     row_sink_close(&rows);
     free(row);
     return status;

@@ -50,9 +50,6 @@ bool netpbm_read_word(struct netpbm_reader *r, char *word, size_t room);
  * Returns false if there is none. */
 bool netpbm_end_header(struct netpbm_reader *r);
 
-/* Copies the next `size` bytes; where fewer are left, zeros follow them. */
-void netpbm_read_bytes(struct netpbm_reader *r, void *to, size_t size);
-
 /* Begins a file: its first line, `magic`; the comments of img, unless they are
  * stripped or the format has none; and `fields`, the rest of the header. */
 int netpbm_write_header(struct bytes *file, const struct image *img,
@@ -67,9 +64,9 @@ int netpbm_set_maxval(struct image *img, uint32_t maxval, struct err *err);
 /* The bytes of all rows. */
 uint64_t netpbm_samples_size(const struct image *img);
 
-/* Allocates the planes and reads rows of integers, whose high byte comes first,
- * turned as planned. A sample above maxval is an error; tolerant, it becomes
- * maxval. */
+/* Allocates the planes and reads all rows, turned as planned: integers, whose
+ * high byte comes first, or the floats of PFM. An integer above maxval is an
+ * error; tolerant, it becomes maxval. */
 int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
                         struct err *err);
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/image/interleave.h"
 #include "codecs/simple/netpbm.h"
 
 static bool probe(const uint8_t *head, size_t size)
@@ -39,29 +38,9 @@ static int read_header(struct image *img, struct netpbm_reader *r,
     return 0;
 }
 
-static int read_samples(struct reader *reader, struct netpbm_reader *r,
-                        struct err *err)
-{
-    struct image *img = &reader->img;
-    const struct pfm_state *state = img->meta->state;
-    size_t cells = (size_t)img->width * img->nplanes;
-    if (image_alloc(img, reader->opts->mem, err))
-        return -1;
-    float *row = malloc(cells * sizeof *row);
-    if (!row)
-        return fail_memory(err, "no memory for a row");
-    for (uint32_t y = img->height; y-- > 0;) {
-        netpbm_read_bytes(r, row, cells * sizeof *row);
-        cells_set_order(CELL_F32, row, cells, state->big_endian);
-        interleave_split_row(img, y, row);
-    }
-    free(row);
-    return 0;
-}
-
 static const struct netpbm_format pfm = {
     .read_header = read_header,
-    .read_samples = read_samples,
+    .read_samples = netpbm_read_samples,
 };
 
 static int encode(struct bytes *file, const struct image *img,

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "codecs/image/interleave.h"
+
 /* The digit behind the P. Those from 4 on are the same as bytes. */
 enum { BITS = 1, GRAYS = 2, COLORS = 3, RAW = 3 };
 
@@ -19,16 +21,14 @@ static size_t bits_row(const struct image *img)
 /* Reads rows up to the end of the file. */
 static void bits_read(struct image *img, struct netpbm_reader *r)
 {
-    /* Whole bytes: a row of a plane has room for what is past its end. */
-    for (uint32_t y = 0; y < img->height; y++) {
+    for (uint32_t y = 0; y < img->height && r->at < r->end; y++) {
         uint8_t *row = plane_row(&img->plane[0], y);
-        for (size_t i = 0; i < bits_row(img); i++) {
-            if (r->at == r->end)
-                return;
-            unsigned byte = *r->at++;
-            for (unsigned bit = 0; bit < 8; bit++)
-                row[8 * i + bit] = !(byte << bit & 128);
-        }
+        size_t left = netpbm_left(r), size = bits_row(img);
+        size_t n = left < size ? 8 * left : img->width;
+        interleave_unpack(row, n, r->at, 1);
+        for (size_t x = 0; x < n; x++)
+            row[x] ^= 1;
+        r->at += left < size ? left : size;
     }
 }
 
@@ -38,17 +38,12 @@ static int bits_write(struct bytes *file, const struct image *img,
     size_t n = bits_row(img);
     if (!bytes_reserve(file, n * img->height))
         return fail_memory(err, "no memory for the file");
-    for (uint32_t y = 0; y < img->height; y++) {
-        const uint8_t *row = plane_row(&img->plane[0], y);
+    for (uint32_t y = 0; y < img->height; y++, file->size += n) {
         uint8_t *to = file->data + file->size;
-        for (size_t i = 0; i < n; i++) {
-            size_t left = img->width - 8 * i, bits = left < 8 ? left : 8;
-            unsigned byte = 0;
-            for (size_t bit = 0; bit < bits; bit++)
-                byte |= row[8 * i + bit] ? 0 : 128u >> bit;
-            to[i] = (uint8_t)byte;
-        }
-        file->size += n;
+        interleave_pack(to, plane_row(&img->plane[0], y), img->width, 1);
+        for (size_t i = 0; i < n; i++)
+            to[i] = (uint8_t)~to[i];
+        to[n - 1] &= (uint8_t)(0xff << (8 * n - img->width));
     }
     return 0;
 }
