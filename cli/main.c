@@ -23,13 +23,6 @@
 #include "cuda/backend.h"
 #include "cuda/backend_choose.h"
 
-enum {
-    EXIT_DONE = 0,
-    EXIT_FAILED = 1,
-    EXIT_USAGE = 2,
-    EXIT_NO_DEVICE = 3,
-};
-
 /* The cost model of `auto`. To start a GPU takes 0.2 to 0.3 s, more than one
  * picture can save. In a batch the CPU turns bands of a picture while it
  * decodes it, at some 5 GB/s a processor, out of its cache; for a GPU the
@@ -55,31 +48,10 @@ static const char *choose(const struct options *opts, const char **why)
     return "cpu";
 }
 
-static int exit_status(enum outcome outcome)
-{
-    static const int status[] = {
-        [OUTCOME_DONE] = EXIT_DONE,
-        [OUTCOME_FAILED] = EXIT_FAILED,
-        [OUTCOME_NOT_BEGUN] = EXIT_USAGE,
-        [OUTCOME_NO_DEVICE] = EXIT_NO_DEVICE,
-    };
-    return status[outcome];
-}
-
-static int no_device(const struct options *opts, const char *name, int status,
-                     const struct err *err)
-{
-    struct err text;
-    fail(&text, "--backend %s: %s", name, err->text);
-    report_refusal(status == EXIT_NO_DEVICE ? "no_device" : "failed", text.text,
-                   opts);
-    return status;
-}
-
 static int wrong_usage(const struct options *opts, const char *text)
 {
     report_refusal("usage", text, opts);
-    return EXIT_USAGE;
+    return OUTCOME_NOT_BEGUN;
 }
 
 /* How many entries of the output's directory a run of one picture looks at:
@@ -101,7 +73,7 @@ static int show(struct job *job)
         report_plan(job, &result, known, status ? &err : NULL);
     if (result.skipped && !job->opts->quiet)
         report_error(job->output, "would be left alone: it exists");
-    return EXIT_DONE;
+    return OUTCOME_DONE;
 }
 
 static int turn(const struct options *opts)
@@ -131,11 +103,9 @@ static int turn(const struct options *opts)
         return show(&job);
     job.backend = backend_choose(name, &err);
     if (!job.backend)
-        return no_device(opts, name, EXIT_NO_DEVICE, &err);
+        return (int)scheduler_refuse(opts, name, NULL, &err);
     if (job.backend->open(&job.lane, &lane, &err))
-        return no_device(
-            opts, name,
-            exit_status(scheduler_outcome_without_lane(job.backend)), &err);
+        return (int)scheduler_refuse(opts, name, job.backend, &err);
     job.pool =
         thread_pool_open(opts->threads); /* without one it takes longer */
     job.left = left_behind_open(FEW_ENTRIES);
@@ -147,7 +117,7 @@ static int turn(const struct options *opts)
     left_behind_close(job.left);
     thread_pool_close(job.pool);
     job.backend->close(job.lane);
-    return status ? EXIT_FAILED : EXIT_DONE;
+    return status ? OUTCOME_FAILED : OUTCOME_DONE;
 }
 
 /* Turns a batch, or the jobs of serve. */
@@ -157,11 +127,11 @@ static int turn_many(const struct options *opts)
     const char *name = choose(opts, &why);
     struct err err;
     if (opts->command == COMMAND_SERVE)
-        return exit_status(serve_run(opts, name));
+        return (int)serve_run(opts, name);
     const struct backend *backend = backend_choose(name, &err);
     if (!backend)
-        return no_device(opts, name, EXIT_NO_DEVICE, &err);
-    return exit_status(batch_run(opts, backend, why));
+        return (int)scheduler_refuse(opts, name, NULL, &err);
+    return (int)batch_run(opts, backend, why);
 }
 
 /* Refuses to read a picture from a terminal or to write one to it. Returns
@@ -185,7 +155,7 @@ static int help(const char *command)
         bench_help();
     else
         help_print(command);
-    return EXIT_DONE;
+    return OUTCOME_DONE;
 }
 
 static int run(const struct options *opts)
@@ -195,9 +165,9 @@ static int run(const struct options *opts)
         return help(opts->nfiles ? opts->file[0] : "");
     case COMMAND_VERSION:
         version_print();
-        return EXIT_DONE;
+        return OUTCOME_DONE;
     case COMMAND_INFO:
-        return info_run(opts) ? EXIT_DONE : EXIT_FAILED;
+        return info_run(opts) ? OUTCOME_DONE : OUTCOME_FAILED;
     case COMMAND_TURN:
         return turn(opts);
     case COMMAND_BATCH:
@@ -206,7 +176,7 @@ static int run(const struct options *opts)
     case COMMAND_MANIFEST:
         return manifest_main(opts->file, opts->nfiles, opts->json);
     }
-    return EXIT_USAGE;
+    return OUTCOME_NOT_BEGUN;
 }
 
 /* Returns whether nobody reads what is printed any more, as behind `| head`. */
@@ -226,7 +196,7 @@ static int end(int status)
         signals_end(SIGPIPE);
     if (lost) {
         report_error(NULL, "standard output cannot be written");
-        return EXIT_FAILED;
+        return OUTCOME_FAILED;
     }
     return status;
 }

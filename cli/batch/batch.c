@@ -339,14 +339,9 @@ static enum outcome do_all(struct batch *batch)
     const struct options *opts = batch->opts;
     struct err err;
     if (scheduler_open(&batch->scheduler, opts, batch->backend,
-                       batch->plan.inputs.count, &err)) {
-        struct err text;
-        fail(&text, "--backend %s: %s", batch->backend->name, err.text);
-        enum outcome outcome = scheduler_outcome_without_lane(batch->backend);
-        report_refusal(outcome == OUTCOME_NO_DEVICE ? "no_device" : "failed",
-                       text.text, opts);
-        return outcome;
-    }
+                       batch->plan.inputs.count, &err))
+        return scheduler_refuse(opts, batch->backend->name, batch->backend,
+                                &err);
     atomic_store(&batch->to_do, batch->plan.inputs.count);
     progress_begin(&batch->progress, batch->plan.inputs.count, opts);
     int status = give_all(batch);

@@ -7,6 +7,7 @@
 
 #include "cli/batch/resource_limits.h"
 #include "cli/files/files.h"
+#include "cli/report.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/page_cache.h"
 
@@ -27,9 +28,15 @@ struct scheduler {
     struct pace pace;
 };
 
-enum outcome scheduler_outcome_without_lane(const struct backend *backend)
+enum outcome scheduler_refuse(const struct options *opts, const char *name,
+                              const struct backend *backend,
+                              const struct err *why)
 {
-    return backend == &backend_cpu ? OUTCOME_FAILED : OUTCOME_NO_DEVICE;
+    bool no_device = backend != &backend_cpu;
+    struct err text;
+    fail(&text, "--backend %s: %s", name, why->text);
+    report_refusal(no_device ? "no_device" : "failed", text.text, opts);
+    return no_device ? OUTCOME_NO_DEVICE : OUTCOME_FAILED;
 }
 
 unsigned scheduler_workers(const struct scheduler *scheduler)
@@ -172,11 +179,8 @@ bool scheduler_waits_for_files(struct scheduler *scheduler)
 /* ---- A job --------------------------------------------------------------- */
 
 int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
-                 size_t left,
-                 int (*ready)(const struct job *job,
-                              const struct result *result, struct bytes output,
-                              void *context, struct err *err),
-                 void *context, struct result *result, struct err *err)
+                 size_t left, scheduler_ready *ready, void *context,
+                 struct result *result, struct err *err)
 {
     struct resource_share share = { .limits = &scheduler->limits };
     *result = (struct result){ 0 };

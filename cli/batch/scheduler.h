@@ -5,7 +5,7 @@
 
 #include "cli/job/job.h"
 
-/* How a run ended. */
+/* How a run ended; each is the exit status of the program, too. */
 enum outcome {
     OUTCOME_DONE,
     OUTCOME_FAILED,    /* a file failed, or results could not be written */
@@ -13,9 +13,12 @@ enum outcome {
     OUTCOME_NO_DEVICE, /* the device asked for cannot be used */
 };
 
-/* The outcome if no lane can be opened. The processors are always there, and
- * lack nothing but memory. */
-enum outcome scheduler_outcome_without_lane(const struct backend *backend);
+/* Prints why the backend of this name cannot be used; `backend` is NULL if it
+ * was not found, and else one that can open no lane. Returns the outcome. The
+ * processors are always there, and lack nothing but memory. */
+enum outcome scheduler_refuse(const struct options *opts, const char *name,
+                              const struct backend *backend,
+                              const struct err *why);
 
 struct scheduler;
 
@@ -31,18 +34,19 @@ void scheduler_close(struct scheduler *scheduler);
  * pictures while others wait for files. */
 unsigned scheduler_workers(const struct scheduler *scheduler);
 
+/* Is called when the output is made and about to be written. Returns 0, or -1
+ * with the reason for which the job fails. */
+typedef int scheduler_ready(const struct job *job, const struct result *result,
+                            struct bytes output, void *context,
+                            struct err *err);
+
 /* Does a job of which all but backend, lane, pool and memory is set. `left` is
  * how many jobs there still are, this one included; if they are fewer than the
- * processors, each keeps several busy. `ready` is called when the output is
- * made and about to be written, and may be NULL; if it fails, so does the job.
- * Each worker, from 0, is for one thread at a time. Returns 0, or -1 with the
- * reason. */
+ * processors, each keeps several busy. `ready` may be NULL. Each worker, from
+ * 0, is for one thread at a time. Returns 0, or -1 with the reason. */
 int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
-                 size_t left,
-                 int (*ready)(const struct job *job,
-                              const struct result *result, struct bytes output,
-                              void *context, struct err *err),
-                 void *context, struct result *result, struct err *err);
+                 size_t left, scheduler_ready *ready, void *context,
+                 struct result *result, struct err *err);
 
 /* Recommended number of workers: grows with the time that jobs spend waiting
  * for files. More than there are processors have to wake each other and to find

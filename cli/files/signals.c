@@ -68,14 +68,15 @@ static void on_signal(int number)
     signals_end(number);
 }
 
-/* Blocks the signals in this thread; *before gets what was blocked before. */
-static void block(sigset_t *before)
+/* Blocks or unblocks the signals in this thread; *before gets what was blocked
+ * before. */
+static void mask(int how, sigset_t *before)
 {
     sigset_t set;
     sigemptyset(&set);
     for (int i = 0; i < ENDING; i++)
         sigaddset(&set, ending[i]);
-    pthread_sigmask(SIG_BLOCK, &set, before);
+    pthread_sigmask(how, &set, before);
 }
 
 void signals_guard(void)
@@ -122,7 +123,7 @@ int signals_poll(struct pollfd *fds, unsigned n, int known)
 {
     sigset_t before;
     int ready = 0;
-    block(&before);
+    mask(SIG_BLOCK, &before);
     if (signals_asked() == known)
         ready = ppoll(fds, n, NULL, &before);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -134,7 +135,7 @@ int signals_poll(struct pollfd *fds, unsigned n, int known)
 pid_t signals_fork(void)
 {
     sigset_t before;
-    block(&before);
+    mask(SIG_BLOCK, &before);
     pid_t pid = fork();
     if (pid == 0)
         return 0; /* signals stay blocked until signals_follow() */
@@ -149,7 +150,6 @@ void signals_follow(pid_t parent)
 {
     static const int shared[] = { SIGHUP, SIGINT, SIGTERM };
     struct sigaction action = { .sa_handler = on_signal };
-    sigset_t set;
     atomic_store(&child, 0);
     atomic_store(&asking, false);
     for (int i = 0; i < 3; i++)
@@ -159,10 +159,7 @@ void signals_follow(pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGNAL_OF_PARENT);
     if (getppid() != parent)
         _exit(1);
-    sigemptyset(&set);
-    for (int i = 0; i < ENDING; i++)
-        sigaddset(&set, ending[i]);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    mask(SIG_UNBLOCK, NULL);
 }
 
 int signals_wait_for(pid_t pid)
@@ -173,7 +170,7 @@ int signals_wait_for(pid_t pid)
     /* During this wait a signal may still end both processes. */
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
         continue;
-    block(&before);
+    mask(SIG_BLOCK, &before);
     atomic_store(&child, 0);
     waitpid(pid, &status, 0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -182,5 +179,5 @@ int signals_wait_for(pid_t pid)
 
 void signals_block(void)
 {
-    block(NULL);
+    mask(SIG_BLOCK, NULL);
 }

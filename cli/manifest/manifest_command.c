@@ -21,30 +21,27 @@ enum { GOOD = 0, BAD = 1, USAGE = 2 };
 
 static int by_job(const void *left, const void *right)
 {
-    const struct entry *a = *(const struct entry *const *)left;
-    const struct entry *b = *(const struct entry *const *)right;
+    const struct entry *a = left, *b = right;
     int order = strcmp(a->input, b->input);
     order = order ? order : strcmp(a->output, b->output);
     order = order ? order : strcmp(a->op, b->op);
     return order ? order : strcmp(a->options, b->options);
 }
 
-/* Returns pointers to the entries, to be sorted; NULL: no memory. */
-static const struct entry **list_entries(const struct manifest_index *index)
+/* Sorts the entries. They cannot be found any more by their jobs. */
+static void sort(struct manifest_index *index)
 {
-    const struct entry **list = calloc(index->count + 1, sizeof *list);
-    for (size_t i = 0; list && i < index->count; i++)
-        list[i] = &index->entry[i];
-    return list;
+    if (index->count)
+        qsort(index->entry, index->count, sizeof *index->entry, by_job);
 }
 
 /* ---- merge ------------------------------------------------------------- */
 
-static int merge(const struct entry **list, size_t count)
+static int merge(struct manifest_index *index)
 {
-    qsort(list, count, sizeof *list, by_job);
-    for (size_t i = 0; i < count; i++)
-        puts(list[i]->line);
+    sort(index);
+    for (size_t i = 0; i < index->count; i++)
+        puts(index->entry[i].line);
     return GOOD;
 }
 
@@ -73,13 +70,11 @@ static void report_file(const struct manifest_index *index,
                  text);
 }
 
-static void check_jobs(struct tally *tally, const struct manifest_index *index,
-                       const struct entry **list)
+static void check_jobs(struct tally *tally, const struct manifest_index *index)
 {
     struct err text;
-    qsort(list, index->count, sizeof *list, by_job);
     for (size_t i = 0; i < index->count; i++) {
-        const struct entry *entry = list[i];
+        const struct entry *entry = &index->entry[i];
         tally->status[entry->facts.status]++;
         tally->twice += entry->twice;
         if (entry->facts.status == STATUS_FAILED) {
@@ -87,8 +82,9 @@ static void check_jobs(struct tally *tally, const struct manifest_index *index,
                  entry->error ? entry->error : "no reason is noted");
             report_file(index, entry, entry->input, text.text);
         } else if (entry->facts.status == STATUS_READY) {
-            fail(&text, "%s was about to replace it%s%s; it is not noted "
-                        "whether it did",
+            fail(&text,
+                 "%s was about to replace it%s%s; it is not noted "
+                 "whether it did",
                  entry->op, entry->error ? ", and failed: " : "",
                  entry->error ? entry->error : "");
             report_file(index, entry, entry->input, text.text);
@@ -154,14 +150,14 @@ static int by_file(const void *left, const void *right)
     order = order
                 ? order
                 : timestamp_compare(a->entry->facts.time, b->entry->facts.time);
-    return order ? order : by_job(&a->entry, &b->entry);
+    return order ? order : by_job(a->entry, b->entry);
 }
 
 static int by_name(const void *left, const void *right)
 {
     const struct checked_output *a = left, *b = right;
     int order = manifest_index_compare_outputs(a->index, a->entry, b->entry);
-    return order ? order : by_job(&a->entry, &b->entry);
+    return order ? order : by_job(a->entry, b->entry);
 }
 
 static size_t find_outputs(const struct manifest_index *index,
@@ -281,13 +277,13 @@ static void print_tally(const struct tally *tally, bool as_json)
     putchar('\n');
 }
 
-static int check(const struct entry **list, struct manifest_index *index,
-                 bool json)
+static int check(struct manifest_index *index, bool json)
 {
     struct tally tally = { 0 };
     int status = duplicates_find(index);
     if (status == 0) {
-        check_jobs(&tally, index, list);
+        sort(index);
+        check_jobs(&tally, index);
         status = check_outputs(&tally, index);
     }
     if (status) {
@@ -335,20 +331,12 @@ int manifest_main(const char *const *word, int nwords, bool json)
     bool checking = nwords > 0 && strcmp(word[0], "check") == 0;
     struct manifest_index index = { .keep_lines = merging,
                                     .keep_done = checking };
-    const struct entry **list = NULL;
     int status = BAD;
     if (nwords < 2 || (!merging && !checking))
         return fail_usage(word, nwords, merging || checking);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* for a million messages */
-    if (read_all(&index, word + 1, nwords - 1))
-        goto out;
-    list = list_entries(&index);
-    if (!list)
-        report_error(NULL, "no memory");
-    else
-        status = merging ? merge(list, index.count) : check(list, &index, json);
-out:
-    free(list);
+    if (read_all(&index, word + 1, nwords - 1) == 0)
+        status = merging ? merge(&index) : check(&index, json);
     manifest_index_free(&index);
     return status;
 }

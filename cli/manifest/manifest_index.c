@@ -2,6 +2,7 @@
 #include "cli/manifest/manifest_index.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "cli/json/json_read.h"
 #include "cli/manifest/timestamp.h"
 #include "cli/select/hash.h"
+#include "cli/select/line_reader.h"
 #include "cli/select/path.h"
 
 /* ---- Strings ----------------------------------------------------------- */
@@ -31,37 +33,9 @@ static const char *keep_usual(struct manifest_index *index, const char *text,
 
 /* ---- Jobs -------------------------------------------------------------- */
 
-static const char *or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
-/* What identifies a job. */
-struct job_key {
-    const struct record *job;
-    const char *directory; /* that its names start from */
-    bool in_place;
-    uint64_t hash;
-};
-
 static uint64_t hash_string(uint64_t hash, const char *text)
 {
     return hash_pair(hash, hash_bytes(text, strlen(text)));
-}
-
-static struct job_key key_of(const struct manifest_index *index,
-                             const struct record *job)
-{
-    const char *directory = job->directory ? job->directory : index->cwd;
-    struct job_key key = { .job = job, .directory = directory };
-    key.in_place =
-        path_compare(directory, job->input, directory, job->output) == 0;
-    key.hash = hash_string(path_hash(directory, job->input), job->op);
-    if (key.in_place)
-        return key;
-    key.hash = hash_pair(key.hash, path_hash(directory, job->output));
-    key.hash = hash_string(key.hash, or_empty(job->options));
-    return key;
 }
 
 static const char *directory_of(const struct manifest_index *index,
@@ -70,29 +44,48 @@ static const char *directory_of(const struct manifest_index *index,
     return entry->directory ? entry->directory : index->cwd;
 }
 
-static bool is_about(const struct manifest_index *index,
-                     const struct entry *entry, const struct job_key *key)
+/* Returns an entry for a job, to look for it. Its strings are those of the job.
+ */
+static struct entry key_of(const struct manifest_index *index,
+                           const struct record *job)
 {
-    const struct record *job = key->job;
-    const char *directory = directory_of(index, entry);
-    if (entry->hash != key->hash || entry->in_place != key->in_place ||
-        strcmp(entry->op, job->op) != 0 ||
-        path_compare(directory, entry->input, key->directory, job->input) != 0)
-        return false;
-    return key->in_place ||
-           (path_compare(directory, entry->output, key->directory,
-                         job->output) == 0 &&
-            strcmp(entry->options, or_empty(job->options)) == 0);
+    struct entry key = {
+        .input = job->input,
+        .output = job->output,
+        .op = job->op,
+        .options = job->options ? job->options : "",
+        .directory = job->directory,
+    };
+    const char *directory = directory_of(index, &key);
+    key.in_place =
+        path_compare(directory, key.input, directory, key.output) == 0;
+    key.hash = hash_string(path_hash(directory, key.input), key.op);
+    if (key.in_place)
+        return key;
+    key.hash = hash_pair(key.hash, path_hash(directory, key.output));
+    key.hash = hash_string(key.hash, key.options);
+    return key;
+}
+
+static bool is_same_job(const struct manifest_index *index,
+                        const struct entry *a, const struct entry *b)
+{
+    return a->hash == b->hash && a->in_place == b->in_place &&
+           strcmp(a->op, b->op) == 0 &&
+           path_compare(directory_of(index, a), a->input,
+                        directory_of(index, b), b->input) == 0 &&
+           (a->in_place || (manifest_index_compare_outputs(index, a, b) == 0 &&
+                            strcmp(a->options, b->options) == 0));
 }
 
 /* Returns the slot of a job, or the empty one where it belongs. There is always
  * an empty one. */
 static size_t *find_slot(const struct manifest_index *index,
-                         const struct job_key *key)
+                         const struct entry *key)
 {
     size_t i = key->hash & (index->slots - 1);
     while (index->slot[i] &&
-           !is_about(index, &index->entry[index->slot[i] - 1], key))
+           !is_same_job(index, &index->entry[index->slot[i] - 1], key))
         i = (i + 1) & (index->slots - 1);
     return &index->slot[i];
 }
@@ -102,7 +95,7 @@ const struct entry *manifest_index_find(const struct manifest_index *index,
 {
     if (!index->slots)
         return NULL;
-    struct job_key key = key_of(index, job);
+    struct entry key = key_of(index, job);
     size_t found = *find_slot(index, &key);
     return found ? &index->entry[found - 1] : NULL;
 }
@@ -139,22 +132,18 @@ static struct entry *enter(struct manifest_index *index,
 {
     if (!make_room(index))
         return NULL;
-    struct job_key key = key_of(index, job);
+    struct entry key = key_of(index, job);
     size_t *slot = find_slot(index, &key);
     *fresh = !*slot;
     if (!*fresh)
         return &index->entry[*slot - 1];
     struct entry *entry = &index->entry[index->count];
-    *entry = (struct entry){
-        .input = keep_string(index, job->input),
-        .op = keep_usual(index, job->op, &index->op),
-        .options = keep_usual(index, or_empty(job->options), &index->options),
-        .directory = job->directory
-                         ? keep_usual(index, job->directory, &index->directory)
-                         : NULL,
-        .in_place = key.in_place,
-        .hash = key.hash,
-    };
+    *entry = key;
+    entry->input = keep_string(index, key.input);
+    entry->op = keep_usual(index, key.op, &index->op);
+    entry->options = keep_usual(index, key.options, &index->options);
+    if (key.directory)
+        entry->directory = keep_usual(index, key.directory, &index->directory);
     entry->output = strcmp(job->input, job->output) == 0
                         ? entry->input
                         : keep_string(index, job->output);
@@ -312,22 +301,6 @@ static int take_line(struct manifest_index *index, struct json_text *json,
 
 /* ---- A file ------------------------------------------------------------ */
 
-/* Reads up to a newline, which is not kept. Stops in a line that is far too
- * long, which no manifest has and no memory may hold. */
-static int next_line(FILE *in, struct bytes *line, struct err *err)
-{
-    int c;
-    line->size = 0;
-    while ((c = getc_unlocked(in)) != EOF && c != '\n') {
-        if (line->size == line->capacity && !bytes_reserve(line, 4096))
-            return fail(err, "no memory");
-        line->data[line->size++] = (uint8_t)c;
-        if (line->size > JSON_SIZE_MAX)
-            return fail(err, "too long");
-    }
-    return 0;
-}
-
 /* If not even the first line looks like a manifest, its number is of no use. */
 static int fail_line(struct bytes line, size_t number, bool begun,
                      const struct err *why, struct err *err)
@@ -340,25 +313,33 @@ static int fail_line(struct bytes line, size_t number, bool begun,
     return fail(err, "line %zu: %s", number, why->text);
 }
 
-static int read_lines(struct manifest_index *index, FILE *in, struct err *err)
+/* A line that is far too long ends the reading: no manifest has one. */
+static int read_lines(struct manifest_index *index, int fd, struct err *err)
 {
+    struct line_reader lines = { .fd = fd, .end = '\n', .most = JSON_SIZE_MAX };
     struct json_text json = { 0 };
-    struct bytes line = { 0 };
     struct err why;
     int status = 0;
     bool begun = false;
-    for (size_t n = 1; status == 0 && !feof(in) && !ferror(in); n++) {
-        status = next_line(in, &line, &why);
-        if (status == 0 && !ferror(in))
-            status = take_line(index, &json, line, &why);
+    for (size_t n = 1; status == 0; n++) {
+        char *text;
+        struct bytes line = { 0 };
+        enum line got = line_reader_next(&lines, &text, &line.size);
+        if (got == LINE_NONE)
+            break;
+        if (got == LINE_FAILED) {
+            status = fail(err, "%s", strerror(errno));
+            break;
+        }
+        line.data = (uint8_t *)text;
+        status = got == LINE_TOO_LONG ? fail(&why, "too long")
+                                      : take_line(index, &json, line, &why);
         if (status)
             fail_line(line, n, begun, &why, err);
         begun = begun || line.size > 0;
     }
-    if (ferror(in))
-        status = fail(err, "%s", strerror(errno));
     json_free(&json);
-    bytes_free(&line);
+    line_reader_free(&lines);
     return status;
 }
 
@@ -369,12 +350,12 @@ int manifest_index_read(struct manifest_index *index, const char *name,
     if (!index->cwd && !(index->cwd = getcwd(NULL, 0)))
         return fail(err, "the current directory has no name: %s",
                     strerror(errno));
-    FILE *in = standard ? stdin : fopen(name, "re");
-    if (!in)
+    int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return fail(err, "%s", strerror(errno));
-    int status = read_lines(index, in, err);
+    int status = read_lines(index, fd, err);
     if (!standard)
-        fclose(in);
+        close(fd);
     index->manifests++;
     return status;
 }

@@ -7,20 +7,19 @@
 int inputs_add(struct inputs *inputs, const struct input *input,
                struct err *err)
 {
-    if (inputs->count == inputs->capacity) {
+    const char *kept =
+        string_arena_keep(&inputs->names, input->name, strlen(input->name));
+    if (kept && inputs->count == inputs->capacity) {
         size_t capacity = (size_t)inputs->capacity / 2 * 3 + 64;
         struct input *list = NULL;
         if (capacity < UINT32_MAX)
             list = realloc(inputs->list, capacity * sizeof *list);
-        if (!list)
-            return fail(err, "no memory for the names of more than %u inputs",
-                        inputs->count);
-        inputs->list = list;
-        inputs->capacity = (uint32_t)capacity;
+        if (list) {
+            inputs->list = list;
+            inputs->capacity = (uint32_t)capacity;
+        }
     }
-    const char *kept =
-        string_arena_keep(&inputs->names, input->name, strlen(input->name));
-    if (!kept)
+    if (!kept || inputs->count == inputs->capacity)
         return fail(err, "no memory for the names of more than %u inputs",
                     inputs->count);
     struct input *added = &inputs->list[inputs->count++];
@@ -66,23 +65,16 @@ struct root *inputs_open_walked(struct inputs *inputs, const char *name,
 void inputs_note_left(struct inputs *inputs, const char *name,
                       struct root *root)
 {
-    struct left_file *left = malloc(sizeof *left);
-    const char *kept = string_arena_keep(&inputs->names, name, strlen(name));
-    if (!left || !kept) {
-        free(left);
-        return;
-    }
-    *left = (struct left_file){ inputs->left, kept, root };
-    inputs->left = left;
+    struct left_file left = {
+        string_arena_keep(&inputs->names, name, strlen(name)), root
+    };
+    if (left.name)
+        (void)bytes_append(&inputs->left, &left, sizeof left);
 }
 
 void inputs_free(struct inputs *inputs)
 {
-    while (inputs->left) {
-        struct left_file *left = inputs->left;
-        inputs->left = left->next;
-        free(left);
-    }
+    bytes_free(&inputs->left);
     while (inputs->walked) {
         struct walked *walked = inputs->walked;
         inputs->walked = walked->next;

@@ -6,6 +6,7 @@
 #include "cli/options/options.h"
 #include "cli/select/passed_over.h"
 #include "cli/select/string_arena.h"
+#include "codecs/base/bytes.h"
 
 struct input {
     const char *name;
@@ -19,7 +20,6 @@ struct input {
 
 /* A temporary file that was found on a walk. */
 struct left_file {
-    struct left_file *next;
     const char *name;
     struct root *root; /* where it was found */
 };
@@ -33,9 +33,9 @@ struct inputs {
     struct string_arena names; /* what list[].name points to */
     struct walked *walked;     /* what list[].root points to */
     unsigned nwalked;
-    struct left_file *left;
-    size_t seen; /* files that were named or found, inputs and others */
-    bool none;   /* gather_inputs() found no input at all */
+    struct bytes left; /* of struct left_file */
+    size_t seen;       /* files that were named or found, inputs and others */
+    bool none;         /* gather_inputs() found no input at all */
     struct passed_over passed; /* files beside the inputs in directories */
 };
 

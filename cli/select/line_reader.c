@@ -46,17 +46,6 @@ static enum line read_more(struct line_reader *lines)
     return LINE_READ;
 }
 
-/* Takes a line of `size` bytes; at the end of the file it has no end. */
-static enum line take_line(struct line_reader *lines, size_t size, bool at_end)
-{
-    bool too_long = lines->too_long || size > lines->most;
-    lines->data[lines->at + size] = '\0';
-    lines->at += size + at_end;
-    lines->looked = 0;
-    lines->too_long = false;
-    return too_long ? LINE_TOO_LONG : LINE_READ;
-}
-
 enum line line_reader_next(struct line_reader *lines, char **line, size_t *size)
 {
     for (;;) {
@@ -66,23 +55,21 @@ enum line line_reader_next(struct line_reader *lines, char **line, size_t *size)
                         ? memchr(begin + lines->looked, lines->end,
                                  left - lines->looked)
                         : NULL;
-        if (end || (lines->ended && left)) {
+        bool whole = end || (lines->ended && left), dropped = lines->dropping;
+        if (lines->ended && !left)
+            return LINE_NONE;
+        lines->looked = whole ? 0 : left;
+        if (whole || dropped || left > lines->most) {
             *line = begin;
             *size = end ? (size_t)(end - begin) : left;
-            return take_line(lines, *size, end != NULL);
-        }
-        if (lines->ended) {
-            bool cut = lines->too_long;
-            lines->too_long = false;
-            return cut ? LINE_TOO_LONG : LINE_NONE;
-        }
-        lines->looked = left;
-        if (left > lines->most) { /* the rest is dropped up to its end */
-            lines->too_long = true;
-            lines->at = lines->size;
+            begin[*size] = '\0';
+            lines->at += *size + (end != NULL);
             lines->looked = 0;
+            lines->dropping = !whole;
+            if (!dropped)
+                return *size > lines->most ? LINE_TOO_LONG : LINE_READ;
         }
-        enum line status = read_more(lines);
+        enum line status = whole ? LINE_READ : read_more(lines);
         if (status != LINE_READ)
             return status;
     }

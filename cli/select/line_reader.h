@@ -18,13 +18,13 @@ struct line_reader {
     char *data;
     size_t at, size, room;
     size_t looked; /* bytes of this line that were searched for its end */
-    bool too_long; /* the beginning of this line was dropped */
+    bool dropping; /* this line is too long, and was given already */
     bool ended;
 };
 
 enum line {
     LINE_READ,
-    LINE_TOO_LONG, /* passed over; others may follow */
+    LINE_TOO_LONG, /* its beginning; others may follow */
     LINE_NONE,     /* there are no more */
     LINE_FAILED,   /* errno says why */
     LINE_LATER,    /* the next one has not arrived yet */

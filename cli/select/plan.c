@@ -376,10 +376,11 @@ int plan_make(struct file_plan *plan, const struct options *opts,
 
 void plan_remove_left(const struct file_plan *plan)
 {
-    struct left_file *left = plan->inputs.left;
+    const struct left_file *left = (void *)plan->inputs.left.data;
+    size_t count = plan->inputs.left.size / sizeof *left;
     struct location location;
     struct err err;
-    for (; left; left = left->next) {
+    for (; count; count--, left++) {
         if (resolve_file(left->root, left->name, false, &location, &err))
             continue;
         temporary_remove_left(location.directory, location.base);

@@ -352,16 +352,6 @@ static enum outcome run_workers(struct worker_process *process)
     return OUTCOME_DONE;
 }
 
-static enum outcome no_device(const char *name, const struct backend *backend,
-                              const struct err *why)
-{
-    struct err text;
-    fail(&text, "--backend %s: %s", name, why->text);
-    report_error(NULL, text.text);
-    return backend ? scheduler_outcome_without_lane(backend)
-                   : OUTCOME_NO_DEVICE;
-}
-
 enum outcome worker_run(const struct worker_opts *opts, int fd,
                         struct serve_table *table)
 {
@@ -370,7 +360,8 @@ enum outcome worker_run(const struct worker_opts *opts, int fd,
     process.backend = backend_choose(opts->backend, &err);
     if (!process.backend || scheduler_open(&process.scheduler, opts->opts,
                                            process.backend, SIZE_MAX, &err))
-        return no_device(opts->backend, process.backend, &err);
+        return scheduler_refuse(opts->opts, opts->backend, process.backend,
+                                &err);
     pthread_mutex_init(&process.sending, NULL);
     enum outcome outcome = run_workers(&process);
     pthread_mutex_destroy(&process.sending);
