@@ -83,17 +83,12 @@ static int describe_all(struct describing *all, const struct inputs *inputs,
     return 0;
 }
 
-/* Standard input is one file, and never part of a list. */
-static bool is_standard_input(const struct options *opts)
-{
-    return opts->nfiles == 1 && !opts->files_from &&
-           strcmp(opts->file[0], "-") == 0;
-}
-
 static int gather(struct inputs *inputs, const struct options *opts,
                   struct err *err)
 {
-    if (is_standard_input(opts))
+    /* Standard input is one file, and never part of a list. */
+    if (opts->nfiles == 1 && !opts->files_from &&
+        strcmp(opts->file[0], "-") == 0)
         return inputs_add(inputs, &(struct input){ .name = "-" }, err);
     if (gather_inputs(inputs, opts, NULL, err))
         return -1;

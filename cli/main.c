@@ -63,14 +63,7 @@ enum { FEW_ENTRIES = 1000 };
 static int show(struct job *job)
 {
     struct result result = { .skipped = job_is_skipped(job) };
-    struct err err;
-    bool known = false;
-    int status = 0;
-    job->regular = true; /* nothing waits for a pipe */
-    if (!result.skipped)
-        status = job_foresee(job, &result, &known, &err);
-    if (!result.skipped || job->opts->json)
-        report_plan(job, &result, known, status ? &err : NULL);
+    report_plan(job, &result, NULL);
     if (result.skipped && !job->opts->quiet)
         report_error(job->output, "would be left alone: it exists");
     return OUTCOME_DONE;

@@ -76,14 +76,6 @@ void report_json_warnings(struct json_writer *json,
     json_close(json, ']');
 }
 
-void report_json_error(struct json_writer *json, const struct err *err)
-{
-    if (err)
-        json_string(json, "error", err->text);
-    else
-        json_null(json, "error");
-}
-
 static bool writes_to_stdout(const struct options *opts)
 {
     return opts->command == COMMAND_TURN && opts->nfiles > 1 &&
@@ -143,7 +135,7 @@ void report_answer(FILE *out, const struct job *job,
         json_number(&json, job_stage_name((enum stage)i), result->seconds[i]);
     json_close(&json, '}');
     report_json_warnings(&json, &result->warnings);
-    report_json_error(&json, err);
+    json_string(&json, "error", err ? err->text : NULL);
     json_close(&json, '}');
     putc('\n', out);
 }
@@ -240,10 +232,20 @@ static void print_plan(const struct job *job, const struct result *result,
         fputs("\twould re-encode, with loss", stdout);
 }
 
-void report_plan(const struct job *job, const struct result *result, bool known,
-                 const struct err *err)
+void report_plan(struct job *job, struct result *result,
+                 const struct err *refusal)
 {
     struct json_writer json = { .out = stdout };
+    const struct err *err = refusal;
+    struct err why;
+    bool known = false;
+    if ((refusal || result->skipped) && !job->opts->json)
+        return;
+    job->regular = true; /* nothing waits for a pipe */
+    if (!refusal && !result->skipped &&
+        (job_choose_format(job, &why) ||
+         job_foresee(job, result, &known, &why)))
+        err = &why;
     if (!job->opts->json) {
         print_plan(job, result, err);
     } else {
@@ -260,7 +262,7 @@ void report_plan(const struct job *job, const struct result *result, bool known,
         if (!err && known)
             json_string(&json, "how", job_how_name(result->how));
         report_json_warnings(&json, &result->warnings);
-        report_json_error(&json, err);
+        json_string(&json, "error", err ? err->text : NULL);
         json_close(&json, '}');
     }
     putchar('\n');

@@ -39,11 +39,11 @@ void report_answer(FILE *out, const struct job *job,
  * object. */
 void report_passed(const struct passed_file *file, const struct options *opts);
 
-/* Prints on standard output what a job would do, as job_foresee() found it:
- * `known` is whether it found how, and `err` is NULL unless the job is known to
- * fail. A job that would be skipped is printed in JSON only. */
-void report_plan(const struct job *job, const struct result *result, bool known,
-                 const struct err *err);
+/* Finds out what a job would do, and prints that on standard output. A job that
+ * would be skipped, or is refused for the reason `refusal` unless that is NULL,
+ * is printed in JSON only. */
+void report_plan(struct job *job, struct result *result,
+                 const struct err *refusal);
 
 /* ---- For others that print ---- */
 
@@ -53,10 +53,9 @@ void report_put_escaped(FILE *out, const char *text);
 void report_warnings(const char *file, const struct options *opts,
                      const struct warnings *warnings, unsigned except);
 
-/* Add the members "warnings" and "error" to an object. */
+/* Adds the member "warnings" to an object. */
 struct json_writer;
 void report_json_warnings(struct json_writer *json,
                           const struct warnings *warnings);
-void report_json_error(struct json_writer *json, const struct err *err);
 
 #endif

@@ -124,10 +124,8 @@ static void json_arrays(struct json_writer *json, const struct meta *meta)
         for (unsigned k = 0; k < array->naxes && k < LAYOUT_AXES; k++)
             json_number(json, NULL, (double)array->shape[k]);
         json_close(json, ']');
-        if (array->layout)
-            json_string(json, "layout", layout_name(array->layout));
-        else
-            json_null(json, "layout");
+        json_string(json, "layout",
+                    array->layout ? layout_name(array->layout) : NULL);
         json_bool(json, "fortran", array->fortran);
         json_close(json, '}');
     }
@@ -139,10 +137,8 @@ static void json_tags(struct json_writer *json, const struct meta *meta)
 {
     const struct orientation o =
         meta ? meta->orientation : (struct orientation){ 0 };
-    if (o.place)
-        json_string(json, "orientation_from", orientation_place(o.place));
-    else
-        json_null(json, "orientation_from");
+    json_string(json, "orientation_from",
+                o.place ? orientation_place(o.place) : NULL);
     if (!o.other)
         return;
     json_open(json, "orientation_other", '{');
@@ -185,7 +181,7 @@ static void json_picture(const char *file, const struct image *img,
         json_number(&json, "bytes", (double)result->bytes_in);
     }
     report_json_warnings(&json, &result->warnings);
-    report_json_error(&json, err);
+    json_string(&json, "error", err ? err->text : NULL);
     json_close(&json, '}');
     putchar('\n');
 }

@@ -275,16 +275,6 @@ static int give_all(struct batch *batch)
     return 0;
 }
 
-static void show_task(struct batch_task *task)
-{
-    bool known = false;
-    task->job.regular = true; /* nothing waits for a pipe */
-    int status = job_choose_format(&task->job, &task->err);
-    if (status == 0)
-        status = job_foresee(&task->job, &task->result, &known, &task->err);
-    report_plan(&task->job, &task->result, known, status ? &task->err : NULL);
-}
-
 /* Prints what would be done. */
 static void show_plan(struct batch *batch)
 {
@@ -294,18 +284,13 @@ static void show_plan(struct batch *batch)
         enum verdict verdict;
         if (records_check(&batch->records, &task.job, &verdict, &task.err)) {
             report_error(task.job.input, task.err.text);
-            if (batch->opts->json)
-                report_plan(&task.job, &task.result, false, &task.err);
+            report_plan(&task.job, &task.result, &task.err);
             continue;
         }
         task.result.skipped =
             verdict == VERDICT_DONE ? SKIPPED_DONE : job_is_skipped(&task.job);
-        if (!task.result.skipped) {
-            show_task(&task);
-            planned++;
-        } else if (batch->opts->json) {
-            report_plan(&task.job, &task.result, false, NULL);
-        }
+        planned += !task.result.skipped;
+        report_plan(&task.job, &task.result, NULL);
     }
     if (!batch->opts->quiet && planned < all && !ferror(stdout))
         progress_plan(planned, all);

@@ -21,16 +21,6 @@ void progress_begin(struct batch_progress *progress, size_t all,
     };
 }
 
-/* A name for the summary is not kept if there is no memory; the file is counted
- * anyway. */
-static void count_anew(struct batch_progress *progress, const struct job *job)
-{
-    progress->anew++;
-    if (job->opts->verbose && !job->opts->quiet)
-        (void)bytes_append(&progress->anew_names, &job->input,
-                           sizeof job->input);
-}
-
 void progress_count(struct batch_progress *progress, const struct job *job,
                     const struct result *result, bool failed)
 {
@@ -44,9 +34,13 @@ void progress_count(struct batch_progress *progress, const struct job *job,
     } else {
         progress->done++;
         if (result->reencode_warning)
-            count_anew(progress, job);
+            progress->anew++;
         else
             progress->how[result->how]++;
+        /* Without memory the file is counted, and its name is not kept. */
+        if (result->reencode_warning && job->opts->verbose && !job->opts->quiet)
+            (void)bytes_append(&progress->anew_names, &job->input,
+                               sizeof job->input);
         progress->bytes_in += result->bytes_in;
         progress->bytes_out += result->bytes_out;
     }

@@ -163,7 +163,7 @@ static void json_text(struct json_writer *json, const char *key,
     if (text && *text)
         json_string(json, key, text);
     else
-        json_null(json, key);
+        json_string(json, key, NULL);
 }
 
 static void json_times(struct json_writer *json, const struct suite_result *r)

@@ -158,9 +158,9 @@ static int refuse_backup(const struct file_writer *w)
 }
 
 /* Renames the pending file to its name. */
-static enum written settle(struct file_writer *w, struct pending *pending)
+static int settle(struct file_writer *w, struct pending *pending)
 {
-    enum written status = WRITTEN;
+    int status = WRITTEN;
     struct pending_file *file = pending_lock(pending);
     bool fresh = w->opts->no_clobber;
     if ((fresh ? rename_fresh(file->directory, file->name, w->place.base)
@@ -170,10 +170,9 @@ static enum written settle(struct file_writer *w, struct pending *pending)
     else if (fresh && errno == EEXIST)
         status = WRITTEN_EXISTS;
     else if (*w->backup && errno == EEXIST)
-        status = (enum written)refuse_backup(w);
+        status = refuse_backup(w);
     else
-        status =
-            (enum written)fail_system(w->err, "cannot be renamed to its name");
+        status = fail_system(w->err, "cannot be renamed to its name");
     pending_unlock(pending);
     return status;
 }
@@ -194,10 +193,10 @@ static bool link_unnamed(int fd, const struct location *place)
  * when it is whole: nothing has to be removed, whatever ends the program, and
  * the directory changes once and not three times. Sets *cannot if the file must
  * be made beside its place. */
-static enum written write_unnamed(struct file_writer *w, bool *cannot)
+static int write_unnamed(struct file_writer *w, bool *cannot)
 {
     const struct write_opts *opts = w->opts;
-    enum written written = WRITTEN_NOT;
+    int written = WRITTEN_NOT;
     int fd = openat(w->place.directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
                     first_mode(w));
     *cannot = fd < 0;
@@ -213,7 +212,7 @@ static enum written write_unnamed(struct file_writer *w, bool *cannot)
     }
     if (close(fd) && written == WRITTEN) {
         unlinkat(w->place.directory, w->place.base, 0);
-        written = (enum written)fail_system(w->err, "cannot be written");
+        written = fail_system(w->err, "cannot be written");
     }
     return written;
 }
@@ -231,19 +230,18 @@ static int name_backup(struct file_writer *w)
                : fail(w->err, "%s", strerror(ENAMETOOLONG));
 }
 
-static enum written write_beside(struct file_writer *w, struct pending *pending)
+static int write_beside(struct file_writer *w, struct pending *pending)
 {
     int fd = temporary_open(w->place.directory, first_mode(w), pending);
     if (fd < 0)
-        return (enum written)fail_system(w->err,
-                                         "cannot be written beside its place");
+        return fail_system(w->err, "cannot be written beside its place");
     int status = fill(w, fd);
     /* The lock goes with the last descriptor. (If there are too many, the file
      * is not locked while it is renamed.) */
     int locked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (close(fd) && status == 0)
         status = fail_system(w->err, "cannot be written");
-    enum written written = status ? WRITTEN_NOT : settle(w, pending);
+    int written = status ? WRITTEN_NOT : settle(w, pending);
     if (written != WRITTEN)
         temporary_remove(pending);
     if (locked >= 0)
@@ -251,11 +249,11 @@ static enum written write_beside(struct file_writer *w, struct pending *pending)
     return written;
 }
 
-static enum written replace(struct file_writer *w)
+static int replace(struct file_writer *w)
 {
     bool cannot = true;
     if (!w->place.exists) {
-        enum written new = write_unnamed(w, &cannot);
+        int new = write_unnamed(w, &cannot);
         if (!cannot)
             return new;
     }
@@ -263,20 +261,20 @@ static enum written replace(struct file_writer *w)
         return WRITTEN_NOT;
     struct pending *pending = pending_take();
     if (!pending)
-        return (enum written)fail(w->err, "no memory for its name");
-    enum written written = write_beside(w, pending);
+        return fail(w->err, "no memory for its name");
+    int written = write_beside(w, pending);
     pending_give(pending);
     return written;
 }
 
-static enum written write_to(int fd, struct bytes file, struct err *err)
+static int write_to(int fd, struct bytes file, struct err *err)
 {
     if (fd < 0)
-        return (enum written)fail_system(err, "cannot be written");
+        return fail_system(err, "cannot be written");
     int status = write_all(fd, file, err);
     if (close(fd) && status == 0)
         status = fail_system(err, "cannot be written");
-    return (enum written)status;
+    return status;
 }
 
 /* Refuses to replace the source if nobody asked for that, whatever names it was
@@ -289,9 +287,8 @@ static int spare_source(const struct stat *old, const struct write_opts *opts,
     return fail(err, "it is the input itself; %s", opts->to_replace);
 }
 
-static enum written write_to_stdout(struct bytes file,
-                                    const struct write_opts *opts,
-                                    struct err *err)
+static int write_to_stdout(struct bytes file, const struct write_opts *opts,
+                           struct err *err)
 {
     struct stat st;
     if (fstat(STDOUT_FILENO, &st) == 0 && spare_source(&st, opts, err))
@@ -299,15 +296,15 @@ static enum written write_to_stdout(struct bytes file,
     return write_to(dup(STDOUT_FILENO), file, err);
 }
 
-static enum written write_there(struct file_writer *w)
+static int write_there(struct file_writer *w)
 {
     const struct location *place = &w->place;
     bool regular = place->exists && S_ISREG(place->st.st_mode);
     int flags = O_WRONLY | O_CLOEXEC | (place->magic ? 0 : O_NOFOLLOW);
     if (place->exists && S_ISDIR(place->st.st_mode))
-        return (enum written)fail(w->err, "is a directory");
+        return fail(w->err, "is a directory");
     if (w->opts->regular && (place->magic || (place->exists && !regular)))
-        return (enum written)fail(w->err, "not a regular file");
+        return fail(w->err, "not a regular file");
     if (place->exists && spare_source(&place->st, w->opts, w->err))
         return WRITTEN_NOT;
     if (place->exists && !regular)
@@ -324,13 +321,13 @@ enum written file_write(const char *name, struct bytes file,
     };
     if (strcmp(name, "-") == 0 ||
         (!opts->regular && strcmp(name, "/dev/stdout") == 0))
-        return write_to_stdout(file, opts, err);
+        return (enum written)write_to_stdout(file, opts, err);
     if (opts->no_clobber && file_exists(opts->root, name))
         return WRITTEN_EXISTS;
     if (resolve_file(opts->root, name, opts->make_directories, &w.place, err))
         return WRITTEN_NOT;
     left_behind_remove(opts->left, w.place.directory);
-    enum written written = write_there(&w);
+    int written = write_there(&w);
     close(w.place.directory);
-    return written;
+    return (enum written)written;
 }

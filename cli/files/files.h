@@ -1,8 +1,8 @@
 /* Reads files into memory, and looks at what is there.
  *
  * This room (cli/files) is the only one that opens, writes and renames files of
- * users. In come names, which may be confined to a root (cli/files/root.h); out
- * go bytes, descriptors and answers. It knows nothing of pictures or of
+ * users. In come names, which may be confined to a root (cli/files/resolve.h);
+ * out go bytes, descriptors and answers. It knows nothing of pictures or of
  * options. */
 #ifndef CLI_FILES_FILES_H
 #define CLI_FILES_FILES_H

@@ -1,15 +1,64 @@
 /* Opens what a name leads to, and finds where a file stands that is to be
- * written. Names may be confined to a root (cli/files/root.h).
+ * written. Names may be confined to a root.
  *
  * A link in a directory that is sticky and writable by all, as /tmp is, is only
  * followed if it belongs to the user who follows it or to the owner of the
  * directory. That holds for names within a root and for all files that are
  * written. Names without links, which are nearly all, are left to openat2();
- * names with links are walked, and so are all where the kernel lacks it. */
+ * names with links are walked, and so are all where the kernel lacks it.
+ *
+A root is a directory that names are confined to. A name that leaves it by
+ * "..", by a link, or by being absolute is refused; links and ".." that stay
+ * inside are followed. A directory that was walked is a stricter root: where
+ * the walk came through directories, no link is followed afterwards.
+ *
+ * Functions that take a root take NULL for none: names may then lead anywhere.
+ */
 #ifndef CLI_FILES_RESOLVE_H
 #define CLI_FILES_RESOLVE_H
 
-#include "cli/files/root.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "cli/files/path_walk.h"
+#include "codecs/base/err.h"
+
+/* Which links are followed on the way from a root. */
+enum root_links {
+    ROOT_LINKS_INSIDE,  /* all that stay inside */
+    ROOT_LINKS_TO_FILE, /* the last component alone, wherever it leads; not when
+                           a file is written */
+    ROOT_LINKS_NONE,
+};
+
+struct root {
+    struct path_rules rules;
+    const char *name;
+    bool prefixed; /* names begin with that of the root; else they are relative
+                      to it */
+    enum root_links links;
+    bool
+        reopened; /* the directory is not kept open, but opened for each name */
+    atomic_int fd; /* -1: the directory does not exist yet, or is reopened */
+    pthread_mutex_t making;
+};
+
+/* Opens the directory `name`, which must outlive the root. If it does not
+ * exist, it is made when the first file is written below it. If `prefixed`,
+ * names begin with that of the root. Returns 0, or -1 with the reason;
+ * root_close() is fine after both. */
+int root_open(struct root *root, const char *name, bool prefixed,
+              struct err *err);
+
+/* Opens a directory that is about to be walked, for the names that are found in
+ * it, which begin with its own. It is kept open if `kept`; otherwise each name
+ * opens it anew, which saves a descriptor.
+ * Returns 0, or -1 with the reason; root_close() is fine after both. */
+int root_open_walked(struct root *root, const char *name, enum root_links links,
+                     bool kept, struct err *err);
+
+void root_close(struct root *root);
 
 /* Opens what a name leads to, as open() does with the same flags, which create
  * nothing. Without a root it is open().

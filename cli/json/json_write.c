@@ -53,7 +53,10 @@ void json_close(struct json_writer *json, char bracket)
 void json_string(struct json_writer *json, const char *key, const char *value)
 {
     begin(json, key);
-    put_string(json->out, value);
+    if (value)
+        put_string(json->out, value);
+    else
+        fputs("null", json->out);
 }
 
 void json_number(struct json_writer *json, const char *key, double value)
@@ -80,10 +83,4 @@ void json_raw(struct json_writer *json, const char *key, const char *value,
     begin(json, key);
     for (size_t i = 0; i < size; i++)
         putc(value[i] == '\n' || value[i] == '\r' ? ' ' : value[i], json->out);
-}
-
-void json_null(struct json_writer *json, const char *key)
-{
-    begin(json, key);
-    fputs("null", json->out);
 }

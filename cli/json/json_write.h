@@ -25,12 +25,12 @@ struct json_writer {
 void json_open(struct json_writer *json, const char *key, char bracket);
 void json_close(struct json_writer *json, char bracket);
 
+/* NULL is written as null. */
 void json_string(struct json_writer *json, const char *key, const char *value);
 void json_number(struct json_writer *json, const char *key, double value);
 /* Exact, as a double is only up to 2^53. */
 void json_uint(struct json_writer *json, const char *key, uint64_t value);
 void json_bool(struct json_writer *json, const char *key, bool value);
-void json_null(struct json_writer *json, const char *key);
 
 /* Writes `size` bytes that are JSON already, on one line: newlines can stand
  * only between its tokens. */

@@ -88,7 +88,8 @@ static void put_together(const struct outputs *outputs,
     const char *below = input->name + input->below;
     const char *slash = input->below ? strrchr(below, '/') : NULL;
     path_text_set(name, opts->directory ? opts->directory : "");
-    path_text_add_slash(name);
+    if (name->length && name->text[name->length - 1] != '/')
+        path_text_add(name, "/", 1);
     if (!opts->output && slash)
         path_text_add(name, below, (size_t)(slash - below) + 1);
     name_template_expand(&outputs->template, &subject, name);

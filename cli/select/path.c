@@ -117,9 +117,3 @@ void path_text_add(struct path_text *name, const char *text, size_t length)
     name->length += length;
     name->text[name->length] = '\0';
 }
-
-void path_text_add_slash(struct path_text *name)
-{
-    if (name->length && name->text[name->length - 1] != '/')
-        path_text_add(name, "/", 1);
-}

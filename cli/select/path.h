@@ -45,7 +45,4 @@ void path_text_set(struct path_text *name, const char *text);
 /* Appends text; the name stays ended by a NUL. */
 void path_text_add(struct path_text *name, const char *text, size_t length);
 
-/* Appends a slash unless the name is empty or ends in one. */
-void path_text_add_slash(struct path_text *name);
-
 #endif
