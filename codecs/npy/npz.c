@@ -28,13 +28,6 @@ struct archive {
     bool turned;                  /* some array can be turned */
 };
 
-static int fail_member(struct err *err, const struct zip_member *m,
-                       const struct err *why)
-{
-    return fail(err, "member '%.*s': %s", (int)m->name_size,
-                (const char *)m->name, why->text);
-}
-
 /* The limit is for all members together, though only one of them is in memory
  * at a time: an archive of many large ones is as hostile as one of a huge one.
  */
@@ -58,39 +51,28 @@ static int check_sizes(const struct zip *zip, const struct limits *limits,
     return 0;
 }
 
-/* Returns whether a member is an array that can be turned; if not, a warning
- * says why. *status is -1 if it is damaged. */
-static bool suits(const struct zip_member *m, struct bytes content,
-                  struct warnings *warnings, struct err *err, int *status)
-{
-    struct npy_header header;
-    struct err why = { .text = "not an array" };
-    size_t cell;
-    *status = 0;
-    if (npy_is(content.data, content.size)) {
-        if (npy_read_header(&header, content, &why)) {
-            *status = fail_member(err, m, &why);
-            return false;
-        }
-        if (npy_suits(&header, &cell, &why) == 0)
-            return true;
-    }
-    warn(warnings, "member '%.*s' is kept as it is: %s", (int)m->name_size,
-         (const char *)m->name, why.text);
-    return false;
-}
-
+/* Turns a member, or keeps it with a warning if it is not an array that can be
+ * turned. */
 static int turn_content(struct archive *w, const struct zip_member *m,
                         struct bytes content, struct err *err)
 {
     struct bytes out = { 0 };
     struct image img = { 0 };
-    struct err why;
-    int status = 0;
-    if (!suits(m, content, w->opts->warnings, err, &status))
-        return status ? -1 : zip_copy(&w->writer, m, err);
-    if (codec_npy.turn(&out, &img, content, w->t, &w->member_opts, &why))
-        status = fail_member(err, m, &why);
+    struct npy_header header;
+    struct err why = { .text = "not an array" };
+    size_t cell;
+    bool array = npy_is(content.data, content.size);
+    if (array && npy_read_header(&header, content, &why))
+        return zip_fail_member(err, m, why.text);
+    if (!array || npy_suits(&header, &cell, &why)) {
+        warn(w->opts->warnings, "member '%.*s' is kept as it is: %s",
+             (int)m->name_size, (const char *)m->name, why.text);
+        return zip_copy(&w->writer, m, err);
+    }
+    int status =
+        codec_npy.turn(&out, &img, content, w->t, &w->member_opts, &why);
+    if (status)
+        zip_fail_member(err, m, why.text);
     else if (!w->turned)
         *w->img = img;
     w->turned = true;
@@ -146,26 +128,24 @@ enum { HEAD = 16 << 10 };
 static int note_arrays(struct meta *meta, const struct zip *zip,
                        enum layout layout, struct err *err)
 {
-    static const char memory[] = "no memory for the decoder";
     struct npy_header header;
     struct err unheard;
     uint8_t *head = malloc(HEAD);
-    int status = head ? 0 : fail(err, "%s", memory);
+    int status = head ? 0 : fail(err, "no memory for the decoder");
     for (size_t i = 0; status == 0 && i < zip->count; i++) {
         const struct zip_member *m = &zip->member[i];
-        struct bytes some = { .data = head };
-        some.size = zip_extract_head(head, HEAD, m);
+        struct bytes some = { head, zip_extract_head(head, HEAD, m), 0 };
         if (!npy_is(some.data, some.size) ||
             npy_read_header(&header, some, &unheard))
             continue;
         struct array_note *note = meta_note_array(meta);
-        if (!note)
-            status = fail(err, "%s", memory);
-        else {
-            npy_note(note, &header, layout);
-            snprintf(note->name, sizeof note->name, "%.*s", (int)m->name_size,
-                     (const char *)m->name);
+        if (!note) {
+            status = fail(err, "no memory for the decoder");
+            break;
         }
+        npy_note(note, &header, layout);
+        snprintf(note->name, sizeof note->name, "%.*s", (int)m->name_size,
+                 (const char *)m->name);
     }
     free(head);
     return status;

@@ -87,8 +87,8 @@ static int read_end(struct zip_directory *d, struct zip *zip, struct bytes file,
 
 /* ---- Members --------------------------------------------------------------*/
 
-static int bad_member(struct err *err, const struct zip_member *m,
-                      const char *what)
+int zip_fail_member(struct err *err, const struct zip_member *m,
+                    const char *what)
 {
     return fail(err, "member '%.*s': %s", (int)m->name_size,
                 (const char *)m->name, what);
@@ -127,7 +127,7 @@ static int find_data(struct zip_member *m, const uint8_t *file, uint64_t at,
                      uint64_t stored, uint64_t before, struct err *err)
 {
     if (before < ZIP_LOCAL || at > before - ZIP_LOCAL)
-        return bad_member(err, m, "it lies outside of the archive");
+        return zip_fail_member(err, m, "it lies outside of the archive");
     const uint8_t *local = file + at;
     uint64_t left = before - at - ZIP_LOCAL;
     uint64_t lead = (uint64_t)read_le16(local + 26) + read_le16(local + 28);
@@ -135,9 +135,9 @@ static int find_data(struct zip_member *m, const uint8_t *file, uint64_t at,
         read_le16(local + 26) != m->name_size ||
         memcmp(local + ZIP_LOCAL, m->name, m->name_size) != 0 ||
         read_le16(local + 8) != m->method)
-        return bad_member(err, m, "its header is damaged");
+        return zip_fail_member(err, m, "its header is damaged");
     if (stored > left - lead)
-        return bad_member(err, m, "it lies outside of the archive");
+        return zip_fail_member(err, m, "it lies outside of the archive");
     m->local = local;
     m->data.data = (uint8_t *)(uintptr_t)local + ZIP_LOCAL + lead;
     m->data.size = (size_t)stored;
@@ -147,18 +147,17 @@ static int find_data(struct zip_member *m, const uint8_t *file, uint64_t at,
 static int check_method(const struct zip_member *m, struct err *err)
 {
     if (read_le16(m->entry + 8) & ZIP_ENCRYPTED)
-        return bad_member(err, m, "it is encrypted; extract it first");
+        return zip_fail_member(err, m, "it is encrypted; extract it first");
     if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
         return fail(err,
                     "member '%.*s': its compression, method %u, is "
                     "unknown; numpy.savez_compressed deflates",
                     (int)m->name_size, (const char *)m->name, m->method);
     if (m->method == ZIP_STORED && m->size != m->data.size)
-        return bad_member(err, m, "its sizes contradict each other");
+        return zip_fail_member(err, m, "its sizes contradict each other");
     if (m->size / MOST_OF_BYTE > m->data.size)
-        return bad_member(err, m,
-                          "so few bytes cannot hold what it claims to "
-                          "hold");
+        return zip_fail_member(err, m, "so few bytes cannot hold what it "
+                                       "claims to hold");
     return 0;
 }
 
@@ -188,7 +187,7 @@ static int read_entry(struct zip_member *m, const uint8_t *file,
     };
     uint64_t *number[] = { &m->size, &stored, &at };
     if (!read_extra_64(entry + ZIP_ENTRY + name, extra, number, 3))
-        return bad_member(err, m, "its extra field is damaged");
+        return zip_fail_member(err, m, "its extra field is damaged");
     return find_data(m, file, at, stored, before, err) ? -1
                                                        : check_method(m, err);
 }
@@ -212,7 +211,7 @@ static int check_overlap(const struct zip *zip, struct err *err)
         qsort(order, zip->count, sizeof *order, compare_places);
     for (size_t i = 1; status == 0 && i < zip->count; i++)
         if (order[i]->local < order[i - 1]->data.data + order[i - 1]->data.size)
-            status = bad_member(err, order[i], "it overlaps another member");
+            status = zip_fail_member(err, order[i], "it overlaps another member");
     free(order);
     return status;
 }
@@ -272,13 +271,13 @@ int zip_extract(struct bytes *content, const struct zip_member *m,
     } else {
         /* Never of no bytes: zlib wants room, also for nothing. */
         if (!bytes_reserve(content, size + !size))
-            return bad_member(err, m, "no memory for what it holds");
+            return zip_fail_member(err, m, "no memory for what it holds");
         content->size = inflate_some(content->data, size, m->data, &end);
         if (!end || content->size != size)
-            return bad_member(err, m, "its data are damaged");
+            return zip_fail_member(err, m, "its data are damaged");
     }
     if (flates[0]->crc32(0, content->data, size) != m->crc)
-        return bad_member(err, m, "its data are damaged: the CRC is another");
+        return zip_fail_member(err, m, "its data are damaged: the CRC is another");
     return 0;
 }
 

@@ -50,6 +50,10 @@ void zip_close(struct zip *zip);
 int zip_extract(struct bytes *content, const struct zip_member *member,
                 struct err *err);
 
+/* Fails with what is wrong with a member, behind its name. */
+int zip_fail_member(struct err *err, const struct zip_member *member,
+                    const char *what);
+
 /* Copies up to `size` first bytes of the content, without checking them.
  * Returns how many; 0 also on failure. */
 size_t zip_extract_head(uint8_t *head, size_t size,

@@ -139,8 +139,7 @@ static int append_header(struct bytes *out, const struct zip_facts *s,
         return fail_memory(err, "no memory for the file");
     int more = append_extra(out, old_extra, size);
     if (more >= 0 && n + (size_t)more > UINT16_MAX)
-        return fail(err, "member '%.*s': its extra fields are too long",
-                    (int)m->name_size, (const char *)m->name);
+        return zip_fail_member(err, m, "its extra fields are too long");
     if (more < 0 || (!local && !bytes_append(out, old_extra + size,
                                              read_le16(old + 32))))
         return fail_memory(err, "no memory for the file");
