@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "codecs/image/interleave.h"
-#include "codecs/simple/bgr_rows.h"
 #include "codecs/simple/stb_write.h"
 
 enum {
@@ -182,7 +181,7 @@ static int open(struct reader *reader, struct err *err)
 {
     struct bmp_header *head = reader->img.meta->state;
     if (read_head(head, reader->file, err) ||
-        bgr_rows_shape(&reader->img, (uint32_t)head->width, height(head),
+        simple_bgr_shape(&reader->img, (uint32_t)head->width, height(head),
                        has_alpha(head) ? 4 : 3, reader->opts, err))
         return -1;
     return bmp_check_size(&reader->img, head, reader->file, reader->opts, err);
@@ -277,7 +276,7 @@ static size_t put_head(uint8_t *head, const struct image *img, size_t pixels)
 /* Appends the rows, for which `file` has room. */
 static void put_rows(struct bytes *file, const struct image *img, size_t row)
 {
-    struct image view = bgr_rows_view(img);
+    struct image view = simple_bgr_view(img);
     size_t used = (size_t)img->width * img->nplanes;
     for (uint32_t y = img->height; y-- > 0;) {
         uint8_t *to = file->data + file->size;

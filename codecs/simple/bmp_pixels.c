@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "codecs/image/interleave.h"
-#include "codecs/simple/bgr_rows.h"
 
 /* The row of the picture that is row `i` of the file. */
 static uint32_t row_of(const struct bmp_header *h, const struct image *img,
@@ -35,7 +34,7 @@ static bool is_bytes(const struct bmp_header *h)
 static void read_bytes(struct image *img, const struct bmp_header *h,
                        const uint8_t *row)
 {
-    struct image view = bgr_rows_view(img);
+    struct image view = simple_bgr_view(img);
     for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h))
         interleave_split_row(&view, row_of(h, img, i), row);
 }
@@ -145,8 +144,6 @@ enum {
     MOVE
 }; /* above: that many indices follow as they are */
 
-enum run_status { RUNS_WHOLE, RUNS_CUT, RUNS_WRONG };
-
 struct run_reader {
     const uint8_t *at, *end;
     uint32_t x, row; /* where the next index goes; rows count as in the file */
@@ -159,7 +156,7 @@ static unsigned index_in(const uint8_t *bytes, unsigned i, unsigned bits)
 
 /* Writes `count` indices that stand at r->at, or those of one byte repeatedly.
  */
-static enum run_status put_indices(struct image *img,
+static enum runs_end put_indices(struct image *img,
                                    const struct bmp_header *h,
                                    struct run_reader *r, unsigned count,
                                    bool repeated)
@@ -175,7 +172,7 @@ static enum run_status put_indices(struct image *img,
     return RUNS_WHOLE;
 }
 
-static enum run_status move(const struct image *img, struct run_reader *r)
+static enum runs_end move(const struct image *img, struct run_reader *r)
 {
     if (r->end - r->at < 2)
         return RUNS_CUT;
@@ -188,22 +185,22 @@ static enum run_status move(const struct image *img, struct run_reader *r)
 }
 
 /* Copies indices, which fill whole pairs of bytes. */
-static enum run_status put_literal(struct image *img,
+static enum runs_end put_literal(struct image *img,
                                    const struct bmp_header *h,
                                    struct run_reader *r, unsigned count)
 {
     size_t bytes = (count * h->bits + 15) / 16 * 2;
     if ((size_t)(r->end - r->at) < bytes)
         return RUNS_CUT;
-    enum run_status status = put_indices(img, h, r, count, false);
+    enum runs_end status = put_indices(img, h, r, count, false);
     r->at += bytes;
     return status;
 }
 
-static enum run_status read_runs(struct image *img, const struct bmp_header *h,
+static enum runs_end read_runs(struct image *img, const struct bmp_header *h,
                                  struct run_reader *r)
 {
-    enum run_status status = RUNS_WHOLE;
+    enum runs_end status = RUNS_WHOLE;
     while (status == RUNS_WHOLE && r->row < img->height) {
         /* The command END may be missing where the picture is complete. */
         if (r->end - r->at < 2)
@@ -239,14 +236,9 @@ static int read_packed(struct image *img, const struct bmp_header *h,
                                .end = file.data + file.size };
     for (uint32_t y = 0; y < img->height; y++)
         memset(plane_row(&img->plane[0], y), 0, img->width);
-    enum run_status status = read_runs(img, h, &runs);
-    if (status != RUNS_WHOLE && !opts->tolerant)
-        return fail(err,
-                    status == RUNS_CUT ? "cut short in row %u"
-                                       : "row %u is coded in a wrong way",
-                    runs.row);
-    if (status != RUNS_WHOLE)
-        simple_warn_cut(opts);
+    enum runs_end status = read_runs(img, h, &runs);
+    if (simple_check_runs(status, runs.row, opts, err))
+        return -1;
     color_indices(img, h);
     return 0;
 }
@@ -278,9 +270,8 @@ int bmp_check_size(const struct image *img, const struct bmp_header *h,
                    struct bytes file, const struct load_opts *opts,
                    struct err *err)
 {
-    return is_packed(h) ? 0
-                        : bgr_rows_check(file, h->pixels_at, row_size(img, h),
-                                         img->height, opts, err);
+    uint64_t need = is_packed(h) ? 0 : row_size(img, h) * img->height;
+    return simple_check_size(file, h->pixels_at, need, opts, err);
 }
 
 int bmp_read_pixels(struct image *img, const struct bmp_header *h,
@@ -292,8 +283,8 @@ int bmp_read_pixels(struct image *img, const struct bmp_header *h,
         return -1;
     if (is_packed(h))
         return read_packed(img, h, file, opts, err);
-    if (bgr_rows_find(&rows, file, h->pixels_at, row_size(img, h), img->height,
-                      err))
+    if (simple_bgr_rows(&rows, file, h->pixels_at,
+                        row_size(img, h) * img->height, err))
         return -1;
     int status = read_rows(img, h, rows.data, err);
     bytes_free(&rows);

@@ -168,18 +168,15 @@ static int read_rows(struct image *img, struct bytes file, size_t *at,
                      uint8_t *spare, const struct load_opts *opts,
                      struct err *err)
 {
-    enum rgbe_end status = RGBE_WHOLE;
+    enum runs_end status = RUNS_WHOLE;
     for (uint32_t y = 0; y < img->height; y++) {
         struct rgbe_row row = row_of(img, y, spare);
-        if (status == RGBE_WHOLE)
+        if (status == RUNS_WHOLE) {
             status = rgbe_read(row, file, at);
-        if (status != RGBE_WHOLE && !opts->tolerant)
-            return fail(err,
-                        status == RGBE_CUT ? "cut short in row %u"
-                                           : "row %u is coded in a wrong "
-                                             "way",
-                        y);
-        if (status != RGBE_WHOLE) /* black from here on */
+            if (simple_check_runs(status, y, opts, err))
+                return -1;
+        }
+        if (status != RUNS_WHOLE) /* black from here on */
             for (unsigned c = 0; c < 4; c++)
                 memset(row.channel[c], 0, row.width);
         if (img->color != COLOR_RGBE) {
@@ -188,9 +185,7 @@ static int read_rows(struct image *img, struct bytes file, size_t *at,
             rgbe_to_floats(row, floats);
         }
     }
-    if (status != RGBE_WHOLE)
-        simple_warn_cut(opts);
-    else if (*at < file.size)
+    if (status == RUNS_WHOLE && *at < file.size)
         warn(opts->warnings, "%zu bytes after the picture are not kept",
              file.size - *at);
     return 0;
@@ -391,7 +386,7 @@ static int check_rows(struct bytes file, size_t at, const struct image *img,
 {
     struct rgbe_row row = spare_as_row(spare, img->width);
     for (uint32_t y = 0; y < img->height; y++)
-        if (rgbe_read(row, file, &at) != RGBE_WHOLE)
+        if (rgbe_read(row, file, &at) != RUNS_WHOLE)
             return fail(err, "row %u is not whole", y);
     return at == file.size ? 0 : fail(err, "it has %zu bytes", file.size);
 }

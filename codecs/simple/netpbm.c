@@ -312,7 +312,7 @@ int netpbm_open(struct reader *reader, struct err *err)
                     &reader->opts->limits, err))
         return -1;
     reader->at = (size_t)(r.at - reader->file.data);
-    return simple_check_size(netpbm_left(&r), samples_size(img, NULL),
+    return simple_check_size(reader->file, reader->at, samples_size(img, NULL),
                              reader->opts, err);
 }
 

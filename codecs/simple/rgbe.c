@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "codecs/base/byte_order.h"
-
 enum { PIXEL = 4 }; /* bytes */
 
 /* Rows of these widths are coded channel by channel. */
@@ -18,20 +16,20 @@ enum { RUN = 128, RUN_MOST = 127, LITERAL_MOST = 128 };
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static enum rgbe_end read_channel(uint8_t *to, uint32_t width,
+static enum runs_end read_channel(uint8_t *to, uint32_t width,
                                   const uint8_t **at, const uint8_t *end)
 {
     const uint8_t *p = *at;
     for (uint32_t x = 0; x < width;) {
         if (end - p < 2)
-            return RGBE_CUT;
+            return RUNS_CUT;
         bool run = *p > RUN;
         uint32_t n = run ? *p - RUN : *p;
         p++;
         if (n == 0 || n > width - x)
-            return RGBE_WRONG;
+            return RUNS_WRONG;
         if (!run && (size_t)(end - p) < n)
-            return RGBE_CUT;
+            return RUNS_CUT;
         if (run)
             memset(to + x, *p, n);
         else
@@ -40,20 +38,20 @@ static enum rgbe_end read_channel(uint8_t *to, uint32_t width,
         x += n;
     }
     *at = p;
-    return RGBE_WHOLE;
+    return RUNS_WHOLE;
 }
 
 /* Reads whole pixels. One with mantissas of 1, 1, 1 repeats the pixel before as
  * often as its fourth byte says; right behind another such run, 256 times as
  * often. */
-static enum rgbe_end read_pixels(struct rgbe_row row, const uint8_t **at,
+static enum runs_end read_pixels(struct rgbe_row row, const uint8_t **at,
                                  const uint8_t *end)
 {
     const uint8_t *p = *at;
     unsigned shift = 0;
     for (uint32_t x = 0; x < row.width; p += PIXEL) {
         if (end - p < PIXEL)
-            return RGBE_CUT;
+            return RUNS_CUT;
         if (p[0] != 1 || p[1] != 1 || p[2] != 1) {
             for (unsigned c = 0; c < PIXEL; c++)
                 row.channel[c][x] = p[c];
@@ -63,14 +61,14 @@ static enum rgbe_end read_pixels(struct rgbe_row row, const uint8_t **at,
         }
         uint64_t n = (uint64_t)p[3] << shift;
         if (x == 0 || shift > 24 || n > row.width - x)
-            return RGBE_WRONG;
+            return RUNS_WRONG;
         for (unsigned c = 0; c < PIXEL; c++)
             memset(row.channel[c] + x, row.channel[c][x - 1], n);
         shift += 8;
         x += (uint32_t)n;
     }
     *at = p;
-    return RGBE_WHOLE;
+    return RUNS_WHOLE;
 }
 
 static bool is_coded_width(uint32_t width)
@@ -78,17 +76,17 @@ static bool is_coded_width(uint32_t width)
     return width >= CODED_FROM && width <= CODED_TO;
 }
 
-enum rgbe_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at)
+enum runs_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at)
 {
     const uint8_t *p = file.data + *at, *end = file.data + file.size;
-    enum rgbe_end status = RGBE_WHOLE;
+    enum runs_end status = RUNS_WHOLE;
     if (end - p < PIXEL)
-        return RGBE_CUT;
+        return RUNS_CUT;
     if (is_coded_width(row.width) && p[0] == 2 && p[1] == 2 && p[2] < 128) {
         if (read_be16(p + 2) != row.width)
-            return RGBE_WRONG;
+            return RUNS_WRONG;
         p += PIXEL;
-        for (unsigned c = 0; c < PIXEL && status == RGBE_WHOLE; c++)
+        for (unsigned c = 0; c < PIXEL && status == RUNS_WHOLE; c++)
             status = read_channel(row.channel[c], row.width, &p, end);
     } else {
         status = read_pixels(row, &p, end);

@@ -3,18 +3,16 @@
 #ifndef CODECS_SIMPLE_RGBE_H
 #define CODECS_SIMPLE_RGBE_H
 
-#include "codecs/base/bytes.h"
+#include "codecs/simple/simple.h"
 
 struct rgbe_row {
     uint8_t *channel[4]; /* red, green, blue, exponent */
     uint32_t width;
 };
 
-enum rgbe_end { RGBE_WHOLE, RGBE_CUT, RGBE_WRONG };
-
 /* Reads a row at *at of `file`, however it is coded, and moves *at behind it.
  */
-enum rgbe_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at);
+enum runs_end rgbe_read(struct rgbe_row row, struct bytes file, size_t *at);
 
 /* Returns the most bytes that a row of this width takes. */
 size_t rgbe_most(uint32_t width);

@@ -13,14 +13,42 @@
 #ifndef CODECS_SIMPLE_SIMPLE_H
 #define CODECS_SIMPLE_SIMPLE_H
 
+#include "codecs/base/byte_order.h"
 #include "codecs/codec.h"
+
+/* ---- Files that end early ---- */
 
 /* Warns that a file that ends early is read as far as it goes. */
 void simple_warn_cut(const struct load_opts *opts);
 
-/* Fails if only `left` of the `need` bytes of pixels are there; tolerant, it
- * warns. */
-int simple_check_size(size_t left, uint64_t need, const struct load_opts *opts,
-                      struct err *err);
+/* Fails if not all of the `need` bytes of pixels from `at` on are there;
+ * tolerant, it warns. */
+int simple_check_size(struct bytes file, size_t at, uint64_t need,
+                      const struct load_opts *opts, struct err *err);
+
+/* What became of pixels that are coded in runs. */
+enum runs_end { RUNS_WHOLE, RUNS_CUT, RUNS_WRONG };
+
+/* Fails if the runs are not whole, which shows in this row; tolerant, it warns.
+ */
+int simple_check_runs(enum runs_end end, uint32_t row,
+                      const struct load_opts *opts, struct err *err);
+
+/* ---- What BMP and TGA share: rows of bytes, blue, green, red, alpha ---- */
+
+/* Sets the shape of a picture of `nplanes` planes of bytes, 1 to 4, in img.
+ * Fails if it is above the limits. */
+int simple_bgr_shape(struct image *img, uint64_t width, uint64_t height,
+                     unsigned nplanes, const struct load_opts *opts,
+                     struct err *err);
+
+/* Returns img with its planes in the order of the file, for
+ * interleave_split_row() and interleave_join_row(). The planes stay img's. */
+struct image simple_bgr_view(const struct image *img);
+
+/* Finds `size` bytes of rows, with zeros for what the file does not have;
+ * bytes_free() frees *rows. */
+int simple_bgr_rows(struct bytes *rows, struct bytes file, size_t at,
+                    size_t size, struct err *err);
 
 #endif

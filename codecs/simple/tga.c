@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "codecs/image/interleave.h"
-#include "codecs/simple/bgr_rows.h"
 #include "codecs/simple/stb_write.h"
 
 enum {
@@ -106,7 +105,7 @@ static int shape(struct image *img, const uint8_t *p,
     bool gray = (p[AT_TYPE] & ~PACKED) == GRAYS;
     unsigned bits = p[AT_MAP] ? p[AT_MAP_BITS] : p[AT_BITS];
     unsigned n = gray ? bits / 8 : bits == 32 ? 4 : 3;
-    return bgr_rows_shape(img, read_le16(p + AT_WIDTH),
+    return simple_bgr_shape(img, read_le16(p + AT_WIDTH),
                           read_le16(p + AT_HEIGHT), n, opts, err);
 }
 
@@ -222,7 +221,7 @@ static void color_fives(struct image *img, uint32_t y, const uint8_t *row)
 
 static void read_rows(struct image *img, struct pixel_source *s, bool down)
 {
-    struct image view = bgr_rows_view(img);
+    struct image view = simple_bgr_view(img);
     for (uint32_t i = 0; i < img->height; i++) {
         uint32_t y = down ? i : img->height - 1 - i;
         const uint8_t *row = s->row;
@@ -245,8 +244,9 @@ static int check_size(const struct image *img, struct bytes file,
 {
     const uint8_t *p = file.data;
     if (!(p[AT_TYPE] & PACKED))
-        return bgr_rows_check(file, pixels_at(p), img->width * pixel_size(p),
-                              img->height, opts, err);
+        return simple_check_size(file, pixels_at(p),
+                                 pixel_size(p) * img->width * img->height, opts,
+                                 err);
     if (pixels_end(file) <= file.size)
         return 0;
     if (!opts->tolerant)
@@ -280,7 +280,7 @@ static int open_source(struct pixel_source *s, const struct image *img,
     if (p[AT_MAP] && read_palette(s, file, err))
         return -1;
     if (!s->packed)
-        return bgr_rows_find(&s->rows, file, at, row, img->height, err);
+        return simple_bgr_rows(&s->rows, file, at, row * img->height, err);
     at = at < file.size ? at : file.size;
     s->runs = (struct tga_rle_reader){ .at = p + at,
                                        .end = p + file.size,
@@ -362,7 +362,7 @@ static bool put_head(struct bytes *file, const struct image *img,
 static int put_rows(struct bytes *file, const struct image *img, bool packed,
                     struct err *err)
 {
-    struct image view = bgr_rows_view(img);
+    struct image view = simple_bgr_view(img);
     size_t row = (size_t)img->width * img->nplanes;
     uint8_t *plain = packed ? malloc(row) : NULL;
     size_t most = packed ? tga_rle_most(img->width, img->nplanes) : row;

@@ -1,6 +1,6 @@
 /* BMP files of every layout are read, keep what they say when they are written
  * again, and a cut file is never taken for a whole one. */
-#include "codecs/simple/bgr_rows.h"
+#include "codecs/simple/simple.h"
 
 #include <stdlib.h>
 #include <string.h>
