@@ -124,19 +124,13 @@ unsigned thread_pool_threads(const struct thread_pool *pool)
     return pool ? pool->most + 1 : 1;
 }
 
-static void run_alone(void (*work)(void *context, size_t i), void *context,
-                      size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        work(context, i);
-}
-
 void thread_pool_run(struct thread_pool *pool,
                      void (*work)(void *context, size_t i), void *context,
                      size_t n)
 {
     if (!pool || n == 1) {
-        run_alone(work, context, n);
+        for (size_t i = 0; i < n; i++)
+            work(context, i);
         return;
     }
     unsigned wanted = n > pool->most ? pool->most : n > 1 ? (unsigned)n - 1 : 0;

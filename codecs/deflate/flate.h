@@ -73,6 +73,15 @@ extern const struct flate *const flates[];
 extern const struct flate flate_zlib;
 extern const struct flate flate_isal; /* in a build with ISA-L */
 
+/* Libraries count bytes in 32 bits, so they are given at most this many at a
+ * time. */
+enum { FLATE_STEP = 1 << 30 };
+
+static inline uint32_t flate_step(size_t size)
+{
+    return (uint32_t)(size < FLATE_STEP ? size : FLATE_STEP);
+}
+
 /* How far back a match reaches. */
 enum { FLATE_WINDOW = 32768 };
 

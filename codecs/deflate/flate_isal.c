@@ -6,14 +6,6 @@
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 
-/* ISA-L counts bytes in 32 bits, so it is given at most this many at a time. */
-static const size_t step_max = (size_t)1 << 30;
-
-static uint32_t step(size_t size)
-{
-    return (uint32_t)(size < step_max ? size : step_max);
-}
-
 #define TEXT_OF(tokens) #tokens
 #define TEXT(macro)     TEXT_OF(macro)
 
@@ -49,7 +41,7 @@ static enum flate_status isal_inflate_some(void *inflater, struct flate_io *io)
     struct inflate_state *s = inflater;
     int status;
     do {
-        uint32_t in = step(io->in_size), out = step(io->out_size);
+        uint32_t in = flate_step(io->in_size), out = flate_step(io->out_size);
         s->next_in = (uint8_t *)io->in; /* which is only read */
         s->avail_in = in;
         s->next_out = io->out;
@@ -89,7 +81,7 @@ static size_t isal_deflate_band(void *deflater, uint8_t *out, size_t room,
     struct isal_deflater *d = deflater;
     struct isal_zstream *s = &d->stream;
     uint32_t known = (uint32_t)(before < FLATE_WINDOW ? before : FLATE_WINDOW);
-    if (size > step_max)
+    if (size > FLATE_STEP)
         return 0;
     isal_deflate_init(s);
     s->level = 1;
@@ -103,7 +95,7 @@ static size_t isal_deflate_band(void *deflater, uint8_t *out, size_t room,
     s->next_in = (uint8_t *)data; /* which is only read */
     s->avail_in = (uint32_t)size;
     s->next_out = out;
-    s->avail_out = step(room);
+    s->avail_out = flate_step(room);
     if (isal_deflate(s) != COMP_OK || s->avail_in || !s->avail_out)
         return 0;
     return s->total_out;

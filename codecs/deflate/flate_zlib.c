@@ -4,14 +4,6 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* zlib counts bytes in 32 bits, so it is given at most this many at a time. */
-static const size_t step_max = (size_t)1 << 30;
-
-static uInt step(size_t size)
-{
-    return (uInt)(size < step_max ? size : step_max);
-}
-
 static uint32_t zlib_crc32(uint32_t crc, const uint8_t *data, size_t size)
 {
     return (uint32_t)crc32_z(crc, data, size);
@@ -37,7 +29,7 @@ static enum flate_status zlib_inflate(void *inflater, struct flate_io *io)
     z_stream *z = inflater;
     int status;
     do {
-        uInt in = step(io->in_size), out = step(io->out_size);
+        uInt in = flate_step(io->in_size), out = flate_step(io->out_size);
         z->next_in = (z_const Bytef *)io->in;
         z->avail_in = in;
         z->next_out = io->out;
@@ -49,9 +41,9 @@ static enum flate_status zlib_inflate(void *inflater, struct flate_io *io)
         io->out_size -= out - z->avail_out;
     } while (status == Z_OK && io->out_size && (io->in_size || !z->avail_out));
     /* Z_BUF_ERROR: there was nothing to do. */
-    return status == Z_STREAM_END                        ? FLATE_END
+    return status == Z_STREAM_END                    ? FLATE_END
            : status == Z_OK || status == Z_BUF_ERROR ? FLATE_MORE
-                                                         : FLATE_BAD;
+                                                     : FLATE_BAD;
 }
 
 static void zlib_inflate_close(void *inflater)
@@ -78,7 +70,7 @@ static size_t zlib_deflate(void *deflater, uint8_t *out, size_t room,
 {
     z_stream *z = deflater;
     uInt known = (uInt)(before < FLATE_WINDOW ? before : FLATE_WINDOW);
-    if (size > step_max || deflateReset(z) != Z_OK)
+    if (size > FLATE_STEP || deflateReset(z) != Z_OK)
         return 0;
     if (known && deflateSetDictionary(z, data - known, known) != Z_OK)
         return 0;

@@ -156,8 +156,9 @@ static int check_method(const struct zip_member *m, struct err *err)
     if (m->method == ZIP_STORED && m->size != m->data.size)
         return zip_fail_member(err, m, "its sizes contradict each other");
     if (m->size / MOST_OF_BYTE > m->data.size)
-        return zip_fail_member(err, m, "so few bytes cannot hold what it "
-                                       "claims to hold");
+        return zip_fail_member(err, m,
+                               "so few bytes cannot hold what it "
+                               "claims to hold");
     return 0;
 }
 
@@ -211,7 +212,8 @@ static int check_overlap(const struct zip *zip, struct err *err)
         qsort(order, zip->count, sizeof *order, compare_places);
     for (size_t i = 1; status == 0 && i < zip->count; i++)
         if (order[i]->local < order[i - 1]->data.data + order[i - 1]->data.size)
-            status = zip_fail_member(err, order[i], "it overlaps another member");
+            status =
+                zip_fail_member(err, order[i], "it overlaps another member");
     free(order);
     return status;
 }
@@ -277,7 +279,8 @@ int zip_extract(struct bytes *content, const struct zip_member *m,
             return zip_fail_member(err, m, "its data are damaged");
     }
     if (flates[0]->crc32(0, content->data, size) != m->crc)
-        return zip_fail_member(err, m, "its data are damaged: the CRC is another");
+        return zip_fail_member(err, m,
+                               "its data are damaged: the CRC is another");
     return 0;
 }
 

@@ -72,13 +72,6 @@ struct zip_facts {
     bool deflated_anew;
 };
 
-static unsigned flags_of(const struct zip_facts *s)
-{
-    unsigned flags =
-        read_le16(s->from->entry + 8) & ~(unsigned)ZIP_SIZES_BEHIND;
-    return s->deflated_anew ? flags & ~(unsigned)ZIP_EFFORT : flags;
-}
-
 /* Appends the extra fields of a header but those of ZIP64. Returns their bytes;
  * -1 without memory. */
 static int append_extra(struct bytes *out, const uint8_t *extra, size_t size)
@@ -131,6 +124,8 @@ static int append_header(struct bytes *out, const struct zip_facts *s,
     const size_t lead = local ? ZIP_LOCAL : ZIP_ENTRY, later = local ? 0 : 2;
     const unsigned size = read_le16(old + later + 28);
     const uint8_t *old_extra = old + lead + m->name_size;
+    const unsigned stale =
+        ZIP_SIZES_BEHIND | (s->deflated_anew ? ZIP_EFFORT : 0);
     uint8_t extra[28];
     size_t begin = out->size, n = make_extra_64(extra, s, local);
     if (!bytes_append(out, old, lead) ||
@@ -140,12 +135,12 @@ static int append_header(struct bytes *out, const struct zip_facts *s,
     int more = append_extra(out, old_extra, size);
     if (more >= 0 && n + (size_t)more > UINT16_MAX)
         return zip_fail_member(err, m, "its extra fields are too long");
-    if (more < 0 || (!local && !bytes_append(out, old_extra + size,
-                                             read_le16(old + 32))))
+    if (more < 0 ||
+        (!local && !bytes_append(out, old_extra + size, read_le16(old + 32))))
         return fail_memory(err, "no memory for the file");
     uint8_t *p = out->data + begin + later;
     write_le16(p + 4, n ? 45 : 20);
-    write_le16(p + 6, flags_of(s));
+    write_le16(p + 6, read_le16(m->entry + 8) & ~stale);
     write_le32(p + 14, s->crc);
     write_le32(p + 18, local && n ? UINT32_MAX : in_32(s->stored));
     write_le32(p + 22, local && n ? UINT32_MAX : in_32(s->size));

@@ -100,11 +100,10 @@ static void check_next_crc(void *context, size_t i)
 static int check_crcs(struct bytes file, size_t chunks,
                       struct thread_pool *pool, struct err *err)
 {
-    struct crc_check check = { .next = file.data + SIGNATURE };
-    pthread_mutex_init(&check.lock, NULL);
+    struct crc_check check = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                               .next = file.data + SIGNATURE };
     thread_pool_run(file.size < WORTH_THREADS ? NULL : pool, check_next_crc,
                     &check, chunks);
-    pthread_mutex_destroy(&check.lock);
     if (!check.wrong)
         return 0;
     return fail(err, "the CRC of %.4s is wrong", (const char *)check.wrong);

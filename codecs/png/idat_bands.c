@@ -300,6 +300,7 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
         .pixel = scanline_pixel(img),
         .per_band = row < band ? (uint32_t)(band / row) : 1,
         .before = (uint32_t)((FLATE_WINDOW - 1) / row + 1),
+        .lock = PTHREAD_MUTEX_INITIALIZER,
     };
     b->count = (img->height - 1) / b->per_band + 1;
     b->filtered_size = (b->before + b->per_band) * row;
@@ -308,7 +309,6 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
     b->out_size = around + flate_bound(b->per_band * row);
     b->trial_size = flate_bound(b->filtered_size);
     b->filter = calloc(b->count, 1);
-    pthread_mutex_init(&b->lock, NULL);
     return b->filter;
 }
 
@@ -320,5 +320,4 @@ void idat_bands_close(struct idat_bands *b)
         scratch_free(b, scratch);
     }
     free(b->filter);
-    pthread_mutex_destroy(&b->lock);
 }

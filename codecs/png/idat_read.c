@@ -180,8 +180,7 @@ static bool fits_window(const struct idat_reader *r)
     if (!chunk_find(&chunk, r->idats.at, r->idats.size) || chunk.size < 2)
         return false;
     unsigned bits = 8 + (chunk.data[0] >> 4);
-    return bits == 15 ||
-           (bits < 15 && r->row * r->height <= (size_t)1 << bits);
+    return bits == 15 || (bits < 15 && r->row * r->height <= (size_t)1 << bits);
 }
 
 bool idat_read(struct row_sink *rows, struct idats idats,
@@ -196,6 +195,8 @@ bool idat_read(struct row_sink *rows, struct idats idats,
         .flate = flate,
         .idats = idats,
         .row = scanline_size(img) + 1,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .change = PTHREAD_COND_INITIALIZER,
     };
     r.per_slot = r.row < SLOT ? (uint32_t)(SLOT / r.row) : 1;
     r.slots = (r.height - 1) / r.per_slot + 1;
@@ -205,12 +206,8 @@ bool idat_read(struct row_sink *rows, struct idats idats,
     r.inflater = flate->inflate_open(false);
     r.ring = malloc(r.in_ring * r.per_slot * r.row);
     r.prior = calloc(r.row, 1);
-    pthread_mutex_init(&r.lock, NULL);
-    pthread_cond_init(&r.change, NULL);
     if (r.inflater && r.ring && r.prior)
         thread_pool_run(pool, read_slots, &r, 2);
-    pthread_cond_destroy(&r.change);
-    pthread_mutex_destroy(&r.lock);
     free(r.prior);
     free(r.ring);
     flate->inflate_close(r.inflater);

@@ -7,15 +7,10 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codecs/base/byte_order.h"
-#include "codecs/deflate/flate.h"
+#include "codecs/png/chunk.h"
 #include "codecs/png/idat_bands.h"
 
-enum {
-    CHUNK_HEAD = 8, /* a chunk's length and type */
-    STREAM_HEAD = 2,
-    CHECKSUM = 4,
-};
+enum { STREAM_HEAD = 2, CHECKSUM = 4 };
 
 /* The chunk of a band. Its state is set by the thread that has done what it
  * says, once it is done. The file is complete if each chunk is CHUNK_WRITTEN.
@@ -143,10 +138,11 @@ static bool is_complete(const struct idat_writer *w, uint32_t *adler)
 int idat_write(struct bytes *file, const struct image *img, int level,
                struct thread_pool *pool, uint32_t *adler, struct err *err)
 {
-    struct idat_writer w = { .file = file, .adler = 1 };
+    struct idat_writer w = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                             .file = file,
+                             .adler = 1 };
     bool complete = false;
     bool open = idat_bands_open(&w.bands, img, level, CHUNK_HEAD + STREAM_HEAD);
-    pthread_mutex_init(&w.lock, NULL);
     /* Room for most files at once; pages that are not needed are not touched.
      */
     (void)bytes_reserve(file, w.bands.row * img->height / 8 * 7);
@@ -159,7 +155,6 @@ int idat_write(struct bytes *file, const struct image *img, int level,
     for (uint32_t i = 0; w.chunk && i < w.bands.count; i++)
         free(w.chunk[i].kept);
     free(w.chunk);
-    pthread_mutex_destroy(&w.lock);
     idat_bands_close(&w.bands);
     return complete ? 0 : fail_memory(err, "no memory for the encoded picture");
 }

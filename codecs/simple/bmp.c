@@ -182,7 +182,7 @@ static int open(struct reader *reader, struct err *err)
     struct bmp_header *head = reader->img.meta->state;
     if (read_head(head, reader->file, err) ||
         simple_bgr_shape(&reader->img, (uint32_t)head->width, height(head),
-                       has_alpha(head) ? 4 : 3, reader->opts, err))
+                         has_alpha(head) ? 4 : 3, reader->opts, err))
         return -1;
     return bmp_check_size(&reader->img, head, reader->file, reader->opts, err);
 }

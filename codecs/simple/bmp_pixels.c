@@ -31,14 +31,6 @@ static bool is_bytes(const struct bmp_header *h)
     return h->bits >= 24;
 }
 
-static void read_bytes(struct image *img, const struct bmp_header *h,
-                       const uint8_t *row)
-{
-    struct image view = simple_bgr_view(img);
-    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h))
-        interleave_split_row(&view, row_of(h, img, i), row);
-}
-
 /* The fourth byte of a plain pixel is alpha only by custom: where all of them
  * are 0, the picture is opaque. */
 static void settle_alpha(struct image *img)
@@ -95,28 +87,8 @@ static void read_field_row(struct image *img, uint32_t y, const uint8_t *row,
     }
 }
 
-static int read_fields(struct image *img, const struct bmp_header *h,
-                       const uint8_t *row, struct err *err)
-{
-    struct bit_field fields[4];
-    for (unsigned c = 0; c < img->nplanes; c++)
-        if (set_field(&fields[c], h->mask[c], err))
-            return -1;
-    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h))
-        read_field_row(img, row_of(h, img, i), row, h->bits, fields);
-    return 0;
-}
-
 /* ---- Indices: they are read into the first plane and become colors there ---
  */
-
-static void read_indices(struct image *img, const struct bmp_header *h,
-                         const uint8_t *row)
-{
-    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h))
-        interleave_unpack(plane_row(&img->plane[0], row_of(h, img, i)),
-                          img->width, row, h->bits);
-}
 
 static void color_indices(struct image *img, const struct bmp_header *h)
 {
@@ -138,11 +110,7 @@ static void color_indices(struct image *img, const struct bmp_header *h)
  * A run is two bytes: a count and the byte that is repeated, whose two indices
  * of 4 bits alternate; or 0 and a command. */
 
-enum {
-    END_OF_ROW,
-    END,
-    MOVE
-}; /* above: that many indices follow as they are */
+enum { END_OF_ROW, END, MOVE }; /* above: so many indices follow as they are */
 
 struct run_reader {
     const uint8_t *at, *end;
@@ -156,10 +124,9 @@ static unsigned index_in(const uint8_t *bytes, unsigned i, unsigned bits)
 
 /* Writes `count` indices that stand at r->at, or those of one byte repeatedly.
  */
-static enum runs_end put_indices(struct image *img,
-                                   const struct bmp_header *h,
-                                   struct run_reader *r, unsigned count,
-                                   bool repeated)
+static enum runs_end put_indices(struct image *img, const struct bmp_header *h,
+                                 struct run_reader *r, unsigned count,
+                                 bool repeated)
 {
     if (count > img->width - r->x)
         return RUNS_WRONG;
@@ -185,9 +152,8 @@ static enum runs_end move(const struct image *img, struct run_reader *r)
 }
 
 /* Copies indices, which fill whole pairs of bytes. */
-static enum runs_end put_literal(struct image *img,
-                                   const struct bmp_header *h,
-                                   struct run_reader *r, unsigned count)
+static enum runs_end put_literal(struct image *img, const struct bmp_header *h,
+                                 struct run_reader *r, unsigned count)
 {
     size_t bytes = (count * h->bits + 15) / 16 * 2;
     if ((size_t)(r->end - r->at) < bytes)
@@ -198,7 +164,7 @@ static enum runs_end put_literal(struct image *img,
 }
 
 static enum runs_end read_runs(struct image *img, const struct bmp_header *h,
-                                 struct run_reader *r)
+                               struct run_reader *r)
 {
     enum runs_end status = RUNS_WHOLE;
     while (status == RUNS_WHOLE && r->row < img->height) {
@@ -246,18 +212,28 @@ static int read_packed(struct image *img, const struct bmp_header *h,
 /* ---- All of them --------------------------------------------------------- */
 
 static int read_rows(struct image *img, const struct bmp_header *h,
-                     const uint8_t *rows, struct err *err)
+                     const uint8_t *row, struct err *err)
 {
-    if (h->bits <= 8) {
-        read_indices(img, h, rows);
-        color_indices(img, h);
-    } else if (is_bytes(h)) {
-        read_bytes(img, h, rows);
-        if (img->nplanes == 4 && h->compression == BMP_PLAIN)
-            settle_alpha(img);
-    } else {
-        return read_fields(img, h, rows, err);
+    struct image view = simple_bgr_view(img);
+    struct bit_field fields[4];
+    bool indices = h->bits <= 8, bytes = is_bytes(h);
+    for (unsigned c = 0; !indices && !bytes && c < img->nplanes; c++)
+        if (set_field(&fields[c], h->mask[c], err))
+            return -1;
+    for (uint32_t i = 0; i < img->height; i++, row += row_size(img, h)) {
+        uint32_t y = row_of(h, img, i);
+        if (indices)
+            interleave_unpack(plane_row(&img->plane[0], y), img->width, row,
+                              h->bits);
+        else if (bytes)
+            interleave_split_row(&view, y, row);
+        else
+            read_field_row(img, y, row, h->bits, fields);
     }
+    if (indices)
+        color_indices(img, h);
+    else if (bytes && img->nplanes == 4 && h->compression == BMP_PLAIN)
+        settle_alpha(img);
     return 0;
 }
 

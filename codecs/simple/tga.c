@@ -106,7 +106,7 @@ static int shape(struct image *img, const uint8_t *p,
     unsigned bits = p[AT_MAP] ? p[AT_MAP_BITS] : p[AT_BITS];
     unsigned n = gray ? bits / 8 : bits == 32 ? 4 : 3;
     return simple_bgr_shape(img, read_le16(p + AT_WIDTH),
-                          read_le16(p + AT_HEIGHT), n, opts, err);
+                            read_le16(p + AT_HEIGHT), n, opts, err);
 }
 
 static void mirror(struct image *img)
@@ -192,29 +192,23 @@ static int read_palette(struct pixel_source *s, struct bytes file,
     return 0;
 }
 
-/* Makes colors of indices; one that the palette does not have counts as 0. */
-static void color_indices(struct image *img, uint32_t y, const uint8_t *row,
-                          const struct pixel_source *s)
+/* Makes colors of indices, or of three fields. An index that the palette does
+ * not have counts as 0. */
+static void color_row(struct image *img, uint32_t y, const uint8_t *row,
+                      const struct pixel_source *s)
 {
     static const unsigned order[] = { 2, 1, 0, 3 };
     for (uint32_t x = 0; x < img->width; x++) {
-        unsigned i = s->pixel == 1 ? row[x] : read_le16(row + 2 * x);
-        const uint8_t *color = s->palette[i < s->ncolors ? i : 0];
+        unsigned value = s->pixel == 1 ? row[x] : read_le16(row + 2 * x);
+        uint8_t fives[3];
+        const uint8_t *color = fives;
+        if (s->palette)
+            color = s->palette[value < s->ncolors ? value : 0];
+        else
+            widen_fives(fives, value);
         for (unsigned c = 0; c < img->nplanes; c++) {
             uint8_t *to = plane_row(&img->plane[c], y);
             to[x] = color[order[c]];
-        }
-    }
-}
-
-static void color_fives(struct image *img, uint32_t y, const uint8_t *row)
-{
-    for (uint32_t x = 0; x < img->width; x++) {
-        uint8_t color[3];
-        widen_fives(color, read_le16(row + 2 * (size_t)x));
-        for (unsigned c = 0; c < 3; c++) {
-            uint8_t *to = plane_row(&img->plane[c], y);
-            to[x] = color[2 - c];
         }
     }
 }
@@ -229,10 +223,8 @@ static void read_rows(struct image *img, struct pixel_source *s, bool down)
             tga_rle_unpack(&s->runs, s->row, img->width);
         else
             row = s->rows.data + (size_t)i * img->width * s->pixel;
-        if (s->palette)
-            color_indices(img, y, row, s);
-        else if (s->pixel == 2 && img->nplanes == 3)
-            color_fives(img, y, row);
+        if (s->palette || (s->pixel == 2 && img->nplanes == 3))
+            color_row(img, y, row, s);
         else
             interleave_split_row(&view, y, row);
     }
