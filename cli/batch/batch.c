@@ -38,7 +38,7 @@
  * batch ends early by a signal, after --fail-after failures, when the disk is
  * full, when the manifest cannot be written, and when nobody reads the
  * results. Then no more items are begun, those under way are finished, and
- * ending.h says how to go on. */
+ * progress.h says how to go on. */
 #include "cli/batch/batch.h"
 
 #include <errno.h>
@@ -48,7 +48,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/ending.h"
 #include "cli/batch/ordered_workers.h"
 #include "cli/batch/progress.h"
 #include "cli/batch/records.h"
@@ -335,8 +334,8 @@ static enum outcome do_all(struct batch *batch)
     if (!opts->quiet && !batch->pipe_closed)
         progress_summary(&batch->progress, early, opts->verbose);
     if (early)
-        ending_report(why_ended(batch), signals_asked(), &batch->progress,
-                      opts);
+        progress_report_ending(why_ended(batch), signals_asked(),
+                               &batch->progress, opts);
     scheduler_close(batch->scheduler);
     return status || batch->progress.failed ||
                    atomic_load(&batch->records.failed)

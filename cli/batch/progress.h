@@ -47,4 +47,19 @@ size_t progress_left(const struct batch_progress *progress);
  * of each stage. */
 void progress_summary(struct batch_progress *progress, bool ended, bool stages);
 
+enum ending {
+    ENDING_SIGNAL,   /* a signal asked for it */
+    ENDING_FAILURES, /* as many as --fail-after allows */
+    ENDING_FULL,     /* the disk is full */
+    ENDING_MANIFEST, /* the manifest could not be written */
+    ENDING_PIPE,     /* nobody reads the results any more */
+};
+
+/* Says why a batch ended early: prints on standard error how many files are
+ * left and what to type to go on, and with --json an object on standard output.
+ * Prints nothing for ENDING_PIPE. `signal` counts for ENDING_SIGNAL. */
+void progress_report_ending(enum ending ending, int signal,
+                            const struct batch_progress *progress,
+                            const struct options *opts);
+
 #endif

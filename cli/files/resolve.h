@@ -7,7 +7,7 @@
  * written. Names without links, which are nearly all, are left to openat2();
  * names with links are walked, and so are all where the kernel lacks it.
  *
-A root is a directory that names are confined to. A name that leaves it by
+ * A root is a directory that names are confined to. A name that leaves it by
  * "..", by a link, or by being absolute is refused; links and ".." that stay
  * inside are followed. A directory that was walked is a stricter root: where
  * the walk came through directories, no link is followed afterwards.

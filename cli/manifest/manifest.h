@@ -51,6 +51,12 @@ int manifest_note(struct manifest *manifest, const struct record *record,
  */
 int manifest_close(struct manifest *manifest, struct err *err);
 
+/* Reads a line into a record, whose strings are those of `root`. Returns 0, or
+ * -1 with the reason. */
+struct json_value;
+int manifest_read_line(const struct json_value *root, struct record *record,
+                       struct err *err);
+
 /* Runs gimgxf manifest. "merge" prints the line that counts of each job, sorted
  * by input; "check" says what is done, failed, missing or done twice, as JSON
  * on demand. Returns an exit status. */

@@ -166,12 +166,6 @@ int manifest_index_adopt(struct manifest_index *index, const struct record *job,
     return 0;
 }
 
-void manifest_index_forget(struct manifest_index *index,
-                           const struct entry *entry)
-{
-    index->entry[entry - index->entry].facts.status = STATUS_SKIPPED;
-}
-
 bool manifest_index_path(const struct manifest_index *index,
                          const struct entry *entry, const char *name,
                          char *path)
@@ -294,7 +288,7 @@ static int take_line(struct manifest_index *index, struct json_text *json,
         return 0;
     if (json_read(json, (const char *)line.data, line.size, err))
         return json->cut && line.data[0] == '{' ? 0 : -1;
-    if (manifest_line_read(json_root(json), &record, err))
+    if (manifest_read_line(json_root(json), &record, err))
         return -1;
     return enter_line(index, &record, line, err);
 }

@@ -2,7 +2,7 @@
 #ifndef CLI_MANIFEST_MANIFEST_INDEX_H
 #define CLI_MANIFEST_MANIFEST_INDEX_H
 
-#include "cli/manifest/manifest_line.h"
+#include "cli/manifest/manifest.h"
 #include "cli/select/string_arena.h"
 
 /* A job. Its strings belong to the index, and are as the first line about it
@@ -54,10 +54,6 @@ const struct entry *manifest_index_find(const struct manifest_index *index,
  * 0, or -1 without memory. */
 int manifest_index_adopt(struct manifest_index *index, const struct record *job,
                          const struct entry *like);
-
-/* Makes the job of an entry one that is still to be done. */
-void manifest_index_forget(struct manifest_index *index,
-                           const struct entry *entry);
 
 /* Writes the absolute path of a name of an entry to `path`, of PATH_MAX bytes.
  * Returns false if it is too long. */

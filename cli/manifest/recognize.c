@@ -321,8 +321,8 @@ static int decide_by_name(struct search *s, struct unmatched_job *file,
         likeness = compare(&file->st, &entry->facts);
     if (likeness == IS_UNCLEAR)
         return fail_unclear(entry, file, err);
-    if (likeness == IS_ORIGINAL && own)
-        manifest_index_forget(s->index, own);
+    if (likeness == IS_ORIGINAL && own) /* it is still to be done */
+        s->index->entry[own - s->index->entry].facts.status = STATUS_SKIPPED;
     if (likeness == IS_RESULT) {
         s->known++;
         if (!own && manifest_index_adopt(s->index, &file->job, entry))

@@ -121,23 +121,13 @@ static enum entry_kind kind_of(const struct directory_walk *w,
                                const struct dirent *entry)
 {
     struct stat st;
-    switch (entry->d_type) {
-    case DT_REG:
-        return KIND_FILE;
-    case DT_DIR:
-        return KIND_DIRECTORY;
-    case DT_LNK:
-        return kind_of_link(w);
-    case DT_UNKNOWN:
-        break;
-    default:
-        return KIND_OTHER;
-    }
-    if (lstat(w->path, &st) || S_ISREG(st.st_mode))
-        return KIND_FILE;
-    return S_ISDIR(st.st_mode)   ? KIND_DIRECTORY
-           : S_ISLNK(st.st_mode) ? kind_of_link(w)
-                                 : KIND_OTHER;
+    unsigned type = entry->d_type;
+    if (type == DT_UNKNOWN)
+        type = lstat(w->path, &st) ? DT_REG : IFTODT(st.st_mode);
+    return type == DT_REG   ? KIND_FILE
+           : type == DT_DIR ? KIND_DIRECTORY
+           : type == DT_LNK ? kind_of_link(w)
+                            : KIND_OTHER;
 }
 
 /* Appends a name to the first `length` bytes of the path. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -370,7 +371,7 @@ static void finish(struct supervisor *s)
         atomic_store(&s->table->ending, true);
     else if (!s->ended || s->first < s->read)
         return;
-    worker_link_finish(&s->link);
+    shutdown(s->link.fd, SHUT_WR);
     s->finishing = true;
 }
 

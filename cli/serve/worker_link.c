@@ -128,11 +128,6 @@ bool worker_link_receive(struct worker_link *link, worker_answers *answers,
     return false;
 }
 
-void worker_link_finish(struct worker_link *link)
-{
-    shutdown(link->fd, SHUT_WR);
-}
-
 int worker_link_end(struct worker_link *link)
 {
     int status = signals_wait_for(link->pid);

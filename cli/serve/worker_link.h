@@ -49,9 +49,6 @@ bool worker_link_receive(struct worker_link *link, worker_answers *answers,
  * appended at one end and taken from the other do not grow. */
 void worker_link_drop(struct bytes *bytes, size_t *at);
 
-/* Tells the process that there are no more jobs. */
-void worker_link_finish(struct worker_link *link);
-
 /* Waits until the process has ended, and returns its wait status. */
 int worker_link_end(struct worker_link *link);
 
