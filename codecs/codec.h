@@ -14,8 +14,8 @@
  *     encode   what is given, into the bytes of a file     struct codec.encode
  *     check    whether that is a whole file                struct codec.check
  *
- * Nothing here knows how pictures are turned, of options of a command line or
- * of files on disk: nothing here prints, exits or opens a file. */
+ * codecs/ does not know how pictures are turned, nor the options of a command
+ * line, nor files on disk: nothing here prints, exits or opens a file. */
 #ifndef CODECS_CODEC_H
 #define CODECS_CODEC_H
 
@@ -25,8 +25,9 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/row_sink.h"
 
-/* Decoded representation, from samples to coded coefficients. What is further
- * down is closer to the file, and fewer turns suit it: struct stream_info. */
+/* Decoded representation, from samples to coded coefficients. Later ones lose
+ * less when they are encoded again, but allow fewer turns (struct stream_info).
+ */
 enum representation {
     REPRESENTATION_SAMPLES, /* planes of the size of the picture */
     REPRESENTATION_PLANES,  /* the samples that the file stores: chroma may have
@@ -40,31 +41,30 @@ struct load_opts {
     struct limits limits;
     struct mem mem;     /* where the cells go */
     bool tolerant;      /* take what can be read of a damaged file, and warn */
-    bool portable;      /* fill the portable fields of the meta, and decode to
-                           colors that other formats know: the picture will be
-                           written in another format */
+    bool portable;      /* the picture will be written in another format: fill
+                           the portable fields of the meta, and decode to colors
+                           that other formats have */
     enum layout layout; /* how the axes of arrays are read */
     struct thread_pool *pool;  /* threads that may be kept busy; NULL: the
                                   caller's */
-    const struct turner *turner; /* of struct codec.turn: who turns */
+    const struct turner *turner; /* that struct codec.turn turns with */
     struct warnings *warnings;
 };
 
-/* What has been decided about a picture before it is decoded. {0}: its samples,
- * as stored. */
+/* What has been decided about a picture before it is decoded. {0} asks for its
+ * samples, as stored. */
 struct decode_plan {
-    enum representation representation; /* up to what struct codec.closest is */
-    enum xform turn; /* of the stored picture, its tag folded in. Planes have
-                        chroma in full resolution along an axis that is not a
-                        whole number of its samples and will run backwards */
-    uint32_t width, height; /* with a representation other than samples: take no
-                               more columns and rows than these, of which
-                               coefficients need whole alignments; 0: take all
-                             */
+    enum representation representation; /* no later than struct codec.closest */
+    enum xform turn; /* of the stored picture, with its tag folded in. Where an
+                        axis will run backwards and is not a whole number of
+                        chroma samples, planes have chroma in full resolution */
+    uint32_t width, height; /* the most columns and rows to take of planes or
+                               coefficients, of these whole multiples of the
+                               alignment; 0: all */
     unsigned *scans; /* how many scans of a JPEG may still be read, counted
                         down; NULL: as many as a sound one may have */
     /* Turns the picture by `turn` while it is read; NULL: it stays as stored.
-     * A codec may ignore it: img->turned says. */
+     * A codec may ignore it: img->turned says what was done. */
     const struct turner *turner;
 };
 
@@ -93,15 +93,14 @@ struct save_opts {
     enum edge edge;       /* for pictures behind the first one */
     enum layout layout;   /* of the array that a picture of another format
                              becomes */
-    bool inner;           /* the picture stands in another one: what stands
-                             behind it is left as it is */
-    uint32_t *adler;      /* PNG: where to say what the samples sum up to, for
-                             `check`; 0, or NULL: that is not known */
-    const struct turner *turner; /* turns the pictures within it, which are
-                             JPEG files */
-    uint64_t *allowance;  /* what these may still cost, as
-                             codecs/metadata/embedded_jpeg.h counts; NULL: as
-                             much as is usual */
+    bool inner;           /* the picture stands in another one, so what follows
+                             its end is left as it is */
+    uint32_t *adler;      /* PNG: `encode` stores the Adler-32 of its rows here,
+                             and `check` compares it; NULL or 0: unknown */
+    const struct turner *turner; /* turns embedded JPEG files */
+    uint64_t *allowance;  /* how many pixels of these may still be read:
+                             codecs/metadata/embedded_jpeg.h; NULL: as many as
+                             is usual */
     struct warnings *warnings;
 };
 
@@ -112,8 +111,8 @@ enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
 struct stream_info {
     uint32_t width, height; /* as stored */
     struct orientation orientation;
-    /* An axis that runs backwards after a turn must be a whole number of
-     * alignments, in pixels: what is smaller cannot be cut. */
+    /* In pixels: an axis that runs backwards after a turn must be a whole
+     * multiple of it. */
     struct alignment {
         uint32_t x, y;
     } alignment[REPRESENTATIONS];
@@ -154,10 +153,10 @@ struct codec {
     bool lossy;                   /* samples change when they are encoded */
     bool rounds;                  /* samples of other formats change */
     bool kinds;                   /* the suffix chooses among its kinds */
-    enum representation closest;  /* to the file, that it can decode */
+    enum representation closest;  /* to the file that it can decode to */
     struct capabilities capabilities;
-    /* Of the state in the meta of a picture that it reads, which holds how the
-     * file was coded; 0: none, or one that open() makes. */
+    /* Size of the state in the meta of a picture that was read, which keeps how
+     * the file was coded; 0: none, or one that open() makes. */
     size_t state_size;
     const void *format; /* how this format differs from others which the same
                            functions read; NULL: in nothing */
@@ -180,35 +179,36 @@ struct codec {
     int (*describe)(struct reader *reader, struct err *err);
     /* Frees reader->state. NULL: there is none. */
     void (*close)(struct reader *reader);
-    /* Appends the file to `out`, with its orientation turned on by `op`, and
-     * not another byte changed but for what has to follow that. info gets the
-     * size and the orientation that it had. NULL: the format holds none. */
+    /* Appends the file to `out`, with `op` added to its orientation tag. Only
+     * the bytes change that must follow from it. info gets the size and the
+     * orientation that the file had. NULL: the format has no such tag. */
     int (*retag)(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err);
     /* Turns all pictures that a file holds, whatever their cells are, within
-     * its format: the turner of the options does it. Appends the file to `out`,
-     * which is empty and stays so where nothing changes. img is {0}, and gets
+     * its format, with the turner of the options. Appends the file to `out`,
+     * which is empty, and stays empty if nothing changes. img is {0}, and gets
      * only the size of the first picture, as turned. On failure `out` may hold
-     * a part, which the caller frees. NULL: pictures are decoded. */
+     * a part, which the caller frees. NULL: pictures are decoded, turned and
+     * encoded. */
     int (*turn)(struct bytes *out, struct image *img, struct bytes file,
                 enum xform t, const struct load_opts *opts, struct err *err);
-    /* Appends the whole file to `file`, which is empty. The picture fits
-     * the capabilities, and its meta is as metadata_turn() leaves it. On failure
+    /* Appends the whole file to `file`, which is empty. The picture fits the
+     * capabilities, and metadata_turn() has been called for it. On failure
      * `file` may hold a part, which the caller frees. */
     int (*encode)(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err);
-    /* Fails if what `encode` has made of img is not a whole file of such a
-     * picture, and says what is wrong with it. That costs a small part of what
-     * encoding does. For what `turn` has made img and opts are NULL. */
+    /* Fails, with the reason, if `file`, which `encode` has made of img, is not
+     * a whole file of such a picture. That costs a small part of encoding. For
+     * a file that `turn` has made, img and opts are NULL. */
     int (*check)(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err);
 };
 
-/* All codecs. Those whose first bytes are not a certain sign come last. */
+/* All codecs. Those that first bytes identify with less certainty come last. */
 extern const struct codec *const codecs[];
 enum { CODECS = 10 };
 
-/* Returns the codec of a file, told by its first bytes; NULL: there is none. */
+/* Returns the codec of a file by its first bytes; NULL if no codec reads it. */
 const struct codec *codec_probe(struct bytes file);
 
 /* Opens a file of this format, which like the options is borrowed until
@@ -219,7 +219,7 @@ int codec_open(struct reader *reader, const struct codec *codec,
                struct err *err);
 
 /* Decodes the picture into img, which the caller frees. On failure img is {0}.
- * To be called once. */
+ * May be called once. */
 int codec_decode(struct reader *reader, struct image *img,
                  const struct decode_plan *plan, struct err *err);
 
@@ -235,7 +235,7 @@ void codec_close(struct reader *reader);
 struct meta *codec_new_meta(const struct codec *codec);
 
 /* Returns the codec of this name, or of this suffix without its dot, in either
- * case; NULL: there is none. */
+ * case; NULL if there is none. */
 const struct codec *codec_by_name(const char *name);
 
 /* Returns whether img was decoded by `codec`: then its own blocks are written,

@@ -12,7 +12,8 @@ struct pending_file {
 
 struct pending;
 
-/* Returns an entry for one file, without a name at first. NULL: no memory. */
+/* Returns an entry for one file, without a name at first; NULL if there is no
+ * memory. */
 struct pending *pending_take(void);
 
 /* The entry may be read and changed, and its file be made, renamed or removed,

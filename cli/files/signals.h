@@ -15,7 +15,8 @@ void signals_guard(void);
  * next one ends the program as before. */
 void signals_ask(void);
 
-/* Returns the number of the signal that has asked for the end; 0: none has. */
+/* Returns the number of the signal that has asked for the end, or 0 if none
+ * has. */
 int signals_asked(void);
 
 /* Works as poll() without a time limit, but also returns 0 once signals_asked()

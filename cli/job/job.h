@@ -6,8 +6,7 @@
  * and how long each stage took. A job reads the file, plans (plan.h) and
  * decodes the picture, turns what is left, encodes and checks it, and writes it
  * beside its place and renames it (stages.h). It knows nothing of other jobs,
- * of the formats' insides, or of how a result is
- * reported. */
+ * of what is in the formats, or of how a result is reported. */
 #ifndef CLI_JOB_JOB_H
 #define CLI_JOB_JOB_H
 

@@ -42,9 +42,10 @@ int job_encode(struct job_state *state, struct err *err);
 /* Makes the input the output, byte for byte. */
 void job_keep_input(struct job_state *state);
 
-/* Fails unless the output is a whole file. No fault of an encoder, or of the
- * memory that it works with, replaces a file by less than that. `img` is what
- * it was made of; NULL: a file of this format. */
+/* Fails unless the output is a whole file, so that no fault of an encoder, or
+ * of the memory that it works with, replaces a file by less. `img` is the
+ * picture that was encoded; NULL if a whole file was turned within its format.
+ */
 int job_check(const struct job_state *state, const struct image *img,
               const struct save_opts *save, struct err *err);
 

@@ -1,7 +1,11 @@
 /* A picture as planes of cells: what codecs make and read, and the stage turns.
  *
- * A plane is one channel: gray, palette index, R, G, B, Y, Cb, Cr, alpha. The
- * stage moves cells and never asks what they mean. */
+ * This room, codecs/image, has the types that all others exchange: pictures,
+ * the eight turns (xform.h), limits (limit.h) and the metadata of a file
+ * (meta.h). Shapes and rows of pixels come in (interleave.h, row_sink.h), and
+ * planes go out. It knows nothing of formats, of files, or of how planes are turned.
+ *
+ * A plane is one channel: gray, palette index, R, G, B, Y, Cb, Cr, alpha. */
 #ifndef CODECS_IMAGE_IMAGE_H
 #define CODECS_IMAGE_IMAGE_H
 

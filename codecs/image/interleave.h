@@ -47,8 +47,8 @@ static inline void cells_set_order(enum cell cell, void *cells, size_t count,
  * aligned; 0 if there are none. */
 unsigned interleave_max(enum cell cell, const void *cells, size_t count);
 
-/* Whether this machine stores the high byte first, so that a file which does
- * as well needs no swap. */
+/* Returns whether this machine stores the high byte first: then a file that
+ * does as well needs no swap. */
 static inline bool cells_big_endian(void)
 {
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;

@@ -25,11 +25,6 @@ bool layout_parse(const char *name, enum layout *layout)
     return false;
 }
 
-bool layout_is_batch(enum layout layout)
-{
-    return names[layout][0] == 'n';
-}
-
 void layout_print_shape(char *text, size_t room,
                         const uint64_t shape[LAYOUT_AXES], unsigned naxes)
 {

@@ -20,15 +20,12 @@ enum layout {
     LAYOUTS,
 };
 
-/* The name, which has a letter for each axis: "hwc"; or "auto". */
+/* Returns the name, which has a letter for each axis, as "hwc"; or "auto". */
 const char *layout_name(enum layout layout);
 
 /* Reads the name of a layout that may be asked for. Returns false if there is
  * none of this name. */
 bool layout_parse(const char *name, enum layout *layout);
-
-/* Whether the layout has an axis of pictures. */
-bool layout_is_batch(enum layout layout);
 
 /* The most channels that a shape alone tells from rows and columns. */
 enum { LAYOUT_CHANNELS = 4 };

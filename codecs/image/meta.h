@@ -126,12 +126,13 @@ struct metadata_block *meta_insert(struct meta *meta, size_t index,
                                    const char *name, unsigned where,
                                    const void *data, size_t size);
 
-/* The same behind all others. */
+/* Inserts a block behind all others; else as meta_insert(). */
 struct metadata_block *meta_add(struct meta *meta, const char *name,
                                 unsigned where, const void *data, size_t size);
 
 /* Makes the block hold `lead` bytes, which may be its own, and a copy of `size`
- * others behind them. False: no memory, and nothing has changed. */
+ * others behind them. Returns false without memory; then nothing has changed.
+ */
 bool metadata_block_set(struct metadata_block *block, const void *lead,
                         size_t lead_size, const void *data, size_t size);
 
@@ -146,7 +147,7 @@ void meta_remove_dropped(struct meta *meta);
  * added. */
 struct array_note *meta_note_array(struct meta *meta);
 
-/* Whether it has as many blocks as it may. */
+/* Returns whether the meta has as many blocks as it may. */
 bool meta_is_full(const struct meta *meta);
 
 /* Makes the comment UTF-8, which it is said to be; see utf8_append(). To be

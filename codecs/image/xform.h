@@ -29,10 +29,10 @@ enum xform {
 };
 enum { XFORM_COUNT = 8 };
 
-/* The one turn that does `first`, then `second`. */
+/* Returns the one turn that does `first`, then `second`. */
 enum xform xform_then(enum xform first, enum xform second);
 
-/* The turn that undoes t. */
+/* Returns the turn that undoes t. */
 enum xform xform_inverse(enum xform t);
 
 static inline bool xform_transposes(enum xform t)
@@ -40,7 +40,8 @@ static inline bool xform_transposes(enum xform t)
     return (t & XFORM_TRANSPOSE) != 0;
 }
 
-/* Whether the columns, or the rows, of the source run backwards after t. */
+/* Return whether the columns, or the rows, of the source run backwards after t.
+ */
 static inline bool xform_reverses_x(enum xform t)
 {
     return (t & (xform_transposes(t) ? XFORM_MIRROR_Y : XFORM_MIRROR_X)) != 0;
@@ -62,8 +63,8 @@ static inline void xform_source(enum xform t, uint32_t w, uint32_t h,
     *sy = xform_transposes(t) ? mx : my;
 }
 
-/* The turn that makes a picture with this orientation tag upright (EXIF 2.3,
- * tag 0x0112). A value outside 1..8 is read as 1: nothing to do. */
+/* Returns the turn that makes a picture with this orientation tag upright (EXIF
+ * 2.3, tag 0x0112). A value outside 1..8 is read as 1: nothing to do. */
 enum xform xform_from_exif(unsigned orientation);
 
 /* Returns the orientation tag, 1..8, that asks a viewer for this turn. */
@@ -73,10 +74,11 @@ unsigned xform_to_exif(enum xform t);
  * none, after the picture as shown was turned by t. */
 unsigned xform_retag(unsigned orientation, enum xform t);
 
-/* Reads a name or an alias, as in "rotate90" or "cw". False: no such turn. */
+/* Reads a name or an alias, as "rotate90" or "cw". Returns false if no turn has
+ * this name. */
 bool xform_parse(const char *name, enum xform *t);
 
-/* The canonical name. */
+/* Returns the canonical name. */
 const char *xform_name(enum xform t);
 
 #ifdef __cplusplus

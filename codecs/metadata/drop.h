@@ -11,19 +11,20 @@
 #include "codecs/image/meta.h"
 
 /* Takes GPS and thumbnail out of an EXIF block, from its TIFF header on, which
- * owns its memory and may get shorter. Offsets stay; zeros stand
- * in their place. Fails if other data lies in the same bytes. */
+ * owns its memory and may get shorter. Offsets stay, and zeros stand where
+ * something was taken out. Fails if other data lies in the same bytes. */
 int drop_in_exif(struct bytes *exif, unsigned drop, struct err *err);
 
-/* Puts blanks in their place in an XMP packet, whose size stays. Fails if the
- * packet is so malformed that the end of an element cannot be found. */
+/* Puts blanks in the place of GPS and thumbnail in an XMP packet, whose size
+ * stays. Fails if the packet is so malformed that the end of an element cannot
+ * be found. */
 int drop_in_xmp(uint8_t *packet, size_t size, unsigned drop, struct err *err);
 
-/* Whether the name of a property, such as "exif:GPSLatitude", is one of
+/* Returns whether the name of a property, such as "exif:GPSLatitude", is one of
  * coordinates. */
 bool drop_is_place(const char *name, size_t size);
 
-/* Whether bytes of an unknown format seem to hold coordinates. */
+/* Returns whether bytes of an unknown format seem to hold coordinates. */
 bool drop_tells_place(const uint8_t *data, size_t size);
 
 /* Frees the portable fields that `drop` leaves out, and marks such blocks as

@@ -14,10 +14,11 @@
 #include "codecs/base/bytes.h"
 #include "codecs/image/xform.h"
 
-/* The orientation tag of the picture, 1..8; 1 if there is no good one. */
+/* Returns the orientation tag of the picture, 1..8; 1 if it is missing or has
+ * another value. */
 unsigned exif_orientation(const uint8_t *tiff, size_t size);
 
-/* The same, but 0 if there is no good one. */
+/* Returns the same tag, but 0 if it is missing or has another value. */
 unsigned exif_tag(const uint8_t *tiff, size_t size);
 
 /* Makes the block true after the stored pixels, and those of the thumbnail,
@@ -37,9 +38,10 @@ void exif_retag(uint8_t *tiff, size_t size, unsigned orientation, enum xform t);
 void exif_set_size(uint8_t *tiff, size_t size, uint32_t width,
                    uint32_t height);
 
-/* Makes exif_orientation() say so where there is no tag that could be set. The
- * block, which owns its memory, grows; an empty one becomes one with this tag
- * alone. -1: no memory, or it is no EXIF block, and nothing has changed. */
+/* Adds an orientation tag where there is none that could be set, so that
+ * exif_orientation() returns this value. The block, which owns its memory,
+ * grows; an empty one becomes one with this tag alone. Returns 0; or -1 without
+ * memory or if it is not an EXIF block, and then nothing has changed. */
 int exif_add_orientation(struct bytes *exif, unsigned orientation);
 
 #endif

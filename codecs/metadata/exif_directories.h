@@ -42,7 +42,8 @@ enum { IFD0, IFD1, EXIF_IFDS = 5 };
 void exif_directories_open(struct tiff *tiff, struct tiff_ifd ifd[EXIF_IFDS],
                            const uint8_t *data, size_t size);
 
-/* Returns the orientation in a directory, 1..8; 0: there is no good one. */
+/* Returns the orientation in a directory, 1..8; 0 if it is missing or has
+ * another value. */
 unsigned exif_directories_orientation(const struct tiff *tiff,
                                       const struct tiff_ifd *ifd);
 
@@ -50,8 +51,8 @@ unsigned exif_directories_orientation(const struct tiff *tiff,
 void exif_directories_exchange(const struct tiff *tiff, uint8_t *data,
                                const struct tiff_ifd *ifd);
 
-/* Whether a directory or a value lies in the bytes from `from` up to `to`. A
- * thumbnail that says it lies there has no right to them. */
+/* Returns whether a directory or a value lies in the bytes from `from` up to
+ * `to`. A thumbnail that says it lies there has no right to them. */
 bool exif_directories_use(const struct tiff *tiff, size_t from, size_t to);
 
 static inline bool exif_directories_overlap(size_t a, size_t a_end, size_t b,

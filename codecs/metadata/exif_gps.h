@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 /* Puts zeros in the place of the GPS directory and its values, and takes the
- * entries away that lead there. False: that cannot be done without harm to what
- * lies in the same bytes, or it is not to be understood; some of it may be
- * gone. */
+ * entries away that lead there. Returns false if that would harm what lies in
+ * the same bytes, or if the block is malformed; some of it may be gone then. */
 bool exif_gps_drop(uint8_t *exif, size_t size);
 
 #endif

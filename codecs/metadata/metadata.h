@@ -37,8 +37,9 @@ int metadata_turn(struct image *img, const struct codec *to,
 /* Appends to `out` the file with all its orientation tags turned on by `op`,
  * and with one in EXIF if there was none and the picture needs one. `img` has
  * the size of the picture, and a meta with the blocks that may hold a tag, in
- * the order of the file, with their places in it; meta->orientation is read. A
- * new block of EXIF is put at `exif_at` in the file; 0: nowhere. */
+ * the order of the file, with their positions in it; meta->orientation is read.
+ * If a block of EXIF is added, it is put at `exif_at` in the file; 0 if it
+ * cannot be put anywhere. */
 int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
                    enum xform op, size_t exif_at, struct warnings *warnings,
                    struct err *err);

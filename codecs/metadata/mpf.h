@@ -22,7 +22,7 @@ struct mpf_entry {
     bool preview; /* the first picture in another size ("large thumbnail") */
 };
 
-/* False: it holds no list. */
+/* Opens the block. Returns false if it holds no list. */
 bool mpf_open(struct mpf *mpf, const uint8_t *block, size_t size);
 
 /* Returns entry `i`, which is less than the count of the list. */

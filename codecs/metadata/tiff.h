@@ -44,17 +44,17 @@ struct tiff_ifd {
     size_t link;       /* where the next IFD's offset stands; 0: nowhere */
 };
 
-/* Opens a structure from its header on. False: it is not one. */
+/* Opens a structure from its header on. Returns false if it is not one. */
 bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size);
 
-/* Whether `length` bytes from `at` on lie in the structure. */
+/* Returns whether `length` bytes from `at` on lie in the structure. */
 bool tiff_contains(const struct tiff *tiff, size_t at, uint64_t length);
 
 /* Returns the number of 1, 2 or 4 bytes at `at`, which lies in the structure.
  */
 uint32_t tiff_get(const struct tiff *tiff, size_t at, unsigned bytes);
 
-/* Sets it in `data`, which is the structure. */
+/* Sets such a number in `data`, which is the structure. */
 void tiff_put(const struct tiff *tiff, uint8_t *data, size_t at, unsigned bytes,
               uint32_t value);
 
@@ -62,24 +62,24 @@ void tiff_put(const struct tiff *tiff, uint8_t *data, size_t at, unsigned bytes,
  * more entries than there are has those that are there. */
 struct tiff_ifd tiff_ifd_at(const struct tiff *tiff, size_t start);
 
-/* Returns where the first entry with this tag stands; 0: nowhere. */
+/* Returns where the first entry with this tag stands; 0 if there is none. */
 size_t tiff_find(const struct tiff *tiff, const struct tiff_ifd *ifd,
                  unsigned tag);
 
-/* The same from the entry at `at` on. */
+/* Searches as tiff_find() does, from the entry at `at` on. */
 size_t tiff_find_from(const struct tiff *tiff, const struct tiff_ifd *ifd,
                       size_t at, unsigned tag);
 
 unsigned tiff_type(const struct tiff *tiff, size_t entry);
 uint32_t tiff_count(const struct tiff *tiff, size_t entry);
 
-/* Gives the one unsigned integer of an entry, which may be 0: none. Files have
- * LONG where the standard has SHORT, and the other way round. False: it is
- * something else. */
+/* Reads the one unsigned integer of an entry, which may be 0: none. Files have
+ * LONG where the standard has SHORT, and the other way round. Returns false if
+ * the value is something else. */
 bool tiff_number(const struct tiff *tiff, size_t entry, uint32_t *number);
 
-/* Gives where the values of an entry stand, and their bytes. False: not in the
- * structure. */
+/* Finds where the values of an entry stand, and how many bytes they are.
+ * Returns false if they are not in the structure. */
 bool tiff_values(const struct tiff *tiff, size_t entry, size_t *at,
                  size_t *length);
 

@@ -37,11 +37,11 @@ struct xml_reader {
     struct xml_span element; /* the name of the tag that we are in */
 };
 
-/* Attributes come before the element that they belong to. False: the text is
- * at its end. */
+/* Reads the next token. Attributes come before the element that they belong to.
+ * Returns false at the end of the text. */
 bool xml_next(struct xml_reader *xml, struct xml_token *token);
 
-/* Without blanks at both ends. */
+/* Returns the span without the blanks at both ends. */
 struct xml_span xml_trim(const uint8_t *text, struct xml_span span);
 
 bool xml_is_text(const uint8_t *text, struct xml_span span, const char *other);
@@ -74,7 +74,7 @@ void xml_find_namespaces(const uint8_t *text, size_t size,
                          struct xml_namespace *spaces, const struct xmlns *list,
                          unsigned count);
 
-/* Whether `name` is PREFIX:local, with a prefix of that namespace. */
+/* Returns whether `name` is PREFIX:local, with a prefix of that namespace. */
 bool xml_is_named(const uint8_t *text, struct xml_span name,
                   const struct xml_namespace *space, const char *local);
 

@@ -11,10 +11,10 @@
 #include "codecs/image/orientation.h"
 #include "codecs/image/xform.h"
 
-/* The first tiff:Orientation that is good, 1..8; 0 if there is none. */
+/* Returns the first tiff:Orientation that is 1..8; 0 if there is none. */
 unsigned xmp_orientation(const uint8_t *packet, size_t size);
 
-/* Takes note of every tiff:Orientation that is good. */
+/* Adds every tiff:Orientation that is 1..8 to `o`. */
 void xmp_note(const uint8_t *packet, size_t size, struct orientation *o);
 
 /* Makes the packet true after the stored pixels were turned by t: sizes and

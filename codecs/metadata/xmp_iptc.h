@@ -8,7 +8,8 @@
 #include "codecs/base/err.h"
 #include "codecs/image/image.h"
 
-/* As xmp_regions_turn(). */
+/* Moves the regions in the packet with the picture, as xmp_regions_turn() does.
+ */
 int xmp_iptc_turn(struct bytes *packet, size_t room,
                   const struct change *change, struct warnings *warnings,
                   struct err *err);

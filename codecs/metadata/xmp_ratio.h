@@ -16,7 +16,8 @@ enum { XMP_RATIO_TEXT = 40 };
  * `end`, and sets *text behind that. Returns false if it is malformed. */
 bool xmp_ratio_read(const char **text, char end, struct xmp_ratio *ratio);
 
-/* The same of a whole value. */
+/* Reads a value that is nothing but such a number. Returns false if it is not.
+ */
 bool xmp_ratio_of(const uint8_t *text, struct xml_span value,
                   struct xmp_ratio *ratio);
 

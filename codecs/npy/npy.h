@@ -34,7 +34,7 @@ struct npy_state {
     bool big_endian;
 };
 
-/* Whether a file begins as NPY does. */
+/* Returns whether a file begins as NPY does. */
 bool npy_is(const uint8_t *head, size_t size);
 
 /* Reads the header of a file of which npy_is() is true. The sizes in the shape

@@ -14,7 +14,7 @@ struct chunk_text {
 struct chunk_text chunk_text_find(const char *name, const uint8_t *data,
                                   size_t size);
 
-/* Whether the keyword of such a chunk is this one. */
+/* Returns whether the keyword of such a chunk is this one. */
 bool chunk_text_has_keyword(const uint8_t *data, size_t size,
                             const char *keyword);
 

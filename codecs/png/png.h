@@ -63,10 +63,11 @@ struct metadata_block *chunks_add(struct meta *meta, const char *name,
                                   unsigned where, const void *data,
                                   size_t size);
 
-/* Whether a chunk of this type and data may hold an orientation. */
+/* Returns whether a chunk of this type and data may hold an orientation. */
 bool chunks_may_orient(const uint8_t type[4], const uint8_t *data, size_t size);
 
-/* Appends a block to a file, with its length and CRC. False: no memory. */
+/* Appends a block to a file, with its length and CRC. Returns false without
+ * memory. */
 bool chunks_frame(struct bytes *file, const struct metadata_block *block);
 
 /* Reads transparency and palette alpha out of the blocks into img's meta. */

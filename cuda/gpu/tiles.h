@@ -27,7 +27,6 @@ enum {
     TILES_WORD = 4,         /* bytes of a register of the GPU */
     TILES_VECTOR = 16,      /* bytes that a thread moves at once */
     TILES_BURST = 64,       /* bytes of the smallest write to memory */
-    TILES_LANES = 32,       /* threads of a warp */
 };
 
 struct tiles_plane {
