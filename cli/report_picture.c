@@ -16,19 +16,17 @@ static bool seen_before(const struct meta *meta, size_t i)
     return false;
 }
 
-/* A file with very many blocks is described by its first ones. */
-enum { BLOCKS_LISTED = 1000 };
-
-static size_t blocks_listed(const struct meta *meta)
+/* A file with very many blocks or arrays is described by its first ones. */
+static size_t listed(size_t count)
 {
-    return meta->nblocks < BLOCKS_LISTED ? meta->nblocks : BLOCKS_LISTED;
+    return count < 1000 ? count : 1000;
 }
 
 /* Prints the names of the blocks, each once, with how often it is there. */
 static void print_blocks(const struct meta *meta)
 {
     const char *lead = "  metadata: ";
-    for (size_t i = 0; i < blocks_listed(meta); i++) {
+    for (size_t i = 0; i < listed(meta->nblocks); i++) {
         size_t count = 0;
         if (seen_before(meta, i))
             continue;
@@ -55,11 +53,6 @@ static void print_array(const struct array_note *array)
     if (array->layout)
         printf(", layout %s", layout_name(array->layout));
     puts(array->fortran ? ", Fortran order" : "");
-}
-
-static size_t arrays_listed(const struct meta *meta)
-{
-    return meta->narrays < BLOCKS_LISTED ? meta->narrays : BLOCKS_LISTED;
 }
 
 /* Prints a file whose arrays are not a picture to us. */
@@ -108,14 +101,14 @@ static void print_picture(const char *file, const struct image *img,
     (img->nplanes ? print_color : print_arrays)(file, img, result);
     if (meta)
         print_blocks(meta);
-    for (size_t i = 0; meta && i < arrays_listed(meta); i++)
+    for (size_t i = 0; meta && i < listed(meta->narrays); i++)
         print_array(&meta->array[i]);
 }
 
 static void json_arrays(struct json_writer *json, const struct meta *meta)
 {
     json_open(json, "arrays", '[');
-    for (size_t i = 0; i < arrays_listed(meta); i++) {
+    for (size_t i = 0; i < listed(meta->narrays); i++) {
         const struct array_note *array = &meta->array[i];
         json_open(json, NULL, '{');
         json_string(json, "name", array->name);
@@ -169,7 +162,7 @@ static void json_picture(const char *file, const struct image *img,
         json_bool(&json, "interlaced", meta && meta->interlaced);
         json_bool(&json, "progressive", meta && meta->progressive);
         json_open(&json, "metadata", '[');
-        for (size_t i = 0; meta && i < blocks_listed(meta); i++) {
+        for (size_t i = 0; meta && i < listed(meta->nblocks); i++) {
             json_open(&json, NULL, '{');
             json_string(&json, "name", meta->block[i].name);
             json_number(&json, "bytes", (double)meta->block[i].size);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/files/files.h"
-#include "cli/files/pending.h"
 #include "cli/files/temporary.h"
 
 struct file_writer {
@@ -157,11 +156,11 @@ static int refuse_backup(const struct file_writer *w)
                 link ? 0 : (int)(base - w->name), w->name, w->backup);
 }
 
-/* Renames the pending file to its name. */
-static int settle(struct file_writer *w, struct pending *pending)
+/* Renames the temporary file to its name. */
+static int settle(struct file_writer *w, struct temporary *temporary)
 {
     int status = WRITTEN;
-    struct pending_file *file = pending_lock(pending);
+    struct temporary_place *file = temporary_lock(temporary);
     bool fresh = w->opts->no_clobber;
     if ((fresh ? rename_fresh(file->directory, file->name, w->place.base)
                : rename_over(file->directory, file->name, w->place.base,
@@ -173,7 +172,7 @@ static int settle(struct file_writer *w, struct pending *pending)
         status = refuse_backup(w);
     else
         status = fail_system(w->err, "cannot be renamed to its name");
-    pending_unlock(pending);
+    temporary_unlock(temporary);
     return status;
 }
 
@@ -230,10 +229,12 @@ static int name_backup(struct file_writer *w)
                : fail(w->err, "%s", strerror(ENAMETOOLONG));
 }
 
-static int write_beside(struct file_writer *w, struct pending *pending)
+static int write_beside(struct file_writer *w)
 {
-    int fd = temporary_open(w->place.directory, first_mode(w), pending);
-    if (fd < 0)
+    int fd;
+    struct temporary *temporary =
+        temporary_open(w->place.directory, first_mode(w), &fd);
+    if (!temporary)
         return fail_system(w->err, "cannot be written beside its place");
     int status = fill(w, fd);
     /* The lock goes with the last descriptor. (If there are too many, the file
@@ -241,9 +242,8 @@ static int write_beside(struct file_writer *w, struct pending *pending)
     int locked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (close(fd) && status == 0)
         status = fail_system(w->err, "cannot be written");
-    int written = status ? WRITTEN_NOT : settle(w, pending);
-    if (written != WRITTEN)
-        temporary_remove(pending);
+    int written = status ? WRITTEN_NOT : settle(w, temporary);
+    temporary_end(temporary);
     if (locked >= 0)
         close(locked);
     return written;
@@ -257,14 +257,7 @@ static int replace(struct file_writer *w)
         if (!cannot)
             return new;
     }
-    if (name_backup(w))
-        return WRITTEN_NOT;
-    struct pending *pending = pending_take();
-    if (!pending)
-        return fail(w->err, "no memory for its name");
-    int written = write_beside(w, pending);
-    pending_give(pending);
-    return written;
+    return name_backup(w) ? WRITTEN_NOT : write_beside(w);
 }
 
 static int write_to(int fd, struct bytes file, struct err *err)

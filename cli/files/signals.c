@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/files/pending.h"
+#include "cli/files/temporary.h"
 
 static const int ending[] = {
     SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGALRM, SIGUSR1,
@@ -64,7 +64,7 @@ static void on_signal(int number)
     if (asks_only(number))
         return;
     end_child();
-    pending_remove_all();
+    temporary_remove_all();
     signals_end(number);
 }
 

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,78 @@
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
 
 enum { NPREFIX = sizeof PREFIX - 1, NLETTERS = 12 };
+
+/* ---- Names that a signal has to remove ------------------------------------
+ */
+
+/* Entries are never freed, so that a signal handler can follow the list at any
+ * time; there are as many as files were written at once. */
+struct temporary {
+    struct temporary *next;
+    atomic_flag taken;
+    atomic_flag locked; /* only while signals are blocked: whoever waits for it,
+                           even in a handler, waits for another thread */
+    struct temporary_place place;
+};
+
+static struct temporary *_Atomic entries;
+
+/* Returns an entry without a name; NULL if there is no memory. */
+static struct temporary *take_entry(void)
+{
+    struct temporary *entry;
+    for (entry = atomic_load(&entries); entry; entry = entry->next)
+        if (!atomic_flag_test_and_set(&entry->taken))
+            return entry;
+    entry = calloc(1, sizeof *entry);
+    if (!entry)
+        return NULL;
+    atomic_flag_test_and_set(&entry->taken);
+    entry->next = atomic_load(&entries);
+    while (!atomic_compare_exchange_weak(&entries, &entry->next, entry))
+        continue;
+    return entry;
+}
+
+/* What this thread had blocked before. */
+static _Thread_local sigset_t before;
+
+struct temporary_place *temporary_lock(struct temporary *temporary)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    while (atomic_flag_test_and_set(&temporary->locked))
+        continue;
+    return &temporary->place;
+}
+
+void temporary_unlock(struct temporary *temporary)
+{
+    atomic_flag_clear(&temporary->locked);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void temporary_end(struct temporary *temporary)
+{
+    struct temporary_place *place = temporary_lock(temporary);
+    if (*place->name)
+        unlinkat(place->directory, place->name, 0);
+    *place->name = '\0';
+    temporary_unlock(temporary);
+    atomic_flag_clear(&temporary->taken);
+}
+
+/* The locks are kept. */
+void temporary_remove_all(void)
+{
+    for (struct temporary *t = atomic_load(&entries); t; t = t->next) {
+        while (atomic_flag_test_and_set(&t->locked))
+            continue;
+        if (*t->place.name)
+            unlinkat(t->place.directory, t->place.name, 0);
+    }
+}
 
 /* ---- Files of this run --------------------------------------------------- */
 
@@ -53,40 +128,44 @@ static bool lock_new(int fd)
     return fstat(fd, &st) || st.st_nlink > 0;
 }
 
-int temporary_open(int directory, mode_t mode, struct pending *pending)
+/* Makes and locks a file. Returns a descriptor, or -1 and sets errno. */
+static int make_file(struct temporary *temporary, int directory, mode_t mode)
 {
-    int fd = -1;
     for (int tries = 0; tries < 100; tries++) {
         char name[NAME_MAX + 1];
-        bool taken = false;
         if (make_name(name))
-            break;
-        struct pending_file *file = pending_lock(pending);
-        fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                    mode);
-        taken = fd >= 0 && !lock_new(fd);
+            return -1;
+        struct temporary_place *place = temporary_lock(temporary);
+        int fd = openat(directory, name,
+                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        bool taken = fd >= 0 && !lock_new(fd);
         if (fd >= 0 && !taken) {
-            file->directory = directory;
-            strcpy(file->name, name);
+            place->directory = directory;
+            strcpy(place->name, name);
         }
         if (taken)
             unlinkat(directory, name, 0);
-        pending_unlock(pending);
+        temporary_unlock(temporary);
         if (fd >= 0 ? !taken : errno != EEXIST)
-            break;
+            return fd;
         if (taken)
             close(fd);
-        fd = -1;
     }
-    return fd;
+    return -1;
 }
 
-void temporary_remove(struct pending *pending)
+struct temporary *temporary_open(int directory, mode_t mode, int *fd)
 {
-    struct pending_file *file = pending_lock(pending);
-    unlinkat(file->directory, file->name, 0);
-    *file->name = '\0';
-    pending_unlock(pending);
+    struct temporary *temporary = take_entry();
+    if (!temporary)
+        return NULL;
+    *fd = make_file(temporary, directory, mode);
+    if (*fd >= 0)
+        return temporary;
+    int why = errno;
+    temporary_end(temporary);
+    errno = why;
+    return NULL;
 }
 
 /* ---- Left behind --------------------------------------------------------- */

@@ -7,21 +7,36 @@
 #ifndef CLI_FILES_TEMPORARY_H
 #define CLI_FILES_TEMPORARY_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cli/files/pending.h"
+struct temporary;
+
+struct temporary_place {
+    int directory;           /* that the file stands in, a descriptor */
+    char name[NAME_MAX + 1]; /* "": there is no file */
+};
 
 /* Returns whether a file may be a temporary one by its name. */
 bool temporary_is_name(const char *base);
 
-/* Makes a temporary file in a directory and locks it; from then on its name is
- * pending.
- * Returns a descriptor for writing. On failure it returns -1 and sets errno. */
-int temporary_open(int directory, mode_t mode, struct pending *pending);
+/* Makes a temporary file in a directory, sets *fd to a descriptor for writing,
+ * and locks it. From then on a signal that ends the program removes it. On
+ * failure it returns NULL and sets errno. */
+struct temporary *temporary_open(int directory, mode_t mode, int *fd);
 
-/* Removes a pending file. */
-void temporary_remove(struct pending *pending);
+/* The file may be renamed, and its name emptied, only between these two. No
+ * signal ends the program in between. */
+struct temporary_place *temporary_lock(struct temporary *temporary);
+void temporary_unlock(struct temporary *temporary);
+
+/* Removes the file, unless its name is empty, and frees its entry. */
+void temporary_end(struct temporary *temporary);
+
+/* Removes all files that are half written. Afterwards no file can be made or
+ * put in place. For a signal handler that ends the program. */
+void temporary_remove_all(void);
 
 /* Removes the file `base` in a directory if it is a temporary one that was
  * left: by its name and owner it is this user's, and nobody writes to it. On a

@@ -35,10 +35,9 @@ enum request_state { REQUEST_QUEUED, REQUEST_SENT, REQUEST_ANSWERED };
 struct request {
     enum request_state state;
     struct job_message message; /* as it is sent */
-    char *text;                 /* NULL: there is none */
-    bool suspect;               /* a process ended while it did this job */
-    char *answer;               /* NULL: one without details */
-    size_t answer_size;
+    struct bytes text;
+    bool suspect;        /* a process ended while it did this job */
+    struct bytes answer; /* empty: one without details */
     bool failed;
 };
 
@@ -81,15 +80,12 @@ static void add_request(struct supervisor *s, enum line got, const char *line,
 {
     struct request *request = request_at(s, s->read);
     *request = (struct request){ 0 };
-    if (got == LINE_READ)
-        request->text = malloc(size ? size : 1);
-    if (request->text)
-        memcpy(request->text, line, size);
+    bool kept = got == LINE_READ && bytes_append(&request->text, line, size);
     request->message = (struct job_message){
         .slot = (uint32_t)(s->read % s->opts->window),
-        .size = request->text ? (uint32_t)size : 0,
+        .size = (uint32_t)request->text.size,
         .trouble = got == LINE_TOO_LONG ? JOB_TOO_LONG
-                   : request->text      ? JOB_IS_TEXT
+                   : kept               ? JOB_IS_TEXT
                                         : JOB_NO_MEMORY,
     };
     s->read++;
@@ -134,17 +130,13 @@ static struct request *next_request(struct supervisor *s)
 static void take_answer(struct supervisor *s, struct request *request,
                         bool failed, const char *text, size_t size)
 {
-    request->answer = size ? malloc(size) : NULL;
-    if (request->answer)
-        memcpy(request->answer, text, size);
-    request->answer_size = size;
+    (void)bytes_append(&request->answer, text, size);
     request->failed = failed;
     s->sent -= request->state == REQUEST_SENT;
     s->suspects -= request->suspect;
     request->suspect = false;
     request->state = REQUEST_ANSWERED;
-    free(request->text);
-    request->text = NULL;
+    bytes_free(&request->text);
 }
 
 /* Answers a job for which no process lives. */
@@ -184,9 +176,9 @@ static bool queue_answer(struct supervisor *s, const struct request *request)
         "the answer\"}\n";
     const char *plain = request->failed ? failed : done;
     worker_link_drop(&s->out, &s->out_at);
-    return request->answer
-               ? bytes_append(&s->out, request->answer, request->answer_size)
-               : bytes_append(&s->out, plain, strlen(plain));
+    return request->answer.size ? bytes_append(&s->out, request->answer.data,
+                                               request->answer.size)
+                                : bytes_append(&s->out, plain, strlen(plain));
 }
 
 /* Queues the answers whose turn it is, or all if there will be no more. */
@@ -197,7 +189,7 @@ static void queue_answers(struct supervisor *s, bool all)
         if (request->state != REQUEST_ANSWERED) {
             if (!all)
                 break;
-            free(request->text);
+            bytes_free(&request->text);
             continue;
         }
         if (s->out.size - s->out_at > UNSENT_MAX && !all)
@@ -205,7 +197,7 @@ static void queue_answers(struct supervisor *s, bool all)
         s->failed += request->failed;
         if (!s->write_error && !queue_answer(s, request))
             s->write_error = ENOMEM;
-        free(request->answer);
+        bytes_free(&request->answer);
     }
     if (s->next < s->first)
         s->next = s->first;
@@ -258,7 +250,8 @@ static void send_requests(struct supervisor *s)
     while (worker_link_unsent(&s->link) < UNSENT_MAX &&
            (request = next_request(s))) {
         atomic_store(&s->table->note[request->message.slot].step, JOB_WAITS);
-        if (!worker_link_add(&s->link, &request->message, request->text)) {
+        if (!worker_link_add(&s->link, &request->message,
+                             (char *)request->text.data)) {
             fail_request(s, request, "no memory for a job");
             continue;
         }
