@@ -48,7 +48,7 @@ static int turn_pixels(struct bytes *body, size_t at, size_t bytes,
     if (body->size < at ||
         body->size - at < bytes * p[THUMB_WIDTH] * p[THUMB_HEIGHT] ||
         p[THUMB_WIDTH] * p[THUMB_HEIGHT] == 0)
-        return fail(err, "it is cut");
+        return fail(err, "it is cut short");
     return thumbnail_turn_pixels(p + at, bytes, &p[THUMB_WIDTH],
                                  &p[THUMB_HEIGHT], t, err);
 }
@@ -83,7 +83,7 @@ static int turn_thumbnail(struct bytes *body, size_t room,
     case FORMAT_RGB:
         return turn_pixels(body, THUMB_PIXELS, 3, img->turned, err);
     default:
-        return fail(err, "its kind is unknown");
+        return fail(err, "its format is unknown");
     }
 }
 

@@ -117,11 +117,11 @@ static bool add_thumbnail(struct bytes *made, const uint8_t *at,
                           const struct image *img, const struct save_opts *opts)
 {
     struct bytes data = { 0 };
-    struct err why = { .text = "it is cut" };
+    struct err why = { .text = "it is cut short" };
     bool kept = true, fits = false;
     if (turn_thumbnail(&data, at + r->head, r->size, img, opts, &why) == 0) {
         fits = r->head + data.size + (data.size & 1) <= room;
-        fail(&why, "there is no room");
+        fail(&why, "it no longer fits");
     }
     if (why.memory) {
         kept = false;
@@ -231,7 +231,7 @@ int photoshop_drop(struct bytes *block, const struct save_opts *opts,
     while (read_resource(block->data + at, block->size - at, &r)) {
         bool whole = r.size <= block->size - at && r.whole <= block->size - at;
         if (!whole && (opts->drop & (drop_of(r.number) | DROP_GPS)))
-            warn(opts->warnings, "a resource of Photoshop, number %u, is cut, "
+            warn(opts->warnings, "a resource of Photoshop, number %u, is cut short, "
                                  "so that it stays as it is",
                  r.number);
         if (!whole)

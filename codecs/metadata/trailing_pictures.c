@@ -93,8 +93,7 @@ static void find_by_mpf(struct trailer *trailer, struct warnings *warnings)
     }
     if (lost)
         warn(warnings,
-             "%zu of the pictures that MPF tells of are not where it "
-             "says",
+             "%zu of the pictures that MPF lists are not where it says",
              lost);
 }
 
@@ -279,8 +278,8 @@ static int turn_all(struct trailer *trailer, const struct meta *meta,
 {
     struct warnings *warnings = opts->warnings;
     if (trailer->mpf.places && img->turned != XFORM_NONE)
-        warn(warnings, "MPF tells how pictures lie to one another, and that "
-                       "was not turned");
+        warn(warnings, "MPF says how the pictures are placed relative to each "
+                       "other; that was not turned");
     if (trailer->mpf.count)
         find_by_mpf(trailer, warnings);
     else if (trailer->block && find_by_container(trailer, meta, err))

@@ -232,7 +232,7 @@ static void warn_of_places(const struct meta *meta,
     for (size_t i = 0; i < meta->nblocks && opts->drop & DROP_GPS; i++) {
         const struct metadata_block *block = &meta->block[i];
         if (!block->dropped && drop_tells_place(block->data, block->size))
-            warn(opts->warnings, "%s seems to tell coordinates, and is kept",
+            warn(opts->warnings, "%s seems to contain coordinates, and is kept",
                  block->name);
     }
 }

@@ -249,8 +249,8 @@ int xmp_iptc_turn(struct bytes *packet, size_t room,
     for (; xml_next(&xml, &token); before = xml)
         follow(&w, copy.data, &token, &before, &xml);
     if (w.left)
-        warn(warnings, "an IPTC image region in XMP is not in shares of the "
-                       "picture, so it was not moved with it");
+        warn(warnings, "an IPTC image region in XMP is not relative to the size "
+                       "of the picture, so it was not moved with it");
     int status = xmp_edit_end(&w.edit, packet, room,
                               "there is no room to move the IPTC image regions "
                               "in XMP with the picture",

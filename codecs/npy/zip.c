@@ -280,7 +280,7 @@ int zip_extract(struct bytes *content, const struct zip_member *m,
     }
     if (flates[0]->crc32(0, content->data, size) != m->crc)
         return zip_fail_member(err, m,
-                               "its data are damaged: the CRC is another");
+                               "its data are damaged: the CRC is wrong");
     return 0;
 }
 

@@ -211,13 +211,13 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     if (read_head(&head, file, err))
         return -1;
     if (op != XFORM_NONE && op != XFORM_MIRROR_Y)
-        return fail(err, "the header of a BMP can tell flipv only; without "
+        return fail(err, "the header of a BMP can express flipv only; without "
                          "--tag-only the pixels are moved");
     if (op != XFORM_NONE &&
         (head.size < INFO_HEADER || head.height == INT32_MIN ||
          head.compression == BMP_RLE8 || head.compression == BMP_RLE4))
-        return fail(err, "the rows of this kind of BMP come from the bottom up "
-                         "alone; without --tag-only the pixels are moved");
+        return fail(err, "this kind of BMP has its rows from the bottom up only; "
+                         "without --tag-only the pixels are moved");
     if (!bytes_append(out, file.data, file.size))
         return fail_memory(err, "no memory for the file");
     info->width = (uint32_t)head.width;

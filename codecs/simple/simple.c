@@ -27,7 +27,7 @@ int simple_check_runs(enum runs_end end, uint32_t row,
     if (!opts->tolerant)
         return fail(err,
                     end == RUNS_CUT ? "cut short in row %u"
-                                    : "row %u is coded in a wrong way",
+                                    : "row %u is malformed",
                     row);
     simple_warn_cut(opts);
     return 0;

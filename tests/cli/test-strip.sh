@@ -109,7 +109,7 @@ gives 1 'gimgxf: shared.jpg: GPS in EXIF shares bytes with something else, or is
 gives 1 'gimgxf: open.jpg: XMP is malformed, so that nothing can be cut out of it; --strip=xmp drops all of it' \
     --strip=gps copy open.jpg no.jpg
 check 'nothing is written' absent no.jpg
-gives 0 'gimgxf: comment.jpg: warning: COM seems to tell coordinates, and is kept' \
+gives 0 'gimgxf: comment.jpg: warning: COM seems to contain coordinates, and is kept' \
     --strip=gps copy comment.jpg out.jpg
 gives 0 '' --strip=gps,exif copy shared.jpg out.jpg
 gives 2 'gimgxf: --strip drops the orientation that --edge tag sets' \

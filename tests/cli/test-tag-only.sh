@@ -143,9 +143,9 @@ for suffix in tga bmp hdr; do
         done
     done
 done
-gives 1 'gimgxf: in.tga: the header of a TGA can tell mirrors and rotate180 only; without --tag-only the pixels are moved' \
+gives 1 'gimgxf: in.tga: the header of a TGA can express mirrors and rotate180 only; without --tag-only the pixels are moved' \
     --tag-only rotate90 in.tga no.tga
-gives 1 'gimgxf: in.bmp: the header of a BMP can tell flipv only; without --tag-only the pixels are moved' \
+gives 1 'gimgxf: in.bmp: the header of a BMP can express flipv only; without --tag-only the pixels are moved' \
     --tag-only fliph in.bmp no.bmp
 printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nPIXASPECT=2\n\n-Y 1 +X 2\nAAAABBBB' >in.hdr
 gives 0 '' --tag-only rotate90 in.hdr out.hdr

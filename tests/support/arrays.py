@@ -276,7 +276,7 @@ def refuse_archives(gimgxf):
     local = two.index(b'PK\3\4', 1)
     where = two.index(b'PK\1\2')
     refuse(gimgxf, put(one, 200, b'?' if one[200:201] != b'?' else b'!'),
-           "member 'a.npy': its data are damaged: the CRC is another")
+           "member 'a.npy': its data are damaged: the CRC is wrong")
     refuse(gimgxf, put(packed, 60, b'\xff' * 8),
            "member 'a.npy': its data are damaged")
     refuse(gimgxf, one[:-1],

@@ -188,7 +188,7 @@ TEST(left)
         "Shape='polygon' " RB "X='half' " RB "Y='0'/>",
         "<" RB "X>0.5</" RB "X>",
     };
-    const char *words = "not in shares";
+    const char *words = "not relative";
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
         check(left[i], whole(XFORM_ROTATE_90), left[i], words);
         check(left[i], whole(XFORM_NONE), left[i], NULL);

@@ -219,10 +219,10 @@ TEST(bmp_runs)
     bytes_free(&file);
     b.pixels = "\5\x12\0\0\6\x12\0\1";
     b.pixels_size = 8;
-    bmp_refused(b, "row 1 is coded in a wrong way");
+    bmp_refused(b, "row 1 is malformed");
     b.pixels = "\5\x12\0\0\0\2\0\2\0\1";
     b.pixels_size = 10;
-    bmp_refused(b, "row 1 is coded in a wrong way");
+    bmp_refused(b, "row 1 is malformed");
     b.pixels = "\5\x12\0\0\0\5\0\0";
     b.pixels_size = 8;
     bmp_refused(b, "cut short in row 1");

@@ -113,18 +113,18 @@ TEST(damaged)
     check_refused(c, TEXT(HEAD "-Y 2 +X 8\n" GOOD "\2\2\0\x08\x88"),
                   "cut short in row 1");
     check_refused(c, TEXT(HEAD "-Y 1 +X 8\n\2\2\0\x08\0\0\0\0\0\0\0\0\0\0"),
-                  "row 0 is coded in a wrong way");
+                  "row 0 is malformed");
     check_refused(c, TEXT(HEAD "-Y 1 +X 8\n\2\2\0\x08\x89\x80\x88\x80"),
-                  "row 0 is coded in a wrong way");
+                  "row 0 is malformed");
     check_refused(c, TEXT(HEAD "-Y 1 +X 8\n\2\2\0\x09\x89\x80\x89\x80"),
-                  "row 0 is coded in a wrong way");
+                  "row 0 is malformed");
     check_refused(c, TEXT(HEAD "-Y 2 +X 8\n" GOOD "\x80\x80\x80\x81"),
                   "cut short in row 1");
     /* A run of before 1991 needs a pixel before it, and ends with the row. */
     check_refused(c, TEXT(HEAD "-Y 1 +X 2\n\1\1\1\1\x80\x80\x80\x81"),
-                  "row 0 is coded in a wrong way");
+                  "row 0 is malformed");
     check_refused(c, TEXT(HEAD "-Y 1 +X 2\n\x80\x80\x80\x81\1\1\1\2"),
-                  "row 0 is coded in a wrong way");
+                  "row 0 is malformed");
     floats_are(TEXT(HEAD "-Y 1 +X 1\n\x80\x80\x80\x81more"), 1, 1,
                SAMPLES(1, 1, 1), "4 bytes after the picture are not kept");
 }
