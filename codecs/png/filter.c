@@ -98,18 +98,8 @@ static void undo(unsigned type, uint8_t *row, const uint8_t *prior, size_t size,
     if (type == FILTER_UP)
         for (size_t i = 0; i < size; i++)
             row[i] += prior[i];
-    else if (pixel == 1)
-        undo_sized(type, row, prior, size, 1);
-    else if (pixel == 2)
-        undo_sized(type, row, prior, size, 2);
-    else if (pixel == 3)
-        undo_sized(type, row, prior, size, 3);
-    else if (pixel == 4)
-        undo_sized(type, row, prior, size, 4);
-    else if (pixel == 6)
-        undo_sized(type, row, prior, size, 6);
     else
-        undo_sized(type, row, prior, size, 8);
+        FILTER_BY_PIXEL(pixel, undo_sized, type, row, prior, size);
 }
 
 /* ---- Filtering ------------------------------------------------------------*/
@@ -129,8 +119,9 @@ SIZED uint8_t later(unsigned type, const uint8_t *row, const uint8_t *prior,
                      guess(type, row[i - pixel], prior[i], prior[i - pixel]));
 }
 
-SIZED void apply_as(unsigned type, uint8_t *restrict out, const uint8_t *row,
-                    const uint8_t *prior, size_t size, unsigned pixel)
+SIZED void apply_as(uint8_t *restrict out, const uint8_t *row,
+                    const uint8_t *prior, size_t size, unsigned pixel,
+                    unsigned type)
 {
     size_t i = 0;
     for (; i < pixel && i < size; i++)
@@ -142,16 +133,7 @@ SIZED void apply_as(unsigned type, uint8_t *restrict out, const uint8_t *row,
 static void apply(unsigned type, uint8_t *out, const uint8_t *row,
                   const uint8_t *prior, size_t size, unsigned pixel)
 {
-    if (type == FILTER_NONE)
-        memcpy(out, row, size);
-    else if (type == FILTER_SUB)
-        apply_as(FILTER_SUB, out, row, prior, size, pixel);
-    else if (type == FILTER_UP)
-        apply_as(FILTER_UP, out, row, prior, size, pixel);
-    else if (type == FILTER_AVERAGE)
-        apply_as(FILTER_AVERAGE, out, row, prior, size, pixel);
-    else
-        apply_as(FILTER_PAETH, out, row, prior, size, pixel);
+    FILTER_BY_TYPE(type, apply_as, out, row, prior, size, pixel);
 }
 
 SIZED unsigned magnitude(uint8_t v)

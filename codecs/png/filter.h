@@ -54,6 +54,22 @@ struct filters {
                     const uint8_t *prior, size_t size, unsigned pixel);
 };
 
+/* Call f with `pixel`, or `type`, as the last argument, which is a constant in
+ * each call, so that an inlined f is compiled for each of them. */
+#define FILTER_BY_PIXEL(pixel, f, ...)                                         \
+    ((pixel) == 1   ? f(__VA_ARGS__, 1)                                        \
+     : (pixel) == 2 ? f(__VA_ARGS__, 2)                                        \
+     : (pixel) == 3 ? f(__VA_ARGS__, 3)                                        \
+     : (pixel) == 4 ? f(__VA_ARGS__, 4)                                        \
+     : (pixel) == 6 ? f(__VA_ARGS__, 6)                                        \
+                    : f(__VA_ARGS__, 8))
+#define FILTER_BY_TYPE(type, f, ...)                                           \
+    ((type) == FILTER_NONE      ? f(__VA_ARGS__, FILTER_NONE)                  \
+     : (type) == FILTER_SUB     ? f(__VA_ARGS__, FILTER_SUB)                   \
+     : (type) == FILTER_UP      ? f(__VA_ARGS__, FILTER_UP)                    \
+     : (type) == FILTER_AVERAGE ? f(__VA_ARGS__, FILTER_AVERAGE)               \
+                                : f(__VA_ARGS__, FILTER_PAETH))
+
 /* The best first; the last is portable. Ended by NULL. Tests take each of them
  * from here, whichever this machine would choose. */
 extern const struct filters *const filters[];

@@ -286,18 +286,8 @@ SSE4 static void undo(unsigned type, uint8_t *row, const uint8_t *prior,
 {
     if (type == FILTER_NONE || type == FILTER_UP)
         filters_portable.undo(type, row, prior, size, pixel);
-    else if (pixel == 1)
-        undo_sized(type, row, prior, size, 1);
-    else if (pixel == 2)
-        undo_sized(type, row, prior, size, 2);
-    else if (pixel == 3)
-        undo_sized(type, row, prior, size, 3);
-    else if (pixel == 4)
-        undo_sized(type, row, prior, size, 4);
-    else if (pixel == 6)
-        undo_sized(type, row, prior, size, 6);
     else
-        undo_sized(type, row, prior, size, 8);
+        FILTER_BY_PIXEL(pixel, undo_sized, type, row, prior, size);
 }
 
 /* ---- Filtering ------------------------------------------------------------*/
@@ -412,8 +402,8 @@ AVX2 SIZED void apply_edge(unsigned type, uint8_t *out, const uint8_t *row,
     memcpy(out + i, bytes, size - i < WIDE ? size - i : WIDE);
 }
 
-AVX2 SIZED void apply_as(unsigned type, uint8_t *out, const uint8_t *row,
-                         const uint8_t *prior, size_t size, unsigned pixel)
+AVX2 SIZED void apply_as(uint8_t *out, const uint8_t *row, const uint8_t *prior,
+                         size_t size, unsigned pixel, unsigned type)
 {
     apply_edge(type, out, row, prior, size, 0, pixel);
     size_t i = WIDE;
@@ -428,16 +418,7 @@ AVX2 SIZED void apply_as(unsigned type, uint8_t *out, const uint8_t *row,
 AVX2 static void apply(unsigned type, uint8_t *out, const uint8_t *row,
                        const uint8_t *prior, size_t size, unsigned pixel)
 {
-    if (type == FILTER_NONE)
-        memcpy(out, row, size);
-    else if (type == FILTER_SUB)
-        apply_as(FILTER_SUB, out, row, prior, size, pixel);
-    else if (type == FILTER_UP)
-        apply_as(FILTER_UP, out, row, prior, size, pixel);
-    else if (type == FILTER_AVERAGE)
-        apply_as(FILTER_AVERAGE, out, row, prior, size, pixel);
-    else
-        apply_as(FILTER_PAETH, out, row, prior, size, pixel);
+    FILTER_BY_TYPE(type, apply_as, out, row, prior, size, pixel);
 }
 
 const struct filters filters_avx2 = {

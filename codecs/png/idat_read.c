@@ -29,7 +29,7 @@ struct idat_reader {
     unsigned pixel; /* bytes of a pixel */
     const struct flate *flate;
     void *inflater;
-    struct idats idats;
+    struct png_range idats;
     const uint8_t *rest; /* of the chunk that is being inflated */
     size_t rest_size;
     bool ended; /* the stream has ended */
@@ -183,7 +183,7 @@ static bool fits_window(const struct idat_reader *r)
     return bits == 15 || (bits < 15 && r->row * r->height <= (size_t)1 << bits);
 }
 
-bool idat_read(struct row_sink *rows, struct idats idats,
+bool idat_read(struct row_sink *rows, struct png_range idats,
                const struct flate *flate, struct thread_pool *pool)
 {
     uint32_t row;

@@ -30,11 +30,11 @@ int retag_png(struct bytes *out, struct stream_info *info, struct bytes file,
 /* `where` of a block: the place of a chunk among the critical ones. */
 enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
 
-/* ---- Samples -------------------------------------------------------------- */
+/* ---- Samples --------------------------------------------------------------
+ */
 
-/* The chunks IDAT of a file, whole and one after the other, with their lengths,
- * types and CRCs. Borrowed. */
-struct idats {
+/* Bytes of a file, which are borrowed. */
+struct png_range {
     const uint8_t *at;
     size_t size;
 };
@@ -42,9 +42,10 @@ struct idats {
 struct flate;
 
 /* Reads the samples of a picture that is not interlaced into `rows`, by one
- * library. Returns false if they are damaged, or memory has run out; then
- * libpng reads them and gives the reason. */
-bool idat_read(struct row_sink *rows, struct idats idats,
+ * library; `idats` are its chunks IDAT, whole and one after the other. Returns
+ * false if they are damaged, or memory has run out; then libpng reads them and
+ * gives the reason. */
+bool idat_read(struct row_sink *rows, struct png_range idats,
                const struct flate *flate, struct thread_pool *pool);
 
 /* Appends the chunks IDAT of a picture that is not interlaced, at a level from
@@ -73,9 +74,9 @@ bool chunks_frame(struct bytes *file, const struct metadata_block *block);
 /* Reads transparency and palette alpha out of the blocks into img's meta. */
 void chunks_note_transparency(struct image *img);
 
-/* Fills the portable fields of the meta. Profiles and texts that are damaged, or
- * inflate to more than any program writes, are an error, or, tolerant, left with
- * a warning. */
+/* Fills the portable fields of the meta. Profiles and texts that are damaged,
+ * or inflate to more than any program writes, are an error, or, tolerant, left
+ * with a warning. */
 int chunks_read_portable(struct meta *meta, const struct load_opts *opts,
                          struct err *err);
 

@@ -21,11 +21,8 @@ struct png_reader {
     png_structp png;
     png_infop info;
     struct bytes file;
-    struct idats idats; /* that bypass libpng; none: it reads all */
-    struct file_range {
-        const uint8_t *at;
-        size_t size;
-    } input[3]; /* the bytes that libpng has yet to read */
+    struct png_range idats;    /* that bypass libpng; none: it reads all */
+    struct png_range input[3]; /* the bytes that libpng has yet to read */
     const struct load_opts *opts;
     struct image *img;
     uint8_t *row;
@@ -73,7 +70,7 @@ static void on_read(png_structp png, png_bytep data, size_t size)
     struct png_reader *r = png_get_io_ptr(png);
     if (size > left(r))
         png_error(png, "the file is cut short");
-    for (struct file_range *input = r->input; size > 0; input++) {
+    for (struct png_range *input = r->input; size > 0; input++) {
         size_t n = size < input->size ? size : input->size;
         memcpy(data, input->at, n);
         input->at += n;
@@ -86,8 +83,9 @@ static void on_read(png_structp png, png_bytep data, size_t size)
 static _Noreturn void refuse_chunk(struct png_reader *r)
 {
     r->starved = !meta_is_full(r->img->meta);
-    png_error(r->png, r->starved ? "no memory for a chunk"
-                                 : "more than 65536 chunks, which is the limit");
+    png_error(r->png, r->starved
+                          ? "no memory for a chunk"
+                          : "more than 65536 chunks, which is the limit");
 }
 
 static int on_chunk(png_structp png, png_unknown_chunkp chunk)
@@ -263,10 +261,10 @@ static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
 
 /* Returns the chunks IDAT of a file if they can bypass libpng: if they stand in
  * one place. */
-static struct idats find_idats(struct bytes file)
+static struct png_range find_idats(struct bytes file)
 {
     enum { HEADER_END = 8 + 8 + 13 + 4 };
-    struct idats found = { 0 };
+    struct png_range found = { 0 };
     struct chunk chunk;
     size_t at = HEADER_END;
     while (at < file.size &&
@@ -280,7 +278,7 @@ static struct idats find_idats(struct bytes file)
         }
         at += whole;
     }
-    return (struct idats){ 0 }; /* the file ends within them */
+    return (struct png_range){ 0 }; /* the file ends within them */
 }
 
 /* Sets what libpng reads: the file; or, if its chunks IDAT bypass libpng, the
@@ -291,18 +289,18 @@ static void set_input(struct png_reader *r)
                                      'A', 'T', 0x35, 0xaf, 0x06, 0x1e };
     const uint8_t *begin = r->file.data, *end = begin + r->file.size;
     if (!r->idats.size) {
-        r->input[0] = (struct file_range){ begin, r->file.size };
+        r->input[0] = (struct png_range){ begin, r->file.size };
         return;
     }
     const uint8_t *after = r->idats.at + r->idats.size;
-    r->input[0] = (struct file_range){ begin, (size_t)(r->idats.at - begin) };
-    r->input[1] = (struct file_range){ empty, sizeof empty };
-    r->input[2] = (struct file_range){ after, (size_t)(end - after) };
+    r->input[0] = (struct png_range){ begin, (size_t)(r->idats.at - begin) };
+    r->input[1] = (struct png_range){ empty, sizeof empty };
+    r->input[2] = (struct png_range){ after, (size_t)(end - after) };
 }
 
 /* Reads into reader->img, which is empty but for an empty meta, through libpng:
  * all but the samples, or without idats the samples too. */
-static int run_libpng(struct reader *reader, struct idats idats,
+static int run_libpng(struct reader *reader, struct png_range idats,
                       void (*read)(struct png_reader *), struct err *err)
 {
     struct png_reader r = { .file = reader->file,
@@ -330,8 +328,9 @@ static int run_libpng(struct reader *reader, struct idats idats,
 /* ---- Open, then decode or describe --------------------------------------- */
 
 struct png_state {
-    struct idats idats; /* the samples, if all other chunks have been read */
-    unsigned warned;    /* number of warnings before */
+    struct png_range
+        idats;       /* the samples, if all other chunks have been read */
+    unsigned warned; /* number of warnings before */
 };
 
 /* If anything is wrong, libpng reads the whole file: it decides whether that is

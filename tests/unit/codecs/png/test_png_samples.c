@@ -79,9 +79,9 @@ out:
 
 /* ---- Reading --------------------------------------------------------------*/
 
-static struct idats idats_of(struct bytes file)
+static struct png_range idats_of(struct bytes file)
 {
-    struct idats idats = { 0 };
+    struct png_range idats = { 0 };
     for (size_t at = 8; file.size - at >= 12; at += 12 + read_big32(file.data + at))
         if (memcmp(file.data + at + 4, "IDAT", 4) == 0) {
             idats.at = idats.size ? idats.at : file.data + at;
@@ -288,7 +288,7 @@ TEST(chunks)
 {
     struct bytes z = stream_of(&small, 0);
     struct bytes file = wrap(&small, z.data, z.size, 50);
-    const struct idats idats = idats_of(file);
+    const struct png_range idats = idats_of(file);
     size_t first = (size_t)(idats.at - file.data);
     file.data[first + 12 + 50 - 1] ^= 1;
     check_read("a wrong CRC", file, &small, false);
