@@ -134,38 +134,31 @@ static int shape(struct image *img, const struct load_opts *opts,
                        &opts->limits, err);
 }
 
-static struct rgbe_row spare_as_row(uint8_t *spare, uint32_t width)
+/* Returns a row in memory that free(row.channel[0]) frees; without memory that
+ * is NULL. */
+static struct rgbe_row spare_row(const struct image *img, struct err *err)
 {
-    struct rgbe_row row = { .width = width };
-    for (unsigned c = 0; c < 4; c++)
-        row.channel[c] = spare + c * (size_t)width;
+    struct rgbe_row row = { .width = img->width };
+    uint8_t *memory = malloc((size_t)4 * img->width);
+    if (!memory)
+        fail_memory(err, "no memory for a row");
+    for (unsigned c = 0; memory && c < 4; c++)
+        row.channel[c] = memory + c * (size_t)img->width;
     return row;
 }
 
-/* Row y of img; in `spare` if img has floats. */
+/* Row y of img; the spare one if img has floats. */
 static struct rgbe_row row_of(const struct image *img, uint32_t y,
-                              uint8_t *spare)
+                              struct rgbe_row spare)
 {
-    struct rgbe_row row = spare_as_row(spare, img->width);
+    struct rgbe_row row = spare;
     for (unsigned c = 0; c < 4 && img->color == COLOR_RGBE; c++)
         row.channel[c] = plane_row(&img->plane[c], y);
     return row;
 }
 
-static uint8_t *spare_row(const struct image *img)
-{
-    return malloc((size_t)4 * img->width);
-}
-
-/* Row y of planes of floats. */
-static void find_floats(const struct image *img, uint32_t y, float *floats[3])
-{
-    for (unsigned c = 0; c < 3; c++)
-        floats[c] = plane_row(&img->plane[c], y);
-}
-
 static int read_rows(struct image *img, struct bytes file, size_t *at,
-                     uint8_t *spare, const struct load_opts *opts,
+                     struct rgbe_row spare, const struct load_opts *opts,
                      struct err *err)
 {
     enum runs_end status = RUNS_WHOLE;
@@ -179,11 +172,8 @@ static int read_rows(struct image *img, struct bytes file, size_t *at,
         if (status != RUNS_WHOLE) /* black from here on */
             for (unsigned c = 0; c < 4; c++)
                 memset(row.channel[c], 0, row.width);
-        if (img->color != COLOR_RGBE) {
-            float *floats[3];
-            find_floats(img, y, floats);
-            rgbe_to_floats(row, floats);
-        }
+        if (img->color != COLOR_RGBE)
+            rgbe_to_floats(row, img, y);
     }
     if (status == RUNS_WHOLE && *at < file.size)
         warn(opts->warnings, "%zu bytes after the picture are not kept",
@@ -204,13 +194,12 @@ static int open(struct reader *reader, struct err *err)
 static int decode(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
-    uint8_t *spare = spare_row(img);
-    int status = spare ? image_alloc(img, reader->opts->mem, err)
-                       : fail_memory(err, "no memory for a row");
-    if (status == 0)
+    struct rgbe_row spare = spare_row(img, err);
+    int status = -1;
+    if (spare.channel[0] && image_alloc(img, reader->opts->mem, err) == 0)
         status =
             read_rows(img, reader->file, &reader->at, spare, reader->opts, err);
-    free(spare);
+    free(spare.channel[0]);
     return status;
 }
 
@@ -286,9 +275,9 @@ static void put_axes(uint8_t *line, size_t size, unsigned order)
 }
 
 /* Writes the lines of the header, PIXASPECT changed, and the rest of the file
- * as it is, but for the axes. img, which has a meta, is for its header. */
+ * as it is, but for the axes. */
 static int retag_file(struct bytes *out, struct image *img, struct bytes file,
-                      enum xform op, struct err *err)
+                      struct err *err)
 {
     const struct save_opts as_is = { .orientation = 0 };
     size_t lines = 0;
@@ -297,25 +286,24 @@ static int retag_file(struct bytes *out, struct image *img, struct bytes file,
     size_t pixels = lines;
     if (read_size(img, file, &pixels, err))
         return -1;
-    img->turned = op; /* for the shape of its pixels */
-    if (!put_lines(out, img, &as_is))
-        return fail_memory(err, "no memory for the file");
+    bool written = put_lines(out, img, &as_is);
     size_t line = out->size;
-    if (!bytes_append(out, file.data + lines, file.size - lines))
+    if (!written || !bytes_append(out, file.data + lines, file.size - lines))
         return fail_memory(err, "no memory for the file");
     put_axes(out->data + line, pixels - lines,
-             xform_retag(img->orientation, op));
+             xform_retag(img->orientation, img->turned));
     return 0;
 }
 
 static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
-    struct image img = { .meta = meta_new(&codec_hdr) };
+    /* put_lines() asks `turned` for the shape of the pixels. */
+    struct image img = { .meta = meta_new(&codec_hdr), .turned = op };
     (void)opts;
     if (!img.meta)
         return fail_memory(err, "no memory for the decoder");
-    int status = retag_file(out, &img, file, op, err);
+    int status = retag_file(out, &img, file, err);
     info->width = img.width;
     info->height = img.height;
     info->orientation.value = img.orientation;
@@ -337,18 +325,16 @@ static void warn_inexact(struct rgbe_lost lost, struct warnings *warnings)
              (unsigned long long)lost.rounded);
 }
 
-static int put_rows(struct bytes *file, const struct image *img, uint8_t *spare,
-                    struct rgbe_lost *lost, struct err *err)
+static int put_rows(struct bytes *file, const struct image *img,
+                    struct rgbe_row spare, struct rgbe_lost *lost,
+                    struct err *err)
 {
     if (!bytes_reserve(file, rgbe_most(img->width) * img->height))
         return fail_memory(err, "no memory for the file");
     for (uint32_t y = 0; y < img->height; y++) {
         struct rgbe_row row = row_of(img, y, spare);
-        if (img->color != COLOR_RGBE) {
-            float *floats[3];
-            find_floats(img, y, floats);
-            rgbe_from_floats(row, floats, lost);
-        }
+        if (img->color != COLOR_RGBE)
+            rgbe_from_floats(row, img, y, lost);
         file->size += rgbe_write(file->data + file->size, row, lost);
     }
     return 0;
@@ -361,10 +347,9 @@ static int write_own(struct bytes *file, const struct image *img,
 {
     if (put_head(file, img, opts, err))
         return -1;
-    uint8_t *spare = spare_row(img);
-    int status = spare ? put_rows(file, img, spare, lost, err)
-                       : fail_memory(err, "no memory for a row");
-    free(spare);
+    struct rgbe_row spare = spare_row(img, err);
+    int status = spare.channel[0] ? put_rows(file, img, spare, lost, err) : -1;
+    free(spare.channel[0]);
     return status;
 }
 
@@ -380,17 +365,6 @@ static int encode(struct bytes *file, const struct image *img,
     return 0;
 }
 
-/* Whether there are `height` rows from `at` on, and nothing behind them. */
-static int check_rows(struct bytes file, size_t at, const struct image *img,
-                      uint8_t *spare, struct err *err)
-{
-    struct rgbe_row row = spare_as_row(spare, img->width);
-    for (uint32_t y = 0; y < img->height; y++)
-        if (rgbe_read(row, file, &at) != RUNS_WHOLE)
-            return fail(err, "row %u is not whole", y);
-    return at == file.size ? 0 : fail(err, "it has %zu bytes", file.size);
-}
-
 static int check(struct bytes file, const struct image *img,
                  const struct save_opts *opts, struct err *err)
 {
@@ -404,10 +378,14 @@ static int check(struct bytes file, const struct image *img,
     if (!n || !probe(file.data, file.size) || read_size(&is, file, &at, err) ||
         is.width != img->width || is.height != img->height)
         return fail(err, "its header is of another picture");
-    uint8_t *spare = spare_row(img);
-    int status = spare ? check_rows(file, at, img, spare, err)
-                       : fail_memory(err, "no memory for a row");
-    free(spare);
+    struct rgbe_row row = spare_row(img, err);
+    int status = row.channel[0] ? 0 : -1;
+    for (uint32_t y = 0; status == 0 && y < img->height; y++)
+        if (rgbe_read(row, file, &at) != RUNS_WHOLE)
+            status = fail(err, "row %u is not whole", y);
+    if (status == 0 && at != file.size)
+        status = fail(err, "it has %zu bytes", file.size);
+    free(row.channel[0]);
     return status;
 }
 

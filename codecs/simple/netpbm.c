@@ -83,6 +83,13 @@ static bool is_comment(const struct metadata_block *block)
     return strcmp(block->name, comment) == 0;
 }
 
+static bool write_comment(struct bytes *file, const char *lead,
+                          const uint8_t *data, size_t size)
+{
+    return bytes_append(file, lead, strlen(lead)) &&
+           bytes_append(file, data, size) && bytes_append(file, "\n", 1);
+}
+
 /* A comment ends at a newline or a carriage return, so each line of a text is
  * one. */
 static bool write_text(struct bytes *file, struct bytes text)
@@ -92,9 +99,7 @@ static bool write_text(struct bytes *file, struct bytes text)
         for (n = 0; at + n < text.size && line[n] != '\n'; n++)
             if (line[n] == '\r')
                 break;
-        if (n > 0 &&
-            (!bytes_append(file, "# ", 2) || !bytes_append(file, line, n) ||
-             !bytes_append(file, "\n", 1)))
+        if (n > 0 && !write_comment(file, "# ", line, n))
             return false;
     }
     return true;
@@ -104,9 +109,7 @@ static bool write_blocks(struct bytes *file, const struct meta *meta)
 {
     for (size_t i = 0; i < meta->nblocks; i++)
         if (is_comment(&meta->block[i]) &&
-            (!bytes_append(file, "#", 1) ||
-             !bytes_append(file, meta->block[i].data, meta->block[i].size) ||
-             !bytes_append(file, "\n", 1)))
+            !write_comment(file, "#", meta->block[i].data, meta->block[i].size))
             return false;
     return true;
 }

@@ -39,6 +39,13 @@ static void shape_colors(struct image *img, const char *type)
         }
 }
 
+/* Skips blanks of a line. */
+static void skip_line_blanks(struct netpbm_reader *r)
+{
+    while (r->at < r->end && *r->at != '\n' && netpbm_is_blank(*r->at))
+        r->at++;
+}
+
 /* Reads the rest of a TUPLTYPE line. There may be several, which are joined by
  * a blank. */
 static int read_type(struct netpbm_reader *r, char *type, size_t room,
@@ -47,8 +54,7 @@ static int read_type(struct netpbm_reader *r, char *type, size_t room,
     size_t n = strlen(type);
     if (n > 0 && n + 1 < room)
         type[n++] = ' ';
-    while (r->at < r->end && *r->at != '\n' && netpbm_is_blank(*r->at))
-        r->at++;
+    skip_line_blanks(r);
     while (r->at < r->end && *r->at != '\n') {
         if (n + 1 >= room || *r->at == '\0')
             return fail(err, "its tuple type is too long or not text");
@@ -58,14 +64,6 @@ static int read_type(struct netpbm_reader *r, char *type, size_t room,
         n--;
     type[n] = '\0';
     return 0;
-}
-
-/* Skips the end of the line, which may have blanks before its newline. */
-static bool end_line(struct netpbm_reader *r)
-{
-    while (r->at < r->end && *r->at != '\n' && netpbm_is_blank(*r->at))
-        r->at++;
-    return r->at < r->end && *r->at++ == '\n';
 }
 
 static int read_header(struct image *img, struct netpbm_reader *r,
@@ -92,7 +90,8 @@ static int read_header(struct image *img, struct netpbm_reader *r,
         if (k == 4 || value[k] || !netpbm_read_number(r, &value[k]))
             return fail(err, "its header has a wrong line: %s", word);
     }
-    if (!end_line(r))
+    skip_line_blanks(r);
+    if (r->at == r->end || *r->at++ != '\n')
         return fail(err, "its header has no end");
     img->width = value[0];
     img->height = value[1];

@@ -203,14 +203,16 @@ size_t rgbe_write(uint8_t *to, struct rgbe_row row, struct rgbe_lost *lost)
 /* A sample is m * 2^(e - 136); a pixel whose e is 0 is black. */
 enum { BIAS = 128, MANTISSA = 8 };
 
-void rgbe_to_floats(struct rgbe_row row, float *const floats[3])
+void rgbe_to_floats(struct rgbe_row row, const struct image *img, uint32_t y)
 {
     float scale[256] = { 0 };
     for (int e = 1; e < 256; e++)
         scale[e] = ldexpf(1, e - BIAS - MANTISSA);
-    for (unsigned c = 0; c < 3; c++)
+    for (unsigned c = 0; c < 3; c++) {
+        float *floats = plane_row(&img->plane[c], y);
         for (uint32_t x = 0; x < row.width; x++)
-            floats[c][x] = row.channel[c][x] * scale[row.channel[3][x]];
+            floats[x] = row.channel[c][x] * scale[row.channel[3][x]];
+    }
 }
 
 static float clip(float v, struct rgbe_lost *lost)
@@ -245,9 +247,12 @@ static void round_pixel(uint8_t rgbe[PIXEL], const float pixel[3],
     rgbe[3] = most > 0 ? (uint8_t)(exponent + BIAS) : 0;
 }
 
-void rgbe_from_floats(struct rgbe_row row, float *const floats[3],
+void rgbe_from_floats(struct rgbe_row row, const struct image *img, uint32_t y,
                       struct rgbe_lost *lost)
 {
+    const float *floats[3];
+    for (unsigned c = 0; c < 3; c++)
+        floats[c] = plane_row(&img->plane[c], y);
     for (uint32_t x = 0; x < row.width; x++) {
         float pixel[3];
         uint8_t rgbe[PIXEL];

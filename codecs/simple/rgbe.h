@@ -26,11 +26,11 @@ struct rgbe_lost {
  */
 size_t rgbe_write(uint8_t *to, struct rgbe_row row, struct rgbe_lost *lost);
 
-/* Makes floats of a row, without loss. */
-void rgbe_to_floats(struct rgbe_row row, float *const floats[3]);
+/* Makes the floats of row y of img, without loss. */
+void rgbe_to_floats(struct rgbe_row row, const struct image *img, uint32_t y);
 
-/* Makes a row of floats: the pixels that are nearest to them. */
-void rgbe_from_floats(struct rgbe_row row, float *const floats[3],
+/* Makes a row of these floats: the pixels that are nearest to them. */
+void rgbe_from_floats(struct rgbe_row row, const struct image *img, uint32_t y,
                       struct rgbe_lost *lost);
 
 /* Rounds the floats of one pixel to the nearest ones that an HDR holds. */
