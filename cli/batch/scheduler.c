@@ -74,8 +74,7 @@ static int open_lanes(struct scheduler *scheduler, struct err *err)
 /* Keeps the memory that one job frees for the next one: to return it to the
  * system and ask for it again takes as long as to turn the picture. Large
  * blocks are kept by page_cache.h; of smaller ones malloc() keeps some for each
- * worker, instead of 128 KiB.
- */
+ * worker, instead of 128 KiB. */
 static void keep_memory(uint64_t bytes, unsigned workers)
 {
     uint64_t most = bytes / 16 / workers;

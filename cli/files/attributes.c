@@ -100,8 +100,7 @@ static bool drop_acl(int fd)
     return fremovexattr(fd, ACL) == 0 || means_absent(errno);
 }
 
-/* Returns the nine bits of a file without a list that replaces one with a list.
- */
+/* Returns the nine bits of a file without a list that replaces one with it. */
 static mode_t mode_without_acl(const struct permissions *permissions, bool left,
                                int fd)
 {

@@ -80,8 +80,7 @@ static mode_t first_mode(const struct file_writer *w)
     return w->place.exists || w->opts->preserve ? 0600 : w->opts->mode;
 }
 
-/* Writes a file that nobody sees yet, and gives it permissions and attributes.
- */
+/* Writes a file that nobody sees yet, with its permissions and attributes. */
 static int fill(const struct file_writer *w, int fd)
 {
     const struct write_opts *opts = w->opts;

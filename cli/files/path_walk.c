@@ -250,8 +250,7 @@ static int walk_all(struct path_walk *w)
 
 /* Leaves the directories to the kernel if no links are among them. Returns
  * false if there may be some, or if the last component is one that is to be
- * followed.
- */
+ * followed. */
 static bool go_at_once(struct path_walk *w, const char *name)
 {
     struct stat st;

@@ -91,8 +91,7 @@ void signals_guard(void)
     for (int i = 0; i < ENDING; i++) {
         struct sigaction action = { .sa_handler = on_signal }, old;
         sigfillset(&action.sa_mask);
-        /* A signal that the parent had ignored, as nohup does, stays ignored.
-         */
+        /* What the parent had ignored, as nohup does, stays ignored. */
         if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(ending[i], &action, NULL);
     }

@@ -25,8 +25,7 @@ int signals_asked(void);
 struct pollfd;
 int signals_poll(struct pollfd *fds, unsigned n, int known);
 
-/* Ends the program by a signal, so that the parent process sees what ended it.
- */
+/* Ends the program by a signal, so that its parent sees what ended it. */
 _Noreturn void signals_end(int number);
 
 /* Blocks the signals that end the program in the calling thread. */

@@ -23,8 +23,7 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
 
 enum { NPREFIX = sizeof PREFIX - 1, NLETTERS = 12 };
 
-/* ---- Names that a signal has to remove ------------------------------------
- */
+/* ---- Names that a signal has to remove ----------------------------------- */
 
 /* Entries are never freed, so that a signal handler can follow the list at any
  * time; there are as many as files were written at once. */
@@ -189,19 +188,16 @@ static bool is_local(int fd)
     return false;
 }
 
-/* Goes by the time of change, which nobody can set. */
-static bool is_old(const struct stat *st)
-{
-    enum { HOUR = 3600 };
-    return clock_read(CLOCK_REALTIME).tv_sec - st->st_ctime > HOUR;
-}
-
 /* Locks an open file. Returns whether nobody else writes to it. */
 static bool is_left(int fd, int directory, const char *base)
 {
+    enum { HOUR = 3600 };
     struct stat st, named;
+    time_t now = clock_read(CLOCK_REALTIME).tv_sec;
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           st.st_uid == geteuid() && (is_local(fd) || is_old(&st)) &&
+           st.st_uid == geteuid() &&
+           /* Nobody can set the time of change. */
+           (is_local(fd) || now - st.st_ctime > HOUR) &&
            flock(fd, LOCK_EX | LOCK_NB) == 0 &&
            fstatat(directory, base, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
            named.st_dev == st.st_dev && named.st_ino == st.st_ino;

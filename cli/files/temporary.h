@@ -41,8 +41,7 @@ void temporary_remove_all(void);
 /* Removes the file `base` in a directory if it is a temporary one that was
  * left: by its name and owner it is this user's, and nobody writes to it. On a
  * file system where others may not see locks, as over a network, it must be an
- * hour old, too.
- */
+ * hour old, too. */
 void temporary_remove_left(int directory, const char *base);
 
 #endif

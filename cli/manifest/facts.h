@@ -57,8 +57,7 @@ bool facts_are_alike(const struct facts *facts);
 /* Returns whether a file is what a line with "done" or "ready" says was
  * written: by inode, size and time, and only if these do not decide, by the
  * checksum. A line of an older version may have neither; then the size decides.
- * The name is confined to the root, unless that is NULL; `st` is of this file.
- */
+ * The name is confined to the root, unless that is NULL; `st` is the file's. */
 bool facts_match_output(const struct facts *facts, struct root *root,
                         const char *name, const struct stat *st);
 

@@ -18,8 +18,7 @@
 #include "cli/manifest/facts.h"
 #include "codecs/base/err.h"
 
-/* What a line says. Strings are the caller's; those that are NULL are left out.
- */
+/* What a line says. Strings are the caller's; NULL is left out. */
 struct record {
     const char *input, *output;
     struct root *input_root, *output_root; /* of a job: where names are looked
@@ -47,8 +46,7 @@ int manifest_open(struct manifest **manifest, const char *name,
 int manifest_note(struct manifest *manifest, const struct record *record,
                   bool safe, struct err *err);
 
-/* Closes and frees. Returns 0, or -1 with a reason that does not name the file.
- */
+/* Closes and frees. Returns as manifest_note() does. */
 int manifest_close(struct manifest *manifest, struct err *err);
 
 /* Reads a line into a record, whose strings are those of `root`. Returns 0, or

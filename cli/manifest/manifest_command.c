@@ -128,8 +128,7 @@ struct checked_output {
     struct stat st;
 };
 
-/* Orders outputs by file, whatever their names; those that are gone, by name.
- */
+/* Orders outputs by file, whatever their names; those that are gone by name. */
 static int compare_files(const struct checked_output *a,
                          const struct checked_output *b)
 {

@@ -44,8 +44,7 @@ static const char *directory_of(const struct manifest_index *index,
     return entry->directory ? entry->directory : index->cwd;
 }
 
-/* Returns an entry for a job, to look for it. Its strings are those of the job.
- */
+/* Returns an entry to look for a job by, with the strings of the job. */
 static struct entry key_of(const struct manifest_index *index,
                            const struct record *job)
 {

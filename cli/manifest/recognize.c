@@ -1,5 +1,4 @@
-/* Recognizes jobs that a manifest has under other names: it was written from
- * another directory, on another machine, or before files were moved.
+/* Recognizes jobs that a manifest has under other names.
  *
  * A file that was replaced in place must not be turned once more. So each file
  * that is to be replaced, and that the manifest does not have by name, is

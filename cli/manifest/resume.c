@@ -113,8 +113,7 @@ static enum verdict leave_done(const struct resume *resume,
 
 /* Decides about a job that is "ready": its input became the output, or did not.
  * The bytes decide first, since size and times may be the same before and
- * after.
- */
+ * after. */
 static enum verdict of_ready(const struct record *job,
                              const struct facts *facts, struct err *err)
 {

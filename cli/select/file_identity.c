@@ -82,8 +82,7 @@ static int replace_link(char name[PATH_MAX], size_t n, const char *target,
     return 0;
 }
 
-/* Appends components to a canonical name, as they will be once they are there.
- */
+/* Appends components to a canonical name, as they will be once they exist. */
 static int append(char path[PATH_MAX], const char *name, struct err *err)
 {
     size_t size = strlen(path);

@@ -55,8 +55,7 @@ bool file_identity_same(const struct file_identity *a,
                         const struct file_identity *b);
 uint64_t file_identity_hash(const struct file_identity *identity);
 
-/* Returns whether both are hard links to one file; then these hashes are equal.
- */
+/* Returns whether both are links to one file; then these hashes are equal. */
 bool file_identity_shares_inode(const struct file_identity *a,
                                 const struct file_identity *b);
 uint64_t file_identity_inode_hash(const struct file_identity *identity);

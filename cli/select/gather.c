@@ -40,8 +40,7 @@ static int take(struct gather *g, const char *name, struct err *err)
     return inputs_add(g->inputs, &(struct input){ .name = name }, err);
 }
 
-/* Takes the names in a list, each ended by `end`, which the last one may lack.
- */
+/* Takes the names in a list, each ended by `end`; the last one may lack it. */
 static int take_lines(struct gather *g, int fd, char end, struct err *err)
 {
     const char *file = g->opts->files_from;

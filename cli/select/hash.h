@@ -8,13 +8,7 @@
 /* FNV-1a of 64 bits, then the last mixing of MurmurHash3, since the low bits of
  * FNV alone are not even. --shard assigns a name to a shard by this number
  * modulo the number of shards: it must not change, since the machines that
- * share the work may have different versions of the program.
- *
- *     h = 0xcbf29ce484222325
- *     for each byte: h = (h xor byte) * 0x100000001b3 mod 2^64
- *     h = (h xor h >> 33) * 0xff51afd7ed558ccd mod 2^64
- *     h = (h xor h >> 33) * 0xc4ceb9fe1a85ec53 mod 2^64
- *     h = h xor h >> 33 */
+ * share the work may have different versions of the program. */
 uint64_t hash_bytes(const void *data, size_t size);
 
 /* Hashes two numbers, in this order. */

@@ -45,9 +45,7 @@ static int name_outputs(struct file_plan *plan, const struct options *opts,
 /* ---- Outputs that would be lost ---------------------------------------- */
 
 /* A hash table of the outputs by their identities. These are not kept, but
- * found again when two are compared, which is seldom: only if their hashes are
- * equal.
- */
+ * found again when two are compared, which is seldom: if hashes are equal. */
 struct check {
     const struct file_plan *plan;
     const struct options *opts;
@@ -92,8 +90,7 @@ static struct output_slot *slot_of(struct check *c,
     return &c->slot[i];
 }
 
-/* Returns whether {dir} would keep two outputs apart, and the folder allows it.
- */
+/* Returns whether {dir} keeps two outputs apart, and the folder allows it. */
 static bool apart_by_directory(const struct input *a, const struct input *b)
 {
     struct path one = path_split(a->name, strlen(a->name));
@@ -318,19 +315,6 @@ static bool is_of_shard(const char *name, const struct options *opts)
     return hash_bytes(name, strlen(name)) % opts->shards == opts->shard - 1;
 }
 
-/* Files that are only counted are counted by the first shard. */
-static void keep_shard_of_passed(struct passed_over *passed,
-                                 const struct options *opts)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < passed->count; i++)
-        if (is_of_shard(passed->list[i].name + passed->list[i].below, opts))
-            passed->list[kept++] = passed->list[i];
-    passed->count = kept;
-    if (opts->shard > 1)
-        passed->others = 0;
-}
-
 static void keep_shard(struct file_plan *plan, const struct options *opts)
 {
     struct inputs *inputs = &plan->inputs;
@@ -343,7 +327,14 @@ static void keep_shard(struct file_plan *plan, const struct options *opts)
         plan->output[kept++] = plan->output[i];
     }
     inputs->count = kept;
-    keep_shard_of_passed(&inputs->passed, opts);
+    struct passed_over *passed = &inputs->passed;
+    size_t all = passed->count;
+    passed->count = 0;
+    for (size_t i = 0; i < all; i++)
+        if (is_of_shard(passed->list[i].name + passed->list[i].below, opts))
+            passed->list[passed->count++] = passed->list[i];
+    if (opts->shard > 1) /* the first one counts what is only counted */
+        passed->others = 0;
 }
 
 /* ---- The plan ---------------------------------------------------------- */

@@ -70,8 +70,7 @@
 #include "cli/serve/supervisor.h"
 #include "cli/serve/worker.h"
 
-/* How many answers may wait for a job that takes long, as they come in order.
- */
+/* How many answers may wait for a job that takes long: they come in order. */
 enum { WINDOW = 128 };
 
 /* Opens /dev/null as this descriptor. On failure it returns false and sets

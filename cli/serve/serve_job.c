@@ -172,16 +172,6 @@ int serve_job_read(struct serve_job *job, const char *text, size_t size,
     return job_choose_format(&job->job, err);
 }
 
-struct job serve_job_asked(const struct serve_job *job,
-                           const struct options *base)
-{
-    struct job asked = job->job;
-    asked.opts = asked.opts ? asked.opts : base;
-    asked.input = job->input;
-    asked.output = job->output;
-    return asked;
-}
-
 void serve_job_free(struct serve_job *job)
 {
     for (int i = 0; i < job->words; i++)

@@ -27,10 +27,6 @@ int serve_job_read(struct serve_job *job, const char *text, size_t size,
                    const struct options *base, struct serve_root *root,
                    struct err *err);
 
-/* Returns the job as its answer shows it, with the names that the user gave. */
-struct job serve_job_asked(const struct serve_job *job,
-                           const struct options *base);
-
 /* Frees what the job holds. */
 void serve_job_free(struct serve_job *job);
 

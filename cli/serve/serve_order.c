@@ -3,8 +3,7 @@
  * Jobs stand in a ring, from the first that has not ended. Each knows how many
  * earlier ones it waits for. Which jobs wait for one is not stored but found
  * again when that one ends, by the same comparison as when they were added:
- * there are few jobs in the ring.
- */
+ * there are few jobs in the ring. */
 #include "cli/serve/serve_order.h"
 
 #include <limits.h>
@@ -38,8 +37,7 @@ struct serve_order {
     pthread_mutex_t lock;
 };
 
-/* ---- Keys of files --------------------------------------------------------
- */
+/* ---- Keys of files ------------------------------------------------------- */
 
 static struct file_keys keys_of(const struct file_identity *identity)
 {

@@ -164,8 +164,7 @@ static bool on_answer(void *context, const struct answer_message *message,
     return true;
 }
 
-/* Appends an answer to those on their way. Returns false if there is no memory.
- */
+/* Appends an answer to those on their way. Returns false without memory. */
 static bool queue_answer(struct supervisor *s, const struct request *request)
 {
     static const char done[] = "{\"status\": \"done\", \"warnings\": [\"no "
@@ -312,8 +311,7 @@ static void requeue(struct supervisor *s, struct request *request, int status,
 }
 
 /* Queues the jobs of the process again. The next process is started for the
- * first of them.
- */
+ * first of them. */
 static void queue_again(struct supervisor *s, int status)
 {
     unsigned begun = count_begun(s);

@@ -17,8 +17,7 @@ struct supervisor_opts {
 
 struct supervised {
     enum outcome outcome;
-    int write_error; /* the errno of an answer that could not be written, or 0
-                      */
+    int write_error; /* why an answer could not be written: an errno, or 0 */
 };
 
 /* Reads jobs until they end or a signal asks for the end, and answers them in

@@ -3,8 +3,7 @@
  *
  * The supervisor outlives the worker process, so it checks everything that the
  * worker may have written here: see the comment at the head of
- * cli/serve/serve.c.
- */
+ * cli/serve/serve.c. */
 #ifndef CLI_SERVE_WIRE_H
 #define CLI_SERVE_WIRE_H
 

@@ -202,11 +202,14 @@ static void send_answer(struct worker_process *process,
 {
     struct answer_message message = { .slot = task->message.slot,
                                       .failed = task->status != 0 };
-    struct job job = serve_job_asked(&task->asked, process->opts->opts);
+    struct job job = task->asked.job;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
+    job.opts = job.opts ? job.opts : process->opts->opts;
     job.backend = process->backend;
+    job.input = task->asked.input; /* as the user gave them */
+    job.output = task->asked.output;
     if (out) {
         report_answer(out, &job, &task->result,
                       task->status ? &task->err : NULL);
