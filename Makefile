@@ -44,7 +44,7 @@ $(error CUDA=$(CUDA): it is 0 or 1)
 endif
 ifeq ($(CUDA),1)
 ifeq ($(NVCC),)
-$(error CUDA=1, but there is no nvcc in PATH or /usr/local/cuda/bin)
+$(error CUDA=1, but nvcc was not found in PATH or /usr/local/cuda/bin)
 endif
 FOUND := CUDA build, $(NVCC), sm $(ARCHS)
 else
@@ -218,7 +218,7 @@ UNDEFINED := -O1 -g -fsanitize=undefined,integer-divide-by-zero,nullability \
              -fno-sanitize-recover=all
 check-ubsan:
 	@if ! command -v clang >/dev/null; then \
-	    echo 'skipped check-ubsan: there is no clang'; \
+	    echo 'skipped check-ubsan: clang was not found'; \
 	else \
 	    $(MAKE) BUILD=build-ubsan CC=clang CUDA=0 CFLAGS='$(UNDEFINED)' \
 	        all tests && \

@@ -20,9 +20,9 @@
 #define CODECS_CODEC_H
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
 #include "codecs/image/meta.h"
-#include "codecs/base/thread_pool.h"
 #include "codecs/image/row_sink.h"
 
 /* Decoded representation, from samples to coded coefficients. Later ones lose
@@ -45,8 +45,8 @@ struct load_opts {
                            the portable fields of the meta, and decode to colors
                            that other formats have */
     enum layout layout; /* how the axes of arrays are read */
-    struct thread_pool *pool;  /* threads that may be kept busy; NULL: the
-                                  caller's */
+    struct thread_pool *pool;    /* threads that may be kept busy; NULL: the
+                                    caller's */
     const struct turner *turner; /* that struct codec.turn turns with */
     struct warnings *warnings;
 };
@@ -78,29 +78,29 @@ enum strip {
 enum edge { EDGE_REENCODE, EDGE_TRIM, EDGE_TAG, EDGE_FAIL };
 
 struct save_opts {
-    const char *suffix;   /* of the name asked for, as "ppm"; may be "" */
-    int quality;          /* 1..100 of a lossy format; 0: the codec's own */
-    int effort;           /* to make a PNG small: 1 + 0..9, as zlib counts; 0:
-                             what is best for most */
-    bool optimize;        /* the smallest file, if that takes longer */
-    bool no_restart;      /* no restart markers, whatever a JPEG had */
+    const char *suffix; /* of the name asked for, as "ppm"; may be "" */
+    int quality;        /* 1..100 of a lossy format; 0: the codec's own */
+    int effort;         /* to make a PNG small: 1 + 0..9, as zlib counts; 0:
+                           what is best for most */
+    bool optimize;      /* the smallest file, if that takes longer */
+    bool no_restart;    /* no restart markers, whatever a JPEG had */
     enum strip strip;
     unsigned drop;        /* what of the metadata is left out beside that:
                              codecs/image/meta.h */
     unsigned orientation; /* what tags must say in the output; 0: leave them */
     struct thread_pool *pool; /* threads that may be kept busy; NULL: the
                           caller's. What is written does not depend on it */
-    enum edge edge;       /* for pictures behind the first one */
-    enum layout layout;   /* of the array that a picture of another format
-                             becomes */
-    bool inner;           /* the picture stands in another one, so what follows
-                             its end is left as it is */
-    uint32_t *adler;      /* PNG: `encode` stores the Adler-32 of its rows here,
-                             and `check` compares it; NULL or 0: unknown */
+    enum edge edge;           /* for pictures behind the first one */
+    enum layout layout;       /* of the array that a picture of another format
+                                 becomes */
+    bool inner;      /* the picture stands in another one, so what follows
+                        its end is left as it is */
+    uint32_t *adler; /* PNG: `encode` stores the Adler-32 of its rows here,
+                        and `check` compares it; NULL or 0: unknown */
     const struct turner *turner; /* turns embedded JPEG files */
-    uint64_t *allowance;  /* how many pixels of these may still be read:
-                             codecs/metadata/embedded_jpeg.h; NULL: as many as
-                             is usual */
+    /* How many pixels of these may still be read, as
+     * codecs/metadata/embedded_jpeg.h counts; NULL: as many as is usual. */
+    uint64_t *allowance;
     struct warnings *warnings;
 };
 
@@ -136,24 +136,24 @@ struct reader {
 
 /* What a format can hold. A picture is made to fit by codecs/convert.h. */
 struct capabilities {
-    unsigned cells;     /* 1 << enum cell, or-ed */
-    unsigned colors;    /* 1 << enum color, or-ed */
+    unsigned cells;  /* 1 << enum cell, or-ed */
+    unsigned colors; /* 1 << enum color, or-ed */
     bool alpha;
-    bool any_maxval;    /* else 255 and 65535 */
-    bool gray_bits;     /* gray without alpha also with maxval 1, 3 and 15 */
-    unsigned metadata;  /* HOLDS_..., or-ed */
+    bool any_maxval;   /* else 255 and 65535 */
+    bool gray_bits;    /* gray without alpha also with maxval 1, 3 and 15 */
+    unsigned metadata; /* HOLDS_..., or-ed */
 };
 
 struct block_format;
 
 struct codec {
-    const char *name;             /* "png"; what --format takes */
-    const char *title;            /* "PNG" */
-    const char *const *suffixes;  /* lower case, ended by NULL */
-    bool lossy;                   /* samples change when they are encoded */
-    bool rounds;                  /* samples of other formats change */
-    bool kinds;                   /* the suffix chooses among its kinds */
-    enum representation closest;  /* to the file that it can decode to */
+    const char *name;            /* "png"; what --format takes */
+    const char *title;           /* "PNG" */
+    const char *const *suffixes; /* lower case, ended by NULL */
+    bool lossy;                  /* samples change when they are encoded */
+    bool rounds;                 /* samples of other formats change */
+    bool kinds;                  /* the suffix chooses among its kinds */
+    enum representation closest; /* to the file that it can decode to */
     struct capabilities capabilities;
     /* Size of the state in the meta of a picture that was read, which keeps how
      * the file was coded; 0: none, or one that open() makes. */

@@ -3,7 +3,8 @@
  * This room, codecs/image, has the types that all others exchange: pictures,
  * the eight turns (xform.h), limits (limit.h) and the metadata of a file
  * (meta.h). Shapes and rows of pixels come in (interleave.h, row_sink.h), and
- * planes go out. It knows nothing of formats, of files, or of how planes are turned.
+ * planes go out. It knows nothing of formats, of files, or of how planes are
+ * turned.
  *
  * A plane is one channel: gray, palette index, R, G, B, Y, Cb, Cr, alpha. */
 #ifndef CODECS_IMAGE_IMAGE_H
@@ -77,8 +78,8 @@ struct image {
     uint32_t untrimmed_width, untrimmed_height; /* of the picture in the file,
                                before any turn, if `width` and `height` have
                                fewer columns or rows of it; 0: they have all */
-    uint32_t maxval;        /* the value of full intensity (for COLOR_INDEXED:
-                               2^bits - 1); 0 for CELL_F32 */
+    uint32_t maxval; /* the value of full intensity (for COLOR_INDEXED:
+                        2^bits - 1); 0 for CELL_F32 */
     unsigned nplanes;
     struct plane plane[IMAGE_PLANES]; /* may differ in size */
     uint8_t *cells;       /* the one block of memory that holds all planes */

@@ -44,14 +44,14 @@ enum block_kind {
 
 /* One piece of a file that is not pixels. */
 struct metadata_block {
-    char name[32];   /* as people call it: "tEXt", "APP1 Exif" */
+    char name[32]; /* as people call it: "tEXt", "APP1 Exif" */
     enum block_kind kind;
-    unsigned drop;   /* DROP_..., or-ed: each of them leaves it out */
-    unsigned where;  /* the codec's: a marker, or a place in the file */
-    bool portable;   /* what it says stands in the portable fields as well */
-    bool samples;    /* it holds samples: true only of this depth and color */
-    bool dropped;    /* it is not to be written */
-    uint8_t *data;   /* owned */
+    unsigned drop;  /* DROP_..., or-ed: each of them leaves it out */
+    unsigned where; /* the codec's: a marker, or a place in the file */
+    bool portable;  /* what it says stands in the portable fields as well */
+    bool samples;   /* it holds samples: true only of this depth and color */
+    bool dropped;   /* it is not to be written */
+    uint8_t *data;  /* owned */
     size_t size;
     size_t begin, end; /* where it stands in the file; of `retag` alone */
 };
@@ -78,7 +78,7 @@ struct array_note {
     enum layout layout; /* LAYOUT_AUTO: its shape does not tell */
     bool fortran;       /* in Fortran order */
     uint64_t shape[LAYOUT_AXES];
-    unsigned naxes;     /* may be more than the shape has room for */
+    unsigned naxes; /* may be more than the shape has room for */
 };
 
 struct meta {
@@ -100,7 +100,7 @@ struct meta {
     struct bytes comment; /* plain text, UTF-8 */
     struct density density;
 
-    unsigned ncolors; /* the palette of COLOR_INDEXED, and PNG's PLTE */
+    unsigned ncolors;        /* the palette of COLOR_INDEXED, and PNG's PLTE */
     uint8_t palette[256][4]; /* red, green, blue, alpha */
     unsigned nalphas;        /* how many of them have an alpha of their own */
     bool keyed;              /* cells equal to `key` are transparent */

@@ -231,8 +231,9 @@ int photoshop_drop(struct bytes *block, const struct save_opts *opts,
     while (read_resource(block->data + at, block->size - at, &r)) {
         bool whole = r.size <= block->size - at && r.whole <= block->size - at;
         if (!whole && (opts->drop & (drop_of(r.number) | DROP_GPS)))
-            warn(opts->warnings, "a resource of Photoshop, number %u, is cut short, "
-                                 "so that it stays as it is",
+            warn(opts->warnings,
+                 "a resource of Photoshop, number %u, is cut short, so that it "
+                 "stays as it is",
                  r.number);
         if (!whole)
             break;

@@ -20,7 +20,7 @@ struct boundary {
     bool relative;
     bool unread;                 /* one of its numbers is malformed */
     struct xmp_ratio x, y, w, h; /* of a rectangle */
-    unsigned seen;         /* which of these there are */
+    unsigned seen;               /* which of these there are */
 };
 enum { SEEN_X = 1, SEEN_Y = 2, SEEN_W = 4, SEEN_H = 8, SEEN_ALL = 15 };
 
@@ -249,8 +249,9 @@ int xmp_iptc_turn(struct bytes *packet, size_t room,
     for (; xml_next(&xml, &token); before = xml)
         follow(&w, copy.data, &token, &before, &xml);
     if (w.left)
-        warn(warnings, "an IPTC image region in XMP is not relative to the size "
-                       "of the picture, so it was not moved with it");
+        warn(warnings,
+             "an IPTC image region in XMP is not relative to the size "
+             "of the picture, so it was not moved with it");
     int status = xmp_edit_end(&w.edit, packet, room,
                               "there is no room to move the IPTC image regions "
                               "in XMP with the picture",

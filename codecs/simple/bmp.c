@@ -216,8 +216,9 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     if (op != XFORM_NONE &&
         (head.size < INFO_HEADER || head.height == INT32_MIN ||
          head.compression == BMP_RLE8 || head.compression == BMP_RLE4))
-        return fail(err, "this kind of BMP has its rows from the bottom up only; "
-                         "without --tag-only the pixels are moved");
+        return fail(err,
+                    "this kind of BMP has its rows from the bottom up only; "
+                    "without --tag-only the pixels are moved");
     if (!bytes_append(out, file.data, file.size))
         return fail_memory(err, "no memory for the file");
     info->width = (uint32_t)head.width;

@@ -338,9 +338,10 @@ int netpbm_check(struct bytes file, const struct image *img,
     struct netpbm_reader r = { .at = file.data, .end = file.data + file.size };
     if (!is.meta)
         return fail_memory(err, "no memory to check the file");
-    int status = codec->probe(file.data, file.size)
-                     ? format->read_header(&is, &r, err)
-                     : fail(err, "the file does not begin as one of this format");
+    int status =
+        codec->probe(file.data, file.size)
+            ? format->read_header(&is, &r, err)
+            : fail(err, "the file does not begin as one of this format");
     if (status == 0 && (is.width != img->width || is.height != img->height ||
                         is.maxval != img->maxval))
         status = fail(err, "its header is of another picture");

@@ -299,7 +299,8 @@ static int decode(struct reader *reader, struct err *err)
     return status;
 }
 
-/* Two bits say which corner comes first: they can express each mirror and both. */
+/* Two bits say which corner comes first: they can express each mirror and both.
+ */
 static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
                  enum xform op, const struct load_opts *opts, struct err *err)
 {
@@ -310,8 +311,9 @@ static int retag(struct bytes *out, struct stream_info *info, struct bytes file,
     if (check_head(file.data, err))
         return -1;
     if (xform_transposes(op))
-        return fail(err, "the header of a TGA can express mirrors and rotate180 "
-                         "only; without --tag-only the pixels are moved");
+        return fail(err,
+                    "the header of a TGA can express mirrors and rotate180 "
+                    "only; without --tag-only the pixels are moved");
     if (!bytes_append(out, file.data, file.size))
         return fail_memory(err, "no memory for the file");
     uint8_t *descriptor = &out->data[AT_DESCRIPTOR];

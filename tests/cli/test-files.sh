@@ -28,7 +28,7 @@ ln -s loop.png loop.png
 gives 1 'gimgxf: loop.png: Too many levels of symbolic links' \
     rotate90 in.png loop.png
 
-# What exists is replaced, unless it shall not be.
+# What exists is replaced, unless it must not be.
 echo keep >keep.png
 gives 0 'gimgxf: keep.png: exists, so it is left alone' \
     -n rotate90 in.png keep.png

@@ -76,7 +76,7 @@ pid=$(awk '/stopped by SIGSTOP/ { print $1; exit }' trace)
 kill -CONT "$pid"
 wait $tracer
 check 'it is done' [ $? = 0 ]
-check 'as it shall be' same want.png d/x.png
+check 'as it must be' same want.png d/x.png
 check 'and nothing is left' no_temporary d
 
 # What only looks like one stays: another name, no file, another user's.
