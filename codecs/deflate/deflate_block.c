@@ -139,21 +139,14 @@ static void make_header(struct header *h, const struct deflate_counts *counts)
 }
 
 /* The lengths of 3.2.6. */
-static unsigned fixed_length(unsigned symbol)
-{
-    return symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
-}
-
-enum { FIXED_DISTANCE = 5 };
-
 static void make_fixed_header(struct header *h)
 {
     h->symbols = HUFFMAN_SYMBOLS;
     h->distances = DISTANCES;
     h->ntokens = 0;
     for (unsigned i = 0; i < HUFFMAN_SYMBOLS; i++)
-        h->length[i] = (uint8_t)fixed_length(i);
-    memset(h->length + HUFFMAN_SYMBOLS, FIXED_DISTANCE, DISTANCES);
+        h->length[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+    memset(h->length + HUFFMAN_SYMBOLS, 5, DISTANCES);
 }
 
 /* The order in which the code lengths of tokens are written (3.2.7). */

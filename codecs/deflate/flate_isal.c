@@ -16,16 +16,6 @@ static const char *isal_version(void)
         ISAL_PATCH_VERSION);
 }
 
-static uint32_t isal_crc32(uint32_t crc, const uint8_t *data, size_t size)
-{
-    return crc32_gzip_refl(crc, data, size);
-}
-
-static uint32_t isal_adler(uint32_t adler, const uint8_t *data, size_t size)
-{
-    return isal_adler32(adler, data, size);
-}
-
 static void *isal_inflate_open(bool raw)
 {
     struct inflate_state *s = malloc(sizeof *s);
@@ -104,8 +94,8 @@ static size_t isal_deflate_band(void *deflater, uint8_t *out, size_t room,
 const struct flate flate_isal = {
     .name = "ISA-L",
     .version = isal_version,
-    .crc32 = isal_crc32,
-    .adler32 = isal_adler,
+    .crc32 = crc32_gzip_refl,
+    .adler32 = isal_adler32,
     .inflate_open = isal_inflate_open,
     .inflate = isal_inflate_some,
     .inflate_close = free,

@@ -1,6 +1,5 @@
-/* Encodes DEFLATE without matches: bytes by Huffman codes alone. What the
- * filters of PNG leave of a photograph has next to no matches, and this is ten
- * times as fast as to look for them. flate.h says why it stands beside
+/* Encodes DEFLATE without matches: bytes by Huffman codes alone, which is ten
+ * times as fast as to look for matches. flate.h says why it stands beside
  * libraries. */
 #ifndef CODECS_DEFLATE_LITERAL_BLOCK_H
 #define CODECS_DEFLATE_LITERAL_BLOCK_H
@@ -9,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes blocks that hold `size` bytes to `out`, which has flate_bound(size)
- * bytes. They end at a byte: the last one is the final one of the stream, or is
- * followed by an empty stored block. Returns the number of bytes written. */
+/* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band
+ * that ends as those of struct flate do. Returns the number of bytes written.
+ */
 size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
                              bool final);
 

@@ -1,7 +1,6 @@
 /* Encodes DEFLATE with matches, for rows of pixels and for what the filters of
- * PNG make of them: screenshots become as small as by zlib's level 6, several
- * times as fast, and data without matches not much larger than by Huffman codes
- * alone. flate.h says why it stands beside libraries. */
+ * PNG make of them. Data without matches become not much larger than by Huffman
+ * codes alone. flate.h says why it stands beside libraries. */
 #ifndef CODECS_DEFLATE_LZ77_H
 #define CODECS_DEFLATE_LZ77_H
 
@@ -16,11 +15,8 @@ struct lz77;
 struct lz77 *lz77_new(void);
 void lz77_free(struct lz77 *m);
 
-/* Deflates `size` bytes to `out`, which has flate_bound(size) bytes. Matches
- * may refer to the `before` bytes that stand before them in memory. The output
- * ends at a byte: its last block is the final one of the stream, or is followed
- * by an empty stored one. It depends on nothing but the data and these
- * arguments. Returns the number of bytes written. */
+/* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band
+ * as struct flate has them. Returns the number of bytes written. */
 size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
                     size_t before, size_t size, bool final);
 

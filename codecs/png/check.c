@@ -7,7 +7,6 @@
 #include "codecs/png/chunk.h"
 
 enum {
-    SIGNATURE = 8,
     IHDR = 13,
     CHECKSUM = 4,            /* at the end of the zlib stream */
     WORTH_THREADS = 1 << 20, /* bytes */
@@ -101,7 +100,7 @@ static int check_crcs(struct bytes file, size_t chunks,
                       struct thread_pool *pool, struct err *err)
 {
     struct crc_check check = { .lock = PTHREAD_MUTEX_INITIALIZER,
-                               .next = file.data + SIGNATURE };
+                               .next = file.data + PNG_SIGNATURE };
     thread_pool_run(file.size < WORTH_THREADS ? NULL : pool, check_next_crc,
                     &check, chunks);
     if (!check.wrong)
@@ -117,10 +116,11 @@ int check_png(struct bytes file, const struct image *img,
     struct chunk_summary all = { 0 };
     struct chunk chunk;
     if (!codec_png.probe(file.data, file.size) ||
-        !chunk_find(&chunk, file.data + SIGNATURE, file.size - SIGNATURE) ||
+        !chunk_find(&chunk, file.data + PNG_SIGNATURE,
+                    file.size - PNG_SIGNATURE) ||
         !chunk_is(&chunk, "IHDR"))
         return fail(err, "the file does not begin as a PNG");
-    for (size_t at = SIGNATURE; at < file.size;) {
+    for (size_t at = PNG_SIGNATURE; at < file.size;) {
         if (all.end || !chunk_find(&chunk, file.data + at, file.size - at))
             return fail(err, "a chunk is cut short, or follows IEND");
         if (add_chunk(&all, &chunk, img, err))

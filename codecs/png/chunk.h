@@ -10,6 +10,7 @@
 #include "codecs/deflate/flate.h"
 
 enum {
+    PNG_SIGNATURE = 8, /* bytes of the file before the first chunk */
     CHUNK_HEAD = 8,    /* bytes of the length and the type */
     CHUNK_AROUND = 12, /* of these and the CRC */
 };

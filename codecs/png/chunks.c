@@ -181,7 +181,8 @@ static struct metadata_block *insert_exif(struct meta *meta)
 /* ---- What is read out of chunks -------------------------------------------*/
 
 /* tRNS: alphas of the palette, or the color that is transparent. */
-static void note_transparency(struct image *img, const struct metadata_block *block)
+static void note_transparency(struct image *img,
+                              const struct metadata_block *block)
 {
     struct meta *meta = img->meta;
     if (block->where == PNG_PLACE_AFTER_IDAT)
@@ -206,7 +207,8 @@ void chunks_note_transparency(struct image *img)
             note_transparency(img, &img->meta->block[i]);
 }
 
-static bool density_to_portable(struct meta *meta, const struct metadata_block *block)
+static bool density_to_portable(struct meta *meta,
+                                const struct metadata_block *block)
 {
     if (block->size != 9)
         return false;
@@ -257,33 +259,23 @@ static int add(struct meta *meta, const char *name, const struct bytes *data,
     return 0;
 }
 
-static int add_profile(struct meta *meta, const struct bytes *icc,
-                       struct err *err)
-{
-    static const char head[] = "ICC profile\0"; /* and the method, 0 */
-    struct bytes data = { 0 };
-    int status = -1;
-    if (!bytes_append(&data, head, sizeof head))
-        fail_memory(err, "no memory for an ICC profile");
-    else if (chunk_text_deflate(&data, icc, err) == 0)
-        status = add(meta, "iCCP", &data, err);
-    bytes_free(&data);
-    return status;
-}
-
-static int add_text(struct meta *meta, const char *keyword,
+/* Adds an iCCP, whose text is deflated, or an iTXt, whose text is not. Zeros
+ * follow the keyword: its own and the method, 0; or its own, not compressed,
+ * method 0, no language, no translated keyword. */
+static int add_text(struct meta *meta, const char *name, const char *keyword,
                     const struct bytes *text, struct err *err)
 {
     struct bytes data = { 0 };
-    int status = -1;
-    /* After the keyword's own zero: not compressed, method 0, no language, no
-     * translated keyword. */
-    if (bytes_append(&data, keyword, strlen(keyword) + 1) &&
-        bytes_append(&data, "\0\0\0", 4) &&
-        bytes_append(&data, text->data, text->size))
-        status = add(meta, "iTXt", &data, err);
-    else
-        fail_memory(err, "no memory for a text");
+    bool profile = strcmp(name, "iCCP") == 0;
+    int status = 0;
+    if (!bytes_append(&data, keyword, strlen(keyword)) ||
+        !bytes_append(&data, "\0\0\0\0", profile ? 2 : 5) ||
+        (!profile && !bytes_append(&data, text->data, text->size)))
+        status = fail_memory(err, "no memory for chunk %s", name);
+    if (status == 0 && profile)
+        status = chunk_text_deflate(&data, text, err);
+    if (status == 0)
+        status = add(meta, name, &data, err);
     bytes_free(&data);
     return status;
 }
@@ -307,16 +299,19 @@ static int add_density(struct meta *meta, struct density d,
 static int make_chunks(struct meta *made, const struct meta *from,
                        struct warnings *warnings, struct err *err)
 {
-    if (from->icc.size && add_profile(made, &from->icc, err))
+    if (from->icc.size &&
+        add_text(made, "iCCP", "ICC profile", &from->icc, err))
         return -1;
     if (from->density.unit != DENSITY_NONE &&
         add_density(made, from->density, warnings, err))
         return -1;
     if (from->exif.size && add(made, "eXIf", &from->exif, err))
         return -1;
-    if (from->xmp.size && add_text(made, "XML:com.adobe.xmp", &from->xmp, err))
+    if (from->xmp.size &&
+        add_text(made, "iTXt", "XML:com.adobe.xmp", &from->xmp, err))
         return -1;
-    if (from->comment.size && add_text(made, "Comment", &from->comment, err))
+    if (from->comment.size &&
+        add_text(made, "iTXt", "Comment", &from->comment, err))
         return -1;
     return 0;
 }

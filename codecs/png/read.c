@@ -263,7 +263,7 @@ static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
  * one place. */
 static struct png_range find_idats(struct bytes file)
 {
-    enum { HEADER_END = 8 + 8 + 13 + 4 };
+    enum { HEADER_END = PNG_SIGNATURE + CHUNK_AROUND + 13 };
     struct png_range found = { 0 };
     struct chunk chunk;
     size_t at = HEADER_END;

@@ -6,8 +6,6 @@
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/chunk.h"
 
-enum { SIGNATURE = 8 };
-
 bool chunks_frame(struct bytes *to, const struct metadata_block *block)
 {
     const size_t at = to->size;
@@ -47,7 +45,7 @@ static int read_chunks(struct image *img, struct bytes file, size_t *idat,
     struct chunk chunk = { .size = 0 };
     bool first = true, ended = false;
     *idat = 0;
-    for (size_t at = SIGNATURE; !ended; at += chunk.size + CHUNK_AROUND) {
+    for (size_t at = PNG_SIGNATURE; !ended; at += chunk.size + CHUNK_AROUND) {
         if (!chunk_find(&chunk, file.data + at, file.size - at))
             return fail(err, "the file is cut short");
         if (!chunk_is_sound(&chunk))

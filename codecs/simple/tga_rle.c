@@ -62,13 +62,6 @@ void tga_rle_unpack(struct tga_rle_reader *r, uint8_t *to, uint32_t n)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* The shortest run that saves bytes: one of 2 single bytes saves nothing and
- * may cost another packet. */
-static uint32_t worthwhile(size_t pixel)
-{
-    return pixel == 1 ? 3 : 2;
-}
-
 /* Counts the equal pixels from `x` on, up to what a packet holds. */
 static inline uint32_t run_at(const uint8_t *row, uint32_t x, uint32_t n,
                               size_t pixel)
@@ -85,11 +78,14 @@ static inline uint32_t run_at(const uint8_t *row, uint32_t x, uint32_t n,
 static inline __attribute__((always_inline)) size_t
 pack(uint8_t *to, const uint8_t *row, uint32_t n, size_t pixel)
 {
+    /* The shortest run that saves bytes: one of 2 single bytes saves nothing
+     * and may cost another packet. */
+    const uint32_t worthwhile = pixel == 1 ? 3 : 2;
     uint8_t *begin = to;
     uint32_t x = 0, literal = 0; /* pixels before x that are not written yet */
     while (x < n || literal) {
         uint32_t run = x < n ? run_at(row, x, n, pixel) : 0;
-        bool worth = run >= worthwhile(pixel);
+        bool worth = run >= worthwhile;
         if (literal && (worth || run == 0 || literal == MOST)) {
             *to++ = (uint8_t)(literal - 1);
             memcpy(to, row + (x - literal) * pixel, literal * pixel);
