@@ -102,7 +102,7 @@ static int plan_cells(struct conversion *p, const struct image *img,
                     to->title, image_bits(img),
                     can(to->capabilities.cells, CELL_U16) ? 16 : 8);
     }
-    /* An index is no sample: its colors have 8 bits. */
+    /* An index is not a sample: its colors have 8 bits. */
     bool asked = depth && img->color != COLOR_INDEXED;
     if (asked || p->cell != img->cell || !keeps_maxval(img, to))
         p->maxval = maxval_of(p->cell);

@@ -151,8 +151,8 @@ static int follow_link(struct path_walk *w, const struct stat *link)
     return *text == '/' ? begin(w) : 0;
 }
 
-/* Whether the link is the last component and stands in /proc: then it leads to
- * something that is open, which need not have a name. */
+/* Returns whether the link is the last component and stands in /proc: then it
+ * leads to something that is open, which need not have a name. */
 static bool is_magic(const struct path_walk *w)
 {
     struct statfs fs;

@@ -92,7 +92,7 @@ int gather_inputs(struct inputs *inputs, const struct options *opts,
         if (take(&g, opts->file[i], err))
             return -1;
     int status = opts->files_from ? take_list(&g, err) : 0;
-    /* An empty list is no mistake: a script may have found no work. */
+    /* An empty list is not a mistake: a script may have found no work. */
     bool empty_list = opts->files_from && inputs->seen == 0;
     inputs->none = inputs->count == 0 && !empty_list;
     return status;

@@ -68,8 +68,8 @@ static void plane_shape(const struct image *img, unsigned i, uint64_t *width,
     *height = plane->height ? plane->height : img->height;
 }
 
-/* The bytes of all planes, as they are or with their axes exchanged; 0 if they
- * are no number of bytes. */
+/* Returns the bytes of all planes, as they are or with their axes exchanged; 0
+ * if they are more than memory can hold. */
 static uint64_t all_planes(const struct image *img, bool exchanged)
 {
     uint64_t width, height, plane, all = 0;

@@ -20,7 +20,8 @@ struct block_format {
     /* Inserts a block of EXIF, which is empty, where readers look for it.
      * Returns NULL if there is no memory. */
     struct metadata_block *(*insert_exif)(struct meta *meta);
-    /* Appends the block to `file` as it stands in one. False: no memory. */
+    /* Appends the block to `file` in the form that files have. Returns false
+     * without memory. */
     bool (*frame)(struct bytes *file, const struct metadata_block *block);
     /* Adds to `made`, which has no blocks, those that say what the portable
      * fields of `from` say. */

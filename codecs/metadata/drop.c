@@ -10,7 +10,7 @@
 
 /* ---- Names ----------------------------------------------------------------*/
 
-/* Whether a word, in lower case, stands in a text, in any case. */
+/* Returns whether a word, in lower case, stands in a text, in any case. */
 static bool has_word(const uint8_t *text, size_t size, const char *word)
 {
     size_t n = strlen(word);
@@ -80,7 +80,7 @@ static bool goes(const struct dropping *d, struct xml_span name)
     return drop_is_place((const char *)text, name.size);
 }
 
-/* Goes behind the closing tag of an element that has begun. False: there is
+/* Skips the closing tag of an element that has begun. Returns false if there is
  * none of that name. */
 static bool skip_element(struct xml_reader *xml, struct xml_span name)
 {
@@ -132,7 +132,7 @@ int drop_in_xmp(uint8_t *packet, size_t size, unsigned drop, struct err *err)
 
 /* ---- EXIF -----------------------------------------------------------------*/
 
-/* Whether a thumbnail, which is a file, may hold coordinates itself. */
+/* Returns whether a thumbnail, which is a file, may hold coordinates itself. */
 static bool thumbnail_tells(const struct bytes *exif)
 {
     static const char *const heads[] = { "Exif", "http://ns.adobe.com/xap/",

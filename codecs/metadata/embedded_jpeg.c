@@ -8,8 +8,8 @@
 
 /* ---- Which turn -----------------------------------------------------------*/
 
-/* Whether one of two pictures is wider than high, and the other one higher than
- * wide. */
+/* Returns whether one of two pictures is wider than high, and the other one
+ * higher than wide. */
 static bool lie_across(uint32_t w, uint32_t h, uint32_t other_w,
                        uint32_t other_h)
 {
@@ -36,7 +36,8 @@ enum xform embedded_jpeg_choose(const struct image *outer, unsigned tag,
     return xform_then(own, op);
 }
 
-/* Whether one of width x height after its turn fits, before any is trimmed. */
+/* Returns whether one of width x height after its turn fits, before any is
+ * trimmed. */
 static bool fits(uint32_t width, uint32_t height, const struct image *outer,
                  enum fit fit)
 {

@@ -36,8 +36,8 @@ static void set_orientation(const struct tiff *tiff, uint8_t *data,
     }
 }
 
-/* Where the pixel at (p[0], p[1]) of a picture of size[0] x size[1] comes to
- * be. False: it was not in the picture. */
+/* Moves the pixel at (p[0], p[1]) of a picture of size[0] x size[1] to where it
+ * is after the turn. Returns false if it was not in the picture. */
 static bool turn_point(uint32_t p[2], const uint32_t size[2], enum xform t)
 {
     if (p[0] >= size[0] || p[1] >= size[1])

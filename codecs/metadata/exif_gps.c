@@ -9,7 +9,8 @@
 /* EXIF 2.32 has 32 tags for GPS; one block leads to them. */
 enum { GPS_ENTRIES = 64, GPS_LINKS = 8 };
 
-/* Puts zeros there. False: something else has a right to the bytes. */
+/* Puts zeros there. Returns false if the bytes belong to something else as
+ * well. */
 static bool clear(const struct tiff *tiff, uint8_t *data, size_t at,
                   size_t length)
 {

@@ -32,9 +32,8 @@ struct resource {
     size_t whole;      /* with what fills it up */
 };
 
-/* False: there is none. Its data may be cut: `whole` is larger than `size`
- * then.
- */
+/* Reads the resource at `at`. Returns false if there is none. If the
+ * resource is cut short, r->whole is larger than what is left. */
 static bool read_resource(const uint8_t *at, size_t left, struct resource *r)
 {
     enum { NAME = 4 + 2 };

@@ -16,7 +16,7 @@ static bool is_blank(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The next byte that is no blank; 0 at the end. */
+/* Returns the next byte that is not blank; 0 at the end. */
 static uint8_t peek(struct hex_text *text)
 {
     while (text->at < text->size && is_blank(text->data[text->at]))
@@ -35,8 +35,8 @@ static int digit_value(uint8_t c)
     return -1;
 }
 
-/* "\nexif\n     1234\n": goes behind it. False: it is not like this, or more
- * bytes are announced than there can be. */
+/* Skips the head, "\nexif\n     1234\n". Returns false if it is malformed, or
+ * announces more bytes than there can be. */
 static bool read_head(struct hex_text *text, struct raw_profile *profile)
 {
     size_t *length = &profile->length;
@@ -63,7 +63,8 @@ static bool read_head(struct hex_text *text, struct raw_profile *profile)
     return *length > 0;
 }
 
-/* False: something else stands among the digits, or there are too few. */
+/* Returns false if something else stands among the digits, or there are too
+ * few. */
 static bool read_digits(struct hex_text text, uint8_t *block, size_t length)
 {
     for (size_t i = 0; i < 2 * length; i++) {

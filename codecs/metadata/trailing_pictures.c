@@ -129,7 +129,8 @@ static int compare_inlays(const void *a, const void *b)
     return (left->at > right->at) - (left->at < right->at);
 }
 
-/* False: pictures overlap, so that none of them can be rewritten. */
+/* Sorts the pictures by where they are. Returns false if any overlap, so that
+ * none of them can be rewritten. */
 static bool sort_inlays(struct trailer *trailer)
 {
     struct inlay *inlay = trailer->inlay;

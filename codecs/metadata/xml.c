@@ -61,7 +61,8 @@ static void skip_past(struct xml_reader *xml, const char *end)
     }
 }
 
-/* At a "<". True: it was a closing tag. Opening ones are entered. */
+/* Reads what begins with a "<". Returns true if it was a closing tag. Opening
+ * tags are entered. */
 static bool read_tag(struct xml_reader *xml, struct xml_token *token)
 {
     if (sees(xml, "<!--")) {
@@ -109,8 +110,8 @@ static bool read_attribute(struct xml_reader *xml, struct xml_token *token)
     return true;
 }
 
-/* The next attribute of the tag that we are in, or at its end its element.
- * False: the tag is broken, and left. */
+/* Reads the next attribute of the current tag, or at its end the element.
+ * Returns false if the tag is malformed; then it is left. */
 static bool read_in_tag(struct xml_reader *xml, struct xml_token *token)
 {
     skip_blanks(xml);
@@ -173,7 +174,7 @@ static void add_prefix(struct xml_namespace *space, const uint8_t *name,
     space->size[space->count++] = size;
 }
 
-/* Whether an attribute binds a prefix, and which. */
+/* Returns whether an attribute binds a prefix, and which. */
 static bool binds(const uint8_t *text, const struct xml_token *token,
                   struct xml_span *prefix)
 {
@@ -304,7 +305,7 @@ void xml_find_namespaces(const uint8_t *text, size_t size,
             find_scopes(text, size, &spaces[i], &list[i]);
 }
 
-/* Whether a prefix at this place stands for the namespace. */
+/* Returns whether a prefix at this place stands for the namespace. */
 static bool counts(const struct xml_namespace *space, struct xml_span prefix,
                    const uint8_t *text)
 {

@@ -15,7 +15,8 @@ static const struct xmlns namespaces[SPACES] = {
     [EXIF] = { "http://ns.adobe.com/exif/1.0/", "exif" },
 };
 
-/* Where the digit of an orientation stands; 0 if the token has no good one. */
+/* Returns where the digit of an orientation stands; 0 if the token has none
+ * from 1 to 8. */
 static size_t find_digit(const uint8_t *packet, const struct xml_token *token,
                          const struct xml_namespace *spaces)
 {
@@ -159,7 +160,7 @@ static uint32_t size_of(const uint8_t *packet, struct xml_span name,
     return 0;
 }
 
-/* Whether digits make a number that is larger. */
+/* Returns whether digits make a number that is larger. */
 static bool is_larger(const uint8_t *packet, struct xml_span value,
                       uint32_t number)
 {

@@ -12,7 +12,7 @@ static const struct xmlns namespaces[SPACES] = {
     [ITEM] = { "http://ns.google.com/photos/1.0/container/item/", "Item" },
 };
 
-/* False: it is no number, or larger than any file. */
+/* Returns false if the value is not a number, or larger than any file. */
 static bool read_size(const uint8_t *packet, struct xml_span value,
                       size_t *size)
 {

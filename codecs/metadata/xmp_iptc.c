@@ -40,8 +40,8 @@ static bool is(const struct iptc_turn *w, const uint8_t *text,
     return xml_is_named(text, name, &w->space, local);
 }
 
-/* Whether a token belongs to an opening tag of a boundary; where its name
- * stands. */
+/* Returns whether a token belongs to an opening tag of a boundary, and sets
+ * *tag to where the name of that stands. */
 static bool opens(const struct iptc_turn *w, const uint8_t *text,
                   const struct xml_token *token, struct xml_span element,
                   size_t *tag)

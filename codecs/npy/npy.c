@@ -163,7 +163,8 @@ static void copy_cells(uint8_t *to, size_t to_step, const uint8_t *from,
             memcpy(to + x * to_step, from + x * from_step, size);
 }
 
-/* Whether the channels of a pixel, and the pixels of a row, are neighbors. */
+/* Returns whether the channels of a pixel, and the pixels of a row, are
+ * neighbors. */
 static bool is_interleaved(const struct image *img, struct strides strides)
 {
     size_t size = cell_size(img->cell);

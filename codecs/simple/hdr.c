@@ -221,8 +221,9 @@ static bool put_aspect(struct bytes *file, const struct metadata_block *block)
     return bytes_append(file, text, n);
 }
 
-/* Whether the axes of the picture as shown are exchanged. Its planes are turned
- * by the order of its pixels as well, unless that order is left as it is. */
+/* Returns whether the axes of the picture as shown are exchanged. Its planes
+ * are turned by the order of its pixels as well, unless that order is left as
+ * it is. */
 static bool exchanges_axes(const struct image *img,
                            const struct save_opts *opts)
 {

@@ -179,7 +179,7 @@ uint64_t netpbm_samples_size(const struct image *img)
     return (uint64_t)row_cells(img) * cell_size(img->cell) * img->height;
 }
 
-/* Whether no sample of a row is above maxval. */
+/* Returns whether no sample of a row is above maxval. */
 static bool row_fits(const void *row, size_t n, const struct image *img)
 {
     return img->maxval == (img->cell == CELL_U8 ? 255 : 65535) ||
