@@ -160,8 +160,8 @@ struct codec {
     size_t state_size;
     const void *format; /* how this format differs from others which the same
                            functions read; NULL: in nothing */
-    /* How it keeps metadata in blocks; NULL: it keeps none that a turn makes
-     * false. */
+    /* How it keeps metadata in blocks, for metadata_turn(); NULL: it has no
+     * blocks that this turns. */
     const struct block_format *blocks;
     /* Returns whether a file that starts with these bytes is of this format. */
     bool (*probe)(const uint8_t *head, size_t size);

@@ -14,8 +14,8 @@ enum outcome {
 };
 
 /* Prints why the backend of this name cannot be used; `backend` is NULL if it
- * was not found, and else one that can open no lane. Returns the outcome. The
- * processors are always there, and lack nothing but memory. */
+ * was not found, otherwise it could not open a lane. Returns the outcome: a
+ * missing device, or, for the CPU, which only lacks memory, a failure. */
 enum outcome scheduler_refuse(const struct options *opts, const char *name,
                               const struct backend *backend,
                               const struct err *why);
@@ -48,17 +48,17 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
                  size_t left, scheduler_ready *ready, void *context,
                  struct result *result, struct err *err);
 
-/* Recommended number of workers: grows with the time that jobs spend waiting
- * for files. More than there are processors have to wake each other and to find
- * memory of their own, which costs more than it gains if nobody waits for
- * files. */
+/* Returns the recommended number of workers, which grows with the time that
+ * jobs spend waiting for files. If none waits, more workers than processors
+ * cost more than they gain: they wake each other, and each needs memory. */
 unsigned scheduler_wanted(struct scheduler *scheduler);
 
 /* Returns whether jobs have waited for their files to be read, so that reading
  * ahead is worth its while. */
 bool scheduler_waits_for_files(struct scheduler *scheduler);
 
-/* The directories that were searched for temporary files of killed runs. */
+/* Returns the directories that were searched for temporary files of killed
+ * runs. */
 struct left_behind *scheduler_left_behind(const struct scheduler *scheduler);
 
 #endif

@@ -14,7 +14,7 @@ struct input {
                           confined; NULL: it was named by the user */
     uint32_t number;   /* among all, from 1 */
     uint16_t below;    /* where the part of the name begins that is relative to
-                          that    directory; 0: it was named by the user */
+                          that directory; 0: it was named by the user */
     bool directory;    /* it is a directory that cannot be read */
 };
 

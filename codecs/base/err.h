@@ -29,12 +29,12 @@ struct err {
 __attribute__((format(printf, 2, 3))) int fail(struct err *err,
                                                const char *format, ...);
 
-/* The same where memory has run out. */
+/* Sets the reason, and that memory has run out. Returns -1. */
 __attribute__((format(printf, 2, 3))) int fail_memory(struct err *err,
                                                       const char *format, ...);
 
-/* The same for a system call that failed: sets `what`, a colon, and the text of
- * errno; only that text if `what` is NULL. */
+/* Sets the reason why a system call failed: `what`, a colon, and the text of
+ * errno; only that text if `what` is NULL. Returns -1. */
 int fail_system(struct err *err, const char *what);
 
 /* What a picture lost without failing, in order. At most WARNINGS_MAX are kept,

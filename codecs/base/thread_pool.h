@@ -1,4 +1,4 @@
-/* Threads that share the pieces of one piece of work after the other. */
+/* Threads that share the pieces of one task, task after task. */
 #ifndef CODECS_BASE_THREAD_POOL_H
 #define CODECS_BASE_THREAD_POOL_H
 
@@ -11,7 +11,7 @@ struct thread_pool;
  * no memory. */
 struct thread_pool *thread_pool_open(unsigned threads);
 
-/* Returns how many threads that are: 1 without a pool. */
+/* Returns how many threads the pool has; 1 without a pool. */
 unsigned thread_pool_threads(const struct thread_pool *pool);
 
 /* Calls work(context, i) for each i from 0 to n - 1, in this order, on several

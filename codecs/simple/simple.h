@@ -9,7 +9,8 @@
  * it keeps its header, its runs and its byte order; a BMP, TGA or HDR of a
  * picture from another format is written by stb_image_write.
  *
- * The room knows nothing of turns, of other formats or of files on disk. */
+ * The room knows nothing of other formats or of files on disk, and of turns
+ * only what headers say: the order of pixels, and in an HDR their aspect. */
 #ifndef CODECS_SIMPLE_SIMPLE_H
 #define CODECS_SIMPLE_SIMPLE_H
 
