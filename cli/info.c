@@ -66,9 +66,10 @@ static int describe_all(struct describing *all, const struct inputs *inputs,
         .context = all,
     };
     struct description *next;
-    struct ordered_workers *workers =
-        inputs->count ? ordered_workers_open(&opts) : NULL;
-    if (inputs->count && !workers)
+    if (inputs->count == 0)
+        return 0;
+    struct ordered_workers *workers = ordered_workers_open(&opts);
+    if (!workers)
         return fail(err, "the threads cannot be started");
     for (uint32_t i = 0; i < inputs->count; i++) {
         next = ordered_workers_room(workers, is_unheard);
@@ -78,8 +79,7 @@ static int describe_all(struct describing *all, const struct inputs *inputs,
         next->root = inputs->list[i].root;
         ordered_workers_give(workers);
     }
-    if (workers)
-        ordered_workers_close(workers);
+    ordered_workers_close(workers);
     return 0;
 }
 

@@ -19,7 +19,7 @@
 
 struct manifest {
     int fd;
-    char *name;
+    const char *name;
     char *cwd;             /* that relative names start from */
     pthread_mutex_t mutex; /* of all that follows, and of writing: so a line
                               that the kernel takes in pieces stays together */
@@ -63,16 +63,14 @@ static int check_contents(struct manifest *m, struct err *err)
 int manifest_open(struct manifest **manifest, const char *name, struct err *err)
 {
     struct manifest *m = calloc(1, sizeof *m);
-    if (!m || !(m->name = strdup(name))) {
-        free(m);
+    if (!m)
         return fail(err, "no memory");
-    }
     if (!(m->cwd = getcwd(NULL, 0))) {
-        free(m->name);
         free(m);
         return fail(err, "the current directory has no name: %s",
                     strerror(errno));
     }
+    m->name = name;
     m->fd = strcmp(name, "-") == 0
                 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                 : open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -82,7 +80,6 @@ int manifest_open(struct manifest **manifest, const char *name, struct err *err)
         if (m->fd >= 0)
             close(m->fd);
         free(m->cwd);
-        free(m->name);
         free(m);
         return -1;
     }
@@ -245,7 +242,6 @@ int manifest_close(struct manifest *manifest, struct err *err)
         fail_system(err, "cannot be written");
     pthread_mutex_destroy(&manifest->mutex);
     free(manifest->cwd);
-    free(manifest->name);
     free(manifest);
     return status;
 }

@@ -35,7 +35,8 @@ struct record {
 
 struct manifest;
 
-/* Opens a manifest to append to it; "-" is standard output. A file that exists
+/* Opens a manifest to append to it; "-" is standard output. The name must live
+ * as long. A file that exists
  * must be a manifest: nothing is appended to a picture. Returns 0, or -1 with a
  * reason that names the file. */
 int manifest_open(struct manifest **manifest, const char *name,

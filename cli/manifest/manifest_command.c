@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "cli/json/json_write.h"
-#include "cli/manifest/duplicates.h"
 #include "cli/manifest/manifest_index.h"
 #include "cli/manifest/timestamp.h"
 #include "cli/report.h"
@@ -45,7 +44,120 @@ static int merge(struct manifest_index *index)
     return GOOD;
 }
 
-/* ---- check ------------------------------------------------------------- */
+/* ---- check: jobs that were done twice under different names ------------- */
+
+/* A job that was done. `file` identifies it: in place the file that it has
+ * written, else the file that it has read. `output` is what its output is now.
+ */
+struct done_job {
+    struct entry *entry;
+    struct inode_id file, output;
+};
+
+static int order_files(const struct inode_id *a, const struct inode_id *b)
+{
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return a->inode < b->inode ? -1 : a->inode > b->inode;
+}
+
+static int by_done_file(const void *left, const void *right)
+{
+    const struct done_job *a = left, *b = right;
+    int order = order_files(&a->file, &b->file);
+    order = order ? order : strcmp(a->entry->op, b->entry->op);
+    return order ? order : order_files(&a->output, &b->output);
+}
+
+static bool has_read_what_was_made(const struct entry *later,
+                                   const struct entry *earlier)
+{
+    const struct facts *a = earlier->done, *b = later->done;
+    return earlier != later && a->written == b->size &&
+           timestamp_compare(a->made_time, b->mtime) == 0;
+}
+
+static void find_twice_in_place(struct manifest_index *index,
+                                struct done_job *jobs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < index->count; i++) {
+        struct entry *entry = &index->entry[i];
+        if (entry->in_place && entry->done && entry->done->made.known)
+            jobs[count++] =
+                (struct done_job){ .entry = entry, .file = entry->done->made };
+    }
+    qsort(jobs, count, sizeof *jobs, by_done_file);
+    for (size_t i = 0; i < index->count; i++) {
+        struct entry *entry = &index->entry[i];
+        if (!entry->in_place || !entry->done || !entry->done->file.known)
+            continue;
+        struct done_job key = { .entry = entry, .file = entry->done->file };
+        const struct done_job *found =
+            bsearch(&key, jobs, count, sizeof *jobs, by_done_file);
+        if (found && has_read_what_was_made(entry, found->entry))
+            entry->twice = true;
+    }
+}
+
+static bool is_repeated(const struct done_job *a, const struct done_job *b)
+{
+    const struct facts *one = a->entry->done, *two = b->entry->done;
+    return by_done_file(a, b) == 0 && one->size == two->size &&
+           timestamp_compare(one->mtime, two->mtime) == 0 &&
+           timestamp_compare(one->time, two->time) != 0 &&
+           strcmp(a->entry->options, b->entry->options) == 0;
+}
+
+static bool stat_output(const struct manifest_index *index,
+                        const struct entry *entry, struct inode_id *output)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    if (!manifest_index_path(index, entry, entry->output, path) ||
+        stat(path, &st))
+        return false;
+    *output = (struct inode_id){ st.st_dev, st.st_ino, true };
+    return true;
+}
+
+static void find_twice_elsewhere(struct manifest_index *index,
+                                 struct done_job *jobs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < index->count; i++) {
+        struct entry *entry = &index->entry[i];
+        struct done_job *next = &jobs[count];
+        if (entry->in_place || !entry->done || !entry->done->file.known ||
+            !stat_output(index, entry, &next->output))
+            continue;
+        next->entry = entry;
+        next->file = entry->done->file;
+        count++;
+    }
+    qsort(jobs, count, sizeof *jobs, by_done_file);
+    for (size_t i = 1; i < count; i++)
+        if (is_repeated(&jobs[i - 1], &jobs[i]))
+            jobs[i].entry->twice = true;
+}
+
+/* Sets `twice` of entries that repeat another one, by the files that were read
+ * and written, where these are noted. In place, an entry repeats another if it
+ * has read what that one had written; else, if both have read the same
+ * unchanged file, and their outputs are one file now. Returns 0, or -1 without
+ * memory. */
+static int find_twice(struct manifest_index *index)
+{
+    struct done_job *jobs = calloc(index->count + 1, sizeof *jobs);
+    if (!jobs)
+        return -1;
+    find_twice_in_place(index, jobs);
+    find_twice_elsewhere(index, jobs);
+    free(jobs);
+    return 0;
+}
+
+/* ---- check: jobs and outputs ------------------------------------------- */
 
 struct tally {
     size_t status[STATUS_DONE + 1];
@@ -279,7 +391,7 @@ static void print_tally(const struct tally *tally, bool as_json)
 static int check(struct manifest_index *index, bool json)
 {
     struct tally tally = { 0 };
-    int status = duplicates_find(index);
+    int status = find_twice(index);
     if (status == 0) {
         sort(index);
         check_jobs(&tally, index);

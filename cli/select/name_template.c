@@ -157,14 +157,15 @@ static void add_directory(struct path_text *name, const struct path *path,
 }
 
 void name_template_expand(const struct name_template *t,
-                          const struct subject *subject, struct path_text *name)
+                          const struct options *opts, const char *input,
+                          size_t number, struct path_text *name)
 {
-    struct path path = path_split(subject->name, strlen(subject->name));
+    struct path path = path_split(input, strlen(input));
     const char *end = path.base + path.nbase;
     const char *dot = memrchr(path.base, '.', path.nbase);
     struct suffix suffix = { end, 0 };
     size_t stem = path.nbase;
-    char number[32];
+    char digits[32];
     if (dot && dot != path.base && dot + 1 != end) {
         stem = (size_t)(dot - path.base);
         suffix = (struct suffix){ dot + 1, (size_t)(end - dot) - 1 };
@@ -182,18 +183,17 @@ void name_template_expand(const struct name_template *t,
             path_text_add(name, path.base, stem);
             break;
         case FIELD_EXT:
-            if (suffix.length || subject->format)
-                add_suffix(name, suffix, subject->format);
+            if (suffix.length || opts->format_name)
+                add_suffix(name, suffix, opts->format_name);
             else if (i)
                 drop_dot(name, part - 1);
             break;
         case FIELD_OP:
-            path_text_add(name, subject->op, strlen(subject->op));
+            path_text_add(name, opts->op_name, strlen(opts->op_name));
             break;
         case FIELD_NUMBER:
-            snprintf(number, sizeof number, "%0*zu", (int)part->digits,
-                     subject->number);
-            path_text_add(name, number, strlen(number));
+            snprintf(digits, sizeof digits, "%0*zu", (int)part->digits, number);
+            path_text_add(name, digits, strlen(digits));
             break;
         }
     }

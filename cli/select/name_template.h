@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/options/options.h"
 #include "cli/select/path.h"
 #include "codecs/base/err.h"
 
@@ -30,14 +31,6 @@ struct name_template {
     size_t count;
 };
 
-/* What the fields are filled in from. */
-struct subject {
-    const char *name; /* of the input */
-    const char *op;
-    const char *format; /* that the suffix must name; NULL: it stays */
-    size_t number;
-};
-
 /* Parses a template, whose text must outlive it.
  * Returns 0, or -1 with the reason. */
 int name_template_parse(struct name_template *t, const char *text,
@@ -52,9 +45,10 @@ bool name_template_folder(const struct name_template *t,
 bool name_template_has(const struct name_template *t,
                        enum template_field field);
 
-/* Appends the name of a subject. */
+/* Appends the name that an input becomes; `number` is its own. If the options
+ * name a format, the suffix must name it, too. */
 void name_template_expand(const struct name_template *t,
-                          const struct subject *subject,
-                          struct path_text *name);
+                          const struct options *opts, const char *input,
+                          size_t number, struct path_text *name);
 
 #endif

@@ -79,12 +79,6 @@ static void put_together(const struct outputs *outputs,
                          const struct input *input, struct path_text *name)
 {
     const struct options *opts = outputs->opts;
-    const struct subject subject = {
-        .name = input->name,
-        .op = opts->op_name,
-        .format = opts->format_name,
-        .number = input->number,
-    };
     const char *below = input->name + input->below;
     const char *slash = input->below ? strrchr(below, '/') : NULL;
     path_text_set(name, opts->directory ? opts->directory : "");
@@ -92,7 +86,8 @@ static void put_together(const struct outputs *outputs,
         path_text_add(name, "/", 1);
     if (!opts->output && slash)
         path_text_add(name, below, (size_t)(slash - below) + 1);
-    name_template_expand(&outputs->template, &subject, name);
+    name_template_expand(&outputs->template, opts, input->name, input->number,
+                         name);
     if (strcmp(name->text, "-") == 0) /* which is standard output */
         path_text_set(name, "./-");
 }
