@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/files/files.h"
+#include "cli/files/path.h"
 #include "cli/options/option_table.h"
-#include "cli/select/path.h"
 #include "codecs/deflate/flate.h"
 
 static struct record record_of(const struct job *job)

@@ -1,8 +1,8 @@
 /* From decoded planes to the bytes of the output. */
 #include <strings.h>
 
+#include "cli/files/path.h"
 #include "cli/job/stages.h"
-#include "cli/select/path.h"
 #include "codecs/convert.h"
 #include "codecs/metadata/metadata.h"
 

@@ -4,9 +4,9 @@
 
 #include "cli/files/file_write.h"
 #include "cli/files/files.h"
+#include "cli/files/path.h"
 #include "cli/job/stages.h"
 #include "cli/options/hint.h"
-#include "cli/select/path.h"
 
 int job_choose_format(struct job *job, struct err *err)
 {

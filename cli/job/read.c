@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "cli/files/files.h"
+#include "cli/files/path.h"
 #include "cli/job/stages.h"
-#include "cli/select/path.h"
 #include "codecs/foreign.h"
 
 /* Finds the format by the first bytes of the file. */

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/files/hash.h"
+#include "cli/files/path.h"
 #include "cli/json/json_read.h"
 #include "cli/manifest/timestamp.h"
-#include "cli/select/hash.h"
 #include "cli/select/line_reader.h"
-#include "cli/select/path.h"
 
 /* ---- Strings ----------------------------------------------------------- */
 

@@ -23,8 +23,8 @@
 #include <sys/stat.h>
 
 #include "cli/files/files.h"
-#include "cli/select/hash.h"
-#include "cli/select/path.h"
+#include "cli/files/hash.h"
+#include "cli/files/path.h"
 
 /* By what an entry is found, whatever its name is now. */
 enum found_by {

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/files/path.h"
 #include "cli/options/hint.h"
 #include "cli/options/option_table.h"
-#include "cli/select/path.h"
 #include "codecs/image/meta.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -7,9 +7,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "cli/files/path.h"
 #include "cli/options/spelling.h"
 #include "cli/options/value.h"
-#include "cli/select/path.h"
 #include "codecs/codec.h"
 #include "codecs/foreign.h"
 

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/files/path.h"
 #include "cli/files/temporary.h"
 #include "cli/select/globs.h"
-#include "cli/select/path.h"
 
 struct directory_walk {
     struct inputs *inputs;

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/select/hash.h"
-#include "cli/select/path.h"
+#include "cli/files/hash.h"
+#include "cli/files/path.h"
 
 /* As many links as the kernel follows on the way to a file. A link beyond them
  * counts as a file: it cannot be opened anyway. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/select/path.h"
+#include "cli/files/path.h"
 #include "codecs/codec.h"
 
 /* ---- Reading ----------------------------------------------------------- */

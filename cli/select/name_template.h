@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/files/path.h"
 #include "cli/options/options.h"
-#include "cli/select/path.h"
 #include "codecs/base/err.h"
 
 enum template_field {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/files/path.h"
 #include "cli/job/job.h"
-#include "cli/select/path.h"
 
 struct shown outputs_show(const char *name)
 {

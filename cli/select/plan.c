@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "cli/files/files.h"
+#include "cli/files/hash.h"
+#include "cli/files/path.h"
 #include "cli/files/resolve.h"
 #include "cli/files/temporary.h"
 #include "cli/select/file_identity.h"
 #include "cli/select/gather.h"
-#include "cli/select/hash.h"
 #include "cli/select/outputs.h"
-#include "cli/select/path.h"
 
 static int name_outputs(struct file_plan *plan, const struct options *opts,
                         const struct outputs *outputs, struct err *err)

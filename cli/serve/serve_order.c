@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/files/hash.h"
 #include "cli/select/file_identity.h"
-#include "cli/select/hash.h"
 
 /* What a file is known by, as hashes; 0: it is not known by that. If two files
  * have the same hash by chance, a job waits that would not need to. */

@@ -1,9 +1,9 @@
 /* The parts of a file's name. */
-#include "cli/select/path.h"
+#include "cli/files/path.h"
 
 #include <string.h>
 
-#include "cli/select/hash.h"
+#include "cli/files/hash.h"
 
 struct path path_split(const char *name, size_t length)
 {

@@ -1,5 +1,5 @@
 /* Hashes bytes to a number. */
-#include "cli/select/hash.h"
+#include "cli/files/hash.h"
 
 uint64_t hash_bytes(const void *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* The parts of a file's name. */
-#ifndef CLI_SELECT_PATH_H
-#define CLI_SELECT_PATH_H
+#ifndef CLI_FILES_PATH_H
+#define CLI_FILES_PATH_H
 
 #include <limits.h>
 #include <stdbool.h>

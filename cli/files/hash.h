@@ -1,6 +1,6 @@
 /* Hashes bytes to a number that is spread evenly over 64 bits. */
-#ifndef CLI_SELECT_HASH_H
-#define CLI_SELECT_HASH_H
+#ifndef CLI_FILES_HASH_H
+#define CLI_FILES_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
