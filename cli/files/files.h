@@ -2,8 +2,8 @@
  *
  * This room (cli/files) is the only one that opens, writes and renames files of
  * users. In come names, which may be confined to a root (cli/files/resolve.h);
- * out go bytes, descriptors and answers. It knows nothing of pictures or of
- * options. */
+ * out go bytes, descriptors and answers. path.h takes names apart. It knows
+ * nothing of pictures or of options. */
 #ifndef CLI_FILES_FILES_H
 #define CLI_FILES_FILES_H
 
