@@ -32,8 +32,8 @@ void interleave_swap16(void *cells, size_t count);
 void interleave_swap32(void *cells, size_t count);
 
 /* Brings cells from native byte order into this one, or back, in place. */
-static inline void cells_set_order(enum cell cell, void *cells, size_t count,
-                                   bool big_endian)
+static inline void interleave_set_order(enum cell cell, void *cells,
+                                        size_t count, bool big_endian)
 {
     if (big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
         return;
@@ -49,7 +49,7 @@ unsigned interleave_max(enum cell cell, const void *cells, size_t count);
 
 /* Returns whether this machine stores the high byte first: then a file that
  * does as well needs no swap. */
-static inline bool cells_big_endian(void)
+static inline bool interleave_big_endian(void)
 {
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 }

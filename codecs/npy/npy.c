@@ -111,7 +111,8 @@ static int shape_cells(struct image *img, const char *descr, struct err *err)
             strcmp(descr + 1, types[i]) == 0) {
             img->cell = (enum cell)i;
             img->maxval = i == CELL_U8 ? 255 : i == CELL_U16 ? 65535 : 0;
-            state->big_endian = *descr == '>' || (native && cells_big_endian());
+            state->big_endian =
+                *descr == '>' || (native && interleave_big_endian());
             return 0;
         }
     return fail(err,
@@ -186,7 +187,7 @@ static void read_planes(struct image *img, const struct array *a)
             if (!split)
                 copy_cells(row, a->cell, from + i * strides.channel, strides.x,
                            a->cell, img->width);
-            cells_set_order(img->cell, row, img->width, state->big_endian);
+            interleave_set_order(img->cell, row, img->width, state->big_endian);
         }
     }
 }
@@ -375,7 +376,7 @@ static int encode(struct bytes *file, const struct image *img,
         return fail_memory(err, "no memory for the file");
     uint8_t *to = file->data + file->size;
     write_planes(to, img, strides_of(&header, layout, size));
-    cells_set_order(img->cell, to, cells, state->big_endian);
+    interleave_set_order(img->cell, to, cells, state->big_endian);
     file->size += cells * size;
     return 0;
 }

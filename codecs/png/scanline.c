@@ -24,8 +24,8 @@ void scanline_split(const struct image *img, uint32_t y, const uint8_t *row)
     }
     interleave_split_row(img, y, row);
     for (unsigned i = 0; i < img->nplanes; i++)
-        cells_set_order(img->cell, plane_row(&img->plane[i], y), img->width,
-                        true);
+        interleave_set_order(img->cell, plane_row(&img->plane[i], y),
+                             img->width, true);
 }
 
 void scanline_join(const struct image *img, uint32_t y, uint8_t *row)
@@ -36,5 +36,6 @@ void scanline_join(const struct image *img, uint32_t y, uint8_t *row)
         return;
     }
     interleave_join_row(img, y, row);
-    cells_set_order(img->cell, row, (size_t)img->width * img->nplanes, true);
+    interleave_set_order(img->cell, row, (size_t)img->width * img->nplanes,
+                         true);
 }

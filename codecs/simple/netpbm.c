@@ -234,7 +234,8 @@ int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
                      : fail_memory(err, "no memory for a row");
     for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
         read_row(r, floats ? rows.height - 1 - y : y, row, n);
-        cells_set_order(img->cell, row, samples, !floats || pfm->big_endian);
+        interleave_set_order(img->cell, row, samples,
+                             !floats || pfm->big_endian);
         if (!floats && !row_fits(row, samples, img)) {
             status = netpbm_note_clipped(&clipped, y, img, opts, err);
             clip_row(row, samples, img);
@@ -261,7 +262,7 @@ int netpbm_write_samples(struct bytes *file, const struct image *img,
         uint32_t y = img->cell == CELL_F32 ? img->height - 1 - i : i;
         uint8_t *row = file->data + file->size;
         interleave_join_row(img, y, row);
-        cells_set_order(img->cell, row, row_cells(img), big_endian);
+        interleave_set_order(img->cell, row, row_cells(img), big_endian);
         file->size += n;
     }
     return 0;
