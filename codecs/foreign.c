@@ -33,7 +33,7 @@ struct magic {
         at, sizeof(bytes) - 1, bytes                                           \
     }
 
-/* The formats that other signs tell come first. */
+/* The formats that are recognized by other signs come first. */
 enum {
     FOREIGN_HEIC,
     FOREIGN_AVIF,

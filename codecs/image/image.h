@@ -75,9 +75,9 @@ struct image {
     enum color color;
     bool alpha;             /* the last plane is alpha, not premultiplied */
     uint32_t width, height; /* in pixels, as stored */
-    uint32_t untrimmed_width, untrimmed_height; /* of the picture in the file,
-                               before any turn, if `width` and `height` have
-                               fewer columns or rows of it; 0: they have all */
+    /* Of the picture in the file, before any turn, if columns or rows of it
+     * were trimmed; else 0. */
+    uint32_t untrimmed_width, untrimmed_height;
     uint32_t maxval; /* the value of full intensity (for COLOR_INDEXED:
                         2^bits - 1); 0 for CELL_F32 */
     unsigned nplanes;
@@ -96,7 +96,8 @@ struct image {
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
                 enum cell cell, const struct limits *limits, struct err *err);
 
-/* The same for planes of different sizes, as image_alloc() takes them. */
+/* Fails as image_check() does, for planes of different sizes, as image_alloc()
+ * takes them. */
 int image_check_planes(const struct image *img, const struct limits *limits,
                        struct err *err);
 
@@ -159,7 +160,8 @@ static inline void *plane_row(const struct plane *plane, size_t y)
     return plane->data + y * plane->stride;
 }
 
-/* Bits of a sample: 8 for a maxval of 255, 10 for 1023, 32 for floats. */
+/* Returns the bits of a sample: 8 for a maxval of 255, 10 for 1023, 32 for
+ * floats. */
 unsigned image_bits(const struct image *img);
 
 #ifdef __cplusplus

@@ -115,7 +115,7 @@ struct meta {
     void (*free_state)(void *state);
 };
 
-/* NULL when there is no memory. */
+/* Returns an empty meta; NULL without memory. meta_free() is fine on NULL. */
 struct meta *meta_new(const struct codec *codec);
 void meta_free(struct meta *meta);
 

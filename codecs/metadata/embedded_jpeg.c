@@ -101,7 +101,7 @@ static void trim(struct embedded_plan *plan, const struct image *outer,
     }
 }
 
-/* The representation closest to the file in which it can be turned. */
+/* Chooses the representation closest to the file in which it can be turned. */
 static int choose_representation(struct embedded_plan *plan,
                                  struct embedded_jpeg *inner,
                                  const struct save_opts *save, struct err *err)

@@ -114,7 +114,7 @@ void exif_retag(uint8_t *data, size_t size, unsigned orientation, enum xform t)
 
 /* ---- A tag that was not there ---------------------------------------------*/
 
-/* A block of nothing but an orientation, to be tiff_put at its byte 19. */
+/* A block of nothing but an orientation, which is put at its byte 19. */
 static const uint8_t smallest[] = {
     'M',        'M', 0, '*', 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0,
     TIFF_SHORT, 0,   0, 0,   1, 0, 1, 0, 0, 0, 0,    0,    0,

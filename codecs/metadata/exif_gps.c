@@ -22,7 +22,7 @@ static bool clear(const struct tiff *tiff, uint8_t *data, size_t at,
     return true;
 }
 
-/* The values, then the directory. No entry leads there any more. */
+/* Clears the values, then the directory, which no entry leads to any more. */
 static bool clear_gps(const struct tiff *tiff, uint8_t *data,
                       const struct tiff_ifd *gps)
 {

@@ -57,7 +57,7 @@ static bool find_strips(const struct tiff *tiff, const struct tiff_ifd *ifd1,
     return *length > 0;
 }
 
-/* The thumbnail's IFD; an empty one if there is none. */
+/* Returns the IFD of the thumbnail; an empty one if there is none. */
 static struct tiff_ifd open_ifd1(struct tiff *tiff, const uint8_t *data,
                                  size_t size)
 {

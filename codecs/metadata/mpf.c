@@ -26,7 +26,7 @@ static void look_for_places(struct mpf *mpf, const struct tiff_ifd *ifd)
     }
 }
 
-/* A list that claims more than there is has what is there. */
+/* Finds the list. If it claims more entries than there are, these count. */
 static void take_list(struct mpf *mpf, size_t entry)
 {
     const struct tiff *tiff = &mpf->tiff;

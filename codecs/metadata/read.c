@@ -87,7 +87,8 @@ int metadata_read_orientation(struct image *img,
     return 0;
 }
 
-/* The portable field that a block fills, if nothing has yet; NULL: none. */
+/* Returns the portable field that a block of this kind fills; NULL if there is
+ * none, or another block has filled it. */
 static struct bytes *portable_field(struct meta *meta, enum block_kind kind)
 {
     struct bytes *field = kind == BLOCK_EXIF      ? &meta->exif

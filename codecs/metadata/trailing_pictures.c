@@ -223,7 +223,8 @@ static size_t moved(const struct trailer *trailer, size_t at)
     return to;
 }
 
-/* The trailer had `size` bytes. */
+/* Makes the list in MPF true of the new trailer. The old one had `size`
+ * bytes. */
 static int rewrite_list(struct trailer *trailer, size_t size, struct err *err)
 {
     for (size_t i = 1; i < trailer->mpf.count; i++) {

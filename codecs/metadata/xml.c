@@ -153,7 +153,8 @@ bool xml_is_text(const uint8_t *text, struct xml_span span, const char *other)
            memcmp(text + span.at, other, span.size) == 0;
 }
 
-/* The index of a prefix among those of a namespace; its count: not there. */
+/* Returns the index of a prefix among those of a namespace, or their count if
+ * it is not among them. */
 static unsigned prefix_index(const struct xml_namespace *space,
                              const uint8_t *name, size_t size)
 {
@@ -206,7 +207,7 @@ static void note_shared(struct xml_namespace *space, const uint8_t *text,
 /* How deep bindings of shared prefixes may stand in one another. */
 enum { BINDINGS = 16 };
 
-/* The bindings of a namespace's shared prefixes that hold at a place. */
+/* The bindings of a namespace's shared prefixes that are in scope. */
 struct bindings {
     unsigned count;
     struct xml_binding {

@@ -1,4 +1,4 @@
-/* A PNG file with another orientation, and not another byte changed. */
+/* Sets the orientation of a PNG file and changes no other byte. */
 #include "codecs/png/png.h"
 
 #include <string.h>
