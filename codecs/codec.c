@@ -5,8 +5,8 @@
 #include <strings.h>
 
 const struct codec *const codecs[CODECS] = {
-    &codec_png, &codec_jpeg, &codec_hdr, &codec_npy, &codec_npz, &codec_pnm,
-    &codec_pam, &codec_pfm,  &codec_bmp, &codec_tga,
+    &codec_png, &codec_jpeg, &codec_hdr, &codec_npy, &codec_npz,
+    &codec_pnm, &codec_pam,  &codec_pfm, &codec_bmp, &codec_tga,
 };
 
 const struct codec *codec_probe(struct bytes file)

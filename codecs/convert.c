@@ -17,8 +17,8 @@ struct conversion {
 static bool has_key_or_alphas(const struct image *img)
 {
     const struct meta *meta = img->meta;
-    return meta && (meta->keyed || (img->color == COLOR_INDEXED &&
-                                    meta->nalphas > 0));
+    return meta &&
+           (meta->keyed || (img->color == COLOR_INDEXED && meta->nalphas > 0));
 }
 
 static bool can(unsigned set, unsigned member)
@@ -59,8 +59,9 @@ static int plan_color(struct conversion *p, const struct image *img,
                         : "");
     if (p->alpha && !can_hold->alpha) {
         if (!p->opts->background)
-            return fail(err, "%s cannot hold transparency; --background COLOR "
-                             "lays it on a color",
+            return fail(err,
+                        "%s cannot hold transparency; --background COLOR "
+                        "lays it on a color",
                         to->title);
         p->alpha = false;
     }

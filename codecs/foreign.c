@@ -7,7 +7,8 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/base/utf8.h"
 
-/* ---- The formats ---------------------------------------------------------- */
+/* ---- The formats ----------------------------------------------------------
+ */
 
 /* Bytes that tell a format for certain. */
 struct magic {
@@ -238,7 +239,8 @@ static const struct foreign *by_tiff(struct bytes head)
 
 /* ---- What has no certain sign ------------------------------------------- */
 
-/* An icon file is a directory of at least one icon, whose reserved byte is 0. */
+/* An icon file is a directory of at least one icon, whose reserved byte is 0.
+ */
 static const struct foreign *by_icon(struct bytes head)
 {
     bool icon = has(head, 0, "\0\0\1\0", 4) || has(head, 0, "\0\0\2\0", 4);

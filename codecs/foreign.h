@@ -13,7 +13,7 @@ struct foreign {
     const char *what;            /* "a WebP picture" */
     const char *const *suffixes; /* lower case, ended by NULL */
     const char *to_png; /* a command that makes a PNG or PNM of one; or NULL */
-    const char *from_png; /* a command that makes one of a PNG; or NULL */
+    const char *from_png;       /* a command that makes one of a PNG; or NULL */
     const struct magic *magics; /* by which it is recognized; or NULL */
 };
 

@@ -6,7 +6,8 @@
 #include "cli/job/watch.h"
 #include "codecs/metadata/drop.h"
 
-/* ---- The backend as codecs see it ----------------------------------------- */
+/* ---- The backend as codecs see it -----------------------------------------
+ */
 
 /* On a CPU a tile before and after the turn stays in a second-level cache; a
  * GPU is sent as much as makes the copies to it fast. */

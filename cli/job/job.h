@@ -13,9 +13,9 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "cli/options/options.h"
-#include "cli/files/resolve.h"
 #include "cli/files/left_behind.h"
+#include "cli/files/resolve.h"
+#include "cli/options/options.h"
 #include "cuda/backend.h"
 
 enum stage {
@@ -51,7 +51,7 @@ struct job {
     size_t id_size;
     const struct options *opts;
     const struct backend *backend;
-    struct lane *lane; /* of this backend */
+    struct lane *lane;        /* of this backend */
     struct thread_pool *pool; /* threads for the codecs */
     struct watch *watch;      /* shows its progress, or NULL */
     struct left_behind *left; /* see cli/files/left_behind.h; or NULL */

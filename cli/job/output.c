@@ -19,8 +19,8 @@ int job_choose_format(struct job *job, struct err *err)
     return hint_output(job->output, err);
 }
 
-/* Returns whether the input is to be replaced: with --in-place, or because input
- * and output have the same name, byte for byte. */
+/* Returns whether the input is to be replaced: with --in-place, or because
+ * input and output have the same name, byte for byte. */
 static bool replaces_input(const struct job *job)
 {
     return job->opts->in_place || (strcmp(job->input, job->output) == 0 &&

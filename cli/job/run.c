@@ -8,8 +8,8 @@
 const char *job_stage_name(enum stage stage)
 {
     static const char *const names[STAGES] = {
-        [STAGE_READ] = "read",     [STAGE_DECODE] = "decode",
-        [STAGE_TURN] = "turn",     [STAGE_ENCODE] = "encode",
+        [STAGE_READ] = "read",   [STAGE_DECODE] = "decode",
+        [STAGE_TURN] = "turn",   [STAGE_ENCODE] = "encode",
         [STAGE_WRITE] = "write",
     };
     return names[stage];
@@ -28,8 +28,10 @@ const char *job_how_name(enum how how)
 const char *job_skipped_name(enum skipped skipped)
 {
     static const char *const names[] = {
-        [SKIPPED_NOT] = "",           [SKIPPED_EXISTS] = "exists",
-        [SKIPPED_NEWER] = "newer",    [SKIPPED_DONE] = "done before",
+        [SKIPPED_NOT] = "",
+        [SKIPPED_EXISTS] = "exists",
+        [SKIPPED_NEWER] = "newer",
+        [SKIPPED_DONE] = "done before",
     };
     return names[skipped];
 }

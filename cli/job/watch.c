@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/base/clock.h"
 #include "cli/files/signals.h"
 #include "cli/progress_line.h"
+#include "codecs/base/clock.h"
 #include "codecs/base/thread_pool.h"
 #include "codecs/base/utf8.h"
 

@@ -190,8 +190,9 @@ int colors_parse(uint8_t rgb[3], const char *text, struct err *err)
         text, colors, sizeof colors / sizeof *colors, sizeof *colors, compare);
     uint32_t value = color ? color->rgb : 0;
     if (strcasecmp(text, "transparent") == 0)
-        return fail(err, "'transparent' is not a background; expected an opaque "
-                         "color");
+        return fail(err,
+                    "'transparent' is not a background; expected an opaque "
+                    "color");
     if (!color && !read_digits(&value, text + (*text == '#')))
         return fail(err,
                     "'%s' is not a color; expected a name of CSS such as "

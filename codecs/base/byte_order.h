@@ -11,17 +11,17 @@
 
 /* read_be16() to read_le64(), and write_be16() to write_le64(), which write the
  * low bits of `value`. */
-#define BYTE_ORDER_READ_WRITE(order, bits, type)                        \
-    static inline type read_##order##bits(const uint8_t *p)             \
-    {                                                                   \
-        uint##bits##_t value;                                           \
-        memcpy(&value, p, sizeof value);                                \
-        return order##bits##toh(value);                                 \
-    }                                                                   \
-    static inline void write_##order##bits(uint8_t *p, type value)      \
-    {                                                                   \
-        uint##bits##_t bytes = hto##order##bits((uint##bits##_t)value); \
-        memcpy(p, &bytes, sizeof bytes);                                \
+#define BYTE_ORDER_READ_WRITE(order, bits, type)                               \
+    static inline type read_##order##bits(const uint8_t *p)                    \
+    {                                                                          \
+        uint##bits##_t value;                                                  \
+        memcpy(&value, p, sizeof value);                                       \
+        return order##bits##toh(value);                                        \
+    }                                                                          \
+    static inline void write_##order##bits(uint8_t *p, type value)             \
+    {                                                                          \
+        uint##bits##_t bytes = hto##order##bits((uint##bits##_t)value);        \
+        memcpy(p, &bytes, sizeof bytes);                                       \
     }
 BYTE_ORDER_READ_WRITE(be, 16, unsigned)
 BYTE_ORDER_READ_WRITE(be, 32, uint32_t)

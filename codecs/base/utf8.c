@@ -40,8 +40,8 @@ bool utf8_append(struct bytes *to, const uint8_t *text, size_t size)
         for (; good && *line; line++) {
             uint8_t c = (uint8_t)*line;
             uint8_t two[2] = { 0xc0 | c >> 6, 0x80 | (c & 0x3f) };
-            good = c < 0x80 ? bytes_append(to, &c, 1)
-                            : bytes_append(to, two, 2);
+            good =
+                c < 0x80 ? bytes_append(to, &c, 1) : bytes_append(to, two, 2);
         }
     }
     bytes_free(&copy);

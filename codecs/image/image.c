@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/page_cache.h"
 #include "codecs/image/limit.h"
 #include "codecs/image/meta.h"
-#include "codecs/base/page_cache.h"
 
 static void *plain_alloc(void *context, size_t size)
 {

@@ -31,8 +31,8 @@ enum xform xform_inverse(enum xform t)
 
 /* EXIF 2.3, 4.6.4 A, Orientation: which corner row 0 and column 0 are. */
 static const enum xform from_exif[9] = {
-    XFORM_NONE,       XFORM_NONE,      XFORM_MIRROR_X,
-    XFORM_ROTATE_180, XFORM_MIRROR_Y,  XFORM_TRANSPOSE,
+    XFORM_NONE,       XFORM_NONE,       XFORM_MIRROR_X,
+    XFORM_ROTATE_180, XFORM_MIRROR_Y,   XFORM_TRANSPOSE,
     XFORM_ROTATE_90,  XFORM_TRANSVERSE, XFORM_ROTATE_270,
 };
 
@@ -54,22 +54,14 @@ static const struct {
     const char *name;
     enum xform t;
 } names[] = {
-    { "copy", XFORM_NONE },
-    { "identity", XFORM_NONE },
-    { "fliph", XFORM_MIRROR_X },
-    { "flop", XFORM_MIRROR_X },
-    { "hflip", XFORM_MIRROR_X },
-    { "mirror", XFORM_MIRROR_X },
-    { "flipv", XFORM_MIRROR_Y },
-    { "flip", XFORM_MIRROR_Y },
-    { "vflip", XFORM_MIRROR_Y },
-    { "rotate180", XFORM_ROTATE_180 },
-    { "transpose", XFORM_TRANSPOSE },
-    { "rotate90", XFORM_ROTATE_90 },
-    { "cw", XFORM_ROTATE_90 },
-    { "rotate270", XFORM_ROTATE_270 },
-    { "ccw", XFORM_ROTATE_270 },
-    { "transverse", XFORM_TRANSVERSE },
+    { "copy", XFORM_NONE },           { "identity", XFORM_NONE },
+    { "fliph", XFORM_MIRROR_X },      { "flop", XFORM_MIRROR_X },
+    { "hflip", XFORM_MIRROR_X },      { "mirror", XFORM_MIRROR_X },
+    { "flipv", XFORM_MIRROR_Y },      { "flip", XFORM_MIRROR_Y },
+    { "vflip", XFORM_MIRROR_Y },      { "rotate180", XFORM_ROTATE_180 },
+    { "transpose", XFORM_TRANSPOSE }, { "rotate90", XFORM_ROTATE_90 },
+    { "cw", XFORM_ROTATE_90 },        { "rotate270", XFORM_ROTATE_270 },
+    { "ccw", XFORM_ROTATE_270 },      { "transverse", XFORM_TRANSVERSE },
 };
 enum { NAMES = sizeof names / sizeof names[0] };
 

@@ -66,7 +66,7 @@ struct embedded_plan {
     struct load_opts load;
     struct reader reader;
     struct stream_info info; /* width and height are those that it keeps */
-    uint32_t width, height; /* as it is stored */
+    uint32_t width, height;  /* as it is stored */
     enum xform turn;
     unsigned tag;
     enum representation representation;

@@ -33,10 +33,9 @@ void exif_turn(uint8_t *tiff, size_t size, enum xform t, unsigned orientation,
  * `orientation`, 1..8, and turns on that of the thumbnail by t. */
 void exif_retag(uint8_t *tiff, size_t size, unsigned orientation, enum xform t);
 
-/* Makes the tags of the picture's size, where there are any, say this one. It is
- * no larger than it was. */
-void exif_set_size(uint8_t *tiff, size_t size, uint32_t width,
-                   uint32_t height);
+/* Makes the tags of the picture's size, where there are any, say this one. It
+ * is no larger than it was. */
+void exif_set_size(uint8_t *tiff, size_t size, uint32_t width, uint32_t height);
 
 /* Adds an orientation tag where there is none that could be set, so that
  * exif_orientation() returns this value. The block, which owns its memory,

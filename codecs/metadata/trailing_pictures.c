@@ -93,8 +93,7 @@ static void find_by_mpf(struct trailer *trailer, struct warnings *warnings)
     }
     if (lost)
         warn(warnings,
-             "%zu of the pictures that MPF lists are not where it says",
-             lost);
+             "%zu of the pictures that MPF lists are not where it says", lost);
 }
 
 /* The first packet with a directory counts. */

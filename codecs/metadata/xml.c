@@ -189,7 +189,8 @@ static bool binds(const uint8_t *text, const struct xml_token *token,
     return true;
 }
 
-/* ---- Prefixes that are bound to several namespaces -------------------------*/
+/* ---- Prefixes that are bound to several namespaces
+ * -------------------------*/
 
 /* Marks the prefixes of a namespace that an attribute binds to another one. */
 static void note_shared(struct xml_namespace *space, const uint8_t *text,

@@ -26,7 +26,7 @@ struct xml_token {
     struct xml_span name;
     struct xml_span value; /* of an attribute; or the text behind an opening tag
                           up to the next "<"; else empty */
-    bool empty;        /* an element that is one tag */
+    bool empty;            /* an element that is one tag */
 };
 
 /* To begin: { .text = text, .size = size }. */
@@ -54,8 +54,9 @@ struct xml_namespace {
     const uint8_t *prefix[XML_PREFIXES];
     size_t size[XML_PREFIXES];
     unsigned count;
-    unsigned shared; /* bits of the prefixes that elsewhere in the text are bound
-                        to another namespace; they count in these scopes alone */
+    unsigned
+        shared; /* bits of the prefixes that elsewhere in the text are bound
+                   to another namespace; they count in these scopes alone */
     unsigned nscopes;
     struct xml_scope {
         unsigned prefix;

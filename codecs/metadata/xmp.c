@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codecs/metadata/xmp_edit.h"
 #include "codecs/metadata/xml.h"
+#include "codecs/metadata/xmp_edit.h"
 
 /* XMP specification, part 2, 3.3 and part 3: the namespaces of TIFF and EXIF
  * properties. */

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "codecs/metadata/xmp_edit.h"
 #include "codecs/metadata/xml.h"
+#include "codecs/metadata/xmp_edit.h"
 
 enum { CONTAINER, ITEM, SPACES };
 static const struct xmlns namespaces[SPACES] = {

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codecs/metadata/xml.h"
 #include "codecs/metadata/xmp_edit.h"
 #include "codecs/metadata/xmp_ratio.h"
-#include "codecs/metadata/xml.h"
 
 enum { MWG, AREA, SIZE, MPREG, CRS, SPACES };
 static const struct xmlns namespaces[SPACES] = {
@@ -20,8 +20,8 @@ static const struct xmlns namespaces[SPACES] = {
 
 /* What a packet holds before it is changed. */
 struct found {
-    bool regions; /* that we move */
-    bool strange; /* areas in other units than shares */
+    bool regions;       /* that we move */
+    bool strange;       /* areas in other units than shares */
     bool crop, cropped; /* there is one; it was carried out already */
 };
 

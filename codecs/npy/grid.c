@@ -129,8 +129,8 @@ static void choose_cells(struct grid_turn *w)
     w->cells = cells > CELLS_OF_PIXEL ? 0 : (unsigned)cells;
 }
 
-/* A tile has about the number of bytes that suits the turner. It is square where
- * rows become columns, else as wide as the picture. */
+/* A tile has about the number of bytes that suits the turner. It is square
+ * where rows become columns, else as wide as the picture. */
 static void choose_tile(struct grid_turn *w)
 {
     const struct npy_grid *grid = w->grid;

@@ -104,8 +104,8 @@ static void write_rows(struct png_writer *w)
 static void write_samples(struct png_writer *w)
 {
     int level = w->opts->effort ? w->opts->effort - 1 : LEVEL_DEFAULT;
-    bool interlaced = codec_is_own(&codec_png, w->img) &&
-                      w->img->meta->interlaced;
+    bool interlaced =
+        codec_is_own(&codec_png, w->img) && w->img->meta->interlaced;
     if (interlaced || scanline_size(w->img) >= (size_t)1 << 30)
         write_rows(w);
     else if (idat_write(w->file, w->img, level, w->opts->pool, w->opts->adler,

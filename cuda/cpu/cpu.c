@@ -53,8 +53,8 @@ static size_t rows_of_piece(const struct plane *dst, size_t piece)
     return dst->stride < piece ? piece / dst->stride : 1;
 }
 
-/* Turns the rows of one piece. Mirrored, the first rows of src are the last ones
- * of dst. */
+/* Turns the rows of one piece. Mirrored, the first rows of src are the last
+ * ones of dst. */
 static void rows_piece(const struct turn *turn, const struct plane *dst,
                        const struct plane *src, size_t piece)
 {
