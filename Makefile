@@ -90,7 +90,7 @@ ALL_NVCCFLAGS = -std=c++17 -I. -lineinfo --threads 0 \
     $(foreach a,$(ARCHS),-gencode=arch=compute_$(a),code=sm_$(a)) \
     -gencode=arch=compute_$(firstword $(ARCHS)),code=compute_$(firstword $(ARCHS))
 
-LIB_SRC := $(wildcard $(addsuffix /*.c,codecs codecs/* cuda cuda/*))
+LIB_SRC := $(wildcard $(addsuffix /*.c,codecs codecs/* codecs/*/* cuda cuda/*))
 ifneq ($(ISAL),1)
 LIB_SRC := $(filter-out codecs/deflate/flate_isal.c,$(LIB_SRC))
 endif
@@ -231,7 +231,7 @@ check-ubsan:
 check-tsan:
 	@$(MAKE) BUILD=build-tsan CUDA=0 CFLAGS='-O1 -g -fsanitize=thread' \
 	    build-tsan/gimgxf build-tsan/tests/test_stage \
-	    build-tsan/tests/test_jpeg_strips build-tsan/tests/test_jpeg_restarts \
+	    build-tsan/tests/test_jpeg_threads build-tsan/tests/test_jpeg_restarts \
 	    build-tsan/tests/test_page_cache \
 	    build-tsan/tests/test_resource_limits
 	for test in stage jpeg_strips jpeg_restarts page_cache resource_limits; do \

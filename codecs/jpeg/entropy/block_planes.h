@@ -1,0 +1,27 @@
+/* The blocks of a scan as planes of coefficients, which other turns and other
+ * coders take: CELL_DCT, one plane a component. */
+#ifndef CODECS_JPEG_ENTROPY_BLOCK_PLANES_H
+#define CODECS_JPEG_ENTROPY_BLOCK_PLANES_H
+
+#include <stdbool.h>
+
+#include "codecs/base/err.h"
+#include "codecs/base/thread_pool.h"
+#include "codecs/image/image.h"
+#include "codecs/jpeg/entropy/entropy_decode.h"
+
+/* Makes the blocks of a scan, whose components stand in these planes. Returns
+ * -1 without memory, or if a coefficient is out of the range of 8-bit samples.
+ * The blocks are to be freed in any case. */
+int block_planes_take(struct entropy_blocks *blocks,
+                      const struct entropy_scan *scan,
+                      const struct plane *const plane[ENTROPY_COMPONENTS],
+                      struct thread_pool *pool, struct err *err);
+
+/* Writes the blocks, which are not transposed, to planes of their sizes. */
+void block_planes_give(const struct entropy_blocks *blocks,
+                       const struct entropy_scan *scan,
+                       const struct plane *const plane[ENTROPY_COMPONENTS],
+                       struct thread_pool *pool);
+
+#endif

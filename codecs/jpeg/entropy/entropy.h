@@ -1,0 +1,84 @@
+/* The Huffman coding of sequential JPEG, without libjpeg.
+ *
+ * What comes in is the entropy-coded data of one scan and how it is coded: its
+ * Huffman tables, the blocks of each component in an MCU, the restart interval.
+ * What goes out is the list of its blocks, each with the coefficients that are
+ * not zero, and from such a list the entropy-coded data of the turned picture.
+ * The room knows nothing of files, of segments and of samples: quantization,
+ * colors and metadata are the business of codecs/jpeg/.
+ *
+ * ITU-T T.81, Annexes A, C, F.1.2 and F.2.2. The types and the arithmetic of
+ * this header are valid C and C++, with which GPU code shares them. */
+#ifndef CODECS_JPEG_ENTROPY_ENTROPY_H
+#define CODECS_JPEG_ENTROPY_ENTROPY_H
+
+#include <stdint.h>
+
+enum {
+    ENTROPY_COMPONENTS = 4,  /* of a scan (T.81, B.2.3) */
+    ENTROPY_MCU_BLOCKS = 10, /* the most blocks of an MCU (T.81, B.2.3) */
+    ENTROPY_TABLES = 4,      /* of each class, DC and AC */
+};
+
+/* A Huffman table as a DHT segment has it (T.81, B.2.4.2): how many codes have
+ * 1 to 16 bits, and the symbols in the order of their codes. */
+struct huffman_spec {
+    uint8_t counts[16];
+    uint8_t symbols[256];
+};
+
+/* A component in a scan. */
+struct entropy_component {
+    uint32_t columns, rows; /* blocks that hold samples of the picture */
+    uint8_t across, down;   /* blocks in an MCU */
+    uint8_t dc, ac;         /* which Huffman tables */
+};
+
+/* One scan. Where it has several components, its last MCUs may have blocks
+ * beyond the picture (T.81, A.2.4); where it has one, an MCU is a block. */
+struct entropy_scan {
+    unsigned components;
+    struct entropy_component component[ENTROPY_COMPONENTS];
+    uint32_t columns, rows; /* MCUs */
+    uint32_t restart;       /* MCUs between restart markers; 0: there are none */
+    struct huffman_spec dc[ENTROPY_TABLES], ac[ENTROPY_TABLES];
+};
+
+/* A block: a coefficient that is not zero stands as 1 << size | bits, where
+ * `bits` are the `size` bits that follow its code (T.81, F.1.2.1). */
+struct entropy_block {
+    uint64_t mask; /* which AC coefficients these are: bit k is position k of
+                      the zigzag order */
+    uint32_t at;   /* of the first of them among the values of its part */
+    int16_t dc;    /* the coefficient itself */
+    uint16_t part; /* which list of values they stand in */
+};
+
+/* Which positions of the zigzag order stand in odd columns, or rows: those of
+ * which a mirror changes the sign. */
+#define ENTROPY_ODD_COLUMNS UINT64_C(0xb56aad55554aa952)
+#define ENTROPY_ODD_ROWS UINT64_C(0xd6ab555aa5552a94)
+
+/* Returns how many blocks an MCU has. */
+static inline unsigned entropy_mcu_blocks(const struct entropy_scan *scan)
+{
+    unsigned blocks = 0;
+    for (unsigned i = 0; i < scan->components; i++)
+        blocks += (unsigned)scan->component[i].across * scan->component[i].down;
+    return blocks;
+}
+
+/* Returns the position in zigzag order of what stands at position k after its
+ * block is transposed: each anti-diagonal is reversed. */
+static inline unsigned entropy_transposed(unsigned k)
+{
+    unsigned diagonal = 0, first = 0, length = 1;
+    while (k >= first + length) {
+        first += length;
+        diagonal++;
+        length = diagonal < 8 ? diagonal + 1 : 15 - diagonal;
+    }
+    return first + (length - 1 - (k - first));
+}
+
+#endif

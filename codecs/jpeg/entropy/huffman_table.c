@@ -1,0 +1,171 @@
+/* Huffman tables of JPEG in the forms in which they are used. */
+#include "codecs/jpeg/entropy/huffman_table.h"
+
+#include <string.h>
+
+/* The most bits of a value (T.81, tables F.1 and F.2, for 8 bits). */
+enum { DC_SIZE_MAX = 11, AC_SIZE_MAX = 10, RUN_MAX = 15 };
+
+/* Returns the entry of a symbol whose code has `length` bits; 0 if no sequential
+ * scan has it. */
+static uint32_t entry_of(uint8_t symbol, unsigned length, bool ac)
+{
+    uint32_t run = ac ? symbol >> 4 : 0, size = ac ? symbol & 15 : symbol;
+    uint32_t step = ac && symbol == 0 ? HUFFMAN_END : run + 1;
+    if (size > (ac ? AC_SIZE_MAX : DC_SIZE_MAX) ||
+        (ac && size == 0 && run != 0 && run != RUN_MAX))
+        return 0;
+    return (length + size) | length << 8 | (size ? 0 : HUFFMAN_SPECIAL) |
+           (63 - size) << 16 | step << 24;
+}
+
+bool huffman_decoder_make(struct huffman_decoder *decoder,
+                          const struct huffman_spec *spec, bool ac)
+{
+    uint32_t code = 0, n = 0;
+    memset(decoder, 0, sizeof *decoder);
+    memcpy(decoder->symbols, spec->symbols, sizeof decoder->symbols);
+    decoder->ac = ac;
+    for (unsigned length = 1; length <= 16; length++, code <<= 1) {
+        decoder->offset[length] = (int32_t)n - (int32_t)code;
+        for (unsigned i = spec->counts[length - 1]; i; i--, n++, code++) {
+            uint32_t entry =
+                n < 256 ? entry_of(spec->symbols[n], length, ac) : 0;
+            /* The code of ones alone is no code (T.81, C.2). */
+            if (!entry || code + 1 >= 1u << length)
+                return false;
+            for (unsigned k = 0; length <= HUFFMAN_LOOKUP &&
+                                 k < 1u << (HUFFMAN_LOOKUP - length);
+                 k++)
+                decoder->entry[code << (HUFFMAN_LOOKUP - length) | k] = entry;
+        }
+        decoder->limit[length] = code << (16 - length);
+    }
+    return n > 0;
+}
+
+uint32_t huffman_decoder_find(const struct huffman_decoder *decoder,
+                              uint32_t bits)
+{
+    unsigned length = HUFFMAN_LOOKUP + 1;
+    while (length <= 16 && bits >= decoder->limit[length])
+        length++;
+    if (length > 16)
+        return 0;
+    uint32_t code = bits >> (16 - length);
+    int32_t n = (int32_t)code + decoder->offset[length];
+    return entry_of(decoder->symbols[n & 255], length, decoder->ac);
+}
+
+void huffman_encoder_make(struct huffman_encoder *encoder,
+                          const struct huffman_spec *spec)
+{
+    uint32_t code = 0, n = 0;
+    for (unsigned i = 0; i < 256; i++)
+        encoder->code[i] = HUFFMAN_NONE | 1;
+    for (unsigned length = 1; length <= 16; length++, code <<= 1)
+        for (unsigned i = spec->counts[length - 1]; i && n < 256; i--)
+            encoder->code[spec->symbols[n++]] = code++ << 8 | length;
+}
+
+/* ---- The shortest table ------------------------------------------------------ */
+
+enum {
+    SYMBOLS = 256,
+    LENGTH_MAX = 16, /* of a code */
+    DEPTH_MAX = 32,  /* of a tree that is not yet cut down to that */
+    COUNT_MAX = 1000 * 1000 * 1000, /* libjpeg takes more for infinite */
+};
+
+/* A tree of symbols, by Huffman's method: the chain of those that are below one
+ * root grows by one bit whenever two roots become one. */
+struct tree {
+    uint64_t count[SYMBOLS + 1]; /* of each root; 0: it is none */
+    int next[SYMBOLS + 1];       /* in the chain; -1: the last */
+    unsigned depth[SYMBOLS + 1];
+};
+
+/* Returns the root with the smallest count, of these the last; -1: none. */
+static int smallest(const struct tree *tree, int but)
+{
+    int found = -1;
+    for (int i = 0; i <= SYMBOLS; i++)
+        if (tree->count[i] && i != but &&
+            (found < 0 || tree->count[i] <= tree->count[found]))
+            found = i;
+    return found;
+}
+
+static int deepen(struct tree *tree, int symbol)
+{
+    for (;; symbol = tree->next[symbol]) {
+        tree->depth[symbol]++;
+        if (tree->next[symbol] < 0)
+            return symbol;
+    }
+}
+
+/* One more symbol than there are, the rarest, gets the code of ones alone,
+ * which JPEG does not have. */
+static bool grow(struct tree *tree, const uint64_t counts[SYMBOLS])
+{
+    int a, b;
+    for (int i = 0; i <= SYMBOLS; i++) {
+        tree->count[i] = i < SYMBOLS ? counts[i] : 1;
+        tree->next[i] = -1;
+        tree->depth[i] = 0;
+    }
+    while ((a = smallest(tree, -1)) >= 0 && (b = smallest(tree, a)) >= 0) {
+        tree->count[a] += tree->count[b];
+        tree->count[b] = 0;
+        tree->next[deepen(tree, a)] = b;
+        deepen(tree, b);
+    }
+    for (int i = 0; i <= SYMBOLS; i++)
+        if (tree->depth[i] > DEPTH_MAX)
+            return false;
+    return true;
+}
+
+/* Codes that are too long become shorter, at the cost of others (T.81, figure
+ * K.3). bits[n] is how many have n bits. */
+static void cut_down(unsigned bits[DEPTH_MAX + 1])
+{
+    unsigned n = DEPTH_MAX;
+    for (; n > LENGTH_MAX; n--)
+        while (bits[n]) {
+            unsigned shorter = n - 2;
+            while (!bits[shorter])
+                shorter--;
+            bits[n] -= 2;
+            bits[n - 1]++;
+            bits[shorter + 1] += 2;
+            bits[shorter]--;
+        }
+    while (!bits[n])
+        n--;
+    bits[n]--; /* the code of ones */
+}
+
+bool huffman_spec_make(struct huffman_spec *spec, const uint64_t counts[256])
+{
+    struct tree tree;
+    unsigned bits[DEPTH_MAX + 1] = { 0 }, at = 0;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < SYMBOLS; i++)
+        sum += counts[i];
+    if (sum == 0 || sum >= COUNT_MAX || !grow(&tree, counts))
+        return false;
+    for (int i = 0; i <= SYMBOLS; i++)
+        bits[tree.depth[i]]++;
+    bits[0] = 0;
+    cut_down(bits);
+    memset(spec, 0, sizeof *spec);
+    for (unsigned n = 1; n <= LENGTH_MAX; n++)
+        spec->counts[n - 1] = (uint8_t)bits[n];
+    for (unsigned depth = 1; depth <= DEPTH_MAX; depth++)
+        for (unsigned i = 0; i < SYMBOLS; i++)
+            if (tree.depth[i] == depth)
+                spec->symbols[at++] = (uint8_t)i;
+    return true;
+}

@@ -1,0 +1,509 @@
+/* Files of sequential JPEG with Huffman codes. */
+#include "codecs/jpeg/entropy/sequential.h"
+
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
+#include "codecs/jpeg/entropy/block_planes.h"
+#include "codecs/jpeg/entropy/huffman_table.h"
+
+/* Markers (T.81, table B.1), and which entry of a table stands where (T.81,
+ * figure A.6). */
+enum {
+    SOF0 = 0xc0, SOF1 = 0xc1, DHT = 0xc4, EOI = 0xd9, SOS = 0xda,
+    DQT = 0xdb, DRI = 0xdd, APP0 = 0xe0, COM = 0xfe,
+};
+static const uint8_t natural[64] = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+};
+
+/* What has been read of a file. */
+struct parser {
+    struct sequential *s;
+    const uint8_t *at, *end;
+    struct entropy_scan tables; /* those that have been defined, and DRI */
+    uint8_t has_dc, has_ac, has_steps; /* which of them */
+    uint8_t coded;              /* components that have had their scan */
+};
+
+/* ---- Reading --------------------------------------------------------------- */
+
+/* Takes the tables of a DHT segment (T.81, B.2.4.2). */
+static bool read_huffman(struct parser *p, const uint8_t *d, size_t size)
+{
+    while (size >= 17) {
+        unsigned number = *d & 15, count = 0;
+        bool ac = *d >> 4;
+        struct huffman_spec spec = { { 0 }, { 0 } };
+        if (*d >> 4 > 1 || number >= ENTROPY_TABLES)
+            return false;
+        memcpy(spec.counts, d + 1, 16);
+        for (unsigned i = 0; i < 16; i++)
+            count += spec.counts[i];
+        if (count > 256 || size < 17 + count)
+            return false;
+        memcpy(spec.symbols, d + 17, count);
+        *(ac ? &p->tables.ac[number] : &p->tables.dc[number]) = spec;
+        *(ac ? &p->has_ac : &p->has_dc) |= (uint8_t)(1u << number);
+        d += 17 + count;
+        size -= 17 + count;
+    }
+    return size == 0;
+}
+
+/* Takes the tables of a DQT segment (T.81, B.2.4.1). */
+static bool read_steps(struct parser *p, const uint8_t *d, size_t size)
+{
+    if (p->coded) /* those of components that have been read count */
+        return false;
+    while (size) {
+        unsigned number = *d & 15, wide = *d >> 4;
+        size_t bytes = 64 * (size_t)(1 + wide);
+        if (wide > 1 || number > 3 || size < 1 + bytes)
+            return false;
+        for (unsigned k = 0; k < 64; k++)
+            p->s->steps[number][natural[k]] =
+                (uint16_t)(wide ? read_be16(d + 1 + 2 * k) : d[1 + k]);
+        p->has_steps |= (uint8_t)(1u << number);
+        d += 1 + bytes;
+        size -= 1 + bytes;
+    }
+    return true;
+}
+
+/* Takes the frame header (T.81, B.2.2). */
+static bool read_frame(struct parser *p, uint8_t marker, const uint8_t *d,
+                       size_t size)
+{
+    struct sequential *s = p->s;
+    if (s->components || size < 6 || d[0] != 8 || d[5] == 0 ||
+        d[5] > ENTROPY_COMPONENTS || size != 6 + 3 * (size_t)d[5])
+        return false;
+    s->frame = marker;
+    s->height = read_be16(d + 1);
+    s->width = read_be16(d + 3);
+    s->components = d[5];
+    for (unsigned i = 0; i < s->components; i++) {
+        const uint8_t *c = d + 6 + 3 * i;
+        s->component[i] = (struct sequential_component){
+            c[0], c[1] >> 4, c[1] & 15, c[2],
+        };
+        if (c[1] >> 4 == 0 || c[1] >> 4 > 4 || (c[1] & 15) == 0 ||
+            (c[1] & 15) > 4 || c[2] > 3)
+            return false;
+        for (unsigned k = 0; k < i; k++)
+            if (s->component[k].id == c[0])
+                return false;
+    }
+    return s->width && s->height;
+}
+
+static uint32_t divide_up(uint64_t a, uint32_t b)
+{
+    return (uint32_t)((a + b - 1) / b);
+}
+
+/* In blocks and MCUs (T.81, A.1.1 and A.2). */
+static void set_sizes(const struct sequential *s, struct sequential_scan *scan)
+{
+    struct entropy_scan *coding = &scan->coding;
+    const bool alone = coding->components == 1;
+    uint32_t across = 1, down = 1;
+    for (unsigned i = 0; i < s->components; i++) {
+        if (s->component[i].across > across)
+            across = s->component[i].across;
+        if (s->component[i].down > down)
+            down = s->component[i].down;
+    }
+    for (unsigned i = 0; i < coding->components; i++) {
+        const struct sequential_component *c =
+            &s->component[scan->component[i]];
+        struct entropy_component *one = &coding->component[i];
+        uint32_t width = divide_up((uint64_t)s->width * c->across, across);
+        uint32_t height = divide_up((uint64_t)s->height * c->down, down);
+        one->columns = divide_up(width, 8);
+        one->rows = divide_up(height, 8);
+        one->across = alone ? 1 : c->across;
+        one->down = alone ? 1 : c->down;
+    }
+    coding->columns = alone ? coding->component[0].columns
+                            : divide_up(s->width, 8 * across);
+    coding->rows = alone ? coding->component[0].rows
+                         : divide_up(s->height, 8 * down);
+}
+
+void sequential_set_sizes(struct sequential *s)
+{
+    for (unsigned i = 0; i < s->scans; i++)
+        set_sizes(s, &s->scan[i]);
+}
+
+static int find_component(const struct sequential *s, uint8_t id)
+{
+    int i = (int)s->components - 1;
+    while (i >= 0 && s->component[i].id != id)
+        i--;
+    return i;
+}
+
+/* Takes the scan header (T.81, B.2.3). */
+static bool read_scan(struct parser *p, const uint8_t *d, size_t size)
+{
+    struct sequential *s = p->s;
+    if (s->scans == ENTROPY_COMPONENTS || size < 1 || d[0] == 0 ||
+        d[0] > s->components || size != 4 + 2 * (size_t)d[0])
+        return false;
+    struct sequential_scan *scan = &s->scan[s->scans++];
+    const uint8_t *last = d + 1 + 2 * d[0];
+    if (last[0] != 0 || last[1] != 63 || last[2] != 0)
+        return false;
+    scan->coding = p->tables;
+    scan->coding.components = d[0];
+    for (unsigned i = 0; i < d[0]; i++) {
+        int c = find_component(s, d[1 + 2 * i]);
+        unsigned dc = d[2 + 2 * i] >> 4, ac = d[2 + 2 * i] & 15;
+        if (c < 0 || p->coded >> c & 1 || dc >= ENTROPY_TABLES ||
+            ac >= ENTROPY_TABLES || !(p->has_dc >> dc & 1) ||
+            !(p->has_ac >> ac & 1) ||
+            !(p->has_steps >> s->component[c].quantization & 1) ||
+            (i && c <= scan->component[i - 1]))
+            return false;
+        p->coded |= (uint8_t)(1u << c);
+        scan->component[i] = (uint8_t)c;
+        scan->coding.component[i].dc = (uint8_t)dc;
+        scan->coding.component[i].ac = (uint8_t)ac;
+    }
+    set_sizes(s, scan);
+    return entropy_mcu_blocks(&scan->coding) <= ENTROPY_MCU_BLOCKS;
+}
+
+/* Takes what is not a segment of metadata. */
+static bool read_segment(struct parser *p, uint8_t marker, const uint8_t *d,
+                         size_t size)
+{
+    switch (marker) {
+    case SOF0:
+    case SOF1:
+        return read_frame(p, marker, d, size);
+    case DHT:
+        return read_huffman(p, d, size);
+    case DQT:
+        return read_steps(p, d, size);
+    case DRI:
+        p->tables.restart = size == 2 ? read_be16(d) : 0;
+        return size == 2;
+    case SOS:
+        return read_scan(p, d, size);
+    default: /* metadata, which its readers know */
+        return !p->coded && (marker == COM || marker >> 4 == APP0 >> 4);
+    }
+}
+
+static const char other[] = "not a sound file of sequential JPEG";
+
+int sequential_read(struct sequential *s, struct bytes file, bool transposes,
+                    struct thread_pool *pool, size_t *end, struct err *err)
+{
+    struct parser p = { .s = s,
+                        .at = file.data + 2,
+                        .end = file.data + file.size };
+    *s = (struct sequential){ 0 };
+    while (p.end - p.at >= 4 && p.at[0] == 0xff && p.at[1] != EOI) {
+        uint8_t marker = p.at[1];
+        size_t size = read_be16(p.at + 2), used;
+        if (marker == 0xff) { /* a fill byte */
+            p.at++;
+            continue;
+        }
+        if (size < 2 || size > (size_t)(p.end - p.at) - 2 ||
+            !read_segment(&p, marker, p.at + 4, size - 2))
+            return fail(err, other);
+        p.at += 2 + size;
+        if (marker != SOS)
+            continue;
+        struct sequential_scan *scan = &s->scan[s->scans - 1];
+        if (entropy_decode(&scan->blocks, &scan->coding, p.at,
+                           (size_t)(p.end - p.at), &used, transposes, pool,
+                           err))
+            return -1;
+        p.at += used;
+    }
+    *end = (size_t)(p.at - file.data) + 2;
+    bool whole = p.end - p.at >= 2 && p.at[0] == 0xff && p.at[1] == EOI &&
+                 p.coded && p.coded + 1 == 1 << s->components;
+    return whole ? 0 : fail(err, other);
+}
+
+/* The blocks stay where they are: only how many of them count changes. */
+void sequential_trim(struct sequential *s, uint32_t width, uint32_t height)
+{
+    s->width = width;
+    s->height = height;
+    for (unsigned i = 0; i < s->scans; i++) {
+        struct entropy_scan *coding = &s->scan[i].coding;
+        const uint32_t columns = coding->columns, rows = coding->rows;
+        set_sizes(s, &s->scan[i]);
+        coding->columns = columns;
+        coding->rows = rows;
+    }
+}
+
+/* ---- Turning --------------------------------------------------------------- */
+
+/* Whole rows of MCUs between restart markers stay whole rows: readers start
+ * anew at such places. */
+static void keep_restarts(struct entropy_scan *to, uint32_t columns_before)
+{
+    uint64_t rows = to->restart / columns_before;
+    if (to->restart % columns_before == 0 &&
+        rows * to->columns <= UINT16_MAX)
+        to->restart = (uint32_t)rows * to->columns;
+}
+
+void sequential_turn(struct sequential *to, const struct sequential *from,
+                     enum xform turn)
+{
+    const bool transposes = xform_transposes(turn);
+    *to = *from;
+    to->width = transposes ? from->height : from->width;
+    to->height = transposes ? from->width : from->height;
+    for (unsigned i = 0; transposes && i < to->components; i++) {
+        to->component[i].across = from->component[i].down;
+        to->component[i].down = from->component[i].across;
+    }
+    for (unsigned i = 0; transposes && i < 4; i++)
+        for (unsigned k = 0; k < 64; k++)
+            to->steps[i][k] = from->steps[i][k % 8 * 8 + k / 8];
+    sequential_set_sizes(to);
+    for (unsigned i = 0; i < to->scans; i++) {
+        to->scan[i].blocks = (struct entropy_blocks){ 0 };
+        keep_restarts(&to->scan[i].coding, from->scan[i].coding.columns);
+    }
+}
+
+/* ---- Planes ------------------------------------------------------------------ */
+
+static void find_planes(const struct sequential_scan *scan,
+                        const struct image *img,
+                        const struct plane *plane[ENTROPY_COMPONENTS])
+{
+    for (unsigned i = 0; i < scan->coding.components; i++)
+        plane[i] = &img->plane[scan->component[i]];
+}
+
+int sequential_take_planes(struct sequential *s, const struct image *img,
+                           struct thread_pool *pool, struct err *err)
+{
+    const struct plane *plane[ENTROPY_COMPONENTS];
+    int status = 0;
+    for (unsigned i = 0; status == 0 && i < s->scans; i++) {
+        find_planes(&s->scan[i], img, plane);
+        status = block_planes_take(&s->scan[i].blocks, &s->scan[i].coding,
+                                   plane, pool, err);
+    }
+    return status;
+}
+
+void sequential_give_planes(const struct sequential *s, const struct image *img,
+                            struct thread_pool *pool)
+{
+    const struct plane *plane[ENTROPY_COMPONENTS];
+    for (unsigned i = 0; i < s->scans; i++) {
+        find_planes(&s->scan[i], img, plane);
+        block_planes_give(&s->scan[i].blocks, &s->scan[i].coding, plane, pool);
+    }
+}
+
+/* ---- Writing --------------------------------------------------------------- */
+
+/* A file that is being written. */
+struct output {
+    struct bytes *file;
+    const struct sequential *s;
+    struct entropy_scan written; /* tables that the file has so far, and DRI */
+    bool failed;                 /* there was no memory */
+};
+
+static void put(struct output *o, const void *data, size_t size)
+{
+    o->failed = o->failed || !bytes_append(o->file, data, size);
+}
+
+static void put_segment(struct output *o, uint8_t marker, const uint8_t *data,
+                        size_t size)
+{
+    uint8_t head[4] = { 0xff, marker };
+    write_be16(head + 2, (unsigned)size + 2);
+    put(o, head, sizeof head);
+    put(o, data, size);
+}
+
+static bool is_wide(const uint16_t steps[64])
+{
+    bool wide = false;
+    for (unsigned k = 0; k < 64; k++)
+        wide = wide || steps[k] > 255;
+    return wide;
+}
+
+/* The quantization tables, in the order in which components need them. */
+static void put_steps(struct output *o)
+{
+    const struct sequential *s = o->s;
+    unsigned done = 0;
+    for (unsigned i = 0; i < s->components; i++) {
+        unsigned number = s->component[i].quantization;
+        const uint16_t *steps = s->steps[number];
+        unsigned wide = is_wide(steps);
+        uint8_t data[1 + 128] = { (uint8_t)(wide << 4 | number) };
+        if (done >> number & 1)
+            continue;
+        done |= 1u << number;
+        for (unsigned k = 0; k < 64; k++) {
+            if (wide)
+                write_be16(data + 1 + 2 * k, steps[natural[k]]);
+            else
+                data[1 + k] = (uint8_t)steps[natural[k]];
+        }
+        put_segment(o, DQT, data, 1 + 64 * (size_t)(1 + wide));
+    }
+}
+
+/* An extended frame stays one, and is one if it has what no baseline has. */
+static uint8_t frame_marker(const struct sequential *s)
+{
+    uint8_t marker = s->frame;
+    for (unsigned i = 0; i < s->components; i++)
+        if (is_wide(s->steps[s->component[i].quantization]))
+            marker = SOF1;
+    return marker;
+}
+
+static void put_frame(struct output *o)
+{
+    const struct sequential *s = o->s;
+    uint8_t data[6 + 3 * ENTROPY_COMPONENTS] = { 8 };
+    write_be16(data + 1, s->height);
+    write_be16(data + 3, s->width);
+    data[5] = (uint8_t)s->components;
+    for (unsigned i = 0; i < s->components; i++) {
+        const struct sequential_component *c = &s->component[i];
+        uint8_t *to = data + 6 + 3 * i;
+        to[0] = c->id;
+        to[1] = (uint8_t)(c->across << 4 | c->down);
+        to[2] = c->quantization;
+    }
+    put_segment(o, frame_marker(s), data, 6 + 3 * (size_t)s->components);
+}
+
+/* A table that the file does not have yet. */
+static void put_huffman(struct output *o, bool ac, unsigned number,
+                        const struct huffman_spec *spec)
+{
+    struct huffman_spec *have =
+        ac ? &o->written.ac[number] : &o->written.dc[number];
+    uint8_t data[17 + 256] = { (uint8_t)((unsigned)ac << 4 | number) };
+    size_t count = 0;
+    if (memcmp(have, spec, sizeof *spec) == 0)
+        return;
+    *have = *spec;
+    for (unsigned i = 0; i < 16; i++)
+        count += spec->counts[i];
+    memcpy(data + 1, spec->counts, 16);
+    memcpy(data + 17, spec->symbols, count);
+    put_segment(o, DHT, data, 17 + count);
+}
+
+static void put_scan_header(struct output *o, const struct sequential_scan *scan)
+{
+    const struct entropy_scan *to = &scan->coding;
+    uint8_t data[1 + 2 * ENTROPY_COMPONENTS + 3], restart[2];
+    uint8_t *p = data;
+    *p++ = (uint8_t)to->components;
+    for (unsigned i = 0; i < to->components; i++) {
+        const struct entropy_component *one = &to->component[i];
+        put_huffman(o, false, one->dc, &to->dc[one->dc]);
+        put_huffman(o, true, one->ac, &to->ac[one->ac]);
+        *p++ = o->s->component[scan->component[i]].id;
+        *p++ = (uint8_t)(one->dc << 4 | one->ac);
+    }
+    if (to->restart != o->written.restart) {
+        write_be16(restart, to->restart);
+        put_segment(o, DRI, restart, sizeof restart);
+        o->written.restart = to->restart;
+    }
+    memcpy(p, "\0\77\0", 3); /* all coefficients, all bits */
+    put_segment(o, SOS, data, (size_t)(p - data) + 3);
+}
+
+/* Makes the shortest tables for a scan. */
+static int make_tables(struct entropy_scan *to,
+                       const struct entropy_source *from,
+                       struct thread_pool *pool, struct err *err)
+{
+    struct entropy_statistics counts;
+    if (entropy_count(&counts, to, from, pool, err))
+        return -1;
+    for (unsigned i = 0; i < to->components; i++) {
+        const struct entropy_component *one = &to->component[i];
+        if (!huffman_spec_make(&to->dc[one->dc], counts.dc[one->dc]) ||
+            !huffman_spec_make(&to->ac[one->ac], counts.ac[one->ac]))
+            return fail(err, "no Huffman table has all codes");
+    }
+    return 0;
+}
+
+static int put_scan(struct output *o, struct sequential_scan *to,
+                    const struct entropy_source *from, bool optimize,
+                    struct thread_pool *pool, struct err *err)
+{
+    struct bytes data = { 0 };
+    bool lacking = optimize;
+    int status = 0;
+    if (!optimize)
+        status = entropy_encode(&data, &to->coding, from, &lacking, pool, err);
+    if (status == 0 && lacking) {
+        status = make_tables(&to->coding, from, pool, err);
+        if (status == 0)
+            status =
+                entropy_encode(&data, &to->coding, from, &lacking, pool, err);
+        if (status == 0 && lacking)
+            status = fail(err, "a coefficient is out of range");
+    }
+    if (status == 0) {
+        put_scan_header(o, to);
+        put(o, data.data, data.size);
+    }
+    bytes_free(&data);
+    return status;
+}
+
+int sequential_write(struct bytes *file, struct sequential *to,
+                     const struct sequential *from, enum xform turn,
+                     bool optimize, struct thread_pool *pool, struct err *err)
+{
+    static const uint8_t end[] = { 0xff, EOI };
+    struct output o = { .file = file, .s = to };
+    put_steps(&o);
+    put_frame(&o);
+    for (unsigned i = 0; i < to->scans; i++) {
+        const struct sequential_scan *scan = &from->scan[i];
+        const struct entropy_source source = { &scan->blocks, &scan->coding,
+                                               turn };
+        if (put_scan(&o, &to->scan[i], &source, optimize, pool, err))
+            return -1;
+    }
+    put(&o, end, sizeof end);
+    return o.failed ? fail_memory(err, "no memory for the encoded picture")
+                    : 0;
+}
+
+void sequential_free(struct sequential *s)
+{
+    for (unsigned i = 0; i < s->scans; i++)
+        entropy_blocks_free(&s->scan[i].blocks);
+    s->scans = 0;
+}

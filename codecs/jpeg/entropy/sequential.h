@@ -1,0 +1,71 @@
+/* Files of sequential JPEG with Huffman codes: their frame and their scans.
+ *
+ * What suits is what SOF0 and SOF1 say of 8-bit samples (T.81, B.2.2), of up to
+ * 4 components, each of which stands in one scan. */
+#ifndef CODECS_JPEG_ENTROPY_SEQUENTIAL_H
+#define CODECS_JPEG_ENTROPY_SEQUENTIAL_H
+
+#include "codecs/base/bytes.h"
+#include "codecs/image/image.h"
+#include "codecs/image/xform.h"
+#include "codecs/jpeg/entropy/entropy_decode.h"
+#include "codecs/jpeg/entropy/entropy_encode.h"
+
+struct sequential {
+    uint8_t frame;          /* the marker: SOF0, SOF1 */
+    uint32_t width, height; /* in pixels, as stored */
+    unsigned components;
+    struct sequential_component {
+        uint8_t id, across, down, quantization;
+    } component[ENTROPY_COMPONENTS];
+    uint16_t steps[4][64]; /* quantization tables, rows of steps */
+    unsigned scans;
+    struct sequential_scan {
+        struct entropy_scan coding;
+        uint8_t component[ENTROPY_COMPONENTS]; /* which of the frame's */
+        struct entropy_blocks blocks;
+    } scan[ENTROPY_COMPONENTS];
+};
+
+/* Reads a file up to the end of its picture: *end is where what follows EOI
+ * begins. With `transposes` the blocks are given transposed.
+ *
+ * Returns -1 without memory, or if the file is of another kind, if anything is
+ * odd about it, or if it has metadata between its scans: libjpeg can tell. `s`
+ * is to be freed in any case. */
+int sequential_read(struct sequential *s, struct bytes file, bool transposes,
+                    struct thread_pool *pool, size_t *end, struct err *err);
+
+/* Sets the sizes of all scans by those of the picture and the sampling of its
+ * components. */
+void sequential_set_sizes(struct sequential *s);
+
+/* Cuts a picture that has been read to its first columns and rows. */
+void sequential_trim(struct sequential *s, uint32_t width, uint32_t height);
+
+/* Makes `to` what `from` is after a turn, without its blocks. */
+void sequential_turn(struct sequential *to, const struct sequential *from,
+                     enum xform turn);
+
+/* Makes the blocks of all scans out of those of img: planes of CELL_DCT, one a
+ * component. Returns -1 without memory, or if a coefficient is out of range. */
+int sequential_take_planes(struct sequential *s, const struct image *img,
+                           struct thread_pool *pool, struct err *err);
+
+/* Writes all blocks, which are not transposed, to such planes. */
+void sequential_give_planes(const struct sequential *s, const struct image *img,
+                            struct thread_pool *pool);
+
+/* Appends the picture `to`, which is `from` after `turn`, from its first
+ * quantization table to EOI: all of a file but SOI and the segments that stand
+ * before. Its Huffman tables are those that it has if they have all codes that
+ * are needed, and not `optimize`; else the shortest. Returns -1 without memory,
+ * or if a coefficient is out of range. */
+int sequential_write(struct bytes *file, struct sequential *to,
+                     const struct sequential *from, enum xform turn,
+                     bool optimize, struct thread_pool *pool, struct err *err);
+
+/* Fine on {0}, and twice. */
+void sequential_free(struct sequential *s);
+
+#endif
