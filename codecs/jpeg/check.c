@@ -6,7 +6,7 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"
-#include "codecs/jpeg/splice.h"
+#include "codecs/jpeg/parameters.h"
 
 enum { SOI = 0xd8, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda, DRI = 0xdd };
 
@@ -100,7 +100,7 @@ static const uint8_t *pass_scan(const struct markers_seen *seen,
 {
     const uint8_t *data = p + size, *at = data;
     uint64_t passed = 0;
-    while ((at = splice_next_marker(at, end)) && at[1] >= RST0 &&
+    while ((at = parameters_next_marker(at, end)) && at[1] >= RST0 &&
            at[1] < RST0 + 8) {
         if (!seen->restart || at[1] != RST0 + passed++ % 8)
             return NULL;

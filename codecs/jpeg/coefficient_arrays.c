@@ -6,7 +6,6 @@
  * definition to the memory manager. */
 #include "codecs/jpeg/coefficient_arrays.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include <jerror.h>
@@ -110,40 +109,4 @@ void coefficient_arrays_finish(struct coefficient_arrays *blocks)
     for (unsigned i = 0; i < COEFFICIENT_ARRAYS; i++)
         if (blocks->array[i].plane)
             clear_rows(&blocks->array[i], rows_of(blocks->array[i].plane));
-}
-
-/* The coefficients are checked in bands of planes by several threads. */
-enum { BANDS = 16 };
-struct standard_check {
-    const struct image *img;
-    atomic_bool standard;
-};
-
-/* T.81, F.1.2.1.1 and F.1.2.2.1: AC coefficients have up to 10 bits. So may DC
- * differences have 11, which those of 10 bits never exceed. */
-static void check_band(void *context, size_t i)
-{
-    struct standard_check *check = context;
-    const struct plane *plane = &check->img->plane[i / BANDS];
-    uint64_t height = plane->height;
-    uint64_t end = height * (i % BANDS + 1) / BANDS;
-    for (uint64_t y = height * (i % BANDS) / BANDS; y < end; y++) {
-        const int16_t *at = plane_row(plane, y);
-        uint16_t bits = 0;
-        for (uint32_t x = 0; x < plane->width; x++, at += DCTSIZE2)
-            for (unsigned k = 0; k < DCTSIZE2; k++)
-                bits |= (uint16_t)(at[k] ^ (at[k] >> 15));
-        if (bits > 1023)
-            check->standard = false;
-    }
-}
-
-bool coefficient_arrays_are_standard(const struct image *img,
-                                     struct thread_pool *pool)
-{
-    struct standard_check check = { .img = img, .standard = true };
-    bool large = img->size > 1 << 20; /* worth waking other threads for */
-    thread_pool_run(large ? pool : NULL, check_band, &check,
-                    (size_t)img->nplanes * BANDS);
-    return check.standard;
 }

@@ -8,7 +8,6 @@
 
 #include <jpeglib.h>
 
-#include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
 
 enum { COEFFICIENT_ARRAYS = 4 };
@@ -49,10 +48,5 @@ void coefficient_arrays_offer(j_common_ptr cinfo);
 
 /* Zeroes the rows that have not been written to. */
 void coefficient_arrays_finish(struct coefficient_arrays *blocks);
-
-/* Returns whether the Huffman tables of T.81, Annex K have codes for all
- * coefficients. */
-bool coefficient_arrays_are_standard(const struct image *img,
-                                     struct thread_pool *pool);
 
 #endif

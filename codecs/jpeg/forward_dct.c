@@ -141,7 +141,7 @@ int forward_dct_blocks(struct image *coded,
         .c = c, .coded = coded, .img = img, .stored = stored, .zone = zone
     };
     if (!mcus_of(&all.m, c->comp_info, c->num_components, c->image_width,
-                 c->image_height, 0))
+                 c->image_height))
         return fail(err, "no JPEG has %d such components", c->num_components);
     *coded = (struct image){ .cell = CELL_DCT,
                              .width = img->width,

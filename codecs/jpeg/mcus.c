@@ -27,13 +27,12 @@ uint32_t mcus_common_divisor(uint32_t a, uint32_t b)
 
 /* A component by itself is coded block by block, whatever its sampling. */
 bool mcus_of(struct mcus *m, const jpeg_component_info *info, int components,
-             uint32_t width, uint32_t height, unsigned restart)
+             uint32_t width, uint32_t height)
 {
     uint32_t most_across = 1, most_down = 1;
     if (components < 1 || components > COEFFICIENT_ARRAYS)
         return false;
-    *m =
-        (struct mcus){ .components = (unsigned)components, .restart = restart };
+    *m = (struct mcus){ .components = (unsigned)components };
     for (unsigned i = 0; i < m->components; i++) {
         m->across[i] = components > 1 ? (uint32_t)info[i].h_samp_factor : 1;
         m->down[i] = components > 1 ? (uint32_t)info[i].v_samp_factor : 1;
@@ -46,7 +45,6 @@ bool mcus_of(struct mcus *m, const jpeg_component_info *info, int components,
     m->high = DCTSIZE * most_down;
     m->columns = divide_up(width, m->wide);
     m->rows = divide_up(height, m->high);
-    m->step = restart ? restart / mcus_common_divisor(restart, m->columns) : 1;
     return true;
 }
 
@@ -80,7 +78,7 @@ size_t mcus_share(const struct mcus *m, const struct thread_pool *pool,
         strips = m->rows;
     if (strips < 2 || thread_pool_threads(pool) < 2)
         return 1;
-    *per = divide_up(divide_up(m->rows, (uint32_t)strips), m->step) * m->step;
+    *per = divide_up(m->rows, (uint32_t)strips);
     return divide_up(m->rows, *per);
 }
 
@@ -89,23 +87,4 @@ void mcus_strip(const struct mcus *m, uint32_t per, size_t i, uint32_t *first,
 {
     *first = (uint32_t)i * per;
     *end = m->rows - *first < per ? m->rows : *first + per;
-}
-
-uint64_t mcus_restarts(const struct mcus *m, uint32_t row)
-{
-    return m->restart ? (uint64_t)row * m->columns / m->restart : 0;
-}
-
-/* They are those of the last blocks of the MCU before. Blocks beyond the
- * picture repeat the DC coefficient before them. */
-void mcus_predict(const struct mcus *m, const struct image *img, uint32_t row,
-                  int dc[COEFFICIENT_ARRAYS])
-{
-    for (unsigned i = 0; i < m->components; i++) {
-        const struct plane *plane = &img->plane[i];
-        uint32_t end = row * m->down[i];
-        uint32_t y = (end < plane->height ? end : plane->height) - 1;
-        const int16_t *last = plane_row(plane, y);
-        dc[i] = last[(size_t)(plane->width - 1) * DCTSIZE2];
-    }
 }

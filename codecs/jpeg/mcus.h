@@ -8,6 +8,7 @@
 
 #include <jpeglib.h>
 
+#include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
 #include "codecs/jpeg/coefficient_arrays.h"
 
@@ -20,14 +21,12 @@ struct mcus {
     uint32_t across[COEFFICIENT_ARRAYS]; /* blocks of each component in one */
     uint32_t down[COEFFICIENT_ARRAYS];
     uint32_t wide, high; /* of one, in pixels */
-    unsigned restart;    /* MCUs between restart markers; 0: there are none */
-    uint32_t step;       /* a restart marker ends each of so many rows */
 };
 
 /* Sets *m to the MCUs of one scan of all components. Returns false if one scan
  * cannot have so many components. */
 bool mcus_of(struct mcus *m, const jpeg_component_info *info, int components,
-             uint32_t width, uint32_t height, unsigned restart);
+             uint32_t width, uint32_t height);
 
 /* Returns the blocks of an MCU. */
 uint32_t mcus_blocks(const struct mcus *m);
@@ -44,14 +43,5 @@ size_t mcus_share(const struct mcus *m, const struct thread_pool *pool,
 /* Finds the rows of strip `i`, from *first up to *end. */
 void mcus_strip(const struct mcus *m, uint32_t per, size_t i, uint32_t *first,
                 uint32_t *end);
-
-/* Returns the restart markers before a row that is a multiple of `step`. */
-uint64_t mcus_restarts(const struct mcus *m, uint32_t row);
-
-/* Finds the values that the first DC coefficients of a row are predicted from
- * where no restart marker comes before it. `row` is not 0, and may be the one
- * behind the last. */
-void mcus_predict(const struct mcus *m, const struct image *img, uint32_t row,
-                  int dc[COEFFICIENT_ARRAYS]);
 
 #endif

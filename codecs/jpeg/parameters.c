@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/jpeg/coefficient_arrays.h"
+#include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/mcus.h"
 
 enum { TEM = 0x01, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda };
@@ -16,16 +16,20 @@ bool parameters_is_frame(unsigned marker)
            marker != JPG && marker != DAC;
 }
 
+void parameters_forget_coded(struct jpeg_parameters *p)
+{
+    if (p->coded)
+        sequential_free(p->coded);
+    free(p->coded);
+    p->coded = NULL;
+}
+
 void parameters_free(void *state)
 {
     struct jpeg_parameters *p = state;
+    parameters_forget_coded(p);
     bytes_free(&p->scans);
     free(p);
-}
-
-static bool is_scan(unsigned marker)
-{
-    return marker == SOS;
 }
 
 /* 0xff may be repeated before a marker. TEM, RSTn, SOI and EOI have no length
@@ -42,6 +46,16 @@ size_t parameters_segment_size(const uint8_t *p, size_t left)
         return 0;
     size_t length = read_be16(p + 2);
     return length >= 2 && length <= left - 2 ? 2 + length : 0;
+}
+
+const uint8_t *parameters_next_marker(const uint8_t *p, const uint8_t *end)
+{
+    while ((p = memchr(p, 0xff, (size_t)(end - p))) && end - p > 1) {
+        if (p[1] != 0)
+            return p;
+        p += 2;
+    }
+    return NULL;
 }
 
 bool parameters_is_app_or_com(unsigned marker)
@@ -68,48 +82,7 @@ size_t parameters_find_frame(const uint8_t *file, size_t size)
     return find_marker(file, size, parameters_is_frame);
 }
 
-size_t parameters_find_data(const uint8_t *file, size_t size)
-{
-    size_t scan = find_marker(file, size, is_scan);
-    return scan ? scan + 1 + read_be16(file + scan + 1) : 0;
-}
-
 /* ---- Noting ------------------------------------------------------------ */
-
-static bool same_table(const JHUFF_TBL *a, const JHUFF_TBL *b)
-{
-    unsigned count = 0;
-    if (!a || !b || memcmp(a->bits + 1, b->bits + 1, 16) != 0)
-        return false;
-    for (int i = 1; i <= 16; i++)
-        count += a->bits[i];
-    return count <= 256 && memcmp(a->huffval, b->huffval, count) == 0;
-}
-
-/* Looks at the tables of the first scan, which must have all components: those
- * of later scans have not been read. libjpeg gives Annex K's tables only to an
- * encoder. */
-static bool is_standard(j_decompress_ptr d)
-{
-    struct jpeg_compress_struct c = { .err = d->err,
-                                      .client_data = d->client_data };
-    bool standard = !d->progressive_mode && !d->arith_code &&
-                    d->comps_in_scan == d->num_components;
-    jpeg_create_compress(&c);
-    c.input_components = 1;
-    c.in_color_space = JCS_GRAYSCALE;
-    jpeg_set_defaults(&c);
-    for (int i = 0; i < d->comps_in_scan; i++) {
-        int dc = d->cur_comp_info[i]->dc_tbl_no;
-        int ac = d->cur_comp_info[i]->ac_tbl_no;
-        JHUFF_TBL **tables = d->dc_huff_tbl_ptrs, **own = c.dc_huff_tbl_ptrs;
-        standard = standard && dc < 2 && same_table(tables[dc], own[dc]);
-        tables = d->ac_huff_tbl_ptrs, own = c.ac_huff_tbl_ptrs;
-        standard = standard && ac < 2 && same_table(tables[ac], own[ac]);
-    }
-    jpeg_destroy_compress(&c);
-    return standard;
-}
 
 void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
 {
@@ -122,7 +95,7 @@ void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
     p->extended = frame && file.data[frame] == SOF0 + 1;
     p->restart = d->restart_interval;
     if (mcus_of(&m, d->comp_info, d->num_components, d->image_width,
-                d->image_height, d->restart_interval))
+                d->image_height))
         p->columns = m.columns;
     for (int i = 0; i < d->num_components && i < COMPONENTS; i++) {
         const jpeg_component_info *component = &d->comp_info[i];
@@ -130,7 +103,6 @@ void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
         p->across[i] = (uint8_t)component->h_samp_factor;
         p->down[i] = (uint8_t)component->v_samp_factor;
     }
-    p->standard = is_standard(d);
 }
 
 bool parameters_note_scan(struct meta *meta, j_decompress_ptr d)
@@ -286,7 +258,7 @@ static void set_restart(j_compress_ptr c, const struct image *img,
     struct mcus m;
     if (before && restart % before == 0 &&
         mcus_of(&m, c->comp_info, c->num_components, c->image_width,
-                c->image_height, restart) &&
+                c->image_height) &&
         (uint64_t)(restart / before) * m.columns <= UINT16_MAX)
         restart = restart / before * m.columns;
     c->restart_interval = opts->no_restart ? 0 : restart;
@@ -384,17 +356,6 @@ static void set_scans(j_compress_ptr c, const struct meta *meta)
     c->num_scans = (int)count;
 }
 
-/* Annex K's Huffman tables save a pass over the coefficients: a file that has
- * them keeps them. */
-static bool needs_tables(const struct image *img, const struct save_opts *opts)
-{
-    const struct jpeg_parameters *p = parameters_of(img->meta);
-    if (p->arithmetic)
-        return false;
-    return img->cell != CELL_DCT || opts->optimize || !p->standard ||
-           !coefficient_arrays_are_standard(img, opts->pool);
-}
-
 void parameters_set(j_compress_ptr c, const struct image *img,
                     const struct save_opts *opts)
 {
@@ -404,16 +365,7 @@ void parameters_set(j_compress_ptr c, const struct image *img,
     else
         set_tables(c, img);
     c->arith_code = parameters_of(img->meta)->arithmetic;
-    c->optimize_coding = needs_tables(img, opts);
+    c->optimize_coding = !c->arith_code;
     set_restart(c, img, opts);
     set_scans(c, img->meta);
-}
-
-/* libjpeg calls a file baseline that can be; one that was marked as extended is
- * marked so again. */
-void parameters_mark_frame(struct bytes *file, const struct meta *meta)
-{
-    size_t frame = parameters_find_frame(file->data, file->size);
-    if (parameters_of(meta)->extended && frame && file->data[frame] == SOF0)
-        file->data[frame] = SOF0 + 1;
 }

@@ -36,7 +36,6 @@ struct jpeg_parameters {
     int space;                  /* a J_COLOR_SPACE */
     bool arithmetic;            /* else Huffman */
     bool extended;              /* SOF1, although SOF0 may do */
-    bool standard;              /* Huffman tables as T.81, Annex K has them */
     unsigned restart;           /* MCUs between restart markers; 0: none */
     unsigned columns;           /* MCUs in a row */
     uint8_t ids[COMPONENTS];    /* what the components are called */
@@ -45,7 +44,13 @@ struct jpeg_parameters {
     uint8_t table[COMPONENTS]; /* the quantization table of each component */
     uint16_t step[4][64];      /* the tables, rows of steps */
     struct bytes scans;        /* struct jpeg_scan each, in order */
+    struct sequential *coded;  /* how the coefficients are coded, and they
+                                  themselves unless the picture has planes of
+                                  them; NULL: libjpeg has read it */
 };
+
+/* Frees what is coded. */
+void parameters_forget_coded(struct jpeg_parameters *p);
 
 /* Frees parameters and what they hold: struct meta.free_state. */
 void parameters_free(void *state);
@@ -64,16 +69,16 @@ bool parameters_is_app_or_com(unsigned marker);
  * `left` are left; 1 for a fill byte; 0 if no complete segment is there. */
 size_t parameters_segment_size(const uint8_t *p, size_t left);
 
+/* Returns where the next marker stands, which is not a stuffed byte; NULL if
+ * there is none. */
+const uint8_t *parameters_next_marker(const uint8_t *p, const uint8_t *end);
+
 /* Returns whether this is the second byte of the marker of a frame header. */
 bool parameters_is_frame(unsigned marker);
 
 /* Returns the position of the second byte of the marker of the frame header; 0
  * if there is none before the first scan. */
 size_t parameters_find_frame(const uint8_t *file, size_t size);
-
-/* Returns where the entropy-coded data of the first scan begins; 0 if there is
- * none. */
-size_t parameters_find_data(const uint8_t *file, size_t size);
 
 /* Notes what the headers before the first scan say. */
 void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
@@ -98,9 +103,5 @@ void parameters_set(j_compress_ptr c, const struct image *img,
 /* Returns the dead zone with which coefficients are rounded to these steps. */
 enum dead_zone parameters_dead_zone(const struct image *img,
                                     const struct save_opts *opts);
-
-/* Makes the frame header of the file that was written be of the kind that it
- * was in the file that was read. */
-void parameters_mark_frame(struct bytes *file, const struct meta *meta);
 
 #endif

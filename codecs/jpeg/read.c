@@ -17,10 +17,9 @@
 
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/chroma.h"
+#include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/raw_planes.h"
-#include "codecs/jpeg/restarts.h"
-#include "codecs/jpeg/splice.h"
 #include "codecs/jpeg/codec_thread.h"
 #include "codecs/image/interleave.h"
 #include "codecs/metadata/metadata.h"
@@ -244,11 +243,9 @@ static void shape(struct jpeg_reader *r)
     }
 }
 
-static void allocate(struct jpeg_reader *r)
+static void check_size(struct jpeg_reader *r)
 {
-    struct image *img = r->img;
-    if (image_check_planes(img, &r->opts->limits, r->err) ||
-        image_alloc(img, r->opts->mem, r->err))
+    if (image_check_planes(r->img, &r->opts->limits, r->err))
         leave(r);
 }
 
@@ -316,15 +313,41 @@ static void take_portable(struct jpeg_reader *r)
     }
 }
 
-/* By several threads, if the file is sound and lets them. (Not samples, which
- * are made of those around them where chroma has fewer.) */
-static bool read_side_by_side(struct jpeg_reader *r)
+/* Reads coefficients without libjpeg. They stay blocks, which are turned as they
+ * are written, where the picture may be turned on its way; else they become
+ * planes. Returns false if libjpeg has to read the file. */
+static bool read_sequential(struct jpeg_reader *r)
 {
-    if (r->plan->representation != REPRESENTATION_SAMPLES &&
-        restarts_read(r->img, &r->d, r->file, r->opts->pool, &r->behind))
+    struct image *img = r->img;
+    struct jpeg_parameters *p = parameters_of(img->meta);
+    const enum xform turn = r->plan->turner ? r->plan->turn : XFORM_NONE;
+    struct err why = { .memory = false };
+    size_t end;
+    if (r->plan->representation != REPRESENTATION_COEFFICIENTS ||
+        r->d.progressive_mode || r->d.arith_code)
+        return false;
+    p->coded = calloc(1, sizeof *p->coded);
+    if (!p->coded)
+        fail_memory(&why, "no memory for the decoder");
+    if (!p->coded || sequential_read(p->coded, r->file, xform_transposes(turn),
+                                     r->opts->pool, &end, &why)) {
+        parameters_forget_coded(p);
+        if (!why.memory)
+            return false;
+        *r->err = why;
+        leave(r);
+    }
+    r->behind = r->file.size - end;
+    if (r->plan->turner) {
+        img->turned = turn;
         return true;
-    clear(r);
-    return false;
+    }
+    if (image_alloc(img, r->opts->mem, r->err))
+        leave(r);
+    sequential_give_planes(p->coded, img, r->opts->pool);
+    for (unsigned i = 0; i < p->coded->scans; i++)
+        entropy_blocks_free(&p->coded->scan[i].blocks);
+    return true;
 }
 
 /* Finds the end of the picture without decoding it, and takes the segments that
@@ -333,7 +356,7 @@ static void pass_over_scans(struct jpeg_reader *r)
 {
     const uint8_t *end = r->file.data + r->file.size;
     const uint8_t *p = end - r->d.src->bytes_in_buffer;
-    while ((p = splice_next_marker(p, end)) && p[1] != JPEG_EOI) {
+    while ((p = parameters_next_marker(p, end)) && p[1] != JPEG_EOI) {
         size_t size = parameters_segment_size(p, (size_t)(end - p));
         if (size >= 4 && parameters_is_app_or_com(p[1]) &&
             segments_add(r->img->meta, p[1], p + 4, size - 4, r->err))
@@ -358,9 +381,12 @@ static void read_pixels(struct jpeg_reader *r)
         [REPRESENTATION_PLANES] = read_planes,
         [REPRESENTATION_COEFFICIENTS] = read_coefficients,
     };
-    allocate(r);
-    if (read_side_by_side(r))
+    check_size(r);
+    if (read_sequential(r))
         return;
+    if (image_alloc(r->img, r->opts->mem, r->err))
+        leave(r);
+    clear(r);
     read[r->plan->representation](r);
     /* To the end of the image. jpeg_finish_decompress() would do it, and free
      * the list of segments. */
@@ -415,6 +441,22 @@ static void trim(struct jpeg_reader *r)
     img->untrimmed_height = img->height;
     img->width = width;
     img->height = height;
+    if (p->coded)
+        sequential_trim(p->coded, width, height);
+}
+
+/* Gives a picture whose blocks are turned as they are written the shape that it
+ * has then. */
+static void exchange_axes(struct image *img)
+{
+    uint32_t width = img->width;
+    img->width = img->height;
+    img->height = width;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        uint32_t across = img->plane[i].width;
+        img->plane[i].width = img->plane[i].height;
+        img->plane[i].height = across;
+    }
 }
 
 static int take_guarded(struct jpeg_reader *r)
@@ -426,6 +468,8 @@ static int take_guarded(struct jpeg_reader *r)
     if (r->plan->representation == REPRESENTATION_PLANES)
         chroma_fill(&r->d, r->img);
     trim(r);
+    if (xform_transposes(r->img->turned))
+        exchange_axes(r->img);
     take_segments(r);
     if (trailer_take(r->img->meta, r->file, r->behind, r->err))
         return -1;

@@ -1,4 +1,5 @@
-/* JPEG out, through libjpeg-turbo. */
+/* JPEG out: sequential files with Huffman codes by our own coder, others through
+ * libjpeg-turbo. */
 #include "codecs/jpeg/jpeg.h"
 
 #include <setjmp.h>
@@ -7,13 +8,11 @@
 
 #include <jpeglib.h>
 
-#include "codecs/base/byte_order.h"
 #include "codecs/jpeg/codec_thread.h"
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/forward_dct.h"
-#include "codecs/jpeg/huffman_tables.h"
 #include "codecs/jpeg/parameters.h"
-#include "codecs/jpeg/strips.h"
+#include "codecs/jpeg/write_sequential.h"
 
 enum {
     QUALITY = 98,      /* where none is asked for */
@@ -29,8 +28,6 @@ struct jpeg_writer {
     const struct image *img;
     const struct save_opts *opts;
     struct coefficient_arrays blocks;
-    struct mcus mcus;
-    struct strips *strips;
     struct image coded; /* the coefficients of samples */
     struct err *err;
 };
@@ -122,44 +119,43 @@ static void write_blocks(struct jpeg_writer *w, const struct image *img)
     jpeg_finish_compress(&w->c);
 }
 
-/* All that comes before the entropy-coded data is that of a picture of one row
- * of MCUs, but for the height. */
-static void write_strips(struct jpeg_writer *w, const struct image *img,
-                         uint32_t high)
+/* Returns whether the file is written; libjpeg has to do it if not. */
+static bool is_written(struct jpeg_writer *w, int status)
 {
-    static const uint8_t end[] = { 0xff, JPEG_EOI };
-    struct bytes *file = w->file;
-    unsigned height = w->c.image_height;
-    w->c.image_height = high;
-    write_blocks(w, img);
-    uint8_t *frame = file->data + parameters_find_frame(file->data, file->size);
-    write_be16(frame + 4, height);
-    file->size = parameters_find_data(file->data, file->size);
-    if (!strips_join(w->strips, file, w->opts->pool) ||
-        !bytes_append(file, end, sizeof end)) {
-        fail_memory(w->err, "no memory for the encoded picture");
+    if (status && w->err->memory)
         leave(w);
-    }
+    if (status)
+        w->file->size = 0;
+    return status == 0;
 }
 
-static void write_coded(struct jpeg_writer *w, const struct image *img)
+static bool write_own(struct jpeg_writer *w)
 {
-    struct thread_pool *pool = w->opts->pool;
-    if (strips_suit(&w->mcus, &w->c) &&
-        (!w->c.optimize_coding ||
-         huffman_tables_make(&w->c, &w->mcus, img, pool)))
-        w->strips = strips_code(&w->c, &w->mcus, img, pool);
-    if (w->strips)
-        write_strips(w, img, w->mcus.high);
-    else
-        write_blocks(w, img);
+    int status = write_sequential_headers(w->file, &w->c, w->img, w->err);
+    if (status == 0)
+        status = write_sequential_own(w->file, w->img, w->opts, w->err);
+    return is_written(w, status);
+}
+
+static bool write_sequential(struct jpeg_writer *w, const struct image *img)
+{
+    const struct meta *meta = w->img->meta;
+    bool extended =
+        codec_is_own(&codec_jpeg, w->img) && parameters_of(meta)->extended;
+    int status = write_sequential_headers(w->file, &w->c, w->img, w->err);
+    if (status == 0)
+        status = write_sequential_coded(w->file, &w->c, img, extended,
+                                        w->opts->pool, w->err);
+    return is_written(w, status);
 }
 
 static void write_all(struct jpeg_writer *w)
 {
     const struct image *img = w->img;
-    bool stored = codec_is_own(&codec_jpeg, img) &&
-                  w->c.in_color_space == w->c.jpeg_color_space;
+    bool own = codec_is_own(&codec_jpeg, img);
+    bool stored = own && w->c.in_color_space == w->c.jpeg_color_space;
+    if (own && img->cell == CELL_DCT && write_own(w))
+        return;
     if (img->cell != CELL_DCT) {
         if (forward_dct_blocks(&w->coded, &w->c, img, stored,
                                parameters_dead_zone(img, w->opts),
@@ -167,7 +163,8 @@ static void write_all(struct jpeg_writer *w)
             leave(w);
         img = &w->coded;
     }
-    write_coded(w, img);
+    if (!write_sequential(w, img))
+        write_blocks(w, img);
 }
 
 static void set_up(struct jpeg_writer *w)
@@ -193,8 +190,6 @@ static int write_guarded(struct jpeg_writer *w)
         return -1;
     set_up(w);
     write_all(w);
-    if (codec_is_own(&codec_jpeg, w->img))
-        parameters_mark_frame(w->file, w->img->meta);
     return 0;
 }
 
@@ -216,7 +211,6 @@ int write_jpeg(struct bytes *file, const struct image *img,
     if (status == 0 && img->meta)
         status = trailer_append(file, img->meta, err);
     jpeg_destroy_compress(&w.c);
-    strips_free(w.strips);
     image_free(&w.coded);
     return status;
 }

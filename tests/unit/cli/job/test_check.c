@@ -157,6 +157,7 @@ TEST(jpeg_bytes)
         fclose(in);
     CHECK(codec_read_as(&codec_jpeg, &img, was, &load, &plan, &err) == 0, "%s",
           err.text);
+    parameters_forget_coded(parameters_of(img.meta));
     parameters_of(img.meta)->restart = 2;
     struct bytes file = encoded(&codec_jpeg, &img, &opts);
     CHECK(passes(&codec_jpeg, file, &img, &opts), "whole");

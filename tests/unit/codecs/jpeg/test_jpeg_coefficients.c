@@ -3,6 +3,7 @@
 #include "codecs/codec.h"
 #include "cuda/backend.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,14 +218,39 @@ static void check_turned(const char *name, struct bytes file, struct bytes made,
 
 /* ---- All turns of all kinds -----------------------------------------------*/
 
-/* The file came from the same libjpeg: what is turned back has its bytes. */
+/* Whether both files have the same Huffman tables. */
+static bool same_tables(struct bytes a, struct bytes b)
+{
+    struct opened x = { 0 }, y = { 0 };
+    bool same = true;
+    open_file(&x, a);
+    open_file(&y, b);
+    for (int i = 0; i < NUM_HUFF_TBLS; i++) {
+        const JHUFF_TBL *const pairs[][2] = {
+            { x.d.dc_huff_tbl_ptrs[i], y.d.dc_huff_tbl_ptrs[i] },
+            { x.d.ac_huff_tbl_ptrs[i], y.d.ac_huff_tbl_ptrs[i] },
+        };
+        for (unsigned k = 0; k < 2; k++)
+            same = same && !pairs[k][0] == !pairs[k][1] &&
+                   (!pairs[k][0] ||
+                    !memcmp(pairs[k][0]->bits, pairs[k][1]->bits,
+                            offsetof(JHUFF_TBL, sent_table)));
+    }
+    jpeg_destroy_decompress(&x.d);
+    jpeg_destroy_decompress(&y.d);
+    return same;
+}
+
+/* What is turned back has the bytes of the file, unless its Huffman tables lack
+ * a code that the turned picture needs. */
 static void check_way_back(const char *name, struct bytes file, enum xform t,
                            struct bytes made)
 {
     struct bytes back =
         turned_in(made, xform_inverse(t), REPRESENTATION_COEFFICIENTS);
-    CHECK(same_bytes(back, file), "%s, %s and back: %zu bytes, not %zu", name,
-          xform_name(t), back.size, file.size);
+    CHECK(same_bytes(back, file) || !same_tables(back, file),
+          "%s, %s and back: %zu bytes, not %zu", name, xform_name(t),
+          back.size, file.size);
     bytes_free(&back);
 }
 

@@ -2,9 +2,6 @@
  * are those of libjpeg. */
 #include "codecs/codec.h"
 #include "codecs/jpeg/parameters.h"
-#include "codecs/jpeg/splice.h"
-#include "codecs/jpeg/strips.h"
-#include "codecs/jpeg/huffman_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,59 +56,20 @@ static struct bytes check_written(const char *name, const struct image *img,
     return one;
 }
 
-/* Whether several threads do write a picture of blocks, and do make the tables
- * for it: if not, one writes the same. */
-static bool is_shared(const struct image *img, struct save_opts save,
-                      struct thread_pool *pool)
-{
-    struct jpeg_compress_struct c = { 0 };
-    struct jpeg_error_mgr mgr;
-    struct mcus m;
-    c.err = jpeg_std_error(&mgr);
-    jpeg_create_compress(&c);
-    c.image_width = img->width;
-    c.image_height = img->height;
-    c.input_components = (int)img->nplanes;
-    c.in_color_space = parameters_of(img->meta)->space;
-    jpeg_set_defaults(&c);
-    jpeg_set_colorspace(&c, parameters_of(img->meta)->space);
-    save.pool = pool;
-    parameters_set(&c, img, &save);
-    bool suit = strips_suit(&m, &c);
-    bool made =
-        suit && (!c.optimize_coding || huffman_tables_make(&c, &m, img, pool));
-    struct strips *strips = made ? strips_code(&c, &m, img, pool) : NULL;
-    strips_free(strips);
-    jpeg_destroy_compress(&c);
-    return strips != NULL;
-}
-
-/* With each number of threads. Without threads it is one strip. */
-static void check_shared(const char *name, const struct image *img,
-                         struct save_opts save, bool expected)
-{
-    for (unsigned i = 0; i < COUNTS; i++)
-        CHECK(is_shared(img, save, pools[i]) == expected, "%s: %u threads: %d",
-              name, counts[i], !expected);
-    CHECK(!is_shared(img, save, NULL), "%s: one thread", name);
-}
-
 /* ---- Coefficients ---------------------------------------------------------*/
 
 static const struct {
     const char *name;
     struct coding coding;
     unsigned noise;
-    bool steep; /* no two blocks are alike: its own tables have no code for
-                   that, and it is coded in one go with them */
 } kinds[] = {
     { "4:2:0", { 608, 640, JCS_YCbCr, .h = 2, .v = 2 }, .noise = 30 },
     { "4:2:0, nothing whole",
       { 797, 713, JCS_YCbCr, .h = 2, .v = 2 },
       .noise = 30 },
-    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, .noise = 3, .steep = true },
+    { "4:4:4", { 500, 403, JCS_YCbCr, .h = 1 }, .noise = 3 },
     { "smooth", { 640, 640, JCS_YCbCr, .h = 1, .quality = 40 }, .noise = 0 },
-    { "steep", { 640, 640, JCS_YCbCr, .h = 1 }, .noise = 0, .steep = true },
+    { "steep", { 640, 640, JCS_YCbCr, .h = 1 }, .noise = 0 },
     { "noise", { 400, 481, JCS_YCbCr, .h = 1, .quality = 100 }, .noise = 200 },
     { "4:4:0", { 611, 631, JCS_YCbCr, .h = 1, .v = 2 }, .noise = 30 },
     { "4x2", { 850, 801, JCS_YCbCr, .h = 4, .v = 2 }, .noise = 30 },
@@ -129,20 +87,6 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static const unsigned restarts[] = { 0, 38, 19, 1, 76, 380, 57, 24, 39 };
 enum { RESTARTS = sizeof restarts / sizeof *restarts };
 
-/* Whether a row before the last one ends with a restart marker, if the file
- * has any. */
-static bool has_ends(const struct image *img, unsigned restart)
-{
-    unsigned columns = parameters_of(img->meta)->columns, most = 1,
-             mcus = columns;
-    for (unsigned i = 0; img->nplanes > 1 && i < img->nplanes; i++)
-        if (parameters_of(img->meta)->down[i] > most)
-            most = parameters_of(img->meta)->down[i];
-    while (restart && mcus % restart)
-        mcus += columns;
-    return mcus / columns * most * DCTSIZE < img->height;
-}
-
 static void check_coded(unsigned k, unsigned restart, bool standard)
 {
     struct coding coding = kinds[k].coding;
@@ -154,14 +98,11 @@ static void check_coded(unsigned k, unsigned restart, bool standard)
              standard ? "" : ", own tables");
     struct bytes file = make_noisy_jpeg(&coding, kinds[k].noise);
     struct image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
-    bool apart = has_ends(&img, restart), own = restart || !kinds[k].steep;
     struct bytes one = check_written(name, &img, save);
     CHECK(same_bytes(one, file), "%s: as it was", name);
-    check_shared(name, &img, save, apart && (standard || own));
     save.optimize = true;
     bytes_free(&one);
     one = check_written(name, &img, save);
-    check_shared(name, &img, save, apart && own);
     bytes_free(&one);
     image_free(&img);
     bytes_free(&file);
@@ -193,8 +134,7 @@ TEST(ends)
         struct image img = read_as(file, REPRESENTATION_COEFFICIENTS, NULL);
         struct bytes one = check_written("ends", &img, save);
         CHECK(same_bytes(one, file), "%u", i);
-        check_shared("ends", &img, save, true);
-        bytes_free(&one);
+            bytes_free(&one);
         image_free(&img);
         bytes_free(&file);
     }
@@ -216,7 +156,6 @@ TEST(steps)
             block[0] = x == 0 || (plane->width - 1 - x) / 2 % 2 ? 70 : 3;
     }
     struct bytes one = check_written("steps", &img, save);
-    check_shared("steps", &img, save, true);
     bytes_free(&one);
     image_free(&img);
     bytes_free(&file);
@@ -320,66 +259,6 @@ TEST(planes)
             image_free(&img);
             bytes_free(&file);
         }
-}
-
-/* ---- Bits -----------------------------------------------------------------*/
-
-/* What one bit after the other comes to. */
-struct plain {
-    struct bytes out;
-    unsigned byte, count;
-};
-
-static void put_bit(struct plain *p, unsigned bit)
-{
-    p->byte = p->byte << 1 | bit;
-    if (++p->count % 8)
-        return;
-    uint8_t byte = p->byte & 255;
-    if (!bytes_append(&p->out, &byte, 1) ||
-        (byte == 255 && !bytes_append(&p->out, "", 1)))
-        abort();
-}
-
-/* Pieces that begin and end at any bit, with more full bytes than usual. */
-TEST(splice)
-{
-    uint64_t state = 7;
-    for (unsigned turn = 0; turn < 200; turn++) {
-        enum { PIECES = 3, BYTES = 9000 };
-        static uint8_t data[PIECES][BYTES + 8];
-        struct plain want = { .byte = 0 };
-        struct bytes got = { 0 };
-        struct bit_span bits[PIECES];
-        uint64_t count = 0;
-        for (unsigned i = 0; i < PIECES; i++) {
-            unsigned full = test_random(&state) % 9;
-            for (unsigned k = 0; k < BYTES; k++)
-                data[i][k] = test_random(&state) % 8 < full
-                                 ? 255
-                                 : (uint8_t)test_random(&state);
-            uint64_t from = test_random(&state) % 100;
-            uint64_t size = 8 + test_random(&state) % (turn % 2 ? 200 : 70000);
-            bits[i] = (struct bit_span){ data[i], from, from + size };
-            for (uint64_t b = from; b < from + size; b++)
-                put_bit(&want, data[i][b / 8] >> (7 - b % 8) & 1);
-            const struct bit_span *before = i ? &bits[i - 1] : NULL;
-            bool last = i + 1 == PIECES;
-            size_t more = splice_size(bits[i], before, count % 8, last);
-            if (!bytes_reserve(&got, more))
-                abort();
-            splice(got.data + got.size, bits[i], before, count % 8, last);
-            got.size += more;
-            count += size;
-        }
-        while (want.count % 8)
-            put_bit(&want, 1);
-        CHECK(same_bytes(got, want.out), "%u", turn);
-        size_t plain = splice_unstuff(got.data, got.size);
-        CHECK(plain == (count + 7) / 8, "%u: %zu bytes", turn, plain);
-        bytes_free(&got);
-        bytes_free(&want.out);
-    }
 }
 
 TEST_SET_UP()
