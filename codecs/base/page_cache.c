@@ -16,9 +16,8 @@
 
 enum { ALIGNMENT = 256 };
 
-/* A block of at least this size has several whole pages of 2 MiB, wherever it
- * begins. */
-static const size_t large = (size_t)8 << 20;
+/* A block of at least this size begins where a page of 2 MiB may. */
+static const size_t large = (size_t)3 << 20, large_page = (size_t)2 << 20;
 
 /* A block of at least this size may be kept; malloc() itself keeps smaller
  * ones. Sizes are rounded up to a multiple of it, so that pictures of about the
@@ -52,7 +51,8 @@ static void advise(void *memory, size_t size)
 static void *alloc_new(size_t size)
 {
     void *memory = NULL;
-    if (posix_memalign(&memory, ALIGNMENT, size))
+    size_t alignment = size < large ? ALIGNMENT : large_page;
+    if (posix_memalign(&memory, alignment, size))
         return NULL;
     advise(memory, size);
     return memory;

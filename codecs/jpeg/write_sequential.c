@@ -7,17 +7,6 @@
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"
 
-enum { SOI = 0xd8, SOF0 = 0xc0, SOF1 = 0xc1 };
-
-static bool put_segment(struct bytes *file, unsigned marker, const void *data,
-                        size_t size)
-{
-    uint8_t head[4] = { 0xff, (uint8_t)marker };
-    write_be16(head + 2, (unsigned)size + 2);
-    return bytes_append(file, head, sizeof head) &&
-           bytes_append(file, data, size);
-}
-
 /* As T.871, 10.1 has it, without a thumbnail. */
 static bool put_jfif(struct bytes *file, const j_compress_ptr c)
 {
@@ -27,7 +16,7 @@ static bool put_jfif(struct bytes *file, const j_compress_ptr c)
     data[7] = c->density_unit;
     write_be16(data + 8, c->X_density);
     write_be16(data + 10, c->Y_density);
-    return put_segment(file, JPEG_APP0, data, sizeof data);
+    return sequential_put_segment(file, JPEG_APP0, data, sizeof data);
 }
 
 /* As T.872, 6.5.3 has it. */
@@ -37,13 +26,13 @@ static bool put_adobe(struct bytes *file, const j_compress_ptr c)
     data[11] = c->jpeg_color_space == JCS_YCbCr  ? 1
                : c->jpeg_color_space == JCS_YCCK ? 2
                                                  : 0;
-    return put_segment(file, JPEG_APP0 + 14, data, sizeof data);
+    return sequential_put_segment(file, JPEG_APP0 + 14, data, sizeof data);
 }
 
 int write_sequential_headers(struct bytes *file, const j_compress_ptr c,
                              const struct image *img, struct err *err)
 {
-    static const uint8_t start[] = { 0xff, SOI };
+    static const uint8_t start[] = { 0xff, MARKER_SOI };
     const struct meta *meta = img->meta;
     bool done = bytes_append(file, start, sizeof start) &&
                 (!c->write_JFIF_header || put_jfif(file, c)) &&
@@ -51,7 +40,8 @@ int write_sequential_headers(struct bytes *file, const j_compress_ptr c,
     for (size_t i = 0; done && meta && i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
         if (block->kind != BLOCK_TRAILER)
-            done = put_segment(file, block->where, block->data, block->size);
+            done = sequential_put_segment(file, block->where, block->data,
+                                          block->size);
     }
     return done ? 0 : fail_memory(err, "no memory for the encoded picture");
 }
@@ -116,7 +106,7 @@ static void set_picture(struct sequential *s, const j_compress_ptr c,
                         bool extended)
 {
     *s = (struct sequential){
-        .frame = extended ? SOF1 : SOF0,
+        .frame = extended ? MARKER_SOF1 : MARKER_SOF0,
         .width = c->image_width,
         .height = c->image_height,
         .components = (unsigned)c->num_components,
@@ -125,8 +115,10 @@ static void set_picture(struct sequential *s, const j_compress_ptr c,
     for (int i = 0; i < c->num_components; i++) {
         const jpeg_component_info *info = &c->comp_info[i];
         s->component[i] = (struct sequential_component){
-            (uint8_t)info->component_id, (uint8_t)info->h_samp_factor,
-            (uint8_t)info->v_samp_factor, (uint8_t)info->quant_tbl_no,
+            (uint8_t)info->component_id,
+            (uint8_t)info->h_samp_factor,
+            (uint8_t)info->v_samp_factor,
+            (uint8_t)info->quant_tbl_no,
         };
         memcpy(s->steps[info->quant_tbl_no],
                c->quant_tbl_ptrs[info->quant_tbl_no]->quantval,

@@ -8,7 +8,7 @@
 #include "codecs/base/err.h"
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
-#include "codecs/jpeg/entropy/entropy_decode.h"
+#include "codecs/jpeg/entropy/entropy_blocks.h"
 
 /* Makes the blocks of a scan, whose components stand in these planes. Returns
  * -1 without memory, or if a coefficient is out of the range of 8-bit samples.

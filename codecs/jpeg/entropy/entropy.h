@@ -18,6 +18,8 @@ enum {
     ENTROPY_COMPONENTS = 4,  /* of a scan (T.81, B.2.3) */
     ENTROPY_MCU_BLOCKS = 10, /* the most blocks of an MCU (T.81, B.2.3) */
     ENTROPY_TABLES = 4,      /* of each class, DC and AC */
+    ENTROPY_DC_MAX = 1024, /* coefficients of 8-bit samples are at least its */
+    ENTROPY_AC_MAX = 1023, /* negative, and below it; or up to this */
 };
 
 /* A Huffman table as a DHT segment has it (T.81, B.2.4.2): how many codes have
@@ -40,7 +42,7 @@ struct entropy_scan {
     unsigned components;
     struct entropy_component component[ENTROPY_COMPONENTS];
     uint32_t columns, rows; /* MCUs */
-    uint32_t restart;       /* MCUs between restart markers; 0: there are none */
+    uint32_t restart; /* MCUs between restart markers; 0: there are none */
     struct huffman_spec dc[ENTROPY_TABLES], ac[ENTROPY_TABLES];
 };
 
@@ -54,10 +56,26 @@ struct entropy_block {
     uint16_t part; /* which list of values they stand in */
 };
 
+/* Returns the coefficient that 1 << size | bits stands for (T.81, F.1.2.1). */
+static inline int entropy_value(uint32_t value)
+{
+    int top = 1 << (31 - __builtin_clz(value)), bits = (int)value - top;
+    return bits >= top >> 1 ? bits : bits - top + 1;
+}
+
+/* Which coefficient of a block, row by row, stands at each position of the
+ * zigzag order (T.81, figure A.6). */
+static const uint8_t entropy_natural[64] = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+};
+
 /* Which positions of the zigzag order stand in odd columns, or rows: those of
  * which a mirror changes the sign. */
 #define ENTROPY_ODD_COLUMNS UINT64_C(0xb56aad55554aa952)
-#define ENTROPY_ODD_ROWS UINT64_C(0xd6ab555aa5552a94)
+#define ENTROPY_ODD_ROWS    UINT64_C(0xd6ab555aa5552a94)
 
 /* Returns how many blocks an MCU has. */
 static inline unsigned entropy_mcu_blocks(const struct entropy_scan *scan)
@@ -66,19 +84,6 @@ static inline unsigned entropy_mcu_blocks(const struct entropy_scan *scan)
     for (unsigned i = 0; i < scan->components; i++)
         blocks += (unsigned)scan->component[i].across * scan->component[i].down;
     return blocks;
-}
-
-/* Returns the position in zigzag order of what stands at position k after its
- * block is transposed: each anti-diagonal is reversed. */
-static inline unsigned entropy_transposed(unsigned k)
-{
-    unsigned diagonal = 0, first = 0, length = 1;
-    while (k >= first + length) {
-        first += length;
-        diagonal++;
-        length = diagonal < 8 ? diagonal + 1 : 15 - diagonal;
-    }
-    return first + (length - 1 - (k - first));
 }
 
 #endif

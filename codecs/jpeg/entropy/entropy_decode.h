@@ -7,17 +7,7 @@
 
 #include "codecs/base/err.h"
 #include "codecs/base/thread_pool.h"
-#include "codecs/jpeg/entropy/entropy.h"
-
-enum { ENTROPY_PARTS = 64 };
-
-/* The blocks of a scan, in the order in which it codes them. */
-struct entropy_blocks {
-    struct entropy_block *block;
-    size_t count;
-    uint16_t *values[ENTROPY_PARTS]; /* of struct entropy_block.part */
-    unsigned parts;
-};
+#include "codecs/jpeg/entropy/entropy_blocks.h"
 
 /* Decodes the data of a scan, which begins behind its header, and sets *used to
  * its bytes, up to the marker behind it. With `transposes` each block is given
@@ -32,8 +22,5 @@ int entropy_decode(struct entropy_blocks *blocks,
                    const struct entropy_scan *scan, const uint8_t *data,
                    size_t size, size_t *used, bool transposes,
                    struct thread_pool *pool, struct err *err);
-
-/* Fine on {0}, and twice. */
-void entropy_blocks_free(struct entropy_blocks *blocks);
 
 #endif

@@ -11,10 +11,11 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/base/page_cache.h"
+#include "codecs/jpeg/entropy/bit_join.h"
+#include "codecs/jpeg/entropy/block_map.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
 
 enum {
-    DC_SIZE_MAX = 11,
     ZERO_RUN = 0xf0, /* the symbol for 16 zeros (T.81, F.1.2.2.1) */
     /* The most bytes of a block: codes of 16 bits and 11 of the DC coefficient,
      * 10 of each other; and what a writer may store behind them. */
@@ -23,112 +24,81 @@ enum {
     RANGES_PER_THREAD = 4,
 };
 
-/* A component as it is written: where each of its blocks stands in the list is
- * column[x] + row[y]. */
-struct component_map {
-    uint32_t columns, rows; /* blocks that hold samples */
-    size_t *column, *row;
-    unsigned dc, ac;
+/* A block of an MCU: where it stands in the part of the MCU that its component
+ * has. */
+struct mcu_block {
+    unsigned component, across, down, x, y;
 };
 
 struct encoding {
     const struct entropy_scan *to;
     const struct entropy_source *from;
-    struct component_map component[ENTROPY_COMPONENTS];
-    uint64_t signs; /* positions whose sign changes */
+    struct block_map map[ENTROPY_COMPONENTS];
+    struct mcu_block mcu[ENTROPY_MCU_BLOCKS];
+    unsigned blocks; /* of an MCU */
+    uint64_t signs;  /* positions whose sign changes */
     struct huffman_encoder dc[ENTROPY_TABLES], ac[ENTROPY_TABLES];
     struct range *range;
     size_t ranges, per; /* MCUs of a range */
+    size_t room;        /* bytes for a range at first */
     size_t mcus;
 };
 
 /* Some MCUs, coded. */
 struct range {
-    uint8_t *data; /* bits without stuffing: of all of them, or of an interval */
+    uint8_t *data; /* bits without stuffing, of all MCUs or an interval */
     size_t room;
     uint64_t bits;
     struct bytes intervals; /* with restart markers: whole ones, stuffed */
-    uint32_t flags; /* of all codes: HUFFMAN_NONE */
+    bool lacks;             /* there was no code for a symbol */
     bool failed;
     struct entropy_statistics *counts; /* or else they are only counted */
 };
 
-/* ---- Where blocks come from ------------------------------------------------ */
-
-/* Fills `part` with what each of `n` columns, or rows, of blocks adds to the
- * index of a block: `across` of them stand in an MCU. */
-static void fill_axis(size_t *part, uint32_t n, bool reversed, unsigned across,
-                      size_t block, size_t mcu)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t x = reversed ? n - 1 - i : i;
-        part[i] = x / across * mcu + x % across * block;
-    }
-}
-
-static bool map_component(struct component_map *map,
-                          const struct entropy_source *from, unsigned c,
-                          size_t first)
-{
-    const struct entropy_scan *scan = from->scan;
-    const struct entropy_component *one = &scan->component[c];
-    const bool transposes = xform_transposes(from->turn);
-    const size_t blocks = entropy_mcu_blocks(scan);
-    map->columns = transposes ? one->rows : one->columns;
-    map->rows = transposes ? one->columns : one->rows;
-    map->column = malloc(map->columns * sizeof *map->column);
-    map->row = malloc(map->rows * sizeof *map->row);
-    if (!map->column || !map->row)
-        return false;
-    fill_axis(transposes ? map->row : map->column, one->columns,
-              xform_reverses_x(from->turn), one->across, 1, blocks);
-    fill_axis(transposes ? map->column : map->row, one->rows,
-              xform_reverses_y(from->turn), one->down, one->across,
-              blocks * scan->columns);
-    for (uint32_t y = 0; y < map->rows; y++)
-        map->row[y] += first;
-    return true;
-}
+/* ---- Where blocks come from --------------------------------------------- */
 
 static bool map_components(struct encoding *e)
 {
-    size_t first = 0;
     for (unsigned c = 0; c < e->to->components; c++) {
-        const struct entropy_component *one = &e->from->scan->component[c];
-        if (!map_component(&e->component[c], e->from, c, first))
+        const struct entropy_component *one = &e->to->component[c];
+        if (!block_map_make(&e->map[c], e->from->scan, c, e->from->turn))
             return false;
-        e->component[c].dc = e->to->component[c].dc;
-        e->component[c].ac = e->to->component[c].ac;
-        first += (size_t)one->across * one->down;
+        for (unsigned i = 0; i < (unsigned)one->across * one->down; i++)
+            e->mcu[e->blocks++] = (struct mcu_block){
+                c, one->across, one->down, i % one->across, i / one->across,
+            };
     }
     return true;
 }
 
-/* Returns a block of the turned picture; NULL beyond its edge. */
-static inline const struct entropy_block *
-block_at(const struct encoding *e, const struct component_map *map, uint32_t x,
-         uint32_t y)
+/* Returns block j of an MCU of the turned picture; NULL beyond the edge. */
+ENTROPY_INLINE const struct entropy_block *
+find_block(const struct encoding *e, unsigned j, uint32_t mx, uint32_t my)
 {
+    const struct mcu_block *in = &e->mcu[j];
+    const struct block_map *map = &e->map[in->component];
+    uint32_t x = mx * in->across + in->x, y = my * in->down + in->y;
     if (x >= map->columns || y >= map->rows)
         return NULL;
     return &e->from->blocks->block[map->column[x] + map->row[y]];
 }
 
-/* ---- Bits -------------------------------------------------------------------- */
+ENTROPY_INLINE const uint16_t *values_of(const struct encoding *e,
+                                         const struct entropy_block *b)
+{
+    return b ? e->from->blocks->values[b->part] + b->at : NULL;
+}
 
-struct bit_writer {
+/* ---- Bits --------------------------------------------------------------- */
+
+struct code_writer {
     uint8_t *at;
     uint64_t bits;  /* the highest are the next ones */
     unsigned count; /* fewer than 8 between calls */
+    uint64_t seen;  /* of all codes: HUFFMAN_NONE */
 };
 
-static inline void put(struct bit_writer *out, uint32_t bits, unsigned n)
-{
-    out->bits |= (uint64_t)bits << (64 - out->count - n);
-    out->count += n;
-}
-
-static inline void store(struct bit_writer *out)
+ENTROPY_INLINE void store(struct code_writer *out)
 {
     write_be64(out->at, out->bits);
     out->at += out->count >> 3;
@@ -136,131 +106,103 @@ static inline void store(struct bit_writer *out)
     out->count &= 7;
 }
 
-/* ---- Blocks ------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------- */
 
-static inline unsigned size_of(uint32_t value)
+ENTROPY_INLINE unsigned size_of(uint32_t value)
 {
     return 31 - (unsigned)__builtin_clz(value);
 }
 
-static inline unsigned dc_size(int difference)
+ENTROPY_INLINE unsigned dc_size(int difference)
 {
-    return difference
-               ? size_of((uint32_t)(difference < 0 ? -difference : difference)) + 1
-               : 0;
+    return size_of((uint32_t)abs(difference) << 1 | 1);
 }
 
-static inline void put_dc(struct bit_writer *out, const uint32_t *code,
-                          int difference, uint32_t *flags)
+/* Puts the code of a symbol, whose entry that is, and the bits of its value. */
+ENTROPY_INLINE void put_symbol(struct code_writer *out, uint64_t entry,
+                               uint32_t value, unsigned size)
+{
+    out->seen |= entry;
+    out->count += entry & 31;
+    out->bits |= (entry >> 8 | (value & ((1u << size) - 1)))
+                 << (64 - out->count);
+}
+
+ENTROPY_INLINE void put_dc(struct code_writer *out, const uint64_t *code,
+                           int difference)
 {
     unsigned size = dc_size(difference);
-    uint32_t value = (uint32_t)(difference - (difference < 0));
-    uint32_t entry = code[size];
-    if (size > DC_SIZE_MAX) {
-        *flags |= HUFFMAN_NONE;
-        return;
+    put_symbol(out, code[size], (uint32_t)(difference - (difference < 0)),
+               size);
+    store(out);
+}
+
+/* Puts what comes `run` zeros behind the one before. */
+ENTROPY_INLINE void put_coefficient(struct code_writer *out,
+                                    const uint64_t *code, unsigned run,
+                                    uint32_t value, bool changes)
+{
+    for (; __builtin_expect(run > 15, 0); run -= 16) {
+        put_symbol(out, code[ZERO_RUN], 0, 0);
+        store(out);
     }
-    *flags |= entry;
-    put(out, entry >> 8 << size | (value & ((1u << size) - 1)),
-        (entry & 31) + size);
+    unsigned size = size_of(value);
+    put_symbol(out, code[run << 4 | size], value ^ (0 - (uint32_t)changes),
+               size);
 }
 
 /* The AC coefficients of a block; `values` are those that are not zero. */
-static inline void put_ac(struct bit_writer *out, const uint32_t *code,
-                          uint64_t mask, const uint16_t *values, uint64_t signs,
-                          uint32_t *flags)
+ENTROPY_INLINE void put_ac(struct code_writer *out, const uint64_t *code,
+                           uint64_t mask, const uint16_t *values,
+                           uint64_t signs)
 {
-    unsigned before = 0;
-    uint32_t seen = 0;
+    unsigned k = 0;
     for (; mask; mask &= mask - 1) {
-        unsigned k = (unsigned)__builtin_ctzll(mask);
-        unsigned run = k - before - 1;
-        before = k;
-        for (; __builtin_expect(run > 15, 0); run -= 16) {
-            seen |= code[ZERO_RUN];
-            put(out, code[ZERO_RUN] >> 8, code[ZERO_RUN] & 31);
-            store(out);
-        }
-        uint32_t value = *values++;
-        unsigned size = size_of(value);
-        uint32_t ones = (1u << size) - 1;
-        uint32_t entry = code[run << 4 | size];
-        uint32_t flip = 0 - (uint32_t)(signs >> k & 1);
-        seen |= entry;
-        put(out, entry >> 8 << size | ((value ^ flip) & ones),
-            (entry & 31) + size);
+        unsigned before = k;
+        k = (unsigned)__builtin_ctzll(mask);
+        put_coefficient(out, code, k - before - 1, *values++, signs >> k & 1);
         store(out);
     }
-    if (before < 63) {
-        seen |= code[0];
-        put(out, code[0] >> 8, code[0] & 31);
+    if (k < 63) {
+        put_symbol(out, code[0], 0, 0);
         store(out);
     }
-    *flags |= seen;
 }
 
-/* ---- Joining --------------------------------------------------------------------- */
+/* ---- Ranges ------------------------------------------------------------- */
 
-static bool has_ff(uint64_t bytes)
-{
-    uint64_t inverse = ~bytes;
-    return ((inverse - UINT64_C(0x0101010101010101)) & bytes &
-            UINT64_C(0x8080808080808080)) != 0;
-}
-
-/* Writes whole bytes, stuffed, and returns where they end. */
-static uint8_t *stuff(uint8_t *to, uint64_t bytes, unsigned n)
-{
-    if (n == 8 && !has_ff(bytes)) {
-        write_be64(to, bytes);
-        return to + 8;
-    }
-    for (; n; n--, bytes <<= 8) {
-        *to++ = (uint8_t)(bytes >> 56);
-        if (to[-1] == 0xff)
-            *to++ = 0;
-    }
-    return to;
-}
-
-/* What is written, of which the last bits fill no byte yet. */
-struct joint {
-    uint8_t *to;
-    unsigned phase; /* how many these are */
-    uint64_t left;  /* they, as the highest bits */
+/* A walk over MCUs. Their blocks are found some MCUs before they are coded: a
+ * turn that exchanges the axes jumps through memory, and the processor can
+ * fetch in the meantime what is needed soon. */
+enum { AHEAD = 16 };
+struct walk {
+    size_t left;     /* MCUs that have not been looked for */
+    uint32_t mx, my; /* the next one of these */
+    const struct entropy_block *block[AHEAD][ENTROPY_MCU_BLOCKS];
 };
 
-static void join_bits(struct joint *joint, const uint8_t *from, uint64_t bits)
+ENTROPY_INLINE void find_mcu(const struct encoding *e, struct walk *walk,
+                             const struct entropy_block **block)
 {
-    for (; bits >= 64; bits -= 64, from += 8) {
-        uint64_t next = read_be64(from);
-        joint->to = stuff(joint->to, joint->left | next >> joint->phase, 8);
-        joint->left = joint->phase ? next << (64 - joint->phase) : 0;
+    if (walk->left == 0)
+        return;
+    walk->left--;
+    for (unsigned j = 0; j < e->blocks; j++) {
+        block[j] = find_block(e, j, walk->mx, walk->my);
+        __builtin_prefetch(block[j]);
     }
-    uint64_t rest = bits ? read_be64(from) >> (64 - bits) << (64 - bits) : 0;
-    unsigned all = joint->phase + (unsigned)bits;
-    joint->left |= rest >> joint->phase;
-    if (all >= 64) {
-        joint->to = stuff(joint->to, joint->left, 8);
-        joint->left = joint->phase ? rest << (64 - joint->phase) : 0;
-        all -= 64;
+    if (++walk->mx == e->to->columns) {
+        walk->mx = 0;
+        walk->my++;
     }
-    joint->to = stuff(joint->to, joint->left, all / 8);
-    joint->left = all / 8 ? joint->left << (all / 8 * 8 - 1) << 1 : joint->left;
-    joint->phase = all % 8;
 }
 
-/* Fills the last byte with ones (T.81, F.1.2.3). */
-static void fill_up(struct joint *joint)
+ENTROPY_INLINE void fetch_values(const struct encoding *e,
+                                 const struct entropy_block *const *block)
 {
-    if (joint->phase)
-        joint->to = stuff(joint->to, joint->left | UINT64_MAX >> joint->phase,
-                          1);
-    joint->phase = 0;
-    joint->left = 0;
+    for (unsigned j = 0; j < e->blocks; j++)
+        __builtin_prefetch(values_of(e, block[j]));
 }
-
-/* ---- Ranges -------------------------------------------------------------------- */
 
 /* Sets the DC coefficients from which those of an MCU are predicted: each the
  * last one of its component in the MCU before. */
@@ -272,68 +214,33 @@ static void predict(const struct encoding *e, size_t mcu,
         return;
     uint32_t mx = (uint32_t)((mcu - 1) % e->to->columns);
     uint32_t my = (uint32_t)((mcu - 1) / e->to->columns);
-    for (unsigned c = 0; c < e->to->components; c++) {
-        const struct component_map *map = &e->component[c];
-        const struct entropy_component *one = &e->to->component[c];
-        for (unsigned y = 0; y < one->down; y++)
-            for (unsigned x = 0; x < one->across; x++) {
-                const struct entropy_block *b = block_at(
-                    e, map, mx * one->across + x, my * one->down + y);
-                if (b)
-                    dc[c] = b->dc;
-            }
+    for (unsigned j = 0; j < e->blocks; j++) {
+        const struct entropy_block *b = find_block(e, j, mx, my);
+        if (b)
+            dc[e->mcu[j].component] = b->dc;
     }
 }
 
-/* What is done with each block of a range. Beyond the edge b is NULL: there the
- * DC coefficient is that of the block before, and all others are 0. */
-typedef void (*on_block)(const struct encoding *e, struct range *range,
-                         struct bit_writer *out,
-                         const struct component_map *map,
-                         const struct entropy_block *b, int difference);
-
-static inline __attribute__((always_inline)) void
-walk_mcu(const struct encoding *e, struct range *range, struct bit_writer *out,
-         uint32_t mx, uint32_t my, int dc[ENTROPY_COMPONENTS], on_block each)
+/* Codes a block. Beyond the edge it is NULL: there the DC coefficient is that
+ * of the block before, and all others are 0. */
+ENTROPY_INLINE void put_block(const struct encoding *e, struct code_writer *out,
+                              const struct entropy_component *in,
+                              const struct entropy_block *b, int difference)
 {
-    for (unsigned c = 0; c < e->to->components; c++) {
-        const struct component_map *map = &e->component[c];
-        const struct entropy_component *one = &e->to->component[c];
-        for (unsigned y = 0; y < one->down; y++)
-            for (unsigned x = 0; x < one->across; x++) {
-                const struct entropy_block *b = block_at(
-                    e, map, mx * one->across + x, my * one->down + y);
-                int difference = b ? b->dc - dc[c] : 0;
-                if (b)
-                    dc[c] = b->dc;
-                each(e, range, out, map, b, difference);
-            }
-    }
+    put_dc(out, e->dc[in->dc].code, difference);
+    put_ac(out, e->ac[in->ac].code, b ? b->mask : 0, values_of(e, b), e->signs);
 }
 
-static inline __attribute__((always_inline)) void
-put_block(const struct encoding *e, struct range *range,
-                             struct bit_writer *out,
-                             const struct component_map *map,
-                             const struct entropy_block *b, int difference)
+/* Counts what would be coded. */
+static void count_block(const struct encoding *e,
+                        struct entropy_statistics *statistics,
+                        const struct entropy_component *in,
+                        const struct entropy_block *b, int difference)
 {
-    const struct entropy_blocks *blocks = e->from->blocks;
-    put_dc(out, e->dc[map->dc].code, difference, &range->flags);
-    put_ac(out, e->ac[map->ac].code, b ? b->mask : 0,
-           b ? blocks->values[b->part] + b->at : NULL, e->signs,
-           &range->flags);
-}
-
-static inline void count_block(const struct encoding *e, struct range *range,
-                               struct bit_writer *out,
-                               const struct component_map *map,
-                               const struct entropy_block *b, int difference)
-{
-    const uint16_t *value = b ? e->from->blocks->values[b->part] + b->at : NULL;
-    uint64_t *counts = range->counts->ac[map->ac];
-    unsigned before = 0, size = dc_size(difference);
-    (void)out;
-    range->counts->dc[map->dc][size]++;
+    const uint16_t *value = values_of(e, b);
+    uint64_t *counts = statistics->ac[in->ac];
+    unsigned before = 0;
+    statistics->dc[in->dc][dc_size(difference)]++;
     for (uint64_t mask = b ? b->mask : 0; mask; mask &= mask - 1) {
         unsigned k = (unsigned)__builtin_ctzll(mask), run = k - before - 1;
         counts[ZERO_RUN] += run >> 4;
@@ -343,12 +250,14 @@ static inline void count_block(const struct encoding *e, struct range *range,
     counts[0] += before < 63;
 }
 
-static bool make_room(struct range *range, struct bit_writer *out)
+static bool make_room(const struct encoding *e, struct range *range,
+                      struct code_writer *out)
 {
-    size_t used = (size_t)(out->at - range->data);
+    size_t used = range->data ? (size_t)(out->at - range->data) : 0;
     if (range->room - used >= ENTROPY_MCU_BLOCKS * BLOCK_BYTES)
         return true;
-    size_t room = range->room + range->room / 2 + 64 * BLOCK_BYTES;
+    /* At first as much as the data had that the blocks come from. */
+    size_t room = range->room ? range->room / 2 * 3 : e->room;
     uint8_t *data = page_cache_realloc(range->data, used, room);
     if (!data)
         return false;
@@ -358,50 +267,41 @@ static bool make_room(struct range *range, struct bit_writer *out)
     return true;
 }
 
-/* Has the processor fetch what comes soon: a turn that exchanges the axes jumps
- * through the blocks. Those of an MCU stand together. */
-static inline void prefetch(const struct encoding *e, uint32_t mx, uint32_t my)
-{
-    const struct component_map *map = &e->component[0];
-    const struct entropy_component *one = &e->to->component[0];
-    const struct entropy_block *b =
-        block_at(e, map, (mx + 8) * one->across, my * one->down);
-    if (b) {
-        __builtin_prefetch(b);
-        __builtin_prefetch(b + 4);
-    }
-    b = block_at(e, map, (mx + 4) * one->across, my * one->down);
-    if (b) {
-        const uint16_t *values = e->from->blocks->values[b->part] + b->at;
-        __builtin_prefetch(values);
-        __builtin_prefetch(values + 32);
-    }
-}
-
 /* Codes or counts MCUs, between which there is no restart marker. */
-static inline __attribute__((always_inline)) void
-walk_mcus(const struct encoding *e, struct range *range, size_t first,
-          size_t end, on_block each)
+ENTROPY_INLINE void walk_mcus(const struct encoding *e, struct range *range,
+                              size_t first, size_t end, bool counts)
 {
-    struct bit_writer out = { .at = range->data };
+    struct code_writer out = { .at = range->data };
+    struct walk walk = { .left = end - first,
+                         .mx = (uint32_t)(first % e->to->columns),
+                         .my = (uint32_t)(first / e->to->columns) };
     int dc[ENTROPY_COMPONENTS];
-    uint32_t mx = (uint32_t)(first % e->to->columns);
-    uint32_t my = (uint32_t)(first / e->to->columns);
     predict(e, first, dc);
-    for (size_t m = first; m < end; m++) {
-        if (!range->counts && !make_room(range, &out)) {
+    for (unsigned i = 0; i < AHEAD; i++)
+        find_mcu(e, &walk, walk.block[i]);
+    for (size_t m = 0; m < end - first; m++) {
+        const struct entropy_block **block = walk.block[m % AHEAD];
+        if (!counts && !make_room(e, range, &out)) {
             range->failed = true;
             return;
         }
-        prefetch(e, mx, my);
-        walk_mcu(e, range, &out, mx, my, dc, each);
-        if (++mx == e->to->columns) {
-            mx = 0;
-            my++;
+        fetch_values(e, walk.block[(m + AHEAD / 2) % AHEAD]);
+        for (unsigned j = 0; j < e->blocks; j++) {
+            unsigned c = e->mcu[j].component;
+            int before = dc[c];
+            dc[c] = block[j] ? block[j]->dc : before;
+            if (counts)
+                count_block(e, range->counts, &e->to->component[c], block[j],
+                            dc[c] - before);
+            else
+                put_block(e, &out, &e->to->component[c], block[j],
+                          dc[c] - before);
         }
+        find_mcu(e, &walk, block);
     }
     range->bits = (uint64_t)(out.at - range->data) * 8 + out.count;
-    if (!range->counts)
+    range->lacks = range->lacks || out.seen & HUFFMAN_NONE;
+    if (!counts)
         store(&out);
 }
 
@@ -410,14 +310,15 @@ static bool close_interval(struct range *range, size_t number, bool last)
 {
     if (!bytes_reserve(&range->intervals, (range->bits / 8 + 2) * 2 + 2))
         return false;
-    struct joint joint = { .to = range->intervals.data + range->intervals.size };
-    join_bits(&joint, range->data, range->bits);
-    fill_up(&joint);
+    struct bit_join join = { .to = range->intervals.data +
+                                   range->intervals.size };
+    bit_join_append(&join, range->data, range->bits);
+    bit_join_end(&join);
     if (!last) {
-        *joint.to++ = 0xff;
-        *joint.to++ = (uint8_t)(0xd0 | (number & 7));
+        *join.to++ = 0xff;
+        *join.to++ = (uint8_t)(0xd0 | (number & 7));
     }
-    range->intervals.size = (size_t)(joint.to - range->intervals.data);
+    range->intervals.size = (size_t)(join.to - range->intervals.data);
     return true;
 }
 
@@ -433,12 +334,12 @@ ENTROPY_FOR_EACH_CPU static void put_range(void *context, size_t i)
     const size_t restart = e->to->restart;
     size_t at = i * e->per, end = end_of(e, at, e->per);
     if (!restart)
-        walk_mcus(e, range, at, end, put_block);
+        walk_mcus(e, range, at, end, false);
     for (; restart && at < end && !range->failed; at += restart) {
         size_t next = end_of(e, at, restart);
-        walk_mcus(e, range, at, next, put_block);
-        range->failed = range->failed || !close_interval(range, at / restart,
-                                                         next == e->mcus);
+        walk_mcus(e, range, at, next, false);
+        range->failed = range->failed ||
+                        !close_interval(range, at / restart, next == e->mcus);
     }
 }
 
@@ -448,7 +349,7 @@ static void count_range(void *context, size_t i)
     const size_t restart = e->to->restart ? e->to->restart : e->per;
     size_t at = i * e->per, end = end_of(e, at, e->per);
     for (; at < end; at += restart)
-        walk_mcus(e, &e->range[i], at, end_of(e, at, restart), count_block);
+        walk_mcus(e, &e->range[i], at, end_of(e, at, restart), true);
 }
 
 static bool join_ranges(struct bytes *file, const struct encoding *e)
@@ -458,22 +359,22 @@ static bool join_ranges(struct bytes *file, const struct encoding *e)
         room += (e->range[i].bits / 8 + 2) * 2 + e->range[i].intervals.size;
     if (!bytes_reserve(file, room))
         return false;
-    struct joint joint = { .to = file->data + file->size };
+    struct bit_join join = { .to = file->data + file->size };
     for (size_t i = 0; i < e->ranges; i++) {
         const struct range *range = &e->range[i];
         if (!e->to->restart) {
-            join_bits(&joint, range->data, range->bits);
+            bit_join_append(&join, range->data, range->bits);
             continue;
         }
-        memcpy(joint.to, range->intervals.data, range->intervals.size);
-        joint.to += range->intervals.size;
+        memcpy(join.to, range->intervals.data, range->intervals.size);
+        join.to += range->intervals.size;
     }
-    fill_up(&joint);
-    file->size = (size_t)(joint.to - file->data);
+    bit_join_end(&join);
+    file->size = (size_t)(join.to - file->data);
     return true;
 }
 
-/* ---- All -------------------------------------------------------------------------- */
+/* ---- All ---------------------------------------------------------------- */
 
 static bool set_up(struct encoding *e, const struct entropy_scan *to,
                    const struct entropy_source *from, struct thread_pool *pool)
@@ -485,14 +386,15 @@ static bool set_up(struct encoding *e, const struct entropy_scan *to,
     if (from->turn & XFORM_MIRROR_Y)
         e->signs ^= ENTROPY_ODD_ROWS;
     e->mcus = (size_t)to->columns * to->rows;
-    e->per = threads > 1 ? e->mcus / (threads * RANGES_PER_THREAD) + 1
-                         : e->mcus;
+    e->per =
+        threads > 1 ? e->mcus / (threads * RANGES_PER_THREAD) + 1 : e->mcus;
     if (threads > 1 && e->per < RANGE_MCUS)
         e->per = RANGE_MCUS;
     if (to->restart) /* whole intervals */
         e->per = (e->per + to->restart - 1) / to->restart * to->restart;
     e->ranges = (e->mcus + e->per - 1) / e->per;
     e->range = calloc(e->ranges, sizeof *e->range);
+    e->room = from->blocks->size / e->ranges * 9 / 8 + 64 * BLOCK_BYTES;
     return e->range && map_components(e);
 }
 
@@ -503,10 +405,8 @@ static void take_down(struct encoding *e)
         bytes_free(&e->range[i].intervals);
         free(e->range[i].counts);
     }
-    for (unsigned c = 0; c < e->to->components; c++) {
-        free(e->component[c].column);
-        free(e->component[c].row);
-    }
+    for (unsigned c = 0; c < e->to->components; c++)
+        block_map_free(&e->map[c]);
     free(e->range);
 }
 
@@ -523,8 +423,8 @@ int entropy_encode(struct bytes *file, const struct entropy_scan *to,
                    struct thread_pool *pool, struct err *err)
 {
     struct encoding e;
-    uint32_t flags = 0;
     bool done = set_up(&e, to, from, pool);
+    *lacking = false;
     for (unsigned c = 0; c < to->components; c++) {
         const struct entropy_component *one = &to->component[c];
         huffman_encoder_make(&e.dc[one->dc], &to->dc[one->dc]);
@@ -533,8 +433,7 @@ int entropy_encode(struct bytes *file, const struct entropy_scan *to,
     if (done)
         thread_pool_run(pool, put_range, &e, e.ranges);
     for (size_t i = 0; done && i < e.ranges; i++)
-        flags |= e.range[i].flags;
-    *lacking = flags & HUFFMAN_NONE;
+        *lacking = *lacking || e.range[i].lacks;
     done = done && !any_failed(&e) && (*lacking || join_ranges(file, &e));
     take_down(&e);
     return done ? 0 : fail_memory(err, "no memory for the encoded picture");

@@ -9,8 +9,7 @@
 #include "codecs/base/err.h"
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/xform.h"
-#include "codecs/jpeg/entropy/entropy.h"
-#include "codecs/jpeg/entropy/entropy_decode.h"
+#include "codecs/jpeg/entropy/entropy_blocks.h"
 
 /* How often each symbol is coded, by table. */
 struct entropy_statistics {

@@ -6,8 +6,8 @@
 /* The most bits of a value (T.81, tables F.1 and F.2, for 8 bits). */
 enum { DC_SIZE_MAX = 11, AC_SIZE_MAX = 10, RUN_MAX = 15 };
 
-/* Returns the entry of a symbol whose code has `length` bits; 0 if no sequential
- * scan has it. */
+/* Returns the entry of a symbol whose code has `length` bits; 0 if no
+ * sequential scan has it. */
 static uint32_t entry_of(uint8_t symbol, unsigned length, bool ac)
 {
     uint32_t run = ac ? symbol >> 4 : 0, size = ac ? symbol & 15 : symbol;
@@ -17,6 +17,36 @@ static uint32_t entry_of(uint8_t symbol, unsigned length, bool ac)
         return 0;
     return (length + size) | length << 8 | (size ? 0 : HUFFMAN_SPECIAL) |
            (63 - size) << 16 | step << 24;
+}
+
+/* Returns what an entry has of the symbol behind its own; `bits` are those that
+ * follow, of which `known` are known. Returns 0 if they do not have it all. */
+static uint64_t pair_of(const uint32_t *single, uint32_t bits, unsigned known)
+{
+    uint32_t entry = single[bits], step = entry >> 24, value = 0;
+    unsigned size = 63 - (entry >> 16 & 63), all = entry & 63;
+    if (!entry || all > known ||
+        (entry & HUFFMAN_SPECIAL && step != HUFFMAN_END))
+        return 0;
+    if (size)
+        value =
+            (bits >> (HUFFMAN_LOOKUP - all) & ((1u << size) - 1)) | 1u << size;
+    return all | (uint64_t)step << 32 | (uint64_t)value << 48;
+}
+
+static void add_pairs(struct huffman_decoder *decoder)
+{
+    uint32_t single[1 << HUFFMAN_LOOKUP];
+    for (uint32_t i = 0; i < 1u << HUFFMAN_LOOKUP; i++)
+        single[i] = (uint32_t)decoder->entry[i];
+    for (uint32_t i = 0; i < 1u << HUFFMAN_LOOKUP; i++) {
+        unsigned used = single[i] & 63;
+        if (single[i] && !(single[i] & HUFFMAN_SPECIAL) &&
+            used < HUFFMAN_LOOKUP)
+            decoder->entry[i] +=
+                pair_of(single, i << used & ((1u << HUFFMAN_LOOKUP) - 1),
+                        HUFFMAN_LOOKUP - used);
+    }
 }
 
 bool huffman_decoder_make(struct huffman_decoder *decoder,
@@ -41,6 +71,8 @@ bool huffman_decoder_make(struct huffman_decoder *decoder,
         }
         decoder->limit[length] = code << (16 - length);
     }
+    if (ac)
+        add_pairs(decoder);
     return n > 0;
 }
 
@@ -57,6 +89,13 @@ uint32_t huffman_decoder_find(const struct huffman_decoder *decoder,
     return entry_of(decoder->symbols[n & 255], length, decoder->ac);
 }
 
+static void set_code(struct huffman_encoder *encoder, uint8_t symbol,
+                     uint32_t code, unsigned length)
+{
+    unsigned size = symbol & 15;
+    encoder->code[symbol] = (uint64_t)code << size << 8 | (length + size);
+}
+
 void huffman_encoder_make(struct huffman_encoder *encoder,
                           const struct huffman_spec *spec)
 {
@@ -65,10 +104,10 @@ void huffman_encoder_make(struct huffman_encoder *encoder,
         encoder->code[i] = HUFFMAN_NONE | 1;
     for (unsigned length = 1; length <= 16; length++, code <<= 1)
         for (unsigned i = spec->counts[length - 1]; i && n < 256; i--)
-            encoder->code[spec->symbols[n++]] = code++ << 8 | length;
+            set_code(encoder, spec->symbols[n++], code++, length);
 }
 
-/* ---- The shortest table ------------------------------------------------------ */
+/* ---- The shortest table ------------------------------------------------- */
 
 enum {
     SYMBOLS = 256,

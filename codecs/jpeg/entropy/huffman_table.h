@@ -1,4 +1,5 @@
-/* Huffman tables of JPEG in the forms in which they are used (T.81, Annex C). */
+/* Huffman tables of JPEG in the forms in which they are used (T.81, Annex C).
+ */
 #ifndef CODECS_JPEG_ENTROPY_HUFFMAN_TABLE_H
 #define CODECS_JPEG_ENTROPY_HUFFMAN_TABLE_H
 
@@ -7,31 +8,39 @@
 #include "codecs/jpeg/entropy/entropy.h"
 
 /* A function that is compiled twice, also for processors that shift by any
- * register (BMI2): the coder does little else. */
-#if defined __x86_64__ && defined __ELF__
+ * register and count zeros (BMI, LZCNT): the coder does little else. What it
+ * calls must become part of it. */
+#if defined __x86_64__ && defined __ELF__ && !defined __clang__ &&             \
+    __GNUC__ >= 12 && !defined __SANITIZE_THREAD__ &&                          \
+    !defined __SANITIZE_ADDRESS__
 #define ENTROPY_FOR_EACH_CPU                                                   \
-    __attribute__((target_clones("bmi2", "default")))
+    __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define ENTROPY_FOR_EACH_CPU
 #endif
+#define ENTROPY_INLINE static inline __attribute__((always_inline))
 
-/* How many bits are looked up at once: most codes are no longer. */
+/* How many bits are looked up at once: most symbols take fewer with their
+ * value, and many pairs of them. */
 enum { HUFFMAN_LOOKUP = 10 };
 
-/* What a symbol means, as one number, whose parts are shift counts:
+/* What a symbol means, and with it often the one behind it, as one number,
+ * whose parts are shift counts:
  *
- *   bits 0..5    the bits that its code and its value take
- *   bits 8..12   the bits that its code takes
- *   bit  14      HUFFMAN_SPECIAL: it has no value
+ *   bits 0..5    the bits that all codes and values take
+ *   bits 8..12   the bits that the first code takes
+ *   bit  14      HUFFMAN_SPECIAL: the first symbol has no value
  *   bits 16..21  63 - the bits that its value takes
  *   bits 24..31  how many coefficients it moves on by; HUFFMAN_END: the block
  *                ends
+ *   bits 32..39  how many the second one moves on by; 0: there is none
+ *   bits 48..63  the value of the second one, 1 << size | bits
  *
  * 0: no code is this short, or it is none. */
 enum { HUFFMAN_SPECIAL = 1 << 14, HUFFMAN_END = 128 };
 
 struct huffman_decoder {
-    uint32_t entry[1 << HUFFMAN_LOOKUP];
+    uint64_t entry[1 << HUFFMAN_LOOKUP];
     uint32_t limit[17]; /* the first code, of 16 bits, that is longer than so
                            many bits */
     int32_t offset[17]; /* from a code of so many bits to its symbol */
@@ -44,16 +53,18 @@ struct huffman_decoder {
 bool huffman_decoder_make(struct huffman_decoder *decoder,
                           const struct huffman_spec *spec, bool ac);
 
-/* Returns the entry of a code that is longer than HUFFMAN_LOOKUP bits; `bits`
- * are the next 16 of the data. Returns 0 if it is no code. */
+/* Returns the entry, of one symbol, of a code that is longer than
+ * HUFFMAN_LOOKUP bits; `bits` are the next 16 of the data. Returns 0 if it is
+ * no code. */
 uint32_t huffman_decoder_find(const struct huffman_decoder *decoder,
                               uint32_t bits);
 
-/* The code of each symbol << 8 | its length. Symbols without a code have
- * HUFFMAN_NONE set as well. */
+/* For each symbol, whose value has `size` bits, the lowest 4 of the symbol:
+ * its code << size << 8 | the bits that its code and its value take. Symbols
+ * without a code have HUFFMAN_NONE set as well. */
 enum { HUFFMAN_NONE = 0x80 };
 struct huffman_encoder {
-    uint32_t code[256];
+    uint64_t code[256];
 };
 
 /* Makes the shortest table for symbols that occur so often, as T.81, K.2 and

@@ -7,29 +7,16 @@
 #include "codecs/jpeg/entropy/block_planes.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
 
-/* Markers (T.81, table B.1), and which entry of a table stands where (T.81,
- * figure A.6). */
-enum {
-    SOF0 = 0xc0, SOF1 = 0xc1, DHT = 0xc4, EOI = 0xd9, SOS = 0xda,
-    DQT = 0xdb, DRI = 0xdd, APP0 = 0xe0, COM = 0xfe,
-};
-static const uint8_t natural[64] = {
-    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
-    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
-    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
-    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
-};
-
 /* What has been read of a file. */
 struct parser {
     struct sequential *s;
     const uint8_t *at, *end;
     struct entropy_scan tables; /* those that have been defined, and DRI */
     uint8_t has_dc, has_ac, has_steps; /* which of them */
-    uint8_t coded;              /* components that have had their scan */
+    uint8_t coded;                     /* components that have had their scan */
 };
 
-/* ---- Reading --------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------ */
 
 /* Takes the tables of a DHT segment (T.81, B.2.4.2). */
 static bool read_huffman(struct parser *p, const uint8_t *d, size_t size)
@@ -65,7 +52,7 @@ static bool read_steps(struct parser *p, const uint8_t *d, size_t size)
         if (wide > 1 || number > 3 || size < 1 + bytes)
             return false;
         for (unsigned k = 0; k < 64; k++)
-            p->s->steps[number][natural[k]] =
+            p->s->steps[number][entropy_natural[k]] =
                 (uint16_t)(wide ? read_be16(d + 1 + 2 * k) : d[1 + k]);
         p->has_steps |= (uint8_t)(1u << number);
         d += 1 + bytes;
@@ -89,7 +76,10 @@ static bool read_frame(struct parser *p, uint8_t marker, const uint8_t *d,
     for (unsigned i = 0; i < s->components; i++) {
         const uint8_t *c = d + 6 + 3 * i;
         s->component[i] = (struct sequential_component){
-            c[0], c[1] >> 4, c[1] & 15, c[2],
+            c[0],
+            c[1] >> 4,
+            c[1] & 15,
+            c[2],
         };
         if (c[1] >> 4 == 0 || c[1] >> 4 > 4 || (c[1] & 15) == 0 ||
             (c[1] & 15) > 4 || c[2] > 3)
@@ -129,10 +119,10 @@ static void set_sizes(const struct sequential *s, struct sequential_scan *scan)
         one->across = alone ? 1 : c->across;
         one->down = alone ? 1 : c->down;
     }
-    coding->columns = alone ? coding->component[0].columns
-                            : divide_up(s->width, 8 * across);
-    coding->rows = alone ? coding->component[0].rows
-                         : divide_up(s->height, 8 * down);
+    coding->columns =
+        alone ? coding->component[0].columns : divide_up(s->width, 8 * across);
+    coding->rows =
+        alone ? coding->component[0].rows : divide_up(s->height, 8 * down);
 }
 
 void sequential_set_sizes(struct sequential *s)
@@ -185,20 +175,21 @@ static bool read_segment(struct parser *p, uint8_t marker, const uint8_t *d,
                          size_t size)
 {
     switch (marker) {
-    case SOF0:
-    case SOF1:
+    case MARKER_SOF0:
+    case MARKER_SOF1:
         return read_frame(p, marker, d, size);
-    case DHT:
+    case MARKER_DHT:
         return read_huffman(p, d, size);
-    case DQT:
+    case MARKER_DQT:
         return read_steps(p, d, size);
-    case DRI:
+    case MARKER_DRI:
         p->tables.restart = size == 2 ? read_be16(d) : 0;
         return size == 2;
-    case SOS:
+    case MARKER_SOS:
         return read_scan(p, d, size);
     default: /* metadata, which its readers know */
-        return !p->coded && (marker == COM || marker >> 4 == APP0 >> 4);
+        return !p->coded &&
+               (marker == MARKER_COM || marker >> 4 == MARKER_APP0 >> 4);
     }
 }
 
@@ -207,11 +198,12 @@ static const char other[] = "not a sound file of sequential JPEG";
 int sequential_read(struct sequential *s, struct bytes file, bool transposes,
                     struct thread_pool *pool, size_t *end, struct err *err)
 {
-    struct parser p = { .s = s,
-                        .at = file.data + 2,
-                        .end = file.data + file.size };
+    struct parser p = { .s = s, .at = file.data, .end = file.data + file.size };
     *s = (struct sequential){ 0 };
-    while (p.end - p.at >= 4 && p.at[0] == 0xff && p.at[1] != EOI) {
+    if (file.size < 2 || file.data[0] != 0xff || file.data[1] != MARKER_SOI)
+        return fail(err, other);
+    p.at += 2;
+    while (p.end - p.at >= 4 && p.at[0] == 0xff && p.at[1] != MARKER_EOI) {
         uint8_t marker = p.at[1];
         size_t size = read_be16(p.at + 2), used;
         if (marker == 0xff) { /* a fill byte */
@@ -222,7 +214,7 @@ int sequential_read(struct sequential *s, struct bytes file, bool transposes,
             !read_segment(&p, marker, p.at + 4, size - 2))
             return fail(err, other);
         p.at += 2 + size;
-        if (marker != SOS)
+        if (marker != MARKER_SOS)
             continue;
         struct sequential_scan *scan = &s->scan[s->scans - 1];
         if (entropy_decode(&scan->blocks, &scan->coding, p.at,
@@ -232,8 +224,9 @@ int sequential_read(struct sequential *s, struct bytes file, bool transposes,
         p.at += used;
     }
     *end = (size_t)(p.at - file.data) + 2;
-    bool whole = p.end - p.at >= 2 && p.at[0] == 0xff && p.at[1] == EOI &&
-                 p.coded && p.coded + 1 == 1 << s->components;
+    bool whole = p.end - p.at >= 2 && p.at[0] == 0xff &&
+                 p.at[1] == MARKER_EOI && p.coded &&
+                 p.coded + 1 == 1 << s->components;
     return whole ? 0 : fail(err, other);
 }
 
@@ -251,15 +244,14 @@ void sequential_trim(struct sequential *s, uint32_t width, uint32_t height)
     }
 }
 
-/* ---- Turning --------------------------------------------------------------- */
+/* ---- Turning ------------------------------------------------------------ */
 
 /* Whole rows of MCUs between restart markers stay whole rows: readers start
  * anew at such places. */
 static void keep_restarts(struct entropy_scan *to, uint32_t columns_before)
 {
     uint64_t rows = to->restart / columns_before;
-    if (to->restart % columns_before == 0 &&
-        rows * to->columns <= UINT16_MAX)
+    if (to->restart % columns_before == 0 && rows * to->columns <= UINT16_MAX)
         to->restart = (uint32_t)rows * to->columns;
 }
 
@@ -284,7 +276,7 @@ void sequential_turn(struct sequential *to, const struct sequential *from,
     }
 }
 
-/* ---- Planes ------------------------------------------------------------------ */
+/* ---- Planes ------------------------------------------------------------- */
 
 static void find_planes(const struct sequential_scan *scan,
                         const struct image *img,
@@ -315,190 +307,6 @@ void sequential_give_planes(const struct sequential *s, const struct image *img,
         find_planes(&s->scan[i], img, plane);
         block_planes_give(&s->scan[i].blocks, &s->scan[i].coding, plane, pool);
     }
-}
-
-/* ---- Writing --------------------------------------------------------------- */
-
-/* A file that is being written. */
-struct output {
-    struct bytes *file;
-    const struct sequential *s;
-    struct entropy_scan written; /* tables that the file has so far, and DRI */
-    bool failed;                 /* there was no memory */
-};
-
-static void put(struct output *o, const void *data, size_t size)
-{
-    o->failed = o->failed || !bytes_append(o->file, data, size);
-}
-
-static void put_segment(struct output *o, uint8_t marker, const uint8_t *data,
-                        size_t size)
-{
-    uint8_t head[4] = { 0xff, marker };
-    write_be16(head + 2, (unsigned)size + 2);
-    put(o, head, sizeof head);
-    put(o, data, size);
-}
-
-static bool is_wide(const uint16_t steps[64])
-{
-    bool wide = false;
-    for (unsigned k = 0; k < 64; k++)
-        wide = wide || steps[k] > 255;
-    return wide;
-}
-
-/* The quantization tables, in the order in which components need them. */
-static void put_steps(struct output *o)
-{
-    const struct sequential *s = o->s;
-    unsigned done = 0;
-    for (unsigned i = 0; i < s->components; i++) {
-        unsigned number = s->component[i].quantization;
-        const uint16_t *steps = s->steps[number];
-        unsigned wide = is_wide(steps);
-        uint8_t data[1 + 128] = { (uint8_t)(wide << 4 | number) };
-        if (done >> number & 1)
-            continue;
-        done |= 1u << number;
-        for (unsigned k = 0; k < 64; k++) {
-            if (wide)
-                write_be16(data + 1 + 2 * k, steps[natural[k]]);
-            else
-                data[1 + k] = (uint8_t)steps[natural[k]];
-        }
-        put_segment(o, DQT, data, 1 + 64 * (size_t)(1 + wide));
-    }
-}
-
-/* An extended frame stays one, and is one if it has what no baseline has. */
-static uint8_t frame_marker(const struct sequential *s)
-{
-    uint8_t marker = s->frame;
-    for (unsigned i = 0; i < s->components; i++)
-        if (is_wide(s->steps[s->component[i].quantization]))
-            marker = SOF1;
-    return marker;
-}
-
-static void put_frame(struct output *o)
-{
-    const struct sequential *s = o->s;
-    uint8_t data[6 + 3 * ENTROPY_COMPONENTS] = { 8 };
-    write_be16(data + 1, s->height);
-    write_be16(data + 3, s->width);
-    data[5] = (uint8_t)s->components;
-    for (unsigned i = 0; i < s->components; i++) {
-        const struct sequential_component *c = &s->component[i];
-        uint8_t *to = data + 6 + 3 * i;
-        to[0] = c->id;
-        to[1] = (uint8_t)(c->across << 4 | c->down);
-        to[2] = c->quantization;
-    }
-    put_segment(o, frame_marker(s), data, 6 + 3 * (size_t)s->components);
-}
-
-/* A table that the file does not have yet. */
-static void put_huffman(struct output *o, bool ac, unsigned number,
-                        const struct huffman_spec *spec)
-{
-    struct huffman_spec *have =
-        ac ? &o->written.ac[number] : &o->written.dc[number];
-    uint8_t data[17 + 256] = { (uint8_t)((unsigned)ac << 4 | number) };
-    size_t count = 0;
-    if (memcmp(have, spec, sizeof *spec) == 0)
-        return;
-    *have = *spec;
-    for (unsigned i = 0; i < 16; i++)
-        count += spec->counts[i];
-    memcpy(data + 1, spec->counts, 16);
-    memcpy(data + 17, spec->symbols, count);
-    put_segment(o, DHT, data, 17 + count);
-}
-
-static void put_scan_header(struct output *o, const struct sequential_scan *scan)
-{
-    const struct entropy_scan *to = &scan->coding;
-    uint8_t data[1 + 2 * ENTROPY_COMPONENTS + 3], restart[2];
-    uint8_t *p = data;
-    *p++ = (uint8_t)to->components;
-    for (unsigned i = 0; i < to->components; i++) {
-        const struct entropy_component *one = &to->component[i];
-        put_huffman(o, false, one->dc, &to->dc[one->dc]);
-        put_huffman(o, true, one->ac, &to->ac[one->ac]);
-        *p++ = o->s->component[scan->component[i]].id;
-        *p++ = (uint8_t)(one->dc << 4 | one->ac);
-    }
-    if (to->restart != o->written.restart) {
-        write_be16(restart, to->restart);
-        put_segment(o, DRI, restart, sizeof restart);
-        o->written.restart = to->restart;
-    }
-    memcpy(p, "\0\77\0", 3); /* all coefficients, all bits */
-    put_segment(o, SOS, data, (size_t)(p - data) + 3);
-}
-
-/* Makes the shortest tables for a scan. */
-static int make_tables(struct entropy_scan *to,
-                       const struct entropy_source *from,
-                       struct thread_pool *pool, struct err *err)
-{
-    struct entropy_statistics counts;
-    if (entropy_count(&counts, to, from, pool, err))
-        return -1;
-    for (unsigned i = 0; i < to->components; i++) {
-        const struct entropy_component *one = &to->component[i];
-        if (!huffman_spec_make(&to->dc[one->dc], counts.dc[one->dc]) ||
-            !huffman_spec_make(&to->ac[one->ac], counts.ac[one->ac]))
-            return fail(err, "no Huffman table has all codes");
-    }
-    return 0;
-}
-
-static int put_scan(struct output *o, struct sequential_scan *to,
-                    const struct entropy_source *from, bool optimize,
-                    struct thread_pool *pool, struct err *err)
-{
-    struct bytes data = { 0 };
-    bool lacking = optimize;
-    int status = 0;
-    if (!optimize)
-        status = entropy_encode(&data, &to->coding, from, &lacking, pool, err);
-    if (status == 0 && lacking) {
-        status = make_tables(&to->coding, from, pool, err);
-        if (status == 0)
-            status =
-                entropy_encode(&data, &to->coding, from, &lacking, pool, err);
-        if (status == 0 && lacking)
-            status = fail(err, "a coefficient is out of range");
-    }
-    if (status == 0) {
-        put_scan_header(o, to);
-        put(o, data.data, data.size);
-    }
-    bytes_free(&data);
-    return status;
-}
-
-int sequential_write(struct bytes *file, struct sequential *to,
-                     const struct sequential *from, enum xform turn,
-                     bool optimize, struct thread_pool *pool, struct err *err)
-{
-    static const uint8_t end[] = { 0xff, EOI };
-    struct output o = { .file = file, .s = to };
-    put_steps(&o);
-    put_frame(&o);
-    for (unsigned i = 0; i < to->scans; i++) {
-        const struct sequential_scan *scan = &from->scan[i];
-        const struct entropy_source source = { &scan->blocks, &scan->coding,
-                                               turn };
-        if (put_scan(&o, &to->scan[i], &source, optimize, pool, err))
-            return -1;
-    }
-    put(&o, end, sizeof end);
-    return o.failed ? fail_memory(err, "no memory for the encoded picture")
-                    : 0;
 }
 
 void sequential_free(struct sequential *s)

@@ -11,6 +11,20 @@
 #include "codecs/jpeg/entropy/entropy_decode.h"
 #include "codecs/jpeg/entropy/entropy_encode.h"
 
+/* Markers (T.81, table B.1). */
+enum {
+    MARKER_SOF0 = 0xc0,
+    MARKER_SOF1 = 0xc1,
+    MARKER_DHT = 0xc4,
+    MARKER_SOI = 0xd8,
+    MARKER_EOI = 0xd9,
+    MARKER_SOS = 0xda,
+    MARKER_DQT = 0xdb,
+    MARKER_DRI = 0xdd,
+    MARKER_APP0 = 0xe0,
+    MARKER_COM = 0xfe,
+};
+
 struct sequential {
     uint8_t frame;          /* the marker: SOF0, SOF1 */
     uint32_t width, height; /* in pixels, as stored */
@@ -55,6 +69,10 @@ int sequential_take_planes(struct sequential *s, const struct image *img,
 /* Writes all blocks, which are not transposed, to such planes. */
 void sequential_give_planes(const struct sequential *s, const struct image *img,
                             struct thread_pool *pool);
+
+/* Appends a segment. Returns false without memory. */
+bool sequential_put_segment(struct bytes *file, unsigned marker,
+                            const void *data, size_t size);
 
 /* Appends the picture `to`, which is `from` after `turn`, from its first
  * quantization table to EOI: all of a file but SOI and the segments that stand

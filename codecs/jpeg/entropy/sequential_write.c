@@ -1,0 +1,195 @@
+/* Files of sequential JPEG with Huffman codes, written. */
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
+#include "codecs/jpeg/entropy/huffman_table.h"
+#include "codecs/jpeg/entropy/sequential.h"
+
+bool sequential_put_segment(struct bytes *file, unsigned marker,
+                            const void *data, size_t size)
+{
+    uint8_t head[4] = { 0xff, (uint8_t)marker };
+    write_be16(head + 2, (unsigned)size + 2);
+    return bytes_append(file, head, sizeof head) &&
+           bytes_append(file, data, size);
+}
+
+/* A file that is being written. */
+struct output {
+    struct bytes *file;
+    const struct sequential *s;
+    struct entropy_scan written; /* tables that the file has so far, and DRI */
+    bool failed;                 /* without memory */
+};
+
+static void put(struct output *o, const void *data, size_t size)
+{
+    o->failed = o->failed || !bytes_append(o->file, data, size);
+}
+
+static void put_segment(struct output *o, uint8_t marker, const uint8_t *data,
+                        size_t size)
+{
+    o->failed =
+        o->failed || !sequential_put_segment(o->file, marker, data, size);
+}
+
+static bool is_wide(const uint16_t steps[64])
+{
+    bool wide = false;
+    for (unsigned k = 0; k < 64; k++)
+        wide = wide || steps[k] > 255;
+    return wide;
+}
+
+/* The quantization tables, in the order in which components need them. */
+static void put_steps(struct output *o)
+{
+    const struct sequential *s = o->s;
+    unsigned done = 0;
+    for (unsigned i = 0; i < s->components; i++) {
+        unsigned number = s->component[i].quantization;
+        const uint16_t *steps = s->steps[number];
+        unsigned wide = is_wide(steps);
+        uint8_t data[1 + 128] = { (uint8_t)(wide << 4 | number) };
+        if (done >> number & 1)
+            continue;
+        done |= 1u << number;
+        for (unsigned k = 0; k < 64; k++) {
+            if (wide)
+                write_be16(data + 1 + 2 * k, steps[entropy_natural[k]]);
+            else
+                data[1 + k] = (uint8_t)steps[entropy_natural[k]];
+        }
+        put_segment(o, MARKER_DQT, data, 1 + 64 * (size_t)(1 + wide));
+    }
+}
+
+/* An extended frame stays one, and is one if it has what no baseline has. */
+static uint8_t frame_marker(const struct sequential *s)
+{
+    uint8_t marker = s->frame;
+    for (unsigned i = 0; i < s->components; i++)
+        if (is_wide(s->steps[s->component[i].quantization]))
+            marker = MARKER_SOF1;
+    return marker;
+}
+
+static void put_frame(struct output *o)
+{
+    const struct sequential *s = o->s;
+    uint8_t data[6 + 3 * ENTROPY_COMPONENTS] = { 8 };
+    write_be16(data + 1, s->height);
+    write_be16(data + 3, s->width);
+    data[5] = (uint8_t)s->components;
+    for (unsigned i = 0; i < s->components; i++) {
+        const struct sequential_component *c = &s->component[i];
+        uint8_t *to = data + 6 + 3 * i;
+        to[0] = c->id;
+        to[1] = (uint8_t)(c->across << 4 | c->down);
+        to[2] = c->quantization;
+    }
+    put_segment(o, frame_marker(s), data, 6 + 3 * (size_t)s->components);
+}
+
+/* A table that the file does not have yet. */
+static void put_huffman(struct output *o, bool ac, unsigned number,
+                        const struct huffman_spec *spec)
+{
+    struct huffman_spec *have =
+        ac ? &o->written.ac[number] : &o->written.dc[number];
+    uint8_t data[17 + 256] = { (uint8_t)((unsigned)ac << 4 | number) };
+    size_t count = 0;
+    if (memcmp(have, spec, sizeof *spec) == 0)
+        return;
+    *have = *spec;
+    for (unsigned i = 0; i < 16; i++)
+        count += spec->counts[i];
+    memcpy(data + 1, spec->counts, 16);
+    memcpy(data + 17, spec->symbols, count);
+    put_segment(o, MARKER_DHT, data, 17 + count);
+}
+
+static void put_scan_header(struct output *o,
+                            const struct sequential_scan *scan)
+{
+    const struct entropy_scan *to = &scan->coding;
+    uint8_t data[1 + 2 * ENTROPY_COMPONENTS + 3], restart[2];
+    uint8_t *p = data;
+    *p++ = (uint8_t)to->components;
+    for (unsigned i = 0; i < to->components; i++) {
+        const struct entropy_component *one = &to->component[i];
+        put_huffman(o, false, one->dc, &to->dc[one->dc]);
+        put_huffman(o, true, one->ac, &to->ac[one->ac]);
+        *p++ = o->s->component[scan->component[i]].id;
+        *p++ = (uint8_t)(one->dc << 4 | one->ac);
+    }
+    if (to->restart != o->written.restart) {
+        write_be16(restart, to->restart);
+        put_segment(o, MARKER_DRI, restart, sizeof restart);
+        o->written.restart = to->restart;
+    }
+    memcpy(p, "\0\77\0", 3); /* all coefficients, all bits */
+    put_segment(o, MARKER_SOS, data, (size_t)(p - data) + 3);
+}
+
+/* Makes the shortest tables for a scan. */
+static int make_tables(struct entropy_scan *to,
+                       const struct entropy_source *from,
+                       struct thread_pool *pool, struct err *err)
+{
+    struct entropy_statistics counts;
+    if (entropy_count(&counts, to, from, pool, err))
+        return -1;
+    for (unsigned i = 0; i < to->components; i++) {
+        const struct entropy_component *one = &to->component[i];
+        if (!huffman_spec_make(&to->dc[one->dc], counts.dc[one->dc]) ||
+            !huffman_spec_make(&to->ac[one->ac], counts.ac[one->ac]))
+            return fail(err, "no Huffman table has all codes");
+    }
+    return 0;
+}
+
+static int put_scan(struct output *o, struct sequential_scan *to,
+                    const struct entropy_source *from, bool optimize,
+                    struct thread_pool *pool, struct err *err)
+{
+    struct bytes data = { 0 };
+    bool lacking = optimize;
+    int status = 0;
+    if (!optimize)
+        status = entropy_encode(&data, &to->coding, from, &lacking, pool, err);
+    if (status == 0 && lacking) {
+        status = make_tables(&to->coding, from, pool, err);
+        if (status == 0)
+            status =
+                entropy_encode(&data, &to->coding, from, &lacking, pool, err);
+        if (status == 0 && lacking)
+            status = fail(err, "a coefficient is out of range");
+    }
+    if (status == 0) {
+        put_scan_header(o, to);
+        put(o, data.data, data.size);
+    }
+    bytes_free(&data);
+    return status;
+}
+
+int sequential_write(struct bytes *file, struct sequential *to,
+                     const struct sequential *from, enum xform turn,
+                     bool optimize, struct thread_pool *pool, struct err *err)
+{
+    static const uint8_t end[] = { 0xff, MARKER_EOI };
+    struct output o = { .file = file, .s = to };
+    put_steps(&o);
+    put_frame(&o);
+    for (unsigned i = 0; i < to->scans; i++) {
+        const struct sequential_scan *scan = &from->scan[i];
+        const struct entropy_source source = { &scan->blocks, &scan->coding,
+                                               turn };
+        if (put_scan(&o, &to->scan[i], &source, optimize, pool, err))
+            return -1;
+    }
+    put(&o, end, sizeof end);
+    return o.failed ? fail_memory(err, "no memory for the encoded picture") : 0;
+}
