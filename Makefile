@@ -232,9 +232,10 @@ check-tsan:
 	@$(MAKE) BUILD=build-tsan CUDA=0 CFLAGS='-O1 -g -fsanitize=thread' \
 	    build-tsan/gimgxf build-tsan/tests/test_stage \
 	    build-tsan/tests/test_jpeg_threads build-tsan/tests/test_jpeg_restarts \
+	    build-tsan/tests/test_entropy \
 	    build-tsan/tests/test_page_cache \
 	    build-tsan/tests/test_resource_limits
-	for test in stage jpeg_strips jpeg_restarts page_cache resource_limits; do \
+	for test in stage jpeg_threads jpeg_restarts entropy page_cache resource_limits; do \
 	    TSAN_OPTIONS=halt_on_error=1 setarch -R \
 	        build-tsan/tests/test_$$test || exit; \
 	done

@@ -1,0 +1,446 @@
+/* Our coder of sequential JPEG beside libjpeg: both read the same coefficients,
+ * and what we write libjpeg reads. */
+#include "codecs/jpeg/entropy/sequential.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/compare.h"
+#include "tests/support/entropy_oracle.h"
+#include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
+#include "tests/support/test.h"
+
+static const unsigned counts[] = { 2, 3, 8 };
+enum { COUNTS = sizeof counts / sizeof *counts };
+static struct thread_pool *pools[COUNTS];
+
+static void check_trial(const char *name, struct bytes file,
+                        struct entropy_trial trial, enum entropy_verdict want)
+{
+    enum entropy_verdict found = entropy_try(file, &trial);
+    CHECK(found == want, "%s, turn %d%s%s, %u threads: %s, expected %s", name,
+          trial.turn, trial.optimize ? ", optimized" : "",
+          trial.planes ? ", planes" : "", thread_pool_threads(trial.pool),
+          entropy_verdict_name(found), entropy_verdict_name(want));
+}
+
+/* All turns, each in another one of the other ways. */
+static void check_turns(const char *name, struct bytes file)
+{
+    for (unsigned t = 0; t < XFORM_COUNT; t++) {
+        struct entropy_trial trial = { .turn = (enum xform)t };
+        check_trial(name, file, trial, ENTROPY_SAME);
+        trial.optimize = t % 2;
+        trial.planes = t / 2 % 2;
+        trial.pool = pools[t % COUNTS];
+        check_trial(name, file, trial, ENTROPY_SAME);
+    }
+}
+
+/* ---- Sound files -------------------------------------------------------- */
+
+/* One component a scan, the last ones first, or the first one alone. */
+static const jpeg_scan_info alone[] = {
+    { 1, { 2 }, 0, 63, 0, 0 },
+    { 1, { 0 }, 0, 63, 0, 0 },
+    { 1, { 1 }, 0, 63, 0, 0 },
+};
+static const jpeg_scan_info apart[] = {
+    { 1, { 0 }, 0, 63, 0, 0 },
+    { 2, { 1, 2 }, 0, 63, 0, 0 },
+};
+
+static const struct {
+    const char *name;
+    struct coding coding;
+} kinds[] = {
+    { "gray", { .space = JCS_GRAYSCALE } },
+    { "gray, 2x2", { .space = JCS_GRAYSCALE, .h = 2, .v = 2 } },
+    { "4:4:4", { .space = JCS_YCbCr, .h = 1 } },
+    { "4:2:2", { .space = JCS_YCbCr, .h = 2, .v = 1 } },
+    { "4:4:0", { .space = JCS_YCbCr, .h = 1, .v = 2 } },
+    { "4:2:0", { .space = JCS_YCbCr, .h = 2, .v = 2 } },
+    { "4:1:1", { .space = JCS_YCbCr, .h = 4, .v = 1 } },
+    { "4:1:0", { .space = JCS_YCbCr, .h = 4, .v = 2 } },
+    { "3x1", { .space = JCS_YCbCr, .h = 3, .v = 1 } },
+    { "1x2, 2x1",
+      { .space = JCS_YCbCr,
+        .h = 1,
+        .v = 2,
+        .others = { { 2, 1 }, { 1, 1 } } } },
+    { "2x1, 1x2, 2x2",
+      { .space = JCS_YCbCr,
+        .h = 2,
+        .v = 1,
+        .others = { { 1, 2 }, { 2, 2 } } } },
+    { "CMYK", { .space = JCS_CMYK } },
+    { "CMYK, 2x2 and 1x2",
+      { .space = JCS_CMYK, .h = 2, .v = 2, .others = { { 1, 2 }, { 1, 1 } } } },
+    { "scans of one",
+      { .space = JCS_YCbCr, .h = 2, .v = 2, .scan = alone, .scans = 3 } },
+    { "scans of one, 3x1",
+      { .space = JCS_YCbCr, .h = 3, .v = 1, .scan = alone, .scans = 3 } },
+    { "two scans",
+      { .space = JCS_YCbCr, .h = 2, .v = 1, .scan = apart, .scans = 2 } },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height,
+                              unsigned restart, unsigned way)
+{
+    static const int qualities[] = { 40, 75, 95, 100 };
+    static const unsigned noises[] = { 0, 10, 40, 200 };
+    struct coding coding = kinds[k].coding;
+    coding.width = width;
+    coding.height = height;
+    coding.restart = restart;
+    coding.standard = way % 2;
+    coding.quality = qualities[way / 2 % 4];
+    return make_noisy_jpeg(&coding, noises[way / 2 % 4]);
+}
+
+TEST(sizes)
+{
+    static const uint32_t sizes[][2] = { { 1, 1 },   { 8, 8 },   { 9, 7 },
+                                         { 16, 1 },  { 1, 33 },  { 17, 40 },
+                                         { 64, 48 }, { 97, 131 } };
+    unsigned way = 0;
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            char name[80];
+            struct bytes file =
+                make_kind(k, sizes[i][0], sizes[i][1], 0, way++);
+            snprintf(name, sizeof name, "%s, %u x %u", kinds[k].name,
+                     sizes[i][0], sizes[i][1]);
+            check_turns(name, file);
+            bytes_free(&file);
+        }
+}
+
+/* 1, an odd number, parts of a row, whole rows, more than the picture has. */
+TEST(restarts)
+{
+    static const unsigned restarts[] = { 1, 3, 5, 13, 26, 1000 };
+    unsigned way = 0;
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned i = 0; i < sizeof restarts / sizeof *restarts; i++) {
+            char name[80];
+            struct bytes file = make_kind(k, 205, 91, restarts[i], way++);
+            snprintf(name, sizeof name, "%s, %u MCUs", kinds[k].name,
+                     restarts[i]);
+            check_turns(name, file);
+            bytes_free(&file);
+        }
+}
+
+/* So large that each thread has a part, which begins with a guess: few bits a
+ * block, and many; and one block like all others, where no guess can tell. */
+TEST(guesses)
+{
+    static const struct {
+        unsigned k;
+        int quality;
+        unsigned noise;
+    } ways[] = { { 0, 100, 255 }, { 5, 95, 100 },  { 5, 100, 255 },
+                 { 8, 90, 60 },   { 11, 75, 250 }, { 13, 95, 90 } };
+    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (unsigned restart = 0; restart < 200; restart += 111) {
+            struct coding coding = kinds[ways[i].k].coding;
+            coding.width = 1201;
+            coding.height = 1003;
+            coding.quality = ways[i].quality;
+            coding.restart = restart;
+            coding.standard = i % 2;
+            struct bytes file = make_noisy_jpeg(&coding, ways[i].noise);
+            for (unsigned p = 0; p < COUNTS; p++) {
+                struct entropy_trial trial = {
+                    .turn = (enum xform)((p + i) % XFORM_COUNT),
+                    .pool = pools[p],
+                };
+                check_trial(kinds[ways[i].k].name, file, trial, ENTROPY_SAME);
+            }
+            bytes_free(&file);
+        }
+}
+
+static void same_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                     const void *context)
+{
+    (void)context;
+    for (uint32_t x = 0; x < coding->width; x++)
+        row[x] = (uint8_t)(x % 8 * 29 + y % 8 * 3);
+}
+
+TEST(blocks_alike)
+{
+    const struct coding coding = { .width = 3000,
+                                   .height = 3000,
+                                   .space = JCS_GRAYSCALE,
+                                   .quality = 100,
+                                   .standard = true };
+    struct bytes file = make_jpeg_of(&coding, same_row, NULL);
+    for (unsigned p = 0; p < COUNTS; p++) {
+        struct entropy_trial trial = { .turn = XFORM_ROTATE_90,
+                                       .pool = pools[p] };
+        check_trial("blocks alike", file, trial, ENTROPY_SAME);
+    }
+    bytes_free(&file);
+}
+
+/* Without a turn all that follows SOI is what libjpeg wrote, also where we make
+ * the shortest tables as it does. */
+TEST(bytes_of_libjpeg)
+{
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned way = 0; way < 8; way++) {
+            struct bytes file = make_kind(k, 131, 97, 0, way), made = { 0 };
+            struct sequential s, to;
+            struct err err;
+            size_t end;
+            CHECK(!sequential_read(&s, file, false, NULL, &end, &err), "%s",
+                  kinds[k].name);
+            sequential_turn(&to, &s, XFORM_NONE);
+            CHECK(end == file.size, "%s: %zu", kinds[k].name, end);
+            must(bytes_append(&made, file.data, 2));
+            CHECK(!sequential_write(&made, &to, &s, XFORM_NONE, way % 2 == 0,
+                                    NULL, &err),
+                  "%s", kinds[k].name);
+            CHECK(same_bytes(made, file), "%s, way %u", kinds[k].name, way);
+            sequential_free(&s);
+            bytes_free(&made);
+            bytes_free(&file);
+        }
+}
+
+/* ---- Odd but sound ------------------------------------------------------ */
+
+/* Returns where the n-th of these markers stands, from 0; the file's size if it
+ * has fewer. */
+static size_t find_marker(struct bytes file, uint8_t low, uint8_t high,
+                          unsigned n)
+{
+    for (size_t at = 0; at + 1 < file.size; at++)
+        if (file.data[at] == 0xff && file.data[at + 1] >= low &&
+            file.data[at + 1] <= high && n-- == 0)
+            return at;
+    return file.size;
+}
+
+static size_t find_restart(struct bytes file, unsigned n)
+{
+    size_t at = find_marker(file, 0xd0, 0xd7, n);
+    must(at < file.size);
+    return at;
+}
+
+static struct bytes small_file(unsigned restart)
+{
+    return make_kind(5, 70, 40, restart, 3);
+}
+
+TEST(fill_bytes)
+{
+    struct bytes file = small_file(1);
+    for (unsigned n = 0; n < 5; n++)
+        insert_bytes(&file, find_restart(file, n), "\xff\xff\xff", 1 + n % 3);
+    insert_bytes(&file, file.size - 2, "\xff\xff", 2);
+    insert_bytes(&file, find_marker(file, 0xc0, 0xc0, 0), "\xff", 1);
+    check_turns("fill bytes", file);
+    bytes_free(&file);
+}
+
+TEST(extended)
+{
+    struct bytes file = small_file(0);
+    file.data[find_marker(file, 0xc0, 0xc0, 0) + 1] = 0xc1;
+    check_turns("SOF1", file);
+    bytes_free(&file);
+}
+
+/* 16-bit quantization tables, which only an extended frame has. */
+TEST(wide_steps)
+{
+    struct bytes file = small_file(0);
+    size_t at;
+    file.data[find_marker(file, 0xc0, 0xc0, 0) + 1] = 0xc1;
+    for (unsigned n = 0; (at = find_marker(file, 0xdb, 0xdb, n)) < file.size;
+         n++) {
+        uint8_t steps[128];
+        for (unsigned k = 0; k < 64; k++) {
+            steps[2 * k] = (uint8_t)(k % 5);
+            steps[2 * k + 1] = file.data[at + 5 + k];
+        }
+        must(file.data[at + 3] == 67); /* one table a segment */
+        insert_bytes(&file, at + 5, steps, 64);
+        memcpy(file.data + at + 5, steps, sizeof steps);
+        file.data[at + 3] = 131;
+        file.data[at + 4] |= 0x10;
+    }
+    check_turns("wide steps", file);
+    bytes_free(&file);
+}
+
+/* Optimized scans each have tables of their own, under the same numbers. */
+TEST(tables_redefined)
+{
+    struct bytes file = make_kind(13, 100, 70, 0, 2);
+    size_t scan = find_marker(file, 0xda, 0xda, 1);
+    struct bytes rest = { .data = file.data + scan, .size = file.size - scan };
+    CHECK(find_marker(rest, 0xc4, 0xc4, 0) < rest.size, "no DHT in between");
+    check_turns("tables redefined", file);
+    bytes_free(&file);
+}
+
+/* ---- Damage ------------------------------------------------------------- */
+
+TEST(truncated)
+{
+    for (unsigned restart = 0; restart < 2; restart++) {
+        struct bytes file = small_file(restart);
+        for (size_t size = 0; size < file.size; size++) {
+            struct bytes cut = { 0 };
+            must(bytes_append(&cut, file.data, size + !size));
+            cut.size = size;
+            check_trial("truncated", cut,
+                        (struct entropy_trial){ .turn = XFORM_ROTATE_90 },
+                        ENTROPY_REFUSED);
+            bytes_free(&cut);
+        }
+        bytes_free(&file);
+    }
+}
+
+/* What libjpeg says of these is a warning; we refuse each of them. */
+static void check_refused(const char *name, struct bytes *file)
+{
+    for (unsigned i = 0; i < 2; i++)
+        check_trial(name, *file,
+                    (struct entropy_trial){ .pool = i ? pools[1] : NULL },
+                    ENTROPY_REFUSED);
+    bytes_free(file);
+}
+
+TEST(restarts_damaged)
+{
+    struct bytes file = small_file(1);
+    file.data[find_restart(file, 2) + 1] ^= 1;
+    check_refused("wrong RST", &file);
+
+    file = small_file(1);
+    size_t at = find_restart(file, 2);
+    memmove(file.data + at, file.data + at + 2, file.size - at - 2);
+    file.size -= 2;
+    check_refused("missing RST", &file);
+
+    file = small_file(1);
+    insert_bytes(&file, find_restart(file, 2), "\xff\xd2", 2);
+    check_refused("RST twice", &file);
+
+    file = small_file(0);
+    insert_bytes(&file, file.size - 20, "\xff\xd0", 2);
+    check_refused("RST without DRI", &file);
+
+    file = small_file(1);
+    insert_bytes(&file, find_restart(file, 3), "\x55", 1);
+    check_trial("a byte before RST", file, (struct entropy_trial){ 0 },
+                ENTROPY_ONLY_LIBJPEG); /* it says nothing of this one */
+    bytes_free(&file);
+
+    file = small_file(0);
+    insert_bytes(&file, file.size - 2, "\x55\x55", 2);
+    check_refused("bytes before EOI", &file);
+
+    file = small_file(0);
+    insert_bytes(&file, file.size - 2, "\xff\x02", 2);
+    check_refused("a marker before EOI", &file);
+}
+
+/* The code of ones alone is none. */
+TEST(bad_code)
+{
+    struct bytes file = small_file(0);
+    memcpy(file.data + file.size - 40, "\xff\0\xff\0\xff\0", 6);
+    check_refused("ones", &file);
+}
+
+/* A header may claim what it likes: fewer than two bits a block are none, and
+ * nothing is allocated for them. */
+TEST(sizes_claimed)
+{
+    struct bytes file = small_file(0);
+    size_t frame = find_marker(file, 0xc0, 0xc0, 0);
+    memset(file.data + frame + 5, 0xff, 4);
+    for (unsigned restart = 0; restart < 2; restart++) {
+        struct sequential s;
+        struct err err;
+        size_t end;
+        CHECK(sequential_read(&s, file, false, pools[0], &end, &err),
+              "65535 x 65535");
+        CHECK(!err.memory && s.scan[0].blocks.block == NULL,
+              "blocks were allocated");
+        sequential_free(&s);
+        insert_bytes(&file, frame, "\xff\xdd\0\4\0\1", 6);
+    }
+    bytes_free(&file);
+}
+
+static void check_not_wrong(struct bytes file,
+                            const struct entropy_trial *trial, unsigned i)
+{
+    CHECK(entropy_try(file, trial) != ENTROPY_WRONG,
+          "file of %zu bytes, mutation %u, turn %d%s%s, %u threads", file.size,
+          i, trial->turn, trial->optimize ? ", optimized" : "",
+          trial->planes ? ", planes" : "", thread_pool_threads(trial->pool));
+}
+
+static void check_mutations(struct bytes file, unsigned runs, uint64_t *random)
+{
+    for (unsigned i = 0; i < runs; i++) {
+        struct bytes damaged = { 0 };
+        struct entropy_trial trial = { .pixels_max = 1 << 22 };
+        uint64_t way = test_random(random);
+        must(bytes_append(&damaged, file.data, file.size));
+        entropy_mutate(&damaged, random);
+        trial.turn = (enum xform)(way % XFORM_COUNT);
+        trial.optimize = way & 8;
+        trial.planes = way & 16;
+        trial.pool = way & 32 ? pools[way >> 6 & 1] : NULL;
+        check_not_wrong(damaged, &trial, i);
+        bytes_free(&damaged);
+    }
+}
+
+TEST(mutations)
+{
+    uint64_t random = 7;
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned way = 0; way < 8; way++) {
+            struct bytes file = make_kind(k, 47, 60, way % 3, way);
+            check_mutations(file, 40, &random);
+            bytes_free(&file);
+        }
+}
+
+/* Damage that several threads meet. */
+TEST(large_mutations)
+{
+    const struct coding coding = { 900, 800, JCS_YCbCr, .h = 2, .v = 2 };
+    struct bytes file = make_noisy_jpeg(&coding, 100);
+    uint64_t random = 11;
+    CHECK(file.size > 3 << 17, "%zu bytes", file.size);
+    check_mutations(file, 40, &random);
+    bytes_free(&file);
+}
+
+TEST_SET_UP()
+{
+    for (unsigned i = 0; i < COUNTS; i++)
+        must((pools[i] = thread_pool_open(counts[i])) != NULL);
+}
+
+TEST_TEAR_DOWN()
+{
+    for (unsigned i = 0; i < COUNTS; i++)
+        thread_pool_close(pools[i]);
+}
