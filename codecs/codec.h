@@ -32,6 +32,10 @@ enum representation {
     REPRESENTATION_SAMPLES, /* planes of the size of the picture */
     REPRESENTATION_PLANES,  /* the samples that the file stores: chroma may have
                                fewer */
+    REPRESENTATION_REALIGNED, /* coefficients; those of components that have no
+                                 whole blocks along an axis that will run
+                                 backwards are computed anew, of blocks that are
+                                 whole there after the turn */
     REPRESENTATION_COEFFICIENTS, /* blocks of coefficients, as they are */
     REPRESENTATIONS,
 };

@@ -165,19 +165,25 @@ static void grow_alignment(uint32_t *alignment, int factor, int most,
 
 void parameters_alignments(struct stream_info *info, j_decompress_ptr d)
 {
-    static const uint32_t unit[REPRESENTATIONS] = {
-        [REPRESENTATION_PLANES] = 1, [REPRESENTATION_COEFFICIENTS] = DCTSIZE
+    /* Samples of the first component, and of the others, that stay together. */
+    static const uint32_t units[REPRESENTATIONS][2] = {
+        [REPRESENTATION_PLANES] = { 1, 1 },
+        [REPRESENTATION_REALIGNED] = { DCTSIZE, 1 },
+        [REPRESENTATION_COEFFICIENTS] = { DCTSIZE, DCTSIZE },
     };
     for (int representation = 0; representation < REPRESENTATIONS;
          representation++) {
         struct alignment *alignment = &info->alignment[representation];
         *alignment = (struct alignment){ 1, 1 };
-        for (int i = 0; unit[representation] && i < d->num_components; i++) {
+        for (int i = 0; i < d->num_components; i++) {
             const jpeg_component_info *comp = &d->comp_info[i];
+            uint32_t unit = units[representation][i > 0];
+            if (unit == 0)
+                continue;
             grow_alignment(&alignment->x, comp->h_samp_factor,
-                           d->max_h_samp_factor, unit[representation]);
+                           d->max_h_samp_factor, unit);
             grow_alignment(&alignment->y, comp->v_samp_factor,
-                           d->max_v_samp_factor, unit[representation]);
+                           d->max_v_samp_factor, unit);
         }
     }
 }

@@ -20,6 +20,7 @@
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/raw_planes.h"
+#include "codecs/jpeg/realign.h"
 #include "codecs/jpeg/codec_thread.h"
 #include "codecs/image/interleave.h"
 #include "codecs/metadata/metadata.h"
@@ -136,6 +137,13 @@ static void take_segments(struct jpeg_reader *r)
     }
 }
 
+/* Whether planes of coefficients are read. */
+static bool reads_blocks(const struct jpeg_reader *r)
+{
+    return r->plan->representation == REPRESENTATION_COEFFICIENTS ||
+           r->plan->representation == REPRESENTATION_REALIGNED;
+}
+
 /* What comes before the first scan. No viewer looks for an orientation behind
  * it. */
 static void read_header(struct jpeg_reader *r)
@@ -181,7 +189,7 @@ static void choose_color(struct jpeg_reader *r)
         break;
     default:
         img->color = COLOR_OTHER;
-        if (r->plan->representation == REPRESENTATION_COEFFICIENTS)
+        if (reads_blocks(r))
             break;
         fail(r->err, "%d components of an unknown color space",
              r->d.num_components);
@@ -203,8 +211,7 @@ static void sample_fully(struct meta *meta, bool across, bool down)
 static void shape_planes(struct jpeg_reader *r)
 {
     struct image *img = r->img;
-    bool blocks = r->plan->representation == REPRESENTATION_COEFFICIENTS,
-         across = false, down = false;
+    bool blocks = reads_blocks(r), across = false, down = false;
     if (img->nplanes > COMPONENTS) {
         fail(r->err, "%u components; up to %d can be turned as they are",
              img->nplanes, COMPONENTS);
@@ -230,9 +237,7 @@ static void shape(struct jpeg_reader *r)
 {
     struct image *img = r->img;
     choose_color(r);
-    img->cell = r->plan->representation == REPRESENTATION_COEFFICIENTS
-                    ? CELL_DCT
-                    : CELL_U8;
+    img->cell = reads_blocks(r) ? CELL_DCT : CELL_U8;
     img->maxval = 255;
     img->nplanes = (unsigned)r->d.num_components;
     parameters_note(img->meta, &r->d, r->file);
@@ -323,8 +328,7 @@ static bool read_sequential(struct jpeg_reader *r)
     const enum xform turn = r->plan->turner ? r->plan->turn : XFORM_NONE;
     struct err why = { .memory = false };
     size_t end;
-    if (r->plan->representation != REPRESENTATION_COEFFICIENTS ||
-        r->d.progressive_mode || r->d.arith_code)
+    if (!reads_blocks(r) || r->d.progressive_mode || r->d.arith_code)
         return false;
     p->coded = calloc(1, sizeof *p->coded);
     if (!p->coded)
@@ -379,6 +383,7 @@ static void read_pixels(struct jpeg_reader *r)
     static void (*const read[REPRESENTATIONS])(struct jpeg_reader * r) = {
         [REPRESENTATION_SAMPLES] = read_samples,
         [REPRESENTATION_PLANES] = read_planes,
+        [REPRESENTATION_REALIGNED] = read_coefficients,
         [REPRESENTATION_COEFFICIENTS] = read_coefficients,
     };
     check_size(r);
@@ -429,7 +434,7 @@ static void trim(struct jpeg_reader *r)
     if (!width || !height || (width == img->width && height == img->height))
         return;
     uint32_t x = most_of(p->across), y = most_of(p->down);
-    if (r->plan->representation == REPRESENTATION_COEFFICIENTS)
+    if (reads_blocks(r))
         x *= DCTSIZE, y *= DCTSIZE;
     for (unsigned i = 0; i < img->nplanes; i++) {
         uint64_t across = (uint64_t)width * p->across[i];
@@ -468,6 +473,9 @@ static int take_guarded(struct jpeg_reader *r)
     if (r->plan->representation == REPRESENTATION_PLANES)
         chroma_fill(&r->d, r->img);
     trim(r);
+    if (r->plan->representation == REPRESENTATION_REALIGNED &&
+        realign_image(r->img, r->plan->turn, r->opts->pool, r->err))
+        return -1;
     if (xform_transposes(r->img->turned))
         exchange_axes(r->img);
     take_segments(r);

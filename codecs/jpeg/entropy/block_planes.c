@@ -9,9 +9,11 @@
 struct plane_conversion {
     struct entropy_blocks *blocks;
     const struct entropy_scan *scan;
-    const struct plane *const *plane;
-    uint32_t per; /* rows of MCUs in a part */
-    bool gives;   /* to planes, or takes from them */
+    const struct plane *const *plane; /* NULL: there is a visitor */
+    const struct block_visitor *visitor;
+    uint32_t per;   /* rows of MCUs in a part */
+    bool gives;     /* to them, or takes from them */
+    unsigned first; /* list of values, for those of the first part */
     struct entropy_values list[ENTROPY_PARTS];
     bool failed[ENTROPY_PARTS], no_memory[ENTROPY_PARTS];
 };
@@ -61,9 +63,26 @@ static void take_from(struct plane_conversion *all, size_t part,
     struct entropy_values *list = &all->list[part];
     if (all->failed[part])
         return;
-    b->part = (uint16_t)part;
+    b->part = (uint16_t)(all->first + part);
     all->no_memory[part] = !entropy_values_reserve(list);
     all->failed[part] = all->no_memory[part] || !take_block(b, list, from);
+}
+
+/* Converts one block, at x, y of component c. */
+static void convert_block(struct plane_conversion *all, size_t part,
+                          struct entropy_block *b, unsigned c, uint32_t x,
+                          uint32_t y)
+{
+    const struct block_visitor *visitor = all->visitor;
+    int16_t room[64], *cells = room;
+    if (!visitor)
+        cells = (int16_t *)plane_row(all->plane[c], y) + (size_t)64 * x;
+    if (all->gives)
+        give_block(b, all->blocks->values[b->part] + b->at, cells);
+    if (visitor)
+        visitor->visit(visitor->context, c, x, y, cells);
+    if (!all->gives)
+        take_from(all, part, b, cells);
 }
 
 /* Converts row y of the blocks of a component; `first` is the number of
@@ -73,18 +92,14 @@ static void convert_row(struct plane_conversion *all, size_t part, unsigned c,
 {
     const struct entropy_component *one = &all->scan->component[c];
     const unsigned blocks = entropy_mcu_blocks(all->scan);
-    int16_t *cells = (int16_t *)(void *)plane_row(all->plane[c], y);
     first += (size_t)(y / one->down) * all->scan->columns * blocks +
              y % one->down * one->across;
-    for (uint32_t x = 0; x < one->columns; x++, cells += 64) {
-        struct entropy_block *b =
+    for (uint32_t x = 0; x < one->columns; x++)
+        convert_block(
+            all, part,
             &all->blocks->block[first + (size_t)(x / one->across) * blocks +
-                                x % one->across];
-        if (all->gives)
-            give_block(b, all->blocks->values[b->part] + b->at, cells);
-        else
-            take_from(all, part, b, cells);
-    }
+                                x % one->across],
+            c, x, y);
 }
 
 /* Converts the rows of MCUs of a part. */
@@ -95,8 +110,9 @@ static void convert_part(void *context, size_t i)
     size_t offset = 0;
     for (unsigned c = 0; c < all->scan->components; c++) {
         const struct entropy_component *one = &all->scan->component[c];
+        const bool wanted = !all->visitor || all->visitor->wants[c];
         for (uint32_t y = first * one->down;
-             y < end * one->down && y < one->rows; y++)
+             wanted && y < end * one->down && y < one->rows; y++)
             convert_row(all, i, c, y, offset);
         offset += (size_t)one->across * one->down;
     }
@@ -116,6 +132,24 @@ static size_t convert(struct plane_conversion *all, struct thread_pool *pool)
     return parts;
 }
 
+/* The lists of values stand behind those that the blocks have. */
+static int take_blocks(struct plane_conversion *all, struct thread_pool *pool,
+                       struct err *err)
+{
+    struct entropy_blocks *blocks = all->blocks;
+    bool failed = false, no_memory = false;
+    all->first = blocks->parts;
+    const size_t parts = convert(all, pool);
+    for (size_t i = 0; i < parts; i++) {
+        blocks->values[blocks->parts++] = all->list[i].value;
+        failed = failed || all->failed[i];
+        no_memory = no_memory || all->no_memory[i];
+    }
+    if (no_memory)
+        return fail_memory(err, "no memory for the coefficients");
+    return failed ? fail(err, "a coefficient is out of range") : 0;
+}
+
 int block_planes_take(struct entropy_blocks *blocks,
                       const struct entropy_scan *scan,
                       const struct plane *const plane[ENTROPY_COMPONENTS],
@@ -124,22 +158,24 @@ int block_planes_take(struct entropy_blocks *blocks,
     struct plane_conversion all = { .blocks = blocks,
                                     .scan = scan,
                                     .plane = plane };
-    bool failed = false, no_memory = false;
     *blocks = (struct entropy_blocks){
         .count = (size_t)scan->columns * scan->rows * entropy_mcu_blocks(scan),
     };
     blocks->block = page_cache_alloc(blocks->count * sizeof *blocks->block);
     if (!blocks->block)
         return fail_memory(err, "no memory for the coefficients");
-    blocks->parts = (unsigned)convert(&all, pool);
-    for (unsigned i = 0; i < blocks->parts; i++) {
-        blocks->values[i] = all.list[i].value;
-        failed = failed || all.failed[i];
-        no_memory = no_memory || all.no_memory[i];
-    }
-    if (no_memory)
-        return fail_memory(err, "no memory for the coefficients");
-    return failed ? fail(err, "a coefficient is out of range") : 0;
+    return take_blocks(&all, pool, err);
+}
+
+int block_planes_replace(struct entropy_blocks *blocks,
+                         const struct entropy_scan *scan,
+                         const struct block_visitor *visitor,
+                         struct thread_pool *pool, struct err *err)
+{
+    struct plane_conversion all = { .blocks = blocks,
+                                    .scan = scan,
+                                    .visitor = visitor };
+    return take_blocks(&all, pool, err);
 }
 
 void block_planes_give(const struct entropy_blocks *blocks,
@@ -150,6 +186,18 @@ void block_planes_give(const struct entropy_blocks *blocks,
     struct entropy_blocks lent = *blocks;
     struct plane_conversion all = {
         .blocks = &lent, .scan = scan, .plane = plane, .gives = true
+    };
+    convert(&all, pool);
+}
+
+void block_planes_visit(const struct entropy_blocks *blocks,
+                        const struct entropy_scan *scan,
+                        const struct block_visitor *visitor,
+                        struct thread_pool *pool)
+{
+    struct entropy_blocks lent = *blocks;
+    struct plane_conversion all = {
+        .blocks = &lent, .scan = scan, .visitor = visitor, .gives = true
     };
     convert(&all, pool);
 }

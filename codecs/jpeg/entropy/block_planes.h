@@ -24,4 +24,27 @@ void block_planes_give(const struct entropy_blocks *blocks,
                        const struct plane *const plane[ENTROPY_COMPONENTS],
                        struct thread_pool *pool);
 
+/* Who computes with blocks one by one: that of component c of the scan in
+ * column x and row y, as rows of coefficients, transposed where all are.
+ * Several threads call it, for different rows. */
+struct block_visitor {
+    bool wants[ENTROPY_COMPONENTS];
+    void (*visit)(void *context, unsigned c, uint32_t x, uint32_t y,
+                  int16_t block[64]);
+    void *context;
+};
+
+/* Shows the blocks of those components that are wanted. */
+void block_planes_visit(const struct entropy_blocks *blocks,
+                        const struct entropy_scan *scan,
+                        const struct block_visitor *visitor,
+                        struct thread_pool *pool);
+
+/* Replaces them by what the visitor writes. It can be done once. Returns -1 as
+ * block_planes_take() does. */
+int block_planes_replace(struct entropy_blocks *blocks,
+                         const struct entropy_scan *scan,
+                         const struct block_visitor *visitor,
+                         struct thread_pool *pool, struct err *err);
+
 #endif

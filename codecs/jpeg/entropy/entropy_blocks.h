@@ -16,7 +16,8 @@ enum {
 struct entropy_blocks {
     struct entropy_block *block;
     size_t count;
-    uint16_t *values[ENTROPY_PARTS]; /* of struct entropy_block.part */
+    uint16_t *values[2 * ENTROPY_PARTS]; /* of struct entropy_block.part; the
+                          second half is of blocks that have been replaced */
     unsigned parts;
     size_t size; /* bytes of the data that they were decoded from; or 0 */
 };

@@ -74,6 +74,7 @@ static bool check_form(const char *name, struct bytes file, bool maybe_sound,
 static bool check_damaged(const char *name, struct bytes file, bool maybe_sound)
 {
     check_form(name, file, maybe_sound, REPRESENTATION_COEFFICIENTS);
+    check_form(name, file, maybe_sound, REPRESENTATION_REALIGNED);
     check_form(name, file, maybe_sound, REPRESENTATION_PLANES);
     return check_form(name, file, maybe_sound, REPRESENTATION_SAMPLES);
 }
@@ -319,7 +320,7 @@ TEST(two_components)
     insert_bytes(&file, scan + 5, "\2\0", 2);
     /* Coefficients have no color. */
     refuses_in("2 components", file, "2 components of an unknown color space",
-               REPRESENTATION_COEFFICIENTS);
+               REPRESENTATION_REALIGNED);
     bytes_free(&file);
 }
 

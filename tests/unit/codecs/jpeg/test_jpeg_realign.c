@@ -1,0 +1,372 @@
+/* JPEG files of which some components are not whole blocks along an axis that
+ * runs backwards: those are computed anew, all others only move. */
+#include "codecs/codec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/base/thread_pool.h"
+#include "codecs/jpeg/dct.h"
+#include "tests/support/codec_read.h"
+#include "tests/support/fixture.h"
+#include "tests/support/jpeg_file.h"
+#include "tests/support/oracle.h"
+#include "tests/support/test.h"
+
+/* ---- The transform -------------------------------------------------------*/
+
+static uint8_t noise_at(uint32_t x, uint32_t y, unsigned contrast)
+{
+    uint32_t n = (x + 7919 * y + 31 * contrast) * 0x9e3779b1;
+    n ^= n >> 15;
+    n *= 0x85ebca77;
+    int value = 128 + ((int)((n ^ n >> 13) & 255) - 128) * (int)contrast / 100;
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+static void noise_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                      const void *context)
+{
+    for (uint32_t x = 0; x < coding->width; x++)
+        row[x] = noise_at(x, y, *(const unsigned *)context);
+}
+
+static const uint16_t *read_steps(struct bytes file, uint16_t step[64])
+{
+    struct jpeg_decompress_struct d = { 0 };
+    struct jpeg_error_mgr mgr;
+    d.err = jpeg_std_error(&mgr);
+    jpeg_create_decompress(&d);
+    jpeg_mem_src(&d, file.data, file.size);
+    jpeg_read_header(&d, TRUE);
+    memcpy(step, d.quant_tbl_ptrs[0]->quantval, 64 * sizeof *step);
+    jpeg_destroy_decompress(&d);
+    return step;
+}
+
+static struct image read_as(struct bytes file,
+                            enum representation representation)
+{
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan.representation = representation;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    if (!f->img.cells)
+        abort();
+    return fixture_take_img(f);
+}
+
+static const int16_t *block_at(const struct plane *plane, size_t x, size_t y)
+{
+    return (const int16_t *)plane_row(plane, y) + 64 * x;
+}
+
+/* Both ways are libjpeg's, bit for bit. */
+static void check_transform(int quality, unsigned contrast)
+{
+    struct coding coding = { 256, 64, JCS_GRAYSCALE, .quality = quality };
+    struct bytes file = make_jpeg_of(&coding, noise_row, &contrast);
+    struct decoded is = libjpeg_decode(file, JCS_GRAYSCALE);
+    struct image img = read_as(file, REPRESENTATION_COEFFICIENTS);
+    struct dct_rounding rounding = { .least = { 0 } };
+    unsigned wrong = 0;
+    read_steps(file, rounding.step);
+    for (uint32_t y = 0; y < 8; y++)
+        for (uint32_t x = 0; x < 32; x++) {
+            const int16_t *want = block_at(&img.plane[0], x, y);
+            uint8_t from[64], to[64];
+            int16_t coefficient[64];
+            for (uint32_t i = 0; i < 64; i++)
+                from[i] = noise_at(8 * x + i % 8, 8 * y + i / 8, contrast);
+            dct_forward(coefficient, from, 8, &rounding);
+            wrong += memcmp(coefficient, want, sizeof coefficient) != 0;
+            dct_inverse(to, 8, want, rounding.step);
+            for (uint32_t i = 0; i < 64; i++)
+                wrong +=
+                    to[i] != decoded_at(&is, 0, 8 * x + i % 8, 8 * y + i / 8);
+        }
+    CHECK(wrong == 0, "quality %d, contrast %u: %u differences", quality,
+          contrast, wrong);
+    image_free(&img);
+    free(is.samples);
+    bytes_free(&file);
+}
+
+TEST(transform)
+{
+    static const int qualities[] = { 5, 30, 50, 75, 90, 98, 100 };
+    for (size_t i = 0; i < sizeof qualities / sizeof *qualities; i++) {
+        check_transform(qualities[i], 15);
+        check_transform(qualities[i], 100);
+        check_transform(qualities[i], 900);
+    }
+}
+
+/* Small coefficients become zero, and no others change. */
+TEST(dead_zone)
+{
+    struct dct_rounding plain = { .least = { 0 } }, rounding = plain;
+    uint8_t from[64];
+    int16_t is[64], want[64], fine[64];
+    struct dct_rounding units = plain;
+    unsigned zeros = 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        from[i] = noise_at(i % 8, i / 8, 60);
+        plain.step[i] = rounding.step[i] = (uint16_t)(10 + i);
+        units.step[i] = 1;
+        rounding.least[i] = 8 * (int32_t)(7 + i);
+    }
+    dct_forward(want, from, 8, &plain);
+    dct_forward(is, from, 8, &rounding);
+    dct_forward(fine, from, 8, &units);
+    for (int i = 0; i < 64; i++) {
+        zeros += is[i] != want[i];
+        CHECK(is[i] == want[i] || (is[i] == 0 && abs(fine[i]) <= 7 + i),
+              "%d: %d, not %d", i, is[i], want[i]);
+    }
+    CHECK(zeros > 0, "it does nothing");
+}
+
+/* ---- Turning -------------------------------------------------------------*/
+
+static const struct {
+    const char *name;
+    J_COLOR_SPACE space;
+    int h, v, others[3][2];
+} samplings[] = {
+    { "4:2:0", JCS_YCbCr, 2, 2, { { 0 } } },
+    { "4:2:2", JCS_YCbCr, 2, 1, { { 0 } } },
+    { "4:4:0", JCS_YCbCr, 1, 2, { { 0 } } },
+    { "4:1:1", JCS_YCbCr, 4, 1, { { 0 } } },
+    { "4:4:4", JCS_YCbCr, 1, 1, { { 0 } } },
+    { "gray", JCS_GRAYSCALE, 1, 1, { { 0 } } },
+    { "CMYK", JCS_CMYK, 2, 2, { { 1, 2 }, { 2, 1 }, { 1, 1 } } },
+    { "YCCK", JCS_YCCK, 2, 2, { { 1, 1 }, { 1, 1 }, { 2, 2 } } },
+};
+enum { SAMPLINGS = sizeof samplings / sizeof *samplings };
+
+static const jpeg_scan_info apart[] = { { 1, { 0 }, 0, 63, 0, 0 },
+                                        { 2, { 1, 2 }, 0, 63, 0, 0 } };
+static const struct coding kinds[] = {
+    { .standard = true }, { .progressive = true },       { .arithmetic = true },
+    { .restart = 3 },     { .scan = apart, .scans = 2 },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static bool coding_of(struct coding *coding, unsigned sampling, unsigned kind,
+                      uint32_t width, uint32_t height)
+{
+    *coding = kinds[kind];
+    coding->width = width;
+    coding->height = height;
+    coding->space = samplings[sampling].space;
+    coding->h = samplings[sampling].h;
+    coding->v = samplings[sampling].v;
+    memcpy(coding->others, samplings[sampling].others, sizeof coding->others);
+    coding->quality = 90;
+    return !coding->scan || space_channels(coding->space) == 3;
+}
+
+/* How it is turned: while it is written or before that, on how many threads. */
+struct way {
+    bool fused;
+    struct thread_pool *pool;
+};
+
+static struct bytes turned(struct bytes file, enum xform t,
+                           const struct way *way)
+{
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->load.pool = f->save.pool = way->pool;
+    f->plan = (struct decode_plan){ .representation = REPRESENTATION_REALIGNED,
+                                    .turn = t };
+    f->plan.turner = way->fused ? &turner_of_cells : NULL;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    if (f->img.turned != t)
+        turn_image(&f->img, t);
+    CHECK(!fixture_encode(f), "%s", f->err.text);
+    CHECK(f->warnings.count == 0, "%s", f->warnings.list[0].text);
+    return fixture_take_made(f);
+}
+
+/* Decibels between the samples of a component and those of the turned one. */
+static double psnr(enum xform t, const struct plane *from,
+                   const struct plane *to)
+{
+    double sum = 0;
+    for (uint32_t y = 0; y < to->height; y++)
+        for (uint32_t x = 0; x < to->width; x++) {
+            uint32_t sx, sy;
+            turn_source(t, from->width, from->height, x, y, &sx, &sy);
+            double off = (double)((uint8_t *)plane_row(from, sy))[sx] -
+                         ((uint8_t *)plane_row(to, y))[x];
+            sum += off * off;
+        }
+    return 10 * log10(255.0 * 255 * to->width * to->height / (sum + 1e-9));
+}
+
+/* Whether the last block of the component lies partly beyond the picture, where
+ * an axis runs backwards. */
+static bool is_partial(const struct plane *samples, enum xform t)
+{
+    uint32_t x, y;
+    turn_source(t, 2, 2, 0, 0, &x, &y);
+    return (x && samples->width % 8) || (y && samples->height % 8);
+}
+
+/* Returns how many components have been computed anew. */
+static unsigned check_made(const char *name, struct bytes file,
+                           struct bytes made, enum xform t)
+{
+    struct image blocks[2], samples[2];
+    struct bytes both[2] = { file, made };
+    unsigned anew = 0;
+    for (int i = 0; i < 2; i++) {
+        blocks[i] = read_as(both[i], REPRESENTATION_COEFFICIENTS);
+        samples[i] = read_as(both[i], REPRESENTATION_PLANES);
+    }
+    for (unsigned c = 0; c < blocks[0].nplanes; c++) {
+        bool partial = is_partial(&samples[0].plane[c], t);
+        double db = psnr(t, &samples[0].plane[c], &samples[1].plane[c]);
+        anew += partial;
+        CHECK(partial || is_turned(t, &blocks[1].plane[c], &blocks[0].plane[c],
+                                   CELL_DCT),
+              "%s, %s: component %u is not moved", name, xform_name(t), c);
+        CHECK(db > 40, "%s, %s: component %u has %g dB", name, xform_name(t), c,
+              db);
+    }
+    for (int i = 0; i < 2; i++) {
+        image_free(&blocks[i]);
+        image_free(&samples[i]);
+    }
+    return anew;
+}
+
+static unsigned check_turn(unsigned sampling, unsigned kind, uint32_t width,
+                           uint32_t height, enum xform t)
+{
+    struct fixture *f = fixture_new(&codec_jpeg);
+    struct way ways[] = {
+        { false, NULL }, { true, NULL }, { false, NULL }, { true, NULL }
+    };
+    struct stream_info info;
+    struct coding coding;
+    char name[80];
+    unsigned anew = 0;
+    if (!coding_of(&coding, sampling, kind, width, height)) {
+        fixture_free(f);
+        return 0;
+    }
+    struct bytes file = make_jpeg(&coding);
+    snprintf(name, sizeof name, "%s %u x %u, kind %u", samplings[sampling].name,
+             width, height, kind);
+    if (codec_look(&codec_jpeg, &info, file, &f->load, &f->err))
+        abort();
+    if (stream_info_can_turn(&info, REPRESENTATION_REALIGNED, t)) {
+        struct thread_pool *pool = thread_pool_open(3);
+        struct bytes made[4];
+        ways[2].pool = ways[3].pool = pool;
+        for (int i = 0; i < 4; i++) {
+            made[i] = turned(file, t, &ways[i]);
+            CHECK(made[i].size == made[0].size &&
+                      !memcmp(made[i].data, made[0].data, made[0].size),
+                  "%s, %s: way %d gives another file", name, xform_name(t), i);
+        }
+        anew = check_made(name, file, made[0], t);
+        CHECK((anew > 0) ==
+                  !stream_info_can_turn(&info, REPRESENTATION_COEFFICIENTS, t),
+              "%s, %s: %u components", name, xform_name(t), anew);
+        for (int i = 0; i < 4; i++)
+            bytes_free(&made[i]);
+        thread_pool_close(pool);
+    }
+    bytes_free(&file);
+    fixture_free(f);
+    return anew;
+}
+
+/* The sizes end as 1920 x 1080 and 4000 x 3000 do, or with less than a block.
+ */
+TEST(turns)
+{
+    static const uint32_t sizes[][2] = { { 64, 56 }, { 80, 72 }, { 56, 64 },
+                                         { 40, 24 }, { 24, 8 },  { 8, 8 },
+                                         { 47, 56 }, { 56, 45 } };
+    unsigned anew = 0;
+    for (unsigned s = 0; s < SAMPLINGS; s++)
+        for (unsigned k = 0; k < KINDS; k++)
+            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+                for (int t = 0; t < XFORM_COUNT; t++)
+                    anew += check_turn(s, k, sizes[i][0], sizes[i][1],
+                                       (enum xform)t);
+    CHECK(anew > 500, "%u components are computed anew", anew);
+}
+
+/* Which sizes suit: luma of whole blocks, chroma of whole samples. */
+TEST(suits)
+{
+    static const struct {
+        uint32_t width, height;
+        unsigned sampling;
+        enum xform t;
+        bool suits;
+    } cases[] = {
+        { 1920, 1080, 0, XFORM_ROTATE_180, true },
+        { 4000, 3000, 0, XFORM_ROTATE_90, true },
+        { 1918, 1080, 0, XFORM_ROTATE_90, true },
+        { 1918, 1080, 0, XFORM_ROTATE_180, false },
+        { 24, 12, 0, XFORM_ROTATE_90, false },
+        { 12, 24, 1, XFORM_MIRROR_X, false },
+        { 24, 11, 1, XFORM_MIRROR_X, true },
+        { 40, 11, 3, XFORM_MIRROR_X, true },
+        { 12, 8, 4, XFORM_MIRROR_X, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture *f = fixture_new(&codec_jpeg);
+        struct stream_info info;
+        struct coding coding;
+        coding_of(&coding, cases[i].sampling, 0, cases[i].width,
+                  cases[i].height);
+        struct bytes file = make_jpeg(&coding);
+        f->load.limits.pixels = UINT64_MAX;
+        if (codec_look(&codec_jpeg, &info, file, &f->load, &f->err))
+            abort();
+        CHECK(stream_info_can_turn(&info, REPRESENTATION_REALIGNED,
+                                   cases[i].t) == cases[i].suits,
+              "%zu", i);
+        bytes_free(&file);
+        fixture_free(f);
+    }
+}
+
+/* A file that is turned again and again neither grows nor fades much; its luma
+ * stays what it was. */
+TEST(again)
+{
+    const struct way way = { .fused = true };
+    for (int quality = 60; quality <= 95; quality += 5) {
+        struct coding coding;
+        coding_of(&coding, 0, 0, 200, 168);
+        coding.quality = quality;
+        struct bytes file = make_noisy_jpeg(&coding, 12), made = { 0 };
+        bytes_append(&made, file.data, file.size);
+        for (int i = 0; i < 8; i++) {
+            struct bytes next = turned(made, XFORM_ROTATE_90, &way);
+            bytes_free(&made);
+            made = next;
+        }
+        struct image from = read_as(file, REPRESENTATION_PLANES);
+        struct image to = read_as(made, REPRESENTATION_PLANES);
+        CHECK(made.size < file.size + file.size / 50, "%d: %zu of %zu bytes",
+              quality, made.size, file.size);
+        for (unsigned c = 0; c < 3; c++) {
+            double db = psnr(XFORM_NONE, &from.plane[c], &to.plane[c]);
+            CHECK(db > (c ? 32 : 99), "%d: component %u has %g dB", quality, c,
+                  db);
+        }
+        image_free(&from);
+        image_free(&to);
+        bytes_free(&made);
+        bytes_free(&file);
+    }
+}
