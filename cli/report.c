@@ -229,7 +229,8 @@ static void print_plan(const struct job *job, const struct result *result,
     if (err)
         report_put_escaped(stdout, err->text);
     else if (result->reencode_warning)
-        fputs("\twould re-encode, with loss", stdout);
+        printf("\twould re-encode%s, with loss",
+               result->how == HOW_LUMA_LOSSLESS ? " chroma" : "");
 }
 
 void report_plan(struct job *job, struct result *result,

@@ -25,6 +25,7 @@ void progress_begin(struct batch_progress *progress, size_t all,
 void progress_count(struct batch_progress *progress, const struct job *job,
                     const struct result *result, bool failed)
 {
+    const bool anew = result->reencode_warning && result->how == HOW_REENCODED;
     for (int i = 0; i < STAGES; i++)
         progress->seconds[i] += result->seconds[i];
     progress->waited += result->waited;
@@ -34,12 +35,12 @@ void progress_count(struct batch_progress *progress, const struct job *job,
         progress->skipped++;
     } else {
         progress->done++;
-        if (result->reencode_warning)
+        if (anew)
             progress->anew++;
         else
             progress->how[result->how]++;
         /* Without memory the file is counted, and its name is not kept. */
-        if (result->reencode_warning && job->opts->verbose && !job->opts->quiet)
+        if (anew && job->opts->verbose && !job->opts->quiet)
             (void)bytes_append(&progress->anew_names, &job->input,
                                sizeof job->input);
         progress->bytes_in += result->bytes_in;

@@ -29,12 +29,13 @@ enum stage {
 
 /* How an output was made. */
 enum how {
-    HOW_UNCHANGED, /* the same bytes: nothing was to be done */
-    HOW_LOSSLESS,  /* the same samples, moved */
-    HOW_CONVERTED, /* the samples were made to fit, by codecs/convert.h */
-    HOW_REENCODED, /* by a lossy codec */
-    HOW_TRIMMED,   /* the same samples, but for those at an edge */
-    HOW_TAGGED,    /* the same samples, where they were; the tag turns them */
+    HOW_UNCHANGED,     /* the same bytes: nothing was to be done */
+    HOW_LOSSLESS,      /* the same samples, moved */
+    HOW_LUMA_LOSSLESS, /* the same luma, moved; chroma encoded anew */
+    HOW_CONVERTED,     /* the samples were made to fit, by codecs/convert.h */
+    HOW_REENCODED,     /* by a lossy codec */
+    HOW_TRIMMED,       /* the same samples, but for those at an edge */
+    HOW_TAGGED, /* the same samples, where they were; the tag turns them */
     HOWS,
 };
 
@@ -88,9 +89,9 @@ struct result {
     double waited;   /* seconds spent waiting for memory, in no stage */
     enum stage last; /* the last stage that was begun */
     struct warnings warnings;
-    unsigned reencode_warning; /* which warning, from 1, says that a JPEG is
-                                  encoded anew since it cannot be turned without
-                                  loss; 0: none */
+    unsigned reencode_warning; /* which warning, from 1, says that a JPEG, or
+                                  its chroma, is encoded anew since it cannot be
+                                  turned without loss; 0: none */
 };
 
 /* Chooses the format of the output by the options, else by its name. A name

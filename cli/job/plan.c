@@ -78,12 +78,19 @@ static int plan_edge(struct job_plan *plan, const struct options *opts,
         break;
     }
     plan->decode.representation = REPRESENTATION_PLANES;
+    bool chroma_alone =
+        stream_info_can_turn(info, REPRESENTATION_REALIGNED, plan->decode.turn);
+    if (chroma_alone) {
+        plan->decode.representation = REPRESENTATION_REALIGNED;
+        result->how = HOW_LUMA_LOSSLESS;
+    }
     if (option_table_given(opts, "edge")) /* it is meant */
         return 0;
     warn(&result->warnings,
-         "%u x %u pixels are not whole blocks of %u x %u: encoded anew, with "
+         "%u x %u pixels are not whole blocks of %u x %u: %sencoded anew, with "
          "loss; --lossless refuses, --edge trim or tag turns without loss",
-         info->width, info->height, alignment->x, alignment->y);
+         info->width, info->height, alignment->x, alignment->y,
+         chroma_alone ? "only chroma is " : "");
     result->reencode_warning = result->warnings.count;
     return 0;
 }

@@ -18,9 +18,13 @@ const char *job_stage_name(enum stage stage)
 const char *job_how_name(enum how how)
 {
     static const char *const names[HOWS] = {
-        [HOW_UNCHANGED] = "unchanged", [HOW_LOSSLESS] = "lossless",
-        [HOW_CONVERTED] = "converted", [HOW_REENCODED] = "reencoded",
-        [HOW_TRIMMED] = "trimmed",     [HOW_TAGGED] = "tagged",
+        [HOW_UNCHANGED] = "unchanged",
+        [HOW_LOSSLESS] = "lossless",
+        [HOW_LUMA_LOSSLESS] = "luma-lossless",
+        [HOW_CONVERTED] = "converted",
+        [HOW_REENCODED] = "reencoded",
+        [HOW_TRIMMED] = "trimmed",
+        [HOW_TAGGED] = "tagged",
     };
     return names[how];
 }

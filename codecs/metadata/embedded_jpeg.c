@@ -119,12 +119,18 @@ static int choose_representation(struct embedded_plan *plan,
                     "it cannot be turned without loss; --edge says what "
                     "else to do",
                     plan->width, plan->height, alignment->x, alignment->y);
+    bool chroma_alone =
+        !save->quality && stream_info_can_turn(&plan->info,
+                                               REPRESENTATION_REALIGNED,
+                                               plan->turn);
     if (inner->view && !save->quality)
         warn(save->warnings,
-             "encoded anew, since %u x %u pixels are not whole "
+             "%sencoded anew, since %u x %u pixels are not whole "
              "blocks of %u x %u",
-             plan->info.width, plan->info.height, alignment->x, alignment->y);
-    plan->representation = REPRESENTATION_PLANES;
+             chroma_alone ? "only its chroma is " : "", plan->info.width,
+             plan->info.height, alignment->x, alignment->y);
+    plan->representation =
+        chroma_alone ? REPRESENTATION_REALIGNED : REPRESENTATION_PLANES;
     return 0;
 }
 

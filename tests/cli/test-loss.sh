@@ -23,6 +23,7 @@ PY
 picture 101 67 >odd.ppm
 cjpeg -quality 85 -sample 2x2 odd.ppm >odd.jpg
 picture 96 64 | cjpeg -quality 85 -sample 2x2 >even.jpg
+picture 96 72 | cjpeg -quality 85 -sample 2x2 >luma.jpg
 size='101 x 67 pixels are not whole blocks of 16 x 16'
 loss="$size: encoded anew, with loss; --lossless refuses, --edge trim or tag"
 loss="$loss turns without loss"
@@ -39,6 +40,21 @@ gives 0 '' --edge trim rotate90 odd.jpg out.jpg
 gives 0 '' --edge tag rotate90 odd.jpg out.jpg
 gives 0 '' --quality 80 rotate90 odd.jpg out.jpg
 gives 0 '' rotate90 odd.jpg out.png
+chroma='96 x 72 pixels are not whole blocks of 16 x 16: only chroma is encoded anew,'
+chroma="$chroma with loss; --lossless refuses, --edge trim or tag turns without loss"
+gives 0 "gimgxf: luma.jpg: warning: $chroma" rotate90 luma.jpg out.jpg
+gives 0 '' --edge reencode rotate90 luma.jpg out.jpg
+check 'its size' [ "$(stat -c %s out.jpg)" -le \
+    $(($(stat -c %s luma.jpg) * 103 / 100)) ]
+gives 0 '' fliph luma.jpg out.jpg
+gives 0 '' --json --edge reencode flipv luma.jpg out.jpg
+check 'how' grep -q '"how": "luma-lossless"' stdout
+gives 0 '' --json --quality 85 flipv luma.jpg out.jpg
+check 'all with --quality' grep -q '"how": "reencoded"' stdout
+gives 1 'gimgxf: luma.jpg: 96 x 72 pixels are not whole blocks of 16 x 16, so it'\
+' cannot be turned without loss; --edge says what else to do' \
+    --lossless rotate90 luma.jpg no.jpg
+check 'none that loses chroma' absent no.jpg
 gimgxf --json -q rotate90 odd.jpg out.jpg >stdout
 check 'JSON has it' grep -qF "\"warnings\": [\"$loss\"]" stdout
 
@@ -52,6 +68,9 @@ gimgxf fliph -d out in/*.jpg 2>stderr
 check 'a batch counts them' \
     grep -q '^gimgxf: 3 of 3 done: 1 lossless, 2 re-encoded with loss' stderr
 check 'and does not name each' [ "$(grep -c 'loss' stderr)" = 1 ]
+gimgxf flipv -f -d out luma.jpg even.jpg 2>stderr
+check 'luma by itself' \
+    grep -q '^gimgxf: 2 of 2 done: 1 lossless, 1 luma-lossless' stderr
 gimgxf -v fliph -f -d out in/*.jpg 2>stderr
 check 'but with -v' [ "$(grep ': re-encoded with loss$' stderr)" = \
     'gimgxf: in/a.jpg: re-encoded with loss
@@ -76,6 +95,9 @@ in/e.jpg -> later/e.jpg${tab}would fail: Premature end of JPEG file
 in/f.jpg -> later/f.jpg${tab}would fail: No such file or directory
 END
 check 'nothing is done' absent later
+gives 0 '' --dry-run flipv -d later luma.jpg
+check 'what would lose chroma' [ "$(cat stdout)" = \
+    "luma.jpg -> later/luma.jpg${tab}would re-encode chroma, with loss" ]
 gives 0 '' --dry-run --edge reencode fliph -d later in/a.jpg
 check 'what is meant is no news' [ "$(cat stdout)" = 'in/a.jpg -> later/a.jpg' ]
 gives 0 '' --dry-run --lossless fliph -d later in/a.jpg

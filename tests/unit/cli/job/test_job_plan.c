@@ -91,11 +91,16 @@ TEST(edges)
           REPRESENTATION_COEFFICIENTS, 0, 0, 6, 0 },
         { XFORM_ROTATE_180, EDGE_REENCODE, 0, HOW_REENCODED,
           REPRESENTATION_PLANES, 0, 0, 0, 1 },
+        { XFORM_MIRROR_X, EDGE_REENCODE, 0, HOW_LUMA_LOSSLESS,
+          REPRESENTATION_REALIGNED, 0, 0, 0, 1 },
     };
     const struct stream_info info = {
         .width = 40,
         .height = 37,
-        .alignment = { { 1, 1 }, { 2, 1 }, { 16, 8 } },
+        .alignment = { [REPRESENTATION_SAMPLES] = { 1, 1 },
+                       [REPRESENTATION_PLANES] = { 2, 1 },
+                       [REPRESENTATION_REALIGNED] = { 8, 8 },
+                       [REPRESENTATION_COEFFICIENTS] = { 16, 8 } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct options opts = { .op = cases[i].op, .edge = cases[i].edge };
