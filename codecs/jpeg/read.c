@@ -15,14 +15,15 @@
 
 #include <jerror.h>
 
-#include "codecs/jpeg/coefficient_arrays.h"
+#include "codecs/image/interleave.h"
 #include "codecs/jpeg/chroma.h"
+#include "codecs/jpeg/codec_thread.h"
+#include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/plane_shapes.h"
 #include "codecs/jpeg/raw_planes.h"
 #include "codecs/jpeg/realign.h"
-#include "codecs/jpeg/codec_thread.h"
-#include "codecs/image/interleave.h"
 #include "codecs/metadata/metadata.h"
 
 struct jpeg_reader {
@@ -131,7 +132,7 @@ static void take_segments(struct jpeg_reader *r)
         if (i++ < r->segments)
             continue;
         if (segments_add(r->img->meta, m->marker, m->data, m->data_length,
-                        r->err))
+                         r->err))
             leave(r);
         r->segments++;
     }
@@ -197,16 +198,6 @@ static void choose_color(struct jpeg_reader *r)
     }
 }
 
-/* Notes that the planes are as decoded in full resolution, each way. */
-static void sample_fully(struct meta *meta, bool across, bool down)
-{
-    struct jpeg_parameters *p = parameters_of(meta);
-    if (across)
-        memset(p->across, 1, sizeof p->across);
-    if (down)
-        memset(p->down, 1, sizeof p->down);
-}
-
 /* Planes of the sizes that the components have: of samples, or of blocks. */
 static void shape_planes(struct jpeg_reader *r)
 {
@@ -221,15 +212,15 @@ static void shape_planes(struct jpeg_reader *r)
         chroma_choose(&r->d, r->plan->width ? r->plan->width : img->width,
                       r->plan->height ? r->plan->height : img->height,
                       r->plan->turn, &across, &down);
-    sample_fully(img->meta, across, down);
+    plane_shapes_sample_fully(img, across, down);
     for (unsigned i = 0; i < img->nplanes; i++) {
         const jpeg_component_info *info = &r->d.comp_info[i];
-        img->plane[i].width =
-            blocks ? info->width_in_blocks
-            : across ? img->width : info->downsampled_width;
-        img->plane[i].height =
-            blocks ? info->height_in_blocks
-            : down ? img->height : info->downsampled_height;
+        img->plane[i].width = blocks   ? info->width_in_blocks
+                              : across ? img->width
+                                       : info->downsampled_width;
+        img->plane[i].height = blocks ? info->height_in_blocks
+                               : down ? img->height
+                                      : info->downsampled_height;
     }
 }
 
@@ -242,7 +233,7 @@ static void shape(struct jpeg_reader *r)
     img->nplanes = (unsigned)r->d.num_components;
     parameters_note(img->meta, &r->d, r->file);
     if (r->plan->representation == REPRESENTATION_SAMPLES) {
-        sample_fully(img->meta, true, true);
+        plane_shapes_sample_fully(img, true, true);
     } else {
         shape_planes(r);
     }
@@ -309,18 +300,18 @@ static void take_portable(struct jpeg_reader *r)
     }
     if (r->d.saw_JFIF_marker && r->d.density_unit <= 2) {
         double scale = r->d.density_unit == 2 ? 100 : 1; /* a cm, a meter */
-        meta->density = (struct density){ units[r->d.density_unit],
-                                          r->d.X_density * scale,
-                                          r->d.Y_density * scale };
+        meta->density =
+            (struct density){ units[r->d.density_unit], r->d.X_density * scale,
+                              r->d.Y_density * scale };
         /* A ratio of 1:1 is what every picture has unless it says more. */
         if (r->d.density_unit == 0 && r->d.X_density == r->d.Y_density)
             meta->density.unit = DENSITY_NONE;
     }
 }
 
-/* Reads coefficients without libjpeg. They stay blocks, which are turned as they
- * are written, where the picture may be turned on its way; else they become
- * planes. Returns false if libjpeg has to read the file. */
+/* Reads coefficients without libjpeg. They stay blocks, which are turned as
+ * they are written, where the picture may be turned on its way; else they
+ * become planes. Returns false if libjpeg has to read the file. */
 static bool read_sequential(struct jpeg_reader *r)
 {
     struct image *img = r->img;
@@ -416,54 +407,6 @@ static int read_guarded(struct jpeg_reader *r,
     return 0;
 }
 
-static uint32_t most_of(const uint8_t factor[COMPONENTS])
-{
-    uint32_t most = 1;
-    for (unsigned i = 0; i < COMPONENTS; i++)
-        if (factor[i] > most)
-            most = factor[i];
-    return most;
-}
-
-/* Fewer columns and rows: what is left out of the planes stays in memory. */
-static void trim(struct jpeg_reader *r)
-{
-    struct image *img = r->img;
-    const struct jpeg_parameters *p = parameters_of(img->meta);
-    uint32_t width = r->plan->width, height = r->plan->height;
-    if (!width || !height || (width == img->width && height == img->height))
-        return;
-    uint32_t x = most_of(p->across), y = most_of(p->down);
-    if (reads_blocks(r))
-        x *= DCTSIZE, y *= DCTSIZE;
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        uint64_t across = (uint64_t)width * p->across[i];
-        uint64_t down = (uint64_t)height * p->down[i];
-        img->plane[i].width = (uint32_t)((across + x - 1) / x);
-        img->plane[i].height = (uint32_t)((down + y - 1) / y);
-    }
-    img->untrimmed_width = img->width;
-    img->untrimmed_height = img->height;
-    img->width = width;
-    img->height = height;
-    if (p->coded)
-        sequential_trim(p->coded, width, height);
-}
-
-/* Gives a picture whose blocks are turned as they are written the shape that it
- * has then. */
-static void exchange_axes(struct image *img)
-{
-    uint32_t width = img->width;
-    img->width = img->height;
-    img->height = width;
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        uint32_t across = img->plane[i].width;
-        img->plane[i].width = img->plane[i].height;
-        img->plane[i].height = across;
-    }
-}
-
 static int take_guarded(struct jpeg_reader *r)
 {
     if (setjmp(r->out))
@@ -472,12 +415,12 @@ static int take_guarded(struct jpeg_reader *r)
     coefficient_arrays_finish(&r->blocks);
     if (r->plan->representation == REPRESENTATION_PLANES)
         chroma_fill(&r->d, r->img);
-    trim(r);
+    plane_shapes_trim(r->img, r->plan->width, r->plan->height);
     if (r->plan->representation == REPRESENTATION_REALIGNED &&
         realign_image(r->img, r->plan->turn, r->opts->pool, r->err))
         return -1;
     if (xform_transposes(r->img->turned))
-        exchange_axes(r->img);
+        plane_shapes_exchange(r->img);
     take_segments(r);
     if (trailer_take(r->img->meta, r->file, r->behind, r->err))
         return -1;
