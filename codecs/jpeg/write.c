@@ -1,5 +1,5 @@
-/* JPEG out: sequential files with Huffman codes by our own coder, others through
- * libjpeg-turbo. */
+/* JPEG out: sequential files with Huffman codes by our own coder, others
+ * through libjpeg-turbo. */
 #include "codecs/jpeg/jpeg.h"
 
 #include <setjmp.h>
@@ -77,8 +77,8 @@ static void set_coding(struct jpeg_writer *w)
     jpeg_set_quality(&w->c, quality, TRUE);
     if (quality >= QUALITY_FULL)
         for (int i = 0; i < w->c.num_components; i++)
-            w->c.comp_info[i].h_samp_factor =
-                w->c.comp_info[i].v_samp_factor = 1;
+            w->c.comp_info[i].h_samp_factor = w->c.comp_info[i].v_samp_factor =
+                1;
     w->c.optimize_coding = TRUE;
 }
 
@@ -119,43 +119,30 @@ static void write_blocks(struct jpeg_writer *w, const struct image *img)
     jpeg_finish_compress(&w->c);
 }
 
-/* Returns whether the file is written; libjpeg has to do it if not. */
-static bool is_written(struct jpeg_writer *w, int status)
+/* Returns whether our own coder has written the coefficients of img; libjpeg
+ * has to do it if not, or to tell why it cannot, which takes planes. */
+static bool write_sequential(struct jpeg_writer *w, const struct image *img)
 {
-    if (status && w->err->memory)
+    const struct jpeg_parameters *p =
+        codec_is_own(&codec_jpeg, w->img) ? parameters_of(w->img->meta) : NULL;
+    int status = write_sequential_headers(w->file, &w->c, w->img, w->err);
+    if (status == 0 && p && p->coded && img == w->img)
+        status = write_sequential_own(w->file, img, w->opts, w->err);
+    else if (status == 0)
+        status = write_sequential_coded(w->file, &w->c, img, p && p->extended,
+                                        w->opts->pool, w->err);
+    if (status && (w->err->memory || !img->cells))
         leave(w);
     if (status)
         w->file->size = 0;
     return status == 0;
 }
 
-static bool write_own(struct jpeg_writer *w)
-{
-    int status = write_sequential_headers(w->file, &w->c, w->img, w->err);
-    if (status == 0)
-        status = write_sequential_own(w->file, w->img, w->opts, w->err);
-    return is_written(w, status);
-}
-
-static bool write_sequential(struct jpeg_writer *w, const struct image *img)
-{
-    const struct meta *meta = w->img->meta;
-    bool extended =
-        codec_is_own(&codec_jpeg, w->img) && parameters_of(meta)->extended;
-    int status = write_sequential_headers(w->file, &w->c, w->img, w->err);
-    if (status == 0)
-        status = write_sequential_coded(w->file, &w->c, img, extended,
-                                        w->opts->pool, w->err);
-    return is_written(w, status);
-}
-
 static void write_all(struct jpeg_writer *w)
 {
     const struct image *img = w->img;
-    bool own = codec_is_own(&codec_jpeg, img);
-    bool stored = own && w->c.in_color_space == w->c.jpeg_color_space;
-    if (own && img->cell == CELL_DCT && write_own(w))
-        return;
+    bool stored = codec_is_own(&codec_jpeg, img) &&
+                  w->c.in_color_space == w->c.jpeg_color_space;
     if (img->cell != CELL_DCT) {
         if (forward_dct_blocks(&w->coded, &w->c, img, stored,
                                parameters_dead_zone(img, w->opts),
@@ -200,8 +187,9 @@ int write_jpeg(struct bytes *file, const struct image *img,
         .file = file, .img = img, .opts = opts, .err = err
     };
     if (img->width > JPEG_MAX_DIMENSION || img->height > JPEG_MAX_DIMENSION)
-        return fail(err, "%u x %u pixels are too many; a JPEG has up to %d "
-                         "each way",
+        return fail(err,
+                    "%u x %u pixels are too many; a JPEG has up to %d "
+                    "each way",
                     img->width, img->height, (int)JPEG_MAX_DIMENSION);
     w.c.err = jpeg_std_error(&w.mgr);
     w.mgr.error_exit = on_error;

@@ -64,8 +64,6 @@ int write_sequential_own(struct bytes *file, const struct image *img,
 {
     const struct sequential *from = parameters_of(img->meta)->coded;
     struct sequential to;
-    if (!from)
-        return fail(err, "libjpeg has read it");
     sequential_turn(&to, from, img->turned);
     for (unsigned i = 0; opts->no_restart && i < to.scans; i++)
         to.scan[i].coding.restart = 0;
