@@ -232,6 +232,18 @@ struct decoded libjpeg_decode(struct bytes file, J_COLOR_SPACE out)
     return made;
 }
 
+void jpeg_steps(struct bytes file, uint16_t step[64])
+{
+    struct jpeg_decompress_struct d = { 0 };
+    struct jpeg_error_mgr mgr;
+    d.err = jpeg_std_error(&mgr);
+    jpeg_create_decompress(&d);
+    jpeg_mem_src(&d, file.data, file.size);
+    jpeg_read_header(&d, TRUE);
+    memcpy(step, d.quant_tbl_ptrs[0]->quantval, 64 * sizeof *step);
+    jpeg_destroy_decompress(&d);
+}
+
 unsigned decoded_at(const struct decoded *d, unsigned c, uint32_t x, uint32_t y)
 {
     return d->samples[((size_t)y * d->coding.width + x) * d->channels + c];

@@ -99,6 +99,9 @@ void say_nothing(j_common_ptr cinfo);
  * it is JCS_UNKNOWN. To be freed. */
 struct decoded libjpeg_decode(struct bytes file, J_COLOR_SPACE out);
 
+/* Copies the first quantization table of a file, rows of steps. */
+void jpeg_steps(struct bytes file, uint16_t step[64]);
+
 /* The sample of channel c at x, y. */
 unsigned decoded_at(const struct decoded *d, unsigned c, uint32_t x,
                     uint32_t y);

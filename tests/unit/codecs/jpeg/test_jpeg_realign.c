@@ -32,19 +32,6 @@ static void noise_row(uint8_t *row, uint32_t y, const struct coding *coding,
         row[x] = noise_at(x, y, *(const unsigned *)context);
 }
 
-static const uint16_t *read_steps(struct bytes file, uint16_t step[64])
-{
-    struct jpeg_decompress_struct d = { 0 };
-    struct jpeg_error_mgr mgr;
-    d.err = jpeg_std_error(&mgr);
-    jpeg_create_decompress(&d);
-    jpeg_mem_src(&d, file.data, file.size);
-    jpeg_read_header(&d, TRUE);
-    memcpy(step, d.quant_tbl_ptrs[0]->quantval, 64 * sizeof *step);
-    jpeg_destroy_decompress(&d);
-    return step;
-}
-
 static struct image read_as(struct bytes file,
                             enum representation representation)
 {
@@ -70,7 +57,7 @@ static void check_transform(int quality, unsigned contrast)
     struct image img = read_as(file, REPRESENTATION_COEFFICIENTS);
     struct dct_rounding rounding = { .least = { 0 } };
     unsigned wrong = 0;
-    read_steps(file, rounding.step);
+    jpeg_steps(file, rounding.step);
     for (uint32_t y = 0; y < 8; y++)
         for (uint32_t x = 0; x < 32; x++) {
             const int16_t *want = block_at(&img.plane[0], x, y);
