@@ -55,6 +55,8 @@ struct load_opts {
     struct warnings *warnings;
 };
 
+struct scan_turner;
+
 /* What has been decided about a picture before it is decoded. {0} asks for its
  * samples, as stored. */
 struct decode_plan {
@@ -70,6 +72,10 @@ struct decode_plan {
     /* Turns the picture by `turn` while it is read; NULL: it stays as stored.
      * A codec may ignore it: img->turned says what was done. */
     const struct turner *turner;
+    /* Turns the scans of a JPEG without decoding them here, if they suit it:
+     * then img->turned says so, and they are there to be encoded once it is
+     * done. NULL: there is none. */
+    const struct scan_turner *scan_turner;
 };
 
 enum strip {

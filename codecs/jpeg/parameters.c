@@ -21,7 +21,9 @@ void parameters_forget_coded(struct jpeg_parameters *p)
     if (p->coded)
         sequential_free(p->coded);
     free(p->coded);
+    free(p->turned);
     p->coded = NULL;
+    p->turned = NULL;
 }
 
 void parameters_free(void *state)

@@ -47,9 +47,11 @@ struct jpeg_parameters {
     struct sequential *coded;  /* how the coefficients are coded, and they
                                   themselves unless the picture has planes of
                                   them; NULL: libjpeg has read it */
+    struct sequential_turned *turned; /* its scans as they are turned elsewhere;
+                                         NULL: they are not */
 };
 
-/* Frees what is coded. */
+/* Frees what is coded, also as it is turned elsewhere. */
 void parameters_forget_coded(struct jpeg_parameters *p);
 
 /* Frees parameters and what they hold: struct meta.free_state. */

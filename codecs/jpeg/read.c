@@ -19,10 +19,10 @@
 #include "codecs/jpeg/chroma.h"
 #include "codecs/jpeg/codec_thread.h"
 #include "codecs/jpeg/coefficient_arrays.h"
-#include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/plane_shapes.h"
 #include "codecs/jpeg/raw_planes.h"
+#include "codecs/jpeg/read_sequential.h"
 #include "codecs/jpeg/realign.h"
 #include "codecs/metadata/metadata.h"
 
@@ -239,6 +239,7 @@ static void shape(struct jpeg_reader *r)
     }
 }
 
+/* Before anything is allocated. */
 static void check_size(struct jpeg_reader *r)
 {
     if (image_check_planes(r->img, &r->opts->limits, r->err))
@@ -309,42 +310,6 @@ static void take_portable(struct jpeg_reader *r)
     }
 }
 
-/* Reads coefficients without libjpeg. They stay blocks, which are turned as
- * they are written, where the picture may be turned on its way; else they
- * become planes. Returns false if libjpeg has to read the file. */
-static bool read_sequential(struct jpeg_reader *r)
-{
-    struct image *img = r->img;
-    struct jpeg_parameters *p = parameters_of(img->meta);
-    const enum xform turn = r->plan->turner ? r->plan->turn : XFORM_NONE;
-    struct err why = { .memory = false };
-    size_t end;
-    if (!reads_blocks(r) || r->d.progressive_mode || r->d.arith_code)
-        return false;
-    p->coded = calloc(1, sizeof *p->coded);
-    if (!p->coded)
-        fail_memory(&why, "no memory for the decoder");
-    if (!p->coded || sequential_read(p->coded, r->file, xform_transposes(turn),
-                                     r->opts->pool, &end, &why)) {
-        parameters_forget_coded(p);
-        if (!why.memory)
-            return false;
-        *r->err = why;
-        leave(r);
-    }
-    r->behind = r->file.size - end;
-    if (r->plan->turner) {
-        img->turned = turn;
-        return true;
-    }
-    if (image_alloc(img, r->opts->mem, r->err))
-        leave(r);
-    sequential_give_planes(p->coded, img, r->opts->pool);
-    for (unsigned i = 0; i < p->coded->scans; i++)
-        entropy_blocks_free(&p->coded->scan[i].blocks);
-    return true;
-}
-
 /* Finds the end of the picture without decoding it, and takes the segments that
  * stand between its scans. */
 static void pass_over_scans(struct jpeg_reader *r)
@@ -369,6 +334,19 @@ static void pass_over_scans(struct jpeg_reader *r)
     warn(r->opts->warnings, "the end of the picture is missing");
 }
 
+/* Reads coefficients without libjpeg. Returns false if libjpeg has to read the
+ * file. */
+static bool read_coded(struct jpeg_reader *r)
+{
+    enum sequential_verdict verdict = SEQUENTIAL_OTHER;
+    if (reads_blocks(r) && !r->d.progressive_mode && !r->d.arith_code)
+        verdict = read_sequential(r->img, r->file, r->plan, r->opts, &r->behind,
+                                  r->err);
+    if (verdict == SEQUENTIAL_FAILED)
+        leave(r);
+    return verdict == SEQUENTIAL_READ;
+}
+
 static void read_pixels(struct jpeg_reader *r)
 {
     static void (*const read[REPRESENTATIONS])(struct jpeg_reader * r) = {
@@ -377,9 +355,9 @@ static void read_pixels(struct jpeg_reader *r)
         [REPRESENTATION_REALIGNED] = read_coefficients,
         [REPRESENTATION_COEFFICIENTS] = read_coefficients,
     };
-    check_size(r);
-    if (read_sequential(r))
+    if (read_coded(r))
         return;
+    check_size(r);
     if (image_alloc(r->img, r->opts->mem, r->err))
         leave(r);
     clear(r);

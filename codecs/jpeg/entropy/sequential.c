@@ -10,7 +10,7 @@
 /* What has been read of a file. */
 struct parser {
     struct sequential *s;
-    const uint8_t *at, *end;
+    uint8_t *at, *end;
     struct entropy_scan tables; /* those that have been defined, and DRI */
     uint8_t has_dc, has_ac, has_steps; /* which of them */
     uint8_t coded;                     /* components that have had their scan */
@@ -193,10 +193,32 @@ static bool read_segment(struct parser *p, uint8_t marker, const uint8_t *d,
     }
 }
 
+/* Finds the end of the coded data that begins at *at, and moves to the marker
+ * behind it, which fill bytes may precede. */
+static bool find_data(struct parser *p, struct bytes *data)
+{
+    uint8_t *begin = p->at, *at = begin;
+    while ((at = memchr(at, 0xff, (size_t)(p->end - at))) && p->end - at > 1) {
+        uint8_t *marker = at + 1;
+        while (p->end - marker > 1 && *marker == 0xff)
+            marker++;
+        if (*marker == 0 && marker > at + 1)
+            return false;
+        if (*marker && (*marker < MARKER_RST0 || *marker > MARKER_RST0 + 7)) {
+            *data =
+                (struct bytes){ .data = begin, .size = (size_t)(at - begin) };
+            p->at = marker - 1;
+            return true;
+        }
+        at = marker + 1;
+    }
+    return false;
+}
+
 static const char other[] = "not a sound file of sequential JPEG";
 
-int sequential_read(struct sequential *s, struct bytes file, bool transposes,
-                    struct thread_pool *pool, size_t *end, struct err *err)
+int sequential_find(struct sequential *s, struct bytes file, size_t *end,
+                    struct err *err)
 {
     struct parser p = { .s = s, .at = file.data, .end = file.data + file.size };
     *s = (struct sequential){ 0 };
@@ -205,7 +227,7 @@ int sequential_read(struct sequential *s, struct bytes file, bool transposes,
     p.at += 2;
     while (p.end - p.at >= 4 && p.at[0] == 0xff && p.at[1] != MARKER_EOI) {
         uint8_t marker = p.at[1];
-        size_t size = read_be16(p.at + 2), used;
+        size_t size = read_be16(p.at + 2);
         if (marker == 0xff) { /* a fill byte */
             p.at++;
             continue;
@@ -214,20 +236,29 @@ int sequential_read(struct sequential *s, struct bytes file, bool transposes,
             !read_segment(&p, marker, p.at + 4, size - 2))
             return fail(err, other);
         p.at += 2 + size;
-        if (marker != MARKER_SOS)
-            continue;
-        struct sequential_scan *scan = &s->scan[s->scans - 1];
-        if (entropy_decode(&scan->blocks, &scan->coding, p.at,
-                           (size_t)(p.end - p.at), &used, transposes, pool,
-                           err))
-            return -1;
-        p.at += used;
+        if (marker == MARKER_SOS && !find_data(&p, &s->scan[s->scans - 1].data))
+            return fail(err, other);
     }
     *end = (size_t)(p.at - file.data) + 2;
     bool whole = p.end - p.at >= 2 && p.at[0] == 0xff &&
                  p.at[1] == MARKER_EOI && p.coded &&
                  p.coded + 1 == 1 << s->components;
     return whole ? 0 : fail(err, other);
+}
+
+int sequential_read(struct sequential *s, struct bytes file, bool transposes,
+                    struct thread_pool *pool, size_t *end, struct err *err)
+{
+    int status = sequential_find(s, file, end, err);
+    for (unsigned i = 0; status == 0 && i < s->scans; i++) {
+        struct sequential_scan *scan = &s->scan[i];
+        const uint8_t *data = scan->data.data;
+        size_t used;
+        status = entropy_decode(&scan->blocks, &scan->coding, data,
+                                (size_t)(file.data + file.size - data), &used,
+                                transposes, pool, err);
+    }
+    return status;
 }
 
 /* The blocks stay where they are: only how many of them count changes. */
@@ -274,6 +305,26 @@ void sequential_turn(struct sequential *to, const struct sequential *from,
         to->scan[i].blocks = (struct entropy_blocks){ 0 };
         keep_restarts(&to->scan[i].coding, from->scan[i].coding.columns);
     }
+}
+
+bool sequential_offer(struct sequential_turned *turned,
+                      const struct sequential *from, enum xform turn,
+                      const struct scan_turner *turner)
+{
+    struct sequential *to = &turned->to;
+    sequential_turn(to, from, turn);
+    for (unsigned i = 0; i < to->scans; i++) {
+        if (turner->no_restart)
+            to->scan[i].coding.restart = 0;
+        turned->scan[i] = (struct scan_turn){
+            .from = &from->scan[i].coding,
+            .to = &to->scan[i].coding,
+            .turn = turn,
+            .optimize = turner->optimize,
+            .coded = from->scan[i].data,
+        };
+    }
+    return turner->begin(turner->context, turned->scan, to->scans);
 }
 
 /* ---- Planes ------------------------------------------------------------- */

@@ -10,12 +10,14 @@
 #include "codecs/image/xform.h"
 #include "codecs/jpeg/entropy/entropy_decode.h"
 #include "codecs/jpeg/entropy/entropy_encode.h"
+#include "codecs/jpeg/entropy/scan_turner.h"
 
 /* Markers (T.81, table B.1). */
 enum {
     MARKER_SOF0 = 0xc0,
     MARKER_SOF1 = 0xc1,
     MARKER_DHT = 0xc4,
+    MARKER_RST0 = 0xd0,
     MARKER_SOI = 0xd8,
     MARKER_EOI = 0xd9,
     MARKER_SOS = 0xda,
@@ -37,16 +39,22 @@ struct sequential {
     struct sequential_scan {
         struct entropy_scan coding;
         uint8_t component[ENTROPY_COMPONENTS]; /* which of the frame's */
+        struct bytes data; /* borrowed: its coded data, as it was read */
         struct entropy_blocks blocks;
     } scan[ENTROPY_COMPONENTS];
 };
 
-/* Reads a file up to the end of its picture: *end is where what follows EOI
- * begins. With `transposes` the blocks are given transposed.
+/* Reads the headers of a file up to the end of its picture and finds the data
+ * of its scans, without decoding them: *end is where what follows EOI begins.
  *
- * Returns -1 without memory, or if the file is of another kind, if anything is
- * odd about it, or if it has metadata between its scans: libjpeg can tell. `s`
- * is to be freed in any case. */
+ * Returns -1 if the file is of another kind, if anything is odd about it, or if
+ * it has metadata between its scans: libjpeg can tell. */
+int sequential_find(struct sequential *s, struct bytes file, size_t *end,
+                    struct err *err);
+
+/* Reads the same, and the blocks of all scans; with `transposes` these are
+ * given transposed. Returns -1 also without memory. `s` is to be freed in any
+ * case. */
 int sequential_read(struct sequential *s, struct bytes file, bool transposes,
                     struct thread_pool *pool, size_t *end, struct err *err);
 
@@ -74,14 +82,37 @@ void sequential_give_planes(const struct sequential *s, const struct image *img,
 bool sequential_put_segment(struct bytes *file, unsigned marker,
                             const void *data, size_t size);
 
+/* Appends the coded data of a scan. Its Huffman tables are those that it has if
+ * they have all codes that are needed, and not `optimize`; else they become the
+ * shortest. Returns -1 without memory, or if a coefficient is out of range. */
+int sequential_encode_scan(struct bytes *data, struct entropy_scan *to,
+                           const struct entropy_source *from, bool optimize,
+                           struct thread_pool *pool, struct err *err);
+
 /* Appends the picture `to`, which is `from` after `turn`, from its first
  * quantization table to EOI: all of a file but SOI and the segments that stand
- * before. Its Huffman tables are those that it has if they have all codes that
- * are needed, and not `optimize`; else the shortest. Returns -1 without memory,
- * or if a coefficient is out of range. */
+ * before. Returns -1 as sequential_encode_scan() does. */
 int sequential_write(struct bytes *file, struct sequential *to,
                      const struct sequential *from, enum xform turn,
                      bool optimize, struct thread_pool *pool, struct err *err);
+
+/* Such a picture after a turn that is made elsewhere. */
+struct sequential_turned {
+    struct sequential to;
+    struct scan_turn scan[ENTROPY_COMPONENTS];
+};
+
+/* Offers the scans of a picture whose data was found. Returns whether the
+ * turner has begun to turn them. */
+bool sequential_offer(struct sequential_turned *turned,
+                      const struct sequential *from, enum xform turn,
+                      const struct scan_turner *turner);
+
+/* Appends what it has made, as sequential_write() does. Returns -1 without
+ * memory. */
+int sequential_write_turned(struct bytes *file,
+                            const struct sequential_turned *turned,
+                            struct err *err);
 
 /* Fine on {0}, and twice. */
 void sequential_free(struct sequential *s);

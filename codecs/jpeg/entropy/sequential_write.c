@@ -150,23 +150,28 @@ static int make_tables(struct entropy_scan *to,
     return 0;
 }
 
+int sequential_encode_scan(struct bytes *data, struct entropy_scan *to,
+                           const struct entropy_source *from, bool optimize,
+                           struct thread_pool *pool, struct err *err)
+{
+    bool lacking = optimize;
+    if (!optimize && entropy_encode(data, to, from, &lacking, pool, err))
+        return -1;
+    if (!lacking)
+        return 0;
+    if (make_tables(to, from, pool, err) ||
+        entropy_encode(data, to, from, &lacking, pool, err))
+        return -1;
+    return lacking ? fail(err, "a coefficient is out of range") : 0;
+}
+
 static int put_scan(struct output *o, struct sequential_scan *to,
                     const struct entropy_source *from, bool optimize,
                     struct thread_pool *pool, struct err *err)
 {
     struct bytes data = { 0 };
-    bool lacking = optimize;
-    int status = 0;
-    if (!optimize)
-        status = entropy_encode(&data, &to->coding, from, &lacking, pool, err);
-    if (status == 0 && lacking) {
-        status = make_tables(&to->coding, from, pool, err);
-        if (status == 0)
-            status =
-                entropy_encode(&data, &to->coding, from, &lacking, pool, err);
-        if (status == 0 && lacking)
-            status = fail(err, "a coefficient is out of range");
-    }
+    int status =
+        sequential_encode_scan(&data, &to->coding, from, optimize, pool, err);
     if (status == 0) {
         put_scan_header(o, to);
         put(o, data.data, data.size);
@@ -175,11 +180,18 @@ static int put_scan(struct output *o, struct sequential_scan *to,
     return status;
 }
 
+static int end(struct output *o, struct err *err)
+{
+    static const uint8_t eoi[] = { 0xff, MARKER_EOI };
+    put(o, eoi, sizeof eoi);
+    return o->failed ? fail_memory(err, "no memory for the encoded picture")
+                     : 0;
+}
+
 int sequential_write(struct bytes *file, struct sequential *to,
                      const struct sequential *from, enum xform turn,
                      bool optimize, struct thread_pool *pool, struct err *err)
 {
-    static const uint8_t end[] = { 0xff, MARKER_EOI };
     struct output o = { .file = file, .s = to };
     put_steps(&o);
     put_frame(&o);
@@ -190,6 +202,31 @@ int sequential_write(struct bytes *file, struct sequential *to,
         if (put_scan(&o, &to->scan[i], &source, optimize, pool, err))
             return -1;
     }
-    put(&o, end, sizeof end);
-    return o.failed ? fail_memory(err, "no memory for the encoded picture") : 0;
+    return end(&o, err);
+}
+
+/* The most bytes of all that is not coded data. */
+static size_t headers_most(const struct sequential *s)
+{
+    enum { TABLES = 4 * (5 + 128), FRAME = 64, CODES = 8 * (21 + 256) };
+    return TABLES + FRAME + s->scans * ((size_t)CODES + FRAME);
+}
+
+int sequential_write_turned(struct bytes *file,
+                            const struct sequential_turned *turned,
+                            struct err *err)
+{
+    const struct sequential *s = &turned->to;
+    struct output o = { .file = file, .s = s };
+    size_t size = headers_most(s);
+    for (unsigned i = 0; i < s->scans; i++)
+        size += turned->scan[i].turned.size;
+    o.failed = !bytes_reserve(file, size);
+    put_steps(&o);
+    put_frame(&o);
+    for (unsigned i = 0; i < s->scans; i++) {
+        put_scan_header(&o, &s->scan[i]);
+        put(&o, turned->scan[i].turned.data, turned->scan[i].turned.size);
+    }
+    return end(&o, err);
 }

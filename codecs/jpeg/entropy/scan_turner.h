@@ -1,0 +1,40 @@
+/* Scans that are turned elsewhere, by a device that decodes and encodes many of
+ * them at once.
+ *
+ * Whoever reads a file offers the entropy-coded data of its scans, and what
+ * they are to become. What is made of them is, byte for byte, what
+ * sequential_write() makes. */
+#ifndef CODECS_JPEG_ENTROPY_SCAN_TURNER_H
+#define CODECS_JPEG_ENTROPY_SCAN_TURNER_H
+
+#include <stdbool.h>
+
+#include "codecs/base/bytes.h"
+#include "codecs/image/xform.h"
+#include "codecs/jpeg/entropy/entropy.h"
+
+/* One scan of a picture. */
+struct scan_turn {
+    const struct entropy_scan *from;
+    struct entropy_scan *to; /* the same after the turn. Where its tables lack a
+                                code that is needed, and if `optimize`, they
+                                become the shortest ones */
+    enum xform turn;
+    bool optimize;
+    struct bytes coded;  /* borrowed: from behind the header of the scan up to
+                            the marker behind it */
+    struct bytes turned; /* borrowed: the same of `to`, once it is turned */
+};
+
+struct scan_turner {
+    /* Begins to turn the scans of a picture, which stay where they are until it
+     * is done; `coded` is read before this returns. Returns false if it does
+     * not: then whoever asks has to do it. If it begins and fails later, the
+     * file is to be read again without it: whoever gave the turner is told. */
+    bool (*begin)(void *context, struct scan_turn *scans, unsigned count);
+    void *context;
+    bool optimize;   /* as struct save_opts will have it */
+    bool no_restart; /* the same */
+};
+
+#endif

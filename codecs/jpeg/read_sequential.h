@@ -1,0 +1,23 @@
+/* Sequential files with Huffman codes, read without libjpeg. */
+#ifndef CODECS_JPEG_READ_SEQUENTIAL_H
+#define CODECS_JPEG_READ_SEQUENTIAL_H
+
+#include "codecs/codec.h"
+
+enum sequential_verdict {
+    SEQUENTIAL_READ,
+    SEQUENTIAL_OTHER,  /* libjpeg has to read the file, or to tell what is wrong
+                          with it */
+    SEQUENTIAL_FAILED, /* without memory, or beyond the limits */
+};
+
+/* Reads the coefficients of a file whose parameters and shape are in img, as
+ * the plan says. Where the picture may be turned on its way they stay coded, or
+ * blocks, which are turned as they are written; else they become planes. Sets
+ * *behind to the bytes after the end of the picture. */
+enum sequential_verdict read_sequential(struct image *img, struct bytes file,
+                                        const struct decode_plan *plan,
+                                        const struct load_opts *opts,
+                                        size_t *behind, struct err *err);
+
+#endif

@@ -1,0 +1,210 @@
+/* Scans that are turned elsewhere: the file is the one that is made here. */
+#include <string.h>
+
+#include "codecs/codec.h"
+#include "codecs/jpeg/entropy/scan_turner.h"
+#include "tests/support/fixture.h"
+#include "tests/support/host_turn.h"
+#include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
+#include "tests/support/test.h"
+
+/* ---- A turner ----------------------------------------------------------- */
+
+struct elsewhere {
+    struct bytes made[4];
+    unsigned scans; /* how many it has turned */
+    bool refuses;
+};
+
+static bool begin(void *context, struct scan_turn *scans, unsigned count)
+{
+    struct elsewhere *e = context;
+    must(count <= 4);
+    for (unsigned i = 0; i < count && !e->refuses; i++) {
+        struct scan_turn *s = &scans[i];
+        must(host_turn(&e->made[i], s->to, s->from, s->turn, s->optimize,
+                       s->coded));
+        s->turned =
+            (struct bytes){ .data = e->made[i].data, .size = e->made[i].size };
+        e->scans++;
+    }
+    return !e->refuses;
+}
+
+static void forget(struct elsewhere *e)
+{
+    for (unsigned i = 0; i < 4; i++)
+        bytes_free(&e->made[i]);
+    *e = (struct elsewhere){ .refuses = e->refuses };
+}
+
+/* ---- A file on its way -------------------------------------------------- */
+
+static const struct turner anything = { .parallel = true };
+
+/* Reads and writes a file, with a turner of scans or without. */
+static struct bytes turn_file(struct bytes file, struct decode_plan plan,
+                              struct save_opts save,
+                              const struct scan_turner *turner)
+{
+    struct fixture *f = fixture_new(&codec_jpeg);
+    plan.turner = &anything;
+    plan.scan_turner = turner;
+    save.warnings = &f->warnings;
+    f->plan = plan;
+    f->save = save;
+    bool turned = !fixture_decode(f, file) && f->img.turned == plan.turn;
+    CHECK(turned, "%s", f->err.text);
+    CHECK(!turned || (f->img.cells == NULL && !fixture_encode(f)), "%s",
+          f->err.text);
+    return fixture_take_made(f);
+}
+
+static void check_same(const char *name, struct bytes file,
+                       struct decode_plan plan, struct save_opts save,
+                       unsigned scans)
+{
+    struct elsewhere e = { .refuses = false };
+    const struct scan_turner turner = {
+        .begin = begin,
+        .context = &e,
+        .optimize = save.optimize,
+        .no_restart = save.no_restart,
+    };
+    struct bytes here = turn_file(file, plan, save, NULL);
+    struct bytes there = turn_file(file, plan, save, &turner);
+    CHECK(e.scans == scans, "%s: %u scans of %u", name, e.scans, scans);
+    CHECK(here.size == there.size &&
+              memcmp(here.data, there.data, here.size) == 0,
+          "%s, turn %d: %zu bytes, not %zu", name, plan.turn, there.size,
+          here.size);
+    bytes_free(&here);
+    bytes_free(&there);
+    forget(&e);
+}
+
+/* ---- Tests -------------------------------------------------------------- */
+
+static const jpeg_scan_info alone[] = {
+    { 1, { 2 }, 0, 63, 0, 0 },
+    { 1, { 0 }, 0, 63, 0, 0 },
+    { 1, { 1 }, 0, 63, 0, 0 },
+};
+
+static const struct {
+    const char *name;
+    unsigned scans;
+    struct coding coding;
+} kinds[] = {
+    { "gray", 1, { .space = JCS_GRAYSCALE } },
+    { "4:2:0", 1, { .space = JCS_YCbCr, .h = 2, .v = 2 } },
+    { "4:2:2, restarts", 1, { .space = JCS_YCbCr, .h = 2, .restart = 4 } },
+    { "standard tables", 1, { .space = JCS_YCbCr, .standard = true } },
+    { "CMYK", 1, { .space = JCS_CMYK } },
+    { "scans of one",
+      3,
+      { .space = JCS_YCbCr, .h = 2, .scan = alone, .scans = 3 } },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height)
+{
+    struct coding coding = kinds[k].coding;
+    coding.width = width;
+    coding.height = height;
+    return make_noisy_jpeg(&coding, 20);
+}
+
+TEST(same_file)
+{
+    for (unsigned k = 0; k < KINDS; k++) {
+        struct bytes file = make_kind(k, 96, 64);
+        for (unsigned t = 0; t < XFORM_COUNT; t++) {
+            struct decode_plan plan = {
+                .representation = REPRESENTATION_COEFFICIENTS,
+                .turn = (enum xform)t,
+            };
+            check_same(kinds[k].name, file, plan, (struct save_opts){ 0 },
+                       kinds[k].scans);
+            check_same(kinds[k].name, file, plan,
+                       (struct save_opts){ .optimize = true }, kinds[k].scans);
+            check_same(kinds[k].name, file, plan,
+                       (struct save_opts){ .no_restart = true },
+                       kinds[k].scans);
+        }
+        bytes_free(&file);
+    }
+}
+
+TEST(trimmed)
+{
+    for (unsigned k = 0; k < KINDS; k++) {
+        struct bytes file = make_kind(k, 103, 77);
+        for (unsigned t = 0; t < XFORM_COUNT; t++) {
+            struct decode_plan plan = {
+                .representation = REPRESENTATION_COEFFICIENTS,
+                .turn = (enum xform)t,
+                .width = 96,
+                .height = 64,
+            };
+            check_same(kinds[k].name, file, plan, (struct save_opts){ 0 },
+                       kinds[k].scans);
+        }
+        bytes_free(&file);
+    }
+}
+
+/* What it refuses is done here. */
+TEST(refused)
+{
+    struct elsewhere e = { .refuses = true };
+    const struct scan_turner turner = { .begin = begin, .context = &e };
+    const struct decode_plan plan = {
+        .representation = REPRESENTATION_COEFFICIENTS,
+        .turn = XFORM_ROTATE_90,
+    };
+    struct bytes file = make_kind(1, 96, 64);
+    struct bytes here = turn_file(file, plan, (struct save_opts){ 0 }, NULL);
+    struct bytes there =
+        turn_file(file, plan, (struct save_opts){ 0 }, &turner);
+    CHECK(here.size == there.size &&
+              memcmp(here.data, there.data, here.size) == 0,
+          "%zu bytes, not %zu", there.size, here.size);
+    bytes_free(&file);
+    bytes_free(&here);
+    bytes_free(&there);
+}
+
+/* What is no sequential file of coefficients is not offered. */
+TEST(not_offered)
+{
+    const struct coding progressive = {
+        .width = 96, .height = 64, .space = JCS_YCbCr, .progressive = true
+    };
+    struct elsewhere e = { .refuses = false };
+    const struct scan_turner turner = { .begin = begin, .context = &e };
+    struct bytes file = make_jpeg(&progressive);
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->plan = (struct decode_plan){
+        .representation = REPRESENTATION_COEFFICIENTS,
+        .turner = &anything,
+        .scan_turner = &turner,
+    };
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(e.scans == 0 && f->img.cells, "%u scans", e.scans);
+    fixture_free(f);
+    bytes_free(&file);
+    file = make_kind(1, 96, 64);
+    file.size -= 200; /* cut short */
+    f = fixture_new(&codec_jpeg);
+    f->plan = (struct decode_plan){
+        .representation = REPRESENTATION_COEFFICIENTS,
+        .turner = &anything,
+        .scan_turner = &turner,
+    };
+    CHECK(fixture_decode(f, file), "a file that is cut short");
+    CHECK(e.scans == 0, "%u scans", e.scans);
+    fixture_free(f);
+    bytes_free(&file);
+}
