@@ -1,0 +1,86 @@
+/* Turning the entropy-coded data of JPEG pictures without decoding them on the
+ * CPU: the main header of cuda/jpeg/.
+ *
+ * What comes in is a batch of scans, of any sizes, tables, samplings and
+ * restart intervals, each as the bytes between its header and the marker behind
+ * it, with the types of codecs/jpeg/entropy and one of the eight turns; what
+ * goes out is the data of the turned scans, byte for byte what the coder of
+ * codecs/jpeg/entropy writes. The room knows nothing of files, of segments and
+ * of metadata.
+ *
+ * What is odd about a scan is not said here: it is refused, and the coder on
+ * the CPU, which refuses it as well, knows the reason. */
+#ifndef CUDA_JPEG_SCAN_ENGINE_H
+#define CUDA_JPEG_SCAN_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codecs/base/err.h"
+#include "codecs/image/xform.h"
+#include "codecs/jpeg/entropy/entropy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The data of each scan begins at a multiple of so many bytes. */
+enum { SCAN_ALIGNMENT = 16 };
+
+enum scan_result {
+    SCAN_REFUSED, /* it is damaged, or does not suit: a case for the CPU */
+    SCAN_TURNED,
+};
+
+/* One scan of one picture: a picture of several scans is several jobs. */
+struct scan_job {
+    const struct entropy_scan *from;
+    /* As after the turn. Its Huffman tables are replaced by the shortest ones
+     * if they lack a code that is needed, or with `optimize`. */
+    struct entropy_scan *to;
+    enum xform turn;
+    bool optimize;
+    size_t at, size; /* of the data in the input: up to the marker behind it, as
+                        entropy_data_size() finds it */
+
+    /* What became of it, set by run(). */
+    enum scan_result result;
+    size_t out, out_size; /* of the data of `to` in the output */
+};
+
+struct scan_engine_opts {
+    int device;    /* its number, from 0 */
+    size_t input;  /* bytes of the data that a batch may have */
+    uint64_t vram; /* bytes of the device's memory that may be used; 0: what a
+                      batch of this size needs */
+};
+
+/* One batch at a time: its input, its output, and memory on a device. An engine
+ * is used by one thread at a time, but several may fill the input. */
+struct scan_engine;
+
+/* All functions that can fail return 0, or -1 with the reason in `err`. */
+struct scan_engine_type {
+    /* Opens an engine, which the caller closes. */
+    int (*open)(struct scan_engine **engine,
+                const struct scan_engine_opts *opts, struct err *err);
+    /* Returns where the data of a batch goes. It stays there. */
+    uint8_t *(*input)(struct scan_engine *engine, size_t *room);
+    /* Turns all scans of a batch, and waits until that is done. If it fails the
+     * device has failed, or memory: no job has a result. */
+    int (*run)(struct scan_engine *engine, struct scan_job *jobs, size_t n,
+               struct err *err);
+    /* Returns where the turned data is, until the next run(). */
+    const uint8_t *(*output)(struct scan_engine *engine);
+    /* Fine with NULL. */
+    void (*close)(struct scan_engine *engine);
+};
+
+extern const struct scan_engine_type
+    scan_engine_cuda; /* in a build with CUDA */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

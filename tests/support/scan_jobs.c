@@ -1,0 +1,140 @@
+/* The scans of files as jobs of an engine. */
+#include "tests/support/scan_jobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
+#include "tests/support/must.h"
+
+struct scan_batch scan_batch_open(const struct scan_engine_type *type,
+                                  size_t input)
+{
+    struct scan_batch batch = { .type = type };
+    const struct scan_engine_opts opts = { .input = input };
+    struct err err;
+    if (type->open(&batch.engine, &opts, &err))
+        fprintf(stderr, "%s\n", err.text);
+    must(batch.engine != NULL);
+    return batch;
+}
+
+void scan_batch_clear(struct scan_batch *batch)
+{
+    for (size_t i = 0; i < batch->jobs; i++) {
+        free((void *)batch->job[i].from);
+        free(batch->job[i].to);
+    }
+    free(batch->job);
+    batch->job = NULL;
+    batch->jobs = batch->used = 0;
+}
+
+void scan_batch_close(struct scan_batch *batch)
+{
+    scan_batch_clear(batch);
+    batch->type->close(batch->engine);
+}
+
+void scan_batch_run(struct scan_batch *batch)
+{
+    struct err err;
+    if (batch->type->run(batch->engine, batch->job, batch->jobs, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+}
+
+static struct entropy_scan *copy_of(const struct entropy_scan *scan)
+{
+    struct entropy_scan *copy = malloc(sizeof *copy);
+    must(copy != NULL);
+    *copy = *scan;
+    return copy;
+}
+
+static bool add_data(struct scan_batch *batch, const uint8_t *data, size_t size)
+{
+    size_t room;
+    uint8_t *input = batch->type->input(batch->engine, &room);
+    batch->used += SCAN_ALIGNMENT - 1;
+    batch->used -= batch->used % SCAN_ALIGNMENT;
+    if (size == 0 || batch->used > room || size > room - batch->used)
+        return false;
+    memcpy(input + batch->used, data, size);
+    return true;
+}
+
+static void add_job(struct scan_batch *batch, struct scan_job job)
+{
+    batch->job = realloc(batch->job, (batch->jobs + 1) * sizeof *batch->job);
+    must(batch->job != NULL);
+    job.at = batch->used;
+    batch->used += job.size;
+    batch->job[batch->jobs++] = job;
+}
+
+/* Returns where the data of the next scan begins; NULL if there is none. */
+static const uint8_t *find_data(const uint8_t *at, const uint8_t *end)
+{
+    while (end - at >= 4 && at[0] == 0xff) {
+        const bool scan = at[1] == MARKER_SOS;
+        const size_t size = at[1] == 0xff ? 1 : 2 + (size_t)read_be16(at + 2);
+        if (size > (size_t)(end - at))
+            return NULL;
+        at += size;
+        if (scan)
+            return at;
+    }
+    return NULL;
+}
+
+bool scan_batch_add(struct scan_batch *batch, struct bytes file,
+                    enum xform turn, bool optimize)
+{
+    const uint8_t *at = file.data + 2, *end = file.data + file.size;
+    struct sequential s, to;
+    struct err err;
+    const size_t jobs = batch->jobs;
+    size_t ended;
+    /* Damage is for the engine to find: the headers before it have been read.
+     */
+    (void)sequential_read(&s, file, false, NULL, &ended, &err);
+    sequential_turn(&to, &s, turn);
+    for (unsigned i = 0; file.size > 2 && i < s.scans; i++) {
+        at = find_data(at, end);
+        const size_t size = at ? entropy_data_size(at, (size_t)(end - at)) : 0;
+        if (!add_data(batch, at, size))
+            break;
+        add_job(batch, (struct scan_job){ .from = copy_of(&s.scan[i].coding),
+                                          .to = copy_of(&to.scan[i].coding),
+                                          .turn = turn,
+                                          .optimize = optimize,
+                                          .size = size });
+        at += size;
+    }
+    sequential_free(&s);
+    return batch->jobs > jobs;
+}
+
+static struct bytes data_of(const struct scan_batch *batch, size_t job)
+{
+    const struct scan_job *one = &batch->job[job];
+    struct bytes data = { 0 };
+    if (one->result == SCAN_TURNED) {
+        data.size = one->out_size;
+        data.data =
+            (uint8_t *)(uintptr_t)batch->type->output(batch->engine) + one->out;
+    }
+    return data;
+}
+
+bool scan_batch_same(const struct scan_batch *a, const struct scan_batch *b,
+                     size_t job)
+{
+    struct bytes x = data_of(a, job), y = data_of(b, job);
+    return a->job[job].result == b->job[job].result && x.size == y.size &&
+           (x.size == 0 || memcmp(x.data, y.data, x.size) == 0) &&
+           memcmp(a->job[job].to, b->job[job].to, sizeof *a->job[job].to) == 0;
+}
