@@ -34,6 +34,7 @@ ts    --background          color
 tsi   --tolerant
 t     -d,--directory        directory
 t     -o,--output           directory
+    t     --stack               file
 t     -i,--in-place
 t     --backup              one .bak .orig
 ti    -r,--recursive

@@ -51,6 +51,7 @@
 #include "cli/batch/ordered_workers.h"
 #include "cli/batch/progress.h"
 #include "cli/batch/records.h"
+#include "cli/batch/stack.h"
 #include "cli/files/files.h"
 #include "cli/files/signals.h"
 #include "cli/report.h"
@@ -80,6 +81,7 @@ struct batch {
     struct root folder;
     struct root *root; /* that outputs are confined to: the folder, or NULL */
     struct records records;
+    struct stack *stack; /* that all outputs go into, or NULL */
     struct scheduler *scheduler;
     struct ordered_workers *workers;
     struct batch_progress progress;
@@ -123,12 +125,22 @@ static int note_ready(const struct job *job, const struct result *result,
                               &task->sum, err);
 }
 
+static int put_on_stack(void *context, struct bytes output, size_t *size,
+                        struct err *err)
+{
+    struct batch_task *task = context;
+    return stack_put(task->batch->stack, task->i, task->job.input, output, size,
+                     err);
+}
+
 static void do_task(struct batch *batch, unsigned worker,
                     struct batch_task *task)
 {
     struct job *job = &task->job;
     enum verdict verdict;
     *job = planned_job(batch, task->i);
+    job->put = batch->stack ? put_on_stack : NULL;
+    job->put_context = task;
     task->status = records_check(&batch->records, job, &verdict, &task->err);
     task->unknown = verdict == VERDICT_CHANGED;
     if (task->status)
@@ -143,11 +155,16 @@ static void do_task(struct batch *batch, unsigned worker,
                                     task, &task->result, &task->err);
 }
 
-/* Nothing is noted if nobody can tell: so the next run cannot tell either. */
+/* Nothing is noted if nobody can tell: so the next run cannot tell either; or
+ * as long as the file is not there. */
 static void note_result(struct batch *batch, struct batch_task *task)
 {
     const struct err *failure = task->status ? &task->err : NULL;
     struct err why;
+    if (batch->stack && !failure) {
+        records_keep_result(&batch->records, task->i, &task->result);
+        return;
+    }
     if (task->unknown ||
         records_note_result(&batch->records, &task->job, &task->result,
                             task->sum, failure, &why) == 0 ||
@@ -261,7 +278,9 @@ static int give_all(struct batch *batch)
         report_error(NULL, "the workers cannot be started");
         return -1;
     }
-    ordered_workers_allow(workers, batch->opts->threads);
+    /* The first picture of a stack decides the shape of all: none runs beside
+     * it. */
+    ordered_workers_allow(workers, batch->stack ? 1 : batch->opts->threads);
     signals_ask();
     for (size_t i = 0; i < batch->plan.inputs.count; i++) {
         task = ordered_workers_room(workers, is_ending);
@@ -318,6 +337,27 @@ static int report_passed_over(struct batch *batch, struct err *err)
     return 0;
 }
 
+/* Writes the array if all pictures are in it. */
+static int settle_stack(struct batch *batch, int status)
+{
+    const struct batch_progress *progress = &batch->progress;
+    size_t missing = progress->all - progress->done;
+    struct err err;
+    enum written written = WRITTEN_NOT;
+    if (status || missing)
+        fail(&err, "not written, since %zu of %zu pictures are missing",
+             missing, progress->all);
+    else
+        written = stack_settle(batch->stack, &err);
+    if (written == WRITTEN &&
+        records_note_kept(&batch->records, stack_size(batch->stack),
+                          planned_job, batch, &err))
+        report_error(batch->opts->manifest, err.text);
+    stack_report(batch->opts, batch->stack, written, &err);
+    stack_close(batch->stack);
+    return written == WRITTEN_NOT ? -1 : 0;
+}
+
 static enum outcome do_all(struct batch *batch)
 {
     const struct options *opts = batch->opts;
@@ -326,8 +366,16 @@ static enum outcome do_all(struct batch *batch)
                        batch->plan.inputs.count, &err))
         return scheduler_refuse(opts, batch->backend->name, batch->backend,
                                 &err);
-    atomic_store(&batch->to_do, batch->plan.inputs.count);
-    progress_begin(&batch->progress, batch->plan.inputs.count, opts);
+    size_t count = batch->plan.inputs.count;
+    if (opts->stack && count &&
+        stack_open(&batch->stack, opts, count,
+                   scheduler_left_behind(batch->scheduler), &err)) {
+        scheduler_close(batch->scheduler);
+        stack_report(opts, NULL, WRITTEN_NOT, &err);
+        return OUTCOME_FAILED;
+    }
+    atomic_store(&batch->to_do, count);
+    progress_begin(&batch->progress, count, opts);
     int status = give_all(batch);
     bool early = progress_left(&batch->progress) && status == 0;
     progress_clear(&batch->progress);
@@ -336,6 +384,8 @@ static enum outcome do_all(struct batch *batch)
     if (early)
         progress_report_ending(why_ended(batch), signals_asked(),
                                &batch->progress, opts);
+    if (batch->stack)
+        status = settle_stack(batch, status);
     scheduler_close(batch->scheduler);
     return status || batch->progress.failed ||
                    atomic_load(&batch->records.failed)
@@ -359,12 +409,12 @@ static int confine_outputs(struct batch *batch, struct err *err)
 
 static enum outcome plan_and_do(struct batch *batch)
 {
+    const struct options *opts = batch->opts;
     struct err err;
-    if (plan_make(&batch->plan, batch->opts, &err) ||
-        confine_outputs(batch, &err) ||
-        records_open(&batch->records, batch->opts, batch->plan.inputs.count,
+    if (plan_make(&batch->plan, opts, &err) || confine_outputs(batch, &err) ||
+        records_open(&batch->records, opts, batch->plan.inputs.count,
                      planned_job, batch, &err)) {
-        report_refusal("usage", err.text, batch->opts);
+        report_refusal("usage", err.text, opts);
         return OUTCOME_NOT_BEGUN;
     }
     if (report_passed_over(batch, &err)) {
@@ -372,17 +422,20 @@ static enum outcome plan_and_do(struct batch *batch)
         return OUTCOME_FAILED;
     }
     enum outcome outcome = OUTCOME_DONE;
-    if (gather_check_found(&batch->plan.inputs, batch->opts, &err)) {
-        report_refusal("failed", err.text, batch->opts);
+    if (gather_check_found(&batch->plan.inputs, opts, &err)) {
+        report_refusal("failed", err.text, opts);
         outcome = OUTCOME_FAILED;
-    } else if (batch->opts->dry_run) {
+    } else if (opts->dry_run) {
         show_plan(batch);
+    } else if (opts->stack && opts->no_clobber &&
+               file_exists(NULL, opts->stack)) {
+        stack_report(opts, NULL, WRITTEN_EXISTS, NULL);
     } else {
         plan_remove_left(&batch->plan);
         outcome = do_all(batch);
     }
-    if (!batch->opts->quiet && !batch->pipe_closed && !ferror(stdout))
-        passed_over_print(&batch->plan.inputs.passed, batch->opts->verbose);
+    if (!opts->quiet && !batch->pipe_closed && !ferror(stdout))
+        passed_over_print(&batch->plan.inputs.passed, opts->verbose);
     return outcome;
 }
 

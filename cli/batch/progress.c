@@ -176,7 +176,9 @@ static const char *const reasons[] = {
 /* Says what to type so that only the other files are done. */
 static void say_next(struct err *text, const struct options *opts)
 {
-    if (opts->manifest)
+    if (opts->stack)
+        fail(text, "the same call begins again");
+    else if (opts->manifest)
         fail(text, "the same call with --resume %s goes on", opts->manifest);
     else if (!opts->in_place)
         fail(text, "the same call with --update goes on");
@@ -225,8 +227,9 @@ void progress_report_ending(enum ending ending, int signal,
              "%s",
              progress->done, progress->all, left + progress->failed, next.text);
     else if (ending == ENDING_FAILURES)
-        fail(&text, "%zu failed, so --fail-after ends the batch; %zu left; %s",
-             progress->failed, left, next.text);
+        fail(&text, "%zu failed, so %s ends the batch; %zu left; %s",
+             progress->failed, opts->stack ? "--stack" : "--fail-after", left,
+             next.text);
     else
         fail(&text, "%zu left; %s", left, next.text);
     if (!opts->quiet || ending == ENDING_FULL)

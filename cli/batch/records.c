@@ -2,6 +2,7 @@
 #include "cli/batch/records.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/files/files.h"
@@ -20,6 +21,11 @@ static struct record record_of(const struct job *job)
         .options = job->opts->shape,
     };
 }
+
+struct kept_note {
+    struct facts facts;
+    enum how how;
+};
 
 /* ---- Beginning and end -------------------------------------------------- */
 
@@ -78,15 +84,22 @@ int records_open(struct records *records, const struct options *opts,
     struct err why;
     if (opts->resume && read_resume(records, opts, count, &planned, err))
         return -1;
-    if (opts->manifest && !opts->dry_run &&
-        manifest_open(&records->manifest, opts->manifest, &why))
+    if (!opts->manifest || opts->dry_run)
+        return 0;
+    if (manifest_open(&records->manifest, opts->manifest, &why))
         return fail(err, "--manifest: %s", why.text);
-    return 0;
+    records->count = count;
+    if (opts->stack && count)
+        records->kept = calloc(count, sizeof *records->kept);
+    return opts->stack && count && !records->kept
+               ? fail(err, "no memory for the notes of %zu files", count)
+               : 0;
 }
 
 int records_close(struct records *records, struct err *err)
 {
     resume_free(&records->resume);
+    free(records->kept);
     return records->manifest ? manifest_close(records->manifest, err) : 0;
 }
 
@@ -163,6 +176,33 @@ int records_note_result(struct records *records, const struct job *job,
         add_output(&record.facts, job);
     }
     return note(records, &record, false, err);
+}
+
+void records_keep_result(struct records *records, size_t i,
+                         const struct result *result)
+{
+    if (!records->kept)
+        return;
+    add_input(&records->kept[i].facts, result);
+    records->kept[i].how = result->how;
+}
+
+int records_note_kept(struct records *records, uint64_t written,
+                      struct job (*job)(void *context, size_t i), void *context,
+                      struct err *err)
+{
+    for (size_t i = 0; records->kept && i < records->count; i++) {
+        struct job planned = job(context, i);
+        struct record record = record_of(&planned);
+        record.facts = records->kept[i].facts;
+        record.facts.status = STATUS_DONE;
+        record.facts.written = written;
+        record.how = job_how_name(records->kept[i].how);
+        add_output(&record.facts, &planned);
+        if (note(records, &record, false, err))
+            return -1;
+    }
+    return 0;
 }
 
 int records_note_passed_over(struct records *records,

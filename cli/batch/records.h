@@ -15,8 +15,13 @@
 #include "cli/manifest/resume.h"
 #include "cli/select/passed_over.h"
 
+/* What is noted of a job when the file is there that it has a part in. */
+struct kept_note;
+
 struct records {
     struct resume resume;
+    struct kept_note *kept;    /* of each job of a stack, or NULL */
+    size_t count;              /* of the jobs */
     struct manifest *manifest; /* NULL: there is none */
     atomic_bool failed;        /* the manifest could not be written, */
     atomic_bool disk_full;     /* since the disk is full */
@@ -57,6 +62,17 @@ int records_note_ready(struct records *records, const struct job *job,
 int records_note_result(struct records *records, const struct job *job,
                         const struct result *result, struct output_sum sum,
                         const struct err *failure, struct err *err);
+
+/* Keeps what became of the i-th job, which was done, until records_note_kept().
+ */
+void records_keep_result(struct records *records, size_t i,
+                         const struct result *result);
+
+/* Notes what was kept of all jobs, whose outputs are one file of so many bytes.
+ * Returns 0, or -1 with the reason. */
+int records_note_kept(struct records *records, uint64_t written,
+                      struct job (*job)(void *context, size_t i), void *context,
+                      struct err *err);
 
 /* Notes a file that was found and is not read.
  * Returns 0, or -1 with the reason. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,18 +81,22 @@ static mode_t first_mode(const struct file_writer *w)
     return w->place.exists || w->opts->preserve ? 0600 : w->opts->mode;
 }
 
-/* Writes a file that nobody sees yet, with its permissions and attributes. */
-static int fill(const struct file_writer *w, int fd)
+/* Gives a file that nobody sees yet its permissions and attributes. */
+static int dress(const struct file_writer *w, int fd)
 {
     const struct write_opts *opts = w->opts;
     const struct permissions *source = opts->source;
-    if (write_all(fd, w->file, w->err) ||
-        (w->place.exists && copy_old(w, fd)) ||
+    if ((w->place.exists && copy_old(w, fd)) ||
         (opts->preserve && permissions_give(source, fd, PERMISSIONS_AS_CP,
                                             opts->warnings, w->err)) ||
         (opts->preserve && give_times(fd, &source->st, w->err)))
         return -1;
     return keep_source_safe(w, fd);
+}
+
+static int fill(const struct file_writer *w, int fd)
+{
+    return write_all(fd, w->file, w->err) || dress(w, fd) ? -1 : 0;
 }
 
 /* ---- Into its place ----------------------------------------------------- */
@@ -228,16 +233,21 @@ static int name_backup(struct file_writer *w)
                : fail(w->err, "%s", strerror(ENAMETOOLONG));
 }
 
-static int write_beside(struct file_writer *w)
+static struct temporary *open_beside(const struct file_writer *w, int *fd)
 {
-    int fd;
     struct temporary *temporary =
-        temporary_open(w->place.directory, first_mode(w), &fd);
+        temporary_open(w->place.directory, first_mode(w), fd);
     if (!temporary)
-        return fail_system(w->err, "cannot be written beside its place");
-    int status = fill(w, fd);
-    /* The lock goes with the last descriptor. (If there are too many, the file
-     * is not locked while it is renamed.) */
+        fail_system(w->err, "cannot be written beside its place");
+    return temporary;
+}
+
+/* Closes a file that has all its bytes, unless `status` says otherwise, and
+ * renames it. The lock goes with the last descriptor. (If there are too many,
+ * the file is not locked while it is renamed.) */
+static int close_beside(struct file_writer *w, struct temporary *temporary,
+                        int fd, int status)
+{
     int locked = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (close(fd) && status == 0)
         status = fail_system(w->err, "cannot be written");
@@ -246,6 +256,14 @@ static int write_beside(struct file_writer *w)
     if (locked >= 0)
         close(locked);
     return written;
+}
+
+static int write_beside(struct file_writer *w)
+{
+    int fd;
+    struct temporary *temporary = open_beside(w, &fd);
+    return temporary ? close_beside(w, temporary, fd, fill(w, fd))
+                     : WRITTEN_NOT;
 }
 
 static int replace(struct file_writer *w)
@@ -288,18 +306,25 @@ static int write_to_stdout(struct bytes file, const struct write_opts *opts,
     return write_to(dup(STDOUT_FILENO), file, err);
 }
 
+/* Fails if what stands there is not to be written to. */
+static int check_place(const struct file_writer *w)
+{
+    const struct location *place = &w->place;
+    bool regular = !place->exists || S_ISREG(place->st.st_mode);
+    if (place->exists && S_ISDIR(place->st.st_mode))
+        return fail(w->err, "is a directory");
+    if (w->opts->regular && (place->magic || !regular))
+        return fail(w->err, "not a regular file");
+    return place->exists ? spare_source(&place->st, w->opts, w->err) : 0;
+}
+
 static int write_there(struct file_writer *w)
 {
     const struct location *place = &w->place;
-    bool regular = place->exists && S_ISREG(place->st.st_mode);
     int flags = O_WRONLY | O_CLOEXEC | (place->magic ? 0 : O_NOFOLLOW);
-    if (place->exists && S_ISDIR(place->st.st_mode))
-        return fail(w->err, "is a directory");
-    if (w->opts->regular && (place->magic || (place->exists && !regular)))
-        return fail(w->err, "not a regular file");
-    if (place->exists && spare_source(&place->st, w->opts, w->err))
+    if (check_place(w))
         return WRITTEN_NOT;
-    if (place->exists && !regular)
+    if (place->exists && !S_ISREG(place->st.st_mode))
         return write_to(openat(place->directory, place->base, flags), w->file,
                         w->err);
     return replace(w);
@@ -322,4 +347,74 @@ enum written file_write(const char *name, struct bytes file,
     int written = write_there(&w);
     close(w.place.directory);
     return (enum written)written;
+}
+
+/* ---- In pieces ---------------------------------------------------------- */
+
+struct file_draft {
+    struct file_writer w;
+    struct write_opts opts;
+    struct temporary *temporary; /* NULL: the file has been closed */
+    int fd;
+};
+
+int file_draft_begin(struct file_draft **draft, const char *name,
+                     const struct write_opts *opts, struct err *err)
+{
+    struct file_draft *made = calloc(1, sizeof *made);
+    if (!made)
+        return fail_memory(err, "no memory for a file");
+    made->opts = *opts;
+    made->w =
+        (struct file_writer){ .name = name, .opts = &made->opts, .err = err };
+    struct location *place = &made->w.place;
+    if (resolve_file(opts->root, name, opts->make_directories, place, err)) {
+        free(made);
+        return -1;
+    }
+    left_behind_remove(opts->left, place->directory);
+    if (check_place(&made->w) == 0)
+        made->temporary = open_beside(&made->w, &made->fd);
+    if (!made->temporary) {
+        file_draft_end(made);
+        return -1;
+    }
+    *draft = made;
+    return 0;
+}
+
+int file_draft_put(struct file_draft *draft, uint64_t at, struct bytes piece,
+                   struct err *err)
+{
+    while (piece.size) {
+        ssize_t n = TEMP_FAILURE_RETRY(
+            pwrite(draft->fd, piece.data, piece.size, (off_t)at));
+        if (n < 0)
+            return fail_system(err, "cannot be written");
+        at += (size_t)n;
+        piece.data += n;
+        piece.size -= (size_t)n;
+    }
+    return 0;
+}
+
+enum written file_draft_settle(struct file_draft *draft, struct err *err)
+{
+    struct temporary *temporary = draft->temporary;
+    draft->w.err = err;
+    draft->temporary = NULL;
+    return (enum written)close_beside(&draft->w, temporary, draft->fd,
+                                      dress(&draft->w, draft->fd));
+}
+
+void file_draft_end(struct file_draft *draft)
+{
+    if (!draft)
+        return;
+    if (draft->temporary) {
+        temporary_end(draft->temporary);
+        close(draft->fd);
+    }
+    close(draft->w.place.directory);
+    free(draft);
 }

@@ -42,4 +42,24 @@ enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err);
 
+/* A file that is written in pieces, beside its place. */
+struct file_draft;
+
+/* Begins a file that file_write() would write or replace; it is to be a regular
+ * one. What the options point to must live until the end, as must the name.
+ * Returns 0, or -1 with the reason: then there is nothing to end. */
+int file_draft_begin(struct file_draft **draft, const char *name,
+                     const struct write_opts *opts, struct err *err);
+
+/* Writes a piece to its place in the file. Several threads may write pieces
+ * that do not overlap. Returns 0, or -1 with the reason. */
+int file_draft_put(struct file_draft *draft, uint64_t at, struct bytes piece,
+                   struct err *err);
+
+/* Renames the file to its name. Returns as file_write() does. */
+enum written file_draft_settle(struct file_draft *draft, struct err *err);
+
+/* Removes the file unless it has its name, and frees. Fine on NULL. */
+void file_draft_end(struct file_draft *draft);
+
 #endif

@@ -43,10 +43,10 @@ static bool nothing_to_do(const struct job_state *state)
                      !img->meta->orientation.other);
     bool same_kind =
         !result->to->kinds || strcasecmp(suffix, state->job->format_name) == 0;
-    return result->to == result->from && plan->decode.turn == XFORM_NONE &&
-           same_tag && same_kind && !lost && !opts->strip && !opts->drop &&
+    return plan->own && plan->decode.turn == XFORM_NONE && same_tag &&
+           same_kind && !lost && !opts->strip && !opts->drop &&
            !opts->quality && !opts->effort && !opts->optimize &&
-           !opts->no_restart && !opts->depth;
+           !opts->no_restart;
 }
 
 static int convert(struct job_state *state, struct err *err)

@@ -55,6 +55,11 @@ struct job {
     struct lane *lane;        /* of this backend */
     struct thread_pool *pool; /* threads for the codecs */
     struct watch *watch;      /* shows its progress, or NULL */
+    /* Takes the output, and sets *size to what it takes there, instead of a
+     * file of its own; or NULL. */
+    int (*put)(void *context, struct bytes output, size_t *size,
+               struct err *err);
+    void *put_context;
     struct left_behind *left; /* see cli/files/left_behind.h; or NULL */
     bool regular; /* fail unless input and output are regular files: in a batch
                      nobody ends a job that waits for another program */

@@ -55,6 +55,8 @@ int job_check_output(const struct job *job, struct err *err)
 
 enum skipped job_is_skipped(const struct job *job)
 {
+    if (job->put)
+        return SKIPPED_NOT;
     if (job->opts->no_clobber && file_exists(job->output_root, job->output))
         return SKIPPED_EXISTS;
     if (job->opts->update && file_is_newer(job->output_root, job->output,
@@ -92,6 +94,9 @@ int job_write_output(struct job_state *state, struct err *err)
             job->make_directories || opts->directory || opts->output,
         .backup = opts->backup,
     };
+    if (job->put)
+        return job->put(job->put_context, state->output,
+                        &state->result->bytes_out, err);
     if (state->result->how == HOW_UNCHANGED && replaces && is_same_file(job))
         return 0;
     enum written written = file_write(job->output, state->output, &write, err);

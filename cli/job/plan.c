@@ -13,8 +13,10 @@ int job_plan_formats(struct job_plan *plan, const struct options *opts,
                      struct result *result, struct err *err)
 {
     const struct codec *from = result->from, *to = result->to;
-    /* Other samples are another picture to most of the metadata. */
-    *plan = (struct job_plan){ .own = to == from && !opts->depth };
+    /* Other samples are another picture to most of the metadata. An array of
+     * many pictures is another file. */
+    *plan =
+        (struct job_plan){ .own = to == from && !opts->depth && !opts->stack };
     plan->within = plan->own && from->turn;
     result->how = to->lossy ? HOW_REENCODED : HOW_LOSSLESS;
     if (!opts->lossless || plan->own)

@@ -242,14 +242,53 @@ static int check_outputs(const struct options *opts, struct err *err)
         access(opts->file[1], F_OK) != 0)
         return fail(err, "--%s is for batches: use -o %s",
                     given_in(opts, ABOUT_LIST, 0), opts->file[1]);
-    return fail(err, "a batch needs --directory DIR, --output NAME or "
-                     "--in-place");
+    return fail(err, "a batch needs --directory DIR, --output NAME, "
+                     "--in-place or --stack FILE");
+}
+
+/* All outputs go into one array. A layout that counts pictures is that of the
+ * array, and what is left of it that of each. */
+static int check_stack(struct options *opts, struct err *err)
+{
+    static const char *const others[] = { "directory", "output",  "in-place",
+                                          "backup",    "update",  "preserve",
+                                          "resume",    "tag-only" };
+    static const enum layout of_one[LAYOUTS] = { [LAYOUT_HWC] = LAYOUT_HWC,
+                                                 [LAYOUT_CHW] = LAYOUT_CHW,
+                                                 [LAYOUT_NHWC] = LAYOUT_HWC,
+                                                 [LAYOUT_NCHW] = LAYOUT_CHW };
+    const char *name = first_given(opts, others, COUNT(others));
+    const char *format =
+        opts->format_name ? opts->format_name : path_suffix(opts->stack);
+    if (name)
+        return fail(err,
+                    "--%s: has no meaning with --stack, which makes one array "
+                    "of all pictures",
+                    name);
+    if (codec_by_name(format) != &codec_npy)
+        return fail(err,
+                    "--stack writes NPY, not '%s': give it a name that ends "
+                    "in .npy",
+                    format);
+    opts->format_name = codec_npy.name;
+    opts->stack_layout = opts->layout;
+    opts->layout = of_one[opts->layout];
+    if (!opts->fail_after)
+        opts->fail_after = 1;
+    return 0;
+}
+
+static int check_destination(struct options *opts, struct err *err)
+{
+    return opts->stack      ? check_stack(opts, err)
+           : opts->in_place ? check_in_place(opts, err)
+                            : check_outputs(opts, err);
 }
 
 static int check_batch(struct options *opts, struct err *err)
 {
     opts->command = COMMAND_BATCH;
-    if (opts->in_place ? check_in_place(opts, err) : check_outputs(opts, err))
+    if (check_destination(opts, err))
         return -1;
     if (opts->nul && !opts->files_from)
         return fail(err, "--null: needs --files-from");

@@ -92,6 +92,8 @@ static const struct parser_option options[] = {
       SET(name, directory) },
     { 'o', "output", "NAME", ABOUT_LIST,
       "output name, of {dir} {stem} {ext} {op} {n}", SET(name, output) },
+    { 0, "stack", "FILE", ABOUT_LIST, "write all pictures into one NPY array",
+      SET(file, stack) },
     { 'i', "in-place", NULL, ABOUT_LIST, "replace each INPUT",
       SET(true, in_place) },
     { 0, "backup", "SUFFIX", ABOUT_LIST,

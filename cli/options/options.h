@@ -82,7 +82,10 @@ struct options {
     const char *directory; /* outputs go below it; NULL: none was named */
     const char *output;    /* the template of their names, or NULL */
     bool in_place;
-    const char *backup; /* the suffix that the old file gets, or NULL */
+    const char *stack;        /* all outputs go into this array; or NULL */
+    enum layout stack_layout; /* of it, as asked for; `layout` is that of one
+                                 picture */
+    const char *backup;       /* the suffix that the old file gets, or NULL */
     bool update, dry_run;
     unsigned fail_after;           /* end after so many failures; 0: never */
     const char *manifest, *resume; /* or NULL; what is resumed is the manifest

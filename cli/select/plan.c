@@ -29,8 +29,8 @@ static int name_outputs(struct file_plan *plan, const struct options *opts,
         return fail(err, "no memory for the names of the outputs");
     for (uint32_t i = 0; i < plan->inputs.count; i++) {
         const struct input *input = &plan->inputs.list[i];
-        plan->output[i] = input->name;
-        if (opts->in_place)
+        plan->output[i] = opts->stack ? opts->stack : input->name;
+        if (opts->in_place || opts->stack)
             continue;
         if (outputs_name(outputs, input, &name, err))
             return -1;
@@ -299,7 +299,8 @@ static int check_all(struct check *c, struct err *err)
     c->slot = calloc(c->slots, sizeof *c->slot);
     if (!c->slot)
         return fail(err, "no memory to compare %u names", inputs->count);
-    for (uint32_t i = 0; i < inputs->count; i++)
+    uint32_t outputs = c->opts->stack && inputs->count ? 1 : inputs->count;
+    for (uint32_t i = 0; i < outputs; i++)
         if (!inputs->list[i].directory && check_output(c, i, err))
             return -1;
     for (uint32_t i = 0; i < inputs->count && !c->opts->in_place; i++)

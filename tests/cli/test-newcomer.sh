@@ -79,7 +79,7 @@ wrong 'photos/ is a directory; -r takes the pictures in it, and -d DIR says '\
 wrong 'photos is a directory; -r takes the pictures in it, and -d DIR says '\
 'where the outputs go' rotate90 photos
 wrong 'out is a directory; -d out writes into it' rotate90 in.png out
-wrong 'a batch needs --directory DIR, --output NAME or --in-place' \
+wrong 'a batch needs --directory DIR, --output NAME, --in-place or --stack FILE' \
     rotate90 -r photos
 gives 1 'gimgxf: photos: a directory; --recursive (-r) takes the pictures in it' \
     -q rotate90 -d out photos

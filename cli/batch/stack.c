@@ -1,0 +1,220 @@
+/* One NPY array of many pictures. */
+#include "cli/batch/stack.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json/json_write.h"
+#include "cli/report.h"
+#include "codecs/npy/npy.h"
+
+struct stack {
+    const struct options *opts;
+    size_t count;
+    struct file_draft *file;
+    pthread_mutex_t lock;
+    const char *first;        /* the input that decided; NULL: none has */
+    struct npy_header one;    /* of each picture, */
+    size_t size;              /* its bytes, */
+    struct npy_header header; /* and of all of them */
+};
+
+int stack_open(struct stack **stack, const struct options *opts, size_t count,
+               struct left_behind *left, struct err *err)
+{
+    const struct write_opts write = {
+        .no_clobber = opts->no_clobber,
+        .mode = 0666,
+        .regular = true,
+        .make_directories = true,
+        .left = left,
+    };
+    struct stack *made = calloc(1, sizeof *made);
+    if (!made)
+        return fail_memory(err, "no memory for a stack");
+    made->opts = opts;
+    made->count = count;
+    pthread_mutex_init(&made->lock, NULL);
+    *stack = made;
+    if (file_draft_begin(&made->file, opts->stack, &write, err) == 0)
+        return 0;
+    stack_close(made);
+    *stack = NULL;
+    return -1;
+}
+
+/* ---- Shapes --------------------------------------------------------------*/
+
+static bool is_alike(const struct npy_header *a, const struct npy_header *b)
+{
+    return strcmp(a->descr, b->descr) == 0 && a->naxes == b->naxes &&
+           memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+}
+
+/* Reads the header of a picture. One of gray samples gets an axis of channels
+ * where the layout that was asked for names them. */
+static int read_header(const struct stack *stack, struct npy_header *one,
+                       struct bytes npy, struct err *err)
+{
+    enum layout asked = stack->opts->stack_layout;
+    bool last = asked == LAYOUT_NHWC;
+    if (npy_read_header(one, npy, err))
+        return -1;
+    if (one->fortran)
+        return fail(err, "an array in Fortran order cannot be a part of a "
+                         "stack; numpy.ascontiguousarray changes the order");
+    if (one->naxes == 4) { /* of one picture, or it had not been read */
+        memmove(one->shape, one->shape + 1, 3 * sizeof *one->shape);
+        one->shape[one->naxes = 3] = 0;
+    }
+    if (asked == LAYOUT_NHW && one->naxes == 3)
+        return fail(err, "--layout nhw has no axis for channels; nhwc and nchw "
+                         "have one");
+    if ((last || asked == LAYOUT_NCHW) && one->naxes == 2) {
+        if (!last)
+            memmove(one->shape + 1, one->shape, 2 * sizeof *one->shape);
+        one->shape[last ? 2 : 0] = 1;
+        one->naxes = 3;
+    }
+    return 0;
+}
+
+/* Writes the header of all. */
+static int begin(struct stack *stack, const char *input,
+                 const struct npy_header *one, size_t size, struct err *err)
+{
+    struct bytes lead = { 0 };
+    uint64_t all;
+    stack->one = stack->header = *one;
+    stack->header.naxes = one->naxes + 1;
+    stack->header.shape[0] = stack->count;
+    memcpy(stack->header.shape + 1, one->shape,
+           one->naxes * sizeof *one->shape);
+    int status = npy_write_header(&lead, &stack->header, err);
+    stack->header.size = lead.size;
+    if (status == 0 && (__builtin_mul_overflow(size, stack->count, &all) ||
+                        all > INT64_MAX / 2))
+        status = fail(err, "%zu pictures of %zu bytes are too many for a file",
+                      stack->count, size);
+    if (status == 0)
+        status = file_draft_put(stack->file, 0, lead, err);
+    if (status == 0) {
+        stack->size = size;
+        stack->first = input;
+    }
+    bytes_free(&lead);
+    return status;
+}
+
+static int refuse(const struct stack *stack, const char *input,
+                  const struct npy_header *one, struct err *err)
+{
+    char this[128], first[128];
+    layout_print_shape(this, sizeof this, one->shape, one->naxes);
+    layout_print_shape(first, sizeof first, stack->one.shape, stack->one.naxes);
+    return fail(err,
+                "%s is of shape %s and type %s, but %s of %s and %s; all "
+                "pictures of a stack must be alike",
+                input, this, one->descr, stack->first, first, stack->one.descr);
+}
+
+/* ---- Pictures ------------------------------------------------------------*/
+
+int stack_put(struct stack *stack, size_t i, const char *input,
+              struct bytes npy, size_t *size, struct err *err)
+{
+    struct npy_header one;
+    struct err why;
+    if (read_header(stack, &one, npy, &why))
+        return fail(err, "%s: %s", input, why.text);
+    const struct bytes cells = { npy.data + one.size, npy.size - one.size, 0 };
+    one.size = 0;
+    pthread_mutex_lock(&stack->lock);
+    int status = stack->first ? 0 : begin(stack, input, &one, cells.size, err);
+    pthread_mutex_unlock(&stack->lock);
+    if (status)
+        return -1;
+    if (!is_alike(&one, &stack->one))
+        return refuse(stack, input, &one, err);
+    *size = stack->size;
+    return file_draft_put(stack->file,
+                          stack->header.size + (uint64_t)i * stack->size, cells,
+                          err);
+}
+
+enum written stack_settle(struct stack *stack, struct err *err)
+{
+    return file_draft_settle(stack->file, err);
+}
+
+uint64_t stack_size(const struct stack *stack)
+{
+    return stack->header.size + (uint64_t)stack->count * stack->size;
+}
+
+static void json_array(struct json_writer *json, const struct stack *stack)
+{
+    const struct npy_header *header = &stack->header;
+    json_string(json, "type", header->descr);
+    json_open(json, "shape", '[');
+    for (unsigned i = 0; i < header->naxes; i++)
+        json_uint(json, NULL, header->shape[i]);
+    json_close(json, ']');
+    json_uint(json, "bytes", stack_size(stack));
+}
+
+static void print_json(const struct options *opts, const struct stack *stack,
+                       enum written written, const struct err *err)
+{
+    static const char *const status[] = { [1 + WRITTEN_NOT] = "failed",
+                                          [1 + WRITTEN] = "stacked",
+                                          [1 + WRITTEN_EXISTS] = "skipped" };
+    struct json_writer json = { .out = stdout };
+    json_open(&json, NULL, '{');
+    json_string(&json, "output", opts->stack);
+    json_string(&json, "status", status[1 + written]);
+    if (written == WRITTEN_NOT)
+        json_string(&json, "error", err->text);
+    if (written == WRITTEN_EXISTS)
+        json_string(&json, "reason", job_skipped_name(SKIPPED_EXISTS));
+    if (written == WRITTEN)
+        json_array(&json, stack);
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+static void print_array(const struct options *opts, const struct stack *stack)
+{
+    const struct npy_header *header = &stack->header;
+    char shape[256];
+    struct err text;
+    layout_print_shape(shape, sizeof shape, header->shape, header->naxes);
+    fail(&text, "shape %s, type %s, %" PRIu64 " bytes", shape, header->descr,
+         stack_size(stack));
+    report_error(opts->stack, text.text);
+}
+
+void stack_report(const struct options *opts, const struct stack *stack,
+                  enum written written, const struct err *err)
+{
+    if (opts->json)
+        print_json(opts, stack, written, err);
+    if (written == WRITTEN_NOT)
+        report_error(opts->stack, err->text);
+    if (written == WRITTEN_EXISTS && !opts->quiet)
+        report_error(opts->stack, "exists, so it is left alone");
+    if (written == WRITTEN && opts->verbose)
+        print_array(opts, stack);
+}
+
+void stack_close(struct stack *stack)
+{
+    if (!stack)
+        return;
+    file_draft_end(stack->file);
+    pthread_mutex_destroy(&stack->lock);
+    free(stack);
+}
