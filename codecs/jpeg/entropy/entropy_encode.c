@@ -343,7 +343,7 @@ ENTROPY_FOR_EACH_CPU static void put_range(void *context, size_t i)
     }
 }
 
-static void count_range(void *context, size_t i)
+ENTROPY_FOR_EACH_CPU static void count_range(void *context, size_t i)
 {
     const struct encoding *e = context;
     const size_t restart = e->to->restart ? e->to->restart : e->per;
@@ -424,6 +424,7 @@ int entropy_encode(struct bytes *file, const struct entropy_scan *to,
 {
     struct encoding e;
     bool done = set_up(&e, to, from, pool);
+    const size_t before = file->size;
     *lacking = false;
     for (unsigned c = 0; c < to->components; c++) {
         const struct entropy_component *one = &to->component[c];
@@ -435,6 +436,10 @@ int entropy_encode(struct bytes *file, const struct entropy_scan *to,
     for (size_t i = 0; done && i < e.ranges; i++)
         *lacking = *lacking || e.range[i].lacks;
     done = done && !any_failed(&e) && (*lacking || join_ranges(file, &e));
+    if (done && !*lacking && to->most && file->size - before > to->most) {
+        *lacking = true;
+        file->size = before;
+    }
     take_down(&e);
     return done ? 0 : fail_memory(err, "no memory for the encoded picture");
 }

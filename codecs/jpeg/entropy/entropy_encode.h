@@ -27,8 +27,9 @@ struct entropy_source {
 
 /* Appends the data of scan `to`: its components are those of the source, after
  * the turn. Several threads share the work; what is written does not depend on
- * them. Where a table has no code for a symbol that is needed *lacking becomes
- * true, and nothing is appended. Returns -1 without memory. */
+ * them. Where a table has no code for a symbol that is needed, or the data
+ * would be more than to->most, *lacking becomes true, and nothing is appended.
+ * Returns -1 without memory. */
 int entropy_encode(struct bytes *file, const struct entropy_scan *to,
                    const struct entropy_source *from, bool *lacking,
                    struct thread_pool *pool, struct err *err);

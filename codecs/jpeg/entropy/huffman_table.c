@@ -6,14 +6,21 @@
 /* The most bits of a value (T.81, tables F.1 and F.2, for 8 bits). */
 enum { DC_SIZE_MAX = 11, AC_SIZE_MAX = 10, RUN_MAX = 15 };
 
+/* Returns whether a sequential scan of 8 bits may have a symbol. */
+static bool is_possible(uint8_t symbol, bool ac)
+{
+    unsigned run = symbol >> 4, size = symbol & 15;
+    return ac ? size <= AC_SIZE_MAX && (size || run == 0 || run == RUN_MAX)
+              : symbol <= DC_SIZE_MAX;
+}
+
 /* Returns the entry of a symbol whose code has `length` bits; 0 if no
  * sequential scan has it. */
 static uint32_t entry_of(uint8_t symbol, unsigned length, bool ac)
 {
     uint32_t run = ac ? symbol >> 4 : 0, size = ac ? symbol & 15 : symbol;
     uint32_t step = ac && symbol == 0 ? HUFFMAN_END : run + 1;
-    if (size > (ac ? AC_SIZE_MAX : DC_SIZE_MAX) ||
-        (ac && size == 0 && run != 0 && run != RUN_MAX))
+    if (!is_possible(symbol, ac))
         return 0;
     return (length + size) | length << 8 | (size ? 0 : HUFFMAN_SPECIAL) |
            (63 - size) << 16 | step << 24;
@@ -119,20 +126,19 @@ enum {
 /* A tree of symbols, by Huffman's method: the chain of those that are below one
  * root grows by one bit whenever two roots become one. */
 struct tree {
-    uint64_t count[SYMBOLS + 1]; /* of each root; 0: it is none */
-    int next[SYMBOLS + 1];       /* in the chain; -1: the last */
+    uint64_t root[SYMBOLS + 1]; /* count << 9 | SYMBOLS - symbol, falling: of
+                                   equal counts the last symbol comes first */
+    unsigned roots;
+    int next[SYMBOLS + 1]; /* in the chain; -1: the last */
     unsigned depth[SYMBOLS + 1];
 };
 
-/* Returns the root with the smallest count, of these the last; -1: none. */
-static int smallest(const struct tree *tree, int but)
+static void insert(struct tree *tree, uint64_t root)
 {
-    int found = -1;
-    for (int i = 0; i <= SYMBOLS; i++)
-        if (tree->count[i] && i != but &&
-            (found < 0 || tree->count[i] <= tree->count[found]))
-            found = i;
-    return found;
+    unsigned i = tree->roots++;
+    for (; i && tree->root[i - 1] < root; i--)
+        tree->root[i] = tree->root[i - 1];
+    tree->root[i] = root;
 }
 
 static int deepen(struct tree *tree, int symbol)
@@ -148,17 +154,20 @@ static int deepen(struct tree *tree, int symbol)
  * which JPEG does not have. */
 static bool grow(struct tree *tree, const uint64_t counts[SYMBOLS])
 {
-    int a, b;
+    tree->roots = 0;
     for (int i = 0; i <= SYMBOLS; i++) {
-        tree->count[i] = i < SYMBOLS ? counts[i] : 1;
+        uint64_t count = i < SYMBOLS ? counts[i] : 1;
         tree->next[i] = -1;
         tree->depth[i] = 0;
+        if (count)
+            insert(tree, count << 9 | (unsigned)(SYMBOLS - i));
     }
-    while ((a = smallest(tree, -1)) >= 0 && (b = smallest(tree, a)) >= 0) {
-        tree->count[a] += tree->count[b];
-        tree->count[b] = 0;
-        tree->next[deepen(tree, a)] = b;
-        deepen(tree, b);
+    while (tree->roots > 1) {
+        uint64_t a = tree->root[--tree->roots], b = tree->root[--tree->roots];
+        int first = SYMBOLS - (int)(a & 511), second = SYMBOLS - (int)(b & 511);
+        insert(tree, a + (b >> 9 << 9));
+        tree->next[deepen(tree, first)] = second;
+        deepen(tree, second);
     }
     for (int i = 0; i <= SYMBOLS; i++)
         if (tree->depth[i] > DEPTH_MAX)
@@ -207,4 +216,19 @@ bool huffman_spec_make(struct huffman_spec *spec, const uint64_t counts[256])
             if (tree.depth[i] == depth)
                 spec->symbols[at++] = (uint8_t)i;
     return true;
+}
+
+bool huffman_spec_complete(struct huffman_spec *spec, bool ac)
+{
+    uint64_t counts[SYMBOLS] = { 0 };
+    bool lacking = false;
+    for (unsigned length = 1, n = 0; length <= LENGTH_MAX; length++)
+        for (unsigned i = spec->counts[length - 1]; i && n < SYMBOLS; i--)
+            counts[spec->symbols[n++]] = UINT64_C(16) << (LENGTH_MAX - length);
+    for (unsigned i = 0; i < SYMBOLS; i++) {
+        bool lacks = !counts[i] && is_possible((uint8_t)i, ac);
+        counts[i] += lacks;
+        lacking = lacking || lacks;
+    }
+    return lacking && huffman_spec_make(spec, counts);
 }

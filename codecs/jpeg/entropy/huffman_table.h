@@ -71,6 +71,10 @@ struct huffman_encoder {
  * libjpeg make it. Returns false if they cannot all have a code. */
 bool huffman_spec_make(struct huffman_spec *spec, const uint64_t counts[256]);
 
+/* Gives a code to each symbol that the table lacks: the others get about as
+ * long ones as they have. Returns whether it lacked any. */
+bool huffman_spec_complete(struct huffman_spec *spec, bool ac);
+
 /* Makes the encoder of a table, for which a decoder could be made. */
 void huffman_encoder_make(struct huffman_encoder *encoder,
                           const struct huffman_spec *spec);

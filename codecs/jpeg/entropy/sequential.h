@@ -65,7 +65,8 @@ void sequential_set_sizes(struct sequential *s);
 /* Cuts a picture that has been read to its first columns and rows. */
 void sequential_trim(struct sequential *s, uint32_t width, uint32_t height);
 
-/* Makes `to` what `from` is after a turn, without its blocks. */
+/* Makes `to` what `from` is after a turn, without its blocks. Its Huffman
+ * tables stay, or get more codes. */
 void sequential_turn(struct sequential *to, const struct sequential *from,
                      enum xform turn);
 

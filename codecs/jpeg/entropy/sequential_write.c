@@ -147,6 +147,7 @@ static int make_tables(struct entropy_scan *to,
             !huffman_spec_make(&to->ac[one->ac], counts.ac[one->ac]))
             return fail(err, "no Huffman table has all codes");
     }
+    to->most = 0;
     return 0;
 }
 
