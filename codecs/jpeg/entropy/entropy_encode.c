@@ -1,16 +1,16 @@
 /* Lists of blocks to the entropy-coded data of the turned picture (T.81,
  * F.1.2).
  *
- * Each thread codes a range of MCUs as bits without stuffing. The ranges are
- * joined by shifting, or, with restart markers, at whole bytes: a range is some
- * whole intervals then. */
+ * A range of MCUs is coded as bits without stuffing, by any thread. Whoever
+ * completes one joins, by shifting, all those that are next in the file, while
+ * others code on. With restart markers a range is some whole intervals. */
 #include "codecs/jpeg/entropy/entropy_encode.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/base/page_cache.h"
 #include "codecs/jpeg/entropy/bit_join.h"
 #include "codecs/jpeg/entropy/block_map.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
@@ -20,8 +20,8 @@ enum {
     /* The most bytes of a block: codes of 16 bits and 11 of the DC coefficient,
      * 10 of each other; and what a writer may store behind them. */
     BLOCK_BYTES = 64 * 27 / 8 + 8,
-    RANGE_MCUS = 1 << 12, /* fewer are not worth a thread of their own */
-    RANGES_PER_THREAD = 4,
+    RANGE_BLOCKS = 1 << 13, /* whose bits mostly stay in the second cache */
+    HEAD = 8,               /* bytes for the number of bits of an interval */
 };
 
 /* A block of an MCU: where it stands in the part of the MCU that its component
@@ -42,17 +42,22 @@ struct encoding {
     size_t ranges, per; /* MCUs of a range */
     size_t room;        /* bytes for a range at first */
     size_t mcus;
+
+    pthread_mutex_t lock; /* of what follows */
+    bool joining;         /* somebody does so, and alone uses the next two */
+    struct bytes *file;
+    struct bit_join join; /* what is not yet in the file */
+    size_t next;          /* the range that is to be joined next */
+    bool lacking;         /* there was no code for a symbol */
+    bool failed;
+    struct entropy_statistics *counts; /* or else symbols are only counted */
 };
 
-/* Some MCUs, coded. */
+/* Some MCUs, coded: for each interval HEAD bytes, and bits without stuffing. */
 struct range {
-    uint8_t *data; /* bits without stuffing, of all MCUs or an interval */
-    size_t room;
-    uint64_t bits;
-    struct bytes intervals; /* with restart markers: whole ones, stuffed */
-    bool lacks;             /* there was no code for a symbol */
-    bool failed;
-    struct entropy_statistics *counts; /* or else they are only counted */
+    uint8_t *data;
+    size_t room, used;
+    bool done;
 };
 
 /* ---- Where blocks come from --------------------------------------------- */
@@ -250,28 +255,26 @@ static void count_block(const struct encoding *e,
     counts[0] += before < 63;
 }
 
-static bool make_room(const struct encoding *e, struct range *range,
-                      struct code_writer *out)
+/* Makes room for the blocks of an MCU. */
+static bool make_room(struct range *range, struct code_writer *out)
 {
-    size_t used = range->data ? (size_t)(out->at - range->data) : 0;
+    const size_t used = (size_t)(out->at - range->data);
     if (range->room - used >= ENTROPY_MCU_BLOCKS * BLOCK_BYTES)
         return true;
-    /* At first as much as the data had that the blocks come from. */
-    size_t room = range->room ? range->room / 2 * 3 : e->room;
-    uint8_t *data = page_cache_realloc(range->data, used, room);
+    uint8_t *data = realloc(range->data, range->room * 2);
     if (!data)
         return false;
     range->data = data;
-    range->room = room;
+    range->room *= 2;
     out->at = data + used;
     return true;
 }
 
-/* Codes or counts MCUs, between which there is no restart marker. */
-ENTROPY_INLINE void walk_mcus(const struct encoding *e, struct range *range,
-                              size_t first, size_t end, bool counts)
+/* Codes MCUs, between which there is no restart marker, or counts them. */
+ENTROPY_INLINE bool walk_mcus(const struct encoding *e, struct range *range,
+                              struct code_writer *out, size_t first, size_t end,
+                              struct entropy_statistics *counts)
 {
-    struct code_writer out = { .at = range->data };
     struct walk walk = { .left = end - first,
                          .mx = (uint32_t)(first % e->to->columns),
                          .my = (uint32_t)(first / e->to->columns) };
@@ -281,45 +284,79 @@ ENTROPY_INLINE void walk_mcus(const struct encoding *e, struct range *range,
         find_mcu(e, &walk, walk.block[i]);
     for (size_t m = 0; m < end - first; m++) {
         const struct entropy_block **block = walk.block[m % AHEAD];
-        if (!counts && !make_room(e, range, &out)) {
-            range->failed = true;
-            return;
-        }
+        if (!counts && !make_room(range, out))
+            return false;
         fetch_values(e, walk.block[(m + AHEAD / 2) % AHEAD]);
         for (unsigned j = 0; j < e->blocks; j++) {
             unsigned c = e->mcu[j].component;
             int before = dc[c];
             dc[c] = block[j] ? block[j]->dc : before;
             if (counts)
-                count_block(e, range->counts, &e->to->component[c], block[j],
+                count_block(e, counts, &e->to->component[c], block[j],
                             dc[c] - before);
             else
-                put_block(e, &out, &e->to->component[c], block[j],
+                put_block(e, out, &e->to->component[c], block[j],
                           dc[c] - before);
         }
         find_mcu(e, &walk, block);
     }
-    range->bits = (uint64_t)(out.at - range->data) * 8 + out.count;
-    range->lacks = range->lacks || out.seen & HUFFMAN_NONE;
-    if (!counts)
-        store(&out);
+    return true;
 }
 
-/* Puts an interval, and the restart marker behind it, behind those before. */
-static bool close_interval(struct range *range, size_t number, bool last)
+/* Codes an interval. Returns false without memory. */
+ENTROPY_INLINE bool put_interval(const struct encoding *e, struct range *range,
+                                 size_t first, size_t end, uint64_t *seen)
 {
-    if (!bytes_reserve(&range->intervals, (range->bits / 8 + 2) * 2 + 2))
+    const size_t begin = range->used + HEAD;
+    struct code_writer out = { .at = range->data + begin };
+    if (!walk_mcus(e, range, &out, first, end, NULL))
         return false;
-    struct bit_join join = { .to = range->intervals.data +
-                                   range->intervals.size };
-    bit_join_append(&join, range->data, range->bits);
-    bit_join_end(&join);
-    if (!last) {
-        *join.to++ = 0xff;
-        *join.to++ = (uint8_t)(0xd0 | (number & 7));
-    }
-    range->intervals.size = (size_t)(join.to - range->intervals.data);
+    uint64_t bits = (uint64_t)(out.at - range->data - begin) * 8 + out.count;
+    store(&out);
+    memcpy(range->data + range->used, &bits, HEAD);
+    range->used = begin + (bits + 7) / 8;
+    *seen |= out.seen;
     return true;
+}
+
+static bool join_range(struct encoding *e, const struct range *range)
+{
+    size_t number = e->to->restart ? e->next * e->per / e->to->restart : 0;
+    for (size_t at = 0; at < range->used; number++) {
+        uint64_t bits;
+        memcpy(&bits, range->data + at, HEAD);
+        if (!bytes_reserve(e->file, bits / 4 + 64)) /* all bytes stuffed */
+            return false;
+        e->join.to = e->file->data + e->file->size;
+        bit_join_append(&e->join, range->data + at + HEAD, bits);
+        at += HEAD + (bits + 7) / 8;
+        bool last = e->next + 1 == e->ranges && at == range->used;
+        if (e->to->restart || last)
+            bit_join_end(&e->join);
+        if (e->to->restart && !last) {
+            *e->join.to++ = 0xff;
+            *e->join.to++ = (uint8_t)(0xd0 | (number & 7));
+        }
+        e->file->size = (size_t)(e->join.to - e->file->data);
+    }
+    return true;
+}
+
+/* Joins ranges, as far as those that are next are done. */
+static void join_ranges(struct encoding *e)
+{
+    while (!e->joining && e->next < e->ranges && e->range[e->next].done) {
+        struct range *range = &e->range[e->next];
+        bool wanted = !e->failed && !e->lacking;
+        e->joining = true;
+        pthread_mutex_unlock(&e->lock);
+        bool failed = wanted && !join_range(e, range);
+        free(range->data);
+        pthread_mutex_lock(&e->lock);
+        e->joining = false;
+        e->failed = e->failed || failed;
+        e->next++;
+    }
 }
 
 static size_t end_of(const struct encoding *e, size_t first, size_t mcus)
@@ -329,119 +366,22 @@ static size_t end_of(const struct encoding *e, size_t first, size_t mcus)
 
 ENTROPY_FOR_EACH_CPU static void put_range(void *context, size_t i)
 {
-    const struct encoding *e = context;
+    struct encoding *e = context;
     struct range *range = &e->range[i];
-    const size_t restart = e->to->restart;
+    const size_t step = e->to->restart ? e->to->restart : e->per;
     size_t at = i * e->per, end = end_of(e, at, e->per);
-    if (!restart)
-        walk_mcus(e, range, at, end, false);
-    for (; restart && at < end && !range->failed; at += restart) {
-        size_t next = end_of(e, at, restart);
-        walk_mcus(e, range, at, next, false);
-        range->failed = range->failed ||
-                        !close_interval(range, at / restart, next == e->mcus);
-    }
-}
-
-ENTROPY_FOR_EACH_CPU static void count_range(void *context, size_t i)
-{
-    const struct encoding *e = context;
-    const size_t restart = e->to->restart ? e->to->restart : e->per;
-    size_t at = i * e->per, end = end_of(e, at, e->per);
-    for (; at < end; at += restart)
-        walk_mcus(e, &e->range[i], at, end_of(e, at, restart), true);
-}
-
-static bool join_ranges(struct bytes *file, const struct encoding *e)
-{
-    size_t room = 0;
-    for (size_t i = 0; i < e->ranges; i++)
-        room += (e->range[i].bits / 8 + 2) * 2 + e->range[i].intervals.size;
-    if (!bytes_reserve(file, room))
-        return false;
-    struct bit_join join = { .to = file->data + file->size };
-    for (size_t i = 0; i < e->ranges; i++) {
-        const struct range *range = &e->range[i];
-        if (!e->to->restart) {
-            bit_join_append(&join, range->data, range->bits);
-            continue;
-        }
-        memcpy(join.to, range->intervals.data, range->intervals.size);
-        join.to += range->intervals.size;
-    }
-    bit_join_end(&join);
-    file->size = (size_t)(join.to - file->data);
-    return true;
-}
-
-/* ---- All ---------------------------------------------------------------- */
-
-static bool set_up(struct encoding *e, const struct entropy_scan *to,
-                   const struct entropy_source *from, struct thread_pool *pool)
-{
-    size_t threads = thread_pool_threads(pool);
-    *e = (struct encoding){ .to = to, .from = from };
-    if (from->turn & XFORM_MIRROR_X)
-        e->signs ^= ENTROPY_ODD_COLUMNS;
-    if (from->turn & XFORM_MIRROR_Y)
-        e->signs ^= ENTROPY_ODD_ROWS;
-    e->mcus = (size_t)to->columns * to->rows;
-    e->per =
-        threads > 1 ? e->mcus / (threads * RANGES_PER_THREAD) + 1 : e->mcus;
-    if (threads > 1 && e->per < RANGE_MCUS)
-        e->per = RANGE_MCUS;
-    if (to->restart) /* whole intervals */
-        e->per = (e->per + to->restart - 1) / to->restart * to->restart;
-    e->ranges = (e->mcus + e->per - 1) / e->per;
-    e->range = calloc(e->ranges, sizeof *e->range);
-    e->room = from->blocks->size / e->ranges * 9 / 8 + 64 * BLOCK_BYTES;
-    return e->range && map_components(e);
-}
-
-static void take_down(struct encoding *e)
-{
-    for (size_t i = 0; e->range && i < e->ranges; i++) {
-        page_cache_free(e->range[i].data);
-        bytes_free(&e->range[i].intervals);
-        free(e->range[i].counts);
-    }
-    for (unsigned c = 0; c < e->to->components; c++)
-        block_map_free(&e->map[c]);
-    free(e->range);
-}
-
-static bool any_failed(const struct encoding *e)
-{
-    bool failed = false;
-    for (size_t i = 0; i < e->ranges; i++)
-        failed = failed || e->range[i].failed;
-    return failed;
-}
-
-int entropy_encode(struct bytes *file, const struct entropy_scan *to,
-                   const struct entropy_source *from, bool *lacking,
-                   struct thread_pool *pool, struct err *err)
-{
-    struct encoding e;
-    bool done = set_up(&e, to, from, pool);
-    const size_t before = file->size;
-    *lacking = false;
-    for (unsigned c = 0; c < to->components; c++) {
-        const struct entropy_component *one = &to->component[c];
-        huffman_encoder_make(&e.dc[one->dc], &to->dc[one->dc]);
-        huffman_encoder_make(&e.ac[one->ac], &to->ac[one->ac]);
-    }
-    if (done)
-        thread_pool_run(pool, put_range, &e, e.ranges);
-    for (size_t i = 0; done && i < e.ranges; i++)
-        *lacking = *lacking || e.range[i].lacks;
-    done = done && !any_failed(&e) && (*lacking || join_ranges(file, &e));
-    if (done && !*lacking && to->most && file->size - before > to->most) {
-        *lacking = true;
-        file->size = before;
-    }
-    take_down(&e);
-    return done ? 0 : fail_memory(err, "no memory for the encoded picture");
+    uint64_t seen = 0;
+    range->room = e->room;
+    range->data = malloc(range->room);
+    bool done = range->data != NULL;
+    for (; done && at < end; at += step)
+        done = put_interval(e, range, at, end_of(e, at, step), &seen);
+    pthread_mutex_lock(&e->lock);
+    range->done = true;
+    e->failed = e->failed || !done;
+    e->lacking = e->lacking || seen & HUFFMAN_NONE;
+    join_ranges(e);
+    pthread_mutex_unlock(&e->lock);
 }
 
 static void add_counts(struct entropy_statistics *sum,
@@ -454,20 +394,75 @@ static void add_counts(struct entropy_statistics *sum,
         }
 }
 
+ENTROPY_FOR_EACH_CPU static void count_range(void *context, size_t i)
+{
+    struct encoding *e = context;
+    struct entropy_statistics counts = { 0 };
+    const size_t step = e->to->restart ? e->to->restart : e->per;
+    size_t at = i * e->per, end = end_of(e, at, e->per);
+    for (; at < end; at += step)
+        walk_mcus(e, NULL, NULL, at, end_of(e, at, step), &counts);
+    pthread_mutex_lock(&e->lock);
+    add_counts(e->counts, &counts);
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* ---- All ---------------------------------------------------------------- */
+
+/* Runs `work` for each range. */
+static int run(struct encoding *e, void (*work)(void *context, size_t i),
+               struct thread_pool *pool, struct err *err)
+{
+    const enum xform turn = e->from->turn;
+    const struct entropy_scan *to = e->to;
+    e->signs = (turn & XFORM_MIRROR_X ? ENTROPY_ODD_COLUMNS : 0) ^
+               (turn & XFORM_MIRROR_Y ? ENTROPY_ODD_ROWS : 0);
+    bool mapped = map_components(e);
+    e->mcus = (size_t)to->columns * to->rows;
+    e->per = RANGE_BLOCKS / e->blocks;
+    if (to->restart) /* whole intervals */
+        e->per = (e->per + to->restart - 1) / to->restart * to->restart;
+    e->ranges = (e->mcus + e->per - 1) / e->per;
+    e->room = e->from->blocks->size / e->ranges * 5 / 4 + 64 * BLOCK_BYTES;
+    e->range = calloc(e->ranges, sizeof *e->range);
+    pthread_mutex_init(&e->lock, NULL);
+    if (mapped && e->range)
+        thread_pool_run(pool, work, e, e->ranges);
+    else
+        e->failed = true;
+    pthread_mutex_destroy(&e->lock);
+    for (unsigned c = 0; c < to->components; c++)
+        block_map_free(&e->map[c]);
+    free(e->range);
+    return e->failed ? fail_memory(err, "no memory for the encoded picture")
+                     : 0;
+}
+
+int entropy_encode(struct bytes *file, const struct entropy_scan *to,
+                   const struct entropy_source *from, bool *lacking,
+                   struct thread_pool *pool, struct err *err)
+{
+    struct encoding e = { .to = to, .from = from, .file = file };
+    const size_t before = file->size, size = from->blocks->size;
+    for (unsigned c = 0; c < to->components; c++) {
+        const struct entropy_component *one = &to->component[c];
+        huffman_encoder_make(&e.dc[one->dc], &to->dc[one->dc]);
+        huffman_encoder_make(&e.ac[one->ac], &to->ac[one->ac]);
+    }
+    e.failed = !bytes_reserve(file, size + size / 16);
+    int status = run(&e, put_range, pool, err);
+    *lacking = e.lacking || (to->most && file->size - before > to->most);
+    if (status || *lacking)
+        file->size = before;
+    return status;
+}
+
 int entropy_count(struct entropy_statistics *counts,
                   const struct entropy_scan *to,
                   const struct entropy_source *from, struct thread_pool *pool,
                   struct err *err)
 {
-    struct encoding e;
-    bool done = set_up(&e, to, from, pool);
+    struct encoding e = { .to = to, .from = from, .counts = counts };
     memset(counts, 0, sizeof *counts);
-    for (size_t i = 0; done && i < e.ranges; i++)
-        done = (e.range[i].counts = calloc(1, sizeof *counts)) != NULL;
-    if (done)
-        thread_pool_run(pool, count_range, &e, e.ranges);
-    for (size_t i = 0; done && i < e.ranges; i++)
-        add_counts(counts, e.range[i].counts);
-    take_down(&e);
-    return done ? 0 : fail_memory(err, "no memory for the encoder");
+    return run(&e, count_range, pool, err);
 }

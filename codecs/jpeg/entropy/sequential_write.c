@@ -113,9 +113,11 @@ static void put_huffman(struct output *o, bool ac, unsigned number,
 static void put_scan_header(struct output *o,
                             const struct sequential_scan *scan)
 {
-    const struct entropy_scan *to = &scan->coding;
+    const struct entropy_scan *to = scan ? &scan->coding : NULL;
     uint8_t data[1 + 2 * ENTROPY_COMPONENTS + 3], restart[2];
     uint8_t *p = data;
+    if (!scan)
+        return;
     *p++ = (uint8_t)to->components;
     for (unsigned i = 0; i < to->components; i++) {
         const struct entropy_component *one = &to->component[i];
@@ -151,34 +153,39 @@ static int make_tables(struct entropy_scan *to,
     return 0;
 }
 
-int sequential_encode_scan(struct bytes *data, struct entropy_scan *to,
-                           const struct entropy_source *from, bool optimize,
-                           struct thread_pool *pool, struct err *err)
+/* Appends the coded data of a scan, and before it its header, if there is one:
+ * not until the tables are chosen. */
+static int put_scan(struct output *o, struct entropy_scan *to,
+                    const struct sequential_scan *header,
+                    const struct entropy_source *from, bool optimize,
+                    struct thread_pool *pool, struct err *err)
 {
+    const struct output before = *o;
+    const size_t size = o->file->size;
     bool lacking = optimize;
-    if (!optimize && entropy_encode(data, to, from, &lacking, pool, err))
-        return -1;
+    if (!optimize) {
+        put_scan_header(o, header);
+        if (entropy_encode(o->file, to, from, &lacking, pool, err))
+            return -1;
+    }
     if (!lacking)
         return 0;
-    if (make_tables(to, from, pool, err) ||
-        entropy_encode(data, to, from, &lacking, pool, err))
+    *o = before;
+    o->file->size = size;
+    if (make_tables(to, from, pool, err))
+        return -1;
+    put_scan_header(o, header);
+    if (entropy_encode(o->file, to, from, &lacking, pool, err))
         return -1;
     return lacking ? fail(err, "a coefficient is out of range") : 0;
 }
 
-static int put_scan(struct output *o, struct sequential_scan *to,
-                    const struct entropy_source *from, bool optimize,
-                    struct thread_pool *pool, struct err *err)
+int sequential_encode_scan(struct bytes *data, struct entropy_scan *to,
+                           const struct entropy_source *from, bool optimize,
+                           struct thread_pool *pool, struct err *err)
 {
-    struct bytes data = { 0 };
-    int status =
-        sequential_encode_scan(&data, &to->coding, from, optimize, pool, err);
-    if (status == 0) {
-        put_scan_header(o, to);
-        put(o, data.data, data.size);
-    }
-    bytes_free(&data);
-    return status;
+    struct output o = { .file = data };
+    return put_scan(&o, to, NULL, from, optimize, pool, err);
 }
 
 static int end(struct output *o, struct err *err)
@@ -200,7 +207,8 @@ int sequential_write(struct bytes *file, struct sequential *to,
         const struct sequential_scan *scan = &from->scan[i];
         const struct entropy_source source = { &scan->blocks, &scan->coding,
                                                turn };
-        if (put_scan(&o, &to->scan[i], &source, optimize, pool, err))
+        if (put_scan(&o, &to->scan[i].coding, &to->scan[i], &source, optimize,
+                     pool, err))
             return -1;
     }
     return end(&o, err);
