@@ -17,7 +17,6 @@
 
 enum {
     BLOCK_BITS_MIN = 2, /* a DC and an AC code of a bit each */
-    CHUNK = 1 << 10,    /* blocks that stay in the fastest cache */
 #ifdef FUZZING
     PART_BYTES = 1 << 6, /* files are small then, and must have parts */
     STARTS = 1 << 4,
@@ -104,17 +103,9 @@ static size_t all_mcus(const struct entropy_scan *scan)
 
 static void decode_interval(struct part *p, size_t mcus, const size_t range[2])
 {
-    int64_t sum[ENTROPY_COMPONENTS] = { 0 };
-    const size_t end = p->count + mcus * p->coding->blocks;
     part_seek(p, range[0] * 8);
-    while (p->count < end && !p->failed) {
-        const size_t at = p->count;
-        part_append(p, end - at < CHUNK ? end - at : CHUNK, UINT64_MAX);
-        if (!part_add_differences(p->coding, p->block + at, p->count - at, at,
-                                  sum))
-            p->failed = true;
-    }
-    p->failed = p->failed || !ends_at(p, range[1] * 8);
+    part_append(p, mcus * p->coding->blocks, UINT64_MAX);
+    p->failed = p->failed || p->odd || !ends_at(p, range[1] * 8);
 }
 
 static void decode_intervals(void *context, size_t i)
@@ -136,7 +127,7 @@ static void decode_intervals(void *context, size_t i)
  * blocks start. If it proves wrong another guess is made. */
 static void decode_guess(struct part *p)
 {
-    p->block = malloc(p->room * sizeof *p->block);
+    p->block = page_cache_alloc(p->room * sizeof *p->block);
     p->start = malloc(STARTS * sizeof *p->start);
     p->no_memory = !p->block || !p->start;
     uint64_t at = p->begin;
@@ -168,6 +159,45 @@ static void decode_part(void *context, size_t i)
     part_append(p, d->blocks->count, p->end);
 }
 
+/* Lets the blocks of `next`, all components of which are coded alike, belong to
+ * those components that they have where it meets the part before it. */
+static void shift_components(struct part *next)
+{
+    const struct part_coding *coding = next->coding;
+    int64_t was[ENTROPY_COMPONENTS] = { 0 }, is[ENTROPY_COMPONENTS] = { 0 };
+    const size_t shift = next->place % coding->blocks + coding->blocks -
+                         next->first % coding->blocks;
+    for (size_t k = 0; k < next->count; k++) {
+        int16_t *dc = &next->block[k].dc;
+        int64_t *before = &was[coding->component[k % coding->blocks]];
+        int64_t *sum = &is[coding->component[(k + shift) % coding->blocks]];
+        *sum += *dc - *before;
+        *before = *dc;
+        *dc = (int16_t)*sum;
+    }
+    next->next = (unsigned)((next->next + shift) % coding->blocks);
+    memcpy(next->dc, is, sizeof is);
+}
+
+/* Continues with `next` the DC coefficients of p, which meets it. */
+static void chain(const struct part *p, struct part *next)
+{
+    const struct part_coding *coding = next->coding;
+    const size_t blocks = coding->blocks;
+    bool found[ENTROPY_COMPONENTS] = { false };
+    if (next->first % blocks != next->place % blocks)
+        shift_components(next);
+    for (unsigned c = 0; c < ENTROPY_COMPONENTS; c++)
+        next->offset[c] = p->offset[c] + p->dc[c];
+    for (size_t k = next->first, at = next->place + blocks;
+         k > 0 && k + blocks > next->first; k--, at--) {
+        unsigned c = coding->component[(at - 1) % blocks];
+        if (!found[c])
+            next->offset[c] -= next->block[k - 1].dc;
+        found[c] = true;
+    }
+}
+
 /* Lets p, which has decoded `count` blocks of the picture, go on until it meets
  * one of the blocks that `next` has. Returns false if that does not happen. */
 static bool meet(const struct decoding *d, struct part *p, struct part *next,
@@ -180,6 +210,7 @@ static bool meet(const struct decoding *d, struct part *p, struct part *next,
         if (start == at && i % phases == *count % phases) {
             next->first = i;
             next->place = *count;
+            chain(p, next);
             *count += next->count - i;
             return true;
         }
@@ -209,16 +240,8 @@ static bool join_parts(const struct decoding *d)
     }
     if (count < all)
         part_append(p, all - count, UINT64_MAX);
-    return !p->failed && p->place + p->count - p->first == all &&
-           ends_at(p, d->size * 8);
-}
-
-static void sum_part(void *context, size_t i)
-{
-    struct decoding *d = context;
-    struct part *p = &d->part[i];
-    for (size_t k = p->first, at = p->place; k < p->count; k++, at++)
-        p->sum[d->coding.component[at % d->coding.blocks]] += p->block[k].dc;
+    return !p->failed && !d->part[0].odd &&
+           p->place + p->count - p->first == all && ends_at(p, d->size * 8);
 }
 
 /* Moves the blocks of a part to where they belong. */
@@ -227,14 +250,15 @@ static void place_part(void *context, size_t i)
     struct decoding *d = context;
     struct part *p = &d->part[i];
     struct entropy_block *to = d->blocks->block + p->place;
-    const size_t n = p->count - p->first;
-    int64_t sum[ENTROPY_COMPONENTS] = { 0 };
-    for (size_t k = 0; k < i; k++)
-        for (unsigned c = 0; c < ENTROPY_COMPONENTS; c++)
-            sum[c] += d->part[k].sum[c];
-    if (i && n)
-        memcpy(to, p->block + p->first, n * sizeof *to);
-    p->failed = !part_add_differences(&d->coding, to, n, p->place, sum);
+    size_t phase = p->place % d->coding.blocks;
+    bool sound = true;
+    for (size_t k = p->first; i && k < p->count; k++, to++) {
+        *to = p->block[k];
+        to->dc = (int16_t)(to->dc + p->offset[d->coding.component[phase]]);
+        sound = sound && part_dc_is_sound(to->dc);
+        phase = phase + 1 == d->coding.blocks ? 0 : phase + 1;
+    }
+    p->failed = !sound;
 }
 
 static bool any_failed(const struct decoding *d)
@@ -250,14 +274,13 @@ static bool decode_by_guesses(struct decoding *d, struct thread_pool *pool)
     for (size_t i = 0; i < d->parts; i++) {
         d->part[i].begin = d->size * i / d->parts * 8;
         d->part[i].end = d->size * (i + 1) / d->parts * 8;
-        d->part[i].room = i ? d->blocks->count / d->parts + CHUNK : 0;
+        d->part[i].room = i ? d->blocks->count / d->parts + STARTS : 0;
     }
     /* Behind the last block are fewer than 8 bits, which make none. */
     d->part[d->parts - 1].end -= 7;
     thread_pool_run(pool, decode_part, d, d->parts);
     if (!join_parts(d))
         return false;
-    thread_pool_run(pool, sum_part, d, d->parts);
     thread_pool_run(pool, place_part, d, d->parts);
     return !any_failed(d);
 }
@@ -337,7 +360,7 @@ static void free_all(struct decoding *d)
     for (size_t i = 0; i < d->parts; i++) {
         d->blocks->values[d->blocks->parts++] = d->part[i].values.value;
         if (d->part[i].room)
-            free(d->part[i].block);
+            page_cache_free(d->part[i].block);
         free(d->part[i].start);
     }
     free(d->part);

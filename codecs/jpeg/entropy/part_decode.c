@@ -1,10 +1,10 @@
 /* A run of blocks that one thread decodes (T.81, F.2.2). */
 #include "codecs/jpeg/entropy/part_decode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/page_cache.h"
 
 /* ---- Bits --------------------------------------------------------------- */
 
@@ -47,12 +47,13 @@ ENTROPY_INLINE void skip(struct bit_reader *in, unsigned n)
 }
 
 ENTROPY_INLINE bool decode_dc(struct bit_reader *in,
-                              const struct huffman_decoder *table, int16_t *dc)
+                              const struct huffman_decoder *table,
+                              int *difference)
 {
     uint64_t entry = next_entry(in, table);
     if (entry == 0)
         return false;
-    *dc = (int16_t)entropy_value(value_of(in, entry));
+    *difference = entropy_value(value_of(in, entry));
     skip(in, entry & 63);
     return true;
 }
@@ -128,7 +129,8 @@ static bool reserve_block(struct part *p)
 {
     if (p->room == 0 || p->count < p->room)
         return true;
-    void *more = realloc(p->block, 2 * p->room * sizeof *p->block);
+    void *more = page_cache_realloc(p->block, p->count * sizeof *p->block,
+                                    2 * p->room * sizeof *p->block);
     if (!more)
         return false;
     p->block = more;
@@ -146,11 +148,16 @@ ENTROPY_FOR_EACH_CPU void part_append(struct part *p, size_t n, uint64_t end)
         if (p->failed)
             break;
         struct entropy_block *b = &p->block[p->count];
+        int64_t *dc = &p->dc[coding->component[p->next]];
+        int difference = 0;
         uint16_t *values = p->values.value + p->values.count;
         const struct huffman_decoder *ac = coding->ac[p->next];
         refill(&in);
-        p->failed = !decode_dc(&in, coding->dc[p->next], &b->dc) ||
+        p->failed = !decode_dc(&in, coding->dc[p->next], &difference) ||
                     !decode_ac(&in, ac, &coding->order, &b->mask, values);
+        *dc += difference;
+        p->odd = p->odd || !part_dc_is_sound(*dc);
+        b->dc = (int16_t)*dc;
         b->at = (uint32_t)p->values.count;
         b->part = p->index;
         p->values.count += (size_t)__builtin_popcountll(b->mask);
@@ -172,22 +179,7 @@ void part_seek(struct part *p, uint64_t position)
     p->in.bits <<= position % 8;
     p->in.count -= position % 8;
     p->next = 0;
-}
-
-bool part_add_differences(const struct part_coding *coding,
-                          struct entropy_block *block, size_t n, size_t at,
-                          int64_t sum[ENTROPY_COMPONENTS])
-{
-    unsigned j = (unsigned)(at % coding->blocks);
-    bool sound = true;
-    for (size_t i = 0; i < n; i++) {
-        int64_t *dc = &sum[coding->component[j]];
-        *dc += block[i].dc;
-        sound = sound && *dc >= -ENTROPY_DC_MAX && *dc < ENTROPY_DC_MAX;
-        block[i].dc = (int16_t)*dc;
-        j = j + 1 == coding->blocks ? 0 : j + 1;
-    }
-    return sound;
+    memset(p->dc, 0, sizeof p->dc);
 }
 
 /* ---- What they are coded by --------------------------------------------- */

@@ -43,13 +43,15 @@ struct bit_reader {
 struct part {
     const struct part_coding *coding;
     struct bit_reader in;
-    unsigned next;               /* which block of an MCU comes next */
-    const uint8_t *base;         /* from where positions count */
-    const uint8_t *limit;        /* no block starts behind it */
-    struct entropy_block *block; /* the DC coefficients are differences */
+    unsigned next;        /* which block of an MCU comes next */
+    const uint8_t *base;  /* from where positions count */
+    const uint8_t *limit; /* no block starts behind it */
+    struct entropy_block *block;
     size_t count, room; /* of the blocks; room 0: they are the picture's own */
     struct entropy_values values;
     uint16_t index;
+    int64_t dc[ENTROPY_COMPONENTS]; /* the last ones */
+    bool odd; /* one of them was out of range, which a guess may be */
     bool failed, no_memory;
 
     /* Of a part that begins with a guess. */
@@ -58,7 +60,7 @@ struct part {
     size_t nstarts;
     size_t first; /* which of the blocks is the first that is right, */
     size_t place; /* and where in the picture it belongs */
-    int64_t sum[ENTROPY_COMPONENTS]; /* of the differences */
+    int64_t offset[ENTROPY_COMPONENTS]; /* to the true DC coefficients */
 };
 
 /* Sets what the blocks of a scan are coded by. Returns false if a table is
@@ -67,7 +69,14 @@ struct part {
 bool part_set_coding(struct part_coding *coding,
                      const struct entropy_scan *scan, bool transposes);
 
-/* Lets the next block, the first of an MCU, start at a position. */
+/* Returns whether a DC coefficient is one of 8-bit samples. */
+static inline bool part_dc_is_sound(int64_t dc)
+{
+    return dc >= -ENTROPY_DC_MAX && dc < ENTROPY_DC_MAX;
+}
+
+/* Lets the next block, the first of an MCU, start at a position; the DC
+ * coefficients before it are 0. */
 void part_seek(struct part *p, uint64_t position);
 
 /* Returns where the next block starts, in bits from `base`. */
@@ -76,12 +85,5 @@ uint64_t part_position(const struct part *p);
 /* Appends up to n blocks, as far as they start before position `end`. At damage
  * the part fails, and appends no more; without memory likewise. */
 void part_append(struct part *p, size_t n, uint64_t end);
-
-/* Adds up the differences of n blocks, the first of which is number `at` of the
- * picture, so that their DC coefficients become their own. Returns false if one
- * is out of range. */
-bool part_add_differences(const struct part_coding *coding,
-                          struct entropy_block *block, size_t n, size_t at,
-                          int64_t sum[ENTROPY_COMPONENTS]);
 
 #endif
