@@ -28,7 +28,7 @@ static void print_blocks(const struct meta *meta)
     const char *lead = "  metadata: ";
     for (size_t i = 0; i < listed(meta->nblocks); i++) {
         size_t count = 0;
-        if (seen_before(meta, i))
+        if (seen_before(meta, i) || meta->block[i].kind == BLOCK_FRAME)
             continue;
         for (size_t k = i; k < meta->nblocks; k++)
             count += strcmp(meta->block[k].name, meta->block[i].name) == 0;
@@ -66,6 +66,20 @@ static void print_arrays(const char *file, const struct image *img,
     putchar('\n');
 }
 
+static void print_animation(const struct animation *a)
+{
+    printf(", animated: %u frame%s, %.4g s in all", a->frames,
+           a->frames > 1 ? "s" : "", a->seconds);
+    if (a->shortest < a->longest)
+        printf(" (%.4g to %.4g s each)", a->shortest, a->longest);
+    if (a->plays)
+        printf(", played %u time%s", a->plays, a->plays > 1 ? "s" : "");
+    else
+        printf(", played without end");
+    if (a->apart)
+        printf(", the default image is no frame");
+}
+
 static void print_color(const char *file, const struct image *img,
                         const struct result *result)
 {
@@ -83,6 +97,8 @@ static void print_color(const char *file, const struct image *img,
         printf(", interlaced");
     if (meta && meta->progressive)
         printf(", progressive");
+    if (meta && meta->animation.frames)
+        print_animation(&meta->animation);
     if (img->orientation != 1)
         printf(", orientation %u (shown by %s), as %s says", img->orientation,
                xform_name(xform_from_exif(img->orientation)),
@@ -140,6 +156,18 @@ static void json_tags(struct json_writer *json, const struct meta *meta)
     json_close(json, '}');
 }
 
+static void json_animation(struct json_writer *json, const struct animation *a)
+{
+    json_open(json, "animation", '{');
+    json_number(json, "frames", a->frames);
+    json_number(json, "plays", a->plays);
+    json_number(json, "seconds", a->seconds);
+    json_number(json, "shortest", a->shortest);
+    json_number(json, "longest", a->longest);
+    json_bool(json, "default_is_frame", !a->apart);
+    json_close(json, '}');
+}
+
 static void json_picture(const char *file, const struct image *img,
                          const struct result *result, const struct err *err)
 {
@@ -163,12 +191,16 @@ static void json_picture(const char *file, const struct image *img,
         json_bool(&json, "progressive", meta && meta->progressive);
         json_open(&json, "metadata", '[');
         for (size_t i = 0; meta && i < listed(meta->nblocks); i++) {
+            if (meta->block[i].kind == BLOCK_FRAME)
+                continue;
             json_open(&json, NULL, '{');
             json_string(&json, "name", meta->block[i].name);
             json_number(&json, "bytes", (double)meta->block[i].size);
             json_close(&json, '}');
         }
         json_close(&json, ']');
+        if (meta && meta->animation.frames)
+            json_animation(&json, &meta->animation);
         if (meta && meta->narrays)
             json_arrays(&json, meta);
         json_number(&json, "bytes", (double)result->bytes_in);

@@ -103,6 +103,7 @@ struct save_opts {
     enum edge edge;           /* for pictures behind the first one */
     enum layout layout;       /* of the array that a picture of another format
                                  becomes */
+    bool tolerant;   /* take what can be read of a damaged frame, and warn */
     bool inner;      /* the picture stands in another one, so what follows
                         its end is left as it is */
     uint32_t *adler; /* PNG: `encode` stores the Adler-32 of its rows here,

@@ -13,13 +13,6 @@
  * GPU is sent as much as makes the copies to it fast. */
 static const size_t tile_of_cpu = 256 << 10, tile_of_gpu = 64 << 20;
 
-/* What the turner of a codec turns with. */
-struct turner_context {
-    const struct job *job;
-    uint32_t rows, done; /* rows that come in bands, in all and so far; 0: there
-                            are no bands */
-};
-
 static int turn_part(void *context, struct image *dst, const struct image *src,
                      enum xform t, struct err *err)
 {
@@ -32,7 +25,7 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
 
 /* Several threads may turn small tiles at a time where the backend lets them,
  * else one thread turns large ones. */
-static struct turner turner_of(struct turner_context *context)
+struct turner job_turner(struct turner_context *context)
 {
     bool parts = context->job->backend->parts;
     return (struct turner){
@@ -96,7 +89,7 @@ static int turn_within(struct job_state *state, struct load_opts *load,
                        struct err *err)
 {
     struct turner_context context = { .job = state->job };
-    const struct turner turner = turner_of(&context);
+    const struct turner turner = job_turner(&context);
     struct result *result = state->result;
     struct image *img = &state->img;
     enum xform t = state->opts->op;
@@ -123,7 +116,7 @@ static int decode(struct job_state *state, struct reader *reader,
 {
     struct turner_context context = { .job = state->job,
                                       .rows = reader->info.height };
-    const struct turner turner = turner_of(&context);
+    const struct turner turner = job_turner(&context);
     struct decode_plan plan = state->plan.decode;
     plan.turner = turner.parallel ? &turner : NULL;
     return codec_decode(reader, &state->img, &plan, err);

@@ -117,20 +117,14 @@ int job_turn(struct job_state *state, struct err *err)
 
 /* ---- Encoding ------------------------------------------------------------ */
 
-static int turn_embedded(void *context, struct image *dst,
-                         const struct image *src, enum xform t, struct err *err)
-{
-    const struct job *job = ((struct job_state *)context)->job;
-    return job->backend->apply(job->lane, dst, src, t, NULL, err);
-}
-
 static int encode(struct job_state *state, struct err *err)
 {
     const struct options *opts = state->opts;
     struct result *result = state->result;
     unsigned upright = opts->ignore_orientation ? 0 : 1;
     uint32_t adler = 0;
-    const struct turner turner = { .turn = turn_embedded, .context = state };
+    struct turner_context context = { .job = state->job };
+    const struct turner turner = job_turner(&context);
     const struct save_opts save = {
         .suffix = state->job->format_name,
         .quality = opts->quality,
@@ -142,6 +136,7 @@ static int encode(struct job_state *state, struct err *err)
         .orientation = state->plan.tag ? state->plan.tag : upright,
         .edge = opts->edge,
         .layout = opts->layout,
+        .tolerant = opts->tolerant,
         .pool = state->job->pool,
         .turner = &turner,
         .adler = &adler,

@@ -28,6 +28,16 @@ struct load_opts job_load_opts(const struct options *opts,
  * finds its format and that of the output. */
 int job_read_input(struct job_state *state, size_t head, struct err *err);
 
+/* What a turner of job_turner() turns with. */
+struct turner_context {
+    const struct job *job;
+    uint32_t rows, done; /* rows that come in bands, in all and so far; 0: there
+                            are no bands */
+};
+
+/* Returns the backend of the job as codecs see it. The context must stay. */
+struct turner job_turner(struct turner_context *context);
+
 /* Plans and decodes the picture; or makes the output, where that takes no
  * decoding. */
 int job_decode(struct job_state *state, struct err *err);

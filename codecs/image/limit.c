@@ -40,6 +40,17 @@ int limit_refuse_pixels(uint64_t width, uint64_t height,
                 amount_of(width * height, 1000, true).text);
 }
 
+int limit_refuse_frames(uint32_t frames, uint64_t pixels,
+                        const struct limits *limits, struct err *err)
+{
+    return fail(err,
+                "%u frames have %s pixels together, more than the %s of "
+                "--max-pixels; --max-pixels %s allows them",
+                frames, amount_of(pixels, 1000, true).text,
+                amount_of(limits->pixels, 1000, false).text,
+                amount_of(pixels, 1000, true).text);
+}
+
 int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
                        struct err *err)
 {

@@ -24,10 +24,14 @@ struct limits {
     void *context;
 };
 
-/* Both functions return -1, with the reason. */
+/* All functions return -1, with the reason. */
 
 /* Of a picture with too many pixels, or too many to a side. */
 int limit_refuse_pixels(uint64_t width, uint64_t height,
+                        const struct limits *limits, struct err *err);
+
+/* Of an animation whose frames have too many pixels together. */
+int limit_refuse_frames(uint32_t frames, uint64_t pixels,
                         const struct limits *limits, struct err *err);
 
 /* Of what needs too many bytes. `what` ends in a verb, as "9 x 9 pixels need".

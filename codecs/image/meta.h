@@ -25,6 +25,8 @@ enum block_kind {
     BLOCK_ICC_PORTION,  /* one of several that make up a profile */
     BLOCK_ESSENTIAL,    /* the samples cannot be read rightly without it */
     BLOCK_TIED,         /* says nothing true of pixels that were moved */
+    BLOCK_TIED_TO_FILE, /* nor of the same pixels in other bytes */
+    BLOCK_FRAME,        /* a part of an animation: the picture, not metadata */
     BLOCK_EXIF,         /* from the TIFF header on */
     BLOCK_XMP,          /* a packet */
     BLOCK_XMP_EXTENDED, /* a portion of one: metadata/xmp_extended.h */
@@ -81,6 +83,17 @@ struct array_note {
     unsigned naxes; /* may be more than the shape has room for */
 };
 
+/* What the blocks of kind BLOCK_FRAME say of an animation. */
+struct animation {
+    uint32_t frames; /* 0: a still picture */
+    uint32_t plays;  /* 0: without end */
+    bool apart;      /* the picture itself is none of the frames */
+    double seconds;  /* of all frames, and of the ones shown least and most */
+    double shortest, longest;
+    bool side_by_side; /* there is memory for a frame a thread */
+    bool tried;        /* all frames have been decoded, and warned of */
+};
+
 struct meta {
     const struct codec *codec; /* that has read the file. The blocks are its
                                   own, until metadata_turn() puts those of the
@@ -91,6 +104,7 @@ struct meta {
 
     struct orientation orientation; /* what all tags say; that of the image is
                                        what counts, or 1 */
+    struct animation animation;
     struct array_note *array; /* filled only where the pixels are not read */
     size_t narrays;
 

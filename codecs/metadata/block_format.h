@@ -27,6 +27,10 @@ struct block_format {
      * fields of `from` say. */
     int (*from_portable)(struct meta *made, const struct meta *from,
                          struct warnings *warnings, struct err *err);
+    /* Turns the frames of an animation as img was turned, and encodes them
+     * anew. NULL: the format has no animations. */
+    int (*turn_frames)(const struct image *img, const struct save_opts *opts,
+                       struct err *err);
 };
 
 #endif

@@ -25,7 +25,7 @@ static bool is_left_out(const struct metadata_block *block,
                         const struct save_opts *opts)
 {
     enum block_kind kind = block->kind;
-    if (kind == BLOCK_ESSENTIAL || kind == BLOCK_JFIF)
+    if (kind == BLOCK_ESSENTIAL || kind == BLOCK_JFIF || kind == BLOCK_FRAME)
         return false;
     if (opts->drop & block->drop || opts->strip == STRIP_ALL)
         return true;
@@ -38,13 +38,14 @@ static void leave_out(struct meta *meta, const struct image *img,
 {
     for (size_t i = 0; i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
+        bool to_file = block->kind == BLOCK_TIED_TO_FILE;
+        bool to_pixels = block->kind == BLOCK_TIED && img->turned != XFORM_NONE;
         block->dropped = is_left_out(block, opts);
-        if (block->dropped || block->kind != BLOCK_TIED ||
-            img->turned == XFORM_NONE)
+        if (block->dropped || (!to_file && !to_pixels))
             continue;
         warn(opts->warnings,
-             "chunk %s is tied to the pixels as they were, so it is not kept",
-             block->name);
+             "chunk %s is tied to the %s as they were, so it is not kept",
+             block->name, to_file ? "bytes of the file" : "pixels");
         block->dropped = true;
     }
 }
@@ -302,6 +303,30 @@ static int turn_all(struct meta *meta, struct turned *t, struct err *err)
     return opts->orientation > 1 ? add_tag(meta, t, 0, err) : 0;
 }
 
+/* An animation that was converted has lost its frames. */
+static void warn_of_frames(struct meta *meta, const struct codec *to,
+                           struct warnings *warnings)
+{
+    const struct animation *a = &meta->animation;
+    uint32_t first = a->apart ? 1 : 2;
+    bool kept = false;
+    for (size_t i = 0; i < meta->nblocks && !kept && meta->codec == to; i++)
+        kept = meta->block[i].kind == BLOCK_FRAME;
+    if (kept)
+        return;
+    if (first < a->frames)
+        warn(warnings,
+             "frames %u to %u of the animation are not converted: only the "
+             "default image is kept",
+             first, a->frames);
+    else if (first == a->frames)
+        warn(warnings,
+             "frame %u of the animation is not converted: only the default "
+             "image is kept",
+             first);
+    meta->animation = (struct animation){ 0 };
+}
+
 int metadata_turn(struct image *img, const struct codec *to,
                   const struct save_opts *opts, struct err *err)
 {
@@ -311,6 +336,7 @@ int metadata_turn(struct image *img, const struct codec *to,
     struct turned t = { .img = img, .opts = &save, .format = to->blocks };
     if (!meta)
         return 0;
+    warn_of_frames(meta, to, opts->warnings);
     if (opts->strip == STRIP_NOTHING && meta->codec != to)
         meta_warn_lost(meta, to->capabilities.metadata, to->title,
                        opts->warnings);
@@ -328,6 +354,8 @@ int metadata_turn(struct image *img, const struct codec *to,
     if (!save.allowance)
         save.allowance = &allowance;
     int status = turn_all(meta, &t, err);
+    if (status == 0 && meta->animation.frames)
+        status = to->blocks->turn_frames(img, &save, err);
     meta_remove_dropped(meta);
     return status;
 }

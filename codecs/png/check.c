@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "codecs/png/animation.h"
 #include "codecs/png/chunk.h"
 
 enum {
@@ -16,6 +17,7 @@ enum {
 struct chunk_summary {
     size_t chunks;
     bool palette, end;
+    struct animation_parser animation;
     uint64_t samples;       /* bytes in all chunks IDAT */
     uint8_t head[2];        /* the first ones */
     uint8_t tail[CHECKSUM]; /* the last ones */
@@ -47,6 +49,28 @@ static void add_samples(struct chunk_summary *all, const uint8_t *data,
     all->samples += size;
 }
 
+static int check_frame(struct chunk_summary *all, const struct chunk *chunk,
+                       struct err *err)
+{
+    char name[5] = "";
+    memcpy(name, chunk->type, 4);
+    return animation_take(&all->animation, name, chunk->data, chunk->size,
+                          all->samples > 0, err);
+}
+
+/* The samples of each frame have been checked when it was encoded. */
+static int check_frames(struct chunk_summary *all, const struct image *img,
+                        struct err *err)
+{
+    uint32_t frames = img->meta ? img->meta->animation.frames : 0;
+    if (animation_end(&all->animation, err))
+        return -1;
+    if (all->animation.frames != frames)
+        return fail(err, "there are %u frames, not %u", all->animation.frames,
+                    frames);
+    return 0;
+}
+
 static int add_chunk(struct chunk_summary *all, const struct chunk *chunk,
                      const struct image *img, struct err *err)
 {
@@ -55,6 +79,9 @@ static int add_chunk(struct chunk_summary *all, const struct chunk *chunk,
         return check_header(chunk, img, err);
     if (chunk_is(chunk, "IDAT"))
         add_samples(all, chunk->data, chunk->size);
+    if (chunk_is(chunk, "acTL") || chunk_is(chunk, "fcTL") ||
+        chunk_is(chunk, "fdAT"))
+        return check_frame(all, chunk, err);
     all->palette = all->palette || chunk_is(chunk, "PLTE");
     all->end = chunk_is(chunk, "IEND");
     return 0;
@@ -113,7 +140,8 @@ static int check_crcs(struct bytes file, size_t chunks,
 int check_png(struct bytes file, const struct image *img,
               const struct save_opts *opts, struct err *err)
 {
-    struct chunk_summary all = { 0 };
+    struct chunk_summary all = { .animation = { .width = img->width,
+                                                .height = img->height } };
     struct chunk chunk;
     if (!codec_png.probe(file.data, file.size) ||
         !chunk_find(&chunk, file.data + PNG_SIGNATURE,
@@ -131,7 +159,7 @@ int check_png(struct bytes file, const struct image *img,
         return fail(err, "IEND is missing");
     if (img->color == COLOR_INDEXED && !all.palette)
         return fail(err, "the palette is missing");
-    if (check_samples(&all, opts, err))
+    if (check_samples(&all, opts, err) || check_frames(&all, img, err))
         return -1;
     return check_crcs(file, all.chunks, opts->pool, err);
 }

@@ -11,25 +11,29 @@
 
 /* ---- What a chunk is ------------------------------------------------------*/
 
-/* vpAg, caNv and orNT are ImageMagick's. */
+/* vpAg, caNv and orNT are ImageMagick's. iDOT is Apple's and has offsets into
+ * the image data; caBX is a signature of the file by C2PA. */
 static const struct {
     char name[5];
     enum block_kind kind;
     bool samples;
 } known[] = {
-    { "tRNS", BLOCK_ESSENTIAL, true }, { "gAMA", BLOCK_COLOR, false },
-    { "cHRM", BLOCK_COLOR, false },    { "sRGB", BLOCK_COLOR, false },
-    { "iCCP", BLOCK_ICC, false },      { "cICP", BLOCK_COLOR, false },
-    { "mDCV", BLOCK_COLOR, false },    { "mDCv", BLOCK_COLOR, false },
-    { "cLLI", BLOCK_COLOR, false },    { "cLLi", BLOCK_COLOR, false },
-    { "sBIT", BLOCK_COLOR, true },     { "bKGD", BLOCK_OTHER, true },
-    { "hIST", BLOCK_OTHER, true },     { "sPLT", BLOCK_OTHER, false },
-    { "pCAL", BLOCK_OTHER, true },     { "tIME", BLOCK_OTHER, false },
-    { "pHYs", BLOCK_AXES, false },     { "oFFs", BLOCK_AXES, false },
-    { "vpAg", BLOCK_AXES, false },     { "caNv", BLOCK_CANVAS, false },
-    { "sCAL", BLOCK_SCALE, false },    { "orNT", BLOCK_ORIENTATION, false },
-    { "eXIf", BLOCK_EXIF, false },     { "tEXt", BLOCK_OTHER, false },
-    { "zTXt", BLOCK_OTHER, false },    { "iTXt", BLOCK_OTHER, false },
+    { "tRNS", BLOCK_ESSENTIAL, true },    { "gAMA", BLOCK_COLOR, false },
+    { "cHRM", BLOCK_COLOR, false },       { "sRGB", BLOCK_COLOR, false },
+    { "iCCP", BLOCK_ICC, false },         { "cICP", BLOCK_COLOR, false },
+    { "mDCV", BLOCK_COLOR, false },       { "mDCv", BLOCK_COLOR, false },
+    { "cLLI", BLOCK_COLOR, false },       { "cLLi", BLOCK_COLOR, false },
+    { "sBIT", BLOCK_COLOR, true },        { "bKGD", BLOCK_OTHER, true },
+    { "hIST", BLOCK_OTHER, true },        { "sPLT", BLOCK_OTHER, false },
+    { "pCAL", BLOCK_OTHER, true },        { "tIME", BLOCK_OTHER, false },
+    { "pHYs", BLOCK_AXES, false },        { "oFFs", BLOCK_AXES, false },
+    { "vpAg", BLOCK_AXES, false },        { "caNv", BLOCK_CANVAS, false },
+    { "sCAL", BLOCK_SCALE, false },       { "orNT", BLOCK_ORIENTATION, false },
+    { "eXIf", BLOCK_EXIF, false },        { "tEXt", BLOCK_OTHER, false },
+    { "zTXt", BLOCK_OTHER, false },       { "iTXt", BLOCK_OTHER, false },
+    { "acTL", BLOCK_FRAME, true },        { "fcTL", BLOCK_FRAME, true },
+    { "fdAT", BLOCK_FRAME, true },        { "iDOT", BLOCK_TIED_TO_FILE, true },
+    { "caBX", BLOCK_TIED_TO_FILE, true },
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -244,6 +248,8 @@ int chunks_read_portable(struct meta *meta, const struct load_opts *opts,
             block->portable = meta->keyed || meta->nalphas;
         if (strcmp(block->name, "pHYs") == 0)
             block->portable = density_to_portable(meta, block);
+        if (block->kind == BLOCK_FRAME)
+            block->portable = true; /* one warning tells of all frames */
     }
     mark_repeats(meta);
     return metadata_read_portable(meta, &chunks_format, opts, err);
@@ -323,4 +329,5 @@ const struct block_format chunks_format = {
     .insert_exif = insert_exif,
     .frame = chunks_frame,
     .from_portable = make_chunks,
+    .turn_frames = frames_turn,
 };

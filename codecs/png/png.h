@@ -74,6 +74,28 @@ bool chunks_frame(struct bytes *file, const struct metadata_block *block);
 /* Reads transparency and palette alpha out of the blocks into img's meta. */
 void chunks_note_transparency(struct image *img);
 
+/* ---- Frames of an animation ---------------------------------------------- */
+
+/* Checks the chunks of kind BLOCK_FRAME, and fills meta->animation. Tolerant,
+ * frames that cannot be read are dropped with a warning. */
+int frames_read(struct image *img, const struct load_opts *opts,
+                struct err *err);
+
+/* Fails if all frames are beyond the limits, and reserves memory for those that
+ * are turned at a time; after image_check(). */
+int frames_check_size(const struct image *img, const struct load_opts *opts,
+                      struct err *err);
+
+/* Decodes all frames and keeps nothing of them: fails if one is damaged, or,
+ * tolerant, warns. */
+int frames_try(struct image *img, const struct load_opts *opts,
+               struct err *err);
+
+/* Turns the frames as img was turned, and encodes them anew: turn_frames() of
+ * chunks_format. */
+int frames_turn(const struct image *img, const struct save_opts *opts,
+                struct err *err);
+
 /* Fills the portable fields of the meta. Profiles and texts that are damaged,
  * or inflate to more than any program writes, are an error, or, tolerant, left
  * with a warning. */

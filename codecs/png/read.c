@@ -101,8 +101,6 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
         snprintf(text, sizeof text, "unknown critical chunk %.4s", name);
         png_error(png, text);
     }
-    if (memcmp(name, "acTL", 4) == 0)
-        png_error(png, "an animated PNG; only still pictures can be turned");
     /* libpng does not know where samples are that bypass it. */
     bool after = r->after_idat || chunk->location & PNG_AFTER_IDAT;
     unsigned where = after                             ? PNG_PLACE_AFTER_IDAT
@@ -322,6 +320,8 @@ static int run_libpng(struct reader *reader, struct png_range idats,
     if (status)
         return -1;
     chunks_note_transparency(&reader->img);
+    if (read != read_head && frames_read(&reader->img, reader->opts, err))
+        return -1;
     return metadata_read_orientation(&reader->img, &chunks_format, err);
 }
 
@@ -371,8 +371,10 @@ static int check_size(const struct reader *reader, struct err *err)
     uint64_t raw = (uint64_t)scanline_size(img) * img->height;
     if (!reader->opts->tolerant && raw / 1032 > reader->file.size)
         return fail(err, "the image data is cut short");
-    return image_check(img->width, img->height, img->nplanes, img->cell,
-                       &reader->opts->limits, err);
+    if (image_check(img->width, img->height, img->nplanes, img->cell,
+                    &reader->opts->limits, err))
+        return -1;
+    return frames_check_size(&reader->img, reader->opts, err);
 }
 
 static int read_idats(struct reader *reader, struct err *err)
@@ -388,12 +390,28 @@ static int read_idats(struct reader *reader, struct err *err)
     return status;
 }
 
+/* Frames are decoded when they are turned; but where nothing is turned, the
+ * file may be kept as it is, and must be sound. They are not known before the
+ * file was read to its end, which may be only now. */
+static int decode_frames(struct reader *reader, struct err *err)
+{
+    struct image *img = &reader->img;
+    if (!img->meta->animation.frames)
+        return 0;
+    if (frames_check_size(img, reader->opts, err))
+        return -1;
+    return reader->plan->turn == XFORM_NONE ? frames_try(img, reader->opts, err)
+                                            : 0;
+}
+
 int decode_png(struct reader *reader, struct err *err)
 {
     const struct png_state *state = reader->state;
     bool bypass = state->idats.size && !reader->img.meta->interlaced;
     if (check_size(reader, err) || ((!bypass || read_idats(reader, err)) &&
                                     start_again(reader, read_whole, err)))
+        return -1;
+    if (decode_frames(reader, err))
         return -1;
     return reader->opts->portable
                ? chunks_read_portable(reader->img.meta, reader->opts, err)

@@ -38,13 +38,14 @@ static int take_chunk(struct meta *meta, const struct chunk *chunk, size_t at,
 }
 
 /* Takes the chunks that may hold an orientation, in order, and looks whether
- * all are sound. *idat: where the first IDAT begins; 0: there is none. */
-static int read_chunks(struct image *img, struct bytes file, size_t *idat,
+ * all are sound. *exif_at: where EXIF can be put in: before the first IDAT, and
+ * before iDOT, which has the distance from itself to an IDAT; 0: nowhere. */
+static int read_chunks(struct image *img, struct bytes file, size_t *exif_at,
                        struct err *err)
 {
     struct chunk chunk = { .size = 0 };
-    bool first = true, ended = false;
-    *idat = 0;
+    bool first = true, ended = false, after_idat = false;
+    *exif_at = 0;
     for (size_t at = PNG_SIGNATURE; !ended; at += chunk.size + CHUNK_AROUND) {
         if (!chunk_find(&chunk, file.data + at, file.size - at))
             return fail(err, "the file is cut short");
@@ -58,9 +59,10 @@ static int read_chunks(struct image *img, struct bytes file, size_t *idat,
         }
         first = false;
         ended = chunk_is(&chunk, "IEND");
-        if (!*idat && chunk_is(&chunk, "IDAT"))
-            *idat = at;
-        if (take_chunk(img->meta, &chunk, at, *idat != 0, err))
+        after_idat = after_idat || chunk_is(&chunk, "IDAT");
+        if (!*exif_at && (after_idat || chunk_is(&chunk, "iDOT")))
+            *exif_at = at;
+        if (take_chunk(img->meta, &chunk, at, after_idat, err))
             return -1;
     }
     return 0;
@@ -70,16 +72,17 @@ int retag_png(struct bytes *out, struct stream_info *info, struct bytes file,
               enum xform op, const struct load_opts *opts, struct err *err)
 {
     struct image img = { .meta = meta_new(&codec_png) };
-    size_t idat;
+    size_t exif_at;
     int status = -1;
     if (!img.meta)
         return fail_memory(err, "no memory for the decoder");
-    if (read_chunks(&img, file, &idat, err) == 0 &&
+    if (read_chunks(&img, file, &exif_at, err) == 0 &&
         metadata_read_orientation(&img, &chunks_format, err) == 0) {
         info->width = img.width;
         info->height = img.height;
         info->orientation = img.meta->orientation;
-        status = metadata_retag(out, file, &img, op, idat, opts->warnings, err);
+        status =
+            metadata_retag(out, file, &img, op, exif_at, opts->warnings, err);
     }
     meta_free(img.meta);
     return status;

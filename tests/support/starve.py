@@ -18,6 +18,8 @@ import zipfile
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
+import apng
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLES = os.path.join(HERE, '..', '..', 'samples')
 AFTER = 3  # runs more than there are allocations: threads come in any order
@@ -180,7 +182,13 @@ def png_cases(large, small):
              chunk(b'eXIf', tiff(small)))
     raw = (chunk(b'tEXt', b'Raw profile type exif\0\nexif\n%8d\n' %
                  len(tiff(small)) + tiff(small).hex().encode() + b'\n'))
+    frames = apng.animation(apng.Kind(8, 6, 0), 0, frames=4)
     return {
+        'png-frames': ('png', frames, turn, 1),
+        'png-frames-threads': ('png', frames, turn, 3),
+        'png-frames-tolerant': ('png', frames, turn + ['--tolerant'], 1),
+        'png-frames-level': (
+            'png', frames, ['copy', '--png-level', '1'], 1),
         'png': ('png', sample('f-rgb.png'), turn, 1),
         'png-gray16': ('png', sample('f-gray16.png'), turn, 1),
         'png-palette': ('png', sample('f-palette.png'), turn, 1),

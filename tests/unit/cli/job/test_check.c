@@ -12,9 +12,12 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"
 #include "cuda/backend.h"
-#include "tests/support/encode.h"
 #include "tests/support/codec_read.h"
+#include "tests/support/encode.h"
+#include "tests/support/fixture.h"
 #include "tests/support/formats.h"
+#include "tests/support/must.h"
+#include "tests/support/png_file.h"
 
 static struct warnings unheard;
 
@@ -117,6 +120,82 @@ TEST(png_bytes)
     adler++;
     CHECK(!passes(&codec_png, file, &img, &opts), "other samples");
     bytes_free(&file);
+    image_free(&img);
+}
+
+static void add_fctl(struct bytes *file, uint8_t number, uint8_t width)
+{
+    const uint8_t fctl[26] = { [3] = number, [7] = width, [11] = 5 };
+    add_chunk(file, "fcTL", fctl, sizeof fctl);
+}
+
+/* An animation of three frames of 7 x 5 pixels, the first of which is the
+ * picture. */
+static struct bytes animation(void)
+{
+    const struct shape shape = { 7, 5, 8, RGB, false };
+    struct bytes file = { 0 }, raw = { 0 };
+    add_head(&file, &shape);
+    add_chunk(&file, "acTL", "\0\0\0\3\0\0\0\0", 8);
+    add_fctl(&file, 0, 7);
+    add_pixels(&file, &shape, 1, SIZE_MAX);
+    add_rows(&raw, &shape, 2);
+    for (uint8_t i = 0; i < 2; i++) {
+        struct bytes fdat = { 0 };
+        add_big32(&fdat, 2u * i + 2);
+        add_deflated(&fdat, raw.data, raw.size);
+        add_fctl(&file, (uint8_t)(2 * i + 1), 7);
+        add_chunk(&file, "fdAT", fdat.data, fdat.size);
+        bytes_free(&fdat);
+    }
+    add_end(&file);
+    bytes_free(&raw);
+    return file;
+}
+
+/* Changes a byte of a chunk, and its CRC accordingly. */
+static void change_soundly(uint8_t *chunk, size_t byte)
+{
+    size_t size = read_be32(chunk);
+    chunk[8 + byte] ^= 16;
+    write_be32(chunk + 8 + size, (uint32_t)crc32(0, chunk + 4, (uInt)size + 4));
+}
+
+/* An animation in which a chunk is missing, or a number of one is wrong. */
+TEST(png_frames)
+{
+    static const size_t numbers[] = { 3, 7, 15 }; /* sequence, width, x */
+    struct image img;
+    struct err err;
+    const struct load_opts load = small_load(&unheard);
+    struct save_opts opts = plain_save(&unheard);
+    struct bytes input = animation();
+    must(codec_read(&codec_png, &img, input, &load, &err) == 0);
+    struct bytes file = encoded(&codec_png, &img, &opts);
+    CHECK(passes(&codec_png, file, &img, &opts), "whole");
+    img.meta->animation.frames--;
+    CHECK(!passes(&codec_png, file, &img, &opts), "more frames than before");
+    img.meta->animation.frames++;
+    for (size_t at = 8; at < file.size; at += 12 + read_be32(file.data + at)) {
+        uint8_t *chunk = file.data + at;
+        size_t size = 12 + read_be32(chunk);
+        struct bytes less = { 0 };
+        must(bytes_append(&less, file.data, at) &&
+             bytes_append(&less, chunk + size, file.size - at - size));
+        CHECK(!passes(&codec_png, less, &img, &opts), "without %.4s",
+              (char *)chunk + 4);
+        bytes_free(&less);
+        bool control = memcmp(chunk + 4, "fcTL", 4) == 0;
+        bool data = memcmp(chunk + 4, "fdAT", 4) == 0;
+        for (size_t i = 0; i < (control ? 3 : data); i++) {
+            change_soundly(chunk, numbers[i]);
+            CHECK(!passes(&codec_png, file, &img, &opts), "%.4s, byte %zu",
+                  (char *)chunk + 4, numbers[i]);
+            change_soundly(chunk, numbers[i]);
+        }
+    }
+    bytes_free(&file);
+    bytes_free(&input);
     image_free(&img);
 }
 

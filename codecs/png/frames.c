@@ -1,0 +1,468 @@
+/* The frames of an animated PNG behind the picture itself. Each is made a file
+ * of its own, IHDR, PLTE, IDAT and IEND, is read, turned and written like any
+ * other, and its IDATs become the fdAT of the frame.
+ *
+ * So no more than a few frames are decoded at a time. Where the memory and the
+ * backend allow it each thread has one of them; else one after the other has
+ * all threads. */
+#include "codecs/png/png.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/metadata/metadata.h"
+#include "codecs/png/animation.h"
+#include "codecs/png/chunk.h"
+
+static bool is_frame(const struct metadata_block *block, const char *name)
+{
+    return block->kind == BLOCK_FRAME && !block->dropped &&
+           strcmp(block->name, name) == 0;
+}
+
+/* ---- What the chunks say ------------------------------------------------- */
+
+/* Without acTL they are remains of an animation, which nobody shows. */
+static void drop_all(struct meta *meta, struct warnings *warnings,
+                     const char *why)
+{
+    meta->animation = (struct animation){ 0 };
+    for (size_t i = 0; i < meta->nblocks; i++)
+        meta->block[i].dropped = meta->block[i].kind == BLOCK_FRAME;
+    warn(warnings, "%s: the default image is kept alone", why);
+}
+
+/* Takes all chunks. Lenient, what is wrong is dropped. */
+static int take_chunks(struct animation_parser *p, struct meta *meta,
+                       struct err *err)
+{
+    struct err why;
+    for (p->at = 0; p->at < meta->nblocks;) {
+        struct metadata_block *block = &meta->block[p->at];
+        if (block->kind != BLOCK_FRAME ||
+            animation_take(p, block->name, block->data, block->size,
+                           block->where == PNG_PLACE_AFTER_IDAT, &why) == 0) {
+            p->at++;
+            continue;
+        }
+        if (!p->lenient) {
+            *err = why;
+            return -1;
+        }
+        p->wrong = *p->wrong.text ? p->wrong : why;
+        meta->block[p->wrong_at].dropped = true;
+        p->at += p->wrong_at == p->at;
+    }
+    return 0;
+}
+
+static int end_chunks(struct animation_parser *p, struct meta *meta,
+                      struct err *err)
+{
+    struct err why;
+    while (animation_end(p, &why)) {
+        if (!p->lenient) {
+            *err = why;
+            return -1;
+        }
+        p->wrong = *p->wrong.text ? p->wrong : why;
+        meta->block[p->wrong_at].dropped = true;
+    }
+    return 0;
+}
+
+/* Makes acTL tell of the frames that are left of a damaged animation. */
+static void mend(struct meta *meta, struct animation_parser *p,
+                 struct warnings *warnings)
+{
+    if (p->frames == 0 || !p->declared) {
+        drop_all(meta, warnings, p->wrong.text);
+        return;
+    }
+    warn(warnings, "only frames that can be read are kept, %u in all: %s",
+         p->frames, p->wrong.text);
+    for (size_t i = 0; i < meta->nblocks; i++)
+        if (is_frame(&meta->block[i], "acTL"))
+            write_be32(meta->block[i].data, p->frames);
+}
+
+int frames_read(struct image *img, const struct load_opts *opts,
+                struct err *err)
+{
+    struct meta *meta = img->meta;
+    struct animation_parser p = { .width = img->width,
+                                  .height = img->height,
+                                  .lenient = opts->tolerant };
+    size_t chunks = 0;
+    bool declared = false;
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        chunks += meta->block[i].kind == BLOCK_FRAME;
+        declared = declared || is_frame(&meta->block[i], "acTL");
+    }
+    if (chunks == 0)
+        return 0;
+    if (!declared)
+        drop_all(meta, opts->warnings, "there are frames, but no acTL");
+    else if (take_chunks(&p, meta, err) || end_chunks(&p, meta, err))
+        return -1;
+    meta->animation = p.found;
+    meta->animation.frames = declared ? p.frames : 0;
+    if (*p.wrong.text)
+        mend(meta, &p, opts->warnings);
+    meta_remove_dropped(meta);
+    return 0;
+}
+
+/* ---- Limits -------------------------------------------------------------- */
+
+/* Returns the pixels of all pictures of the file together, and in *most those
+ * of the largest frame that is decoded by itself. */
+static uint64_t count_pixels(const struct image *img, uint64_t *most)
+{
+    const struct meta *meta = img->meta;
+    uint64_t all = (uint64_t)img->width * img->height;
+    *most = 0;
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (!is_frame(block, "fcTL") || block->where != PNG_PLACE_AFTER_IDAT)
+            continue;
+        struct frame_place place = frame_place_read(block->data);
+        uint64_t pixels = (uint64_t)place.width * place.height;
+        *most = pixels > *most ? pixels : *most;
+        if (__builtin_add_overflow(all, pixels, &all))
+            all = UINT64_MAX;
+    }
+    return all;
+}
+
+/* Returns about as many bytes as the cells of a frame take before and after the
+ * turn. */
+static uint64_t frame_bytes(const struct image *img, uint64_t pixels)
+{
+    return 2 * pixels * img->nplanes * cell_size(img->cell) +
+           2 * (uint64_t)IMAGE_STRIDE * img->nplanes *
+               (img->width > img->height ? img->width : img->height);
+}
+
+/* While a frame is turned the picture has been turned already. */
+int frames_check_size(const struct image *img, const struct load_opts *opts,
+                      struct err *err)
+{
+    const struct limits *limits = &opts->limits;
+    struct animation *a = &img->meta->animation;
+    uint64_t most, all = count_pixels(img, &most);
+    if (a->frames == 0 || most == 0)
+        return 0;
+    if (all > limits->pixels)
+        return limit_refuse_frames(a->frames, all, limits, err);
+    uint64_t once = frame_bytes(img, (uint64_t)img->width * img->height) / 2;
+    uint64_t frame = frame_bytes(img, most), need = once + frame;
+    unsigned threads = thread_pool_threads(opts->pool);
+    if (need > limits->bytes)
+        return limit_refuse_bytes("the frames need", need, limits->bytes, err);
+    a->side_by_side = a->frames * 2ull >= threads &&
+                      (limits->bytes - once) / threads >= frame;
+    need = a->side_by_side ? once + threads * frame : need;
+    if (limits->reserve)
+        limits->reserve(limits->context, need);
+    return 0;
+}
+
+/* ---- One frame ----------------------------------------------------------- */
+
+struct frame_task {
+    const struct frames_work *work;
+    size_t begin, end; /* blocks: its fcTL, and behind the last fdAT */
+    uint32_t number;   /* from 1 */
+    struct bytes made; /* fdAT */
+    struct warnings warnings;
+    struct err err;
+    int status;
+};
+
+/* What is done with all frames. */
+struct frames_work {
+    const struct image *img; /* the picture itself */
+    enum xform t;
+    const struct turner *turner;
+    struct thread_pool *pool; /* for one frame; NULL: its thread is one of it */
+    bool tolerant;
+    const struct save_opts *save; /* NULL: they are not encoded */
+};
+
+static bool add_chunk(struct bytes *file, const char *name, const void *data,
+                      size_t size)
+{
+    struct metadata_block block = { .data = (uint8_t *)(uintptr_t)data,
+                                    .size = size };
+    memcpy(block.name, name, 5);
+    return chunks_frame(file, &block);
+}
+
+static bool add_head(struct bytes *file, const struct image *img,
+                     struct frame_place place)
+{
+    const struct meta *meta = img->meta;
+    uint8_t ihdr[13] = { [8] = (uint8_t)image_bits(img),
+                         [9] = ihdr_color_type(img),
+                         [12] = meta->interlaced };
+    uint8_t colors[256 * 3];
+    write_be32(ihdr, place.width);
+    write_be32(ihdr + 4, place.height);
+    for (unsigned i = 0; i < meta->ncolors; i++)
+        memcpy(colors + 3 * i, meta->palette[i], 3);
+    return bytes_append(file, "\x89PNG\r\n\x1a\n", PNG_SIGNATURE) &&
+           add_chunk(file, "IHDR", ihdr, sizeof ihdr) &&
+           (meta->ncolors == 0 ||
+            add_chunk(file, "PLTE", colors, 3 * meta->ncolors));
+}
+
+static bool make_file(struct bytes *file, const struct frame_task *task)
+{
+    const struct image *img = task->work->img;
+    const struct metadata_block *block = img->meta->block;
+    bool made = add_head(file, img, frame_place_read(block[task->begin].data));
+    for (size_t i = task->begin; i < task->end && made; i++)
+        if (is_frame(&block[i], "fdAT"))
+            made = add_chunk(file, "IDAT", block[i].data + SEQUENCE,
+                             block[i].size - SEQUENCE);
+    return made && add_chunk(file, "IEND", NULL, 0);
+}
+
+static int decode(struct image *frame, struct bytes file,
+                  struct frame_task *task)
+{
+    const struct frames_work *w = task->work;
+    const struct load_opts load = {
+        .limits = { .pixels = UINT64_MAX, .bytes = UINT64_MAX },
+        .mem = mem_plain,
+        .tolerant = w->tolerant,
+        .pool = w->pool,
+        .warnings = &task->warnings,
+    };
+    const struct decode_plan plan = {
+        .turn = w->t,
+        .turner = w->turner && w->turner->parallel ? w->turner : NULL,
+    };
+    struct reader reader;
+    if (codec_open(&reader, &codec_png, file, &load, &task->err))
+        return -1;
+    int status = codec_decode(&reader, frame, &plan, &task->err);
+    codec_close(&reader);
+    return status;
+}
+
+/* Turns what has not been turned while it was decoded. */
+static int turn(struct image *frame, struct frame_task *task)
+{
+    const struct frames_work *w = task->work;
+    struct image turned;
+    if (frame->turned == w->t)
+        return 0;
+    if (image_like(&turned, frame, w->t, mem_plain, &task->err))
+        return -1;
+    int status =
+        w->turner->turn(w->turner->context, &turned, frame, w->t, &task->err);
+    image_take_meta(&turned, frame);
+    image_free(frame);
+    *frame = turned;
+    return status;
+}
+
+/* Makes task->made, an fdAT, of the chunks IDAT of a file. */
+static int collect(struct frame_task *task, struct bytes file)
+{
+    struct chunk chunk;
+    bool kept = bytes_append(&task->made, "\0\0\0\0", SEQUENCE);
+    for (size_t at = PNG_SIGNATURE; kept && at < file.size;
+         at += CHUNK_AROUND + chunk.size) {
+        if (!chunk_find(&chunk, file.data + at, file.size - at))
+            return fail(&task->err, "it was not encoded as a whole");
+        if (chunk_is(&chunk, "IDAT"))
+            kept = bytes_append(&task->made, chunk.data, chunk.size);
+    }
+    if (!kept)
+        return fail_memory(&task->err, "no memory for the encoded frame");
+    if (task->made.size > INT32_MAX)
+        return fail(&task->err, "it has more than 2 GiB, encoded");
+    return 0;
+}
+
+static int encode(const struct image *frame, struct frame_task *task)
+{
+    struct save_opts save = *task->work->save;
+    struct bytes file = { 0 };
+    uint32_t adler = 0;
+    save.pool = task->work->pool;
+    save.adler = &adler;
+    save.warnings = &task->warnings;
+    int status = write_png(&file, frame, &save, &task->err);
+    if (status == 0)
+        status = check_png(file, frame, &save, &task->err);
+    if (status == 0)
+        status = collect(task, file);
+    bytes_free(&file);
+    return status;
+}
+
+static void do_frame(void *context, size_t i)
+{
+    struct frame_task *task = (struct frame_task *)context + i;
+    struct bytes file = { 0 };
+    struct image frame = { 0 };
+    task->status = make_file(&file, task)
+                       ? decode(&frame, file, task)
+                       : fail_memory(&task->err, "no memory for a frame");
+    bytes_free(&file);
+    if (task->status == 0)
+        task->status = turn(&frame, task);
+    if (task->status == 0 && task->work->save)
+        task->status = encode(&frame, task);
+    image_free(&frame);
+}
+
+/* ---- All frames ---------------------------------------------------------- */
+
+/* Finds the next frame behind the picture from block *at on, and sets *at
+ * behind it. Returns false if there is none. */
+static bool find_frame(const struct meta *meta, size_t *at,
+                       struct frame_task *task)
+{
+    size_t i = *at, end;
+    while (i < meta->nblocks && !is_frame(&meta->block[i], "fcTL"))
+        i++;
+    if (i == meta->nblocks)
+        return false;
+    for (end = i + 1; end < meta->nblocks; end++)
+        if (is_frame(&meta->block[end], "fcTL"))
+            break;
+    task->begin = i;
+    task->end = *at = end;
+    return true;
+}
+
+/* Puts the fdAT that was made in the place of those that were read. */
+static void put_samples(struct meta *meta, struct frame_task *task)
+{
+    struct metadata_block *put = NULL;
+    for (size_t i = task->begin; i < task->end; i++) {
+        struct metadata_block *block = &meta->block[i];
+        if (!is_frame(block, "fdAT"))
+            continue;
+        block->dropped = put != NULL;
+        put = put ? put : block;
+    }
+    free(put->data);
+    put->data = task->made.data;
+    put->size = task->made.size;
+    task->made = (struct bytes){ 0 };
+}
+
+/* Takes what a task has made, and frees the rest. */
+static int end_task(struct meta *meta, struct frame_task *task,
+                    struct warnings *warnings, struct err *err)
+{
+    int status = task->status;
+    unsigned said = task->warnings.count;
+    for (unsigned i = 0; i < said && i < WARNINGS_MAX; i++)
+        warn(warnings, "frame %u: %s", task->number,
+             task->warnings.list[i].text);
+    if (status) {
+        fail(err, "frame %u: %s", task->number, task->err.text);
+        err->memory = task->err.memory;
+    } else if (task->work->save) {
+        put_samples(meta, task);
+    }
+    bytes_free(&task->made);
+    return status;
+}
+
+enum { TASKS = 32 }; /* at a time */
+
+/* Does the next tasks. Sets *at to the block behind them. */
+static int do_some(struct frames_work *work, struct frame_task *task,
+                   size_t *at, uint32_t *number, struct warnings *warnings,
+                   struct err *err)
+{
+    struct meta *meta = work->img->meta;
+    bool parallel = meta->animation.side_by_side &&
+                    (!work->turner || work->turner->parallel);
+    struct thread_pool *pool = work->pool;
+    size_t n = 0;
+    int status = 0;
+    while (n < TASKS) {
+        task[n] = (struct frame_task){ .work = work };
+        if (!find_frame(meta, at, &task[n]))
+            break;
+        task[n].number = ++*number;
+        n += meta->block[task[n].begin].where == PNG_PLACE_AFTER_IDAT;
+    }
+    work->pool = parallel ? NULL : pool;
+    thread_pool_run(parallel ? pool : NULL, do_frame, task, n);
+    work->pool = pool;
+    for (size_t i = 0; i < n; i++)
+        status = end_task(meta, &task[i], warnings, status ? &task[i].err : err)
+                     ? -1
+                     : status;
+    return status;
+}
+
+static int do_all(struct frames_work *work, struct warnings *warnings,
+                  struct err *err)
+{
+    struct frame_task *tasks = malloc(TASKS * sizeof *tasks);
+    const struct meta *meta = work->img->meta;
+    uint32_t number = 0;
+    size_t at = 0;
+    int status = 0;
+    if (!tasks)
+        return fail_memory(err, "no memory for the frames");
+    while (status == 0 && number < meta->animation.frames)
+        status = do_some(work, tasks, &at, &number, warnings, err);
+    free(tasks);
+    return status;
+}
+
+int frames_try(struct image *img, const struct load_opts *opts, struct err *err)
+{
+    struct frames_work work = { .img = img,
+                                .pool = opts->pool,
+                                .tolerant = opts->tolerant };
+    img->meta->animation.tried = true;
+    return do_all(&work, opts->warnings, err);
+}
+
+/* Maps the places, and numbers the chunks anew. */
+static void turn_places(const struct image *img)
+{
+    struct meta *meta = img->meta;
+    uint32_t number = 0;
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        struct metadata_block *block = &meta->block[i];
+        bool control = is_frame(block, "fcTL");
+        if (control)
+            frame_place_write(block->data,
+                              frame_place_turn(frame_place_read(block->data),
+                                               img->turned, img->width,
+                                               img->height));
+        if (control || is_frame(block, "fdAT"))
+            write_be32(block->data, number++);
+    }
+}
+
+int frames_turn(const struct image *img, const struct save_opts *opts,
+                struct err *err)
+{
+    struct frames_work work = { .img = img,
+                                .t = img->turned,
+                                .turner = opts->turner,
+                                .pool = opts->pool,
+                                .tolerant = opts->tolerant,
+                                .save = opts };
+    struct warnings unheard = { 0 };
+    bool tried = img->meta->animation.tried;
+    if (do_all(&work, tried ? &unheard : opts->warnings, err))
+        return -1;
+    turn_places(img);
+    return 0;
+}

@@ -1,0 +1,370 @@
+"""Animated PNG files for the tests, and whether one is another one turned.
+
+    apng.py make DIRECTORY        makes one of each kind
+    apng.py compare OP A B        whether B is A after OP, frame by frame
+    apng.py pillow OP A B         the same of the composed frames that Pillow
+                                  shows
+    apng.py special KIND FILE     makes a damaged, hostile or otherwise special one
+
+Samples are read here from the bytes, by the words of the standard."""
+import random
+import struct
+import sys
+import zlib
+
+KINDS = [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (8, 2), (16, 2), (1, 3),
+         (2, 3), (4, 3), (8, 3), (8, 4), (16, 4), (8, 6), (16, 6)]
+CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+PASSES = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4),
+          (1, 0, 2, 2), (0, 1, 1, 2)]
+
+# ---- Writing -----------------------------------------------------------------
+
+
+def chunk(name, data=b''):
+    body = name + data
+    return struct.pack('>I', len(data)) + body + struct.pack(
+        '>I', zlib.crc32(body))
+
+
+class Kind:
+    def __init__(self, depth, color, adam7):
+        self.depth, self.color, self.adam7 = depth, color, adam7
+        self.channels = CHANNELS[color]
+        self.bits = depth * self.channels
+
+    def head(self, width, height):
+        return b'\x89PNG\r\n\x1a\n' + chunk(
+            b'IHDR', struct.pack('>IIBBBBB', width, height, self.depth,
+                                 self.color, 0, 0, self.adam7))
+
+    def passes(self, width, height):
+        """x0, y0, dx, dy, width and height of each."""
+        for x, y, dx, dy in PASSES if self.adam7 else [(0, 0, 1, 1)]:
+            w, h = (width - x + dx - 1) // dx, (height - y + dy - 1) // dy
+            if w > 0 and h > 0:
+                yield x, y, dx, dy, w, h
+
+    def pack(self, pixels):
+        """The bytes of a row of pixels, which are tuples of samples."""
+        bits = ''.join(format(s, '0%db' % self.depth)
+                       for pixel in pixels for s in pixel)
+        bits += '0' * (-len(bits) % 8)
+        return int(bits, 2).to_bytes(len(bits) // 8, 'big')
+
+    def unpack(self, row, width):
+        bits = format(int.from_bytes(row, 'big'), '0%db' % (8 * len(row)))
+        step = self.depth
+        samples = [int(bits[i * step:(i + 1) * step], 2)
+                   for i in range(width * self.channels)]
+        return [tuple(samples[i:i + self.channels])
+                for i in range(0, len(samples), self.channels)]
+
+    def samples(self, rows):
+        """Filtered by Sub and None, which is enough, and deflated."""
+        raw, step = b'', max(self.bits // 8, 1)
+        for x, y, dx, dy, _, _ in self.passes(len(rows[0]), len(rows)):
+            for i, row in enumerate(rows[y::dy]):
+                data = self.pack(row[x::dx])
+                if i % 2:
+                    data = bytes((b - (data[k - step] if k >= step else 0)) %
+                                 256 for k, b in enumerate(data))
+                raw += bytes([i % 2]) + data
+        return zlib.compress(raw)
+
+
+def fctl(number, width, height, x=0, y=0, delay=(1, 10), dispose=0, blend=0):
+    return chunk(b'fcTL', struct.pack('>IIIIIHHBB', number, width, height, x,
+                                      y, *delay, dispose, blend))
+
+
+def fdat(number, data):
+    return chunk(b'fdAT', struct.pack('>I', number) + data)
+
+
+def noise(kind, width, height, rng):
+    """Samples; alpha is often all or nothing, as blending needs."""
+    top = (1 << kind.depth) - 1
+
+    def pixel():
+        samples = [rng.randint(0, top) for _ in range(kind.channels)]
+        if kind.color & 4 and rng.random() < 0.6:
+            samples[-1] = rng.choice((0, top))
+        return tuple(samples)
+    return [[pixel() for _ in range(width)] for _ in range(height)]
+
+
+def colors(kind, rng):
+    """PLTE and tRNS, before the image data."""
+    if kind.color == 3:
+        n = 1 << kind.depth
+        return (chunk(b'PLTE', rng.randbytes(3 * n)) +
+                chunk(b'tRNS', bytes(rng.choice((0, 99, 255))
+                                     for _ in range(n))))
+    if kind.color in (0, 2):
+        return chunk(b'tRNS', struct.pack('>H', 1) * kind.channels)
+    return b''
+
+
+def animation(kind, apart, width=13, height=9, frames=7, plays=0, more=b''):
+    rng = random.Random(repr((kind.depth, kind.color, kind.adam7, apart)))
+    delays = [(1, 10), (3, 100), (5, 0), (0, 7), (65535, 1000), (2, 25)]
+    out = [kind.head(width, height), more,
+           chunk(b'acTL', struct.pack('>II', frames, plays)),
+           colors(kind, rng)]
+    number = 0
+    if not apart:
+        out.append(fctl(0, width, height, delay=delays[0]))
+        number = 1
+    data = kind.samples(noise(kind, width, height, rng))
+    out += [chunk(b'IDAT', data[:30]), chunk(b'IDAT', data[30:])]
+    for i in range(0 if apart else 1, frames):
+        w, h = rng.randint(1, width), rng.randint(1, height)
+        x, y = rng.randint(0, width - w), rng.randint(0, height - h)
+        out.append(fctl(number, w, h, x, y, delays[i % 6], i % 3, i // 3 % 2))
+        data = kind.samples(noise(kind, w, h, rng))
+        cut = rng.randint(0, len(data))
+        out += [fdat(number + 1, data[:cut]), fdat(number + 2, data[cut:]),
+                chunk(b'tEXt', b'a\0b')]
+        number += 3
+    return b''.join(out) + chunk(b'IEND')
+
+
+def make(directory):
+    for depth, color in KINDS:
+        for adam7 in 0, 1:
+            for apart in 0, 1:
+                name = '%s/%d-%d-%d-%d.png' % (directory, depth, color, adam7,
+                                               apart)
+                with open(name, 'wb') as file:
+                    file.write(animation(Kind(depth, color, adam7), apart))
+    for apart in 0, 1:
+        with open('%s/one-%d.png' % (directory, apart), 'wb') as file:
+            file.write(animation(Kind(8, 6, 0), apart, 5, 7, 1, 3))
+
+
+# ---- Special ones ------------------------------------------------------------
+
+
+def tagged(tag):
+    """With all that says how samples look, what is tied to the file, and an
+    orientation."""
+    exif = (b'MM\0*' + struct.pack('>IHHHIHHI', 8, 1, 0x112, 3, 1, tag, 0, 0))
+    more = (chunk(b'cICP', bytes([9, 16, 0, 1])) +
+            chunk(b'mDCV', bytes(range(24))) + chunk(b'cLLI', bytes(8)) +
+            chunk(b'eXIf', exif) + chunk(b'caBX', b'signature') +
+            chunk(b'iDOT', bytes(28)))
+    return animation(Kind(8, 6, 0), 0, more=more)
+
+
+def special(what):
+    kind, rng = Kind(8, 2, 0), random.Random(1)
+    full = kind.samples(noise(kind, 8, 6, rng))
+    part = kind.samples(noise(kind, 3, 2, rng))
+    idat, iend = chunk(b'IDAT', full), chunk(b'IEND')
+
+    def file(frames, *chunks):
+        actl = [chunk(b'acTL', struct.pack('>II', frames, 0))]
+        return b''.join([kind.head(8, 6)] + actl * (frames > 0) +
+                        list(chunks) + [iend])
+    first = fctl(0, 8, 6)
+    second = fctl(1, 3, 2, 5, 4), fdat(2, part)
+    third = fctl(3, 3, 2), fdat(4, part)
+    bomb = zlib.compress(bytes(10000 * 30001), 9)
+    return {
+        'tagged': tagged(6),
+        'upright': tagged(1),
+        'many': animation(Kind(8, 2, 0), 1, 97, 61, 100),
+        'sound': file(3, first, idat, *second, *third),
+        'no-frames': file(2, idat),
+        'too-few': file(3, first, idat, *second),
+        'too-many': file(1, first, idat, *second),
+        'order': file(3, first, idat, fctl(2, 3, 2), fdat(1, part), *third),
+        'gap': file(3, first, idat, fctl(1, 3, 2), fdat(3, part),
+                    fctl(4, 3, 2), fdat(5, part)),
+        'outside': file(3, first, idat, fctl(1, 3, 2, 6, 4), fdat(2, part),
+                        *third),
+        'far-outside': file(2, first, idat, fctl(1, 3, 2, 0xffffffff, 4),
+                            fdat(2, part)),
+        'nothing': file(2, first, idat, fctl(1, 0, 2), fdat(2, part)),
+        'no-fctl': file(1, first, idat, fdat(1, part)),
+        'no-fdat': file(3, first, idat, fctl(1, 3, 2), fctl(2, 3, 2),
+                        fdat(3, part)),
+        'last-no-fdat': file(2, first, idat, fctl(1, 3, 2)),
+        'early-fdat': file(1, first, fdat(1, part), idat),
+        'small-first': file(1, fctl(0, 3, 2), idat),
+        'two-first': file(2, first, fctl(1, 8, 6), idat),
+        'two-actl': file(1, chunk(b'acTL', struct.pack('>II', 1, 0)), first,
+                         idat),
+        'late-actl': file(0, first, idat,
+                          chunk(b'acTL', struct.pack('>II', 1, 0))),
+        'short-actl': file(0, chunk(b'acTL', b'\0\0\0\1'), first, idat),
+        'dispose': file(2, first, idat, fctl(1, 3, 2, dispose=3),
+                        fdat(2, part)),
+        'no-actl': file(0, first, idat, *second),
+        'short-data': file(2, first, idat, fctl(1, 3, 2), fdat(2, part[:9])),
+        'bad-data': file(2, first, idat, fctl(1, 3, 2),
+                         fdat(2, b'\x78\x9c' + b'\xff' * 9)),
+        'short-fdat': file(2, first, idat, fctl(1, 3, 2),
+                           chunk(b'fdAT', b'\0\0\2')),
+        'bomb': (Kind(8, 2, 0).head(10000, 10000) +
+                 chunk(b'acTL', struct.pack('>II', 6, 0)) +
+                 fctl(0, 10000, 10000) + chunk(b'IDAT', bomb) +
+                 b''.join(fctl(2 * i + 1, 10000, 10000) +
+                          fdat(2 * i + 2, bomb) for i in range(5)) + iend),
+    }[what]
+
+
+# ---- Reading -----------------------------------------------------------------
+
+
+def predict(kind, a, b, c):
+    """The filters' predictions, of left, above and above left."""
+    p = a + b - c
+    paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+    return (0, a, b, (a + b) // 2, paeth)[kind]
+
+
+def read_samples(kind, width, height, data):
+    stream = zlib.decompressobj()
+    raw = stream.decompress(data)
+    assert stream.eof and not stream.unused_data, 'not one stream'
+    rows, at, step = [[None] * width for _ in range(height)], 0, max(
+        kind.bits // 8, 1)
+    for x, y, dx, dy, w, h in kind.passes(width, height):
+        size = (w * kind.bits + 7) // 8
+        prior = bytearray(size)
+        for i in range(h):
+            row = bytearray(raw[at + 1:at + 1 + size])
+            for k in range(size):
+                left, corner = (row[k - step], prior[k - step]) if (
+                    k >= step) else (0, 0)
+                row[k] = (row[k] + predict(raw[at], left, prior[k],
+                                           corner)) % 256
+            at += 1 + size
+            prior = row
+            rows[y + i * dy][x::dx] = kind.unpack(row, w)
+    assert at == len(raw), 'too many samples'
+    return rows
+
+
+class Animation:
+    """What a file says, in an order that does not depend on pieces."""
+
+    def __init__(self, name):
+        with open(name, 'rb') as file:
+            data = file.read()
+        at, number, self.other, self.frames = 8, 0, [], []
+        self.actl, pictures, control, after = None, [b''], None, False
+        while at < len(data):
+            size, = struct.unpack_from('>I', data, at)
+            kind, body = data[at + 4:at + 8], data[at + 8:at + 8 + size]
+            crc, = struct.unpack_from('>I', data, at + 8 + size)
+            assert crc == zlib.crc32(kind + body), 'CRC of %s' % kind
+            at += 12 + size
+            if kind == b'IHDR':
+                (self.width, self.height, depth, color, _, _,
+                 adam7) = struct.unpack('>IIBBBBB', body)
+                self.kind = Kind(depth, color, adam7)
+            elif kind == b'acTL':
+                self.actl = struct.unpack('>II', body)
+            elif kind in (b'fcTL', b'fdAT'):
+                assert struct.unpack_from('>I', body) == (number,), 'order'
+                number += 1
+                if kind == b'fcTL':
+                    control = struct.unpack('>IIIIHHBB', body[4:])
+                    self.frames.append(control)
+                    if after:
+                        pictures.append(b'')
+                else:
+                    pictures[-1] += body[4:]
+            elif kind == b'IDAT':
+                after = True
+                pictures[0] += body
+                self.apart = control is None
+            else:
+                self.other.append((kind, body))
+        if self.actl:
+            assert self.actl[0] == len(self.frames), 'number of frames'
+        sizes = [(self.width, self.height)] + [
+            f[:2] for f in self.frames[0 if self.apart else 1:]]
+        self.pictures = [read_samples(self.kind, w, h, picture)
+                         for (w, h), picture in zip(sizes, pictures)]
+
+
+def source(op, w, h, x, y):
+    """Where the pixel at x, y of a turned picture was in one of w x h."""
+    return {'copy': (x, y), 'fliph': (w - 1 - x, y), 'flipv': (x, h - 1 - y),
+            'rotate180': (w - 1 - x, h - 1 - y), 'transpose': (y, x),
+            'rotate90': (y, h - 1 - x), 'rotate270': (w - 1 - y, x),
+            'transverse': (w - 1 - y, h - 1 - x)}[op]
+
+
+def turn(op, rows):
+    w, h = len(rows[0]), len(rows)
+    if source(op, 9, 9, 1, 0) in ((0, 1), (8, 7), (0, 7), (8, 1)):
+        nw, nh = h, w
+    else:
+        nw, nh = w, h
+    places = [[source(op, w, h, x, y) for x in range(nw)] for y in range(nh)]
+    return [[rows[y][x] for x, y in row] for row in places]
+
+
+def turn_place(op, width, height, frame):
+    w, h, x, y = frame[:4]
+    canvas = [[x <= i < x + w and y <= k < y + h for i in range(width)]
+              for k in range(height)]
+    canvas = turn(op, canvas)
+    rows = [k for k, row in enumerate(canvas) if any(row)]
+    columns = [i for i in range(len(canvas[0])) if any(
+        row[i] for row in canvas)]
+    return (len(columns), len(rows), columns[0], rows[0]) + frame[4:]
+
+
+def compare(op, a, b):
+    a, b = Animation(a), Animation(b)
+    assert (a.kind.depth, a.kind.color, a.kind.adam7) == (
+        b.kind.depth, b.kind.color, b.kind.adam7), 'kind'
+    assert a.actl == b.actl and a.apart == b.apart, 'acTL'
+    assert a.other == b.other, 'other chunks'
+    assert [turn_place(op, a.width, a.height, f)
+            for f in a.frames] == b.frames, 'places'
+    assert [turn(op, p) for p in a.pictures] == b.pictures, 'samples'
+
+
+def pillow(op, a, b):
+    from PIL import Image, ImageSequence
+
+    def shown(name):
+        with Image.open(name) as image:
+            for frame in ImageSequence.Iterator(image):
+                rgba = frame.convert('RGBA')
+                data, w = rgba.tobytes(), 4 * rgba.width
+                rows = [data[i:i + w] for i in range(0, len(data), w)]
+                yield (frame.info.get('duration'),
+                       [[row[i:i + 4] for i in range(0, w, 4)]
+                        for row in rows])
+    want = [(time, turn(op, rows)) for time, rows in shown(a)]
+    assert want == list(shown(b)), 'as shown'
+
+
+def main(what, *arguments):
+    if what == 'make':
+        make(*arguments)
+    elif what == 'special':
+        with open(arguments[1], 'wb') as file:
+            file.write(special(arguments[0]))
+    else:
+        bad = 0
+        for line in sys.stdin:
+            try:
+                (compare if what == 'compare' else pillow)(*line.split())
+            except (AssertionError, zlib.error, struct.error) as error:
+                print(line.strip() + ':', error)
+                bad += 1
+        return bad > 0
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
