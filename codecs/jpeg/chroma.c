@@ -5,6 +5,7 @@
  * be the first, which has two, and all would be off by half a sample. */
 #include "codecs/jpeg/chroma.h"
 
+#include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/parameters.h"
 
 static bool is_half(int factor, int most)
@@ -50,57 +51,23 @@ void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,
             *across = *down = true;
 }
 
-/* An axis has `count` samples, `factor` of them for each `most` pixels. */
-struct axis {
-    uint32_t count;
-    int factor, most;
-    bool smooth;
-};
-
-/* The positions of the two samples that pixel `i` is made of. */
-struct near {
-    uint32_t at, next;
-};
-
-/* A smooth pixel is 3/4 of its sample and 1/4 of the neighbor; another is its
- * sample alone. No position is above `i`, so that a row can be filled in place
- * from its end. */
-static struct near near_of(const struct axis *axis, uint32_t i)
+static void fill_row(uint8_t *row, uint32_t width,
+                     const struct chroma_axis *axis)
 {
-    struct near near;
-    near.at =
-        (uint32_t)((uint64_t)i * (uint32_t)axis->factor / (uint32_t)axis->most);
-    near.at = near.at < axis->count ? near.at : axis->count - 1;
-    near.next = near.at;
-    if (axis->smooth && i % 2 && near.at + 1 < axis->count)
-        near.next++;
-    if (axis->smooth && i % 2 == 0 && near.at > 0)
-        near.next--;
-    return near;
+    for (uint32_t i = width; i-- > 0;)
+        row[i] =
+            chroma_mix(row[chroma_at(axis, i)], row[chroma_next(axis, i)], i);
 }
 
-static uint8_t mix(unsigned at, unsigned next, uint32_t i)
-{
-    return (uint8_t)((3 * at + next + 1 + i % 2) / 4);
-}
-
-static void fill_row(uint8_t *row, uint32_t width, const struct axis *axis)
-{
-    for (uint32_t i = width; i-- > 0;) {
-        struct near near = near_of(axis, i);
-        row[i] = mix(row[near.at], row[near.next], i);
-    }
-}
-
-static void fill_columns(const struct plane *plane, const struct axis *axis)
+static void fill_columns(const struct plane *plane,
+                         const struct chroma_axis *axis)
 {
     for (uint32_t y = plane->height; y-- > 0;) {
-        struct near near = near_of(axis, y);
-        const uint8_t *at = plane_row(plane, near.at);
-        const uint8_t *next = plane_row(plane, near.next);
+        const uint8_t *at = plane_row(plane, chroma_at(axis, y));
+        const uint8_t *next = plane_row(plane, chroma_next(axis, y));
         uint8_t *row = plane_row(plane, y);
         for (uint32_t x = 0; x < plane->width; x++)
-            row[x] = mix(at[x], next[x], y);
+            row[x] = chroma_mix(at[x], next[x], y);
     }
 }
 
@@ -110,10 +77,12 @@ void chroma_fill(j_decompress_ptr d, const struct image *img)
         const struct plane *plane = &img->plane[i];
         const jpeg_component_info *info = &d->comp_info[i];
         bool smooth = is_smooth(d, info);
-        const struct axis x = { info->downsampled_width, info->h_samp_factor,
-                                d->max_h_samp_factor, smooth };
-        const struct axis y = { info->downsampled_height, info->v_samp_factor,
-                                d->max_v_samp_factor, smooth };
+        const struct chroma_axis x = { info->downsampled_width,
+                                       (uint32_t)info->h_samp_factor,
+                                       (uint32_t)d->max_h_samp_factor, smooth };
+        const struct chroma_axis y = { info->downsampled_height,
+                                       (uint32_t)info->v_samp_factor,
+                                       (uint32_t)d->max_v_samp_factor, smooth };
         for (uint32_t row = 0; row < y.count && x.count < plane->width; row++)
             fill_row(plane_row(plane, row), plane->width, &x);
         if (y.count < plane->height)

@@ -133,20 +133,57 @@ DCT_INLINE void divide(dct_lanes *v, const uint16_t step[8],
     *v = (dct_lanes)((value ^ sign) - sign);
 }
 
+DCT_INLINE void transform_forward(dct_lanes v[8], const uint8_t *samples,
+                                  size_t stride)
+{
+    load_samples(v, samples, stride);
+    dct_forward_pass(v, DCT_FIRST_PASS);
+    transpose(v);
+    dct_forward_pass(v, DCT_FORWARD_LAST_PASS);
+}
+
 ENTROPY_FOR_EACH_CPU void dct_forward(int16_t coefficient[64],
                                       const uint8_t *samples, size_t stride,
                                       const struct dct_rounding *rounding)
 {
     dct_lanes v[8];
-    load_samples(v, samples, stride);
-    dct_forward_pass(v, DCT_FIRST_PASS);
-    transpose(v);
-    dct_forward_pass(v, DCT_FORWARD_LAST_PASS);
+    transform_forward(v, samples, stride);
     DCT_UNROLL
     for (int y = 0; y < 8; y++) {
         divide(&v[y], rounding->step + 8 * y, rounding->least + 8 * y);
         store_row(coefficient + 8 * y, &v[y]);
     }
+}
+
+ENTROPY_FOR_EACH_CPU void dct_forward_units(int16_t coefficient[64],
+                                            const uint8_t *samples,
+                                            size_t stride)
+{
+    dct_lanes v[8];
+    transform_forward(v, samples, stride);
+    DCT_UNROLL
+    for (int y = 0; y < 8; y++)
+        store_row(coefficient + 8 * y, &v[y]);
+}
+
+ENTROPY_FOR_EACH_CPU uint64_t dct_rounding_error(
+    const int16_t coefficient[64], const struct dct_rounding *rounding)
+{
+    dct_lanes sum = { 0 };
+    uint64_t error = 0;
+    DCT_UNROLL
+    for (int y = 0; y < 8; y++) {
+        dct_lanes value, rounded, steps;
+        load_row(&value, coefficient + 8 * y);
+        load_steps(&steps, rounding->step + 8 * y);
+        rounded = value;
+        divide(&rounded, rounding->step + 8 * y, rounding->least + 8 * y);
+        value -= DCT_SCALE * steps * rounded;
+        sum += value * value;
+    }
+    for (int x = 0; x < 8; x++)
+        error += sum[x];
+    return error;
 }
 
 ENTROPY_FOR_EACH_CPU void dct_transpose(int16_t coefficient[64])

@@ -2,9 +2,9 @@
  *
  * It is the integer transform of Loeffler, Ligtenberg and Moschytz, "Practical
  * Fast 1-D DCT Algorithms with 11 Multiplications" (ICASSP 1989), with
- * constants of 13 bits. The results are those of libjpeg's JDCT_ISLOW, with
- * which most files are encoded and shown. Steps and coefficients are rows of a
- * block, as in CELL_DCT. */
+ * constants of 13 bits (dct_pass.h). The results are those of libjpeg's
+ * JDCT_ISLOW, with which most files are encoded and shown. Steps and
+ * coefficients are rows of a block, as in CELL_DCT. */
 #ifndef CODECS_JPEG_DCT_H
 #define CODECS_JPEG_DCT_H
 
@@ -25,6 +25,14 @@ struct dct_rounding {
 /* Computes the coefficients of such samples. */
 void dct_forward(int16_t coefficient[64], const uint8_t *samples, size_t stride,
                  const struct dct_rounding *rounding);
+
+/* The same without rounding, in units of 1 / DCT_SCALE. */
+void dct_forward_units(int16_t coefficient[64], const uint8_t *samples,
+                       size_t stride);
+
+/* Returns the sum of requantize_error() of such coefficients. */
+uint64_t dct_rounding_error(const int16_t coefficient[64],
+                            const struct dct_rounding *rounding);
 
 /* Transposes a block. */
 void dct_transpose(int16_t coefficient[64]);

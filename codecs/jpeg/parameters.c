@@ -5,7 +5,6 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/entropy/sequential.h"
-#include "codecs/jpeg/mcus.h"
 
 enum { TEM = 0x01, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda };
 enum { SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xcf };
@@ -86,19 +85,28 @@ size_t parameters_find_frame(const uint8_t *file, size_t size)
 
 /* ---- Noting ------------------------------------------------------------ */
 
+/* Returns how many MCUs there are in a row of a scan of all components; one
+ * component is coded block by block, whatever its sampling (T.81, A.2). */
+static uint32_t mcu_columns(const jpeg_component_info *info, int components,
+                            uint32_t width)
+{
+    uint32_t wide = DCTSIZE;
+    for (int i = 0; components > 1 && i < components; i++)
+        if (DCTSIZE * (uint32_t)info[i].h_samp_factor > wide)
+            wide = DCTSIZE * (uint32_t)info[i].h_samp_factor;
+    return (width + wide - 1) / wide;
+}
+
 void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
 {
     size_t frame = parameters_find_frame(file.data, file.size);
     struct jpeg_parameters *p = parameters_of(meta);
-    struct mcus m;
     p->space = d->jpeg_color_space;
     meta->progressive = d->progressive_mode;
     p->arithmetic = d->arith_code;
     p->extended = frame && file.data[frame] == SOF0 + 1;
     p->restart = d->restart_interval;
-    if (mcus_of(&m, d->comp_info, d->num_components, d->image_width,
-                d->image_height))
-        p->columns = m.columns;
+    p->columns = mcu_columns(d->comp_info, d->num_components, d->image_width);
     for (int i = 0; i < d->num_components && i < COMPONENTS; i++) {
         const jpeg_component_info *component = &d->comp_info[i];
         p->ids[i] = (uint8_t)component->component_id;
@@ -119,6 +127,21 @@ bool parameters_note_scan(struct meta *meta, j_decompress_ptr d)
         scan.low = (uint8_t)d->Al;
     }
     return bytes_append(&parameters_of(meta)->scans, &scan, sizeof scan);
+}
+
+bool parameters_note_coded(struct jpeg_parameters *p)
+{
+    bool noted = true;
+    p->scans.size = 0;
+    for (unsigned i = 0; noted && i < p->coded->scans; i++) {
+        const struct sequential_scan *from = &p->coded->scan[i];
+        struct jpeg_scan scan = { .count = (uint8_t)from->coding.components,
+                                  .to = 63 };
+        memcpy(scan.component, from->component, sizeof scan.component);
+        noted = bytes_append(&p->scans, &scan, sizeof scan);
+    }
+    parameters_forget_coded(p);
+    return noted;
 }
 
 /* The table of a component is the one that was defined when its first scan
@@ -155,14 +178,24 @@ void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
 
 /* ---- Alignments -------------------------------------------------------- */
 
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* Makes *alignment a multiple of the size in pixels at which a component, which
  * has factor / most samples a pixel, has whole units of `unit` samples. */
 static void grow_alignment(uint32_t *alignment, int factor, int most,
                            uint32_t unit)
 {
     uint32_t pixels = unit * (uint32_t)most;
-    uint32_t own = pixels / mcus_common_divisor(pixels, (uint32_t)factor);
-    *alignment = *alignment / mcus_common_divisor(*alignment, own) * own;
+    uint32_t own = pixels / common_divisor(pixels, (uint32_t)factor);
+    *alignment = *alignment / common_divisor(*alignment, own) * own;
 }
 
 void parameters_alignments(struct stream_info *info, j_decompress_ptr d)
@@ -206,38 +239,6 @@ static void set_components(j_compress_ptr c, const struct image *img)
     }
 }
 
-/* Samples that were decoded and turned are rounded once more, in blocks that
- * lie elsewhere. A step of q adds up to q^2 / 12 to the square of the error, or
- * q^2 / 5 with the dead zone: with STEP_MAX that is 41 dB of one component at
- * worst. Finer steps stay as they are, so that they do not become finer with
- * every turn. */
-enum { STEP_MAX = 5 };
-
-static unsigned fine(unsigned step)
-{
-    return step < STEP_MAX ? step : STEP_MAX;
-}
-
-static bool is_fine(const struct jpeg_parameters *p, unsigned components)
-{
-    for (unsigned i = 0; i < components && i < COMPONENTS; i++)
-        for (int k = 0; k < DCTSIZE2; k++)
-            if (p->step[p->table[i]][k] > STEP_MAX)
-                return false;
-    return true;
-}
-
-/* A file with fine steps alone may have been encoded in this way before, and
- * has noise of that size. */
-enum dead_zone parameters_dead_zone(const struct image *img,
-                                    const struct save_opts *opts)
-{
-    if (!codec_is_own(&codec_jpeg, img) || opts->quality)
-        return DEAD_ZONE_NONE;
-    return is_fine(parameters_of(img->meta), img->nplanes) ? DEAD_ZONE_WIDE
-                                                           : DEAD_ZONE_NARROW;
-}
-
 static void set_tables(j_compress_ptr c, const struct image *img)
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
@@ -248,11 +249,9 @@ static void set_tables(j_compress_ptr c, const struct image *img)
         if (!*table)
             *table = jpeg_alloc_quant_table((j_common_ptr)c);
         c->comp_info[i].quant_tbl_no = n;
-        for (int k = 0; k < DCTSIZE2; k++) {
-            unsigned step = p->step[n][exchanged ? k % 8 * 8 + k / 8 : k];
+        for (int k = 0; k < DCTSIZE2; k++)
             (*table)->quantval[k] =
-                (UINT16)(img->cell == CELL_DCT ? step : fine(step));
-        }
+                p->step[n][exchanged ? k % 8 * 8 + k / 8 : k];
     }
 }
 
@@ -263,12 +262,10 @@ static void set_restart(j_compress_ptr c, const struct image *img,
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
     unsigned restart = p->restart, before = p->columns;
-    struct mcus m;
-    if (before && restart % before == 0 &&
-        mcus_of(&m, c->comp_info, c->num_components, c->image_width,
-                c->image_height) &&
-        (uint64_t)(restart / before) * m.columns <= UINT16_MAX)
-        restart = restart / before * m.columns;
+    uint32_t now = mcu_columns(c->comp_info, c->num_components, c->image_width);
+    if (restart % before == 0 &&
+        (uint64_t)(restart / before) * now <= UINT16_MAX)
+        restart = restart / before * now;
     c->restart_interval = opts->no_restart ? 0 : restart;
 }
 

@@ -10,7 +10,6 @@
 #include <jpeglib.h>
 
 #include "codecs/codec.h"
-#include "codecs/jpeg/requantize.h"
 
 /* The most components of a scan, and of a picture that is turned as it is
  * coded. */
@@ -50,6 +49,10 @@ struct jpeg_parameters {
     struct sequential_turned *turned; /* its scans as they are turned elsewhere;
                                          NULL: they are not */
 };
+
+/* Notes the scans of what is coded, and frees it. Returns false without
+ * memory. */
+bool parameters_note_coded(struct jpeg_parameters *p);
 
 /* Frees what is coded, also as it is turned elsewhere. */
 void parameters_forget_coded(struct jpeg_parameters *p);
@@ -101,9 +104,5 @@ void parameters_alignments(struct stream_info *info, j_decompress_ptr d);
  * coded. The size, the color space and the defaults of c are set. */
 void parameters_set(j_compress_ptr c, const struct image *img,
                     const struct save_opts *opts);
-
-/* Returns the dead zone with which coefficients are rounded to these steps. */
-enum dead_zone parameters_dead_zone(const struct image *img,
-                                    const struct save_opts *opts);
 
 #endif

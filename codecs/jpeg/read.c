@@ -21,14 +21,14 @@
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/plane_shapes.h"
-#include "codecs/jpeg/raw_planes.h"
 #include "codecs/jpeg/read_sequential.h"
 #include "codecs/jpeg/realign.h"
+#include "codecs/jpeg/samples.h"
 #include "codecs/metadata/metadata.h"
 
 struct jpeg_reader {
     struct coefficient_arrays
-        blocks; /* where coefficient_arrays_offer() looks for them */
+        arrays; /* where coefficient_arrays_offer() looks for them */
     struct jpeg_decompress_struct d;
     struct jpeg_error_mgr mgr;
     struct jpeg_progress_mgr progress;
@@ -36,6 +36,9 @@ struct jpeg_reader {
     const struct load_opts *opts;
     const struct decode_plan *plan;
     struct image *img;
+    struct image *blocks; /* planes of coefficients: img, or if samples are
+                             made of them, `decoded`; NULL: there are none */
+    struct image decoded;
     size_t segments; /* how many of the list are in the meta */
     int scans;       /* how many have been noted */
     struct bytes file;
@@ -110,7 +113,7 @@ static void on_progress(j_common_ptr cinfo)
         leave(r);
     }
     note_scan(r);
-    r->pixels = r->pixels || r->blocks.lent; /* they are being read */
+    r->pixels = r->pixels || r->arrays.lent; /* they are being read */
 }
 
 static void set_up(struct jpeg_reader *r)
@@ -136,13 +139,6 @@ static void take_segments(struct jpeg_reader *r)
             leave(r);
         r->segments++;
     }
-}
-
-/* Whether planes of coefficients are read. */
-static bool reads_blocks(const struct jpeg_reader *r)
-{
-    return r->plan->representation == REPRESENTATION_COEFFICIENTS ||
-           r->plan->representation == REPRESENTATION_REALIGNED;
 }
 
 /* What comes before the first scan. No viewer looks for an orientation behind
@@ -190,7 +186,7 @@ static void choose_color(struct jpeg_reader *r)
         break;
     default:
         img->color = COLOR_OTHER;
-        if (reads_blocks(r))
+        if (r->plan->representation > REPRESENTATION_PLANES)
             break;
         fail(r->err, "%d components of an unknown color space",
              r->d.num_components);
@@ -198,29 +194,41 @@ static void choose_color(struct jpeg_reader *r)
     }
 }
 
-/* Planes of the sizes that the components have: of samples, or of blocks. */
-static void shape_planes(struct jpeg_reader *r)
+/* Sets the sizes of planes of samples as the components have them, or in full
+ * resolution. */
+static void shape_samples(struct jpeg_reader *r)
 {
     struct image *img = r->img;
-    bool blocks = reads_blocks(r), across = false, down = false;
+    bool across = false, down = false;
+    chroma_choose(&r->d, r->plan->width ? r->plan->width : img->width,
+                  r->plan->height ? r->plan->height : img->height,
+                  r->plan->turn, &across, &down);
+    plane_shapes_sample_fully(img, across, down);
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        const jpeg_component_info *info = &r->d.comp_info[i];
+        img->plane[i].width = across ? img->width : info->downsampled_width;
+        img->plane[i].height = down ? img->height : info->downsampled_height;
+    }
+}
+
+static void shape_blocks(struct jpeg_reader *r)
+{
+    struct image *img = r->img;
     if (img->nplanes > COMPONENTS) {
         fail(r->err, "%u components; up to %d can be turned as they are",
              img->nplanes, COMPONENTS);
         leave(r);
     }
-    if (!blocks)
-        chroma_choose(&r->d, r->plan->width ? r->plan->width : img->width,
-                      r->plan->height ? r->plan->height : img->height,
-                      r->plan->turn, &across, &down);
-    plane_shapes_sample_fully(img, across, down);
+    r->blocks = img;
+    if (r->plan->representation == REPRESENTATION_PLANES) {
+        r->blocks = &r->decoded;
+        *r->blocks = *img; /* its meta is borrowed */
+        shape_samples(r);
+    }
+    r->blocks->cell = CELL_DCT;
     for (unsigned i = 0; i < img->nplanes; i++) {
-        const jpeg_component_info *info = &r->d.comp_info[i];
-        img->plane[i].width = blocks   ? info->width_in_blocks
-                              : across ? img->width
-                                       : info->downsampled_width;
-        img->plane[i].height = blocks ? info->height_in_blocks
-                               : down ? img->height
-                                      : info->downsampled_height;
+        r->blocks->plane[i].width = r->d.comp_info[i].width_in_blocks;
+        r->blocks->plane[i].height = r->d.comp_info[i].height_in_blocks;
     }
 }
 
@@ -228,29 +236,33 @@ static void shape(struct jpeg_reader *r)
 {
     struct image *img = r->img;
     choose_color(r);
-    img->cell = reads_blocks(r) ? CELL_DCT : CELL_U8;
+    img->cell = CELL_U8;
     img->maxval = 255;
     img->nplanes = (unsigned)r->d.num_components;
     parameters_note(img->meta, &r->d, r->file);
-    if (r->plan->representation == REPRESENTATION_SAMPLES) {
+    if (r->plan->representation == REPRESENTATION_SAMPLES)
         plane_shapes_sample_fully(img, true, true);
-    } else {
-        shape_planes(r);
-    }
+    else
+        shape_blocks(r);
 }
 
-/* Before anything is allocated. */
+/* Blocks of which samples are made take more memory than these. */
 static void check_size(struct jpeg_reader *r)
 {
-    if (image_check_planes(r->img, &r->opts->limits, r->err))
+    struct limits limits = r->opts->limits;
+    int status = 0;
+    if (r->blocks == &r->decoded) {
+        status = image_check_planes(r->blocks, &limits, r->err);
+        limits.reserve = NULL;
+    }
+    if (status || image_check_planes(r->img, &limits, r->err))
         leave(r);
 }
 
-/* What is not read of a damaged file. (Blocks are zeroed as they are read.) */
-static void clear(struct jpeg_reader *r)
+static void allocate(struct jpeg_reader *r, struct image *img)
 {
-    if (r->opts->tolerant && r->img->cell == CELL_U8)
-        memset(r->img->cells, 0, r->img->size);
+    if (image_alloc(img, img == r->img ? r->opts->mem : mem_plain, r->err))
+        leave(r);
 }
 
 static void read_samples(struct jpeg_reader *r)
@@ -260,6 +272,9 @@ static void read_samples(struct jpeg_reader *r)
         fail_memory(r->err, "no memory for a row");
         leave(r);
     }
+    allocate(r, r->img);
+    if (r->opts->tolerant) /* what is not read of a damaged file */
+        memset(r->img->cells, 0, r->img->size);
     jpeg_start_decompress(&r->d);
     r->pixels = true;
     while (r->d.output_scanline < r->d.output_height) {
@@ -270,17 +285,11 @@ static void read_samples(struct jpeg_reader *r)
     }
 }
 
-static void read_planes(struct jpeg_reader *r)
-{
-    r->d.raw_data_out = TRUE;
-    jpeg_start_decompress(&r->d);
-    r->pixels = true;
-    raw_planes_read(&r->d, r->img, 0, r->d.output_height);
-}
-
+/* Rows of blocks are zeroed as they are read. */
 static void read_coefficients(struct jpeg_reader *r)
 {
-    coefficient_arrays_lend(&r->blocks, r->img, (j_common_ptr)&r->d);
+    allocate(r, r->blocks);
+    coefficient_arrays_lend(&r->arrays, r->blocks, (j_common_ptr)&r->d);
     coefficient_arrays_offer((j_common_ptr)&r->d);
     jpeg_read_coefficients(&r->d);
 }
@@ -339,9 +348,9 @@ static void pass_over_scans(struct jpeg_reader *r)
 static bool read_coded(struct jpeg_reader *r)
 {
     enum sequential_verdict verdict = SEQUENTIAL_OTHER;
-    if (reads_blocks(r) && !r->d.progressive_mode && !r->d.arith_code)
-        verdict = read_sequential(r->img, r->file, r->plan, r->opts, &r->behind,
-                                  r->err);
+    if (r->blocks && !r->d.progressive_mode && !r->d.arith_code)
+        verdict = read_sequential(r->blocks, r->file, r->plan, r->opts,
+                                  &r->behind, r->err);
     if (verdict == SEQUENTIAL_FAILED)
         leave(r);
     return verdict == SEQUENTIAL_READ;
@@ -349,24 +358,24 @@ static bool read_coded(struct jpeg_reader *r)
 
 static void read_pixels(struct jpeg_reader *r)
 {
-    static void (*const read[REPRESENTATIONS])(struct jpeg_reader * r) = {
-        [REPRESENTATION_SAMPLES] = read_samples,
-        [REPRESENTATION_PLANES] = read_planes,
-        [REPRESENTATION_REALIGNED] = read_coefficients,
-        [REPRESENTATION_COEFFICIENTS] = read_coefficients,
-    };
     if (read_coded(r))
         return;
     check_size(r);
-    if (image_alloc(r->img, r->opts->mem, r->err))
-        leave(r);
-    clear(r);
-    read[r->plan->representation](r);
+    if (r->blocks)
+        read_coefficients(r);
+    else
+        read_samples(r);
     /* To the end of the image. jpeg_finish_decompress() would do it, and free
      * the list of segments. */
     while (!jpeg_input_complete(&r->d))
         jpeg_consume_input(&r->d);
     r->behind = r->d.src->bytes_in_buffer;
+}
+
+static void forget_decoded(struct jpeg_reader *r)
+{
+    r->decoded.meta = NULL;
+    image_free(&r->decoded);
 }
 
 static int read_guarded(struct jpeg_reader *r,
@@ -385,14 +394,35 @@ static int read_guarded(struct jpeg_reader *r,
     return 0;
 }
 
+/* Makes samples of the blocks, which are freed. */
+static void make_samples(struct jpeg_reader *r)
+{
+    struct jpeg_parameters *p = parameters_of(r->img->meta);
+    const struct block_holder blocks = { r->blocks, p->coded };
+    struct samples samples[COMPONENTS];
+    allocate(r, r->img);
+    for (unsigned i = 0; i < r->img->nplanes; i++) {
+        samples[i] =
+            (struct samples){ .wanted = true, .plane = r->img->plane[i] };
+        memcpy(samples[i].step, p->step[p->table[i]], sizeof samples[i].step);
+    }
+    samples_decode(samples, &blocks, r->opts->pool);
+    chroma_fill(&r->d, r->img);
+    if (p->coded && !parameters_note_coded(p)) {
+        fail_memory(r->err, "no memory for so many scans");
+        leave(r);
+    }
+    forget_decoded(r);
+}
+
 static int take_guarded(struct jpeg_reader *r)
 {
     if (setjmp(r->out))
         return -1;
     parameters_note_tables(r->img->meta, &r->d, r->img->nplanes);
-    coefficient_arrays_finish(&r->blocks);
-    if (r->plan->representation == REPRESENTATION_PLANES)
-        chroma_fill(&r->d, r->img);
+    coefficient_arrays_finish(&r->arrays);
+    if (r->blocks == &r->decoded)
+        make_samples(r);
     plane_shapes_trim(r->img, r->plan->width, r->plan->height);
     if (r->plan->representation == REPRESENTATION_REALIGNED &&
         realign_image(r->img, r->plan->turn, r->opts->pool, r->err))
@@ -466,6 +496,7 @@ void close_jpeg(struct reader *reader)
     if (!r)
         return;
     jpeg_destroy_decompress(&r->d);
+    forget_decoded(r);
     free(r->row);
     free(r);
 }

@@ -50,7 +50,9 @@ static enum sequential_verdict decode(struct image *img, struct bytes file,
                                       struct err *err)
 {
     struct jpeg_parameters *p = parameters_of(img->meta);
-    const enum xform turn = plan->turner ? plan->turn : XFORM_NONE;
+    const bool planes = plan->representation == REPRESENTATION_PLANES,
+               fused = plan->turner && !planes;
+    const enum xform turn = fused ? plan->turn : XFORM_NONE;
     struct err why = { .memory = false };
     if (check_limits(img, opts, true, err))
         return SEQUENTIAL_FAILED;
@@ -62,7 +64,7 @@ static enum sequential_verdict decode(struct image *img, struct bytes file,
         return why.memory ? SEQUENTIAL_FAILED : SEQUENTIAL_OTHER;
     }
     img->turned = turn;
-    return plan->turner || give_planes(img, p->coded, opts, err) == 0
+    return fused || planes || give_planes(img, p->coded, opts, err) == 0
                ? SEQUENTIAL_READ
                : SEQUENTIAL_FAILED;
 }

@@ -13,7 +13,8 @@ enum sequential_verdict {
 
 /* Reads the coefficients of a file whose parameters and shape are in img, as
  * the plan says. Where the picture may be turned on its way they stay coded, or
- * blocks, which are turned as they are written; else they become planes. Sets
+ * blocks, which are turned as they are written, and where samples are made of
+ * them, blocks; else they become planes. Sets
  * *behind to the bytes after the end of the picture. */
 enum sequential_verdict read_sequential(struct image *img, struct bytes file,
                                         const struct decode_plan *plan,

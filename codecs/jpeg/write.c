@@ -10,8 +10,10 @@
 
 #include "codecs/jpeg/codec_thread.h"
 #include "codecs/jpeg/coefficient_arrays.h"
-#include "codecs/jpeg/forward_dct.h"
+#include "codecs/jpeg/components.h"
 #include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/requantize.h"
+#include "codecs/jpeg/samples.h"
 #include "codecs/jpeg/write_sequential.h"
 
 enum {
@@ -28,7 +30,8 @@ struct jpeg_writer {
     const struct image *img;
     const struct save_opts *opts;
     struct coefficient_arrays blocks;
-    struct image coded; /* the coefficients of samples */
+    struct image made;  /* components of the pixels of another format */
+    struct image coded; /* the coefficients of samples, for libjpeg */
     struct err *err;
 };
 
@@ -119,17 +122,21 @@ static void write_blocks(struct jpeg_writer *w, const struct image *img)
     jpeg_finish_compress(&w->c);
 }
 
-/* Returns whether our own coder has written the coefficients of img; libjpeg
- * has to do it if not, or to tell why it cannot, which takes planes. */
-static bool write_sequential(struct jpeg_writer *w, const struct image *img)
+/* Returns whether our own coder has written the coefficients of the picture, or
+ * of its samples; libjpeg has to do it if not, or to tell why it cannot, which
+ * takes planes. */
+static bool write_sequential(struct jpeg_writer *w,
+                             const struct samples *samples)
 {
+    const struct image *img = w->img;
     const struct jpeg_parameters *p =
-        codec_is_own(&codec_jpeg, w->img) ? parameters_of(w->img->meta) : NULL;
-    int status = write_sequential_headers(w->file, &w->c, w->img, w->err);
-    if (status == 0 && p && p->coded && img == w->img)
+        codec_is_own(&codec_jpeg, img) ? parameters_of(img->meta) : NULL;
+    int status = write_sequential_headers(w->file, &w->c, img, w->err);
+    if (status == 0 && p && p->coded && !samples)
         status = write_sequential_own(w->file, img, w->opts, w->err);
     else if (status == 0)
-        status = write_sequential_coded(w->file, &w->c, img, p && p->extended,
+        status = write_sequential_coded(w->file, &w->c, samples ? NULL : img,
+                                        samples, p && p->extended,
                                         w->opts->pool, w->err);
     if (status && (w->err->memory || !img->cells))
         leave(w);
@@ -138,20 +145,78 @@ static bool write_sequential(struct jpeg_writer *w, const struct image *img)
     return status == 0;
 }
 
-static void write_all(struct jpeg_writer *w)
+/* Gives the tables of c finer steps where the picture would lose too much. */
+static void refine_steps(struct jpeg_writer *w, const struct image *img)
+{
+    unsigned cap[NUM_QUANT_TBLS];
+    for (int i = 0; i < NUM_QUANT_TBLS; i++)
+        cap[i] = UINT16_MAX;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        int n = w->c.comp_info[i].quant_tbl_no;
+        unsigned found = samples_find_cap(&img->plane[i],
+                                          w->c.quant_tbl_ptrs[n]->quantval, i);
+        if (!found) {
+            fail_memory(w->err, "no memory for the encoder");
+            leave(w);
+        }
+        cap[n] = found < cap[n] ? found : cap[n];
+    }
+    for (int i = 0; i < NUM_QUANT_TBLS; i++)
+        for (int k = 0; w->c.quant_tbl_ptrs[i] && k < DCTSIZE2; k++) {
+            UINT16 *step = &w->c.quant_tbl_ptrs[i]->quantval[k];
+            *step = requantize_step(*step, cap[i]);
+        }
+}
+
+/* Lets libjpeg write samples, as their coefficients. */
+static void write_transformed(struct jpeg_writer *w, const struct image *img,
+                              const struct samples *samples)
+{
+    const struct block_holder blocks = { .planes = &w->coded };
+    w->coded = (struct image){ .cell = CELL_DCT,
+                               .width = img->width,
+                               .height = img->height,
+                               .nplanes = img->nplanes };
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        w->coded.plane[i].width = (img->plane[i].width + 7) / DCTSIZE;
+        w->coded.plane[i].height = (img->plane[i].height + 7) / DCTSIZE;
+    }
+    if (image_alloc(&w->coded, mem_plain, w->err) ||
+        samples_encode(samples, &blocks, w->opts->pool, w->err))
+        leave(w);
+    write_blocks(w, &w->coded);
+}
+
+static void write_samples(struct jpeg_writer *w)
 {
     const struct image *img = w->img;
-    bool stored = codec_is_own(&codec_jpeg, img) &&
-                  w->c.in_color_space == w->c.jpeg_color_space;
-    if (img->cell != CELL_DCT) {
-        if (forward_dct_blocks(&w->coded, &w->c, img, stored,
-                               parameters_dead_zone(img, w->opts),
-                               w->opts->pool, w->err))
+    const bool own = codec_is_own(&codec_jpeg, img);
+    const bool again = own && !w->opts->quality;
+    struct samples samples[MAX_COMPONENTS] = { { .wanted = false } };
+    if (!own || w->c.in_color_space != w->c.jpeg_color_space) {
+        if (components_make(&w->made, img, &w->c, w->opts->pool, w->err))
             leave(w);
-        img = &w->coded;
+        img = &w->made;
     }
-    if (!write_sequential(w, img))
-        write_blocks(w, img);
+    if (again)
+        refine_steps(w, img);
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        int n = w->c.comp_info[i].quant_tbl_no;
+        samples[i].wanted = true;
+        samples[i].plane = img->plane[i];
+        samples[i].rounding =
+            samples_rounding(w->c.quant_tbl_ptrs[n]->quantval, again);
+    }
+    if (!write_sequential(w, samples))
+        write_transformed(w, img, samples);
+}
+
+static void write_all(struct jpeg_writer *w)
+{
+    if (w->img->cell != CELL_DCT)
+        write_samples(w);
+    else if (!write_sequential(w, NULL))
+        write_blocks(w, w->img);
 }
 
 static void set_up(struct jpeg_writer *w)
@@ -199,6 +264,7 @@ int write_jpeg(struct bytes *file, const struct image *img,
     if (status == 0 && img->meta)
         status = trailer_append(file, img->meta, err);
     jpeg_destroy_compress(&w.c);
+    image_free(&w.made);
     image_free(&w.coded);
     return status;
 }

@@ -46,12 +46,15 @@ int write_sequential_headers(struct bytes *file, const j_compress_ptr c,
     return done ? 0 : fail_memory(err, "no memory for the encoded picture");
 }
 
-/* Writes the blocks in the planes of img. */
+/* Writes the blocks in the planes of img, or if that is NULL, of samples. */
 static int write_planes(struct bytes *file, struct sequential *to,
-                        const struct image *img, bool optimize,
-                        struct thread_pool *pool, struct err *err)
+                        const struct image *img, const struct samples *samples,
+                        bool optimize, struct thread_pool *pool,
+                        struct err *err)
 {
-    int status = sequential_take_planes(to, img, pool, err);
+    const struct block_holder blocks = { .coded = to };
+    int status = img ? sequential_take_planes(to, img, pool, err)
+                     : samples_encode(samples, &blocks, pool, err);
     if (status == 0)
         status =
             sequential_write(file, to, to, XFORM_NONE, optimize, pool, err);
@@ -71,7 +74,8 @@ int write_sequential_own(struct bytes *file, const struct image *img,
     for (unsigned i = 0; opts->no_restart && i < to.scans; i++)
         to.scan[i].coding.restart = 0;
     if (img->cells)
-        return write_planes(file, &to, img, opts->optimize, opts->pool, err);
+        return write_planes(file, &to, img, NULL, opts->optimize, opts->pool,
+                            err);
     return sequential_write(file, &to, from, img->turned, opts->optimize,
                             opts->pool, err);
 }
@@ -131,7 +135,8 @@ static void set_picture(struct sequential *s, const j_compress_ptr c,
 }
 
 int write_sequential_coded(struct bytes *file, const j_compress_ptr c,
-                           const struct image *img, bool extended,
+                           const struct image *img,
+                           const struct samples *samples, bool extended,
                            struct thread_pool *pool, struct err *err)
 {
     static const char other[] = "not a sequential JPEG with Huffman codes";
@@ -146,5 +151,5 @@ int write_sequential_coded(struct bytes *file, const j_compress_ptr c,
     for (unsigned i = 0; i < s.scans; i++)
         if (entropy_mcu_blocks(&s.scan[i].coding) > ENTROPY_MCU_BLOCKS)
             return fail(err, other);
-    return write_planes(file, &s, img, c->optimize_coding, pool, err);
+    return write_planes(file, &s, img, samples, c->optimize_coding, pool, err);
 }

@@ -150,6 +150,17 @@ static int take_blocks(struct plane_conversion *all, struct thread_pool *pool,
     return failed ? fail(err, "a coefficient is out of range") : 0;
 }
 
+static int allocate_blocks(struct entropy_blocks *blocks,
+                           const struct entropy_scan *scan, struct err *err)
+{
+    *blocks = (struct entropy_blocks){
+        .count = (size_t)scan->columns * scan->rows * entropy_mcu_blocks(scan),
+    };
+    blocks->block = page_cache_alloc(blocks->count * sizeof *blocks->block);
+    return blocks->block ? 0
+                         : fail_memory(err, "no memory for the coefficients");
+}
+
 int block_planes_take(struct entropy_blocks *blocks,
                       const struct entropy_scan *scan,
                       const struct plane *const plane[ENTROPY_COMPONENTS],
@@ -158,13 +169,8 @@ int block_planes_take(struct entropy_blocks *blocks,
     struct plane_conversion all = { .blocks = blocks,
                                     .scan = scan,
                                     .plane = plane };
-    *blocks = (struct entropy_blocks){
-        .count = (size_t)scan->columns * scan->rows * entropy_mcu_blocks(scan),
-    };
-    blocks->block = page_cache_alloc(blocks->count * sizeof *blocks->block);
-    if (!blocks->block)
-        return fail_memory(err, "no memory for the coefficients");
-    return take_blocks(&all, pool, err);
+    return allocate_blocks(blocks, scan, err) ? -1
+                                              : take_blocks(&all, pool, err);
 }
 
 int block_planes_replace(struct entropy_blocks *blocks,
@@ -175,7 +181,9 @@ int block_planes_replace(struct entropy_blocks *blocks,
     struct plane_conversion all = { .blocks = blocks,
                                     .scan = scan,
                                     .visitor = visitor };
-    return take_blocks(&all, pool, err);
+    return !blocks->block && allocate_blocks(blocks, scan, err)
+               ? -1
+               : take_blocks(&all, pool, err);
 }
 
 void block_planes_give(const struct entropy_blocks *blocks,

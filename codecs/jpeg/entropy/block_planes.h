@@ -40,8 +40,9 @@ void block_planes_visit(const struct entropy_blocks *blocks,
                         const struct block_visitor *visitor,
                         struct thread_pool *pool);
 
-/* Replaces them by what the visitor writes. It can be done once. Returns -1 as
- * block_planes_take() does. */
+/* Makes them what the visitor writes, or if there are none, which is {0}, all
+ * of them. They can be replaced once. Returns -1 as block_planes_take() does.
+ */
 int block_planes_replace(struct entropy_blocks *blocks,
                          const struct entropy_scan *scan,
                          const struct block_visitor *visitor,

@@ -357,13 +357,14 @@ static void check_limits(enum representation representation, uint64_t need)
 }
 
 /* Rows are padded to 256 bytes, and there are two pictures. Of blocks there are
- * 6 x 4 and twice 3 x 2, in planes with room for 3 more each way. */
+ * 6 x 4 and twice 3 x 2, in planes with room for 3 more each way; samples are
+ * made of such. */
 TEST(limits)
 {
     check_limits(REPRESENTATION_SAMPLES, 256 * 3 * (45 + 27));
-    check_limits(REPRESENTATION_PLANES, 256 * (27 + 2 * 14 + 45 + 2 * 23));
-    check_limits(REPRESENTATION_COEFFICIENTS,
-                 1280 * 7 + 2 * 768 * 5 + 1024 * 9 + 2 * 768 * 6);
+    const uint64_t blocks = 1280 * 7 + 2 * 768 * 5 + 1024 * 9 + 2 * 768 * 6;
+    check_limits(REPRESENTATION_PLANES, blocks);
+    check_limits(REPRESENTATION_COEFFICIENTS, blocks);
 }
 
 /* A header that claims the largest size costs no memory, neither for planes

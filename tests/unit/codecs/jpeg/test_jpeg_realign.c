@@ -8,6 +8,8 @@
 
 #include "codecs/base/thread_pool.h"
 #include "codecs/jpeg/dct.h"
+#include "codecs/jpeg/requantize.h"
+#include "codecs/jpeg/samples.h"
 #include "tests/support/codec_read.h"
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
@@ -112,6 +114,53 @@ TEST(dead_zone)
               "%d: %d, not %d", i, is[i], want[i]);
     }
     CHECK(zeros > 0, "it does nothing");
+}
+
+/* What rounding changes, one coefficient at a time. */
+TEST(rounding_error)
+{
+    for (uint32_t n = 0; n < 200; n++) {
+        uint16_t step[64];
+        uint8_t from[64];
+        int16_t units[64], is[64];
+        uint64_t error = 0;
+        unsigned wrong = 0;
+        for (uint32_t i = 0; i < 64; i++) {
+            step[i] = (uint16_t)(n % 9 == 0 ? 1 : 1 + noise_at(i, n, 900) / 4);
+            from[i] = noise_at(i + 64, n, n % 5 * 250);
+        }
+        const struct dct_rounding rounding = samples_rounding(step, n % 2);
+        dct_forward_units(units, from, 8);
+        dct_forward(is, from, 8, &rounding);
+        for (uint32_t i = 0; i < 64; i++) {
+            int32_t least = n % 2 ? requantize_least(i, step[i]) : 0;
+            wrong += is[i] != dct_quantize(units[i], step[i], least);
+            error += requantize_error(units[i], step[i], least);
+        }
+        CHECK(wrong == 0, "%u coefficients differ", wrong);
+        CHECK(error == dct_rounding_error(units, &rounding), "%u", n);
+    }
+}
+
+/* A cap is found that keeps the error below its limit, no finer than need be;
+ * steps that lose little stay. */
+TEST(cap)
+{
+    static uint8_t cells[256 * 256];
+    struct plane plane = { cells, 256, 250, 253 };
+    uint16_t step[64];
+    for (uint32_t k = 0; k < 64; k++)
+        step[k] = (uint16_t)(8 + 2 * k);
+    CHECK(samples_find_cap(&plane, step, 0) == 8 + 2 * 63, "flat");
+    for (uint32_t i = 0; i < sizeof cells; i++)
+        cells[i] = noise_at(i % 256, i / 256, 100);
+    unsigned luma = samples_find_cap(&plane, step, 0),
+             chroma = samples_find_cap(&plane, step, 1);
+    CHECK(luma > 5 && luma < 12, "luma: %u", luma);
+    CHECK(chroma >= 5 && chroma < luma, "chroma: %u", chroma);
+    for (uint32_t k = 0; k < 64; k++)
+        step[k] = 5;
+    CHECK(samples_find_cap(&plane, step, 1) == 5, "fine steps stay");
 }
 
 /* ---- Turning -------------------------------------------------------------*/
