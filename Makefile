@@ -168,6 +168,7 @@ $(BUILD)/tests/unit/cuda/gpu/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOM
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
 $(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o \
+$(BUILD)/codecs/jpeg/pixel_rows.c.o \
 $(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when the choices do, so that all is built anew.

@@ -6,6 +6,8 @@
 #ifndef CLI_JOB_STAGES_H
 #define CLI_JOB_STAGES_H
 
+#include <stdatomic.h>
+
 #include "cli/files/attributes.h"
 #include "cli/job/plan.h"
 
@@ -31,8 +33,8 @@ int job_read_input(struct job_state *state, size_t head, struct err *err);
 /* What a turner of job_turner() turns with. */
 struct turner_context {
     const struct job *job;
-    uint32_t rows, done; /* rows that come in bands, in all and so far; 0: there
-                            are no bands */
+    uint32_t rows;    /* that come in bands; 0: there are no bands */
+    atomic_uint done; /* of them, so far */
 };
 
 /* Returns the backend of the job as codecs see it. The context must stay. */

@@ -18,7 +18,7 @@ static int open_band(struct row_sink *rows, struct err *err)
         .cell = img->cell,
         .color = img->color,
         .alpha = img->alpha,
-        .width = img->width,
+        .width = xform_transposes(img->turned) ? img->height : img->width,
         .height = rows->height < BAND_ROWS ? rows->height : BAND_ROWS,
         .maxval = img->maxval,
         .nplanes = img->nplanes,
@@ -85,6 +85,29 @@ int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
     rows->begin = rows->end;
     rows->end += left < BAND_ROWS ? left : BAND_ROWS;
     return 0;
+}
+
+size_t row_sink_bands(const struct row_sink *rows)
+{
+    const uint32_t first = first_end(rows->height, rows->t);
+    return 1 + (rows->height - first + BAND_ROWS - 1) / BAND_ROWS;
+}
+
+int row_sink_open_band(struct row_sink *band, const struct row_sink *rows,
+                       size_t i, uint32_t *begin, uint32_t *end,
+                       struct err *err)
+{
+    const uint32_t first = first_end(rows->height, rows->t);
+    *begin = i ? first + (uint32_t)(i - 1) * BAND_ROWS : 0;
+    *end = i ? *begin + BAND_ROWS : first;
+    *end = *end < rows->height ? *end : rows->height;
+    *band = *rows;
+    band->band = (struct image){ .cell = rows->img->cell };
+    if (!rows->turner)
+        return 0;
+    band->begin = *begin;
+    band->end = *end;
+    return open_band(band, err);
 }
 
 void row_sink_close(struct row_sink *rows)

@@ -36,6 +36,16 @@ const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
 /* Called when row y is complete: turns its band, if that is. */
 int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err);
 
+/* Several threads may take a band each, in any order: returns how many there
+ * are. Without a turner they are bands of img itself. */
+size_t row_sink_bands(const struct row_sink *rows);
+
+/* Makes `band` a sink for the i-th band alone, of the rows from *begin up to
+ * *end of the file; `rows` must stay. On failure there is nothing to close. */
+int row_sink_open_band(struct row_sink *band, const struct row_sink *rows,
+                       size_t i, uint32_t *begin, uint32_t *end,
+                       struct err *err);
+
 /* Frees what is not img's. Fine on {0}. */
 void row_sink_close(struct row_sink *rows);
 

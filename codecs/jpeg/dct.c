@@ -96,7 +96,27 @@ DCT_INLINE void load_samples(dct_lanes v[8], const uint8_t *samples,
         v[x] = (half[x / 4] >> (x % 4 * 8) & 255) - DCT_MIDDLE;
 }
 
-ENTROPY_FOR_EACH_CPU void dct_inverse(uint8_t *samples, size_t stride,
+DCT_INLINE void add_magnitude(dct_lanes *sum, const dct_lanes *v)
+{
+    const dct_lanes sign = (dct_lanes)((dct_signed)*v >> 31);
+    *sum += (*v ^ sign) - sign;
+}
+
+/* Returns whether no pair of columns is above DCT_EXACT. */
+DCT_INLINE bool is_exact(const dct_lanes v[8])
+{
+    dct_lanes sum = { 0 };
+    uint32_t column[8];
+    DCT_UNROLL
+    for (int y = 0; y < 8; y++)
+        add_magnitude(&sum, &v[y]);
+    sum += SHUFFLE(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
+    memcpy(column, &sum, sizeof column);
+    return column[0] <= DCT_EXACT && column[1] <= DCT_EXACT &&
+           column[2] <= DCT_EXACT && column[3] <= DCT_EXACT;
+}
+
+ENTROPY_FOR_EACH_CPU bool dct_inverse(uint8_t *samples, size_t stride,
                                       const int16_t coefficient[64],
                                       const uint16_t step[64])
 {
@@ -108,10 +128,12 @@ ENTROPY_FOR_EACH_CPU void dct_inverse(uint8_t *samples, size_t stride,
         load_steps(&steps, step + 8 * y);
         v[y] *= steps;
     }
+    const bool exact = is_exact(v);
     dct_inverse_pass(v, DCT_FIRST_PASS);
     transpose(v);
     dct_inverse_pass(v, DCT_INVERSE_LAST_PASS);
     store_samples(samples, stride, v);
+    return exact;
 }
 
 /* Numbers below 2^24 are exact as float, and a correctly rounded quotient of

@@ -35,6 +35,12 @@ enum {
     DCT_FORWARD_LAST_PASS = DCT_CONSTANT_BITS + DCT_PASS_BITS,
     DCT_SCALE = 8,    /* of what the forward transform gives, and of `least` */
     DCT_MIDDLE = 128, /* the sample that is coded as 0 */
+    /* The most that the coefficients, times their steps, of two columns that a
+     * pass adds (0 and 4, 1 and 5, 3 and 7) may sum up to: by the first pass
+     * they become 4 sqrt(2) cos(pi / 16) times as large at most, and 16 bits
+     * hold their sum. All blocks of samples are below, by Parseval's theorem,
+     * unless steps are long. */
+    DCT_EXACT = 5900,
 };
 
 /* Of the paper's figure 1: cos is of k pi / 16, times sqrt(2). */

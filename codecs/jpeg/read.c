@@ -343,12 +343,19 @@ static void pass_over_scans(struct jpeg_reader *r)
     warn(r->opts->warnings, "the end of the picture is missing");
 }
 
-/* Reads coefficients without libjpeg. Returns false if libjpeg has to read the
- * file. */
+/* Reads coefficients or pixels without libjpeg. Returns false if libjpeg has to
+ * read the file. */
 static bool read_coded(struct jpeg_reader *r)
 {
     enum sequential_verdict verdict = SEQUENTIAL_OTHER;
-    if (r->blocks && !r->d.progressive_mode && !r->d.arith_code)
+    const bool coded = !r->d.progressive_mode && !r->d.arith_code;
+    if (coded && thread_pool_threads(r->opts->pool) > 1 &&
+        r->plan->representation == REPRESENTATION_SAMPLES)
+        verdict = read_sequential_pixels(r->img, r->file,
+                                         r->d.out_color_space == JCS_RGB &&
+                                             r->d.jpeg_color_space != JCS_RGB,
+                                         r->plan, r->opts, &r->behind, r->err);
+    else if (coded && r->blocks)
         verdict = read_sequential(r->blocks, r->file, r->plan, r->opts,
                                   &r->behind, r->err);
     if (verdict == SEQUENTIAL_FAILED)
@@ -427,7 +434,7 @@ static int take_guarded(struct jpeg_reader *r)
     if (r->plan->representation == REPRESENTATION_REALIGNED &&
         realign_image(r->img, r->plan->turn, r->opts->pool, r->err))
         return -1;
-    if (xform_transposes(r->img->turned))
+    if (xform_transposes(r->img->turned) && r->blocks == r->img)
         plane_shapes_exchange(r->img);
     take_segments(r);
     if (trailer_take(r->img->meta, r->file, r->behind, r->err))

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
+#include "codecs/image/row_sink.h"
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/pixels.h"
 
 /* Has coefficients turned where they are not decoded here. Returns false if
  * that is not to be. */
@@ -92,5 +94,53 @@ enum sequential_verdict read_sequential(struct image *img, struct bytes file,
         verdict = decode(img, file, plan, opts, &end, err);
     }
     *behind = file.size - end;
+    return verdict;
+}
+
+/* ---- Pixels -------------------------------------------------------------- */
+
+static enum sequential_verdict
+make_pixels(struct image *img, const struct sequential *s, bool to_rgb,
+            const struct decode_plan *plan, const struct load_opts *opts,
+            struct err *err)
+{
+    const struct image stored = *img;
+    struct row_sink rows;
+    bool exact = false;
+    int status =
+        row_sink_open(&rows, img, plan->turn, plan->turner, opts->mem, err);
+    if (status == 0)
+        status = pixels_read(&rows, s, to_rgb, &exact, opts->pool, err);
+    row_sink_close(&rows);
+    if (status)
+        return SEQUENTIAL_FAILED;
+    if (exact)
+        return SEQUENTIAL_READ;
+    img->mem.free(img->mem.context, img->cells);
+    *img = stored;
+    return SEQUENTIAL_OTHER;
+}
+
+enum sequential_verdict read_sequential_pixels(struct image *img,
+                                               struct bytes file, bool to_rgb,
+                                               const struct decode_plan *plan,
+                                               const struct load_opts *opts,
+                                               size_t *behind, struct err *err)
+{
+    struct sequential s = { 0 };
+    struct err why = { .memory = false };
+    enum sequential_verdict verdict = SEQUENTIAL_OTHER;
+    size_t end;
+    if (check_limits(img, opts, true, err))
+        return SEQUENTIAL_FAILED;
+    if (sequential_read(&s, file, false, opts->pool, &end, &why) == 0) {
+        *behind = file.size - end;
+        if (pixels_suit(&s))
+            verdict = make_pixels(img, &s, to_rgb, plan, opts, err);
+    } else if (why.memory) {
+        *err = why;
+        verdict = SEQUENTIAL_FAILED;
+    }
+    sequential_free(&s);
     return verdict;
 }

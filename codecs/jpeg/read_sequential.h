@@ -11,6 +11,16 @@ enum sequential_verdict {
     SEQUENTIAL_FAILED, /* without memory, or beyond the limits */
 };
 
+/* Reads the samples of the pixels of a file whose parameters and shape are in
+ * img, converted to RGB or the components as they are. They are those of
+ * libjpeg. Where the plan has a turner they are turned on their way. Sets
+ * *behind to the bytes after the end of the picture. */
+enum sequential_verdict read_sequential_pixels(struct image *img,
+                                               struct bytes file, bool to_rgb,
+                                               const struct decode_plan *plan,
+                                               const struct load_opts *opts,
+                                               size_t *behind, struct err *err);
+
 /* Reads the coefficients of a file whose parameters and shape are in img, as
  * the plan says. Where the picture may be turned on its way they stay coded, or
  * blocks, which are turned as they are written, and where samples are made of

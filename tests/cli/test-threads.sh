@@ -19,4 +19,12 @@ done
 check 'it is another picture' [ "$(cmp one.ppm in.ppm | wc -l)" = 1 ]
 gives 0 '' -j 3 transverse all.ppm back.ppm
 check 'there and back' same in.ppm back.ppm
+
+# One thread reads a JPEG by libjpeg, several by our own decoder.
+gimgxf -q copy in.ppm in.jpg
+for op in copy rotate90 rotate180; do
+    gives 0 '' -q -j 1 "$op" in.jpg one.npy
+    gives 0 '' -q -j 5 "$op" in.jpg five.npy
+    check "$op of a JPEG: 5 threads" same one.npy five.npy
+done
 finish

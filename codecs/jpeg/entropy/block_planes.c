@@ -85,13 +85,16 @@ static void convert_block(struct plane_conversion *all, size_t part,
         take_from(all, part, b, cells);
 }
 
-/* Converts row y of the blocks of a component; `first` is the number of
- * its first block in an MCU. */
+/* Converts row y of the blocks of a component. */
 static void convert_row(struct plane_conversion *all, size_t part, unsigned c,
-                        uint32_t y, size_t first)
+                        uint32_t y)
 {
     const struct entropy_component *one = &all->scan->component[c];
     const unsigned blocks = entropy_mcu_blocks(all->scan);
+    size_t first = 0;
+    for (unsigned i = 0; i < c; i++)
+        first += (size_t)all->scan->component[i].across *
+                 all->scan->component[i].down;
     first += (size_t)(y / one->down) * all->scan->columns * blocks +
              y % one->down * one->across;
     for (uint32_t x = 0; x < one->columns; x++)
@@ -107,14 +110,12 @@ static void convert_part(void *context, size_t i)
 {
     struct plane_conversion *all = context;
     const uint32_t first = (uint32_t)i * all->per, end = first + all->per;
-    size_t offset = 0;
     for (unsigned c = 0; c < all->scan->components; c++) {
         const struct entropy_component *one = &all->scan->component[c];
         const bool wanted = !all->visitor || all->visitor->wants[c];
         for (uint32_t y = first * one->down;
              wanted && y < end * one->down && y < one->rows; y++)
-            convert_row(all, i, c, y, offset);
-        offset += (size_t)one->across * one->down;
+            convert_row(all, i, c, y);
     }
 }
 
@@ -208,4 +209,15 @@ void block_planes_visit(const struct entropy_blocks *blocks,
         .blocks = &lent, .scan = scan, .visitor = visitor, .gives = true
     };
     convert(&all, pool);
+}
+
+void block_planes_visit_row(const struct entropy_blocks *blocks,
+                            const struct entropy_scan *scan, unsigned c,
+                            uint32_t y, const struct block_visitor *visitor)
+{
+    struct entropy_blocks lent = *blocks;
+    struct plane_conversion all = {
+        .blocks = &lent, .scan = scan, .visitor = visitor, .gives = true
+    };
+    convert_row(&all, 0, c, y);
 }

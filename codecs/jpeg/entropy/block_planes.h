@@ -40,6 +40,11 @@ void block_planes_visit(const struct entropy_blocks *blocks,
                         const struct block_visitor *visitor,
                         struct thread_pool *pool);
 
+/* Shows row y of the blocks of component c. */
+void block_planes_visit_row(const struct entropy_blocks *blocks,
+                            const struct entropy_scan *scan, unsigned c,
+                            uint32_t y, const struct block_visitor *visitor);
+
 /* Makes them what the visitor writes, or if there are none, which is {0}, all
  * of them. They can be replaced once. Returns -1 as block_planes_take() does.
  */

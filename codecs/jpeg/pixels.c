@@ -1,0 +1,250 @@
+/* From coefficients to the samples of pixels, some rows at a time, so that what
+ * is computed of a component is still in a cache when it becomes pixels. */
+#include "codecs/jpeg/pixels.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/base/page_cache.h"
+#include "codecs/jpeg/dct.h"
+#include "codecs/jpeg/entropy/block_planes.h"
+#include "codecs/jpeg/pixel_rows.h"
+
+enum { SIDE = 8, STEP = 32 /* rows of pixels at a time */ };
+
+/* A component: where its blocks are, and what becomes of them. */
+struct source {
+    const struct sequential_scan *scan;
+    unsigned c; /* which component of the scan */
+    const uint16_t *step;
+    struct upsampling upsampling;
+    bool full; /* has as many samples as there are pixels */
+};
+
+struct picture {
+    const struct row_sink *rows;
+    uint32_t width;
+    unsigned components;
+    struct source source[ENTROPY_COMPONENTS];
+    bool to_rgb;
+    atomic_bool inexact, failed;
+    struct err err; /* of whoever failed first */
+};
+
+/* Some rows of the blocks of a component, as samples. */
+struct window {
+    const struct source *source;
+    struct picture *picture;
+    uint8_t *samples;
+    size_t stride;
+    uint32_t begin, end; /* rows of blocks */
+    uint16_t *pixels;    /* one row */
+};
+
+/* What a thread computes a band with. */
+struct worker {
+    struct window window[ENTROPY_COMPONENTS];
+    uint16_t *scratch;
+    uint8_t *memory; /* all of these */
+};
+
+/* ---- Which pictures ----------------------------------------------------- */
+
+static bool set_upsampling(struct upsampling *u, const struct sequential *s,
+                           unsigned i)
+{
+    unsigned across = 1, down = 1;
+    for (unsigned k = 0; k < s->components; k++) {
+        across =
+            s->component[k].across > across ? s->component[k].across : across;
+        down = s->component[k].down > down ? s->component[k].down : down;
+    }
+    return upsample_set(u, s->width, s->height, s->component[i].across,
+                        s->component[i].down, across, down);
+}
+
+bool pixels_suit(const struct sequential *s)
+{
+    struct upsampling u;
+    bool suit = true;
+    for (unsigned i = 0; i < s->components; i++)
+        suit = set_upsampling(&u, s, i) && suit;
+    return suit;
+}
+
+static void find_sources(struct picture *p, const struct sequential *s)
+{
+    for (unsigned n = 0; n < s->scans; n++)
+        for (unsigned c = 0; c < s->scan[n].coding.components; c++) {
+            unsigned i = s->scan[n].component[c];
+            struct source *source = &p->source[i];
+            source->scan = &s->scan[n];
+            source->c = c;
+            source->step = s->steps[s->component[i].quantization];
+            set_upsampling(&source->upsampling, s, i);
+            source->full =
+                source->upsampling.across == 1 && source->upsampling.down == 1;
+        }
+}
+
+/* ---- Rows of blocks to samples ------------------------------------------ */
+
+static void put_samples(void *context, unsigned c, uint32_t x, uint32_t y,
+                        int16_t block[64])
+{
+    const struct window *w = context;
+    uint8_t *to = w->samples + w->stride * SIDE * (y - w->begin) + SIDE * x;
+    (void)c;
+    if (!dct_inverse(to, w->stride, block, w->source->step))
+        atomic_store(&w->picture->inexact, true);
+}
+
+/* Has the rows of blocks from `begin` up to `end` in the window, whose first
+ * may be there already. */
+static void move_window(struct window *w, uint32_t begin, uint32_t end)
+{
+    const struct sequential_scan *scan = w->source->scan;
+    const struct block_visitor visitor = { .visit = put_samples, .context = w };
+    const size_t row = w->stride * SIDE;
+    uint32_t kept = w->end > begin ? w->end - begin : 0;
+    if (kept)
+        memmove(w->samples, w->samples + row * (begin - w->begin), row * kept);
+    w->begin = begin;
+    w->end = end;
+    for (uint32_t y = begin + kept; y < end; y++)
+        block_planes_visit_row(&scan->blocks, &scan->coding, w->source->c, y,
+                               &visitor);
+}
+
+/* Has the samples for the pixels of these rows in the window. */
+static void show_rows(struct window *w, uint32_t begin, uint32_t end)
+{
+    const struct upsampling *u = &w->source->upsampling;
+    uint32_t first = begin / u->down, last = (end - 1) / u->down;
+    if (u->smooth_y && first > 0)
+        first--;
+    if (u->smooth_y && last + 1 < u->height)
+        last++;
+    move_window(w, first / SIDE, last / SIDE + 1);
+}
+
+/* ---- Samples to pixels -------------------------------------------------- */
+
+/* Returns row y of a component in full resolution. */
+static const uint8_t *find_row(const struct worker *worker, unsigned i,
+                               uint32_t y)
+{
+    const struct window *w = &worker->window[i];
+    const struct source *source = w->source;
+    if (source->full)
+        return w->samples + w->stride * (y - SIDE * w->begin);
+    pixel_rows_upsample(w->pixels, w->picture->width, y, w->samples, w->stride,
+                        SIDE * w->begin, &source->upsampling, worker->scratch);
+    return (const uint8_t *)w->pixels;
+}
+
+static void put_row(const struct picture *p, const struct worker *worker,
+                    const struct image *to, uint32_t at, uint32_t y)
+{
+    const uint8_t *from[ENTROPY_COMPONENTS];
+    uint8_t *row[ENTROPY_COMPONENTS];
+    for (unsigned i = 0; i < p->components; i++) {
+        from[i] = find_row(worker, i, y);
+        row[i] = plane_row(&to->plane[i], at);
+    }
+    if (p->to_rgb)
+        pixel_rows_to_rgb(row, from, p->width);
+    else
+        for (unsigned i = 0; i < p->components; i++)
+            memcpy(row[i], from[i], p->width);
+}
+
+/* ---- Bands --------------------------------------------------------------- */
+
+/* A window has the rows for STEP rows of pixels, and one beside them on each
+ * side. */
+static int allocate(struct worker *worker, struct picture *p, struct err *err)
+{
+    size_t at[ENTROPY_COMPONENTS], pixels = 2 * ((size_t)p->width / 2 + 1);
+    size_t size = 0;
+    for (unsigned i = 0; i < p->components; i++) {
+        const struct source *source = &p->source[i];
+        size_t columns = source->scan->coding.component[source->c].columns;
+        struct window *w = &worker->window[i];
+        *w = (struct window){ .source = source, .picture = p };
+        w->stride = SIDE * columns;
+        at[i] = size;
+        size += w->stride * SIDE * (STEP / SIDE + 3) + 256;
+    }
+    worker->memory =
+        page_cache_alloc(size + (p->components + 1) * (pixels + 256) + 512);
+    if (!worker->memory)
+        return fail_memory(err, "no memory for the decoder");
+    for (unsigned i = 0; i < p->components; i++) {
+        worker->window[i].samples = worker->memory + at[i];
+        worker->window[i].pixels =
+            (uint16_t *)(worker->memory + size / 2 * 2 + i * pixels);
+    }
+    worker->scratch =
+        (uint16_t *)(worker->memory + size / 2 * 2 + p->components * pixels);
+    return 0;
+}
+
+static int read_rows(struct picture *p, struct row_sink *band, uint32_t begin,
+                     uint32_t end, struct err *err)
+{
+    struct worker worker;
+    int status = 0;
+    if (allocate(&worker, p, err))
+        return -1;
+    for (uint32_t y = begin; y < end && status == 0;) {
+        uint32_t next = y + STEP - y % STEP < end ? y + STEP - y % STEP : end;
+        for (unsigned i = 0; i < p->components; i++)
+            show_rows(&worker.window[i], y, next);
+        for (; y < next && status == 0; y++) {
+            uint32_t at;
+            const struct image *to = row_sink_at(band, y, &at);
+            put_row(p, &worker, to, at, y);
+            status = row_sink_done(band, y, err);
+        }
+    }
+    page_cache_free(worker.memory);
+    return status;
+}
+
+static void read_band(void *context, size_t i)
+{
+    struct picture *p = context;
+    struct row_sink band;
+    uint32_t begin, end;
+    struct err err;
+    if (atomic_load(&p->inexact) || atomic_load(&p->failed))
+        return;
+    int status = row_sink_open_band(&band, p->rows, i, &begin, &end, &err);
+    if (status == 0) {
+        status = read_rows(p, &band, begin, end, &err);
+        row_sink_close(&band);
+    }
+    if (status == 0)
+        return;
+    if (!atomic_exchange(&p->failed, true))
+        p->err = err;
+}
+
+int pixels_read(const struct row_sink *rows, const struct sequential *s,
+                bool to_rgb, bool *exact, struct thread_pool *pool,
+                struct err *err)
+{
+    struct picture p = { .rows = rows,
+                         .width = s->width,
+                         .components = s->components,
+                         .to_rgb = to_rgb && s->components == 3 };
+    find_sources(&p, s);
+    thread_pool_run(pool, read_band, &p, row_sink_bands(rows));
+    *exact = !atomic_load(&p.inexact);
+    if (!atomic_load(&p.failed))
+        return 0;
+    *err = p.err;
+    return -1;
+}
