@@ -188,7 +188,15 @@ $(STARVE): tests/support/preload/starve.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -shared -fPIC -o $@ $< -ldl
 
-tests: $(TESTS) $(STARVE)
+# The program, with a backend "cuda" that is the host.
+ON_HOST := $(BUILD)/on-host/gimgxf
+$(ON_HOST): $(call object,cli/main.c tests/on_host/backend_choose.c) \
+            $(TEST_LIB) $(CLI_LIB) $(LIB)
+	@mkdir -p $(@D)
+	@ln -sfn ../tests $(@D)/tests
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+
+tests: $(TESTS) $(STARVE) $(ON_HOST)
 
 # What the tests take for granted is that the choice was made here.
 CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(CUDA),0)

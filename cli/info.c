@@ -27,13 +27,14 @@ struct describing {
     bool failed;
 };
 
-static void describe(void *context, unsigned worker, void *task)
+static bool describe(void *context, unsigned worker, void *task)
 {
     const struct describing *all = context;
     struct description *d = task;
     (void)worker;
     d->status = job_describe(d->input, d->root, all->opts, &d->img, &d->result,
                              &d->err);
+    return true;
 }
 
 static void print(void *context, void *task)

@@ -52,6 +52,13 @@ void report_error(const char *file, const char *text)
     put_line(file, "", text);
 }
 
+void report_device_failure(const struct err *why)
+{
+    struct err text;
+    fail(&text, "%s; the CPU goes on", why->text);
+    put_line(NULL, "warning: the GPU has failed: ", text.text);
+}
+
 void report_warnings(const char *file, const struct options *opts,
                      const struct warnings *warnings, unsigned except)
 {
@@ -99,6 +106,14 @@ void report_refusal(const char *status, const char *text,
 
 /* ---- A job ------------------------------------------------------------- */
 
+/* What is turned as it is coded is so by a device, whatever turns the others.
+ */
+static const char *backend_name(const struct job *job,
+                                const struct result *result)
+{
+    return result->device_use == DEVICE_TURNED ? "cuda" : job->backend->name;
+}
+
 void report_answer(FILE *out, const struct job *job,
                    const struct result *result, const struct err *err)
 {
@@ -129,7 +144,7 @@ void report_answer(FILE *out, const struct job *job,
         json_number(&json, "bytes_in", (double)result->bytes_in);
         json_number(&json, "bytes_out", (double)result->bytes_out);
     }
-    json_string(&json, "backend", job->backend->name);
+    json_string(&json, "backend", backend_name(job, result));
     json_open(&json, "seconds", '{');
     for (int i = 0; i < STAGES; i++)
         json_number(&json, job_stage_name((enum stage)i), result->seconds[i]);
@@ -143,6 +158,7 @@ void report_answer(FILE *out, const struct job *job,
 static void print_job(const struct job *job, const struct result *result,
                       const char *why_backend)
 {
+    const bool on_device = result->device_use == DEVICE_TURNED;
     fputs("gimgxf: ", stderr);
     report_put_escaped(stderr, job->input);
     fputs(" -> ", stderr);
@@ -153,8 +169,8 @@ static void print_job(const struct job *job, const struct result *result,
     if (result->turned != job->opts->op)
         fprintf(stderr, "gimgxf: stored pixels: %s, with the orientation tag\n",
                 xform_name(result->turned));
-    fprintf(stderr, "gimgxf: backend %s: %s\n", job->backend->name,
-            why_backend);
+    fprintf(stderr, "gimgxf: backend %s: %s\n", backend_name(job, result),
+            on_device ? "its coded data is turned in a batch" : why_backend);
     fprintf(stderr, "gimgxf: %zu bytes in, %zu out;", result->bytes_in,
             result->bytes_out);
     for (int i = 0; i < STAGES; i++)

@@ -13,6 +13,9 @@
 /* Prints a line on standard error: "gimgxf: FILE: TEXT"; `file` may be NULL. */
 void report_error(const char *file, const char *text);
 
+/* Warns that a device has failed, so that the CPU goes on. */
+void report_device_failure(const struct err *why);
+
 /* Prints why the program does not begin: a line on standard error, and with
  * --json an object on standard output, or on standard error if the picture
  * would go to standard output. `status` is "usage", "no_device" or "failed". */

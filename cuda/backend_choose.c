@@ -31,6 +31,11 @@ const struct backend *backend_choose(const char *name, struct err *err)
     return NULL;
 }
 
+const struct scan_engine_type *backend_choose_engine(void)
+{
+    return NULL;
+}
+
 const struct kernel_suite *backend_choose_suite(void)
 {
     return suites[0];

@@ -8,6 +8,11 @@
  * it cannot run here. */
 const struct backend *backend_choose(const char *name, struct err *err);
 
+/* Returns what turns coded scans of JPEG on a GPU, which it is not asked for;
+ * or NULL in a build without CUDA. */
+struct scan_engine_type;
+const struct scan_engine_type *backend_choose_engine(void);
+
 /* Returns what a benchmark of the GPU runs, or NULL in a build without CUDA. */
 struct kernel_suite;
 const struct kernel_suite *backend_choose_suite(void);

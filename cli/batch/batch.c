@@ -65,6 +65,8 @@ struct batch_task {
     struct batch *batch;
     size_t i; /* in the plan */
     struct job job;
+    struct scheduled_job scheduled;
+    bool begun;
     struct result result;
     struct err err;
     int status;
@@ -133,26 +135,50 @@ static int put_on_stack(void *context, struct bytes output, size_t *size,
                      err);
 }
 
-static void do_task(struct batch *batch, unsigned worker,
-                    struct batch_task *task)
+static void resume(void *context)
+{
+    struct batch_task *task = context;
+    ordered_workers_resume(task->batch->workers, task);
+}
+
+/* Returns whether the job is to be done. */
+static bool begin_task(struct batch *batch, struct batch_task *task)
 {
     struct job *job = &task->job;
     enum verdict verdict;
     *job = planned_job(batch, task->i);
     job->put = batch->stack ? put_on_stack : NULL;
     job->put_context = task;
+    task->scheduled = (struct scheduled_job){
+        .job = job,
+        .result = &task->result,
+        .left = atomic_load(&batch->to_do),
+        .ready = note_ready,
+        .resume = resume,
+        .context = task,
+    };
+    task->begun = true;
     task->status = records_check(&batch->records, job, &verdict, &task->err);
     task->unknown = verdict == VERDICT_CHANGED;
-    if (task->status)
-        return;
-    if (verdict == VERDICT_DONE)
+    if (task->status == 0 && verdict == VERDICT_DONE)
         task->result.skipped = SKIPPED_DONE;
-    else if (job_choose_format(job, &task->err))
-        task->status = -1;
-    else
-        task->status = scheduler_do(batch->scheduler, worker, job,
-                                    atomic_load(&batch->to_do), note_ready,
-                                    task, &task->result, &task->err);
+    else if (task->status == 0)
+        task->status = job_choose_format(job, &task->err);
+    return task->status == 0 && !task->result.skipped;
+}
+
+/* Returns whether it is done, and not parked. */
+static bool do_task(struct batch *batch, unsigned worker,
+                    struct batch_task *task)
+{
+    if (!task->begun && !begin_task(batch, task))
+        return true;
+    int status =
+        scheduler_do(batch->scheduler, worker, &task->scheduled, &task->err);
+    if (status == SCHEDULER_PARKED)
+        return false; /* another worker may have the task already */
+    task->status = status;
+    return true;
 }
 
 /* Nothing is noted if nobody can tell: so the next run cannot tell either; or
@@ -205,15 +231,19 @@ static void count_failure(struct batch *batch, const struct batch_task *task)
         atomic_store(&batch->ending, true);
 }
 
-static void work(void *context, unsigned worker, void *argument)
+static bool work(void *context, unsigned worker, void *argument)
 {
     struct batch *batch = context;
     struct batch_task *task = argument;
-    task->batch = batch;
-    task->dropped = is_ending(batch);
+    if (!task->begun) {
+        task->batch = batch;
+        task->dropped = is_ending(batch);
+    }
     if (!task->dropped) {
-        prefetch(batch, task);
-        do_task(batch, worker, task);
+        if (!task->begun)
+            prefetch(batch, task);
+        if (!do_task(batch, worker, task))
+            return false;
         task->dropped = meets_full_disk(batch, task);
         if (!task->dropped)
             note_result(batch, task);
@@ -222,6 +252,7 @@ static void work(void *context, unsigned worker, void *argument)
                               scheduler_wanted(batch->scheduler));
     }
     atomic_fetch_sub(&batch->to_do, 1);
+    return true;
 }
 
 /* ---- Reports ------------------------------------------------------------ */
@@ -245,6 +276,17 @@ static void report(void *context, void *argument)
     }
 }
 
+/* Says once that the CPU goes on where a device has failed. */
+static void warn_of_device(struct batch *batch)
+{
+    struct err why;
+    if (!device_scans_failure(scheduler_scans(batch->scheduler), &why) ||
+        batch->opts->quiet)
+        return;
+    progress_clear(&batch->progress);
+    report_device_failure(&why);
+}
+
 /* Confirms the first signal that asks for the end, and draws the progress. */
 static void tick(void *context)
 {
@@ -255,6 +297,7 @@ static void tick(void *context)
                            "signal again ends at once");
         batch->end_reported = true;
     }
+    warn_of_device(batch);
     progress_draw(&batch->progress);
 }
 
@@ -264,8 +307,10 @@ static int give_all(struct batch *batch)
 {
     struct ordered_workers_opts opts = {
         .workers = scheduler_workers(batch->scheduler),
+        .resumers = scheduler_resumers(batch->scheduler),
         .task_size = sizeof(struct batch_task),
-        .window = scheduler_workers(batch->scheduler) + WINDOW,
+        .window = scheduler_workers(batch->scheduler) +
+                  scheduler_parked(batch->scheduler) + WINDOW,
         .work = work,
         .report = report,
         .tick = tick,
@@ -377,10 +422,15 @@ static enum outcome do_all(struct batch *batch)
     atomic_store(&batch->to_do, count);
     progress_begin(&batch->progress, count, opts);
     int status = give_all(batch);
+    struct scan_estimate estimate;
+    bool weighed =
+        device_scans_estimate(scheduler_scans(batch->scheduler), &estimate);
     bool early = progress_left(&batch->progress) && status == 0;
     progress_clear(&batch->progress);
+    warn_of_device(batch);
     if (!opts->quiet && !batch->pipe_closed)
-        progress_summary(&batch->progress, early, opts->verbose);
+        progress_summary(&batch->progress, early, opts->verbose,
+                         opts->verbose && weighed ? &estimate : NULL);
     if (early)
         progress_report_ending(why_ended(batch), signals_asked(),
                                &batch->progress, opts);

@@ -8,8 +8,10 @@
  *
  *     taken <= released <= given
  *
- * are counted. The first `taken` are under way or done, the others wait for a
- * worker. */
+ * are counted. The first `taken` are under way, parked or done, the others wait
+ * for a worker. A parked task that is resumed stands in a second queue, from
+ * which other threads take: so tasks that have what others wait for, such as
+ * memory, are not behind those that wait for it. */
 #include "cli/batch/ordered_workers.h"
 
 #include <pthread.h>
@@ -25,16 +27,19 @@ struct ordered_workers {
     struct ordered_workers_opts opts;
     pthread_t *thread; /* the workers, then the one that ticks */
     unsigned threads;
-    unsigned started; /* workers that have taken their number */
+    unsigned started;   /* workers that have taken their number */
+    unsigned restarted; /* and resumers */
     unsigned char *task;
     bool *done;
-    size_t *queue; /* the slots of tasks, as they were released */
+    size_t *queue;  /* the slots of tasks, as they were released */
+    size_t *parked; /* and of those that are to be resumed */
     size_t reported, given, taken, released;
-    unsigned busy, allowed; /* workers that are, and that may be */
+    size_t resumed, retaken; /* of the second queue */
+    unsigned busy, allowed;  /* workers that are, and that may be */
     bool closing;
     bool reporting; /* some thread does, also what is done meanwhile */
     pthread_mutex_t lock;
-    pthread_cond_t room, work, all_reported;
+    pthread_cond_t room, work, resume, all_reported;
 };
 
 static void *task_at(const struct ordered_workers *workers, size_t i)
@@ -69,8 +74,26 @@ static void report(struct ordered_workers *workers)
     /* The thread that gives tasks is woken for many at a time. */
     if (workers->given - workers->reported <= window / 2)
         pthread_cond_signal(&workers->room);
-    if (workers->reported == workers->given)
+    if (workers->reported == workers->given) {
         pthread_cond_broadcast(&workers->all_reported);
+        if (workers->closing)
+            pthread_cond_broadcast(&workers->resume);
+    }
+}
+
+/* Does a task, or a part of one. The lock is held before and after. */
+static void do_slot(struct ordered_workers *workers, unsigned number,
+                    size_t slot)
+{
+    const struct ordered_workers_opts *opts = &workers->opts;
+    pthread_mutex_unlock(&workers->lock);
+    bool done = opts->work(opts->context, number, task_at(workers, slot));
+    pthread_mutex_lock(&workers->lock);
+    if (!done)
+        return;
+    workers->done[slot] = true;
+    if (slot == workers->reported % opts->window)
+        report(workers);
 }
 
 static void *work(void *argument)
@@ -89,17 +112,31 @@ static void *work(void *argument)
         }
         size_t slot = workers->queue[workers->taken++ % workers->opts.window];
         workers->busy++;
-        pthread_mutex_unlock(&workers->lock);
-        workers->opts.work(workers->opts.context, number,
-                           task_at(workers, slot));
-        pthread_mutex_lock(&workers->lock);
-        workers->done[slot] = true;
-        if (slot == workers->reported % workers->opts.window)
-            report(workers);
+        do_slot(workers, number, slot);
         workers->busy--;
     }
     /* Some still wait to be allowed. */
     pthread_cond_broadcast(&workers->work);
+    pthread_mutex_unlock(&workers->lock);
+    return NULL;
+}
+
+static void *resume(void *argument)
+{
+    struct ordered_workers *workers = argument;
+    const size_t window = workers->opts.window;
+    signals_block();
+    pthread_mutex_lock(&workers->lock);
+    unsigned number = workers->opts.workers + workers->restarted++;
+    for (;;) {
+        if (workers->retaken < workers->resumed)
+            do_slot(workers, number,
+                    workers->parked[workers->retaken++ % window]);
+        else if (workers->closing && workers->reported == workers->given)
+            break;
+        else
+            pthread_cond_wait(&workers->resume, &workers->lock);
+    }
     pthread_mutex_unlock(&workers->lock);
     return NULL;
 }
@@ -126,8 +163,11 @@ static void *tick(void *argument)
 
 static bool start_threads(struct ordered_workers *workers)
 {
-    for (unsigned i = 0; i <= workers->opts.workers; i++) {
-        void *(*run)(void *) = i < workers->opts.workers ? work : tick;
+    const unsigned all = workers->opts.workers + workers->opts.resumers;
+    for (unsigned i = 0; i <= all; i++) {
+        void *(*run)(void *) = i < workers->opts.workers ? work
+                               : i < all                 ? resume
+                                                         : tick;
         if (pthread_create(&workers->thread[i], NULL, run, workers))
             return false;
         workers->threads++;
@@ -140,6 +180,7 @@ static void join_threads(struct ordered_workers *workers)
     pthread_mutex_lock(&workers->lock);
     workers->closing = true;
     pthread_cond_broadcast(&workers->work);
+    pthread_cond_broadcast(&workers->resume);
     pthread_cond_broadcast(&workers->all_reported);
     pthread_mutex_unlock(&workers->lock);
     for (unsigned i = 0; i < workers->threads; i++)
@@ -154,16 +195,19 @@ ordered_workers_open(const struct ordered_workers_opts *opts)
         return NULL;
     workers->opts = *opts;
     workers->allowed = opts->workers;
-    workers->thread = calloc(opts->workers + 1, sizeof *workers->thread);
+    workers->thread =
+        calloc(opts->workers + opts->resumers + 1, sizeof *workers->thread);
     workers->task = calloc(opts->window, opts->task_size);
     workers->done = calloc(opts->window, sizeof *workers->done);
     workers->queue = calloc(opts->window, sizeof *workers->queue);
+    workers->parked = calloc(opts->window, sizeof *workers->parked);
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->room, NULL);
     pthread_cond_init(&workers->work, NULL);
+    pthread_cond_init(&workers->resume, NULL);
     pthread_cond_init(&workers->all_reported, NULL);
     if (workers->thread && workers->task && workers->done && workers->queue &&
-        start_threads(workers))
+        workers->parked && start_threads(workers))
         return workers;
     ordered_workers_close(workers);
     return NULL;
@@ -216,6 +260,16 @@ void ordered_workers_release(struct ordered_workers *workers, void *task)
     pthread_mutex_unlock(&workers->lock);
 }
 
+void ordered_workers_resume(struct ordered_workers *workers, void *task)
+{
+    size_t at = (size_t)((unsigned char *)task - workers->task);
+    pthread_mutex_lock(&workers->lock);
+    workers->parked[workers->resumed++ % workers->opts.window] =
+        at / workers->opts.task_size;
+    pthread_cond_signal(&workers->resume);
+    pthread_mutex_unlock(&workers->lock);
+}
+
 void ordered_workers_allow(struct ordered_workers *workers, unsigned most)
 {
     pthread_mutex_lock(&workers->lock);
@@ -233,10 +287,12 @@ void ordered_workers_close(struct ordered_workers *workers)
     pthread_mutex_destroy(&workers->lock);
     pthread_cond_destroy(&workers->room);
     pthread_cond_destroy(&workers->work);
+    pthread_cond_destroy(&workers->resume);
     pthread_cond_destroy(&workers->all_reported);
     free(workers->thread);
     free(workers->task);
     free(workers->done);
     free(workers->queue);
+    free(workers->parked);
     free(workers);
 }

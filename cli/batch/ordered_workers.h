@@ -15,11 +15,15 @@ struct ordered_workers;
 
 struct ordered_workers_opts {
     unsigned workers;
-    size_t task_size; /* bytes of a task, which start as zeros */
-    size_t window;    /* slots of the ring: how many tasks may be given and not
-                         reported */
-    /* Does a task. `worker` is 0 to workers - 1, one for each thread. */
-    void (*work)(void *context, unsigned worker, void *task);
+    unsigned resumers; /* more threads, for tasks that have been parked */
+    size_t task_size;  /* bytes of a task, which start as zeros */
+    size_t window;     /* slots of the ring: how many tasks may be given and not
+                          reported */
+    /* Does a task. `worker` is 0 to workers + resumers - 1, one for each
+     * thread. Returns false if the task is parked: then
+     * ordered_workers_resume() is called for it, maybe before this returns, and
+     * it is called once more, by a resumer. */
+    bool (*work)(void *context, unsigned worker, void *task);
     /* Reports a task that is done, in order, and ends it. */
     void (*report)(void *context, void *task);
     /* Is called after each report, and after a tenth of a second without one,
@@ -45,6 +49,9 @@ void ordered_workers_give(struct ordered_workers *workers);
  * held task must be released, at the latest by the work on another one. */
 void ordered_workers_hold(struct ordered_workers *workers);
 void ordered_workers_release(struct ordered_workers *workers, void *task);
+
+/* Has a parked task done on. Any thread may call it, once each time. */
+void ordered_workers_resume(struct ordered_workers *workers, void *task);
 
 /* From now on at most so many workers are busy. */
 void ordered_workers_allow(struct ordered_workers *workers, unsigned most);

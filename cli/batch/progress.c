@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/batch/scan_model.h"
 #include "cli/json/json_write.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
@@ -35,6 +36,7 @@ void progress_count(struct batch_progress *progress, const struct job *job,
         progress->skipped++;
     } else {
         progress->done++;
+        progress->device[result->device_use]++;
         if (anew)
             progress->anew++;
         else
@@ -130,7 +132,40 @@ static void put_stages(const struct batch_progress *progress)
     fputs(", all workers together\n", stderr);
 }
 
-void progress_summary(struct batch_progress *progress, bool ended, bool stages)
+/* What a device did, and why the CPU did the rest. */
+static void put_device(const struct batch_progress *progress)
+{
+    static const char *const names[DEVICE_USES] = {
+        [DEVICE_UNSUITED] = "of other formats or codings",
+        [DEVICE_PROGRESSIVE] = "progressive",
+        [DEVICE_SAMPLES] = "encoded anew",
+        [DEVICE_NOT_READY] = "before the GPU was ready",
+        [DEVICE_TOO_LARGE] = "too large for a batch",
+        [DEVICE_REFUSED] = "refused by the GPU",
+    };
+    size_t turned = progress->device[DEVICE_TURNED];
+    if (turned == 0)
+        return;
+    fprintf(stderr, "gimgxf: %zu turned on the GPU", turned);
+    const char *lead = "; on the CPU ";
+    for (int i = 0; i < DEVICE_USES; i++)
+        if (names[i] && progress->device[i]) {
+            fprintf(stderr, "%s%zu %s", lead, progress->device[i], names[i]);
+            lead = ", ";
+        }
+    putc('\n', stderr);
+}
+
+static void put_estimate(const struct scan_estimate *estimate)
+{
+    fprintf(stderr,
+            "gimgxf: --backend auto: about %.0f JPEG files would take the "
+            "processors %.2f s, and a GPU %.2f s\n",
+            estimate->pictures, estimate->by_processors, estimate->by_device);
+}
+
+void progress_summary(struct batch_progress *progress, bool ended, bool stages,
+                      const struct scan_estimate *estimate)
 {
     char in[16], out[16];
     progress_clear(progress);
@@ -153,8 +188,12 @@ void progress_summary(struct batch_progress *progress, bool ended, bool stages)
     fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s\n",
             bytes_text(progress->bytes_in, in),
             bytes_text(progress->bytes_out, out), now() - progress->begin);
-    if (stages)
+    if (stages) {
+        put_device(progress);
         put_stages(progress);
+    }
+    if (estimate)
+        put_estimate(estimate);
 }
 
 void progress_plan(size_t planned, size_t all)

@@ -8,9 +8,10 @@
 struct batch_progress {
     size_t all; /* files that are to be done */
     size_t done, skipped, failed;
-    size_t how[HOWS];        /* of `done`, without `anew` */
-    size_t anew;             /* files re-encoded with loss, since they could
-                                not be turned without */
+    size_t how[HOWS];           /* of `done`, without `anew` */
+    size_t device[DEVICE_USES]; /* of `done` */
+    size_t anew;                /* files re-encoded with loss, since they could
+                                   not be turned without */
     struct bytes anew_names; /* pointers to the names of these, as many as could
                                 be kept */
     uint64_t bytes_in, bytes_out;
@@ -44,8 +45,11 @@ size_t progress_left(const struct batch_progress *progress);
 
 /* Prints the summary on standard error, and frees what was kept for it. `ended`
  * says that it ended before all files were begun; `stages` asks for the seconds
- * of each stage. */
-void progress_summary(struct batch_progress *progress, bool ended, bool stages);
+ * of each stage and what a device did, and `estimate`, unless it is NULL, is
+ * what `auto` has chosen by. */
+struct scan_estimate;
+void progress_summary(struct batch_progress *progress, bool ended, bool stages,
+                      const struct scan_estimate *estimate);
 
 enum ending {
     ENDING_SIGNAL,   /* a signal asked for it */

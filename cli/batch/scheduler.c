@@ -20,8 +20,9 @@ struct pace {
 struct scheduler {
     const struct options *opts;
     const struct backend *backend;
-    unsigned workers;
-    struct lane **lane; /* one a worker */
+    unsigned workers, resumers;
+    struct lane **lane;         /* one for each of them */
+    struct device_scans *scans; /* or NULL */
     struct resource_limits limits;
     struct left_behind *left; /* or NULL */
     pthread_mutex_t lock;
@@ -44,6 +45,16 @@ unsigned scheduler_workers(const struct scheduler *scheduler)
     return scheduler->workers;
 }
 
+unsigned scheduler_resumers(const struct scheduler *scheduler)
+{
+    return scheduler->resumers;
+}
+
+size_t scheduler_parked(const struct scheduler *scheduler)
+{
+    return scheduler->scans ? device_scans_most() : 0;
+}
+
 /* Opens the lane of a worker; the workers divide the devices among them. */
 static int open_lane(struct scheduler *scheduler, unsigned worker,
                      struct err *err)
@@ -55,17 +66,18 @@ static int open_lane(struct scheduler *scheduler, unsigned worker,
         .vram = opts->vram,
         .keep = opts->limits.bytes / 8,
         .worker = worker,
-        .workers = scheduler->workers,
+        .workers = scheduler->workers + scheduler->resumers,
     };
     return scheduler->backend->open(&scheduler->lane[worker], &lane, err);
 }
 
 static int open_lanes(struct scheduler *scheduler, struct err *err)
 {
-    scheduler->lane = calloc(scheduler->workers, sizeof(struct lane *));
+    const unsigned lanes = scheduler->workers + scheduler->resumers;
+    scheduler->lane = calloc(lanes, sizeof(struct lane *));
     if (!scheduler->lane)
         return fail(err, "no memory");
-    for (unsigned i = 0; i < scheduler->workers; i++)
+    for (unsigned i = 0; i < lanes; i++)
         if (open_lane(scheduler, i, err))
             return -1;
     return 0;
@@ -98,7 +110,10 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
     made->workers = 2 * opts->threads;
     if (jobs < made->workers)
         made->workers = jobs ? (unsigned)jobs : 1;
-    keep_memory(opts->limits.bytes, made->workers);
+    made->scans = device_scans_open(opts, backend);
+    if (made->scans)
+        made->resumers = jobs < opts->threads ? (unsigned)jobs : opts->threads;
+    keep_memory(opts->limits.bytes, made->workers + made->resumers);
     pthread_mutex_init(&made->lock, NULL);
     resource_limits_init(&made->limits, opts->limits.bytes, opts->threads);
     *scheduler = made;
@@ -107,25 +122,6 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
     scheduler_close(made);
     *scheduler = NULL;
     return -1;
-}
-
-/* A file of fewer bytes is done sooner than threads are started. */
-enum { WORTH_THREADS = 1 << 16 };
-
-/* A job that is alone with several processors has a pool for as long. Without
- * it it takes longer. */
-static int make(struct job *job, struct job_state *state,
-                struct resource_share *share, size_t left, struct err *err)
-{
-    bool large = share->file >= WORTH_THREADS;
-    unsigned threads =
-        resource_limits_take_processors(share, large ? left : SIZE_MAX);
-    job->pool = threads > 1 ? thread_pool_open(threads) : NULL;
-    int status = job_make(state, err);
-    thread_pool_close(job->pool);
-    job->pool = NULL;
-    resource_limits_return_processors(share);
-    return status;
 }
 
 /* ---- The pace ------------------------------------------------------------ */
@@ -177,47 +173,139 @@ bool scheduler_waits_for_files(struct scheduler *scheduler)
 
 /* ---- A job --------------------------------------------------------------- */
 
-int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
-                 size_t left, scheduler_ready *ready, void *context,
-                 struct result *result, struct err *err)
+/* A file of fewer bytes is done sooner than threads are started. */
+enum { WORTH_THREADS = 1 << 16 };
+
+/* Takes processors for a job that decodes and encodes. One that is alone with
+ * several has a pool for as long. Without it it takes longer. */
+static void take_processors(struct scheduled_job *s, bool alone)
 {
-    struct resource_share share = { .limits = &scheduler->limits };
-    *result = (struct result){ 0 };
+    bool large = s->share.file >= WORTH_THREADS;
+    unsigned threads = resource_limits_take_processors(
+        &s->share, large && alone ? s->left : SIZE_MAX);
+    s->job->pool = threads > 1 ? thread_pool_open(threads) : NULL;
+}
+
+static void return_processors(struct scheduled_job *s)
+{
+    thread_pool_close(s->job->pool);
+    s->job->pool = NULL;
+    resource_limits_return_processors(&s->share);
+}
+
+/* Decodes the picture; and encodes it, unless the device has it. */
+static int begin(struct scheduler *scheduler, struct scheduled_job *s,
+                 struct err *err)
+{
+    struct job *job = s->job;
+    job->scan_turner = device_scans_prepare(scheduler->scans, &s->picture,
+                                            s->result, &s->share, s->left);
+    take_processors(s, !job->scan_turner);
+    int status = job_begin(s->state, err);
+    if (status == 0 && !device_scans_has(&s->picture))
+        status = job_finish(s->state, err);
+    return_processors(s);
+    if (status && device_scans_has(&s->picture))
+        device_scans_abandon(&s->picture);
+    return status;
+}
+
+/* Goes on with a picture that the device has turned, or refused. */
+static int resume(struct scheduled_job *s, struct err *err)
+{
+    const bool turned = s->picture.ticket.turned;
+    s->job->scan_turner = NULL;
+    take_processors(s, !turned);
+    int status = turned ? 0 : job_retry(s->state, err);
+    if (status == 0)
+        status = job_finish(s->state, err);
+    device_scans_release(&s->picture);
+    return_processors(s);
+    return status;
+}
+
+static int write_output(struct scheduled_job *s, struct err *err)
+{
+    int status = 0;
+    if (s->ready)
+        status =
+            s->ready(s->job, s->result, job_output(s->state), s->context, err);
+    return status ? status : job_write(s->state, err);
+}
+
+static void set_up(struct scheduler *scheduler, unsigned worker,
+                   struct scheduled_job *s)
+{
+    struct job *job = s->job;
     job->backend = scheduler->backend;
     job->lane = scheduler->lane[worker];
     job->left = scheduler->left;
     job->regular = true;
     job->reserve = resource_limits_take_cells;
-    job->context = &share;
-    resource_limits_take_file(&share, file_size(job->input_root, job->input));
-    struct pace pace = { .read = -time_waited() };
-    struct job_state *state = job_read(job, result, err);
-    pace.read += time_waited();
-    int status = state ? 0 : -1;
-    if (state && !result->skipped) {
-        status = make(job, state, &share, left, err);
-        result->waited = share.waited;
-        result->seconds[STAGE_DECODE] -= share.waited;
+    job->context = &s->share;
+}
+
+/* Reads the file and begins. Returns what scheduler_do() does. */
+static int first_part(struct scheduler *scheduler, struct scheduled_job *s,
+                      struct err *err)
+{
+    const struct job *job = s->job;
+    *s->result = (struct result){ 0 };
+    s->share = (struct resource_share){ .limits = &scheduler->limits };
+    resource_limits_take_file(&s->share,
+                              file_size(job->input_root, job->input));
+    s->read = -time_waited();
+    s->state = job_read(job, s->result, err);
+    s->read += time_waited();
+    if (!s->state || s->result->skipped)
+        return s->state ? 0 : -1;
+    int status = begin(scheduler, s, err);
+    if (!device_scans_has(&s->picture))
+        return status;
+    return device_scans_park(&s->picture, s->resume, s->context)
+               ? SCHEDULER_PARKED
+               : resume(s, err);
+}
+
+int scheduler_do(struct scheduler *scheduler, unsigned worker,
+                 struct scheduled_job *s, struct err *err)
+{
+    struct result *result = s->result;
+    struct pace pace = { 0 };
+    set_up(scheduler, worker, s);
+    int status = s->state ? resume(s, err) : first_part(scheduler, s, err);
+    if (status == SCHEDULER_PARKED)
+        return status;
+    if (s->state && !result->skipped) {
+        result->waited = s->share.waited;
+        result->seconds[STAGE_DECODE] -= s->share.waited;
         pace.make = result->seconds[STAGE_DECODE] +
                     result->seconds[STAGE_TURN] + result->seconds[STAGE_ENCODE];
         pace.write = -time_waited();
-        if (status == 0 && ready)
-            status = ready(job, result, job_output(state), context, err);
         if (status == 0)
-            status = job_write(state, err);
+            status = write_output(s, err);
         pace.write += time_waited();
+        device_scans_note(&s->picture, result);
     }
+    pace.read = s->read;
     note_pace(scheduler, &pace);
-    job_end(state);
-    resource_limits_return_all(&share);
+    job_end(s->state);
+    resource_limits_return_all(&s->share);
     return status;
+}
+
+struct device_scans *scheduler_scans(const struct scheduler *scheduler)
+{
+    return scheduler->scans;
 }
 
 void scheduler_close(struct scheduler *scheduler)
 {
     if (!scheduler)
         return;
-    for (unsigned i = 0; scheduler->lane && i < scheduler->workers; i++)
+    const unsigned lanes = scheduler->workers + scheduler->resumers;
+    device_scans_close(scheduler->scans);
+    for (unsigned i = 0; scheduler->lane && i < lanes; i++)
         if (scheduler->lane[i])
             scheduler->backend->close(scheduler->lane[i]);
     free(scheduler->lane);

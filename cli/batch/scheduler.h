@@ -3,6 +3,7 @@
 #ifndef CLI_BATCH_SCHEDULER_H
 #define CLI_BATCH_SCHEDULER_H
 
+#include "cli/batch/device_scans.h"
 #include "cli/job/job.h"
 
 /* How a run ended; each is the exit status of the program, too. */
@@ -34,19 +35,44 @@ void scheduler_close(struct scheduler *scheduler);
  * pictures while others wait for files. */
 unsigned scheduler_workers(const struct scheduler *scheduler);
 
-/* Is called when the output is made and about to be written. Returns 0, or -1
- * with the reason for which the job fails. */
-typedef int scheduler_ready(const struct job *job, const struct result *result,
-                            struct bytes output, void *context,
-                            struct err *err);
+/* Returns the number of further workers, which finish jobs that were parked; 0
+ * if none is. */
+unsigned scheduler_resumers(const struct scheduler *scheduler);
 
-/* Does a job of which all but backend, lane, pool and memory is set. `left` is
- * how many jobs there still are, this one included; if they are fewer than the
- * processors, each keeps several busy. `ready` may be NULL. Each worker, from
- * 0, is for one thread at a time. Returns 0, or -1 with the reason. */
-int scheduler_do(struct scheduler *scheduler, unsigned worker, struct job *job,
-                 size_t left, scheduler_ready *ready, void *context,
-                 struct result *result, struct err *err);
+/* Returns how many jobs may be parked at a time. */
+size_t scheduler_parked(const struct scheduler *scheduler);
+
+/* A job on its way: {0} at first. It and what it points to stay where they are
+ * until the job has ended. */
+struct scheduled_job {
+    struct job
+        *job; /* of which all but backend, lane, pool and memory is set */
+    struct result *result;
+    size_t left; /* how many jobs there still are, this one included; if they
+                    are fewer than the processors, each keeps several busy */
+    /* Is called when the output is made and about to be written; may be NULL.
+     * Returns 0, or -1 with the reason for which the job fails. */
+    int (*ready)(const struct job *job, const struct result *result,
+                 struct bytes output, void *context, struct err *err);
+    void (*resume)(void *context); /* see scheduler_do() */
+    void *context;                 /* of both */
+    /* The scheduler's. */
+    struct resource_share share;
+    struct job_state *state;
+    struct device_picture picture;
+    double read; /* seconds that it waited for its file */
+};
+
+/* Does a job. Each worker, from 0, is for one thread at a time. Returns 0; or
+ * -1 with the reason; or SCHEDULER_PARKED: then it is called again, by any
+ * worker of the further ones, after resume() has been called, maybe before this
+ * returns. */
+enum { SCHEDULER_PARKED = 1 };
+int scheduler_do(struct scheduler *scheduler, unsigned worker,
+                 struct scheduled_job *job, struct err *err);
+
+/* Returns the device that turns coded scans; NULL if there is none. */
+struct device_scans *scheduler_scans(const struct scheduler *scheduler);
 
 /* Returns the recommended number of workers, which grows with the time that
  * jobs spend waiting for files. If none waits, more workers than processors

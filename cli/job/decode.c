@@ -4,6 +4,7 @@
 
 #include "cli/job/stages.h"
 #include "cli/job/watch.h"
+#include "codecs/jpeg/entropy/scan_turner.h"
 #include "codecs/metadata/drop.h"
 
 /* ---- The backend as codecs see it -----------------------------------------
@@ -117,8 +118,16 @@ static int decode(struct job_state *state, struct reader *reader,
     struct turner_context context = { .job = state->job,
                                       .rows = reader->info.height };
     const struct turner turner = job_turner(&context);
+    const struct scan_turner *scans = context.job->scan_turner;
+    struct scan_turner scan_turner = { .begin = NULL };
     struct decode_plan plan = state->plan.decode;
     plan.turner = turner.parallel ? &turner : NULL;
+    if (scans) {
+        scan_turner = *scans;
+        scan_turner.optimize = state->opts->optimize;
+        scan_turner.no_restart = state->opts->no_restart;
+        plan.scan_turner = &scan_turner;
+    }
     return codec_decode(reader, &state->img, &plan, err);
 }
 
@@ -188,6 +197,7 @@ int job_decode(struct job_state *state, struct err *err)
         return turn_within(state, &load, err);
     if (read_picture(state, &load, err))
         return -1;
+    state->result->progressive = state->img.meta->progressive;
     if (!state->plan.own)
         drop_from_meta(state->img.meta, opts->drop);
     return take_orientation(state, err);

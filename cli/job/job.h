@@ -68,6 +68,8 @@ struct job {
     /* Of struct limits, where jobs share their memory; or NULL. */
     void (*reserve)(void *context, uint64_t bytes);
     void *context;
+    /* Turns coded scans, but for what the options say; or NULL. */
+    const struct scan_turner *scan_turner;
 };
 
 /* Why a job was not done. */
@@ -80,12 +82,27 @@ enum skipped {
 
 const char *job_skipped_name(enum skipped skipped);
 
+/* What a device that turns coded scans did for a job, or why it did nothing. */
+enum device_use {
+    DEVICE_NONE, /* there is none */
+    DEVICE_TURNED,
+    DEVICE_UNSUITED, /* the format, or how a JPEG is coded */
+    DEVICE_PROGRESSIVE,
+    DEVICE_SAMPLES, /* a JPEG is encoded anew */
+    DEVICE_NOT_READY,
+    DEVICE_TOO_LARGE,
+    DEVICE_REFUSED, /* what is odd about a scan, the CPU can tell */
+    DEVICE_USES,
+};
+
 struct result {
     enum skipped skipped;
     enum how how;
     const struct codec *from, *to;
     enum xform turned;      /* what was done to the stored pixels */
     uint32_t width, height; /* of the output */
+    bool progressive;       /* the input is a JPEG of several scans */
+    enum device_use device_use;
     size_t bytes_in, bytes_out;
     struct timespec mtime; /* of the input */
     dev_t device;          /* and its identity, if mtime is not 0 */
@@ -132,9 +149,13 @@ struct job_state; /* what a job holds on its way */
 struct job_state *job_read(const struct job *job, struct result *result,
                            struct err *err);
 
-/* Makes the output in memory, which takes the processor. The pool and the lane
- * of the job need not be set before. */
-int job_make(struct job_state *state, struct err *err);
+/* Makes the output in memory, which takes the processor. The pool, the lane and
+ * the turner of scans need not be set before. If that has begun with a picture,
+ * its scans must be turned before job_finish(). If they are refused,
+ * job_retry() is called in place of job_begin(). */
+int job_begin(struct job_state *state, struct err *err);
+int job_retry(struct job_state *state, struct err *err);
+int job_finish(struct job_state *state, struct err *err);
 
 /* Returns the bytes that are about to be written, which stay the state's. */
 struct bytes job_output(const struct job_state *state);

@@ -83,9 +83,23 @@ struct job_state *job_read(const struct job *job, struct result *result,
     return NULL;
 }
 
-int job_make(struct job_state *state, struct err *err)
+int job_begin(struct job_state *state, struct err *err)
 {
-    return run_stages(state, STAGE_DECODE, STAGE_ENCODE, err);
+    state->warned = state->result->warnings.count;
+    return run_stages(state, STAGE_DECODE, STAGE_DECODE, err);
+}
+
+int job_retry(struct job_state *state, struct err *err)
+{
+    image_free(&state->img);
+    state->result->warnings.count = state->warned;
+    state->result->reencode_warning = 0;
+    return run_stages(state, STAGE_DECODE, STAGE_DECODE, err);
+}
+
+int job_finish(struct job_state *state, struct err *err)
+{
+    return run_stages(state, STAGE_TURN, STAGE_ENCODE, err);
 }
 
 struct bytes job_output(const struct job_state *state)
@@ -114,7 +128,8 @@ int job_run(const struct job *job, struct result *result, struct err *err)
     struct job_state *state = job_read(job, result, err);
     int status = -1;
     if (state && (result->skipped ||
-                  (job_make(state, err) == 0 && job_write(state, err) == 0)))
+                  (job_begin(state, err) == 0 && job_finish(state, err) == 0 &&
+                   job_write(state, err) == 0)))
         status = 0;
     job_end(state);
     return status;

@@ -18,6 +18,7 @@ struct job_state {
     struct bytes input, output;
     struct permissions source; /* what the input was when it was read */
     struct job_plan plan;
+    unsigned warned; /* warnings that came before it was decoded */
     bool made; /* the output is there: nothing is left to turn or encode */
     struct image img; /* as decoded, then as turned */
 };

@@ -24,6 +24,7 @@ struct worker_task {
     struct job_message message;
     char *text;
     struct serve_job asked;
+    struct scheduled_job scheduled;
     uint64_t number; /* in the order of jobs that share a file */
     struct result result;
     struct err err;
@@ -178,13 +179,35 @@ static bool settle_past(const struct worker_process *process,
 
 /* ---- Doing and answering ------------------------------------------------- */
 
-static void do_job(struct worker_process *process, unsigned worker,
+static void resume(void *context)
+{
+    struct worker_task *task = context;
+    ordered_workers_resume(task->process->workers, task);
+}
+
+/* Returns whether it is done, and not parked. */
+static bool do_job(struct worker_process *process, unsigned worker,
                    struct worker_task *task)
 {
-    task->status = scheduler_do(process->scheduler, worker, &task->asked.job,
-                                atomic_load(&process->to_do), note_writing,
-                                task, &task->result, &task->err);
+    if (!task->scheduled.job)
+        task->scheduled = (struct scheduled_job){
+            .job = &task->asked.job,
+            .result = &task->result,
+            .left = atomic_load(&process->to_do),
+            .ready = note_writing,
+            .resume = resume,
+            .context = task,
+        };
+    struct err why;
+    int status =
+        scheduler_do(process->scheduler, worker, &task->scheduled, &task->err);
+    if (status == SCHEDULER_PARKED)
+        return false; /* another worker may have the task already */
+    task->status = status;
     note_step(task, task->status ? JOB_BEGUN : JOB_WRITTEN);
+    if (device_scans_failure(scheduler_scans(process->scheduler), &why) &&
+        !process->opts->opts->quiet)
+        report_device_failure(&why);
     ordered_workers_allow(process->workers,
                           scheduler_wanted(process->scheduler));
     if (task->message.again) {
@@ -195,6 +218,7 @@ static void do_job(struct worker_process *process, unsigned worker,
              "others ended %s",
              end);
     }
+    return true;
 }
 
 static void send_answer(struct worker_process *process,
@@ -235,21 +259,24 @@ static void release(void *context, void *task)
 
 /* A job ends when its answer is sent: if the process ends before, the jobs that
  * wait for it have not begun. */
-static void work(void *context, unsigned worker, void *argument)
+static bool work(void *context, unsigned worker, void *argument)
 {
     struct worker_process *process = context;
     struct worker_task *task = argument;
-    if (!is_ending(process)) {
-        note_step(task, JOB_BEGUN);
+    const bool begun = task->scheduled.job;
+    if (begun || !is_ending(process)) {
         bool settled = task->status != 0;
-        if (!settled && task->message.again)
+        if (!begun)
+            note_step(task, JOB_BEGUN);
+        if (!begun && !settled && task->message.again)
             settled = settle_past(process, task);
-        if (!settled)
-            do_job(process, worker, task);
+        if (!settled && !do_job(process, worker, task))
+            return false;
         send_answer(process, task);
     }
     atomic_fetch_sub(&process->to_do, 1);
     serve_order_end(process->order, task->number, release, process);
+    return true;
 }
 
 static void end_task(void *context, void *argument)
@@ -333,6 +360,7 @@ static enum outcome run_workers(struct worker_process *process)
     const struct answer_message ready = { .slot = SERVE_READY };
     struct ordered_workers_opts opts = {
         .workers = scheduler_workers(process->scheduler),
+        .resumers = scheduler_resumers(process->scheduler),
         .task_size = sizeof(struct worker_task),
         .window = process->opts->window,
         .work = work,

@@ -62,6 +62,9 @@ struct scan_engine;
 
 /* All functions that can fail return 0, or -1 with the reason in `err`. */
 struct scan_engine_type {
+    /* Finds how many devices there are, which may take long: it starts the
+     * driver. */
+    int (*devices)(unsigned *count, struct err *err);
     /* Opens an engine, which the caller closes. */
     int (*open)(struct scan_engine **engine,
                 const struct scan_engine_opts *opts, struct err *err);

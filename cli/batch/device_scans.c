@@ -1,0 +1,219 @@
+/* Pictures whose coded scans a device turns. */
+#include "cli/batch/device_scans.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/codec.h"
+#include "cuda/backend_choose.h"
+
+/* Two batches run while a third one is filled or written. */
+enum { SLOTS = 3 };
+
+/* Of a slot. A batch of more gains little, and all of it is page-locked before
+ * it is used, which takes 0.28 ms a MB. */
+static const size_t input_most = (size_t)16 << 20;
+
+struct device_scans {
+    struct scan_pipeline *pipeline;
+    unsigned processors;
+    bool always; /* a device was asked for */
+    pthread_mutex_t lock;
+    bool weighed, started;
+    double seen, scans, bytes; /* jobs, those with scans, and bytes of these */
+    struct scan_estimate estimate;
+};
+
+struct device_scans *device_scans_open(const struct options *opts,
+                                       const struct backend *backend)
+{
+    static const int first = 0;
+    const bool all = opts->devices.count == (unsigned)LANE_ALL_DEVICES;
+    const bool some = opts->devices.count && !all;
+    const bool always = backend != &backend_cpu;
+    const struct scan_engine_type *engine = backend_choose_engine();
+    const uint64_t share = opts->limits.bytes / 32;
+    const struct scan_pipeline_opts pipeline = {
+        .engine = engine,
+        .device = some ? opts->devices.number : &first,
+        .devices = all    ? 0
+                   : some ? opts->devices.count
+                          : 1,
+        .slots = SLOTS,
+        .input = share < input_most ? (size_t)share : input_most,
+        .vram = opts->vram,
+    };
+    struct device_scans *made = NULL;
+    if (engine && (always || strcmp(opts->backend, "auto") == 0))
+        made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->processors = opts->threads;
+    made->always = always;
+    pthread_mutex_init(&made->lock, NULL);
+    made->pipeline = scan_pipeline_open(&pipeline);
+    if (!made->pipeline) {
+        device_scans_close(made);
+        return NULL;
+    }
+    if (always)
+        scan_pipeline_start(made->pipeline);
+    made->started = always;
+    return made;
+}
+
+size_t device_scans_most(void)
+{
+    return (size_t)SLOTS * SCAN_PICTURES;
+}
+
+void device_scans_close(struct device_scans *scans)
+{
+    if (!scans)
+        return;
+    scan_pipeline_close(scans->pipeline);
+    pthread_mutex_destroy(&scans->lock);
+    free(scans);
+}
+
+bool device_scans_failure(struct device_scans *scans, struct err *why)
+{
+    return scans && scan_pipeline_failure(scans->pipeline, why);
+}
+
+bool device_scans_estimate(struct device_scans *scans,
+                           struct scan_estimate *estimate)
+{
+    if (!scans)
+        return false;
+    pthread_mutex_lock(&scans->lock);
+    bool weighed = scans->weighed;
+    *estimate = scans->estimate;
+    pthread_mutex_unlock(&scans->lock);
+    return weighed;
+}
+
+/* ---- A picture ----------------------------------------------------------- */
+
+/* Starts the devices once they are worthwhile, if what is left is like what has
+ * been seen so far. */
+static void weigh(struct device_picture *picture, size_t bytes)
+{
+    struct device_scans *scans = picture->scans;
+    pthread_mutex_lock(&scans->lock);
+    bool starts = false;
+    scans->scans++;
+    scans->bytes += (double)bytes;
+    if (!scans->started) {
+        double left = (double)picture->left / scans->seen;
+        struct scan_estimate estimate = scan_model_estimate(
+            left * scans->scans, left * scans->bytes, scans->processors);
+        starts = estimate.by_device < estimate.by_processors;
+        if (starts || estimate.by_processors > scans->estimate.by_processors)
+            scans->estimate = estimate;
+        scans->started = starts;
+        scans->weighed = true;
+    }
+    pthread_mutex_unlock(&scans->lock);
+    if (starts)
+        scan_pipeline_start(scans->pipeline);
+}
+
+/* Waits for a place, without a processor. */
+static void await_place(struct device_picture *picture,
+                        const struct scan_turn *scans, unsigned count)
+{
+    resource_limits_return_processors(picture->share);
+    scan_pipeline_await_place(picture->scans->pipeline, scans, count);
+    (void)resource_limits_take_processors(picture->share, SIZE_MAX);
+}
+
+static bool begin(void *context, struct scan_turn *scans, unsigned count)
+{
+    static const enum device_use uses[] = {
+        [SCAN_PLACE_TAKEN] = DEVICE_REFUSED, /* until it is turned */
+        [SCAN_PLACE_NONE_YET] = DEVICE_NOT_READY,
+        [SCAN_PLACE_OPENING] = DEVICE_NOT_READY,
+        [SCAN_PLACE_SMALL] = DEVICE_TOO_LARGE,
+        [SCAN_PLACE_DEAD] = DEVICE_NONE,
+    };
+    struct device_picture *picture = context;
+    struct device_scans *all = picture->scans;
+    enum scan_place place;
+    size_t bytes = 0;
+    for (unsigned i = 0; i < count; i++)
+        bytes += scans[i].coded.size;
+    weigh(picture, bytes);
+    for (;;) {
+        place =
+            scan_pipeline_begin(all->pipeline, &picture->ticket, scans, count);
+        if (place != SCAN_PLACE_NONE_YET &&
+            (place != SCAN_PLACE_OPENING || !all->always))
+            break;
+        await_place(picture, scans, count);
+    }
+    picture->use = uses[place];
+    return place == SCAN_PLACE_TAKEN;
+}
+
+const struct scan_turner *device_scans_prepare(struct device_scans *scans,
+                                               struct device_picture *picture,
+                                               const struct result *result,
+                                               struct resource_share *share,
+                                               size_t left)
+{
+    if (!scans)
+        return NULL;
+    *picture = (struct device_picture){
+        .scans = scans,
+        .share = share,
+        .left = left,
+        .use = DEVICE_UNSUITED,
+        .turner = { .begin = begin, .context = picture },
+    };
+    pthread_mutex_lock(&scans->lock);
+    scans->seen++;
+    pthread_mutex_unlock(&scans->lock);
+    return result->from == &codec_jpeg ? &picture->turner : NULL;
+}
+
+bool device_scans_has(const struct device_picture *picture)
+{
+    return picture->ticket.slot != NULL;
+}
+
+bool device_scans_park(struct device_picture *picture,
+                       void (*resume)(void *context), void *context)
+{
+    return scan_pipeline_park(picture->scans->pipeline, &picture->ticket,
+                              resume, context);
+}
+
+void device_scans_abandon(struct device_picture *picture)
+{
+    scan_pipeline_await(picture->scans->pipeline, &picture->ticket);
+    device_scans_release(picture);
+}
+
+void device_scans_release(struct device_picture *picture)
+{
+    if (!picture->scans)
+        return;
+    if (picture->ticket.turned)
+        picture->use = DEVICE_TURNED;
+    scan_pipeline_release(picture->scans->pipeline, &picture->ticket);
+}
+
+void device_scans_note(const struct device_picture *picture,
+                       struct result *result)
+{
+    result->device_use = picture->use;
+    result->seconds[STAGE_TURN] += picture->ticket.seconds;
+    if (picture->use == DEVICE_UNSUITED && result->from == &codec_jpeg)
+        result->device_use =
+            result->progressive ? DEVICE_PROGRESSIVE
+            : result->how == HOW_REENCODED || result->how == HOW_LUMA_LOSSLESS
+                ? DEVICE_SAMPLES
+                : DEVICE_UNSUITED;
+}

@@ -1,0 +1,69 @@
+/* Pictures whose coded scans a device turns: whether that is worthwhile, and
+ * the way of each from its worker to the pipeline and back. */
+#ifndef CLI_BATCH_DEVICE_SCANS_H
+#define CLI_BATCH_DEVICE_SCANS_H
+
+#include "cli/batch/resource_limits.h"
+#include "cli/batch/scan_model.h"
+#include "cli/batch/scan_pipeline.h"
+#include "cli/job/job.h"
+
+struct device_scans;
+
+/* Opens it for jobs that are done with this backend. Returns NULL if no device
+ * is to turn scans. */
+struct device_scans *device_scans_open(const struct options *opts,
+                                       const struct backend *backend);
+
+/* Returns how many pictures the slots of a device hold. */
+size_t device_scans_most(void);
+
+/* Fine on NULL, as all functions but device_scans_begin(). */
+void device_scans_close(struct device_scans *scans);
+
+/* See scan_pipeline_failure(). */
+bool device_scans_failure(struct device_scans *scans, struct err *why);
+
+/* Returns whether `auto` has weighed it, and the estimate that it decided by.
+ */
+bool device_scans_estimate(struct device_scans *scans,
+                           struct scan_estimate *estimate);
+
+/* What a job holds. {0} at first. */
+struct device_picture {
+    struct device_scans *scans;
+    struct resource_share *share; /* its processors are given back while it
+                                     waits */
+    size_t left;                  /* jobs that are to be done */
+    enum device_use use;
+    struct scan_ticket ticket;
+    struct scan_turner turner;
+};
+
+/* Prepares a job that has been read, of which `left` are left. Returns what is
+ * to be its turner of scans; NULL if it has none. */
+const struct scan_turner *device_scans_prepare(struct device_scans *scans,
+                                               struct device_picture *picture,
+                                               const struct result *result,
+                                               struct resource_share *share,
+                                               size_t left);
+
+/* Returns whether the turner has taken the picture. */
+bool device_scans_has(const struct device_picture *picture);
+
+/* See scan_pipeline_park(). */
+bool device_scans_park(struct device_picture *picture,
+                       void (*resume)(void *context), void *context);
+
+/* Waits for a picture that has failed after it was taken, and gives its place
+ * back. */
+void device_scans_abandon(struct device_picture *picture);
+
+/* Gives the place back of a picture that is encoded, or was refused. */
+void device_scans_release(struct device_picture *picture);
+
+/* Sets what the device did for the job, whose result is complete. */
+void device_scans_note(const struct device_picture *picture,
+                       struct result *result);
+
+#endif

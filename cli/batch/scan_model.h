@@ -1,0 +1,20 @@
+/* The cost model of --backend auto for JPEG files whose coded scans a device
+ * can turn: seconds on the processors alone, and with a device. Its constants
+ * were measured (BENCHMARKS.md); only their ratios matter, which differ less
+ * between machines than they themselves. */
+#ifndef CLI_BATCH_SCAN_MODEL_H
+#define CLI_BATCH_SCAN_MODEL_H
+
+#include <stdint.h>
+
+struct scan_estimate {
+    double pictures;
+    double bytes;                    /* of their files */
+    double by_processors, by_device; /* seconds */
+};
+
+/* Estimates so many pictures, on so many processors, with one device. */
+struct scan_estimate scan_model_estimate(double pictures, double bytes,
+                                         unsigned processors);
+
+#endif

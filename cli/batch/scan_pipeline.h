@@ -1,0 +1,76 @@
+/* Turns the coded scans of many JPEG pictures on devices, a batch at a time.
+ *
+ * Each device has a few slots. A slot is an engine (cuda/jpeg) with its
+ * page-locked memory, and a thread that runs it. Workers copy the scans of
+ * their pictures into the slot that is being filled, side by side; then they do
+ * something else. A slot runs when it is full, or as soon as its device has
+ * nothing else to do: so there are large batches where the device is what
+ * everything waits for, small ones where it is not, and no batch that waits for
+ * more pictures. What was turned stays in the slot until each picture has been
+ * written from it; meanwhile the next slot is filled, and others run.
+ *
+ * A picture is held by its ticket:
+ *
+ *     begin     copy its scans into a slot
+ *     park      be called when they are turned, unless they are already
+ *     turned?   if not, the CPU has to do it
+ *     release   its place in the slot may be used again */
+#ifndef CLI_BATCH_SCAN_PIPELINE_H
+#define CLI_BATCH_SCAN_PIPELINE_H
+
+#include "cli/batch/scan_ticket.h"
+
+struct scan_pipeline;
+
+/* Makes a pipeline that has no device yet. Returns NULL without memory. */
+struct scan_pipeline *scan_pipeline_open(const struct scan_pipeline_opts *opts);
+
+/* Has the devices opened, by threads of their own: that takes longer than to
+ * turn hundreds of pictures. Any thread may call it, once or more often. */
+void scan_pipeline_start(struct scan_pipeline *pipeline);
+
+/* Frees all, when no picture is on its way. Fine on NULL. */
+void scan_pipeline_close(struct scan_pipeline *pipeline);
+
+/* Tells what has failed, of the device or of its memory, so that the CPU goes
+ * on with less of it or alone: once, for the first failure. */
+bool scan_pipeline_failure(struct scan_pipeline *pipeline, struct err *why);
+
+/* Returns whether it has no device, and will not have one: it has not been
+ * started, or all that there were have failed. */
+bool scan_pipeline_is_dead(struct scan_pipeline *pipeline);
+
+enum scan_place {
+    SCAN_PLACE_TAKEN,
+    SCAN_PLACE_NONE_YET, /* all slots are in use */
+    SCAN_PLACE_OPENING,  /* no device is ready yet */
+    SCAN_PLACE_SMALL,    /* no slot is large enough */
+    SCAN_PLACE_DEAD,     /* see scan_pipeline_is_dead() */
+};
+
+/* Copies the scans of a picture, unless there is no place for them. */
+enum scan_place scan_pipeline_begin(struct scan_pipeline *pipeline,
+                                    struct scan_ticket *ticket,
+                                    struct scan_turn *scans, unsigned count);
+
+/* Waits until it is worth asking again, after SCAN_PLACE_NONE_YET or
+ * SCAN_PLACE_OPENING. */
+void scan_pipeline_await_place(struct scan_pipeline *pipeline,
+                               const struct scan_turn *scans, unsigned count);
+
+/* Returns true if the scans are under way: then another thread calls resume()
+ * once they are done, maybe before this returns. Returns false if they are done
+ * already. */
+bool scan_pipeline_park(struct scan_pipeline *pipeline,
+                        struct scan_ticket *ticket,
+                        void (*resume)(void *context), void *context);
+
+/* Waits until the scans are done, for a picture that has failed meanwhile. */
+void scan_pipeline_await(struct scan_pipeline *pipeline,
+                         struct scan_ticket *ticket);
+
+/* Gives the place back, of scans that are done. Fine if there is none. */
+void scan_pipeline_release(struct scan_pipeline *pipeline,
+                           struct scan_ticket *ticket);
+
+#endif

@@ -1,0 +1,94 @@
+# JPEG files whose coded scans a device turns in batches are those that the CPU
+# writes, byte for byte; what it does not take, the CPU does beside it.
+. "$ROOT/tests/cli/lib.sh"
+
+# Some pixels, of which no two files have the same.
+ppm() {
+    printf 'P6\n%d %d\n255\n' "$1" "$2"
+    for ((i = 0; i < 40; i++)); do
+        cat "$samples/f.bmp" "$samples/f-rgba.png" "$samples/f.jpg"
+    done | tail -c +$((1 + $3 * 13)) | head -c $(($1 * $2 * 3))
+}
+
+mkdir in in/sub
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    ppm 160 96 $i >in.ppm
+    "$program" -q --quality 88 --format jpeg copy in.ppm in/whole$i.jpg
+    "$program" -q --quality 95 --format jpeg copy in.ppm in/sub/full$i.jpg
+    jpegtran -optimize -restart 2 in/whole$i.jpg >in/restart$i.jpg
+    jpegtran -progressive in/whole$i.jpg >in/progressive$i.jpg
+    ppm $((97 + i)) $((61 + i)) $i >in.ppm
+    "$program" -q --quality 88 --format jpeg copy in.ppm in/odd$i.jpg
+    jpegtran -grayscale in/odd$i.jpg >in/gray$i.jpg
+done
+jpegtran -arithmetic in/whole1.jpg >in/arithmetic.jpg
+cp "$samples/f-rgb.png" in/picture.png
+cp "$samples/f-sideways.jpg" in/sideways.jpg
+head -c $(($(stat -c %s in/whole1.jpg) / 2)) in/whole1.jpg >in/cut.jpg
+{
+    head -c 800 in/whole2.jpg
+    printf '\377\001\002'
+    tail -c +804 in/whole2.jpg
+} >in/damaged.jpg
+: >in/empty.jpg
+
+# The same outputs, messages and numbers of files, whatever turns them.
+compare() {
+    rm -rf cpu device
+    "$program" --backend cpu "$@" -r -d cpu in 2>said.cpu
+    check "status of: $*" [ $? = 1 ]
+    "$program" --backend "$GIMGXF_BACKEND" "$@" -r -d device in 2>said.device
+    check "status of: $*" [ $? = 1 ]
+    check "outputs of: $*" diff -r cpu device
+    check "messages of: $*" same <(grep -v ' bytes\| [kM]B in' said.cpu) \
+        <(grep -v ' bytes\| [kM]B in' said.device)
+    check "there are outputs of: $*" \
+        [ "$(find device -name '*.jpg' | wc -l)" -gt 30 ]
+}
+
+for op in rotate90 rotate180 flipv transverse copy upright; do
+    compare "$op"
+done
+compare rotate90 --optimize
+compare rotate270 --no-restart --strip
+compare transverse --edge trim
+compare rotate90 --edge tag -j 1
+compare fliph --tolerant
+compare rotate90 --max-memory 64M -j 3
+
+"$program" --backend "$GIMGXF_BACKEND" -v --json rotate90 -r -d out in \
+    >answers 2>stderr
+line=$(grep 'turned on the GPU' stderr)
+if [ "$GIMGXF_BACKEND" = cuda ]; then
+    count=$(sed -n 's/^gimgxf: \([0-9]*\) turned on the GPU; .*/\1/p' stderr)
+    check 'most are turned on the GPU' [ "${count:-0}" -ge 30 ]
+    check 'the others are counted' \
+        grep -q 'on the CPU .*10 progressive' <<<"$line"
+    check 'each says so' \
+        [ "$(grep -c 'its coded data is turned in a batch' stderr)" = "$count" ]
+else
+    check 'nothing is said of a GPU' [ -z "$line" ]
+fi
+check 'every answer names its backend' \
+    [ "$(grep -c "\"backend\": \"$GIMGXF_BACKEND\"" answers)" = \
+    "$(wc -l <answers)" ]
+
+# Small batches are left to the CPU.
+"$program" --backend auto -v rotate90 -r -d auto in 2>stderr
+[ "$GIMGXF_BACKEND" = cpu ] || check 'auto tells what it weighs' \
+    grep -q '^gimgxf: --backend auto: about [0-9]* JPEG files would take the' \
+    stderr
+check 'auto takes the CPU' [ "$(grep -c 'backend cuda' stderr)" = 0 ]
+check 'auto writes the same' diff -r out auto
+
+# In place, each once.
+cp -r in place
+"$program" --backend "$GIMGXF_BACKEND" -q rotate90 -r -i --manifest log place \
+    2>stderr
+"$program" --backend "$GIMGXF_BACKEND" -q rotate90 -r -i --manifest log \
+    --resume log place 2>stderr
+for f in out/whole1.jpg out/restart3.jpg out/sub/full7.jpg out/odd2.jpg; do
+    check "$f, in place" same "$f" "place/${f#out/}"
+done
+check 'nothing is left' no_temporary place
+finish

@@ -1,0 +1,28 @@
+/* An engine that turns batches of coded scans as a GPU does, on the host, and
+ * fails as it is told to. */
+#ifndef TESTS_SUPPORT_HOST_ENGINE_H
+#define TESTS_SUPPORT_HOST_ENGINE_H
+
+#include <stdatomic.h>
+
+#include "cuda/jpeg/scan_engine.h"
+
+extern const struct scan_engine_type host_engine;
+
+/* What it is to do, and what it has done; for all engines together. */
+struct host_engine_plan {
+    unsigned devices;      /* how many there seem to be */
+    unsigned refuse;       /* each so manieth scan; 0: none */
+    unsigned milliseconds; /* that it takes longer to open */
+    size_t input_most;     /* bytes for which there is memory; 0: any number */
+    atomic_int runs_left;  /* until it fails; negative: it never does */
+    atomic_bool fail_memory; /* then for want of memory, once */
+    /* What it has done. */
+    atomic_uint opened, closed, runs, scans, most;
+};
+extern struct host_engine_plan host_engine_plan;
+
+/* One device that does not fail. */
+void host_engine_reset(void);
+
+#endif

@@ -1,0 +1,326 @@
+/* Batches of coded scans, with an engine on the host: every picture gets what
+ * it becomes, or is refused, however many threads there are and whatever fails.
+ */
+#include "cli/batch/scan_pipeline.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+#include "codecs/jpeg/entropy/sequential.h"
+#include "tests/support/host_engine.h"
+#include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
+#include "tests/support/test.h"
+
+/* ---- Pictures ------------------------------------------------------------ */
+
+static const jpeg_scan_info alone[] = {
+    { 1, { 0 }, 0, 63, 0, 0 },
+    { 1, { 1 }, 0, 63, 0, 0 },
+    { 1, { 2 }, 0, 63, 0, 0 },
+};
+
+enum { KINDS = 4 };
+#define TURN XFORM_ROTATE_90
+static struct bytes file[KINDS], want[KINDS]; /* as the CPU turns them */
+
+static void turn_on_cpu(struct bytes *made, struct bytes from)
+{
+    struct sequential s, to;
+    struct err err;
+    size_t end;
+    must(sequential_read(&s, from, xform_transposes(TURN), NULL, &end, &err) ==
+         0);
+    sequential_turn(&to, &s, TURN);
+    must(sequential_write(made, &to, &s, TURN, false, NULL, &err) == 0);
+    sequential_free(&s);
+}
+
+TEST_SET_UP()
+{
+    const struct coding coding[KINDS] = {
+        { .width = 160, .height = 96, .space = JCS_YCbCr, .h = 2, .v = 2 },
+        { .width = 64, .height = 48, .space = JCS_GRAYSCALE },
+        { .width = 96, .height = 96, .space = JCS_YCbCr, .restart = 5 },
+        { .width = 96,
+          .height = 64,
+          .space = JCS_YCbCr,
+          .h = 2,
+          .scan = alone,
+          .scans = 3 },
+    };
+    for (unsigned i = 0; i < KINDS; i++) {
+        file[i] = make_noisy_jpeg(&coding[i], 10 * i);
+        turn_on_cpu(&want[i], file[i]);
+    }
+}
+
+TEST_TEAR_DOWN()
+{
+    for (unsigned i = 0; i < KINDS; i++) {
+        bytes_free(&file[i]);
+        bytes_free(&want[i]);
+    }
+}
+
+/* ---- A picture on its way ------------------------------------------------ */
+
+struct picture {
+    struct scan_pipeline *pipeline;
+    struct scan_ticket ticket;
+    enum scan_place place;
+    sem_t resumed;
+    struct sequential from;
+    struct sequential_turned turned;
+};
+
+static bool begin(void *context, struct scan_turn *scans, unsigned count)
+{
+    struct picture *p = context;
+    while ((p->place = scan_pipeline_begin(p->pipeline, &p->ticket, scans,
+                                           count)) == SCAN_PLACE_NONE_YET ||
+           p->place == SCAN_PLACE_OPENING)
+        scan_pipeline_await_place(p->pipeline, scans, count);
+    return p->place == SCAN_PLACE_TAKEN;
+}
+
+static void resume(void *context)
+{
+    struct picture *p = context;
+    must(sem_post(&p->resumed) == 0);
+}
+
+/* Returns whether it was begun. */
+static bool begin_picture(struct picture *p, struct scan_pipeline *pipeline,
+                          unsigned kind)
+{
+    const struct scan_turner turner = { .begin = begin, .context = p };
+    struct err err;
+    size_t end;
+    memset(p, 0, sizeof *p);
+    p->pipeline = pipeline;
+    must(sem_init(&p->resumed, 0, 0) == 0);
+    must(sequential_find(&p->from, file[kind], &end, &err) == 0);
+    return sequential_offer(&p->turned, &p->from, TURN, &turner);
+}
+
+enum end { TURNED, REFUSED, WRONG };
+
+static enum end end_picture(struct picture *p, unsigned kind)
+{
+    struct bytes made = { 0 };
+    struct err err;
+    enum end how = REFUSED;
+    if (scan_pipeline_park(p->pipeline, &p->ticket, resume, p))
+        while (sem_wait(&p->resumed))
+            continue;
+    if (p->ticket.turned) {
+        must(sequential_write_turned(&made, &p->turned, &err) == 0);
+        how = made.size == want[kind].size &&
+                      memcmp(made.data, want[kind].data, made.size) == 0
+                  ? TURNED
+                  : WRONG;
+    }
+    scan_pipeline_release(p->pipeline, &p->ticket);
+    bytes_free(&made);
+    return how;
+}
+
+/* ---- Many ---------------------------------------------------------------- */
+
+enum { THREADS = 24, PICTURES = 40 };
+
+struct thread {
+    pthread_t thread;
+    struct scan_pipeline *pipeline;
+    unsigned seed;
+    unsigned ended[3], not_begun;
+};
+
+static void *turn_some(void *argument)
+{
+    struct thread *t = argument;
+    struct picture p;
+    for (unsigned i = 0; i < PICTURES; i++) {
+        unsigned kind = (t->seed + i) % KINDS;
+        if (begin_picture(&p, t->pipeline, kind))
+            t->ended[end_picture(&p, kind)]++;
+        else
+            t->not_begun++;
+        sem_destroy(&p.resumed);
+    }
+    return NULL;
+}
+
+static struct thread turn_many(struct scan_pipeline_opts opts, struct err *why,
+                               bool *failed)
+{
+    static struct thread thread[THREADS];
+    struct thread all = { .not_begun = 0 };
+    struct scan_pipeline *pipeline = scan_pipeline_open(&opts);
+    must(pipeline);
+    scan_pipeline_start(pipeline);
+    scan_pipeline_start(pipeline);
+    for (unsigned i = 0; i < THREADS; i++) {
+        thread[i] = (struct thread){ .pipeline = pipeline, .seed = i };
+        must(pthread_create(&thread[i].thread, NULL, turn_some, &thread[i]) ==
+             0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(thread[i].thread, NULL);
+        for (unsigned k = 0; k < 3; k++)
+            all.ended[k] += thread[i].ended[k];
+        all.not_begun += thread[i].not_begun;
+    }
+    *failed = scan_pipeline_failure(pipeline, why);
+    CHECK(!scan_pipeline_failure(pipeline, why), "told twice");
+    scan_pipeline_close(pipeline);
+    CHECK(atomic_load(&host_engine_plan.opened) ==
+              atomic_load(&host_engine_plan.closed),
+          "an engine is open");
+    CHECK(all.ended[TURNED] + all.ended[REFUSED] + all.ended[WRONG] +
+                  all.not_begun ==
+              THREADS * PICTURES,
+          "pictures are lost");
+    CHECK(all.ended[WRONG] == 0, "%u are wrong", all.ended[WRONG]);
+    return all;
+}
+
+static const struct scan_pipeline_opts usual = {
+    .engine = &host_engine,
+    .slots = 3,
+    .input = 4 << 20,
+};
+
+/* ---- Tests --------------------------------------------------------------- */
+
+TEST(all_are_turned)
+{
+    struct err why;
+    bool failed;
+    host_engine_reset();
+    struct thread all = turn_many(usual, &why, &failed);
+    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
+          all.ended[TURNED]);
+    CHECK(atomic_load(&host_engine_plan.most) > 1, "no batch of several");
+}
+
+TEST(several_devices)
+{
+    static const int device[] = { 1, 2 };
+    struct scan_pipeline_opts opts = usual;
+    struct err why;
+    bool failed;
+    host_engine_reset();
+    host_engine_plan.devices = 3;
+    struct thread all = turn_many(opts, &why, &failed);
+    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
+          all.ended[TURNED]);
+    CHECK(atomic_load(&host_engine_plan.opened) == 9, "%u engines",
+          atomic_load(&host_engine_plan.opened));
+    host_engine_reset();
+    host_engine_plan.devices = 3;
+    opts.device = device;
+    opts.devices = 2;
+    all = turn_many(opts, &why, &failed);
+    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
+          all.ended[TURNED]);
+    CHECK(atomic_load(&host_engine_plan.opened) == 6, "%u engines",
+          atomic_load(&host_engine_plan.opened));
+}
+
+TEST(some_are_refused)
+{
+    struct err why;
+    bool failed;
+    host_engine_reset();
+    host_engine_plan.refuse = 3;
+    struct thread all = turn_many(usual, &why, &failed);
+    CHECK(!failed && all.ended[TURNED] && all.ended[REFUSED],
+          "%u turned, %u refused", all.ended[TURNED], all.ended[REFUSED]);
+}
+
+TEST(devices_fail)
+{
+    struct err why;
+    bool failed;
+    host_engine_reset();
+    atomic_store(&host_engine_plan.runs_left, 5);
+    struct thread all = turn_many(usual, &why, &failed);
+    CHECK(failed && strcmp(why.text, "the device has failed") == 0, "%d",
+          failed);
+    CHECK(all.ended[TURNED] && all.ended[REFUSED] && all.not_begun,
+          "%u turned, %u refused, %u not begun", all.ended[TURNED],
+          all.ended[REFUSED], all.not_begun);
+    host_engine_reset();
+    host_engine_plan.devices = 0;
+    all = turn_many(usual, &why, &failed);
+    CHECK(failed && all.not_begun == THREADS * PICTURES, "%u not begun",
+          all.not_begun);
+}
+
+/* Memory is enough for smaller slots, in the end. */
+TEST(memory_runs_out)
+{
+    struct err why;
+    bool failed;
+    host_engine_reset();
+    host_engine_plan.input_most = 2 << 20;
+    struct thread all = turn_many(usual, &why, &failed);
+    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
+          all.ended[TURNED]);
+    host_engine_reset();
+    atomic_store(&host_engine_plan.runs_left, 3);
+    atomic_store(&host_engine_plan.fail_memory, true);
+    all = turn_many(usual, &why, &failed);
+    CHECK(!failed && all.ended[TURNED] && all.ended[REFUSED] &&
+              all.not_begun == 0,
+          "%u turned, %u refused", all.ended[TURNED], all.ended[REFUSED]);
+    host_engine_reset();
+    host_engine_plan.input_most = 1 << 20;
+    all = turn_many(usual, &why, &failed);
+    CHECK(failed && all.not_begun == THREADS * PICTURES, "%u not begun",
+          all.not_begun);
+}
+
+/* The first one need not wait for others; what fills a slot goes in several. */
+TEST(one_thread)
+{
+    struct scan_pipeline *pipeline = scan_pipeline_open(&usual);
+    struct picture p[3];
+    host_engine_reset();
+    CHECK(!begin_picture(&p[0], pipeline, 0) && p[0].place == SCAN_PLACE_DEAD,
+          "it has not been started");
+    scan_pipeline_start(pipeline);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK(begin_picture(&p[i], pipeline, i), "place %d", p[i].place);
+    for (unsigned i = 0; i < 3; i++) {
+        scan_pipeline_await(pipeline, &p[i].ticket);
+        CHECK(end_picture(&p[i], i) == TURNED, "picture %u", i);
+        sem_destroy(&p[i].resumed);
+    }
+    scan_pipeline_close(pipeline);
+}
+
+/* A picture that no slot holds. */
+TEST(too_large)
+{
+    struct scan_pipeline_opts opts = usual;
+    opts.input = 2 << 20;
+    struct scan_pipeline *pipeline = scan_pipeline_open(&opts);
+    struct scan_ticket ticket = { 0 };
+    struct entropy_scan scan = { 0 };
+    struct scan_turn turn = { .from = &scan, .to = &scan };
+    enum scan_place place;
+    host_engine_reset();
+    must(bytes_reserve(&turn.coded, 3 << 20));
+    turn.coded.size = 3 << 20;
+    scan_pipeline_start(pipeline);
+    while ((place = scan_pipeline_begin(pipeline, &ticket, &turn, 1)) ==
+           SCAN_PLACE_OPENING)
+        scan_pipeline_await_place(pipeline, &turn, 1);
+    CHECK(place == SCAN_PLACE_SMALL, "place %d", place);
+    bytes_free(&turn.coded);
+    scan_pipeline_close(pipeline);
+}
