@@ -16,8 +16,9 @@
 
 enum { ALIGNMENT = 256 };
 
-/* A block of at least this size begins where a page of 2 MiB may. */
-static const size_t large = (size_t)3 << 20, large_page = (size_t)2 << 20;
+/* A block of at least this size begins where a page of 2 MiB may, and ends so
+ * that the last one is such a page if half of it is needed. */
+static const size_t large = (size_t)1 << 20, large_page = (size_t)2 << 20;
 
 /* A block of at least this size may be kept; malloc() itself keeps smaller
  * ones. Sizes are rounded up to a multiple of it, so that pictures of about the
@@ -52,6 +53,9 @@ static void *alloc_new(size_t size)
 {
     void *memory = NULL;
     size_t alignment = size < large ? ALIGNMENT : large_page;
+    size_t tail = size % large_page;
+    if (tail >= large)
+        size += large_page - tail;
     if (posix_memalign(&memory, alignment, size))
         return NULL;
     advise(memory, size);
@@ -69,13 +73,14 @@ static struct kept_block *unlink_block(struct kept_block **at)
 }
 
 /* Takes the smallest kept block that is large enough, but not one that is far
- * too large, whose memory no limit would count. Returns NULL if there is none.
- */
+ * too large, whose memory no limit would count: by more than it may have got
+ * for its alignment. Returns NULL if there is none. */
 static void *take_kept(size_t size)
 {
     struct kept_block **best = NULL;
     for (struct kept_block **at = &kept; *at; at = &(*at)->next)
-        if ((*at)->size >= size && (*at)->size - size <= size / 4 &&
+        if ((*at)->size >= size &&
+            (*at)->size - size <= size / 4 + large_page &&
             (!best || (*at)->size < (*best)->size))
             best = at;
     return best ? unlink_block(best) : NULL;
@@ -118,7 +123,7 @@ void *page_cache_realloc(void *memory, size_t used, size_t size)
 {
     if (memory && malloc_usable_size(memory) >= size)
         return memory;
-    if (!are_kept(size)) {
+    if (!are_kept(size) && used > size / 4) {
         uint8_t *moved = realloc(memory, size);
         if (moved)
             advise(moved + used, size - used);
