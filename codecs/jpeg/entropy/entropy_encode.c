@@ -419,7 +419,7 @@ static int run(struct encoding *e, void (*work)(void *context, size_t i),
                (turn & XFORM_MIRROR_Y ? ENTROPY_ODD_ROWS : 0);
     bool mapped = map_components(e);
     e->mcus = (size_t)to->columns * to->rows;
-    e->per = RANGE_BLOCKS / e->blocks;
+    e->per = RANGE_BLOCKS / entropy_mcu_blocks(to);
     if (to->restart) /* whole intervals */
         e->per = (e->per + to->restart - 1) / to->restart * to->restart;
     e->ranges = (e->mcus + e->per - 1) / e->per;
