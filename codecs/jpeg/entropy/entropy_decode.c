@@ -81,10 +81,10 @@ size_t entropy_data_size(const uint8_t *data, size_t size)
         const uint8_t *marker = ff + 1;
         while (marker < end && *marker == 0xff)
             marker++;
-        if (marker == end)
+        if (marker == end || (*marker == 0 && marker > ff + 1))
             return 0;
         if (*marker != 0 && (*marker & 0xf8) != 0xd0)
-            return (size_t)(marker - 1 - data);
+            return (size_t)(ff - data);
         ff = marker + 1;
     }
     return 0;

@@ -193,26 +193,15 @@ static bool read_segment(struct parser *p, uint8_t marker, const uint8_t *d,
     }
 }
 
-/* Finds the end of the coded data that begins at *at, and moves to the marker
- * behind it, which fill bytes may precede. */
+/* Finds the coded data that follows, and moves to the marker behind it. */
 static bool find_data(struct parser *p, struct bytes *data)
 {
-    uint8_t *begin = p->at, *at = begin;
-    while ((at = memchr(at, 0xff, (size_t)(p->end - at))) && p->end - at > 1) {
-        uint8_t *marker = at + 1;
-        while (p->end - marker > 1 && *marker == 0xff)
-            marker++;
-        if (*marker == 0 && marker > at + 1)
-            return false;
-        if (*marker && (*marker < MARKER_RST0 || *marker > MARKER_RST0 + 7)) {
-            *data =
-                (struct bytes){ .data = begin, .size = (size_t)(at - begin) };
-            p->at = marker - 1;
-            return true;
-        }
-        at = marker + 1;
-    }
-    return false;
+    size_t size = entropy_data_size(p->at, (size_t)(p->end - p->at));
+    *data = (struct bytes){ .data = p->at, .size = size };
+    p->at += size;
+    while (size && p->at[1] == 0xff)
+        p->at++;
+    return size > 0;
 }
 
 static const char other[] = "not a sound file of sequential JPEG";

@@ -17,7 +17,6 @@ enum {
     MARKER_SOF0 = 0xc0,
     MARKER_SOF1 = 0xc1,
     MARKER_DHT = 0xc4,
-    MARKER_RST0 = 0xd0,
     MARKER_SOI = 0xd8,
     MARKER_EOI = 0xd9,
     MARKER_SOS = 0xda,
