@@ -126,6 +126,8 @@ static int decode(struct job_state *state, struct reader *reader,
         scan_turner = *scans;
         scan_turner.optimize = state->opts->optimize;
         scan_turner.no_restart = state->opts->no_restart;
+        /* Steps of another quality are libjpeg's. */
+        scan_turner.samples = scan_turner.samples && !state->opts->quality;
         plan.scan_turner = &scan_turner;
     }
     return codec_decode(reader, &state->img, &plan, err);

@@ -343,6 +343,17 @@ static void pass_over_scans(struct jpeg_reader *r)
     warn(r->opts->warnings, "the end of the picture is missing");
 }
 
+/* A picture that is turned elsewhere stays coded, whatever was to be made of it
+ * here. */
+static void keep_coded(struct jpeg_reader *r)
+{
+    if (r->blocks == r->img)
+        return;
+    *r->img = r->decoded;
+    r->decoded = (struct image){ .meta = NULL };
+    r->blocks = r->img;
+}
+
 /* Reads coefficients or pixels without libjpeg. Returns false if libjpeg has to
  * read the file. */
 static bool read_coded(struct jpeg_reader *r)
@@ -360,6 +371,8 @@ static bool read_coded(struct jpeg_reader *r)
                                   &r->behind, r->err);
     if (verdict == SEQUENTIAL_FAILED)
         leave(r);
+    if (parameters_of(r->img->meta)->turned)
+        keep_coded(r);
     return verdict == SEQUENTIAL_READ;
 }
 
@@ -432,6 +445,7 @@ static int take_guarded(struct jpeg_reader *r)
         make_samples(r);
     plane_shapes_trim(r->img, r->plan->width, r->plan->height);
     if (r->plan->representation == REPRESENTATION_REALIGNED &&
+        !parameters_of(r->img->meta)->turned &&
         realign_image(r->img, r->plan->turn, r->opts->pool, r->err))
         return -1;
     if (xform_transposes(r->img->turned) && r->blocks == r->img)

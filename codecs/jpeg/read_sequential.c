@@ -5,6 +5,7 @@
 
 #include "codecs/image/row_sink.h"
 #include "codecs/jpeg/entropy/sequential.h"
+#include "codecs/jpeg/offer.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/pixels.h"
 
@@ -14,15 +15,14 @@ static bool offer(struct jpeg_parameters *p, struct bytes file,
                   const struct decode_plan *plan, size_t *end)
 {
     struct err why;
-    if (!plan->scan_turner ||
-        plan->representation != REPRESENTATION_COEFFICIENTS)
+    if (!plan->scan_turner)
         return false;
     p->turned = calloc(1, sizeof *p->turned);
     if (!p->turned || sequential_find(p->coded, file, end, &why))
         return false;
     if (plan->width && plan->height)
         sequential_trim(p->coded, plan->width, plan->height);
-    return sequential_offer(p->turned, p->coded, plan->turn, plan->scan_turner);
+    return offer_picture(p, plan);
 }
 
 /* Their memory is not needed where they are turned elsewhere. */

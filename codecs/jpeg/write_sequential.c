@@ -5,6 +5,7 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/entropy/sequential.h"
+#include "codecs/jpeg/offer.h"
 #include "codecs/jpeg/parameters.h"
 
 /* As T.871, 10.1 has it, without a thumbnail. */
@@ -66,10 +67,12 @@ int write_sequential_own(struct bytes *file, const struct image *img,
                          const struct save_opts *opts, struct err *err)
 {
     const struct sequential *from = parameters_of(img->meta)->coded;
-    const struct sequential_turned *turned = parameters_of(img->meta)->turned;
+    struct sequential_turned *turned = parameters_of(img->meta)->turned;
     struct sequential to;
-    if (turned)
+    if (turned) {
+        offer_take_steps(turned);
         return sequential_write_turned(file, turned, err);
+    }
     sequential_turn(&to, from, img->turned);
     for (unsigned i = 0; opts->no_restart && i < to.scans; i++)
         to.scan[i].coding.restart = 0;

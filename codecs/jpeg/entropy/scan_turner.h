@@ -11,7 +11,29 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/image/xform.h"
+#include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/entropy.h"
+
+/* A component that goes through samples, as codecs/jpeg/arithmetic.h says. */
+struct scan_samples {
+    bool wanted; /* else its blocks are turned as they are */
+    uint8_t number,
+        table; /* of the component in the picture, and of its steps */
+    /* Rows of steps, up to SCAN_STEP_MAX: those of the file, and those of what
+     * is made. */
+    uint16_t step[64], to_step[64];
+    bool refines; /* what is made may have finer steps (requantize.h) */
+    /* The plane that is made of its samples: so many, before it is turned. */
+    uint32_t width, height;
+    struct chroma_axis x, y; /* its full resolution; factor 0: it has it */
+    uint32_t right, down;    /* by how many samples it is moved; then the first
+                                ones repeat the edge */
+    enum xform turn; /* of the plane, or if it is none, of the blocks as of
+                        others */
+
+    uint32_t cap; /* set by the turner: no step of what is made is larger */
+};
+enum { SCAN_STEP_MAX = 4096 };
 
 /* One scan of a picture. */
 struct scan_turn {
@@ -21,6 +43,8 @@ struct scan_turn {
                                 become the shortest ones */
     enum xform turn;
     bool optimize;
+    struct scan_samples *samples; /* of each component; NULL: none goes through
+                                     samples */
     struct bytes coded;  /* borrowed: from behind the header of the scan up to
                             the marker behind it */
     struct bytes turned; /* borrowed: the same of `to`, once it is turned */
@@ -35,6 +59,7 @@ struct scan_turner {
     void *context;
     bool optimize;   /* as struct save_opts will have it */
     bool no_restart; /* the same */
+    bool samples;    /* it takes components that go through samples */
 };
 
 #endif

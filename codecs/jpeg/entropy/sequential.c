@@ -316,12 +316,11 @@ void sequential_turn(struct sequential *to, const struct sequential *from,
     }
 }
 
-bool sequential_offer(struct sequential_turned *turned,
-                      const struct sequential *from, enum xform turn,
-                      const struct scan_turner *turner)
+static bool offer(struct sequential_turned *turned,
+                  const struct sequential *from, enum xform turn, bool samples,
+                  bool anew, const struct scan_turner *turner)
 {
     struct sequential *to = &turned->to;
-    sequential_turn(to, from, turn);
     for (unsigned i = 0; i < to->scans; i++) {
         if (turner->no_restart)
             to->scan[i].coding.restart = 0;
@@ -329,11 +328,27 @@ bool sequential_offer(struct sequential_turned *turned,
             .from = &from->scan[i].coding,
             .to = &to->scan[i].coding,
             .turn = turn,
-            .optimize = turner->optimize,
+            .optimize = anew || turner->optimize,
+            .samples = samples ? turned->samples[i] : NULL,
             .coded = from->scan[i].data,
         };
     }
     return turner->begin(turner->context, turned->scan, to->scans);
+}
+
+bool sequential_offer(struct sequential_turned *turned,
+                      const struct sequential *from, enum xform turn,
+                      const struct scan_turner *turner)
+{
+    sequential_turn(&turned->to, from, turn);
+    return offer(turned, from, turn, false, false, turner);
+}
+
+bool sequential_offer_samples(struct sequential_turned *turned,
+                              const struct sequential *from, enum xform turn,
+                              bool anew, const struct scan_turner *turner)
+{
+    return offer(turned, from, turn, true, anew, turner);
 }
 
 /* ---- Planes ------------------------------------------------------------- */

@@ -100,6 +100,7 @@ int sequential_write(struct bytes *file, struct sequential *to,
 struct sequential_turned {
     struct sequential to;
     struct scan_turn scan[ENTROPY_COMPONENTS];
+    struct scan_samples samples[ENTROPY_COMPONENTS][ENTROPY_COMPONENTS];
 };
 
 /* Offers the scans of a picture whose data was found. Returns whether the
@@ -107,6 +108,13 @@ struct sequential_turned {
 bool sequential_offer(struct sequential_turned *turned,
                       const struct sequential *from, enum xform turn,
                       const struct scan_turner *turner);
+
+/* The same where `to` and `samples`, by scans, have been set: some components
+ * go through samples, and if `anew` all of them, so that new Huffman tables are
+ * made. */
+bool sequential_offer_samples(struct sequential_turned *turned,
+                              const struct sequential *from, enum xform turn,
+                              bool anew, const struct scan_turner *turner);
 
 /* Appends what it has made, as sequential_write() does. Returns -1 without
  * memory. */

@@ -1,0 +1,205 @@
+/* Pictures for a device that turns their scans. */
+#include "codecs/jpeg/offer.h"
+
+#include <string.h>
+
+#include "codecs/jpeg/entropy/sequential.h"
+#include "codecs/jpeg/requantize.h"
+#include "codecs/jpeg/upsample.h"
+
+enum { SIDE = 8 };
+
+static unsigned most_of(const uint8_t *factor, unsigned count)
+{
+    unsigned most = 1;
+    for (unsigned i = 0; i < count; i++)
+        most = factor[i] > most ? factor[i] : most;
+    return most;
+}
+
+static uint32_t divide_up(uint64_t a, uint32_t b)
+{
+    return (uint32_t)((a + b - 1) / b);
+}
+
+/* ---- Components ---------------------------------------------------------- */
+
+/* Sets the steps of component i, before and after the turn. Returns false if
+ * one is too long for a device. */
+static bool set_steps(struct scan_samples *to, const struct sequential *s,
+                      unsigned i, bool exchanges)
+{
+    bool fit = true;
+    to->number = (uint8_t)i;
+    to->table = s->component[i].quantization;
+    memcpy(to->step, s->steps[to->table], sizeof to->step);
+    for (unsigned k = 0; k < 64; k++) {
+        to->to_step[k] = to->step[exchanges ? k % 8 * 8 + k / 8 : k];
+        fit = fit && to->step[k] <= SCAN_STEP_MAX;
+    }
+    return fit;
+}
+
+/* A component whose blocks are moved, as codecs/jpeg/realign.h says. */
+static bool set_moved(struct scan_samples *to, const struct sequential *s,
+                      const struct entropy_component *blocks, unsigned i,
+                      const struct jpeg_parameters *p, enum xform turn)
+{
+    const unsigned across = most_of(p->across, s->components),
+                   down = most_of(p->down, s->components);
+    const uint32_t width = divide_up((uint64_t)s->width * p->across[i], across),
+                   height = divide_up((uint64_t)s->height * p->down[i], down);
+    *to = (struct scan_samples){ .width = SIDE * blocks->columns,
+                                 .height = SIDE * blocks->rows };
+    if (xform_reverses_x(turn))
+        to->right = (uint32_t)(-width % SIDE);
+    if (xform_reverses_y(turn))
+        to->down = (uint32_t)(-height % SIDE);
+    to->wanted = to->right || to->down;
+    return !to->wanted || set_steps(to, s, i, false);
+}
+
+/* A component of which `factor` / `most` samples a pixel are stored, and that
+ * gets `size` of them for `pixels`. */
+static struct chroma_axis axis_of(uint32_t pixels, unsigned factor,
+                                  unsigned most, uint32_t size, bool smooth)
+{
+    struct chroma_axis axis = { divide_up((uint64_t)pixels * factor, most),
+                                factor, most, smooth };
+    if (axis.count >= size)
+        axis.factor = 0;
+    return axis;
+}
+
+/* A component all of which is made anew. */
+static bool set_anew(struct scan_samples *to, const struct sequential *s,
+                     unsigned i, const struct jpeg_parameters *p,
+                     enum xform turn)
+{
+    uint8_t across[ENTROPY_COMPONENTS], down[ENTROPY_COMPONENTS];
+    struct upsampling u;
+    for (unsigned k = 0; k < s->components; k++) {
+        across[k] = s->component[k].across;
+        down[k] = s->component[k].down;
+    }
+    const unsigned most_x = most_of(across, s->components),
+                   most_y = most_of(down, s->components);
+    upsample_set(&u, s->width, s->height, across[i], down[i], most_x, most_y);
+    const bool smooth = u.smooth_x || u.smooth_y;
+    *to =
+        (struct scan_samples){ .wanted = true, .refines = true, .turn = turn };
+    to->width = divide_up((uint64_t)s->width * p->across[i],
+                          most_of(p->across, s->components));
+    to->height = divide_up((uint64_t)s->height * p->down[i],
+                           most_of(p->down, s->components));
+    to->x = axis_of(s->width, across[i], most_x, to->width, smooth);
+    to->y = axis_of(s->height, down[i], most_y, to->height, smooth);
+    return set_steps(to, s, i, xform_transposes(turn));
+}
+
+/* ---- Pictures ------------------------------------------------------------ */
+
+/* Whether a component has the tables of chroma, as libjpeg chooses them. */
+static bool is_chroma(int space, unsigned i)
+{
+    return (space == JCS_YCbCr || space == JCS_YCCK) && (i == 1 || i == 2);
+}
+
+/* Sets what a picture becomes all of whose components are made anew, as
+ * parameters_set() does. */
+static void set_picture(struct sequential *to, const struct sequential *from,
+                        const struct jpeg_parameters *p, enum xform turn)
+{
+    const bool exchanges = xform_transposes(turn);
+    struct entropy_scan *scan = &to->scan[0].coding;
+    *to = (struct sequential){
+        .frame = p->extended ? MARKER_SOF1 : MARKER_SOF0,
+        .width = exchanges ? from->height : from->width,
+        .height = exchanges ? from->width : from->height,
+        .components = from->components,
+        .scans = 1,
+    };
+    memcpy(to->scan[0].component, from->scan[0].component,
+           sizeof to->scan[0].component);
+    for (unsigned i = 0; i < to->components; i++) {
+        const uint8_t table = from->component[i].quantization;
+        to->component[i] = (struct sequential_component){
+            p->ids[i],
+            exchanges ? p->down[i] : p->across[i],
+            exchanges ? p->across[i] : p->down[i],
+            table,
+        };
+        for (unsigned k = 0; k < 64; k++)
+            to->steps[table][k] =
+                from->steps[table][exchanges ? k % 8 * 8 + k / 8 : k];
+    }
+    scan->components = to->components;
+    for (unsigned c = 0; c < scan->components; c++)
+        scan->component[c].dc = scan->component[c].ac =
+            is_chroma(p->space, to->scan[0].component[c]);
+    sequential_set_sizes(to);
+    scan->restart = p->restart;
+    if (scan->restart % p->columns == 0 &&
+        (uint64_t)(scan->restart / p->columns) * scan->columns <= UINT16_MAX)
+        scan->restart = scan->restart / p->columns * scan->columns;
+}
+
+static bool offer_realigned(const struct jpeg_parameters *p, enum xform turn,
+                            const struct scan_turner *turner)
+{
+    struct sequential_turned *turned = p->turned;
+    const struct sequential *s = p->coded;
+    bool suit = true;
+    for (unsigned i = 0; i < s->scans; i++)
+        for (unsigned c = 0; c < s->scan[i].coding.components; c++)
+            suit = set_moved(&turned->samples[i][c], s,
+                             &s->scan[i].coding.component[c],
+                             s->scan[i].component[c], p, turn) &&
+                   suit;
+    sequential_turn(&turned->to, s, turn);
+    return suit && sequential_offer_samples(turned, s, turn, false, turner);
+}
+
+/* Components that share a table have one cap, so all must be in one scan. */
+static bool offer_anew(const struct jpeg_parameters *p, enum xform turn,
+                       const struct scan_turner *turner)
+{
+    struct sequential_turned *turned = p->turned;
+    const struct sequential *s = p->coded;
+    const struct entropy_scan *scan = &s->scan[0].coding;
+    bool suit = s->scans == 1 && scan->components == s->components &&
+                scan->restart == p->restart;
+    for (unsigned c = 0; suit && c < scan->components; c++)
+        suit = set_anew(&turned->samples[0][c], s, s->scan[0].component[c], p,
+                        turn);
+    if (!suit)
+        return false;
+    set_picture(&turned->to, s, p, turn);
+    return entropy_mcu_blocks(&turned->to.scan[0].coding) <=
+               ENTROPY_MCU_BLOCKS &&
+           sequential_offer_samples(turned, s, turn, true, turner);
+}
+
+bool offer_picture(const struct jpeg_parameters *p,
+                   const struct decode_plan *plan)
+{
+    const struct scan_turner *turner = plan->scan_turner;
+    if (plan->representation == REPRESENTATION_COEFFICIENTS)
+        return sequential_offer(p->turned, p->coded, plan->turn, turner);
+    if (plan->representation == REPRESENTATION_SAMPLES || !turner->samples)
+        return false;
+    return plan->representation == REPRESENTATION_PLANES
+               ? offer_anew(p, plan->turn, turner)
+               : offer_realigned(p, plan->turn, turner);
+}
+
+void offer_take_steps(struct sequential_turned *turned)
+{
+    struct sequential *to = &turned->to;
+    for (unsigned c = 0; c < to->scan[0].coding.components; c++) {
+        const struct scan_samples *samples = &turned->samples[0][c];
+        uint16_t *step = to->steps[samples->table];
+        for (unsigned k = 0; samples->refines && k < 64; k++)
+            step[k] = requantize_step(step[k], samples->cap);
+    }
+}
