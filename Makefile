@@ -319,8 +319,11 @@ bench: $(BUILD)/gimgxf
 	$(BUILD)/gimgxf bench $(BENCH)
 bench-files: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs files
-bench-png: $(BUILD)/gimgxf
+bench-png: $(BUILD)/gimgxf $(BUILD)/tests/bench/png_encode
 	@BUILD=$(BUILD) tests/bench/programs png
+	@BUILD=$(BUILD) tests/bench/png-levels
+$(BUILD)/tests/bench/png_encode: $(call object,tests/bench/png_encode.c) $(LIB)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 bench-jpeg: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs jpeg
 bench-batch: $(BUILD)/gimgxf
@@ -398,4 +401,4 @@ clean:
 format:
 	git ls-files '*.[ch]' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call object,$(TEST_SRC) $(wildcard tests/support/*.c) $(RIVALS)))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call object,$(TEST_SRC) $(wildcard tests/support/*.c) $(RIVALS) tests/bench/png_encode.c))

@@ -214,15 +214,19 @@ def filtered(rows, step):
         above = row
 
 
-def write_png(f, a):
-    """Filtered and deflated as libpng does it by default."""
+def write_png(f, a, palette=None):
+    """Filtered and deflated as libpng does it by default. With a palette, a has
+    its indices."""
     height, width, channels = a.shape
     rows = a.astype(a.dtype.newbyteorder('>')).view(numpy.uint8)
     rows = rows.reshape(height, -1)
-    kind = {1: 0, 2: 4, 3: 2, 4: 6}[channels]
-    z = zlib.compressobj(6, zlib.DEFLATED, 15, 8, zlib.Z_FILTERED)
+    kind = 3 if palette else {1: 0, 2: 4, 3: 2, 4: 6}[channels]
     step = channels * a.itemsize
-    data = b''.join(z.compress(row) for row in filtered(rows, step)) + z.flush()
+    z = zlib.compressobj(6, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY
+                         if palette else zlib.Z_FILTERED)
+    rows = ((b'\0' + row.tobytes() for row in rows) if palette
+            else filtered(rows, step))
+    data = b''.join(map(z.compress, rows)) + z.flush()
 
     def chunk(name, body):
         f.write(struct.pack('>I', len(body)) + name + body +
@@ -230,6 +234,8 @@ def write_png(f, a):
     f.write(b'\x89PNG\r\n\x1a\n')
     chunk(b'IHDR', struct.pack('>2I5B', width, height, 8 * a.itemsize, kind, 0,
                                0, 0))
+    if palette:
+        chunk(b'PLTE', bytes(sum(palette, ())))
     for at in range(0, len(data), 8192):
         chunk(b'IDAT', data[at:at + 8192])
     chunk(b'IEND', b'')

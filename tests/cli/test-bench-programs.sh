@@ -17,6 +17,18 @@ done
 check 'every case with one and with two threads' \
     [ "$(grep -c '^  gimgxf -j [12] .* MB$' out)" = 26 ]
 
+# The classes of PNGs and their levels, where what measures them was built.
+if [ -x "${program%/*}/tests/bench/png_encode" ]; then
+    BUILD=${program%/*} SIZE=128x64 ROUNDS=1 \
+        "$ROOT/tests/bench/png-levels" >out 2>err
+    status=$?
+    check "status $status of the levels: $(tail -n 1 err)" [ $status = 0 ]
+    check 'each class at each level' \
+        [ "$(grep -cE '^  (fast|default|small) .* MB/s' out)" = 42 ]
+else
+    echo 'skipped: the levels of PNG, as bench-png was not built'
+fi
+
 # The chart of whole files, and the picture of the turns.
 if command -v cjpeg >/dev/null && command -v jpegtran >/dev/null; then
     BUILD=${program%/*} SIZE=128x64 ROUNDS=1 \
