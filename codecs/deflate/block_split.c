@@ -3,12 +3,7 @@
 
 #include <assert.h>
 
-enum {
-    HEADER = 500, /* bits of a typical block header */
-    /* The least cost of a length symbol: in a photograph, many matches would
-     * make each of them cheap, and the whole larger. */
-    LENGTH_COST = 5 * COST_OF_BIT,
-};
+enum { HEADER = 500 }; /* bits of a typical block header */
 
 /* Returns the logarithm of x > 0 to base 2 in units of 1/65536, off by at most
  * 1/120. The C library's is not the same on all machines. */
@@ -61,27 +56,25 @@ static void add_counts(struct deflate_counts *sum,
 
 /* ---- Costs -------------------------------------------------------------- */
 
-/* Sets the cost of symbols by how often they occur, but at least to `least`. A
- * symbol that does not occur costs 2 bits more than one that occurs once. */
-static void set_costs(uint16_t *cost, const uint32_t *count, unsigned n,
-                      unsigned least)
+/* Sets the cost of symbols by how often they occur. A symbol that does not
+ * occur costs 2 bits more than one that occurs once. No code has less than a
+ * bit. */
+static void set_costs(uint16_t *cost, const uint32_t *count, unsigned n)
 {
     uint32_t all = sum_of(count, n), log_all = all ? log_2(all) : 0;
     for (unsigned i = 0; i < n; i++) {
         uint32_t bits =
             count[i] ? log_all - log_2(count[i]) : log_all + (2 << 16);
         uint32_t own = bits / (65536 / COST_OF_BIT);
-        cost[i] = (uint16_t)(own > least ? own : least);
+        cost[i] = (uint16_t)(own > COST_OF_BIT ? own : COST_OF_BIT);
     }
 }
 
 static void estimate_costs(struct block_split *s)
 {
     const struct deflate_counts *c = &s->counts;
-    set_costs(s->symbol_cost, c->symbol, END_OF_BLOCK, 0);
-    set_costs(s->symbol_cost + LITERALS, c->symbol + LITERALS,
-              HUFFMAN_SYMBOLS - LITERALS, LENGTH_COST);
-    set_costs(s->distance_cost, c->distance, DISTANCES, 0);
+    set_costs(s->symbol_cost, c->symbol, HUFFMAN_SYMBOLS);
+    set_costs(s->distance_cost, c->distance, DISTANCES);
 }
 
 /* Sets the costs of the first segment, before anything was counted. */
@@ -91,7 +84,7 @@ static void guess_costs(struct block_split *s, const uint8_t *data, size_t size)
     struct sequence first = { (uint16_t)(size < SEGMENT ? size : SEGMENT), 0,
                               0 };
     deflate_block_count(&counts, data, &first, 1);
-    set_costs(s->symbol_cost, counts.symbol, END_OF_BLOCK, 0);
+    set_costs(s->symbol_cost, counts.symbol, END_OF_BLOCK);
     for (unsigned i = END_OF_BLOCK; i < HUFFMAN_SYMBOLS; i++)
         s->symbol_cost[i] = 6 * COST_OF_BIT;
     for (unsigned i = 0; i < DISTANCES; i++)

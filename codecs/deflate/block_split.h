@@ -27,9 +27,7 @@ struct block_split {
     size_t in_block, n;             /* sequences: of the block, and all */
     struct deflate_counts counts;   /* of the block */
     uint64_t entropy;               /* of these counts */
-    /* Estimated costs of symbols, by the block so far. Literals cost what they
-     * would without matches, so that matches do not look cheap only because
-     * there are many of them. */
+    /* Estimated costs of symbols, by the block so far. */
     uint16_t symbol_cost[HUFFMAN_SYMBOLS];
     uint16_t distance_cost[DISTANCES];
     struct sequence sequence[SEQUENCES];
@@ -55,7 +53,7 @@ void block_split_end_segment(struct block_split *s, const uint8_t *end);
  */
 uint8_t *block_split_end(struct block_split *s, const uint8_t *end, bool final);
 
-/* Return the estimated costs of a match, and of `size` literals. */
+/* Returns the estimated cost of a match. */
 static inline unsigned block_split_match_cost(const struct block_split *s,
                                               unsigned length,
                                               unsigned distance)
@@ -64,16 +62,6 @@ static inline unsigned block_split_match_cost(const struct block_split *s,
                           d = deflate_block_distance(distance);
     return s->symbol_cost[l.symbol] + s->distance_cost[d.symbol] +
            (l.bits + d.bits) * COST_OF_BIT;
-}
-
-static inline unsigned block_split_literals_cost(const struct block_split *s,
-                                                 const uint8_t *data,
-                                                 size_t size)
-{
-    unsigned cost = 0;
-    for (size_t i = 0; i < size; i++)
-        cost += s->symbol_cost[data[i]];
-    return cost;
 }
 
 #endif

@@ -1,17 +1,27 @@
 /* How matches are found and chosen.
  *
  * Positions with the same hash are chained from the newest to the oldest, as
- * RFC 1951, section 4, proposes. Four things differ from the usual, for the
- * sake of pixels:
+ * RFC 1951, section 4, proposes. What differs from the usual is for the sake of
+ * pixels, and of a speed that no picture brings down:
  *
  * The hash is of six bytes, two pixels, not of three or four: most pixels equal
  * their neighbour, so that chains of shorter strings are long and lead to
- * little.
+ * little. LZ77_SHORT looks for three bytes as well, at the newest place alone.
  *
- * Two distances are tried before all others: the last one, which is often that
- * of the row above or of the last letter of this kind, and the last short one,
- * which is that of a pixel. In an even area they give the longest match there
- * is, and no chain is searched.
+ * Two distances are tried beside these: the last one, which is often that of
+ * the row above or of the last letter of this kind, and the last short one,
+ * which is that of a pixel.
+ *
+ * At most positions of noise none of these places has the same bytes. All are
+ * looked at before the one branch that says so, since a branch for each could
+ * not be foreseen.
+ *
+ * A match is worth the bits that it saves, by what its symbols and those of its
+ * bytes cost in the block so far.
+ *
+ * Each byte that is passed allows for a step along a chain, or in a long match
+ * for up to four. So much is searched where that leads far, and little where it
+ * fails, and the steps are bounded by the bytes.
  *
  * Few positions within long matches are chained, which keeps chains short;
  * positions that are left out are found by way of their neighbours.
@@ -27,43 +37,55 @@
 
 enum {
     WINDOW = MATCH_FARTHEST,
-    HASH_BITS = 15,
-    HASHED = 6,     /* bytes */
-    AHEAD = 8,      /* bytes that are read to hash a position */
-    LEAST = 4,      /* bytes of the shortest match */
-    NEAR = 16,      /* the largest distance that counts as that of a pixel */
-    DEPTH = 24,     /* positions of a chain that are tried */
-    LAZY_DEPTH = 8, /* the same, where there is a match already */
-    LAZY = 128,     /* a match of this length is not improved */
-    SURE = 12,      /* a match of this length is always worth it */
-    LONG = 64,      /* of a match longer than this, every SPARSE-th */
-    SPARSE = 4,     /* position is chained, and the last END ones */
+    HASH_BITS = 16,
+    HASHED = 6, /* bytes */
+    SHORT_HASH_BITS = 14,
+    AHEAD = 8,       /* bytes that are read to hash a position */
+    NEAR = 16,       /* the largest distance that counts as that of a pixel */
+    DEPTH = 256,     /* positions of a chain that are tried at most */
+    LAZY_DEPTH = 64, /* the same, where there is a match already */
+    ALLOWED_MOST = 1024, /* steps that can be saved up */
+    FEW = 8,             /* bytes of a match after which each allows for more */
+    MANY = 32,           /* steps, and for still more */
+    LONG = 64,           /* of a match longer than this, every SPARSE-th */
+    SPARSE = 4,          /* position is chained, and the last END ones */
     END = 16,
-    PATIENCE = 32,    /* after so many bytes without a match one more byte is */
+    PATIENCE = 128,   /* after so many bytes without a match one more byte is */
     MOST_PASSED = 32, /* skipped each time, up to MOST_PASSED */
+    PRICED = 512,     /* bytes whose costs are summed up in advance */
+    PRICED_MATCH = 32, /* bytes of a match that are counted with their costs;
+                          further ones, with a bit each */
 };
 
+/* Inlined, what find() makes stays in registers, and `search` is a constant. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* No distance: no match. */
 struct match {
     unsigned length, distance;
+    int gain; /* what it saves, or what one has to save to be taken */
 };
 
 struct lz77 {
     struct block_split split;
     const uint8_t *start, *end; /* the bytes that may be read */
+    /* price[i] is the cost of the i bytes from `priced` on, as literals. */
+    const uint8_t *priced, *priced_end;
+    uint32_t price[PRICED + 1];
+    int allowed; /* steps */
     /* The newest position of each hash, and for each position the distance back
-     * to the one before it. Both are modulo 65536: an entry that is older leads
+     * to the one before it. All are modulo 65536: an entry that is older leads
      * to any place in the window, and is compared like all others. */
-    uint16_t newest[1 << HASH_BITS];
+    uint16_t newest[1 << HASH_BITS], newest_short[1 << SHORT_HASH_BITS];
     uint16_t back[WINDOW];
 };
 
 /* ---- Bytes -------------------------------------------------------------- */
 
-/* Returns how many of `most` bytes are equal; the first LEAST are. */
-static inline unsigned length_of(const uint8_t *a, const uint8_t *b,
-                                 unsigned most)
+/* Returns how many of `most` bytes are equal. */
+INLINE unsigned length_of(const uint8_t *a, const uint8_t *b, unsigned most)
 {
-    unsigned n = LEAST;
+    unsigned n = 0;
     for (; n + 8 <= most; n += 8) {
         uint64_t differ = read_le64(a + n) ^ read_le64(b + n);
         if (differ)
@@ -74,78 +96,118 @@ static inline unsigned length_of(const uint8_t *a, const uint8_t *b,
     return n;
 }
 
+/* Returns 0 if the three bytes at p are those of `bytes`. */
+INLINE uint32_t differ_short(uint32_t bytes, const uint8_t *p)
+{
+    return (bytes ^ read_le32(p)) << 8;
+}
+
 /* The length of the longest match that fits. */
-static inline unsigned most_at(const struct lz77 *m, const uint8_t *p)
+INLINE unsigned most_at(const struct lz77 *m, const uint8_t *p)
 {
     size_t left = (size_t)(m->end - p);
     return left < MATCH_LONGEST ? (unsigned)left : MATCH_LONGEST;
 }
 
-static inline int log_of(unsigned distance)
+/* ---- Costs -------------------------------------------------------------- */
+
+static void sum_prices(struct lz77 *m, const uint8_t *p)
 {
-    return 31 - __builtin_clz(distance);
+    size_t left = (size_t)(m->end - p), n = left < PRICED ? left : PRICED;
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        m->price[i] = sum;
+        sum += m->split.symbol_cost[p[i]];
+    }
+    m->price[n] = sum;
+    m->priced = p;
+    m->priced_end = p + n;
+}
+
+/* Makes *best the match of this distance if that saves more. */
+INLINE unsigned consider(const struct lz77 *m, const uint8_t *p, unsigned most,
+                         unsigned distance, struct match *best)
+{
+    const uint32_t *price = m->price + (p - m->priced);
+    unsigned length = length_of(p, p - distance, most);
+    unsigned n = length < PRICED_MATCH ? length : PRICED_MATCH;
+    unsigned literals = price[n] - price[0] + (length - n) * COST_OF_BIT;
+    int gain =
+        (int)(literals - block_split_match_cost(&m->split, length, distance));
+    if (gain > best->gain)
+        *best = (struct match){ length, distance, gain };
+    return length;
 }
 
 /* ---- Chains ------------------------------------------------------------- */
 
-/* Chains a position. Returns the distance back to the one before it. */
-static inline unsigned chain(struct lz77 *m, const uint8_t *p)
+/* The distances to the newest places with the same hashes. */
+struct candidates {
+    unsigned distance, distance_short;
+};
+
+INLINE struct candidates chain(struct lz77 *m, const uint8_t *p,
+                               enum lz77_search search)
 {
-    uint16_t at = (uint16_t)(p - m->start);
-    uint64_t bytes = read_le64(p) << 8 * (AHEAD - HASHED);
-    uint64_t hash = bytes * 0x9e3779b97f4a7c15u >> (64 - HASH_BITS);
+    uint16_t at = (uint16_t)(p - m->start), back_short = 0;
+    uint64_t bytes = read_le64(p);
+    uint64_t hash = (bytes << 8 * (AHEAD - HASHED)) * 0x9e3779b97f4a7c15u >>
+                    (64 - HASH_BITS);
     uint16_t back = (uint16_t)(at - m->newest[hash]);
     m->back[at % WINDOW] = back;
     m->newest[hash] = at;
-    return back;
+    if (search == LZ77_SHORT) {
+        uint32_t few = (uint32_t)(bytes << 8) * 0x9e3779b1u;
+        uint16_t *newest = &m->newest_short[few >> (32 - SHORT_HASH_BITS)];
+        back_short = (uint16_t)(at - *newest);
+        *newest = at;
+    }
+    return (struct candidates){ back, back_short };
 }
 
-static inline void chain_all(struct lz77 *m, const uint8_t *p,
-                             const uint8_t *end)
+INLINE void chain_all(struct lz77 *m, const uint8_t *p, const uint8_t *end,
+                      enum lz77_search search)
 {
     for (; p < end; p++)
-        chain(m, p);
+        chain(m, p, search);
 }
 
 /* Chains positions of a match from p on, as far as they can be hashed. */
-static inline void chain_match(struct lz77 *m, const uint8_t *p,
-                               const uint8_t *end, unsigned length)
+INLINE void chain_match(struct lz77 *m, const uint8_t *p, const uint8_t *end,
+                        unsigned length, enum lz77_search search)
 {
     if (m->end - end < AHEAD)
         end = m->end - AHEAD;
     if (length > LONG)
         for (; end - p > END; p += SPARSE)
-            chain(m, p);
-    chain_all(m, p, end);
+            chain(m, p, search);
+    chain_all(m, p, end, search);
 }
 
-/* Chains p, and returns the best match of `best` and those on the chain. A
- * farther one must be longer by a byte for each bit that its distance takes
- * more. */
-static inline struct match search(struct lz77 *m, const uint8_t *p,
-                                  struct match best, unsigned depth)
+/* Follows the chain from `distance` on, where HASHED bytes may be equal. */
+INLINE void follow_chain(struct lz77 *m, const uint8_t *p, unsigned most,
+                         unsigned distance, struct match *best, int depth)
 {
-    size_t known = (size_t)(p - m->start);
-    unsigned reach = known < WINDOW ? (unsigned)known : WINDOW;
-    unsigned most = most_at(m, p), back = chain(m, p), distance = 0;
-    if (best.length < LEAST)
-        best = (struct match){ LEAST - 1, 1 };
-    for (; depth > 0 && best.length < most; depth--) {
-        distance += back;
-        if (back == 0 || distance > reach)
-            break;
-        const uint8_t *q = p - distance, *behind = q + best.length - 3;
+    const size_t known = (size_t)(p - m->start);
+    const unsigned reach = known < WINDOW ? (unsigned)known : WINDOW;
+    const uint32_t head = read_le32(p);
+    unsigned longest = best->length < HASHED ? HASHED - 1 : best->length;
+    int steps = 0;
+    if (depth > m->allowed)
+        depth = m->allowed;
+    while (longest < most) {
+        const uint8_t *q = p - distance, *behind = q + longest - 3;
         if (read_le32(behind) == read_le32(behind + distance) &&
-            read_le32(q) == read_le32(p)) {
-            unsigned length = length_of(p, q, most);
-            int more = (int)(length - best.length);
-            if (best.length < LEAST ||
-                (more > 0 && more >= log_of(distance) - log_of(best.distance)))
-                best = (struct match){ length, distance };
+            read_le32(q) == head) {
+            unsigned length = consider(m, p, most, distance, best);
+            longest = length > longest ? length : longest;
         }
-        back = m->back[(known - distance) % WINDOW];
+        unsigned back = m->back[(known - distance) % WINDOW];
+        distance += back;
+        if (++steps >= depth || back == 0 || distance > reach)
+            break;
     }
-    return best;
+    m->allowed -= steps;
 }
 
 /* ---- Choosing ----------------------------------------------------------- */
@@ -158,49 +220,59 @@ struct parse_state {
     unsigned symbols;       /* of the segment, up to `pending` */
 };
 
-static inline struct match try_distance(const struct lz77 *m, const uint8_t *p,
-                                        unsigned distance, struct match best)
+/* Returns the distance if it is within reach, else `other`, without a branch.
+ */
+INLINE unsigned within(unsigned distance, unsigned reach, unsigned other)
 {
-    if (distance > (size_t)(p - m->start) ||
-        read_le32(p) != read_le32(p - distance))
-        return best;
-    unsigned length = length_of(p, p - distance, most_at(m, p));
-    return length > best.length ? (struct match){ length, distance } : best;
+    unsigned in = -(unsigned)(distance - 1 < reach);
+    return (distance & in) | (other & ~in);
 }
 
-/* Returns whether a match costs less than its bytes as literals. */
-static inline bool is_worth_it(const struct block_split *s, const uint8_t *p,
-                               struct match match)
+/* Returns the best match at p that saves more than `gain`. */
+INLINE struct match find(struct lz77 *m, const struct parse_state *at,
+                         const uint8_t *p, int gain, int depth,
+                         enum lz77_search search)
 {
-    return match.length >= SURE ||
-           (match.length >= LEAST &&
-            block_split_match_cost(s, match.length, match.distance) <
-                block_split_literals_cost(s, p, match.length));
-}
-
-static inline struct match find(struct lz77 *m, const struct parse_state *at)
-{
-    struct match match = { 0, 0 };
-    unsigned most = most_at(m, at->p);
-    match = try_distance(m, at->p, at->near, match);
-    if (match.length < most)
-        match = try_distance(m, at->p, at->again, match);
-    if (match.length < most)
-        return search(m, at->p, match, DEPTH);
-    chain(m, at->p);
+    const size_t known = (size_t)(p - m->start);
+    const unsigned reach = known < WINDOW ? (unsigned)known : WINDOW;
+    const unsigned near = at->near, again = at->again;
+    struct match match = { 0, 0, gain };
+    struct candidates c = chain(m, p, search);
+    if (reach < NEAR)
+        return match;
+    const unsigned far = within(c.distance, reach, near);
+    const unsigned brief = within(c.distance_short, reach, near);
+    const uint32_t bytes = read_le32(p);
+    const uint32_t near_differs = differ_short(bytes, p - near);
+    const uint32_t again_differs = differ_short(bytes, p - again);
+    const uint32_t brief_differs =
+        search == LZ77_SHORT ? differ_short(bytes, p - brief) : 1;
+    const uint32_t far_differs = bytes ^ read_le32(p - far);
+    if (near_differs && again_differs && brief_differs && far_differs)
+        return match;
+    if (p + PRICED_MATCH > m->priced_end)
+        sum_prices(m, p);
+    unsigned most = most_at(m, p);
+    if (!near_differs)
+        consider(m, p, most, near, &match);
+    if (!again_differs && again != near)
+        consider(m, p, most, again, &match);
+    if (!brief_differs && brief != far)
+        consider(m, p, most, brief, &match);
+    if (!far_differs)
+        follow_chain(m, p, most, far, &match, depth);
     return match;
 }
 
-/* Moves p on by a byte as long as the match there is better by more than the
- * cost of a literal. Returns how many positions behind p are chained. */
-static inline unsigned improve(struct lz77 *m, struct parse_state *at,
-                               struct match *match)
+/* Moves p on by a byte as long as the match there saves more. Returns how many
+ * positions behind p are chained. */
+INLINE unsigned improve(struct lz77 *m, struct parse_state *at,
+                        struct match *match, enum lz77_search search)
 {
-    while (match->length < LAZY && m->end - at->p > AHEAD) {
-        struct match next = search(m, at->p + 1, *match, LAZY_DEPTH);
-        int more = (int)(next.length - match->length);
-        int farther = log_of(next.distance) - log_of(match->distance);
-        if (more <= 0 || 4 * more <= farther + 2)
+    while (match->length < MATCH_LONGEST && m->end - at->p > AHEAD) {
+        struct match next =
+            find(m, at, at->p + 1, match->gain, LAZY_DEPTH, search);
+        if (!next.distance)
             return 1;
         *match = next;
         at->p++;
@@ -210,8 +282,8 @@ static inline unsigned improve(struct lz77 *m, struct parse_state *at,
 
 /* Extends a match to equal bytes before it: it is found late where positions
  * were skipped. Returns by how many bytes. */
-static inline unsigned extend_back(const struct lz77 *m, struct parse_state *at,
-                                   struct match *match)
+INLINE unsigned extend_back(const struct lz77 *m, struct parse_state *at,
+                            struct match *match)
 {
     const uint8_t *p = at->p;
     while (p > at->pending && p - match->distance > m->start &&
@@ -225,20 +297,35 @@ static inline unsigned extend_back(const struct lz77 *m, struct parse_state *at,
     return by;
 }
 
-static inline void end_segment(struct lz77 *m, struct parse_state *at)
+static void end_segment(struct lz77 *m, struct parse_state *at)
 {
     block_split_end_segment(&m->split, at->pending);
     at->symbols = 0;
+    m->priced_end = m->start; /* costs have changed */
 }
 
-static inline void take_match(struct lz77 *m, struct parse_state *at,
-                              struct match match)
+/* Allows for the steps that passing n bytes at once is worth: one for each of
+ * the first bytes, two for each that follows, then four. */
+INLINE void allow(struct lz77 *m, unsigned n)
 {
-    unsigned chained = 1 + improve(m, at, &match);
+    int sum = m->allowed + (int)(n < FEW    ? n
+                                 : n < MANY ? 2 * n - FEW
+                                            : 4 * n - 2 * MANY - FEW);
+    m->allowed = sum < 1 ? 1 : sum < ALLOWED_MOST ? sum : ALLOWED_MOST;
+}
+
+/* Short matches are not improved: that would take long and save little. */
+INLINE void take_match(struct lz77 *m, struct parse_state *at,
+                       struct match match, enum lz77_search search)
+{
+    unsigned chained = 1;
+    if (search == LZ77_LONG)
+        chained += improve(m, at, &match, search);
     chained += extend_back(m, at, &match);
     size_t literals = (size_t)(at->p - at->pending);
     block_split_add(&m->split, literals, match.length, match.distance);
-    chain_match(m, at->p + chained, at->p + match.length, match.length);
+    allow(m, match.length);
+    chain_match(m, at->p + chained, at->p + match.length, match.length, search);
     at->p += match.length;
     at->pending = at->last = at->p;
     at->again = match.distance;
@@ -249,11 +336,12 @@ static inline void take_match(struct lz77 *m, struct parse_state *at,
         end_segment(m, at);
 }
 
-static inline void take_literals(struct lz77 *m, struct parse_state *at)
+INLINE void take_literals(struct lz77 *m, struct parse_state *at)
 {
     size_t without = (size_t)(at->p - at->last) / PATIENCE;
     size_t step = 1 + (without < MOST_PASSED ? without : MOST_PASSED);
     size_t left = (size_t)(m->end - at->p);
+    allow(m, 1);
     at->p += step < left ? step : left;
     size_t literals = (size_t)(at->p - at->pending);
     if (literals < SEGMENT)
@@ -263,13 +351,15 @@ static inline void take_literals(struct lz77 *m, struct parse_state *at)
     end_segment(m, at);
 }
 
-static void deflate_all(struct lz77 *m, const uint8_t *data)
+INLINE void deflate_all(struct lz77 *m, const uint8_t *data,
+                        enum lz77_search search)
 {
     struct parse_state at = { data, data, data, 1, 1, 0 };
+    chain_all(m, m->start, data, search);
     while (m->end - at.p >= AHEAD) {
-        struct match match = find(m, &at);
-        if (is_worth_it(&m->split, at.p, match))
-            take_match(m, &at, match);
+        struct match match = find(m, &at, at.p, 0, DEPTH, search);
+        if (match.distance)
+            take_match(m, &at, match, search);
         else
             take_literals(m, &at);
     }
@@ -277,21 +367,36 @@ static void deflate_all(struct lz77 *m, const uint8_t *data)
         block_split_add(&m->split, (size_t)(m->end - at.pending), 0, 0);
 }
 
+static void deflate_long(struct lz77 *m, const uint8_t *data)
+{
+    deflate_all(m, data, LZ77_LONG);
+}
+
+static void deflate_short(struct lz77 *m, const uint8_t *data)
+{
+    deflate_all(m, data, LZ77_SHORT);
+}
+
 /* ---- The whole ---------------------------------------------------------- */
 
 size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
-                    size_t before, size_t size, bool final)
+                    size_t before, size_t size, bool final,
+                    enum lz77_search search)
 {
     if (before > WINDOW)
         before = WINDOW;
+    size_t used = before + size < WINDOW ? before + size : WINDOW;
+    memset(m->back, 0, used * sizeof *m->back);
     memset(m->newest, 0, sizeof m->newest);
-    memset(m->back, 0, sizeof m->back);
+    if (search == LZ77_SHORT)
+        memset(m->newest_short, 0, sizeof m->newest_short);
     block_split_begin(&m->split, out, data, size);
     if (size >= AHEAD) {
         m->start = data - before;
         m->end = data + size;
-        chain_all(m, m->start, data);
-        deflate_all(m, data);
+        m->priced_end = m->start;
+        m->allowed = ALLOWED_MOST;
+        (search == LZ77_LONG ? deflate_long : deflate_short)(m, data);
     } else if (size > 0) {
         block_split_add(&m->split, size, 0, 0);
     }

@@ -15,9 +15,18 @@ struct lz77;
 struct lz77 *lz77_new(void);
 void lz77_free(struct lz77 *m);
 
+/* Which matches are looked for. */
+enum lz77_search {
+    LZ77_LONG,  /* of six bytes and more; each is improved if that saves more */
+    LZ77_SHORT, /* of three bytes as well; the first that saves bits is taken.
+                   For noise that is the same in all channels, and for lines
+                   with soft edges */
+};
+
 /* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band
  * as struct flate has them. Returns the number of bytes written. */
 size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
-                    size_t before, size_t size, bool final);
+                    size_t before, size_t size, bool final,
+                    enum lz77_search search);
 
 #endif

@@ -28,7 +28,7 @@ static void deflate_band(void *context, size_t i)
     if (matcher && bytes_reserve(&d->band[i], flate_bound(size)))
         d->band[i].size =
             lz77_deflate(matcher, d->band[i].data, d->content.data + at, at,
-                         size, i + 1 == d->count);
+                         size, i + 1 == d->count, LZ77_LONG);
     lz77_free(matcher);
 }
 

@@ -14,9 +14,11 @@ enum {
     BAND = 512 << 10,     /* bytes of a band, which has at least one row */
     LARGE_BAND = 2 << 20, /* where size counts */
     SAMPLE = 16 << 10,    /* bytes of a band, to choose its coder */
-    STRIP = 64 << 10,     /* bytes of rows, to choose filters */
-    LZ77_FROM = 3,        /* the level from which on lz77.c finds matches */
-    SIZE_FROM = 7,        /* the level from which on size counts, not time */
+    STRIP = 64 << 10,     /* bytes of rows, to choose filters, at most */
+    STRIP_LEAST = 8 << 10,
+    STRIPS_SHARE = 32, /* of the picture is in strips, unless they are small */
+    LZ77_FROM = 3,     /* the level from which on lz77.c finds matches */
+    SIZE_FROM = 7,     /* the level from which on size counts, not time */
 };
 
 /* Rows are filtered by one of the five, or each by the one with the smallest
@@ -119,44 +121,81 @@ uint32_t idat_bands_rows(const struct idat_bands *b, size_t i)
 
 /* ---- Choosing ----------------------------------------------------------- */
 
-/* Deflates with matches, by the coder that is fast enough for the level. */
-static size_t deflate_matches(const struct idat_bands *b,
-                              struct idat_scratch *scratch, uint8_t *out,
-                              const uint8_t *data, size_t before, size_t size,
-                              bool final)
+/* Deflates by a coder, in the way that is fast enough for the level. */
+static size_t deflate_by(const struct idat_bands *b,
+                         struct idat_scratch *scratch, enum coder coder,
+                         uint8_t *out, const uint8_t *data, size_t before,
+                         size_t size, bool final)
 {
+    if (coder == CODER_LITERALS)
+        return literal_block_deflate(out, data, size, final);
     if (b->level >= LZ77_FROM)
-        return lz77_deflate(scratch->lz77, out, data, before, size, final);
+        return lz77_deflate(scratch->lz77, out, data, before, size, final,
+                            coder == CODER_LONG ? LZ77_LONG : LZ77_SHORT);
     return b->flate->deflate(scratch->deflater, out, flate_bound(size), data,
                              before, size, final);
 }
 
-/* Matches are worth it if they save at least 2.5 % of the size: Huffman codes
- * alone are faster to write and to read. */
-static struct deflate_trial try_matches(const struct idat_bands *b,
-                                        struct idat_scratch *scratch,
-                                        const uint8_t *data, size_t before,
-                                        size_t size)
+static size_t try_coder(const struct idat_bands *b,
+                        struct idat_scratch *scratch, enum coder coder,
+                        const uint8_t *data, size_t before, size_t size)
 {
-    size_t codes = literal_block_estimate(data, size);
-    size_t matches =
-        deflate_matches(b, scratch, scratch->trial, data, before, size, true);
-    bool better = matches && matches < codes - codes / 40;
-    return (struct deflate_trial){ better ? matches : codes, better };
+    if (coder == CODER_LITERALS)
+        return literal_block_estimate(data, size);
+    size_t made =
+        deflate_by(b, scratch, coder, scratch->trial, data, before, size, true);
+    return made ? made : SIZE_MAX;
 }
 
-static struct deflate_trial try_filter(const struct idat_bands *b,
-                                       struct idat_scratch *scratch, int filter,
-                                       uint32_t y, uint32_t n)
+/* Matches are worth it if they save at least 1 % of the size, which is more
+ * than chance makes of a sample: Huffman codes alone are faster to write and to
+ * read. */
+static bool are_worth_it(size_t matches, size_t literals)
 {
-    filter_rows(b, scratch, filter, y, n, scratch->filtered);
-    return try_matches(b, scratch, scratch->filtered, 0, n * b->row);
+    return matches < literals - literals / 100;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Tries how well n rows from y on can be coded once they are filtered. Matches
+ * may refer to what is before them, as they will: many repeat what is farther
+ * than a strip is long. */
+static struct coder_sizes try_filter(const struct idat_bands *b,
+                                     struct idat_scratch *scratch, int filter,
+                                     uint32_t y, uint32_t n, int coders)
+{
+    const uint32_t above = y < b->before ? y : b->before;
+    const size_t before = above * b->row;
+    struct coder_sizes sizes;
+    filter_rows(b, scratch, filter, y - above, above + n, scratch->filtered);
+    for (int coder = 0; coder < CODERS; coder++)
+        sizes.of[coder] =
+            coder < coders
+                ? try_coder(b, scratch, (enum coder)coder,
+                            scratch->filtered + before, before, n * b->row)
+                : SIZE_MAX;
+    return sizes;
 }
 
 static uint32_t strip_rows(const struct idat_bands *b)
 {
-    uint32_t n = b->row < STRIP ? (uint32_t)(STRIP / b->row) : 1;
+    size_t share = b->img->height * b->row / (IDAT_STRIPS * STRIPS_SHARE);
+    size_t strip = share > STRIP         ? STRIP
+                   : share < STRIP_LEAST ? STRIP_LEAST
+                                         : share;
+    uint32_t n = b->row < strip ? (uint32_t)(strip / b->row) : 1;
     return n < b->img->height ? n : b->img->height;
+}
+
+/* Returns whether matches hardly help, as in a photograph that is filtered. It
+ * has none to speak of if it is not filtered, either. */
+static bool is_like_noise(const struct coder_sizes *sizes)
+{
+    return sizes->of[CODER_LONG] >
+           sizes->of[CODER_LITERALS] - sizes->of[CODER_LITERALS] / 10;
 }
 
 /* Tries on a strip the two choices that are best for most pictures. */
@@ -168,29 +207,56 @@ static void try_strip(void *context, size_t i)
     if (!scratch)
         return;
     uint32_t y = (uint32_t)(last * i / (IDAT_STRIPS - 1));
-    b->plain[i] = try_filter(b, scratch, FILTER_NONE, y, n);
-    b->adaptive[i] = try_filter(b, scratch, FILTER_ADAPTIVE, y, n);
+    int coders = b->level < LZ77_FROM ? CODER_SHORT : CODERS;
+    if (b->continuous) {
+        b->adaptive[i] = try_filter(b, scratch, FILTER_ADAPTIVE, y, n, coders);
+        if (is_like_noise(&b->adaptive[i]))
+            coders = CODER_LONG;
+    }
+    b->plain[i] = try_filter(b, scratch, FILTER_NONE, y, n, coders);
     idat_bands_give(b, scratch);
 }
 
-/* Chooses one filter for all bands by strips, which are spread over the
- * picture; if that is small, the first strip is all of it. */
+/* Returns the size of the strips if a coder is used where it is worth it. */
+static size_t sum_of_strips(const struct coder_sizes *strip, enum coder coder)
+{
+    size_t sum = 0;
+    for (int i = 0; i < IDAT_STRIPS; i++)
+        sum += smaller(strip[i].of[coder], strip[i].of[CODER_LITERALS]);
+    return sum;
+}
+
+/* Chooses one filter for all bands, and the coder for matches, by strips, which
+ * are spread over the picture; if that is small, the first strip is all of it.
+ */
 static void choose_by_strips(struct idat_bands *b, struct thread_pool *pool)
 {
+    static const enum coder coders[] = { CODER_LONG, CODER_SHORT };
     bool whole = strip_rows(b) == b->img->height;
-    size_t plain = 0, adaptive = 0;
+    const struct coder_sizes *chosen = NULL;
+    size_t least = SIZE_MAX;
     thread_pool_run(pool, try_strip, b, whole ? 1 : IDAT_STRIPS);
-    for (int i = 0; i < IDAT_STRIPS; i++) {
-        plain += b->plain[i].size;
-        adaptive += b->adaptive[i].size;
+    for (int i = b->continuous ? 0 : 2; i < 4; i++) {
+        const struct coder_sizes *strip = i < 2 ? b->adaptive : b->plain;
+        size_t sum = sum_of_strips(strip, coders[i % 2]);
+        /* By chance short matches seem to be the best of a small sample. */
+        if (coders[i % 2] == CODER_SHORT)
+            sum += sum / 200;
+        if (sum < least) {
+            least = sum;
+            chosen = strip;
+            b->matches = coders[i % 2];
+        }
     }
-    const struct deflate_trial *chosen =
-        plain < adaptive ? b->plain : b->adaptive;
-    for (int i = 0; i < IDAT_STRIPS; i++)
-        b->repeats = b->repeats || chosen[i].by_matches;
+    b->only_repeats = true;
+    for (int i = 0; chosen && i < (whole ? 1 : IDAT_STRIPS); i++) {
+        const size_t *of = chosen[i].of;
+        b->repeats |= are_worth_it(of[b->matches], of[CODER_LITERALS]);
+        b->only_repeats &= !is_like_noise(&chosen[i]);
+    }
     b->whole_sampled =
         whole && b->count == 1 && b->img->height * b->row <= SAMPLE;
-    memset(b->filter, plain < adaptive ? FILTER_NONE : FILTER_ADAPTIVE,
+    memset(b->filter, chosen == b->plain ? FILTER_NONE : FILTER_ADAPTIVE,
            b->count);
 }
 
@@ -203,13 +269,14 @@ static void choose_for_band(void *context, size_t i)
     if (!scratch)
         return;
     for (int filter = 0; filter < FILTER_CHOICES; filter++) {
-        struct deflate_trial trial =
+        struct coder_sizes sizes =
             try_filter(b, scratch, filter, (uint32_t)i * b->per_band,
-                       idat_bands_rows(b, i));
-        if (trial.size < least) {
-            least = trial.size;
-            b->filter[i] = (uint8_t)filter;
-        }
+                       idat_bands_rows(b, i), CODERS);
+        for (int coder = 0; coder < CODERS; coder++)
+            if (sizes.of[coder] < least) {
+                least = sizes.of[coder];
+                b->filter[i] = (uint8_t)filter;
+            }
     }
     idat_bands_give(b, scratch);
 }
@@ -233,29 +300,32 @@ static size_t deflate_smallest(const struct idat_bands *b,
 {
     size_t made = b->flate->deflate(scratch->deflater, out, flate_bound(size),
                                     data, before, size, final);
-    size_t other =
-        lz77_deflate(scratch->lz77, scratch->trial, data, before, size, final);
-    if (other < made)
-        memcpy(out, scratch->trial, other);
-    made = other < made ? other : made;
+    for (int coder = CODER_LONG; coder < CODERS; coder++) {
+        size_t other = deflate_by(b, scratch, (enum coder)coder, scratch->trial,
+                                  data, before, size, final);
+        if (other < made)
+            memcpy(out, scratch->trial, other);
+        made = smaller(made, other);
+    }
     return literal_block_estimate(data, size) < made
                ? literal_block_deflate(out, data, size, final)
                : made;
 }
 
-/* Returns whether matches are worth it for a band, by a sample of it. If they
- * were in strips, the sample may refer to what is before it, as the band will:
- * repetition after more bytes than the sample has shows only so. */
+/* Returns whether matches are worth it for a band, by a part of it. If they
+ * were in strips, that may refer to what is before it, as the band will:
+ * repetition after more bytes than the part has shows only so. */
 static bool is_worth_matches(const struct idat_bands *b,
                              struct idat_scratch *scratch, const uint8_t *rows,
                              size_t before, size_t size)
 {
-    size_t sample = size < SAMPLE ? size : SAMPLE, at = (size - sample) / 2;
-    if (b->whole_sampled)
+    size_t sample = smaller(size, SAMPLE), at = (size - sample) / 2;
+    if (b->whole_sampled || b->only_repeats)
         return b->repeats;
-    struct deflate_trial trial = try_matches(
-        b, scratch, rows + at, b->repeats ? before + at : 0, sample);
-    return trial.by_matches;
+    size_t matches = try_coder(b, scratch, b->matches, rows + at,
+                               b->repeats ? before + at : 0, sample);
+    size_t literals = literal_block_estimate(rows + at, sample);
+    return b->repeats ? matches < literals : are_worth_it(matches, literals);
 }
 
 size_t idat_bands_deflate(const struct idat_bands *b,
@@ -281,8 +351,9 @@ size_t idat_bands_deflate(const struct idat_bands *b,
     if (!b->repeats)
         filter_rows(b, scratch, FILTER_OF_BAND, y - above, above,
                     rows - before);
-    return (b->level < SIZE_FROM ? deflate_matches : deflate_smallest)(
-        b, scratch, out, rows, before, size, final);
+    if (b->level >= SIZE_FROM)
+        return deflate_smallest(b, scratch, out, rows, before, size, final);
+    return deflate_by(b, scratch, b->matches, out, rows, before, size, final);
 }
 
 /* ---- The whole ---------------------------------------------------------- */
@@ -300,6 +371,7 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
         .pixel = scanline_pixel(img),
         .per_band = row < band ? (uint32_t)(band / row) : 1,
         .before = (uint32_t)((FLATE_WINDOW - 1) / row + 1),
+        .continuous = img->color != COLOR_INDEXED && image_bits(img) >= 8,
         .lock = PTHREAD_MUTEX_INITIALIZER,
     };
     b->count = (img->height - 1) / b->per_band + 1;

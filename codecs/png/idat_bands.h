@@ -8,11 +8,12 @@
  * Two choices are made. The filter is chosen for all bands before any is
  * deflated, since matches refer to what the rows before a band have become: by
  * strips of the picture, or, where size counts, by the whole of each band. The
- * coder is chosen for each band by a sample of it: filtered photographs have
- * next to no matches, so that Huffman codes alone do, at twice the speed and
- * more; screenshots are made of matches. Matches are found by ISA-L where speed
- * counts most, else by lz77.c; where size counts, the smallest of what lz77.c,
- * zlib and Huffman codes alone make is taken. */
+ * strips also tell which matches are worth looking for. Whether any are is
+ * asked of a part of each band: many photographs have next to none, so that
+ * Huffman codes alone do, at twice the speed and more; screenshots are made of
+ * matches. Matches are found by ISA-L where speed counts most, else by lz77.c;
+ * where size counts, the smallest of what lz77.c, zlib and Huffman codes alone
+ * make is taken. */
 #ifndef CODECS_PNG_IDAT_BANDS_H
 #define CODECS_PNG_IDAT_BANDS_H
 
@@ -33,11 +34,10 @@ struct idat_scratch {
     struct lz77 *lz77;
 };
 
-/* About how large bytes become when they are deflated, and whether by matches.
- */
-struct deflate_trial {
-    size_t size;
-    bool by_matches;
+/* How bytes can be coded, and about how large they become so. */
+enum coder { CODER_LITERALS, CODER_LONG, CODER_SHORT, CODERS };
+struct coder_sizes {
+    size_t of[CODERS];
 };
 
 enum { IDAT_STRIPS = 8 };
@@ -48,6 +48,8 @@ struct idat_bands {
     const struct flate *flate; /* which deflates where lz77.c does not */
     size_t row;                /* bytes, with the filter's type */
     unsigned pixel;
+    bool continuous;   /* samples near each other are similar, as those of a
+                          palette are not: filters may help */
     uint32_t count;    /* bands */
     uint32_t per_band; /* rows of a band */
     uint32_t before;   /* rows before a band that matches may refer to */
@@ -58,8 +60,10 @@ struct idat_bands {
     pthread_mutex_t lock;
     struct idat_scratch *unused; /* the scratch memory that no thread has */
 
-    struct deflate_trial plain[IDAT_STRIPS], adaptive[IDAT_STRIPS];
-    bool repeats;       /* matches are worth it in a strip, as it is filtered */
+    struct coder_sizes plain[IDAT_STRIPS], adaptive[IDAT_STRIPS];
+    enum coder matches; /* which matches are looked for */
+    bool repeats;       /* they are worth it in a strip */
+    bool only_repeats;  /* and in all strips they save much */
     bool whole_sampled; /* a strip was all of the picture: no sample tells more
                          */
 };

@@ -15,9 +15,12 @@ static void check(const uint8_t *data, size_t before, size_t size, bool final)
 {
     struct lz77 *m = lz77_new();
     uint8_t *out = malloc(flate_bound(size));
-    size_t made = lz77_deflate(m, out, data, before, size, final);
-    must(made <= flate_bound(size));
-    must(inflates_to(out, made, data, before, size, final));
+    for (int search = LZ77_LONG; search <= LZ77_SHORT; search++) {
+        size_t made = lz77_deflate(m, out, data, before, size, final,
+                                   (enum lz77_search)search);
+        must(made <= flate_bound(size));
+        must(inflates_to(out, made, data, before, size, final));
+    }
     free(out);
     lz77_free(m);
 }

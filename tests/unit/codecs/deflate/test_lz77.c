@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <zlib.h>
 
 #include "tests/support/inflates.h"
@@ -17,13 +18,14 @@ enum { GARBAGE = 0xa5, MARGIN = 64, WINDOW = 32768 };
 static struct lz77 *used, *confused;
 
 /* Deflates to memory with guards, twice; gives the size. */
-static size_t check_round(const char *name, const uint8_t *data, size_t before,
-                          size_t n, bool final)
+static size_t check_search(const char *name, const uint8_t *data, size_t before,
+                           size_t n, bool final, enum lz77_search search)
 {
     size_t bound = flate_bound(n), beside = 0;
     uint8_t *out = malloc(bound + 2 * MARGIN), *again = malloc(bound);
     memset(out, GARBAGE, bound + 2 * MARGIN);
-    size_t size = lz77_deflate(used, out + MARGIN, data, before, n, final);
+    size_t size =
+        lz77_deflate(used, out + MARGIN, data, before, n, final, search);
     for (size_t i = 0; i < MARGIN; i++)
         beside += (out[i] != GARBAGE) + (out[MARGIN + bound + i] != GARBAGE);
     CHECK(size <= bound && beside == 0, "%s, %zu and %zu bytes: %zu of %zu",
@@ -33,14 +35,22 @@ static size_t check_round(const char *name, const uint8_t *data, size_t before,
     /* Chains every position of the first bytes, as a band behind them does. */
     size_t known = n < 20000 ? n : 20000;
     lz77_deflate(confused, again, data + known, before + known, n - known,
-                 final);
-    CHECK(lz77_deflate(confused, again, data, before, n, final) == size &&
-              memcmp(again, out + MARGIN, size) == 0,
-          "%s, %zu and %zu bytes: another time, another output", name, before,
-          n);
+                 final, LZ77_SHORT);
+    CHECK(
+        lz77_deflate(confused, again, data, before, n, final, search) == size &&
+            memcmp(again, out + MARGIN, size) == 0,
+        "%s, %zu and %zu bytes: another time, another output", name, before, n);
     free(again);
     free(out);
     return size;
+}
+
+/* Both ways; gives the size of the usual one. */
+static size_t check_round(const char *name, const uint8_t *data, size_t before,
+                          size_t n, bool final)
+{
+    check_search(name, data, before, n, final, LZ77_SHORT);
+    return check_search(name, data, before, n, final, LZ77_LONG);
 }
 
 /* ---- Kinds of data --------------------------------------------------------*/
@@ -177,6 +187,70 @@ TEST(runs)
     }
 }
 
+/* Threes of bytes, of few values that are apart: only short matches find most
+ * of them. */
+TEST(short_matches)
+{
+    enum { N = 300000 };
+    uint8_t *data = malloc(N);
+    uint64_t state = 5;
+    for (size_t i = 0; i < N; i += 3) {
+        unsigned value = (unsigned)(test_random(&state) >> 40) % 500;
+        data[i] = (uint8_t)value;
+        data[i + 1] = (uint8_t)(value * 37);
+        data[i + 2] = (uint8_t)(value * 101 >> 3);
+    }
+    size_t usual = check_search("threes", data, 0, N, true, LZ77_LONG);
+    size_t brief = check_search("threes", data, 0, N, true, LZ77_SHORT);
+    CHECK(brief < usual - usual / 5, "%zu, %zu", brief, usual);
+    free(data);
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Deflates by zlib with its defaults; gives the size. */
+static size_t zlib_deflates(uint8_t *out, const uint8_t *data, size_t n)
+{
+    z_stream z = { .next_in = (uint8_t *)data, .avail_in = (uInt)n };
+    deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY);
+    z.next_out = out;
+    z.avail_out = (uInt)(2 * n);
+    deflate(&z, Z_FINISH);
+    deflateEnd(&z);
+    return z.total_out;
+}
+
+/* Noise of few values, most of them 0, has long chains that lead to little, and
+ * takes zlib several times as long as a photograph. */
+TEST(no_worst_case)
+{
+    enum { N = 1 << 20 };
+    uint8_t *data = malloc(N), *out = malloc(2 * N);
+    uint64_t state = 7;
+    double zlib = 1e9, own = 1e9;
+    for (size_t i = 0; i < N; i++) {
+        uint64_t r = test_random(&state) >> 40;
+        data[i] = r % 4 ? 0 : (uint8_t)(r >> 2 & 3);
+    }
+    for (int i = 0; i < 3; i++) {
+        double begin = cpu_seconds();
+        zlib_deflates(out, data, N);
+        double middle = cpu_seconds();
+        lz77_deflate(used, out, data, 0, N, true, LZ77_LONG);
+        double end = cpu_seconds();
+        zlib = middle - begin < zlib ? middle - begin : zlib;
+        own = end - middle < own ? end - middle : own;
+    }
+    CHECK(own < zlib / 2, "%.4f s, zlib %.4f", own, zlib);
+    free(out);
+    free(data);
+}
+
 /* A few bytes are not worth a header. */
 TEST(few)
 {
@@ -260,15 +334,9 @@ static void check_against_zlib(const char *name, const uint8_t *data)
 {
     enum { N = HEIGHT * ROW };
     uint8_t *out = malloc(2 * N);
-    z_stream z = { .next_in = (uint8_t *)data, .avail_in = N };
-    deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY);
-    z.next_out = out;
-    z.avail_out = 2 * N;
-    deflate(&z, Z_FINISH);
+    size_t zlib = zlib_deflates(out, data, N);
     size_t size = check_round(name, data, 0, N, true);
-    CHECK(size <= z.total_out + z.total_out / 20, "%s: %zu, zlib %lu", name,
-          size, z.total_out);
-    deflateEnd(&z);
+    CHECK(size <= zlib + zlib / 20, "%s: %zu, zlib %zu", name, size, zlib);
     free(out);
 }
 
