@@ -6,7 +6,6 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/jpeg/parameters.h"
-#include "codecs/jpeg/parameters.h"
 
 enum { SOI = 0xd8, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda, DRI = 0xdd };
 

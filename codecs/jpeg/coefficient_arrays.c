@@ -26,61 +26,31 @@ static void clear_rows(struct jvirt_barray_control *array, uint32_t end)
     array->cleared = end;
 }
 
-static JBLOCKROW row_at(const struct jvirt_barray_control *array, uint32_t row)
-{
-    if (row < array->lead)
-        return array->before;
-    uint32_t y = array->first + (row - array->lead);
-    if (y >= array->end)
-        return array->behind;
-    if (y >= array->plane->height && array->below)
-        return array->below;
-    return plane_row(array->plane, y);
-}
-
 static JBLOCKARRAY access_rows(j_common_ptr cinfo,
                                struct jvirt_barray_control *array,
                                JDIMENSION start, JDIMENSION count,
                                boolean writable)
 {
-    uint32_t rows = array->lead + (array->end - array->first);
-    if (count > MAX_SAMP_FACTOR ||
-        (!array->behind && (start > rows || count > rows - start))) {
+    uint32_t rows = rows_of(array->plane);
+    if (count > MAX_SAMP_FACTOR || start > rows || count > rows - start) {
         cinfo->err->msg_code = JERR_BAD_VIRTUAL_ACCESS;
         cinfo->err->error_exit(cinfo);
     }
-    if (writable) /* where rows are written, there are none before them */
-        clear_rows(array, array->first +
-                              (start + count < rows ? start + count : rows));
+    if (writable)
+        clear_rows(array, start + count);
     for (JDIMENSION i = 0; i < count; i++)
-        array->row[i] = row_at(array, start + i);
+        array->row[i] = plane_row(array->plane, start + i);
     return array->row;
-}
-
-static void lend(struct coefficient_arrays *blocks, unsigned i,
-                 const struct plane *plane, uint32_t first, uint32_t end)
-{
-    blocks->array[i] = (struct jvirt_barray_control){
-        .plane = plane, .first = first, .end = end, .cleared = first
-    };
-    blocks->list[i] = &blocks->array[i];
 }
 
 void coefficient_arrays_lend(struct coefficient_arrays *blocks,
                              const struct image *img, j_common_ptr cinfo)
 {
-    for (unsigned i = 0; i < img->nplanes; i++)
-        lend(blocks, i, &img->plane[i], 0, rows_of(&img->plane[i]));
-    cinfo->mem->access_virt_barray = access_rows;
-}
-
-void coefficient_arrays_lend_rows(struct coefficient_arrays *blocks,
-                                  const struct image *img, j_common_ptr cinfo,
-                                  const uint32_t down[COEFFICIENT_ARRAYS],
-                                  uint32_t first, uint32_t end)
-{
-    for (unsigned i = 0; i < img->nplanes; i++)
-        lend(blocks, i, &img->plane[i], first * down[i], end * down[i]);
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        blocks->array[i] =
+            (struct jvirt_barray_control){ .plane = &img->plane[i] };
+        blocks->list[i] = &blocks->array[i];
+    }
     cinfo->mem->access_virt_barray = access_rows;
 }
 

@@ -15,15 +15,7 @@ enum { COEFFICIENT_ARRAYS = 4 };
 struct coefficient_arrays {
     struct jvirt_barray_control {
         const struct plane *plane;
-        /* Rows of the plane, of which those up to `cleared` have been zeroed,
-         * or need not be. */
-        uint32_t first, end, cleared;
-        /* Rows that libjpeg sees around these: `lead` times the row `before`;
-         * `below` for each row of the last MCUs below the plane; `behind` for
-         * each row from `end` on. NULL: there are none, and below the plane is
-         * the memory that it has there. */
-        uint32_t lead;
-        JBLOCKROW before, below, behind;
+        uint32_t cleared;               /* so many rows have been zeroed */
         JBLOCKROW row[MAX_SAMP_FACTOR]; /* that libjpeg has asked for */
     } array[COEFFICIENT_ARRAYS];
     jvirt_barray_ptr list[COEFFICIENT_ARRAYS];
@@ -34,13 +26,6 @@ struct coefficient_arrays {
  * as long as both live. Rows are zeroed when they are first written to. */
 void coefficient_arrays_lend(struct coefficient_arrays *blocks,
                              const struct image *img, j_common_ptr cinfo);
-
-/* The same for some rows of MCUs, each of which has `down` rows of blocks of
- * each component. */
-void coefficient_arrays_lend_rows(struct coefficient_arrays *blocks,
-                                  const struct image *img, j_common_ptr cinfo,
-                                  const uint32_t down[COEFFICIENT_ARRAYS],
-                                  uint32_t first, uint32_t end);
 
 /* Makes an object of libjpeg use the lent arrays when it asks for some, one for
  * each component. Its client_data must begin with this struct. */

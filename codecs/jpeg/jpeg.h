@@ -1,13 +1,14 @@
 /* JPEG (ITU-T T.81; JFIF is T.871), through libjpeg-turbo.
  *
- * What comes in is the bytes of a file. What goes out is a picture, as its blocks
- * of coefficients, as the samples that it stores or as pixels, with how it was
- * coded and all of its APPn and COM segments in order; and the other way round,
- * coded as it was. Several threads code one picture where that is possible.
+ * What comes in is the bytes of a file. What goes out is a picture, as its
+ * blocks of coefficients, as the samples that it stores or as pixels, with how
+ * it was coded and all of its APPn and COM segments in order; and the other way
+ * round, coded as it was. Several threads code one picture where that is
+ * possible.
  *
  * The room knows nothing of how pictures are turned, and of metadata only where
- * it stands in a file: codecs/metadata makes it true of a turn. codec_jpeg is in
- * jpeg.c; this header is for the files of the room. */
+ * it stands in a file: codecs/metadata makes it true of a turn. codec_jpeg is
+ * in jpeg.c; this header is for the files of the room. */
 #ifndef CODECS_JPEG_JPEG_H
 #define CODECS_JPEG_JPEG_H
 
@@ -58,8 +59,8 @@ enum { TRAILER = 0xd9 };
 int trailer_take(struct meta *meta, struct bytes file, size_t behind,
                  struct err *err);
 
-/* The headers of a file have become others: makes what its MPF counts true, as it
- * was of the file before. */
+/* The headers of a file have become others: makes what its MPF counts true, as
+ * it was of the file before. */
 void trailer_follow(struct bytes *file, struct bytes before);
 
 /* Appends that block to the file, which is whole up to its EOI, and makes the

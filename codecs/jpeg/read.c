@@ -17,8 +17,8 @@
 
 #include "codecs/image/interleave.h"
 #include "codecs/jpeg/chroma.h"
-#include "codecs/jpeg/codec_thread.h"
 #include "codecs/jpeg/coefficient_arrays.h"
+#include "codecs/jpeg/library.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/plane_shapes.h"
 #include "codecs/jpeg/read_sequential.h"
@@ -56,7 +56,7 @@ static _Noreturn void leave(struct jpeg_reader *r)
 static void on_error(j_common_ptr cinfo)
 {
     struct jpeg_reader *r = cinfo->client_data;
-    codec_thread_describe_error(cinfo, r->err);
+    library_describe_error(cinfo, r->err);
     leave(r);
 }
 
@@ -72,7 +72,7 @@ static void on_message(j_common_ptr cinfo, int level)
         code == JWRN_BOGUS_ICC)
         return;
     if (!r->opts->tolerant) {
-        codec_thread_describe_error(cinfo, r->err);
+        library_describe_error(cinfo, r->err);
         if (r->d.input_scan_number > 0) { /* there are samples to take */
             struct err why = *r->err;
             fail(r->err, "%s; --tolerant reads what is there", why.text);

@@ -43,9 +43,8 @@ static size_t index_of_segment(unsigned marker, const uint8_t *data,
                                size_t size)
 {
     size_t i = 0;
-    while (i < KNOWN &&
-           (known[i].marker != marker || size < known[i].size ||
-            memcmp(known[i].head, data, known[i].size) != 0))
+    while (i < KNOWN && (known[i].marker != marker || size < known[i].size ||
+                         memcmp(known[i].head, data, known[i].size) != 0))
         i++;
     return i;
 }

@@ -8,9 +8,9 @@
 
 #include <jpeglib.h>
 
-#include "codecs/jpeg/codec_thread.h"
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/components.h"
+#include "codecs/jpeg/library.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/requantize.h"
 #include "codecs/jpeg/samples.h"
@@ -24,7 +24,7 @@ enum {
 struct jpeg_writer {
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr mgr;
-    struct codec_target target;
+    struct library_target target;
     struct bytes *file;
     jmp_buf out;
     const struct image *img;
@@ -43,7 +43,7 @@ static _Noreturn void leave(struct jpeg_writer *w)
 static void on_error(j_common_ptr cinfo)
 {
     struct jpeg_writer *w = cinfo->client_data;
-    codec_thread_describe_error(cinfo, w->err);
+    library_describe_error(cinfo, w->err);
     leave(w);
 }
 
@@ -115,7 +115,7 @@ static void write_segments(struct jpeg_writer *w)
 
 static void write_blocks(struct jpeg_writer *w, const struct image *img)
 {
-    codec_thread_size(&w->c);
+    library_size(&w->c);
     coefficient_arrays_lend(&w->blocks, img, (j_common_ptr)&w->c);
     jpeg_write_coefficients(&w->c, w->blocks.list);
     write_segments(w);
@@ -222,7 +222,7 @@ static void write_all(struct jpeg_writer *w)
 static void set_up(struct jpeg_writer *w)
 {
     jpeg_create_compress(&w->c);
-    codec_thread_set_target(&w->target, &w->c, w->file);
+    library_set_target(&w->target, &w->c, w->file);
     set_colors(w);
     if (codec_is_own(&codec_jpeg, w->img)) {
         parameters_set(&w->c, w->img, w->opts);
