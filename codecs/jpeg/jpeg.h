@@ -44,8 +44,7 @@ extern const struct block_format segments_format;
 int segments_add(struct meta *meta, unsigned marker, const void *data,
                  size_t size, struct err *err);
 
-/* Fills EXIF, XMP and comment of the meta, whose profile is there if it is any
- * good. */
+/* Fills profile, EXIF, XMP and comment of the meta. */
 int segments_read_portable(struct meta *meta, const struct load_opts *opts,
                            struct err *err);
 

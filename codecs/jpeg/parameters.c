@@ -3,17 +3,7 @@
 
 #include <string.h>
 
-#include "codecs/base/byte_order.h"
 #include "codecs/jpeg/entropy/sequential.h"
-
-enum { TEM = 0x01, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda };
-enum { SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xcf };
-
-bool parameters_is_frame(unsigned marker)
-{
-    return marker >= SOF0 && marker <= SOF15 && marker != DHT &&
-           marker != JPG && marker != DAC;
-}
 
 void parameters_forget_coded(struct jpeg_parameters *p)
 {
@@ -33,56 +23,6 @@ void parameters_free(void *state)
     free(p);
 }
 
-/* 0xff may be repeated before a marker. TEM, RSTn, SOI and EOI have no length
- * (T.81, B.1.1.3), and 0xff 0 is not a marker; libjpeg skips some of these. If
- * what follows were taken for a length, other headers would be seen than those
- * that libjpeg sees. */
-size_t parameters_segment_size(const uint8_t *p, size_t left)
-{
-    if (left < 4 || p[0] != 0xff)
-        return 0;
-    if (p[1] == 0xff)
-        return 1;
-    if (p[1] <= TEM || (p[1] >= RST0 && p[1] <= EOI))
-        return 0;
-    size_t length = read_be16(p + 2);
-    return length >= 2 && length <= left - 2 ? 2 + length : 0;
-}
-
-const uint8_t *parameters_next_marker(const uint8_t *p, const uint8_t *end)
-{
-    while ((p = memchr(p, 0xff, (size_t)(end - p))) && end - p > 1) {
-        if (p[1] != 0)
-            return p;
-        p += 2;
-    }
-    return NULL;
-}
-
-bool parameters_is_app_or_com(unsigned marker)
-{
-    return marker == JPEG_COM || (marker & 0xf0) == JPEG_APP0;
-}
-
-/* Returns the position of the second byte of the first such marker; 0 if none.
- */
-static size_t find_marker(const uint8_t *file, size_t size,
-                          bool (*is)(unsigned marker))
-{
-    size_t step;
-    for (size_t at = 2;
-         at < size && (step = parameters_segment_size(file + at, size - at));
-         at += step)
-        if (is(file[at + 1]))
-            return at + 1;
-    return 0;
-}
-
-size_t parameters_find_frame(const uint8_t *file, size_t size)
-{
-    return find_marker(file, size, parameters_is_frame);
-}
-
 /* ---- Noting ------------------------------------------------------------ */
 
 /* Returns how many MCUs there are in a row of a scan of all components; one
@@ -97,14 +37,13 @@ static uint32_t mcu_columns(const jpeg_component_info *info, int components,
     return (width + wide - 1) / wide;
 }
 
-void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file)
+void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame)
 {
-    size_t frame = parameters_find_frame(file.data, file.size);
     struct jpeg_parameters *p = parameters_of(meta);
     p->space = d->jpeg_color_space;
     meta->progressive = d->progressive_mode;
     p->arithmetic = d->arith_code;
-    p->extended = frame && file.data[frame] == SOF0 + 1;
+    p->extended = frame == MARKER_SOF1;
     p->restart = d->restart_interval;
     p->columns = mcu_columns(d->comp_info, d->num_components, d->image_width);
     for (int i = 0; i < d->num_components && i < COMPONENTS; i++) {

@@ -66,27 +66,9 @@ static inline struct jpeg_parameters *parameters_of(const struct meta *meta)
     return (struct jpeg_parameters *)meta->state;
 }
 
-/* Returns whether this is the second byte of the marker of an APPn or COM
- * segment. */
-bool parameters_is_app_or_com(unsigned marker);
-
-/* Returns the bytes of the segment at p in the headers of a file, of which
- * `left` are left; 1 for a fill byte; 0 if no complete segment is there. */
-size_t parameters_segment_size(const uint8_t *p, size_t left);
-
-/* Returns where the next marker stands, which is not a stuffed byte; NULL if
- * there is none. */
-const uint8_t *parameters_next_marker(const uint8_t *p, const uint8_t *end);
-
-/* Returns whether this is the second byte of the marker of a frame header. */
-bool parameters_is_frame(unsigned marker);
-
-/* Returns the position of the second byte of the marker of the frame header; 0
- * if there is none before the first scan. */
-size_t parameters_find_frame(const uint8_t *file, size_t size);
-
-/* Notes what the headers before the first scan say. */
-void parameters_note(struct meta *meta, j_decompress_ptr d, struct bytes file);
+/* Notes what the headers before the first scan say, whose frame has this
+ * marker. */
+void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame);
 
 /* Notes the scan that has just begun. Returns false without memory. */
 bool parameters_note_scan(struct meta *meta, j_decompress_ptr d);

@@ -39,8 +39,9 @@ struct jpeg_reader {
     struct image *blocks; /* planes of coefficients: img, or if samples are
                              made of them, `decoded`; NULL: there are none */
     struct image decoded;
-    size_t segments; /* how many of the list are in the meta */
-    int scans;       /* how many have been noted */
+    const uint8_t *at; /* where the next segment may be; NULL: nowhere */
+    unsigned frame;    /* the marker of its header */
+    int scans;         /* how many have been noted */
     struct bytes file;
     size_t behind; /* bytes after the end of the picture */
     uint8_t *row;
@@ -122,22 +123,29 @@ static void set_up(struct jpeg_reader *r)
     r->d.mem->max_memory_to_use = bytes < LONG_MAX ? (long)bytes : LONG_MAX;
     r->progress.progress_monitor = on_progress;
     r->d.progress = &r->progress;
-    jpeg_save_markers(&r->d, JPEG_COM, SEGMENT_MAX);
-    for (int n = 0; n < 16; n++)
-        jpeg_save_markers(&r->d, JPEG_APP0 + n, SEGMENT_MAX);
 }
 
-/* Those that are new in the list, which grows while scans are read. */
-static void take_segments(struct jpeg_reader *r)
+/* Takes the segments from r->at on: up to the first scan, or if `scans`, to the
+ * end of the picture; what is between them is passed over. Moves r->at to the
+ * marker that ends this, or sets it to NULL if there is none. */
+static void take_segments(struct jpeg_reader *r, const uint8_t *end, bool scans)
 {
-    size_t i = 0;
-    for (jpeg_saved_marker_ptr m = r->d.marker_list; m; m = m->next) {
-        if (i++ < r->segments)
-            continue;
-        if (segments_add(r->img->meta, m->marker, m->data, m->data_length,
-                         r->err))
+    const uint8_t last = scans ? MARKER_EOI : MARKER_SOS;
+    struct marker m;
+    while (r->at) {
+        bool whole = marker_read(&m, r->at, end);
+        if (m.code == last || m.code == MARKER_EOI) {
+            r->at = m.at;
+            return;
+        }
+        if (whole && marker_is_metadata(m.code) &&
+            segments_add(r->img->meta, m.code, m.data, m.size, r->err))
             leave(r);
-        r->segments++;
+        if (whole && marker_is_frame(m.code))
+            r->frame = m.code;
+        r->at = !whole                 ? marker_find(r->at + 1, end)
+                : m.code == MARKER_SOS ? marker_find(m.behind, end)
+                                       : m.behind;
     }
 }
 
@@ -154,7 +162,8 @@ static void read_header(struct jpeg_reader *r)
              r->d.data_precision);
         leave(r);
     }
-    take_segments(r);
+    r->at = marker_first(r->file);
+    take_segments(r, r->file.data + r->file.size, false);
     if (metadata_read_orientation(r->img, &segments_format, r->err))
         leave(r);
     r->img->width = r->d.image_width;
@@ -239,7 +248,7 @@ static void shape(struct jpeg_reader *r)
     img->cell = CELL_U8;
     img->maxval = 255;
     img->nplanes = (unsigned)r->d.num_components;
-    parameters_note(img->meta, &r->d, r->file);
+    parameters_note(img->meta, &r->d, r->frame);
     if (r->plan->representation == REPRESENTATION_SAMPLES)
         plane_shapes_sample_fully(img, true, true);
     else
@@ -298,16 +307,6 @@ static void take_portable(struct jpeg_reader *r)
 {
     static const int units[] = { DENSITY_ASPECT, DENSITY_INCH, DENSITY_METER };
     struct meta *meta = r->img->meta;
-    JOCTET *icc;
-    unsigned size;
-    if (jpeg_read_icc_profile(&r->d, &icc, &size)) {
-        bool taken = bytes_append(&meta->icc, icc, size);
-        free(icc);
-        if (!taken) {
-            fail_memory(r->err, "no memory for an ICC profile");
-            leave(r);
-        }
-    }
     if (r->d.saw_JFIF_marker && r->d.density_unit <= 2) {
         double scale = r->d.density_unit == 2 ? 100 : 1; /* a cm, a meter */
         meta->density =
@@ -319,22 +318,15 @@ static void take_portable(struct jpeg_reader *r)
     }
 }
 
-/* Finds the end of the picture without decoding it, and takes the segments that
- * stand between its scans. */
+/* Finds the end of the picture without decoding it. */
 static void pass_over_scans(struct jpeg_reader *r)
 {
     const uint8_t *end = r->file.data + r->file.size;
-    const uint8_t *p = end - r->d.src->bytes_in_buffer;
-    while ((p = parameters_next_marker(p, end)) && p[1] != JPEG_EOI) {
-        size_t size = parameters_segment_size(p, (size_t)(end - p));
-        if (size >= 4 && parameters_is_app_or_com(p[1]) &&
-            segments_add(r->img->meta, p[1], p + 4, size - 4, r->err))
-            leave(r);
-        p += p[1] == 0xff ? 1 : size ? size : 2;
-    }
-    r->behind = p ? (size_t)(end - p) - 2 : 0;
-    if (p)
+    take_segments(r, end, true);
+    if (r->at) {
+        r->behind = (size_t)(end - r->at) - 2;
         return;
+    }
     if (!r->opts->tolerant) {
         fail(r->err, "the file is cut short: the end of the picture is "
                      "missing");
@@ -378,15 +370,15 @@ static bool read_coded(struct jpeg_reader *r)
 
 static void read_pixels(struct jpeg_reader *r)
 {
-    if (read_coded(r))
+    if (read_coded(r)) {
+        r->at = NULL; /* such files have no segments between scans */
         return;
+    }
     check_size(r);
     if (r->blocks)
         read_coefficients(r);
     else
         read_samples(r);
-    /* To the end of the image. jpeg_finish_decompress() would do it, and free
-     * the list of segments. */
     while (!jpeg_input_complete(&r->d))
         jpeg_consume_input(&r->d);
     r->behind = r->d.src->bytes_in_buffer;
@@ -450,7 +442,7 @@ static int take_guarded(struct jpeg_reader *r)
         return -1;
     if (xform_transposes(r->img->turned) && r->blocks == r->img)
         plane_shapes_exchange(r->img);
-    take_segments(r);
+    take_segments(r, r->file.data + r->file.size - r->behind, true);
     if (trailer_take(r->img->meta, r->file, r->behind, r->err))
         return -1;
     return 0;

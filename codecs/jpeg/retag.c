@@ -1,44 +1,33 @@
 /* A JPEG file with another orientation, and not another byte changed. */
 #include "codecs/jpeg/jpeg.h"
 
-#include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/entropy/marker.h"
 #include "codecs/metadata/metadata.h"
 
-/* Takes a segment as a block if it may hold an orientation. */
-static int take_segment(struct meta *meta, const uint8_t *p, size_t size,
-                        size_t at, struct err *err)
-{
-    if (segments_add(meta, p[1], p + 4, size - 4, err))
-        return -1;
-    struct metadata_block *block = &meta->block[meta->nblocks - 1];
-    block->begin = at;
-    block->end = at + size;
-    block->dropped = block->kind != BLOCK_EXIF && block->kind != BLOCK_XMP &&
-                     block->kind != BLOCK_XMP_EXTENDED;
-    return 0;
-}
-
-/* Takes the segments before the first scan. *exif_at: where one of EXIF comes
- * to stand, behind those of JFIF. */
+/* Takes the segments before the first scan that may hold an orientation as
+ * blocks. *exif_at: where one of EXIF comes to stand, behind those of JFIF. */
 static int read_headers(struct meta *meta, struct bytes file, size_t *exif_at,
                         struct err *err)
 {
-    enum { SOS = 0xda, APP0 = 0xe0 };
-    size_t size;
+    const uint8_t *end = file.data + file.size;
+    struct marker m;
     bool found = false;
     *exif_at = 2;
-    for (size_t at = 2; at + 2 <= file.size; at += size) {
-        const uint8_t *p = file.data + at;
-        size = parameters_segment_size(p, file.size - at);
-        if (p[1] == SOS || size == 0)
-            break;
-        if (size < 4 || !parameters_is_app_or_com(p[1]))
+    for (const uint8_t *p = marker_first(file);
+         p && marker_read(&m, p, end) && m.code != MARKER_SOS; p = m.behind) {
+        if (!marker_is_metadata(m.code))
             continue;
-        if (take_segment(meta, p, size, at, err))
+        if (segments_add(meta, m.code, m.data, m.size, err))
             return -1;
+        struct metadata_block *block = &meta->block[meta->nblocks - 1];
+        block->begin = (size_t)(m.at - file.data);
+        block->end = (size_t)(m.behind - file.data);
+        block->dropped = block->kind != BLOCK_EXIF &&
+                         block->kind != BLOCK_XMP &&
+                         block->kind != BLOCK_XMP_EXTENDED;
         if (!found)
-            *exif_at = p[1] == APP0 ? at + size : at;
-        found = found || p[1] != APP0;
+            *exif_at = m.code == MARKER_APP0 ? block->end : block->begin;
+        found = found || m.code != MARKER_APP0;
     }
     meta_remove_dropped(meta);
     return 0;

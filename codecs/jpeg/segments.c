@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/entropy/marker.h"
 #include "codecs/metadata/metadata.h"
 
-enum { APP0 = 0xe0, COM = 0xfe };
+enum { APP0 = MARKER_APP0, COM = MARKER_COM };
 
 /* JFIF and Adobe segments say how the components are to be read. */
 #define HEAD(text) text, sizeof text - 1
@@ -124,18 +124,48 @@ static struct metadata_block *insert_exif(struct meta *meta)
 static bool frame_segment(struct bytes *file,
                           const struct metadata_block *block)
 {
-    const size_t size = block->size + 2;
-    const uint8_t head[4] = { 0xff, (uint8_t)block->where, (uint8_t)(size >> 8),
-                              (uint8_t)size };
-    return bytes_append(file, head, sizeof head) &&
-           bytes_append(file, block->data, block->size);
+    return marker_put(file, block->where, block->data, block->size);
 }
 
 /* ---- What other formats hold of it ----------------------------------------*/
 
+/* A profile is written in up to 255 segments: behind the head each has its
+ * number, from 1 on, and their count (ICC.1, B.4). */
+enum { PORTIONS = 255 };
+
+/* Puts the profile together; none if its portions do not fit. Returns false
+ * without memory. */
+static bool read_profile(struct meta *meta)
+{
+    const size_t lead = known[index_of_kind(BLOCK_ICC_PORTION)].size;
+    const struct metadata_block *portion[PORTIONS + 1] = { NULL };
+    size_t count = 0;
+    for (size_t i = 0; i < meta->nblocks; i++) {
+        const struct metadata_block *block = &meta->block[i];
+        if (block->kind != BLOCK_ICC_PORTION || block->size < lead + 2)
+            continue;
+        const size_t number = block->data[lead], of = block->data[lead + 1];
+        if (number < 1 || number > of || (count && of != count) ||
+            portion[number])
+            return true;
+        count = of;
+        portion[number] = block;
+    }
+    for (size_t i = 1; i <= count; i++)
+        if (!portion[i])
+            return true;
+    for (size_t i = 1; i <= count; i++)
+        if (!bytes_append(&meta->icc, portion[i]->data + lead + 2,
+                          portion[i]->size - lead - 2))
+            return false;
+    return true;
+}
+
 int segments_read_portable(struct meta *meta, const struct load_opts *opts,
                            struct err *err)
 {
+    if (!read_profile(meta))
+        return fail_memory(err, "no memory for an ICC profile");
     for (size_t i = 0; i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
         block->portable = block->kind == BLOCK_JFIF ||
@@ -169,15 +199,12 @@ static int add_body(struct meta *made, enum block_kind kind,
     return status;
 }
 
-/* A profile is written in up to 255 segments: behind the head each has its
- * number, from 1 on, and their count (ICC.1, B.4). */
 static int add_profile(struct meta *made, const struct bytes *icc,
                        struct warnings *warnings, struct err *err)
 {
-    enum { SEGMENTS = 255 };
     const size_t room = room_of(BLOCK_ICC_PORTION) - 2;
     const size_t count = (icc->size + room - 1) / room;
-    if (count > SEGMENTS) {
+    if (count > PORTIONS) {
         warn(warnings,
              "%zu bytes are too long for a JPEG's ICC profile, so "
              "they are not kept",

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/jpeg/parameters.h"
+#include "codecs/jpeg/entropy/marker.h"
 #include "codecs/metadata/mpf.h"
 
 /* Of an MPF segment, "MPF\0". */
@@ -17,18 +17,14 @@ enum { MPF_HEAD = 4 };
  */
 static size_t find_block(struct bytes file)
 {
-    enum { SOS = 0xda, APP2 = 0xe2 };
-    size_t size;
-    for (size_t at = 2;
-         (size = parameters_segment_size(file.data + at, file.size - at));
-         at += size) {
-        const uint8_t *p = file.data + at;
-        if (p[1] == SOS)
-            break;
-        if (p[1] == APP2 && size >= 4 + MPF_HEAD &&
-            memcmp(p + 4, "MPF\0", MPF_HEAD) == 0)
-            return at + 4 + MPF_HEAD;
-    }
+    enum { APP2 = MARKER_APP0 + 2 };
+    const uint8_t *end = file.data + file.size;
+    struct marker m;
+    for (const uint8_t *p = marker_first(file);
+         p && marker_read(&m, p, end) && m.code != MARKER_SOS; p = m.behind)
+        if (m.code == APP2 && m.size >= MPF_HEAD &&
+            memcmp(m.data, "MPF\0", MPF_HEAD) == 0)
+            return (size_t)(m.data - file.data) + MPF_HEAD;
     return 0;
 }
 

@@ -17,7 +17,7 @@ static bool put_jfif(struct bytes *file, const j_compress_ptr c)
     data[7] = c->density_unit;
     write_be16(data + 8, c->X_density);
     write_be16(data + 10, c->Y_density);
-    return sequential_put_segment(file, JPEG_APP0, data, sizeof data);
+    return marker_put(file, JPEG_APP0, data, sizeof data);
 }
 
 /* As T.872, 6.5.3 has it. */
@@ -27,7 +27,7 @@ static bool put_adobe(struct bytes *file, const j_compress_ptr c)
     data[11] = c->jpeg_color_space == JCS_YCbCr  ? 1
                : c->jpeg_color_space == JCS_YCCK ? 2
                                                  : 0;
-    return sequential_put_segment(file, JPEG_APP0 + 14, data, sizeof data);
+    return marker_put(file, JPEG_APP0 + 14, data, sizeof data);
 }
 
 int write_sequential_headers(struct bytes *file, const j_compress_ptr c,
@@ -41,8 +41,7 @@ int write_sequential_headers(struct bytes *file, const j_compress_ptr c,
     for (size_t i = 0; done && meta && i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
         if (block->kind != BLOCK_TRAILER)
-            done = sequential_put_segment(file, block->where, block->data,
-                                          block->size);
+            done = marker_put(file, block->where, block->data, block->size);
     }
     return done ? 0 : fail_memory(err, "no memory for the encoded picture");
 }

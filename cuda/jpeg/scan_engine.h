@@ -42,7 +42,7 @@ struct scan_job {
     enum xform turn;
     bool optimize;
     size_t at, size; /* of the data in the input: up to the marker behind it, as
-                        entropy_data_size() finds it */
+                        marker_find() finds its end */
 
     /* What became of it, set by run(). */
     enum scan_result result;

@@ -104,7 +104,8 @@ bool scan_batch_add(struct scan_batch *batch, struct bytes file,
     sequential_turn(&to, &s, turn);
     for (unsigned i = 0; file.size > 2 && i < s.scans; i++) {
         at = find_data(at, end);
-        const size_t size = at ? entropy_data_size(at, (size_t)(end - at)) : 0;
+        const uint8_t *behind = at ? marker_find(at, end) : NULL;
+        const size_t size = behind ? (size_t)(behind - at) : 0;
         if (!add_data(batch, at, size))
             break;
         add_job(batch, (struct scan_job){ .from = copy_of(&s.scan[i].coding),

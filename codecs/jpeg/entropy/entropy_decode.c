@@ -74,22 +74,6 @@ static bool unstuff(struct decoding *d, const uint8_t *data, size_t size,
     }
 }
 
-size_t entropy_data_size(const uint8_t *data, size_t size)
-{
-    const uint8_t *end = data + size, *ff = data;
-    while ((ff = memchr(ff, 0xff, (size_t)(end - ff))) != NULL) {
-        const uint8_t *marker = ff + 1;
-        while (marker < end && *marker == 0xff)
-            marker++;
-        if (marker == end || (*marker == 0 && marker > ff + 1))
-            return 0;
-        if (*marker != 0 && (*marker & 0xf8) != 0xd0)
-            return (size_t)(ff - data);
-        ff = marker + 1;
-    }
-    return 0;
-}
-
 static bool ends_at(const struct part *p, uint64_t end)
 {
     uint64_t at = part_position(p);

@@ -23,9 +23,4 @@ int entropy_decode(struct entropy_blocks *blocks,
                    size_t size, size_t *used, bool transposes,
                    struct thread_pool *pool, struct err *err);
 
-/* Returns how many bytes the data of a scan has: up to the first marker that is
- * not of a restart, or up to fill bytes before it. Returns 0 where none ends
- * it. */
-size_t entropy_data_size(const uint8_t *data, size_t size);
-
 #endif

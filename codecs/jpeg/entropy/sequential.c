@@ -61,15 +61,13 @@ static bool read_steps(struct parser *p, const uint8_t *d, size_t size)
     return true;
 }
 
-/* Takes the frame header (T.81, B.2.2). */
-static bool read_frame(struct parser *p, uint8_t marker, const uint8_t *d,
-                       size_t size)
+bool sequential_read_frame(struct sequential *s, const struct marker *m)
 {
-    struct sequential *s = p->s;
-    if (s->components || size < 6 || d[0] != 8 || d[5] == 0 ||
-        d[5] > ENTROPY_COMPONENTS || size != 6 + 3 * (size_t)d[5])
+    const uint8_t *d = m->data;
+    if (s->components || m->size < 6 || d[0] != 8 || d[5] == 0 ||
+        d[5] > ENTROPY_COMPONENTS || m->size != 6 + 3 * (size_t)d[5])
         return false;
-    s->frame = marker;
+    s->frame = m->code;
     s->height = read_be16(d + 1);
     s->width = read_be16(d + 3);
     s->components = d[5];
@@ -131,7 +129,7 @@ void sequential_set_sizes(struct sequential *s)
         set_sizes(s, &s->scan[i]);
 }
 
-static int find_component(const struct sequential *s, uint8_t id)
+int sequential_component(const struct sequential *s, uint8_t id)
 {
     int i = (int)s->components - 1;
     while (i >= 0 && s->component[i].id != id)
@@ -153,7 +151,7 @@ static bool read_scan(struct parser *p, const uint8_t *d, size_t size)
     scan->coding = p->tables;
     scan->coding.components = d[0];
     for (unsigned i = 0; i < d[0]; i++) {
-        int c = find_component(s, d[1 + 2 * i]);
+        int c = sequential_component(s, d[1 + 2 * i]);
         unsigned dc = d[2 + 2 * i] >> 4, ac = d[2 + 2 * i] & 15;
         if (c < 0 || p->coded >> c & 1 || dc >= ENTROPY_TABLES ||
             ac >= ENTROPY_TABLES || !(p->has_dc >> dc & 1) ||
@@ -171,37 +169,24 @@ static bool read_scan(struct parser *p, const uint8_t *d, size_t size)
 }
 
 /* Takes what is not a segment of metadata. */
-static bool read_segment(struct parser *p, uint8_t marker, const uint8_t *d,
-                         size_t size)
+static bool read_segment(struct parser *p, const struct marker *m)
 {
-    switch (marker) {
+    switch (m->code) {
     case MARKER_SOF0:
     case MARKER_SOF1:
-        return read_frame(p, marker, d, size);
+        return sequential_read_frame(p->s, m);
     case MARKER_DHT:
-        return read_huffman(p, d, size);
+        return read_huffman(p, m->data, m->size);
     case MARKER_DQT:
-        return read_steps(p, d, size);
+        return read_steps(p, m->data, m->size);
     case MARKER_DRI:
-        p->tables.restart = size == 2 ? read_be16(d) : 0;
-        return size == 2;
+        p->tables.restart = m->size == 2 ? read_be16(m->data) : 0;
+        return m->size == 2;
     case MARKER_SOS:
-        return read_scan(p, d, size);
+        return read_scan(p, m->data, m->size);
     default: /* metadata, which its readers know */
-        return !p->coded &&
-               (marker == MARKER_COM || marker >> 4 == MARKER_APP0 >> 4);
+        return !p->coded && marker_is_metadata(m->code);
     }
-}
-
-/* Finds the coded data that follows, and moves to the marker behind it. */
-static bool find_data(struct parser *p, struct bytes *data)
-{
-    size_t size = entropy_data_size(p->at, (size_t)(p->end - p->at));
-    *data = (struct bytes){ .data = p->at, .size = size };
-    p->at += size;
-    while (size && p->at[1] == 0xff)
-        p->at++;
-    return size > 0;
 }
 
 static const char other[] = "not a sound file of sequential JPEG";
@@ -209,30 +194,26 @@ static const char other[] = "not a sound file of sequential JPEG";
 int sequential_find(struct sequential *s, struct bytes file, size_t *end,
                     struct err *err)
 {
-    struct parser p = { .s = s, .at = file.data, .end = file.data + file.size };
+    struct parser p = { .s = s };
+    const uint8_t *at = marker_first(file), *stop = file.data + file.size;
+    struct marker m;
     *s = (struct sequential){ 0 };
-    if (file.size < 2 || file.data[0] != 0xff || file.data[1] != MARKER_SOI)
-        return fail(err, other);
-    p.at += 2;
-    while (p.end - p.at >= 4 && p.at[0] == 0xff && p.at[1] != MARKER_EOI) {
-        uint8_t marker = p.at[1];
-        size_t size = read_be16(p.at + 2);
-        if (marker == 0xff) { /* a fill byte */
-            p.at++;
+    for (; at && marker_read(&m, at, stop); at = m.behind) {
+        if (!read_segment(&p, &m))
+            return fail(err, other);
+        if (m.code != MARKER_SOS)
             continue;
-        }
-        if (size < 2 || size > (size_t)(p.end - p.at) - 2 ||
-            !read_segment(&p, marker, p.at + 4, size - 2))
-            return fail(err, other);
-        p.at += 2 + size;
-        if (marker == MARKER_SOS && !find_data(&p, &s->scan[s->scans - 1].data))
-            return fail(err, other);
+        struct bytes *data = &s->scan[s->scans - 1].data;
+        data->data = (uint8_t *)m.behind;
+        m.behind = marker_find(m.behind, stop);
+        if (m.behind)
+            data->size = (size_t)(m.behind - data->data);
     }
-    *end = (size_t)(p.at - file.data) + 2;
-    bool whole = p.end - p.at >= 2 && p.at[0] == 0xff &&
-                 p.at[1] == MARKER_EOI && p.coded &&
-                 p.coded + 1 == 1 << s->components;
-    return whole ? 0 : fail(err, other);
+    if (!at || m.code != MARKER_EOI || !p.coded ||
+        p.coded + 1 != 1 << s->components)
+        return fail(err, other);
+    *end = (size_t)(m.at - file.data) + 2;
+    return 0;
 }
 
 int sequential_read(struct sequential *s, struct bytes file, bool transposes,

@@ -10,21 +10,8 @@
 #include "codecs/image/xform.h"
 #include "codecs/jpeg/entropy/entropy_decode.h"
 #include "codecs/jpeg/entropy/entropy_encode.h"
+#include "codecs/jpeg/entropy/marker.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
-
-/* Markers (T.81, table B.1). */
-enum {
-    MARKER_SOF0 = 0xc0,
-    MARKER_SOF1 = 0xc1,
-    MARKER_DHT = 0xc4,
-    MARKER_SOI = 0xd8,
-    MARKER_EOI = 0xd9,
-    MARKER_SOS = 0xda,
-    MARKER_DQT = 0xdb,
-    MARKER_DRI = 0xdd,
-    MARKER_APP0 = 0xe0,
-    MARKER_COM = 0xfe,
-};
 
 struct sequential {
     uint8_t frame;          /* the marker: SOF0, SOF1 */
@@ -57,6 +44,13 @@ int sequential_find(struct sequential *s, struct bytes file, size_t *end,
 int sequential_read(struct sequential *s, struct bytes file, bool transposes,
                     struct thread_pool *pool, size_t *end, struct err *err);
 
+/* Takes the header of a frame of any kind (T.81, B.2.2). Returns false if it is
+ * malformed, or the second one. */
+bool sequential_read_frame(struct sequential *s, const struct marker *m);
+
+/* Returns which component of the frame has this identifier; -1 if none. */
+int sequential_component(const struct sequential *s, uint8_t id);
+
 /* Sets the sizes of all scans by those of the picture and the sampling of its
  * components. */
 void sequential_set_sizes(struct sequential *s);
@@ -77,10 +71,6 @@ int sequential_take_planes(struct sequential *s, const struct image *img,
 /* Writes all blocks, which are not transposed, to such planes. */
 void sequential_give_planes(const struct sequential *s, const struct image *img,
                             struct thread_pool *pool);
-
-/* Appends a segment. Returns false without memory. */
-bool sequential_put_segment(struct bytes *file, unsigned marker,
-                            const void *data, size_t size);
 
 /* Appends the coded data of a scan. Its Huffman tables are those that it has if
  * they have all codes that are needed, and not `optimize`; else they become the

@@ -5,15 +5,6 @@
 #include "codecs/jpeg/entropy/huffman_table.h"
 #include "codecs/jpeg/entropy/sequential.h"
 
-bool sequential_put_segment(struct bytes *file, unsigned marker,
-                            const void *data, size_t size)
-{
-    uint8_t head[4] = { 0xff, (uint8_t)marker };
-    write_be16(head + 2, (unsigned)size + 2);
-    return bytes_append(file, head, sizeof head) &&
-           bytes_append(file, data, size);
-}
-
 /* A file that is being written. */
 struct output {
     struct bytes *file;
@@ -30,8 +21,7 @@ static void put(struct output *o, const void *data, size_t size)
 static void put_segment(struct output *o, uint8_t marker, const uint8_t *data,
                         size_t size)
 {
-    o->failed =
-        o->failed || !sequential_put_segment(o->file, marker, data, size);
+    o->failed = o->failed || !marker_put(o->file, marker, data, size);
 }
 
 static bool is_wide(const uint16_t steps[64])

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/support/fixture.h"
 #include "tests/support/jpeg_file.h"
@@ -367,6 +368,26 @@ TEST(long)
               "%zu", i);
     CHECK(warnings.count == 0, "%s", warnings.list[0].text);
     bytes_free(&data);
+    bytes_free(&made);
+}
+
+/* A small file can have very many segments; each is looked at a few times. */
+TEST(many)
+{
+    enum { MANY = 60000 };
+    struct bytes file = make_jpeg(&picture), made = { 0 };
+    struct warnings warnings = { 0 };
+    const clock_t begin = clock();
+    must(bytes_append(&made, file.data, 2));
+    for (int i = 0; i < MANY; i++)
+        must(bytes_append(&made, "\xff\xfe\0\2", 4));
+    must(bytes_append(&made, file.data + 2, file.size - 2));
+    bytes_free(&file);
+    file = made;
+    made = turn_file(&file, XFORM_ROTATE_90, &warnings);
+    CHECK(made.size > 4 * MANY, "%zu", made.size);
+    const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    CHECK(seconds < 5, "%g s", seconds);
     bytes_free(&made);
 }
 
