@@ -116,7 +116,7 @@ TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all deps-bench deps-deb demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch \
+.PHONY: FORCE all deps deps-all deps-bench deps-deb demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch bench-batch-gpu \
         check check-all check-whole check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-gpu check-engines check-man fuzz tests install \
         uninstall format clean
@@ -242,9 +242,10 @@ check-tsan:
 	    build-tsan/gimgxf build-tsan/tests/test_stage \
 	    build-tsan/tests/test_jpeg_threads build-tsan/tests/test_jpeg_restarts \
 	    build-tsan/tests/test_entropy \
-	    build-tsan/tests/test_page_cache \
+	    build-tsan/tests/test_page_cache build-tsan/on-host/gimgxf \
+	    build-tsan/tests/test_scan_pipeline \
 	    build-tsan/tests/test_resource_limits
-	for test in stage jpeg_threads jpeg_restarts entropy page_cache resource_limits; do \
+	for test in stage jpeg_threads jpeg_restarts entropy page_cache resource_limits scan_pipeline; do \
 	    TSAN_OPTIONS=halt_on_error=1 setarch -R \
 	        build-tsan/tests/test_$$test || exit; \
 	done
@@ -253,6 +254,9 @@ check-tsan:
 	    PLACE=$$(mktemp -d) GIMGXF_BACKEND=cpu \
 	    setarch -R bash tests/cli/test-$$script.sh || exit; \
 	done
+	TSAN_OPTIONS=halt_on_error=1 ROOT=$(CURDIR) PLACE=$$(mktemp -d) \
+	    BUILD=$(CURDIR)/build-tsan/on-host GIMGXF_BACKEND=cuda \
+	    setarch -R bash tests/cli/test-device-scans.sh
 # On a machine with a GPU.
 check-gpu: $(BUILD)/gimgxf tests
 	@BUILD=$(BUILD) CUDA_REQUIRED=1 tests/run
@@ -328,6 +332,8 @@ bench-jpeg: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs jpeg
 bench-batch: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/batch
+bench-batch-gpu: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/batch scans
 
 # The CPU beside other libraries, each where its header is; Debian's libyuv tells
 # pkg-config nothing. What is installed may change, so that is asked each time.

@@ -1,13 +1,16 @@
 /* Many pictures.
  *
  * The plan (cli/select) says which files, in which order, and what each
- * becomes. Three kinds of threads work on it:
+ * becomes. These threads work on it:
  *
  * - The main thread puts one item of the plan after another into the queue
  *   (ordered_workers.h).
  * - Workers, up to twice as many as there are processors, take the items from
  *   the queue in order. Each does the whole way of a picture, from reading its
  *   file to renaming its output (cli/job), while others read and write theirs.
+ * - Where a device turns the coded data of JPEG files (scan_pipeline.h), a worker
+ *   leaves a picture to it and takes the next item; further workers, as many as
+ *   there are processors, write what has been turned.
  * - The worker that has finished the next item in the order of the plan
  *   reports it, and all finished ones after it. So results come out in the
  *   order of the plan, and no two reports mix. One more thread wakes ten times
@@ -21,8 +24,8 @@
  *   then to the thread that reports it; then the slot is free. It holds the
  *   result, not the picture.
  * - The bytes of the input, the planes of the picture and the bytes of the
- *   output belong to the job, and so to one worker, from job_read() to
- *   job_end() inside scheduler_do(). No two workers share a picture.
+ *   output belong to the job, and so to one worker at a time, from job_read()
+ *   to job_end() inside scheduler_do(). No two workers share a picture.
  * - Each worker has a lane of the backend, which keeps what it allocates
  *   between pictures. Blocks that a job frees go to the page cache, which
  *   belongs to all, and serve the next job.

@@ -12,10 +12,10 @@ SEED = 20240229
 
 # ---- Pictures ----------------------------------------------------------------
 
-def photo(width, height):
+def photo(width, height, strength=5):
     """Gradients with noise, as a photo has them, in 8 bits."""
     noise = numpy.random.default_rng(SEED).normal(
-        20, 5, (height, width, 3)).astype(numpy.float32)
+        20, strength, (height, width, 3)).astype(numpy.float32)
     y, x = numpy.mgrid[0:1:height * 1j, 0:1:width * 1j].astype(numpy.float32)
     light = numpy.stack([x, y, (x + y) / 2], -1) * 200
     return (light + noise).clip(0, 255).astype(numpy.uint8)
