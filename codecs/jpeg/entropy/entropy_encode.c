@@ -20,8 +20,12 @@ enum {
     /* The most bytes of a block: codes of 16 bits and 11 of the DC coefficient,
      * 10 of each other; and what a writer may store behind them. */
     BLOCK_BYTES = 64 * 27 / 8 + 8,
+#ifdef FUZZING
+    RANGE_BLOCKS = 1 << 4, /* files are small then, and must have ranges */
+#else
     RANGE_BLOCKS = 1 << 13, /* whose bits mostly stay in the second cache */
-    HEAD = 8,               /* bytes for the number of bits of an interval */
+#endif
+    HEAD = 8, /* bytes for the number of bits of an interval */
 };
 
 /* A block of an MCU: where it stands in the part of the MCU that its component

@@ -426,6 +426,31 @@ TEST(bad_code)
     check_refused("ones", &file);
 }
 
+/* A DC coefficient that no samples have, near the end, where several threads
+ * first know a part of it. */
+TEST(dc_range)
+{
+    const struct coding coding = { 900, 800, JCS_YCbCr, .h = 2, .v = 2 };
+    struct bytes file = make_noisy_jpeg(&coding, 100), made = { 0 };
+    struct sequential s, to;
+    struct err err;
+    size_t end;
+    must(sequential_read(&s, file, false, NULL, &end, &err) == 0);
+    struct entropy_blocks *blocks = &s.scan[0].blocks;
+    blocks->block[blocks->count - 20].dc = ENTROPY_DC_MAX;
+    sequential_turn(&to, &s, XFORM_NONE);
+    must(bytes_append(&made, file.data, 2));
+    must(!sequential_write(&made, &to, &s, XFORM_NONE, true, NULL, &err));
+    for (unsigned i = 0; i <= COUNTS; i++)
+        check_trial(
+            "DC out of range", made,
+            (struct entropy_trial){ .pool = i < COUNTS ? pools[i] : NULL },
+            ENTROPY_ONLY_LIBJPEG);
+    sequential_free(&s);
+    bytes_free(&made);
+    bytes_free(&file);
+}
+
 /* A header may claim what it likes: fewer than two bits a block are none, and
  * nothing is allocated for them. */
 TEST(sizes_claimed)
