@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/bench/kernel_suite.h"
+#include "cuda/jpeg/scan_engine.h"
 
 static const struct backend *const backends[] = {
     &backend_cpu,
@@ -14,6 +15,12 @@ static const struct backend *const backends[] = {
 static const struct kernel_suite *const suites[] = {
 #if HAVE_CUDA
     &kernel_suite_cuda,
+#endif
+    NULL,
+};
+static const struct scan_engine_type *const engines[] = {
+#if HAVE_CUDA
+    &scan_engine_cuda,
 #endif
     NULL,
 };
@@ -33,7 +40,7 @@ const struct backend *backend_choose(const char *name, struct err *err)
 
 const struct scan_engine_type *backend_choose_engine(void)
 {
-    return NULL;
+    return engines[0];
 }
 
 const struct kernel_suite *backend_choose_suite(void)

@@ -50,10 +50,12 @@ struct scan_job {
 };
 
 struct scan_engine_opts {
-    int device;    /* its number, from 0 */
-    size_t input;  /* bytes of the data that a batch may have */
-    uint64_t vram; /* bytes of the device's memory that may be used; 0: what a
-                      batch of this size needs */
+    int device;      /* its number, from 0 */
+    size_t input;    /* bytes of the data that a batch may have */
+    uint64_t vram;   /* bytes of the device's memory that may be used; 0: a
+                        quarter   of what is free */
+    double *seconds; /* SCAN_KERNELS sums (scan_device.h), to which the times of
+                        kernels are added; NULL: they are not timed */
 };
 
 /* One batch at a time: its input, its output, and memory on a device. An engine

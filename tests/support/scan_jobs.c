@@ -8,16 +8,23 @@
 #include "codecs/base/byte_order.h"
 #include "tests/support/must.h"
 
+struct scan_batch scan_batch_open_timed(const struct scan_engine_type *type,
+                                        size_t input, double *seconds)
+{
+    struct scan_batch batch = { .type = type };
+    const struct scan_engine_opts opts = { .input = input, .seconds = seconds };
+    struct err err;
+    if (type->open(&batch.engine, &opts, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    return batch;
+}
+
 struct scan_batch scan_batch_open(const struct scan_engine_type *type,
                                   size_t input)
 {
-    struct scan_batch batch = { .type = type };
-    const struct scan_engine_opts opts = { .input = input };
-    struct err err;
-    if (type->open(&batch.engine, &opts, &err))
-        fprintf(stderr, "%s\n", err.text);
-    must(batch.engine != NULL);
-    return batch;
+    return scan_batch_open_timed(type, input, NULL);
 }
 
 void scan_batch_clear(struct scan_batch *batch)
@@ -101,6 +108,8 @@ bool scan_batch_add(struct scan_batch *batch, struct bytes file,
     /* Damage is for the engine to find: the headers before it have been read.
      */
     (void)sequential_read(&s, file, false, NULL, &ended, &err);
+    while (s.scans && s.scan[s.scans - 1].coding.columns == 0)
+        s.scans--;
     sequential_turn(&to, &s, turn);
     for (unsigned i = 0; file.size > 2 && i < s.scans; i++) {
         at = find_data(at, end);

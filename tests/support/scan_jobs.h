@@ -18,6 +18,11 @@ struct scan_batch {
 /* Opens an engine with so much room for data. Ends the test if it fails. */
 struct scan_batch scan_batch_open(const struct scan_engine_type *type,
                                   size_t input);
+
+/* The same, of an engine that times its kernels: see struct scan_engine_opts.
+ */
+struct scan_batch scan_batch_open_timed(const struct scan_engine_type *type,
+                                        size_t input, double *seconds);
 void scan_batch_close(struct scan_batch *batch);
 
 /* Adds the scans of a file, as far as their headers suit, their data ends and

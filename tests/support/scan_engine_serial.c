@@ -1,0 +1,373 @@
+/* The kernels of cuda/jpeg/ in plain loops. */
+#include "tests/support/scan_engine_serial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/jpeg/scan_decode.h"
+#include "cuda/jpeg/scan_encode.h"
+#include "cuda/jpeg/scan_stuff.h"
+#include "cuda/jpeg/scan_turn.h"
+#include "cuda/jpeg/scan_unstuff.h"
+
+/* ---- Kernels ------------------------------------------------------------ */
+
+static void unstuff_count_chunk(const struct scan_params *p, uint32_t chunk)
+{
+    struct scan_bytes sum = { 0, 0 };
+    for (unsigned i = 0; i < SCAN_THREADS; i++) {
+        struct unstuff_bytes b = unstuff_read(p, chunk, i);
+        sum = unstuff_add(sum, unstuff_count(&b));
+    }
+    p->chunk[chunk] = sum;
+}
+
+static void unstuff_sum(const struct scan_params *p, uint32_t picture)
+{
+    const struct scan_picture *pic = &p->picture[picture];
+    struct scan_bytes before = { 0, 0 };
+    for (uint32_t i = 0; i < pic->chunks; i++) {
+        struct scan_bytes one = p->chunk[pic->chunk + i];
+        p->chunk[pic->chunk + i] = before;
+        before = unstuff_add(before, one);
+    }
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        unstuff_end(p, picture, before, i);
+}
+
+static void unstuff_chunk(const struct scan_params *p, uint32_t chunk)
+{
+    uint8_t shared[SCAN_CHUNK];
+    struct scan_bytes before = { 0, 0 };
+    for (unsigned i = 0; i < SCAN_THREADS; i++) {
+        struct unstuff_bytes b = unstuff_read(p, chunk, i);
+        unstuff_place(p, chunk, &b, before, shared);
+        before = unstuff_add(before, unstuff_count(&b));
+    }
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        unstuff_store(p, chunk, before.bytes, shared, i);
+}
+
+static struct scan_tile tile_shared;
+static uint16_t tile_codes[SCAN_CODES];
+
+static struct scan_text stage(const struct scan_params *p, uint32_t tile)
+{
+    memset(&tile_shared, 0xa5, sizeof tile_shared);
+    memset(tile_codes, 0xa5, sizeof tile_codes);
+    for (unsigned i = 0; i < SCAN_TILE; i++)
+        scan_stage(p, tile, i, &tile_shared, tile_codes);
+    return scan_staged(p, tile, &tile_shared, tile_codes);
+}
+
+static void seek_tile(const struct scan_params *p, uint32_t tile)
+{
+    struct scan_seeker seeker[SCAN_TILE];
+    bool corrected[SCAN_TILE], any = true;
+    struct scan_text text = stage(p, tile);
+    for (unsigned i = 0; i < SCAN_TILE; i++)
+        seeker[i] = scan_guess(p, tile, i, &text, &tile_shared);
+    for (unsigned round = 0; any && round < SCAN_ROUNDS; round++) {
+        any = false;
+        for (unsigned i = 0; i < SCAN_TILE; i++) {
+            corrected[i] = scan_is_corrected(&seeker[i], i, &tile_shared);
+            any = any || corrected[i];
+        }
+        for (unsigned i = 0; i < SCAN_TILE; i++)
+            if (corrected[i])
+                scan_correct(&seeker[i], i, &text, &tile_shared);
+    }
+    for (unsigned i = 0; i < SCAN_TILE; i++)
+        scan_store_found(p, tile, &seeker[i]);
+}
+
+static void counts_sum(const struct scan_params *p, uint32_t picture)
+{
+    const struct scan_picture *pic = &p->picture[picture];
+    struct scan_counts before = { 0, 0, 0, false };
+    const uint32_t all = scan_subsequences(p->status[picture].size);
+    for (uint32_t i = 0; i < all; i++) {
+        struct scan_counts one = scan_counts_get(p, picture, i);
+        p->subsequence[pic->subsequence + i].counts = before;
+        before = scan_counts_add(before, one);
+    }
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        scan_counts_end(p, picture, before, i);
+}
+
+static void write_tile(const struct scan_params *p, uint32_t tile)
+{
+    struct scan_text text = stage(p, tile);
+    for (unsigned i = 0; i < SCAN_TILE; i++)
+        scan_write(p, tile, i, &text);
+}
+
+static struct scan_coder coder;
+
+static void load_coder(const struct scan_params *p, uint32_t tile, bool made)
+{
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        scan_load_coder(p, tile, i, made, &coder);
+}
+
+static void measure_tile(const struct scan_params *p, uint32_t tile)
+{
+    struct scan_bits sum = { 0, 0, false };
+    load_coder(p, tile, p->again);
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        sum = scan_bits_add(sum, scan_measure(p, tile, i, &coder));
+    p->to_tile[tile] = sum;
+}
+
+static void bits_sum(const struct scan_params *p, uint32_t picture)
+{
+    const struct scan_picture *pic = &p->picture[picture];
+    struct scan_bits before = { 0, 0, false };
+    for (uint32_t i = 0; i < pic->to_tiles; i++) {
+        struct scan_bits one = p->to_tile[pic->to_tile + i];
+        p->to_tile[pic->to_tile + i] = before;
+        before = scan_bits_add(before, one);
+    }
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        scan_bits_finish(p, picture, before, i);
+}
+
+static void count_tile(const struct scan_params *p, uint32_t tile)
+{
+    const size_t picture = p->to_tile_picture[tile];
+    load_coder(p, tile, false);
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        scan_count_block(p, tile, i, &coder,
+                         p->histogram + picture * SCAN_SYMBOLS);
+}
+
+static void emit_tile(const struct scan_params *p, uint32_t tile)
+{
+    const uint32_t picture = p->to_tile_picture[tile];
+    struct scan_bits before = p->to_tile[tile];
+    load_coder(p, tile, p->status[picture].flags & SCAN_LACKS);
+    for (unsigned i = 0; i < SCAN_THREADS; i++) {
+        scan_emit(p, tile, i, before, &coder);
+        before = scan_bits_add(before, scan_measured(p, tile, i));
+    }
+}
+
+static void find_markers(const struct scan_params *p, uint32_t chunk,
+                         struct stuff_chunk *shared)
+{
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        stuff_clear(i, shared);
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        stuff_find_markers(p, chunk, i, shared);
+}
+
+static void stuff_count_chunk(const struct scan_params *p, uint32_t chunk)
+{
+    struct stuff_chunk shared;
+    uint32_t sum = 0;
+    find_markers(p, chunk, &shared);
+    for (unsigned i = 0; i < SCAN_THREADS; i++) {
+        struct stuff_bytes b = stuff_read(p, chunk, i, &shared);
+        sum += stuff_count(&b);
+    }
+    p->to_chunk[chunk] = sum;
+}
+
+static void stuff_sum(const struct scan_params *p, uint32_t picture)
+{
+    const struct scan_output *to = &p->to[picture];
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < to->chunks; i++) {
+        uint32_t one = p->to_chunk[to->chunk + i];
+        p->to_chunk[to->chunk + i] = before;
+        before += one;
+    }
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        stuff_end(p, picture, before, i);
+}
+
+static void stuff_chunk(const struct scan_params *p, uint32_t chunk)
+{
+    struct stuff_chunk shared;
+    uint32_t before = 0;
+    find_markers(p, chunk, &shared);
+    for (unsigned i = 0; i < SCAN_THREADS; i++) {
+        struct stuff_bytes b = stuff_read(p, chunk, i, &shared);
+        stuff_place(&b, before, &shared);
+        before += stuff_count(&b);
+    }
+    for (unsigned i = 0; i < SCAN_THREADS; i++)
+        stuff_store(p, chunk, before, &shared, i);
+}
+
+static void join_tiles(const struct scan_params *p, uint32_t block)
+{
+    for (uint32_t i = 0; i < SCAN_JOIN_THREADS; i++)
+        if (block * SCAN_JOIN_THREADS + i < p->tiles)
+            scan_join(p, block * SCAN_JOIN_THREADS + i);
+}
+
+/* ---- Launches ----------------------------------------------------------- */
+
+static bool is_in(const struct scan_params *p, uint32_t picture)
+{
+    return !scan_is_out(p, picture);
+}
+
+static bool is_coded(const struct scan_params *p, uint32_t picture)
+{
+    return !scan_is_not_coded(p, picture);
+}
+
+/* What a block of each kernel does, for pictures of which `wants` says so; and
+ * where the picture of a block stands: NULL, it has the same number. */
+static const struct {
+    void (*run)(const struct scan_params *p, uint32_t block);
+    bool (*wants)(const struct scan_params *p, uint32_t picture);
+    size_t picture; /* offset in struct scan_params; 0: the same number */
+} kernels[SCAN_KERNELS] = {
+#define CHUNK   offsetof(struct scan_params, chunk_picture)
+#define TILE    offsetof(struct scan_params, tile_picture)
+#define TO_TILE offsetof(struct scan_params, to_tile_picture)
+#define STUFFED offsetof(struct scan_params, to_chunk_picture)
+    [SCAN_UNSTUFF_COUNT] = { unstuff_count_chunk, is_in, CHUNK },
+    [SCAN_UNSTUFF_SUM] = { unstuff_sum, is_in, 0 },
+    [SCAN_UNSTUFF] = { unstuff_chunk, is_in, CHUNK },
+    [SCAN_SEEK] = { seek_tile, is_in, TILE },
+    [SCAN_JOIN] = { join_tiles, NULL, 0 },
+    [SCAN_COUNTS_SUM] = { counts_sum, is_in, 0 },
+    [SCAN_WRITE] = { write_tile, is_in, TILE },
+    [SCAN_MEASURE_TILE] = { measure_tile, is_coded, TO_TILE },
+    [SCAN_BITS_SUM] = { bits_sum, is_coded, 0 },
+    [SCAN_COUNT_TILE] = { count_tile, is_coded, TO_TILE },
+    [SCAN_EMIT_TILE] = { emit_tile, is_in, TO_TILE },
+    [SCAN_STUFF_COUNT] = { stuff_count_chunk, is_in, STUFFED },
+    [SCAN_STUFF_SUM] = { stuff_sum, is_in, 0 },
+    [SCAN_STUFF] = { stuff_chunk, is_in, STUFFED },
+};
+
+static int launch(void *context, enum scan_kernel kernel, uint32_t blocks,
+                  uint32_t codes, const struct scan_params *p, struct err *err)
+{
+    (void)context;
+    (void)codes;
+    (void)err;
+    for (uint32_t i = 0; i < blocks; i++) {
+        uint32_t picture = i;
+        if (kernels[kernel].picture) {
+            const uint32_t *pictures;
+            memcpy(&pictures, (const char *)p + kernels[kernel].picture,
+                   sizeof pictures);
+            picture = pictures[i];
+        }
+        if (!kernels[kernel].wants || kernels[kernel].wants(p, picture))
+            kernels[kernel].run(p, i);
+    }
+    return 0;
+}
+
+/* ---- The engine --------------------------------------------------------- */
+
+struct scan_engine {
+    uint8_t *input;
+    size_t room;
+    uint64_t vram;
+    void *memory[SCAN_MEMORIES];
+    const uint8_t *output;
+};
+
+/* What nothing has been written to is not 0. */
+static void *memory(void *context, enum scan_memory which, size_t size,
+                    struct err *err)
+{
+    struct scan_engine *engine = context;
+    free(engine->memory[which]);
+    engine->memory[which] = aligned_alloc(256, (size + 255) / 256 * 256);
+    if (!engine->memory[which])
+        (void)fail_memory(err, "no memory for a batch");
+    else
+        memset(engine->memory[which], 0xa5, size);
+    return engine->memory[which];
+}
+
+static int copy(void *context, void *to, const void *from, size_t size,
+                struct err *err)
+{
+    (void)context;
+    (void)err;
+    memcpy(to, from, size);
+    return 0;
+}
+
+static int clear(void *context, void *to, size_t size, struct err *err)
+{
+    (void)context;
+    (void)err;
+    memset(to, 0, size);
+    return 0;
+}
+
+static int wait(void *context, struct err *err)
+{
+    (void)context;
+    (void)err;
+    return 0;
+}
+
+static void close_engine(struct scan_engine *engine)
+{
+    if (!engine)
+        return;
+    for (unsigned i = 0; i < SCAN_MEMORIES; i++)
+        free(engine->memory[i]);
+    free(engine->input);
+    free(engine);
+}
+
+static int open_engine(struct scan_engine **engine,
+                       const struct scan_engine_opts *opts, struct err *err)
+{
+    struct scan_engine *made = calloc(1, sizeof *made);
+    if (made) {
+        made->room = opts->input;
+        made->vram = opts->vram ? opts->vram : UINT64_MAX;
+        made->input = malloc(made->room + !made->room);
+    }
+    if (!made || !made->input) {
+        close_engine(made);
+        return fail_memory(err, "no memory for a scan engine");
+    }
+    *engine = made;
+    return 0;
+}
+
+static uint8_t *input_of(struct scan_engine *engine, size_t *room)
+{
+    *room = engine->room;
+    return engine->input;
+}
+
+static const uint8_t *output_of(struct scan_engine *engine)
+{
+    return engine->output;
+}
+
+static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
+               struct err *err)
+{
+    const struct scan_device device = { engine, memory, copy, copy,
+                                        clear,  launch, wait };
+    return scan_turn(&device, engine->input, jobs, n, engine->vram,
+                     &engine->output, err);
+}
+
+static int count_devices(unsigned *count, struct err *err)
+{
+    (void)err;
+    *count = 1;
+    return 0;
+}
+
+const struct scan_engine_type scan_engine_serial = {
+    count_devices, open_engine, input_of, run, output_of, close_engine,
+};

@@ -1,0 +1,176 @@
+/* An engine beside the coder on the CPU. */
+#include "tests/support/scan_trials.h"
+
+#include <string.h>
+
+#include "tests/support/entropy_oracle.h"
+#include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
+#include "tests/support/scan_engine_cpu.h"
+#include "tests/support/scan_jobs.h"
+#include "tests/support/test.h"
+
+/* The same batch for both. */
+struct scan_trial {
+    struct scan_batch cpu, other;
+};
+
+static struct scan_trial open_trial(const struct scan_engine_type *type)
+{
+    const size_t room = (size_t)64 << 20;
+    struct scan_trial trial = { scan_batch_open(&scan_engine_cpu, room),
+                                scan_batch_open(type, room) };
+    return trial;
+}
+
+static void add(struct scan_trial *trial, struct bytes file, enum xform turn,
+                bool optimize)
+{
+    bool added = scan_batch_add(&trial->cpu, file, turn, optimize);
+    must(scan_batch_add(&trial->other, file, turn, optimize) == added);
+}
+
+/* Runs the batch, and empties it. Returns how many scans were turned. What is
+ * `slow` to synchronize may be refused. */
+static size_t run(struct scan_trial *trial, const char *name, bool slow)
+{
+    size_t turned = 0;
+    scan_batch_run(&trial->cpu);
+    scan_batch_run(&trial->other);
+    for (size_t i = 0; i < trial->cpu.jobs; i++) {
+        const struct scan_job *a = &trial->cpu.job[i];
+        const struct scan_job *b = &trial->other.job[i];
+        turned += b->result == SCAN_TURNED;
+        CHECK(scan_batch_same(&trial->cpu, &trial->other, i) ||
+                  (slow && b->result == SCAN_REFUSED),
+              "%s, scan %zu, turn %d%s: %s, %zu bytes; expected %s, %zu", name,
+              i, a->turn, a->optimize ? ", optimized" : "",
+              b->result == SCAN_TURNED ? "turned" : "refused", b->out_size,
+              a->result == SCAN_TURNED ? "turned" : "refused", a->out_size);
+    }
+    scan_batch_clear(&trial->cpu);
+    scan_batch_clear(&trial->other);
+    return turned;
+}
+
+static void close_trial(struct scan_trial *trial)
+{
+    scan_batch_close(&trial->cpu);
+    scan_batch_close(&trial->other);
+}
+
+static const jpeg_scan_info apart[] = {
+    { 1, { 0 }, 0, 63, 0, 0 },
+    { 2, { 1, 2 }, 0, 63, 0, 0 },
+};
+
+static const struct coding kinds[] = {
+    { .space = JCS_GRAYSCALE },
+    { .space = JCS_GRAYSCALE, .h = 2, .v = 2 },
+    { .space = JCS_YCbCr, .h = 1 },
+    { .space = JCS_YCbCr, .h = 2, .v = 1 },
+    { .space = JCS_YCbCr, .h = 1, .v = 2 },
+    { .space = JCS_YCbCr, .h = 2, .v = 2 },
+    { .space = JCS_YCbCr, .h = 4, .v = 1 },
+    { .space = JCS_YCbCr, .h = 3, .v = 1 },
+    { .space = JCS_YCbCr, .h = 2, .v = 1, .others = { { 1, 2 }, { 2, 2 } } },
+    { .space = JCS_CMYK },
+    { .space = JCS_CMYK, .h = 2, .v = 2, .others = { { 1, 2 }, { 1, 1 } } },
+    { .space = JCS_YCbCr, .h = 2, .v = 1, .scan = apart, .scans = 2 },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static struct bytes make_kind(unsigned k, uint32_t width, uint32_t height,
+                              unsigned restart, unsigned way)
+{
+    static const int qualities[] = { 40, 75, 95, 100 };
+    static const unsigned noises[] = { 0, 10, 40, 200 };
+    struct coding coding = kinds[k];
+    coding.width = width;
+    coding.height = height;
+    coding.restart = restart;
+    coding.standard = way % 2;
+    coding.quality = qualities[way / 2 % 4];
+    return make_noisy_jpeg(&coding, noises[way / 2 % 4]);
+}
+
+/* All turns of pictures of all kinds. */
+void scan_trial_sizes(const struct scan_engine_type *type)
+{
+    static const uint32_t sizes[][2] = { { 1, 1 },   { 8, 8 },   { 9, 7 },
+                                         { 16, 1 },  { 1, 33 },  { 17, 40 },
+                                         { 64, 48 }, { 97, 131 } };
+    struct scan_trial trial = open_trial(type);
+    unsigned way = 0;
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (unsigned k = 0; k < KINDS; k++) {
+            struct bytes file =
+                make_kind(k, sizes[i][0], sizes[i][1], 0, way++);
+            for (unsigned t = 0; t < 2u * XFORM_COUNT; t++)
+                add(&trial, file, (enum xform)(t / 2), t % 2);
+            bytes_free(&file);
+        }
+        size_t scans = trial.cpu.jobs, turned = run(&trial, "sizes", false);
+        CHECK(turned == scans, "%zu of %zu", turned, scans);
+    }
+    close_trial(&trial);
+}
+
+/* 1, an odd number, parts of a row, whole rows, more than the picture has. */
+void scan_trial_restarts(const struct scan_engine_type *type)
+{
+    static const unsigned restarts[] = { 1, 3, 5, 13, 26, 1000 };
+    struct scan_trial trial = open_trial(type);
+    unsigned way = 0;
+    for (unsigned i = 0; i < sizeof restarts / sizeof *restarts; i++) {
+        for (unsigned k = 0; k < KINDS; k++) {
+            struct bytes file = make_kind(k, 205, 91, restarts[i], way++);
+            for (unsigned t = 0; t < XFORM_COUNT; t++)
+                add(&trial, file, (enum xform)t, t % 3 == 0);
+            bytes_free(&file);
+        }
+        size_t scans = trial.cpu.jobs,
+               turned = run(&trial, "restarts", restarts[i] == 1000);
+        CHECK(turned >= scans * 2 / 3, "%zu of %zu", turned, scans);
+    }
+    close_trial(&trial);
+}
+
+/* Several tiles, and chunks. */
+void scan_trial_large(const struct scan_engine_type *type)
+{
+    struct scan_trial trial = open_trial(type);
+    for (unsigned k = 0; k < KINDS; k += 2)
+        for (unsigned way = k % 3; way < 8; way += 2) {
+            struct bytes file = make_kind(k, 901, 603, way % 3 * 37, way);
+            add(&trial, file, (enum xform)((k + way) % XFORM_COUNT), way > 5);
+            bytes_free(&file);
+        }
+    size_t scans = trial.cpu.jobs, turned = run(&trial, "large", true);
+    CHECK(turned >= scans / 2, "%zu of %zu", turned, scans);
+    close_trial(&trial);
+}
+
+void scan_trial_mutations(const struct scan_engine_type *type, unsigned each)
+{
+    struct scan_trial trial = open_trial(type);
+    uint64_t random = 7;
+    size_t scans = 0, turned = 0;
+    for (unsigned k = 0; k < KINDS; k++)
+        for (unsigned way = 0; way < 8; way++) {
+            struct bytes file = make_kind(k, 47, 60, way % 3, way);
+            for (unsigned i = 0; i < each; i++) {
+                struct bytes damaged = { 0 };
+                must(bytes_append(&damaged, file.data, file.size));
+                entropy_mutate(&damaged, &random);
+                add(&trial, damaged, (enum xform)(i % XFORM_COUNT), i % 5 == 0);
+                bytes_free(&damaged);
+            }
+            scans += trial.cpu.jobs;
+            turned += run(&trial, "mutations", false);
+            bytes_free(&file);
+        }
+    CHECK(turned > scans / 10 && turned < scans * 9 / 10, "%zu of %zu", turned,
+          scans);
+    close_trial(&trial);
+}

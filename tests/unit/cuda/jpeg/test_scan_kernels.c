@@ -1,0 +1,24 @@
+/* The kernels that turn scans, in plain loops, beside the coder on the CPU. */
+#include "tests/support/scan_engine_serial.h"
+#include "tests/support/scan_trials.h"
+#include "tests/support/test.h"
+
+TEST(sizes)
+{
+    scan_trial_sizes(&scan_engine_serial);
+}
+
+TEST(restarts)
+{
+    scan_trial_restarts(&scan_engine_serial);
+}
+
+TEST(large)
+{
+    scan_trial_large(&scan_engine_serial);
+}
+
+TEST(mutations)
+{
+    scan_trial_mutations(&scan_engine_serial, 60);
+}
