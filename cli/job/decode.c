@@ -155,8 +155,8 @@ static bool drops_tag(const struct options *opts, enum tag_place place)
            (place == TAG_XMP && opts->drop & DROP_XMP);
 }
 
-/* An orientation that stands behind pixels which are interlaced or damaged may
- * not be what the plan was made for. */
+/* An orientation that stands behind damaged pixels may not be what the plan was
+ * made for. */
 static int take_orientation(struct job_state *state, struct err *err)
 {
     const struct options *opts = state->opts;

@@ -19,17 +19,20 @@ static int open_band(struct row_sink *rows, struct err *err)
         .color = img->color,
         .alpha = img->alpha,
         .width = xform_transposes(img->turned) ? img->height : img->width,
-        .height = rows->height < BAND_ROWS ? rows->height : BAND_ROWS,
+        .height = rows->room,
         .maxval = img->maxval,
         .nplanes = img->nplanes,
     };
     return image_alloc(&rows->band, mem_plain, err);
 }
 
-int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
-                  const struct turner *turner, struct mem mem, struct err *err)
+static int open_sink(struct row_sink *rows, struct image *img, enum xform t,
+                     uint32_t room, const struct turner *turner, struct mem mem,
+                     struct err *err)
 {
-    *rows = (struct row_sink){ .img = img, .t = t, .height = img->height };
+    *rows = (struct row_sink){
+        .img = img, .t = t, .height = img->height, .room = room
+    };
     if (!turner || t == XFORM_NONE)
         return image_alloc(img, mem, err);
     rows->turner = turner;
@@ -44,10 +47,24 @@ int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
     return image_alloc(img, mem, err);
 }
 
+int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
+                  const struct turner *turner, struct mem mem, struct err *err)
+{
+    uint32_t room = img->height < BAND_ROWS ? img->height : BAND_ROWS;
+    return open_sink(rows, img, t, room, turner, mem, err);
+}
+
+int row_sink_open_whole(struct row_sink *rows, struct image *img, enum xform t,
+                        const struct turner *turner, struct mem mem,
+                        struct err *err)
+{
+    return open_sink(rows, img, t, img->height, turner, mem, err);
+}
+
 const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
                                 uint32_t *row)
 {
-    *row = y - rows->begin;
+    *row = y - rows->first;
     return rows->turner ? &rows->band : rows->img;
 }
 
@@ -72,17 +89,20 @@ static struct image part_of(const struct row_sink *rows)
 int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
 {
     const struct turner *turner = rows->turner;
-    struct image *band = &rows->band;
     if (!turner || y + 1 < rows->end)
         return 0;
-    band->height = rows->end - rows->begin;
-    for (unsigned i = 0; i < band->nplanes; i++)
-        band->plane[i].height = band->height;
-    struct image part = part_of(rows);
-    if (turner->turn(turner->context, &part, band, rows->t, err))
+    struct image band = rows->band, part = part_of(rows);
+    band.height = rows->end - rows->begin;
+    for (unsigned i = 0; i < band.nplanes; i++) {
+        struct plane *plane = &band.plane[i];
+        plane->data = plane_row(plane, rows->begin - rows->first);
+        plane->height = band.height;
+    }
+    if (turner->turn(turner->context, &part, &band, rows->t, err))
         return -1;
     uint32_t left = rows->height - rows->end;
     rows->begin = rows->end;
+    rows->first = rows->room < rows->height ? rows->begin : 0;
     rows->end += left < BAND_ROWS ? left : BAND_ROWS;
     return 0;
 }

@@ -19,6 +19,8 @@ struct row_sink {
     enum xform t;
     uint32_t height;     /* of the picture as stored */
     uint32_t begin, end; /* rows of the band that is being filled */
+    uint32_t first;      /* the first row that `band` has */
+    uint32_t room;       /* how many rows it has */
     struct image band;
 };
 
@@ -28,12 +30,19 @@ struct row_sink {
 int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
                   const struct turner *turner, struct mem mem, struct err *err);
 
+/* The same for rows that do not come in order, nor each at once: the picture is
+ * in memory as stored, too. */
+int row_sink_open_whole(struct row_sink *rows, struct image *img, enum xform t,
+                        const struct turner *turner, struct mem mem,
+                        struct err *err);
+
 /* Returns the picture that takes row y of the file, as its row *row. Rows come
- * in order. */
+ * in order, unless it was opened for the whole picture. */
 const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
                                 uint32_t *row);
 
-/* Called when row y is complete: turns its band, if that is. */
+/* Called for each row in order when it is complete: turns its band, if that is.
+ */
 int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err);
 
 /* Several threads may take a band each, in any order: returns how many there

@@ -1,6 +1,6 @@
-/* Reads the samples of a PNG that is not interlaced: inflates them into a ring
- * of slots of some rows each, and undoes the filters from there into the
- * planes.
+/* Reads the samples of a PNG: inflates them into a ring of slots of some rows
+ * each, and undoes the filters from there into the planes. The rows of an
+ * interlaced picture come in up to seven passes.
  *
  * Both steps go on in order, and each is done by one thread at a time; so two
  * threads are kept busy, and a single one alternates, with the slots still in
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "codecs/deflate/flate.h"
+#include "codecs/png/adam7.h"
 #include "codecs/png/chunk.h"
 #include "codecs/png/filter.h"
 #include "codecs/png/scanline.h"
@@ -23,9 +24,15 @@ enum {
                          a cache of level 2 */
 };
 
+struct idat_pass {
+    struct adam7_pass of;
+    size_t row;          /* bytes, with the filter's type */
+    uint32_t per_slot;   /* rows */
+    uint32_t first, end; /* slots */
+};
+
 struct idat_reader {
     struct row_sink *rows;
-    uint32_t height;
     unsigned pixel; /* bytes of a pixel */
     const struct flate *flate;
     void *inflater;
@@ -34,12 +41,17 @@ struct idat_reader {
     size_t rest_size;
     bool ended; /* the stream has ended */
 
-    size_t row;        /* bytes, with the filter's type */
-    uint32_t per_slot; /* rows */
-    uint32_t slots;    /* of the picture */
-    uint32_t in_ring;  /* of them: as many as fit into */
+    struct idat_pass pass[ADAM7_PASSES];
+    unsigned passes;
+    struct image line; /* a row of a pass, in planes */
+    uint32_t complete; /* rows of the picture */
+
+    size_t slot_size;
+    uint32_t slots;   /* of the picture */
+    uint32_t in_ring; /* of them: as many as fit into */
     uint8_t *ring;
-    uint8_t *prior; /* the last row whose filter was undone; zeros at first */
+    uint8_t *prior; /* the last row whose filter was undone; zeros above the
+                       first one of a pass */
 
     pthread_mutex_t lock;
     pthread_cond_t change;
@@ -64,12 +76,14 @@ static bool next_chunk(struct idat_reader *r)
 }
 
 /* Inflates up to *size bytes, fewer if the stream ends. Returns false if it is
- * damaged. */
+ * damaged. A library that has taken all of a chunk may hold bytes of it back
+ * until there is room: so the next chunk has to come only if nothing does. */
 static bool inflate_some(struct idat_reader *r, uint8_t *out, size_t *size)
 {
     struct flate_io io = { .out = out, .out_size = *size };
     while (io.out_size && !r->ended) {
-        if (r->rest_size == 0 && !next_chunk(r))
+        const size_t room = io.out_size;
+        if (!r->rest && !next_chunk(r))
             return false;
         io.in = r->rest;
         io.in_size = r->rest_size;
@@ -79,6 +93,9 @@ static bool inflate_some(struct idat_reader *r, uint8_t *out, size_t *size)
         r->ended = status == FLATE_END;
         r->rest = io.in;
         r->rest_size = io.in_size;
+        if (io.out_size == room && !r->ended && r->rest_size == 0 &&
+            !next_chunk(r))
+            return false;
     }
     *size -= io.out_size;
     return true;
@@ -93,43 +110,85 @@ static bool at_end(struct idat_reader *r)
            r->rest_size == 0 && r->idats.size == 0;
 }
 
-static uint32_t rows_of(const struct idat_reader *r, uint32_t slot)
+static const struct idat_pass *pass_of(const struct idat_reader *r,
+                                       uint32_t slot)
 {
-    uint32_t left = r->height - slot * r->per_slot;
-    return left < r->per_slot ? left : r->per_slot;
+    const struct idat_pass *pass = r->pass;
+    while (slot >= pass->end)
+        pass++;
+    return pass;
+}
+
+/* Returns the number of rows in a slot, and sets *first to the first of them in
+ * its pass. */
+static uint32_t rows_of(const struct idat_pass *pass, uint32_t slot,
+                        uint32_t *first)
+{
+    *first = (slot - pass->first) * pass->per_slot;
+    uint32_t left = pass->of.height - *first;
+    return left < pass->per_slot ? left : pass->per_slot;
 }
 
 static uint8_t *slot_at(const struct idat_reader *r, uint32_t slot)
 {
-    return r->ring + slot % r->in_ring * r->per_slot * r->row;
+    return r->ring + slot % r->in_ring * r->slot_size;
 }
 
 static bool inflate_slot(struct idat_reader *r, uint32_t slot)
 {
-    size_t want = rows_of(r, slot) * r->row, size = want;
+    const struct idat_pass *pass = pass_of(r, slot);
+    uint32_t first;
+    size_t want = rows_of(pass, slot, &first) * pass->row, size = want;
     return inflate_some(r, slot_at(r, slot), &size) && size == want &&
            (slot + 1 < r->slots || at_end(r));
 }
 
 /* ---- Undoing filters ----------------------------------------------------- */
 
+/* Tells the sink of all rows before `end` that are complete. */
+static bool complete_rows(struct idat_reader *r, uint32_t end)
+{
+    struct err err; /* libpng gives the reason */
+    for (; r->complete < end; r->complete++)
+        if (row_sink_done(r->rows, r->complete, &err))
+            return false;
+    return true;
+}
+
+/* Puts row i of a pass into the planes. The last pass completes its rows and
+ * those above them. */
+static bool put_row(struct idat_reader *r, const struct idat_pass *pass,
+                    uint32_t i, const uint8_t *row)
+{
+    uint32_t at, y = pass->of.y + i * pass->of.dy;
+    const struct image *to = row_sink_at(r->rows, y, &at);
+    if (pass->of.dx == 1) {
+        scanline_split(to, at, row);
+    } else {
+        r->line.width = pass->of.width;
+        scanline_split(&r->line, 0, row);
+        adam7_spread(to, at, &pass->of, &r->line);
+    }
+    return pass != &r->pass[r->passes - 1] || complete_rows(r, y + 1);
+}
+
 static bool unfilter_slot(struct idat_reader *r, uint32_t slot)
 {
+    const struct idat_pass *pass = pass_of(r, slot);
+    const size_t size = pass->row - 1;
+    uint32_t first, n = rows_of(pass, slot, &first);
     uint8_t *row = slot_at(r, slot);
     const uint8_t *prior = r->prior;
-    uint32_t y = slot * r->per_slot, end = y + rows_of(r, slot), at;
-    struct err err; /* libpng gives the reason */
-    for (; y < end; y++, row += r->row) {
-        const struct image *to = row_sink_at(r->rows, y, &at);
-        if (!filter_undo_row(row[0], row + 1, prior, r->row - 1, r->pixel))
-            return false;
-        scanline_split(to, at, row + 1);
-        if (row_sink_done(r->rows, y, &err))
+    if (first == 0)
+        memset(r->prior, 0, size);
+    for (uint32_t i = 0; i < n; i++, row += pass->row) {
+        if (!filter_undo_row(row[0], row + 1, prior, size, r->pixel) ||
+            !put_row(r, pass, first + i, row + 1))
             return false;
         prior = row + 1;
     }
-    memcpy(r->prior, prior, r->row - 1); /* the slot is about to be reused */
-    return true;
+    memcpy(r->prior, prior, size); /* the slot is about to be reused */
+    return slot + 1 < r->slots || complete_rows(r, r->rows->height);
 }
 
 /* ---- Both --------------------------------------------------------------- */
@@ -180,7 +239,56 @@ static bool fits_window(const struct idat_reader *r)
     if (!chunk_find(&chunk, r->idats.at, r->idats.size) || chunk.size < 2)
         return false;
     unsigned bits = 8 + (chunk.data[0] >> 4);
-    return bits == 15 || (bits < 15 && r->row * r->height <= (size_t)1 << bits);
+    size_t raw = 0;
+    for (unsigned i = 0; i < r->passes; i++)
+        raw += r->pass[i].row * r->pass[i].of.height;
+    return bits == 15 || (bits < 15 && raw <= (size_t)1 << bits);
+}
+
+/* Cuts the passes into slots. `img` is a picture with the kind of samples. */
+static void cut_slots(struct idat_reader *r, const struct image *img)
+{
+    struct image one = *img;
+    for (unsigned i = 0; i < r->passes; i++) {
+        struct idat_pass *pass = &r->pass[i];
+        one.width = pass->of.width;
+        pass->row = scanline_size(&one) + 1;
+        pass->per_slot = pass->row < SLOT ? (uint32_t)(SLOT / pass->row) : 1;
+        if (pass->per_slot > pass->of.height)
+            pass->per_slot = pass->of.height;
+        pass->first = r->slots;
+        pass->end = pass->first + (pass->of.height - 1) / pass->per_slot + 1;
+        r->slots = pass->end;
+        size_t size = pass->per_slot * pass->row;
+        r->slot_size = size > r->slot_size ? size : r->slot_size;
+    }
+    r->in_ring = r->slots < SLOTS ? r->slots : SLOTS;
+}
+
+static bool open_line(struct idat_reader *r, const struct image *img)
+{
+    struct err err;
+    r->line = (struct image){ .cell = img->cell,
+                              .color = img->color,
+                              .alpha = img->alpha,
+                              .width = img->width / 2 + 1,
+                              .height = 1,
+                              .maxval = img->maxval,
+                              .nplanes = img->nplanes };
+    return image_alloc(&r->line, mem_plain, &err) == 0;
+}
+
+static void open_passes(struct idat_reader *r, const struct image *img,
+                        bool interlaced)
+{
+    struct adam7_pass pass[ADAM7_PASSES] = {
+        { 0, 0, 1, 1, img->width, r->rows->height },
+    };
+    r->passes =
+        interlaced ? adam7_passes(pass, img->width, r->rows->height) : 1;
+    for (unsigned i = 0; i < r->passes; i++)
+        r->pass[i].of = pass[i];
+    cut_slots(r, img);
 }
 
 bool idat_read(struct row_sink *rows, struct png_range idats,
@@ -188,26 +296,25 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
 {
     uint32_t row;
     const struct image *img = row_sink_at(rows, 0, &row);
+    const struct meta *meta = rows->img->meta;
+    bool interlaced = meta && meta->interlaced;
     struct idat_reader r = {
         .rows = rows,
-        .height = rows->height,
         .pixel = scanline_pixel(img),
         .flate = flate,
         .idats = idats,
-        .row = scanline_size(img) + 1,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .change = PTHREAD_COND_INITIALIZER,
     };
-    r.per_slot = r.row < SLOT ? (uint32_t)(SLOT / r.row) : 1;
-    r.slots = (r.height - 1) / r.per_slot + 1;
-    r.in_ring = r.slots < SLOTS ? r.slots : SLOTS;
+    open_passes(&r, img, interlaced);
     if (!fits_window(&r))
         return false;
     r.inflater = flate->inflate_open(false);
-    r.ring = malloc(r.in_ring * r.per_slot * r.row);
-    r.prior = calloc(r.row, 1);
-    if (r.inflater && r.ring && r.prior)
+    r.ring = malloc(r.in_ring * r.slot_size);
+    r.prior = malloc(scanline_size(img) + 1);
+    if (r.inflater && r.ring && r.prior && (!interlaced || open_line(&r, img)))
         thread_pool_run(pool, read_slots, &r, 2);
+    image_free(&r.line);
     free(r.prior);
     free(r.ring);
     flate->inflate_close(r.inflater);

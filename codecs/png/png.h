@@ -4,7 +4,8 @@
  * planes of cells with their metadata go out, and the other way round. libpng
  * parses and writes the header, the palette and the order of chunks; the
  * samples are this room's own: idat_read, idat_write, idat_bands, filter,
- * scanline. Other chunks are kept as they are, in order and in their place. It
+ * scanline, adam7. Frames of an animation are pictures of their own: animation,
+ * frames. Other chunks are kept as they are, in order and in their place. It
  * knows nothing of turns, but that some chunks are not true after one. */
 #ifndef CODECS_PNG_PNG_H
 #define CODECS_PNG_PNG_H
@@ -41,8 +42,8 @@ struct png_range {
 
 struct flate;
 
-/* Reads the samples of a picture that is not interlaced into `rows`, by one
- * library; `idats` are its chunks IDAT, whole and one after the other. Returns
+/* Reads the samples of a picture into `rows`, by one library; if it is
+ * interlaced, as its meta says, `rows` are open for the whole picture; `idats` are its chunks IDAT, whole and one after the other. Returns
  * false if they are damaged, or memory has run out; then libpng reads them and
  * gives the reason. */
 bool idat_read(struct row_sink *rows, struct png_range idats,

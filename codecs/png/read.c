@@ -1,7 +1,7 @@
 /* Reads PNG. libpng checks the order and the CRC of every chunk, all but the
  * samples, which are left to idat_read.c; so the chunks after the samples are
- * known before these are decoded. Samples that are interlaced or damaged go
- * through libpng, which reads the whole file then.
+ * known before these are decoded. Samples that are damaged go through libpng,
+ * which reads the whole file then.
  *
  * libpng leaves by longjmp(). All that changes after setjmp() stands in a
  * struct png_reader, which run_libpng() sets up and takes down. */
@@ -382,8 +382,11 @@ static int read_idats(struct reader *reader, struct err *err)
     const struct png_state *state = reader->state;
     const struct load_opts *opts = reader->opts;
     struct row_sink rows = { 0 };
-    int status = row_sink_open(&rows, &reader->img, reader->plan->turn,
-                               reader->plan->turner, opts->mem, err);
+    int (*open)(struct row_sink *, struct image *, enum xform,
+                const struct turner *, struct mem, struct err *) =
+        reader->img.meta->interlaced ? row_sink_open_whole : row_sink_open;
+    int status = open(&rows, &reader->img, reader->plan->turn,
+                      reader->plan->turner, opts->mem, err);
     if (status == 0 && !idat_read(&rows, state->idats, flates[0], opts->pool))
         status = fail(err, "the image data is damaged");
     row_sink_close(&rows);
@@ -407,9 +410,9 @@ static int decode_frames(struct reader *reader, struct err *err)
 int decode_png(struct reader *reader, struct err *err)
 {
     const struct png_state *state = reader->state;
-    bool bypass = state->idats.size && !reader->img.meta->interlaced;
-    if (check_size(reader, err) || ((!bypass || read_idats(reader, err)) &&
-                                    start_again(reader, read_whole, err)))
+    if (check_size(reader, err) ||
+        ((!state->idats.size || read_idats(reader, err)) &&
+         start_again(reader, read_whole, err)))
         return -1;
     if (decode_frames(reader, err))
         return -1;

@@ -141,6 +141,30 @@ TEST(long)
     }
 }
 
+/* Turned while it is read, in bands: of less, of just one, of several. */
+TEST(bands)
+{
+    static const uint32_t heights[] = { 2, 255, 256, 257, 601 };
+    for (size_t i = 0; i < sizeof heights / sizeof *heights; i++)
+        for (int adam7 = 0; adam7 < 2; adam7++)
+            for (int t = 0; t < XFORM_COUNT; t++) {
+                const struct shape s = { 70, heights[i], 8, RGB, adam7 };
+                struct bytes file = make_png(&s, FILTER_ALL, SIZE_MAX);
+                struct fixture *f = fixture_new(&codec_png);
+                f->plan.turn = (enum xform)t;
+                f->plan.turner = &turner_of_cells;
+                CHECK(fixture_decode(f, file) == 0, "%s: %s", named(&s),
+                      f->err.text);
+                CHECK(f->img.turned == (enum xform)t, "%s", named(&s));
+                CHECK(fixture_encode(f) == 0, "%s: %s", named(&s),
+                      f->err.text);
+                CHECK(file_holds(f->made, &s, (enum xform)t), "%s, %s",
+                      named(&s), xform_name((enum xform)t));
+                fixture_free(f);
+                bytes_free(&file);
+            }
+}
+
 /* An index that the palette does not have is kept as it is. */
 TEST(short_palette)
 {

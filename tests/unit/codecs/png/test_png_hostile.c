@@ -77,7 +77,8 @@ TEST(flips)
 }
 
 /* The same with correct CRCs: the file may be accepted, but must not take more
- * memory than its IHDR needs. */
+ * memory than its IHDR needs: at most once again, if libpng has to look what is
+ * wrong. */
 TEST(forged)
 {
     struct bytes file = make_small();
@@ -103,7 +104,7 @@ TEST(forged)
         f->load.tolerant = round % 2;
         f->load.portable = round % 4 / 2;
         accepts(f, copy);
-        CHECK(counted.calls <= 1 && counted.freed == counted.calls, "%zu",
+        CHECK(counted.calls <= 2 && counted.freed == counted.calls, "%zu",
               counted.calls);
         CHECK(counted.bytes <= small_limits.bytes, "%zu", counted.bytes);
         bytes_free(&copy);
