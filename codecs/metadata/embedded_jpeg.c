@@ -191,6 +191,20 @@ static int decode(struct image *src, struct embedded_plan *plan,
     return status;
 }
 
+/* What is a few bytes longer than before may need another place, and leave its
+ * own unused; so it gets the shortest tables then. */
+static int encode(struct bytes *out, const struct image *img, size_t before,
+                  const struct save_opts *save, struct err *err)
+{
+    struct save_opts shortest = *save;
+    int status = codec_jpeg.encode(out, img, save, err);
+    if (status || out->size <= before || save->optimize)
+        return status;
+    out->size = 0;
+    shortest.optimize = true;
+    return codec_jpeg.encode(out, img, &shortest, err);
+}
+
 static int turn(struct bytes *out, struct embedded_plan *plan,
                 const struct embedded_jpeg *inner, const struct save_opts *save,
                 struct err *err)
@@ -204,7 +218,7 @@ static int turn(struct bytes *out, struct embedded_plan *plan,
         image_take_meta(&dst, &src);
         status = metadata_turn(&dst, &codec_jpeg, save, err);
         if (status == 0)
-            status = codec_jpeg.encode(out, &dst, save, err);
+            status = encode(out, &dst, plan->reader.file.size, save, err);
     }
     image_free(&dst);
     image_free(&src);
