@@ -1,4 +1,4 @@
-/* JPEG through libjpeg-turbo. */
+/* The table of functions of JPEG. */
 #include "codecs/jpeg/jpeg.h"
 
 #include <string.h>

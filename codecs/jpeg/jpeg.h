@@ -1,10 +1,17 @@
-/* JPEG (ITU-T T.81; JFIF is T.871), through libjpeg-turbo.
+/* JPEG (ITU-T T.81; JFIF is T.871).
  *
  * What comes in is the bytes of a file. What goes out is a picture, as its
  * blocks of coefficients, as the samples that it stores or as pixels, with how
  * it was coded and all of its APPn and COM segments in order; and the other way
- * round, coded as it was. Several threads code one picture where that is
- * possible.
+ * round, coded as it was. Several threads code one picture.
+ *
+ * Ours are: the markers and segments of all files; sequential files with
+ * Huffman codes of 8 bits, both ways (entropy/); the transform, and what is
+ * computed where a picture is encoded again (arithmetic.h); pixels of such
+ * files, where several threads may decode them (pixels.h). libjpeg-turbo's are:
+ * progressive and arithmetic coding, both ways, as coefficients; pixels of all
+ * other files; what is damaged, with or without
+ * --tolerant, and what is wrong with it; and the meaning of headers.
  *
  * The room knows nothing of how pictures are turned, and of metadata only where
  * it stands in a file: codecs/metadata makes it true of a turn. codec_jpeg is

@@ -1,4 +1,4 @@
-/* JPEG in, through libjpeg-turbo.
+/* JPEG in: sequential files by our own decoder, others through libjpeg-turbo.
  *
  * libjpeg counts lost data as warnings and goes on; here the first one ends the
  * reading, unless it is tolerant. It leaves by longjmp(): all that changes
@@ -173,34 +173,22 @@ static void read_header(struct jpeg_reader *r)
 /* YCbCr stays YCbCr on its way to another JPEG: nothing is lost to rounding. */
 static void choose_color(struct jpeg_reader *r)
 {
-    struct image *img = r->img;
-    switch (r->d.jpeg_color_space) {
-    case JCS_GRAYSCALE:
-        img->color = COLOR_GRAY;
-        break;
-    case JCS_YCbCr:
-        img->color = r->opts->portable ? COLOR_RGB : COLOR_YCC;
-        r->d.out_color_space = r->opts->portable ? JCS_RGB : JCS_YCbCr;
-        break;
-    case JCS_RGB:
-        img->color = COLOR_RGB;
-        r->d.out_color_space = JCS_RGB;
-        break;
-    case JCS_CMYK:
-        img->color = COLOR_CMYK;
-        break;
-    case JCS_YCCK:
-        img->color = COLOR_YCCK;
-        r->d.out_color_space = JCS_YCCK;
-        break;
-    default:
-        img->color = COLOR_OTHER;
-        if (r->plan->representation > REPRESENTATION_PLANES)
-            break;
+    static const enum color colors[] = {
+        [JCS_UNKNOWN] = COLOR_OTHER, [JCS_GRAYSCALE] = COLOR_GRAY,
+        [JCS_RGB] = COLOR_RGB,       [JCS_YCbCr] = COLOR_YCC,
+        [JCS_CMYK] = COLOR_CMYK,     [JCS_YCCK] = COLOR_YCCK,
+    };
+    J_COLOR_SPACE space = r->d.jpeg_color_space;
+    if (space == JCS_YCbCr && r->opts->portable)
+        space = JCS_RGB;
+    if (space == JCS_UNKNOWN &&
+        r->plan->representation <= REPRESENTATION_PLANES) {
         fail(r->err, "%d components of an unknown color space",
              r->d.num_components);
         leave(r);
     }
+    r->d.out_color_space = space;
+    r->img->color = colors[space];
 }
 
 /* Sets the sizes of planes of samples as the components have them, or in full
@@ -303,7 +291,7 @@ static void read_coefficients(struct jpeg_reader *r)
     jpeg_read_coefficients(&r->d);
 }
 
-static void take_portable(struct jpeg_reader *r)
+static int take_portable(struct jpeg_reader *r)
 {
     static const int units[] = { DENSITY_ASPECT, DENSITY_INCH, DENSITY_METER };
     struct meta *meta = r->img->meta;
@@ -316,6 +304,7 @@ static void take_portable(struct jpeg_reader *r)
         if (r->d.density_unit == 0 && r->d.X_density == r->d.Y_density)
             meta->density.unit = DENSITY_NONE;
     }
+    return segments_read_portable(meta, r->opts, r->err);
 }
 
 /* Finds the end of the picture without decoding it. */
@@ -448,14 +437,6 @@ static int take_guarded(struct jpeg_reader *r)
     return 0;
 }
 
-static int take_portable_guarded(struct jpeg_reader *r)
-{
-    if (setjmp(r->out))
-        return -1;
-    take_portable(r);
-    return segments_read_portable(r->img->meta, r->opts, r->err);
-}
-
 static int open_guarded(struct jpeg_reader *r, struct stream_info *info)
 {
     if (setjmp(r->out))
@@ -495,7 +476,7 @@ int decode_jpeg(struct reader *reader, struct err *err)
 {
     if (read_picture(reader, read_pixels, err))
         return -1;
-    return reader->opts->portable ? take_portable_guarded(reader->state) : 0;
+    return reader->opts->portable ? take_portable(reader->state) : 0;
 }
 
 int describe_jpeg(struct reader *reader, struct err *err)

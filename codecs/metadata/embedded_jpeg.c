@@ -120,9 +120,8 @@ static int choose_representation(struct embedded_plan *plan,
                     "else to do",
                     plan->width, plan->height, alignment->x, alignment->y);
     bool chroma_alone =
-        !save->quality && stream_info_can_turn(&plan->info,
-                                               REPRESENTATION_REALIGNED,
-                                               plan->turn);
+        !save->quality &&
+        stream_info_can_turn(&plan->info, REPRESENTATION_REALIGNED, plan->turn);
     if (inner->view && !save->quality)
         warn(save->warnings,
              "%sencoded anew, since %u x %u pixels are not whole "
