@@ -8,9 +8,9 @@
  * - Workers, up to twice as many as there are processors, take the items from
  *   the queue in order. Each does the whole way of a picture, from reading its
  *   file to renaming its output (cli/job), while others read and write theirs.
- * - Where a device turns the coded data of JPEG files (scan_pipeline.h), a worker
- *   leaves a picture to it and takes the next item; further workers, as many as
- *   there are processors, write what has been turned.
+ * - Where a device turns the coded data of JPEG files (scan_pipeline.h), a
+ * worker leaves a picture to it and takes the next item; further workers, as
+ * many as there are processors, write what has been turned.
  * - The worker that has finished the next item in the order of the plan
  *   reports it, and all finished ones after it. So results come out in the
  *   order of the plan, and no two reports mix. One more thread wakes ten times

@@ -18,7 +18,8 @@ static const size_t input_most = (size_t)16 << 20;
 struct device_scans {
     struct scan_pipeline *pipeline;
     unsigned processors;
-    bool always; /* a device was asked for */
+    bool always;  /* a device was asked for */
+    bool endless; /* more jobs may come than are left */
     pthread_mutex_t lock;
     bool weighed, started;
     double seen, scans, bytes; /* jobs, those with scans, and bytes of these */
@@ -26,7 +27,8 @@ struct device_scans {
 };
 
 struct device_scans *device_scans_open(const struct options *opts,
-                                       const struct backend *backend)
+                                       const struct backend *backend,
+                                       bool endless)
 {
     static const int first = 0;
     const bool all = opts->devices.count == (unsigned)LANE_ALL_DEVICES;
@@ -45,12 +47,14 @@ struct device_scans *device_scans_open(const struct options *opts,
         .vram = opts->vram,
     };
     struct device_scans *made = NULL;
-    if (engine && (always || strcmp(opts->backend, "auto") == 0))
+    if (engine && share >= SCAN_INPUT_LEAST &&
+        (always || strcmp(opts->backend, "auto") == 0))
         made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
     made->processors = opts->threads;
     made->always = always;
+    made->endless = endless;
     pthread_mutex_init(&made->lock, NULL);
     made->pipeline = scan_pipeline_open(&pipeline);
     if (!made->pipeline) {
@@ -96,6 +100,16 @@ bool device_scans_estimate(struct device_scans *scans,
 
 /* ---- A picture ----------------------------------------------------------- */
 
+/* Returns how many jobs there will be. Of those that may be followed by more as
+ * many as there were so far, if enough of them come at once for a batch. */
+static double expected(const struct device_picture *picture)
+{
+    const struct device_scans *scans = picture->scans;
+    if (!scans->endless)
+        return (double)picture->left;
+    return picture->left < SCAN_PICTURES ? 0 : scans->seen;
+}
+
 /* Starts the devices once they are worthwhile, if what is left is like what has
  * been seen so far. */
 static void weigh(struct device_picture *picture, size_t bytes)
@@ -106,7 +120,7 @@ static void weigh(struct device_picture *picture, size_t bytes)
     scans->scans++;
     scans->bytes += (double)bytes;
     if (!scans->started) {
-        double left = (double)picture->left / scans->seen;
+        double left = expected(picture) / scans->seen;
         struct scan_estimate estimate = scan_model_estimate(
             left * scans->scans, left * scans->bytes, scans->processors);
         starts = estimate.by_device < estimate.by_processors;

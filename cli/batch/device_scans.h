@@ -10,10 +10,11 @@
 
 struct device_scans;
 
-/* Opens it for jobs that are done with this backend. Returns NULL if no device
- * is to turn scans. */
+/* Opens it for jobs that are done with this backend; `endless` if nobody knows
+ * how many there are. Returns NULL if no device is to turn scans. */
 struct device_scans *device_scans_open(const struct options *opts,
-                                       const struct backend *backend);
+                                       const struct backend *backend,
+                                       bool endless);
 
 /* Returns how many pictures the slots of a device hold. */
 size_t device_scans_most(void);

@@ -6,10 +6,6 @@
 #include "cli/files/signals.h"
 #include "codecs/base/clock.h"
 
-/* A device that has no memory for a slot has some for a smaller one, down to
- * this. */
-static const size_t input_least = (size_t)2 << 20;
-
 bool scan_slots_is_idle(const struct scan_slots *all, unsigned device)
 {
     for (unsigned i = 0; i < all->count; i++)
@@ -69,7 +65,7 @@ static int open_engine(const struct scan_slot *slot, size_t input,
     const struct scan_pipeline_opts *opts = &slot->all->opts;
     int status = -1;
     fail_memory(err, "no memory for a batch of JPEG pictures");
-    for (; status && err->memory && input >= input_least; input /= 2) {
+    for (; status && err->memory && input >= SCAN_INPUT_LEAST; input /= 2) {
         const struct scan_engine_opts engine_opts = {
             .device = slot->number,
             .input = input,

@@ -7,6 +7,10 @@
 
 enum { SCAN_PICTURES = 64 }; /* the most in a batch: more gain nothing */
 
+/* A device that has no memory for a slot has some for a smaller one, down to so
+ * many bytes of input. */
+#define SCAN_INPUT_LEAST ((size_t)2 << 20)
+
 struct scan_pipeline_opts {
     const struct scan_engine_type *engine;
     const int *device; /* their numbers; borrowed */

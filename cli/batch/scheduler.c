@@ -110,7 +110,7 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
     made->workers = 2 * opts->threads;
     if (jobs < made->workers)
         made->workers = jobs ? (unsigned)jobs : 1;
-    made->scans = device_scans_open(opts, backend);
+    made->scans = device_scans_open(opts, backend, jobs == SIZE_MAX);
     if (made->scans)
         made->resumers = jobs < opts->threads ? (unsigned)jobs : opts->threads;
     keep_memory(opts->limits.bytes, made->workers + made->resumers);

@@ -24,9 +24,9 @@ enum outcome scheduler_refuse(const struct options *opts, const char *name,
 struct scheduler;
 
 /* Opens a lane for each worker, so that a device that cannot be used is known
- * before anything is done. There will be up to `jobs` jobs. The options must
- * outlive the scheduler.
- * Returns 0, or -1 with the reason. */
+ * before anything is done. There will be up to `jobs` jobs, SIZE_MAX if nobody
+ * knows. The options must outlive the scheduler. Returns 0, or -1 with the
+ * reason. */
 int scheduler_open(struct scheduler **scheduler, const struct options *opts,
                    const struct backend *backend, size_t jobs, struct err *err);
 void scheduler_close(struct scheduler *scheduler);

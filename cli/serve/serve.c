@@ -71,7 +71,7 @@
 #include "cli/serve/worker.h"
 
 /* How many answers may wait for a job that takes long: they come in order. */
-enum { WINDOW = 128 };
+enum { WINDOW = 256 };
 
 /* Opens /dev/null as this descriptor. On failure it returns false and sets
  * errno. */

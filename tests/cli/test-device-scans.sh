@@ -5,7 +5,7 @@
 # Some pixels, of which no two files have the same.
 ppm() {
     printf 'P6\n%d %d\n255\n' "$1" "$2"
-    for ((i = 0; i < 40; i++)); do
+    for ((n = 0; n < $1 * $2; n += 1000)); do
         cat "$samples/f.bmp" "$samples/f-rgba.png" "$samples/f.jpg"
     done | tail -c +$((1 + $3 * 13)) | head -c $(($1 * $2 * 3))
 }
@@ -80,6 +80,30 @@ check 'every answer names its backend' \
     stderr
 check 'auto takes the CPU' [ "$(grep -c 'backend cuda' stderr)" = 0 ]
 check 'auto writes the same' diff -r out auto
+
+# Large ones are not: on one processor 600 of these files take longer than a
+# device takes to start. Nor are the jobs of serve, if so many wait.
+if [ "$GIMGXF_BACKEND" = cuda ]; then
+    mkdir many
+    ppm 640 480 1 >in.ppm
+    "$program" -q --quality 88 --format jpeg copy in.ppm many/0.jpg
+    "$program" --backend cpu rotate90 many/0.jpg one.jpg
+    for ((i = 1; i < 600; i++)); do
+        ln many/0.jpg many/$i.jpg
+        echo "{\"op\": \"rotate90\", \"input\": \"many/$i.jpg\", \
+\"output\": \"served/$i.jpg\"}"
+    done >jobs
+    "$program" -j 1 -v rotate90 -r -d turned many 2>stderr
+    check 'auto takes the GPU for many' \
+        grep -q '^gimgxf: [1-9][0-9]* turned on the GPU' stderr
+    check 'and writes the same' \
+        [ "$(find turned -type f -exec cmp one.jpg {} \; -print | wc -l)" = 600 ]
+    mkdir served
+    "$program" -j 1 serve - <jobs >answers
+    check 'serve takes the GPU for many' grep -q '"backend": "cuda"' answers
+    check 'and writes the same' \
+        [ "$(find served -type f -exec cmp one.jpg {} \; -print | wc -l)" = 599 ]
+fi
 
 # In place, each once.
 cp -r in place

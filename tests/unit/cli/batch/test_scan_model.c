@@ -1,0 +1,41 @@
+/* What --backend auto weighs. */
+#include "cli/batch/scan_model.h"
+
+#include <stdbool.h>
+
+#include "tests/support/test.h"
+
+static bool device_pays(double pictures, double bytes_each, unsigned processors)
+{
+    struct scan_estimate e =
+        scan_model_estimate(pictures, pictures * bytes_each, processors);
+    return e.by_device < e.by_processors;
+}
+
+TEST(few_are_for_processors)
+{
+    for (unsigned processors = 1; processors <= 128; processors *= 2) {
+        CHECK(!device_pays(1, 2e6, processors), "one file, %u", processors);
+        CHECK(!device_pays(20, 4e5, processors), "20 files, %u", processors);
+    }
+}
+
+TEST(many_are_for_a_device)
+{
+    for (unsigned processors = 1; processors <= 32; processors *= 2)
+        CHECK(device_pays(20000, 4e5, processors), "%u", processors);
+}
+
+/* With more files, or fewer processors, a device does not lose. */
+TEST(monotone)
+{
+    for (double each = 1e3; each < 1e7; each *= 4)
+        for (unsigned processors = 1; processors <= 64; processors *= 2)
+            for (double n = 1; n < 1e6; n *= 2) {
+                bool pays = device_pays(n, each, processors);
+                CHECK(!pays || device_pays(2 * n, each, processors),
+                      "%g files of %g bytes, %u", n, each, processors);
+                CHECK(!device_pays(n, each, 2 * processors) || pays,
+                      "%g files of %g bytes, %u", n, each, processors);
+            }
+}
