@@ -125,7 +125,7 @@ int row_sink_open_band(struct row_sink *band, const struct row_sink *rows,
     band->band = (struct image){ .cell = rows->img->cell };
     if (!rows->turner)
         return 0;
-    band->begin = *begin;
+    band->begin = band->first = *begin;
     band->end = *end;
     return open_band(band, err);
 }
