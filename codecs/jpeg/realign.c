@@ -51,7 +51,7 @@ static int begin(struct samples *s, struct move *m, const struct image *img,
         return 0;
     s->transposed = xform_transposes(img->turned);
     memcpy(s->step, p->step[p->table[i]], sizeof s->step);
-    s->rounding = samples_rounding(s->step, true);
+    s->rounding = samples_rounding(s->step, false);
     s->plane = (struct plane){ .stride = SIDE * ((size_t)blocks->width + 1),
                                .width = SIDE * blocks->width,
                                .height = SIDE * blocks->height };
