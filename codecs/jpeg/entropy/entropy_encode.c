@@ -143,7 +143,6 @@ ENTROPY_INLINE void put_dc(struct code_writer *out, const uint64_t *code,
     unsigned size = dc_size(difference);
     put_symbol(out, code[size], (uint32_t)(difference - (difference < 0)),
                size);
-    store(out);
 }
 
 /* Puts what comes `run` zeros behind the one before. */
@@ -160,22 +159,24 @@ ENTROPY_INLINE void put_coefficient(struct code_writer *out,
                size);
 }
 
-/* The AC coefficients of a block; `values` are those that are not zero. */
+/* The AC coefficients of a block; `values` are those that are not zero. A DC
+ * coefficient and one other take up to 27 and 26 bits, with 7 that were there
+ * before: they are stored together, and so are two others. */
 ENTROPY_INLINE void put_ac(struct code_writer *out, const uint64_t *code,
                            uint64_t mask, const uint16_t *values,
                            uint64_t signs)
 {
     unsigned k = 0;
-    for (; mask; mask &= mask - 1) {
+    for (bool stores = true; mask; mask &= mask - 1, stores = !stores) {
         unsigned before = k;
         k = (unsigned)__builtin_ctzll(mask);
         put_coefficient(out, code, k - before - 1, *values++, signs >> k & 1);
-        store(out);
+        if (stores)
+            store(out);
     }
-    if (k < 63) {
+    if (k < 63)
         put_symbol(out, code[0], 0, 0);
-        store(out);
-    }
+    store(out);
 }
 
 /* ---- Ranges ------------------------------------------------------------- */

@@ -116,9 +116,11 @@ ENTROPY_INLINE bool decode_ac(struct bit_reader *in,
     uint16_t value[65];
     struct ac_reader r = { .in = *in, .value = value };
     value[63] = 0; /* which gather() may read */
-    do             /* two steps take fewer bits than there are for certain */
+    /* Of 56 bits at least the DC coefficient takes 27, or two steps 52. */
+    for (bool more = decode_some(&r, table, order); more;) {
         refill(&r.in);
-    while (decode_some(&r, table, order) && decode_some(&r, table, order));
+        more = decode_some(&r, table, order) && decode_some(&r, table, order);
+    }
     gather(values, value, r.mask);
     *mask = r.mask;
     *in = r.in;
