@@ -20,6 +20,7 @@ struct device_scans {
     unsigned processors;
     bool always;  /* a device was asked for */
     bool endless; /* more jobs may come than are left */
+    bool samples; /* the device takes components that go through samples */
     pthread_mutex_t lock;
     bool weighed, started;
     double seen, scans, bytes; /* jobs, those with scans, and bytes of these */
@@ -55,6 +56,7 @@ struct device_scans *device_scans_open(const struct options *opts,
     made->processors = opts->threads;
     made->always = always;
     made->endless = endless;
+    made->samples = engine->samples;
     pthread_mutex_init(&made->lock, NULL);
     made->pipeline = scan_pipeline_open(&pipeline);
     if (!made->pipeline) {
@@ -184,7 +186,9 @@ const struct scan_turner *device_scans_prepare(struct device_scans *scans,
         .share = share,
         .left = left,
         .use = DEVICE_UNSUITED,
-        .turner = { .begin = begin, .context = picture },
+        .turner = { .begin = begin,
+                    .context = picture,
+                    .samples = scans->samples },
     };
     pthread_mutex_lock(&scans->lock);
     scans->seen++;

@@ -208,6 +208,7 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
             .to = scans[i].to,
             .turn = scans[i].turn,
             .optimize = scans[i].optimize,
+            .samples = scans[i].samples,
             .at = slot->used,
             .size = scans[i].coded.size,
         };

@@ -16,12 +16,17 @@ typedef int32_t dct_signed;
 #endif
 
 /* Vectors stay in registers only where their numbers are constants. */
+#if defined __CUDA_ARCH__
+#define DCT_UNROLL _Pragma("unroll")
+#elif defined __CUDACC__
+#define DCT_UNROLL
+#else
+#define DCT_UNROLL _Pragma("GCC unroll 8")
+#endif
 #ifdef __CUDACC__
 #define DCT_INLINE static __host__ __device__ __forceinline__
-#define DCT_UNROLL _Pragma("unroll")
 #else
 #define DCT_INLINE static inline __attribute__((always_inline))
-#define DCT_UNROLL _Pragma("GCC unroll 8")
 #endif
 
 /* Constants are multiplied by 2^13; between the two passes, values by 4. A

@@ -15,6 +15,10 @@ enum scan_kernel {
     SCAN_JOIN, /* a thread a tile */
     SCAN_COUNTS_SUM,
     SCAN_WRITE,        /* a block a tile */
+    SCAN_SAMPLES, /* a block a tile of SAMPLES_BLOCKS blocks, */
+    SCAN_UNITS,   /* of those of them by which steps are judged, */
+    SCAN_CAP,     /* a component, */
+    SCAN_BLOCKS,  /* a tile of what is made */
     SCAN_MEASURE_TILE, /* a block a tile of the turned scan */
     SCAN_BITS_SUM,
     SCAN_COUNT_TILE,
@@ -34,6 +38,7 @@ enum scan_memory {
     SCAN_TABLES,    /* of the host: what goes to the device first, */
     SCAN_SECOND,    /* and then */
     SCAN_RESULTS,   /* of the host: what comes back */
+    SCAN_CAPS,      /* the same, of steps */
     SCAN_OUTPUT,    /* of the host: the turned data */
     SCAN_ON_DEVICE, /* what is needed from the beginning to the end, */
     SCAN_MAKING,    /* for tables that are made, */

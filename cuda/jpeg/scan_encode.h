@@ -83,12 +83,12 @@ SCAN_INLINE struct scan_place scan_find_place(const struct scan_picture *pic,
                                               uint32_t block)
 {
     struct scan_place at;
-    uint32_t j = block % pic->mcu_blocks;
-    at.mcu = block / pic->mcu_blocks;
+    uint32_t j = block % pic->to_mcu_blocks;
+    at.mcu = block / pic->to_mcu_blocks;
     at.mx = at.mcu % pic->to_columns;
     at.my = at.mcu / pic->to_columns;
     at.c = &pic->to[pic->to_component[j]];
-    at.ends = j + 1 == pic->mcu_blocks &&
+    at.ends = j + 1 == pic->to_mcu_blocks &&
               ((at.mcu + 1) % pic->restart == 0 || at.mcu + 1 == pic->to_mcus);
     j -= at.c->first;
     at.x = at.mx * at.c->across + j % at.c->across;

@@ -20,6 +20,7 @@
 #include "codecs/base/err.h"
 #include "codecs/image/xform.h"
 #include "codecs/jpeg/entropy/entropy.h"
+#include "codecs/jpeg/entropy/scan_turner.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +42,8 @@ struct scan_job {
     struct entropy_scan *to;
     enum xform turn;
     bool optimize;
+    struct scan_samples *samples; /* of each component; NULL: none goes through
+                                     samples. Their caps are set */
     size_t at, size; /* of the data in the input: up to the marker behind it, as
                         marker_find() finds its end */
 
@@ -80,6 +83,7 @@ struct scan_engine_type {
     const uint8_t *(*output)(struct scan_engine *engine);
     /* Fine with NULL. */
     void (*close)(struct scan_engine *engine);
+    bool samples; /* it takes components that go through samples */
 };
 
 extern const struct scan_engine_type

@@ -232,5 +232,5 @@ static int engine_run(struct scan_engine *engine, struct scan_job *jobs,
 
 const struct scan_engine_type scan_engine_cuda = {
     engine_devices, engine_open,   engine_input,
-    engine_run,     engine_output, engine_close,
+    engine_run,     engine_output, engine_close, true,
 };

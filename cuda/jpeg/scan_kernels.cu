@@ -201,6 +201,79 @@ TILE_KERNEL write_tile(PARAMS)
     scan_write(&p, blockIdx.x, threadIdx.x, &text);
 }
 
+/* ---- Components that go through samples ----------------------------------*/
+
+static __device__ bool is_out(const scan_params *p, uint32_t component)
+{
+    return scan_is_out(p, p->samples.component[component].picture);
+}
+
+KERNEL decode_samples(PARAMS)
+{
+    __shared__ samples_shared shared;
+    if (all_leave(is_out(&p, p.samples.tile_component[blockIdx.x])))
+        return;
+    const samples_place at =
+        samples_find_from(&p.samples, blockIdx.x, threadIdx.x);
+    samples_load(&p.samples, &at, &shared);
+    __syncthreads();
+    samples_inverse_column(&at, &shared);
+    __syncthreads();
+    samples_store(&p.samples, &at, &shared);
+}
+
+KERNEL make_units(PARAMS)
+{
+    __shared__ samples_shared shared;
+    if (all_leave(is_out(&p, p.samples.unit_tile_component[blockIdx.x])))
+        return;
+    const samples_place at =
+        samples_find_unit(&p.samples, blockIdx.x, threadIdx.x);
+    samples_forward_row(&p.samples, &at, &shared);
+    __syncthreads();
+    samples_store_units(&p.samples, &at, &shared);
+}
+
+static __device__ uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a + b;
+}
+
+KERNEL find_cap(PARAMS)
+{
+    const samples_component *c = &p.samples.component[blockIdx.x];
+    uint64_t error;
+    if (all_leave(is_out(&p, blockIdx.x)))
+        return;
+    samples_search search = samples_search_begin(c);
+    while (!search.done) {
+        sum_threads(samples_error(&p.samples, c, search.cap, threadIdx.x,
+                                  SAMPLES_THREADS),
+                    &error);
+        samples_search_next(&search, c, error);
+    }
+    if (threadIdx.x == 0)
+        p.samples.cap[blockIdx.x] = search.cap;
+}
+
+KERNEL make_blocks(PARAMS)
+{
+    __shared__ samples_shared shared;
+    const uint32_t component = p.samples.to_tile_component[blockIdx.x];
+    if (all_leave(is_out(&p, component)))
+        return;
+    const samples_place at =
+        samples_find_to(&p.samples, blockIdx.x, threadIdx.x);
+    samples_forward_row(&p.samples, &at, &shared);
+    __syncthreads();
+    samples_round(&p.samples, &at, &shared);
+    __syncthreads();
+    samples_mark(&at, &shared);
+    __syncthreads();
+    if (!samples_put(&p.samples, &at, &shared))
+        scan_refuse(&p, p.samples.component[component].picture);
+}
+
 /* ---- Encoding ------------------------------------------------------------*/
 
 KERNEL measure_tile(PARAMS)
@@ -309,7 +382,8 @@ KERNEL stuff_chunk_bytes(PARAMS)
 static void (*const kernels[SCAN_KERNELS])(scan_params) = {
     unstuff_count_chunk, unstuff_sum,       unstuff_chunk,
     seek_tile,           join_tiles,        counts_sum,
-    write_tile,          measure_tile,      bits_sum,
+    write_tile,          decode_samples,    make_units,
+    find_cap,            make_blocks,       measure_tile,      bits_sum,
     count_tile,          emit_tile,         stuff_count_chunk,
     stuff_sum,           stuff_chunk_bytes,
 };

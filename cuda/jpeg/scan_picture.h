@@ -23,6 +23,7 @@
 
 #include "codecs/jpeg/entropy/entropy.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
+#include "cuda/jpeg/scan_samples.h"
 #include "cuda/jpeg/scan_word.h"
 
 enum {
@@ -69,6 +70,7 @@ struct scan_component {
     uint8_t first;          /* block in an MCU */
     uint8_t turn;           /* enum xform */
     uint8_t from_across, from_down, from_first, from_blocks;
+    bool made;             /* of samples */
     uint32_t from_columns; /* of MCUs */
     uint64_t block;        /* the first of struct scan_params.block, */
     uint64_t value;        /* and that to which their lists refer */
@@ -98,6 +100,8 @@ struct scan_picture {
     /* The turned scan. */
     struct scan_component to[ENTROPY_COMPONENTS];
     uint8_t to_component[ENTROPY_MCU_BLOCKS];
+    uint32_t samples; /* the first component that goes through samples */
+    uint32_t to_mcu_blocks;
     uint32_t to_columns; /* of MCUs */
     uint32_t to_mcus;
     uint32_t restart;   /* MCUs of an interval; all of them without markers */
@@ -187,6 +191,7 @@ struct scan_params {
     uint8_t *output;
     uint32_t *histogram; /* SCAN_SYMBOLS of each picture */
 
+    struct samples_params samples;
     uint32_t pictures, tiles;
     uint32_t again; /* the tables that were made are in use: only pictures that
                        need them count */

@@ -233,8 +233,10 @@ static bool has_sizes(const struct scan_job *job, unsigned mcu_blocks)
     const struct entropy_scan *from = job->from, *to = job->to;
     const uint64_t mcus = (uint64_t)from->columns * from->rows;
     const uint64_t to_mcus = (uint64_t)to->columns * to->rows;
+    const unsigned to_blocks = entropy_mcu_blocks(to);
     return mcu_blocks > 0 && mcu_blocks <= ENTROPY_MCU_BLOCKS &&
-           entropy_mcu_blocks(to) == mcu_blocks &&
+           to_blocks > 0 && to_blocks <= ENTROPY_MCU_BLOCKS &&
+           (to_blocks == mcu_blocks || job->samples) &&
            to->components == from->components && mcus > 0 && to_mcus > 0 &&
            job->size > 0 && job->size < SCAN_BYTES_MAX &&
            job->at % SCAN_ALIGNMENT == 0 &&
@@ -301,8 +303,9 @@ static void set_to(struct scan_picture *pic, const struct scan_job *job)
     }
     pic->to_columns = to->columns;
     pic->to_mcus = to->columns * to->rows;
+    pic->to_mcu_blocks = entropy_mcu_blocks(to);
     pic->restart = to->restart ? to->restart : pic->to_mcus;
-    pic->to_blocks = pic->to_mcus * pic->mcu_blocks;
+    pic->to_blocks = pic->to_mcus * pic->to_mcu_blocks;
     pic->to_tiles = (uint32_t)divide_up(pic->to_blocks, SCAN_THREADS);
 }
 
@@ -311,10 +314,23 @@ static uint64_t tiles_of(const struct scan_picture *pic)
     return divide_up(scan_subsequences(pic->raw_size), SCAN_TILE);
 }
 
-/* Returns about how much memory of a device a picture needs. */
-static uint64_t memory_of(const struct scan_picture *pic)
+/* The same of what goes through samples, of which there may be as much as all.
+ */
+static uint64_t memory_of_samples(const struct scan_picture *pic)
 {
-    return (uint64_t)pic->raw_size * 7 + sizeof *pic +
+    const uint64_t block =
+        SAMPLES_VALUES * sizeof(uint16_t) + sizeof(struct entropy_block);
+    return (uint64_t)pic->blocks * SAMPLES_CELLS +
+           (uint64_t)pic->to_blocks * block +
+           ENTROPY_COMPONENTS * (REQUANTIZE_SAMPLES + 1) *
+               sizeof(struct samples_component);
+}
+
+/* Returns about how much memory of a device a picture needs. */
+static uint64_t memory_of(const struct scan_picture *pic, bool samples)
+{
+    return (samples ? memory_of_samples(pic) : 0) +
+           (uint64_t)pic->raw_size * 7 + sizeof *pic +
            tiles_of(pic) * SCAN_TILE * sizeof(struct scan_subsequence) +
            (uint64_t)pic->blocks * sizeof(struct entropy_block) +
            (uint64_t)pic->values * sizeof(uint16_t) +
@@ -355,6 +371,50 @@ static void place(struct scan_plan *plan, struct scan_picture *pic)
         plan->input = pic->input + pic->raw_size;
 }
 
+/* Plans the components of a picture that go through samples: their blocks come
+ * from where these are made, in rows. Returns false without memory. */
+static bool add_samples(struct scan_plan *plan, struct scan_picture *pic,
+                        const struct scan_job *job)
+{
+    uint32_t next = pic->samples = samples_plan_count(&plan->samples);
+    if (!samples_plan_add(&plan->samples, plan->pictures, pic->block,
+                          pic->value, job->from, job->to, job->samples))
+        return false;
+    for (unsigned c = 0; c < job->to->components; c++) {
+        if (!job->samples[c].wanted)
+            continue;
+        const struct samples_component *made =
+            samples_plan_component(&plan->samples, next++);
+        struct scan_component *to = &pic->to[c];
+        to->from_across = to->from_down = to->from_blocks = 1;
+        to->from_first = 0;
+        to->from_columns = made->to_columns;
+        to->made = true;
+        to->block = made->to_block;
+        to->value = made->to_value;
+        if (!made->refines)
+            continue;
+        to->turn = XFORM_NONE;
+        to->columns = made->to_columns;
+        to->rows = made->to_rows;
+    }
+    return true;
+}
+
+/* Lets what is made stand behind all that is decoded. */
+static void place_samples(struct scan_plan *plan)
+{
+    samples_plan_place(&plan->samples, plan->blocks, plan->values);
+    for (uint32_t i = 0; i < plan->pictures; i++)
+        for (unsigned c = 0; c < ENTROPY_COMPONENTS; c++) {
+            struct scan_component *to = &plan->picture[i].to[c];
+            to->block += to->made ? plan->blocks : 0;
+            to->value += to->made ? plan->values : 0;
+        }
+    plan->blocks += plan->samples.blocks;
+    plan->values += plan->samples.values;
+}
+
 /* Adds the picture of a job if it suits and fits. Returns false without
  * memory. */
 static bool add_job(struct scan_plan *plan, struct scan_job *job,
@@ -369,10 +429,13 @@ static bool add_job(struct scan_plan *plan, struct scan_job *job,
         return !no_memory;
     set_from(pic, job, set);
     set_to(pic, job);
-    if (memory_of(pic) > *memory || plan->to_tiles + pic->to_tiles > INT32_MAX)
+    const uint64_t needed = memory_of(pic, job->samples != NULL);
+    if (needed > *memory || plan->to_tiles + pic->to_tiles > INT32_MAX)
         return true;
-    *memory -= memory_of(pic);
+    *memory -= needed;
     place(plan, pic);
+    if (job->samples && !add_samples(plan, pic, job))
+        return false;
     if (job->optimize)
         plan->status[plan->pictures].flags = SCAN_LACKS;
     plan->job[plan->pictures++] = job;
@@ -396,6 +459,7 @@ int scan_plan_make(struct scan_plan *plan, struct scan_job *jobs, size_t n,
         jobs[i].out = jobs[i].out_size = 0;
         done = add_job(plan, &jobs[i], &memory);
     }
+    place_samples(plan);
     return done ? 0 : fail_memory(err, "no memory for the plan of a batch");
 }
 
@@ -406,6 +470,7 @@ void scan_plan_free(struct scan_plan *plan)
     free(plan->job);
     free(plan->set);
     free(plan->symbol_set);
+    samples_plan_free(&plan->samples);
     bytes_free(&plan->codes);
     bytes_free(&plan->symbols);
 }

@@ -63,7 +63,8 @@ struct samples_component {
     /* Its blocks as they go. */
     uint32_t to_columns, to_rows, to_tile;
     uint64_t to_block, to_value; /* as above; blocks are in rows */
-    bool refines;                /* steps may become finer */
+    bool refines;                /* steps may become finer, and coefficients
+                                    are rounded with a dead zone */
     uint32_t list;               /* the first component of its picture */
     uint8_t peers;               /* bit i: list + i has the same table */
     uint32_t largest;            /* step of the table */
@@ -81,9 +82,8 @@ struct samples_params {
     struct entropy_block *block;
     uint16_t *value;
     uint8_t *samples;
-    int16_t *unit;     /* coefficients of sampled blocks, in units */
-    uint32_t *cap;     /* of each component */
-    uint32_t *refused; /* of each picture: is not 0 */
+    int16_t *unit; /* coefficients of sampled blocks, in units */
+    uint32_t *cap; /* of each component */
 };
 
 /* ---- Blocks to samples --------------------------------------------------- */
@@ -390,8 +390,9 @@ SCAN_INLINE void samples_round(const struct samples_params *p,
     for (unsigned i = 0; i < SAMPLES_SIDE; i++) {
         const unsigned k = i * SAMPLES_SIDE + at->lane;
         const uint16_t step = requantize_step(at->c->to_step[k], cap);
+        const int32_t least = at->c->refines ? requantize_least(k, step) : 0;
         cell[samples_cell(i, at->lane)] =
-            dct_quantize((int32_t)v[i], step, requantize_least(k, step));
+            dct_quantize((int32_t)v[i], step, least);
     }
 }
 
@@ -415,8 +416,9 @@ SCAN_INLINE void samples_mark(const struct samples_place *at,
     shared->mask[at->in_tile][at->lane] = (uint8_t)mask;
 }
 
-/* Each thread writes the values of its positions, the first one the block. */
-SCAN_INLINE void samples_put(const struct samples_params *p,
+/* Each thread writes the values of its positions, the first one the block.
+ * Returns false if one is too large. */
+SCAN_INLINE bool samples_put(const struct samples_params *p,
                              const struct samples_place *at,
                              const struct samples_shared *shared)
 {
@@ -424,7 +426,7 @@ SCAN_INLINE void samples_put(const struct samples_params *p,
     const unsigned begin = at->lane * SAMPLES_SIDE;
     uint64_t mask = 0;
     if (!at->there)
-        return;
+        return true;
     for (unsigned i = 0; i < SAMPLES_SIDE; i++)
         mask |= (uint64_t)shared->mask[at->in_tile][i] << (SAMPLES_SIDE * i);
     const uint32_t first = at->block * SAMPLES_VALUES;
@@ -447,8 +449,7 @@ SCAN_INLINE void samples_put(const struct samples_params *p,
         fits = fits && dc >= -ENTROPY_DC_MAX && dc < ENTROPY_DC_MAX;
         p->block[c->to_block + at->block] = b;
     }
-    if (!fits)
-        p->refused[c->picture] = 1;
+    return fits;
 }
 
 #endif

@@ -18,6 +18,7 @@ struct turning {
     struct scan_status *status; /* in SCAN_RESULTS */
     uint64_t *end;              /* of the output, behind them */
     struct scan_status *status_there;
+    uint32_t *cap; /* of components that go through samples */
     struct entropy_scan *made; /* turned scans with the tables that were made */
     struct err *err;
 };
@@ -75,6 +76,9 @@ struct tables {
     struct scan_picture *picture;
     uint16_t *codes;
     uint32_t *symbols, *chunk, *tile, *to_tile;
+    struct samples_component *component;
+    uint32_t *cap; /* of each, which follow the status */
+    uint32_t *sample_tile, *made_tile, *unit_tile;
 };
 
 static struct tables take_tables(struct arena *arena,
@@ -88,6 +92,11 @@ static struct tables take_tables(struct arena *arena,
     all.chunk = take(arena, plan->chunks, sizeof *all.chunk);
     all.tile = take(arena, plan->tiles, sizeof *all.tile);
     all.to_tile = take(arena, plan->to_tiles, sizeof *all.to_tile);
+    all.component = take(arena, samples_plan_count(&plan->samples),
+                         sizeof *all.component);
+    all.sample_tile = take(arena, plan->samples.tiles, sizeof(uint32_t));
+    all.made_tile = take(arena, plan->samples.to_tiles, sizeof(uint32_t));
+    all.unit_tile = take(arena, plan->samples.unit_tiles, sizeof(uint32_t));
     return all;
 }
 
@@ -106,6 +115,11 @@ static void fill_tables(struct tables all, const struct scan_plan *plan)
     memcpy(all.picture, plan->picture, n * sizeof *plan->picture);
     memcpy(all.codes, plan->codes.data, plan->codes.size);
     memcpy(all.symbols, plan->symbols.data, plan->symbols.size);
+    if (samples_plan_count(&plan->samples))
+        memcpy(all.component, plan->samples.components.data,
+               plan->samples.components.size);
+    samples_plan_tiles(&plan->samples, all.sample_tile, all.made_tile,
+                       all.unit_tile);
     for (uint32_t i = 0; i < n; i++) {
         const struct scan_picture *pic = &plan->picture[i];
         const uint32_t end = i + 1 < n ? pic[1].tile : plan->tiles;
@@ -139,6 +153,19 @@ static void lay_out(struct turning *t, struct arena *arena, uint8_t **input)
     p->length = take(arena, plan->lengths, sizeof *p->length);
     p->to_tile = take(arena, plan->to_tiles, sizeof *p->to_tile);
     p->marker = take(arena, plan->markers, sizeof *p->marker);
+    p->samples = (struct samples_params){
+        .component = all.component,
+        .tile_component = all.sample_tile,
+        .to_tile_component = all.made_tile,
+        .unit_tile_component = all.unit_tile,
+        .block = p->block,
+        .value = p->value,
+    };
+    p->samples.cap = take(arena, samples_plan_count(&plan->samples),
+                          sizeof *p->samples.cap);
+    p->samples.samples = take(arena, plan->samples.samples, 1);
+    p->samples.unit =
+        take(arena, plan->samples.units, sizeof *p->samples.unit);
     p->pictures = plan->pictures;
     p->tiles = plan->tiles;
 }
@@ -163,6 +190,26 @@ static int upload(struct turning *t, const uint8_t *input)
                    put(t, to, input, t->plan.input)
                ? -1
                : 0;
+}
+
+/* Makes the blocks of components that go through samples, and has the caps of
+ * their steps fetched. */
+static int make_blocks(struct turning *t)
+{
+    const struct scan_device *d = t->device;
+    const struct samples_plan *plan = &t->plan.samples;
+    const uint32_t components = samples_plan_count(plan);
+    if (components == 0)
+        return 0;
+    t->cap = get_memory(t, SCAN_CAPS, components * sizeof *t->cap);
+    return !t->cap || launch(t, SCAN_SAMPLES, plan->tiles) ||
+                   launch(t, SCAN_UNITS, plan->unit_tiles) ||
+                   launch(t, SCAN_CAP, components) ||
+                   launch(t, SCAN_BLOCKS, plan->to_tiles) ||
+                   d->get(d->context, t->cap, t->params.samples.cap,
+                          components * sizeof *t->cap, t->err) ?
+               -1 :
+               0;
 }
 
 static int measure(struct turning *t)
@@ -364,6 +411,19 @@ static int encode(struct turning *t)
     return status ? status : emit(t, chunks);
 }
 
+/* Gives the components of a job their caps. */
+static void set_caps(const struct turning *t, uint32_t picture,
+                     struct scan_job *job)
+{
+    const struct samples_plan *plan = &t->plan.samples;
+    const struct samples_params caps = { .cap = t->cap };
+    uint32_t i = t->plan.picture[picture].samples;
+    for (unsigned c = 0; job->samples && c < job->to->components; c++)
+        if (job->samples[c].wanted)
+            job->samples[c].cap =
+                samples_cap(&caps, samples_plan_component(plan, i++));
+}
+
 static int fetch(struct turning *t, const uint8_t **output)
 {
     const struct scan_device *d = t->device;
@@ -379,6 +439,7 @@ static int fetch(struct turning *t, const uint8_t **output)
             continue;
         if (has_flag(t, i, SCAN_LACKS))
             *job->to = t->made[i];
+        set_caps(t, i, job);
         job->result = SCAN_TURNED;
         job->out = (size_t)t->status[i].out;
         job->out_size = t->status[i].out_size;
@@ -389,7 +450,7 @@ static int fetch(struct turning *t, const uint8_t **output)
 static int turn_all(struct turning *t, const uint8_t *input,
                     const uint8_t **output)
 {
-    if (upload(t, input) || decode(t) || measure(t))
+    if (upload(t, input) || decode(t) || make_blocks(t) || measure(t))
         return -1;
     if (any_has_flag(t, SCAN_LACKS) && measure_again(t))
         return -1;

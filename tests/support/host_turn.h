@@ -11,7 +11,4 @@ bool host_turn(struct bytes *made, struct entropy_scan *to,
                const struct entropy_scan *from, enum xform turn, bool optimize,
                struct bytes data);
 
-/* The same of a scan some of whose components go through samples. */
-bool host_turn_samples(struct bytes *made, struct scan_turn *scan);
-
 #endif

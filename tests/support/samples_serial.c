@@ -15,7 +15,7 @@ static void forget(void)
     memset(&shared, 0xa5, sizeof shared);
 }
 
-static void decode_tile(const struct samples_params *p, uint32_t tile)
+void samples_serial_decode(const struct samples_params *p, uint32_t tile)
 {
     forget();
     EACH(i)
@@ -27,7 +27,7 @@ static void decode_tile(const struct samples_params *p, uint32_t tile)
     EACH(i) samples_store(p, &at[i], &shared);
 }
 
-static void unit_tile(const struct samples_params *p, uint32_t tile)
+void samples_serial_units(const struct samples_params *p, uint32_t tile)
 {
     forget();
     EACH(i)
@@ -38,7 +38,7 @@ static void unit_tile(const struct samples_params *p, uint32_t tile)
     EACH(i) samples_store_units(p, &at[i], &shared);
 }
 
-static void find_cap(const struct samples_params *p, uint32_t component)
+void samples_serial_cap(const struct samples_params *p, uint32_t component)
 {
     const struct samples_component *c = &p->component[component];
     struct samples_search search = samples_search_begin(c);
@@ -50,7 +50,7 @@ static void find_cap(const struct samples_params *p, uint32_t component)
     p->cap[component] = search.cap;
 }
 
-static void encode_tile(const struct samples_params *p, uint32_t tile)
+bool samples_serial_blocks(const struct samples_params *p, uint32_t tile)
 {
     forget();
     EACH(i)
@@ -60,18 +60,7 @@ static void encode_tile(const struct samples_params *p, uint32_t tile)
     }
     EACH(i) samples_round(p, &at[i], &shared);
     EACH(i) samples_mark(&at[i], &shared);
-    EACH(i) samples_put(p, &at[i], &shared);
-}
-
-void samples_serial_run(const struct samples_params *p,
-                        const struct samples_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->tiles; i++)
-        decode_tile(p, i);
-    for (uint32_t i = 0; i < plan->unit_tiles; i++)
-        unit_tile(p, i);
-    for (uint32_t i = 0; i < samples_plan_count(plan); i++)
-        find_cap(p, i);
-    for (uint32_t i = 0; i < plan->to_tiles; i++)
-        encode_tile(p, i);
+    bool fits = true;
+    EACH(i) fits = samples_put(p, &at[i], &shared) && fits;
+    return fits;
 }

@@ -4,9 +4,11 @@
 
 #include "cuda/jpeg/samples_plan.h"
 
-/* Runs them all, on arrays of this machine. The shared memory of each tile
- * begins as garbage. */
-void samples_serial_run(const struct samples_params *p,
-                        const struct samples_plan *plan);
+/* Each does what a block of a kernel does; its shared memory begins as garbage.
+ * The last one returns whether all coefficients fit. */
+void samples_serial_decode(const struct samples_params *p, uint32_t tile);
+void samples_serial_units(const struct samples_params *p, uint32_t tile);
+void samples_serial_cap(const struct samples_params *p, uint32_t component);
+bool samples_serial_blocks(const struct samples_params *p, uint32_t tile);
 
 #endif

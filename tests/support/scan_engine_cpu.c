@@ -77,5 +77,5 @@ static int count_devices(unsigned *count, struct err *err)
 }
 
 const struct scan_engine_type scan_engine_cpu = {
-    count_devices, open_engine, input_of, run, output_of, close_engine,
+    count_devices, open_engine, input_of, run, output_of, close_engine, false,
 };

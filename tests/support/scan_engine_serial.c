@@ -9,6 +9,7 @@
 #include "cuda/jpeg/scan_stuff.h"
 #include "cuda/jpeg/scan_turn.h"
 #include "cuda/jpeg/scan_unstuff.h"
+#include "tests/support/samples_serial.h"
 
 /* ---- Kernels ------------------------------------------------------------ */
 
@@ -207,6 +208,40 @@ static void join_tiles(const struct scan_params *p, uint32_t block)
             scan_join(p, block * SCAN_JOIN_THREADS + i);
 }
 
+/* ---- Components that go through samples --------------------------------- */
+
+/* Whether the picture of a component is not refused. */
+static bool component_is_in(const struct scan_params *p, uint32_t component)
+{
+    return !scan_is_out(p, p->samples.component[component].picture);
+}
+
+static void samples_tile(const struct scan_params *p, uint32_t tile)
+{
+    if (component_is_in(p, p->samples.tile_component[tile]))
+        samples_serial_decode(&p->samples, tile);
+}
+
+static void unit_tile(const struct scan_params *p, uint32_t tile)
+{
+    if (component_is_in(p, p->samples.unit_tile_component[tile]))
+        samples_serial_units(&p->samples, tile);
+}
+
+static void cap(const struct scan_params *p, uint32_t component)
+{
+    if (component_is_in(p, component))
+        samples_serial_cap(&p->samples, component);
+}
+
+static void made_tile(const struct scan_params *p, uint32_t tile)
+{
+    const uint32_t component = p->samples.to_tile_component[tile];
+    if (component_is_in(p, component) &&
+        !samples_serial_blocks(&p->samples, tile))
+        scan_refuse(p, p->samples.component[component].picture);
+}
+
 /* ---- Launches ----------------------------------------------------------- */
 
 static bool is_in(const struct scan_params *p, uint32_t picture)
@@ -237,6 +272,10 @@ static const struct {
     [SCAN_JOIN] = { join_tiles, NULL, 0 },
     [SCAN_COUNTS_SUM] = { counts_sum, is_in, 0 },
     [SCAN_WRITE] = { write_tile, is_in, TILE },
+    [SCAN_SAMPLES] = { samples_tile, NULL, 0 },
+    [SCAN_UNITS] = { unit_tile, NULL, 0 },
+    [SCAN_CAP] = { cap, NULL, 0 },
+    [SCAN_BLOCKS] = { made_tile, NULL, 0 },
     [SCAN_MEASURE_TILE] = { measure_tile, is_coded, TO_TILE },
     [SCAN_BITS_SUM] = { bits_sum, is_coded, 0 },
     [SCAN_COUNT_TILE] = { count_tile, is_coded, TO_TILE },
@@ -369,5 +408,5 @@ static int count_devices(unsigned *count, struct err *err)
 }
 
 const struct scan_engine_type scan_engine_serial = {
-    count_devices, open_engine, input_of, run, output_of, close_engine,
+    count_devices, open_engine, input_of, run, output_of, close_engine, true,
 };

@@ -22,7 +22,8 @@ struct scan_samples {
     /* Rows of steps, up to SCAN_STEP_MAX: those of the file, and those of what
      * is made. */
     uint16_t step[64], to_step[64];
-    bool refines; /* what is made may have finer steps (requantize.h) */
+    bool refines; /* what is made may have finer steps, and is rounded with a
+                     dead zone (requantize.h) */
     /* The plane that is made of its samples: so many, before it is turned. */
     uint32_t width, height;
     struct chroma_axis x, y; /* its full resolution; factor 0: it has it */

@@ -3,6 +3,7 @@
 
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
+#include "tests/support/samples_trials.h"
 #include "tests/support/scan_engine_cpu.h"
 #include "tests/support/scan_jobs.h"
 #include "tests/support/scan_trials.h"
@@ -39,6 +40,18 @@ TEST(large)
 {
     if (has_device())
         scan_trial_large(&scan_engine_cuda);
+}
+
+TEST(anew)
+{
+    if (has_device())
+        samples_trial_anew(&scan_engine_cuda);
+}
+
+TEST(realigned)
+{
+    if (has_device())
+        samples_trial_realigned(&scan_engine_cuda);
 }
 
 /* With MUTATIONS as many of each of 96 pictures. */

@@ -1,4 +1,5 @@
 /* The kernels that turn scans, in plain loops, beside the coder on the CPU. */
+#include "tests/support/samples_trials.h"
 #include "tests/support/scan_engine_serial.h"
 #include "tests/support/scan_trials.h"
 #include "tests/support/test.h"
@@ -16,6 +17,16 @@ TEST(restarts)
 TEST(large)
 {
     scan_trial_large(&scan_engine_serial);
+}
+
+TEST(anew)
+{
+    samples_trial_anew(&scan_engine_serial);
+}
+
+TEST(realigned)
+{
+    samples_trial_realigned(&scan_engine_serial);
 }
 
 TEST(mutations)
