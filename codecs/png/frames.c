@@ -388,6 +388,7 @@ static int do_some(struct frames_work *work, struct frame_task *task,
     bool parallel = meta->animation.side_by_side &&
                     (!work->turner || work->turner->parallel);
     struct thread_pool *pool = work->pool;
+    struct err unheard; /* the first error counts */
     size_t n = 0;
     int status = 0;
     while (n < TASKS) {
@@ -401,9 +402,8 @@ static int do_some(struct frames_work *work, struct frame_task *task,
     thread_pool_run(parallel ? pool : NULL, do_frame, task, n);
     work->pool = pool;
     for (size_t i = 0; i < n; i++)
-        status = end_task(meta, &task[i], warnings, status ? &task[i].err : err)
-                     ? -1
-                     : status;
+        if (end_task(meta, &task[i], warnings, status ? &unheard : err))
+            status = -1;
     return status;
 }
 

@@ -196,6 +196,10 @@ for kind in short-data bad-data; do # libpng gives the reason
     check "$kind: sound" gimgxf copy --png-level 1 out.png again.png
 done
 check 'damaged samples: nothing is written' absent gone.png
+special both-bad # of several the first is told
+gimgxf --threads 4 rotate90 both-bad.png gone.png 2>said
+check 'two bad frames: status' [ $? = 1 ]
+check 'two bad frames' grep -q '^gimgxf: both-bad.png: frame 2: [^:]*$' said
 special no-actl
 gives 0 'gimgxf: no-actl.png: warning: there are frames, but no acTL: the default image is kept alone' \
     rotate90 no-actl.png out.png

@@ -205,6 +205,8 @@ def special(what):
         'short-data': file(2, first, idat, fctl(1, 3, 2), fdat(2, part[:9])),
         'bad-data': file(2, first, idat, fctl(1, 3, 2),
                          fdat(2, b'\x78\x9c' + b'\xff' * 9)),
+        'both-bad': file(3, first, idat, fctl(1, 3, 2), fdat(2, b''),
+                         fctl(3, 3, 2), fdat(4, b'')),
         'short-fdat': file(2, first, idat, fctl(1, 3, 2),
                            chunk(b'fdAT', b'\0\0\2')),
         'bomb': (Kind(8, 2, 0).head(10000, 10000) +
