@@ -20,7 +20,9 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
     struct turner_context *c = context;
     const struct job *job = c->job;
     if (c->rows)
-        watch_part(job->watch, c->done += src->height, c->rows);
+        watch_part(job->watch,
+                   atomic_fetch_add(&c->done, src->height) + src->height,
+                   c->rows);
     return job->backend->apply(job->lane, dst, src, t, NULL, err);
 }
 
