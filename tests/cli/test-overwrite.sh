@@ -387,6 +387,28 @@ turns --dry-run rotate90 -d out in.png
 turns --dry-run rotate90 -o 'out/{stem}.{ext}' in.png
 is_old out/in.png
 
+row --stack 'a file' 'it is replaced' 0
+gimgxf -q rotate90 --stack stacked.npy in.png ../other.png
+file out/all.npy
+turns -q rotate90 --stack out/all.npy in.png ../other.png
+check "$title" same stacked.npy out/all.npy
+
+row --stack 'a file; a picture fails' 'it stays' 1
+cp ../broken broken.png
+file out/all.npy
+turns rotate90 --stack out/all.npy in.png broken.png
+is_old out/all.npy
+
+row '--stack, -n' 'a file' 'it stays, with a note' 0
+file out/all.npy
+turns -n rotate90 --stack out/all.npy in.png
+is_old out/all.npy
+
+row --stack 'an input, any name' 'error, it stays' 2
+ln in.png out/all.npy
+turns rotate90 --stack out/all.npy in.png
+is_old in.png input.png
+
 row '3 names' 'a file, no -d, -o, -i' 'error, all stay' 2
 cp ../third b.png
 cp ../third c.png

@@ -17,6 +17,7 @@ static struct test *tests, **tests_end = &tests;
 static void (*set_up_tests)(void), (*tear_down_tests)(void);
 
 static bool skipped; /* something of the running test was */
+static bool any_skipped;
 
 /* What the program is in, NULL outside of tests: in memory that the process
  * that runs the tests shares with the one that waits for it. */
@@ -46,7 +47,7 @@ void test_skip(const char *format, ...)
     vprintf(format, arguments);
     putchar('\n');
     va_end(arguments);
-    skipped = true;
+    skipped = any_skipped = true;
 }
 
 /* ---- Running --------------------------------------------------------------*/
@@ -105,7 +106,7 @@ static int run_wanted(char **words)
             run(test);
     run_outside("tear_down", tear_down_tests);
     printf("%u passed, %u failed\n", test_passed, test_failed);
-    return test_failed || !test_passed;
+    return test_failed || (!test_passed && !any_skipped);
 }
 
 /* The tests run in a child process. If a signal, a sanitizer or exit() ends
