@@ -37,8 +37,9 @@ enum scan_result {
 /* One scan of one picture: a picture of several scans is several jobs. */
 struct scan_job {
     const struct entropy_scan *from;
-    /* As after the turn. Its Huffman tables are replaced by the shortest ones
-     * if they lack a code that is needed, or with `optimize`. */
+    /* As after the turn. If its Huffman tables lack a code that is needed, they
+     * get the codes that they lack as far as to->most lets them. Else, and with
+     * `optimize`, they are replaced by the shortest ones. */
     struct entropy_scan *to;
     enum xform turn;
     bool optimize;

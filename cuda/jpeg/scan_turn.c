@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/jpeg/entropy/huffman_table.h"
 #include "cuda/jpeg/scan_plan.h"
 
 /* A batch on its way. */
@@ -278,14 +279,41 @@ static bool make_tables(struct entropy_scan *made, const uint32_t *counts)
     return true;
 }
 
-/* Replaces the counts by the symbols of the tables. */
+/* Returns how many bits symbols that occur so often take. */
+static uint64_t count_bits(const struct entropy_scan *scan,
+                           const uint32_t *counts)
+{
+    uint32_t symbol[SCAN_SYMBOLS];
+    uint64_t bits = 0;
+    scan_plan_symbols(symbol, scan);
+    for (unsigned i = 0; i < SCAN_SYMBOLS; i++) {
+        const bool ac = i >= ENTROPY_TABLES * SCAN_DC_SYMBOLS;
+        const unsigned size =
+            ac ? (i - ENTROPY_TABLES * SCAN_DC_SYMBOLS) & 15
+               : i % SCAN_DC_SYMBOLS;
+        bits += (uint64_t)counts[i] * ((symbol[i] & 31) + size);
+    }
+    return bits;
+}
+
+/* Gives the tables of a scan all codes. Returns whether they suit then. */
+static bool complete(struct entropy_scan *made, const uint32_t *counts)
+{
+    huffman_complete(made);
+    return count_bits(made, counts) <= made->most;
+}
+
+/* Makes tables for those pictures that lack codes, and replaces the counts by
+ * their symbols. */
 static void make_all_tables(struct turning *t, uint32_t *counts)
 {
     for (uint32_t i = 0; i < t->plan.pictures; i++, counts += SCAN_SYMBOLS) {
+        const struct scan_job *job = t->plan.job[i];
         if (!has_flag(t, i, SCAN_LACKS))
             continue;
-        t->made[i] = *t->plan.job[i]->to;
-        if (!make_tables(&t->made[i], counts))
+        t->made[i] = *job->to;
+        if ((job->optimize || !complete(&t->made[i], counts)) &&
+            !make_tables(&t->made[i], counts))
             t->status[i].flags |= SCAN_OUT;
         scan_plan_symbols(counts, &t->made[i]);
     }

@@ -124,6 +124,21 @@ struct bytes make_noisy_jpeg(const struct coding *coding, unsigned noise)
     return make_jpeg_of(coding, noisy_row, &noise);
 }
 
+static void columns_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                        const void *context)
+{
+    (void)context;
+    for (uint32_t x = 0; x < 3 * coding->width; x++) {
+        uint32_t random = (x + y / 16 * 3 * coding->width) * 2654435761u;
+        row[x] = (uint8_t)(random >> 25);
+    }
+}
+
+struct bytes make_columns_jpeg(const struct coding *coding)
+{
+    return make_jpeg_of(coding, columns_row, NULL);
+}
+
 /* ---- Segments -------------------------------------------------------------*/
 
 void insert_bytes(struct bytes *file, size_t at, const void *data, size_t size)

@@ -50,6 +50,10 @@ struct bytes make_jpeg(const struct coding *coding);
  * needed. */
 struct bytes make_noisy_jpeg(const struct coding *coding, unsigned noise);
 
+/* Columns alone, of three channels: once it is transposed, everything has
+ * another code. */
+struct bytes make_columns_jpeg(const struct coding *coding);
+
 /* ---- Segments -------------------------------------------------------------*/
 
 /* Puts bytes into a file, at a place of it. */

@@ -136,10 +136,15 @@ void scan_trial_restarts(const struct scan_engine_type *type)
     close_trial(&trial);
 }
 
-/* Several tiles, and chunks. */
+/* Several tiles, and chunks; and a picture whose tables do not suit it any
+ * more. */
 void scan_trial_large(const struct scan_engine_type *type)
 {
+    const struct coding columns = { 901, 603, JCS_YCbCr, .h = 2, .v = 2 };
     struct scan_trial trial = open_trial(type);
+    struct bytes other = make_columns_jpeg(&columns);
+    add(&trial, other, XFORM_TRANSPOSE, false);
+    bytes_free(&other);
     for (unsigned k = 0; k < KINDS; k += 2)
         for (unsigned way = k % 3; way < 8; way += 2) {
             struct bytes file = make_kind(k, 901, 603, way % 3 * 37, way);

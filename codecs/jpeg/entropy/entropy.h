@@ -45,8 +45,8 @@ struct entropy_scan {
     uint32_t columns, rows; /* MCUs */
     uint32_t restart; /* MCUs between restart markers; 0: there are none */
     struct huffman_spec dc[ENTROPY_TABLES], ac[ENTROPY_TABLES];
-    size_t most; /* bytes of its data: if these tables make more they suit it
-                    badly, as if they lacked a code; 0: they may */
+    uint64_t most; /* bits of its data, before stuffing, that its tables may
+                      make if they had to get more codes; 0: none may */
 };
 
 /* A block: a coefficient that is not zero stands as 1 << size | bits, where

@@ -51,6 +51,7 @@ struct encoding {
     bool joining;         /* somebody does so, and alone uses the next two */
     struct bytes *file;
     struct bit_join join; /* what is not yet in the file */
+    uint64_t bits;        /* so many have been joined, without stuffing */
     size_t next;          /* the range that is to be joined next */
     bool lacking;         /* there was no code for a symbol */
     bool failed;
@@ -260,7 +261,7 @@ static void count_block(const struct encoding *e,
     counts[0] += before < 63;
 }
 
-/* Makes room for the blocks of an MCU. */
+/* Makes room for the blocks of an MCU. Returns false without memory. */
 static bool make_room(struct range *range, struct code_writer *out)
 {
     const size_t used = (size_t)(out->at - range->data);
@@ -275,7 +276,8 @@ static bool make_room(struct range *range, struct code_writer *out)
     return true;
 }
 
-/* Codes MCUs, between which there is no restart marker, or counts them. */
+/* Codes MCUs, between which there is no restart marker, or counts them. Once a
+ * code is lacking it ends. Returns false without memory. */
 ENTROPY_INLINE bool walk_mcus(const struct encoding *e, struct range *range,
                               struct code_writer *out, size_t first, size_t end,
                               struct entropy_statistics *counts)
@@ -289,6 +291,8 @@ ENTROPY_INLINE bool walk_mcus(const struct encoding *e, struct range *range,
         find_mcu(e, &walk, walk.block[i]);
     for (size_t m = 0; m < end - first; m++) {
         const struct entropy_block **block = walk.block[m % AHEAD];
+        if (!counts && out->seen & HUFFMAN_NONE)
+            return true;
         if (!counts && !make_room(range, out))
             return false;
         fetch_values(e, walk.block[(m + AHEAD / 2) % AHEAD]);
@@ -330,6 +334,7 @@ static bool join_range(struct encoding *e, const struct range *range)
     for (size_t at = 0; at < range->used; number++) {
         uint64_t bits;
         memcpy(&bits, range->data + at, HEAD);
+        e->bits += bits;
         if (!bytes_reserve(e->file, bits / 4 + 64)) /* all bytes stuffed */
             return false;
         e->join.to = e->file->data + e->file->size;
@@ -364,6 +369,14 @@ static void join_ranges(struct encoding *e)
     }
 }
 
+static bool is_lacking(struct encoding *e)
+{
+    pthread_mutex_lock(&e->lock);
+    bool lacking = e->lacking;
+    pthread_mutex_unlock(&e->lock);
+    return lacking;
+}
+
 static size_t end_of(const struct encoding *e, size_t first, size_t mcus)
 {
     return first + mcus < e->mcus ? first + mcus : e->mcus;
@@ -375,11 +388,11 @@ ENTROPY_FOR_EACH_CPU static void put_range(void *context, size_t i)
     struct range *range = &e->range[i];
     const size_t step = e->to->restart ? e->to->restart : e->per;
     size_t at = i * e->per, end = end_of(e, at, e->per);
-    uint64_t seen = 0;
+    uint64_t seen = is_lacking(e) ? HUFFMAN_NONE : 0;
     range->room = e->room;
     range->data = malloc(range->room);
     bool done = range->data != NULL;
-    for (; done && at < end; at += step)
+    for (; done && at < end && !(seen & HUFFMAN_NONE); at += step)
         done = put_interval(e, range, at, end_of(e, at, step), &seen);
     pthread_mutex_lock(&e->lock);
     range->done = true;
@@ -444,11 +457,11 @@ static int run(struct encoding *e, void (*work)(void *context, size_t i),
 }
 
 int entropy_encode(struct bytes *file, const struct entropy_scan *to,
-                   const struct entropy_source *from, bool *lacking,
+                   const struct entropy_source *from, uint64_t *bits,
                    struct thread_pool *pool, struct err *err)
 {
     struct encoding e = { .to = to, .from = from, .file = file };
-    const size_t before = file->size, size = from->blocks->size;
+    const size_t size = from->blocks->size;
     for (unsigned c = 0; c < to->components; c++) {
         const struct entropy_component *one = &to->component[c];
         huffman_encoder_make(&e.dc[one->dc], &to->dc[one->dc]);
@@ -456,9 +469,7 @@ int entropy_encode(struct bytes *file, const struct entropy_scan *to,
     }
     e.failed = !bytes_reserve(file, size + size / 16);
     int status = run(&e, put_range, pool, err);
-    *lacking = e.lacking || (to->most && file->size - before > to->most);
-    if (status || *lacking)
-        file->size = before;
+    *bits = e.lacking ? 0 : e.bits;
     return status;
 }
 

@@ -27,11 +27,11 @@ struct entropy_source {
 
 /* Appends the data of scan `to`: its components are those of the source, after
  * the turn. Several threads share the work; what is written does not depend on
- * them. Where a table has no code for a symbol that is needed, or the data
- * would be more than to->most, *lacking becomes true, and nothing is appended.
- * Returns -1 without memory. */
+ * them. *bits becomes how many bits it has before they are stuffed; or 0 where
+ * a table has no code for a symbol that is needed, and what has been appended
+ * is of no use. Returns -1 without memory. */
 int entropy_encode(struct bytes *file, const struct entropy_scan *to,
-                   const struct entropy_source *from, bool *lacking,
+                   const struct entropy_source *from, uint64_t *bits,
                    struct thread_pool *pool, struct err *err);
 
 /* Counts the symbols that this would code. Returns -1 without memory. */

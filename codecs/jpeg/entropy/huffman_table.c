@@ -232,3 +232,12 @@ bool huffman_spec_complete(struct huffman_spec *spec, bool ac)
     }
     return lacking && huffman_spec_make(spec, counts);
 }
+
+void huffman_complete(struct entropy_scan *scan)
+{
+    for (unsigned i = 0; i < scan->components; i++) {
+        const struct entropy_component *one = &scan->component[i];
+        (void)huffman_spec_complete(&scan->dc[one->dc], false);
+        (void)huffman_spec_complete(&scan->ac[one->ac], true);
+    }
+}

@@ -75,6 +75,9 @@ bool huffman_spec_make(struct huffman_spec *spec, const uint64_t counts[256]);
  * long ones as they have. Returns whether it lacked any. */
 bool huffman_spec_complete(struct huffman_spec *spec, bool ac);
 
+/* The same for all tables of a scan. */
+void huffman_complete(struct entropy_scan *scan);
+
 /* Makes the encoder of a table, for which a decoder could be made. */
 void huffman_encoder_make(struct huffman_encoder *encoder,
                           const struct huffman_spec *spec);

@@ -39,9 +39,8 @@ enum { SCAN_STEP_MAX = 4096 };
 /* One scan of a picture. */
 struct scan_turn {
     const struct entropy_scan *from;
-    struct entropy_scan *to; /* the same after the turn. Where its tables lack a
-                                code that is needed, and if `optimize`, they
-                                become the shortest ones */
+    struct entropy_scan *to; /* the same after the turn, whose tables may be
+                                replaced: see sequential_encode_scan() */
     enum xform turn;
     bool optimize;
     struct scan_samples *samples; /* of each component; NULL: none goes through

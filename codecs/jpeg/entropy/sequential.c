@@ -256,22 +256,13 @@ static void keep_restarts(struct entropy_scan *to, uint32_t columns_before)
         to->restart = (uint32_t)rows * to->columns;
 }
 
-/* Tables that were made for a picture lack some code as soon as it is
- * transposed: to find that out is to code it twice. So they get all codes. It
- * makes the data larger by some tenths of a percent, which up to 250 bytes of
- * tables are not to exceed. */
-static void complete_tables(struct entropy_scan *scan, size_t size)
+/* Tables that were made for a picture mostly lack some code once it is
+ * transposed. With all codes they make the data larger by some tenths of a
+ * percent, which up to 250 bytes of tables are not to exceed. */
+static uint64_t most_bits(size_t size)
 {
     enum { COMPLETED_FROM = 1 << 16 };
-    bool lacking = false;
-    for (unsigned i = 0; i < scan->components && size >= COMPLETED_FROM; i++)
-        lacking =
-            huffman_spec_complete(&scan->ac[scan->component[i].ac], true) ||
-            lacking;
-    for (unsigned i = 0; i < scan->components && lacking; i++)
-        (void)huffman_spec_complete(&scan->dc[scan->component[i].dc], false);
-    if (lacking)
-        scan->most = size + size / 64;
+    return size < COMPLETED_FROM ? 0 : (size + (uint64_t)size / 64) * 8;
 }
 
 void sequential_turn(struct sequential *to, const struct sequential *from,
@@ -292,8 +283,7 @@ void sequential_turn(struct sequential *to, const struct sequential *from,
     for (unsigned i = 0; i < to->scans; i++) {
         to->scan[i].blocks = (struct entropy_blocks){ 0 };
         keep_restarts(&to->scan[i].coding, from->scan[i].coding.columns);
-        if (transposes)
-            complete_tables(&to->scan[i].coding, to->scan[i].data.size);
+        to->scan[i].coding.most = most_bits(to->scan[i].data.size);
     }
 }
 

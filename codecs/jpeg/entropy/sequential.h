@@ -58,8 +58,7 @@ void sequential_set_sizes(struct sequential *s);
 /* Cuts a picture that has been read to its first columns and rows. */
 void sequential_trim(struct sequential *s, uint32_t width, uint32_t height);
 
-/* Makes `to` what `from` is after a turn, without its blocks. Its Huffman
- * tables stay, or get more codes. */
+/* Makes `to` what `from` is after a turn, without its blocks. */
 void sequential_turn(struct sequential *to, const struct sequential *from,
                      enum xform turn);
 
@@ -72,9 +71,10 @@ int sequential_take_planes(struct sequential *s, const struct image *img,
 void sequential_give_planes(const struct sequential *s, const struct image *img,
                             struct thread_pool *pool);
 
-/* Appends the coded data of a scan. Its Huffman tables are those that it has if
- * they have all codes that are needed, and not `optimize`; else they become the
- * shortest. Returns -1 without memory, or if a coefficient is out of range. */
+/* Appends the coded data of a scan. Its Huffman tables stay if they have every
+ * code that is needed. Else they get the codes that they lack, as far as
+ * to->most lets them. Else, and if `optimize`, they become the shortest.
+ * Returns -1 without memory, or if a coefficient is out of range. */
 int sequential_encode_scan(struct bytes *data, struct entropy_scan *to,
                            const struct entropy_source *from, bool optimize,
                            struct thread_pool *pool, struct err *err);

@@ -139,35 +139,53 @@ static int make_tables(struct entropy_scan *to,
             !huffman_spec_make(&to->ac[one->ac], counts.ac[one->ac]))
             return fail(err, "no Huffman table has all codes");
     }
-    to->most = 0;
     return 0;
 }
 
-/* Appends the coded data of a scan, and before it its header, if there is one:
- * not until the tables are chosen. */
+/* Appends the header of a scan, if there is one, and its data. If its tables
+ * lack a code, or make more bits than these, nothing is appended, and *done is
+ * false. Returns -1 without memory. */
+static int put_coded(struct output *o, const struct entropy_scan *to,
+                     const struct sequential_scan *header,
+                     const struct entropy_source *from, uint64_t most,
+                     bool *done, struct thread_pool *pool, struct err *err)
+{
+    const struct output before = *o;
+    const size_t size = o->file->size;
+    uint64_t bits;
+    put_scan_header(o, header);
+    if (entropy_encode(o->file, to, from, &bits, pool, err))
+        return -1;
+    *done = bits && bits <= most;
+    if (!*done) {
+        *o = before;
+        o->file->size = size;
+    }
+    return 0;
+}
+
+/* Appends a scan with the first tables that suit: those that it has, these with
+ * all codes, the shortest. */
 static int put_scan(struct output *o, struct entropy_scan *to,
                     const struct sequential_scan *header,
                     const struct entropy_source *from, bool optimize,
                     struct thread_pool *pool, struct err *err)
 {
-    const struct output before = *o;
-    const size_t size = o->file->size;
-    bool lacking = optimize;
-    if (!optimize) {
-        put_scan_header(o, header);
-        if (entropy_encode(o->file, to, from, &lacking, pool, err))
+    bool done = false;
+    if (!optimize &&
+        put_coded(o, to, header, from, UINT64_MAX, &done, pool, err))
+        return -1;
+    if (!optimize && !done && to->most) {
+        huffman_complete(to);
+        if (put_coded(o, to, header, from, to->most, &done, pool, err))
             return -1;
     }
-    if (!lacking)
+    if (done)
         return 0;
-    *o = before;
-    o->file->size = size;
-    if (make_tables(to, from, pool, err))
+    if (make_tables(to, from, pool, err) ||
+        put_coded(o, to, header, from, UINT64_MAX, &done, pool, err))
         return -1;
-    put_scan_header(o, header);
-    if (entropy_encode(o->file, to, from, &lacking, pool, err))
-        return -1;
-    return lacking ? fail(err, "a coefficient is out of range") : 0;
+    return done ? 0 : fail(err, "a coefficient is out of range");
 }
 
 int sequential_encode_scan(struct bytes *data, struct entropy_scan *to,

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/jpeg/entropy/huffman_table.h"
 #include "tests/support/compare.h"
 #include "tests/support/entropy_oracle.h"
 #include "tests/support/jpeg_file.h"
@@ -212,67 +211,6 @@ TEST(bytes_of_libjpeg)
             bytes_free(&made);
             bytes_free(&file);
         }
-}
-
-static struct bytes write_turned(const struct sequential *s, bool optimize,
-                                 struct thread_pool *pool, bool complete)
-{
-    struct bytes made = { 0 };
-    struct sequential to;
-    struct err err;
-    sequential_turn(&to, s, XFORM_ROTATE_90);
-    CHECK(
-        !sequential_write(&made, &to, s, XFORM_ROTATE_90, optimize, pool, &err),
-        "not written");
-    for (unsigned i = 0; i < 2; i++)
-        CHECK(huffman_spec_complete(&to.scan[0].coding.ac[i], true) != complete,
-              "table %u is %scomplete", i, complete ? "not " : "");
-    return made;
-}
-
-/* Reads a file whose tables lack codes and writes it, with all codes or with
- * the shortest tables. */
-static void check_tables(struct bytes file, bool complete)
-{
-    struct sequential s;
-    struct err err;
-    size_t end;
-    CHECK(!sequential_read(&s, file, true, NULL, &end, &err), "not read");
-    struct bytes one = write_turned(&s, false, NULL, complete);
-    struct bytes shortest = write_turned(&s, true, NULL, false);
-    CHECK(complete ? one.size > shortest.size && one.size < file.size * 1.015
-                   : same_bytes(one, shortest),
-          "%zu bytes, %zu with the shortest tables", one.size, shortest.size);
-    for (unsigned p = 0; p < COUNTS; p++) {
-        struct bytes made = write_turned(&s, false, pools[p], complete);
-        CHECK(same_bytes(made, one), "%u threads", counts[p]);
-        bytes_free(&made);
-    }
-    sequential_free(&s);
-    bytes_free(&shortest);
-    bytes_free(&one);
-}
-
-/* Columns alone: after the turn everything has another code. */
-static void columns_row(uint8_t *row, uint32_t y, const struct coding *coding,
-                        const void *context)
-{
-    (void)context;
-    for (uint32_t x = 0; x < 3 * coding->width; x++) {
-        uint32_t random = (x + y / 16 * 3 * coding->width) * 2654435761u;
-        row[x] = (uint8_t)(random >> 25);
-    }
-}
-
-TEST(tables_completed)
-{
-    const struct coding coding = { 1201, 1003, JCS_YCbCr, .h = 2, .v = 2 };
-    struct bytes file = make_noisy_jpeg(&coding, 40);
-    check_tables(file, true);
-    bytes_free(&file);
-    file = make_jpeg_of(&coding, columns_row, NULL);
-    check_tables(file, false);
-    bytes_free(&file);
 }
 
 /* ---- Odd but sound ------------------------------------------------------ */
