@@ -23,6 +23,7 @@
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
 #   ISAL=0             do without ISA-L, which makes PNG faster
 #   ARCHS="90 100"     the GPUs to compile for
+#   HARDEN=0           without what makes a fault harder to exploit
 #   DEPS=DIR           libraries also in DIR/usr, where none can be installed
 #   BUILD=DIR          where to build
 
@@ -78,16 +79,33 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wwrite-strings
 CFLAGS ?= -O2 -g
 CXXFLAGS ?= -O2 -g
+
+# What makes a fault harder to exploit, as far as the compilers know it. CFLAGS
+# and LDFLAGS come later, so they have the last word. The sanitizers check more
+# themselves; FORTIFY wants an optimizer, and is set only once.
+HARDEN ?= $(if $(findstring -fsanitize,$(CFLAGS)),0,1)
+ifeq ($(HARDEN)$(if $(BUILDS),,0),1)
+knows = $(shell $(1) -Werror $(2) -E -x c /dev/null >/dev/null 2>&1 && echo $(2))
+protections = $(foreach flag,-fstack-protector-strong -fstack-clash-protection \
+    -fcf-protection=full,$(call knows,$(1),$(flag))) -fPIE
+PROTECTIONS := $(call protections,$(CC))
+HARD_CFLAGS := $(PROTECTIONS) \
+    $(if $(findstring _FORTIFY_SOURCE,$(CFLAGS)),,\
+    $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
+HARD_NVCCFLAGS := $(addprefix -Xcompiler=,$(if $(filter 1,$(CUDA)),$(call protections,$(CXX))))
+HARD_LDFLAGS := -pie -Wl,-z,relro,-z,now,-z,noexecstack
+endif
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARNINGS) $(DEPS_CFLAGS) \
              $(LIB_CFLAGS) -DGIMGXF_VERSION='"$(VERSION)"' $(DEFINES) \
-             -MMD -MP $(CFLAGS)
+             -MMD -MP $(HARD_CFLAGS) $(CFLAGS)
+LINK_FLAGS = $(HARD_LDFLAGS) $(CFLAGS) $(LDFLAGS)
 ALL_LIBS = $(DEPS_LIBS) $(LIB_LIBS) -lm -lpthread
 
 # The GPU code keeps machine code for each of ARCHS, and PTX of the oldest, from
 # which the driver makes machine code for any GPU that is not among them.
 NVCCFLAGS ?= -O3
 ALL_NVCCFLAGS = -std=c++17 -I. -lineinfo --threads 0 \
-    -Xcompiler=-Wall,-Wextra $(NVCCFLAGS) \
+    -Xcompiler=-Wall,-Wextra $(HARD_NVCCFLAGS) $(NVCCFLAGS) \
     $(foreach a,$(ARCHS),-gencode=arch=compute_$(a),code=sm_$(a)) \
     -gencode=arch=compute_$(firstword $(ARCHS)),code=compute_$(firstword $(ARCHS))
 
@@ -140,12 +158,12 @@ $(LIB) $(CLI_LIB) $(TEST_LIB):
 	$(AR) rcs $@ $^
 
 $(BUILD)/gimgxf: $(call object,cli/main.c) $(CLI_LIB) $(LIB)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 .SECONDEXPANSION:
 $(TESTS): $$(call object,$$(filter %/$$(@F).c,$(TEST_SRC))) $(TEST_LIB) \
           $(CLI_LIB) $(LIB)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -173,7 +191,8 @@ $(BUILD)/codecs/jpeg/pixel_rows.c.o \
 $(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when the choices do, so that all is built anew.
-CHOICES := $(CC) $(CUDA) $(ISAL) $(ARCHS) $(DEPS) $(CFLAGS) $(NVCCFLAGS) $(VERSION)
+CHOICES := $(CC) $(CUDA) $(ISAL) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
+           $(VERSION) CFLAGS=$(CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CHOICES)' | cmp -s - $@ || echo '$(CHOICES)' > $@
@@ -195,7 +214,7 @@ $(ON_HOST): $(call object,cli/main.c tests/on_host/backend_choose.c) \
             $(TEST_LIB) $(CLI_LIB) $(LIB)
 	@mkdir -p $(@D)
 	@ln -sfn ../tests $(@D)/tests
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 tests: $(TESTS) $(STARVE) $(ON_HOST)
 
@@ -328,7 +347,7 @@ bench-png: $(BUILD)/gimgxf $(BUILD)/tests/bench/png_encode
 	@BUILD=$(BUILD) tests/bench/programs png
 	@BUILD=$(BUILD) tests/bench/png-levels
 $(BUILD)/tests/bench/png_encode: $(call object,tests/bench/png_encode.c) $(LIB)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 bench-jpeg: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs jpeg
 bench-batch: $(BUILD)/gimgxf
@@ -350,7 +369,7 @@ $(BUILD)/tests/bench/rivals.c.o: DEFINES := -DHAVE_OPENCV=$(if $(OPENCV),1,0) \
     -DHAVE_LIBYUV=$(if $(LIBYUV),1,0)
 $(BUILD)/tests/bench/rivals.c.o: FORCE
 $(BUILD)/tests/bench/rivals: $(call object,$(RIVALS)) $(LIB)
-	$(if $(OPENCV),$(CXX),$(CC)) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
+	$(if $(OPENCV),$(CXX),$(CC)) $(LINK_FLAGS) -o $@ $^ \
 	    $(RIVALS_LIBS) $(ALL_LIBS) $(CUDA_LIBS)
 $(BUILD)/tests/bench/rivals_opencv.cc.o: tests/bench/rivals_opencv.cc $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -360,7 +379,7 @@ $(BUILD)/tests/bench/rivals_opencv.cc.o: tests/bench/rivals_opencv.cc $(BUILD)/f
 bench-scans: $(BUILD)/tests/bench/scans
 	$(BUILD)/tests/bench/scans $(BENCH)
 $(BUILD)/tests/bench/scans: $(BUILD)/tests/bench/scans.c.o $(TEST_LIB) $(LIB)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 DATA = $(DESTDIR)$(PREFIX)/share
 MAN_PAGES := $(wildcard man/*.1 man/*.7)

@@ -121,7 +121,7 @@ SSE4 SIZED void store_pixel(uint8_t *to, __m128i v, unsigned pixel)
         memcpy(to, &low, 2);
         to[2] = (uint8_t)(low >> 16);
     } else {
-        memcpy(to, &low, pixel);
+        memcpy(to, &low, pixel < sizeof low ? pixel : sizeof low);
     }
 }
 
