@@ -43,7 +43,8 @@ struct decoding {
 /* ---- Intervals ---------------------------------------------------------- */
 
 /* Removes the stuffing, and notes where intervals begin. Returns false where
- * the data has a marker that cannot be there, or does not end with one. */
+ * the data has a marker that cannot be there, or does not end with one; that of
+ * a restart would be followed by data that belongs to no block. */
 static bool unstuff(struct decoding *d, const uint8_t *data, size_t size,
                     size_t *used)
 {
@@ -69,7 +70,8 @@ static bool unstuff(struct decoding *d, const uint8_t *data, size_t size,
             *used = (size_t)(marker - 1 - data);
             memset(to, 0, PART_PADDING);
             d->size = d->blocks->size = (size_t)(to - d->data);
-            return i == d->intervals && *marker != 0;
+            return i == d->intervals && *marker != 0 &&
+                   *marker >> 3 != 0xd0 >> 3;
         }
     }
 }

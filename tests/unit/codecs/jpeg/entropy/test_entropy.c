@@ -347,6 +347,10 @@ TEST(restarts_damaged)
                 ENTROPY_ONLY_LIBJPEG); /* it says nothing of this one */
     bytes_free(&file);
 
+    file = small_file(1);
+    file.data[find_marker(file, 0xc0, 0xc0, 0) + 6] = 20; /* its height */
+    check_refused("more intervals than the picture has", &file);
+
     file = small_file(0);
     insert_bytes(&file, file.size - 2, "\x55\x55", 2);
     check_refused("bytes before EOI", &file);
@@ -436,13 +440,21 @@ static void check_mutations(struct bytes file, unsigned runs, uint64_t *random)
     }
 }
 
+/* How often each of 128 pictures is damaged: MUTATIONS of the environment, or
+ * 40. */
+static unsigned mutations(void)
+{
+    const char *asked = getenv("MUTATIONS");
+    return asked ? (unsigned)strtoul(asked, NULL, 10) : 40;
+}
+
 TEST(mutations)
 {
     uint64_t random = 7;
     for (unsigned k = 0; k < KINDS; k++)
         for (unsigned way = 0; way < 8; way++) {
             struct bytes file = make_kind(k, 47, 60, way % 3, way);
-            check_mutations(file, 40, &random);
+            check_mutations(file, mutations(), &random);
             bytes_free(&file);
         }
 }
