@@ -264,19 +264,24 @@ static bool make_table(struct huffman_spec *spec, const uint32_t *count,
     return huffman_spec_make(spec, counts);
 }
 
-/* Makes the shortest tables of a scan. Returns false if they cannot have all
- * codes. */
+/* Makes the shortest tables of a scan, each once. Returns false if they cannot
+ * have all codes. */
 static bool make_tables(struct entropy_scan *made, const uint32_t *counts)
 {
     const uint32_t *ac_counts = counts + ENTROPY_TABLES * SCAN_DC_SYMBOLS;
-    for (unsigned c = 0; c < made->components; c++) {
+    unsigned dc_made = 0, ac_made = 0;
+    bool good = true;
+    for (unsigned c = 0; good && c < made->components; c++) {
         unsigned dc = made->component[c].dc, ac = made->component[c].ac;
-        if (!make_table(&made->dc[dc], counts + dc * SCAN_DC_SYMBOLS,
-                        SCAN_DC_SYMBOLS) ||
-            !make_table(&made->ac[ac], ac_counts + ac * 256, 256))
-            return false;
+        if (!(dc_made >> dc & 1))
+            good = make_table(&made->dc[dc], counts + dc * SCAN_DC_SYMBOLS,
+                              SCAN_DC_SYMBOLS);
+        if (good && !(ac_made >> ac & 1))
+            good = make_table(&made->ac[ac], ac_counts + ac * 256, 256);
+        dc_made |= 1u << dc;
+        ac_made |= 1u << ac;
     }
-    return true;
+    return good;
 }
 
 /* Returns how many bits symbols that occur so often take. */

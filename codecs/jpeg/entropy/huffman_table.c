@@ -123,56 +123,89 @@ enum {
     COUNT_MAX = 1000 * 1000 * 1000, /* libjpeg takes more for infinite */
 };
 
-/* A tree of symbols, by Huffman's method: the chain of those that are below one
- * root grows by one bit whenever two roots become one. */
+/* A tree of symbols, by Huffman's method. A node is worth its count << 9 | 256
+ * - the symbol that is first below it: of equal counts the last symbol comes
+ * first. Two queues, each from the least node on, hold the roots: of one symbol
+ * and of more. What is joined is worth at least what was joined before, but for
+ * the symbol. */
 struct tree {
-    uint64_t root[SYMBOLS + 1]; /* count << 9 | SYMBOLS - symbol, falling: of
-                                   equal counts the last symbol comes first */
-    unsigned roots;
-    int next[SYMBOLS + 1]; /* in the chain; -1: the last */
-    unsigned depth[SYMBOLS + 1];
+    uint64_t leaf[SYMBOLS + 1], joined[SYMBOLS];
+    unsigned leaves, first_leaf, joins, first_joined;
+    /* Leaves are numbered as they are in their queue, others from `leaves` on
+     * as they are made. */
+    unsigned number[SYMBOLS], parent[2 * SYMBOLS + 1], depth[2 * SYMBOLS + 1];
 };
 
-static void insert(struct tree *tree, uint64_t root)
+/* Shell's method: a heap or a list takes longer for so few. */
+static void sort(uint64_t *value, unsigned n)
 {
-    unsigned i = tree->roots++;
-    for (; i && tree->root[i - 1] < root; i--)
-        tree->root[i] = tree->root[i - 1];
-    tree->root[i] = root;
+    static const unsigned gaps[] = { 57, 23, 10, 4, 1 };
+    for (unsigned g = 0; g < sizeof gaps / sizeof *gaps; g++) {
+        const unsigned gap = gaps[g];
+        for (unsigned i = gap; i < n; i++) {
+            const uint64_t moved = value[i];
+            unsigned at = i;
+            for (; at >= gap && value[at - gap] > moved; at -= gap)
+                value[at] = value[at - gap];
+            value[at] = moved;
+        }
+    }
 }
 
-static int deepen(struct tree *tree, int symbol)
+/* Takes the least root. Returns its number. */
+static unsigned take_least(struct tree *tree, uint64_t *value)
 {
-    for (;; symbol = tree->next[symbol]) {
-        tree->depth[symbol]++;
-        if (tree->next[symbol] < 0)
-            return symbol;
+    const unsigned leaf = tree->first_leaf, joined = tree->first_joined;
+    if (leaf < tree->leaves &&
+        (joined == tree->joins || tree->leaf[leaf] < tree->joined[joined])) {
+        *value = tree->leaf[leaf];
+        return tree->first_leaf++;
     }
+    *value = tree->joined[joined];
+    return tree->number[tree->first_joined++];
+}
+
+/* Joins the two least roots. */
+static void join(struct tree *tree)
+{
+    uint64_t a, b;
+    const unsigned made = tree->leaves + tree->joins;
+    tree->parent[take_least(tree, &a)] = made;
+    tree->parent[take_least(tree, &b)] = made;
+    const uint64_t value = a + (b >> 9 << 9);
+    unsigned at = tree->joins++;
+    for (; at > tree->first_joined && tree->joined[at - 1] > value; at--) {
+        tree->joined[at] = tree->joined[at - 1];
+        tree->number[at] = tree->number[at - 1];
+    }
+    tree->joined[at] = value;
+    tree->number[at] = made;
 }
 
 /* One more symbol than there are, the rarest, gets the code of ones alone,
- * which JPEG does not have. */
-static bool grow(struct tree *tree, const uint64_t counts[SYMBOLS])
+ * which JPEG does not have. Sets the depth of each symbol, 0 of those that do
+ * not occur. Returns false if one is too deep. */
+static bool grow(unsigned char depth[SYMBOLS + 1],
+                 const uint64_t counts[SYMBOLS])
 {
-    tree->roots = 0;
-    for (int i = 0; i <= SYMBOLS; i++) {
-        uint64_t count = i < SYMBOLS ? counts[i] : 1;
-        tree->next[i] = -1;
-        tree->depth[i] = 0;
+    struct tree tree = { .leaves = 0 };
+    bool fits = true;
+    for (unsigned i = 0; i <= SYMBOLS; i++) {
+        const uint64_t count = i < SYMBOLS ? counts[i] : 1;
         if (count)
-            insert(tree, count << 9 | (unsigned)(SYMBOLS - i));
+            tree.leaf[tree.leaves++] = count << 9 | (SYMBOLS - i);
     }
-    while (tree->roots > 1) {
-        uint64_t a = tree->root[--tree->roots], b = tree->root[--tree->roots];
-        int first = SYMBOLS - (int)(a & 511), second = SYMBOLS - (int)(b & 511);
-        insert(tree, a + (b >> 9 << 9));
-        tree->next[deepen(tree, first)] = second;
-        deepen(tree, second);
+    sort(tree.leaf, tree.leaves);
+    while (tree.joins + 1 < tree.leaves)
+        join(&tree);
+    for (unsigned i = tree.leaves + tree.joins - 1; i-- > 0;)
+        tree.depth[i] = tree.depth[tree.parent[i]] + 1;
+    memset(depth, 0, SYMBOLS + 1);
+    for (unsigned i = 0; i < tree.leaves; i++) {
+        fits = fits && tree.depth[i] <= DEPTH_MAX;
+        depth[SYMBOLS - (tree.leaf[i] & 511)] = (unsigned char)tree.depth[i];
     }
-    for (int i = 0; i <= SYMBOLS; i++)
-        if (tree->depth[i] > DEPTH_MAX)
-            return false;
-    return true;
+    return fits;
 }
 
 /* Codes that are too long become shorter, at the cost of others (T.81, figure
@@ -195,26 +228,37 @@ static void cut_down(unsigned bits[DEPTH_MAX + 1])
     bits[n]--; /* the code of ones */
 }
 
+/* Lists the symbols by their depths. */
+static void list_symbols(uint8_t symbols[SYMBOLS],
+                         const unsigned char depth[SYMBOLS],
+                         const unsigned bits[DEPTH_MAX + 1])
+{
+    unsigned at[DEPTH_MAX + 1] = { 0 };
+    for (unsigned n = 1; n < DEPTH_MAX; n++)
+        at[n + 1] = at[n] + bits[n];
+    for (unsigned i = 0; i < SYMBOLS; i++)
+        if (depth[i])
+            symbols[at[depth[i]]++] = (uint8_t)i;
+}
+
 bool huffman_spec_make(struct huffman_spec *spec, const uint64_t counts[256])
 {
-    struct tree tree;
-    unsigned bits[DEPTH_MAX + 1] = { 0 }, at = 0;
+    unsigned char depth[SYMBOLS + 1];
+    unsigned bits[DEPTH_MAX + 1] = { 0 };
     uint64_t sum = 0;
     for (unsigned i = 0; i < SYMBOLS; i++)
         sum += counts[i];
-    if (sum == 0 || sum >= COUNT_MAX || !grow(&tree, counts))
+    if (sum == 0 || sum >= COUNT_MAX || !grow(depth, counts))
         return false;
-    for (int i = 0; i <= SYMBOLS; i++)
-        bits[tree.depth[i]]++;
+    memset(spec, 0, sizeof *spec);
+    for (unsigned i = 0; i < SYMBOLS; i++)
+        bits[depth[i]]++;
+    list_symbols(spec->symbols, depth, bits);
+    bits[depth[SYMBOLS]]++;
     bits[0] = 0;
     cut_down(bits);
-    memset(spec, 0, sizeof *spec);
     for (unsigned n = 1; n <= LENGTH_MAX; n++)
         spec->counts[n - 1] = (uint8_t)bits[n];
-    for (unsigned depth = 1; depth <= DEPTH_MAX; depth++)
-        for (unsigned i = 0; i < SYMBOLS; i++)
-            if (tree.depth[i] == depth)
-                spec->symbols[at++] = (uint8_t)i;
     return true;
 }
 
