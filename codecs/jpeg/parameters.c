@@ -208,7 +208,8 @@ static void set_restart(j_compress_ptr c, const struct image *img,
     c->restart_interval = opts->no_restart ? 0 : restart;
 }
 
-/* How many low bits of each coefficient are still missing after some scans. */
+/* How many low bits of each coefficient, row by row, are still missing after
+ * some scans. */
 struct missing_bits {
     int8_t low[COMPONENTS][DCTSIZE2];
 };
@@ -227,11 +228,12 @@ static bool follows(struct missing_bits *missing, const struct jpeg_scan *scan)
         if (scan->from && low[0] == NOTHING)
             return false;
         for (unsigned k = scan->from; k <= scan->to; k++) {
-            if (low[k] == NOTHING
+            int8_t *bits = &low[entropy_natural[k]];
+            if (*bits == NOTHING
                     ? scan->high != 0
-                    : scan->high != low[k] || scan->low != low[k] - 1)
+                    : scan->high != *bits || scan->low != *bits - 1)
                 return false;
-            low[k] = (int8_t)scan->low;
+            *bits = (int8_t)scan->low;
         }
     }
     return true;
@@ -260,31 +262,50 @@ static bool follows_sequential(struct missing_bits *missing,
     return true;
 }
 
-/* Whether the scans of a file give every coefficient to its last bit. Those of
- * a damaged or unfinished file may not. */
-static bool scans_are_whole(const struct jpeg_scan *scan, size_t count,
-                            int components, bool progressive)
+/* Whether the scans that follow each other in a file may be those of img. They
+ * give every coefficient to its last bit; or as those of an unfinished
+ * progressive file, they give all bits that its own coefficients have, also
+ * where these are after the turn. So viewers smooth it as before. */
+static bool scans_suffice(const struct missing_bits *missing,
+                          const struct image *img)
+{
+    const struct jpeg_parameters *p = parameters_of(img->meta);
+    const bool transposes = xform_transposes(img->turned);
+    bool whole = true,
+         own = img->meta->progressive && img->cell == CELL_DCT && !p->realigned;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        const int8_t *low = missing->low[i];
+        own = own && low[0] != NOTHING;
+        for (int k = 0; k < DCTSIZE2; k++) {
+            whole = whole && low[k] == 0;
+            own = own && (!transposes || low[k] == low[k % 8 * 8 + k / 8]);
+        }
+    }
+    return whole || own;
+}
+
+/* Whether img can have the scans of its file. Those of a damaged one may be in
+ * disorder. */
+static bool can_keep_scans(const struct jpeg_scan *scan, size_t count,
+                           const struct image *img)
 {
     struct missing_bits missing;
     memset(&missing, NOTHING, sizeof missing);
     for (size_t i = 0; i < count; i++)
-        if (!names_components(&scan[i], components) ||
-            !(progressive ? follows : follows_sequential)(&missing, &scan[i]))
+        if (!names_components(&scan[i], (int)img->nplanes) ||
+            !(img->meta->progressive ? follows : follows_sequential)(&missing,
+                                                                     &scan[i]))
             return false;
-    for (int i = 0; i < components; i++)
-        for (int k = 0; k < DCTSIZE2; k++)
-            if (missing.low[i][k] != 0)
-                return false;
-    return true;
+    return scans_suffice(&missing, img);
 }
 
-static void set_scans(j_compress_ptr c, const struct meta *meta)
+static void set_scans(j_compress_ptr c, const struct image *img)
 {
-    const struct jpeg_parameters *p = parameters_of(meta);
+    const struct jpeg_parameters *p = parameters_of(img->meta);
     const struct jpeg_scan *scan = (const struct jpeg_scan *)p->scans.data;
     size_t count = p->scans.size / sizeof *scan;
-    if (!scans_are_whole(scan, count, c->num_components, meta->progressive)) {
-        if (meta->progressive)
+    if (!can_keep_scans(scan, count, img)) {
+        if (img->meta->progressive)
             jpeg_simple_progression(c);
         return;
     }
@@ -311,5 +332,5 @@ void parameters_set(j_compress_ptr c, const struct image *img,
     c->arith_code = parameters_of(img->meta)->arithmetic;
     c->optimize_coding = !c->arith_code;
     set_restart(c, img, opts);
-    set_scans(c, img->meta);
+    set_scans(c, img);
 }

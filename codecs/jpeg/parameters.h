@@ -15,14 +15,6 @@
  * coded. */
 enum { COMPONENTS = 4 };
 
-/* The most bits of an AC coefficient and of a difference of DC coefficients for
- * which there can be Huffman codes (T.81, F.1.2). */
-enum { AC_BITS = 10, DC_BITS = 11 };
-static inline unsigned bits_of(int value)
-{
-    return value ? 32 - (unsigned)__builtin_clz((unsigned)abs(value)) : 0;
-}
-
 /* One scan (T.81, B.2.3). */
 struct jpeg_scan {
     uint8_t count, component[COMPONENTS];
@@ -43,6 +35,7 @@ struct jpeg_parameters {
     uint8_t table[COMPONENTS]; /* the quantization table of each component */
     uint16_t step[4][64];      /* the tables, rows of steps */
     struct bytes scans;        /* struct jpeg_scan each, in order */
+    bool realigned;            /* some coefficients are not the file's own */
     struct sequential *coded;  /* how the coefficients are coded, and they
                                   themselves unless the picture has planes of
                                   them; NULL: libjpeg has read it */

@@ -92,6 +92,7 @@ int realign_image(const struct image *img, enum xform turn,
             if (samples[i].wanted)
                 repeat_edges(&samples[i], &move[i]);
         status = samples_encode(samples, &blocks, pool, err);
+        parameters_of(img->meta)->realigned = true;
     }
     for (unsigned i = 0; i < img->nplanes; i++)
         page_cache_free(move[i].memory);

@@ -1,6 +1,7 @@
 /* JPEG files turned by their coefficients: blocks, tables, sampling and scans
  * are what the turn makes of those of the input. libjpeg reads both files. */
 #include "codecs/codec.h"
+#include "codecs/jpeg/entropy/entropy.h"
 #include "cuda/backend.h"
 
 #include <stddef.h>
@@ -45,6 +46,12 @@ static const jpeg_scan_info own_scans[] = {
     { 1, { 0 }, 1, 9, 0, 1 },       { 1, { 0 }, 10, 63, 0, 1 },
     { 1, { 1 }, 1, 63, 0, 0 },      { 1, { 0 }, 1, 63, 1, 0 },
 };
+/* Whole diagonals of coefficients, not all of them, and not to the last bit. */
+static const jpeg_scan_info unfinished[] = {
+    { 3, { 0, 1, 2 }, 0, 0, 0, 1 }, { 1, { 0 }, 1, 5, 0, 2 },
+    { 1, { 2 }, 1, 63, 0, 1 },      { 1, { 0 }, 6, 27, 0, 2 },
+    { 1, { 0 }, 1, 27, 2, 1 },
+};
 static const jpeg_scan_info one_each[] = {
     { 1, { 0 }, 0, 63, 0, 0 },
     { 2, { 1, 2 }, 0, 63, 0, 0 },
@@ -58,6 +65,7 @@ static const struct {
     { "optimized", { .h = 1 } },
     { "progressive", { .progressive = true } },
     { "own scans", { .scan = own_scans, .scans = 6 } },
+    { "unfinished", { .scan = unfinished, .scans = 5 } },
     { "a scan each", { .scan = one_each, .scans = 2 } },
     { "arithmetic", { .arithmetic = true } },
     { "both", { .progressive = true, .arithmetic = true } },
@@ -191,6 +199,23 @@ static bool component_is_turned(struct opened *a, struct opened *b, int i,
     return same;
 }
 
+/* Whether viewers are told as many bits of each coefficient of a progressive
+ * file, in zigzag order; -1: none. */
+static bool bits_are_turned(const struct opened *a, const struct opened *b,
+                            int i, enum xform t)
+{
+    int from[64];
+    bool same = true;
+    for (int k = 0; a->d.coef_bits && k < 64; k++)
+        from[entropy_natural[k]] = a->d.coef_bits[i][k];
+    for (int k = 0; a->d.coef_bits && k < 64; k++) {
+        int n = entropy_natural[k];
+        same = same && b->d.coef_bits[i][k] ==
+                           from[oracle[t].xy ? n % 8 * 8 + n / 8 : n];
+    }
+    return same;
+}
+
 static void check_turned(const char *name, struct bytes file, struct bytes made,
                          enum xform t)
 {
@@ -210,6 +235,8 @@ static void check_turned(const char *name, struct bytes file, struct bytes made,
         CHECK(component_is_turned(&a, &b, i, t), "%s, %s: component %d", name,
               xform_name(t), i);
         CHECK(blocks_are_turned(&a, &b, i, t), "%s, %s: component %d", name,
+              xform_name(t), i);
+        CHECK(bits_are_turned(&a, &b, i, t), "%s, %s: component %d", name,
               xform_name(t), i);
     }
     jpeg_destroy_decompress(&a.d);
@@ -231,10 +258,10 @@ static bool same_tables(struct bytes a, struct bytes b)
             { x.d.ac_huff_tbl_ptrs[i], y.d.ac_huff_tbl_ptrs[i] },
         };
         for (unsigned k = 0; k < 2; k++)
-            same = same && !pairs[k][0] == !pairs[k][1] &&
-                   (!pairs[k][0] ||
-                    !memcmp(pairs[k][0]->bits, pairs[k][1]->bits,
-                            offsetof(JHUFF_TBL, sent_table)));
+            same =
+                same && !pairs[k][0] == !pairs[k][1] &&
+                (!pairs[k][0] || !memcmp(pairs[k][0]->bits, pairs[k][1]->bits,
+                                         offsetof(JHUFF_TBL, sent_table)));
     }
     jpeg_destroy_decompress(&x.d);
     jpeg_destroy_decompress(&y.d);
@@ -249,8 +276,8 @@ static void check_way_back(const char *name, struct bytes file, enum xform t,
     struct bytes back =
         turned_in(made, xform_inverse(t), REPRESENTATION_COEFFICIENTS);
     CHECK(same_bytes(back, file) || !same_tables(back, file),
-          "%s, %s and back: %zu bytes, not %zu", name, xform_name(t),
-          back.size, file.size);
+          "%s, %s and back: %zu bytes, not %zu", name, xform_name(t), back.size,
+          file.size);
     bytes_free(&back);
 }
 
@@ -321,6 +348,32 @@ TEST(odd)
             check_all(samplings[s].name, file);
             bytes_free(&file);
         }
+}
+
+/* Parts of diagonals: transposed, other coefficients have these bits, and the
+ * scans must be others that give them all. */
+TEST(unfinished_diagonals)
+{
+    static const jpeg_scan_info scans[] = { { 1, { 0 }, 0, 0, 0, 0 },
+                                            { 1, { 0 }, 1, 1, 0, 0 } };
+    const struct coding coding = { 48, 32, JCS_GRAYSCALE, .scan = scans,
+                                   .scans = 2 };
+    struct bytes file = make_jpeg(&coding);
+    for (int t = 0; t < XFORM_COUNT; t++) {
+        struct bytes made =
+            turned_in(file, (enum xform)t, REPRESENTATION_COEFFICIENTS);
+        struct opened a = { 0 }, b = { 0 };
+        open_file(&a, file);
+        open_file(&b, made);
+        CHECK(blocks_are_turned(&a, &b, 0, (enum xform)t), "turn %d", t);
+        CHECK((b.d.coef_bits[0][63] == 0) == (oracle[t].xy != 0) &&
+                  b.d.coef_bits[0][1] == 0,
+              "turn %d: bits", t);
+        jpeg_destroy_decompress(&a.d);
+        jpeg_destroy_decompress(&b.d);
+        bytes_free(&made);
+    }
+    bytes_free(&file);
 }
 
 TEST(colors)
