@@ -74,8 +74,12 @@ struct decode_plan {
     const struct turner *turner;
     /* Turns the scans of a JPEG without decoding them here, if they suit it:
      * then img->turned says so, and they are there to be encoded once it is
-     * done. NULL: there is none. */
+     * done. NULL: there is none. Of REPRESENTATION_SAMPLES it makes samples,
+     * packed so, of cells that are converted so: then img->made is where they
+     * will be. */
     const struct scan_turner *scan_turner;
+    enum packing packing;
+    enum cell cell;
 };
 
 enum strip {
@@ -155,6 +159,11 @@ struct capabilities {
     unsigned metadata; /* HOLDS_..., or-ed */
 };
 
+/* Returns how `encode` takes samples that are made elsewhere (img->made), so
+ * that it need not pack them for an array of this layout: another way than
+ * PACKING_ROWS, which every codec takes. */
+typedef enum packing packing_of_layout(enum layout layout);
+
 struct block_format;
 
 struct codec {
@@ -205,9 +214,11 @@ struct codec {
                 enum xform t, const struct load_opts *opts, struct err *err);
     /* Appends the whole file to `file`, which is empty. The picture fits the
      * capabilities, and metadata_turn() has been called for it. On failure
-     * `file` may hold a part, which the caller frees. */
+     * `file` may hold a part, which the caller frees. Of samples that were made
+     * elsewhere it may become borrowed. */
     int (*encode)(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err);
+    packing_of_layout *packing; /* NULL: it takes PACKING_ROWS alone */
     /* Fails, with the reason, if `file`, which `encode` has made of img, is not
      * a whole file of such a picture. That costs a small part of encoding. For
      * a file that `turn` has made, img and opts are NULL. */

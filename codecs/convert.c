@@ -331,6 +331,30 @@ static unsigned planes_of(const struct conversion *plan,
     return (plan->color == COLOR_GRAY ? 1 : 3) + plan->alpha;
 }
 
+/* Samples that were made elsewhere have been converted there. */
+static int relabel(struct image *img, const struct conversion *plan,
+                   struct err *err)
+{
+    struct limits limits = { 0 };
+    if (plan->opts->limits) {
+        limits = *plan->opts->limits;
+        limits.reserve = NULL;
+        if (image_check(img->width, img->height, img->nplanes, plan->cell,
+                        &limits, err))
+            return -1;
+    }
+    img->cell = plan->cell;
+    img->maxval = plan->maxval;
+    drop_sample_blocks(img->meta, plan->opts);
+    return 0;
+}
+
+static bool is_made_so(const struct image *img, const struct conversion *plan)
+{
+    return img->made.bytes && img->made.cell == plan->cell &&
+           img->color == plan->color && img->alpha == plan->alpha;
+}
+
 static int make(struct image *img, const struct conversion *plan,
                 struct err *err)
 {
@@ -375,7 +399,8 @@ int convert_to_fit(struct image *img, const struct codec *to,
     if (plan_cells(&plan, img, to, err) || plan_color(&plan, img, to, err))
         return -1;
     *converted = !nothing_to_do(&plan, img);
-    if (*converted && make(img, &plan, err))
+    if (*converted && (is_made_so(img, &plan) ? relabel(img, &plan, err)
+                                              : make(img, &plan, err)))
         return -1;
     if (!codec_is_own(to, img))
         drop_foreign_profile(img, opts);

@@ -156,6 +156,7 @@ static bool begin_task(struct batch *batch, struct batch_task *task)
         .job = job,
         .result = &task->result,
         .left = atomic_load(&batch->to_do),
+        .first = batch->stack && task->i == 0,
         .ready = note_ready,
         .resume = resume,
         .context = task,

@@ -15,6 +15,9 @@ enum { SLOTS = 3 };
  * it is used, which takes 0.28 ms a MB. */
 static const size_t input_most = (size_t)16 << 20;
 
+/* The samples of a slot, for each byte of its input. */
+enum { SAMPLES_OF_INPUT = 4 };
+
 struct device_scans {
     struct scan_pipeline *pipeline;
     unsigned processors;
@@ -23,7 +26,9 @@ struct device_scans {
     bool samples; /* the device takes components that go through samples */
     pthread_mutex_t lock;
     bool weighed, started;
-    double seen, scans, bytes; /* jobs, those with scans, and bytes of these */
+    /* Jobs, those with scans, bytes of these, and of the samples that they
+     * become. */
+    double seen, scans, bytes, samples_made;
     struct scan_estimate estimate;
 };
 
@@ -37,6 +42,7 @@ struct device_scans *device_scans_open(const struct options *opts,
     const bool always = backend != &backend_cpu;
     const struct scan_engine_type *engine = backend_choose_engine();
     const uint64_t share = opts->limits.bytes / 32;
+    const size_t input = share < input_most ? (size_t)share : input_most;
     const struct scan_pipeline_opts pipeline = {
         .engine = engine,
         .device = some ? opts->devices.number : &first,
@@ -44,7 +50,8 @@ struct device_scans *device_scans_open(const struct options *opts,
                    : some ? opts->devices.count
                           : 1,
         .slots = SLOTS,
-        .input = share < input_most ? (size_t)share : input_most,
+        .input = input,
+        .output = SAMPLES_OF_INPUT * input,
         .vram = opts->vram,
     };
     struct device_scans *made = NULL;
@@ -114,17 +121,23 @@ static double expected(const struct device_picture *picture)
 
 /* Starts the devices once they are worthwhile, if what is left is like what has
  * been seen so far. */
-static void weigh(struct device_picture *picture, size_t bytes)
+static void weigh(struct device_picture *picture, const struct scan_turn *turn,
+                  unsigned count)
 {
     struct device_scans *scans = picture->scans;
     pthread_mutex_lock(&scans->lock);
     bool starts = false;
     scans->scans++;
-    scans->bytes += (double)bytes;
+    for (unsigned i = 0; i < count; i++) {
+        scans->bytes += (double)turn[i].coded.size;
+        if (turn[i].pixels)
+            scans->samples_made += (double)turn[i].pixels->size;
+    }
     if (!scans->started) {
         double left = expected(picture) / scans->seen;
-        struct scan_estimate estimate = scan_model_estimate(
-            left * scans->scans, left * scans->bytes, scans->processors);
+        struct scan_estimate estimate =
+            scan_model_estimate(left * scans->scans, left * scans->bytes,
+                                left * scans->samples_made, scans->processors);
         starts = estimate.by_device < estimate.by_processors;
         if (starts || estimate.by_processors > scans->estimate.by_processors)
             scans->estimate = estimate;
@@ -157,10 +170,7 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
     struct device_picture *picture = context;
     struct device_scans *all = picture->scans;
     enum scan_place place;
-    size_t bytes = 0;
-    for (unsigned i = 0; i < count; i++)
-        bytes += scans[i].coded.size;
-    weigh(picture, bytes);
+    weigh(picture, scans, count);
     for (;;) {
         place =
             scan_pipeline_begin(all->pipeline, &picture->ticket, scans, count);

@@ -134,10 +134,21 @@ static size_t size_of(const struct scan_turn *scans, unsigned count)
     return size;
 }
 
-static bool has_room(const struct scan_slot *slot, size_t size, unsigned jobs)
+/* Returns the bytes of the samples that a picture becomes. */
+static size_t made_of(const struct scan_turn *scans, unsigned count)
 {
-    return size <= slot->room - slot->used &&
-           jobs <= SCAN_SLOT_JOBS - slot->jobs;
+    size_t size = 0;
+    for (unsigned i = 0; i < count; i++)
+        size += scans[i].pixels ? scans[i].pixels->size : 0;
+    return size;
+}
+
+static bool has_room(const struct scan_slot *slot,
+                     const struct scan_turn *scans, unsigned count)
+{
+    return size_of(scans, count) <= slot->room - slot->used &&
+           made_of(scans, count) <= slot->all->opts.output - slot->made &&
+           count <= SCAN_SLOT_JOBS - slot->jobs;
 }
 
 /* Returns a free slot, of an idle device if there is one; NULL if there is
@@ -158,11 +169,12 @@ static struct scan_slot *free_slot(const struct scan_pipeline *p, size_t size)
 /* Returns the slot that is being filled. If it has no room it is full, and if
  * another device is idle it may have to wait: then another slot is filled.
  * Returns NULL if there is none. The lock is held. */
-static struct scan_slot *slot_for(struct scan_pipeline *p, size_t size,
-                                  unsigned jobs)
+static struct scan_slot *slot_for(struct scan_pipeline *p,
+                                  const struct scan_turn *scans, unsigned count)
 {
+    const size_t size = size_of(scans, count);
     struct scan_slot *slot = p->all.filling, *other = free_slot(p, size);
-    const bool fits = slot && has_room(slot, size, jobs);
+    const bool fits = slot && has_room(slot, scans, count);
     if (fits && (!other || scan_slots_is_idle(&p->all, slot->device) ||
                  !scan_slots_is_idle(&p->all, other->device)))
         return slot;
@@ -209,11 +221,13 @@ static void take_place(struct scan_slot *slot, struct scan_ticket *ticket,
             .turn = scans[i].turn,
             .optimize = scans[i].optimize,
             .samples = scans[i].samples,
+            .pixels = scans[i].pixels,
             .at = slot->used,
             .size = scans[i].coded.size,
         };
         slot->used += aligned(scans[i].coded.size);
     }
+    slot->made += made_of(scans, count);
     slot->copying++;
     slot->full = ++slot->pictures == SCAN_PICTURES;
     if (slot->full)
@@ -225,13 +239,14 @@ enum scan_place scan_pipeline_begin(struct scan_pipeline *p,
                                     struct scan_turn *scans, unsigned count)
 {
     enum scan_place place = SCAN_PLACE_TAKEN;
-    const size_t size = size_of(scans, count);
+    if (made_of(scans, count) > p->all.opts.output)
+        return SCAN_PLACE_SMALL;
     pthread_mutex_lock(&p->all.lock);
-    struct scan_slot *slot = slot_for(p, size, count);
+    struct scan_slot *slot = slot_for(p, scans, count);
     if (slot)
         take_place(slot, ticket, scans, count);
     else
-        place = why_not(p, size);
+        place = why_not(p, size_of(scans, count));
     pthread_mutex_unlock(&p->all.lock);
     if (!slot)
         return place;
@@ -251,7 +266,7 @@ void scan_pipeline_await_place(struct scan_pipeline *p,
     const size_t size = size_of(scans, count);
     enum scan_place why;
     pthread_mutex_lock(&p->all.lock);
-    while (!(p->all.filling && has_room(p->all.filling, size, count)) &&
+    while (!(p->all.filling && has_room(p->all.filling, scans, count)) &&
            !count_slots(p, SLOT_FREE, size) &&
            ((why = why_not(p, size)) == SCAN_PLACE_NONE_YET ||
             why == SCAN_PLACE_OPENING))

@@ -39,7 +39,7 @@ static void empty(struct scan_slot *slot)
 {
     slot->state = SLOT_FREE;
     slot->full = false;
-    slot->used = slot->jobs = slot->pictures = 0;
+    slot->used = slot->made = slot->jobs = slot->pictures = 0;
     pthread_cond_broadcast(&slot->all->place);
 }
 
@@ -69,6 +69,7 @@ static int open_engine(const struct scan_slot *slot, size_t input,
         const struct scan_engine_opts engine_opts = {
             .device = slot->number,
             .input = input,
+            .output = opts->output,
             .vram = opts->vram / opts->slots,
         };
         err->memory = false;

@@ -30,6 +30,7 @@ struct scan_slot {
     enum slot_state state;
     uint8_t *input;
     size_t room, used; /* bytes of the input */
+    size_t made;       /* bytes of samples that its pictures become */
     bool full;
     unsigned pictures, copying; /* that are being copied into it */
     unsigned held;              /* pictures that wait to be written */

@@ -17,6 +17,7 @@ struct scan_pipeline_opts {
     unsigned devices;  /* 0: all that there are */
     unsigned slots;    /* of each device */
     size_t input;      /* bytes of a slot's input */
+    size_t output;     /* bytes of samples that a batch may make */
     uint64_t vram; /* bytes of each device's memory that may be used; 0: as many
                       as the slots take */
 };

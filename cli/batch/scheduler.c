@@ -198,8 +198,10 @@ static int begin(struct scheduler *scheduler, struct scheduled_job *s,
                  struct err *err)
 {
     struct job *job = s->job;
-    job->scan_turner = device_scans_prepare(scheduler->scans, &s->picture,
-                                            s->result, &s->share, s->left);
+    job->scan_turner =
+        s->first ? NULL
+                 : device_scans_prepare(scheduler->scans, &s->picture,
+                                        s->result, &s->share, s->left);
     take_processors(s, !job->scan_turner);
     int status = job_begin(s->state, err);
     if (status == 0 && !device_scans_has(&s->picture))
@@ -219,7 +221,8 @@ static int resume(struct scheduled_job *s, struct err *err)
     int status = turned ? 0 : job_retry(s->state, err);
     if (status == 0)
         status = job_finish(s->state, err);
-    device_scans_release(&s->picture);
+    if (status || !job_borrows_output(s->state))
+        device_scans_release(&s->picture);
     return_processors(s);
     return status;
 }
@@ -285,6 +288,7 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker,
         if (status == 0)
             status = write_output(s, err);
         pace.write += time_waited();
+        device_scans_release(&s->picture);
         device_scans_note(&s->picture, result);
     }
     pace.read = s->read;

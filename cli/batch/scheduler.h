@@ -50,6 +50,7 @@ struct scheduled_job {
     struct result *result;
     size_t left; /* how many jobs there still are, this one included; if they
                     are fewer than the processors, each keeps several busy */
+    bool first;  /* others wait for it: it is done here, not on a device */
     /* Is called when the output is made and about to be written; may be NULL.
      * Returns 0, or -1 with the reason for which the job fails. */
     int (*ready)(const struct job *job, const struct result *result,

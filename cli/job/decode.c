@@ -113,6 +113,25 @@ static int turn_within(struct job_state *state, struct load_opts *load,
 
 /* ---- Decoding ------------------------------------------------------------ */
 
+/* Plans what a device makes of a picture that becomes samples: what the file
+ * has, if nothing else is to be done with them. */
+static void plan_samples(const struct job_state *state,
+                         struct decode_plan *plan)
+{
+    const unsigned depth = state->opts->depth;
+    const struct codec *to = state->result->to;
+    const bool floats = depth == 32 && to->capabilities.cells >> CELL_F32 & 1;
+    if (plan->representation != REPRESENTATION_SAMPLES)
+        return;
+    if (to == state->result->from) /* it is written as it was coded */
+        plan->scan_turner = NULL;
+    if (!to->packing || (depth > 8 && !floats))
+        return;
+    plan->packing = to->packing(state->opts->layout);
+    if (floats && plan->packing != PACKING_ROWS)
+        plan->cell = CELL_F32;
+}
+
 /* Decodes, and turns what can be turned meanwhile. */
 static int decode(struct job_state *state, struct reader *reader,
                   struct err *err)
@@ -131,6 +150,7 @@ static int decode(struct job_state *state, struct reader *reader,
         /* Steps of another quality are libjpeg's. */
         scan_turner.samples = scan_turner.samples && !state->opts->quality;
         plan.scan_turner = &scan_turner;
+        plan_samples(state, &plan);
     }
     return codec_decode(reader, &state->img, &plan, err);
 }

@@ -109,6 +109,7 @@ int job_turn(struct job_state *state, struct err *err)
         return 0;
     }
     bytes_free(&state->input);
+    image_take_made(&state->img);
     if (convert(state, err))
         return -1;
     result->turned = t;

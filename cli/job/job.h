@@ -160,6 +160,10 @@ int job_finish(struct job_state *state, struct err *err);
 /* Returns the bytes that are about to be written, which stay the state's. */
 struct bytes job_output(const struct job_state *state);
 
+/* Returns whether they are where the turner of scans has made them, which must
+ * leave them there until they are written. */
+bool job_borrows_output(const struct job_state *state);
+
 /* Writes the output to its place. */
 int job_write(struct job_state *state, struct err *err);
 

@@ -107,6 +107,11 @@ struct bytes job_output(const struct job_state *state)
     return (struct bytes){ state->output.data, state->output.size, 0 };
 }
 
+bool job_borrows_output(const struct job_state *state)
+{
+    return state->output.size && !state->output.capacity;
+}
+
 int job_write(struct job_state *state, struct err *err)
 {
     return run_stages(state, STAGE_WRITE, STAGE_WRITE, err);

@@ -175,6 +175,58 @@ int image_like(struct image *dst, const struct image *src, enum xform t,
     return image_alloc(dst, mem, err);
 }
 
+/* ---- Samples that are made elsewhere ------------------------------------- */
+
+size_t image_made_stride(const struct image *img)
+{
+    const struct made_samples *made = &img->made;
+    const unsigned cells = made->packing == PACKING_PIXELS ? img->nplanes : 1;
+    return made->packing == PACKING_ROWS
+               ? row_stride(img->width, made->cell)
+               : (size_t)img->width * cells * cell_size(made->cell);
+}
+
+size_t image_made_size(const struct image *img)
+{
+    const bool pixels = img->made.packing == PACKING_PIXELS;
+    return image_made_stride(img) * img->height * (pixels ? 1 : img->nplanes);
+}
+
+void image_take_made(struct image *img)
+{
+    const size_t stride = image_made_stride(img), plane = stride * img->height;
+    const bool pixels = img->made.packing == PACKING_PIXELS;
+    if (!img->made.bytes)
+        return;
+    for (unsigned i = 0; i < (pixels ? 1 : img->nplanes); i++) {
+        img->plane[i].data = img->made.bytes->data + i * plane;
+        img->plane[i].stride = stride;
+    }
+}
+
+bool image_is_made(const struct image *img, enum packing packing)
+{
+    const enum packing made = img->made.packing;
+    return img->made.bytes && made != PACKING_ROWS &&
+           (made == packing || img->nplanes == 1);
+}
+
+int image_append_made(struct bytes *file, const struct image *img,
+                      struct err *err)
+{
+    const struct bytes *samples = img->made.bytes;
+    const size_t lead = file->size;
+    if (lead > IMAGE_LEAD)
+        return bytes_append(file, samples->data, samples->size)
+                   ? 0
+                   : fail_memory(err, "no memory for the file");
+    uint8_t *begin = samples->data - lead;
+    memcpy(begin, file->data, lead);
+    bytes_free(file);
+    *file = (struct bytes){ .data = begin, .size = lead + samples->size };
+    return 0;
+}
+
 struct change image_change(const struct image *img)
 {
     bool exchanged = xform_transposes(img->turned);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 #include "codecs/image/limit.h"
 #include "codecs/image/xform.h"
@@ -68,6 +69,24 @@ struct mem {
 };
 extern const struct mem mem_plain;
 
+/* How samples stand in memory. */
+enum packing {
+    PACKING_ROWS,   /* in planes whose rows are padded to IMAGE_STRIDE */
+    PACKING_PLANES, /* in planes without anything between rows and planes */
+    PACKING_PIXELS, /* the channels of a pixel side by side, without padding */
+};
+
+/* Samples that are made elsewhere, as struct decode_plan asks for. Some bytes
+ * before them may be written: room for the header of a file. */
+enum { IMAGE_LEAD = 256 };
+struct made_samples {
+    const struct bytes *bytes; /* borrowed; they are there once they are made.
+                                  NULL: the picture has cells of its own */
+    enum packing packing;
+    enum cell cell; /* as which they were made: the picture itself may still be
+                       what was decoded (codecs/convert.h) */
+};
+
 struct meta; /* all that a file says beside its pixels: codecs/image/meta.h */
 
 struct image {
@@ -86,8 +105,9 @@ struct image {
     size_t size;          /* its bytes */
     unsigned orientation; /* the tag of the file, 1..8; 1 if it has none */
     enum xform turned;    /* what was done to the cells since they were read */
-    struct meta *meta;    /* NULL if there is nothing to say */
-    struct mem mem;       /* who allocated the cells, and frees them */
+    struct made_samples made;
+    struct meta *meta; /* NULL if there is nothing to say */
+    struct mem mem;    /* who allocated the cells, and frees them */
 };
 
 /* Fails if a picture of this shape is beyond the limits. A codec calls it as
@@ -112,6 +132,25 @@ int image_alloc(struct image *img, struct mem mem, struct err *err);
  * meta: image_take_meta() moves that. */
 int image_like(struct image *dst, const struct image *src, enum xform t,
                struct mem mem, struct err *err);
+
+/* Return the bytes from a row to the next, and of all samples, that are made
+ * elsewhere for a picture of this shape, whose img->made is set. */
+size_t image_made_stride(const struct image *img);
+size_t image_made_size(const struct image *img);
+
+/* Sets the planes to the samples, which have been made: all planes, but one for
+ * PACKING_PIXELS, which has the rows of pixels. Fine if none were to be made.
+ */
+void image_take_made(struct image *img);
+
+/* Returns whether samples were made and are packed so. Of one channel there is
+ * but one way to pack them. */
+bool image_is_made(const struct image *img, enum packing packing);
+
+/* Appends these samples to what is the header of a file. Where it has room
+ * before them it is moved there, and the file is borrowed. */
+int image_append_made(struct bytes *file, const struct image *img,
+                      struct err *err);
 
 /* How a picture differs from the one that its file stores. */
 struct change {

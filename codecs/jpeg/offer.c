@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codecs/jpeg/entropy/sequential.h"
+#include "codecs/jpeg/pixels.h"
 #include "codecs/jpeg/requantize.h"
 #include "codecs/jpeg/upsample.h"
 
@@ -191,6 +192,78 @@ bool offer_picture(const struct jpeg_parameters *p,
     return plan->representation == REPRESENTATION_PLANES
                ? offer_anew(p, plan->turn, turner)
                : offer_realigned(p, plan->turn, turner);
+}
+
+/* ---- Samples ------------------------------------------------------------- */
+
+/* Gives the picture the shape that it has after the turn. */
+static void shape_turned(struct image *img, enum xform turn)
+{
+    const uint32_t width = img->width;
+    img->turned = turn;
+    if (xform_transposes(turn)) {
+        img->width = img->height;
+        img->height = width;
+    }
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        img->plane[i].width = img->width;
+        img->plane[i].height = img->height;
+    }
+}
+
+/* Sets what becomes of a picture whose samples are those of pixels.h. Returns
+ * false if it does not suit. */
+static bool set_pixels(struct sequential_turned *turned,
+                       const struct sequential *s, const struct image *img,
+                       bool to_rgb)
+{
+    struct scan_pixels *pixels = &turned->pixels;
+    const struct sequential_scan *scan = &s->scan[0];
+    bool suit = s->scans == 1 && scan->coding.components == s->components &&
+                (s->components == 1 || s->components == 3) && pixels_suit(s);
+    *pixels = (struct scan_pixels){
+        .channels = s->components,
+        .to_rgb = to_rgb && s->components == 3,
+        .joined = img->made.packing == PACKING_PIXELS,
+        .cell = img->made.cell,
+        .width = img->width,
+        .height = img->height,
+        .stride = image_made_stride(img),
+        .size = image_made_size(img),
+    };
+    for (unsigned c = 0; suit && c < s->components; c++) {
+        const unsigned i = scan->component[c];
+        struct scan_samples *samples = &turned->samples[0][c];
+        *samples = (struct scan_samples){ .wanted = true };
+        suit = i == c && set_steps(samples, s, i, false);
+        pixels_upsampling(&pixels->upsampling[c], s, i);
+    }
+    return suit;
+}
+
+bool offer_samples(struct image *img, bool to_rgb,
+                   const struct decode_plan *plan)
+{
+    const struct scan_turner *turner = plan->scan_turner;
+    const struct jpeg_parameters *p = parameters_of(img->meta);
+    struct sequential_turned *turned = p->turned;
+    struct image made = *img;
+    shape_turned(&made, plan->turn);
+    made.made = (struct made_samples){ &turned->scan[0].turned, plan->packing,
+                                       plan->cell };
+    if (!turner->samples || !set_pixels(turned, p->coded, &made, to_rgb))
+        return false;
+    turned->scan[0] = (struct scan_turn){
+        .from = &p->coded->scan[0].coding,
+        .turn = plan->turn,
+        .samples = turned->samples[0],
+        .pixels = &turned->pixels,
+        .coded = p->coded->scan[0].data,
+    };
+    if (!turner->begin(turner->context, turned->scan, 1))
+        return false;
+    *img = made;
+    return true;
 }
 
 void offer_take_steps(struct sequential_turned *turned)

@@ -51,8 +51,8 @@ struct worker {
 
 /* ---- Which pictures ----------------------------------------------------- */
 
-static bool set_upsampling(struct upsampling *u, const struct sequential *s,
-                           unsigned i)
+bool pixels_upsampling(struct upsampling *u, const struct sequential *s,
+                       unsigned i)
 {
     unsigned across = 1, down = 1;
     for (unsigned k = 0; k < s->components; k++) {
@@ -69,7 +69,7 @@ bool pixels_suit(const struct sequential *s)
     struct upsampling u;
     bool suit = true;
     for (unsigned i = 0; i < s->components; i++)
-        suit = set_upsampling(&u, s, i) && suit;
+        suit = pixels_upsampling(&u, s, i) && suit;
     return suit;
 }
 
@@ -82,7 +82,7 @@ static void find_sources(struct picture *p, const struct sequential *s)
             source->scan = &s->scan[n];
             source->c = c;
             source->step = s->steps[s->component[i].quantization];
-            set_upsampling(&source->upsampling, s, i);
+            pixels_upsampling(&source->upsampling, s, i);
             source->full =
                 source->upsampling.across == 1 && source->upsampling.down == 1;
         }

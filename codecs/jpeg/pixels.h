@@ -8,9 +8,14 @@
 #include "codecs/image/image.h"
 #include "codecs/image/row_sink.h"
 #include "codecs/jpeg/entropy/sequential.h"
+#include "codecs/jpeg/upsample.h"
 
 /* Returns whether a picture of such components can be read so. */
 bool pixels_suit(const struct sequential *s);
+
+/* Sets how component i is upsampled. Returns false if it cannot be. */
+bool pixels_upsampling(struct upsampling *u, const struct sequential *s,
+                       unsigned i);
 
 /* Writes the picture, of which `s` has the blocks, to the rows of a sink, whose
  * picture has a plane for each component. Three components are converted to RGB

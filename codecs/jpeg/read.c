@@ -328,11 +328,24 @@ static void pass_over_scans(struct jpeg_reader *r)
  * here. */
 static void keep_coded(struct jpeg_reader *r)
 {
-    if (r->blocks == r->img)
+    if (!r->blocks || r->blocks == r->img)
         return;
     *r->img = r->decoded;
     r->decoded = (struct image){ .meta = NULL };
     r->blocks = r->img;
+}
+
+/* Reads pixels without libjpeg, which is faster on one thread. */
+static enum sequential_verdict read_coded_pixels(struct jpeg_reader *r)
+{
+    const bool to_rgb =
+        r->d.out_color_space == JCS_RGB && r->d.jpeg_color_space != JCS_RGB;
+    enum sequential_verdict verdict = read_sequential_elsewhere(
+        r->img, r->file, to_rgb, r->plan, r->opts, &r->behind, r->err);
+    if (verdict == SEQUENTIAL_OTHER && thread_pool_threads(r->opts->pool) > 1)
+        verdict = read_sequential_pixels(r->img, r->file, to_rgb, r->plan,
+                                         r->opts, &r->behind, r->err);
+    return verdict;
 }
 
 /* Reads coefficients or pixels without libjpeg. Returns false if libjpeg has to
@@ -341,12 +354,8 @@ static bool read_coded(struct jpeg_reader *r)
 {
     enum sequential_verdict verdict = SEQUENTIAL_OTHER;
     const bool coded = !r->d.progressive_mode && !r->d.arith_code;
-    if (coded && thread_pool_threads(r->opts->pool) > 1 &&
-        r->plan->representation == REPRESENTATION_SAMPLES)
-        verdict = read_sequential_pixels(r->img, r->file,
-                                         r->d.out_color_space == JCS_RGB &&
-                                             r->d.jpeg_color_space != JCS_RGB,
-                                         r->plan, r->opts, &r->behind, r->err);
+    if (coded && r->plan->representation == REPRESENTATION_SAMPLES)
+        verdict = read_coded_pixels(r);
     else if (coded && r->blocks)
         verdict = read_sequential(r->blocks, r->file, r->plan, r->opts,
                                   &r->behind, r->err);

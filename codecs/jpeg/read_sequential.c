@@ -9,16 +9,22 @@
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/pixels.h"
 
-/* Has coefficients turned where they are not decoded here. Returns false if
- * that is not to be. */
-static bool offer(struct jpeg_parameters *p, struct bytes file,
-                  const struct decode_plan *plan, size_t *end)
+/* Finds what a device is to turn. Returns false if that is not to be. */
+static bool find(struct jpeg_parameters *p, struct bytes file,
+                 const struct decode_plan *plan, size_t *end)
 {
     struct err why;
     if (!plan->scan_turner)
         return false;
     p->turned = calloc(1, sizeof *p->turned);
-    if (!p->turned || sequential_find(p->coded, file, end, &why))
+    return p->turned && sequential_find(p->coded, file, end, &why) == 0;
+}
+
+/* Has coefficients turned where they are not decoded here. Returns the same. */
+static bool offer(struct jpeg_parameters *p, struct bytes file,
+                  const struct decode_plan *plan, size_t *end)
+{
+    if (!find(p, file, plan, end))
         return false;
     if (plan->width && plan->height)
         sequential_trim(p->coded, plan->width, plan->height);
@@ -118,6 +124,28 @@ make_pixels(struct image *img, const struct sequential *s, bool to_rgb,
         return SEQUENTIAL_READ;
     img->mem.free(img->mem.context, img->cells);
     *img = stored;
+    return SEQUENTIAL_OTHER;
+}
+
+enum sequential_verdict
+read_sequential_elsewhere(struct image *img, struct bytes file, bool to_rgb,
+                          const struct decode_plan *plan,
+                          const struct load_opts *opts, size_t *behind,
+                          struct err *err)
+{
+    struct jpeg_parameters *p = parameters_of(img->meta);
+    size_t end;
+    if (!plan->scan_turner)
+        return SEQUENTIAL_OTHER;
+    if (check_limits(img, opts, false, err))
+        return SEQUENTIAL_FAILED;
+    p->coded = calloc(1, sizeof *p->coded);
+    if (p->coded && find(p, file, plan, &end) &&
+        offer_samples(img, to_rgb, plan)) {
+        *behind = file.size - end;
+        return SEQUENTIAL_READ;
+    }
+    parameters_forget_coded(p);
     return SEQUENTIAL_OTHER;
 }
 

@@ -21,6 +21,15 @@ enum sequential_verdict read_sequential_pixels(struct image *img,
                                                const struct load_opts *opts,
                                                size_t *behind, struct err *err);
 
+/* Has the samples made by the device of the plan, packed as it says, if there
+ * is one that takes the picture: then img->made is where they will be. Sets
+ * *behind in the same way. */
+enum sequential_verdict
+read_sequential_elsewhere(struct image *img, struct bytes file, bool to_rgb,
+                          const struct decode_plan *plan,
+                          const struct load_opts *opts, size_t *behind,
+                          struct err *err);
+
 /* Reads the coefficients of a file whose parameters and shape are in img, as
  * the plan says. Where the picture may be turned on its way they stay coded, or
  * blocks, which are turned as they are written, and where samples are made of

@@ -358,26 +358,55 @@ static void write_planes(uint8_t *to, const struct image *img,
     }
 }
 
+static enum packing packing(enum layout layout)
+{
+    switch (layout) {
+    case LAYOUT_AUTO:
+    case LAYOUT_HWC:
+    case LAYOUT_NHWC:
+        return PACKING_PIXELS;
+    case LAYOUT_CHW:
+    case LAYOUT_NCHW:
+        return PACKING_PLANES;
+    default:
+        return PACKING_ROWS;
+    }
+}
+
+static int put_cells(struct bytes *file, const struct image *img,
+                     const struct npy_header *header, enum layout layout,
+                     struct err *err)
+{
+    const size_t size = cell_size(img->cell);
+    const size_t all = (size_t)img->width * img->height * img->nplanes * size;
+    if (image_is_made(img, packing(layout)))
+        return image_append_made(file, img, err);
+    if (!bytes_reserve(file, all))
+        return fail_memory(err, "no memory for the file");
+    write_planes(file->data + file->size, img,
+                 strides_of(header, layout, size));
+    file->size += all;
+    return 0;
+}
+
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
     static const struct npy_state other = { 0 };
     const struct npy_state *state =
         codec_is_own(&codec_npy, img) ? img->meta->state : &other;
-    size_t size = cell_size(img->cell);
-    size_t cells = (size_t)img->width * img->height * img->nplanes;
+    const size_t cells = (size_t)img->width * img->height * img->nplanes;
     enum layout layout;
     if (choose_layout(&layout, img, state, opts->layout, err))
         return -1;
     const struct npy_header header = header_of(img, layout, state);
     if (npy_write_header(file, &header, err))
         return -1;
-    if (!bytes_reserve(file, cells * size))
-        return fail_memory(err, "no memory for the file");
-    uint8_t *to = file->data + file->size;
-    write_planes(to, img, strides_of(&header, layout, size));
-    interleave_set_order(img->cell, to, cells, state->big_endian);
-    file->size += cells * size;
+    const size_t begin = file->size;
+    if (put_cells(file, img, &header, layout, err))
+        return -1;
+    interleave_set_order(img->cell, file->data + begin, cells,
+                         state->big_endian);
     return 0;
 }
 
@@ -418,5 +447,6 @@ const struct codec codec_npy = {
     .describe = describe,
     .turn = turn,
     .encode = encode,
+    .packing = packing,
     .check = check,
 };

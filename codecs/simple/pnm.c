@@ -238,8 +238,15 @@ static struct image promoted(const struct image *img)
     struct image rgb = *img;
     rgb.color = COLOR_RGB;
     rgb.nplanes = 3;
+    rgb.made.bytes = NULL;
     rgb.plane[1] = rgb.plane[2] = rgb.plane[0];
     return rgb;
+}
+
+static enum packing packing(enum layout layout)
+{
+    (void)layout;
+    return PACKING_PIXELS;
 }
 
 static int encode(struct bytes *file, const struct image *img,
@@ -262,6 +269,8 @@ static int encode(struct bytes *file, const struct image *img,
         sprintf(fields + n, "%u\n", img->maxval);
     if (netpbm_write_header(file, &as, &codec_pnm, opts, magic, fields, err))
         return -1;
+    if (image_is_made(&as, PACKING_PIXELS))
+        return image_append_made(file, &as, err);
     if (ascii)
         return text_write(file, &as, kind == BITS, err);
     return kind == BITS ? bits_write(file, &as, err)
@@ -292,5 +301,6 @@ const struct codec codec_pnm = {
     .open = netpbm_open,
     .decode = netpbm_decode,
     .encode = encode,
+    .packing = packing,
     .check = check,
 };

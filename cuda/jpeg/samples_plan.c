@@ -129,8 +129,9 @@ bool samples_plan_add(struct samples_plan *plan, uint32_t picture,
             made = to;
         set_source(&one, from, c);
         set_samples(&one, &samples[c]);
-        one.to_columns = made->component[c].columns;
-        one.to_rows = made->component[c].rows;
+        one.exact = !to;
+        one.to_columns = to ? made->component[c].columns : 0;
+        one.to_rows = to ? made->component[c].rows : 0;
         set_units(&one);
         place(plan, &one);
         added[samples_plan_count(plan) - first] = &samples[c];

@@ -23,7 +23,8 @@ struct samples_component *
 samples_plan_component(const struct samples_plan *plan, uint32_t i);
 
 /* Adds the components of a scan that go through samples; its blocks and values
- * begin at those numbers. Those that are made are counted from 0 on, until
+ * begin at those numbers. No blocks are made of the samples if `to` is NULL.
+ * Those that are made are counted from 0 on, until
  * samples_plan_place() adds where they begin. Returns false without memory. */
 bool samples_plan_add(struct samples_plan *plan, uint32_t picture,
                       uint64_t block, uint64_t value,

@@ -15,10 +15,11 @@ enum scan_kernel {
     SCAN_JOIN, /* a thread a tile */
     SCAN_COUNTS_SUM,
     SCAN_WRITE,        /* a block a tile */
-    SCAN_SAMPLES, /* a block a tile of SAMPLES_BLOCKS blocks, */
-    SCAN_UNITS,   /* of those of them by which steps are judged, */
-    SCAN_CAP,     /* a component, */
-    SCAN_BLOCKS,  /* a tile of what is made */
+    SCAN_SAMPLES,      /* a block a tile of SAMPLES_BLOCKS blocks, */
+    SCAN_UNITS,        /* of those of them by which steps are judged, */
+    SCAN_CAP,          /* a component, */
+    SCAN_BLOCKS,       /* a tile of what is made, */
+    SCAN_PIXELS,       /* a tile of PIXELS_SIDE x PIXELS_SIDE pixels */
     SCAN_MEASURE_TILE, /* a block a tile of the turned scan */
     SCAN_BITS_SUM,
     SCAN_COUNT_TILE,
@@ -39,7 +40,7 @@ enum scan_memory {
     SCAN_SECOND,    /* and then */
     SCAN_RESULTS,   /* of the host: what comes back */
     SCAN_CAPS,      /* the same, of steps */
-    SCAN_OUTPUT,    /* of the host: the turned data */
+    SCAN_OUTPUT,    /* of the host: the turned data, then samples */
     SCAN_ON_DEVICE, /* what is needed from the beginning to the end, */
     SCAN_MAKING,    /* for tables that are made, */
     SCAN_LATER,     /* and once the sizes of the turned scans are known */

@@ -1,12 +1,13 @@
-/* Turning the entropy-coded data of JPEG pictures without decoding them on the
- * CPU: the main header of cuda/jpeg/.
+/* Turning the entropy-coded data of JPEG pictures, to the same or to samples,
+ * without decoding them on the CPU: the main header of cuda/jpeg/.
  *
  * What comes in is a batch of scans, of any sizes, tables, samplings and
  * restart intervals, each as the bytes between its header and the marker behind
  * it, with the types of codecs/jpeg/entropy and one of the eight turns; what
  * goes out is the data of the turned scans, byte for byte what the coder of
- * codecs/jpeg/entropy writes. The room knows nothing of files, of segments and
- * of metadata.
+ * codecs/jpeg/entropy writes; or the samples that codecs/jpeg/pixels.h makes of
+ * them, turned, as a file has them. The room knows nothing of files, of
+ * segments and of metadata.
  *
  * What is odd about a scan is not said here: it is refused, and the coder on
  * the CPU, which refuses it as well, knows the reason. */
@@ -45,17 +46,21 @@ struct scan_job {
     bool optimize;
     struct scan_samples *samples; /* of each component; NULL: none goes through
                                      samples. Their caps are set */
+    const struct scan_pixels *pixels; /* it becomes these, and `to` is NULL;
+                                         NULL: it becomes a scan */
     size_t at, size; /* of the data in the input: up to the marker behind it, as
                         marker_find() finds its end */
 
     /* What became of it, set by run(). */
     enum scan_result result;
-    size_t out, out_size; /* of the data of `to` in the output */
+    size_t out, out_size; /* of the data of `to`, or of samples, in the output
+                           */
 };
 
 struct scan_engine_opts {
     int device;      /* its number, from 0 */
     size_t input;    /* bytes of the data that a batch may have */
+    size_t output;   /* bytes of samples that a batch may make */
     uint64_t vram;   /* bytes of the device's memory that may be used; 0: a
                         quarter   of what is free */
     double *seconds; /* SCAN_KERNELS sums (scan_device.h), to which the times of
@@ -84,7 +89,8 @@ struct scan_engine_type {
     const uint8_t *(*output)(struct scan_engine *engine);
     /* Fine with NULL. */
     void (*close)(struct scan_engine *engine);
-    bool samples; /* it takes components that go through samples */
+    bool samples; /* it takes components that go through samples, and pictures
+                     that become samples */
 };
 
 extern const struct scan_engine_type

@@ -17,6 +17,7 @@ struct scan_engine {
     struct gpu_buffer memory[SCAN_MEMORIES];
     uint64_t vram;
     const uint8_t *output;
+    size_t most;     /* bytes that it is likely to have */
     double *seconds; /* of each kernel; NULL: they are not timed */
     cudaEvent_t before, after;
 };
@@ -24,7 +25,8 @@ struct scan_engine {
 /* ---- As a device ---------------------------------------------------------*/
 
 /* Memory grows by some more than what is asked for: batches differ, and to free
- * waits for the device. */
+ * waits for the device. That of samples, which takes long to page-lock, is at
+ * once as much as it may become. */
 static void *engine_memory(void *context, enum scan_memory which, size_t size,
                            struct err *err)
 {
@@ -33,6 +35,8 @@ static void *engine_memory(void *context, enum scan_memory which, size_t size,
     buffer->on_host = which < SCAN_ON_DEVICE;
     if (size > buffer->size && size < SIZE_MAX / 2)
         size += size / 4;
+    if (which == SCAN_OUTPUT && size > buffer->size && size < engine->most)
+        size = engine->most;
     if (gpu_memory_grow(buffer, size, engine->stream, err))
         return NULL;
     return buffer->memory;
@@ -197,6 +201,7 @@ static int engine_open(struct scan_engine **engine,
         engine_close(made);
         return -1;
     }
+    made->most = opts->input + opts->output;
     *engine = made;
     return 0;
 }
@@ -231,6 +236,6 @@ static int engine_run(struct scan_engine *engine, struct scan_job *jobs,
 }
 
 const struct scan_engine_type scan_engine_cuda = {
-    engine_devices, engine_open,   engine_input,
-    engine_run,     engine_output, engine_close, true,
+    engine_devices, engine_open,  engine_input, engine_run,
+    engine_output,  engine_close, true,
 };

@@ -220,6 +220,8 @@ KERNEL decode_samples(PARAMS)
     samples_inverse_column(&at, &shared);
     __syncthreads();
     samples_store(&p.samples, &at, &shared);
+    if (!samples_agree(&at, &shared))
+        scan_refuse(&p, at.c->picture);
 }
 
 KERNEL make_units(PARAMS)
@@ -272,6 +274,17 @@ KERNEL make_blocks(PARAMS)
     __syncthreads();
     if (!samples_put(&p.samples, &at, &shared))
         scan_refuse(&p, p.samples.component[component].picture);
+}
+
+KERNEL make_pixels(PARAMS)
+{
+    __shared__ pixels_shared shared;
+    const pixels_place at = pixels_find(&p.pixels, blockIdx.x);
+    if (all_leave(scan_is_out(&p, at.of->picture)))
+        return;
+    pixels_load(&p.samples, &at, threadIdx.x, &shared);
+    __syncthreads();
+    pixels_store(&p.pixels, &at, threadIdx.x, &shared);
 }
 
 /* ---- Encoding ------------------------------------------------------------*/
@@ -380,12 +393,11 @@ KERNEL stuff_chunk_bytes(PARAMS)
 /* ---- Launchers -----------------------------------------------------------*/
 
 static void (*const kernels[SCAN_KERNELS])(scan_params) = {
-    unstuff_count_chunk, unstuff_sum,       unstuff_chunk,
-    seek_tile,           join_tiles,        counts_sum,
-    write_tile,          decode_samples,    make_units,
-    find_cap,            make_blocks,       measure_tile,      bits_sum,
-    count_tile,          emit_tile,         stuff_count_chunk,
-    stuff_sum,           stuff_chunk_bytes,
+    unstuff_count_chunk, unstuff_sum, unstuff_chunk,     seek_tile,
+    join_tiles,          counts_sum,  write_tile,        decode_samples,
+    make_units,          find_cap,    make_blocks,       make_pixels,
+    measure_tile,        bits_sum,    count_tile,        emit_tile,
+    stuff_count_chunk,   stuff_sum,   stuff_chunk_bytes,
 };
 
 cudaError_t scan_kernels_prepare(void)

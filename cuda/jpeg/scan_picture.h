@@ -23,6 +23,7 @@
 
 #include "codecs/jpeg/entropy/entropy.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
+#include "cuda/jpeg/scan_pixels.h"
 #include "cuda/jpeg/scan_samples.h"
 #include "cuda/jpeg/scan_word.h"
 
@@ -103,9 +104,9 @@ struct scan_picture {
     uint32_t samples; /* the first component that goes through samples */
     uint32_t to_mcu_blocks;
     uint32_t to_columns; /* of MCUs */
-    uint32_t to_mcus;
-    uint32_t restart;   /* MCUs of an interval; all of them without markers */
-    uint32_t to_blocks; /* all */
+    uint32_t to_mcus;    /* 0: it becomes samples */
+    uint32_t restart;    /* MCUs of an interval; all of them without markers */
+    uint32_t to_blocks;  /* all */
     uint32_t to_tile, to_tiles; /* of SCAN_THREADS blocks */
     uint64_t length;            /* the first length */
     uint64_t marker;            /* the first restart marker */
@@ -192,6 +193,7 @@ struct scan_params {
     uint32_t *histogram; /* SCAN_SYMBOLS of each picture */
 
     struct samples_params samples;
+    struct pixels_params pixels;
     uint32_t pictures, tiles;
     uint32_t again; /* the tables that were made are in use: only pictures that
                        need them count */

@@ -230,17 +230,25 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
  * its blocks can have two bits each. */
 static bool has_sizes(const struct scan_job *job, unsigned mcu_blocks)
 {
-    const struct entropy_scan *from = job->from, *to = job->to;
+    const struct entropy_scan *from = job->from;
     const uint64_t mcus = (uint64_t)from->columns * from->rows;
+    return mcu_blocks > 0 && mcu_blocks <= ENTROPY_MCU_BLOCKS && mcus > 0 &&
+           job->size > 0 && job->size < SCAN_BYTES_MAX &&
+           job->at % SCAN_ALIGNMENT == 0 && mcus <= job->size * 4 / mcu_blocks;
+}
+
+/* The same of what it becomes. */
+static bool has_sizes_after(const struct scan_job *job, unsigned mcu_blocks)
+{
+    const struct entropy_scan *to = job->to;
+    if (job->pixels)
+        return job->pixels->channels == job->from->components;
     const uint64_t to_mcus = (uint64_t)to->columns * to->rows;
     const unsigned to_blocks = entropy_mcu_blocks(to);
-    return mcu_blocks > 0 && mcu_blocks <= ENTROPY_MCU_BLOCKS &&
-           to_blocks > 0 && to_blocks <= ENTROPY_MCU_BLOCKS &&
+    return to_blocks > 0 && to_blocks <= ENTROPY_MCU_BLOCKS &&
            (to_blocks == mcu_blocks || job->samples) &&
-           to->components == from->components && mcus > 0 && to_mcus > 0 &&
-           job->size > 0 && job->size < SCAN_BYTES_MAX &&
-           job->at % SCAN_ALIGNMENT == 0 &&
-           mcus <= job->size * 4 / mcu_blocks && to_mcus <= job->size * 4;
+           to->components == job->from->components && to_mcus > 0 &&
+           to_mcus <= job->size * 4;
 }
 
 static void set_from(struct scan_picture *pic, const struct scan_job *job,
@@ -309,6 +317,11 @@ static void set_to(struct scan_picture *pic, const struct scan_job *job)
     pic->to_tiles = (uint32_t)divide_up(pic->to_blocks, SCAN_THREADS);
 }
 
+static uint32_t markers_of(const struct scan_picture *pic)
+{
+    return pic->to_mcus ? (pic->to_mcus - 1) / pic->restart : 0;
+}
+
 static uint64_t tiles_of(const struct scan_picture *pic)
 {
     return divide_up(scan_subsequences(pic->raw_size), SCAN_TILE);
@@ -327,16 +340,18 @@ static uint64_t memory_of_samples(const struct scan_picture *pic)
 }
 
 /* Returns about how much memory of a device a picture needs. */
-static uint64_t memory_of(const struct scan_picture *pic, bool samples)
+static uint64_t memory_of(const struct scan_picture *pic,
+                          const struct scan_job *job)
 {
-    return (samples ? memory_of_samples(pic) : 0) +
-           (uint64_t)pic->raw_size * 7 + sizeof *pic +
+    return (job->samples ? memory_of_samples(pic) : 0) +
+           (job->pixels ? job->pixels->size : 0) + (uint64_t)pic->raw_size * 7 +
+           sizeof *pic +
            tiles_of(pic) * SCAN_TILE * sizeof(struct scan_subsequence) +
            (uint64_t)pic->blocks * sizeof(struct entropy_block) +
            (uint64_t)pic->values * sizeof(uint16_t) +
            (uint64_t)pic->to_blocks * sizeof(uint16_t) +
            (uint64_t)pic->to_tiles * sizeof(struct scan_bits) +
-           4 * ((uint64_t)pic->intervals + pic->to_mcus / pic->restart) +
+           4 * ((uint64_t)pic->intervals + markers_of(pic)) +
            3 * SCAN_SYMBOLS * sizeof(uint32_t);
 }
 
@@ -366,13 +381,14 @@ static void place(struct scan_plan *plan, struct scan_picture *pic)
     plan->blocks += pic->blocks;
     plan->values += pic->values;
     plan->lengths += pic->to_blocks;
-    plan->markers += (pic->to_mcus - 1) / pic->restart;
+    plan->markers += markers_of(pic);
     if (pic->input + pic->raw_size > plan->input)
         plan->input = pic->input + pic->raw_size;
 }
 
 /* Plans the components of a picture that go through samples: their blocks come
- * from where these are made, in rows. Returns false without memory. */
+ * from where these are made, in rows; or the picture becomes samples. Returns
+ * false without memory. */
 static bool add_samples(struct scan_plan *plan, struct scan_picture *pic,
                         const struct scan_job *job)
 {
@@ -380,6 +396,9 @@ static bool add_samples(struct scan_plan *plan, struct scan_picture *pic,
     if (!samples_plan_add(&plan->samples, plan->pictures, pic->block,
                           pic->value, job->from, job->to, job->samples))
         return false;
+    if (job->pixels)
+        return pixels_plan_add(&plan->pixels, plan->pictures, next, job->pixels,
+                               job->turn);
     for (unsigned c = 0; c < job->to->components; c++) {
         if (!job->samples[c].wanted)
             continue;
@@ -423,13 +442,15 @@ static bool add_job(struct scan_plan *plan, struct scan_job *job,
     bool no_memory = false;
     struct scan_picture *pic = &plan->picture[plan->pictures];
     const struct scan_set *set = NULL;
-    if (has_sizes(job, entropy_mcu_blocks(job->from)))
+    const unsigned mcu_blocks = entropy_mcu_blocks(job->from);
+    if (has_sizes(job, mcu_blocks) && has_sizes_after(job, mcu_blocks))
         set = find_set(plan, job->from, &no_memory);
     if (!set)
         return !no_memory;
     set_from(pic, job, set);
-    set_to(pic, job);
-    const uint64_t needed = memory_of(pic, job->samples != NULL);
+    if (job->to)
+        set_to(pic, job);
+    const uint64_t needed = memory_of(pic, job);
     if (needed > *memory || plan->to_tiles + pic->to_tiles > INT32_MAX)
         return true;
     *memory -= needed;
@@ -439,7 +460,7 @@ static bool add_job(struct scan_plan *plan, struct scan_job *job,
     if (job->optimize)
         plan->status[plan->pictures].flags = SCAN_LACKS;
     plan->job[plan->pictures++] = job;
-    return find_symbols(plan, job->to, &pic->symbols);
+    return job->pixels || find_symbols(plan, job->to, &pic->symbols);
 }
 
 int scan_plan_make(struct scan_plan *plan, struct scan_job *jobs, size_t n,
@@ -471,6 +492,7 @@ void scan_plan_free(struct scan_plan *plan)
     free(plan->set);
     free(plan->symbol_set);
     samples_plan_free(&plan->samples);
+    pixels_plan_free(&plan->pixels);
     bytes_free(&plan->codes);
     bytes_free(&plan->symbols);
 }

@@ -4,6 +4,7 @@
 #define CUDA_JPEG_SCAN_PLAN_H
 
 #include "codecs/base/bytes.h"
+#include "cuda/jpeg/pixels_plan.h"
 #include "cuda/jpeg/samples_plan.h"
 #include "cuda/jpeg/scan_engine.h"
 #include "cuda/jpeg/scan_picture.h"
@@ -21,7 +22,8 @@ struct scan_plan {
     const struct entropy_scan **symbol_set;
     size_t sets, symbol_sets;
     struct samples_plan samples; /* the components that go through samples */
-    uint32_t codes_most; /* entries that one picture has */
+    struct pixels_plan pixels;   /* the pictures that become samples */
+    uint32_t codes_most;         /* entries that one picture has */
 
     /* How many there are in all. */
     uint32_t chunks, tiles, to_tiles;

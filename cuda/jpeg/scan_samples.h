@@ -51,6 +51,7 @@ struct samples_component {
     uint32_t columns, rows; /* of blocks that hold samples */
     uint32_t tile;          /* the first one of SAMPLES_BLOCKS of them */
     uint16_t step[SAMPLES_CELLS], to_step[SAMPLES_CELLS]; /* as they come, go */
+    bool exact; /* samples are to be those of every decoder */
 
     uint64_t samples; /* where its plane is: rows of 8 * columns bytes */
 
@@ -93,6 +94,7 @@ struct samples_params {
 struct samples_shared {
     int32_t cell[SAMPLES_BLOCKS][SAMPLES_SIDE * (SAMPLES_SIDE + 1)];
     uint8_t mask[SAMPLES_BLOCKS][SAMPLES_SIDE]; /* of zigzag positions */
+    uint32_t sum[SAMPLES_BLOCKS][SAMPLES_SIDE]; /* of magnitudes of a column */
 };
 
 SCAN_INLINE unsigned samples_cell(unsigned row, unsigned column)
@@ -171,11 +173,27 @@ SCAN_INLINE void samples_inverse_column(const struct samples_place *at,
 {
     int32_t *cell = shared->cell[at->in_tile];
     dct_lanes v[SAMPLES_SIDE];
-    for (unsigned i = 0; i < SAMPLES_SIDE; i++)
-        v[i] = (dct_lanes)cell[samples_cell(i, at->lane)];
+    uint32_t sum = 0;
+    for (unsigned i = 0; i < SAMPLES_SIDE; i++) {
+        const int32_t value = cell[samples_cell(i, at->lane)];
+        v[i] = (dct_lanes)value;
+        sum += (uint32_t)(value < 0 ? -value : value);
+    }
+    shared->sum[at->in_tile][at->lane] = sum;
     dct_inverse_pass(v, DCT_FIRST_PASS);
     for (unsigned i = 0; i < SAMPLES_SIDE; i++)
         cell[samples_cell(i, at->lane)] = (int32_t)v[i];
+}
+
+/* Returns whether decoders agree about a block as far as the thread can see:
+ * what DCT_EXACT says of two columns. */
+SCAN_INLINE bool samples_agree(const struct samples_place *at,
+                               const struct samples_shared *shared)
+{
+    const uint32_t *sum = shared->sum[at->in_tile];
+    return !at->there || !at->c->exact ||
+           sum[at->lane] + sum[(at->lane + SAMPLES_SIDE / 2) % SAMPLES_SIDE] <=
+               DCT_EXACT;
 }
 
 /* Each thread transforms a row, and stores its samples. */

@@ -2,7 +2,8 @@
  *
  * The host waits for the device three times: for the flags and sizes of all
  * pictures, with which it lays out the turned scans; for the size of what comes
- * out; and for that. Where tables have to be made it waits twice more. */
+ * out; and for that. Where tables have to be made it waits twice more, and
+ * where all pictures become samples only once. */
 #include "cuda/jpeg/scan_turn.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct turning {
     struct scan_status *status; /* in SCAN_RESULTS */
     uint64_t *end;              /* of the output, behind them */
     struct scan_status *status_there;
-    uint32_t *cap; /* of components that go through samples */
+    uint32_t *cap;             /* of components that go through samples */
     struct entropy_scan *made; /* turned scans with the tables that were made */
     struct err *err;
 };
@@ -58,15 +59,21 @@ static int launch(struct turning *t, enum scan_kernel kernel, uint32_t blocks)
                              t->plan.codes_most, &t->params, t->err);
 }
 
-/* Waits for what became of the pictures so far. */
-static int get_status(struct turning *t)
+/* Has what became of the pictures so far fetched. */
+static int ask_status(struct turning *t)
 {
     const struct scan_device *d = t->device;
-    if (d->get(d->context, t->status, t->status_there,
-               t->plan.pictures * sizeof *t->status + sizeof *t->end, t->err))
-        return -1;
     t->end = (uint64_t *)(t->status + t->plan.pictures);
-    return d->wait(d->context, t->err);
+    return d->get(d->context, t->status, t->status_there,
+                  t->plan.pictures * sizeof *t->status + sizeof *t->end,
+                  t->err);
+}
+
+/* Waits for it. */
+static int get_status(struct turning *t)
+{
+    return ask_status(t) || t->device->wait(t->device->context, t->err) ? -1
+                                                                        : 0;
 }
 
 /* ---- Up to the sizes ---------------------------------------------------- */
@@ -80,6 +87,8 @@ struct tables {
     struct samples_component *component;
     uint32_t *cap; /* of each, which follow the status */
     uint32_t *sample_tile, *made_tile, *unit_tile;
+    struct pixels_picture *pixels;
+    uint32_t *pixel_tile;
 };
 
 static struct tables take_tables(struct arena *arena,
@@ -93,11 +102,14 @@ static struct tables take_tables(struct arena *arena,
     all.chunk = take(arena, plan->chunks, sizeof *all.chunk);
     all.tile = take(arena, plan->tiles, sizeof *all.tile);
     all.to_tile = take(arena, plan->to_tiles, sizeof *all.to_tile);
-    all.component = take(arena, samples_plan_count(&plan->samples),
-                         sizeof *all.component);
+    all.component =
+        take(arena, samples_plan_count(&plan->samples), sizeof *all.component);
     all.sample_tile = take(arena, plan->samples.tiles, sizeof(uint32_t));
     all.made_tile = take(arena, plan->samples.to_tiles, sizeof(uint32_t));
     all.unit_tile = take(arena, plan->samples.unit_tiles, sizeof(uint32_t));
+    all.pixels =
+        take(arena, pixels_plan_count(&plan->pixels), sizeof *all.pixels);
+    all.pixel_tile = take(arena, plan->pixels.tiles, sizeof(uint32_t));
     return all;
 }
 
@@ -121,6 +133,10 @@ static void fill_tables(struct tables all, const struct scan_plan *plan)
                plan->samples.components.size);
     samples_plan_tiles(&plan->samples, all.sample_tile, all.made_tile,
                        all.unit_tile);
+    if (pixels_plan_count(&plan->pixels))
+        memcpy(all.pixels, plan->pixels.pictures.data,
+               plan->pixels.pictures.size);
+    pixels_plan_tiles(&plan->pixels, all.pixel_tile);
     for (uint32_t i = 0; i < n; i++) {
         const struct scan_picture *pic = &plan->picture[i];
         const uint32_t end = i + 1 < n ? pic[1].tile : plan->tiles;
@@ -162,11 +178,15 @@ static void lay_out(struct turning *t, struct arena *arena, uint8_t **input)
         .block = p->block,
         .value = p->value,
     };
-    p->samples.cap = take(arena, samples_plan_count(&plan->samples),
-                          sizeof *p->samples.cap);
+    p->samples.cap =
+        take(arena, samples_plan_count(&plan->samples), sizeof *p->samples.cap);
     p->samples.samples = take(arena, plan->samples.samples, 1);
-    p->samples.unit =
-        take(arena, plan->samples.units, sizeof *p->samples.unit);
+    p->samples.unit = take(arena, plan->samples.units, sizeof *p->samples.unit);
+    p->pixels = (struct pixels_params){
+        .picture = all.pixels,
+        .tile_picture = all.pixel_tile,
+        .out = take(arena, plan->pixels.bytes, 1),
+    };
     p->pictures = plan->pictures;
     p->tiles = plan->tiles;
 }
@@ -193,6 +213,20 @@ static int upload(struct turning *t, const uint8_t *input)
                : 0;
 }
 
+/* Makes the samples of components, and of pictures. What lies between these is
+ * fetched with them. */
+static int make_samples(struct turning *t)
+{
+    const struct scan_plan *plan = &t->plan;
+    if (plan->pixels.bytes &&
+        clear(t, t->params.pixels.out, plan->pixels.bytes))
+        return -1;
+    return launch(t, SCAN_SAMPLES, plan->samples.tiles) ||
+                   launch(t, SCAN_PIXELS, plan->pixels.tiles)
+               ? -1
+               : 0;
+}
+
 /* Makes the blocks of components that go through samples, and has the caps of
  * their steps fetched. */
 static int make_blocks(struct turning *t)
@@ -200,17 +234,16 @@ static int make_blocks(struct turning *t)
     const struct scan_device *d = t->device;
     const struct samples_plan *plan = &t->plan.samples;
     const uint32_t components = samples_plan_count(plan);
-    if (components == 0)
+    if (plan->to_tiles == 0)
         return 0;
     t->cap = get_memory(t, SCAN_CAPS, components * sizeof *t->cap);
-    return !t->cap || launch(t, SCAN_SAMPLES, plan->tiles) ||
-                   launch(t, SCAN_UNITS, plan->unit_tiles) ||
+    return !t->cap || launch(t, SCAN_UNITS, plan->unit_tiles) ||
                    launch(t, SCAN_CAP, components) ||
                    launch(t, SCAN_BLOCKS, plan->to_tiles) ||
                    d->get(d->context, t->cap, t->params.samples.cap,
-                          components * sizeof *t->cap, t->err) ?
-               -1 :
-               0;
+                          components * sizeof *t->cap, t->err)
+               ? -1
+               : 0;
 }
 
 static int measure(struct turning *t)
@@ -293,9 +326,8 @@ static uint64_t count_bits(const struct entropy_scan *scan,
     scan_plan_symbols(symbol, scan);
     for (unsigned i = 0; i < SCAN_SYMBOLS; i++) {
         const bool ac = i >= ENTROPY_TABLES * SCAN_DC_SYMBOLS;
-        const unsigned size =
-            ac ? (i - ENTROPY_TABLES * SCAN_DC_SYMBOLS) & 15
-               : i % SCAN_DC_SYMBOLS;
+        const unsigned size = ac ? (i - ENTROPY_TABLES * SCAN_DC_SYMBOLS) & 15
+                                 : i % SCAN_DC_SYMBOLS;
         bits += (uint64_t)counts[i] * ((symbol[i] & 31) + size);
     }
     return bits;
@@ -444,6 +476,18 @@ static int encode(struct turning *t)
     return status ? status : emit(t, chunks);
 }
 
+/* Turns scans to scans. */
+static int turn_scans(struct turning *t)
+{
+    if (make_blocks(t) || measure(t))
+        return -1;
+    if (any_has_flag(t, SCAN_LACKS) && measure_again(t))
+        return -1;
+    return encode(t);
+}
+
+/* ---- What comes out ----------------------------------------------------- */
+
 /* Gives the components of a job their caps. */
 static void set_caps(const struct turning *t, uint32_t picture,
                      struct scan_job *job)
@@ -457,18 +501,11 @@ static void set_caps(const struct turning *t, uint32_t picture,
                 samples_cap(&caps, samples_plan_component(plan, i++));
 }
 
-static int fetch(struct turning *t, const uint8_t **output)
+static void set_scans(const struct turning *t)
 {
-    const struct scan_device *d = t->device;
-    const size_t size = (size_t)*t->end;
-    uint8_t *to = get_memory(t, SCAN_OUTPUT, size);
-    *output = to;
-    if (!to || d->get(d->context, to, t->params.output, size, t->err) ||
-        d->wait(d->context, t->err))
-        return -1;
     for (uint32_t i = 0; i < t->plan.pictures; i++) {
         struct scan_job *job = t->plan.job[i];
-        if (t->status[i].flags & SCAN_OUT)
+        if (job->pixels || t->status[i].flags & SCAN_OUT)
             continue;
         if (has_flag(t, i, SCAN_LACKS))
             *job->to = t->made[i];
@@ -477,17 +514,51 @@ static int fetch(struct turning *t, const uint8_t **output)
         job->out = (size_t)t->status[i].out;
         job->out_size = t->status[i].out_size;
     }
+}
+
+/* The samples of all pictures begin at `begin`. */
+static void set_pixels(const struct turning *t, size_t begin)
+{
+    const struct pixels_plan *plan = &t->plan.pixels;
+    for (uint32_t i = 0; i < pixels_plan_count(plan); i++) {
+        const struct pixels_picture *one = pixels_plan_picture(plan, i);
+        struct scan_job *job = t->plan.job[one->picture];
+        if (t->status[one->picture].flags & SCAN_OUT)
+            continue;
+        job->result = SCAN_TURNED;
+        job->out = begin + (size_t)one->out;
+        job->out_size = job->pixels->size;
+    }
+}
+
+/* Fetches so many bytes of scans, and behind them all samples. */
+static int fetch(struct turning *t, size_t scans, const uint8_t **output)
+{
+    const struct scan_device *d = t->device;
+    const size_t pixels = (size_t)t->plan.pixels.bytes;
+    const size_t begin =
+        (scans + IMAGE_STRIDE - 1) / IMAGE_STRIDE * IMAGE_STRIDE;
+    uint8_t *to = get_memory(t, SCAN_OUTPUT, begin + pixels);
+    *output = to;
+    if (!to ||
+        (scans && d->get(d->context, to, t->params.output, scans, t->err)) ||
+        (pixels && d->get(d->context, to + begin, t->params.pixels.out, pixels,
+                          t->err)) ||
+        d->wait(d->context, t->err))
+        return -1;
+    set_scans(t);
+    set_pixels(t, begin);
     return 0;
 }
 
 static int turn_all(struct turning *t, const uint8_t *input,
                     const uint8_t **output)
 {
-    if (upload(t, input) || decode(t) || make_blocks(t) || measure(t))
+    const bool scans = t->plan.to_tiles;
+    if (upload(t, input) || decode(t) || make_samples(t) ||
+        (scans ? turn_scans(t) : ask_status(t)))
         return -1;
-    if (any_has_flag(t, SCAN_LACKS) && measure_again(t))
-        return -1;
-    return encode(t) || fetch(t, output) ? -1 : 0;
+    return fetch(t, scans ? (size_t)*t->end : 0, output);
 }
 
 int scan_turn(const struct scan_device *device, const uint8_t *input,

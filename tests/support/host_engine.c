@@ -1,7 +1,7 @@
 /* An engine that turns batches of coded scans on the host. */
 #include "tests/support/host_engine.h"
 
-#include "tests/support/scan_engine_cpu.h"
+#include "tests/support/scan_engine_serial.h"
 
 struct host_engine_plan host_engine_plan = { .devices = 1, .runs_left = -1 };
 
@@ -34,7 +34,7 @@ static int open_engine(struct scan_engine **engine,
         return fail(err, "device %d was not found", opts->device);
     if (most && opts->input > most)
         return fail_memory(err, "no memory for a batch");
-    if (scan_engine_cpu.open(engine, opts, err))
+    if (scan_engine_serial.open(engine, opts, err))
         return -1;
     atomic_fetch_add(&host_engine_plan.opened, 1);
     return 0;
@@ -42,18 +42,18 @@ static int open_engine(struct scan_engine **engine,
 
 static uint8_t *input(struct scan_engine *engine, size_t *room)
 {
-    return scan_engine_cpu.input(engine, room);
+    return scan_engine_serial.input(engine, room);
 }
 
 static const uint8_t *output(struct scan_engine *engine)
 {
-    return scan_engine_cpu.output(engine);
+    return scan_engine_serial.output(engine);
 }
 
 static void close_engine(struct scan_engine *engine)
 {
     atomic_fetch_add(&host_engine_plan.closed, engine ? 1 : 0);
-    scan_engine_cpu.close(engine);
+    scan_engine_serial.close(engine);
 }
 
 /* Whether this run is to fail. */
@@ -82,7 +82,7 @@ static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
     while (n > most &&
            !atomic_compare_exchange_weak(&plan->most, &most, (unsigned)n))
         continue;
-    if (is_to_fail(err) || scan_engine_cpu.run(engine, jobs, n, err))
+    if (is_to_fail(err) || scan_engine_serial.run(engine, jobs, n, err))
         return -1;
     for (size_t i = 0; i < n; i++)
         if (plan->refuse &&
@@ -98,4 +98,5 @@ const struct scan_engine_type host_engine = {
     .run = run,
     .output = output,
     .close = close_engine,
+    .samples = true,
 };

@@ -15,8 +15,9 @@ static void forget(void)
     memset(&shared, 0xa5, sizeof shared);
 }
 
-void samples_serial_decode(const struct samples_params *p, uint32_t tile)
+bool samples_serial_decode(const struct samples_params *p, uint32_t tile)
 {
+    bool agree = true;
     forget();
     EACH(i)
     {
@@ -24,7 +25,12 @@ void samples_serial_decode(const struct samples_params *p, uint32_t tile)
         samples_load(p, &at[i], &shared);
     }
     EACH(i) samples_inverse_column(&at[i], &shared);
-    EACH(i) samples_store(p, &at[i], &shared);
+    EACH(i)
+    {
+        samples_store(p, &at[i], &shared);
+        agree = samples_agree(&at[i], &shared) && agree;
+    }
+    return agree;
 }
 
 void samples_serial_units(const struct samples_params *p, uint32_t tile)
@@ -63,4 +69,16 @@ bool samples_serial_blocks(const struct samples_params *p, uint32_t tile)
     bool fits = true;
     EACH(i) fits = samples_put(p, &at[i], &shared) && fits;
     return fits;
+}
+
+void samples_serial_pixels(const struct pixels_params *p,
+                           const struct samples_params *samples, uint32_t tile)
+{
+    static struct pixels_shared pixels;
+    const struct pixels_place place = pixels_find(p, tile);
+    memset(&pixels, 0xa5, sizeof pixels);
+    for (unsigned i = 0; i < PIXELS_THREADS; i++)
+        pixels_load(samples, &place, i, &pixels);
+    for (unsigned i = 0; i < PIXELS_THREADS; i++)
+        pixels_store(p, &place, i, &pixels);
 }

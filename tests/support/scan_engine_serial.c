@@ -1,6 +1,7 @@
 /* The kernels of cuda/jpeg/ in plain loops. */
 #include "tests/support/scan_engine_serial.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,8 +219,10 @@ static bool component_is_in(const struct scan_params *p, uint32_t component)
 
 static void samples_tile(const struct scan_params *p, uint32_t tile)
 {
-    if (component_is_in(p, p->samples.tile_component[tile]))
-        samples_serial_decode(&p->samples, tile);
+    const uint32_t component = p->samples.tile_component[tile];
+    if (component_is_in(p, component) &&
+        !samples_serial_decode(&p->samples, tile))
+        scan_refuse(p, p->samples.component[component].picture);
 }
 
 static void unit_tile(const struct scan_params *p, uint32_t tile)
@@ -240,6 +243,14 @@ static void made_tile(const struct scan_params *p, uint32_t tile)
     if (component_is_in(p, component) &&
         !samples_serial_blocks(&p->samples, tile))
         scan_refuse(p, p->samples.component[component].picture);
+}
+
+static void pixels_tile(const struct scan_params *p, uint32_t tile)
+{
+    const uint32_t picture =
+        p->pixels.picture[p->pixels.tile_picture[tile]].picture;
+    if (!scan_is_out(p, picture))
+        samples_serial_pixels(&p->pixels, &p->samples, tile);
 }
 
 /* ---- Launches ----------------------------------------------------------- */
@@ -276,6 +287,7 @@ static const struct {
     [SCAN_UNITS] = { unit_tile, NULL, 0 },
     [SCAN_CAP] = { cap, NULL, 0 },
     [SCAN_BLOCKS] = { made_tile, NULL, 0 },
+    [SCAN_PIXELS] = { pixels_tile, NULL, 0 },
     [SCAN_MEASURE_TILE] = { measure_tile, is_coded, TO_TILE },
     [SCAN_BITS_SUM] = { bits_sum, is_coded, 0 },
     [SCAN_COUNT_TILE] = { count_tile, is_coded, TO_TILE },
@@ -391,13 +403,19 @@ static const uint8_t *output_of(struct scan_engine *engine)
     return engine->output;
 }
 
+/* All engines have the same shared memory. */
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
                struct err *err)
 {
     const struct scan_device device = { engine, memory, copy, copy,
                                         clear,  launch, wait };
-    return scan_turn(&device, engine->input, jobs, n, engine->vram,
-                     &engine->output, err);
+    pthread_mutex_lock(&shared_lock);
+    int status = scan_turn(&device, engine->input, jobs, n, engine->vram,
+                           &engine->output, err);
+    pthread_mutex_unlock(&shared_lock);
+    return status;
 }
 
 static int count_devices(unsigned *count, struct err *err)

@@ -10,9 +10,10 @@
 #include <stdbool.h>
 
 #include "codecs/base/bytes.h"
-#include "codecs/image/xform.h"
+#include "codecs/image/image.h"
 #include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/entropy/entropy.h"
+#include "codecs/jpeg/upsample.h"
 
 /* A component that goes through samples, as codecs/jpeg/arithmetic.h says. */
 struct scan_samples {
@@ -36,6 +37,18 @@ struct scan_samples {
 };
 enum { SCAN_STEP_MAX = 4096 };
 
+/* A picture that becomes samples, as codecs/jpeg/pixels.h says, turned. */
+struct scan_pixels {
+    unsigned channels; /* 1 or 3 */
+    bool to_rgb;       /* they are YCbCr, and become RGB */
+    bool joined;       /* the channels of a pixel are side by side; else there
+                          is a plane after the other */
+    enum cell cell;    /* CELL_U8; or CELL_F32, of which 1 is 255 */
+    uint32_t width, height; /* after the turn */
+    size_t stride, size;    /* bytes from a row to the next; and of all */
+    struct upsampling upsampling[3];
+};
+
 /* One scan of a picture. */
 struct scan_turn {
     const struct entropy_scan *from;
@@ -45,9 +58,13 @@ struct scan_turn {
     bool optimize;
     struct scan_samples *samples; /* of each component; NULL: none goes through
                                      samples */
+    const struct scan_pixels *pixels; /* it becomes these, with the steps of
+                                         `samples`, and `to` is NULL; NULL: it
+                                         becomes a scan */
     struct bytes coded;  /* borrowed: from behind the header of the scan up to
                             the marker behind it */
-    struct bytes turned; /* borrowed: the same of `to`, once it is turned */
+    struct bytes turned; /* borrowed: the same of `to`, or samples behind
+                            IMAGE_LEAD bytes of room, once it is turned */
 };
 
 struct scan_turner {
@@ -59,7 +76,8 @@ struct scan_turner {
     void *context;
     bool optimize;   /* as struct save_opts will have it */
     bool no_restart; /* the same */
-    bool samples;    /* it takes components that go through samples */
+    bool samples; /* it takes components that go through samples, and pictures
+                     that become samples */
 };
 
 #endif

@@ -91,6 +91,7 @@ struct sequential_turned {
     struct sequential to;
     struct scan_turn scan[ENTROPY_COMPONENTS];
     struct scan_samples samples[ENTROPY_COMPONENTS][ENTROPY_COMPONENTS];
+    struct scan_pixels pixels;
 };
 
 /* Offers the scans of a picture whose data was found. Returns whether the

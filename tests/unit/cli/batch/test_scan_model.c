@@ -5,11 +5,17 @@
 
 #include "tests/support/test.h"
 
+static bool device_pays_for(double pictures, double bytes_each,
+                            double samples_each, unsigned processors)
+{
+    struct scan_estimate e = scan_model_estimate(
+        pictures, pictures * bytes_each, pictures * samples_each, processors);
+    return e.by_device < e.by_processors;
+}
+
 static bool device_pays(double pictures, double bytes_each, unsigned processors)
 {
-    struct scan_estimate e =
-        scan_model_estimate(pictures, pictures * bytes_each, processors);
-    return e.by_device < e.by_processors;
+    return device_pays_for(pictures, bytes_each, 0, processors);
 }
 
 TEST(few_are_for_processors)
@@ -24,6 +30,16 @@ TEST(many_are_for_a_device)
 {
     for (unsigned processors = 1; processors <= 32; processors *= 2)
         CHECK(device_pays(20000, 4e5, processors), "%u", processors);
+}
+
+/* To decode takes longer than to turn what is coded. */
+TEST(samples_pay_sooner)
+{
+    for (unsigned processors = 1; processors <= 32; processors *= 2)
+        for (double n = 1; n < 1e6; n *= 2)
+            CHECK(!device_pays(n, 4e5, processors) ||
+                      device_pays_for(n, 4e5, 6e6, processors),
+                  "%g files, %u", n, processors);
 }
 
 /* With more files, or fewer processors, a device does not lose. */

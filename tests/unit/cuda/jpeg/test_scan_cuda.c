@@ -3,6 +3,7 @@
 
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
+#include "tests/support/pixels_trials.h"
 #include "tests/support/samples_trials.h"
 #include "tests/support/scan_engine_cpu.h"
 #include "tests/support/scan_jobs.h"
@@ -52,6 +53,30 @@ TEST(realigned)
 {
     if (has_device())
         samples_trial_realigned(&scan_engine_cuda);
+}
+
+TEST(pixels)
+{
+    if (has_device())
+        pixels_trial_samplings(&scan_engine_cuda);
+}
+
+TEST(large_pixels)
+{
+    if (has_device())
+        pixels_trial_large(&scan_engine_cuda);
+}
+
+TEST(long_steps)
+{
+    if (has_device())
+        pixels_trial_long_steps(&scan_engine_cuda);
+}
+
+TEST(mixed)
+{
+    if (has_device())
+        pixels_trial_mixed(&scan_engine_cuda);
 }
 
 /* With MUTATIONS as many of each of 96 pictures. */

@@ -1,4 +1,5 @@
 /* The kernels that turn scans, in plain loops, beside the coder on the CPU. */
+#include "tests/support/pixels_trials.h"
 #include "tests/support/samples_trials.h"
 #include "tests/support/scan_engine_serial.h"
 #include "tests/support/scan_trials.h"
@@ -27,6 +28,26 @@ TEST(anew)
 TEST(realigned)
 {
     samples_trial_realigned(&scan_engine_serial);
+}
+
+TEST(pixels)
+{
+    pixels_trial_samplings(&scan_engine_serial);
+}
+
+TEST(large_pixels)
+{
+    pixels_trial_large(&scan_engine_serial);
+}
+
+TEST(long_steps)
+{
+    pixels_trial_long_steps(&scan_engine_serial);
+}
+
+TEST(mixed)
+{
+    pixels_trial_mixed(&scan_engine_serial);
 }
 
 TEST(mutations)

@@ -1,0 +1,87 @@
+# JPEG files that a device makes samples of, in batches, become the files that
+# the CPU writes, byte for byte; what it does not take, the CPU does beside it.
+. "$ROOT/tests/cli/lib.sh"
+
+# Some pixels, of which no two files have the same.
+ppm() {
+    printf 'P6\n%d %d\n255\n' "$1" "$2"
+    for ((n = 0; n < $1 * $2; n += 1000)); do
+        cat "$samples/f.bmp" "$samples/f-rgba.png" "$samples/f.jpg"
+    done | tail -c +$((1 + $3 * 13)) | head -c $(($1 * $2 * 3))
+}
+
+mkdir -p in same
+for i in 1 2 3 4 5 6 7 8 9; do
+    ppm $((97 + i)) $((61 + i)) $i >in.ppm
+    "$program" -q --quality 88 --format jpeg copy in.ppm in/odd$i.jpg
+    "$program" -q --quality 95 --format jpeg copy in.ppm in/full$i.jpg
+    jpegtran -grayscale in/odd$i.jpg >in/gray$i.jpg
+    jpegtran -restart 2 in/odd$i.jpg >in/restart$i.jpg
+    ppm 160 90 $i >in.ppm
+    "$program" -q --quality 88 --format jpeg copy in.ppm same/$i.jpg
+done
+jpegtran -progressive in/odd1.jpg >in/progressive.jpg
+cp "$samples/f-rgb.png" in/picture.png
+cp "$samples/f-sideways.jpg" in/sideways.jpg
+head -c $(($(stat -c %s in/odd1.jpg) / 2)) in/odd1.jpg >in/cut.jpg
+
+# The same outputs and messages, whatever makes them.
+compare() {
+    local status
+    rm -rf cpu device
+    "$program" --backend cpu "$@" -r -d cpu in 2>said.cpu
+    status=$?
+    "$program" --backend "$GIMGXF_BACKEND" "$@" -r -d device in 2>said.device
+    check "status of: $*" [ $? = $status ]
+    check "outputs of: $*" diff -r cpu device
+    check "messages of: $*" same <(grep -v ' bytes\| [kM]B in' said.cpu) \
+        <(grep -v ' bytes\| [kM]B in' said.device)
+    check "there are outputs of: $*" \
+        [ "$(find device -type f | wc -l)" -ge 38 ]
+}
+
+compare rotate90 --format npy
+compare rotate270 --format npy --layout chw
+compare transpose --format npy --layout chw --depth float
+compare upright --format npy --layout hwc --depth float
+compare fliph --format npy --depth 16
+compare flipv --format npy --layout nchw
+compare transverse --format ppm
+compare rotate180 --format pnm --strip
+compare rotate90 --format png --png-level 1
+compare copy --format pfm --depth float
+compare rotate90 --format bmp
+compare copy --format npy --tolerant
+compare rotate90 --format npy --max-memory 64M -j 2
+
+# One array of all. The first picture decides, also where it is another one.
+stack() {
+    "$program" --backend cpu "$@" --stack cpu.npy same 2>said.cpu
+    local status=$?
+    "$program" --backend "$GIMGXF_BACKEND" "$@" --stack device.npy same \
+        2>said.device
+    check "status of --stack, $*" [ $? = $status ]
+    check "array of --stack, $*" same cpu.npy device.npy
+    check "messages of --stack, $*" same <(grep -v ' [kM]B in' said.cpu) \
+        <(grep -v ' [kM]B in' said.device)
+}
+stack rotate90 -r
+stack rotate90 -r --layout nchw
+stack flipv -r --depth float --layout chw
+check 'the array has all pictures' \
+    [ "$(stat -c %s device.npy)" = $((128 + 9 * 160 * 90 * 3 * 4)) ]
+
+# Which are done where.
+"$program" --backend "$GIMGXF_BACKEND" -v --json rotate90 --format npy -r \
+    -d out in >answers 2>stderr
+if [ "$GIMGXF_BACKEND" = cuda ]; then
+    count=$(sed -n 's/^gimgxf: \([0-9]*\) turned on the GPU; .*/\1/p' stderr)
+    check 'most are done on the GPU' [ "${count:-0}" -ge 36 ]
+    check 'the others are counted' grep -q '; on the CPU .*1 progressive' stderr
+    "$program" --backend cuda -v rotate90 --depth float --format npy -d out \
+        in/odd1.jpg in/odd2.jpg 2>stderr
+    check 'floats are made there, too' \
+        grep -q '^gimgxf: 2 turned on the GPU$' stderr
+    check 'and converted' grep -q ', converted, JPEG to NPY' stderr
+fi
+finish

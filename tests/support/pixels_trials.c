@@ -1,0 +1,273 @@
+/* Pictures that an engine makes samples of. */
+#include "tests/support/pixels_trials.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/codec.h"
+#include "tests/support/fixture.h"
+#include "tests/support/jpeg_file.h"
+#include "tests/support/must.h"
+#include "tests/support/oracle.h"
+#include "tests/support/test.h"
+
+enum { PICTURES = 96, INPUT = 32 << 20 };
+
+/* A batch: pictures that have been offered, each of one scan. */
+struct trial {
+    const struct scan_engine_type *type;
+    struct scan_engine *engine;
+    struct picture {
+        struct coding coding;
+        enum xform turn;
+        struct bytes file;
+        struct fixture *f;
+        struct scan_turn *scan;
+    } picture[PICTURES];
+    struct scan_job job[PICTURES];
+    unsigned pictures;
+    unsigned refused; /* of all batches */
+    size_t used;      /* of the input */
+};
+
+static bool begin(void *context, struct scan_turn *scans, unsigned count)
+{
+    struct trial *trial = context;
+    const unsigned i = trial->pictures;
+    size_t room;
+    uint8_t *input = trial->type->input(trial->engine, &room);
+    must(count == 1 && i < PICTURES &&
+         trial->used + scans->coded.size + SCAN_ALIGNMENT <= room);
+    memcpy(input + trial->used, scans->coded.data, scans->coded.size);
+    trial->picture[i].scan = scans;
+    trial->job[i] = (struct scan_job){
+        .from = scans->from,
+        .to = scans->to,
+        .turn = scans->turn,
+        .optimize = scans->optimize,
+        .samples = scans->samples,
+        .pixels = scans->pixels,
+        .at = trial->used,
+        .size = scans->coded.size,
+    };
+    trial->used += (scans->coded.size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT *
+                   SCAN_ALIGNMENT;
+    return true;
+}
+
+static struct trial *begin_trial(const struct scan_engine_type *type)
+{
+    const struct scan_engine_opts opts = { .input = INPUT };
+    struct trial *trial = calloc(1, sizeof *trial);
+    struct err err;
+    must(trial && type->open(&trial->engine, &opts, &err) == 0);
+    trial->type = type;
+    return trial;
+}
+
+/* ---- Comparison ---------------------------------------------------------- */
+
+/* Returns cell c, x, y of what was made. */
+static const uint8_t *made_at(const struct image *img, unsigned c, uint32_t x,
+                              uint32_t y)
+{
+    const size_t cell = cell_size(img->made.cell);
+    const bool pixels = img->made.packing == PACKING_PIXELS;
+    const struct plane *plane = &img->plane[pixels ? 0 : c];
+    const uint8_t *row = plane->data + y * plane->stride;
+    return row + cell * (pixels ? (size_t)x * img->nplanes + c : x);
+}
+
+static bool is_sample(const struct image *img, const uint8_t *cell,
+                      unsigned want)
+{
+    const float as_float = (float)(want / 255.0);
+    return img->made.cell == CELL_F32 ? memcmp(cell, &as_float, 4) == 0
+                                      : *cell == want;
+}
+
+/* Compares with what libjpeg makes, turned by the oracle. */
+static void compare(const struct picture *p)
+{
+    const struct image *img = &p->f->img;
+    const bool to_rgb = p->coding.space == JCS_YCbCr;
+    const bool exchanges = oracle[p->turn].xy != 0;
+    struct decoded want =
+        libjpeg_decode(p->file, to_rgb ? JCS_RGB : JCS_UNKNOWN);
+    unsigned wrong = 0;
+    CHECK(img->width == (exchanges ? p->coding.height : p->coding.width) &&
+              img->height == (exchanges ? p->coding.width : p->coding.height),
+          "%u x %u", img->width, img->height);
+    for (uint32_t y = 0; y < img->height; y++)
+        for (uint32_t x = 0; x < img->width; x++)
+            for (unsigned c = 0; c < img->nplanes; c++) {
+                uint32_t sx, sy;
+                turn_source(p->turn, p->coding.width, p->coding.height, x, y,
+                            &sx, &sy);
+                wrong += !is_sample(img, made_at(img, c, x, y),
+                                    decoded_at(&want, c, sx, sy));
+            }
+    CHECK(wrong == 0,
+          "%u x %u, %d x %d, others %d x %d and %d x %d, %s, packing %d of "
+          "cells %d: %u wrong",
+          p->coding.width, p->coding.height, p->coding.h, p->coding.v,
+          p->coding.others[0][0], p->coding.others[0][1],
+          p->coding.others[1][0], p->coding.others[1][1], xform_name(p->turn),
+          img->made.packing, img->made.cell, wrong);
+    free(want.samples);
+}
+
+/* Runs the batch, and empties it. */
+static void end_batch(struct trial *trial)
+{
+    struct err err;
+    must(trial->type->run(trial->engine, trial->job, trial->pictures, &err) ==
+         0);
+    const uint8_t *output = trial->type->output(trial->engine);
+    for (unsigned i = 0; i < trial->pictures; i++) {
+        struct picture *p = &trial->picture[i];
+        const struct scan_job *job = &trial->job[i];
+        p->scan->turned =
+            (struct bytes){ (uint8_t *)output + job->out, job->out_size, 0 };
+        trial->refused += job->result != SCAN_TURNED;
+        if (job->result == SCAN_TURNED && job->pixels) {
+            image_take_made(&p->f->img);
+            compare(p);
+        }
+        fixture_free(p->f);
+        bytes_free(&p->file);
+    }
+    trial->pictures = 0;
+    trial->used = 0;
+}
+
+static void end_trial(struct trial *trial, unsigned refused)
+{
+    end_batch(trial);
+    CHECK(trial->refused == refused, "%u are refused", trial->refused);
+    trial->type->close(trial->engine);
+    free(trial);
+}
+
+/* ---- Pictures ------------------------------------------------------------ */
+
+/* Offers a picture, whose file it frees. */
+static void offer(struct trial *trial, const struct coding *coding,
+                  struct bytes file, const struct decode_plan *plan)
+{
+    const struct scan_turner turner = { .begin = begin,
+                                        .context = trial,
+                                        .samples = true };
+    struct fixture *f = fixture_new(&codec_jpeg);
+    f->load.portable = true;
+    f->plan = *plan;
+    f->plan.scan_turner = &turner;
+    CHECK(!fixture_decode(f, file), "%s", f->err.text);
+    CHECK(trial->used && trial->picture[trial->pictures].scan, "not offered");
+    trial->picture[trial->pictures] =
+        (struct picture){ *coding, plan->turn, file, f,
+                          trial->picture[trial->pictures].scan };
+    if (++trial->pictures == PICTURES)
+        end_batch(trial);
+}
+
+/* Packings and cells in turns. */
+static struct decode_plan plan_of(unsigned i)
+{
+    return (struct decode_plan){
+        .packing = (enum packing)(i % 3),
+        .cell = i / 3 % 2 && i % 3 ? CELL_F32 : CELL_U8,
+        .turn = (enum xform)(i / 6 % XFORM_COUNT),
+    };
+}
+
+static const struct coding samplings[] = {
+    { .space = JCS_GRAYSCALE },
+    { .space = JCS_GRAYSCALE, .h = 2, .v = 2 },
+    { .space = JCS_RGB },
+    { .space = JCS_YCbCr },
+    { .space = JCS_YCbCr, .h = 2, .v = 1 },
+    { .space = JCS_YCbCr, .h = 1, .v = 2 },
+    { .space = JCS_YCbCr, .h = 2, .v = 2 },
+    { .space = JCS_YCbCr, .h = 4, .v = 1 },
+    { .space = JCS_YCbCr, .h = 1, .v = 4 },
+    { .space = JCS_YCbCr, .h = 3, .v = 1 },
+    { .space = JCS_YCbCr, .h = 2, .v = 2, .others = { { 1, 2 }, { 2, 1 } } },
+    { .space = JCS_YCbCr, .h = 1, .v = 1, .others = { { 2, 2 }, { 2, 2 } } },
+    { .space = JCS_YCbCr, .h = 2, .v = 2, .others = { { 2, 2 }, { 1, 1 } } },
+    { .space = JCS_YCbCr, .h = 4, .v = 2 },
+};
+enum { SAMPLINGS = sizeof samplings / sizeof *samplings };
+
+static void offer_sampling(struct trial *trial, unsigned k, uint32_t width,
+                           uint32_t height, unsigned i)
+{
+    const struct decode_plan plan = plan_of(i);
+    struct coding coding = samplings[k];
+    coding.width = width;
+    coding.height = height;
+    coding.restart = i % 5 == 0 ? 3 : 0;
+    offer(trial, &coding, make_noisy_jpeg(&coding, 20 + i % 40), &plan);
+}
+
+void pixels_trial_samplings(const struct scan_engine_type *type)
+{
+    struct trial *trial = begin_trial(type);
+    unsigned i = 0;
+    for (unsigned k = 0; k < SAMPLINGS; k++) {
+        for (unsigned way = 0; way < 6 * XFORM_COUNT; way++)
+            offer_sampling(trial, k, 71, 53, way);
+        for (uint32_t n = 1; n <= 24; n++)
+            offer_sampling(trial, k, n, 1 + n * 7 % 40, i++);
+    }
+    end_trial(trial, 0);
+}
+
+/* Several tiles. Where all blocks have the same tables, as those of RGB,
+ * guesses of which one of an MCU comes next are never put right: an engine
+ * refuses such a picture if it is large. */
+void pixels_trial_large(const struct scan_engine_type *type)
+{
+    struct trial *trial = begin_trial(type);
+    for (unsigned k = 0; k < SAMPLINGS; k++)
+        for (unsigned way = k % 5;
+             samplings[k].space != JCS_RGB && way < 6 * XFORM_COUNT; way += 5)
+            offer_sampling(trial, k, way % 2 ? 333 : 128, way % 3 ? 257 : 192,
+                           way);
+    end_trial(trial, 0);
+}
+
+void pixels_trial_long_steps(const struct scan_engine_type *type)
+{
+    struct trial *trial = begin_trial(type);
+    const struct decode_plan plan = { .packing = PACKING_PIXELS };
+    for (int quality = 5; quality <= 100; quality += 5) {
+        struct coding coding = { 40, 40, JCS_YCbCr, .h = 2, .v = 2 };
+        coding.quality = quality;
+        struct bytes file = make_noisy_jpeg(&coding, 250);
+        for (size_t i = 0; i + 70 < file.size && quality % 10; i++)
+            if (file.data[i] == 0xff && file.data[i + 1] == 0xdb)
+                for (int k = 5; k < 69; k++)
+                    file.data[i + k] = (uint8_t)(file.data[i + k] | 0xf0);
+        offer(trial, &coding, file, &plan);
+    }
+    end_batch(trial);
+    CHECK(trial->refused > 2 && trial->refused < 12, "%u are refused",
+          trial->refused);
+    end_trial(trial, trial->refused);
+}
+
+void pixels_trial_mixed(const struct scan_engine_type *type)
+{
+    struct trial *trial = begin_trial(type);
+    for (unsigned i = 0; i < 48; i++) {
+        const enum representation as[] = { REPRESENTATION_SAMPLES,
+                                           REPRESENTATION_PLANES,
+                                           REPRESENTATION_COEFFICIENTS };
+        struct decode_plan plan = plan_of(i);
+        struct coding coding = { 96, 64, JCS_YCbCr, .h = 2, .v = 2 };
+        plan.representation = as[i % 3];
+        offer(trial, &coding, make_noisy_jpeg(&coding, 30), &plan);
+    }
+    end_trial(trial, 0);
+}
