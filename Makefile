@@ -182,8 +182,9 @@ $(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
 
 $(BUILD)/codecs/simple/stb_write.c.o: ALL_CFLAGS += -isystem $(STB)
 
-# The one test that calls CUDA itself.
-$(BUILD)/tests/unit/cuda/gpu/test_kernels.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
+# The tests that call CUDA themselves.
+$(BUILD)/tests/unit/cuda/gpu/test_kernels.c.o \
+$(BUILD)/tests/unit/cuda/jpeg/test_scan_cuda.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 
 # Their loops are written for the vectoriser, which -O2 of GCC 12 hardly asks.
 $(BUILD)/codecs/image/interleave.c.o $(BUILD)/codecs/png/filter.c.o \
