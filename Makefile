@@ -11,7 +11,6 @@
 #   make turns chart-kernels chart-files
 #                      draw the pictures of the README, the second on a GPU
 #   make bench-batch   measure batches, beside other programs and by processors
-#   make bench-scans   measure the turn of coded JPEG scans on a GPU, by kernels
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
 #   make check-engines the scripts for many machines, on Slurm, sshd and GNU
@@ -135,7 +134,7 @@ TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all deps-bench deps-deb demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch bench-batch-gpu bench-scans \
+.PHONY: FORCE all deps deps-all deps-bench deps-deb demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch bench-batch-gpu \
         check check-all check-whole check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-gpu check-engines check-man fuzz tests install \
         uninstall format clean
@@ -375,12 +374,6 @@ $(BUILD)/tests/bench/rivals: $(call object,$(RIVALS)) $(LIB)
 $(BUILD)/tests/bench/rivals_opencv.cc.o: tests/bench/rivals_opencv.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 -I. -isystem $(OPENCV) $(CXXFLAGS) -MMD -MP -c -o $@ $<
-
-# Engines that turn coded scans, checked and timed on a GPU.
-bench-scans: $(BUILD)/tests/bench/scans
-	$(BUILD)/tests/bench/scans $(BENCH)
-$(BUILD)/tests/bench/scans: $(BUILD)/tests/bench/scans.c.o $(TEST_LIB) $(LIB)
-	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
 DATA = $(DESTDIR)$(PREFIX)/share
 MAN_PAGES := $(wildcard man/*.1 man/*.7)

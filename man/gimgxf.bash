@@ -63,7 +63,7 @@ i     --csv
 tsimb -h,--help
 tsim  --version
 b     --only                one nvidia book mat_transpose others libraries \
-                            sweep gimgxf many stream loops
+                            sweep gimgxf many stream jpeg loops
 b     --size                other
 b     --cpu
 b     --sweep

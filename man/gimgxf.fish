@@ -55,7 +55,7 @@ set -g __gimgxf_colors \
     wheat white whitesmoke yellow yellowgreen
 
 set -g __gimgxf_sections nvidia book mat_transpose others libraries sweep \
-    gimgxf many stream loops
+    gimgxf many stream jpeg loops
 
 # The options whose value is the next word, from the table below.
 set -g __gimgxf_awaiting

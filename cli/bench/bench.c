@@ -175,7 +175,8 @@ static int run_gpu(struct bench *bench, const struct kernel_suite *suite,
 {
     const struct bench_opts *o = &bench->opts;
     if (run_entries(bench, suite, run, err) ||
-        bench_stream(bench, suite, o->devices.number, o->devices.count, err))
+        bench_stream(bench, suite, o->devices.number, o->devices.count, err) ||
+        bench_jpeg(bench, suite, err))
         return -1;
     if (bench->nrows || bench->opts.sweep)
         return 0;
@@ -196,7 +197,8 @@ static void list_sections(const struct kernel_suite *suite, char *text,
         last = section;
     }
     if (n < size)
-        snprintf(text + n, size - n, "%s", bench_stream_section);
+        snprintf(text + n, size - n, "%s, %s", bench_stream_section,
+                 bench_jpeg_section);
 }
 
 static void name_machine(struct bench *bench, const struct suite_machine *m)
@@ -264,7 +266,7 @@ static int run_cpu(struct bench *bench, struct err *err)
         fail(&text, "the GPU part is left out: %s", bench->gpu_left_out.text);
         report_error(NULL, text.text);
     }
-    return bench_cpu(bench, err);
+    return bench_cpu(bench, err) || bench_jpeg(bench, NULL, err) ? -1 : 0;
 }
 
 static int finish(const struct bench *bench, struct err *err)

@@ -2,8 +2,9 @@
  * gimgxf's own stage, and verifies what they did. In come its options; out
  * go a table, JSON or a chart. bench.c reads the options and runs the suite
  * of the GPU (cuda/bench/kernel_suite.h), stream.c takes pictures to GPUs
- * and back, cpu.c runs the stage on the CPU, and show.c prints. The room
- * knows nothing of files and formats, but for the chart that it writes. */
+ * and back, jpeg.c turns coded JPEG scans, cpu.c runs the stage on the CPU, and
+ * show.c prints. The room knows nothing of files, but for the chart that it
+ * writes. */
 #ifndef CLI_BENCH_BENCH_H
 #define CLI_BENCH_BENCH_H
 
@@ -26,6 +27,10 @@ struct bench_row {
     struct suite_result result;
     unsigned threads;        /* of the CPU; 0: it ran on a GPU */
     unsigned devices, lanes; /* GPUs, and lanes of each, of a stream; else 0 */
+    /* JPEG files, whose number in result.median is shown instead of GB/s; 0:
+     * it is cells that are turned. */
+    unsigned pictures;
+    double share; /* of these, what the table says */
 };
 
 /* Everything that was run. */
@@ -70,6 +75,16 @@ int bench_cpu(struct bench *bench, struct err *err);
 extern const char bench_stream_section[];
 int bench_stream(struct bench *bench, const struct kernel_suite *suite,
                  const int *device, unsigned ndevices, struct err *err);
+
+/* Turns coded scans of JPEG files where there is a device for that, beside
+ * NVIDIA's codec and the processors (jpeg.c). `suite` may be NULL. Returns 0;
+ * on failure -1, with the reason in `err`. */
+extern const char bench_jpeg_section[];
+int bench_jpeg(struct bench *bench, const struct kernel_suite *suite,
+               struct err *err);
+
+/* Returns how many processors there are. */
+unsigned bench_processors(void);
 
 /* Print a row in words, the first one below the name of the machine; all
  * rows as JSON; all rows as an SVG chart, to the file of --svg (show.c). */

@@ -266,6 +266,12 @@ static int run_kind(struct bench *bench, const struct plane_kind *kind,
     return status;
 }
 
+unsigned bench_processors(void)
+{
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    return all > 1 ? (unsigned)all : 1;
+}
+
 /* Writes the model of the processor, from /proc/cpuinfo, and how many there
  * are. */
 static void name_machine(char *name, size_t size)
@@ -278,8 +284,8 @@ static void name_machine(char *name, size_t size)
     if (file)
         fclose(file);
     line[strcspn(line, "\n")] = '\0';
-    snprintf(name, size, "%s, %ld processors", model ? model + 2 : "a CPU",
-             sysconf(_SC_NPROCESSORS_ONLN));
+    snprintf(name, size, "%s, %u processors", model ? model + 2 : "a CPU",
+             bench_processors());
 }
 
 static int run_kinds(struct bench *bench, unsigned threads, runner run,
@@ -295,10 +301,10 @@ const char bench_cpu_sections[] = "loops, gimgxf";
 
 int bench_cpu(struct bench *bench, struct err *err)
 {
-    long all = sysconf(_SC_NPROCESSORS_ONLN);
+    const unsigned all = bench_processors();
     name_machine(bench->machine, sizeof bench->machine);
     if (run_kinds(bench, 1, run_loops, err) ||
         run_kinds(bench, 1, run_turns, err))
         return -1;
-    return all > 1 ? run_kinds(bench, (unsigned)all, run_turns, err) : 0;
+    return all > 1 ? run_kinds(bench, all, run_turns, err) : 0;
 }

@@ -35,9 +35,23 @@ static double copy_gbs_of(const struct suite_result *r)
     return r->copy > 0 ? (double)r->bytes / r->copy * 1e-9 : 0;
 }
 
-static double share_of(const struct suite_result *r)
+static double share_of(const struct bench_row *row)
 {
+    const struct suite_result *r = &row->result;
+    if (row->pictures)
+        return row->share;
     return r->median > 0 ? r->copy / r->median : 0;
+}
+
+/* Microseconds, and how many a second. */
+static double us_of(const struct bench_row *row)
+{
+    return row->result.median * 1e6 / row->pictures;
+}
+
+static double rate_of(const struct bench_row *row)
+{
+    return row->result.median > 0 ? row->pictures / row->result.median : 0;
 }
 
 /* Writes what a row ran, for one line of a table or a chart. */
@@ -66,7 +80,8 @@ static void title_of(const struct bench_row *row, char *title, size_t size)
 
 static void size_of(const struct bench_row *row, char *text, size_t size)
 {
-    snprintf(text, size, "%s %u x %u", cell_names[row->entry.cell],
+    snprintf(text, size, "%s %u x %u",
+             row->pictures ? "JPEG" : cell_names[row->entry.cell],
              row->shape.width, row->shape.height);
 }
 
@@ -92,9 +107,10 @@ static void put_remarks(const struct bench_row *row)
         printf("  a launch each: %.1f x the GPU time, %.1f x the wall time",
                r->batch.each / r->median, r->batch.wall_each / r->batch.wall);
     if (r->wrong)
-        printf("  %s: %llu of %llu cells",
+        printf("  %s: %llu of %llu %s",
                row->entry.wrong ? "wrong, as known" : "WRONG",
-               (unsigned long long)r->wrong, (unsigned long long)r->cells);
+               (unsigned long long)r->wrong, (unsigned long long)r->cells,
+               row->pictures ? "files" : "cells");
     else if (row->entry.wrong)
         printf("  right, though said to be wrong");
 }
@@ -122,8 +138,9 @@ static void show_machine(const struct bench *bench)
 {
     printf(
         "%s\nGB/s read and written, and the share of a plain copy of the same "
-        "cells.\n* as published; banks: the most lanes at one, putting and "
-        "getting.\n",
+        "cells;\nof JPEG files microseconds, files a second, and a share.\n* "
+        "as "
+        "published; banks: the most lanes at one, putting and getting.\n",
         bench->machine);
 }
 
@@ -142,8 +159,12 @@ void bench_show_row(const struct bench *bench, const struct bench_row *row)
         printf(" left out: %s\n", r->left_out);
     } else {
         if (r->median > 0) {
-            printf(" %7.1f %6.3f ", gbs_of(r), share_of(r));
-            put_bar(share_of(r));
+            if (row->pictures)
+                printf(" %9.2f us %8.0f/s", us_of(row), rate_of(row));
+            else
+                printf(" %7.1f", gbs_of(r));
+            printf(" %6.3f ", share_of(row));
+            put_bar(share_of(row));
         } else {
             printf(" %s", r->wrong ? "" : "right");
         }
@@ -166,8 +187,9 @@ static void json_text(struct json_writer *json, const char *key,
         json_string(json, key, NULL);
 }
 
-static void json_times(struct json_writer *json, const struct suite_result *r)
+static void json_times(struct json_writer *json, const struct bench_row *row)
 {
+    const struct suite_result *r = &row->result;
     json_open(json, "seconds", '{');
     json_number(json, "median", r->median);
     json_number(json, "min", r->min);
@@ -182,8 +204,13 @@ static void json_times(struct json_writer *json, const struct suite_result *r)
     json_number(json, "rounds", r->rounds);
     json_number(json, "launches", r->launches);
     json_number(json, "gbs", gbs_of(r));
-    json_number(json, "copy_gbs", copy_gbs_of(r));
-    json_number(json, "share", share_of(r));
+    if (row->pictures) {
+        json_number(json, "us_a_picture", us_of(row));
+        json_number(json, "pictures_a_second", rate_of(row));
+    } else {
+        json_number(json, "copy_gbs", copy_gbs_of(r));
+    }
+    json_number(json, "share", share_of(row));
 }
 
 static void json_row(struct json_writer *json, const struct bench_row *row)
@@ -197,7 +224,7 @@ static void json_row(struct json_writer *json, const struct bench_row *row)
     json_string(json, "form", origin_names[e->origin]);
     json_text(json, "note", e->note);
     json_string(json, "turn", xform_name(e->turn));
-    json_string(json, "cell", cell_names[e->cell]);
+    json_string(json, "cell", row->pictures ? "jpeg" : cell_names[e->cell]);
     json_number(json, "width", row->shape.width);
     json_number(json, "height", row->shape.height);
     json_number(json, "planes", e->nplanes);
@@ -221,7 +248,7 @@ static void json_row(struct json_writer *json, const struct bench_row *row)
         json_number(json, "bytes", (double)r->bytes);
         json_bool(json, "in_l2", r->in_l2);
         if (r->median > 0)
-            json_times(json, r);
+            json_times(json, row);
         json_number(json, "cells", (double)r->cells);
         json_number(json, "wrong", (double)r->wrong);
         json_bool(json, "known_wrong", e->wrong);
@@ -309,9 +336,10 @@ static void draw_numbers(FILE *out, const struct bench_row *row, double y)
     const struct suite_result *r = &row->result;
     double x = LEFT + UNIT * SHARE_MAX;
     char number[32];
-    snprintf(number, sizeof number, "%.0f", gbs_of(r));
+    snprintf(number, sizeof number, row->pictures ? "%.0f/s" : "%.0f",
+             row->pictures ? rate_of(row) : gbs_of(r));
     put_text(out, x + 56, y, style, number);
-    snprintf(number, sizeof number, "%.3f", share_of(r));
+    snprintf(number, sizeof number, "%.3f", share_of(row));
     put_text(out, x + 112, y, style, number);
     if (r->wrong)
         put_text(out, x + 126, y, "font-size=\"13\" fill=\"#c0392b\"",
@@ -340,7 +368,7 @@ static void draw_row(FILE *out, const struct bench_row *row, double y)
     put_text(out, LEFT - 12, y + 16,
              "font-size=\"12\" fill=\"#777777\" text-anchor=\"end\"", size);
     draw_bar(out, 1, y, "#f1f3f5", "");
-    draw_bar(out, share_of(&row->result), y, origin_colors[row->entry.origin],
+    draw_bar(out, share_of(row), y, origin_colors[row->entry.origin],
              row->result.wrong ? edge : "");
     draw_numbers(out, row, y + 16);
 }

@@ -4,6 +4,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct thread_pool;
 
 /* Opens a pool of `threads` threads, of which the caller of thread_pool_run()
@@ -29,4 +33,7 @@ void thread_pool_progress(struct thread_pool *pool, size_t *begun, size_t *all);
 /* Ends the threads and frees the pool. Fine on NULL. */
 void thread_pool_close(struct thread_pool *pool);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

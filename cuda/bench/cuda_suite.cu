@@ -18,6 +18,7 @@
 #include "cuda/bench/bus.h"
 #include "cuda/bench/kernel_cases.h"
 #include "cuda/bench/libraries.h"
+#include "cuda/bench/nvjpeg.h"
 #include "cuda/bench/times.h"
 #include "cuda/bench/verify_gpu.h"
 #include "cuda/gpu/gpu_check.h"
@@ -447,4 +448,5 @@ static const struct suite_entry *cuda_entry(size_t i)
 const struct kernel_suite kernel_suite_cuda = {
     kernel_cases_count, cuda_entry, kernel_cases_banks, cuda_open, cuda_measure,
     cuda_close,         bus_open,   bus_measure,        bus_close,
+    nvjpeg_time,
 };

@@ -3,14 +3,15 @@
  * timed in the same way. In come a device, the number of a case and a size;
  * out go times and the number of wrong cells. kernel_cases.h has the cases,
  * cuda_suite.cu runs them, verify_gpu.h fills and checks pictures,
- * batched_launch.h turns many small pictures at once, and bus.h measures
- * plain copies. The room prints nothing and knows nothing of files. */
+ * batched_launch.h turns many small pictures at once, bus.h measures plain
+ * copies, and nvjpeg.h times the JPEG codec of NVIDIA. The room prints nothing and knows nothing of files. */
 #ifndef CUDA_BENCH_KERNEL_SUITE_H
 #define CUDA_BENCH_KERNEL_SUITE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 #include "codecs/image/image.h"
 #include "codecs/image/xform.h"
@@ -91,6 +92,23 @@ struct suite_result {
     uint64_t cells, wrong; /* that were checked, and that were not right */
 };
 
+/* Pictures for a codec of JPEG: so many, of these files in turns. */
+struct suite_jpeg {
+    const struct bytes *file;
+    unsigned files, pictures;
+    struct suite_shape shape; /* of all: 4:2:0 */
+    int quality;              /* with which they are encoded */
+    int device;
+    unsigned threads, rounds;
+};
+
+/* Seconds of a batch, the mean of the rounds; 0: there is no such part. */
+enum { SUITE_JPEG_DECODERS = 3 }; /* its default, kernels, circuits */
+struct suite_jpeg_times {
+    char left_out[64]; /* why there is none; "": there is one */
+    double decode[SUITE_JPEG_DECODERS], encode;
+};
+
 struct suite_run; /* a device, its memory and a stream */
 struct suite_bus; /* the way from the host to some devices and back */
 
@@ -116,6 +134,10 @@ struct kernel_suite {
      * devices, while both directions of all are busy. */
     int (*bus_measure)(struct suite_bus *bus, double rate[2], struct err *err);
     void (*bus_close)(struct suite_bus *bus);
+    /* Times NVIDIA's codec of JPEG: pictures to samples on the device, and
+     * these to files. Returns 0; -1 if the device failed. */
+    int (*jpeg)(const struct suite_jpeg *task, struct suite_jpeg_times *times,
+                struct err *err);
 };
 
 extern const struct kernel_suite kernel_suite_cuda; /* in a build with CUDA */

@@ -7,7 +7,6 @@
  * declared below, as the manuals have them. */
 #include "cuda/bench/libraries.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -64,10 +63,8 @@ struct libraries *libraries_new(void)
     return (struct libraries *)calloc(1, sizeof(struct libraries));
 }
 
-/* Opens a library by its name, where the loader looks and then where
- * toolkits are installed. The newest version is tried first; each has the
- * functions above. */
-static void *open_library(const char *name)
+/* The newest version is tried first; each has the functions above. */
+void *libraries_open(const char *name)
 {
     static const char *const places[] = { "", "/usr/local/cuda/lib64/",
                                           "/opt/cuda/lib64/" };
@@ -82,18 +79,12 @@ static void *open_library(const char *name)
     return NULL;
 }
 
-template <typename F> static bool find(void *library, const char *name, F *f)
-{
-    *f = reinterpret_cast<F>(dlsym(library, name));
-    return *f != NULL;
-}
-
 static const char *find_cublas(struct libraries *l, void *library)
 {
     cublas_create create;
-    if (!find(library, "cublasCreate_v2", &create) ||
-        !find(library, "cublasSetStream_v2", &l->set_stream) ||
-        !find(library, "cublasSgeam", &l->sgeam))
+    if (!libraries_find(library, "cublasCreate_v2", &create) ||
+        !libraries_find(library, "cublasSetStream_v2", &l->set_stream) ||
+        !libraries_find(library, "cublasSgeam", &l->sgeam))
         return "cuBLAS here has no geam";
     return create(&l->handle) ? "cuBLAS does not start" : NULL;
 }
@@ -108,9 +99,12 @@ static int attribute(enum cudaDeviceAttr which, int device)
 static const char *find_npp(struct libraries *l, void *library)
 {
     struct npp_context *c = &l->context;
-    if (!find(library, "nppiTranspose_8u_C1R_Ctx", &l->transpose[CELL_U8]) ||
-        !find(library, "nppiTranspose_16u_C1R_Ctx", &l->transpose[CELL_U16]) ||
-        !find(library, "nppiTranspose_32f_C1R_Ctx", &l->transpose[CELL_F32]) ||
+    if (!libraries_find(library, "nppiTranspose_8u_C1R_Ctx",
+                        &l->transpose[CELL_U8]) ||
+        !libraries_find(library, "nppiTranspose_16u_C1R_Ctx",
+                        &l->transpose[CELL_U16]) ||
+        !libraries_find(library, "nppiTranspose_32f_C1R_Ctx",
+                        &l->transpose[CELL_F32]) ||
         cudaGetDevice(&c->device))
         return "NPP here has no transpose";
     c->multiprocessors = attribute(cudaDevAttrMultiProcessorCount, c->device);
@@ -127,7 +121,7 @@ static const char *find_npp(struct libraries *l, void *library)
 static const char *seek(struct libraries *l, enum vendor_library which)
 {
     const char *name = which == VENDOR_CUBLAS ? "libcublas" : "libnppidei";
-    void *library = open_library(name);
+    void *library = libraries_open(name);
     l->opened[which] = library;
     if (!library)
         return which == VENDOR_CUBLAS ? "libcublas is not found"
@@ -155,10 +149,8 @@ void libraries_free(struct libraries *l)
     if (!l)
         return;
     if (l->handle &&
-        find(l->opened[VENDOR_CUBLAS], "cublasDestroy_v2", &destroy))
+        libraries_find(l->opened[VENDOR_CUBLAS], "cublasDestroy_v2", &destroy))
         (void)destroy(l->handle);
-    /* The libraries are not closed: the kernels that they registered with
-     * the CUDA runtime stay in use until the end of the process. */
     free(l);
 }
 

@@ -99,6 +99,20 @@ loops, gimgxf" --cpu --only nothing
 usage "--only: nothing that runs here is called 'x y'; the sections are \
 loops, gimgxf" --cpu --json --only 'x y'
 
+# Coded JPEG scans, with the host as a device that turns them.
+device=${program%/*}/on-host/gimgxf
+"$device" bench --only jpeg --size 352x240 --rounds 1 --json >stdout 2>stderr
+check 'status of JPEG' [ $? = 0 ]
+check 'streams and processors' results "[r['name'] for r in all][:4] ==
+    ['1 stream', '2 streams', '3 streams', 'one processor']"
+check 'all pictures are checked, and right' results "all[0]['cells'] > 1000 and
+    not any(r['wrong'] for r in all)"
+check 'all are timed' results "not any(r['us_a_picture'] <= 0 or
+    r['pictures_a_second'] <= 0 or r['cell'] != 'jpeg' for r in all)"
+"$device" bench --only jpeg --size 64x48 --rounds 1 --svg jpeg.svg >stdout
+check 'a table of JPEG' grep -qE '^  3 streams, 256 pictures +JPEG 64 x 48 ' stdout
+check 'a chart of JPEG' grep -qE '>[0-9]+/s</text>' jpeg.svg
+
 # Without --cpu it is the GPU's turn, or one line says why not.
 bench --size 8x4 --only rotate90 --json --rounds 1
 check 'with or without a GPU' [ $got = 0 ]

@@ -8,23 +8,17 @@
 #include "codecs/base/byte_order.h"
 #include "tests/support/must.h"
 
-struct scan_batch scan_batch_open_timed(const struct scan_engine_type *type,
-                                        size_t input, double *seconds)
+struct scan_batch scan_batch_open(const struct scan_engine_type *type,
+                                  size_t input)
 {
     struct scan_batch batch = { .type = type };
-    const struct scan_engine_opts opts = { .input = input, .seconds = seconds };
+    const struct scan_engine_opts opts = { .input = input };
     struct err err;
     if (type->open(&batch.engine, &opts, &err)) {
         fprintf(stderr, "%s\n", err.text);
         abort();
     }
     return batch;
-}
-
-struct scan_batch scan_batch_open(const struct scan_engine_type *type,
-                                  size_t input)
-{
-    return scan_batch_open_timed(type, input, NULL);
 }
 
 void scan_batch_clear(struct scan_batch *batch)

@@ -19,10 +19,6 @@ struct scan_batch {
 struct scan_batch scan_batch_open(const struct scan_engine_type *type,
                                   size_t input);
 
-/* The same, of an engine that times its kernels: see struct scan_engine_opts.
- */
-struct scan_batch scan_batch_open_timed(const struct scan_engine_type *type,
-                                        size_t input, double *seconds);
 void scan_batch_close(struct scan_batch *batch);
 
 /* Adds the scans of a file, as far as their headers suit, their data ends and
