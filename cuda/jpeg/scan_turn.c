@@ -213,14 +213,10 @@ static int upload(struct turning *t, const uint8_t *input)
                : 0;
 }
 
-/* Makes the samples of components, and of pictures. What lies between these is
- * fetched with them. */
+/* Makes the samples of components, and of pictures. */
 static int make_samples(struct turning *t)
 {
     const struct scan_plan *plan = &t->plan;
-    if (plan->pixels.bytes &&
-        clear(t, t->params.pixels.out, plan->pixels.bytes))
-        return -1;
     return launch(t, SCAN_SAMPLES, plan->samples.tiles) ||
                    launch(t, SCAN_PIXELS, plan->pixels.tiles)
                ? -1
