@@ -7,23 +7,18 @@
 
 #include "codecs/jpeg/arithmetic.h"
 #include "codecs/jpeg/parameters.h"
-
-static bool is_half(int factor, int most)
-{
-    return 2 * factor == most;
-}
-
-/* libjpeg does not smooth a component of so few columns. */
-enum { NARROW = 2 };
+#include "codecs/jpeg/upsample.h"
 
 /* Whether libjpeg smooths a component to show it. */
 static bool is_smooth(j_decompress_ptr d, const jpeg_component_info *info)
 {
-    bool down = is_half(info->v_samp_factor, d->max_v_samp_factor);
-    if (is_half(info->h_samp_factor, d->max_h_samp_factor))
-        return (down || info->v_samp_factor == d->max_v_samp_factor) &&
-               info->downsampled_width > NARROW;
-    return down && info->h_samp_factor == d->max_h_samp_factor;
+    struct upsampling u;
+    return upsample_set(&u, d->image_width, d->image_height,
+                        (unsigned)info->h_samp_factor,
+                        (unsigned)info->v_samp_factor,
+                        (unsigned)d->max_h_samp_factor,
+                        (unsigned)d->max_v_samp_factor) &&
+           upsample_is_smooth(&u);
 }
 
 /* Whether libjpeg might smooth a component in one of these cases and not in the
@@ -32,7 +27,8 @@ static bool may_differ(j_decompress_ptr d, const jpeg_component_info *info)
 {
     bool full = info->h_samp_factor == d->max_h_samp_factor &&
                 info->v_samp_factor == d->max_v_samp_factor;
-    return !full && (!is_smooth(d, info) || info->downsampled_height <= NARROW);
+    return !full &&
+           (!is_smooth(d, info) || info->downsampled_height <= UPSAMPLE_NARROW);
 }
 
 void chroma_choose(j_decompress_ptr d, uint32_t width, uint32_t height,

@@ -10,19 +10,6 @@
 
 enum { SIDE = 8 };
 
-static unsigned most_of(const uint8_t *factor, unsigned count)
-{
-    unsigned most = 1;
-    for (unsigned i = 0; i < count; i++)
-        most = factor[i] > most ? factor[i] : most;
-    return most;
-}
-
-static uint32_t divide_up(uint64_t a, uint32_t b)
-{
-    return (uint32_t)((a + b - 1) / b);
-}
-
 /* ---- Components ---------------------------------------------------------- */
 
 /* Sets the steps of component i, before and after the turn. Returns false if
@@ -46,10 +33,12 @@ static bool set_moved(struct scan_samples *to, const struct sequential *s,
                       const struct entropy_component *blocks, unsigned i,
                       const struct jpeg_parameters *p, enum xform turn)
 {
-    const unsigned across = most_of(p->across, s->components),
-                   down = most_of(p->down, s->components);
-    const uint32_t width = divide_up((uint64_t)s->width * p->across[i], across),
-                   height = divide_up((uint64_t)s->height * p->down[i], down);
+    unsigned across, down;
+    parameters_most(p, &across, &down);
+    const uint32_t width =
+        entropy_divide_up((uint64_t)s->width * p->across[i], across);
+    const uint32_t height =
+        entropy_divide_up((uint64_t)s->height * p->down[i], down);
     *to = (struct scan_samples){ .width = SIDE * blocks->columns,
                                  .height = SIDE * blocks->rows };
     if (xform_reverses_x(turn))
@@ -65,8 +54,9 @@ static bool set_moved(struct scan_samples *to, const struct sequential *s,
 static struct chroma_axis axis_of(uint32_t pixels, unsigned factor,
                                   unsigned most, uint32_t size, bool smooth)
 {
-    struct chroma_axis axis = { divide_up((uint64_t)pixels * factor, most),
-                                factor, most, smooth };
+    struct chroma_axis axis = {
+        entropy_divide_up((uint64_t)pixels * factor, most), factor, most, smooth
+    };
     if (axis.count >= size)
         axis.factor = 0;
     return axis;
@@ -77,24 +67,20 @@ static bool set_anew(struct scan_samples *to, const struct sequential *s,
                      unsigned i, const struct jpeg_parameters *p,
                      enum xform turn)
 {
-    uint8_t across[ENTROPY_COMPONENTS], down[ENTROPY_COMPONENTS];
+    const struct sequential_component *from = &s->component[i];
+    unsigned across, down, most_x, most_y;
     struct upsampling u;
-    for (unsigned k = 0; k < s->components; k++) {
-        across[k] = s->component[k].across;
-        down[k] = s->component[k].down;
-    }
-    const unsigned most_x = most_of(across, s->components),
-                   most_y = most_of(down, s->components);
-    upsample_set(&u, s->width, s->height, across[i], down[i], most_x, most_y);
-    const bool smooth = u.smooth_x || u.smooth_y;
+    parameters_most(p, &across, &down);
+    sequential_most(s, &most_x, &most_y);
+    const bool smooth = upsample_set(&u, s->width, s->height, from->across,
+                                     from->down, most_x, most_y) &&
+                        upsample_is_smooth(&u);
     *to =
         (struct scan_samples){ .wanted = true, .refines = true, .turn = turn };
-    to->width = divide_up((uint64_t)s->width * p->across[i],
-                          most_of(p->across, s->components));
-    to->height = divide_up((uint64_t)s->height * p->down[i],
-                           most_of(p->down, s->components));
-    to->x = axis_of(s->width, across[i], most_x, to->width, smooth);
-    to->y = axis_of(s->height, down[i], most_y, to->height, smooth);
+    to->width = entropy_divide_up((uint64_t)s->width * p->across[i], across);
+    to->height = entropy_divide_up((uint64_t)s->height * p->down[i], down);
+    to->x = axis_of(s->width, from->across, most_x, to->width, smooth);
+    to->y = axis_of(s->height, from->down, most_y, to->height, smooth);
     return set_steps(to, s, i, xform_transposes(turn));
 }
 
@@ -145,6 +131,35 @@ static void set_picture(struct sequential *to, const struct sequential *from,
         scan->restart = scan->restart / p->columns * scan->columns;
 }
 
+/* Offers all scans to become those of turned->to. Of some `samples` are made,
+ * and if that is all of them, `anew`, they get new Huffman tables. */
+static bool offer(struct sequential_turned *turned,
+                  const struct sequential *from, enum xform turn, bool samples,
+                  bool anew, const struct scan_turner *turner)
+{
+    struct sequential *to = &turned->to;
+    for (unsigned i = 0; i < to->scans; i++) {
+        if (turner->no_restart)
+            to->scan[i].coding.restart = 0;
+        turned->scan[i] = (struct scan_turn){
+            .from = &from->scan[i].coding,
+            .to = &to->scan[i].coding,
+            .turn = turn,
+            .optimize = anew || turner->optimize,
+            .samples = samples ? turned->samples[i] : NULL,
+            .coded = from->scan[i].data,
+        };
+    }
+    return turner->begin(turner->context, turned->scan, to->scans);
+}
+
+static bool offer_blocks(const struct jpeg_parameters *p, enum xform turn,
+                         const struct scan_turner *turner)
+{
+    sequential_turn(&p->turned->to, p->coded, turn);
+    return offer(p->turned, p->coded, turn, false, false, turner);
+}
+
 static bool offer_realigned(const struct jpeg_parameters *p, enum xform turn,
                             const struct scan_turner *turner)
 {
@@ -158,7 +173,7 @@ static bool offer_realigned(const struct jpeg_parameters *p, enum xform turn,
                              s->scan[i].component[c], p, turn) &&
                    suit;
     sequential_turn(&turned->to, s, turn);
-    return suit && sequential_offer_samples(turned, s, turn, false, turner);
+    return suit && offer(turned, s, turn, true, false, turner);
 }
 
 /* Components that share a table have one cap, so all must be in one scan. */
@@ -178,7 +193,7 @@ static bool offer_anew(const struct jpeg_parameters *p, enum xform turn,
     set_picture(&turned->to, s, p, turn);
     return entropy_mcu_blocks(&turned->to.scan[0].coding) <=
                ENTROPY_MCU_BLOCKS &&
-           sequential_offer_samples(turned, s, turn, true, turner);
+           offer(turned, s, turn, true, true, turner);
 }
 
 bool offer_picture(const struct jpeg_parameters *p,
@@ -186,7 +201,7 @@ bool offer_picture(const struct jpeg_parameters *p,
 {
     const struct scan_turner *turner = plan->scan_turner;
     if (plan->representation == REPRESENTATION_COEFFICIENTS)
-        return sequential_offer(p->turned, p->coded, plan->turn, turner);
+        return offer_blocks(p, plan->turn, turner);
     if (plan->representation == REPRESENTATION_SAMPLES || !turner->samples)
         return false;
     return plan->representation == REPRESENTATION_PLANES

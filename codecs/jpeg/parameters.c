@@ -15,6 +15,16 @@ void parameters_forget_coded(struct jpeg_parameters *p)
     p->turned = NULL;
 }
 
+void parameters_most(const struct jpeg_parameters *p, unsigned *across,
+                     unsigned *down)
+{
+    *across = *down = 1;
+    for (unsigned i = 0; i < COMPONENTS; i++) {
+        *across = p->across[i] > *across ? p->across[i] : *across;
+        *down = p->down[i] > *down ? p->down[i] : *down;
+    }
+}
+
 void parameters_free(void *state)
 {
     struct jpeg_parameters *p = state;

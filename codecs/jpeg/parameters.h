@@ -47,6 +47,10 @@ struct jpeg_parameters {
  * memory. */
 bool parameters_note_coded(struct jpeg_parameters *p);
 
+/* Sets the largest sampling factors. */
+void parameters_most(const struct jpeg_parameters *p, unsigned *across,
+                     unsigned *down);
+
 /* Frees what is coded, also as it is turned elsewhere. */
 void parameters_forget_coded(struct jpeg_parameters *p);
 

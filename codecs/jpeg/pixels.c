@@ -8,7 +8,7 @@
 
 #include "codecs/base/page_cache.h"
 #include "codecs/jpeg/dct.h"
-#include "codecs/jpeg/entropy/block_planes.h"
+#include "codecs/jpeg/entropy/block_visitor.h"
 #include "codecs/jpeg/pixel_rows.h"
 
 enum { SIDE = 8, STEP = 32 /* rows of pixels at a time */ };
@@ -54,12 +54,8 @@ struct worker {
 bool pixels_upsampling(struct upsampling *u, const struct sequential *s,
                        unsigned i)
 {
-    unsigned across = 1, down = 1;
-    for (unsigned k = 0; k < s->components; k++) {
-        across =
-            s->component[k].across > across ? s->component[k].across : across;
-        down = s->component[k].down > down ? s->component[k].down : down;
-    }
+    unsigned across, down;
+    sequential_most(s, &across, &down);
     return upsample_set(u, s->width, s->height, s->component[i].across,
                         s->component[i].down, across, down);
 }
@@ -113,7 +109,7 @@ static void move_window(struct window *w, uint32_t begin, uint32_t end)
     w->begin = begin;
     w->end = end;
     for (uint32_t y = begin + kept; y < end; y++)
-        block_planes_visit_row(&scan->blocks, &scan->coding, w->source->c, y,
+        block_visitor_show_row(&scan->blocks, &scan->coding, w->source->c, y,
                                &visitor);
 }
 

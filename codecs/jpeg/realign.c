@@ -19,19 +19,15 @@ struct move {
  * `pixels` and `factor` of `most` samples for each. */
 static uint32_t padding(uint32_t pixels, unsigned factor, unsigned most)
 {
-    uint64_t samples = ((uint64_t)pixels * factor + most - 1) / most;
-    return (uint32_t)(-samples % SIDE);
+    return -entropy_divide_up((uint64_t)pixels * factor, most) % SIDE;
 }
 
 static void find_moves(struct move move[COMPONENTS], const struct image *img,
                        enum xform turn)
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
-    unsigned across = 1, down = 1;
-    for (unsigned i = 0; i < img->nplanes; i++) {
-        across = p->across[i] > across ? p->across[i] : across;
-        down = p->down[i] > down ? p->down[i] : down;
-    }
+    unsigned across, down;
+    parameters_most(p, &across, &down);
     for (unsigned i = 0; i < img->nplanes; i++) {
         if (xform_reverses_x(turn))
             move[i].right = padding(img->width, p->across[i], across);

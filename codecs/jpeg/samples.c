@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codecs/jpeg/entropy/block_planes.h"
+#include "codecs/jpeg/entropy/block_visitor.h"
 #include "codecs/jpeg/requantize.h"
 
 enum { SIDE = 8, CELLS = 64 };
@@ -119,10 +119,10 @@ static int compute_scan(struct sequential_scan *scan,
         any = any || visitor.wants[i];
     }
     if (any && encodes)
-        return block_planes_replace(&scan->blocks, &scan->coding, &visitor,
-                                    pool, err);
+        return block_visitor_replace(&scan->blocks, &scan->coding, &visitor,
+                                     pool, err);
     if (any)
-        block_planes_visit(&scan->blocks, &scan->coding, &visitor, pool);
+        block_visitor_show(&scan->blocks, &scan->coding, &visitor, pool);
     return 0;
 }
 
@@ -194,19 +194,15 @@ static unsigned search(const struct sampled *s)
     return low;
 }
 
-static uint32_t divide_up(uint32_t a, uint32_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 unsigned samples_find_cap(const struct plane *plane, const uint16_t step[CELLS],
                           unsigned number)
 {
-    const uint32_t columns = divide_up(plane->width, SIDE),
-                   rows = divide_up(plane->height, SIDE);
+    const uint32_t columns = entropy_divide_up(plane->width, SIDE),
+                   rows = entropy_divide_up(plane->height, SIDE);
     struct sampled s = { .step = step };
     uint32_t n = 1;
-    while ((uint64_t)divide_up(columns, n) * divide_up(rows, n) >
+    while ((uint64_t)entropy_divide_up(columns, n) *
+               entropy_divide_up(rows, n) >
            REQUANTIZE_SAMPLES)
         n *= 2;
     s.block = malloc(sizeof *s.block * CELLS * REQUANTIZE_SAMPLES);

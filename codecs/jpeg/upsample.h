@@ -19,6 +19,8 @@
 #define UPSAMPLE_INLINE static inline
 #endif
 
+enum { UPSAMPLE_NARROW = 2 }; /* so few columns are not smoothed */
+
 /* How a component becomes pixels. */
 struct upsampling {
     uint32_t width, height; /* samples of the component */
@@ -40,11 +42,15 @@ UPSAMPLE_INLINE bool upsample_set(struct upsampling *u, uint32_t width,
         (uint32_t)(((uint64_t)height * down + most_down - 1) / most_down);
     u->across = (uint8_t)(most_across / across);
     u->down = (uint8_t)(most_down / down);
-    /* Components of so few columns are not smoothed. */
-    bool narrow = u->across == 2 && u->width <= 2;
+    bool narrow = u->across == 2 && u->width <= UPSAMPLE_NARROW;
     u->smooth_x = u->across == 2 && u->down <= 2 && !narrow;
     u->smooth_y = u->down == 2 && u->across <= 2 && !narrow;
     return most_across % across == 0 && most_down % down == 0;
+}
+
+UPSAMPLE_INLINE bool upsample_is_smooth(const struct upsampling *u)
+{
+    return u->smooth_x || u->smooth_y;
 }
 
 /* Returns which sample, of `count`, is the closer neighbor of that of a pixel

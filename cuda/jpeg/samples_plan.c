@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static uint32_t divide_up(uint64_t a, uint32_t b)
-{
-    return (uint32_t)((a + b - 1) / b);
-}
-
 uint32_t samples_plan_count(const struct samples_plan *plan)
 {
     return (uint32_t)(plan->components.size / sizeof(struct samples_component));
@@ -62,8 +57,8 @@ static void set_units(struct samples_component *to)
     to->every = 1;
     while ((uint64_t)columns * rows > REQUANTIZE_SAMPLES) {
         to->every *= 2;
-        columns = divide_up(to->to_columns, to->every);
-        rows = divide_up(to->to_rows, to->every);
+        columns = entropy_divide_up(to->to_columns, to->every);
+        rows = entropy_divide_up(to->to_rows, to->every);
     }
     to->sampled_columns = columns;
     to->sampled = to->refines ? columns * rows : 0;
@@ -71,7 +66,7 @@ static void set_units(struct samples_component *to)
 
 static uint32_t tiles_of(uint64_t blocks)
 {
-    return divide_up(blocks, SAMPLES_BLOCKS);
+    return entropy_divide_up(blocks, SAMPLES_BLOCKS);
 }
 
 /* Gives a component its places. */

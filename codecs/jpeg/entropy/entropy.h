@@ -80,6 +80,12 @@ static const uint8_t entropy_natural[64] = {
 #define ENTROPY_ODD_COLUMNS UINT64_C(0xb56aad55554aa952)
 #define ENTROPY_ODD_ROWS    UINT64_C(0xd6ab555aa5552a94)
 
+/* Returns a / b, rounded up. */
+static inline uint32_t entropy_divide_up(uint64_t a, uint32_t b)
+{
+    return (uint32_t)((a + b - 1) / b);
+}
+
 /* Returns how many blocks an MCU has. */
 static inline unsigned entropy_mcu_blocks(const struct entropy_scan *scan)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/jpeg/entropy/block_planes.h"
+#include "codecs/jpeg/entropy/block_visitor.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
 
 /* What has been read of a file. */
@@ -89,9 +89,16 @@ bool sequential_read_frame(struct sequential *s, const struct marker *m)
     return s->width && s->height;
 }
 
-static uint32_t divide_up(uint64_t a, uint32_t b)
+void sequential_most(const struct sequential *s, unsigned *across,
+                     unsigned *down)
 {
-    return (uint32_t)((a + b - 1) / b);
+    *across = *down = 1;
+    for (unsigned i = 0; i < s->components; i++) {
+        if (s->component[i].across > *across)
+            *across = s->component[i].across;
+        if (s->component[i].down > *down)
+            *down = s->component[i].down;
+    }
 }
 
 /* In blocks and MCUs (T.81, A.1.1 and A.2). */
@@ -99,28 +106,25 @@ static void set_sizes(const struct sequential *s, struct sequential_scan *scan)
 {
     struct entropy_scan *coding = &scan->coding;
     const bool alone = coding->components == 1;
-    uint32_t across = 1, down = 1;
-    for (unsigned i = 0; i < s->components; i++) {
-        if (s->component[i].across > across)
-            across = s->component[i].across;
-        if (s->component[i].down > down)
-            down = s->component[i].down;
-    }
+    unsigned across, down;
+    sequential_most(s, &across, &down);
     for (unsigned i = 0; i < coding->components; i++) {
         const struct sequential_component *c =
             &s->component[scan->component[i]];
         struct entropy_component *one = &coding->component[i];
-        uint32_t width = divide_up((uint64_t)s->width * c->across, across);
-        uint32_t height = divide_up((uint64_t)s->height * c->down, down);
-        one->columns = divide_up(width, 8);
-        one->rows = divide_up(height, 8);
+        uint32_t width =
+            entropy_divide_up((uint64_t)s->width * c->across, across);
+        uint32_t height =
+            entropy_divide_up((uint64_t)s->height * c->down, down);
+        one->columns = entropy_divide_up(width, 8);
+        one->rows = entropy_divide_up(height, 8);
         one->across = alone ? 1 : c->across;
         one->down = alone ? 1 : c->down;
     }
-    coding->columns =
-        alone ? coding->component[0].columns : divide_up(s->width, 8 * across);
-    coding->rows =
-        alone ? coding->component[0].rows : divide_up(s->height, 8 * down);
+    coding->columns = alone ? coding->component[0].columns
+                            : entropy_divide_up(s->width, 8 * across);
+    coding->rows = alone ? coding->component[0].rows
+                         : entropy_divide_up(s->height, 8 * down);
 }
 
 void sequential_set_sizes(struct sequential *s)
@@ -287,72 +291,53 @@ void sequential_turn(struct sequential *to, const struct sequential *from,
     }
 }
 
-static bool offer(struct sequential_turned *turned,
-                  const struct sequential *from, enum xform turn, bool samples,
-                  bool anew, const struct scan_turner *turner)
-{
-    struct sequential *to = &turned->to;
-    for (unsigned i = 0; i < to->scans; i++) {
-        if (turner->no_restart)
-            to->scan[i].coding.restart = 0;
-        turned->scan[i] = (struct scan_turn){
-            .from = &from->scan[i].coding,
-            .to = &to->scan[i].coding,
-            .turn = turn,
-            .optimize = anew || turner->optimize,
-            .samples = samples ? turned->samples[i] : NULL,
-            .coded = from->scan[i].data,
-        };
-    }
-    return turner->begin(turner->context, turned->scan, to->scans);
-}
-
-bool sequential_offer(struct sequential_turned *turned,
-                      const struct sequential *from, enum xform turn,
-                      const struct scan_turner *turner)
-{
-    sequential_turn(&turned->to, from, turn);
-    return offer(turned, from, turn, false, false, turner);
-}
-
-bool sequential_offer_samples(struct sequential_turned *turned,
-                              const struct sequential *from, enum xform turn,
-                              bool anew, const struct scan_turner *turner)
-{
-    return offer(turned, from, turn, true, anew, turner);
-}
-
 /* ---- Planes ------------------------------------------------------------- */
 
-static void find_planes(const struct sequential_scan *scan,
-                        const struct image *img,
-                        const struct plane *plane[ENTROPY_COMPONENTS])
+/* The components of a scan in planes. */
+struct scan_planes {
+    const struct plane *plane[ENTROPY_COMPONENTS];
+    bool give; /* the blocks to them, or else take them */
+};
+
+static void copy_block(void *context, unsigned c, uint32_t x, uint32_t y,
+                       int16_t block[64])
 {
-    for (unsigned i = 0; i < scan->coding.components; i++)
-        plane[i] = &img->plane[scan->component[i]];
+    const struct scan_planes *all = context;
+    int16_t *cell = (int16_t *)plane_row(all->plane[c], y) + (size_t)64 * x;
+    memcpy(all->give ? cell : block, all->give ? block : cell,
+           64 * sizeof *cell);
+}
+
+static int copy_scan(struct sequential_scan *scan, const struct image *img,
+                     bool give, struct thread_pool *pool, struct err *err)
+{
+    struct scan_planes all = { .give = give };
+    struct block_visitor visitor = { .visit = copy_block, .context = &all };
+    for (unsigned i = 0; i < scan->coding.components; i++) {
+        all.plane[i] = &img->plane[scan->component[i]];
+        visitor.wants[i] = true;
+    }
+    if (!give)
+        return block_visitor_replace(&scan->blocks, &scan->coding, &visitor,
+                                     pool, err);
+    block_visitor_show(&scan->blocks, &scan->coding, &visitor, pool);
+    return 0;
 }
 
 int sequential_take_planes(struct sequential *s, const struct image *img,
                            struct thread_pool *pool, struct err *err)
 {
-    const struct plane *plane[ENTROPY_COMPONENTS];
     int status = 0;
-    for (unsigned i = 0; status == 0 && i < s->scans; i++) {
-        find_planes(&s->scan[i], img, plane);
-        status = block_planes_take(&s->scan[i].blocks, &s->scan[i].coding,
-                                   plane, pool, err);
-    }
+    for (unsigned i = 0; status == 0 && i < s->scans; i++)
+        status = copy_scan(&s->scan[i], img, false, pool, err);
     return status;
 }
 
-void sequential_give_planes(const struct sequential *s, const struct image *img,
+void sequential_give_planes(struct sequential *s, const struct image *img,
                             struct thread_pool *pool)
 {
-    const struct plane *plane[ENTROPY_COMPONENTS];
-    for (unsigned i = 0; i < s->scans; i++) {
-        find_planes(&s->scan[i], img, plane);
-        block_planes_give(&s->scan[i].blocks, &s->scan[i].coding, plane, pool);
-    }
+    for (unsigned i = 0; i < s->scans; i++)
+        copy_scan(&s->scan[i], img, true, pool, NULL);
 }
 
 void sequential_free(struct sequential *s)

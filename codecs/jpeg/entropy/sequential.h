@@ -55,6 +55,11 @@ int sequential_component(const struct sequential *s, uint8_t id);
  * components. */
 void sequential_set_sizes(struct sequential *s);
 
+/* Sets the most samples that a component has across, and down, for as many of
+ * the others as their factors say. */
+void sequential_most(const struct sequential *s, unsigned *across,
+                     unsigned *down);
+
 /* Cuts a picture that has been read to its first columns and rows. */
 void sequential_trim(struct sequential *s, uint32_t width, uint32_t height);
 
@@ -68,7 +73,7 @@ int sequential_take_planes(struct sequential *s, const struct image *img,
                            struct thread_pool *pool, struct err *err);
 
 /* Writes all blocks, which are not transposed, to such planes. */
-void sequential_give_planes(const struct sequential *s, const struct image *img,
+void sequential_give_planes(struct sequential *s, const struct image *img,
                             struct thread_pool *pool);
 
 /* Appends the coded data of a scan. Its Huffman tables stay if they have every
@@ -93,19 +98,6 @@ struct sequential_turned {
     struct scan_samples samples[ENTROPY_COMPONENTS][ENTROPY_COMPONENTS];
     struct scan_pixels pixels;
 };
-
-/* Offers the scans of a picture whose data was found. Returns whether the
- * turner has begun to turn them. */
-bool sequential_offer(struct sequential_turned *turned,
-                      const struct sequential *from, enum xform turn,
-                      const struct scan_turner *turner);
-
-/* The same where `to` and `samples`, by scans, have been set: some components
- * go through samples, and if `anew` all of them, so that new Huffman tables are
- * made. */
-bool sequential_offer_samples(struct sequential_turned *turned,
-                              const struct sequential *from, enum xform turn,
-                              bool anew, const struct scan_turner *turner);
 
 /* Appends what it has made, as sequential_write() does. Returns -1 without
  * memory. */

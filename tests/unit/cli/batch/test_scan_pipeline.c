@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codecs/jpeg/entropy/sequential.h"
+#include "codecs/jpeg/offer.h"
 #include "tests/support/host_engine.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/must.h"
@@ -96,13 +97,20 @@ static bool begin_picture(struct picture *p, struct scan_pipeline *pipeline,
                           unsigned kind)
 {
     const struct scan_turner turner = { .begin = begin, .context = p };
+    const struct decode_plan plan = {
+        .representation = REPRESENTATION_COEFFICIENTS,
+        .turn = TURN,
+        .scan_turner = &turner,
+    };
+    const struct jpeg_parameters parameters = { .coded = &p->from,
+                                                .turned = &p->turned };
     struct err err;
     size_t end;
     memset(p, 0, sizeof *p);
     p->pipeline = pipeline;
     must(sem_init(&p->resumed, 0, 0) == 0);
     must(sequential_find(&p->from, file[kind], &end, &err) == 0);
-    return sequential_offer(&p->turned, &p->from, TURN, &turner);
+    return offer_picture(&parameters, &plan);
 }
 
 enum end { TURNED, REFUSED, WRONG };

@@ -1,18 +1,17 @@
-/* The blocks of a scan as planes of coefficients. */
-#include "codecs/jpeg/entropy/block_planes.h"
+/* The blocks of a scan one by one. */
+#include "codecs/jpeg/entropy/block_visitor.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "codecs/base/page_cache.h"
 
-struct plane_conversion {
+struct visit {
     struct entropy_blocks *blocks;
     const struct entropy_scan *scan;
-    const struct plane *const *plane; /* NULL: there is a visitor */
     const struct block_visitor *visitor;
     uint32_t per;   /* rows of MCUs in a part */
-    bool gives;     /* to them, or takes from them */
+    bool replaces;  /* the blocks, which are not shown then */
     unsigned first; /* list of values, for those of the first part */
     struct entropy_values list[ENTROPY_PARTS];
     bool failed[ENTROPY_PARTS], no_memory[ENTROPY_PARTS];
@@ -57,8 +56,8 @@ static void give_block(const struct entropy_block *b, const uint16_t *value,
             (int16_t)entropy_value(*value++);
 }
 
-static void take_from(struct plane_conversion *all, size_t part,
-                      struct entropy_block *b, const int16_t *from)
+static void take_from(struct visit *all, size_t part, struct entropy_block *b,
+                      const int16_t *from)
 {
     struct entropy_values *list = &all->list[part];
     if (all->failed[part])
@@ -68,26 +67,20 @@ static void take_from(struct plane_conversion *all, size_t part,
     all->failed[part] = all->no_memory[part] || !take_block(b, list, from);
 }
 
-/* Converts one block, at x, y of component c. */
-static void convert_block(struct plane_conversion *all, size_t part,
-                          struct entropy_block *b, unsigned c, uint32_t x,
-                          uint32_t y)
+/* Visits one block, at x, y of component c. */
+static void visit_block(struct visit *all, size_t part, struct entropy_block *b,
+                        unsigned c, uint32_t x, uint32_t y)
 {
-    const struct block_visitor *visitor = all->visitor;
-    int16_t room[64], *cells = room;
-    if (!visitor)
-        cells = (int16_t *)plane_row(all->plane[c], y) + (size_t)64 * x;
-    if (all->gives)
+    int16_t cells[64];
+    if (!all->replaces)
         give_block(b, all->blocks->values[b->part] + b->at, cells);
-    if (visitor)
-        visitor->visit(visitor->context, c, x, y, cells);
-    if (!all->gives)
+    all->visitor->visit(all->visitor->context, c, x, y, cells);
+    if (all->replaces)
         take_from(all, part, b, cells);
 }
 
-/* Converts row y of the blocks of a component. */
-static void convert_row(struct plane_conversion *all, size_t part, unsigned c,
-                        uint32_t y)
+/* Visits row y of the blocks of a component. */
+static void visit_row(struct visit *all, size_t part, unsigned c, uint32_t y)
 {
     const struct entropy_component *one = &all->scan->component[c];
     const unsigned blocks = entropy_mcu_blocks(all->scan);
@@ -98,29 +91,29 @@ static void convert_row(struct plane_conversion *all, size_t part, unsigned c,
     first += (size_t)(y / one->down) * all->scan->columns * blocks +
              y % one->down * one->across;
     for (uint32_t x = 0; x < one->columns; x++)
-        convert_block(
+        visit_block(
             all, part,
             &all->blocks->block[first + (size_t)(x / one->across) * blocks +
                                 x % one->across],
             c, x, y);
 }
 
-/* Converts the rows of MCUs of a part. */
-static void convert_part(void *context, size_t i)
+/* Visits the rows of MCUs of a part. */
+static void visit_part(void *context, size_t i)
 {
-    struct plane_conversion *all = context;
+    struct visit *all = context;
     const uint32_t first = (uint32_t)i * all->per, end = first + all->per;
     for (unsigned c = 0; c < all->scan->components; c++) {
         const struct entropy_component *one = &all->scan->component[c];
-        const bool wanted = !all->visitor || all->visitor->wants[c];
         for (uint32_t y = first * one->down;
-             wanted && y < end * one->down && y < one->rows; y++)
-            convert_row(all, i, c, y);
+             all->visitor->wants[c] && y < end * one->down && y < one->rows;
+             y++)
+            visit_row(all, i, c, y);
     }
 }
 
-/* Converts all parts. Returns how many there are. */
-static size_t convert(struct plane_conversion *all, struct thread_pool *pool)
+/* Visits all parts. Returns how many there are. */
+static size_t visit_all(struct visit *all, struct thread_pool *pool)
 {
     uint32_t rows = all->scan->rows, parts = 4 * thread_pool_threads(pool);
     if (thread_pool_threads(pool) == 1)
@@ -129,18 +122,18 @@ static size_t convert(struct plane_conversion *all, struct thread_pool *pool)
         parts = ENTROPY_PARTS;
     all->per = (rows + parts - 1) / parts;
     parts = (rows + all->per - 1) / all->per;
-    thread_pool_run(pool, convert_part, all, parts);
+    thread_pool_run(pool, visit_part, all, parts);
     return parts;
 }
 
 /* The lists of values stand behind those that the blocks have. */
-static int take_blocks(struct plane_conversion *all, struct thread_pool *pool,
+static int take_blocks(struct visit *all, struct thread_pool *pool,
                        struct err *err)
 {
     struct entropy_blocks *blocks = all->blocks;
     bool failed = false, no_memory = false;
     all->first = blocks->parts;
-    const size_t parts = convert(all, pool);
+    const size_t parts = visit_all(all, pool);
     for (size_t i = 0; i < parts; i++) {
         blocks->values[blocks->parts++] = all->list[i].value;
         failed = failed || all->failed[i];
@@ -162,62 +155,34 @@ static int allocate_blocks(struct entropy_blocks *blocks,
                          : fail_memory(err, "no memory for the coefficients");
 }
 
-int block_planes_take(struct entropy_blocks *blocks,
-                      const struct entropy_scan *scan,
-                      const struct plane *const plane[ENTROPY_COMPONENTS],
-                      struct thread_pool *pool, struct err *err)
+int block_visitor_replace(struct entropy_blocks *blocks,
+                          const struct entropy_scan *scan,
+                          const struct block_visitor *visitor,
+                          struct thread_pool *pool, struct err *err)
 {
-    struct plane_conversion all = { .blocks = blocks,
-                                    .scan = scan,
-                                    .plane = plane };
-    return allocate_blocks(blocks, scan, err) ? -1
-                                              : take_blocks(&all, pool, err);
-}
-
-int block_planes_replace(struct entropy_blocks *blocks,
-                         const struct entropy_scan *scan,
-                         const struct block_visitor *visitor,
-                         struct thread_pool *pool, struct err *err)
-{
-    struct plane_conversion all = { .blocks = blocks,
-                                    .scan = scan,
-                                    .visitor = visitor };
+    struct visit all = {
+        .blocks = blocks, .scan = scan, .visitor = visitor, .replaces = true
+    };
     return !blocks->block && allocate_blocks(blocks, scan, err)
                ? -1
                : take_blocks(&all, pool, err);
 }
 
-void block_planes_give(const struct entropy_blocks *blocks,
-                       const struct entropy_scan *scan,
-                       const struct plane *const plane[ENTROPY_COMPONENTS],
-                       struct thread_pool *pool)
-{
-    struct entropy_blocks lent = *blocks;
-    struct plane_conversion all = {
-        .blocks = &lent, .scan = scan, .plane = plane, .gives = true
-    };
-    convert(&all, pool);
-}
-
-void block_planes_visit(const struct entropy_blocks *blocks,
+void block_visitor_show(const struct entropy_blocks *blocks,
                         const struct entropy_scan *scan,
                         const struct block_visitor *visitor,
                         struct thread_pool *pool)
 {
     struct entropy_blocks lent = *blocks;
-    struct plane_conversion all = {
-        .blocks = &lent, .scan = scan, .visitor = visitor, .gives = true
-    };
-    convert(&all, pool);
+    struct visit all = { .blocks = &lent, .scan = scan, .visitor = visitor };
+    visit_all(&all, pool);
 }
 
-void block_planes_visit_row(const struct entropy_blocks *blocks,
+void block_visitor_show_row(const struct entropy_blocks *blocks,
                             const struct entropy_scan *scan, unsigned c,
                             uint32_t y, const struct block_visitor *visitor)
 {
     struct entropy_blocks lent = *blocks;
-    struct plane_conversion all = {
-        .blocks = &lent, .scan = scan, .visitor = visitor, .gives = true
-    };
-    convert_row(&all, 0, c, y);
+    struct visit all = { .blocks = &lent, .scan = scan, .visitor = visitor };
+    visit_row(&all, 0, c, y);
 }
