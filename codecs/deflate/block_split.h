@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 #include "codecs/deflate/deflate_block.h"
+#include "codecs/deflate/symbol_cost.h"
 
 enum {
     SEGMENT = 4096,               /* least symbols of a segment */
     SEGMENT_MOST = SEGMENT + 1,   /* most sequences of a segment */
     SEQUENCES = 6 * SEGMENT_MOST, /* most of a block and a segment */
-    COST_OF_BIT = 16,             /* unit of the costs below */
 };
 
 struct block_split {
@@ -27,9 +27,7 @@ struct block_split {
     size_t in_block, n;             /* sequences: of the block, and all */
     struct deflate_counts counts;   /* of the block */
     uint64_t entropy;               /* of these counts */
-    /* Estimated costs of symbols, by the block so far. */
-    uint16_t symbol_cost[HUFFMAN_SYMBOLS];
-    uint16_t distance_cost[DISTANCES];
+    struct symbol_costs costs;      /* by the block so far */
     struct sequence sequence[SEQUENCES];
 };
 
@@ -52,16 +50,5 @@ void block_split_end_segment(struct block_split *s, const uint8_t *end);
 /* Ends the last segment and the band, at a byte. Returns the end of the output.
  */
 uint8_t *block_split_end(struct block_split *s, const uint8_t *end, bool final);
-
-/* Returns the estimated cost of a match. */
-static inline unsigned block_split_match_cost(const struct block_split *s,
-                                              unsigned length,
-                                              unsigned distance)
-{
-    struct deflate_symbol l = deflate_block_length(length),
-                          d = deflate_block_distance(distance);
-    return s->symbol_cost[l.symbol] + s->distance_cost[d.symbol] +
-           (l.bits + d.bits) * COST_OF_BIT;
-}
 
 #endif

@@ -327,6 +327,14 @@ static void complete(uint32_t *count, unsigned n)
     }
 }
 
+size_t deflate_block_bits(const struct deflate_counts *counts)
+{
+    struct deflate_counts whole = *counts;
+    struct header h;
+    complete(whole.distance, DISTANCES);
+    return make_shorter_header(&h, &whole);
+}
+
 void deflate_block_put(struct bit_writer *b, struct deflate_counts *counts,
                        const uint8_t *data, size_t size,
                        const struct sequence *sequence, size_t n, bool final)

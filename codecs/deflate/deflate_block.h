@@ -12,8 +12,7 @@
 #include "codecs/deflate/huffman_code.h"
 
 enum {
-    BLOCK_SYMBOLS = HUFFMAN_COUNT_MAX, /* literals and matches of a block */
-    BLOCK_STORED = 65535,              /* bytes of a stored block, at most */
+    BLOCK_STORED = 65535, /* bytes of a stored block, at most */
     MATCH_SHORTEST = 3,
     MATCH_LONGEST = 258,
     MATCH_FARTHEST = 32768,
@@ -71,6 +70,10 @@ static inline struct deflate_symbol deflate_block_length(unsigned length)
 /* Adds the symbols of n sequences, which stand for the bytes at `data`. */
 void deflate_block_count(struct deflate_counts *counts, const uint8_t *data,
                          const struct sequence *sequence, size_t n);
+
+/* Returns the bits of a block of such symbols, the end among them, if it is
+ * coded. */
+size_t deflate_block_bits(const struct deflate_counts *counts);
 
 /* Writes n sequences that stand for `size` bytes, either stored or coded,
  * whichever is shorter. `counts` has their symbols, and is changed. */

@@ -4,28 +4,29 @@
 #include <assert.h>
 #include <string.h>
 
-/* Sorts the symbols that occur by their count, rarest first, in two passes of a
- * radix sort, since a count is at most HUFFMAN_COUNT_MAX. Returns how many
- * symbols occur. */
+/* Sorts the symbols that occur by their count, rarest first, by a byte of it
+ * after the other. Returns how many symbols occur. */
 static unsigned sort_symbols(uint16_t *symbol, const uint32_t *count,
                              unsigned n)
 {
-    uint16_t by_low[HUFFMAN_SYMBOLS];
-    unsigned at[2][257] = { { 0 } }, used = 0;
+    uint16_t sorted[HUFFMAN_SYMBOLS];
+    uint32_t bits = 0;
+    unsigned used = 0;
     for (unsigned i = 0; i < n; i++) {
-        at[0][(count[i] & 255) + 1] += count[i] != 0;
-        at[1][(count[i] >> 8) + 1] += count[i] != 0;
+        bits |= count[i];
+        symbol[used] = (uint16_t)i;
         used += count[i] != 0;
     }
-    for (unsigned i = 0; i < 256; i++) {
-        at[0][i + 1] += at[0][i];
-        at[1][i + 1] += at[1][i];
+    for (unsigned shift = 0; shift < 32 && bits >> shift; shift += 8) {
+        unsigned at[257] = { 0 };
+        for (unsigned i = 0; i < used; i++)
+            at[(count[symbol[i]] >> shift & 255) + 1]++;
+        for (unsigned i = 0; i < 256; i++)
+            at[i + 1] += at[i];
+        for (unsigned i = 0; i < used; i++)
+            sorted[at[count[symbol[i]] >> shift & 255]++] = symbol[i];
+        memcpy(symbol, sorted, used * sizeof *symbol);
     }
-    for (unsigned i = 0; i < n; i++)
-        if (count[i])
-            by_low[at[0][count[i] & 255]++] = (uint16_t)i;
-    for (unsigned i = 0; i < used; i++)
-        symbol[at[1][count[by_low[i]] >> 8]++] = by_low[i];
     return used;
 }
 
@@ -100,7 +101,7 @@ static void limit_depths(unsigned *leaves, unsigned deepest, unsigned limit)
 void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
                           unsigned limit)
 {
-    uint16_t symbol[HUFFMAN_SYMBOLS];
+    uint16_t symbol[HUFFMAN_SYMBOLS + 1];
     uint32_t depth[HUFFMAN_SYMBOLS];
     unsigned leaves[HUFFMAN_SYMBOLS] = { 0 };
     unsigned used = sort_symbols(symbol, count, n);

@@ -8,8 +8,7 @@
 #include "codecs/deflate/bit_writer.h"
 
 enum {
-    HUFFMAN_SYMBOLS = 288,     /* symbols of the largest set */
-    HUFFMAN_COUNT_MAX = 65535, /* how often a symbol may occur */
+    HUFFMAN_SYMBOLS = 288, /* symbols of the largest set */
 };
 
 /* Fills in `length` with the code lengths, of at most `limit` bits, of n

@@ -72,7 +72,8 @@ struct lz77 {
     /* price[i] is the cost of the i bytes from `priced` on, as literals. */
     const uint8_t *priced, *priced_end;
     uint32_t price[PRICED + 1];
-    int allowed; /* steps */
+    int allowed;  /* steps */
+    size_t steps; /* that were made */
     /* The newest position of each hash, and for each position the distance back
      * to the one before it. All are modulo 65536: an entry that is older leads
      * to any place in the window, and is compared like all others. */
@@ -117,7 +118,7 @@ static void sum_prices(struct lz77 *m, const uint8_t *p)
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         m->price[i] = sum;
-        sum += m->split.symbol_cost[p[i]];
+        sum += m->split.costs.symbol[p[i]];
     }
     m->price[n] = sum;
     m->priced = p;
@@ -132,8 +133,8 @@ INLINE unsigned consider(const struct lz77 *m, const uint8_t *p, unsigned most,
     unsigned length = length_of(p, p - distance, most);
     unsigned n = length < PRICED_MATCH ? length : PRICED_MATCH;
     unsigned literals = price[n] - price[0] + (length - n) * COST_OF_BIT;
-    int gain =
-        (int)(literals - block_split_match_cost(&m->split, length, distance));
+    int gain = (int)(literals -
+                     symbol_cost_of_match(&m->split.costs, length, distance));
     if (gain > best->gain)
         *best = (struct match){ length, distance, gain };
     return length;
@@ -208,6 +209,7 @@ INLINE void follow_chain(struct lz77 *m, const uint8_t *p, unsigned most,
             break;
     }
     m->allowed -= steps;
+    m->steps += (size_t)steps;
 }
 
 /* ---- Choosing ----------------------------------------------------------- */
@@ -390,6 +392,7 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
     memset(m->newest, 0, sizeof m->newest);
     if (search == LZ77_SHORT)
         memset(m->newest_short, 0, sizeof m->newest_short);
+    m->steps = 0;
     block_split_begin(&m->split, out, data, size);
     if (size >= AHEAD) {
         m->start = data - before;
@@ -402,6 +405,11 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
     }
     uint8_t *end = block_split_end(&m->split, data + size, final);
     return (size_t)(end - out);
+}
+
+size_t lz77_steps(const struct lz77 *m)
+{
+    return m->steps;
 }
 
 struct lz77 *lz77_new(void)

@@ -29,4 +29,8 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
                     size_t before, size_t size, bool final,
                     enum lz77_search search);
 
+/* Returns how many positions of chains the last call has looked at: five a byte
+ * and 1024 at most, whatever the data. */
+size_t lz77_steps(const struct lz77 *m);
+
 #endif

@@ -1,8 +1,9 @@
-/* Any bytes are deflated with matches: zlib inflates them to the same. The
- * first byte says how many of the others precede the band, whether it is the
- * last one, and how often it repeats. */
+/* Any bytes are deflated with matches, in bounded work: zlib inflates them to
+ * the same. The first byte says how many of the others precede the band,
+ * whether it is the last one, and how often it repeats. */
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/lz77.h"
+#include "codecs/deflate/optimal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,14 @@ static void check(const uint8_t *data, size_t before, size_t size, bool final)
         size_t made = lz77_deflate(m, out, data, before, size, final,
                                    (enum lz77_search)search);
         must(made <= flate_bound(size));
+        must(lz77_steps(m) <= 5 * size + 1024);
         must(inflates_to(out, made, data, before, size, final));
     }
+    struct optimal *o = optimal_new();
+    size_t made = optimal_deflate(o, out, data, before, size, final);
+    must(made <= flate_bound(size));
+    must(inflates_to(out, made, data, before, size, final));
+    optimal_free(o);
     free(out);
     lz77_free(m);
 }
