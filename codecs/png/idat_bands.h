@@ -1,19 +1,9 @@
-/* The rows of a PNG that is not interlaced, in bands: how they are filtered and
- * deflated. idat_write.c makes chunks of what comes out.
+/* The rows of a PNG that is not interlaced, in bands. idat_choice.h filters and
+ * deflates them, and idat_write.c makes chunks of what comes out.
  *
  * Each band is deflated on its own, ends at a byte, and only the last one holds
  * a final block, so that they join to one stream. A row is filtered against the
- * one above also across bands, and matches may reach back across them.
- *
- * Two choices are made. The filter is chosen for all bands before any is
- * deflated, since matches refer to what the rows before a band have become: by
- * strips of the picture, or, where size counts, by the whole of each band. The
- * strips also tell which matches are worth looking for. Whether any are is
- * asked of a part of each band: many photographs have next to none, so that
- * Huffman codes alone do, at twice the speed and more; screenshots are made of
- * matches. Matches are found by ISA-L where speed counts most, else by lz77.c;
- * where size counts, the smallest of what lz77.c, zlib and Huffman codes alone
- * make is taken. */
+ * one above also across bands, and matches may reach back across them. */
 #ifndef CODECS_PNG_IDAT_BANDS_H
 #define CODECS_PNG_IDAT_BANDS_H
 
@@ -23,7 +13,12 @@
 #include "codecs/base/thread_pool.h"
 #include "codecs/image/image.h"
 
-/* Memory that one thread works with. */
+/* What levels from 0 to 9 mean: stored; by a library, as fast as possible;
+ * matches by lz77.h; as small as possible, by optimal.h. */
+enum { IDAT_LZ77_FROM = 3, IDAT_SIZE_FROM = 7 };
+
+/* Memory that one thread works with. Of those that deflate it has what the
+ * level needs. */
 struct idat_scratch {
     struct idat_scratch *next;
     uint8_t *raw[2];   /* rows */
@@ -32,6 +27,7 @@ struct idat_scratch {
     uint8_t *trial;
     void *deflater;
     struct lz77 *lz77;
+    struct optimal *optimal;
 };
 
 /* How bytes can be coded, and about how large they become so. */
@@ -54,7 +50,7 @@ struct idat_bands {
     uint32_t per_band; /* rows of a band */
     uint32_t before;   /* rows before a band that matches may refer to */
     size_t filtered_size, out_size, trial_size;
-    uint8_t *filter;    /* of each band */
+    uint8_t *filter;    /* the choice of filter_choice.h for each band */
     atomic_bool failed; /* memory has run out: no thread goes on */
 
     pthread_mutex_t lock;
@@ -74,9 +70,6 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
                      size_t around);
 void idat_bands_close(struct idat_bands *b);
 
-/* Chooses the filter of each band. */
-void idat_bands_choose(struct idat_bands *b, struct thread_pool *pool);
-
 /* Returns the number of rows of band i. */
 uint32_t idat_bands_rows(const struct idat_bands *b, size_t i);
 
@@ -85,10 +78,10 @@ uint32_t idat_bands_rows(const struct idat_bands *b, size_t i);
 struct idat_scratch *idat_bands_take(struct idat_bands *b);
 void idat_bands_give(struct idat_bands *b, struct idat_scratch *scratch);
 
-/* Filters and deflates band i to `out`. Returns the number of bytes, or 0 on
- * failure, and sets *filtered to its filtered rows in the scratch memory. */
-size_t idat_bands_deflate(const struct idat_bands *b,
-                          struct idat_scratch *scratch, uint32_t i,
-                          uint8_t *out, const uint8_t **filtered);
+/* Filters n rows from y on to `out`, all by one choice of filter_choice.h, or
+ * each by that of its band. */
+enum { IDAT_FILTER_OF_BAND = -1 };
+void idat_bands_filter(const struct idat_bands *b, struct idat_scratch *scratch,
+                       int chosen, uint32_t y, uint32_t n, uint8_t *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "codecs/png/chunk.h"
-#include "codecs/png/idat_bands.h"
+#include "codecs/png/idat_choice.h"
 
 enum { STREAM_HEAD = 2, CHECKSUM = 4 };
 
@@ -48,7 +48,7 @@ static bool make_chunk(struct idat_writer *w, struct idat_scratch *scratch,
         *out++ = 0x78;
         *out++ = 0x5e;
     }
-    size_t made = idat_bands_deflate(&w->bands, scratch, i, out, &rows);
+    size_t made = idat_choice_deflate(&w->bands, scratch, i, out, &rows);
     chunk->adler = flates[0]->adler32(1, rows, band_size(w, i));
     chunk->size = (size_t)(out - scratch->out) + made;
     memcpy(scratch->out + 4, "IDAT", 4);
@@ -148,7 +148,7 @@ int idat_write(struct bytes *file, const struct image *img, int level,
     (void)bytes_reserve(file, w.bands.row * img->height / 8 * 7);
     w.chunk = calloc(w.bands.count, sizeof *w.chunk);
     if (open && w.chunk) {
-        idat_bands_choose(&w.bands, pool);
+        idat_choice_make(&w.bands, pool);
         thread_pool_run(pool, write_band, &w, w.bands.count);
         complete = is_complete(&w, adler);
     }

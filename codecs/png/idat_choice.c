@@ -1,0 +1,296 @@
+/* How filters and coders are tried. */
+#include "codecs/png/idat_choice.h"
+
+#include <string.h>
+
+#include "codecs/deflate/flate.h"
+#include "codecs/deflate/literal_block.h"
+#include "codecs/deflate/lz77.h"
+#include "codecs/deflate/optimal.h"
+#include "codecs/png/filter_choice.h"
+
+enum {
+    SAMPLE = 16 << 10, /* bytes of a band, to choose its coder */
+    STRIP = 64 << 10,  /* bytes of rows, to choose filters, at most */
+    STRIP_LEAST = 8 << 10,
+    STRIPS_SHARE = 32, /* of the picture is in strips, unless they are small */
+    PARTS = 2,         /* of a band, on which filters are tried where size */
+    PART = 64 << 10,   /* counts, each of so many bytes */
+};
+
+/* ---- Coders ------------------------------------------------------------- */
+
+/* Deflates by a coder, in the way that is fast enough for the level. */
+static size_t deflate_by(const struct idat_bands *b,
+                         struct idat_scratch *scratch, enum coder coder,
+                         uint8_t *out, const uint8_t *data, size_t before,
+                         size_t size, bool final)
+{
+    if (coder == CODER_LITERALS)
+        return literal_block_deflate(out, data, size, final);
+    if (b->level >= IDAT_LZ77_FROM)
+        return lz77_deflate(scratch->lz77, out, data, before, size, final,
+                            coder == CODER_LONG ? LZ77_LONG : LZ77_SHORT);
+    return b->flate->deflate(scratch->deflater, out, flate_bound(size), data,
+                             before, size, final);
+}
+
+static size_t try_coder(const struct idat_bands *b,
+                        struct idat_scratch *scratch, enum coder coder,
+                        const uint8_t *data, size_t before, size_t size)
+{
+    if (coder == CODER_LITERALS)
+        return literal_block_estimate(data, size);
+    size_t made =
+        deflate_by(b, scratch, coder, scratch->trial, data, before, size, true);
+    return made ? made : SIZE_MAX;
+}
+
+/* Matches are worth it if they save at least 1 % of the size, which is more
+ * than chance makes of a sample: Huffman codes alone are faster to write and to
+ * read. */
+static bool are_worth_it(size_t matches, size_t literals)
+{
+    return matches < literals - literals / 100;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- Filters, by strips ------------------------------------------------- */
+
+/* Tries how well n rows from y on can be coded once they are filtered. Matches
+ * may refer to what is before them, as they will: many repeat what is farther
+ * than a strip is long. */
+static struct coder_sizes try_filter(const struct idat_bands *b,
+                                     struct idat_scratch *scratch, int filter,
+                                     uint32_t y, uint32_t n, int coders)
+{
+    const uint32_t above = y < b->before ? y : b->before;
+    const size_t before = above * b->row;
+    struct coder_sizes sizes;
+    idat_bands_filter(b, scratch, filter, y - above, above + n,
+                      scratch->filtered);
+    for (int coder = 0; coder < CODERS; coder++)
+        sizes.of[coder] =
+            coder < coders
+                ? try_coder(b, scratch, (enum coder)coder,
+                            scratch->filtered + before, before, n * b->row)
+                : SIZE_MAX;
+    return sizes;
+}
+
+static uint32_t strip_rows(const struct idat_bands *b)
+{
+    size_t share = b->img->height * b->row / (IDAT_STRIPS * STRIPS_SHARE);
+    size_t strip = share > STRIP         ? STRIP
+                   : share < STRIP_LEAST ? STRIP_LEAST
+                                         : share;
+    uint32_t n = b->row < strip ? (uint32_t)(strip / b->row) : 1;
+    return n < b->img->height ? n : b->img->height;
+}
+
+/* Returns whether matches hardly help, as in a photograph that is filtered. It
+ * has none to speak of if it is not filtered, either. */
+static bool is_like_noise(const struct coder_sizes *sizes)
+{
+    return sizes->of[CODER_LONG] >
+           sizes->of[CODER_LITERALS] - sizes->of[CODER_LITERALS] / 10;
+}
+
+/* Tries on a strip the two choices that are best for most pictures. */
+static void try_strip(void *context, size_t i)
+{
+    struct idat_bands *b = context;
+    uint32_t n = strip_rows(b), last = b->img->height - n;
+    struct idat_scratch *scratch = idat_bands_take(b);
+    if (!scratch)
+        return;
+    uint32_t y = (uint32_t)(last * i / (IDAT_STRIPS - 1));
+    int coders = b->level < IDAT_LZ77_FROM ? CODER_SHORT : CODERS;
+    if (b->continuous) {
+        b->adaptive[i] = try_filter(b, scratch, FILTER_LEAST_SUM, y, n, coders);
+        if (is_like_noise(&b->adaptive[i]))
+            coders = CODER_LONG;
+    }
+    b->plain[i] = try_filter(b, scratch, FILTER_NONE, y, n, coders);
+    idat_bands_give(b, scratch);
+}
+
+/* Returns the size of the strips if a coder is used where it is worth it. */
+static size_t sum_of_strips(const struct coder_sizes *strip, enum coder coder)
+{
+    size_t sum = 0;
+    for (int i = 0; i < IDAT_STRIPS; i++)
+        sum += smaller(strip[i].of[coder], strip[i].of[CODER_LITERALS]);
+    return sum;
+}
+
+/* Chooses one filter for all bands, and the coder for matches, by strips, which
+ * are spread over the picture; if that is small, the first strip is all of it.
+ */
+static void choose_by_strips(struct idat_bands *b, struct thread_pool *pool)
+{
+    static const enum coder coders[] = { CODER_LONG, CODER_SHORT };
+    bool whole = strip_rows(b) == b->img->height;
+    const struct coder_sizes *chosen = NULL;
+    size_t least = SIZE_MAX;
+    thread_pool_run(pool, try_strip, b, whole ? 1 : IDAT_STRIPS);
+    for (int i = b->continuous ? 0 : 2; i < 4; i++) {
+        const struct coder_sizes *strip = i < 2 ? b->adaptive : b->plain;
+        size_t sum = sum_of_strips(strip, coders[i % 2]);
+        /* By chance short matches seem to be the best of a small sample. */
+        if (coders[i % 2] == CODER_SHORT)
+            sum += sum / 200;
+        if (sum < least) {
+            least = sum;
+            chosen = strip;
+            b->matches = coders[i % 2];
+        }
+    }
+    b->only_repeats = true;
+    for (int i = 0; chosen && i < (whole ? 1 : IDAT_STRIPS); i++) {
+        const size_t *of = chosen[i].of;
+        b->repeats |= are_worth_it(of[b->matches], of[CODER_LITERALS]);
+        b->only_repeats &= !is_like_noise(&chosen[i]);
+    }
+    b->whole_sampled =
+        whole && b->count == 1 && b->img->height * b->row <= SAMPLE;
+    memset(b->filter, chosen == b->plain ? FILTER_NONE : FILTER_LEAST_SUM,
+           b->count);
+}
+
+/* ---- Filters, where size counts ------------------------------------------ */
+
+/* Returns about how many bytes n rows from y on become by Huffman codes alone
+ * once they are filtered. */
+static size_t try_literals(const struct idat_bands *b,
+                           struct idat_scratch *scratch, int filter, uint32_t y,
+                           uint32_t n)
+{
+    idat_bands_filter(b, scratch, filter, y, n, scratch->filtered);
+    return literal_block_estimate(scratch->filtered, n * b->row);
+}
+
+/* The same with matches. */
+static size_t try_optimal(const struct idat_bands *b,
+                          struct idat_scratch *scratch, int filter, uint32_t y,
+                          uint32_t n)
+{
+    const uint32_t above = y < b->before ? y : b->before;
+    idat_bands_filter(b, scratch, filter, y - above, above + n,
+                      scratch->filtered);
+    return optimal_estimate(scratch->optimal,
+                            scratch->filtered + above * b->row, above * b->row,
+                            n * b->row);
+}
+
+typedef size_t try_function(const struct idat_bands *b,
+                            struct idat_scratch *scratch, int filter,
+                            uint32_t y, uint32_t n);
+
+/* Sums up what each part of a band becomes. */
+static size_t try_parts(const struct idat_bands *b,
+                        struct idat_scratch *scratch, try_function *try,
+                        int filter, uint32_t i)
+{
+    uint32_t y = i * b->per_band, rows = idat_bands_rows(b, i);
+    uint32_t part = (uint32_t)(PART / b->row + 1);
+    size_t sum = 0;
+    if (part > rows / PARTS)
+        part = (rows + PARTS - 1) / PARTS;
+    for (uint64_t k = 1; k <= PARTS; k++)
+        sum += try(b, scratch, filter,
+                   y + (uint32_t)((rows - part) * k / PARTS), part);
+    return sum;
+}
+
+/* Chooses the filter of a band by what matches make of parts of it. If they
+ * help little where each row has the simplest filter, Huffman codes alone show
+ * which is best, and are quick to try on the whole. */
+static void choose_for_band(void *context, size_t i)
+{
+    struct idat_bands *b = context;
+    struct idat_scratch *scratch = idat_bands_take(b);
+    if (!scratch)
+        return;
+    const uint32_t band = (uint32_t)i, rows = idat_bands_rows(b, i);
+    size_t optimal =
+        try_parts(b, scratch, try_optimal, FILTER_LEAST_ENTROPY, band);
+    size_t literals =
+        try_parts(b, scratch, try_literals, FILTER_LEAST_ENTROPY, band);
+    bool matches = optimal < literals - literals / 10;
+    size_t least = SIZE_MAX;
+    for (int filter = 0; filter < FILTER_CHOICES; filter++) {
+        if (filter == FILTER_LEAST_SUM) /* hardly ever the best */
+            continue;
+        size_t size = !matches ? try_literals(b, scratch, filter,
+                                              band * b->per_band, rows)
+                      : filter == FILTER_LEAST_ENTROPY
+                          ? optimal
+                          : try_parts(b, scratch, try_optimal, filter, band);
+        if (size < least) {
+            least = size;
+            b->filter[i] = (uint8_t)filter;
+        }
+    }
+    idat_bands_give(b, scratch);
+}
+
+/* Rows that are not compressed need no filter. */
+void idat_choice_make(struct idat_bands *b, struct thread_pool *pool)
+{
+    if (b->level >= IDAT_SIZE_FROM)
+        thread_pool_run(pool, choose_for_band, b, b->count);
+    else if (b->level > 0)
+        choose_by_strips(b, pool);
+}
+
+/* ---- Deflating ---------------------------------------------------------- */
+
+/* Returns whether matches are worth it for a band, by a part of it. If they
+ * were in strips, that may refer to what is before it, as the band will:
+ * repetition after more bytes than the part has shows only so. */
+static bool is_worth_matches(const struct idat_bands *b,
+                             struct idat_scratch *scratch, const uint8_t *rows,
+                             size_t before, size_t size)
+{
+    size_t sample = smaller(size, SAMPLE), at = (size - sample) / 2;
+    if (b->whole_sampled || b->only_repeats)
+        return b->repeats;
+    size_t matches = try_coder(b, scratch, b->matches, rows + at,
+                               b->repeats ? before + at : 0, sample);
+    size_t literals = literal_block_estimate(rows + at, sample);
+    return b->repeats ? matches < literals : are_worth_it(matches, literals);
+}
+
+size_t idat_choice_deflate(const struct idat_bands *b,
+                           struct idat_scratch *scratch, uint32_t i,
+                           uint8_t *out, const uint8_t **filtered)
+{
+    const bool final = i + 1 == b->count;
+    const uint32_t y = i * b->per_band, n = idat_bands_rows(b, i);
+    const uint32_t above = y < b->before ? y : b->before;
+    const size_t before = above * b->row, size = n * b->row;
+    uint8_t *rows = scratch->filtered + b->before * b->row;
+    *filtered = rows;
+    idat_bands_filter(b, scratch, IDAT_FILTER_OF_BAND, y, n, rows);
+    if (b->level == 0)
+        return b->flate->deflate(scratch->deflater, out, flate_bound(size),
+                                 rows, 0, size, final);
+    if (b->repeats) /* the sample refers to them as well */
+        idat_bands_filter(b, scratch, IDAT_FILTER_OF_BAND, y - above, above,
+                          rows - before);
+    if (b->level < IDAT_SIZE_FROM &&
+        !is_worth_matches(b, scratch, rows, before, size))
+        return literal_block_deflate(out, rows, size, final);
+    if (!b->repeats)
+        idat_bands_filter(b, scratch, IDAT_FILTER_OF_BAND, y - above, above,
+                          rows - before);
+    if (b->level >= IDAT_SIZE_FROM)
+        return optimal_deflate(scratch->optimal, out, rows, before, size,
+                               final);
+    return deflate_by(b, scratch, b->matches, out, rows, before, size, final);
+}
