@@ -4,8 +4,6 @@
 enum {
     TOKENS = 19,     /* symbols of the code that the header is written in */
     TOKEN_LIMIT = 7, /* 3.2.7 */
-    /* Four codes of so many bits can be written at a time. */
-    SYMBOL_LIMIT = 14,
     DISTANCE_LIMIT = 15,
 };
 
@@ -121,8 +119,7 @@ static void make_header(struct header *h, const struct deflate_counts *counts)
     h->symbols = last_used(counts->symbol, HUFFMAN_SYMBOLS);
     h->distances = last_used(counts->distance, DISTANCES);
     h->ntokens = 0;
-    huffman_code_lengths(h->length, counts->symbol, h->symbols,
-                         h->symbols > LITERALS ? SYMBOL_LIMIT : LITERAL_LIMIT);
+    huffman_code_lengths(h->length, counts->symbol, h->symbols, SYMBOL_LIMIT);
     huffman_code_lengths(h->length + h->symbols, counts->distance, h->distances,
                          DISTANCE_LIMIT);
     unsigned n = h->symbols + h->distances;

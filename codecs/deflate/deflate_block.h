@@ -18,9 +18,7 @@ enum {
     MATCH_FARTHEST = 32768,
     LITERALS = 257, /* the bytes, and the end of the block */
     END_OF_BLOCK = 256,
-    LITERAL_LIMIT = 12, /* bits of a code where there are no matches: bytes
-                           rarer than 1 in 4096 cost some more, and all are
-                           quick to read */
+    SYMBOL_LIMIT = 14, /* bits of a code: four of them are written at a time */
     DISTANCES = 30,
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codecs/deflate/flate.h"
+#include "codecs/deflate/literal_block.h"
 #include "codecs/deflate/lz77.h"
 #include "codecs/deflate/optimal.h"
 #include "codecs/png/filter_choice.h"
@@ -131,7 +132,7 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
     b->filtered_size = (b->before + b->per_band) * row;
     if (b->filtered_size < FILTERED_LEAST)
         b->filtered_size = FILTERED_LEAST;
-    b->out_size = around + flate_bound(b->per_band * row);
+    b->out_size = around + literal_block_quick_room(b->per_band * row);
     b->trial_size = flate_bound(b->filtered_size);
     b->filter = calloc(b->count, 1);
     return b->filter;

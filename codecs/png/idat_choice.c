@@ -27,7 +27,9 @@ static size_t deflate_by(const struct idat_bands *b,
                          size_t size, bool final)
 {
     if (coder == CODER_LITERALS)
-        return literal_block_deflate(out, data, size, final);
+        return b->level < IDAT_LZ77_FROM
+                   ? literal_block_deflate_quickly(out, data, size, final)
+                   : literal_block_deflate(out, data, size, final);
     if (b->level >= IDAT_LZ77_FROM)
         return lz77_deflate(scratch->lz77, out, data, before, size, final,
                             coder == CODER_LONG ? LZ77_LONG : LZ77_SHORT);
@@ -48,10 +50,12 @@ static size_t try_coder(const struct idat_bands *b,
 
 /* Matches are worth it if they save at least 1 % of the size, which is more
  * than chance makes of a sample: Huffman codes alone are faster to write and to
- * read. */
-static bool are_worth_it(size_t matches, size_t literals)
+ * read. Where speed counts most, 5 % must be saved. */
+static bool are_worth_it(const struct idat_bands *b, size_t matches,
+                         size_t literals)
 {
-    return matches < literals - literals / 100;
+    return matches <
+           literals - literals / (b->level < IDAT_LZ77_FROM ? 20 : 100);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -153,7 +157,7 @@ static void choose_by_strips(struct idat_bands *b, struct thread_pool *pool)
     b->only_repeats = true;
     for (int i = 0; chosen && i < (whole ? 1 : IDAT_STRIPS); i++) {
         const size_t *of = chosen[i].of;
-        b->repeats |= are_worth_it(of[b->matches], of[CODER_LITERALS]);
+        b->repeats |= are_worth_it(b, of[b->matches], of[CODER_LITERALS]);
         b->only_repeats &= !is_like_noise(&chosen[i]);
     }
     b->whole_sampled =
@@ -260,10 +264,14 @@ static bool is_worth_matches(const struct idat_bands *b,
     size_t sample = smaller(size, SAMPLE), at = (size - sample) / 2;
     if (b->whole_sampled || b->only_repeats)
         return b->repeats;
+    if (b->level < IDAT_LZ77_FROM && !b->repeats)
+        return false;
     size_t matches = try_coder(b, scratch, b->matches, rows + at,
                                b->repeats ? before + at : 0, sample);
     size_t literals = literal_block_estimate(rows + at, sample);
-    return b->repeats ? matches < literals : are_worth_it(matches, literals);
+    return b->repeats && b->level >= IDAT_LZ77_FROM
+               ? matches < literals
+               : are_worth_it(b, matches, literals);
 }
 
 size_t idat_choice_deflate(const struct idat_bands *b,
@@ -285,7 +293,8 @@ size_t idat_choice_deflate(const struct idat_bands *b,
                           rows - before);
     if (b->level < IDAT_SIZE_FROM &&
         !is_worth_matches(b, scratch, rows, before, size))
-        return literal_block_deflate(out, rows, size, final);
+        return deflate_by(b, scratch, CODER_LITERALS, out, rows, before, size,
+                          final);
     if (!b->repeats)
         idat_bands_filter(b, scratch, IDAT_FILTER_OF_BAND, y - above, above,
                           rows - before);

@@ -14,21 +14,34 @@
 
 enum { GARBAGE = 0xa5, MARGIN = 64 };
 
-static size_t check_round(const char *name, const uint8_t *data, size_t n,
-                          bool final)
+typedef size_t deflate_function(uint8_t *out, const uint8_t *data, size_t size,
+                                bool final);
+
+static size_t check_way(const char *name, deflate_function *deflate,
+                        size_t bound, const uint8_t *data, size_t n, bool final)
 {
-    size_t bound = flate_bound(n), beside = 0;
+    size_t beside = 0;
     uint8_t *out = malloc(bound + MARGIN);
     memset(out, GARBAGE, bound + MARGIN);
-    size_t size = literal_block_deflate(out, data, n, final);
+    size_t size = deflate(out, data, n, final);
     for (size_t i = bound; i < bound + MARGIN; i++)
         beside += out[i] != GARBAGE;
-    CHECK(size <= bound && beside == 0, "%s, %zu bytes: %zu of %zu", name, n,
-          size, bound);
+    CHECK(size <= flate_bound(n) && beside == 0, "%s, %zu bytes: %zu", name, n,
+          size);
     CHECK(inflates_to(out, size, data, 0, n, final), "%s, %zu bytes, final %d",
           name, n, final);
     free(out);
     return size;
+}
+
+/* In both ways; gives the size of the usual one. */
+static size_t check_round(const char *name, const uint8_t *data, size_t n,
+                          bool final)
+{
+    check_way(name, literal_block_deflate_quickly, literal_block_quick_room(n),
+              data, n, final);
+    return check_way(name, literal_block_deflate, flate_bound(n), data, n,
+                     final);
 }
 
 enum kind { CONSTANT, TWO, NOISE, PHOTO, STEEP, KINDS };
@@ -111,6 +124,35 @@ static void check_code(const uint32_t *count, unsigned n, unsigned limit,
           limit);
     CHECK(optimal ? cost == least : cost >= least, "%u symbols: %llu, %llu", n,
           (unsigned long long)cost, (unsigned long long)least);
+}
+
+/* Bytes of which only those that are all the same are counted: the others have
+ * the longest codes, or are coded otherwise. */
+TEST(not_counted)
+{
+    enum { N = 1 << 18, RUN = 1024, COUNTED = 4 };
+    uint8_t *data = malloc(N);
+    for (size_t noisy = 1; noisy <= COUNTED - 1; noisy++) {
+        for (size_t i = 0; i < N; i++) {
+            size_t run = i / RUN % COUNTED;
+            data[i] = run == 0 || run > noisy ? 0 : (uint8_t)(i * i / 7);
+        }
+        check_round("not counted", data, N, true);
+    }
+    free(data);
+}
+
+/* Where a share of the bytes is like all, little is lost. */
+TEST(quickly)
+{
+    enum { N = 1 << 19 };
+    uint8_t *data = malloc(N);
+    fill(data, N, PHOTO);
+    size_t usual = check_round("photo", data, N, true);
+    size_t quick = check_way("photo", literal_block_deflate_quickly,
+                             literal_block_quick_room(N), data, N, true);
+    CHECK(quick <= usual + usual / 50, "%zu, %zu", quick, usual);
+    free(data);
 }
 
 TEST(codes)
