@@ -12,7 +12,11 @@ static bool is_blank(uint8_t c)
 
 static bool ends_name(uint8_t c)
 {
-    return is_blank(c) || memchr("<>/='\"", c, 6);
+    static const bool ends[256] = {
+        [' '] = true, ['\t'] = true, ['\r'] = true, ['\n'] = true, ['<'] = true,
+        ['>'] = true, ['/'] = true,  ['='] = true,  ['\''] = true, ['"'] = true,
+    };
+    return ends[c];
 }
 
 static bool sees(const struct xml_reader *xml, const char *what)

@@ -25,10 +25,18 @@ struct portion {
     struct bytes body;
 };
 
+/* The GUID of a packet before and after the turn. */
+struct renamed {
+    uint8_t was[GUID];
+    char is[GUID + 1];
+};
+
 /* The portions of all packets. */
 struct portions {
     struct portion *list;
     size_t count;
+    struct renamed *renamed; /* by GUID before the turn; room for `count` */
+    size_t nrenamed;
 };
 
 /* By the packet that they belong to, then by their place in it. */
@@ -45,6 +53,7 @@ static void close_portions(struct portions *portions)
     for (size_t i = 0; i < portions->count; i++)
         bytes_free(&portions->list[i].body);
     free(portions->list);
+    free(portions->renamed);
 }
 
 /* Opens all of them, in order: they may stand in any (XMP specification, part
@@ -132,9 +141,30 @@ static void make_guid(char guid[GUID + 1], const struct bytes *packet)
         snprintf(guid + 2 * i, 3, "%02X", (unsigned)digest[i]);
 }
 
-/* Where the first packet names the other one. */
-static void rename_in(const struct bytes *packet, const uint8_t *was,
-                      const char *guid)
+/* ---- Names of packets -----------------------------------------------------*/
+
+/* Packets come in the order of their GUIDs. */
+static int note_renamed(struct portions *portions, const uint8_t *was,
+                        const char *is, struct err *err)
+{
+    if (!portions->renamed)
+        portions->renamed = malloc(portions->count * sizeof *portions->renamed);
+    if (!portions->renamed)
+        return fail_memory(err, "no memory for Extended XMP");
+    struct renamed *renamed = &portions->renamed[portions->nrenamed++];
+    memcpy(renamed->was, was, GUID);
+    memcpy(renamed->is, is, sizeof renamed->is);
+    return 0;
+}
+
+static int compare_renamed(const void *guid, const void *renamed)
+{
+    return memcmp(guid, ((const struct renamed *)renamed)->was, GUID);
+}
+
+/* Where the first packet names the others. */
+static void rename_in(const struct bytes *packet,
+                      const struct portions *portions)
 {
     static const struct xmlns note = { "http://ns.adobe.com/xmp/note/",
                                        "xmpNote" };
@@ -145,29 +175,38 @@ static void rename_in(const struct bytes *packet, const uint8_t *was,
     xml_find_namespaces(text, packet->size, &space, &note, 1);
     while (xml_next(&xml, &token)) {
         struct xml_span value = xml_trim(text, token.value);
-        if (value.size == GUID && !memcmp(text + value.at, was, GUID) &&
-            xml_is_named(text, token.name, &space, "HasExtendedXMP"))
-            memcpy(text + value.at, guid, GUID);
+        if (value.size != GUID ||
+            !xml_is_named(text, token.name, &space, "HasExtendedXMP"))
+            continue;
+        const struct renamed *renamed =
+            bsearch(text + value.at, portions->renamed, portions->nrenamed,
+                    sizeof *renamed, compare_renamed);
+        if (renamed)
+            memcpy(text + value.at, renamed->is, GUID);
     }
 }
 
+/* Once for all packets: a hostile file has thousands of them. */
 static int rename_all(struct meta *meta, const struct block_format *format,
-                      const uint8_t *was, const char *guid, struct err *err)
+                      const struct portions *portions, struct err *err)
 {
     int status = 0;
-    for (size_t i = 0; i < meta->nblocks && status == 0; i++) {
+    for (size_t i = 0; portions->nrenamed && i < meta->nblocks && status == 0;
+         i++) {
         struct metadata_block *block = &meta->block[i];
         struct bytes packet = { 0 };
         if (block->kind != BLOCK_XMP || block->dropped)
             continue;
         status = format->open(&packet, block, err);
-        rename_in(&packet, was, guid);
+        rename_in(&packet, portions);
         if (status == 0)
             status = format->close(block, &packet, err);
         bytes_free(&packet);
     }
     return status;
 }
+
+/* ---- The turn of a packet -------------------------------------------------*/
 
 /* Turns the packet and gives it back to its portions. */
 static int turn_packet(struct bytes *packet, struct portion *list, size_t count,
@@ -188,26 +227,24 @@ static int turn_packet(struct bytes *packet, struct portion *list, size_t count,
 
 /* A GUID that was not the digest of what it named is a name and no more, and
  * stays. */
-static int turn_portions(struct portion *list, size_t count, struct meta *meta,
-                         const struct block_format *format,
+static int turn_portions(struct portions *portions, struct portion *list,
+                         size_t count, const struct block_format *format,
                          const struct image *img, const struct save_opts *opts,
                          const struct lengths *lengths, struct err *err)
 {
     struct bytes packet = { 0 };
     char guid[GUID + 1];
-    uint8_t was[GUID];
     bool whole;
     int status = join(&packet, list, count, &whole, err);
-    memcpy(was, list->body.data, GUID);
     make_guid(guid, &packet);
-    bool is_digest = whole && !memcmp(guid, was, GUID);
+    bool is_digest = whole && !memcmp(guid, list->body.data, GUID);
     if (status == 0)
         status = turn_packet(&packet, list, count, whole, format, img, opts,
                              lengths, err);
     make_guid(guid, &packet);
     bytes_free(&packet);
     if (status == 0 && is_digest)
-        status = rename_all(meta, format, was, guid, err);
+        status = note_renamed(portions, list->body.data, guid, err);
     for (size_t i = 0; i < count && status == 0; i++) {
         if (is_digest)
             memcpy(list[i].body.data, guid, GUID);
@@ -227,9 +264,11 @@ int xmp_extended_turn(struct meta *meta, const struct block_format *format,
         return -1;
     for (size_t i = 0; i < portions.count && status == 0; i = end) {
         end = i + packet_count(portions.list + i, portions.count - i);
-        status = turn_portions(portions.list + i, end - i, meta, format, img,
-                               opts, lengths, err);
+        status = turn_portions(&portions, portions.list + i, end - i, format,
+                               img, opts, lengths, err);
     }
+    if (status == 0)
+        status = rename_all(meta, format, &portions, err);
     close_portions(&portions);
     return status;
 }
