@@ -41,9 +41,13 @@ int codec_open(struct reader *reader, const struct codec *codec,
     };
     for (int i = 0; i < REPRESENTATIONS; i++)
         reader->info.alignment[i] = (struct alignment){ 1, 1 };
-    int status = reader->img.meta
-                     ? codec->open(reader, err)
-                     : fail_memory(err, "no memory for the decoder");
+    int status = -1;
+    if (reader->img.meta) {
+        reader->img.meta->budget = opts->limits.budget;
+        status = codec->open(reader, err);
+    } else {
+        fail_memory(err, "no memory for the decoder");
+    }
     if (status) {
         codec_close(reader);
         return -1;

@@ -51,6 +51,7 @@ t     --resume              file
 t     --shard               other
 ts    --max-pixels          other
 ts    --max-memory          other
+ts    --max-seconds         other
 s     --root                directory
 ts    --backend             one auto cpu cuda
 tsb   --device              devices

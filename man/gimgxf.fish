@@ -206,6 +206,7 @@ __gimgxf_option t -l resume -r -F -d 'skip what this manifest has as done'
 __gimgxf_option t -l shard -x -d 'do one share of the files' -a '1/2 2/2'
 __gimgxf_option ts -l max-pixels -x -d 'refuse larger pictures'
 __gimgxf_option ts -l max-memory -x -d 'refuse pictures that need more memory'
+__gimgxf_option ts -l max-seconds -x -d 'give a file up after so many seconds'
 __gimgxf_option s -l root -x -d 'keep all files below this directory' \
     -a '(__fish_complete_directories (__gimgxf_typed))'
 __gimgxf_option ts -l backend -x -d 'what moves the samples' -a 'auto cpu cuda'

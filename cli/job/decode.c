@@ -23,6 +23,8 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
         watch_part(job->watch,
                    atomic_fetch_add(&c->done, src->height) + src->height,
                    c->rows);
+    if (budget_check_time(c->budget, err))
+        return -1;
     return job->backend->apply(job->lane, dst, src, t, NULL, err);
 }
 
@@ -91,7 +93,8 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
 static int turn_within(struct job_state *state, struct load_opts *load,
                        struct err *err)
 {
-    struct turner_context context = { .job = state->job };
+    struct turner_context context = { .job = state->job,
+                                      .budget = &state->budget };
     const struct turner turner = job_turner(&context);
     struct result *result = state->result;
     struct image *img = &state->img;
@@ -137,6 +140,7 @@ static int decode(struct job_state *state, struct reader *reader,
                   struct err *err)
 {
     struct turner_context context = { .job = state->job,
+                                      .budget = &state->budget,
                                       .rows = reader->info.height };
     const struct turner turner = job_turner(&context);
     const struct scan_turner *scans = context.job->scan_turner;
@@ -207,7 +211,9 @@ int job_decode(struct job_state *state, struct err *err)
 {
     const struct job *job = state->job;
     const struct options *opts = state->opts;
-    struct load_opts load = job_load_opts(opts, state->result);
+    struct load_opts load;
+    budget_begin(&state->budget, state->result->bytes_in, opts->max_seconds);
+    load = job_load_opts(opts, &state->budget, state->result);
     load.mem = job->backend->memory(job->lane);
     load.pool = job->pool;
     if (opts->tag_only)

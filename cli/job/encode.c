@@ -124,7 +124,8 @@ static int encode(struct job_state *state, struct err *err)
     struct result *result = state->result;
     unsigned upright = opts->ignore_orientation ? 0 : 1;
     uint32_t adler = 0;
-    struct turner_context context = { .job = state->job };
+    struct turner_context context = { .job = state->job,
+                                      .budget = &state->budget };
     const struct turner turner = job_turner(&context);
     const struct save_opts save = {
         .suffix = state->job->format_name,

@@ -4,6 +4,7 @@
 #include "cli/files/files.h"
 #include "cli/files/path.h"
 #include "cli/job/stages.h"
+#include "cli/options/option_table.h"
 #include "codecs/foreign.h"
 
 /* Finds the format by the first bytes of the file. */
@@ -64,11 +65,25 @@ int job_read_input(struct job_state *state, size_t head, struct err *err)
     return 0;
 }
 
+/* Who says how much memory there may be knows what the files are. */
+static struct limits limits_of(const struct options *opts,
+                               struct budget *budget, uint64_t file)
+{
+    struct limits limits = opts->limits;
+    const uint64_t memory = budget_memory(file);
+    limits.budget = budget;
+    if (memory < limits.bytes && !option_table_given(opts, "max-memory")) {
+        limits.bytes = memory;
+        limits.file = file;
+    }
+    return limits;
+}
+
 struct load_opts job_load_opts(const struct options *opts,
-                               struct result *result)
+                               struct budget *budget, struct result *result)
 {
     return (struct load_opts){
-        .limits = opts->limits,
+        .limits = limits_of(opts, budget, result->bytes_in),
         .mem = mem_plain,
         .tolerant = opts->tolerant,
         .layout = opts->layout,
@@ -85,7 +100,7 @@ static int foresee(struct job_state *state, size_t head, bool *known,
 {
     struct result *result = state->result;
     struct warnings unheard = { 0 }; /* they come when it is decoded */
-    struct load_opts load = job_load_opts(state->opts, result);
+    struct load_opts load;
     struct reader reader;
     *result = (struct result){ 0 };
     if (job_read_input(state, head, err) ||
@@ -94,6 +109,8 @@ static int foresee(struct job_state *state, size_t head, bool *known,
     *known = state->plan.own && result->from->closest != REPRESENTATION_SAMPLES;
     if (!*known)
         return 0;
+    budget_begin(&state->budget, result->bytes_in, 0);
+    load = job_load_opts(state->opts, &state->budget, result);
     load.warnings = &unheard;
     if (codec_open(&reader, result->from, state->input, &load, err))
         return -1;
@@ -129,16 +146,20 @@ int job_describe(const char *input, struct root *root,
 {
     const struct job job = { .input = input, .input_root = root };
     struct job_state state = { .job = &job, .opts = opts, .result = result };
-    struct load_opts load = job_load_opts(opts, result);
+    struct load_opts load;
     struct reader reader = { 0 };
-    /* There is no limit to what can be described: it takes no memory. */
-    load.limits = (struct limits){ .pixels = UINT64_MAX, .bytes = UINT64_MAX };
-    load.portable = true;
     int status = read_file(&state, 0, err);
+    budget_begin(&state.budget, result->bytes_in, 0);
+    load = job_load_opts(opts, &state.budget, result);
+    /* There is no limit to what can be described: it takes no memory. */
+    load.limits.pixels = load.limits.bytes = UINT64_MAX;
+    load.portable = true;
     if (status == 0)
         status = codec_open(&reader, result->from, state.input, &load, err);
     if (status == 0)
         status = codec_describe(&reader, img, err);
+    if (img->meta)
+        img->meta->budget = NULL;
     codec_close(&reader);
     permissions_free(&state.source);
     bytes_free(&state.input);

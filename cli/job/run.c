@@ -60,6 +60,8 @@ static int run_stages(struct job_state *state, enum stage first,
         state->result->last = (enum stage)i;
         watch_stage(state->job->watch, job_stage_name((enum stage)i));
         status = stages[i](state, err);
+        if (status == 0 && i > STAGE_READ && i < STAGE_WRITE)
+            status = budget_check_time(&state->budget, err);
         state->result->seconds[i] = now() - begin;
     }
     return status;

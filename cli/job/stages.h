@@ -10,8 +10,10 @@
 
 #include "cli/files/attributes.h"
 #include "cli/job/plan.h"
+#include "codecs/image/budget.h"
 
 struct job_state {
+    struct budget budget; /* of the input */
     const struct job *job;
     const struct options *opts;
     struct result *result;
@@ -23,9 +25,10 @@ struct job_state {
     struct image img; /* as decoded, then as turned */
 };
 
-/* Returns how a file is read by these options, with warnings of the result. */
+/* Returns how a file, which has been read, is decoded by these options, with
+ * warnings of the result. */
 struct load_opts job_load_opts(const struct options *opts,
-                               struct result *result);
+                               struct budget *budget, struct result *result);
 
 /* Reads the input, its first `head` bytes or a few more, all of them for 0, and
  * finds its format and that of the output. */
@@ -34,6 +37,7 @@ int job_read_input(struct job_state *state, size_t head, struct err *err);
 /* What a turner of job_turner() turns with. */
 struct turner_context {
     const struct job *job;
+    const struct budget *budget;
     uint32_t rows;    /* that come in bands; 0: there are no bands */
     atomic_uint done; /* of them, so far */
 };

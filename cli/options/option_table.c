@@ -129,6 +129,8 @@ static const struct parser_option options[] = {
     { 0, "max-memory", "N", ABOUT_RUN | FOR_SERVE,
       "refuse pictures that need more; 3/4 of all memory",
       SET(amount, limits.bytes), .least = 1024 },
+    { 0, "max-seconds", "N", ABOUT_JOB, "give a file up after so many seconds",
+      SET(number, max_seconds), .least = 1, .most = INT_MAX },
     { 0, "root", "DIR", ABOUT_RUN | FOR_SERVE,
       "serve: refuse files that are not below DIR", SET(name, root) },
     { 0, "backend", "NAME", ABOUT_RUN | FOR_SERVE, "auto, cpu or cuda",

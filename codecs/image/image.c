@@ -91,8 +91,8 @@ static int too_large(const struct image *img, uint64_t once, uint64_t turned,
     bool counted = once && turned;
     snprintf(what, sizeof what, "%u x %u pixels in %u channels need",
              img->width, img->height, img->nplanes);
-    return limit_refuse_bytes(what, counted ? once + turned : UINT64_MAX,
-                              limits->bytes, err);
+    return limit_refuse_memory(what, counted ? once + turned : UINT64_MAX,
+                               limits, err);
 }
 
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,

@@ -51,6 +51,20 @@ int limit_refuse_frames(uint32_t frames, uint64_t pixels,
                 amount_of(pixels, 1000, true).text);
 }
 
+int limit_refuse_memory(const char *what, uint64_t bytes,
+                        const struct limits *limits, struct err *err)
+{
+    if (!limits->file || bytes == UINT64_MAX)
+        return limit_refuse_bytes(what, bytes, limits->bytes, err);
+    return fail(err,
+                "%s %s bytes, more than the %s that a file of %s bytes may "
+                "take; --max-memory %s allows them",
+                what, amount_of(bytes, 1024, true).text,
+                amount_of(limits->bytes, 1024, false).text,
+                amount_of(limits->file, 1024, false).text,
+                amount_of(bytes, 1024, true).text);
+}
+
 int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
                        struct err *err)
 {

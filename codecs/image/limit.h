@@ -14,10 +14,15 @@ extern "C" {
 /* The most columns or rows. */
 enum { IMAGE_DIMENSION = 0x7fffffff };
 
+struct budget;
+
 /* What a picture from outside may ask for. */
 struct limits {
     uint64_t pixels;
     uint64_t bytes; /* of memory for cells, source and turned together */
+    uint64_t file;  /* the bytes of the file whose size has set this limit; 0:
+                       --max-memory has set it */
+    struct budget *budget; /* of the file; NULL: its work has no limit */
     /* Called with the number of these bytes before they are allocated; may wait
      * until there is room. NULL: nothing is called. */
     void (*reserve)(void *context, uint64_t bytes);
@@ -38,6 +43,10 @@ int limit_refuse_frames(uint32_t frames, uint64_t pixels,
  * UINT64_MAX: more than can be counted. */
 int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
                        struct err *err);
+
+/* The same of a picture, whose limit may be one that its file has set. */
+int limit_refuse_memory(const char *what, uint64_t bytes,
+                        const struct limits *limits, struct err *err);
 
 #ifdef __cplusplus
 }

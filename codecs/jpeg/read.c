@@ -15,6 +15,7 @@
 
 #include <jerror.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/image/interleave.h"
 #include "codecs/jpeg/chroma.h"
 #include "codecs/jpeg/coefficient_arrays.h"
@@ -24,6 +25,7 @@
 #include "codecs/jpeg/read_sequential.h"
 #include "codecs/jpeg/realign.h"
 #include "codecs/jpeg/samples.h"
+#include "codecs/jpeg/scan_work.h"
 #include "codecs/metadata/metadata.h"
 
 struct jpeg_reader {
@@ -52,6 +54,13 @@ struct jpeg_reader {
 static _Noreturn void leave(struct jpeg_reader *r)
 {
     longjmp(r->out, 1);
+}
+
+/* Leaves although --tolerant would take what has been read. */
+static _Noreturn void give_up(struct jpeg_reader *r)
+{
+    r->pixels = false;
+    leave(r);
 }
 
 static void on_error(j_common_ptr cinfo)
@@ -99,6 +108,8 @@ static void note_scan(struct jpeg_reader *r)
     }
     if (left)
         --*left;
+    if (budget_spend(r->opts->limits.budget, scan_work_of(&r->d), r->err))
+        give_up(r);
     if (!parameters_note_scan(r->img->meta, &r->d)) {
         fail_memory(r->err, "no memory for so many scans");
         leave(r);
@@ -109,11 +120,12 @@ static void on_progress(j_common_ptr cinfo)
 {
     struct jpeg_reader *r = cinfo->client_data;
     if (r->d.input_scan_number > SCANS_MAX) {
-        r->pixels = false; /* what has been read is no use */
         fail(r->err, "more than %d scans, which is the limit", SCANS_MAX);
-        leave(r);
+        give_up(r);
     }
     note_scan(r);
+    if (budget_check_time(r->opts->limits.budget, r->err))
+        give_up(r);
     r->pixels = r->pixels || r->arrays.lent; /* they are being read */
 }
 
@@ -168,6 +180,8 @@ static void read_header(struct jpeg_reader *r)
         leave(r);
     r->img->width = r->d.image_width;
     r->img->height = r->d.image_height;
+    budget_allow_pixels(r->opts->limits.budget,
+                        (uint64_t)r->img->width * r->img->height);
 }
 
 /* YCbCr stays YCbCr on its way to another JPEG: nothing is lost to rounding. */
@@ -243,6 +257,20 @@ static void shape(struct jpeg_reader *r)
         shape_blocks(r);
 }
 
+/* libjpeg keeps the coefficients of several scans, beside the samples. */
+static void check_kept(struct jpeg_reader *r)
+{
+    const struct limits *limits = &r->opts->limits;
+    const uint64_t samples =
+        2 * (uint64_t)r->img->width * r->img->height * r->img->nplanes;
+    const uint64_t all = samples + scan_work_memory(&r->d);
+    char what[64];
+    snprintf(what, sizeof what, "%u x %u pixels in several scans need",
+             r->img->width, r->img->height);
+    if (all > limits->bytes && limit_refuse_memory(what, all, limits, r->err))
+        leave(r);
+}
+
 /* Blocks of which samples are made take more memory than these. */
 static void check_size(struct jpeg_reader *r)
 {
@@ -253,6 +281,17 @@ static void check_size(struct jpeg_reader *r)
         limits.reserve = NULL;
     }
     if (status || image_check_planes(r->img, &limits, r->err))
+        leave(r);
+    if (!r->blocks && jpeg_has_multiple_scans(&r->d))
+        check_kept(r);
+}
+
+/* Refuses scans that are too many before the first of them is read. */
+static void check_scans(struct jpeg_reader *r)
+{
+    struct budget *budget = r->opts->limits.budget;
+    struct budget left = budget ? *budget : (struct budget){ 0 };
+    if (budget && budget_spend(&left, scan_work_of_all(&r->d, r->file), r->err))
         leave(r);
 }
 
@@ -373,6 +412,7 @@ static void read_pixels(struct jpeg_reader *r)
         return;
     }
     check_size(r);
+    check_scans(r);
     if (r->blocks)
         read_coefficients(r);
     else

@@ -6,9 +6,7 @@
 #include "codecs/codec.h"
 
 struct block_format {
-    /* Fills `body`, which is empty, with what the block holds: without a head,
-     * and inflated. On failure, without memory or of a damaged block, it stays
-     * empty. */
+    /* What block_open() does, which is to be called instead. */
     int (*open)(struct bytes *body, const struct metadata_block *block,
                 struct err *err);
     /* Makes the block hold this body, which is no longer than `room` says.
@@ -32,5 +30,13 @@ struct block_format {
     int (*turn_frames)(const struct image *img, const struct save_opts *opts,
                        struct err *err);
 };
+
+/* Fills `body`, which is empty, with what the block holds: without a head, and
+ * inflated; its bytes are counted. On failure, without memory, of a damaged
+ * block, or of one that takes more work than is left for the file, it stays
+ * empty. The budget may be NULL. */
+int block_open(struct bytes *body, const struct metadata_block *block,
+               const struct block_format *format, struct budget *budget,
+               struct err *err);
 
 #endif

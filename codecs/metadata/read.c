@@ -10,10 +10,11 @@
 
 /* Opens a block. A damaged one counts as empty. */
 static int open_sound(struct bytes *body, const struct metadata_block *block,
-                      const struct block_format *format, struct err *err)
+                      const struct block_format *format, struct budget *budget,
+                      struct err *err)
 {
     struct err why = { .text = "" };
-    if (format->open(body, block, &why) == 0 || !why.memory)
+    if (block_open(body, block, format, budget, &why) == 0 || !why.memory)
         return 0;
     *err = why;
     return -1;
@@ -43,12 +44,12 @@ static int note_raw_profile(struct orientation *o, const struct bytes *text,
 
 /* `more`: there was EXIF before. */
 static int note_block(struct orientation *o, const struct metadata_block *block,
-                      const struct block_format *format, bool *more,
-                      struct err *err)
+                      const struct block_format *format, struct budget *budget,
+                      bool *more, struct err *err)
 {
     struct bytes body = { 0 };
     int status = 0;
-    if (open_sound(&body, block, format, err))
+    if (open_sound(&body, block, format, budget, err))
         return -1;
     if (block->kind == BLOCK_EXIF)
         note_exif(o, body.data, body.size, more);
@@ -79,7 +80,8 @@ int metadata_read_orientation(struct image *img,
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < meta->nblocks; i++)
             if (passes[pass] >> meta->block[i].kind & 1 &&
-                note_block(o, &meta->block[i], format, &more, err))
+                note_block(o, &meta->block[i], format, meta->budget, &more,
+                           err))
                 return -1;
     if (xmp_extended_note(meta, format, err))
         return -1;
@@ -107,7 +109,7 @@ int metadata_read_portable(struct meta *meta, const struct block_format *format,
         struct bytes *field = portable_field(meta, block->kind);
         if (!field)
             continue;
-        if (format->open(field, block, err) == 0) {
+        if (block_open(field, block, format, meta->budget, err) == 0) {
             block->portable = true;
             continue;
         }

@@ -48,7 +48,7 @@ static int open_trailer(struct trailer *trailer, struct meta *meta,
     }
     if (!trailer->list || !trailer->begin)
         return 0;
-    if (format->open(&trailer->body, trailer->list, err))
+    if (block_open(&trailer->body, trailer->list, format, meta->budget, err))
         return -1;
     mpf_open(&trailer->mpf, trailer->body.data, trailer->body.size);
     return 0;
@@ -106,7 +106,8 @@ static int find_by_container(struct trailer *trailer, const struct meta *meta,
         struct bytes packet = { 0 };
         if (meta->block[i].kind != BLOCK_XMP)
             continue;
-        if (trailer->format->open(&packet, &meta->block[i], err))
+        if (block_open(&packet, &meta->block[i], trailer->format, meta->budget,
+                       err))
             return -1;
         count = xmp_container_items(packet.data, packet.size, item, INLAYS_MAX);
         bytes_free(&packet);

@@ -184,7 +184,7 @@ static int turn_block(struct metadata_block *block, const struct turned *t,
     struct bytes body = { 0 };
     struct err why = { .text = "" };
     int status = 0;
-    if (t->format->open(&body, block, &why) == 0) {
+    if (block_open(&body, block, t->format, t->img->meta->budget, &why) == 0) {
         status = turn_opened(block, &body, t, err);
         bytes_free(&body);
         return status;
@@ -266,7 +266,7 @@ static int add_tag(struct meta *meta, const struct turned *t, size_t at,
         if (!block)
             return fail_memory(err, "no memory for EXIF");
         block->begin = block->end = at;
-    } else if (t->format->open(&exif, block, err)) {
+    } else if (block_open(&exif, block, t->format, meta->budget, err)) {
         return -1;
     }
     int status = 0;

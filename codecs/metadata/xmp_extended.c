@@ -71,7 +71,7 @@ static int open_portions(struct portions *portions, struct meta *meta,
             portions->list = calloc(meta->nblocks, sizeof *portions->list);
         if (!portions->list)
             return fail_memory(err, "no memory for Extended XMP");
-        if (format->open(&body, block, err)) {
+        if (block_open(&body, block, format, meta->budget, err)) {
             close_portions(portions);
             return -1;
         }
@@ -197,7 +197,7 @@ static int rename_all(struct meta *meta, const struct block_format *format,
         struct bytes packet = { 0 };
         if (block->kind != BLOCK_XMP || block->dropped)
             continue;
-        status = format->open(&packet, block, err);
+        status = block_open(&packet, block, format, meta->budget, err);
         rename_in(&packet, portions);
         if (status == 0)
             status = format->close(block, &packet, err);

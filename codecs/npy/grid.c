@@ -52,7 +52,7 @@ static int too_large(const struct npy_header *header, uint64_t bytes,
     char text[256], what[288];
     layout_print_shape(text, sizeof text, header->shape, header->naxes);
     snprintf(what, sizeof what, "shape %s needs", text);
-    return limit_refuse_bytes(what, bytes, limits->bytes, err);
+    return limit_refuse_memory(what, bytes, limits, err);
 }
 
 int npy_grid_of(struct npy_grid *grid, const struct npy_header *header,

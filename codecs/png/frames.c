@@ -159,7 +159,7 @@ int frames_check_size(const struct image *img, const struct load_opts *opts,
     uint64_t frame = frame_bytes(img, most), need = once + frame;
     unsigned threads = thread_pool_threads(opts->pool);
     if (need > limits->bytes)
-        return limit_refuse_bytes("the frames need", need, limits->bytes, err);
+        return limit_refuse_memory("the frames need", need, limits, err);
     a->side_by_side = a->frames * 2ull >= threads &&
                       (limits->bytes - once) / threads >= frame;
     need = a->side_by_side ? once + threads * frame : need;

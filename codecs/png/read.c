@@ -346,6 +346,7 @@ static int start_again(struct reader *reader, void (*read)(struct png_reader *),
     reader->img.meta = meta_new(&codec_png);
     if (!reader->img.meta)
         return fail_memory(err, "no memory for the decoder");
+    reader->img.meta->budget = reader->opts->limits.budget;
     return run_libpng(reader, state->idats, read, err);
 }
 

@@ -53,8 +53,8 @@ gives 2 "gimgxf: --threads: '2x' is not a number; expected 1 to 1024" \
     --threads 2x copy "$in" o.png
 gives 2 "gimgxf: upright: needs the orientation that --ignore-orientation \
 ignores" upright --ignore-orientation "$in" o.png
-gives 2 "gimgxf: --ma: could be --manifest, --max-pixels, --max-memory or \
---max-vram" --ma 3 copy "$in" o.png
+gives 2 "gimgxf: --ma: could be --manifest, --max-pixels, --max-memory, \
+--max-seconds or --max-vram" --ma 3 copy "$in" o.png
 gives 2 "gimgxf: --json: takes no value, but '1' was given" --json=1
 gives 2 "gimgxf: --preserve: standard input has no times" -p copy - o.png
 check 'nothing was written' absent o.png

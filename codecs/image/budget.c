@@ -1,0 +1,60 @@
+/* What one file may cost. */
+#include "codecs/image/budget.h"
+
+#include "codecs/base/clock.h"
+
+enum {
+    /* DEFLATE makes at most 1032 bytes of one (RFC 1951: a match of 258 bytes
+     * takes two bits or more), and a picture is in memory before and after the
+     * turn. A progressive JPEG has a bit or more for a block of 128 bytes,
+     * which is less by a little. */
+    MEMORY_OF_BYTE = 2 * 1032,
+    MEMORY_OF_FILE = 192 << 20,
+    /* Metadata is looked at some ten times, and so are the blocks of a
+     * progressive JPEG. A byte takes a few nanoseconds, so what every file may
+     * take is less than a second. */
+    WORK_OF_BYTE = 64,
+    WORK_OF_PIXEL = 32,
+    WORK_OF_FILE = 256 << 20,
+};
+
+void budget_begin(struct budget *budget, uint64_t file, unsigned seconds)
+{
+    *budget = (struct budget){
+        .work = WORK_OF_FILE + WORK_OF_BYTE * file,
+        .end = seconds ? now() + seconds : 0,
+        .seconds = seconds,
+    };
+}
+
+uint64_t budget_memory(uint64_t file)
+{
+    return file > UINT64_MAX / (2 * MEMORY_OF_BYTE)
+               ? UINT64_MAX
+               : MEMORY_OF_FILE + MEMORY_OF_BYTE * file;
+}
+
+void budget_allow_pixels(struct budget *budget, uint64_t pixels)
+{
+    if (budget)
+        budget->work += WORK_OF_PIXEL * pixels;
+}
+
+int budget_spend(struct budget *budget, uint64_t bytes, struct err *err)
+{
+    if (!budget)
+        return 0;
+    const uint64_t left = budget->work - budget->spent;
+    budget->spent += bytes < left ? bytes : left;
+    if (bytes <= left && left > 0)
+        return budget_check_time(budget, err);
+    return fail(err, "it takes more work than a sound file of its size does");
+}
+
+int budget_check_time(const struct budget *budget, struct err *err)
+{
+    if (!budget || budget->end == 0 || now() < budget->end)
+        return 0;
+    return fail(err, "it takes more than the %g seconds of --max-seconds",
+                budget->seconds);
+}

@@ -1,0 +1,39 @@
+/* What one file may cost: memory and work in proportion to its size.
+ *
+ * A sound file has its picture in so many bytes, so a few bytes that claim much
+ * more are refused before they cost it. The figures are what the most
+ * compressed sound files need, and room for files so small that nobody minds
+ * what they take. */
+#ifndef CODECS_IMAGE_BUDGET_H
+#define CODECS_IMAGE_BUDGET_H
+
+#include <stdint.h>
+
+#include "codecs/base/err.h"
+
+struct budget {
+    uint64_t work;  /* bytes that may be looked at */
+    uint64_t spent; /* of them */
+    double end;     /* when the time is over, as now() counts; 0: never */
+    double seconds; /* that it was */
+};
+
+/* Begins the budget of a file of so many bytes, for which there are so many
+ * seconds from now on; 0: without a limit. */
+void budget_begin(struct budget *budget, uint64_t file, unsigned seconds);
+
+/* Returns the bytes of memory that the picture of such a file may take. */
+uint64_t budget_memory(uint64_t file);
+
+/* Allows more work, for a picture of so many pixels. */
+void budget_allow_pixels(struct budget *budget, uint64_t pixels);
+
+/* Counts bytes that are about to be looked at. Fails, then and from then on, if
+ * they are more than there may be. Fine without a budget: NULL. By one thread
+ * at a time. */
+int budget_spend(struct budget *budget, uint64_t bytes, struct err *err);
+
+/* Fails if the time is over. Any thread may ask. Fine on NULL. */
+int budget_check_time(const struct budget *budget, struct err *err);
+
+#endif

@@ -1,0 +1,333 @@
+"""Small files that would cost much, for the tests and a benchmark.
+
+    costly_files.py make DIRECTORY       makes all of them
+    costly_files.py check PROGRAM PLACE  turns each, and sound ones that may look
+                                         like them
+
+Each is what a hostile file can be: it is sound, or nearly, and takes time or
+memory out of all proportion to its size unless a program bounds both. None may
+take more than 256 MB, by the system's own count: it ends with an output, or with
+a message and none. The sound ones must be turned."""
+import hashlib
+import os
+import resource
+import struct
+import subprocess
+import sys
+import zlib
+
+# ---- Formats -----------------------------------------------------------------
+
+
+def chunk(name, data=b''):
+    body = name + data
+    return struct.pack('>I', len(data)) + body + struct.pack(
+        '>I', zlib.crc32(body))
+
+
+def png(width, height, depth, color, samples, *before, interlaced=0):
+    head = struct.pack('>IIBBBBB', width, height, depth, color, 0, 0,
+                       interlaced)
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + b''.join(before) +
+            chunk(b'IDAT', samples) + chunk(b'IEND'))
+
+
+def deflate_zeros(size):
+    """A zlib stream of so many zeros, as small as they get."""
+    packer = zlib.compressobj(9)
+    out, block = [], bytes(1 << 20)
+    while size:
+        n = min(size, len(block))
+        out.append(packer.compress(block[:n]))
+        size -= n
+    return b''.join(out) + packer.flush()
+
+
+def segment(code, data=b''):
+    return struct.pack('>BBH', 0xff, code, len(data) + 2) + data
+
+
+STEPS = segment(0xdb, b'\0' + b'\1' * 64)
+
+
+def frame(code, width, height, samplings=(0x11,)):
+    """A frame header; code 0xc0 is baseline, 0xc2 progressive, 0xc9
+    arithmetic."""
+    parts = b''.join(bytes((i + 1, s, 0)) for i, s in enumerate(samplings))
+    return segment(code, struct.pack('>BHHB', 8, height, width,
+                                     len(samplings)) + parts)
+
+
+def scan(components=1, begin=0, end=63, bits=0):
+    tables = b''.join(bytes((i + 1, 0)) for i in range(components))
+    return segment(0xda, bytes((components,)) + tables +
+                   bytes((begin, end, bits)))
+
+
+def codes(table, symbols):
+    """A Huffman table: code i has i + 1 bits."""
+    counts = bytes(1 if i < len(symbols) else 0 for i in range(16))
+    return segment(0xc4, bytes((table,)) + counts + bytes(symbols))
+
+
+def jpeg(*parts):
+    return b'\xff\xd8' + b''.join(parts) + b'\xff\xd9'
+
+
+def small_jpeg(*segments):
+    """A gray one of 8 x 8 pixels, with these segments in it."""
+    return jpeg(*segments, STEPS, frame(0xc0, 8, 8), codes(0x00, [0]),
+                codes(0x10, [0]), scan(), b'\x3f')
+
+
+# ---- Metadata ----------------------------------------------------------------
+
+XMP = b'http://ns.adobe.com/xap/1.0/\0'
+EXTENSION = b'http://ns.adobe.com/xmp/extension/\0'
+
+
+def packet(body):
+    return (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf='
+            b'"http://www.w3.org/1999/02/22-rdf-syntax-ns#">' + body +
+            b'</rdf:RDF></x:xmpmeta>')
+
+
+def extended_xmp(size):
+    """Many packets of Extended XMP, each in a portion of its own and named by
+    its digest, beside a long packet in which each might be named."""
+    parts = [segment(0xe1, XMP + packet(b'<rdf:Description/>' * 3500))]
+    n = 0
+    while sum(map(len, parts[:1])) + 84 * n < size:
+        text = b'%07d' % n
+        guid = hashlib.md5(text).hexdigest().upper().encode()
+        parts.append(segment(0xe1, EXTENSION + guid +
+                             struct.pack('>II', len(text), 0) + text))
+        n += 1
+    return small_jpeg(*parts)
+
+
+def png_xmp(chunks):
+    """Chunks of 65 KB that inflate to 63 MB of XMP each."""
+    text = deflate_text(b'<rdf:li xml:lang="x-default" tiff:Orientation="1"/>',
+                        63 << 20)
+    body = b'XML:com.adobe.xmp\0\0' + text
+    return png(1, 1, 8, 0, zlib.compress(bytes(2)),
+               *[chunk(b'zTXt', body)] * chunks)
+
+
+def deflate_text(repeated, size):
+    packer = zlib.compressobj(9)
+    head, tail = packet(b'|').split(b'|')
+    block = repeated * ((1 << 20) // len(repeated))
+    out = [packer.compress(head)]
+    for _ in range(size // len(block)):
+        out.append(packer.compress(block))
+    out.append(packer.compress(tail))
+    return b''.join(out) + packer.flush()
+
+
+def icc_png():
+    """A profile that inflates to 63 MB, as the only metadata."""
+    return png(1, 1, 8, 2, zlib.compress(bytes(4)),
+               chunk(b'iCCP', b'a\0\0' + deflate_zeros(63 << 20)))
+
+
+def frames_apng(frames, side):
+    """An animation of many large flat frames, all the same bytes."""
+    samples = deflate_zeros((side + 1) * side)
+    control = struct.pack('>IIIIHHBB', side, side, 0, 0, 1, 10, 0, 0)
+    parts, number = [], 1
+    for _ in range(frames - 1):
+        parts.append(chunk(b'fcTL', struct.pack('>I', number) + control))
+        parts.append(chunk(b'fdAT', struct.pack('>I', number + 1) + samples))
+        number += 2
+    head = struct.pack('>IIBBBBB', side, side, 8, 0, 0, 0, 0)
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) +
+            chunk(b'acTL', struct.pack('>II', frames, 0)) +
+            chunk(b'fcTL', struct.pack('>I', 0) + control) +
+            chunk(b'IDAT', samples) + b''.join(parts) + chunk(b'IEND'))
+
+
+# ---- JPEG --------------------------------------------------------------------
+
+
+def arithmetic_jpeg(width, height, samplings=(0x11,) * 3):
+    """All that an arithmetic decoder needs to make blocks without end."""
+    return jpeg(STEPS, frame(0xc9, width, height, samplings),
+                scan(len(samplings)))
+
+
+def many_scans(scans, side):
+    """One scan of the DC coefficients, of a bit a block, then many of others:
+    a code of 0xe0 and 14 bits ends 32767 blocks at once (T.81, G.1.2.2)."""
+    blocks = ((side + 7) // 8) ** 2
+    parts = [STEPS, frame(0xc2, side, side), codes(0x00, [0]),
+             codes(0x10, [0xe0]), scan(1, 0, 0), bytes((blocks + 7) // 8)]
+    runs = (blocks + 32766) // 32767
+    bits = ('0' + '1' * 14) * runs
+    bits += '1' * (-len(bits) % 8)
+    data = int(bits, 2).to_bytes(len(bits) // 8, 'big')
+    data = data.replace(b'\xff', b'\xff\0')
+    for i in range(scans - 1):
+        at = 1 + i % 63
+        parts += [scan(1, at, at), data]
+    return jpeg(*parts)
+
+
+def baseline_rows(width, height):
+    """Baseline, of two bits a block."""
+    blocks = ((width + 7) // 8) * ((height + 7) // 8)
+    return jpeg(STEPS, frame(0xc0, width, height), codes(0x00, [0]),
+                codes(0x10, [0]), scan(), bytes((blocks + 3) // 4))
+
+
+# ---- Formats without a library -----------------------------------------------
+
+
+def run_length_bmp(width, height):
+    """Ends at once: what is left of such a BMP is the color 0."""
+    colors = bytes(8)
+    body = b'\0\1'
+    at = 54 + len(colors)
+    return (b'BM' + struct.pack('<IHHI', at + len(body), 0, 0, at) +
+            struct.pack('<IiiHHIIiiII', 40, width, height, 1, 8, 1, len(body),
+                        2835, 2835, 2, 0) + colors + body)
+
+
+def run_length_tga(width, height, packets):
+    """Packets of 128 pixels each, of 4 bytes."""
+    head = struct.pack('<BBBHHBHHHHBB', 0, 0, 10, 0, 0, 0, 0, 0, width, height,
+                       32, 8)
+    return head + b'\xff\1\2\3\4' * packets
+
+
+def npy(shape):
+    head = ("{'descr': '|u1', 'fortran_order': False, 'shape': %s, }" %
+            (shape,)).encode()
+    head += b' ' * (-(len(head) + 11) % 64) + b'\n'
+    return b'\x93NUMPY\1\0' + struct.pack('<H', len(head)) + head + bytes(100)
+
+
+def old_runs_hdr(width, height):
+    """Old run lengths: a repeat count that grows by 256 each time."""
+    return (b'#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %d +X %d\n' %
+            (height, width) + b'\2\2\2\2' + b'\1\1\1\xff' * 16)
+
+
+FILES = {
+    'comments-30000.jpg': lambda: small_jpeg(segment(0xfe) * 30000),
+    'comments-60000.jpg': lambda: small_jpeg(segment(0xfe) * 60000),
+    'segments-60000.jpg': lambda: small_jpeg(segment(0xe2, b'x') * 60000),
+    'comments-250000.jpg': lambda: small_jpeg(segment(0xfe) * 250000),
+    'extended-437k.jpg': lambda: extended_xmp(437000),
+    'extended-873k.jpg': lambda: extended_xmp(873000),
+    'xmp-65k.png': lambda: png_xmp(1),
+    'xmp-390k.png': lambda: png_xmp(6),
+    'profile-64k.png': icc_png,
+    'frames.png': lambda: frames_apng(400, 1000),
+    'chunks-60000.png': lambda: png(1, 1, 8, 0, zlib.compress(bytes(2)),
+                                    *[chunk(b'tEXt', b'a\0')] * 60000),
+    'arithmetic.jpg': lambda: arithmetic_jpeg(12900, 12900),
+    'arithmetic-gray.jpg': lambda: arithmetic_jpeg(20000, 20000, (0x11,)),
+    'arithmetic-wide.jpg': lambda: arithmetic_jpeg(65500, 7600, (0x11,)),
+    'scans-200.jpg': lambda: many_scans(200, 22000),
+    'column.png': lambda: png(1, 8000000, 16, 6, deflate_zeros(9 * 8000000)),
+    'column-gray.png': lambda: png(1, 8000000, 1, 0, deflate_zeros(16000000)),
+    'row.png': lambda: png(8000000, 1, 8, 6, deflate_zeros(32000001)),
+    'column-adam7.png': lambda: png(1, 4000000, 8, 0, deflate_zeros(8000000),
+                                    interlaced=1),
+    'cut.png': lambda: png(22000, 22000, 16, 6, deflate_zeros(1 << 16)),
+    'run-length.bmp': lambda: run_length_bmp(22000, 22000),
+    'run-length-wide.bmp': lambda: run_length_bmp(30000000, 16),
+    'run-length.tga': lambda: run_length_tga(22000, 22000, 8),
+    'old-run-length.hdr': lambda: old_runs_hdr(22000, 22000),
+    'cut.npy': lambda: npy((22000, 22000, 4)),
+    'cut-planes.npy': lambda: npy((64, 11000, 11000)),
+    'cut.pfm': lambda: b'PF\n22000 22000\n-1.0\n' + bytes(200),
+    'cut.ppm': lambda: b'P6 22000 22000 65535\n' + bytes(200),
+    'cut.pam': lambda: (b'P7\nWIDTH 22000\nHEIGHT 22000\nDEPTH 16\nMAXVAL 65535'
+                        b'\nENDHDR\n' + bytes(200)),
+    'cut.bmp': lambda: run_length_bmp(22000, 22000)[:70],
+}
+
+
+# As flat as pictures get, in files as small as programs make them.
+SOUND = {
+    'scans.jpg': lambda: many_scans(200, 512),
+    'progressive.jpg': lambda: many_scans(12, 6400),
+    'baseline.jpg': lambda: baseline_rows(8000, 6400),
+    'gray.png': lambda: png(8000, 8000, 8, 0, deflate_zeros(8001 * 8000)),
+    'fax.png': lambda: png(9920, 7008, 1, 0, deflate_zeros(1241 * 7008)),
+    'alpha.png': lambda: png(8000, 4000, 8, 6, deflate_zeros(32001 * 4000)),
+    'strip.png': lambda: png(16, 60000, 8, 2, deflate_zeros(49 * 60000)),
+    'profile.png': icc_png,
+    'runs.tga': lambda: run_length_tga(6400, 5000, 50 * 5000),
+    'plain.npy': lambda: npy((10, 10)),
+}
+
+
+# ---- Turning them ------------------------------------------------------------
+
+MOST = 256 << 10  # KiB resident
+
+
+def limit():
+    # A program that takes what it may not would take what others need.
+    resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
+
+
+def turn(program, options, place, name):
+    """Returns the status, the resident KiB, the last line of stderr, and the
+    size of the output; None if there is none."""
+    out = os.path.join(place, 'out' + os.path.splitext(name)[1])
+    if os.path.exists(out):
+        os.remove(out)
+    with open(os.path.join(place, 'said'), 'w+b') as said:
+        child = subprocess.Popen(
+            [program, '--backend', 'cpu', *options, 'rotate90',
+             os.path.join(place, name), out], stderr=said, preexec_fn=limit)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        line = said.read().decode(errors='replace').strip().split('\n')[-1]
+    size = os.path.getsize(out) if os.path.exists(out) else None
+    return child.returncode, used.ru_maxrss, line, size
+
+
+def is_good(status, line, size, sound):
+    if status == 0:
+        return bool(size)
+    return not sound and status == 1 and size is None and line != ''
+
+
+def check(program, place):
+    failed = passed = 0
+    for files, most in (FILES, MOST), (SOUND, 1 << 20):
+        for name, make in files.items():
+            with open(os.path.join(place, name), 'wb') as file:
+                file.write(make())
+            for options in [], ['--tolerant']:
+                status, used, line, size = turn(program, options, place, name)
+                if (is_good(status, line, size, files is SOUND) and
+                        used <= most):
+                    passed += 1
+                    continue
+                failed += 1
+                print('FAIL %s %s: status %d, %d MiB, %s' %
+                      (name, ' '.join(options), status, used >> 10, line))
+            os.remove(os.path.join(place, name))
+    print('%d passed, %d failed' % (passed, failed))
+    return failed == 0
+
+
+def main():
+    if sys.argv[1] == 'check':
+        sys.exit(not check(*sys.argv[2:]))
+    os.makedirs(sys.argv[2], exist_ok=True)
+    for name, make in FILES.items():
+        with open(os.path.join(sys.argv[2], name), 'wb') as file:
+            file.write(make())
+
+
+if __name__ == '__main__':
+    main()
