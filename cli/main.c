@@ -17,6 +17,7 @@
 #include "cli/options/help.h"
 #include "cli/options/options.h"
 #include "cli/progress_line.h"
+#include "cli/relate.h"
 #include "cli/report.h"
 #include "cli/serve/serve.h"
 #include "cli/version.h"
@@ -161,6 +162,8 @@ static int run(const struct options *opts)
         return OUTCOME_DONE;
     case COMMAND_INFO:
         return info_run(opts) ? OUTCOME_DONE : OUTCOME_FAILED;
+    case COMMAND_RELATE:
+        return relate_run(opts) ? OUTCOME_DONE : OUTCOME_FAILED;
     case COMMAND_TURN:
         return turn(opts);
     case COMMAND_BATCH:

@@ -144,6 +144,11 @@ void report_answer(FILE *out, const struct job *job,
         json_number(&json, "bytes_in", (double)result->bytes_in);
         json_number(&json, "bytes_out", (double)result->bytes_out);
     }
+    if (done && result->verified.done) {
+        json_string(&json, "verified", result->verified.same ? "same" : "near");
+        if (!result->verified.same)
+            json_number(&json, "psnr", result->verified.psnr);
+    }
     json_string(&json, "backend", backend_name(job, result));
     json_open(&json, "seconds", '{');
     for (int i = 0; i < STAGES; i++)
@@ -153,6 +158,17 @@ void report_answer(FILE *out, const struct job *job,
     json_string(&json, "error", err ? err->text : NULL);
     json_close(&json, '}');
     putc('\n', out);
+}
+
+static void print_verified(const struct verified *verified)
+{
+    if (verified->same)
+        fputs("gimgxf: verified: the same, as libraries decode it\n", stderr);
+    else if (verified->done)
+        fprintf(stderr,
+                "gimgxf: verified: %.1f dB apart, as libraries decode "
+                "it\n",
+                verified->psnr);
 }
 
 static void print_job(const struct job *job, const struct result *result,
@@ -171,6 +187,7 @@ static void print_job(const struct job *job, const struct result *result,
                 xform_name(result->turned));
     fprintf(stderr, "gimgxf: backend %s: %s\n", backend_name(job, result),
             on_device ? "its coded data is turned in a batch" : why_backend);
+    print_verified(&result->verified);
     fprintf(stderr, "gimgxf: %zu bytes in, %zu out;", result->bytes_in,
             result->bytes_out);
     for (int i = 0; i < STAGES; i++)

@@ -6,6 +6,7 @@
 #   s  serve                               list WORD...  some, between commas
 #   i  info                                color         a color of CSS
 #   m  manifest                            devices       GPUs, or all
+#   r  relate
 #   b  bench                               picture       a file by its suffix
 #                                          file          any file
 #                                          directory     a directory
@@ -49,6 +50,7 @@ t     --fail-after          other
 t     --manifest            file
 t     --resume              file
 t     --shard               other
+ts    --verify
 ts    --max-pixels          other
 ts    --max-memory          other
 ts    --max-seconds         other
@@ -59,10 +61,10 @@ ts    --max-vram            other
 tsi   -j,--threads          other
 ti    -q,--quiet
 ti    -v,--verbose
-timb  --json
+timbr --json
 i     --csv
-tsimb -h,--help
-tsim  --version
+tsimbr -h,--help
+tsimr --version
 b     --only                one nvidia book mat_transpose others libraries \
                             sweep gimgxf many stream jpeg loops
 b     --size                other
@@ -235,8 +237,8 @@ _gimgxf() {
         option=${cur%%=*} lead=${cur%%=*}= cur=${cur#*=}
     fi
     case $command in
-    '') takes=tsim ;;
-    serve | info | manifest | bench) takes=${command:0:1} ;;
+    '') takes=tsimr ;;
+    serve | info | manifest | bench | relate) takes=${command:0:1} ;;
     *) takes=t ;;
     esac
 
@@ -249,7 +251,7 @@ _gimgxf() {
     elif [[ $command ]]; then
         _gimgxf_offer $(_gimgxf_operand)
     else
-        [[ $cur == *,* ]] || _gimgxf_offer_words one info bench manifest serve
+        [[ $cur == *,* ]] || _gimgxf_offer_words one info bench manifest relate serve
         _gimgxf_offer_words list $_gimgxf_operations
     fi
     COMPREPLY=("${COMPREPLY[@]#"$before"}")

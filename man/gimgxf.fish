@@ -23,6 +23,7 @@ set -g __gimgxf_operations \
 set -g __gimgxf_commands \
     info\t'describe pictures' \
     manifest\t'join and check manifests' \
+    relate\t'find the turn between two pictures' \
     serve\t'do jobs from standard input' \
     bench\t'time and check the kernels'
 
@@ -84,8 +85,8 @@ function __gimgxf_takes -a who
     set -l words (__gimgxf_words)
     switch "$words[1]"
         case ''
-            string match -qr '[tsim]' $who
-        case serve info manifest bench
+            string match -qr '[tsimr]' $who
+        case serve info manifest bench relate
             string match -q "*"(string sub -l 1 $words[1])"*" $who
         case '*'
             string match -q '*t*' $who
@@ -141,7 +142,7 @@ end
 
 # __gimgxf_option COMMANDS ARGUMENT...: adds an option of these commands, with the
 # arguments of `complete`. t: operations, which turn pictures; s: serve; i: info;
-# m: manifest; b: bench.
+# m: manifest; r: relate; b: bench.
 function __gimgxf_option -a who
     complete -c gimgxf -n "__gimgxf_takes $who" $argv[2..]
     argparse -i s= l= x r -- $argv[2..]
@@ -153,8 +154,8 @@ function __gimgxf_option -a who
 end
 
 complete -c gimgxf -f
-complete -c gimgxf -n '__gimgxf_at tsimb 0 0' -a '(__gimgxf_turns)'
-complete -c gimgxf -n '__gimgxf_at ti 1 9999' -a '(__gimgxf_pictures)'
+complete -c gimgxf -n '__gimgxf_at tsimbr 0 0' -a '(__gimgxf_turns)'
+complete -c gimgxf -n '__gimgxf_at tir 1 9999' -a '(__gimgxf_pictures)'
 complete -c gimgxf -n '__gimgxf_at s 1 1' -a - -d 'jobs from standard input'
 complete -c gimgxf -n '__gimgxf_at m 1 1' -a 'merge check'
 complete -c gimgxf -n '__gimgxf_at m 2 9999' -F
@@ -204,6 +205,7 @@ __gimgxf_option t -l stack -r -F -d 'write all pictures into one NPY array'
 __gimgxf_option t -l manifest -r -F -d 'append the result of each file'
 __gimgxf_option t -l resume -r -F -d 'skip what this manifest has as done'
 __gimgxf_option t -l shard -x -d 'do one share of the files' -a '1/2 2/2'
+__gimgxf_option ts -l verify -d 'decode the output and compare it'
 __gimgxf_option ts -l max-pixels -x -d 'refuse larger pictures'
 __gimgxf_option ts -l max-memory -x -d 'refuse pictures that need more memory'
 __gimgxf_option ts -l max-seconds -x -d 'give a file up after so many seconds'
@@ -215,10 +217,10 @@ __gimgxf_option ts -l max-vram -x -d 'limit the memory of each GPU'
 __gimgxf_option tsi -s j -l threads -x -d 'limit the number of processors'
 __gimgxf_option ti -s q -l quiet -d 'print no warnings'
 __gimgxf_option ti -s v -l verbose -d 'say what was done, how, and how long'
-__gimgxf_option timb -l json -d 'print JSON'
+__gimgxf_option timbr -l json -d 'print JSON'
 __gimgxf_option i -l csv -d 'print a table for spreadsheets'
-__gimgxf_option tsimb -s h -l help -d 'print a summary'
-__gimgxf_option tsim -l version -d 'print the version'
+__gimgxf_option tsimbr -s h -l help -d 'print a summary'
+__gimgxf_option tsimr -l version -d 'print the version'
 __gimgxf_option b -l only -x -d 'run what has this in its name or section' \
     -a "$__gimgxf_sections"
 __gimgxf_option b -l size -x -d 'use this size, WxH in pixels'

@@ -84,7 +84,7 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
     result->width = info.width;
     result->height = info.height;
     state->made = true;
-    bytes_free(input);
+    job_free_input(state);
     return 0;
 }
 
@@ -110,7 +110,7 @@ static int turn_within(struct job_state *state, struct load_opts *load,
         return -1;
     if (state->output.size == 0)
         job_keep_input(state);
-    bytes_free(&state->input);
+    job_free_input(state);
     return 0;
 }
 

@@ -6,6 +6,12 @@
 #include "codecs/convert.h"
 #include "codecs/metadata/metadata.h"
 
+void job_free_input(struct job_state *state)
+{
+    if (!state->opts->verify)
+        bytes_free(&state->input);
+}
+
 void job_keep_input(struct job_state *state)
 {
     state->result->how = HOW_UNCHANGED;
@@ -49,18 +55,24 @@ static bool nothing_to_do(const struct job_state *state)
            !opts->no_restart;
 }
 
-static int convert(struct job_state *state, struct err *err)
+struct convert_opts job_convert_opts(const struct job_state *state)
 {
     const struct options *opts = state->opts;
-    struct result *result = state->result;
-    const struct convert_opts convert = {
+    return (struct convert_opts){
         .depth = opts->depth,
         .background = opts->background,
         .over = { opts->over[0], opts->over[1], opts->over[2] },
         .limits = &opts->limits,
         .mem = state->job->backend->memory(state->job->lane),
-        .warnings = &result->warnings,
+        .warnings = &state->result->warnings,
     };
+}
+
+static int convert(struct job_state *state, struct err *err)
+{
+    const struct options *opts = state->opts;
+    struct result *result = state->result;
+    const struct convert_opts convert = job_convert_opts(state);
     bool converted = false;
     if (opts->lossless && opts->depth && image_bits(&state->img) > opts->depth)
         return fail(err,
@@ -108,7 +120,7 @@ int job_turn(struct job_state *state, struct err *err)
         job_keep_input(state);
         return 0;
     }
-    bytes_free(&state->input);
+    job_free_input(state);
     image_take_made(&state->img);
     if (convert(state, err))
         return -1;
@@ -158,5 +170,5 @@ int job_encode(struct job_state *state, struct err *err)
         return -1;
     image_free(&state->img);
     state->result->bytes_out = state->output.size;
-    return 0;
+    return state->opts->verify ? job_verify(state, err) : 0;
 }

@@ -95,9 +95,17 @@ enum device_use {
     DEVICE_USES,
 };
 
+/* What --verify has found. */
+struct verified {
+    bool done;   /* it has looked, and all is well */
+    bool same;   /* all samples or coefficients are those of the input */
+    double psnr; /* in decibels, where they are not */
+};
+
 struct result {
     enum skipped skipped;
     enum how how;
+    struct verified verified;
     const struct codec *from, *to;
     enum xform turned;      /* what was done to the stored pixels */
     uint32_t width, height; /* of the output */
@@ -169,6 +177,13 @@ int job_write(struct job_state *state, struct err *err);
 
 /* Frees the state. Fine on NULL. */
 void job_end(struct job_state *state);
+
+struct relation;
+
+/* Finds which turns make the first picture the second: codecs/relate.h. */
+int job_relate(struct relation *relation, const char *first, const char *second,
+               const struct options *opts, struct warnings *warnings,
+               struct err *err);
 
 /* Describes a picture in img, which has no cells and which the caller frees.
  * The name is confined to the root, unless that is NULL. */

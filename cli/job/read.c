@@ -6,6 +6,7 @@
 #include "cli/job/stages.h"
 #include "cli/options/option_table.h"
 #include "codecs/foreign.h"
+#include "codecs/relate.h"
 
 /* Finds the format by the first bytes of the file. */
 static int find_format(void *context, struct bytes head, struct err *err)
@@ -137,6 +138,48 @@ int job_foresee(const struct job *job, struct result *result, bool *known,
         if (whole)
             break;
     }
+    return status;
+}
+
+/* Reads a file of job_relate(), whose bytes the caller frees. */
+static int read_picture(struct coded_picture *picture, const char *name,
+                        const struct options *opts, struct err *err)
+{
+    const struct job job = { .input = name };
+    struct result result = { 0 };
+    struct job_state state = { .job = &job, .opts = opts, .result = &result };
+    struct err why;
+    int status = read_file(&state, 0, &why);
+    *picture =
+        (struct coded_picture){ .file = state.input, .codec = result.from };
+    permissions_free(&state.source);
+    return status ? fail(err, "%s: %s", name, why.text) : 0;
+}
+
+int job_relate(struct relation *relation, const char *first, const char *second,
+               const struct options *opts, struct warnings *warnings,
+               struct err *err)
+{
+    const char *const names[] = { NULL, first, second };
+    struct result result = { 0 };
+    struct coded_picture a = { .codec = NULL }, b = { .codec = NULL };
+    struct err why;
+    int status = read_picture(&a, first, opts, err);
+    if (status == 0)
+        status = read_picture(&b, second, opts, err);
+    result.bytes_in = a.file.size + b.file.size;
+    if (status == 0) {
+        struct load_opts load = job_load_opts(opts, NULL, &result);
+        load.warnings = warnings;
+        status =
+            relate_pictures(relation, &a, &b, ALL_TURNS, &load, NULL, &why);
+        if (status && relation->undecoded)
+            fail(err, "%s: %s", names[relation->undecoded], why.text);
+        else if (status)
+            *err = why;
+    }
+    bytes_free(&a.file);
+    bytes_free(&b.file);
     return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "cli/files/attributes.h"
 #include "cli/job/plan.h"
+#include "codecs/convert.h"
 #include "codecs/image/budget.h"
 
 struct job_state {
@@ -17,8 +18,8 @@ struct job_state {
     const struct job *job;
     const struct options *opts;
     struct result *result;
-    struct bytes input, output;
-    struct permissions source; /* what the input was when it was read */
+    struct bytes input, output; /* the input stays with --verify */
+    struct permissions source;  /* what the input was when it was read */
     struct job_plan plan;
     unsigned warned; /* warnings that came before it was decoded */
     bool made; /* the output is there: nothing is left to turn or encode */
@@ -56,6 +57,12 @@ int job_turn(struct job_state *state, struct err *err);
 /* Encodes the picture, and checks what that has made. */
 int job_encode(struct job_state *state, struct err *err);
 
+/* Frees the input, which has been decoded, unless --verify needs it. */
+void job_free_input(struct job_state *state);
+
+/* Returns how the options convert samples. */
+struct convert_opts job_convert_opts(const struct job_state *state);
+
 /* Makes the input the output, byte for byte. */
 void job_keep_input(struct job_state *state);
 
@@ -65,6 +72,10 @@ void job_keep_input(struct job_state *state);
  */
 int job_check(const struct job_state *state, const struct image *img,
               const struct save_opts *save, struct err *err);
+
+/* Decodes input and output with the libraries of their formats, and fails
+ * unless one is the other after the turn. */
+int job_verify(struct job_state *state, struct err *err);
 
 /* Writes the output to its place. */
 int job_write_output(struct job_state *state, struct err *err);

@@ -344,6 +344,14 @@ static int check_info(struct options *opts, struct err *err)
     return check_groups(opts, "info writes no pictures", FOR_INFO, err);
 }
 
+static int check_relate(struct options *opts, struct err *err)
+{
+    opts->command = COMMAND_RELATE;
+    if (opts->nfiles != 2)
+        return fail(err, "relate needs two pictures: gimgxf relate A B");
+    return check_groups(opts, "relate writes no pictures", FOR_RELATE, err);
+}
+
 int checks_words(struct options *opts, const char *const *word, int n,
                  struct err *err)
 {
@@ -361,6 +369,8 @@ int checks_words(struct options *opts, const char *const *word, int n,
         return check_info(opts, err);
     if (opts->csv)
         return fail(err, "--csv is for gimgxf info");
+    if (strcmp(command, "relate") == 0)
+        return check_relate(opts, err);
     if (strcmp(command, "manifest") == 0) {
         opts->command = COMMAND_MANIFEST;
         return check_groups(opts, "manifest turns no pictures", FOR_MANIFEST,

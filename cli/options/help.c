@@ -14,9 +14,11 @@ static void help_turn(void)
           "gimgxf serve [options] -                   turn as jobs on stdin "
           "say\n"
           "gimgxf info [options] FILE...              describe pictures\n"
+          "gimgxf relate A B                          find the turn between "
+          "pictures\n"
           "gimgxf manifest merge|check FILE...        use what batches "
           "recorded\n"
-          "gimgxf bench [options]                     measure (these four "
+          "gimgxf bench [options]                     measure (these five "
           "have a --help)\n"
           "\n"
           "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
@@ -60,6 +62,15 @@ static void help_info(void)
         "2 wrong\nusage. More: man gimgxf-info");
 }
 
+static void help_relate(void)
+{
+    puts("gimgxf relate A B   say which turn makes picture A picture B, or how "
+         "far they are\n                    apart\n");
+    parser_help(&option_table, FOR_RELATE);
+    puts("\nExit status: 0 a turn makes A B, 1 none does or one cannot be "
+         "read, 2 wrong\nusage. More: man gimgxf-relate");
+}
+
 static void help_manifest(void)
 {
     puts("gimgxf manifest merge MANIFEST...   join those of several shares\n"
@@ -75,6 +86,8 @@ void help_print(const char *name)
         help_serve();
     else if (strcmp(name, "info") == 0)
         help_info();
+    else if (strcmp(name, "relate") == 0)
+        help_relate();
     else if (strcmp(name, "manifest") == 0)
         help_manifest();
     else

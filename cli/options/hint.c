@@ -129,10 +129,12 @@ static bool is_file(const char *word)
 /* Returns the command that a word resembles, or NULL. */
 static const char *command_like(const char *word)
 {
-    static const char *const commands[] = { "info", "serve", "manifest",
-                                            "bench", "help" };
+    static const char *const commands[] = { "info",   "serve", "manifest",
+                                            "relate", "bench", "help" };
     if (strcasecmp(word, "identify") == 0 || strcasecmp(word, "show") == 0)
         return "info";
+    if (strcasecmp(word, "compare") == 0)
+        return "relate";
     if (strcasecmp(word, "version") == 0)
         return "--version";
     return spelling_nearest(word, commands, COUNT(commands));

@@ -22,6 +22,7 @@ enum command {
     COMMAND_TURN,  /* file[0] to file[1] */
     COMMAND_BATCH, /* all of file[], and of a list */
     COMMAND_INFO,
+    COMMAND_RELATE,
     COMMAND_MANIFEST,
     COMMAND_SERVE,
     COMMAND_HELP, /* of the command in file[0], if there is one */
@@ -61,6 +62,7 @@ struct options {
     enum edge edge;
     bool lossless; /* and then `edge` is EDGE_FAIL */
     bool tag_only;
+    bool verify;
     unsigned depth; /* 0: as it is */
     enum layout layout;
     bool background;

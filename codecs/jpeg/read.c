@@ -392,7 +392,8 @@ static enum sequential_verdict read_coded_pixels(struct jpeg_reader *r)
 static bool read_coded(struct jpeg_reader *r)
 {
     enum sequential_verdict verdict = SEQUENTIAL_OTHER;
-    const bool coded = !r->d.progressive_mode && !r->d.arith_code;
+    const bool coded =
+        !r->opts->libraries && !r->d.progressive_mode && !r->d.arith_code;
     if (coded && r->plan->representation == REPRESENTATION_SAMPLES)
         verdict = read_coded_pixels(r);
     else if (coded && r->blocks)

@@ -355,7 +355,8 @@ int open_png(struct reader *reader, struct err *err)
     struct png_state *state = reader->state = calloc(1, sizeof *state);
     if (!state)
         return fail_memory(err, "no memory for the decoder");
-    state->idats = find_idats(reader->file);
+    if (!reader->opts->libraries)
+        state->idats = find_idats(reader->file);
     state->warned = reader->opts->warnings->count;
     if (state->idats.size &&
         run_libpng(reader, state->idats, read_chunks, err) == 0)

@@ -72,6 +72,7 @@ done | ask 'gimgxf copy --'
 "$program" bench --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf bench --'
 ask 'gimgxf manifest --' --json --help --version
+ask 'gimgxf relate --' --json --help --version
 ask 'gimgxf manifest merge a --' --json --help --version
 
 # What the man page says of info, besides what has a meaning everywhere.
@@ -126,7 +127,7 @@ sed -n '/^OP: /,/^INPUT/p' ../help | sed '$d; s/^OP://' | words >../operations
 ask 'gimgxf rotate90,flipv,' <../operations
 ask 'gimgxf --format png rotate90,' <../operations
 sed -n 's/^gimgxf \([a-z]*\) .*/\1/p' ../help >../commands
-check 'there are sub-commands' [ "$(wc -l <../commands)" = 4 ]
+check 'there are sub-commands' [ "$(wc -l <../commands)" = 5 ]
 sort -u ../operations ../commands | ask 'gimgxf '
 sort -u ../operations ../commands | ask 'gimgxf --edge trim -j 2 '
 sort -u ../operations ../commands | ask 'gimgxf -- '

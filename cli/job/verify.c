@@ -1,0 +1,120 @@
+/* --verify: whether the output, as a library decodes it, is the input as a
+ * library decodes it, turned. */
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/job/stages.h"
+#include "codecs/relate.h"
+
+/* Returns whether samples of another format or depth are made. */
+static bool converts(const struct job_state *state)
+{
+    return state->result->from != state->result->to || state->opts->depth;
+}
+
+static int relate(struct relation *relation, const struct job_state *state,
+                  unsigned turns, struct err *err)
+{
+    const struct options *opts = state->opts;
+    const struct result *result = state->result;
+    const struct coded_picture a = {
+        .file = state->input,
+        .codec = result->from,
+        .as_stored = opts->ignore_orientation && !opts->tag_only,
+        .width = state->plan.decode.width,
+        .height = state->plan.decode.height,
+    };
+    const struct coded_picture b = {
+        .file = state->output,
+        .codec = result->to,
+        .as_stored = opts->ignore_orientation && !opts->tag_only,
+    };
+    struct warnings unheard = { 0 };
+    struct load_opts load = job_load_opts(opts, NULL, state->result);
+    struct convert_opts convert = job_convert_opts(state);
+    load.warnings = convert.warnings = &unheard;
+    load.pool = state->job->pool;
+    load.limits.bytes = opts->limits.bytes;
+    convert.mem = mem_plain;
+    return relate_pictures(relation, &a, &b, turns, &load,
+                           converts(state) ? &convert : NULL, err);
+}
+
+/* What no viewer would see at a glance. */
+enum { NEAR = 30 /* dB */ };
+
+/* What was encoded anew is not the same, but near, or nearer to this turn of
+ * the input than to any other. */
+static bool is_near(const struct relation *relation,
+                    const struct job_state *state, struct err *err)
+{
+    struct relation any;
+    if (!relation->fits)
+        return false;
+    if (state->result->how == HOW_LUMA_LOSSLESS)
+        return relation->coefficients && relation->far.luma;
+    if (difference_psnr(&relation->far) >= NEAR)
+        return true;
+    if (relate(&any, state, ALL_TURNS, err))
+        return false;
+    return !any.same && relation->far.square <= any.far.square;
+}
+
+static bool may_differ(const struct job_state *state)
+{
+    const enum how how = state->result->how;
+    const struct codec *to = state->result->to;
+    return how == HOW_LUMA_LOSSLESS || how == HOW_REENCODED ||
+           (converts(state) && (to->lossy || to->rounds));
+}
+
+static int refuse(const struct job_state *state, const char *why,
+                  struct err *err)
+{
+    return fail(err,
+                "--verify: what was made is not %s, so it was not written%s%s; "
+                "this is a fault of gimgxf or of a library, please report it",
+                state->opts->op == XFORM_NONE ? "the input"
+                                              : "the input turned",
+                *why ? ": " : "", why);
+}
+
+static int judge(struct job_state *state, const struct relation *relation,
+                 struct err *err)
+{
+    struct verified *verified = &state->result->verified;
+    char why[64] = "its size is another one";
+    struct err unheard = { .text = "" };
+    verified->same = relation->same != 0;
+    verified->done = verified->same ||
+                     (may_differ(state) && is_near(relation, state, &unheard));
+    if (relation->fits)
+        verified->psnr = difference_psnr(&relation->far);
+    if (verified->done)
+        return 0;
+    if (relation->fits)
+        snprintf(why, sizeof why, "%.1f dB apart", verified->psnr);
+    return refuse(state, *unheard.text ? unheard.text : why, err);
+}
+
+int job_verify(struct job_state *state, struct err *err)
+{
+    struct result *result = state->result;
+    struct relation relation;
+    struct err why;
+    if (result->how == HOW_UNCHANGED) {
+        result->verified = (struct verified){ .done = true, .same = true };
+        return 0;
+    }
+    if (state->plan.within) {
+        warn(&result->warnings, "--verify is for pictures: arrays that stay "
+                                "arrays are not decoded again");
+        return 0;
+    }
+    if (relate(&relation, state, 1u << state->opts->op, &why) == 0)
+        return judge(state, &relation, err);
+    if (relation.undecoded == 1)
+        return fail(err, "--verify: the library cannot decode the input: %s",
+                    why.text);
+    return refuse(state, why.text, err);
+}

@@ -1,0 +1,90 @@
+/* gimgxf relate: says which turn makes one picture another. */
+#include "cli/relate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/job/job.h"
+#include "cli/json/json_write.h"
+#include "cli/report.h"
+#include "codecs/relate.h"
+
+static const char *compared(const struct relation *relation)
+{
+    return relation->coefficients ? "coefficients" : "samples";
+}
+
+static void print_json(const struct options *opts,
+                       const struct relation *relation, const struct err *err)
+{
+    struct json_writer json = { .out = stdout };
+    const struct difference *far = &relation->far;
+    const bool apart = !err && !relation->same && relation->fits;
+    json_open(&json, NULL, '{');
+    json_string(&json, "first", opts->file[0]);
+    json_string(&json, "second", opts->file[1]);
+    if (!err) {
+        json_string(&json, "compared", compared(relation));
+        json_open(&json, "turns", '[');
+        for (int t = 0; t < XFORM_COUNT; t++)
+            if (relation->same >> t & 1)
+                json_string(&json, NULL, xform_name((enum xform)t));
+        json_close(&json, ']');
+    }
+    if (apart) {
+        json_string(&json, "nearest", xform_name(relation->nearest));
+        json_number(&json, "psnr", difference_psnr(far));
+        json_uint(&json, "differing", far->differing);
+        json_uint(&json, "of", far->cells);
+        json_open(&json, "within", '{');
+        json_uint(&json, "x", far->left);
+        json_uint(&json, "y", far->top);
+        json_uint(&json, "width", far->right - far->left);
+        json_uint(&json, "height", far->bottom - far->top);
+        json_close(&json, '}');
+    }
+    json_string(&json, "error", err ? err->text : NULL);
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+static void print_words(const struct relation *relation)
+{
+    const struct difference *far = &relation->far;
+    const char *separator = "";
+    for (int t = 0; t < XFORM_COUNT; t++)
+        if (relation->same >> t & 1) {
+            printf("%s%s", separator, xform_name((enum xform)t));
+            separator = " or ";
+        }
+    if (relation->same)
+        printf(": the same %s\n", compared(relation));
+    else if (!relation->fits)
+        puts("none: the sizes differ");
+    else
+        printf("none: %s comes closest, %.1f dB apart: %" PRIu64 " of %" PRIu64
+               " %s differ, within %u x %u pixels at %u, %u\n",
+               xform_name(relation->nearest), difference_psnr(far),
+               far->differing, far->cells, compared(relation),
+               far->right - far->left, far->bottom - far->top, far->left,
+               far->top);
+}
+
+bool relate_run(const struct options *opts)
+{
+    struct relation relation = { .same = 0 };
+    struct warnings warnings = { 0 };
+    struct err err;
+    int status = job_relate(&relation, opts->file[0], opts->file[1], opts,
+                            &warnings, &err);
+    if (!opts->json)
+        report_warnings(NULL, opts, &warnings, 0);
+    if (status)
+        report_error(NULL, err.text);
+    if (opts->json)
+        print_json(opts, &relation, status ? &err : NULL);
+    else if (status == 0)
+        print_words(&relation);
+    return status == 0 && relation.same;
+}

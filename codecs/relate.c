@@ -1,0 +1,329 @@
+/* Which turn makes one picture another. */
+#include "codecs/relate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "codecs/jpeg/steps.h"
+
+/* ---- Two planes, cell by cell -------------------------------------------- */
+
+/* What is compared: a plane of a, turned by t, with that of b. */
+struct plane_pair {
+    const struct plane *a, *b;
+    enum cell cell;
+    enum xform t;
+    double scale;             /* what a difference of 1 is */
+    const uint16_t *steps[2]; /* of a and b, where cells are blocks */
+    struct difference *difference;
+    uint32_t across, down; /* pixels of a cell, each way */
+};
+
+static void note(struct plane_pair *p, uint32_t x, uint32_t y, unsigned cells,
+                 double square)
+{
+    struct difference *d = p->difference;
+    const uint32_t left = x * p->across, top = y * p->down;
+    const bool first = d->differing == 0;
+    d->left = first || left < d->left ? left : d->left;
+    d->top = first || top < d->top ? top : d->top;
+    if (first || left + p->across > d->right)
+        d->right = left + p->across;
+    if (first || top + p->down > d->bottom)
+        d->bottom = top + p->down;
+    d->differing += cells;
+    d->square += square;
+}
+
+static double sample(const struct plane *plane, enum cell cell, uint32_t x,
+                     uint32_t y)
+{
+    const uint8_t *at = plane_row(plane, y);
+    uint16_t word;
+    float real;
+    at += x * cell_size(cell);
+    if (cell == CELL_U8)
+        return *at;
+    if (cell == CELL_F32) {
+        memcpy(&real, at, sizeof real);
+        return (double)real;
+    }
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* Returns the square of what a coefficient differs by: row v and column u of a
+ * block of b, which is row u and column v of one that is transposed; odd
+ * columns change their sign where columns run backwards, odd rows where rows
+ * do. */
+static double compare_coefficient(const struct plane_pair *p, const int16_t *a,
+                                  const int16_t *b, unsigned u, unsigned v)
+{
+    const unsigned to = 8 * v + u;
+    const unsigned from = xform_transposes(p->t) ? 8 * u + v : to;
+    const bool minus =
+        (p->t & XFORM_MIRROR_X && u % 2) != (p->t & XFORM_MIRROR_Y && v % 2);
+    const int is = b[to] * p->steps[1][to];
+    const int was = a[from] * p->steps[0][from];
+    const double off = is - (minus ? -was : was);
+    return off * off;
+}
+
+static void compare_block(struct plane_pair *p, uint32_t x, uint32_t y,
+                          uint32_t sx, uint32_t sy)
+{
+    const int16_t *a = (const int16_t *)plane_row(p->a, sy) + 64 * (size_t)sx;
+    const int16_t *b = (const int16_t *)plane_row(p->b, y) + 64 * (size_t)x;
+    double square = 0;
+    unsigned differing = 0;
+    for (unsigned v = 0; v < 8; v++)
+        for (unsigned u = 0; u < 8; u++) {
+            const double off = compare_coefficient(p, a, b, u, v);
+            square += off;
+            differing += off != 0;
+        }
+    /* The transform keeps the sum of squares (T.81, A.3.3). */
+    if (differing)
+        note(p, x, y, differing, square * p->scale * p->scale);
+}
+
+static void compare_sample(struct plane_pair *p, uint32_t x, uint32_t y,
+                           uint32_t sx, uint32_t sy)
+{
+    const size_t size = cell_size(p->cell);
+    const uint8_t *a = plane_row(p->a, sy), *b = plane_row(p->b, y);
+    if (memcmp(a + sx * size, b + x * size, size) == 0)
+        return; /* also where they are not numbers */
+    const double off =
+        sample(p->a, p->cell, sx, sy) - sample(p->b, p->cell, x, y);
+    note(p, x, y, 1, off * off * p->scale * p->scale);
+}
+
+/* In squares, so that both planes are read from a cache. Stops at the first
+ * difference unless all are to be counted. */
+static void compare_planes(struct plane_pair *p, bool count)
+{
+    enum { SIDE = 64 };
+    const uint32_t width = p->b->width, height = p->b->height;
+    for (uint32_t top = 0; top < height; top += SIDE)
+        for (uint32_t left = 0; left < width; left += SIDE)
+            for (uint32_t y = top; y < top + SIDE && y < height; y++) {
+                if (!count && p->difference->differing)
+                    return;
+                for (uint32_t x = left; x < left + SIDE && x < width; x++) {
+                    uint32_t sx, sy;
+                    xform_source(p->t, width, height, x, y, &sx, &sy);
+                    if (p->cell == CELL_DCT)
+                        compare_block(p, x, y, sx, sy);
+                    else
+                        compare_sample(p, x, y, sx, sy);
+                }
+            }
+}
+
+/* ---- Two pictures -------------------------------------------------------- */
+
+static bool fits(const struct image *a, const struct image *b, enum xform t)
+{
+    const bool exchanged = xform_transposes(t);
+    bool fit = b->width == (exchanged ? a->height : a->width) &&
+               b->height == (exchanged ? a->width : a->height);
+    for (unsigned i = 0; i < a->nplanes; i++) {
+        const struct plane *pa = &a->plane[i], *pb = &b->plane[i];
+        fit = fit && pb->width == (exchanged ? pa->height : pa->width) &&
+              pb->height == (exchanged ? pa->width : pa->height);
+    }
+    return fit;
+}
+
+/* Returns whether no cell differs. */
+static bool compare(struct difference *d, const struct image *a,
+                    const struct image *b, enum xform t, bool count)
+{
+    const bool blocks = b->cell == CELL_DCT;
+    *d = (struct difference){ .luma = true };
+    for (unsigned i = 0; i < b->nplanes; i++) {
+        const struct plane *plane = &b->plane[i];
+        struct plane_pair pair = {
+            .a = &a->plane[i],
+            .b = plane,
+            .cell = b->cell,
+            .t = t,
+            .scale = b->maxval ? 1.0 / b->maxval : 1,
+            .difference = d,
+            .across = b->width / plane->width + (b->width % plane->width != 0),
+            .down =
+                b->height / plane->height + (b->height % plane->height != 0),
+        };
+        if (blocks) {
+            pair.steps[0] = steps_of(a, i);
+            pair.steps[1] = steps_of(b, i);
+        }
+        d->cells += (uint64_t)plane->width * plane->height * (blocks ? 64 : 1);
+        compare_planes(&pair, count);
+        if (i == 0)
+            d->luma = d->differing == 0;
+    }
+    if (d->right > b->width)
+        d->right = b->width;
+    if (d->bottom > b->height)
+        d->bottom = b->height;
+    return d->differing == 0;
+}
+
+double difference_psnr(const struct difference *d)
+{
+    return d->differing ? 10 * log10((double)d->cells / d->square) : INFINITY;
+}
+
+/* The turn of the pictures as shown whose stored ones are related by t. */
+static enum xform shown(const struct image *a, const struct image *b,
+                        enum xform t)
+{
+    const enum xform up_a = xform_from_exif(a->orientation),
+                     up_b = xform_from_exif(b->orientation);
+    return xform_then(xform_then(xform_inverse(up_a), t), up_b);
+}
+
+static void relate(struct relation *relation, const struct image *a,
+                   const struct image *b, unsigned turns)
+{
+    struct difference d;
+    for (int i = 0; i < XFORM_COUNT; i++) {
+        const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
+        if (turns >> as_shown & 1 && fits(a, b, t) &&
+            compare(&d, a, b, t, false))
+            relation->same |= 1u << as_shown;
+    }
+    for (int i = 0; i < XFORM_COUNT && !relation->same; i++) {
+        const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
+        if (!(turns >> as_shown & 1) || !fits(a, b, t))
+            continue;
+        compare(&d, a, b, t, true);
+        if (!relation->fits || d.square < relation->far.square) {
+            relation->far = d;
+            relation->nearest = as_shown;
+        }
+        relation->fits = true;
+    }
+    relation->fits = relation->fits || relation->same;
+}
+
+/* ---- Two files ----------------------------------------------------------- */
+
+static int decode(struct image *img, const struct coded_picture *picture,
+                  enum representation representation,
+                  const struct load_opts *opts, struct err *err)
+{
+    const struct decode_plan plan = { .representation = representation,
+                                      .width = picture->width,
+                                      .height = picture->height };
+    struct reader reader;
+    if (codec_open(&reader, picture->codec, picture->file, opts, err))
+        return -1;
+    int status = codec_decode(&reader, img, &plan, err);
+    codec_close(&reader);
+    if (status == 0 && picture->as_stored)
+        img->orientation = 1;
+    return status;
+}
+
+static bool same_kind(const struct image *a, const struct image *b)
+{
+    return a->cell == b->cell && a->nplanes == b->nplanes &&
+           a->maxval == b->maxval && a->color == b->color &&
+           a->alpha == b->alpha &&
+           (a->color != COLOR_INDEXED ||
+            (a->meta->ncolors == b->meta->ncolors &&
+             memcmp(a->meta->palette, b->meta->palette,
+                    sizeof a->meta->palette) == 0));
+}
+
+static int decode_both(struct image pair[2], unsigned *undecoded,
+                       const struct coded_picture *a,
+                       const struct coded_picture *b,
+                       enum representation representation,
+                       const struct load_opts *opts, struct err *err)
+{
+    pair[0] = pair[1] = (struct image){ .meta = NULL };
+    *undecoded = 1;
+    if (decode(&pair[0], a, representation, opts, err))
+        return -1;
+    *undecoded = 2;
+    if (decode(&pair[1], b, representation, opts, err)) {
+        image_free(&pair[0]);
+        return -1;
+    }
+    *undecoded = 0;
+    return 0;
+}
+
+static int relate_coefficients(struct relation *relation,
+                               const struct coded_picture *a,
+                               const struct coded_picture *b, unsigned turns,
+                               const struct load_opts *opts, struct err *err)
+{
+    struct image pair[2];
+    if (decode_both(pair, &relation->undecoded, a, b,
+                    REPRESENTATION_COEFFICIENTS, opts, err))
+        return -1;
+    relation->coefficients = true;
+    if (same_kind(&pair[0], &pair[1]))
+        relate(relation, &pair[0], &pair[1], turns);
+    image_free(&pair[0]);
+    image_free(&pair[1]);
+    return 0;
+}
+
+static int relate_samples(struct relation *relation,
+                          const struct coded_picture *a,
+                          const struct coded_picture *b, unsigned turns,
+                          const struct load_opts *opts,
+                          const struct convert_opts *convert, struct err *err)
+{
+    struct load_opts load = *opts;
+    struct image pair[2];
+    bool converted;
+    load.portable = convert || a->codec->lossy;
+    if (decode_both(pair, &relation->undecoded, a, b, REPRESENTATION_SAMPLES,
+                    &load, err))
+        return -1;
+    int status = 0;
+    if (convert)
+        status = convert_to_fit(&pair[0], b->codec, convert, &converted, err);
+    if (status == 0 && !same_kind(&pair[0], &pair[1]))
+        status = fail(err,
+                      "their samples cannot be compared: %s of %u bits, "
+                      "and %s of %u",
+                      image_color_name(pair[0].color), image_bits(&pair[0]),
+                      image_color_name(pair[1].color), image_bits(&pair[1]));
+    if (status == 0)
+        relate(relation, &pair[0], &pair[1], turns);
+    image_free(&pair[0]);
+    image_free(&pair[1]);
+    return status;
+}
+
+int relate_pictures(struct relation *relation, const struct coded_picture *a,
+                    const struct coded_picture *b, unsigned turns,
+                    const struct load_opts *opts,
+                    const struct convert_opts *convert, struct err *err)
+{
+    const struct convert_opts plain = { .limits = &opts->limits,
+                                        .mem = mem_plain,
+                                        .warnings = opts->warnings };
+    struct load_opts load = *opts;
+    load.libraries = true;
+    load.mem = mem_plain;
+    if (!convert && a->codec != b->codec)
+        convert = &plain;
+    *relation = (struct relation){ .same = 0 };
+    if (a->codec == &codec_jpeg && b->codec == &codec_jpeg && !convert) {
+        if (relate_coefficients(relation, a, b, turns, &load, err))
+            return -1;
+        if (relation->same || (relation->fits && relation->far.luma))
+            return 0;
+        *relation = (struct relation){ .same = 0 };
+    }
+    return relate_samples(relation, a, b, turns, &load, convert, err);
+}

@@ -1,0 +1,59 @@
+/* Which turn makes one picture another: found by decoding both with the
+ * libraries of their formats, and comparing them cell by cell with loops that
+ * share nothing with what turns pictures.
+ *
+ * Of two JPEGs the coefficients are compared, dequantized, so that a turn
+ * without loss is seen to be one; else, and of other formats, the samples. */
+#ifndef CODECS_RELATE_H
+#define CODECS_RELATE_H
+
+#include "codecs/convert.h"
+
+/* How far one picture, turned, is from another. Places are those of the
+ * pictures as stored. */
+struct difference {
+    uint64_t cells, differing; /* of all planes; blocks count as 64 */
+    double square;             /* the sum of the squares of what they differ by,
+                                  where full intensity is 1 */
+    bool luma;                 /* no cell of the first plane differs */
+    /* The columns and rows of the second picture that hold all cells which
+     * differ, if any does. */
+    uint32_t left, top, right, bottom; /* the last two are behind them */
+};
+
+/* Returns the peak signal-to-noise ratio in decibels; INFINITY if no cell
+ * differs. */
+double difference_psnr(const struct difference *d);
+
+struct relation {
+    unsigned undecoded;    /* on failure: 1 or 2 if that picture could not be
+                              decoded; else 0 */
+    bool coefficients;     /* these were compared, else samples */
+    unsigned same;         /* 1 << turn, or-ed, of the pictures as shown: all
+                              that make the first one the second */
+    bool fits;             /* the sizes are those of some turn; then */
+    enum xform nearest;    /* the turn that comes closest, and */
+    struct difference far; /* by how much it misses */
+};
+
+enum { ALL_TURNS = (1 << XFORM_COUNT) - 1 };
+
+/* A file and its format. */
+struct coded_picture {
+    struct bytes file;
+    const struct codec *codec;
+    bool as_stored;         /* without regard to its orientation tag */
+    uint32_t width, height; /* as struct decode_plan has them */
+};
+
+/* Finds how the pictures are related, among the turns of this set: 1 << turn,
+ * or-ed. The files are read by these options, whose turners are not used. With
+ * `convert`, or if their formats differ, the first one is made what it becomes
+ * in the format of the second. Fails if one cannot be decoded, or if their
+ * samples cannot be compared: if they are of other channels or other depths. */
+int relate_pictures(struct relation *relation, const struct coded_picture *a,
+                    const struct coded_picture *b, unsigned turns,
+                    const struct load_opts *opts,
+                    const struct convert_opts *convert, struct err *err);
+
+#endif

@@ -1,0 +1,88 @@
+# Which turn makes one picture another, and --verify, which asks that of each
+# output.
+. "$ROOT/tests/cli/lib.sh"
+
+# says TEXT STATUS A B: what relate prints.
+says() {
+    gimgxf relate "$3" "$4" >said 2>&1
+    check "status of relate $3 $4" [ $? = "$2" ]
+    check "relate $3 $4: $(cat said)" [ "$(cat said)" = "$1" ]
+}
+
+# ---- relate ----
+
+for op in copy fliph flipv rotate180 transpose rotate90 rotate270 transverse; do
+    gives 0 '' -q "$op" "$samples/f-rgb.png" o.png
+    says "$op: the same samples" 0 "$samples/f-rgb.png" o.png
+    gives 0 '' -q "$op" "$samples/f.jpg" o.jpg
+    says "$op: the same coefficients" 0 "$samples/f.jpg" o.jpg
+    gives 0 '' -q "$op" "$samples/f-sideways.jpg" o.jpg
+    says "$op: the same coefficients" 0 "$samples/f-sideways.jpg" o.jpg
+    gives 0 '' -q "$op" "$samples/f-gray16.png" o.pgm
+    says "$op: the same samples" 0 "$samples/f-gray16.png" o.pgm
+done
+gives 0 '' --edge tag rotate90 "$samples/f.jpg" o.jpg
+says 'rotate90: the same coefficients' 0 "$samples/f.jpg" o.jpg
+
+# A picture of 3 x 2 pixels, and others that are nearly the same.
+printf 'P5 3 2 255\n\001\002\003\004\005\006' >a.pgm
+printf 'P5 3 2 255\n\001\002\003\004\005\011' >b.pgm
+printf 'P5 2 2 255\n\001\001\001\001' >same.pgm
+printf 'P5 3 3 255\n123456789' >c.pgm
+says 'none: copy comes closest, 46.4 dB apart: 1 of 6 samples differ, within 1 x '\
+'1 pixels at 2, 1' 1 a.pgm b.pgm
+says 'none: the sizes differ' 1 a.pgm c.pgm
+says 'copy or fliph or flipv or rotate180 or transpose or rotate90 or '\
+'rotate270 or transverse: the same samples' 0 same.pgm same.pgm
+says 'gimgxf: their samples cannot be compared: gray of 8 bits, and RGB of 8' 1 \
+    a.pgm "$samples/f.ppm"
+says 'gimgxf: none.png: No such file or directory' 1 a.pgm none.png
+gimgxf relate --json a.pgm b.pgm >said
+check 'relate --json' [ "$(cat said)" = '{"first": "a.pgm", "second": "b.pgm", '\
+'"compared": "samples", "turns": [], "nearest": "copy", "psnr": '\
+"$(grep -o '"psnr": [0-9.]*' said | cut -d' ' -f2)"', "differing": 1, "of": 6, '\
+'"within": {"x": 2, "y": 1, "width": 1, "height": 1}, "error": null}' ]
+gives 2 'gimgxf: relate needs two pictures: gimgxf relate A B' relate a.pgm
+gives 2 'gimgxf: --strip: gimgxf relate writes no pictures, so the option '\
+'changes nothing' relate --strip a.pgm b.pgm
+
+# ---- --verify ----
+
+for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg \
+    f-sideways.jpg f.ppm f.bmp f.tga f.pfm f.hdr; do
+    for op in rotate90 fliph transpose copy; do
+        gives 0 "$(gimgxf "$op" "$samples/$file" "o.${file##*.}" 2>&1)" \
+            --verify "$op" "$samples/$file" "o.${file##*.}"
+    done
+done
+gives 0 '' -q --verify rotate90 "$samples/f.jpg" o.png
+gives 0 '' -q --verify rotate90 "$samples/f-rgb.png" o.jpg
+gives 0 '' -q --verify --depth 8 rotate90 "$samples/f-gray16.png" o.png
+gives 0 '' -q --verify --quality 40 rotate90 "$samples/f.jpg" o.jpg
+gimgxf --json --verify rotate90 "$samples/f-rgb.png" o.png >said
+check 'verified in JSON' grep -q '"verified": "same", ' said
+gimgxf -v --verify rotate90 "$samples/f-rgb.png" o.png 2>said
+check 'verified in words' \
+    grep -qx 'gimgxf: verified: the same, as libraries decode it' said
+gives 0 'gimgxf: '"$samples/f.npy"': warning: --verify is for pictures: arrays '\
+'that stay arrays are not decoded again' --verify rotate90 "$samples/f.npy" o.npy
+
+# A library that sees another picture. The output stays what it was.
+if cc -shared -fPIC -o lies.so "$ROOT/tests/support/preload/lies.c" -ldl \
+    2>/dev/null && LD_PRELOAD=./lies.so "$program" --version >/dev/null 2>&1; then
+    for kind in png:f-rgb.png:samples jpeg:f.jpg:coefficients; do
+        IFS=: read -r library file _ <<<"$kind"
+        out=kept.${file##*.}
+        echo old >"$out"
+        LIES=$library LD_PRELOAD=./lies.so "$program" --backend "$GIMGXF_BACKEND" \
+            --verify rotate90 "$samples/$file" "$out" 2>said
+        check "$library lies: status" [ $? = 1 ]
+        check "$library lies: $(cat said)" \
+            grep -q -- '--verify: what was made is not the input turned' said
+        check "$library lies: the output stays" [ "$(cat "$out")" = old ]
+        LIES=$library LD_PRELOAD=./lies.so "$program" --backend "$GIMGXF_BACKEND" \
+            rotate90 "$samples/$file" "$out"
+        check "$library lies unheard" [ $? = 0 ]
+    done
+fi
+finish
