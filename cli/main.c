@@ -8,6 +8,7 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/scheduler.h"
 #include "cli/bench/bench.h"
+#include "cli/check.h"
 #include "cli/files/signals.h"
 #include "cli/info.h"
 #include "cli/job/job.h"
@@ -162,6 +163,8 @@ static int run(const struct options *opts)
         return OUTCOME_DONE;
     case COMMAND_INFO:
         return info_run(opts) ? OUTCOME_DONE : OUTCOME_FAILED;
+    case COMMAND_CHECK:
+        return check_run(opts) ? OUTCOME_DONE : OUTCOME_FAILED;
     case COMMAND_RELATE:
         return relate_run(opts) ? OUTCOME_DONE : OUTCOME_FAILED;
     case COMMAND_TURN:

@@ -6,7 +6,7 @@
 #   s  serve                               list WORD...  some, between commas
 #   i  info                                color         a color of CSS
 #   m  manifest                            devices       GPUs, or all
-#   r  relate
+#   r  relate, c  check
 #   b  bench                               picture       a file by its suffix
 #                                          file          any file
 #                                          directory     a directory
@@ -30,7 +30,7 @@ ts    --optimize
 ts    --no-restart
 ts    --png-level           one fast default small 0 1 2 3 4 5 6 7 8 9
 ts    --depth               one 8 16 float
-tsi   --layout              one auto hwc chw nhw nhwc nchw
+tsic  --layout              one auto hwc chw nhw nhwc nchw
 ts    --background          color
 tsi   --tolerant
 t     -d,--directory        directory
@@ -38,11 +38,11 @@ t     -o,--output           directory
     t     --stack               file
 t     -i,--in-place
 t     --backup              one .bak .orig
-ti    -r,--recursive
-ti    --files-from          file
-tsi   -0,--null
-ti    --include             other
-ti    --exclude             other
+tic   -r,--recursive
+tic   --files-from          file
+tsic  -0,--null
+tic   --include             other
+tic   --exclude             other
 t     -u,--update
 t     --dry-run
 t     --fail-fast
@@ -51,20 +51,20 @@ t     --manifest            file
 t     --resume              file
 t     --shard               other
 ts    --verify
-ts    --max-pixels          other
-ts    --max-memory          other
-ts    --max-seconds         other
+tsc   --max-pixels          other
+tsc   --max-memory          other
+tsc   --max-seconds         other
 s     --root                directory
 ts    --backend             one auto cpu cuda
 tsb   --device              devices
 ts    --max-vram            other
-tsi   -j,--threads          other
-ti    -q,--quiet
-ti    -v,--verbose
-timbr --json
+tsic  -j,--threads          other
+tic   -q,--quiet
+tic   -v,--verbose
+timbrc --json
 i     --csv
-tsimbr -h,--help
-tsimr --version
+tsimbrc -h,--help
+tsimrc --version
 b     --only                one nvidia book mat_transpose others libraries \
                             sweep gimgxf many stream jpeg loops
 b     --size                other
@@ -237,8 +237,8 @@ _gimgxf() {
         option=${cur%%=*} lead=${cur%%=*}= cur=${cur#*=}
     fi
     case $command in
-    '') takes=tsimr ;;
-    serve | info | manifest | bench | relate) takes=${command:0:1} ;;
+    '') takes=tsimrc ;;
+    serve | info | manifest | bench | relate | check) takes=${command:0:1} ;;
     *) takes=t ;;
     esac
 
@@ -251,7 +251,7 @@ _gimgxf() {
     elif [[ $command ]]; then
         _gimgxf_offer $(_gimgxf_operand)
     else
-        [[ $cur == *,* ]] || _gimgxf_offer_words one info bench manifest relate serve
+        [[ $cur == *,* ]] || _gimgxf_offer_words one info bench check manifest relate serve
         _gimgxf_offer_words list $_gimgxf_operations
     fi
     COMPREPLY=("${COMPREPLY[@]#"$before"}")

@@ -23,6 +23,7 @@ set -g __gimgxf_operations \
 set -g __gimgxf_commands \
     info\t'describe pictures' \
     manifest\t'join and check manifests' \
+    check\t'find damaged pictures' \
     relate\t'find the turn between two pictures' \
     serve\t'do jobs from standard input' \
     bench\t'time and check the kernels'
@@ -85,8 +86,8 @@ function __gimgxf_takes -a who
     set -l words (__gimgxf_words)
     switch "$words[1]"
         case ''
-            string match -qr '[tsimr]' $who
-        case serve info manifest bench relate
+            string match -qr '[tsimrc]' $who
+        case serve info manifest bench relate check
             string match -q "*"(string sub -l 1 $words[1])"*" $who
         case '*'
             string match -q '*t*' $who
@@ -142,7 +143,7 @@ end
 
 # __gimgxf_option COMMANDS ARGUMENT...: adds an option of these commands, with the
 # arguments of `complete`. t: operations, which turn pictures; s: serve; i: info;
-# m: manifest; r: relate; b: bench.
+# m: manifest; r: relate; c: check; b: bench.
 function __gimgxf_option -a who
     complete -c gimgxf -n "__gimgxf_takes $who" $argv[2..]
     argparse -i s= l= x r -- $argv[2..]
@@ -154,8 +155,8 @@ function __gimgxf_option -a who
 end
 
 complete -c gimgxf -f
-complete -c gimgxf -n '__gimgxf_at tsimbr 0 0' -a '(__gimgxf_turns)'
-complete -c gimgxf -n '__gimgxf_at tir 1 9999' -a '(__gimgxf_pictures)'
+complete -c gimgxf -n '__gimgxf_at tsimbrc 0 0' -a '(__gimgxf_turns)'
+complete -c gimgxf -n '__gimgxf_at tirc 1 9999' -a '(__gimgxf_pictures)'
 complete -c gimgxf -n '__gimgxf_at s 1 1' -a - -d 'jobs from standard input'
 complete -c gimgxf -n '__gimgxf_at m 1 1' -a 'merge check'
 complete -c gimgxf -n '__gimgxf_at m 2 9999' -F
@@ -181,7 +182,7 @@ __gimgxf_option ts -l no-restart -d 'write a JPEG without restart markers'
 __gimgxf_option ts -l png-level -x -d 'compression effort of a PNG' \
     -a 'fast default small 0 1 2 3 4 5 6 7 8 9'
 __gimgxf_option ts -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'
-__gimgxf_option tsi -l layout -x -d 'axes of NPY arrays' \
+__gimgxf_option tsic -l layout -x -d 'axes of NPY arrays' \
     -a 'auto hwc chw nhw nhwc nchw'
 __gimgxf_option ts -l background -x -d 'background color for transparency' \
     -a "$__gimgxf_colors"
@@ -192,11 +193,11 @@ __gimgxf_option t -s o -l output -x -d 'make output names from a template' \
     -a '(__fish_complete_directories (__gimgxf_typed)) {dir}/{stem}-{op}.{ext}'
 __gimgxf_option t -s i -l in-place -d 'replace each input'
 __gimgxf_option t -l backup -x -d 'with --in-place: keep the old file' -a '.bak .orig'
-__gimgxf_option ti -s r -l recursive -d 'take the pictures in directories, too'
-__gimgxf_option ti -l files-from -r -F -d 'read the names of inputs from a file'
-__gimgxf_option tsi -s 0 -l null -d 'NUL ends each name, or job'
-__gimgxf_option ti -l include -x -d 'take only matching names' -a '*.jpg *.png'
-__gimgxf_option ti -l exclude -x -d 'skip matching names' -a '*.jpg *.png'
+__gimgxf_option tic -s r -l recursive -d 'take the pictures in directories, too'
+__gimgxf_option tic -l files-from -r -F -d 'read the names of inputs from a file'
+__gimgxf_option tsic -s 0 -l null -d 'NUL ends each name, or job'
+__gimgxf_option tic -l include -x -d 'take only matching names' -a '*.jpg *.png'
+__gimgxf_option tic -l exclude -x -d 'skip matching names' -a '*.jpg *.png'
 __gimgxf_option t -s u -l update -d 'skip outputs that are newer'
 __gimgxf_option t -l dry-run -d 'print what would be done'
 __gimgxf_option t -l fail-fast -d 'stop at the first failure'
@@ -206,21 +207,21 @@ __gimgxf_option t -l manifest -r -F -d 'append the result of each file'
 __gimgxf_option t -l resume -r -F -d 'skip what this manifest has as done'
 __gimgxf_option t -l shard -x -d 'do one share of the files' -a '1/2 2/2'
 __gimgxf_option ts -l verify -d 'decode the output and compare it'
-__gimgxf_option ts -l max-pixels -x -d 'refuse larger pictures'
-__gimgxf_option ts -l max-memory -x -d 'refuse pictures that need more memory'
-__gimgxf_option ts -l max-seconds -x -d 'give a file up after so many seconds'
+__gimgxf_option tsc -l max-pixels -x -d 'refuse larger pictures'
+__gimgxf_option tsc -l max-memory -x -d 'refuse pictures that need more memory'
+__gimgxf_option tsc -l max-seconds -x -d 'give a file up after so many seconds'
 __gimgxf_option s -l root -x -d 'keep all files below this directory' \
     -a '(__fish_complete_directories (__gimgxf_typed))'
 __gimgxf_option ts -l backend -x -d 'what moves the samples' -a 'auto cpu cuda'
 __gimgxf_option tsb -l device -x -d 'the GPUs to use' -a '(__gimgxf_devices)'
 __gimgxf_option ts -l max-vram -x -d 'limit the memory of each GPU'
-__gimgxf_option tsi -s j -l threads -x -d 'limit the number of processors'
-__gimgxf_option ti -s q -l quiet -d 'print no warnings'
-__gimgxf_option ti -s v -l verbose -d 'say what was done, how, and how long'
-__gimgxf_option timbr -l json -d 'print JSON'
+__gimgxf_option tsic -s j -l threads -x -d 'limit the number of processors'
+__gimgxf_option tic -s q -l quiet -d 'print no warnings'
+__gimgxf_option tic -s v -l verbose -d 'say what was done, how, and how long'
+__gimgxf_option timbrc -l json -d 'print JSON'
 __gimgxf_option i -l csv -d 'print a table for spreadsheets'
-__gimgxf_option tsimbr -s h -l help -d 'print a summary'
-__gimgxf_option tsimr -l version -d 'print the version'
+__gimgxf_option tsimbrc -s h -l help -d 'print a summary'
+__gimgxf_option tsimrc -l version -d 'print the version'
 __gimgxf_option b -l only -x -d 'run what has this in its name or section' \
     -a "$__gimgxf_sections"
 __gimgxf_option b -l size -x -d 'use this size, WxH in pixels'

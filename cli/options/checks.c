@@ -1,6 +1,7 @@
 /* Checks of what was given together. */
 #include "cli/options/checks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -329,19 +330,23 @@ static int check_groups(const struct options *opts, const char *what,
                 : 0;
 }
 
-static int check_info(struct options *opts, struct err *err)
+/* Of info and check, which take files as a batch does and write none. */
+static int check_readers(struct options *opts, const char *name,
+                         unsigned groups, struct err *err)
 {
-    opts->command = COMMAND_INFO;
-    if (given_in(opts, ABOUT_LIST | ABOUT_DRY_RUN, FOR_INFO))
-        return fail(err, "info writes no pictures; of the options of batches "
-                         "it takes --recursive, --files-from, --null, "
-                         "--include and --exclude");
+    char what[40];
+    snprintf(what, sizeof what, "%s writes no pictures", name);
+    if (given_in(opts, ABOUT_LIST | ABOUT_DRY_RUN, groups))
+        return fail(err,
+                    "%s; of the options of batches it takes --recursive, "
+                    "--files-from, --null, --include and --exclude",
+                    what);
     if (opts->json && opts->csv)
         return fail(err, "--json and --csv are two ways to print the same; "
                          "give one of them");
     if (opts->nfiles == 0 && !opts->files_from)
-        return fail(err, "info needs the name of a file");
-    return check_groups(opts, "info writes no pictures", FOR_INFO, err);
+        return fail(err, "%s needs the name of a file", name);
+    return check_groups(opts, what, groups, err);
 }
 
 static int check_relate(struct options *opts, struct err *err)
@@ -365,10 +370,16 @@ int checks_words(struct options *opts, const char *const *word, int n,
     if (opts->root && strcmp(command, "serve") != 0)
         return fail(err, "--root is for serve; the outputs of a batch stay "
                          "below its --directory");
-    if (strcmp(command, "info") == 0)
-        return check_info(opts, err);
+    if (strcmp(command, "info") == 0) {
+        opts->command = COMMAND_INFO;
+        return check_readers(opts, command, FOR_INFO, err);
+    }
     if (opts->csv)
         return fail(err, "--csv is for gimgxf info");
+    if (strcmp(command, "check") == 0) {
+        opts->command = COMMAND_CHECK;
+        return check_readers(opts, command, FOR_CHECK, err);
+    }
     if (strcmp(command, "relate") == 0)
         return check_relate(opts, err);
     if (strcmp(command, "manifest") == 0) {

@@ -14,11 +14,13 @@ static void help_turn(void)
           "gimgxf serve [options] -                   turn as jobs on stdin "
           "say\n"
           "gimgxf info [options] FILE...              describe pictures\n"
+          "gimgxf check [options] FILE...             say which files are "
+          "damaged\n"
           "gimgxf relate A B                          find the turn between "
           "pictures\n"
           "gimgxf manifest merge|check FILE...        use what batches "
           "recorded\n"
-          "gimgxf bench [options]                     measure (these five "
+          "gimgxf bench [options]                     measure (these six "
           "have a --help)\n"
           "\n"
           "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
@@ -62,6 +64,15 @@ static void help_info(void)
         "2 wrong\nusage. More: man gimgxf-info");
 }
 
+static void help_check(void)
+{
+    puts("gimgxf check [options] FILE...   decode pictures, and say which are "
+         "damaged\n");
+    parser_help(&option_table, FOR_CHECK);
+    puts("\nExit status: 0 all are sound, 1 some are not or none was found, 2 "
+         "wrong usage.\nMore: man gimgxf-check");
+}
+
 static void help_relate(void)
 {
     puts("gimgxf relate A B   say which turn makes picture A picture B, or how "
@@ -86,6 +97,8 @@ void help_print(const char *name)
         help_serve();
     else if (strcmp(name, "info") == 0)
         help_info();
+    else if (strcmp(name, "check") == 0)
+        help_check();
     else if (strcmp(name, "relate") == 0)
         help_relate();
     else if (strcmp(name, "manifest") == 0)

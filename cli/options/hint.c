@@ -130,11 +130,14 @@ static bool is_file(const char *word)
 static const char *command_like(const char *word)
 {
     static const char *const commands[] = { "info",   "serve", "manifest",
-                                            "relate", "bench", "help" };
+                                            "relate", "check", "bench",
+                                            "help" };
     if (strcasecmp(word, "identify") == 0 || strcasecmp(word, "show") == 0)
         return "info";
     if (strcasecmp(word, "compare") == 0)
         return "relate";
+    if (strcasecmp(word, "verify") == 0 || strcasecmp(word, "test") == 0)
+        return "check";
     if (strcasecmp(word, "version") == 0)
         return "--version";
     return spelling_nearest(word, commands, COUNT(commands));

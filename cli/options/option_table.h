@@ -16,6 +16,7 @@ enum option_group {
     FOR_SERVE = 64,      /* for all jobs together */
     ABOUT_DRY_RUN = 128, /* one picture and a batch alike */
     FOR_RELATE = 256,
+    FOR_CHECK = 512,
     ABOUT_ALL =
         ABOUT_SHAPE | ABOUT_JOB | ABOUT_RUN | ABOUT_LIST | ABOUT_DRY_RUN,
 };

@@ -22,6 +22,7 @@ enum command {
     COMMAND_TURN,  /* file[0] to file[1] */
     COMMAND_BATCH, /* all of file[], and of a list */
     COMMAND_INFO,
+    COMMAND_CHECK,
     COMMAND_RELATE,
     COMMAND_MANIFEST,
     COMMAND_SERVE,

@@ -72,6 +72,8 @@ done | ask 'gimgxf copy --'
 "$program" bench --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf bench --'
 ask 'gimgxf manifest --' --json --help --version
+"$program" check --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
+    ask 'gimgxf check --'
 ask 'gimgxf relate --' --json --help --version
 ask 'gimgxf manifest merge a --' --json --help --version
 
@@ -127,7 +129,7 @@ sed -n '/^OP: /,/^INPUT/p' ../help | sed '$d; s/^OP://' | words >../operations
 ask 'gimgxf rotate90,flipv,' <../operations
 ask 'gimgxf --format png rotate90,' <../operations
 sed -n 's/^gimgxf \([a-z]*\) .*/\1/p' ../help >../commands
-check 'there are sub-commands' [ "$(wc -l <../commands)" = 5 ]
+check 'there are sub-commands' [ "$(wc -l <../commands)" = 6 ]
 sort -u ../operations ../commands | ask 'gimgxf '
 sort -u ../operations ../commands | ask 'gimgxf --edge trim -j 2 '
 sort -u ../operations ../commands | ask 'gimgxf -- '

@@ -51,7 +51,7 @@ offers() {
 options_of() {
     "$program" "$@" --help | grep -oE '^  (-., |    )?--[a-z-]+' | dashed
 }
-pages='gimgxf.1 gimgxf-batch.1 gimgxf-info.1 gimgxf-relate.1 gimgxf-serve.1'
+pages='gimgxf.1 gimgxf-batch.1 gimgxf-check.1 gimgxf-info.1 gimgxf-relate.1 gimgxf-serve.1'
 grep -oE '^  (-., |    )--[a-z-]+' help | dashed >want
 # shellcheck disable=SC2086 # several words
 section OPTIONS $pages | grep -A1 '^\.TP' | dashed >got
@@ -71,13 +71,16 @@ agree 'options: gimgxf-serve(1)'
 options_of info | grep -vxE -- '-.|--help|--version' >want
 section OPTIONS gimgxf-info.1 | dashed | grep '^--' | grep -vx -- --help >got
 agree 'options: gimgxf-info(1)'
+options_of check | grep -vxE -- '-.|--help|--version' >want
+section OPTIONS gimgxf-check.1 | dashed | grep '^--' | grep -vx -- --help >got
+agree 'options: gimgxf-check(1)'
 grep '^--' names >want
 offers gimgxf - | sed 's/=.*//' >got
 agree 'options: bash'
 grep -oE '^  (-., |    )--[a-z-]+' help | dashed >want
-sed -nE "s/^    [tsim]+b?r? '(\* )?(-[^']*)'.*/\2/p" "$zsh" | dashed >got
+sed -nE "s/^    [tsim]+b?r?c? '(\* )?(-[^']*)'.*/\2/p" "$zsh" | dashed >got
 agree 'options: zsh'
-sed -nE "s/^__gimgxf_option [tsim]+b?r?( .*)/\1/p" "$fish" |
+sed -nE "s/^__gimgxf_option [tsim]+b?r?c?( .*)/\1/p" "$fish" |
     sed 's/ -d .*//; s/ -l / --/' >lines
 dashed <lines | grep '^--' >got
 sed -n 's/.* -s \(.\) .*/-\1/p' lines >>got
@@ -87,14 +90,14 @@ agree 'options: fish'
 sed -n '/^OP: /,/^INPUT/p' help | sed '$d; s/^OP://' | words >want
 section OPERATIONS gimgxf.1 | columns 1,2 | words >got
 agree 'operations: the man page'
-offers gimgxf '' | grep -vxE 'info|bench|manifest|relate|serve' >got
+offers gimgxf '' | grep -vxE 'info|bench|check|manifest|relate|serve' >got
 agree 'operations: bash'
 offers gimgxf rotate90,flipv, | sed 's/^rotate90,flipv,//' >got
 agree 'operations: bash, behind a comma'
 sed -n "/operations=(/,/)\$/s/^ *'\([a-z0-9-]*\):.*/\1/p" "$zsh" >got
 agree 'operations: zsh'
 sed -n '/operations \\$/,/^$/s/^ *\([a-z0-9-]*\)\\t.*/\1/p' "$fish" |
-    grep -vxE 'bench|manifest|relate|serve' >got
+    grep -vxE 'bench|check|manifest|relate|serve' >got
 agree 'operations: fish'
 
 # serve takes its jobs from -.
@@ -151,7 +154,7 @@ gimgxf_in_path() {
     PATH=$(dirname "$program"):$PATH bash -e -o pipefail "$1"
 }
 cd "$PLACE" || exit 1
-for page in README gimgxf gimgxf-batch gimgxf-info gimgxf-relate gimgxf-serve; do
+for page in README gimgxf gimgxf-batch gimgxf-check gimgxf-info gimgxf-relate gimgxf-serve; do
     mkdir -p "at-$page/photos/more" && cd "at-$page" || exit 1
     cp "$samples/f-rgb.png" in.png
     cp in.png a.png

@@ -1,0 +1,63 @@
+/* Whether a file is sound. */
+#include "cli/job/stages.h"
+#include "codecs/digest.h"
+
+/* The closest representation to the file finds all damage, and takes least. */
+static int decode(struct job_state *state, const struct load_opts *load,
+                  char *digest, struct err *err)
+{
+    const struct codec *codec = state->result->from;
+    const struct decode_plan plan = {
+        .representation = codec->closest == REPRESENTATION_SAMPLES
+                              ? REPRESENTATION_SAMPLES
+                              : REPRESENTATION_COEFFICIENTS
+    };
+    struct reader reader;
+    if (codec_open(&reader, codec, state->input, load, err))
+        return -1;
+    int status = codec_decode(&reader, &state->img, &plan, err);
+    codec_close(&reader);
+    state->result->width = state->img.width;
+    state->result->height = state->img.height;
+    return status || !digest ? status
+                             : digest_picture(digest, &state->img, err);
+}
+
+/* Arrays are read as they are when they are turned by nothing. */
+static int read_within(struct job_state *state, const struct load_opts *load,
+                       struct err *err)
+{
+    struct result *result = state->result;
+    if (result->from->turn(&state->output, &state->img, state->input,
+                           XFORM_NONE, load, err))
+        return -1;
+    result->width = state->img.width;
+    result->height = state->img.height;
+    return 0;
+}
+
+int job_check_sound(const char *input, struct root *root,
+                    const struct options *opts,
+                    void (*reserve)(void *context, uint64_t bytes),
+                    void *context, struct result *result, char *digest,
+                    struct err *err)
+{
+    const struct job job = { .input = input, .input_root = root };
+    struct job_state state = { .job = &job, .opts = opts, .result = result };
+    *result = (struct result){ 0 };
+    if (digest)
+        *digest = '\0';
+    int status = job_read_input(&state, 0, err);
+    budget_begin(&state.budget, result->bytes_in, opts->max_seconds);
+    struct load_opts load = job_load_opts(opts, &state.budget, result);
+    load.limits.reserve = reserve;
+    load.limits.context = context;
+    if (status == 0)
+        status = result->from->turn ? read_within(&state, &load, err)
+                                    : decode(&state, &load, digest, err);
+    image_free(&state.img);
+    permissions_free(&state.source);
+    bytes_free(&state.input);
+    bytes_free(&state.output);
+    return status;
+}

@@ -1,0 +1,104 @@
+/* A number for a picture as it is shown. */
+#include "codecs/digest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
+#include "codecs/image/meta.h"
+#include "codecs/jpeg/steps.h"
+
+enum { WORD = 4, BLOCK = 64 };
+
+/* A block as it is shown: transposed, then odd columns and rows negated where
+ * they run backwards. */
+static void put_block(uint8_t *to, const int16_t *block, const uint16_t *steps,
+                      enum xform t)
+{
+    for (unsigned i = 0; i < BLOCK; i++) {
+        const unsigned u = i % 8, v = i / 8;
+        const unsigned from = xform_transposes(t) ? 8 * u + v : i;
+        const bool minus =
+            (t & XFORM_MIRROR_X && u % 2) != (t & XFORM_MIRROR_Y && v % 2);
+        const int value = block[from] * steps[from];
+        write_le32(to + WORD * i, (uint32_t)(minus ? -value : value));
+    }
+}
+
+static void put_sample(uint8_t *to, const uint8_t *from, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        to[i] =
+            from[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? i : size - 1 - i];
+}
+
+/* Adds plane i of the picture as it is after t. `row` has room for one. */
+static void add_plane(struct sha256 *sum, const struct image *img, unsigned i,
+                      enum xform t, uint8_t *row)
+{
+    const struct plane *plane = &img->plane[i];
+    const bool exchanged = xform_transposes(t), blocks = img->cell == CELL_DCT;
+    const uint32_t width = exchanged ? plane->height : plane->width;
+    const uint32_t height = exchanged ? plane->width : plane->height;
+    const size_t size = cell_size(img->cell);
+    const size_t step = blocks ? WORD * BLOCK : size;
+    uint8_t shape[2 * WORD];
+    write_le32(shape, width);
+    write_le32(shape + WORD, height);
+    sha256_add(sum, shape, sizeof shape);
+    for (uint32_t y = 0; y < height; y++) {
+        for (uint32_t x = 0; x < width; x++) {
+            uint32_t sx, sy;
+            xform_source(t, width, height, x, y, &sx, &sy);
+            const uint8_t *from = (uint8_t *)plane_row(plane, sy) + sx * size;
+            if (blocks)
+                put_block(row + x * step, (const int16_t *)from,
+                          steps_of(img, i), t);
+            else
+                put_sample(row + x * step, from, size);
+        }
+        sha256_add(sum, row, width * step);
+    }
+}
+
+/* Returns room for the longest row of a plane, also as a column. */
+static uint8_t *room_for_row(const struct image *img)
+{
+    const size_t step =
+        img->cell == CELL_DCT ? WORD * BLOCK : cell_size(img->cell);
+    size_t most = 1;
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        const struct plane *plane = &img->plane[i];
+        most = plane->width > most ? plane->width : most;
+        most = plane->height > most ? plane->height : most;
+    }
+    return malloc(most * step);
+}
+
+int digest_picture(char text[DIGEST_TEXT], const struct image *img,
+                   struct err *err)
+{
+    const enum xform t = xform_from_exif(img->orientation);
+    const bool exchanged = xform_transposes(t);
+    uint8_t digest[SHA256_SIZE], *row = room_for_row(img);
+    struct sha256 sum;
+    char head[96];
+    if (!row)
+        return fail_memory(err, "no memory for a row");
+    int n = snprintf(head, sizeof head, "%s%s %u %u %u %u\n",
+                     image_color_name(img->color), img->alpha ? "+alpha" : "",
+                     img->nplanes, exchanged ? img->height : img->width,
+                     exchanged ? img->width : img->height, img->maxval);
+    sha256_begin(&sum);
+    sha256_add(&sum, head, (size_t)n);
+    if (img->color == COLOR_INDEXED)
+        sha256_add(&sum, img->meta->palette, sizeof img->meta->palette);
+    for (unsigned i = 0; i < img->nplanes; i++)
+        add_plane(&sum, img, i, t, row);
+    sha256_end(&sum, digest);
+    free(row);
+    for (unsigned i = 0; i < SHA256_SIZE; i++)
+        snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
+    return 0;
+}

@@ -1,0 +1,23 @@
+/* A number for a picture as it is shown: the SHA-256 of its samples, or of the
+ * coefficients of a JPEG. It does not depend on the format, on metadata, or on
+ * whether an orientation tag turns the picture; and a picture that is turned
+ * without loss and turned back has the same. */
+#ifndef CODECS_DIGEST_H
+#define CODECS_DIGEST_H
+
+#include "codecs/base/sha256.h"
+#include "codecs/image/image.h"
+
+/* A SHA-256 in hexadecimal, and its NUL. */
+enum { DIGEST_TEXT = 2 * SHA256_SIZE + 1 };
+
+/* Writes the digest of a picture with cells, which is as its file stores it.
+ * What is summed: "kind planes width height maxval", as shown, in decimal, with
+ * a newline; of a palette 256 colors of 4 bytes; then each plane, its width and
+ * height in 4 bytes each, and its rows as shown: samples in as many bytes as
+ * they have, or for each block 64 coefficients times their steps, row by row,
+ * in 4 bytes. The low byte comes first. Returns -1 without memory. */
+int digest_picture(char text[DIGEST_TEXT], const struct image *img,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,63 @@
+# Which files are damaged, and the digest of the others.
+. "$ROOT/tests/cli/lib.sh"
+
+# digest FILE: the SHA-256 of its samples.
+digest() {
+    gimgxf check --json "$1" | sed -n 's/.*"sha256": "\([0-9a-f]*\)".*/\1/p'
+}
+
+# ---- Soundness ----
+
+gives 0 '' check "$samples"/f[-.]*
+check 'nothing is said of sound files' [ ! -s stdout ]
+gives 0 '' check -v "$samples/f.jpg"
+check 'but with -v' [ "$(cat stdout)" = "$samples/f.jpg: sound, JPEG, 48 x 64" ]
+mkdir -p tree/below
+cp "$samples/f-rgb.png" "$samples/f.jpg" tree
+head -c 900 "$samples/f.jpg" >tree/below/cut.jpg
+head -c 3000 "$samples/f-rgb.png" >tree/below/cut.png
+head -c 5000 "$samples/f.ppm" >tree/below/cut.ppm
+gimgxf check -r tree >stdout 2>said
+check 'status of a tree' [ $? = 1 ]
+check "a tree: $(cat said)" [ "$(cut -d: -f2 said | tr -d ' \n')" = \
+    tree/below/cut.jpgtree/below/cut.pngtree/below/cut.ppm3of5filesarenotsound ]
+check 'the reason' grep -qF 'cut.ppm: the image data is cut short' said
+gimgxf check -q -r tree 2>said
+check 'no summary' [ "$(wc -l <said)" = 3 ]
+gimgxf check --json tree/below/cut.ppm >said 2>&1
+check 'JSON of a damaged one' grep -q '"sound": false, "format": "pnm", "warnings"' said
+gives 1 'gimgxf: none: No such file or directory' check none
+gives 2 'gimgxf: check needs the name of a file' check
+gives 2 'gimgxf: --strip: gimgxf check writes no pictures, so the option changes '\
+'nothing' check --strip "$samples/f.jpg"
+gives 1 "gimgxf: $samples/f.ppm: 48 x 64 pixels are more than the 3000 of "\
+'--max-pixels; --max-pixels 3072 allows them' check --max-pixels 3000 "$samples/f.ppm"
+
+# ---- The digest ----
+
+# As the manual says it is made, by another program.
+python3 - "$samples/f.ppm" >want <<'END'
+import hashlib, struct, sys
+data = open(sys.argv[1], 'rb').read()[-48 * 64 * 3:]
+sum = hashlib.sha256(b'RGB 3 48 64 255\n')
+for i in range(3):
+    sum.update(struct.pack('<II', 48, 64) + data[i::3])
+print(sum.hexdigest())
+END
+check 'the digest of a PPM' [ "$(digest "$samples/f.ppm")" = "$(cat want)" ]
+check 'that of a PNG' [ "$(digest "$samples/f-rgb.png")" = "$(cat want)" ]
+for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg f-sideways.jpg \
+    f.ppm f.pgm f.pfm f.hdr f.tga f.bmp; do
+    suffix=${file##*.} was=$(digest "$samples/$file")
+    check "$file has a digest" [ "${#was}" = 64 ]
+    for op in rotate90:rotate270 transverse:transverse fliph:fliph; do
+        gimgxf -q --strip "${op%:*}" "$samples/$file" "turned.$suffix"
+        check "$file after ${op%:*}" [ "$(digest "turned.$suffix")" != "$was" ]
+        gimgxf -q "${op#*:}" "turned.$suffix" "back.$suffix"
+        check "$file after $op" [ "$(digest "back.$suffix")" = "$was" ]
+    done
+done
+gimgxf -q --tag-only rotate90 "$samples/f.jpg" tagged.jpg
+gimgxf -q rotate90 "$samples/f.jpg" turned.jpg
+check 'a tag is a turn' [ "$(digest tagged.jpg)" = "$(digest turned.jpg)" ]
+finish
