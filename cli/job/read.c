@@ -169,7 +169,9 @@ int job_relate(struct relation *relation, const char *first, const char *second,
         status = read_picture(&b, second, opts, err);
     result.bytes_in = a.file.size + b.file.size;
     if (status == 0) {
-        struct load_opts load = job_load_opts(opts, NULL, &result);
+        struct budget budget;
+        budget_begin(&budget, result.bytes_in, 0);
+        struct load_opts load = job_load_opts(opts, &budget, &result);
         load.warnings = warnings;
         status =
             relate_pictures(relation, &a, &b, ALL_TURNS, &load, NULL, &why);

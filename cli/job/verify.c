@@ -30,7 +30,9 @@ static int relate(struct relation *relation, const struct job_state *state,
         .as_stored = opts->ignore_orientation && !opts->tag_only,
     };
     struct warnings unheard = { 0 };
-    struct load_opts load = job_load_opts(opts, NULL, state->result);
+    struct budget budget;
+    budget_begin(&budget, state->input.size + state->output.size, 0);
+    struct load_opts load = job_load_opts(opts, &budget, state->result);
     struct convert_opts convert = job_convert_opts(state);
     load.warnings = convert.warnings = &unheard;
     load.pool = state->job->pool;
