@@ -17,7 +17,7 @@
 enum {
     JPEG_ROUNDS = 11,
     STREAMS = 3, /* batches at a time, at most */
-    EACH = 8,    /* pictures of a processor */
+    EACH = 32,   /* pictures of a processor */
     ROWS = SCAN_KERNELS + STREAMS + SUITE_JPEG_DECODERS + 8,
 };
 
@@ -41,6 +41,7 @@ static const char *const kernel_names[SCAN_KERNELS] = {
     [SCAN_UNITS] = "sampled DCT",
     [SCAN_CAP] = "choose steps",
     [SCAN_BLOCKS] = "forward DCT",
+    [SCAN_PIXELS] = "pixels",
     [SCAN_MEASURE_TILE] = "measure",
     [SCAN_BITS_SUM] = "sum of bits",
     [SCAN_COUNT_TILE] = "count symbols",

@@ -11,7 +11,11 @@
  *
  * Behind the last block of an interval are fewer than 8 bits. Blocks may begin
  * there as well, as few as 2 bits have one, but only who knows their number can
- * tell: they are left to the thread that writes, with room for their values.
+ * tell: they are left to the thread that writes.
+ *
+ * Threads of a warp decode different symbols at a time: DC and AC, the last one
+ * of a block, the last one before a restart marker. So that they stay together
+ * a step is the same for all, and what is rare waits for one test.
  *
  * The data that a thread reads ends with SCAN_PADDING zeros. */
 #ifndef CUDA_JPEG_SCAN_DECODE_H
@@ -19,16 +23,13 @@
 
 #include "cuda/jpeg/scan_picture.h"
 
-enum {
-    SCAN_REST_BITS = 8,     /* fewer of them are behind the last block, */
-    SCAN_REST = SCAN_GROUP, /* or that many values, rounded up to a group */
-};
+enum { SCAN_REST_BITS = 8 }; /* fewer of them are behind the last block */
 
 /* The bytes of a picture as words. */
 struct scan_text {
     const uint32_t *word; /* as they lie in memory; or, staged, in order and
                              with a gap behind each SCAN_WORDS */
-    uint32_t first;       /* staged: the number of the first one */
+    uint32_t offset;      /* staged: the place of the first one in memory */
     bool staged;
     const uint16_t *codes;
     const struct scan_code *code;
@@ -43,7 +44,7 @@ SCAN_INLINE uint32_t scan_staged_place(uint32_t i)
 
 SCAN_INLINE uint32_t scan_text_word(const struct scan_text *text, uint32_t i)
 {
-    return text->staged ? text->word[scan_staged_place(i - text->first)]
+    return text->staged ? text->word[scan_staged_place(i) - text->offset]
                         : scan_swap(text->word[i]);
 }
 
@@ -91,24 +92,20 @@ SCAN_INLINE uint32_t scan_find_interval(const uint32_t *start,
 struct scan_writer {
     struct entropy_block *block; /* the picture's first */
     uint16_t *value;
-    uint32_t blocks; /* before the next one */
-    uint32_t values; /* before the next one */
-    uint64_t group;  /* those that have not been stored yet */
+    uint32_t values; /* the place of the next one */
+    uint64_t group;  /* those that have not been stored yet, behind zeros */
     uint64_t mask;   /* of the block under way */
-    uint32_t at;     /* its first value */
+    uint32_t first;  /* its first value */
     bool damaged;
 };
 
 SCAN_INLINE void scan_put_value(struct scan_writer *out, uint32_t room,
                                 uint32_t value)
 {
-    out->group |= (uint64_t)value << (16 * (out->values % SCAN_GROUP));
+    out->group = out->group >> 16 | (uint64_t)value << 48;
     out->values++;
-    if (out->values % SCAN_GROUP == 0) {
-        if (out->values <= room)
-            *(uint64_t *)(out->value + out->values - SCAN_GROUP) = out->group;
-        out->group = 0;
-    }
+    if (out->values % SCAN_GROUP == 0 && out->values <= room)
+        *(uint64_t *)(out->value + out->values - SCAN_GROUP) = out->group;
 }
 
 /* Stores what is left. */
@@ -118,13 +115,12 @@ SCAN_INLINE void scan_put_values(struct scan_writer *out, uint32_t room)
         scan_put_value(out, room, 0);
 }
 
-/* Returns the DC coefficient of component c. The sum of all is exact as long as
- * each is within its range, by far less than 2^15. */
-SCAN_INLINE int32_t scan_dc(uint64_t sum, unsigned c)
+/* Returns the DC coefficient in a lane of a sum: what is in lower ones, where
+ * it is negative, has been taken from it. Exact as long as each is within its
+ * range, by far less than 2^15. */
+SCAN_INLINE int32_t scan_dc(uint64_t sum, unsigned lane)
 {
-    for (; c; c--)
-        sum = (sum - (uint64_t)(int64_t)(int16_t)sum) >> 16;
-    return (int16_t)sum;
+    return (int16_t)((sum >> lane) + (lane ? sum >> (lane - 1) & 1 : 0));
 }
 
 SCAN_INLINE bool scan_is_dc(int32_t dc)
@@ -134,28 +130,40 @@ SCAN_INLINE bool scan_is_dc(int32_t dc)
 
 /* Writes a block that is complete. */
 SCAN_INLINE void scan_put_block(struct scan_writer *out,
-                                const struct scan_picture *pic, uint64_t dc,
-                                unsigned component)
+                                const struct scan_picture *pic,
+                                const struct scan_counts *sum, unsigned lane)
 {
-    struct entropy_block b = { out->mask, out->at, 0, 0 };
-    int32_t value = scan_dc(dc, component);
-    b.dc = (int16_t)value;
-    if (out->blocks < pic->blocks && scan_is_dc(value))
-        out->block[out->blocks] = b;
+    const int32_t dc = scan_dc(sum->dc, lane);
+    const struct entropy_block b = { out->mask, out->first, (int16_t)dc, 0 };
+    if (sum->blocks < pic->blocks && scan_is_dc(dc))
+        out->block[sum->blocks] = b;
     else
         out->damaged = true;
-    out->blocks++;
 }
 
 /* Where a thread is. */
 struct scan_walk {
     struct scan_reader in;
-    unsigned j; /* the block of an MCU */
-    unsigned k; /* the coefficient that is next; 0: a block begins */
+    unsigned table; /* which of struct scan_picture.code, and its parts */
+    uint32_t limit, tail, lookup, shift, next, lane;
+    uint32_t k;    /* the coefficient that is next; 0: a block begins */
+    uint32_t stop; /* where blocks that begin are looked at */
     uint32_t interval, bound; /* and where it ends, in bits */
-    struct scan_code code;
-    bool rest; /* among the last bits of an interval */
+    bool rest;                /* among the last bits of an interval */
 };
+
+SCAN_INLINE void scan_take_table(struct scan_walk *w,
+                                 const struct scan_text *text, unsigned table)
+{
+    const struct scan_code code = text->code[table];
+    w->table = table;
+    w->limit = code.limit;
+    w->tail = (uint32_t)code.tail;
+    w->lookup = code.lookup & 0xffff;
+    w->shift = code.lookup >> 16 & 0xff;
+    w->next = code.lookup >> 24;
+    w->lane = code.lane;
+}
 
 SCAN_INLINE void scan_enter(struct scan_walk *w, const struct scan_text *text,
                             uint32_t interval)
@@ -180,36 +188,70 @@ SCAN_INLINE bool scan_cross(struct scan_walk *w, const struct scan_text *text,
 {
     const struct scan_picture *pic = text->picture;
     while (w->in.at + SCAN_REST_BITS > w->bound &&
-           (w->j == 0 || w->rest || w->in.at >= w->bound)) {
+           (w->table == 0 || w->rest || w->in.at >= w->bound)) {
         uint32_t blocks = scan_blocks_until(pic, w->interval);
         if (writes) {
-            w->rest = out->blocks < blocks && w->in.at < w->bound;
+            w->rest = sum->blocks < blocks && w->in.at < w->bound;
             if (w->rest)
                 return false;
-            if (out->blocks != blocks || w->in.at > w->bound)
+            if (sum->blocks != blocks || w->in.at > w->bound)
                 out->damaged = true;
         }
         sum->closed = true;
         sum->blocks = blocks;
-        sum->values += SCAN_REST;
         sum->dc = 0;
         if (w->interval + 1 == pic->intervals)
             return true;
         scan_enter(w, text, w->interval + 1);
-        w->j = 0;
+        scan_take_table(w, text, 0);
         scan_seek(&w->in, text, text->start[w->interval] * 8);
-        w->code = text->code[0];
     }
     return false;
 }
 
+/* At the beginning of a block, from bit w->stop on. Returns whether the thread
+ * is done: then it sets where the next block begins. */
+SCAN_INLINE bool scan_arrive(struct scan_walk *w, const struct scan_text *text,
+                             uint32_t end, struct scan_counts *sum, bool writes,
+                             struct scan_writer *out, uint64_t *exit)
+{
+    if (scan_cross(w, text, sum, writes, out)) {
+        *exit = SCAN_NOWHERE;
+        return true;
+    }
+    *exit = w->in.at | (uint64_t)(w->table / 2) << 32;
+    if ((w->in.at >= end && !w->rest) || (writes && out->damaged))
+        return true;
+    w->stop = w->bound < SCAN_REST_BITS ? 0 : w->bound - SCAN_REST_BITS + 1;
+    if (w->stop > end)
+        w->stop = end;
+    return false;
+}
+
+/* Adds the difference of DC that the bits have behind a code. */
+SCAN_INLINE void scan_add_difference(struct scan_counts *sum, uint32_t bits,
+                                     uint32_t size, uint32_t lane)
+{
+    const uint32_t top = UINT32_C(1) << size;
+    const int32_t low = (int32_t)(bits - top);
+    const int32_t difference = bits & top >> 1 ? low : low - (int32_t)top + 1;
+    sum->dc += (uint64_t)(int64_t)difference << lane;
+}
+
 /* Ends a block: the next one may be anything after damage. */
 SCAN_INLINE void scan_end_block(struct scan_walk *w,
-                                const struct scan_text *text, bool sound)
+                                const struct scan_text *text, bool sound,
+                                struct scan_counts *sum, bool writes,
+                                struct scan_writer *out)
 {
+    if (writes && sound)
+        scan_put_block(out, text->picture, sum, w->lane);
+    if (writes && !sound)
+        out->damaged = true;
+    if (writes && out->damaged)
+        w->stop = 0;
+    sum->blocks += sound;
     w->k = 0;
-    w->j = sound && w->j + 1 < text->picture->mcu_blocks ? w->j + 1 : 0;
-    w->code = text->code[2 * w->j];
 }
 
 /* Reads one symbol and its value. */
@@ -217,47 +259,35 @@ SCAN_INLINE void scan_step(struct scan_walk *w, const struct scan_text *text,
                            struct scan_counts *sum, bool writes,
                            struct scan_writer *out)
 {
-    const struct scan_picture *pic = text->picture;
     const uint32_t bits = scan_window(w->in.a, w->in.b, w->in.at);
     const uint32_t high = bits >> 16;
     const uint32_t entry =
-        text->codes[high < w->code.limit ? w->code.at + (high >> w->code.shift)
-                                         : (uint32_t)w->code.tail + high];
+        text->codes[high < w->limit ? w->lookup + (high >> w->shift)
+                                    : w->tail + high];
     const uint32_t all = entry & 31, size = entry >> 5 & 15, step = entry >> 9;
     /* 1 << size | its bits */
     const uint32_t value =
         (bits << (all - size) >> 1 | UINT32_C(0x80000000)) >> (31 - size);
+    const bool begins = w->k == 0;
+    w->k += step;
+    const bool ends = w->k >= 64, sound = w->k <= 64 || step == SCAN_END;
     scan_skip(&w->in, text, all);
-    if (w->k == 0 && step == 1) {
-        uint32_t top = UINT32_C(1) << size, low = value - top;
-        int32_t difference =
-            low >= top >> 1 ? (int32_t)low : (int32_t)(low - top) + 1;
-        sum->dc += (uint64_t)(int64_t)difference << (16 * pic->component[w->j]);
-        w->k = 1;
-        w->code = text->code[2 * w->j + 1];
+    if (begins) {
+        scan_add_difference(sum, value, size, w->lane);
         if (writes) {
             out->mask = 0;
-            out->at = out->values;
+            out->first = out->values;
         }
-        return;
+    } else if (writes && size && sound) {
+        out->mask |= UINT64_C(1) << (w->k - 1);
+        scan_put_value(out, text->picture->values, value);
     }
-    w->k += step;
-    const bool sound = w->k <= 64 || step == SCAN_END;
-    if (size && sound) {
-        sum->values++;
-        if (writes) {
-            out->mask |= UINT64_C(1) << (w->k - 1);
-            scan_put_value(out, pic->values, value);
-        }
+    if (begins || ends) {
+        const unsigned next = ends && !sound ? 0 : w->next;
+        if (ends)
+            scan_end_block(w, text, sound, sum, writes, out);
+        scan_take_table(w, text, next);
     }
-    if (w->k < 64)
-        return;
-    if (writes && sound)
-        scan_put_block(out, pic, sum->dc, pic->component[w->j]);
-    if (writes && !sound)
-        out->damaged = true;
-    sum->blocks += sound;
-    scan_end_block(w, text, sound);
 }
 
 /* Decodes the blocks that begin from `entry` on before bit `end`. Returns where
@@ -269,235 +299,24 @@ SCAN_INLINE uint64_t scan_decode(const struct scan_text *text, uint64_t entry,
 {
     const struct scan_picture *pic = text->picture;
     struct scan_walk w;
+    uint64_t exit;
     if ((uint32_t)entry >= end)
         return entry;
     scan_enter(
         &w, text,
         scan_find_interval(text->start, pic->intervals, (uint32_t)entry / 8));
-    w.j = (unsigned)(entry >> 32);
-    w.k = 0;
+    scan_take_table(&w, text, 2 * (unsigned)(entry >> 32));
+    w.k = w.stop = 0;
     w.rest = false;
-    w.code = text->code[2 * w.j];
     scan_seek(&w.in, text, (uint32_t)entry);
-    if (writes && out->blocks < w.interval * pic->interval_blocks)
+    if (writes && sum->blocks < w.interval * pic->interval_blocks)
         out->damaged = true;
     for (;;) {
-        if (w.k == 0) {
-            if (scan_cross(&w, text, sum, writes, out))
-                return SCAN_NOWHERE;
-            if ((w.in.at >= end && !w.rest) || (writes && out->damaged))
-                return w.in.at | (uint64_t)w.j << 32;
-        }
+        if (w.k == 0 && w.in.at >= w.stop &&
+            scan_arrive(&w, text, end, sum, writes, out, &exit))
+            return exit;
         scan_step(&w, text, sum, writes, out);
     }
-}
-
-/* ---- Threads of a tile -------------------------------------------------- */
-
-/* What they share. */
-struct scan_tile {
-    uint32_t word[SCAN_STAGED + SCAN_STAGED / SCAN_WORDS + 1];
-    struct scan_code code[2 * ENTROPY_MCU_BLOCKS];
-    uint64_t exit[SCAN_TILE];
-};
-
-/* Loads what a thread loads of the data and the tables. */
-SCAN_INLINE void scan_stage(const struct scan_params *p, uint32_t tile,
-                            unsigned thread, struct scan_tile *shared,
-                            uint16_t *codes)
-{
-    const uint32_t picture = p->tile_picture[tile];
-    const struct scan_picture *pic = &p->picture[picture];
-    const uint32_t first = (tile - pic->tile) * SCAN_TILE * SCAN_WORDS;
-    const uint32_t words = (p->status[picture].size + SCAN_PADDING) / 4;
-    const uint32_t *from = (const uint32_t *)(p->data + pic->data);
-    for (uint32_t i = thread; i < SCAN_STAGED; i += SCAN_TILE)
-        shared->word[scan_staged_place(i)] =
-            first + i < words ? scan_swap(from[first + i]) : 0;
-    const uint32_t *table = (const uint32_t *)(p->codes + pic->codes);
-    for (uint32_t i = thread; i < pic->codes_size / 2; i += SCAN_TILE)
-        ((uint32_t *)codes)[i] = table[i];
-    for (uint32_t i = thread; i < 2 * ENTROPY_MCU_BLOCKS; i += SCAN_TILE)
-        shared->code[i] = pic->code[i];
-}
-
-SCAN_INLINE struct scan_text scan_staged(const struct scan_params *p,
-                                         uint32_t tile,
-                                         const struct scan_tile *shared,
-                                         const uint16_t *codes)
-{
-    const struct scan_picture *pic = &p->picture[p->tile_picture[tile]];
-    struct scan_text text = { shared->word,
-                              (tile - pic->tile) * SCAN_TILE * SCAN_WORDS,
-                              true,
-                              codes,
-                              shared->code,
-                              pic,
-                              p->start + pic->start };
-    return text;
-}
-
-/* A thread that finds out where blocks begin. */
-struct scan_seeker {
-    struct scan_subsequence s;
-    uint32_t number; /* of the subsequence */
-    bool there;
-};
-
-SCAN_INLINE void scan_seek_blocks(const struct scan_text *text,
-                                  struct scan_seeker *seeker)
-{
-    struct scan_counts none = { 0, 0, 0, false };
-    seeker->s.counts = none;
-    seeker->s.exit = scan_decode(
-        text, seeker->s.entry, (seeker->number + 1) * SCAN_SUBSEQUENCE,
-        &seeker->s.counts, false, (struct scan_writer *)0);
-}
-
-SCAN_INLINE struct scan_seeker scan_guess(const struct scan_params *p,
-                                          uint32_t tile, unsigned thread,
-                                          const struct scan_text *text,
-                                          struct scan_tile *shared)
-{
-    const uint32_t picture = p->tile_picture[tile];
-    struct scan_seeker seeker;
-    seeker.number = (tile - text->picture->tile) * SCAN_TILE + thread;
-    seeker.there = seeker.number < scan_subsequences(p->status[picture].size);
-    seeker.s.entry = seeker.s.exit = (uint64_t)seeker.number * SCAN_SUBSEQUENCE;
-    if (seeker.there) {
-        scan_seek_blocks(text, &seeker);
-        shared->exit[thread] = seeker.s.exit;
-    }
-    return seeker;
-}
-
-/* Returns whether the thread before has found another place than this one took:
- * it is taken. */
-SCAN_INLINE bool scan_is_corrected(struct scan_seeker *seeker, unsigned thread,
-                                   const struct scan_tile *shared)
-{
-    if (!seeker->there || thread == 0 ||
-        shared->exit[thread - 1] == seeker->s.entry)
-        return false;
-    seeker->s.entry = shared->exit[thread - 1];
-    return true;
-}
-
-SCAN_INLINE void scan_correct(struct scan_seeker *seeker, unsigned thread,
-                              const struct scan_text *text,
-                              struct scan_tile *shared)
-{
-    scan_seek_blocks(text, seeker);
-    shared->exit[thread] = seeker->s.exit;
-}
-
-SCAN_INLINE void scan_store_found(const struct scan_params *p, uint32_t tile,
-                                  const struct scan_seeker *seeker)
-{
-    const struct scan_picture *pic = &p->picture[p->tile_picture[tile]];
-    if (seeker->there)
-        p->subsequence[pic->subsequence + seeker->number] = seeker->s;
-}
-
-/* ---- Tiles, joined ------------------------------------------------------ */
-
-enum {
-    SCAN_ROUNDS = SCAN_TILE, /* of corrections */
-    SCAN_JOIN_MOST = 64, /* subsequences of a tile that may change by that */
-};
-
-/* Lets the first subsequences of a tile begin where the tile before ends. */
-SCAN_INLINE void scan_join(const struct scan_params *p, uint32_t tile)
-{
-    const uint32_t picture = p->tile_picture[tile];
-    const struct scan_picture *pic = &p->picture[picture];
-    const uint32_t all = scan_subsequences(p->status[picture].size);
-    const uint32_t first = (tile - pic->tile) * SCAN_TILE;
-    struct scan_text text = { (const uint32_t *)(p->data + pic->data),
-                              0,
-                              false,
-                              p->codes + pic->codes,
-                              pic->code,
-                              pic,
-                              p->start + pic->start };
-    if (scan_is_out(p, picture) || first == 0)
-        return;
-    struct scan_subsequence *s = p->subsequence + pic->subsequence + first;
-    uint64_t entry = first < all ? s[-1].exit : 0;
-    for (uint32_t i = 0; i < SCAN_JOIN_MOST && first + i < all; i++) {
-        struct scan_seeker seeker;
-        if (s[i].entry == entry)
-            return;
-        seeker.number = first + i;
-        seeker.s.entry = entry;
-        scan_seek_blocks(&text, &seeker);
-        s[i] = seeker.s;
-        entry = seeker.s.exit;
-        if (i + 1 == SCAN_TILE)
-            return;
-    }
-}
-
-/* ---- What is before each subsequence ------------------------------------ */
-
-SCAN_INLINE struct scan_counts scan_counts_add(struct scan_counts a,
-                                               struct scan_counts b)
-{
-    struct scan_counts sum = { b.closed ? b.dc : a.dc + b.dc,
-                               b.closed ? b.blocks : a.blocks + b.blocks,
-                               a.values + b.values, a.closed || b.closed };
-    return sum;
-}
-
-/* Returns what subsequence i has, the values in whole groups. Refuses a picture
- * whose subsequences do not follow each other. */
-SCAN_INLINE struct scan_counts scan_counts_get(const struct scan_params *p,
-                                               uint32_t picture, uint32_t i)
-{
-    const struct scan_picture *pic = &p->picture[picture];
-    const struct scan_subsequence *s = p->subsequence + pic->subsequence + i;
-    const uint32_t all = scan_subsequences(p->status[picture].size);
-    struct scan_counts counts = s->counts;
-    counts.values = (counts.values + SCAN_GROUP - 1) / SCAN_GROUP * SCAN_GROUP;
-    if ((i ? s[-1].exit : 0) != s->entry ||
-        (i + 1 == all && s->exit != SCAN_NOWHERE))
-        scan_refuse(p, picture);
-    return counts;
-}
-
-SCAN_INLINE void scan_counts_end(const struct scan_params *p, uint32_t picture,
-                                 struct scan_counts all, unsigned thread)
-{
-    if (thread == 0 && all.values > p->picture[picture].values)
-        scan_refuse(p, picture);
-}
-
-/* ---- Writing ------------------------------------------------------------ */
-
-SCAN_INLINE void scan_write(const struct scan_params *p, uint32_t tile,
-                            unsigned thread, const struct scan_text *text)
-{
-    const uint32_t picture = p->tile_picture[tile];
-    const struct scan_picture *pic = text->picture;
-    const uint32_t number = (tile - pic->tile) * SCAN_TILE + thread;
-    if (number >= scan_subsequences(p->status[picture].size))
-        return;
-    const struct scan_subsequence *s =
-        &p->subsequence[pic->subsequence + number];
-    struct scan_counts sum = s->counts; /* of all before */
-    struct scan_writer out = { p->block + pic->block,
-                               p->value + pic->value,
-                               sum.blocks,
-                               sum.values,
-                               0,
-                               0,
-                               0,
-                               false };
-    uint64_t exit = scan_decode(text, s->entry, (number + 1) * SCAN_SUBSEQUENCE,
-                                &sum, true, &out);
-    scan_put_values(&out, pic->values);
-    if (out.damaged || exit != s->exit)
-        scan_refuse(p, picture);
 }
 
 #endif

@@ -5,9 +5,9 @@
  * once for a block, as another one may refuse it at any time. */
 #include "cuda/jpeg/scan_kernels.h"
 
-#include "cuda/jpeg/scan_decode.h"
 #include "cuda/jpeg/scan_encode.h"
 #include "cuda/jpeg/scan_stuff.h"
+#include "cuda/jpeg/scan_tile.h"
 #include "cuda/jpeg/scan_unstuff.h"
 
 #define PARAMS      const __grid_constant__ struct scan_params p
@@ -159,14 +159,24 @@ TILE_KERNEL seek_tile(PARAMS)
         scan_guess(&p, blockIdx.x, threadIdx.x, &text, &shared);
     __syncthreads();
     for (unsigned round = 0; round < SCAN_ROUNDS; round++) {
-        bool corrected = scan_is_corrected(&seeker, threadIdx.x, &shared);
-        if (!__syncthreads_or(corrected))
+        scan_compare(&seeker, threadIdx.x, &shared);
+        __syncthreads();
+        /* The first threads do what all have found, so that no warp is kept
+         * busy by one of its threads. */
+        const unsigned n = shared.corrections;
+        const bool busy = threadIdx.x < n;
+        const uint64_t entry =
+            busy ? scan_corrected(&shared, threadIdx.x) : 0;
+        const unsigned thread = busy ? shared.corrected[threadIdx.x] : 0;
+        __syncthreads();
+        if (n == 0)
             break;
-        if (corrected)
-            scan_correct(&seeker, threadIdx.x, &text, &shared);
+        if (threadIdx.x == 0)
+            shared.corrections = 0;
+        if (busy)
+            scan_find(&p, blockIdx.x, &text, thread, entry, &shared);
         __syncthreads();
     }
-    scan_store_found(&p, blockIdx.x, &seeker);
 }
 
 static __global__ void __launch_bounds__(SCAN_JOIN_THREADS) join_tiles(PARAMS)
@@ -182,11 +192,10 @@ KERNEL counts_sum(PARAMS)
     if (all_leave(scan_is_out(&p, picture)))
         return;
     scan_subsequence *s = p.subsequence + p.picture[picture].subsequence;
-    scan_counts all = sum_items<scan_counts>(
+    sum_items<scan_counts>(
         scan_subsequences(p.status[picture].size),
         [&](uint32_t i) { return scan_counts_get(&p, picture, i); },
         [=](uint32_t i, scan_counts before) { s[i].counts = before; });
-    scan_counts_end(&p, picture, all, threadIdx.x);
 }
 
 TILE_KERNEL write_tile(PARAMS)

@@ -35,8 +35,11 @@ enum {
     /* A thread decodes the blocks that begin in a subsequence. */
     SCAN_SUBSEQUENCE = 1024, /* bits */
     SCAN_WORDS = SCAN_SUBSEQUENCE / 32,
-    SCAN_TILE = 256, /* subsequences of a block of threads */
-    SCAN_GROUP = 4,  /* values that are stored at once */
+    SCAN_TILE = 256, /* subsequences of a block of threads: the first ones */
+    SCAN_BEFORE = 8, /* belong to the tile before, and only help to find where
+                        the others begin; */
+    SCAN_OWN = SCAN_TILE - SCAN_BEFORE, /* these are its own */
+    SCAN_GROUP = 4,                     /* values that are stored at once */
 
     /* What may be read behind the data, which is 0: a block has up to 1728
      * bits (27 and 63 times 26 at most), and a word more is read. */
@@ -56,8 +59,11 @@ enum {
 struct scan_code {
     uint32_t limit;
     int32_t tail;
-    uint32_t at, shift;
-};
+    uint32_t lookup; /* at | shift << 16 | next << 24: which table follows, as
+                        in struct scan_picture.code: behind a difference of DC,
+                        or behind the last value of a block */
+    uint32_t lane; /* where the component is in struct scan_counts.dc, in bits */
+} __attribute__((aligned(16))); /* so that all is loaded at once */
 
 /* An entry: bits 0..4 the bits that the code and its value take, 5..8 those of
  * the value, 9..15 how many coefficients it moves on by, or one of these. */
@@ -87,14 +93,14 @@ struct scan_picture {
     uint32_t intervals;
     uint32_t interval_blocks;
     uint32_t blocks;       /* all */
-    uint32_t tile;         /* the first tile, of SCAN_TILE subsequences */
+    uint32_t tile;         /* the first tile, of SCAN_OWN subsequences */
     uint64_t subsequence;  /* the first one */
     uint64_t block, value; /* the first ones */
     uint32_t values;       /* for how many there is room */
+    uint32_t value_bits;   /* that each of them has at least */
     uint32_t mcu_blocks;
-    uint8_t component[ENTROPY_MCU_BLOCKS]; /* of each block of an MCU */
-    uint64_t codes;                        /* the first entry of its tables, */
-    uint32_t codes_size;                   /* of which there are so many */
+    uint64_t codes;      /* the first entry of its tables, */
+    uint32_t codes_size; /* of which there are so many */
     /* The tables of each block of an MCU: that of DC, that of AC. */
     struct scan_code code[2 * ENTROPY_MCU_BLOCKS];
 
@@ -145,8 +151,7 @@ struct scan_bytes {
 struct scan_counts {
     uint64_t dc;     /* differences of DC: of component c times 2^16c */
     uint32_t blocks; /* if an interval began, from the first of the scan on, */
-    uint32_t values;
-    bool closed; /* and the differences from there on */
+    bool closed;     /* and the differences from there on */
 };
 
 /* Blocks begin at `entry`, and those behind at `exit`: the position in bits,

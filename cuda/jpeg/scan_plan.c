@@ -42,7 +42,7 @@ static uint32_t choose_lookup(struct scan_code *code,
                               const struct huffman_spec *spec)
 {
     unsigned longest = 16;
-    uint32_t least = UINT32_MAX;
+    uint32_t least = UINT32_MAX, shift = 0;
     while (longest > 1 && !spec->counts[longest - 1])
         longest--;
     for (unsigned bits = LOOKUP_LEAST; bits <= LOOKUP_MOST; bits++) {
@@ -50,10 +50,11 @@ static uint32_t choose_lookup(struct scan_code *code,
         uint32_t all = (1u << bits) + 0x10000 - limit;
         if (all < least) {
             least = all;
-            code->shift = 16 - bits;
+            shift = 16 - bits;
             code->limit = limit;
         }
     }
+    code->lookup = shift << 16;
     return least;
 }
 
@@ -67,7 +68,8 @@ static bool add_table(struct scan_set *set, struct scan_code *code,
     if (!huffman_decoder_make(&decoder, spec, ac))
         return false;
     const uint32_t all = choose_lookup(code, &decoder, spec);
-    const uint32_t small = 0x10000u >> code->shift, even = (all + 1) / 2 * 2;
+    const uint32_t shift = code->lookup >> 16, small = 0x10000u >> shift;
+    const uint32_t even = (all + 1) / 2 * 2;
     if (set->size + even > SCAN_CODES)
         return false;
     if (!bytes_reserve(codes, even * sizeof(uint16_t))) {
@@ -76,12 +78,12 @@ static bool add_table(struct scan_set *set, struct scan_code *code,
     }
     uint16_t *to = (uint16_t *)(void *)(codes->data + codes->size);
     for (uint32_t i = 0; i < small; i++)
-        to[i] = entry_of(&decoder, i << code->shift);
+        to[i] = entry_of(&decoder, i << shift);
     for (uint32_t i = small; i < all; i++)
         to[i] = entry_of(&decoder, code->limit + i - small);
     for (uint32_t i = all; i < even; i++)
         to[i] = 0;
-    code->at = set->size;
+    code->lookup |= set->size;
     code->tail = (int32_t)(set->size + small) - (int32_t)code->limit;
     codes->size += even * sizeof(uint16_t);
     set->size += even;
@@ -251,6 +253,36 @@ static bool has_sizes_after(const struct scan_job *job, unsigned mcu_blocks)
            to_mcus <= job->size * 4;
 }
 
+/* Sets the tables of each block of an MCU. */
+static void set_codes(struct scan_picture *pic, const struct entropy_scan *from,
+                      const struct scan_set *set)
+{
+    pic->codes = set->at;
+    pic->codes_size = set->size;
+    pic->value_bits = set->value_bits;
+    for (unsigned c = 0, j = 0; c < from->components; c++) {
+        const struct entropy_component *one = &from->component[c];
+        for (int i = one->across * one->down; i > 0; i--, j++) {
+            struct scan_code *dc = &pic->code[2 * j], *ac = dc + 1;
+            *dc = set->dc_code[one->dc];
+            *ac = set->ac_code[one->ac];
+            dc->lane = ac->lane = 16 * c;
+            dc->lookup |= (2 * j + 1) << 24;
+            ac->lookup |= 2 * ((j + 1) % pic->mcu_blocks) << 24;
+        }
+    }
+}
+
+/* Returns for how many values there is room where each takes that many bits,
+ * and those of each subsequence begin with a group of their own. */
+static uint32_t room_for_values(const struct scan_picture *pic)
+{
+    const uint64_t subsequences = scan_subsequences(pic->raw_size);
+    const uint64_t most = (uint64_t)pic->raw_size * 8 / pic->value_bits;
+    return (uint32_t)(divide_up(most, SCAN_GROUP) + subsequences + 1) *
+           SCAN_GROUP;
+}
+
 static void set_from(struct scan_picture *pic, const struct scan_job *job,
                      const struct scan_set *set)
 {
@@ -265,21 +297,8 @@ static void set_from(struct scan_picture *pic, const struct scan_job *job,
     pic->mcu_blocks = entropy_mcu_blocks(from);
     pic->interval_blocks = step * pic->mcu_blocks;
     pic->blocks = mcus * pic->mcu_blocks;
-    pic->codes = set->at;
-    pic->codes_size = set->size;
-    for (unsigned c = 0, j = 0; c < from->components; c++) {
-        const struct entropy_component *one = &from->component[c];
-        for (int i = one->across * one->down; i > 0; i--, j++) {
-            pic->component[j] = (uint8_t)c;
-            pic->code[2 * j] = set->dc_code[one->dc];
-            pic->code[2 * j + 1] = set->ac_code[one->ac];
-        }
-    }
-    pic->values = (uint32_t)(divide_up(job->size * 8, set->value_bits) +
-                             (uint64_t)SCAN_GROUP *
-                                 (scan_subsequences((uint32_t)job->size) +
-                                  (uint64_t)pic->intervals + 1)) /
-                  SCAN_GROUP * SCAN_GROUP;
+    set_codes(pic, from, set);
+    pic->values = room_for_values(pic);
 }
 
 static void set_to(struct scan_picture *pic, const struct scan_job *job)
@@ -324,7 +343,7 @@ static uint32_t markers_of(const struct scan_picture *pic)
 
 static uint64_t tiles_of(const struct scan_picture *pic)
 {
-    return divide_up(scan_subsequences(pic->raw_size), SCAN_TILE);
+    return divide_up(scan_subsequences(pic->raw_size), SCAN_OWN);
 }
 
 /* The same of what goes through samples, of which there may be as much as all.
@@ -346,7 +365,7 @@ static uint64_t memory_of(const struct scan_picture *pic,
     return (job->samples ? memory_of_samples(pic) : 0) +
            (job->pixels ? job->pixels->size : 0) + (uint64_t)pic->raw_size * 7 +
            sizeof *pic +
-           tiles_of(pic) * SCAN_TILE * sizeof(struct scan_subsequence) +
+           tiles_of(pic) * SCAN_OWN * sizeof(struct scan_subsequence) +
            (uint64_t)pic->blocks * sizeof(struct entropy_block) +
            (uint64_t)pic->values * sizeof(uint16_t) +
            (uint64_t)pic->to_blocks * sizeof(uint16_t) +

@@ -127,7 +127,8 @@ static void fill_tables(struct tables all, const struct scan_plan *plan)
     memset(all.status + n, 0, sizeof *all.status);
     memcpy(all.picture, plan->picture, n * sizeof *plan->picture);
     memcpy(all.codes, plan->codes.data, plan->codes.size);
-    memcpy(all.symbols, plan->symbols.data, plan->symbols.size);
+    if (plan->symbols.size)
+        memcpy(all.symbols, plan->symbols.data, plan->symbols.size);
     if (samples_plan_count(&plan->samples))
         memcpy(all.component, plan->samples.components.data,
                plan->samples.components.size);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/jpeg/scan_decode.h"
 #include "cuda/jpeg/scan_encode.h"
 #include "cuda/jpeg/scan_stuff.h"
+#include "cuda/jpeg/scan_tile.h"
 #include "cuda/jpeg/scan_turn.h"
 #include "cuda/jpeg/scan_unstuff.h"
 #include "tests/support/samples_serial.h"
@@ -65,36 +65,35 @@ static struct scan_text stage(const struct scan_params *p, uint32_t tile)
 static void seek_tile(const struct scan_params *p, uint32_t tile)
 {
     struct scan_seeker seeker[SCAN_TILE];
-    bool corrected[SCAN_TILE], any = true;
+    uint64_t entry[SCAN_TILE];
     struct scan_text text = stage(p, tile);
     for (unsigned i = 0; i < SCAN_TILE; i++)
         seeker[i] = scan_guess(p, tile, i, &text, &tile_shared);
-    for (unsigned round = 0; any && round < SCAN_ROUNDS; round++) {
-        any = false;
-        for (unsigned i = 0; i < SCAN_TILE; i++) {
-            corrected[i] = scan_is_corrected(&seeker[i], i, &tile_shared);
-            any = any || corrected[i];
-        }
+    for (unsigned round = 0; round < SCAN_ROUNDS; round++) {
         for (unsigned i = 0; i < SCAN_TILE; i++)
-            if (corrected[i])
-                scan_correct(&seeker[i], i, &text, &tile_shared);
+            scan_compare(&seeker[i], i, &tile_shared);
+        const unsigned n = tile_shared.corrections;
+        for (unsigned i = 0; i < n; i++)
+            entry[i] = scan_corrected(&tile_shared, i);
+        tile_shared.corrections = 0;
+        for (unsigned i = 0; i < n; i++)
+            scan_find(p, tile, &text, tile_shared.corrected[i], entry[i],
+                      &tile_shared);
+        if (n == 0)
+            break;
     }
-    for (unsigned i = 0; i < SCAN_TILE; i++)
-        scan_store_found(p, tile, &seeker[i]);
 }
 
 static void counts_sum(const struct scan_params *p, uint32_t picture)
 {
     const struct scan_picture *pic = &p->picture[picture];
-    struct scan_counts before = { 0, 0, 0, false };
+    struct scan_counts before = { 0, 0, false };
     const uint32_t all = scan_subsequences(p->status[picture].size);
     for (uint32_t i = 0; i < all; i++) {
         struct scan_counts one = scan_counts_get(p, picture, i);
         p->subsequence[pic->subsequence + i].counts = before;
         before = scan_counts_add(before, one);
     }
-    for (unsigned i = 0; i < SCAN_THREADS; i++)
-        scan_counts_end(p, picture, before, i);
 }
 
 static void write_tile(const struct scan_params *p, uint32_t tile)
