@@ -3,8 +3,8 @@
  * go a table, JSON or a chart. bench.c reads the options and runs the suite
  * of the GPU (cuda/bench/kernel_suite.h), stream.c takes pictures to GPUs
  * and back, jpeg.c turns coded JPEG scans, cpu.c runs the stage on the CPU, and
- * show.c prints. The room knows nothing of files, but for the chart that it
- * writes. */
+ * show.c and chart.c print. The room knows nothing of files, but for the chart
+ * that it writes. */
 #ifndef CLI_BENCH_BENCH_H
 #define CLI_BENCH_BENCH_H
 
@@ -31,6 +31,7 @@ struct bench_row {
      * it is cells that are turned. */
     unsigned pictures;
     double share; /* of these, what the table says */
+    bool part;    /* a part of what is done to them */
 };
 
 /* Everything that was run. */
@@ -87,7 +88,8 @@ int bench_jpeg(struct bench *bench, const struct kernel_suite *suite,
 unsigned bench_processors(void);
 
 /* Print a row in words, the first one below the name of the machine; all
- * rows as JSON; all rows as an SVG chart, to the file of --svg (show.c). */
+ * rows as JSON (show.c); all rows as an SVG chart, to the file of --svg
+ * (chart.c). */
 void bench_show_row(const struct bench *bench, const struct bench_row *row);
 void bench_show_json(const struct bench *bench);
 int bench_show_svg(const struct bench *bench, struct err *err);

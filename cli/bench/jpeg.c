@@ -27,7 +27,7 @@ static const struct suite_shape shapes[] = { { 1632, 1216 }, { 4000, 3008 } };
 static const char source_kernels[] =
     "Coded JPEG scans, kernel by kernel; bars: of all kernels";
 static const char source_whole[] =
-    "Coded JPEG scans, copies included: bars: of the fastest";
+    "Coded JPEG scans, copies included; bars: of the fastest";
 
 static const char *const kernel_names[SCAN_KERNELS] = {
     [SCAN_UNSTUFF_COUNT] = "count stuffing",
@@ -105,21 +105,26 @@ static void check(struct jpeg_bench *b, const struct jpeg_stream *stream)
     b->checked += b->pictures.count;
 }
 
+static void add_kernel(struct jpeg_bench *b, const char *name, double seconds,
+                       double share)
+{
+    struct bench_row *row = add_row(b, source_kernels, name, SUITE_OURS,
+                                    seconds, b->pictures.count);
+    row->share = share;
+    row->part = true;
+}
+
 /* Adds rows of the kernels that ran, of so many seconds each. */
 static void add_kernels(struct jpeg_bench *b, const double *seconds)
 {
-    const unsigned n = b->pictures.count;
     double all = 0;
     for (unsigned i = 0; i < SCAN_KERNELS; i++)
         all += seconds[i];
     for (unsigned i = 0; i < SCAN_KERNELS; i++)
         if (seconds[i] > 0)
-            add_row(b, source_kernels, kernel_names[i], SUITE_OURS, seconds[i],
-                    n)
-                ->share = seconds[i] / all;
+            add_kernel(b, kernel_names[i], seconds[i], seconds[i] / all);
     if (all > 0)
-        add_row(b, source_kernels, "all kernels", SUITE_OURS, all, n)->share =
-            1;
+        add_kernel(b, "all kernels", all, 1);
 }
 
 static int time_kernels(struct jpeg_bench *b, struct err *err)

@@ -110,7 +110,7 @@ check 'all pictures are checked, and right' results "all[0]['cells'] > 1000 and
 check 'all are timed' results "not any(r['us_a_picture'] <= 0 or
     r['pictures_a_second'] <= 0 or r['cell'] != 'jpeg' for r in all)"
 "$device" bench --only jpeg --size 64x48 --rounds 1 --svg jpeg.svg >stdout
-check 'a table of JPEG' grep -qE '^  3 streams, 256 pictures +JPEG 64 x 48 ' stdout
+check 'a table of JPEG' grep -qE '^  3 streams, 256 pictures +jpeg 64 x 48 ' stdout
 check 'a chart of JPEG' grep -qE '>[0-9]+/s</text>' jpeg.svg
 
 # Without --cpu it is the GPU's turn, or one line says why not.
