@@ -274,9 +274,11 @@ check-tsan:
 	    PLACE=$$(mktemp -d) GIMGXF_BACKEND=cpu \
 	    setarch -R bash tests/cli/test-$$script.sh || exit; \
 	done
-	TSAN_OPTIONS=halt_on_error=1 ROOT=$(CURDIR) PLACE=$$(mktemp -d) \
+	for script in device-scans device-samples; do \
+	    TSAN_OPTIONS=halt_on_error=1 ROOT=$(CURDIR) PLACE=$$(mktemp -d) \
 	    BUILD=$(CURDIR)/build-tsan/on-host GIMGXF_BACKEND=cuda \
-	    setarch -R bash tests/cli/test-device-scans.sh
+	    setarch -R bash tests/cli/test-$$script.sh || exit; \
+	done
 # On a machine with a GPU.
 check-gpu: $(BUILD)/gimgxf tests
 	@BUILD=$(BUILD) CUDA_REQUIRED=1 tests/run

@@ -21,6 +21,11 @@ for i in 1 2 3 4 5 6 7 8 9; do
     "$program" -q --quality 88 --format jpeg copy in.ppm same/$i.jpg
 done
 jpegtran -progressive in/odd1.jpg >in/progressive.jpg
+# The header of a PNM is longer than the room that samples have before them.
+head -c 3000 /dev/zero | tr '\0' x >words
+wrjpgcom -cfile words in/odd2.jpg >in/words.jpg
+ppm 2100 1500 1 >in.ppm
+"$program" -q --quality 88 --format jpeg copy in.ppm in/large.jpg
 cp "$samples/f-rgb.png" in/picture.png
 cp "$samples/f-sideways.jpg" in/sideways.jpg
 head -c $(($(stat -c %s in/odd1.jpg) / 2)) in/odd1.jpg >in/cut.jpg
@@ -37,7 +42,7 @@ compare() {
     check "messages of: $*" same <(grep -v ' bytes\| [kM]B in' said.cpu) \
         <(grep -v ' bytes\| [kM]B in' said.device)
     check "there are outputs of: $*" \
-        [ "$(find device -type f | wc -l)" -ge 38 ]
+        [ "$(find device -type f | wc -l)" -ge 40 ]
 }
 
 compare rotate90 --format npy
@@ -71,6 +76,23 @@ stack flipv -r --depth float --layout chw
 check 'the array has all pictures' \
     [ "$(stat -c %s device.npy)" = $((128 + 9 * 160 * 90 * 3 * 4)) ]
 
+# Jobs of all kinds in one batch.
+for file in in/odd?.jpg in/gray?.jpg in/full?.jpg; do
+    name=${file#in/}
+    for format in npy ppm jpg png; do
+        echo "{\"op\": \"rotate90\", \"input\": \"$file\", \
+\"output\": \"OUT/${name%.jpg}.$format\"}"
+    done
+done >jobs
+for backend in cpu "$GIMGXF_BACKEND"; do
+    rm -rf served.$backend
+    mkdir served.$backend
+    sed "s/OUT/served.$backend/" jobs |
+        "$program" --backend "$backend" serve - >answers
+    check "serve: $backend" [ "$(grep -c '"done"' answers)" = 108 ]
+done
+check 'serve: the same outputs' diff -r served.cpu "served.$GIMGXF_BACKEND"
+
 # Which are done where.
 "$program" --backend "$GIMGXF_BACKEND" -v --json rotate90 --format npy -r \
     -d out in >answers 2>stderr
@@ -78,6 +100,10 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     count=$(sed -n 's/^gimgxf: \([0-9]*\) turned on the GPU; .*/\1/p' stderr)
     check 'most are done on the GPU' [ "${count:-0}" -ge 36 ]
     check 'the others are counted' grep -q '; on the CPU .*1 progressive' stderr
+    "$program" --backend cuda -v rotate90 --format npy --max-memory 64M \
+        -d out in/large.jpg in/odd1.jpg 2>stderr
+    check 'what is too large as samples is done on the CPU' \
+        grep -q '^gimgxf: 1 turned on the GPU; on the CPU 1 too large' stderr
     "$program" --backend cuda -v rotate90 --depth float --format npy -d out \
         in/odd1.jpg in/odd2.jpg 2>stderr
     check 'floats are made there, too' \
