@@ -36,14 +36,15 @@ enum {
 
 /* Memory that a batch needs. */
 enum scan_memory {
-    SCAN_TABLES,    /* of the host: what goes to the device first, */
-    SCAN_SECOND,    /* and then */
-    SCAN_RESULTS,   /* of the host: what comes back */
-    SCAN_CAPS,      /* the same, of steps */
-    SCAN_OUTPUT,    /* of the host: the turned data, then samples */
-    SCAN_ON_DEVICE, /* what is needed from the beginning to the end, */
-    SCAN_MAKING,    /* for tables that are made, */
-    SCAN_LATER,     /* and once the sizes of the turned scans are known */
+    SCAN_TABLES,         /* of the host: what goes to the device first, */
+    SCAN_SECOND,         /* and then */
+    SCAN_RESULTS,        /* of the host: what comes back */
+    SCAN_CAPS,           /* the same, of steps */
+    SCAN_OUTPUT,         /* of the host: the turned data; */
+    SCAN_OUTPUT_SAMPLES, /* the same of a batch that makes samples, behind it */
+    SCAN_ON_DEVICE,      /* what is needed from the beginning to the end, */
+    SCAN_MAKING,         /* for tables that are made, */
+    SCAN_LATER,          /* and once the sizes of the turned scans are known */
 };
 enum { SCAN_MEMORIES = SCAN_LATER + 1 };
 

@@ -17,7 +17,7 @@ struct scan_engine {
     struct gpu_buffer memory[SCAN_MEMORIES];
     uint64_t vram;
     const uint8_t *output;
-    size_t most;     /* bytes that it is likely to have */
+    size_t most; /* bytes that the output of a batch with samples may have */
     double *seconds; /* of each kernel; NULL: they are not timed */
     cudaEvent_t before, after;
 };
@@ -35,7 +35,8 @@ static void *engine_memory(void *context, enum scan_memory which, size_t size,
     buffer->on_host = which < SCAN_ON_DEVICE;
     if (size > buffer->size && size < SIZE_MAX / 2)
         size += size / 4;
-    if (which == SCAN_OUTPUT && size > buffer->size && size < engine->most)
+    if (which == SCAN_OUTPUT_SAMPLES && size > buffer->size &&
+        size < engine->most)
         size = engine->most;
     if (gpu_memory_grow(buffer, size, engine->stream, err))
         return NULL;

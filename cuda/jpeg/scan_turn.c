@@ -535,7 +535,8 @@ static int fetch(struct turning *t, size_t scans, const uint8_t **output)
     const size_t pixels = (size_t)t->plan.pixels.bytes;
     const size_t begin =
         (scans + IMAGE_STRIDE - 1) / IMAGE_STRIDE * IMAGE_STRIDE;
-    uint8_t *to = get_memory(t, SCAN_OUTPUT, begin + pixels);
+    uint8_t *to = get_memory(t, pixels ? SCAN_OUTPUT_SAMPLES : SCAN_OUTPUT,
+                             begin + pixels);
     *output = to;
     if (!to ||
         (scans && d->get(d->context, to, t->params.output, scans, t->err)) ||
