@@ -6,10 +6,10 @@
 enum {
     SHARE = 4, /* one run of bytes of so many is counted */
     RUN = 1024,
-    QUICK_LEAST =
-        1 << 16,          /* bytes of a block of which a share is counted: in */
-    QUICK_MOST = 1 << 20, /* less than that, codes of what is not there cost
-                             more than counting */
+    /* The bytes of a block for which a share is counted. In shorter ones, codes
+     * of what is not there cost more; longer ones differ too much. */
+    QUICK_LEAST = 1 << 16,
+    QUICK_MOST = 1 << 20,
 };
 
 static void put_block(struct bit_writer *b, const uint8_t *data, size_t size,

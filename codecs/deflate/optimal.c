@@ -25,7 +25,8 @@ enum {
     SLICES = 4,       /* of a portion, for which costs are settled: together */
     SLICES_SHARE = 4, /* this share of it, or if that is little, each of at */
     SLICE_LEAST = 16 << 10, /* least so many bytes */
-    ROUNDS = 4,             /* for the slices */
+    ROUNDS = 2,             /* for the slices, from each beginning */
+    MORE_ROUNDS = 2,        /* from the better one */
     BLOCK_ROUNDS = 3,       /* for a block */
     /* Of longer matches only the whole is tried, but for the last round. */
     SOME_LENGTHS = 32,
@@ -199,28 +200,28 @@ static void try_slices(struct optimal *o, struct deflate_counts *counts)
     counts->symbol[END_OF_BLOCK] = 1;
 }
 
-/* Sets the symbols at which rounds come to rest. Returns their bits. */
-static size_t settle(struct optimal *o, bool for_matches,
+/* Makes rounds, from the costs that are set, and sets *counts to the symbols of
+ * the last one. Returns their bits. */
+static size_t settle(struct optimal *o, int rounds,
                      struct deflate_counts *counts)
 {
-    guess_costs(o, for_matches);
-    for (int round = 0; round < ROUNDS; round++) {
-        if (round)
-            set_costs(o, counts);
+    for (; rounds > 0; rounds--) {
         try_slices(o, counts);
+        set_costs(o, counts);
     }
     return deflate_block_bits(counts);
 }
 
+/* Makes some rounds from each beginning, and further ones from the better. */
 static size_t settle_best(struct optimal *o, struct deflate_counts *counts)
 {
     struct deflate_counts other;
-    size_t with = settle(o, true, &other);
-    size_t without = settle(o, false, counts);
-    if (with >= without)
-        return without;
-    *counts = other;
-    return with;
+    guess_costs(o, true);
+    size_t with = settle(o, ROUNDS, &other);
+    guess_costs(o, false);
+    if (settle(o, ROUNDS, counts) > with)
+        set_costs(o, &other);
+    return settle(o, MORE_ROUNDS, counts);
 }
 
 /* ---- Blocks ------------------------------------------------------------- */
@@ -248,7 +249,6 @@ static void put_portion(struct optimal *o, bool final)
 {
     struct deflate_counts counts;
     settle_best(o, &counts);
-    set_costs(o, &counts);
     find_path(o, 0, o->size, SOME_LENGTHS);
     block_merge(&o->merge, o->data, o->sequence, follow_path(o, 0, o->size));
     size_t begin = 0;
