@@ -11,6 +11,8 @@
 #   make turns chart-kernels chart-files
 #                      draw the pictures of the README, the second on a GPU
 #   make bench-batch   measure batches, beside other programs and by processors
+#   make bench-batch-gpu
+#                      measure batches of JPEG files on a GPU and without it
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
 #   make check-engines the scripts for many machines, on Slurm, sshd and GNU
@@ -355,7 +357,7 @@ bench-jpeg: $(BUILD)/gimgxf
 bench-batch: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/batch
 bench-batch-gpu: $(BUILD)/gimgxf
-	@BUILD=$(BUILD) tests/bench/batch scans
+	@BUILD=$(BUILD) tests/bench/batch-gpu
 
 # The CPU beside other libraries, each where its header is; Debian's libyuv tells
 # pkg-config nothing. What is installed may change, so that is asked each time.

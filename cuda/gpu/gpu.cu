@@ -38,7 +38,9 @@ static const size_t locked_together = (size_t)4 << 30;
 struct gpu_lane {
     unsigned nslots, next;
     struct gpu_slot slot[DEVICES * SLOTS_OF_DEVICE];
-    size_t vram;      /* bytes of device memory that a slot may take */
+    size_t vram;      /* bytes of device memory that a slot may take; 0: they
+                         are not known before the first picture */
+    uint64_t allowed; /* and that all lanes of a device may; 0: most of it */
     unsigned sharers; /* lanes that share the devices, with this one */
     struct gpu_pool pool;
 };
@@ -89,6 +91,21 @@ static bool cuda_describe(unsigned i, char *text, size_t room)
 
 /* ---- Turning --------------------------------------------------------------*/
 
+/* Sets what a slot may take: its share of the memory that was allowed, or else
+ * of most of what is free on the lane's first device. */
+static int share_vram(struct gpu_lane *lane, struct err *err)
+{
+    size_t free_bytes, all;
+    if (gpu_slot_enter(&lane->slot[0], err) ||
+        gpu_check(cudaMemGetInfo(&free_bytes, &all), "asking for memory", err))
+        return -1;
+    size_t most = free_bytes / 4 * 3;
+    if (lane->allowed && lane->allowed < most)
+        most = (size_t)lane->allowed;
+    lane->vram = most / SLOTS_OF_DEVICE / lane->sharers;
+    return 0;
+}
+
 static struct gpu_slot *next_slot(struct gpu_lane *lane)
 {
     return &lane->slot[lane->next++ % lane->nslots];
@@ -134,6 +151,8 @@ static int cuda_apply(struct lane *opened, struct image *dst,
 {
     struct gpu_lane *lane = gpu_lane_of(opened);
     size_t both = src->size + dst->size;
+    if (lane->vram == 0 && share_vram(lane, err))
+        return -1;
     if (both <= whole_bytes && both <= lane->vram)
         return gpu_slot_turn(next_slot(lane), dst, src, t, err);
     return apply_pieces(lane, dst, src, t, err);
@@ -157,10 +176,17 @@ static void cuda_close(struct lane *opened)
     free(lane);
 }
 
-static int open_device(struct gpu_lane *lane, int device, struct err *err)
+static void open_device(struct gpu_lane *lane, int device)
 {
     for (int i = 0; i < SLOTS_OF_DEVICE; i++)
-        if (gpu_slot_open(&lane->slot[lane->nslots++], device, err))
+        gpu_slot_open(&lane->slot[lane->nslots++], device);
+}
+
+/* The first lanes find out whether the devices can be used. */
+static int check_devices(const struct gpu_lane *lane, struct err *err)
+{
+    for (unsigned i = 0; i < lane->nslots; i += SLOTS_OF_DEVICE)
+        if (gpu_slot_check(&lane->slot[i], err))
             return -1;
     return 0;
 }
@@ -184,25 +210,10 @@ static int open_devices(struct gpu_lane *lane, const struct lane_opts *opts,
         if (device < 0 || device >= count)
             return fail(err, "CUDA device %d not found; %d found, from 0 on",
                         device, count);
-        if ((i == mine || !opts->workers) && open_device(lane, device, err))
-            return -1;
+        if (i == mine || !opts->workers)
+            open_device(lane, device);
     }
-    return 0;
-}
-
-/* Sets what a slot may take: its share of the memory that was allowed, or else
- * of most of what is free on the lane's first device. */
-static int share_vram(struct gpu_lane *lane, uint64_t allowed, struct err *err)
-{
-    size_t free_bytes, all;
-    if (gpu_slot_enter(&lane->slot[0], err) ||
-        gpu_check(cudaMemGetInfo(&free_bytes, &all), "asking for memory", err))
-        return -1;
-    size_t most = free_bytes / 4 * 3;
-    if (allowed && allowed < most)
-        most = (size_t)allowed;
-    lane->vram = most / SLOTS_OF_DEVICE / lane->sharers;
-    return 0;
+    return opts->worker < n ? check_devices(lane, err) : 0;
 }
 
 static int cuda_open(struct lane **lane, const struct lane_opts *opts,
@@ -217,7 +228,8 @@ static int cuda_open(struct lane **lane, const struct lane_opts *opts,
         together = (size_t)opts->keep;
     if (opts->workers && together / opts->workers < locked_bytes)
         made->pool.most = together / opts->workers;
-    if (open_devices(made, opts, err) || share_vram(made, opts->vram, err)) {
+    made->allowed = opts->vram;
+    if (open_devices(made, opts, err)) {
         cuda_close(reinterpret_cast<struct lane *>(made));
         return -1;
     }

@@ -11,18 +11,31 @@ int gpu_slot_enter(const struct gpu_slot *slot, struct err *err)
     return gpu_check(cudaSetDevice(slot->device), "choosing the device", err);
 }
 
-int gpu_slot_open(struct gpu_slot *slot, int device, struct err *err)
+void gpu_slot_open(struct gpu_slot *slot, int device)
 {
     memset(slot, 0, sizeof *slot);
     slot->device = device;
     slot->in.on_host = slot->out.on_host = true;
-    if (gpu_slot_enter(slot, err) ||
-        gpu_check(kernels_usable(), "loading the kernels", err))
+}
+
+int gpu_slot_check(const struct gpu_slot *slot, struct err *err)
+{
+    return gpu_slot_enter(slot, err) ||
+                   gpu_check(kernels_usable(), "loading the kernels", err)
+               ? -1
+               : 0;
+}
+
+/* Enters a slot that is about to be used, and makes its stream: one that does
+ * not wait for the default stream, which is not ours. */
+static int begin_use(struct gpu_slot *slot, struct err *err)
+{
+    if (gpu_slot_enter(slot, err))
         return -1;
-    /* Does not wait for the default stream, which is not ours. */
-    return gpu_check(
-        cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking),
-        "making a stream", err);
+    return slot->stream ? 0
+                        : gpu_check(cudaStreamCreateWithFlags(
+                                        &slot->stream, cudaStreamNonBlocking),
+                                    "making a stream", err);
 }
 
 void gpu_slot_close(struct gpu_slot *slot)
@@ -82,7 +95,7 @@ int gpu_slot_turn(struct gpu_slot *slot, struct image *dst,
                   const struct image *src, enum xform t, struct err *err)
 {
     struct err later;
-    if (gpu_slot_enter(slot, err) || make_room(slot, src->size, dst->size, err))
+    if (begin_use(slot, err) || make_room(slot, src->size, dst->size, err))
         return -1;
     int status = enqueue_whole(slot, dst, src, t, err);
     /* Also after a failure: what was enqueued may still use both pictures. */
@@ -130,7 +143,7 @@ int gpu_slot_start(struct gpu_slot *slot, enum cell cell,
                    const struct plane *dst, const struct plane *src,
                    struct plane_piece piece, enum xform t, struct err *err)
 {
-    if (gpu_slot_enter(slot, err))
+    if (begin_use(slot, err))
         return -1;
     struct image from = alone(cell, NULL, piece.width, piece.height);
     struct image to = alone(cell, NULL, piece.to_width, piece.to_height);

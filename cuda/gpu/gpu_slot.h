@@ -16,11 +16,15 @@ struct gpu_slot {
     struct plane to; /* the plane that it is a piece of, after the turn */
 };
 
-/* All return 0; on failure -1, with the reason in `err`. */
-
-/* Opens a slot on a device. The caller closes it, also after a failure. */
-int gpu_slot_open(struct gpu_slot *slot, int device, struct err *err);
+/* Opens a slot on a device, of which nothing is asked until it is used: a batch
+ * on 16 processors has 48 lanes of 3 slots, and may need none. */
+void gpu_slot_open(struct gpu_slot *slot, int device);
 void gpu_slot_close(struct gpu_slot *slot);
+
+/* The others return 0; on failure -1, with the reason in `err`. */
+
+/* Fails if the slot's device cannot be used. */
+int gpu_slot_check(const struct gpu_slot *slot, struct err *err);
 
 /* Makes the slot's device the current one. Each thread has a current device,
  * and any thread may use a lane. */
