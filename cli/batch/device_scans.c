@@ -30,6 +30,7 @@ struct device_scans {
      * become. */
     double seen, scans, bytes, samples_made;
     struct scan_estimate estimate;
+    struct resource_share opening; /* a processor, as long as devices open */
 };
 
 struct device_scans *device_scans_open(const struct options *opts,
@@ -119,6 +120,30 @@ static double expected(const struct device_picture *picture)
     return picture->left < SCAN_PICTURES ? 0 : scans->seen;
 }
 
+/* Starts the devices, and leaves a processor to that: beside jobs on all of
+ * them it takes up to twice as long. */
+static void start(struct device_scans *scans, struct resource_limits *limits)
+{
+    struct resource_share opening = { .limits = limits };
+    scan_pipeline_start(scans->pipeline);
+    if (scans->processors == 1)
+        return;
+    (void)resource_limits_take_processors(&opening, SIZE_MAX);
+    pthread_mutex_lock(&scans->lock);
+    scans->opening = opening;
+    pthread_mutex_unlock(&scans->lock);
+}
+
+/* Gives that processor back. */
+static void end_start(struct device_scans *scans)
+{
+    pthread_mutex_lock(&scans->lock);
+    struct resource_share opening = scans->opening;
+    scans->opening.processors = 0;
+    pthread_mutex_unlock(&scans->lock);
+    resource_limits_return_processors(&opening);
+}
+
 /* Starts the devices once they are worthwhile, if what is left is like what has
  * been seen so far. */
 static void weigh(struct device_picture *picture, const struct scan_turn *turn,
@@ -146,16 +171,7 @@ static void weigh(struct device_picture *picture, const struct scan_turn *turn,
     }
     pthread_mutex_unlock(&scans->lock);
     if (starts)
-        scan_pipeline_start(scans->pipeline);
-}
-
-/* Waits for a place, without a processor. */
-static void await_place(struct device_picture *picture,
-                        const struct scan_turn *scans, unsigned count)
-{
-    resource_limits_return_processors(picture->share);
-    scan_pipeline_await_place(picture->scans->pipeline, scans, count);
-    (void)resource_limits_take_processors(picture->share, SIZE_MAX);
+        start(scans, picture->share->limits);
 }
 
 static bool begin(void *context, struct scan_turn *scans, unsigned count)
@@ -177,9 +193,13 @@ static bool begin(void *context, struct scan_turn *scans, unsigned count)
         if (place != SCAN_PLACE_NONE_YET &&
             (place != SCAN_PLACE_OPENING || !all->always))
             break;
-        await_place(picture, scans, count);
+        scan_pipeline_await_place(all->pipeline, scans, count);
     }
     picture->use = uses[place];
+    if (place != SCAN_PLACE_OPENING)
+        end_start(all);
+    if (place != SCAN_PLACE_TAKEN)
+        (void)resource_limits_take_processors(picture->share, SIZE_MAX);
     return place == SCAN_PLACE_TAKEN;
 }
 
@@ -191,6 +211,12 @@ const struct scan_turner *device_scans_prepare(struct device_scans *scans,
 {
     if (!scans)
         return NULL;
+    pthread_mutex_lock(&scans->lock);
+    scans->seen++;
+    const bool started = scans->started;
+    pthread_mutex_unlock(&scans->lock);
+    if (!started && left < scans->processors)
+        return NULL;
     *picture = (struct device_picture){
         .scans = scans,
         .share = share,
@@ -200,9 +226,6 @@ const struct scan_turner *device_scans_prepare(struct device_scans *scans,
                     .context = picture,
                     .samples = scans->samples },
     };
-    pthread_mutex_lock(&scans->lock);
-    scans->seen++;
-    pthread_mutex_unlock(&scans->lock);
     return result->from == &codec_jpeg ? &picture->turner : NULL;
 }
 

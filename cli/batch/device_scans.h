@@ -33,8 +33,8 @@ bool device_scans_estimate(struct device_scans *scans,
 /* What a job holds. {0} at first. */
 struct device_picture {
     struct device_scans *scans;
-    struct resource_share *share; /* its processors are given back while it
-                                     waits */
+    struct resource_share *share; /* takes a processor if no device takes the
+                                     picture */
     size_t left;                  /* jobs that are to be done */
     enum device_use use;
     struct scan_ticket ticket;
@@ -42,7 +42,8 @@ struct device_picture {
 };
 
 /* Prepares a job that has been read, of which `left` are left. Returns what is
- * to be its turner of scans; NULL if it has none. */
+ * to be its turner of scans; NULL if it has none. With one it is to hold no
+ * processor: it gets one if its scans are offered and no device takes them. */
 const struct scan_turner *device_scans_prepare(struct device_scans *scans,
                                                struct device_picture *picture,
                                                const struct result *result,

@@ -93,6 +93,8 @@ unsigned resource_limits_take_processors(struct resource_share *share,
 void resource_limits_return_processors(struct resource_share *share)
 {
     struct resource_limits *limits = share->limits;
+    if (share->processors == 0)
+        return;
     pthread_mutex_lock(&limits->lock);
     limits->idle += share->processors;
     share->processors = 0;

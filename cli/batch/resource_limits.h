@@ -49,6 +49,7 @@ void resource_limits_take_cells(void *share, uint64_t bytes);
 unsigned resource_limits_take_processors(struct resource_share *share,
                                          size_t jobs_left);
 
+/* Returns them. Fine if it has none. */
 void resource_limits_return_processors(struct resource_share *share);
 
 /* Returns all memory of a job that has ended, however far it came. */

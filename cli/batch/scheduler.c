@@ -178,11 +178,11 @@ enum { WORTH_THREADS = 1 << 16 };
 
 /* Takes processors for a job that decodes and encodes. One that is alone with
  * several has a pool for as long. Without it it takes longer. */
-static void take_processors(struct scheduled_job *s, bool alone)
+static void take_processors(struct scheduled_job *s)
 {
     bool large = s->share.file >= WORTH_THREADS;
-    unsigned threads = resource_limits_take_processors(
-        &s->share, large && alone ? s->left : SIZE_MAX);
+    unsigned threads =
+        resource_limits_take_processors(&s->share, large ? s->left : SIZE_MAX);
     s->job->pool = threads > 1 ? thread_pool_open(threads) : NULL;
 }
 
@@ -193,7 +193,9 @@ static void return_processors(struct scheduled_job *s)
     resource_limits_return_processors(&s->share);
 }
 
-/* Decodes the picture; and encodes it, unless the device has it. */
+/* Decodes the picture; and encodes it, unless the device has it. Up to there it
+ * holds no processor, since to wait for one takes longer than to copy what the
+ * device is to turn; device_scans.c takes one for what it does not. */
 static int begin(struct scheduler *scheduler, struct scheduled_job *s,
                  struct err *err)
 {
@@ -202,10 +204,14 @@ static int begin(struct scheduler *scheduler, struct scheduled_job *s,
         s->first ? NULL
                  : device_scans_prepare(scheduler->scans, &s->picture,
                                         s->result, &s->share, s->left);
-    take_processors(s, !job->scan_turner);
+    if (!job->scan_turner)
+        take_processors(s);
     int status = job_begin(s->state, err);
-    if (status == 0 && !device_scans_has(&s->picture))
+    if (status == 0 && !device_scans_has(&s->picture)) {
+        if (s->share.processors == 0) /* its scans were not offered */
+            take_processors(s);
         status = job_finish(s->state, err);
+    }
     return_processors(s);
     if (status && device_scans_has(&s->picture))
         device_scans_abandon(&s->picture);
@@ -217,7 +223,8 @@ static int resume(struct scheduled_job *s, struct err *err)
 {
     const bool turned = s->picture.ticket.turned;
     s->job->scan_turner = NULL;
-    take_processors(s, !turned);
+    if (!turned || s->result->to != s->result->from)
+        take_processors(s);
     int status = turned ? 0 : job_retry(s->state, err);
     if (status == 0)
         status = job_finish(s->state, err);
