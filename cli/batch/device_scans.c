@@ -15,20 +15,22 @@ enum { SLOTS = 3 };
  * it is used, which takes 0.28 ms a MB. */
 static const size_t input_most = (size_t)16 << 20;
 
+/* How many devices keep as many pictures as their slots hold. */
+enum { DEVICES_MOST = 8 };
+
 /* The samples of a slot, for each byte of its input. */
 enum { SAMPLES_OF_INPUT = 4 };
 
 struct device_scans {
     struct scan_pipeline *pipeline;
-    unsigned processors;
+    unsigned processors, devices;
     bool always;  /* a device was asked for */
     bool endless; /* more jobs may come than are left */
     bool samples; /* the device takes components that go through samples */
     pthread_mutex_t lock;
     bool weighed, started;
-    /* Jobs, those with scans, bytes of these, and of the samples that they
-     * become. */
-    double seen, scans, bytes, samples_made;
+    double seen;           /* jobs */
+    struct scan_load load; /* those of them with scans */
     struct scan_estimate estimate;
     struct resource_share opening; /* a processor, as long as devices open */
 };
@@ -42,8 +44,9 @@ struct device_scans *device_scans_open(const struct options *opts,
     const bool some = opts->devices.count && !all;
     const bool always = backend != &backend_cpu;
     const struct scan_engine_type *engine = backend_choose_engine();
-    const uint64_t share = opts->limits.bytes / 32;
-    const size_t input = share < input_most ? (size_t)share : input_most;
+    const uint64_t memory = opts->limits.bytes / 32;
+    const size_t input =
+        memory / SLOTS < input_most ? (size_t)memory / SLOTS : input_most;
     const struct scan_pipeline_opts pipeline = {
         .engine = engine,
         .device = some ? opts->devices.number : &first,
@@ -52,16 +55,18 @@ struct device_scans *device_scans_open(const struct options *opts,
                           : 1,
         .slots = SLOTS,
         .input = input,
+        .memory = memory,
         .output = SAMPLES_OF_INPUT * input,
-        .vram = opts->vram,
+        .vram = always ? (opts->vram + 1) / 2 : opts->vram, /* and lanes */
     };
     struct device_scans *made = NULL;
-    if (engine && share >= SCAN_INPUT_LEAST &&
+    if (engine && input >= SCAN_INPUT_LEAST &&
         (always || strcmp(opts->backend, "auto") == 0))
         made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
     made->processors = opts->threads;
+    made->devices = all ? DEVICES_MOST : pipeline.devices;
     made->always = always;
     made->endless = endless;
     made->samples = engine->samples;
@@ -77,9 +82,9 @@ struct device_scans *device_scans_open(const struct options *opts,
     return made;
 }
 
-size_t device_scans_most(void)
+size_t device_scans_most(const struct device_scans *scans)
 {
-    return (size_t)SLOTS * SCAN_PICTURES;
+    return (size_t)scans->devices * SLOTS * SCAN_PICTURES;
 }
 
 void device_scans_close(struct device_scans *scans)
@@ -144,25 +149,39 @@ static void end_start(struct device_scans *scans)
     resource_limits_return_processors(&opening);
 }
 
+/* Adds a picture. */
+static void add_load(struct scan_load *load, const struct scan_turn *turn,
+                     unsigned count)
+{
+    load->pictures++;
+    for (unsigned i = 0; i < count; i++) {
+        load->bytes += (double)turn[i].coded.size;
+        if (turn[i].pixels)
+            load->samples += (double)turn[i].pixels->size;
+        for (unsigned c = 0; turn[i].samples && c < turn[i].to->components; c++)
+            if (turn[i].samples[c].wanted)
+                load->encoded += (double)turn[i].samples[c].width *
+                                 turn[i].samples[c].height;
+    }
+}
+
 /* Starts the devices once they are worthwhile, if what is left is like what has
  * been seen so far. */
 static void weigh(struct device_picture *picture, const struct scan_turn *turn,
                   unsigned count)
 {
     struct device_scans *scans = picture->scans;
-    pthread_mutex_lock(&scans->lock);
     bool starts = false;
-    scans->scans++;
-    for (unsigned i = 0; i < count; i++) {
-        scans->bytes += (double)turn[i].coded.size;
-        if (turn[i].pixels)
-            scans->samples_made += (double)turn[i].pixels->size;
-    }
+    pthread_mutex_lock(&scans->lock);
     if (!scans->started) {
-        double left = expected(picture) / scans->seen;
+        add_load(&scans->load, turn, count);
+        const double left = expected(picture) / scans->seen;
+        const struct scan_load load = { left * scans->load.pictures,
+                                        left * scans->load.bytes,
+                                        left * scans->load.samples,
+                                        left * scans->load.encoded };
         struct scan_estimate estimate =
-            scan_model_estimate(left * scans->scans, left * scans->bytes,
-                                left * scans->samples_made, scans->processors);
+            scan_model_estimate(&load, scans->processors);
         starts = estimate.by_device < estimate.by_processors;
         if (starts || estimate.by_processors > scans->estimate.by_processors)
             scans->estimate = estimate;

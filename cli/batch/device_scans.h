@@ -17,7 +17,7 @@ struct device_scans *device_scans_open(const struct options *opts,
                                        bool endless);
 
 /* Returns how many pictures the slots of a device hold. */
-size_t device_scans_most(void);
+size_t device_scans_most(const struct device_scans *scans);
 
 /* Fine on NULL, as all functions but device_scans_begin(). */
 void device_scans_close(struct device_scans *scans);

@@ -1,21 +1,24 @@
 /* The cost model of --backend auto for JPEG files whose coded scans a device
  * can turn, or make samples of: seconds on the processors alone, and with a
- * device. Its constants were measured (BENCHMARKS.md); only their ratios
- * matter, which differ less between machines than they themselves. */
+ * device. Its constants were measured with an H200 and 16 processors
+ * (BENCHMARKS.md). */
 #ifndef CLI_BATCH_SCAN_MODEL_H
 #define CLI_BATCH_SCAN_MODEL_H
 
-#include <stdint.h>
+/* What is to be done: so many pictures, of so many bytes, that become so many
+ * bytes of samples, or that have so many samples of components that are encoded
+ * again. */
+struct scan_load {
+    double pictures, bytes, samples, encoded;
+};
 
 struct scan_estimate {
     double pictures;
-    double bytes;                    /* of their files */
     double by_processors, by_device; /* seconds */
 };
 
-/* Estimates so many pictures, of so many bytes, that become so many bytes of
- * samples, or none; on so many processors, with one device. */
-struct scan_estimate scan_model_estimate(double pictures, double bytes,
-                                         double samples, unsigned processors);
+/* Estimates it on so many processors, with one device. */
+struct scan_estimate scan_model_estimate(const struct scan_load *load,
+                                         unsigned processors);
 
 #endif

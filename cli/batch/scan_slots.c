@@ -177,7 +177,7 @@ static void *run_slot(void *argument)
     struct scan_slots *all = slot->all;
     signals_block();
     pthread_mutex_lock(&all->lock);
-    open_slot(slot, all->opts.input);
+    open_slot(slot, all->input);
     while (slot->state != SLOT_GONE && !all->closing) {
         if (is_ready(slot))
             run(slot);
@@ -193,6 +193,8 @@ void scan_slots_make(struct scan_slots *all, unsigned devices)
 {
     const struct scan_pipeline_opts *opts = &all->opts;
     const unsigned slots = devices * opts->slots;
+    const uint64_t each = opts->memory / slots;
+    all->input = each < opts->input ? (size_t)each : opts->input;
     all->slot = calloc(slots, sizeof *all->slot);
     for (unsigned i = 0; all->slot && i < slots; i++) {
         struct scan_slot *slot = &all->slot[i];

@@ -45,6 +45,7 @@ struct scan_slots {
     pthread_cond_t place, done; /* a slot, or a batch */
     struct scan_slot *slot;
     unsigned count;
+    size_t input;              /* bytes that each is opened with */
     struct scan_slot *filling; /* or NULL */
     bool closing;
     bool failed; /* and why, the first time */

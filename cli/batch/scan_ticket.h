@@ -16,7 +16,8 @@ struct scan_pipeline_opts {
     const int *device; /* their numbers; borrowed */
     unsigned devices;  /* 0: all that there are */
     unsigned slots;    /* of each device */
-    size_t input;      /* bytes of a slot's input */
+    size_t input;      /* bytes of a slot's input, at the most */
+    uint64_t memory;   /* bytes that all inputs may take together */
     size_t output;     /* bytes of samples that a batch may make */
     uint64_t vram; /* bytes of each device's memory that may be used; 0: as many
                       as the slots take */

@@ -52,10 +52,11 @@ unsigned scheduler_resumers(const struct scheduler *scheduler)
 
 size_t scheduler_parked(const struct scheduler *scheduler)
 {
-    return scheduler->scans ? device_scans_most() : 0;
+    return scheduler->scans ? device_scans_most(scheduler->scans) : 0;
 }
 
-/* Opens the lane of a worker; the workers divide the devices among them. */
+/* Opens the lane of a worker; the workers divide the devices among them. Where
+ * devices turn scans, these have half of their memory. */
 static int open_lane(struct scheduler *scheduler, unsigned worker,
                      struct err *err)
 {
@@ -63,7 +64,7 @@ static int open_lane(struct scheduler *scheduler, unsigned worker,
     struct lane_opts lane = {
         .device = opts->devices.number,
         .ndevices = opts->devices.count,
-        .vram = opts->vram,
+        .vram = scheduler->scans ? (opts->vram + 1) / 2 : opts->vram,
         .keep = opts->limits.bytes / 8,
         .worker = worker,
         .workers = scheduler->workers + scheduler->resumers,

@@ -54,7 +54,9 @@ compare rotate270 --no-restart --strip
 compare transverse --edge trim
 compare rotate90 --edge tag -j 1
 compare fliph --tolerant
+compare rotate90 --max-memory 200M -j 3
 compare rotate90 --max-memory 64M -j 3
+compare rotate90 --max-vram 2M
 
 "$program" --backend "$GIMGXF_BACKEND" -v --json rotate90 -r -d out in \
     >answers 2>stderr
@@ -64,6 +66,9 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     check 'most are turned on the GPU' [ "${count:-0}" -ge 30 ]
     check 'the others are counted' \
         grep -q 'on the CPU .*10 progressive' <<<"$line"
+    done=$(sed -n 's/^gimgxf: \([0-9]*\) of .*/\1/p' stderr)
+    check 'each is counted once' \
+        [ "$(($(grep -o '[0-9][0-9]*' <<<"$line" | paste -sd+)))" = "$done" ]
     check 'each says so' \
         [ "$(grep -c 'its coded data is turned in a batch' stderr)" = "$count" ]
 else

@@ -18,6 +18,7 @@ void host_engine_reset(void)
     atomic_store(&plan->runs, 0);
     atomic_store(&plan->scans, 0);
     atomic_store(&plan->most, 0);
+    atomic_store(&plan->input, 0);
 }
 
 static int count_devices(unsigned *count, struct err *err)
@@ -37,6 +38,7 @@ static int open_engine(struct scan_engine **engine,
     if (scan_engine_serial.open(engine, opts, err))
         return -1;
     atomic_fetch_add(&host_engine_plan.opened, 1);
+    atomic_fetch_add(&host_engine_plan.input, opts->input);
     return 0;
 }
 

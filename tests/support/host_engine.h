@@ -19,6 +19,7 @@ struct host_engine_plan {
     atomic_bool fail_memory; /* then for want of memory, once */
     /* What it has done. */
     atomic_uint opened, closed, runs, scans, most;
+    atomic_size_t input; /* bytes with which engines were opened, together */
 };
 extern struct host_engine_plan host_engine_plan;
 

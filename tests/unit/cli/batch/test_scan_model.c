@@ -5,17 +5,20 @@
 
 #include "tests/support/test.h"
 
-static bool device_pays_for(double pictures, double bytes_each,
-                            double samples_each, unsigned processors)
+static bool device_pays_for(double pictures, struct scan_load each,
+                            unsigned processors)
 {
-    struct scan_estimate e = scan_model_estimate(
-        pictures, pictures * bytes_each, pictures * samples_each, processors);
+    const struct scan_load load = { pictures, pictures * each.bytes,
+                                    pictures * each.samples,
+                                    pictures * each.encoded };
+    struct scan_estimate e = scan_model_estimate(&load, processors);
     return e.by_device < e.by_processors;
 }
 
 static bool device_pays(double pictures, double bytes_each, unsigned processors)
 {
-    return device_pays_for(pictures, bytes_each, 0, processors);
+    return device_pays_for(pictures, (struct scan_load){ .bytes = bytes_each },
+                           processors);
 }
 
 TEST(few_are_for_processors)
@@ -32,14 +35,19 @@ TEST(many_are_for_a_device)
         CHECK(device_pays(20000, 4e5, processors), "%u", processors);
 }
 
-/* To decode takes longer than to turn what is coded. */
+/* To decode takes longer than to turn what is coded, and so does to encode. */
 TEST(samples_pay_sooner)
 {
+    const struct scan_load decoded = { .bytes = 4e5, .samples = 6e6 },
+                           encoded = { .bytes = 4e5, .encoded = 3e6 };
     for (unsigned processors = 1; processors <= 32; processors *= 2)
-        for (double n = 1; n < 1e6; n *= 2)
-            CHECK(!device_pays(n, 4e5, processors) ||
-                      device_pays_for(n, 4e5, 6e6, processors),
-                  "%g files, %u", n, processors);
+        for (double n = 1; n < 1e6; n *= 2) {
+            bool pays = device_pays(n, 4e5, processors);
+            CHECK(!pays || device_pays_for(n, decoded, processors),
+                  "%g decoded files, %u", n, processors);
+            CHECK(!pays || device_pays_for(n, encoded, processors),
+                  "%g encoded files, %u", n, processors);
+        }
 }
 
 /* With more files, or fewer processors, a device does not lose. */

@@ -199,6 +199,7 @@ static const struct scan_pipeline_opts usual = {
     .engine = &host_engine,
     .slots = 3,
     .input = 4 << 20,
+    .memory = 64 << 20,
 };
 
 /* ---- Tests --------------------------------------------------------------- */
@@ -236,6 +237,27 @@ TEST(several_devices)
           all.ended[TURNED]);
     CHECK(atomic_load(&host_engine_plan.opened) == 6, "%u engines",
           atomic_load(&host_engine_plan.opened));
+}
+
+/* Several devices have no more memory than one. */
+TEST(memory_is_shared)
+{
+    struct scan_pipeline_opts opts = usual;
+    struct err why;
+    bool failed;
+    host_engine_reset();
+    host_engine_plan.devices = 3;
+    opts.memory = 18 << 20;
+    struct thread all = turn_many(opts, &why, &failed);
+    CHECK(!failed && all.ended[TURNED] == THREADS * PICTURES, "%u turned",
+          all.ended[TURNED]);
+    CHECK(atomic_load(&host_engine_plan.input) == 18 << 20, "%zu bytes",
+          atomic_load(&host_engine_plan.input));
+    host_engine_reset();
+    host_engine_plan.devices = 4;
+    all = turn_many(opts, &why, &failed);
+    CHECK(failed && all.not_begun == THREADS * PICTURES, "%u not begun",
+          all.not_begun);
 }
 
 TEST(some_are_refused)
