@@ -181,6 +181,10 @@ $(BUILD)/cuda/backend_choose.c.o: DEFINES := -DHAVE_CUDA=$(CUDA)
 # The same for ISA-L.
 $(BUILD)/codecs/deflate/flate.c.o: DEFINES := -DHAVE_ISAL=$(ISAL)
 
+# What the sanitizers do themselves, the sandbox would refuse them.
+$(BUILD)/cli/sandbox/sandbox.c.o: DEFINES := \
+    -DHAVE_SANDBOX=$(if $(findstring -fsanitize,$(CFLAGS)),0,1)
+
 $(BUILD)/codecs/simple/stb_write.c.o: ALL_CFLAGS += -isystem $(STB)
 
 # The tests that call CUDA themselves.
@@ -218,7 +222,13 @@ $(ON_HOST): $(call object,cli/main.c tests/on_host/backend_choose.c) \
 	@ln -sfn ../tests $(@D)/tests
 	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
-tests: $(TESTS) $(STARVE) $(ON_HOST)
+# The program, with a decoder that does what a picture says.
+BROKEN := $(BUILD)/broken/gimgxf
+$(BROKEN): $(call object,cli/main.c tests/broken/hdr.c) $(CLI_LIB) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+
+tests: $(TESTS) $(STARVE) $(ON_HOST) $(BROKEN)
 
 # What the tests take for granted is that the choice was made here.
 CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(CUDA),0)
@@ -401,7 +411,7 @@ uninstall:
 # The package is built from a copy, as debhelper wants its folder at the top. It
 # is dated like the list of changes, so that the same tree gives the same package.
 SOURCES := Makefile cli codecs cuda tests samples man README.md CHANGELOG.md \
-           BENCHMARKS.md LICENSE
+           BENCHMARKS.md SECURITY.md LICENSE
 DEB_TREE := $(BUILD)/deb/gimgxf-$(VERSION)
 deb:
 	rm -rf $(BUILD)/deb

@@ -7,6 +7,7 @@
 
 #include "cli/batch/ordered_workers.h"
 #include "cli/report.h"
+#include "cli/sandbox/sandbox.h"
 #include "cli/select/gather.h"
 
 /* How many files may be done ahead of one that takes long. */
@@ -33,9 +34,10 @@ static bool is_unheard(void *context)
     return ferror(stdout);
 }
 
-static int do_all(const struct each_input_work *all, unsigned threads,
+static int do_all(const struct each_input_work *all, const struct options *options,
                   const struct inputs *inputs, struct err *err)
 {
+    const unsigned threads = options->threads;
     struct ordered_workers_opts opts = {
         .workers = inputs->count < threads ? inputs->count : threads,
         .task_size = all->task_size,
@@ -47,6 +49,7 @@ static int do_all(const struct each_input_work *all, unsigned threads,
     struct each_input *next;
     if (inputs->count == 0)
         return 0;
+    sandbox_enter_for_inputs(inputs, options);
     struct ordered_workers *workers = ordered_workers_open(&opts);
     if (!workers)
         return fail(err, "the threads cannot be started");
@@ -83,7 +86,7 @@ bool each_input(const struct options *opts, const struct each_input_work *all)
     struct err err;
     int status = gather(&inputs, opts, &err);
     if (status == 0)
-        status = do_all(all, opts->threads, &inputs, &err);
+        status = do_all(all, opts, &inputs, &err);
     if (status == 0)
         status = gather_check_found(&inputs, opts, &err);
     if (status)

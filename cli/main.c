@@ -20,6 +20,7 @@
 #include "cli/progress_line.h"
 #include "cli/relate.h"
 #include "cli/report.h"
+#include "cli/sandbox/sandbox.h"
 #include "cli/serve/serve.h"
 #include "cli/version.h"
 #include "cuda/backend.h"
@@ -101,6 +102,7 @@ static int turn(const struct options *opts)
         return (int)scheduler_refuse(opts, name, NULL, &err);
     if (job.backend->open(&job.lane, &lane, &err))
         return (int)scheduler_refuse(opts, name, job.backend, &err);
+    sandbox_enter_for_job(&job);
     job.pool =
         thread_pool_open(opts->threads); /* without one it takes longer */
     job.left = left_behind_open(FEW_ENTRIES);

@@ -58,6 +58,7 @@
 #include "cli/files/files.h"
 #include "cli/files/signals.h"
 #include "cli/report.h"
+#include "cli/sandbox/sandbox.h"
 #include "cli/select/plan.h"
 
 /* How many tasks may be done ahead of one that takes long: their results are
@@ -423,6 +424,9 @@ static enum outcome do_all(struct batch *batch)
         stack_report(opts, NULL, WRITTEN_NOT, &err);
         return OUTCOME_FAILED;
     }
+    sandbox_enter_for_batch(&batch->plan, opts,
+                            scheduler_scans(batch->scheduler) ||
+                                batch->backend != &backend_cpu);
     atomic_store(&batch->to_do, count);
     progress_begin(&batch->progress, count, opts);
     int status = give_all(batch);

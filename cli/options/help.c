@@ -22,7 +22,6 @@ static void help_turn(void)
           "recorded\n"
           "gimgxf bench [options]                     measure (these six "
           "have a --help)\n"
-          "\n"
           "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
           "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"
           "    upright (auto-orient)  copy (identity)\n"

@@ -43,6 +43,12 @@ static const struct parser_choice backends[] = {
     { NULL, 0 },
 };
 
+static const struct parser_choice sandboxes[] = {
+    { "on", SANDBOX_ON },
+    { "off", SANDBOX_OFF },
+    { NULL, 0 },
+};
+
 /* A setter and the field that it sets; the field is all options where a setter
  * sets two of them. */
 #define SET(setter, member)                                                    \
@@ -146,6 +152,9 @@ static const struct parser_option options[] = {
     { 'j', "threads", "N", ABOUT_RUN | FOR_INFO | FOR_CHECK | FOR_SERVE,
       "keep N processors busy; all if not given", SET(number, threads),
       .least = 1, .most = OPTION_THREADS_MAX },
+    { 0, "sandbox", "WAY", ABOUT_RUN | FOR_INFO | FOR_CHECK | FOR_SERVE,
+      "on or off: keep to the files and calls it needs",
+      SET(choice, sandbox), .choices = sandboxes },
     { 'q', "quiet", NULL, ABOUT_RUN | FOR_INFO | FOR_CHECK, "print no warnings",
       SET(true, quiet) },
     { 'v', "verbose", NULL, ABOUT_RUN | FOR_INFO | FOR_CHECK,

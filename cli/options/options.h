@@ -43,6 +43,8 @@ struct device_list {
     const char *text; /* as given; NULL: not given */
 };
 
+enum sandbox_choice { SANDBOX_ON, SANDBOX_OFF };
+
 struct options {
     enum command command;
     enum xform op;
@@ -75,6 +77,7 @@ struct options {
     struct device_list devices;
     uint64_t vram; /* 0: what is best */
     unsigned threads;
+    enum sandbox_choice sandbox;
     bool quiet, verbose, json, csv;
 
     /* Which files a batch takes, and what it calls what it writes. */

@@ -15,6 +15,7 @@
 #include "cli/batch/ordered_workers.h"
 #include "cli/files/left_behind.h"
 #include "cli/report.h"
+#include "cli/sandbox/sandbox.h"
 #include "cli/serve/serve_job.h"
 #include "cli/serve/serve_order.h"
 #include "cuda/backend_choose.h"
@@ -393,6 +394,9 @@ enum outcome worker_run(const struct worker_opts *opts, int fd,
                                            process.backend, SIZE_MAX, &err))
         return scheduler_refuse(opts->opts, opts->backend, process.backend,
                                 &err);
+    sandbox_enter_for_jobs(opts->root ? opts->root->path : NULL, opts->opts,
+                           scheduler_scans(process.scheduler) ||
+                               process.backend != &backend_cpu);
     pthread_mutex_init(&process.sending, NULL);
     enum outcome outcome = run_workers(&process);
     pthread_mutex_destroy(&process.sending);

@@ -1,0 +1,278 @@
+/* Confines the process to what its pictures need. */
+#include "cli/sandbox/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/files/path.h"
+#include "cli/report.h"
+#include "cli/sandbox/call_filter.h"
+#include "cli/sandbox/file_rules.h"
+
+struct sandbox {
+    const struct options *opts;
+    struct file_rules files;
+    bool has_files;
+    struct err lacks;   /* why it has none */
+    const char *latest; /* the name of which the directory was allowed last */
+};
+
+/* What a run does in directories of inputs, and of outputs. The outputs of an
+ * earlier run are read for --resume, and those that are replaced for their
+ * attributes. */
+enum {
+    IN_INPUTS = FILES_READ | FILES_LIST,
+    IN_OUTPUTS = FILES_READ | FILES_LIST | FILES_WRITE | FILES_MAKE,
+};
+
+/* ---- On and off ---------------------------------------------------------- */
+
+static bool exists(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0;
+}
+
+/* Returns whether this machine has a GPU that the program could use. */
+static bool has_gpu(void)
+{
+    return exists("/dev/nvidiactl") || exists("/dev/nvidia0") ||
+           exists("/dev/dxg") || exists("/dev/nvhost-ctrl-gpu");
+}
+
+static void tell(const struct options *opts, const char *to, const char *why)
+{
+    struct err text;
+    fail(&text, "not confined to %s: %s", to, why);
+    if (opts->verbose)
+        report_error(NULL, text.text);
+}
+
+static const char all[] = "its files and to few system calls";
+
+/* Returns whether there is one; `device` says that a GPU may be used. */
+static bool begin(struct sandbox *sandbox, const struct options *opts,
+                  bool device)
+{
+    *sandbox = (struct sandbox){ .opts = opts };
+    if (opts->sandbox == SANDBOX_OFF)
+        return false;
+    if (!HAVE_SANDBOX) {
+        tell(opts, all, "this build has sanitizers");
+        return false;
+    }
+    if (device && has_gpu()) {
+        tell(opts, all, "a GPU may be used");
+        return false;
+    }
+    sandbox->has_files =
+        file_rules_begin(&sandbox->files, &sandbox->lacks) == 0;
+    return true;
+}
+
+static void enter(struct sandbox *sandbox)
+{
+    struct err why;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
+        tell(sandbox->opts, all, strerror(errno));
+        return;
+    }
+    if (!sandbox->has_files ||
+        file_rules_enforce(&sandbox->files, &sandbox->lacks))
+        tell(sandbox->opts, "its files", sandbox->lacks.text);
+    if (call_filter_install(&why))
+        tell(sandbox->opts, "few system calls", why.text);
+}
+
+/* ---- Files --------------------------------------------------------------- */
+
+/* Allows this with a file, or with a directory and all below it. Returns false
+ * if there is none of this name. */
+static bool allow(struct sandbox *sandbox, const char *name, unsigned what)
+{
+    int fd = open(name, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    file_rules_allow(&sandbox->files, fd, what);
+    close(fd);
+    return true;
+}
+
+/* Copies the directory of a name, "." if it has none. Returns false if it is
+ * too long, and so no file's. */
+static bool copy_directory(char directory[PATH_MAX], const char *name)
+{
+    const struct path path = path_split(name, strlen(name));
+    if (path.ndirectory >= PATH_MAX)
+        return false;
+    memcpy(directory, path.directory, path.ndirectory);
+    directory[path.ndirectory] = '\0';
+    if (!path.ndirectory)
+        strcpy(directory, ".");
+    return true;
+}
+
+/* Allows this in a directory, or if it is to be made, in the one where that
+ * begins. */
+static void allow_directory(struct sandbox *sandbox, const char *name,
+                            unsigned what)
+{
+    char directory[PATH_MAX], parent[PATH_MAX];
+    if (strlen(name) >= PATH_MAX)
+        return;
+    strcpy(directory, name);
+    while (!allow(sandbox, directory, what) && errno == ENOENT &&
+           strcmp(directory, ".") != 0 && copy_directory(parent, directory))
+        strcpy(directory, parent);
+}
+
+/* Returns whether two names have the same directory, by the bytes. */
+static bool is_beside(const char *name, const char *other)
+{
+    const struct path a = path_split(name, strlen(name));
+    const struct path b = path_split(other, strlen(other));
+    return a.ndirectory == b.ndirectory &&
+           memcmp(a.directory, b.directory, a.ndirectory) == 0;
+}
+
+/* The same in the directory of a file. Lists have many files of one directory,
+ * one after the other. */
+static void allow_beside(struct sandbox *sandbox, const char *name,
+                         unsigned what)
+{
+    char directory[PATH_MAX];
+    if (sandbox->latest && is_beside(name, sandbox->latest))
+        return;
+    sandbox->latest = name;
+    if (copy_directory(directory, name))
+        allow_directory(sandbox, directory, what);
+}
+
+static bool is_link(const char *name)
+{
+    struct stat st;
+    return lstat(name, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* Allows to write a file, which may be a link to one elsewhere, with `what` in
+ * its directory. */
+static void allow_output(struct sandbox *sandbox, const char *name,
+                         unsigned what)
+{
+    struct location location;
+    struct err err;
+    if (!is_link(name)) {
+        allow_beside(sandbox, name, what);
+        return;
+    }
+    if (resolve_file(NULL, name, false, &location, &err))
+        return;
+    file_rules_allow(&sandbox->files, location.directory, what);
+    close(location.directory);
+}
+
+/* What is found in a directory stays there, but for links to files, which an
+ * input may be. */
+static void allow_inputs(struct sandbox *sandbox, const struct inputs *inputs)
+{
+    const struct root *latest = NULL;
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        const struct input *input = &inputs->list[i];
+        const struct root *root = input->root;
+        if (!root)
+            allow_beside(sandbox, input->name, IN_INPUTS);
+        else if (root != latest)
+            allow(sandbox, root->name, IN_INPUTS);
+        latest = root;
+        if ((!root || root->links == ROOT_LINKS_TO_FILE) &&
+            is_link(input->name))
+            allow(sandbox, input->name, FILES_READ);
+    }
+    sandbox->latest = NULL;
+}
+
+static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
+                          const struct options *opts)
+{
+    const struct root *latest = NULL;
+    if (plan->folder) {
+        allow_directory(sandbox, plan->folder, IN_OUTPUTS);
+        return;
+    }
+    for (uint32_t i = 0; i < plan->inputs.count; i++) {
+        const struct root *root =
+            opts->in_place ? plan->inputs.list[i].root : NULL;
+        if (!root)
+            allow_output(sandbox, plan->output[i], IN_OUTPUTS);
+        else if (root != latest)
+            allow(sandbox, root->name, IN_OUTPUTS);
+        latest = root;
+    }
+}
+
+/* ---- Each command -------------------------------------------------------- */
+
+/* The directory of an output is not read, and what is no regular file is
+ * written to where it stands. */
+void sandbox_enter_for_job(const struct job *job)
+{
+    struct sandbox sandbox;
+    struct stat st;
+    bool there = stat(job->output, &st) == 0;
+    if (!begin(&sandbox, job->opts, job->backend != &backend_cpu))
+        return;
+    if (sandbox.has_files && strcmp(job->input, "-") != 0)
+        allow(&sandbox, job->input, FILES_READ);
+    if (sandbox.has_files && strcmp(job->output, "-") != 0) {
+        if (there)
+            allow(&sandbox, job->output, FILES_READ | FILES_WRITE);
+        if (!there || S_ISREG(st.st_mode))
+            allow_output(&sandbox, job->output,
+                         FILES_LIST | FILES_WRITE | FILES_MAKE);
+    }
+    enter(&sandbox);
+}
+
+void sandbox_enter_for_batch(const struct file_plan *plan,
+                             const struct options *opts, bool device)
+{
+    struct sandbox sandbox;
+    if (!begin(&sandbox, opts, device))
+        return;
+    if (sandbox.has_files) {
+        allow_inputs(&sandbox, &plan->inputs);
+        if (opts->stack)
+            allow_output(&sandbox, opts->stack, IN_OUTPUTS);
+        else
+            allow_outputs(&sandbox, plan, opts);
+        if (opts->manifest) /* whose directory is synced */
+            allow_output(&sandbox, opts->manifest, FILES_LIST);
+    }
+    enter(&sandbox);
+}
+
+void sandbox_enter_for_inputs(const struct inputs *inputs,
+                              const struct options *opts)
+{
+    struct sandbox sandbox;
+    if (!begin(&sandbox, opts, false))
+        return;
+    if (sandbox.has_files)
+        allow_inputs(&sandbox, inputs);
+    enter(&sandbox);
+}
+
+void sandbox_enter_for_jobs(const char *root, const struct options *opts,
+                            bool device)
+{
+    struct sandbox sandbox;
+    if (!begin(&sandbox, opts, device))
+        return;
+    if (sandbox.has_files)
+        allow(&sandbox, root ? root : "/", IN_OUTPUTS);
+    enter(&sandbox);
+}

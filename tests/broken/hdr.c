@@ -1,0 +1,137 @@
+/* In place of codecs/simple/hdr.c, in a program that is gimgxf otherwise: a
+ * decoder that a picture has taken over. The picture is a line "#?BROKEN", a
+ * word, which is one of those below, and a name or a number. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "codecs/codec.h"
+
+/* Each returns what a system call does: -1 and errno if it is refused. */
+
+static int read_file(const char *name)
+{
+    return open(name, O_RDONLY);
+}
+
+static int write_file(const char *name)
+{
+    return open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+}
+
+static int list_directory(const char *name)
+{
+    return open(name, O_RDONLY | O_DIRECTORY);
+}
+
+static int run_program(const char *name)
+{
+    return execl("/bin/touch", "touch", name, (char *)NULL);
+}
+
+static int fork_process(const char *name)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        write_file(name);
+        _exit(0);
+    }
+    return pid < 0 ? -1 : 0;
+}
+
+static int open_socket(const char *unused)
+{
+    (void)unused;
+    return socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static int make_code(const char *unused)
+{
+    (void)unused;
+    void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return mprotect(code, 4096, PROT_READ | PROT_EXEC);
+}
+
+static int send_signal(const char *process)
+{
+    return kill((pid_t)atoi(process), SIGTERM);
+}
+
+/* Writes beyond an array in this frame. */
+static int smash_stack(const char *bytes)
+{
+    volatile char array[16];
+    volatile char *to = array;
+    for (int i = 0; i < atoi(bytes); i++)
+        to[i] = 'x';
+    return array[0] - 'x';
+}
+
+static const struct attack {
+    const char *word;
+    int (*run)(const char *argument);
+} attacks[] = {
+    { "read", read_file },      { "write", write_file },
+    { "list", list_directory }, { "run", run_program },
+    { "fork", fork_process },   { "socket", open_socket },
+    { "code", make_code },      { "signal", send_signal },
+    { "stack", smash_stack },
+};
+
+static bool probe(const uint8_t *head, size_t size)
+{
+    return size > 8 && memcmp(head, "#?BROKEN", 8) == 0;
+}
+
+static int open_picture(struct reader *reader, struct err *err)
+{
+    char line[4096] = "", word[16], argument[4000];
+    size_t size = reader->file.size;
+    memcpy(line, reader->file.data,
+           size < sizeof line ? size : sizeof line - 1);
+    if (sscanf(line, "#?BROKEN %15s %3999s", word, argument) != 2)
+        return fail(err, "not an attack");
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++)
+        if (strcmp(attacks[i].word, word) == 0)
+            return attacks[i].run(argument) < 0 ? fail_system(err, "refused")
+                                                : fail(err, "it worked");
+    return fail(err, "no such attack");
+}
+
+static int refuse_decoding(struct reader *reader, struct err *err)
+{
+    (void)reader;
+    return fail(err, "there are no pixels");
+}
+
+static int refuse_encoding(struct bytes *file, const struct image *img,
+                           const struct save_opts *opts, struct err *err)
+{
+    (void)file, (void)img, (void)opts;
+    return fail(err, "nothing is written");
+}
+
+static int refuse_checking(struct bytes file, const struct image *img,
+                           const struct save_opts *opts, struct err *err)
+{
+    (void)file, (void)img, (void)opts;
+    return fail(err, "nothing was written");
+}
+
+const struct codec codec_hdr = {
+    .name = "hdr",
+    .title = "HDR",
+    .suffixes = (const char *const[]){ "hdr", NULL },
+    .probe = probe,
+    .open = open_picture,
+    .decode = refuse_decoding,
+    .encode = refuse_encoding,
+    .check = refuse_checking,
+};

@@ -1,0 +1,133 @@
+# A decoder that a picture has taken over can do little. The program is one whose
+# decoder of HDR does what the picture says (tests/broken/hdr.c).
+. "$ROOT/tests/cli/lib.sh"
+program=$(dirname "$program")/broken/gimgxf
+[ -x "$program" ] || skip_all 'the broken decoder was not built'
+gimgxf -v copy "$samples/f.ppm" x.png 2>stderr
+! grep 'not confined' stderr || skip_all 'no sandbox here'
+
+mkdir in out else
+touch else/secret
+cp "$samples/f.ppm" in/a.ppm
+cp "$samples/f.ppm" in/z.ppm
+
+# attack WORD ARGUMENT: makes the picture in/m.hdr.
+attack() {
+    printf '#?BROKEN %s %s\n' "$1" "$2" >in/m.hdr
+}
+
+# worked: whether it did, by what is said in `stderr` or was done in else/.
+worked() {
+    grep -q 'it worked' stderr || [ -e else/made ]
+}
+
+not() {
+    ! "$@"
+}
+
+# attempts WORD ARGUMENT STATUS: an attack that does what it wants without the
+# sandbox, and ends with this status in it.
+attempts() {
+    local status
+    attack "$1" "$2"
+    rm -f else/made
+    gimgxf --sandbox=off copy in/m.hdr out/m.png 2>stderr
+    check "$1: works without the sandbox" eventually worked
+    rm -f else/made
+    (gimgxf copy in/m.hdr out/m.png 2>stderr) 2>/dev/null
+    status=$?
+    check "$1: does not work in it" not worked
+    check "$1: status $status" [ "$status" = "$3" ]
+    check "$1: nothing is written" absent out/m.png
+}
+
+killed=159 # by SIGSYS
+attempts read "$PWD/else/secret" 1
+attempts list "$PWD/else" 1
+attempts write "$PWD/else/made" 1
+attempts run "$PWD/else/made" $killed
+attempts fork "$PWD/else/made" $killed
+attempts socket - $killed
+attempts code - 1
+
+sleep 100 &
+attack signal $!
+gimgxf copy in/m.hdr out/m.png 2>stderr
+check 'signal: does not work' not worked
+check 'signal: the process lives' kill $!
+
+# A batch, of which the other pictures are done; and their descriptions.
+attack read "$PWD/else/secret"
+gimgxf rotate90 -r -d out in 2>stderr
+check 'a batch: status' [ $? = 1 ]
+check 'a batch: refused' grep -q 'in/m.hdr: refused: Permission denied' stderr
+check 'a batch: the others' [ -e out/a.ppm -a -e out/z.ppm ]
+gimgxf rotate90 -d out/named in/a.ppm in/m.hdr in/z.ppm 2>stderr
+check 'a list: refused' grep -q 'in/m.hdr: refused: Permission denied' stderr
+check 'a list: the others' [ -e out/named/a.ppm -a -e out/named/z.ppm ]
+attack write in/made
+gimgxf rotate90 -r -d out in 2>stderr
+check 'inputs are not written to' absent in/made
+attack read "$PWD/else/secret"
+"$program" info in/a.ppm in/m.hdr >stdout 2>stderr
+check 'info: refused' grep -q 'refused: Permission denied' stderr
+
+# Jobs, of which one ends its process.
+mkdir root
+cp in/a.ppm root
+job() {
+    printf '{"op": "rotate90", "input": "%s", "output": "%s"}\n' "$1" "$2"
+}
+attack run "$PWD/else/made"
+cp in/m.hdr root
+{
+    job a.ppm a.png
+    job m.hdr m.png
+    job a.ppm z.png
+} | gimgxf serve --root root - >answers 2>stderr
+check 'serve: it is told' grep -q 'ended its process by signal 31' answers
+check 'serve: the program was not run' absent else/made
+check 'serve: the others' [ -e root/a.png -a -e root/z.png ]
+attack read "$PWD/else/secret"
+cp in/m.hdr root
+job m.hdr m.png | gimgxf serve --root root - >answers
+check 'serve: a file outside its root' grep -q 'refused: Permission' answers
+
+# Where its own files are is no matter.
+mkdir -p far/in far/out
+cp "$samples/f.ppm" far/in/a.ppm
+ln -s ../far/in/a.ppm in/link.ppm
+ln -s far/out linked
+ln -s ../far/out/b.png out/link.png
+for options in 'in/link.ppm linked/b.png' 'in/link.ppm out/link.png' \
+    '-r -d linked in' '-d new/deep in/a.ppm in/link.ppm' \
+    '-o {dir}/{stem}.new.png in/a.ppm in/link.ppm' '--stack far/new/a.npy in/a.ppm in/link.ppm' \
+    '-i far/in/a.ppm' \
+    '--manifest far/out/log --resume far/out/log -d out in/a.ppm in/link.ppm' \
+    '-i --backup .bak in/link.ppm' 'in/a.ppm /dev/null --format png' \
+    '/dev/stdin -' '- /dev/stdout --format png'; do
+    rm -f in/m.hdr
+    gimgxf rotate90 -q $options 2>stderr <"$samples/f-rgb.png" >stdout
+    check "works: $options" [ $? = 0 ]
+    check "works, and says nothing: $options" [ ! -s stderr ]
+done
+
+# Where there are no such mechanisms the pictures are turned, and -v says so.
+if strace -o /dev/null true 2>/dev/null; then
+    strace -f -o trace -e inject=landlock_create_ruleset:error=ENOSYS \
+        -e inject=seccomp:error=EINVAL "$program" -v rotate90 in/a.ppm o.ppm \
+        2>stderr
+    check 'a kernel without them' [ $? = 0 ]
+    check 'no Landlock: told' \
+        grep -q 'not confined to its files: this kernel has no Landlock' stderr
+    check 'no seccomp: told' \
+        grep -q 'not confined to few .*: this kernel has no seccomp' stderr
+fi
+
+# Stacks are guarded, with and without the sandbox.
+if ! grep -qs HARDEN=0 "$(dirname "$program")/../flags"; then
+    attack stack 4096
+    (gimgxf --sandbox=off copy in/m.hdr out/m.png 2>stderr) 2>/dev/null
+    check 'a frame is overrun: ended by SIGABRT' [ $? = 134 ]
+fi
+finish
