@@ -96,7 +96,7 @@ HARD_CFLAGS := $(PROTECTIONS) \
 HARD_NVCCFLAGS := $(addprefix -Xcompiler=,$(if $(filter 1,$(CUDA)),$(call protections,$(CXX))))
 HARD_LDFLAGS := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 endif
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARNINGS) $(DEPS_CFLAGS) \
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -I. $(WARNINGS) $(DEPS_CFLAGS) \
              $(LIB_CFLAGS) -DGIMGXF_VERSION='"$(VERSION)"' $(DEFINES) \
              -MMD -MP $(HARD_CFLAGS) $(CFLAGS)
 LINK_FLAGS = $(HARD_LDFLAGS) $(CFLAGS) $(LDFLAGS)
