@@ -15,6 +15,8 @@
 #                      measure batches of JPEG files on a GPU and without it
 #   make check         the tests; check-all: also the whole corpus, clang,
 #                      CUDA=0 and sanitizers, after make deps-all
+#   make check-i386 check-s390x
+#                      on 32 bits and big endian, after make deps-ports
 #   make check-engines the scripts for many machines, on Slurm, sshd and GNU
 #                      parallel, which it installs and starts; as root
 #   make install       to PREFIX, below DESTDIR
@@ -40,7 +42,7 @@ CUDA ?= $(if $(NVCC),1,0)
 ARCHS ?= 75 80 86 89 90 100 120
 
 GOALS := $(or $(MAKECMDGOALS),all)
-BUILDS := $(filter-out deps deps-all deps-bench deps-deb deb clean format uninstall,$(GOALS))
+BUILDS := $(filter-out deps deps-all deps-bench deps-deb deps-ports deb clean format uninstall,$(GOALS))
 
 ifneq ($(filter-out 0 1,$(CUDA)),)
 $(error CUDA=$(CUDA): it is 0 or 1)
@@ -65,7 +67,8 @@ ISAL ?= $(if $(or $(filter deps,$(GOALS)),\
 LIBRARIES := libpng libjpeg zlib $(if $(filter 1,$(ISAL)),libisal)
 ifdef DEPS
 DEPS_LIB := $(wildcard $(addprefix $(abspath $(DEPS))/usr/lib,/ /*-linux-gnu))
-DEPS_CFLAGS := -isystem $(DEPS)/usr/include
+DEPS_CFLAGS := $(addprefix -isystem ,$(DEPS)/usr/include \
+               $(wildcard $(DEPS)/usr/include/*-linux-gnu))
 DEPS_LIBS := $(DEPS_LIB:%=-L%) $(DEPS_LIB:%=-Wl,-rpath,%)
 endif
 # stb_image_write is one header, which is compiled into one file.
@@ -136,9 +139,10 @@ TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all deps-bench deps-deb demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch bench-batch-gpu \
+.PHONY: FORCE all deps deps-all deps-bench deps-deb deps-ports demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch bench-batch-gpu \
         check check-all check-whole check-clang check-cpu check-sanitize \
-        check-ubsan check-tsan check-gpu check-engines check-man fuzz tests install \
+        check-ubsan check-tsan check-levels check-valgrind check-analyze check-i386 \
+        check-s390x check-gpu check-engines check-man fuzz tests install \
         uninstall format clean
 all: $(BUILD)/gimgxf
 
@@ -240,7 +244,7 @@ check: $(BUILD)/gimgxf tests
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
             -fno-sanitize-recover=all
 check-all: check-whole check-clang check-cpu check-sanitize check-ubsan \
-           check-tsan check-man check-deb
+           check-tsan check-levels check-valgrind check-analyze check-man check-deb
 check-whole: $(BUILD)/gimgxf tests
 	@PICTURES=all STARVE=0 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 check-clang:
@@ -291,6 +295,44 @@ check-tsan:
 	    BUILD=$(CURDIR)/build-tsan/on-host GIMGXF_BACKEND=cuda \
 	    setarch -R bash tests/cli/test-$$script.sh || exit; \
 	done
+# Other levels of optimization: each warns of other things, and lays out memory
+# in another way.
+check-levels:
+	for cc in gcc clang; do for level in 0 3; do \
+	    $(MAKE) BUILD=build-$$cc-O$$level CC=$$cc CUDA=0 \
+	        CFLAGS="-O$$level -g -Werror" all tests && \
+	    PICTURES=none BUILD=build-$$cc-O$$level tests/run rules test_ fuzz_ || \
+	    exit; \
+	done; done
+# What reads memory that nobody has written: no sanitizer of gcc tells. (libjpeg's
+# vector code reads its own padding, which decides nothing.)
+check-valgrind: $(BUILD)/gimgxf tests
+	for test in png png_hostile jpeg exif xmp mpf netpbm npy tga bmp hdr; do \
+	    ! [ -x $(BUILD)/tests/test_$$test ] || \
+	    JSIMD_FORCENONE=1 valgrind -q --error-exitcode=9 \
+	        $(BUILD)/tests/test_$$test || exit; \
+	done
+	for picture in samples/*.png samples/*.ppm samples/*.jpg tests/crashers/*; do \
+	    [ ! -e $$picture ] || JSIMD_FORCENONE=1 valgrind -q \
+	        --error-exitcode=9 $(BUILD)/gimgxf -q --sandbox=off --tolerant rotate90 --format png $$picture - >/dev/null; \
+	    [ $$? != 9 ] || exit 9; \
+	done
+# What reads the source: each finding is mended, or answered where it is.
+check-analyze:
+	cppcheck -q --enable=warning,portability --inline-suppr --std=c11 -I. \
+	    --suppress=missingIncludeSystem --error-exitcode=1 -DHAVE_CUDA=0 \
+	    -DHAVE_ISAL=1 -DHAVE_SANDBOX=1 cli codecs cuda/*.c cuda/cpu
+# Machines of 32 bits, and with the high byte first, through qemu. Their libraries
+# are unpacked below the build, and nothing is installed but what deps-ports names.
+check-i386: TRIPLET := i686-linux-gnu
+check-i386: TARGET_CFLAGS := -msse2 -mfpmath=sse
+check-s390x: TRIPLET := s390x-linux-gnu
+check-i386 check-s390x: check-%:
+	tests/support/port-libraries $* build-$*/deps
+	@$(MAKE) BUILD=build-$* DEPS=build-$*/deps CC=$(TRIPLET)-gcc \
+	    AR=$(TRIPLET)-ar CUDA=0 ISAL=0 HARDEN=0 LDFLAGS=-static \
+	    CFLAGS='-O2 -g -Werror $(TARGET_CFLAGS)' all tests
+	@BUILD=build-$* tests/run test_ fuzz_ corpus
 # On a machine with a GPU.
 check-gpu: $(BUILD)/gimgxf tests
 	@BUILD=$(BUILD) CUDA_REQUIRED=1 tests/run
@@ -327,7 +369,10 @@ fuzz-%:
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             libisal-dev libstb-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
-                libimage-exiftool-perl libclang-rt-14-dev zsh fish
+                libimage-exiftool-perl libclang-rt-14-dev zsh fish \
+                valgrind cppcheck strace
+PACKAGES_PORTS := gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu \
+                  libc6-dev-s390x-cross qemu-user-binfmt
 PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian
 PACKAGES_BENCH := g++ libopencv-core-dev libyuv-dev imagemagick \
                   libvips-tools netpbm graphicsmagick openimageio-tools
@@ -335,6 +380,8 @@ deps:
 	@tests/support/deps $(PACKAGES)
 deps-all: deps
 	@tests/support/deps $(PACKAGES_ALL) $(PACKAGES_DEB)
+deps-ports: deps
+	@tests/support/deps $(PACKAGES_PORTS)
 deps-deb: deps
 	@tests/support/deps $(PACKAGES_DEB)
 deps-bench: deps
@@ -411,7 +458,7 @@ uninstall:
 # The package is built from a copy, as debhelper wants its folder at the top. It
 # is dated like the list of changes, so that the same tree gives the same package.
 SOURCES := Makefile cli codecs cuda tests samples man README.md CHANGELOG.md \
-           BENCHMARKS.md SECURITY.md LICENSE
+           BENCHMARKS.md SECURITY.md TESTING.md LICENSE
 DEB_TREE := $(BUILD)/deb/gimgxf-$(VERSION)
 deb:
 	rm -rf $(BUILD)/deb

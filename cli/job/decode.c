@@ -90,17 +90,18 @@ static int set_tag(struct job_state *state, const struct load_opts *load,
 
 /* Decoding, turning and encoding in one, by the codec: of pictures without a
  * tag. */
-static int turn_within(struct job_state *state, struct load_opts *load,
+static int turn_within(struct job_state *state, const struct load_opts *opts,
                        struct err *err)
 {
+    struct load_opts load = *opts;
     struct turner_context context = { .job = state->job,
                                       .budget = &state->budget };
     const struct turner turner = job_turner(&context);
     struct result *result = state->result;
     struct image *img = &state->img;
     enum xform t = state->opts->op;
-    load->turner = &turner;
-    if (result->from->turn(&state->output, img, state->input, t, load, err))
+    load.turner = &turner;
+    if (result->from->turn(&state->output, img, state->input, t, &load, err))
         return -1;
     result->turned = t;
     result->width = img->width;
