@@ -187,6 +187,11 @@ static void print_job(const struct job *job, const struct result *result,
                 xform_name(result->turned));
     fprintf(stderr, "gimgxf: backend %s: %s\n", backend_name(job, result),
             on_device ? "its coded data is turned in a batch" : why_backend);
+    if (result->scratch)
+        fprintf(stderr,
+                "gimgxf: more than --max-memory: turned through a temporary "
+                "file of %llu bytes\n",
+                (unsigned long long)result->scratch);
     print_verified(&result->verified);
     fprintf(stderr, "gimgxf: %zu bytes in, %zu out;", result->bytes_in,
             result->bytes_out);

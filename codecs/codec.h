@@ -24,6 +24,7 @@
 #include "codecs/image/image.h"
 #include "codecs/image/meta.h"
 #include "codecs/image/row_sink.h"
+#include "codecs/image/row_source.h"
 
 /* Decoded representation, from samples to coded coefficients. Later ones lose
  * less when they are encoded again, but allow fewer turns (struct stream_info).
@@ -112,6 +113,10 @@ struct save_opts {
     bool tolerant;   /* take what can be read of a damaged frame, and warn */
     bool inner;      /* the picture stands in another one, so what follows
                         its end is left as it is */
+    /* Takes what `encode` has made of a picture that has a store, and empties
+     * it; save_flush() calls it. NULL: all is kept. */
+    int (*flush)(void *context, struct bytes *file, struct err *err);
+    void *context;
     uint32_t *adler; /* PNG: `encode` stores the Adler-32 of its rows here,
                         and `check` compares it; NULL or 0: unknown */
     const struct turner *turner; /* turns embedded JPEG files */
@@ -120,6 +125,17 @@ struct save_opts {
     uint64_t *allowance;
     struct warnings *warnings;
 };
+
+/* Passes on what has been made of a file, if that is worth it: `encode` calls it
+ * where it does not look back. */
+static inline int save_flush(const struct save_opts *opts, struct bytes *file,
+                             struct err *err)
+{
+    const size_t enough = 1 << 20;
+    return opts->flush && file->size >= enough
+               ? opts->flush(opts->context, file, err)
+               : 0;
+}
 
 /* Levels of compression that have a name. */
 enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
@@ -176,6 +192,8 @@ struct codec {
     bool rounds;                 /* samples of other formats change */
     bool kinds;                  /* the suffix chooses among its kinds */
     enum representation closest; /* to the file that it can decode to */
+    bool stores; /* it decodes to a store where limits.scratch asks for that,
+                    and encodes pictures that have one, with flush() */
     struct capabilities capabilities;
     /* Size of the state in the meta of a picture that was read, which keeps how
      * the file was coded; 0: none, or one that open() makes. */

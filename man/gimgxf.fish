@@ -208,7 +208,7 @@ __gimgxf_option t -l resume -r -F -d 'skip what this manifest has as done'
 __gimgxf_option t -l shard -x -d 'do one share of the files' -a '1/2 2/2'
 __gimgxf_option ts -l verify -d 'decode the output and compare it'
 __gimgxf_option tsc -l max-pixels -x -d 'refuse larger pictures'
-__gimgxf_option tsc -l max-memory -x -d 'refuse pictures that need more memory'
+__gimgxf_option tsc -l max-memory -x -d 'memory for pictures'
 __gimgxf_option tsc -l max-seconds -x -d 'give a file up after so many seconds'
 __gimgxf_option s -l root -x -d 'keep all files below this directory' \
     -a '(__fish_complete_directories (__gimgxf_typed))'

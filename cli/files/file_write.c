@@ -22,13 +22,16 @@ struct file_writer {
 
 static int write_all(int fd, struct bytes file, struct err *err)
 {
+    const size_t most = bytes_are_mapped(file) ? 8 << 20 : SIZE_MAX;
+    struct bytes_passed passed = bytes_passed_begin(file);
     size_t at = 0;
     while (at < file.size) {
-        ssize_t n =
-            TEMP_FAILURE_RETRY(write(fd, file.data + at, file.size - at));
+        size_t more = file.size - at < most ? file.size - at : most;
+        ssize_t n = TEMP_FAILURE_RETRY(write(fd, file.data + at, more));
         if (n < 0)
             return fail_system(err, "cannot be written");
         at += (size_t)n;
+        bytes_pass(&passed, file.data + at);
     }
     return 0;
 }
@@ -236,7 +239,7 @@ static int name_backup(struct file_writer *w)
 static struct temporary *open_beside(const struct file_writer *w, int *fd)
 {
     struct temporary *temporary =
-        temporary_open(w->place.directory, first_mode(w), fd);
+        temporary_open(w->place.directory, O_WRONLY, first_mode(w), fd);
     if (!temporary)
         fail_system(w->err, "cannot be written beside its place");
     return temporary;

@@ -17,7 +17,8 @@
 
 struct read_opts {
     struct root *root; /* the name is confined to it; NULL: to nothing */
-    uint64_t limit;    /* the most bytes */
+    uint64_t limit;    /* the most bytes in memory */
+    uint64_t map_from; /* a regular file of so many bytes is mapped; 0: none */
     size_t head;       /* read so many or a few more; 0: all */
     bool acl;          /* read the access control list, too */
     bool served;       /* for a job of serve, which takes no directories */
@@ -29,7 +30,7 @@ struct read_opts {
     void *context;
 };
 
-/* Reads a file; "-" is standard input. *permissions are those of the time when
+/* Reads a file, or maps it; "-" is standard input. *permissions are those of the time when
  * it was read. The caller frees both, the permissions even on failure. Returns
  * 0, or -1 with the reason. */
 int file_read(const char *name, const struct read_opts *opts,

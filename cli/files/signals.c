@@ -19,7 +19,7 @@
 
 static const int ending[] = {
     SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGALRM, SIGUSR1,
-    SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL,
+    SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL, SIGBUS,
 };
 enum { ENDING = sizeof ending / sizeof *ending };
 

@@ -128,7 +128,8 @@ static bool lock_new(int fd)
 }
 
 /* Makes and locks a file. Returns a descriptor, or -1 and sets errno. */
-static int make_file(struct temporary *temporary, int directory, mode_t mode)
+static int make_file(struct temporary *temporary, int directory, int access,
+                     mode_t mode)
 {
     for (int tries = 0; tries < 100; tries++) {
         char name[NAME_MAX + 1];
@@ -136,7 +137,7 @@ static int make_file(struct temporary *temporary, int directory, mode_t mode)
             return -1;
         struct temporary_place *place = temporary_lock(temporary);
         int fd = openat(directory, name,
-                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+                        access | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         bool taken = fd >= 0 && !lock_new(fd);
         if (fd >= 0 && !taken) {
             place->directory = directory;
@@ -153,12 +154,13 @@ static int make_file(struct temporary *temporary, int directory, mode_t mode)
     return -1;
 }
 
-struct temporary *temporary_open(int directory, mode_t mode, int *fd)
+struct temporary *temporary_open(int directory, int access, mode_t mode,
+                                 int *fd)
 {
     struct temporary *temporary = take_entry();
     if (!temporary)
         return NULL;
-    *fd = make_file(temporary, directory, mode);
+    *fd = make_file(temporary, directory, access, mode);
     if (*fd >= 0)
         return temporary;
     int why = errno;

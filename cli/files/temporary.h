@@ -21,10 +21,11 @@ struct temporary_place {
 /* Returns whether a file may be a temporary one by its name. */
 bool temporary_is_name(const char *base);
 
-/* Makes a temporary file in a directory, sets *fd to a descriptor for writing,
- * and locks it. From then on a signal that ends the program removes it. On
- * failure it returns NULL and sets errno. */
-struct temporary *temporary_open(int directory, mode_t mode, int *fd);
+/* Makes a temporary file in a directory, sets *fd to a descriptor with this
+ * access, O_WRONLY or O_RDWR, and locks it. From then on a signal that ends the
+ * program removes it. On failure it returns NULL and sets errno. */
+struct temporary *temporary_open(int directory, int access, mode_t mode,
+                                 int *fd);
 
 /* The file may be renamed, and its name emptied, only between these two. No
  * signal ends the program in between. */

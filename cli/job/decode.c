@@ -25,14 +25,15 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
                    c->rows);
     if (budget_check_time(c->budget, err))
         return -1;
-    return job->backend->apply(job->lane, dst, src, t, NULL, err);
+    return c->cpu ? backend_cpu.apply(c->cpu, dst, src, t, NULL, err)
+                  : job->backend->apply(job->lane, dst, src, t, NULL, err);
 }
 
 /* Several threads may turn small tiles at a time where the backend lets them,
  * else one thread turns large ones. */
 struct turner job_turner(struct turner_context *context)
 {
-    bool parts = context->job->backend->parts;
+    bool parts = context->cpu || context->job->backend->parts;
     return (struct turner){
         .turn = turn_part,
         .context = context,
@@ -136,15 +137,11 @@ static void plan_samples(const struct job_state *state,
         plan->cell = CELL_F32;
 }
 
-/* Decodes, and turns what can be turned meanwhile. */
-static int decode(struct job_state *state, struct reader *reader,
-                  struct err *err)
+static int decode_by(struct job_state *state, struct reader *reader,
+                     struct turner_context *context, struct err *err)
 {
-    struct turner_context context = { .job = state->job,
-                                      .budget = &state->budget,
-                                      .rows = reader->info.height };
-    const struct turner turner = job_turner(&context);
-    const struct scan_turner *scans = context.job->scan_turner;
+    const struct turner turner = job_turner(context);
+    const struct scan_turner *scans = context->job->scan_turner;
     struct scan_turner scan_turner = { .begin = NULL };
     struct decode_plan plan = state->plan.decode;
     plan.turner = turner.parallel ? &turner : NULL;
@@ -158,6 +155,25 @@ static int decode(struct job_state *state, struct reader *reader,
         plan_samples(state, &plan);
     }
     return codec_decode(reader, &state->img, &plan, err);
+}
+
+/* Decodes, and turns what can be turned meanwhile. Pictures that go through a
+ * file are turned by the CPU, which waits for that file in any case. */
+static int decode(struct job_state *state, struct reader *reader,
+                  struct err *err)
+{
+    struct turner_context context = { .job = state->job,
+                                      .budget = &state->budget,
+                                      .rows = reader->info.height };
+    const struct lane_opts cpu = { .workers = 0 };
+    if (!state->job->backend->parts &&
+        image_is_stored(&reader->img, &reader->opts->limits) &&
+        backend_cpu.open(&context.cpu, &cpu, err))
+        return -1;
+    int status = decode_by(state, reader, &context, err);
+    if (context.cpu)
+        backend_cpu.close(context.cpu);
+    return status;
 }
 
 static int read_picture(struct job_state *state, const struct load_opts *load,
@@ -224,6 +240,8 @@ int job_decode(struct job_state *state, struct err *err)
     load.portable = !state->plan.own;
     load.limits.reserve = job->reserve ? reserve : NULL;
     load.limits.context = state;
+    job_limit_sparse(state, &load.limits);
+    job_offer_scratch(state, &load.limits);
     if (state->plan.within)
         return turn_within(state, &load, err);
     if (read_picture(state, &load, err))

@@ -93,6 +93,8 @@ static int turn_planes(struct job_state *state, enum xform t, struct err *err)
     const struct job *job = state->job;
     struct image *src = &state->img, dst = { 0 };
     struct mem mem = job->backend->memory(job->lane);
+    if (src->store) /* its tag was found behind damage, when it was turned */
+        return fail(err, "it is damaged; a larger --max-memory reads it");
     if (image_like(&dst, src, t, mem, err))
         return -1;
     if (job->backend->apply(job->lane, &dst, src, t, job->pool, err)) {
@@ -125,10 +127,30 @@ int job_turn(struct job_state *state, struct err *err)
     if (convert(state, err))
         return -1;
     result->turned = t;
-    return t == state->img.turned ? 0 : turn_planes(state, t, err);
+    t = xform_then(xform_inverse(state->img.turned), t);
+    return t == XFORM_NONE ? 0 : turn_planes(state, t, err);
 }
 
 /* ---- Encoding ------------------------------------------------------------ */
+
+static int flush(void *context, struct bytes *file, struct err *err)
+{
+    struct job_state *state = context;
+    return scratch_file_append(&state->output_file, file, err);
+}
+
+/* Makes what was flushed the output, and gives back the disk that cells took.
+ */
+static int take_flushed(struct job_state *state, struct err *err)
+{
+    struct bytes *output = &state->output;
+    state->result->scratch = state->cells_file.size;
+    scratch_file_close(&state->cells_file);
+    if (flush(state, output, err))
+        return -1;
+    bytes_free(output);
+    return scratch_file_map(&state->output_file, output, err);
+}
 
 static int encode(struct job_state *state, struct err *err)
 {
@@ -154,12 +176,15 @@ static int encode(struct job_state *state, struct err *err)
         .pool = state->job->pool,
         .turner = &turner,
         .adler = &adler,
+        .flush = state->img.store ? flush : NULL,
+        .context = state,
         .warnings = &result->warnings,
     };
     result->width = state->img.width;
     result->height = state->img.height;
     if (metadata_turn(&state->img, result->to, &save, err) ||
-        result->to->encode(&state->output, &state->img, &save, err))
+        result->to->encode(&state->output, &state->img, &save, err) ||
+        (state->img.store && take_flushed(state, err)))
         return -1;
     return job_check(state, &state->img, &save, err);
 }

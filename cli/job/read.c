@@ -23,6 +23,7 @@ static int read_file(struct job_state *state, size_t head, struct err *err)
     const struct read_opts read = {
         .root = job->input_root,
         .limit = state->opts->limits.bytes,
+        .map_from = job_map_from(state->opts),
         .acl = state->opts->preserve,
         .served = job->served,
         .regular = job->regular,

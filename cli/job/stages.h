@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "cli/files/attributes.h"
+#include "cli/files/scratch_file.h"
 #include "cli/job/plan.h"
 #include "codecs/convert.h"
 #include "codecs/image/budget.h"
@@ -24,7 +25,22 @@ struct job_state {
     unsigned warned; /* warnings that came before it was decoded */
     bool made; /* the output is there: nothing is left to turn or encode */
     struct image img; /* as decoded, then as turned */
+    /* The cells of a picture that is more than memory is to hold, and what is
+     * made of it. */
+    struct scratch_file cells_file, output_file;
+    struct scratch scratch;
 };
+
+/* Lets a picture that is more than the memory of these limits go through a
+ * file, if that is possible for what is planned. */
+void job_offer_scratch(struct job_state *state, struct limits *limits);
+
+/* Lowers the limits for an input that decodes to very many times its size,
+ * unless the user has set them. */
+void job_limit_sparse(const struct job_state *state, struct limits *limits);
+
+/* Returns from how many bytes on an input is mapped and not read. */
+uint64_t job_map_from(const struct options *opts);
 
 /* Returns how a file, which has been read, is decoded by these options, with
  * warnings of the result. */
@@ -39,6 +55,7 @@ int job_read_input(struct job_state *state, size_t head, struct err *err);
 struct turner_context {
     const struct job *job;
     const struct budget *budget;
+    struct lane *cpu; /* of backend_cpu, which turns instead; or NULL */
     uint32_t rows;    /* that come in bands; 0: there are no bands */
     atomic_uint done; /* of them, so far */
 };

@@ -13,12 +13,14 @@
  * any camera has. A PNG of a few MB that claims more is a bomb. */
 enum { PIXELS_MAX = 500 * 1000 * 1000 };
 
-static uint64_t most_of_memory(void)
+/* A quarter leaves room for other programs; what needs more goes through a
+ * file where that can be. */
+static uint64_t share_of_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     if (pages <= 0 || size <= 0)
         return UINT64_C(1) << 32;
-    return (uint64_t)pages * (uint64_t)size / 4 * 3;
+    return (uint64_t)pages * (uint64_t)size / 4;
 }
 
 /* The processors that this process may run on. */
@@ -83,7 +85,7 @@ int command_line_parse(struct options *opts, int argc, char **argv,
     *opts = (struct options){
         .backend = "auto",
         .threads = count_processors(),
-        .limits = { .pixels = PIXELS_MAX, .bytes = most_of_memory() },
+        .limits = { .pixels = PIXELS_MAX, .bytes = share_of_memory() },
         .json = wants_json(argc, argv),
     };
     if (read_options(opts, &option_table, argc, argv, &first, err))

@@ -135,7 +135,7 @@ static const struct parser_option options[] = {
       "refuse larger pictures; 500M if not given", SET(amount, limits.pixels),
       .least = 1000 },
     { 0, "max-memory", "N", ABOUT_RUN | FOR_SERVE | FOR_CHECK,
-      "refuse pictures that need more; 3/4 of all memory",
+      "memory for pictures; a quarter of all memory",
       SET(amount, limits.bytes), .least = 1024 },
     { 0, "max-seconds", "N", ABOUT_JOB | FOR_CHECK,
       "give a file up after so many seconds", SET(number, max_seconds),

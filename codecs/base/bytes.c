@@ -2,6 +2,8 @@
 #include "codecs/base/bytes.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "codecs/base/page_cache.h"
 
@@ -48,9 +50,45 @@ bool bytes_pad(struct bytes *padded, struct bytes bytes, size_t size)
     return true;
 }
 
+bool bytes_map(struct bytes *bytes, int fd, size_t size)
+{
+    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return false;
+    *bytes = (struct bytes){ data, size, SIZE_MAX };
+    return true;
+}
+
+struct bytes_passed bytes_passed_begin(struct bytes bytes)
+{
+    const uint8_t *begin = bytes.data;
+    return bytes_are_mapped(bytes) ? (struct bytes_passed){ begin, begin + bytes.size,
+                                                 begin }
+                        : (struct bytes_passed){ NULL, NULL, NULL };
+}
+
+/* The system maps the pages around one that is read, too, also behind it: so
+ * some more are given back than were passed. */
+void bytes_pass(struct bytes_passed *passed, const uint8_t *at)
+{
+    const ptrdiff_t step = 1 << 20, around = 1 << 17;
+    if (!passed->at || (at - passed->at < step && passed->at - at < step))
+        return;
+    const uint8_t *from = at < passed->at ? at : passed->at;
+    const uint8_t *to = at < passed->at ? passed->at : at;
+    from = from - passed->begin > around ? from - around : passed->begin;
+    to = passed->end - to > around ? to + around : passed->end;
+    /* madvise() begins at a page. */
+    uintptr_t page = (uintptr_t)from & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    (void)madvise((void *)page, (uintptr_t)to - page, MADV_DONTNEED);
+    passed->at = at;
+}
+
 void bytes_free(struct bytes *bytes)
 {
-    if (bytes->capacity)
+    if (bytes_are_mapped(*bytes))
+        munmap(bytes->data, bytes->size);
+    else if (bytes->capacity)
         page_cache_free(bytes->data);
     *bytes = (struct bytes){ 0 };
 }

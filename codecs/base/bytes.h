@@ -11,8 +11,14 @@
 struct bytes {
     uint8_t *data;
     size_t size;
-    size_t capacity; /* of data; 0 if it is borrowed */
+    size_t capacity; /* of data; 0 if it is borrowed, SIZE_MAX if it is a file
+                        that is mapped, which is only read */
 };
+
+static inline bool bytes_are_mapped(struct bytes bytes)
+{
+    return bytes.capacity == SIZE_MAX;
+}
 
 /* Makes room for `more` bytes after the end. Returns false without memory, and
  * then changes nothing. */
@@ -26,7 +32,24 @@ bool bytes_append(struct bytes *bytes, const void *data, size_t size);
  * else it owns a copy with zeros at its end. Returns false without memory. */
 bool bytes_pad(struct bytes *padded, struct bytes bytes, size_t size);
 
-/* Frees the memory. Fine on {0}, and twice. */
+/* Maps the first `size` bytes of an open file, at least one, which nobody may
+ * cut short meanwhile. Returns false, with errno, if that is impossible. */
+bool bytes_map(struct bytes *bytes, int fd, size_t size);
+
+/* How far mapped bytes have been gone through, from either end. {0} for bytes
+ * in memory: then bytes_pass() does nothing. */
+struct bytes_passed {
+    const uint8_t *begin, *end; /* of them */
+    const uint8_t *at;          /* where its pages were given back last */
+};
+struct bytes_passed bytes_passed_begin(struct bytes bytes);
+
+/* Says that `at` has been reached, and that what is between here and where it
+ * was before is not needed soon: its pages no longer count as memory of this
+ * process, and are read anew from the file when they are needed. */
+void bytes_pass(struct bytes_passed *passed, const uint8_t *at);
+
+/* Frees the memory, or the mapping. Fine on {0}, and twice. */
 void bytes_free(struct bytes *bytes);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codecs/base/page_cache.h"
+#include "codecs/base/scratch.h"
 #include "codecs/image/limit.h"
 #include "codecs/image/meta.h"
 
@@ -91,8 +92,10 @@ static int too_large(const struct image *img, uint64_t once, uint64_t turned,
     bool counted = once && turned;
     snprintf(what, sizeof what, "%u x %u pixels in %u channels need",
              img->width, img->height, img->nplanes);
+    struct limits told = *limits;
+    told.bytes = limit_bytes(limits, once);
     return limit_refuse_memory(what, counted ? once + turned : UINT64_MAX,
-                               limits, err);
+                               &told, err);
 }
 
 int image_check(uint64_t width, uint64_t height, unsigned nplanes,
@@ -113,17 +116,50 @@ int image_check(uint64_t width, uint64_t height, unsigned nplanes,
     return image_check_planes(&img, limits, err);
 }
 
+/* Returns whether a picture and what it is turned into are beyond `most` bytes.
+ * One that is counted as 0 cannot be counted. */
+static bool is_beyond(uint64_t once, uint64_t turned, uint64_t most)
+{
+    return once == 0 || turned == 0 || once > most || turned > most - once;
+}
+
+uint64_t image_row_bytes(const struct image *img, uint32_t width)
+{
+    return row_stride(width, img->cell) * img->nplanes;
+}
+
+/* Returns the bytes of a row before or after a turn: of the longer one. */
+static uint64_t longest_row(const struct image *img)
+{
+    return image_row_bytes(img,
+                           img->width > img->height ? img->width : img->height);
+}
+
+bool image_is_stored(const struct image *img, const struct limits *limits)
+{
+    const uint64_t once = all_planes(img, false);
+    return limits->scratch && is_beyond(once, all_planes(img, true),
+                                        limit_bytes(limits, once));
+}
+
 int image_check_planes(const struct image *img, const struct limits *limits,
                        struct err *err)
 {
     if ((uint64_t)img->width * img->height > limits->pixels)
         return limit_refuse_pixels(img->width, img->height, limits, err);
     uint64_t once = all_planes(img, false), turned = all_planes(img, true);
-    if (once == 0 || turned == 0 || once > limits->bytes ||
-        turned > limits->bytes - once)
-        return too_large(img, once, turned, limits, err);
+    uint64_t need = once + turned;
+    if (is_beyond(once, turned, limit_bytes(limits, once))) {
+        const struct scratch *scratch = limits->scratch;
+        bool more_than_file = /* can hold */
+            limits->file && is_beyond(once, turned, limits->bytes);
+        if (!scratch || more_than_file || !once || !turned ||
+            longest_row(img) > scratch->memory / 2)
+            return too_large(img, once, turned, limits, err);
+        need = scratch->memory;
+    }
     if (limits->reserve)
-        limits->reserve(limits->context, once + turned);
+        limits->reserve(limits->context, need);
     return 0;
 }
 
@@ -249,7 +285,7 @@ void image_take_meta(struct image *dst, struct image *src)
 
 void image_free(struct image *img)
 {
-    if (img->cells)
+    if (img->cells || img->store)
         img->mem.free(img->mem.context, img->cells);
     meta_free(img->meta);
     *img = (struct image){ 0 };

@@ -88,6 +88,7 @@ struct made_samples {
 };
 
 struct meta; /* all that a file says beside its pixels: codecs/image/meta.h */
+struct cell_store; /* cells in a file: codecs/image/cell_store.h */
 
 struct image {
     enum cell cell;
@@ -103,11 +104,13 @@ struct image {
     struct plane plane[IMAGE_PLANES]; /* may differ in size */
     uint8_t *cells;       /* the one block of memory that holds all planes */
     size_t size;          /* its bytes */
+    struct cell_store *store; /* holds the cells instead, and planes have none;
+                                 NULL: they are in memory */
     unsigned orientation; /* the tag of the file, 1..8; 1 if it has none */
     enum xform turned;    /* what was done to the cells since they were read */
     struct made_samples made;
     struct meta *meta; /* NULL if there is nothing to say */
-    struct mem mem;    /* who allocated the cells, and frees them */
+    struct mem mem;    /* who allocated the cells or the store, and frees them */
 };
 
 /* Fails if a picture of this shape is beyond the limits. A codec calls it as
@@ -120,6 +123,13 @@ int image_check(uint64_t width, uint64_t height, unsigned nplanes,
  * takes them. */
 int image_check_planes(const struct image *img, const struct limits *limits,
                        struct err *err);
+
+/* Returns the bytes that a row of this width takes in all planes. */
+uint64_t image_row_bytes(const struct image *img, uint32_t width);
+
+/* Returns whether the cells of this picture are to be in a scratch file, since
+ * they need more memory than there may be; image_check() has passed. */
+bool image_is_stored(const struct image *img, const struct limits *limits);
 
 /* Allocates `nplanes` planes whose content is undefined, each of the width and
  * height that are set in it, or of those of the picture where they are 0. cell,

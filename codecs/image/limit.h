@@ -14,7 +14,11 @@ extern "C" {
 /* The most columns or rows. */
 enum { IMAGE_DIMENSION = 0x7fffffff };
 
+/* The most bytes of memory for a picture that may be a bomb. */
+enum { LIMIT_SPARSE = 512 << 20 };
+
 struct budget;
+struct scratch;
 
 /* What a picture from outside may ask for. */
 struct limits {
@@ -23,13 +27,28 @@ struct limits {
     uint64_t file;  /* the bytes of the file whose size has set this limit; 0:
                        --max-memory has set it */
     struct budget *budget; /* of the file; NULL: its work has no limit */
+    /* A picture whose cells are more than this, since its file says next to
+     * nothing about each, gets no more than LIMIT_SPARSE bytes; 0: it does. */
+    uint64_t sparse_from;
+    /* Where the cells of a picture go that needs more; NULL: it is refused. Set
+     * only for codecs whose pictures may have a store. */
+    const struct scratch *scratch;
     /* Called with the number of these bytes before they are allocated; may wait
      * until there is room. NULL: nothing is called. */
     void (*reserve)(void *context, uint64_t bytes);
     void *context;
 };
 
-/* All functions return -1, with the reason. */
+/* Returns the bytes of memory that a picture may take whose cells are so many.
+ */
+static inline uint64_t limit_bytes(const struct limits *limits, uint64_t cells)
+{
+    bool sparse = limits->sparse_from && cells > limits->sparse_from;
+    return sparse && limits->bytes > LIMIT_SPARSE ? LIMIT_SPARSE
+                                                  : limits->bytes;
+}
+
+/* All other functions return -1, with the reason. */
 
 /* Of a picture with too many pixels, or too many to a side. */
 int limit_refuse_pixels(uint64_t width, uint64_t height,

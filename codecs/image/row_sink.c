@@ -1,14 +1,16 @@
 /* Where the rows of a picture go while it is read. */
 #include "codecs/image/row_sink.h"
 
-/* The first band may be lower: where dst's columns run backwards it is the last
- * of them. */
-static uint32_t first_end(uint32_t height, enum xform t)
+#include "codecs/image/cell_store.h"
+
+/* In memory the first band may be lower: where dst's columns run backwards it
+ * is the last of them, and the others begin at whole strides. */
+static uint32_t first_end(const struct row_sink *rows)
 {
-    uint32_t rest = height % BAND_ROWS;
-    bool backwards = xform_transposes(t) && t & XFORM_MIRROR_X;
-    uint32_t end = backwards && rest ? rest : BAND_ROWS;
-    return end < height ? end : height;
+    bool backwards = xform_transposes(rows->t) && rows->t & XFORM_MIRROR_X;
+    uint32_t rest = rows->height % rows->step;
+    uint32_t end = backwards && rest && !rows->img->store ? rest : rows->step;
+    return end < rows->height ? end : rows->height;
 }
 
 static int open_band(struct row_sink *rows, struct err *err)
@@ -18,7 +20,7 @@ static int open_band(struct row_sink *rows, struct err *err)
         .cell = img->cell,
         .color = img->color,
         .alpha = img->alpha,
-        .width = xform_transposes(img->turned) ? img->height : img->width,
+        .width = row_sink_width(rows),
         .height = rows->room,
         .maxval = img->maxval,
         .nplanes = img->nplanes,
@@ -26,32 +28,40 @@ static int open_band(struct row_sink *rows, struct err *err)
     return image_alloc(&rows->band, mem_plain, err);
 }
 
+/* Opens a sink that turns bands, `room` rows of which may be filled at a time,
+ * into img, which has got its memory or its store. */
+static int open_bands(struct row_sink *rows, uint32_t room,
+                      const struct turner *turner, struct err *err)
+{
+    rows->turner = turner;
+    rows->room = room < rows->height ? room : rows->height;
+    rows->end = first_end(rows);
+    return open_band(rows, err);
+}
+
 static int open_sink(struct row_sink *rows, struct image *img, enum xform t,
                      uint32_t room, const struct turner *turner, struct mem mem,
                      struct err *err)
 {
     *rows = (struct row_sink){
-        .img = img, .t = t, .height = img->height, .room = room
+        .img = img, .t = t, .height = img->height, .step = BAND_ROWS
     };
     if (!turner || t == XFORM_NONE)
         return image_alloc(img, mem, err);
-    rows->turner = turner;
-    rows->end = first_end(img->height, t);
-    if (open_band(rows, err))
-        return -1;
     if (xform_transposes(t)) {
         img->height = img->width;
         img->width = rows->height;
     }
     img->turned = t;
-    return image_alloc(img, mem, err);
+    return image_alloc(img, mem, err) || open_bands(rows, room, turner, err)
+               ? -1
+               : 0;
 }
 
 int row_sink_open(struct row_sink *rows, struct image *img, enum xform t,
                   const struct turner *turner, struct mem mem, struct err *err)
 {
-    uint32_t room = img->height < BAND_ROWS ? img->height : BAND_ROWS;
-    return open_sink(rows, img, t, room, turner, mem, err);
+    return open_sink(rows, img, t, BAND_ROWS, turner, mem, err);
 }
 
 int row_sink_open_whole(struct row_sink *rows, struct image *img, enum xform t,
@@ -61,11 +71,28 @@ int row_sink_open_whole(struct row_sink *rows, struct image *img, enum xform t,
     return open_sink(rows, img, t, img->height, turner, mem, err);
 }
 
+int row_sink_open_stored(struct row_sink *rows, struct image *img, enum xform t,
+                         const struct turner *turner,
+                         const struct scratch *scratch, struct err *err)
+{
+    *rows = (struct row_sink){ .img = img, .t = t, .height = img->height };
+    if (cell_store_open(img, t, scratch, err))
+        return -1;
+    rows->step = cell_store_band(img->store);
+    return open_bands(rows, rows->step, turner, err);
+}
+
 const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
                                 uint32_t *row)
 {
     *row = y - rows->first;
     return rows->turner ? &rows->band : rows->img;
+}
+
+uint32_t row_sink_width(const struct row_sink *rows)
+{
+    const struct image *img = rows->img;
+    return xform_transposes(img->turned) ? img->height : img->width;
 }
 
 /* Where the band goes in the turned picture. */
@@ -86,40 +113,49 @@ static struct image part_of(const struct row_sink *rows)
     return part;
 }
 
-int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
+/* Turns the rows of the band that is complete. */
+static int turn_band(const struct row_sink *rows, const struct image *band,
+                     struct err *err)
 {
     const struct turner *turner = rows->turner;
-    if (!turner || y + 1 < rows->end)
+    if (rows->img->store)
+        return cell_store_write(rows->img, rows->begin, band, turner, err);
+    struct image part = part_of(rows);
+    return turner->turn(turner->context, &part, band, rows->t, err);
+}
+
+int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
+{
+    if (!rows->turner || y + 1 < rows->end)
         return 0;
-    struct image band = rows->band, part = part_of(rows);
+    struct image band = rows->band;
     band.height = rows->end - rows->begin;
     for (unsigned i = 0; i < band.nplanes; i++) {
         struct plane *plane = &band.plane[i];
         plane->data = plane_row(plane, rows->begin - rows->first);
         plane->height = band.height;
     }
-    if (turner->turn(turner->context, &part, &band, rows->t, err))
+    if (turn_band(rows, &band, err))
         return -1;
     uint32_t left = rows->height - rows->end;
     rows->begin = rows->end;
     rows->first = rows->room < rows->height ? rows->begin : 0;
-    rows->end += left < BAND_ROWS ? left : BAND_ROWS;
+    rows->end += left < rows->step ? left : rows->step;
     return 0;
 }
 
 size_t row_sink_bands(const struct row_sink *rows)
 {
-    const uint32_t first = first_end(rows->height, rows->t);
-    return 1 + (rows->height - first + BAND_ROWS - 1) / BAND_ROWS;
+    return 1 + (rows->height - first_end(rows) + rows->step - 1) / rows->step;
 }
 
 int row_sink_open_band(struct row_sink *band, const struct row_sink *rows,
                        size_t i, uint32_t *begin, uint32_t *end,
                        struct err *err)
 {
-    const uint32_t first = first_end(rows->height, rows->t);
-    *begin = i ? first + (uint32_t)(i - 1) * BAND_ROWS : 0;
-    *end = i ? *begin + BAND_ROWS : first;
+    const uint32_t first = first_end(rows);
+    *begin = i ? first + (uint32_t)(i - 1) * rows->step : 0;
+    *end = i ? *begin + rows->step : first;
     *end = *end < rows->height ? *end : rows->height;
     *band = *rows;
     band->band = (struct image){ .cell = rows->img->cell };

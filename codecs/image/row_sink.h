@@ -1,15 +1,16 @@
 /* Takes the rows of a picture while it is read. They go into its planes as they
- * are; or, some hundred at a time, into the planes of the turned picture. Then
- * the picture is never in memory as stored, and each band of rows is turned
- * while it is in a cache. */
+ * are; or, some hundred at a time, into the planes of the turned picture, or
+ * into its store (cell_store.h). Then the picture is never in memory as its file
+ * stores it, and each band of rows is turned while it is in a cache. */
 #ifndef CODECS_IMAGE_ROW_SINK_H
 #define CODECS_IMAGE_ROW_SINK_H
 
+#include "codecs/base/scratch.h"
 #include "codecs/image/image.h"
 #include "codecs/image/turner.h"
 
-/* Bands come one after the other, and all but one at an end of the picture are
- * this high. So where rows become columns each begins at a whole IMAGE_STRIDE
+/* Bands come one after the other, and in memory all but one at an end of the
+ * picture are this high. So where rows become columns each begins at a whole IMAGE_STRIDE
  * of the turned picture's rows, and ends at one or with them. */
 enum { BAND_ROWS = IMAGE_STRIDE };
 
@@ -18,6 +19,7 @@ struct row_sink {
     const struct turner *turner; /* NULL: rows stay as they are */
     enum xform t;
     uint32_t height;     /* of the picture as stored */
+    uint32_t step;       /* rows from a band to the next */
     uint32_t begin, end; /* rows of the band that is being filled */
     uint32_t first;      /* the first row that `band` has */
     uint32_t room;       /* how many rows it has */
@@ -36,10 +38,19 @@ int row_sink_open_whole(struct row_sink *rows, struct image *img, enum xform t,
                         const struct turner *turner, struct mem mem,
                         struct err *err);
 
+/* The same for a picture that gets a store: cell_store_open(). The turner turns
+ * it, whatever t is. */
+int row_sink_open_stored(struct row_sink *rows, struct image *img, enum xform t,
+                         const struct turner *turner,
+                         const struct scratch *scratch, struct err *err);
+
 /* Returns the picture that takes row y of the file, as its row *row. Rows come
  * in order, unless it was opened for the whole picture. */
 const struct image *row_sink_at(const struct row_sink *rows, uint32_t y,
                                 uint32_t *row);
+
+/* Returns how wide the picture is as stored. */
+uint32_t row_sink_width(const struct row_sink *rows);
 
 /* Called for each row in order when it is complete: turns its band, if that is.
  */

@@ -103,6 +103,7 @@ static int check_samples(const struct chunk_summary *all,
 struct crc_check {
     pthread_mutex_t lock;
     const uint8_t *next;  /* the next chunk to check */
+    struct bytes_passed passed;
     const uint8_t *wrong; /* the type of one whose CRC is wrong, or NULL */
 };
 
@@ -114,6 +115,7 @@ static void check_next_crc(void *context, size_t i)
     pthread_mutex_lock(&check->lock);
     chunk_find(&chunk, check->next, SIZE_MAX);
     check->next += CHUNK_AROUND + chunk.size;
+    bytes_pass(&check->passed, check->next);
     pthread_mutex_unlock(&check->lock);
     if (chunk_is_sound(&chunk))
         return;
@@ -127,7 +129,8 @@ static int check_crcs(struct bytes file, size_t chunks,
                       struct thread_pool *pool, struct err *err)
 {
     struct crc_check check = { .lock = PTHREAD_MUTEX_INITIALIZER,
-                               .next = file.data + PNG_SIGNATURE };
+                               .next = file.data + PNG_SIGNATURE,
+                               .passed = bytes_passed_begin(file) };
     thread_pool_run(file.size < WORTH_THREADS ? NULL : pool, check_next_crc,
                     &check, chunks);
     if (!check.wrong)
@@ -142,6 +145,7 @@ int check_png(struct bytes file, const struct image *img,
 {
     struct chunk_summary all = { .animation = { .width = img->width,
                                                 .height = img->height } };
+    struct bytes_passed passed = bytes_passed_begin(file);
     struct chunk chunk;
     if (!codec_png.probe(file.data, file.size) ||
         !chunk_find(&chunk, file.data + PNG_SIGNATURE,
@@ -154,7 +158,9 @@ int check_png(struct bytes file, const struct image *img,
         if (add_chunk(&all, &chunk, img, err))
             return -1;
         at += CHUNK_AROUND + chunk.size;
+        bytes_pass(&passed, file.data + at);
     }
+    bytes_pass(&passed, file.data);
     if (!all.end)
         return fail(err, "IEND is missing");
     if (img->color == COLOR_INDEXED && !all.palette)

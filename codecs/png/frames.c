@@ -90,8 +90,9 @@ int frames_read(struct image *img, const struct load_opts *opts,
                 struct err *err)
 {
     struct meta *meta = img->meta;
-    struct animation_parser p = { .width = img->width,
-                                  .height = img->height,
+    const struct change change = image_change(img);
+    struct animation_parser p = { .width = change.width,
+                                  .height = change.height,
                                   .lenient = opts->tolerant };
     size_t chunks = 0;
     bool declared = false;

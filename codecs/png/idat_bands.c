@@ -83,6 +83,13 @@ void idat_bands_give(struct idat_bands *b, struct idat_scratch *scratch)
 
 /* ---- Filtering ---------------------------------------------------------- */
 
+static void join_row(const struct idat_bands *b, uint32_t y, uint8_t *row)
+{
+    uint32_t at;
+    const struct image *img = row_source_at(&b->rows, y, &at);
+    scanline_join(img, at, row);
+}
+
 void idat_bands_filter(const struct idat_bands *b, struct idat_scratch *scratch,
                        int chosen, uint32_t y, uint32_t n, uint8_t *out)
 {
@@ -90,12 +97,12 @@ void idat_bands_filter(const struct idat_bands *b, struct idat_scratch *scratch,
     if (y == 0)
         memset(prior, 0, b->row - 1);
     else if (n)
-        scanline_join(b->img, y - 1, prior);
+        join_row(b, y - 1, prior);
     for (; n > 0; n--, y++, out += b->row) {
         unsigned filter = chosen == IDAT_FILTER_OF_BAND
                               ? b->filter[y / b->per_band]
                               : (unsigned)chosen;
-        scanline_join(b->img, y, row);
+        join_row(b, y, row);
         filter_row_by(filter, out, row, prior, b->row - 1, b->pixel,
                       scratch->trial);
         uint8_t *done = row;
@@ -110,15 +117,65 @@ uint32_t idat_bands_rows(const struct idat_bands *b, size_t i)
     return left < b->per_band ? left : b->per_band;
 }
 
+/* ---- Holding rows -------------------------------------------------------- */
+
+int idat_bands_hold(struct idat_bands *b, uint32_t y, uint32_t n,
+                    struct err *err)
+{
+    const uint32_t above = b->before + 1;
+    uint32_t left = b->img->height - y;
+    return row_source_hold(&b->rows, y < above ? 0 : y - above,
+                           y + (n < left ? n : left), err);
+}
+
+/* Some bands, from `first` on. */
+struct bands_run {
+    void (*work)(void *context, size_t i);
+    void *context;
+    uint32_t first;
+};
+
+static void run_band(void *context, size_t i)
+{
+    const struct bands_run *run = context;
+    run->work(run->context, run->first + i);
+}
+
+/* Returns how many bands can be held at a time, with the rows above them. */
+static uint32_t bands_at_a_time(const struct idat_bands *b)
+{
+    const uint32_t rows = row_source_most(&b->rows), above = b->before + 1;
+    if (!b->img->store)
+        return b->count;
+    uint32_t n = rows > above ? (rows - above) / b->per_band : 0;
+    return n ? n : 1;
+}
+
+int idat_bands_run(struct idat_bands *b,
+                   void (*work)(void *context, size_t i), void *context,
+                   struct err *err)
+{
+    struct bands_run run = { work, context, 0 };
+    for (uint32_t n; run.first < b->count; run.first += n) {
+        n = bands_at_a_time(b);
+        n = n < b->count - run.first ? n : b->count - run.first;
+        if (idat_bands_hold(b, run.first * b->per_band, n * b->per_band, err))
+            return -1;
+        thread_pool_run(b->rows.pool, run_band, &run, n);
+    }
+    return 0;
+}
+
 /* ---- The whole ---------------------------------------------------------- */
 
 bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
-                     size_t around)
+                     size_t around, struct thread_pool *pool)
 {
     size_t band = level < IDAT_SIZE_FROM ? BAND : LARGE_BAND;
     size_t row = scanline_size(img) + 1;
     *b = (struct idat_bands){
         .img = img,
+        .rows = row_source_open(img, pool),
         .level = level,
         .flate = level > 0 && level < IDAT_LZ77_FROM ? flates[0] : &flate_zlib,
         .row = row,
@@ -145,5 +202,6 @@ void idat_bands_close(struct idat_bands *b)
         b->unused = scratch->next;
         scratch_free(b, scratch);
     }
+    row_source_close(&b->rows);
     free(b->filter);
 }

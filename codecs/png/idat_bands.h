@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "codecs/base/thread_pool.h"
-#include "codecs/image/image.h"
+#include "codecs/image/row_source.h"
 
 /* What levels from 0 to 9 mean: stored; by a library, as fast as possible;
  * matches by lz77.h; as small as possible, by optimal.h. */
@@ -40,6 +40,7 @@ enum { IDAT_STRIPS = 8 };
 
 struct idat_bands {
     const struct image *img;
+    struct row_source rows; /* of it */
     int level;
     const struct flate *flate; /* which deflates where lz77.c does not */
     size_t row;                /* bytes, with the filter's type */
@@ -64,11 +65,24 @@ struct idat_bands {
                          */
 };
 
-/* Cuts img into bands for a level from 0 to 9. Buffers for output get `around`
- * bytes more than a band needs. Returns whether there was memory. */
+/* Cuts img into bands for a level from 0 to 9, which the threads of the pool
+ * share. Buffers for output get `around` bytes more than a band needs. Returns
+ * whether there was memory. */
 bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
-                     size_t around);
+                     size_t around, struct thread_pool *pool);
 void idat_bands_close(struct idat_bands *b);
+
+/* Holds n rows from y on, those before them that matches may refer to, and the
+ * one above these, which filters refer to. Returns -1 with the reason if they
+ * cannot be read. */
+int idat_bands_hold(struct idat_bands *b, uint32_t y, uint32_t n,
+                    struct err *err);
+
+/* Calls work(context, i) for each band i, by several threads, while the rows
+ * that the band needs are held. Fails as idat_bands_hold() does. */
+int idat_bands_run(struct idat_bands *b,
+                   void (*work)(void *context, size_t i), void *context,
+                   struct err *err);
 
 /* Returns the number of rows of band i. */
 uint32_t idat_bands_rows(const struct idat_bands *b, size_t i);

@@ -104,15 +104,20 @@ static bool is_like_noise(const struct coder_sizes *sizes)
            sizes->of[CODER_LITERALS] - sizes->of[CODER_LITERALS] / 10;
 }
 
+static uint32_t strip_at(const struct idat_bands *b, size_t i)
+{
+    uint32_t last = b->img->height - strip_rows(b);
+    return (uint32_t)(last * i / (IDAT_STRIPS - 1));
+}
+
 /* Tries on a strip the two choices that are best for most pictures. */
 static void try_strip(void *context, size_t i)
 {
     struct idat_bands *b = context;
-    uint32_t n = strip_rows(b), last = b->img->height - n;
+    uint32_t n = strip_rows(b), y = strip_at(b, i);
     struct idat_scratch *scratch = idat_bands_take(b);
     if (!scratch)
         return;
-    uint32_t y = (uint32_t)(last * i / (IDAT_STRIPS - 1));
     int coders = b->level < IDAT_LZ77_FROM ? CODER_SHORT : CODERS;
     if (b->continuous) {
         b->adaptive[i] = try_filter(b, scratch, FILTER_LEAST_SUM, y, n, coders);
@@ -121,6 +126,21 @@ static void try_strip(void *context, size_t i)
     }
     b->plain[i] = try_filter(b, scratch, FILTER_NONE, y, n, coders);
     idat_bands_give(b, scratch);
+}
+
+/* Tries n strips; those of a picture that has a store one by one. */
+static int try_strips(struct idat_bands *b, size_t n, struct err *err)
+{
+    if (!b->img->store) {
+        thread_pool_run(b->rows.pool, try_strip, b, n);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (idat_bands_hold(b, strip_at(b, i), strip_rows(b), err))
+            return -1;
+        try_strip(b, i);
+    }
+    return 0;
 }
 
 /* Returns the size of the strips if a coder is used where it is worth it. */
@@ -135,13 +155,14 @@ static size_t sum_of_strips(const struct coder_sizes *strip, enum coder coder)
 /* Chooses one filter for all bands, and the coder for matches, by strips, which
  * are spread over the picture; if that is small, the first strip is all of it.
  */
-static void choose_by_strips(struct idat_bands *b, struct thread_pool *pool)
+static int choose_by_strips(struct idat_bands *b, struct err *err)
 {
     static const enum coder coders[] = { CODER_LONG, CODER_SHORT };
     bool whole = strip_rows(b) == b->img->height;
     const struct coder_sizes *chosen = NULL;
     size_t least = SIZE_MAX;
-    thread_pool_run(pool, try_strip, b, whole ? 1 : IDAT_STRIPS);
+    if (try_strips(b, whole ? 1 : IDAT_STRIPS, err))
+        return -1;
     for (int i = b->continuous ? 0 : 2; i < 4; i++) {
         const struct coder_sizes *strip = i < 2 ? b->adaptive : b->plain;
         size_t sum = sum_of_strips(strip, coders[i % 2]);
@@ -164,6 +185,7 @@ static void choose_by_strips(struct idat_bands *b, struct thread_pool *pool)
         whole && b->count == 1 && b->img->height * b->row <= SAMPLE;
     memset(b->filter, chosen == b->plain ? FILTER_NONE : FILTER_LEAST_SUM,
            b->count);
+    return 0;
 }
 
 /* ---- Filters, where size counts ------------------------------------------ */
@@ -244,12 +266,11 @@ static void choose_for_band(void *context, size_t i)
 }
 
 /* Rows that are not compressed need no filter. */
-void idat_choice_make(struct idat_bands *b, struct thread_pool *pool)
+int idat_choice_make(struct idat_bands *b, struct err *err)
 {
     if (b->level >= IDAT_SIZE_FROM)
-        thread_pool_run(pool, choose_for_band, b, b->count);
-    else if (b->level > 0)
-        choose_by_strips(b, pool);
+        return idat_bands_run(b, choose_for_band, b, err);
+    return b->level > 0 ? choose_by_strips(b, err) : 0;
 }
 
 /* ---- Deflating ---------------------------------------------------------- */

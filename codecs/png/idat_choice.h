@@ -14,8 +14,9 @@
 
 #include "codecs/png/idat_bands.h"
 
-/* Chooses the filter of each band. */
-void idat_choice_make(struct idat_bands *b, struct thread_pool *pool);
+/* Chooses the filter of each band. Returns -1 with the reason if rows cannot be
+ * read. */
+int idat_choice_make(struct idat_bands *b, struct err *err);
 
 /* Filters and deflates band i to `out`. Returns the number of bytes, or 0 on
  * failure, and sets *filtered to its filtered rows in the scratch memory. */

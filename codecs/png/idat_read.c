@@ -37,6 +37,7 @@ struct idat_reader {
     const struct flate *flate;
     void *inflater;
     struct png_range idats;
+    struct bytes_passed passed; /* of them */
     const uint8_t *rest; /* of the chunk that is being inflated */
     size_t rest_size;
     bool ended; /* the stream has ended */
@@ -61,12 +62,25 @@ struct idat_reader {
 
 /* ---- Inflating ---------------------------------------------------------- */
 
+/* Returns whether the CRC of a chunk, which may be all of a file, is right. */
+static bool is_sound(struct idat_reader *r, const struct chunk *chunk)
+{
+    const uint8_t *at = chunk->type, *end = chunk->data + chunk->size;
+    uint32_t crc = 0;
+    for (size_t n; at < end; at += n) {
+        n = (size_t)(end - at) < SLOT ? (size_t)(end - at) : SLOT;
+        crc = r->flate->crc32(crc, at, n);
+        bytes_pass(&r->passed, at);
+    }
+    return crc == read_be32(end);
+}
+
 /* Goes to the next chunk, whose CRC must be right. */
 static bool next_chunk(struct idat_reader *r)
 {
     struct chunk chunk;
     if (!chunk_find(&chunk, r->idats.at, r->idats.size) ||
-        !chunk_is_sound(&chunk))
+        !is_sound(r, &chunk))
         return false;
     r->rest = chunk.data;
     r->rest_size = chunk.size;
@@ -93,6 +107,7 @@ static bool inflate_some(struct idat_reader *r, uint8_t *out, size_t *size)
         r->ended = status == FLATE_END;
         r->rest = io.in;
         r->rest_size = io.in_size;
+        bytes_pass(&r->passed, r->rest);
         if (io.out_size == room && !r->ended && r->rest_size == 0 &&
             !next_chunk(r))
             return false;
@@ -303,6 +318,9 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
         .pixel = scanline_pixel(img),
         .flate = flate,
         .idats = idats,
+        .passed = bytes_passed_begin(
+            (struct bytes){ (uint8_t *)(uintptr_t)idats.at, idats.size,
+                            idats.mapped ? SIZE_MAX : 0 }),
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .change = PTHREAD_COND_INITIALIZER,
     };

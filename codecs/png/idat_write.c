@@ -26,9 +26,12 @@ struct idat_writer {
     struct idat_bands bands;
     pthread_mutex_t lock; /* of all that follows */
     struct bytes *file;
+    const struct save_opts *opts;
     struct band_chunk *chunk; /* of each band */
     uint32_t next;            /* the band whose turn it is to be appended */
     uint32_t adler;           /* of those before it */
+    bool refused;             /* flushing has failed, for this reason */
+    struct err *err;
 };
 
 static size_t band_size(const struct idat_writer *w, size_t i)
@@ -57,7 +60,7 @@ static bool make_chunk(struct idat_writer *w, struct idat_scratch *scratch,
 }
 
 /* Appends the chunk of the band whose turn it is; behind the last one, the
- * checksum. Returns false without memory, and it stays this band's turn. */
+ * checksum. Returns false without memory, or if flushing fails. */
 static bool append_chunk(struct idat_writer *w, uint8_t *bytes)
 {
     struct band_chunk *chunk = &w->chunk[w->next];
@@ -74,7 +77,8 @@ static bool append_chunk(struct idat_writer *w, uint8_t *bytes)
     chunk->state = CHUNK_WRITTEN;
     w->adler = adler;
     w->next++;
-    return true;
+    w->refused = save_flush(w->opts, w->file, w->err) != 0;
+    return !w->refused;
 }
 
 /* Keeps a copy of a chunk that is done before its turn. */
@@ -135,26 +139,42 @@ static bool is_complete(const struct idat_writer *w, uint32_t *adler)
     return true;
 }
 
+static int write_bands(struct idat_writer *w, struct err *err)
+{
+    struct idat_bands *bands = &w->bands;
+    if (idat_choice_make(bands, err) ||
+        idat_bands_run(bands, write_band, w, err))
+        return -1;
+    if (w->refused)
+        return -1;
+    return is_complete(w, w->opts->adler)
+               ? 0
+               : fail_memory(err, "no memory for the encoded picture");
+}
+
 int idat_write(struct bytes *file, const struct image *img, int level,
-               struct thread_pool *pool, uint32_t *adler, struct err *err)
+               const struct save_opts *opts, struct err *err)
 {
     struct idat_writer w = { .lock = PTHREAD_MUTEX_INITIALIZER,
                              .file = file,
-                             .adler = 1 };
-    bool complete = false;
-    bool open = idat_bands_open(&w.bands, img, level, CHUNK_HEAD + STREAM_HEAD);
+                             .opts = opts,
+                             .adler = 1,
+                             .err = err };
+    int status = -1;
+    bool open = idat_bands_open(&w.bands, img, level, CHUNK_HEAD + STREAM_HEAD,
+                                opts->pool);
     /* Room for most files at once; pages that are not needed are not touched.
      */
-    (void)bytes_reserve(file, w.bands.row * img->height / 8 * 7);
+    if (!opts->flush)
+        (void)bytes_reserve(file, w.bands.row * img->height / 8 * 7);
     w.chunk = calloc(w.bands.count, sizeof *w.chunk);
-    if (open && w.chunk) {
-        idat_choice_make(&w.bands, pool);
-        thread_pool_run(pool, write_band, &w, w.bands.count);
-        complete = is_complete(&w, adler);
-    }
+    if (open && w.chunk)
+        status = write_bands(&w, err);
+    else
+        fail_memory(err, "no memory for the encoded picture");
     for (uint32_t i = 0; w.chunk && i < w.bands.count; i++)
         free(w.chunk[i].kept);
     free(w.chunk);
     idat_bands_close(&w.bands);
-    return complete ? 0 : fail_memory(err, "no memory for the encoded picture");
+    return status;
 }

@@ -22,6 +22,7 @@ const struct codec codec_png = {
                     HOLDS_DENSITY,
     },
     .blocks = &chunks_format,
+    .stores = true,
     .probe = probe,
     .open = open_png,
     .decode = decode_png,

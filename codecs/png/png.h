@@ -38,6 +38,7 @@ enum { PNG_PLACE_BEFORE_PLTE, PNG_PLACE_BEFORE_IDAT, PNG_PLACE_AFTER_IDAT };
 struct png_range {
     const uint8_t *at;
     size_t size;
+    bool mapped; /* the file is */
 };
 
 struct flate;
@@ -50,10 +51,10 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
                const struct flate *flate, struct thread_pool *pool);
 
 /* Appends the chunks IDAT of a picture that is not interlaced, at a level from
- * 0 to 9. The bytes do not depend on the pool. Unless `adler` is NULL, sets
- * *adler to the Adler-32 of the filtered rows. */
+ * 0 to 9. Of the options pool, flush and adler count; *adler becomes the
+ * Adler-32 of the filtered rows. */
 int idat_write(struct bytes *file, const struct image *img, int level,
-               struct thread_pool *pool, uint32_t *adler, struct err *err);
+               const struct save_opts *opts, struct err *err);
 
 /* ---- Chunks -------------------------------------------------------------- */
 

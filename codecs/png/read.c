@@ -25,9 +25,12 @@ struct png_reader {
     struct png_range input[3]; /* the bytes that libpng has yet to read */
     const struct load_opts *opts;
     struct image *img;
+    const struct decode_plan *plan;
+    struct row_sink rows;
+    uint32_t y; /* the row that is read next, of a picture not interlaced */
     uint8_t *row;
     bool after_idat;
-    bool pixels;  /* the planes have the samples that were read so far */
+    bool pixels;  /* the sink has the samples that were read so far */
     bool starved; /* memory has run out: libpng may go on without a chunk */
     struct err *err;
 };
@@ -173,24 +176,63 @@ static void read_palette(struct png_reader *r)
     }
 }
 
-static void allocate(struct png_reader *r)
+static int open_rows(struct row_sink *rows, struct image *img,
+                     const struct load_opts *opts,
+                     const struct decode_plan *plan, struct err *err)
+{
+    const struct limits *limits = &opts->limits;
+    if (img->meta->interlaced)
+        return row_sink_open_whole(rows, img, plan->turn, plan->turner,
+                                   opts->mem, err);
+    if (image_is_stored(img, limits))
+        return row_sink_open_stored(rows, img, plan->turn, plan->turner,
+                                    limits->scratch, err);
+    return row_sink_open(rows, img, plan->turn, plan->turner, opts->mem, err);
+}
+
+/* Puts a row from libpng into the sink, which may turn its band. */
+static int put_row(struct png_reader *r)
+{
+    uint32_t at;
+    const struct image *to = row_sink_at(&r->rows, r->y, &at);
+    interleave_split_row(to, at, r->row);
+    return row_sink_done(&r->rows, r->y++, r->err);
+}
+
+/* Makes the rows black that a damaged picture does not have. */
+static int fill_up(struct png_reader *r)
+{
+    const struct image *img = r->img;
+    if (r->y < r->rows.height)
+        memset(r->row, 0, (size_t)img->nplanes * cell_size(img->cell) *
+                              row_sink_width(&r->rows));
+    while (r->y < r->rows.height)
+        if (put_row(r))
+            return -1;
+    return 0;
+}
+
+/* A pass of Adam7 changes some pixels of a row and leaves the others, so libpng
+ * gets the row as the passes before have left it: at first black. */
+static void read_passes(struct png_reader *r, int passes)
 {
     struct image *img = r->img;
     if (image_alloc(img, r->opts->mem, r->err))
         png_longjmp(r->png, 1);
-    /* Samples that a cut file does not have are black. A row of Adam7 is read
-     * before all passes have filled it. */
-    if (r->opts->tolerant || img->meta->interlaced)
-        memset(img->cells, 0, img->size);
+    memset(img->cells, 0, img->size);
+    r->pixels = true;
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t y = 0; y < img->height; y++) {
+            interleave_join_row(img, y, r->row);
+            png_read_row(r->png, r->row, NULL);
+            interleave_split_row(img, y, r->row);
+        }
 }
 
-/* A pass of Adam7 changes some pixels of a row and leaves the others, so libpng
- * gets the row as the passes before have left it. */
 static void read_rows(struct png_reader *r)
 {
     struct image *img = r->img;
-    allocate(r);
-    r->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
+    r->row = calloc((size_t)img->width * img->nplanes, cell_size(img->cell));
     r->starved = !r->row;
     if (r->starved)
         png_error(r->png, "no memory for a row");
@@ -199,14 +241,20 @@ static void read_rows(struct png_reader *r)
         png_set_swap(r->png);
     int passes = png_set_interlace_handling(r->png);
     png_read_update_info(r->png, r->info);
+    if (passes > 1) {
+        read_passes(r, passes);
+        return;
+    }
+    if (open_rows(&r->rows, img, r->opts, r->plan, r->err))
+        png_longjmp(r->png, 1);
     r->pixels = true;
-    for (int pass = 0; pass < passes; pass++)
-        for (uint32_t y = 0; y < img->height; y++) {
-            if (passes > 1)
-                interleave_join_row(img, y, r->row);
-            png_read_row(r->png, r->row, NULL);
-            interleave_split_row(img, y, r->row);
+    while (r->y < r->rows.height) {
+        png_read_row(r->png, r->row, NULL);
+        if (put_row(r)) {
+            r->pixels = false; /* this is no fault of the file */
+            png_longjmp(r->png, 1);
         }
+    }
 }
 
 static void read_head(struct png_reader *r)
@@ -238,8 +286,8 @@ static void read_whole(struct png_reader *r)
     read_end(r);
 }
 
-/* Reads into r->img. If tolerant reading fails after the first row, the rows so
- * far are the picture. */
+/* Reads into r->img. If tolerant reading fails once there is a place for rows,
+ * the rows so far are the picture. */
 static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
 {
     if (setjmp(png_jmpbuf(r->png)) == 0) {
@@ -252,7 +300,7 @@ static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
         return -1;
     warn(r->opts->warnings, "damaged, read as far as it goes: %s",
          r->err->text);
-    return 0;
+    return fill_up(r);
 }
 
 /* ---- Around libpng ------------------------------------------------------- */
@@ -262,12 +310,14 @@ static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
 static struct png_range find_idats(struct bytes file)
 {
     enum { HEADER_END = PNG_SIGNATURE + CHUNK_AROUND + 13 };
-    struct png_range found = { 0 };
+    struct png_range found = { .mapped = bytes_are_mapped(file) };
+    struct bytes_passed passed = bytes_passed_begin(file);
     struct chunk chunk;
     size_t at = HEADER_END;
     while (at < file.size &&
            chunk_find(&chunk, file.data + at, file.size - at)) {
         size_t whole = chunk.size + CHUNK_AROUND;
+        bytes_pass(&passed, chunk.type);
         if (chunk_is(&chunk, "IDAT")) {
             found.at = found.size ? found.at : file.data + at;
             found.size += whole;
@@ -276,7 +326,7 @@ static struct png_range find_idats(struct bytes file)
         }
         at += whole;
     }
-    return (struct png_range){ 0 }; /* the file ends within them */
+    return (struct png_range){ .at = NULL }; /* the file ends within them */
 }
 
 /* Sets what libpng reads: the file; or, if its chunks IDAT bypass libpng, the
@@ -287,13 +337,15 @@ static void set_input(struct png_reader *r)
                                      'A', 'T', 0x35, 0xaf, 0x06, 0x1e };
     const uint8_t *begin = r->file.data, *end = begin + r->file.size;
     if (!r->idats.size) {
-        r->input[0] = (struct png_range){ begin, r->file.size };
+        r->input[0] = (struct png_range){ .at = begin, .size = r->file.size };
         return;
     }
     const uint8_t *after = r->idats.at + r->idats.size;
-    r->input[0] = (struct png_range){ begin, (size_t)(r->idats.at - begin) };
-    r->input[1] = (struct png_range){ empty, sizeof empty };
-    r->input[2] = (struct png_range){ after, (size_t)(end - after) };
+    r->input[0] = (struct png_range){ .at = begin,
+                                      .size = (size_t)(r->idats.at - begin) };
+    r->input[1] = (struct png_range){ .at = empty, .size = sizeof empty };
+    r->input[2] = (struct png_range){ .at = after,
+                                      .size = (size_t)(end - after) };
 }
 
 /* Reads into reader->img, which is empty but for an empty meta, through libpng:
@@ -301,10 +353,12 @@ static void set_input(struct png_reader *r)
 static int run_libpng(struct reader *reader, struct png_range idats,
                       void (*read)(struct png_reader *), struct err *err)
 {
+    static const struct decode_plan no_plan = { .turn = XFORM_NONE };
     struct png_reader r = { .file = reader->file,
                             .idats = idats,
                             .opts = reader->opts,
                             .img = &reader->img,
+                            .plan = reader->plan ? reader->plan : &no_plan,
                             .err = err };
     int status = -1;
     set_input(&r);
@@ -316,6 +370,7 @@ static int run_libpng(struct reader *reader, struct png_range idats,
     else
         fail_memory(err, "no memory for the decoder");
     png_destroy_read_struct(&r.png, &r.info, NULL);
+    row_sink_close(&r.rows);
     free(r.row);
     if (status)
         return -1;
@@ -371,10 +426,14 @@ static int check_size(const struct reader *reader, struct err *err)
 {
     const struct image *img = &reader->img;
     uint64_t raw = (uint64_t)scanline_size(img) * img->height;
+    struct limits limits = reader->opts->limits;
+    /* Passes, and frames, are turned in memory. */
+    if (img->meta->interlaced || img->meta->animation.frames)
+        limits.scratch = NULL;
     if (!reader->opts->tolerant && raw / 1032 > reader->file.size)
         return fail(err, "the image data is cut short");
-    if (image_check(img->width, img->height, img->nplanes, img->cell,
-                    &reader->opts->limits, err))
+    if (image_check(img->width, img->height, img->nplanes, img->cell, &limits,
+                    err))
         return -1;
     return frames_check_size(&reader->img, reader->opts, err);
 }
@@ -384,11 +443,7 @@ static int read_idats(struct reader *reader, struct err *err)
     const struct png_state *state = reader->state;
     const struct load_opts *opts = reader->opts;
     struct row_sink rows = { 0 };
-    int (*open)(struct row_sink *, struct image *, enum xform,
-                const struct turner *, struct mem, struct err *) =
-        reader->img.meta->interlaced ? row_sink_open_whole : row_sink_open;
-    int status = open(&rows, &reader->img, reader->plan->turn,
-                      reader->plan->turner, opts->mem, err);
+    int status = open_rows(&rows, &reader->img, opts, reader->plan, err);
     if (status == 0 && !idat_read(&rows, state->idats, flates[0], opts->pool))
         status = fail(err, "the image data is damaged");
     row_sink_close(&rows);

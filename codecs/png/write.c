@@ -85,6 +85,8 @@ static void write_chunks(struct png_writer *w, unsigned where)
 static void write_rows(struct png_writer *w)
 {
     const struct image *img = w->img;
+    if (img->store)
+        png_error(w->png, "rows of more than 1 GiB must be in memory");
     w->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
     if (!w->row)
         png_error(w->png, "no memory for a row");
@@ -108,8 +110,7 @@ static void write_samples(struct png_writer *w)
         codec_is_own(&codec_png, w->img) && w->img->meta->interlaced;
     if (interlaced || scanline_size(w->img) >= (size_t)1 << 30)
         write_rows(w);
-    else if (idat_write(w->file, w->img, level, w->opts->pool, w->opts->adler,
-                        w->err))
+    else if (idat_write(w->file, w->img, level, w->opts, w->err))
         png_longjmp(w->png, 1);
 }
 

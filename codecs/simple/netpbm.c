@@ -218,6 +218,18 @@ static void read_row(const struct netpbm_reader *r, uint32_t i, uint8_t *row,
     memset(row + n, 0, size - n);
 }
 
+int netpbm_open_rows(struct row_sink *rows, struct reader *reader,
+                     struct err *err)
+{
+    const struct load_opts *opts = reader->opts;
+    const struct decode_plan *plan = reader->plan;
+    if (image_is_stored(&reader->img, &opts->limits))
+        return row_sink_open_stored(rows, &reader->img, plan->turn,
+                                    plan->turner, opts->limits.scratch, err);
+    return row_sink_open(rows, &reader->img, plan->turn, plan->turner,
+                         opts->mem, err);
+}
+
 int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
                         struct err *err)
 {
@@ -229,11 +241,13 @@ int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
     bool floats = img->cell == CELL_F32, clipped = false;
     const struct pfm_state *pfm = img->meta->state;
     uint32_t at;
-    int status = row ? row_sink_open(&rows, img, reader->plan->turn,
-                                     reader->plan->turner, opts->mem, err)
+    struct bytes_passed passed = bytes_passed_begin(reader->file);
+    int status = row ? netpbm_open_rows(&rows, reader, err)
                      : fail_memory(err, "no memory for a row");
     for (uint32_t y = 0; status == 0 && y < rows.height; y++) {
-        read_row(r, floats ? rows.height - 1 - y : y, row, n);
+        uint32_t i = floats ? rows.height - 1 - y : y;
+        read_row(r, i, row, n);
+        bytes_pass(&passed, r->at + i * n);
         interleave_set_order(img->cell, row, samples,
                              !floats || pfm->big_endian);
         if (!floats && !row_fits(row, samples, img)) {
@@ -252,20 +266,48 @@ int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
     return status;
 }
 
-int netpbm_write_samples(struct bytes *file, const struct image *img,
-                         bool big_endian, struct err *err)
+int netpbm_write_rows(struct bytes *file, const struct image *img,
+                      const struct netpbm_rows *rows,
+                      const struct save_opts *opts, struct err *err)
 {
-    size_t n = row_cells(img) * cell_size(img->cell);
-    if (!bytes_reserve(file, n * img->height))
-        return fail_memory(err, "no memory for the file");
-    for (uint32_t i = 0; i < img->height; i++) {
-        uint32_t y = img->cell == CELL_F32 ? img->height - 1 - i : i;
-        uint8_t *row = file->data + file->size;
-        interleave_join_row(img, y, row);
-        interleave_set_order(img->cell, row, row_cells(img), big_endian);
-        file->size += n;
+    struct row_source source = row_source_open(img, opts->pool);
+    int status = 0;
+    if (!opts->flush && !bytes_reserve(file, rows->size * img->height))
+        status = fail_memory(err, "no memory for the file");
+    for (uint32_t i = 0, at; i < img->height && status == 0; i++) {
+        uint32_t y = rows->upwards ? img->height - 1 - i : i;
+        status = row_source_reach(&source, y, err);
+        if (status == 0 && !bytes_reserve(file, rows->size))
+            status = fail_memory(err, "no memory for the file");
+        if (status)
+            break;
+        const struct image *from = row_source_at(&source, y, &at);
+        rows->join(from, at, file->data + file->size, rows);
+        file->size += rows->size;
+        status = save_flush(opts, file, err);
     }
-    return 0;
+    row_source_close(&source);
+    return status;
+}
+
+void netpbm_join_samples(const struct image *img, uint32_t y, uint8_t *row,
+                         const struct netpbm_rows *rows)
+{
+    interleave_join_row(img, y, row);
+    interleave_set_order(img->cell, row, row_cells(img), rows->big_endian);
+}
+
+int netpbm_write_samples(struct bytes *file, const struct image *img,
+                         bool big_endian, const struct save_opts *opts,
+                         struct err *err)
+{
+    const struct netpbm_rows rows = {
+        .size = row_cells(img) * cell_size(img->cell),
+        .upwards = img->cell == CELL_F32,
+        .big_endian = big_endian,
+        .join = netpbm_join_samples,
+    };
+    return netpbm_write_rows(file, img, &rows, opts, err);
 }
 
 /* ---- The file ----------------------------------------------------------- */

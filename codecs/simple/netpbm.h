@@ -75,9 +75,34 @@ int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
 int netpbm_note_clipped(bool *clipped, uint32_t y, const struct image *img,
                         const struct load_opts *opts, struct err *err);
 
-/* Appends all rows; floats from the bottom row up, as PFM has them. */
+/* Opens a sink for the rows of the picture, turned as planned. */
+int netpbm_open_rows(struct row_sink *rows, struct reader *reader,
+                     struct err *err);
+
+/* How rows are written. */
+struct netpbm_rows {
+    size_t size;     /* of each, in bytes */
+    bool upwards;    /* from the bottom row up */
+    bool big_endian; /* the order of bytes in a sample */
+    /* Joins row y of img to `row`. */
+    void (*join)(const struct image *img, uint32_t y, uint8_t *row,
+                 const struct netpbm_rows *rows);
+};
+
+/* Appends all rows, and flushes them. */
+int netpbm_write_rows(struct bytes *file, const struct image *img,
+                      const struct netpbm_rows *rows,
+                      const struct save_opts *opts, struct err *err);
+
+/* A `join` of samples. */
+void netpbm_join_samples(const struct image *img, uint32_t y, uint8_t *row,
+                         const struct netpbm_rows *rows);
+
+/* The same for rows of samples; floats from the bottom row up, as PFM has them.
+ */
 int netpbm_write_samples(struct bytes *file, const struct image *img,
-                         bool big_endian, struct err *err);
+                         bool big_endian, const struct save_opts *opts,
+                         struct err *err);
 
 /* ---- The file ---- */
 

@@ -140,7 +140,7 @@ static int encode(struct bytes *file, const struct image *img,
             *type ? "TUPLTYPE " : "", type, *type ? "\n" : "");
     if (netpbm_write_header(file, img, &codec_pam, opts, "P7", fields, err))
         return -1;
-    return netpbm_write_samples(file, img, true, err);
+    return netpbm_write_samples(file, img, true, opts, err);
 }
 
 static int check(struct bytes file, const struct image *img,
@@ -161,6 +161,7 @@ const struct codec codec_pam = {
         .any_maxval = true,
         .metadata = HOLDS_COMMENT,
     },
+    .stores = true,
     .state_size = sizeof(struct pam_state),
     .probe = probe,
     .format = &pam,

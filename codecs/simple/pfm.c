@@ -54,7 +54,7 @@ static int encode(struct bytes *file, const struct image *img,
     sprintf(fields, "%u %u\n%s\n", img->width, img->height, state->scale);
     if (netpbm_write_header(file, img, &codec_pfm, opts, magic, fields, err))
         return -1;
-    return netpbm_write_samples(file, img, state->big_endian, err);
+    return netpbm_write_samples(file, img, state->big_endian, opts, err);
 }
 
 static int check(struct bytes file, const struct image *img,
@@ -72,6 +72,7 @@ const struct codec codec_pfm = {
         .cells = 1 << CELL_F32,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,
     },
+    .stores = true,
     .state_size = sizeof(struct pfm_state),
     .probe = probe,
     .format = &pfm,

@@ -18,34 +18,45 @@ static size_t bits_row(const struct image *img)
     return ((size_t)img->width + 7) / 8;
 }
 
-/* Reads rows up to the end of the file. */
-static void bits_read(struct image *img, struct netpbm_reader *r)
+/* Copies row y into the picture; where bits are missing, they are black. */
+static void bits_split(const struct image *img, uint32_t y,
+                       struct netpbm_reader *r, uint32_t width)
 {
-    for (uint32_t y = 0; y < img->height && r->at < r->end; y++) {
-        uint8_t *row = plane_row(&img->plane[0], y);
-        size_t left = netpbm_left(r), size = bits_row(img);
-        size_t n = left < size ? 8 * left : img->width;
-        interleave_unpack(row, n, r->at, 1);
-        for (size_t x = 0; x < n; x++)
-            row[x] ^= 1;
-        r->at += left < size ? left : size;
-    }
+    uint8_t *row = plane_row(&img->plane[0], y);
+    size_t left = netpbm_left(r), size = ((size_t)width + 7) / 8;
+    size_t n = left < size ? 8 * left : width;
+    interleave_unpack(row, n, r->at, 1);
+    for (size_t x = 0; x < n; x++)
+        row[x] ^= 1;
+    memset(row + n, 0, width - n);
+    r->at += left < size ? left : size;
 }
 
-static int bits_write(struct bytes *file, const struct image *img,
-                      struct err *err)
+static int bits_read(struct reader *reader, struct netpbm_reader *r,
+                     struct err *err)
 {
-    size_t n = bits_row(img);
-    if (!bytes_reserve(file, n * img->height))
-        return fail_memory(err, "no memory for the file");
-    for (uint32_t y = 0; y < img->height; y++, file->size += n) {
-        uint8_t *to = file->data + file->size;
-        interleave_pack(to, plane_row(&img->plane[0], y), img->width, 1);
-        for (size_t i = 0; i < n; i++)
-            to[i] = (uint8_t)~to[i];
-        to[n - 1] &= (uint8_t)(0xff << (8 * n - img->width));
+    const uint32_t width = reader->img.width;
+    struct bytes_passed passed = bytes_passed_begin(reader->file);
+    struct row_sink rows = { 0 };
+    int status = netpbm_open_rows(&rows, reader, err);
+    for (uint32_t y = 0, at; y < rows.height && status == 0; y++) {
+        const struct image *to = row_sink_at(&rows, y, &at);
+        bits_split(to, at, r, width);
+        bytes_pass(&passed, r->at);
+        status = row_sink_done(&rows, y, err);
     }
-    return 0;
+    row_sink_close(&rows);
+    return status;
+}
+
+static void bits_join(const struct image *img, uint32_t y, uint8_t *row,
+                      const struct netpbm_rows *rows)
+{
+    size_t n = rows->size;
+    interleave_pack(row, plane_row(&img->plane[0], y), img->width, 1);
+    for (size_t i = 0; i < n; i++)
+        row[i] = (uint8_t)~row[i];
+    row[n - 1] &= (uint8_t)(0xff << (8 * n - img->width));
 }
 
 /* ---- Numbers ------------------------------------------------------------ */
@@ -197,14 +208,17 @@ static int read_samples(struct reader *reader, struct netpbm_reader *r,
     const struct pnm_state *state = img->meta->state;
     if (state->digit > BITS + RAW)
         return netpbm_read_samples(reader, r, err);
-    if (image_alloc(img, opts->mem, err))
+    if (state->digit == BITS + RAW)
+        return bits_read(reader, r, err);
+    struct limits limits = opts->limits;
+    limits.scratch = NULL; /* numbers are read into memory */
+    if (image_check(img->width, img->height, img->nplanes, img->cell, &limits,
+                    err) ||
+        image_alloc(img, opts->mem, err))
         return -1;
     if (opts->tolerant)
         memset(img->cells, 0, img->size);
-    if (state->digit <= RAW)
-        return text_read(img, r, state->digit == BITS, opts, err);
-    bits_read(img, r);
-    return 0;
+    return text_read(img, r, state->digit == BITS, opts, err);
 }
 
 static const struct netpbm_format pnm = {
@@ -249,6 +263,29 @@ static enum packing packing(enum layout layout)
     return PACKING_PIXELS;
 }
 
+static void join_promoted(const struct image *img, uint32_t y, uint8_t *row,
+                          const struct netpbm_rows *rows)
+{
+    const struct image rgb = promoted(img);
+    netpbm_join_samples(&rgb, y, row, rows);
+}
+
+/* Writes rows as bytes. */
+static int rows_write(struct bytes *file, const struct image *img, int kind,
+                      const struct save_opts *opts, struct err *err)
+{
+    const bool promote = kind == COLORS && img->nplanes == 1;
+    const struct netpbm_rows bits = { .size = bits_row(img),
+                                      .join = bits_join };
+    const struct netpbm_rows rgb = { .size = (size_t)img->width * 3 *
+                                             cell_size(img->cell),
+                                     .big_endian = true,
+                                     .join = join_promoted };
+    if (kind != BITS && !promote)
+        return netpbm_write_samples(file, img, true, opts, err);
+    return netpbm_write_rows(file, img, promote ? &rgb : &bits, opts, err);
+}
+
 static int encode(struct bytes *file, const struct image *img,
                   const struct save_opts *opts, struct err *err)
 {
@@ -273,8 +310,7 @@ static int encode(struct bytes *file, const struct image *img,
         return image_append_made(file, &as, err);
     if (ascii)
         return text_write(file, &as, kind == BITS, err);
-    return kind == BITS ? bits_write(file, &as, err)
-                        : netpbm_write_samples(file, &as, true, err);
+    return rows_write(file, img, kind, opts, err);
 }
 
 static int check(struct bytes file, const struct image *img,
@@ -289,6 +325,7 @@ const struct codec codec_pnm = {
     .title = "PNM",
     .suffixes = (const char *const[]){ "pnm", "pbm", "pgm", "ppm", NULL },
     .kinds = true,
+    .stores = true,
     .capabilities = {
         .cells = 1 << CELL_U8 | 1 << CELL_U16,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB,

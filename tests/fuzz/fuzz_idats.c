@@ -38,7 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err err;
     fill(&img, data + 4, size - 4);
     add_head(&file, &s);
-    must(idat_write(&file, &img, data[3] % 10, NULL, NULL, &err) == 0);
+    must(idat_write(&file, &img, data[3] % 10, &(struct save_opts){ 0 },
+                    &err) == 0);
     add_end(&file);
     must(read_chunks(&list, file));
     uint16_t *cells = read_pixels(&list, &s);

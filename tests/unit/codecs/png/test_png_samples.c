@@ -362,7 +362,8 @@ static struct bytes write_file(const struct image *img, const struct shape *s,
     add_head(&file, s);
     if (s->type == PALETTE)
         add_palette(&file, 1u << s->depth);
-    CHECK(idat_write(&file, img, level, pool, NULL, &err) == 0, "%s", err.text);
+    CHECK(idat_write(&file, img, level, &(struct save_opts){ .pool = pool },
+                     &err) == 0, "%s", err.text);
     add_end(&file);
     return file;
 }

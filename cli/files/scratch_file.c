@@ -1,0 +1,148 @@
+/* Files without a name, for what is more than memory is to hold. */
+#include "cli/files/scratch_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/files/temporary.h"
+
+/* Makes a file without a name in a directory; or one that loses it at once,
+ * where the file system cannot do that. Returns a descriptor, or -1 and sets
+ * errno. */
+static int make_in(int directory)
+{
+    int fd =
+        openat(directory, ".", O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    struct temporary *temporary = temporary_open(directory, O_RDWR, 0600, &fd);
+    if (!temporary)
+        return -1;
+    temporary_end(temporary);
+    return fd;
+}
+
+static int make_beside(const struct scratch_file *file, struct err *err)
+{
+    struct location place;
+    if (strcmp(file->beside, "-") == 0 ||
+        resolve_file(file->root, file->beside, file->make, &place, err))
+        return -1;
+    int fd = make_in(place.directory);
+    close(place.directory);
+    return fd;
+}
+
+/* The output may be a device or a pipe, beside which there are no files. */
+static int make_apart(void)
+{
+    const char *name = getenv("TMPDIR");
+    int directory = open(name && *name ? name : "/tmp",
+                         O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return -1;
+    int fd = make_in(directory);
+    int why = errno;
+    close(directory);
+    errno = why;
+    return fd;
+}
+
+static int make_file(struct scratch_file *file, struct err *err)
+{
+    if (file->made)
+        return 0;
+    file->fd = make_beside(file, err);
+    if (file->fd < 0)
+        file->fd = make_apart();
+    if (file->fd < 0)
+        return fail_system(err, "a temporary file cannot be made");
+    file->made = true;
+    return 0;
+}
+
+static int fail_writing(struct err *err)
+{
+    return fail_system(err, "it is more than --max-memory, and its temporary "
+                            "file cannot be written");
+}
+
+/* Not all file systems can set room aside. */
+static int begin(void *context, uint64_t size, struct err *err)
+{
+    struct scratch_file *file = context;
+    if (make_file(file, err))
+        return -1;
+    file->size = size;
+    if (fallocate(file->fd, 0, 0, (off_t)size) == 0 || errno == EOPNOTSUPP ||
+        errno == ENOSYS)
+        return 0;
+    return fail_writing(err);
+}
+
+static int write_at(void *context, uint64_t at, const void *data, size_t size,
+                    struct err *err)
+{
+    const struct scratch_file *file = context;
+    const uint8_t *from = data;
+    for (size_t done = 0; done < size;) {
+        ssize_t n = TEMP_FAILURE_RETRY(pwrite(
+            file->fd, from + done, size - done, (off_t)(at + done)));
+        if (n < 0)
+            return fail_writing(err);
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+static int read_at(void *context, uint64_t at, void *data, size_t size,
+                   struct err *err)
+{
+    const struct scratch_file *file = context;
+    uint8_t *to = data;
+    for (size_t done = 0; done < size;) {
+        ssize_t n = TEMP_FAILURE_RETRY(
+            pread(file->fd, to + done, size - done, (off_t)(at + done)));
+        if (n == 0)
+            errno = EIO;
+        if (n <= 0)
+            return fail_system(err, "its temporary file cannot be read");
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+struct scratch scratch_file_access(struct scratch_file *file, uint64_t memory)
+{
+    return (struct scratch){ begin, write_at, read_at, file, memory };
+}
+
+int scratch_file_append(struct scratch_file *file, struct bytes *bytes,
+                        struct err *err)
+{
+    if (make_file(file, err) ||
+        write_at(file, file->size, bytes->data, bytes->size, err))
+        return -1;
+    file->size += bytes->size;
+    bytes->size = 0;
+    return 0;
+}
+
+int scratch_file_map(const struct scratch_file *file, struct bytes *bytes,
+                     struct err *err)
+{
+    if (bytes_map(bytes, file->fd, file->size))
+        return 0;
+    return fail_system(err, "its temporary file cannot be read");
+}
+
+void scratch_file_close(struct scratch_file *file)
+{
+    if (file->made)
+        close(file->fd);
+    file->made = false;
+    file->size = 0;
+}

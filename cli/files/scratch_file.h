@@ -1,0 +1,38 @@
+/* Files without a name, for what is more than memory is to hold. They stand in
+ * the directory of the output, or, where that takes none, in TMPDIR or /tmp.
+ * Whatever ends the program, nothing of them is left. */
+#ifndef CLI_FILES_SCRATCH_FILE_H
+#define CLI_FILES_SCRATCH_FILE_H
+
+#include "cli/files/resolve.h"
+#include "codecs/base/bytes.h"
+#include "codecs/base/scratch.h"
+
+/* {.beside...} is a file that has not been made. */
+struct scratch_file {
+    const char *beside; /* the name of the output; "-": standard output */
+    struct root *root;  /* that name is confined to it, unless it is NULL */
+    bool make;          /* make the directories that are missing on the way */
+    bool made;
+    int fd;
+    uint64_t size; /* bytes, so far */
+};
+
+/* Returns the file as codecs use it, with so many bytes of memory. It must
+ * stay. */
+struct scratch scratch_file_access(struct scratch_file *file, uint64_t memory);
+
+/* Appends bytes to the file, and empties them. Returns 0, or -1 with the
+ * reason. */
+int scratch_file_append(struct scratch_file *file, struct bytes *bytes,
+                        struct err *err);
+
+/* Maps the whole file, which must not be written to any more, into *bytes,
+ * which the caller frees. Returns 0, or -1 with the reason. */
+int scratch_file_map(const struct scratch_file *file, struct bytes *bytes,
+                     struct err *err);
+
+/* Removes the file. Fine if it has not been made, and twice. */
+void scratch_file_close(struct scratch_file *file);
+
+#endif

@@ -1,0 +1,53 @@
+/* Pictures that are more than memory is to hold: when they go through a file,
+ * and how much memory they get. */
+#include "cli/job/stages.h"
+#include "cli/options/option_table.h"
+
+/* With less memory the program itself, and what threads encode with, would be
+ * most of it. */
+static const uint64_t memory_least = 16 << 20;
+
+/* The rows that are turned or encoded, while they are in memory, get a quarter
+ * of it, so that two such jobs, and the scratch memory of encoders, find room.
+ * More than this makes nothing faster. */
+static const uint64_t rows_most = 256 << 20;
+
+static uint64_t rows_memory(uint64_t bytes)
+{
+    return bytes / 4 < rows_most ? bytes / 4 : rows_most;
+}
+
+void job_offer_scratch(struct job_state *state, struct limits *limits)
+{
+    const struct job *job = state->job;
+    const struct result *result = state->result;
+    if (!state->plan.own || !result->from->stores ||
+        limits->bytes < memory_least)
+        return;
+    state->cells_file = (struct scratch_file){
+        .beside = job->output,
+        .root = job->output_root,
+        .make = job->make_directories || job->opts->directory ||
+                job->opts->output,
+    };
+    state->output_file = state->cells_file;
+    state->scratch = scratch_file_access(&state->cells_file,
+                                         rows_memory(limits->bytes));
+    limits->scratch = &state->scratch;
+}
+
+/* A PNG of 1 MB may say that it is a picture of 1 GB. No camera's or scanner's
+ * picture, and no drawing worth the name, is as sparse as this. */
+enum { SPARSE = 500 };
+
+void job_limit_sparse(const struct job_state *state, struct limits *limits)
+{
+    uint64_t size = state->input.size;
+    if (!option_table_given(state->opts, "max-memory"))
+        limits->sparse_from = SPARSE * size;
+}
+
+uint64_t job_map_from(const struct options *opts)
+{
+    return opts->limits.bytes < memory_least ? 0 : opts->limits.bytes / 8;
+}

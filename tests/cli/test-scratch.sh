@@ -1,0 +1,114 @@
+# Pictures that are more than --max-memory go through a temporary file, and
+# become what they become in memory, byte for byte.
+. "$ROOT/tests/cli/lib.sh"
+
+noise() {
+    head -c "$1" /dev/urandom
+}
+
+{ printf 'P6 2501 1703 255\n' && noise $((2501 * 1703 * 3)); } >a.ppm
+{ printf 'P5 3001 1603 65535\n' && noise $((3001 * 1603 * 2)); } >a.pgm
+{ printf 'P4 4003 3001\n' && noise $((501 * 3001)); } >a.pbm
+{ printf 'P7\nWIDTH 1501\nHEIGHT 1703\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n' &&
+    noise $((1501 * 1703 * 4)); } >a.pam
+{ printf 'PF\n1003 901\n-1.0\n' && noise $((1003 * 901 * 12)); } >a.pfm
+for i in ppm pgm pbm pam; do
+    gimgxf copy a.$i $i.png
+done
+
+# through FILE OUT OPTION...: turns FILE to OUT in memory and through a file.
+through() {
+    local in=$1 out=$2 said
+    shift 2
+    gimgxf -q "$@" "$in" "whole.$out"
+    said=$(gimgxf -v --max-memory 16M "$@" "$in" "less.$out" 2>&1)
+    check "$*, $in: through a file" [ "${said#*temporary file of}" != "$said" ]
+    check "$*, $in: the same" same "whole.$out" "less.$out"
+}
+
+for op in copy fliph rotate180 flipv transpose rotate90 transverse rotate270; do
+    [ $op = copy ] || through a.ppm ppm $op
+    [ $op = copy ] || through ppm.png png $op
+done
+through a.pgm pgm rotate90
+through a.pgm ppm rotate90
+through a.pbm pbm rotate270
+through a.pam pam transverse
+through a.pfm pfm rotate90
+through a.pfm pfm flipv
+through pgm.png png rotate270 --png-level fast
+through pbm.png png transpose
+through pam.png png rotate180 --png-level small
+through pam.png png copy --png-level 0
+through a.pgm pgm flipv -j 1
+
+# In and out of pipes, and in place.
+gimgxf rotate90 a.ppm whole.ppm
+gimgxf --max-memory 16M rotate90 - - <a.ppm >less.ppm
+check 'pipes: the same' same whole.ppm less.ppm
+cp a.ppm b.ppm
+gives 0 '' --max-memory 16M rotate90 b.ppm b.ppm
+check 'in place: the same' same whole.ppm b.ppm
+mkdir out
+gimgxf -q --max-memory 16M rotate90 -d out a.ppm ppm.png a.pam -j 4
+check 'a batch: the same' same whole.ppm out/a.ppm
+check 'nothing is left' no_temporary .
+
+# Formats that need the whole picture say what they need.
+gives 1 'gimgxf: ppm.png: 2501 x 1703 pixels in 3 channels need 25903K bytes, more '\
+'than the 16384K of --max-memory; --max-memory 25903K allows them' \
+    --max-memory 16M rotate90 ppm.png gone.ppm
+
+# Damage is told as of a picture that fits, and what is there is read if asked.
+head -c 9000000 ppm.png >cut.png
+for memory in 16M 1G; do
+    gimgxf --max-memory $memory rotate90 cut.png gone.png 2>said.$memory
+    check "a cut file, $memory: status" [ $? = 1 ]
+    gimgxf -q --max-memory $memory --tolerant rotate90 cut.png cut.$memory.png
+    check "a cut file, $memory: taken" [ $? = 0 ]
+done
+check 'a cut file: the same message' same said.16M said.1G
+check 'a cut file: the same rows' same cut.16M.png cut.1G.png
+check 'no output' absent gone.png
+
+# The memory that it takes: less than the cells alone.
+if command -v python3 >/dev/null; then
+    { printf 'P6 9001 7001 255\n' && noise $((1 << 20)) >chunk &&
+        for ((i = 0; i < 181; i++)); do cat chunk; done | head -c $((9001 * 7001 * 3)); } >large.ppm
+    cat >peak.py <<'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[2:], check=True)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+print(peak)
+sys.exit(peak > int(sys.argv[1]))
+END
+    for t in rotate90 flipv; do
+        check "$t: memory" python3 peak.py 100 "$program" -q --backend cpu \
+            --max-memory 64M $t large.ppm out.ppm >peak
+        gimgxf -q $t large.ppm whole.ppm
+        check "$t: the same" same whole.ppm out.ppm
+    done
+fi
+rm -f large.ppm whole.ppm out.ppm
+
+# A disk that is full while cells are written, or while the file is.
+disk() {
+    unshare -rm sh -c 'mount -t tmpfs -o "$1" none disk && shift && "$@"' \
+        sh "$@"
+}
+mkdir disk
+if disk size=64k true 2>/dev/null; then
+    for size in 8M 14M; do
+        disk size=$size sh -c '"$1" --max-memory 16M rotate90 a.ppm disk/o.ppm
+            echo $?; ls -A disk; df disk | tail -n 1 | tr -s " " | cut -d" " -f3' \
+            sh "$program" >said 2>&1
+        check "$size: a full disk" diff - said <<'END'
+gimgxf: a.ppm: it is more than --max-memory, and its temporary file cannot be written: No space left on device
+1
+0
+END
+    done
+else
+    echo 'skipped a full disk: none can be mounted here'
+fi
+finish
