@@ -111,6 +111,36 @@ TEST(our_files)
     image_free(&img);
 }
 
+/* Every eighth chunk refers to nothing before it, whatever codes it. */
+TEST(beginnings)
+{
+    struct image img = picture(1201, 3000);
+    uint8_t *out = malloc(1 << 20);
+    must(out);
+    for (int level = 1; level <= 6; level += 5) {
+        struct bytes idats = written(&img, level);
+        size_t at = 0, n = 0;
+        for (; at < idats.size; at += 12 + read_big32(idats.data + at), n++) {
+            struct flate_io io = { .in = idats.data + at + 8,
+                                   .in_size = read_big32(idats.data + at),
+                                   .out = out,
+                                   .out_size = 1 << 20 };
+            void *inflater = flate_zlib.inflate_open(true);
+            must(inflater);
+            if (n && n % 8 == 0)
+                CHECK(flate_zlib.inflate(inflater, &io) == FLATE_MORE &&
+                          io.in_size == 0 &&
+                          flate_zlib.inflate_is_between(inflater),
+                      "level %d, chunk %zu", level, n);
+            flate_zlib.inflate_close(inflater);
+        }
+        CHECK(n > 17, "%zu chunks", n);
+        bytes_free(&idats);
+    }
+    free(out);
+    image_free(&img);
+}
+
 /* Others cut the stream anywhere. */
 TEST(other_files)
 {
