@@ -49,6 +49,19 @@ else
     echo 'skipped Pillow'
 fi
 
+# ffmpeg reads interlaced ones, but none whose default image is no frame; it
+# places frames of 2 and 4 bits wrongly, and does not blend those of 16.
+if ffmpeg -version >/dev/null 2>&1; then
+    grep -E '^(flipv|rotate90|transverse) in/8-[0-9]-[01]-0\.png' list >shown
+    check 'shown' [ "$(wc -l <shown)" = 30 ]
+    check 'as ffmpeg shows them' [ -z "$(python3 "$apng" ffmpeg <shown)" ]
+    sed -n 's/^rotate90/rotate270/p' shown >false
+    check 'ffmpeg sees a wrong turn' [ "$(python3 "$apng" ffmpeg <false |
+        wc -l)" = "$(wc -l <false)" ]
+else
+    echo 'skipped ffmpeg'
+fi
+
 special many
 gives 0 '' --threads 1 rotate90 many.png one.png
 gives 0 '' --threads 5 rotate90 many.png five.png
