@@ -250,7 +250,7 @@ const struct scan_turner *device_scans_prepare(struct device_scans *scans,
 
 bool device_scans_has(const struct device_picture *picture)
 {
-    return picture->ticket.slot != NULL;
+    return picture->ticket.scans != NULL;
 }
 
 bool device_scans_park(struct device_picture *picture,

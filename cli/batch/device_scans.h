@@ -19,7 +19,7 @@ struct device_scans *device_scans_open(const struct options *opts,
 /* Returns how many pictures the slots of a device hold. */
 size_t device_scans_most(const struct device_scans *scans);
 
-/* Fine on NULL, as all functions but device_scans_begin(). */
+/* Fine on NULL. */
 void device_scans_close(struct device_scans *scans);
 
 /* See scan_pipeline_failure(). */
@@ -50,7 +50,8 @@ const struct scan_turner *device_scans_prepare(struct device_scans *scans,
                                                struct resource_share *share,
                                                size_t left);
 
-/* Returns whether the turner has taken the picture. */
+/* Returns whether the turner has taken the picture, even if the device has
+ * refused it meanwhile, until it is released. */
 bool device_scans_has(const struct device_picture *picture);
 
 /* See scan_pipeline_park(). */

@@ -300,6 +300,7 @@ void scan_pipeline_release(struct scan_pipeline *p, struct scan_ticket *ticket)
     pthread_mutex_lock(&p->all.lock);
     struct scan_slot *slot = ticket->slot;
     ticket->slot = NULL;
+    ticket->scans = NULL;
     if (slot)
         scan_slots_return(slot);
     pthread_mutex_unlock(&p->all.lock);

@@ -25,8 +25,10 @@ struct scan_pipeline_opts {
 
 /* What a picture holds. {0} at first. */
 struct scan_ticket {
-    struct scan_slot *slot; /* NULL: it holds nothing */
-    struct scan_turn *scans;
+    struct scan_slot *slot;  /* NULL: it holds no place, since a batch that does
+                                not turn it ends its place at any time */
+    struct scan_turn *scans; /* NULL: none are taken; only the thread that has
+                                the picture sets it */
     unsigned count;
     size_t job;               /* the first of its jobs in the slot */
     struct scan_ticket *next; /* in the slot */

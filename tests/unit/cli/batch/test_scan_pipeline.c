@@ -271,6 +271,23 @@ TEST(some_are_refused)
           "%u turned, %u refused", all.ended[TURNED], all.ended[REFUSED]);
 }
 
+/* Whoever began it may look at it later: it is taken until it is released. */
+TEST(refused_at_once)
+{
+    struct scan_pipeline *pipeline = scan_pipeline_open(&usual);
+    struct picture p;
+    host_engine_reset();
+    host_engine_plan.refuse = 1;
+    scan_pipeline_start(pipeline);
+    CHECK(begin_picture(&p, pipeline, 0), "place %d", p.place);
+    scan_pipeline_await(pipeline, &p.ticket);
+    CHECK(p.ticket.scans, "it is not taken");
+    CHECK(end_picture(&p, 0) == REFUSED, "it is turned");
+    CHECK(!p.ticket.scans, "it is still taken");
+    sem_destroy(&p.resumed);
+    scan_pipeline_close(pipeline);
+}
+
 TEST(devices_fail)
 {
     struct err why;
