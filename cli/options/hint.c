@@ -230,7 +230,7 @@ enum { LONGS = 64 };
 static size_t list_longs(const struct option *longs, const char *list[LONGS])
 {
     size_t n = 0;
-    for (; longs[n].name && n < LONGS; n++)
+    for (; n < LONGS && longs[n].name; n++)
         list[n] = longs[n].name;
     return n;
 }
