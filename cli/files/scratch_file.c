@@ -36,12 +36,17 @@ static int make_beside(const struct scratch_file *file, struct err *err)
     return fd;
 }
 
+const char *scratch_file_apart(void)
+{
+    const char *name = getenv("TMPDIR");
+    return name && *name ? name : "/tmp";
+}
+
 /* The output may be a device or a pipe, beside which there are no files. */
 static int make_apart(void)
 {
-    const char *name = getenv("TMPDIR");
-    int directory = open(name && *name ? name : "/tmp",
-                         O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory =
+        open(scratch_file_apart(), O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
         return -1;
     int fd = make_in(directory);

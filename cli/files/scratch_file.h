@@ -8,6 +8,9 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/scratch.h"
 
+/* Returns the directory for those that have none beside the output. */
+const char *scratch_file_apart(void);
+
 /* {.beside...} is a file that has not been made. */
 struct scratch_file {
     const char *beside; /* the name of the output; "-": standard output */

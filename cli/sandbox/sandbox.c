@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/files/path.h"
+#include "cli/files/scratch_file.h"
 #include "cli/report.h"
 #include "cli/sandbox/call_filter.h"
 #include "cli/sandbox/file_rules.h"
@@ -22,8 +23,8 @@ struct sandbox {
 };
 
 /* What a run does in directories of inputs, and of outputs. The outputs of an
- * earlier run are read for --resume, and those that are replaced for their
- * attributes. */
+ * earlier run are read for --resume, those that are replaced for their
+ * attributes, and files without a name for pictures larger than memory. */
 enum {
     IN_INPUTS = FILES_READ | FILES_LIST,
     IN_OUTPUTS = FILES_READ | FILES_LIST | FILES_WRITE | FILES_MAKE,
@@ -216,24 +217,25 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
 
 /* ---- Each command -------------------------------------------------------- */
 
-/* The directory of an output is not read, and what is no regular file is
- * written to where it stands. */
+/* What is no regular file is written to where it stands. */
 void sandbox_enter_for_job(const struct job *job)
 {
     struct sandbox sandbox;
     struct stat st;
     bool there = stat(job->output, &st) == 0;
+    bool is_made_beside =
+        strcmp(job->output, "-") != 0 && (!there || S_ISREG(st.st_mode));
     if (!begin(&sandbox, job->opts, job->backend != &backend_cpu))
         return;
     if (sandbox.has_files && strcmp(job->input, "-") != 0)
         allow(&sandbox, job->input, FILES_READ);
-    if (sandbox.has_files && strcmp(job->output, "-") != 0) {
-        if (there)
-            allow(&sandbox, job->output, FILES_READ | FILES_WRITE);
-        if (!there || S_ISREG(st.st_mode))
-            allow_output(&sandbox, job->output,
-                         FILES_LIST | FILES_WRITE | FILES_MAKE);
-    }
+    if (sandbox.has_files && there && strcmp(job->output, "-") != 0)
+        allow(&sandbox, job->output, FILES_READ | FILES_WRITE);
+    if (sandbox.has_files && is_made_beside)
+        allow_output(&sandbox, job->output, IN_OUTPUTS);
+    else if (sandbox.has_files)
+        allow(&sandbox, scratch_file_apart(),
+              FILES_READ | FILES_WRITE | FILES_MAKE);
     enter(&sandbox);
 }
 
