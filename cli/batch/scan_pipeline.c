@@ -113,14 +113,6 @@ static bool is_dead(const struct scan_pipeline *p)
            (p->counted && count_slots(p, SLOT_GONE, 0) == p->all.count);
 }
 
-bool scan_pipeline_is_dead(struct scan_pipeline *p)
-{
-    pthread_mutex_lock(&p->all.lock);
-    bool dead = is_dead(p);
-    pthread_mutex_unlock(&p->all.lock);
-    return dead;
-}
-
 static size_t aligned(size_t size)
 {
     return (size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT * SCAN_ALIGNMENT;

@@ -36,16 +36,12 @@ void scan_pipeline_close(struct scan_pipeline *pipeline);
  * on with less of it or alone: once, for the first failure. */
 bool scan_pipeline_failure(struct scan_pipeline *pipeline, struct err *why);
 
-/* Returns whether it has no device, and will not have one: it has not been
- * started, or all that there were have failed. */
-bool scan_pipeline_is_dead(struct scan_pipeline *pipeline);
-
 enum scan_place {
     SCAN_PLACE_TAKEN,
     SCAN_PLACE_NONE_YET, /* all slots are in use */
     SCAN_PLACE_OPENING,  /* no device is ready yet */
     SCAN_PLACE_SMALL,    /* no slot is large enough */
-    SCAN_PLACE_DEAD,     /* see scan_pipeline_is_dead() */
+    SCAN_PLACE_DEAD,     /* not started, or all devices have failed */
 };
 
 /* Copies the scans of a picture, unless there is no place for them. */
