@@ -44,8 +44,9 @@ struct limits {
 static inline uint64_t limit_bytes(const struct limits *limits, uint64_t cells)
 {
     bool sparse = limits->sparse_from && cells > limits->sparse_from;
-    return sparse && limits->bytes > LIMIT_SPARSE ? LIMIT_SPARSE
-                                                  : limits->bytes;
+    if (sparse && limits->bytes > LIMIT_SPARSE)
+        return LIMIT_SPARSE;
+    return limits->bytes;
 }
 
 /* All other functions return -1, with the reason. */
