@@ -34,8 +34,9 @@ static bool is_unheard(void *context)
     return ferror(stdout);
 }
 
-static int do_all(const struct each_input_work *all, const struct options *options,
-                  const struct inputs *inputs, struct err *err)
+static int do_all(const struct each_input_work *all,
+                  const struct options *options, const struct inputs *inputs,
+                  struct err *err)
 {
     const unsigned threads = options->threads;
     struct ordered_workers_opts opts = {

@@ -28,12 +28,12 @@
 
 /* What `auto` moves samples with. To start a GPU takes 0.2 to 0.3 s, more than
  * one picture can save. In a batch the CPU turns bands of a picture while it
- * decodes it, at some 5 GB/s a processor, out of its cache; for a GPU the samples
- * are read from memory, copied over PCIe both ways, and read once more to be
- * encoded. The GPU was slower for any number of pictures in any format, by 1.1 to
- * 1.3 on 2 processors and by 1.9 to 3.7 on 16 (BENCHMARKS.md). JPEG files that
- * need not be decoded are another matter: cli/batch/scan_model.h. A device that
- * was named is used. */
+ * decodes it, at some 5 GB/s a processor, out of its cache; for a GPU the
+ * samples are read from memory, copied over PCIe both ways, and read once more
+ * to be encoded. The GPU was slower for any number of pictures in any format,
+ * by 1.1 to 1.3 on 2 processors and by 1.9 to 3.7 on 16 (BENCHMARKS.md). JPEG
+ * files that need not be decoded are another matter: cli/batch/scan_model.h. A
+ * device that was named is used. */
 static const char *choose(const struct options *opts, const char **why)
 {
     if (strcmp(opts->backend, "auto") != 0) {

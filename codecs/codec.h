@@ -110,9 +110,9 @@ struct save_opts {
     enum edge edge;           /* for pictures behind the first one */
     enum layout layout;       /* of the array that a picture of another format
                                  becomes */
-    bool tolerant;   /* take what can be read of a damaged frame, and warn */
-    bool inner;      /* the picture stands in another one, so what follows
-                        its end is left as it is */
+    bool tolerant; /* take what can be read of a damaged frame, and warn */
+    bool inner;    /* the picture stands in another one, so what follows
+                      its end is left as it is */
     /* Takes what `encode` has made of a picture that has a store, and empties
      * it; save_flush() calls it. NULL: all is kept. */
     int (*flush)(void *context, struct bytes *file, struct err *err);
@@ -126,8 +126,8 @@ struct save_opts {
     struct warnings *warnings;
 };
 
-/* Passes on what has been made of a file, if that is worth it: `encode` calls it
- * where it does not look back. */
+/* Passes on what has been made of a file, if that is worth it: `encode` calls
+ * it where it does not look back. */
 static inline int save_flush(const struct save_opts *opts, struct bytes *file,
                              struct err *err)
 {

@@ -30,9 +30,9 @@ struct read_opts {
     void *context;
 };
 
-/* Reads a file, or maps it; "-" is standard input. *permissions are those of the time when
- * it was read. The caller frees both, the permissions even on failure. Returns
- * 0, or -1 with the reason. */
+/* Reads a file, or maps it; "-" is standard input. *permissions are those of
+ * the time when it was read. The caller frees both, the permissions even on
+ * failure. Returns 0, or -1 with the reason. */
 int file_read(const char *name, const struct read_opts *opts,
               struct bytes *file, struct permissions *permissions,
               struct err *err);

@@ -94,8 +94,8 @@ static int write_at(void *context, uint64_t at, const void *data, size_t size,
     const struct scratch_file *file = context;
     const uint8_t *from = data;
     for (size_t done = 0; done < size;) {
-        ssize_t n = TEMP_FAILURE_RETRY(pwrite(
-            file->fd, from + done, size - done, (off_t)(at + done)));
+        ssize_t n = TEMP_FAILURE_RETRY(
+            pwrite(file->fd, from + done, size - done, (off_t)(at + done)));
         if (n < 0)
             return fail_writing(err);
         done += (size_t)n;

@@ -136,8 +136,8 @@ static int make_file(struct temporary *temporary, int directory, int access,
         if (make_name(name))
             return -1;
         struct temporary_place *place = temporary_lock(temporary);
-        int fd = openat(directory, name,
-                        access | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        int fd = openat(directory, name, access | O_CREAT | O_EXCL | O_CLOEXEC,
+                        mode);
         bool taken = fd >= 0 && !lock_new(fd);
         if (fd >= 0 && !taken) {
             place->directory = directory;

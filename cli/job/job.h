@@ -112,7 +112,7 @@ struct result {
     bool progressive;       /* the input is a JPEG of several scans */
     enum device_use device_use;
     size_t bytes_in, bytes_out;
-    uint64_t scratch; /* bytes of cells that went through a file */
+    uint64_t scratch;      /* bytes of cells that went through a file */
     struct timespec mtime; /* of the input */
     dev_t device;          /* and its identity, if mtime is not 0 */
     ino_t inode;

@@ -27,12 +27,12 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
     state->cells_file = (struct scratch_file){
         .beside = job->output,
         .root = job->output_root,
-        .make = job->make_directories || job->opts->directory ||
-                job->opts->output,
+        .make =
+            job->make_directories || job->opts->directory || job->opts->output,
     };
     state->output_file = state->cells_file;
-    state->scratch = scratch_file_access(&state->cells_file,
-                                         rows_memory(limits->bytes));
+    state->scratch =
+        scratch_file_access(&state->cells_file, rows_memory(limits->bytes));
     limits->scratch = &state->scratch;
 }
 

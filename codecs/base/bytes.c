@@ -62,9 +62,9 @@ bool bytes_map(struct bytes *bytes, int fd, size_t size)
 struct bytes_passed bytes_passed_begin(struct bytes bytes)
 {
     const uint8_t *begin = bytes.data;
-    return bytes_are_mapped(bytes) ? (struct bytes_passed){ begin, begin + bytes.size,
-                                                 begin }
-                        : (struct bytes_passed){ NULL, NULL, NULL };
+    return bytes_are_mapped(bytes)
+               ? (struct bytes_passed){ begin, begin + bytes.size, begin }
+               : (struct bytes_passed){ NULL, NULL, NULL };
 }
 
 /* The system maps the pages around one that is read, too, also behind it: so

@@ -122,8 +122,7 @@ static struct image part_of(const struct image *band, bool columns,
     *(columns ? &part.width : &part.height) = n;
     for (unsigned i = 0; i < part.nplanes; i++) {
         struct plane *plane = &part.plane[i];
-        plane->data +=
-            first * (columns ? cell_size(part.cell) : plane->stride);
+        plane->data += first * (columns ? cell_size(part.cell) : plane->stride);
         plane->width = part.width;
         plane->height = part.height;
     }
@@ -232,8 +231,8 @@ static int read_band(const struct store_reader *r, uint32_t begin,
     for (uint32_t y = from; y < end && status == 0; y += step) {
         step = step < end - y ? step : end - y;
         for (unsigned i = 0; i < r->img->nplanes && status == 0; i++)
-            status = read_plane(r, &place, i, y - first, y - r->y, step,
-                                buffer, err);
+            status = read_plane(r, &place, i, y - first, y - r->y, step, buffer,
+                                err);
     }
     free(buffer);
     return status;

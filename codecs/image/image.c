@@ -138,8 +138,8 @@ static uint64_t longest_row(const struct image *img)
 bool image_is_stored(const struct image *img, const struct limits *limits)
 {
     const uint64_t once = all_planes(img, false);
-    return limits->scratch && is_beyond(once, all_planes(img, true),
-                                        limit_bytes(limits, once));
+    return limits->scratch &&
+           is_beyond(once, all_planes(img, true), limit_bytes(limits, once));
 }
 
 int image_check_planes(const struct image *img, const struct limits *limits,

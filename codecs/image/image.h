@@ -102,15 +102,15 @@ struct image {
                         2^bits - 1); 0 for CELL_F32 */
     unsigned nplanes;
     struct plane plane[IMAGE_PLANES]; /* may differ in size */
-    uint8_t *cells;       /* the one block of memory that holds all planes */
-    size_t size;          /* its bytes */
+    uint8_t *cells; /* the one block of memory that holds all planes */
+    size_t size;    /* its bytes */
     struct cell_store *store; /* holds the cells instead, and planes have none;
                                  NULL: they are in memory */
-    unsigned orientation; /* the tag of the file, 1..8; 1 if it has none */
-    enum xform turned;    /* what was done to the cells since they were read */
+    unsigned orientation;     /* the tag of the file, 1..8; 1 if it has none */
+    enum xform turned; /* what was done to the cells since they were read */
     struct made_samples made;
     struct meta *meta; /* NULL if there is nothing to say */
-    struct mem mem;    /* who allocated the cells or the store, and frees them */
+    struct mem mem; /* who allocated the cells or the store, and frees them */
 };
 
 /* Fails if a picture of this shape is beyond the limits. A codec calls it as

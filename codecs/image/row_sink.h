@@ -1,7 +1,7 @@
 /* Takes the rows of a picture while it is read. They go into its planes as they
  * are; or, some hundred at a time, into the planes of the turned picture, or
- * into its store (cell_store.h). Then the picture is never in memory as its file
- * stores it, and each band of rows is turned while it is in a cache. */
+ * into its store (cell_store.h). Then the picture is never in memory as its
+ * file stores it, and each band of rows is turned while it is in a cache. */
 #ifndef CODECS_IMAGE_ROW_SINK_H
 #define CODECS_IMAGE_ROW_SINK_H
 
@@ -10,8 +10,8 @@
 #include "codecs/image/turner.h"
 
 /* Bands come one after the other, and in memory all but one at an end of the
- * picture are this high. So where rows become columns each begins at a whole IMAGE_STRIDE
- * of the turned picture's rows, and ends at one or with them. */
+ * picture are this high. So where rows become columns each begins at a whole
+ * IMAGE_STRIDE of the turned picture's rows, and ends at one or with them. */
 enum { BAND_ROWS = IMAGE_STRIDE };
 
 struct row_sink {

@@ -102,7 +102,7 @@ static int check_samples(const struct chunk_summary *all,
 
 struct crc_check {
     pthread_mutex_t lock;
-    const uint8_t *next;  /* the next chunk to check */
+    const uint8_t *next; /* the next chunk to check */
     struct bytes_passed passed;
     const uint8_t *wrong; /* the type of one whose CRC is wrong, or NULL */
 };

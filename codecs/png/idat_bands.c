@@ -151,9 +151,8 @@ static uint32_t bands_at_a_time(const struct idat_bands *b)
     return n ? n : 1;
 }
 
-int idat_bands_run(struct idat_bands *b,
-                   void (*work)(void *context, size_t i), void *context,
-                   struct err *err)
+int idat_bands_run(struct idat_bands *b, void (*work)(void *context, size_t i),
+                   void *context, struct err *err)
 {
     struct bands_run run = { work, context, 0 };
     for (uint32_t n; run.first < b->count; run.first += n) {

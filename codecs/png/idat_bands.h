@@ -5,7 +5,8 @@
  * a final block, so that they join to one stream. A row is filtered against the
  * one above also across bands, and matches may reach back across them, but not
  * those of every eighth band: there a reader can begin, and a file is hardly
- * larger for that (0.03 % of a photograph with noise, and of a page of text). */
+ * larger for that (0.03 % of a photograph with noise, and of a page of text).
+ */
 #ifndef CODECS_PNG_IDAT_BANDS_H
 #define CODECS_PNG_IDAT_BANDS_H
 
@@ -82,9 +83,8 @@ int idat_bands_hold(struct idat_bands *b, uint32_t y, uint32_t n,
 
 /* Calls work(context, i) for each band i, by several threads, while the rows
  * that the band needs are held. Fails as idat_bands_hold() does. */
-int idat_bands_run(struct idat_bands *b,
-                   void (*work)(void *context, size_t i), void *context,
-                   struct err *err);
+int idat_bands_run(struct idat_bands *b, void (*work)(void *context, size_t i),
+                   void *context, struct err *err);
 
 /* Returns the number of rows of band i. */
 uint32_t idat_bands_rows(const struct idat_bands *b, size_t i);

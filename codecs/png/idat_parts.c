@@ -1,10 +1,10 @@
 /* Reads the samples of a PNG whose chunks IDAT can be inflated side by side:
  * those that begin with a block at a byte, and refer to nothing before them. No
- * PNG says which do, so each chunk is tried, on its own: one that refers to what
- * is before it fails within its first bytes, and waits for the inflater that
- * has read the chunk before. What a trial makes counts only if the chunk before
- * it, in the same way, has ended with a block at a byte: then it is what any
- * inflater makes. The checksum of the whole stream is compared in the end.
+ * PNG says which do, so each chunk is tried, on its own: one that refers to
+ * what is before it fails within its first bytes, and waits for the inflater
+ * that has read the chunk before. What a trial makes counts only if the chunk
+ * before it, in the same way, has ended with a block at a byte: then it is what
+ * any inflater makes. The checksum of the whole stream is compared in the end.
  *
  * The rows are unfiltered in order, by one thread at a time, while others
  * inflate. Chunks stay no farther ahead of it than a window of some. */
@@ -116,8 +116,8 @@ static bool inflate_part(const struct parts_reader *r, size_t i, void *inflater)
     return io.in_size == 0 && status == (last ? FLATE_END : FLATE_MORE);
 }
 
-/* Brings an inflater that has read all before part i to it. If that was inflated
- * by a trial, it had to begin between blocks. */
+/* Brings an inflater that has read all before part i to it. If that was
+ * inflated by a trial, it had to begin between blocks. */
 static void hand_over(struct parts_reader *r, size_t i, void *inflater)
 {
     struct idat_part *part = i < r->parts ? &r->part[i] : NULL;
@@ -168,8 +168,7 @@ static size_t next_part(const struct parts_reader *r)
     for (size_t i = r->split; i < r->parts && i < r->split + r->window; i++) {
         const struct idat_part *part = &r->part[i];
         bool idle = part->state == PART_UNTRIED || part->state == PART_DEPENDS;
-        if (idle &&
-            (part->inflater || (tries && part->state == PART_UNTRIED)))
+        if (idle && (part->inflater || (tries && part->state == PART_UNTRIED)))
             return i;
     }
     return r->parts;
@@ -221,8 +220,8 @@ static bool split_part(struct parts_reader *r, const struct idat_part *part,
         memcpy(r->prior, prior, r->row - 1);
     if (at < part->size)
         end_line(r, data + at, part->size - at);
-    r->adler = (uint32_t)adler32_combine(r->adler, part->adler,
-                                         (z_off_t)part->size);
+    r->adler =
+        (uint32_t)adler32_combine(r->adler, part->adler, (z_off_t)part->size);
     bytes_pass(&r->passed, part->chunk.data);
     return true;
 }

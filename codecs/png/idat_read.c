@@ -38,7 +38,7 @@ struct idat_reader {
     void *inflater;
     struct png_range idats;
     struct bytes_passed passed; /* of them */
-    const uint8_t *rest; /* of the chunk that is being inflated */
+    const uint8_t *rest;        /* of the chunk that is being inflated */
     size_t rest_size;
     bool ended; /* the stream has ended */
 
@@ -79,8 +79,7 @@ static bool is_sound(struct idat_reader *r, const struct chunk *chunk)
 static bool next_chunk(struct idat_reader *r)
 {
     struct chunk chunk;
-    if (!chunk_find(&chunk, r->idats.at, r->idats.size) ||
-        !is_sound(r, &chunk))
+    if (!chunk_find(&chunk, r->idats.at, r->idats.size) || !is_sound(r, &chunk))
         return false;
     r->rest = chunk.data;
     r->rest_size = chunk.size;
@@ -314,8 +313,8 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
     const struct meta *meta = rows->img->meta;
     bool interlaced = meta && meta->interlaced;
     if (!interlaced && thread_pool_threads(pool) > 1 &&
-        idat_parts_suit(idats, (uint64_t)(scanline_size(img) + 1) *
-                                   rows->height))
+        idat_parts_suit(idats,
+                        (uint64_t)(scanline_size(img) + 1) * rows->height))
         return idat_parts_read(rows, idats, flate, pool);
     struct idat_reader r = {
         .rows = rows,

@@ -5,8 +5,9 @@
  * parses and writes the header, the palette and the order of chunks; the
  * samples are this room's own: idat_read, idat_parts, idat_write, idat_bands,
  * filter, scanline, adam7. Frames of an animation are pictures of their own:
- * animation, frames. Other chunks are kept as they are, in order and in their place. It
- * knows nothing of turns, but that some chunks are not true after one. */
+ * animation, frames. Other chunks are kept as they are, in order and in their
+ * place. It knows nothing of turns, but that some chunks are not true after
+ * one. */
 #ifndef CODECS_PNG_PNG_H
 #define CODECS_PNG_PNG_H
 
@@ -44,9 +45,10 @@ struct png_range {
 struct flate;
 
 /* Reads the samples of a picture into `rows`, by one library; if it is
- * interlaced, as its meta says, `rows` are open for the whole picture; `idats` are its chunks IDAT, whole and one after the other. Returns
- * false if they are damaged, or memory has run out; then libpng reads them and
- * gives the reason. */
+ * interlaced, as its meta says, `rows` are open for the whole picture; `idats`
+ * are its chunks IDAT, whole and one after the other. Returns false if they are
+ * damaged, or memory has run out; then libpng reads them and gives the reason.
+ */
 bool idat_read(struct row_sink *rows, struct png_range idats,
                const struct flate *flate, struct thread_pool *pool);
 

@@ -204,8 +204,9 @@ static int fill_up(struct png_reader *r)
 {
     const struct image *img = r->img;
     if (r->y < r->rows.height)
-        memset(r->row, 0, (size_t)img->nplanes * cell_size(img->cell) *
-                              row_sink_width(&r->rows));
+        memset(r->row, 0,
+               (size_t)img->nplanes * cell_size(img->cell) *
+                   row_sink_width(&r->rows));
     while (r->y < r->rows.height)
         if (put_row(r))
             return -1;
@@ -344,8 +345,8 @@ static void set_input(struct png_reader *r)
     r->input[0] = (struct png_range){ .at = begin,
                                       .size = (size_t)(r->idats.at - begin) };
     r->input[1] = (struct png_range){ .at = empty, .size = sizeof empty };
-    r->input[2] = (struct png_range){ .at = after,
-                                      .size = (size_t)(end - after) };
+    r->input[2] =
+        (struct png_range){ .at = after, .size = (size_t)(end - after) };
 }
 
 /* Reads into reader->img, which is empty but for an empty meta, through libpng:

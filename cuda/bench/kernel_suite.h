@@ -4,7 +4,8 @@
  * out go times and the number of wrong cells. kernel_cases.h has the cases,
  * cuda_suite.cu runs them, verify_gpu.h fills and checks pictures,
  * batched_launch.h turns many small pictures at once, bus.h measures plain
- * copies, and nvjpeg.h times the JPEG codec of NVIDIA. The room prints nothing and knows nothing of files. */
+ * copies, and nvjpeg.h times the JPEG codec of NVIDIA. The room prints nothing
+ * and knows nothing of files. */
 #ifndef CUDA_BENCH_KERNEL_SUITE_H
 #define CUDA_BENCH_KERNEL_SUITE_H
 

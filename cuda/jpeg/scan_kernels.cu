@@ -165,8 +165,7 @@ TILE_KERNEL seek_tile(PARAMS)
          * busy by one of its threads. */
         const unsigned n = shared.corrections;
         const bool busy = threadIdx.x < n;
-        const uint64_t entry =
-            busy ? scan_corrected(&shared, threadIdx.x) : 0;
+        const uint64_t entry = busy ? scan_corrected(&shared, threadIdx.x) : 0;
         const unsigned thread = busy ? shared.corrected[threadIdx.x] : 0;
         __syncthreads();
         if (n == 0)

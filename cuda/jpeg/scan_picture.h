@@ -62,7 +62,7 @@ struct scan_code {
     uint32_t lookup; /* at | shift << 16 | next << 24: which table follows, as
                         in struct scan_picture.code: behind a difference of DC,
                         or behind the last value of a block */
-    uint32_t lane; /* where the component is in struct scan_counts.dc, in bits */
+    uint32_t lane; /* bits: its place in struct scan_counts.dc */
 } __attribute__((aligned(16))); /* so that all is loaded at once */
 
 /* An entry: bits 0..4 the bits that the code and its value take, 5..8 those of
