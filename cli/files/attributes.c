@@ -160,7 +160,7 @@ static bool is_copied(const char *name)
 }
 
 /* Room for the names of all attributes, and for a value of two files. */
-struct scratch {
+struct attribute_buffers {
     char names[1 << 16];  /* XATTR_LIST_MAX */
     uint8_t old[1 << 16]; /* XATTR_SIZE_MAX */
     uint8_t fresh[1 << 16];
@@ -168,15 +168,16 @@ struct scratch {
 
 /* Copies an attribute, unless the file has it already, like a label of SELinux
  * that the system sets itself. Returns 0, or an errno. */
-static int copy_one(int from, const char *name, int to, struct scratch *scratch)
+static int copy_one(int from, const char *name, int to,
+                    struct attribute_buffers *buffers)
 {
-    ssize_t n = get(from, name, scratch->old, sizeof scratch->old);
+    ssize_t n = get(from, name, buffers->old, sizeof buffers->old);
     if (n < 0)
         return errno == ENODATA ? 0 : errno;
-    if (fgetxattr(to, name, scratch->fresh, sizeof scratch->fresh) == n &&
-        memcmp(scratch->fresh, scratch->old, (size_t)n) == 0)
+    if (fgetxattr(to, name, buffers->fresh, sizeof buffers->fresh) == n &&
+        memcmp(buffers->fresh, buffers->old, (size_t)n) == 0)
         return 0;
-    return fsetxattr(to, name, scratch->old, (size_t)n, 0) ? errno : 0;
+    return fsetxattr(to, name, buffers->old, (size_t)n, 0) ? errno : 0;
 }
 
 static int copy_all(int from, int to, struct warnings *warnings,
@@ -184,20 +185,20 @@ static int copy_all(int from, int to, struct warnings *warnings,
 {
     if (list(from, NULL, 0) <= 0)
         return 0;
-    struct scratch *scratch = malloc(sizeof *scratch);
-    if (!scratch)
+    struct attribute_buffers *buffers = malloc(sizeof *buffers);
+    if (!buffers)
         return fail(err, "no memory for extended attributes");
-    ssize_t n = list(from, scratch->names, sizeof scratch->names);
-    for (const char *at = scratch->names; n > 0 && at < scratch->names + n;
+    ssize_t n = list(from, buffers->names, sizeof buffers->names);
+    for (const char *at = buffers->names; n > 0 && at < buffers->names + n;
          at += strlen(at) + 1) {
-        int why = is_copied(at) ? copy_one(from, at, to, scratch) : 0;
+        int why = is_copied(at) ? copy_one(from, at, to, buffers) : 0;
         if (why && warnings)
             warn(warnings,
                  "the extended attribute %s of the output cannot be "
                  "kept: %s",
                  at, strerror(why));
     }
-    free(scratch);
+    free(buffers);
     return 0;
 }
 

@@ -34,6 +34,7 @@
 
 #include "codecs/base/byte_order.h"
 #include "codecs/deflate/block_split.h"
+#include "codecs/deflate/match_length.h"
 
 enum {
     WINDOW = MATCH_FARTHEST,
@@ -83,20 +84,6 @@ struct lz77 {
 
 /* ---- Bytes -------------------------------------------------------------- */
 
-/* Returns how many of `most` bytes are equal. */
-INLINE unsigned length_of(const uint8_t *a, const uint8_t *b, unsigned most)
-{
-    unsigned n = 0;
-    for (; n + 8 <= most; n += 8) {
-        uint64_t differ = read_le64(a + n) ^ read_le64(b + n);
-        if (differ)
-            return n + (unsigned)__builtin_ctzll(differ) / 8;
-    }
-    while (n < most && a[n] == b[n])
-        n++;
-    return n;
-}
-
 /* Returns 0 if the three bytes at p are those of `bytes`. */
 INLINE uint32_t differ_short(uint32_t bytes, const uint8_t *p)
 {
@@ -130,7 +117,7 @@ INLINE unsigned consider(const struct lz77 *m, const uint8_t *p, unsigned most,
                          unsigned distance, struct match *best)
 {
     const uint32_t *price = m->price + (p - m->priced);
-    unsigned length = length_of(p, p - distance, most);
+    unsigned length = match_length(p, p - distance, 0, most);
     unsigned n = length < PRICED_MATCH ? length : PRICED_MATCH;
     unsigned literals = price[n] - price[0] + (length - n) * COST_OF_BIT;
     int gain = (int)(literals -

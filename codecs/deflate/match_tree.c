@@ -5,24 +5,11 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/deflate/match_length.h"
 
 enum { HASHED = 4 }; /* bytes; fewer at the end are not looked for */
 
 #define INLINE static inline __attribute__((always_inline))
-
-/* Returns how many bytes are equal, of which `n` are known to be. */
-INLINE unsigned length_of(const uint8_t *a, const uint8_t *b, unsigned n,
-                          unsigned most)
-{
-    for (; n + 8 <= most; n += 8) {
-        uint64_t differ = read_le64(a + n) ^ read_le64(b + n);
-        if (differ)
-            return n + (unsigned)__builtin_ctzll(differ) / 8;
-    }
-    while (n < most && a[n] == b[n])
-        n++;
-    return n;
-}
 
 INLINE uint32_t hash(uint32_t bytes, unsigned bits)
 {
@@ -76,7 +63,7 @@ INLINE struct length_distance *insert(struct match_tree *t, const uint8_t *p,
         uint32_t *child = t->child[node % MATCH_FARTHEST];
         const uint8_t *q = p - (at - node);
         unsigned length = in_smaller < in_larger ? in_smaller : in_larger;
-        length = length_of(p, q, length, most);
+        length = match_length(p, q, length, most);
         if (length > longest) {
             longest = length;
             if (found)
