@@ -129,3 +129,12 @@ finish() {
     echo "$passed passed, $failed failed"
     [ "$failed" = 0 ]
 }
+
+# filled_ppm WIDTH HEIGHT N: a picture of bytes of the samples; no two N have the
+# same.
+filled_ppm() {
+    printf 'P6\n%d %d\n255\n' "$1" "$2"
+    for ((n = 0; n < $1 * $2; n += 1000)); do
+        cat "$samples/f.bmp" "$samples/f-rgba.png" "$samples/f.jpg"
+    done | tail -c +$((1 + $3 * 13)) | head -c $(($1 * $2 * 3))
+}

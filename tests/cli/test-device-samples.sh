@@ -2,30 +2,22 @@
 # the CPU writes, byte for byte; what it does not take, the CPU does beside it.
 . "$ROOT/tests/cli/lib.sh"
 
-# Some pixels, of which no two files have the same.
-ppm() {
-    printf 'P6\n%d %d\n255\n' "$1" "$2"
-    for ((n = 0; n < $1 * $2; n += 1000)); do
-        cat "$samples/f.bmp" "$samples/f-rgba.png" "$samples/f.jpg"
-    done | tail -c +$((1 + $3 * 13)) | head -c $(($1 * $2 * 3))
-}
-
 mkdir -p in same
 for i in 1 2 3 4 5 6 7 8 9; do
-    ppm $((97 + i)) $((61 + i)) $i >in.ppm
+    filled_ppm $((97 + i)) $((61 + i)) $i >in.ppm
     "$program" -q --quality 88 --format jpeg copy in.ppm in/odd$i.jpg
     "$program" -q --quality 95 --format jpeg copy in.ppm in/full$i.jpg
     jpegtran -grayscale in/odd$i.jpg >in/gray$i.jpg
     jpegtran -restart 2 in/odd$i.jpg >in/restart$i.jpg
-    ppm 160 90 $i >in.ppm
+    filled_ppm 160 90 $i >in.ppm
     "$program" -q --quality 88 --format jpeg copy in.ppm same/$i.jpg
 done
 jpegtran -progressive in/odd1.jpg >in/progressive.jpg
 # The header of a PNM is longer than the room that samples have before them.
 head -c 3000 /dev/zero | tr '\0' x >words
 wrjpgcom -cfile words in/odd2.jpg >in/words.jpg
-ppm 2100 1500 1 >in.ppm
-"$program" -q --quality 88 --format jpeg copy in.ppm in/large.jpg
+filled_ppm 2100 1500 1 >in.ppm
+"$program" -q --quality 50 --format jpeg copy in.ppm in/large.jpg
 cp "$samples/f-rgb.png" in/picture.png
 cp "$samples/f-sideways.jpg" in/sideways.jpg
 head -c $(($(stat -c %s in/odd1.jpg) / 2)) in/odd1.jpg >in/cut.jpg
@@ -57,7 +49,7 @@ compare rotate90 --format png --png-level 1
 compare copy --format pfm --depth float
 compare rotate90 --format bmp
 compare copy --format npy --tolerant
-compare rotate90 --format npy --max-memory 64M -j 2
+compare rotate90 --format npy --max-memory 200M -j 2
 
 # One array of all. The first picture decides, also where it is another one.
 stack() {
@@ -100,7 +92,7 @@ if [ "$GIMGXF_BACKEND" = cuda ]; then
     count=$(sed -n 's/^gimgxf: \([0-9]*\) turned on the GPU; .*/\1/p' stderr)
     check 'most are done on the GPU' [ "${count:-0}" -ge 36 ]
     check 'the others are counted' grep -q '; on the CPU .*1 progressive' stderr
-    "$program" --backend cuda -v rotate90 --format npy --max-memory 64M \
+    "$program" --backend cuda -v rotate90 --format npy --max-memory 200M \
         -d out in/large.jpg in/odd1.jpg 2>stderr
     check 'what is too large as samples is done on the CPU' \
         grep -q '^gimgxf: 1 turned on the GPU; on the CPU 1 too large' stderr

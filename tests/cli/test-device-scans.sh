@@ -2,22 +2,14 @@
 # writes, byte for byte; what it does not take, the CPU does beside it.
 . "$ROOT/tests/cli/lib.sh"
 
-# Some pixels, of which no two files have the same.
-ppm() {
-    printf 'P6\n%d %d\n255\n' "$1" "$2"
-    for ((n = 0; n < $1 * $2; n += 1000)); do
-        cat "$samples/f.bmp" "$samples/f-rgba.png" "$samples/f.jpg"
-    done | tail -c +$((1 + $3 * 13)) | head -c $(($1 * $2 * 3))
-}
-
 mkdir in in/sub
 for i in 1 2 3 4 5 6 7 8 9 10; do
-    ppm 160 96 $i >in.ppm
+    filled_ppm 160 96 $i >in.ppm
     "$program" -q --quality 88 --format jpeg copy in.ppm in/whole$i.jpg
     "$program" -q --quality 95 --format jpeg copy in.ppm in/sub/full$i.jpg
     jpegtran -optimize -restart 2 in/whole$i.jpg >in/restart$i.jpg
     jpegtran -progressive in/whole$i.jpg >in/progressive$i.jpg
-    ppm $((97 + i)) $((61 + i)) $i >in.ppm
+    filled_ppm $((97 + i)) $((61 + i)) $i >in.ppm
     "$program" -q --quality 88 --format jpeg copy in.ppm in/odd$i.jpg
     jpegtran -grayscale in/odd$i.jpg >in/gray$i.jpg
 done
@@ -90,7 +82,7 @@ check 'auto writes the same' diff -r out auto
 # device takes to start. Nor are the jobs of serve, if so many wait.
 if [ "$GIMGXF_BACKEND" = cuda ]; then
     mkdir many
-    ppm 640 480 1 >in.ppm
+    filled_ppm 640 480 1 >in.ppm
     "$program" -q --quality 88 --format jpeg copy in.ppm many/0.jpg
     "$program" --backend cpu rotate90 many/0.jpg one.jpg
     for ((i = 1; i < 600; i++)); do
