@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 
-#include "cli/batch/resource_limits.h"
 #include "cli/each_input.h"
 #include "cli/job/job.h"
 #include "cli/json/json_write.h"
 #include "cli/report.h"
+#include "cli/schedule/resource_limits.h"
 #include "codecs/digest.h"
 
 /* One file. */

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/batch/ordered_workers.h"
 #include "cli/report.h"
 #include "cli/sandbox/sandbox.h"
+#include "cli/schedule/ordered_workers.h"
 #include "cli/select/gather.h"
 
 /* How many files may be done ahead of one that takes long. */

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "cli/batch/batch.h"
-#include "cli/batch/scheduler.h"
 #include "cli/bench/bench.h"
 #include "cli/check.h"
 #include "cli/files/signals.h"
@@ -21,6 +20,7 @@
 #include "cli/relate.h"
 #include "cli/report.h"
 #include "cli/sandbox/sandbox.h"
+#include "cli/schedule/scheduler.h"
 #include "cli/serve/serve.h"
 #include "cli/version.h"
 #include "cuda/backend.h"
@@ -32,8 +32,8 @@
  * samples are read from memory, copied over PCIe both ways, and read once more
  * to be encoded. The GPU was slower for any number of pictures in any format,
  * by 1.1 to 1.3 on 2 processors and by 1.9 to 3.7 on 16 (BENCHMARKS.md). JPEG
- * files that need not be decoded are another matter: cli/batch/scan_model.h. A
- * device that was named is used. */
+ * files that need not be decoded are another matter: cli/schedule/scan_model.h.
+ * A device that was named is used. */
 static const char *choose(const struct options *opts, const char **why)
 {
     if (strcmp(opts->backend, "auto") != 0) {

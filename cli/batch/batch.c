@@ -51,7 +51,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/ordered_workers.h"
 #include "cli/batch/progress.h"
 #include "cli/batch/records.h"
 #include "cli/batch/stack.h"
@@ -59,6 +58,7 @@
 #include "cli/files/signals.h"
 #include "cli/report.h"
 #include "cli/sandbox/sandbox.h"
+#include "cli/schedule/ordered_workers.h"
 #include "cli/select/plan.h"
 
 /* How many tasks may be done ahead of one that takes long: their results are

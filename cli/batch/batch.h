@@ -3,12 +3,12 @@
  * In come the options of the command line; out go the outputs, a result for
  * each file, and a summary. This room plans nothing itself (cli/select does),
  * and knows nothing of formats or of what a turn is (cli/job does one picture):
- * it starts workers, shares memory and processors among them, and reports in
- * order. */
+ * it has cli/schedule do the jobs, and reports and notes what became of each.
+ */
 #ifndef CLI_BATCH_BATCH_H
 #define CLI_BATCH_BATCH_H
 
-#include "cli/batch/scheduler.h"
+#include "cli/schedule/scheduler.h"
 
 /* Does all files that the options name, and reports them. `why_backend` says
  * why the backend was chosen, for --verbose. If a signal has asked for the end,

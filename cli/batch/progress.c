@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/scan_model.h"
 #include "cli/json/json_write.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
+#include "cli/schedule/scan_model.h"
 #include "codecs/base/clock.h"
 
 static const double redraw = 0.1; /* seconds */

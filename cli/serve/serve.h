@@ -4,11 +4,11 @@
  * In come jobs on standard input, each a JSON object; out go their answers on
  * standard output, in order. This room knows how jobs are read, ordered and
  * answered, and how a crash of one is survived; the jobs themselves are done by
- * cli/batch and cli/job. */
+ * cli/schedule and cli/job. */
 #ifndef CLI_SERVE_SERVE_H
 #define CLI_SERVE_SERVE_H
 
-#include "cli/batch/scheduler.h"
+#include "cli/schedule/scheduler.h"
 
 /* Reads jobs until standard input ends, one in a line, or up to a NUL with
  * --null. Several are done side by side, in a process of their own; each is

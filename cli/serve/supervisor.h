@@ -3,7 +3,7 @@
 #ifndef CLI_SERVE_SUPERVISOR_H
 #define CLI_SERVE_SUPERVISOR_H
 
-#include "cli/batch/scheduler.h"
+#include "cli/schedule/scheduler.h"
 #include "cli/serve/wire.h"
 
 struct supervisor_opts {

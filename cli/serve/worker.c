@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/batch/ordered_workers.h"
 #include "cli/files/left_behind.h"
 #include "cli/report.h"
 #include "cli/sandbox/sandbox.h"
+#include "cli/schedule/ordered_workers.h"
 #include "cli/serve/serve_job.h"
 #include "cli/serve/serve_order.h"
 #include "cuda/backend_choose.h"

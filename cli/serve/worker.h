@@ -2,7 +2,7 @@
 #ifndef CLI_SERVE_WORKER_H
 #define CLI_SERVE_WORKER_H
 
-#include "cli/batch/scheduler.h"
+#include "cli/schedule/scheduler.h"
 #include "cli/serve/serve_root.h"
 #include "cli/serve/wire.h"
 

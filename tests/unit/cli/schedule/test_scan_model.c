@@ -1,5 +1,5 @@
 /* What --backend auto weighs. */
-#include "cli/batch/scan_model.h"
+#include "cli/schedule/scan_model.h"
 
 #include <stdbool.h>
 

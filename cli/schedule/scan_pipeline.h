@@ -15,10 +15,10 @@
  *     park      be called when they are turned, unless they are already
  *     turned?   if not, the CPU has to do it
  *     release   its place in the slot may be used again */
-#ifndef CLI_BATCH_SCAN_PIPELINE_H
-#define CLI_BATCH_SCAN_PIPELINE_H
+#ifndef CLI_SCHEDULE_SCAN_PIPELINE_H
+#define CLI_SCHEDULE_SCAN_PIPELINE_H
 
-#include "cli/batch/scan_ticket.h"
+#include "cli/schedule/scan_ticket.h"
 
 struct scan_pipeline;
 

@@ -5,8 +5,8 @@
  * Tasks stand in a ring of a fixed size, so memory is bounded. A task belongs
  * to the thread that gives it until it is given, then to a worker while `work`
  * runs, then to whoever runs `report`; afterwards its slot is used again. */
-#ifndef CLI_BATCH_ORDERED_WORKERS_H
-#define CLI_BATCH_ORDERED_WORKERS_H
+#ifndef CLI_SCHEDULE_ORDERED_WORKERS_H
+#define CLI_SCHEDULE_ORDERED_WORKERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * shares of the memory, so a job that holds memory for a file and waits for
  * memory for planes never blocks the jobs that have all they need. A job that
  * asks for more than there is in all gets it when no other job has any. */
-#ifndef CLI_BATCH_RESOURCE_LIMITS_H
-#define CLI_BATCH_RESOURCE_LIMITS_H
+#ifndef CLI_SCHEDULE_RESOURCE_LIMITS_H
+#define CLI_SCHEDULE_RESOURCE_LIMITS_H
 
 #include <pthread.h>
 #include <stdint.h>

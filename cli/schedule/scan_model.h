@@ -2,8 +2,8 @@
  * can turn, or make samples of: seconds on the processors alone, and with a
  * device. Its constants were measured with an H200 and 16 processors
  * (BENCHMARKS.md). */
-#ifndef CLI_BATCH_SCAN_MODEL_H
-#define CLI_BATCH_SCAN_MODEL_H
+#ifndef CLI_SCHEDULE_SCAN_MODEL_H
+#define CLI_SCHEDULE_SCAN_MODEL_H
 
 /* What is to be done: so many pictures, of so many bytes, that become so many
  * bytes of samples, or that have so many samples of components that are encoded

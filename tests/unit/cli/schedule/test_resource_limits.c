@@ -1,6 +1,6 @@
 /* Concurrent jobs never take more memory or processors than there are, and
  * every job gets its share in the end. */
-#include "cli/batch/resource_limits.h"
+#include "cli/schedule/resource_limits.h"
 
 #include <sched.h>
 #include <stdatomic.h>

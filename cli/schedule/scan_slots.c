@@ -1,5 +1,5 @@
 /* The slots of the pipeline of scans. */
-#include "cli/batch/scan_slots.h"
+#include "cli/schedule/scan_slots.h"
 
 #include <stdlib.h>
 

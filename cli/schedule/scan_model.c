@@ -1,5 +1,5 @@
 /* The cost model of --backend auto for JPEG files. */
-#include "cli/batch/scan_model.h"
+#include "cli/schedule/scan_model.h"
 
 /* Seconds until a device is open, while the processors turn pictures alone: its
  * driver and its context take 0.1 s each, the code and memory of batches the

@@ -1,11 +1,11 @@
 /* Turns the coded scans of many JPEG pictures on devices, a batch at a time. */
-#include "cli/batch/scan_pipeline.h"
+#include "cli/schedule/scan_pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/scan_slots.h"
 #include "cli/files/signals.h"
+#include "cli/schedule/scan_slots.h"
 
 struct scan_pipeline {
     struct scan_slots all;

@@ -1,11 +1,11 @@
 /* The slots of the pipeline of scans: engines, each with a thread that runs its
  * batches. What is put into them, and when, is told in scan_pipeline.h. */
-#ifndef CLI_BATCH_SCAN_SLOTS_H
-#define CLI_BATCH_SCAN_SLOTS_H
+#ifndef CLI_SCHEDULE_SCAN_SLOTS_H
+#define CLI_SCHEDULE_SCAN_SLOTS_H
 
 #include <pthread.h>
 
-#include "cli/batch/scan_ticket.h"
+#include "cli/schedule/scan_ticket.h"
 
 enum { SCAN_SLOT_JOBS = 2 * SCAN_PICTURES };
 

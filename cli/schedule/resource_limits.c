@@ -1,5 +1,5 @@
 /* Memory and processors, which the jobs of a batch share. */
-#include "cli/batch/resource_limits.h"
+#include "cli/schedule/resource_limits.h"
 
 #include "codecs/base/clock.h"
 

@@ -1,10 +1,17 @@
 /* Does jobs side by side, one on each worker, and gives each a lane of the
- * backend and its share of memory and processors. */
-#ifndef CLI_BATCH_SCHEDULER_H
-#define CLI_BATCH_SCHEDULER_H
+ * backend and its share of memory and processors: the main header of
+ * cli/schedule/.
+ *
+ * What comes in are jobs of cli/job; what goes out is that they are done. The
+ * room holds all that they share: threads that take them in order and report
+ * them in order (ordered_workers.h), memory and processors (resource_limits.h),
+ * and a device that turns the coded data of JPEG files (device_scans.h). It
+ * knows nothing of which jobs there are, nor of what is said about them. */
+#ifndef CLI_SCHEDULE_SCHEDULER_H
+#define CLI_SCHEDULE_SCHEDULER_H
 
-#include "cli/batch/device_scans.h"
 #include "cli/job/job.h"
+#include "cli/schedule/device_scans.h"
 
 /* How a run ended; each is the exit status of the program, too. */
 enum outcome {

@@ -1,12 +1,12 @@
 /* Pictures whose coded scans a device turns: whether that is worthwhile, and
  * the way of each from its worker to the pipeline and back. */
-#ifndef CLI_BATCH_DEVICE_SCANS_H
-#define CLI_BATCH_DEVICE_SCANS_H
+#ifndef CLI_SCHEDULE_DEVICE_SCANS_H
+#define CLI_SCHEDULE_DEVICE_SCANS_H
 
-#include "cli/batch/resource_limits.h"
-#include "cli/batch/scan_model.h"
-#include "cli/batch/scan_pipeline.h"
 #include "cli/job/job.h"
+#include "cli/schedule/resource_limits.h"
+#include "cli/schedule/scan_model.h"
+#include "cli/schedule/scan_pipeline.h"
 
 struct device_scans;
 

@@ -12,7 +12,7 @@
  * for a worker. A parked task that is resumed stands in a second queue, from
  * which other threads take: so tasks that have what others wait for, such as
  * memory, are not behind those that wait for it. */
-#include "cli/batch/ordered_workers.h"
+#include "cli/schedule/ordered_workers.h"
 
 #include <pthread.h>
 #include <stdlib.h>

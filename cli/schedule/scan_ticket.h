@@ -1,6 +1,6 @@
 /* What the pipeline of scans is made with, and what a picture holds of it. */
-#ifndef CLI_BATCH_SCAN_TICKET_H
-#define CLI_BATCH_SCAN_TICKET_H
+#ifndef CLI_SCHEDULE_SCAN_TICKET_H
+#define CLI_SCHEDULE_SCAN_TICKET_H
 
 #include "codecs/jpeg/entropy/scan_turner.h"
 #include "cuda/jpeg/scan_engine.h"

@@ -1,5 +1,5 @@
 /* Pictures whose coded scans a device turns. */
-#include "cli/batch/device_scans.h"
+#include "cli/schedule/device_scans.h"
 
 #include <pthread.h>
 #include <stdlib.h>

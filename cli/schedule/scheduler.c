@@ -1,13 +1,13 @@
 /* Does jobs side by side. */
-#include "cli/batch/scheduler.h"
+#include "cli/schedule/scheduler.h"
 
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cli/batch/resource_limits.h"
 #include "cli/files/files.h"
 #include "cli/report.h"
+#include "cli/schedule/resource_limits.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/page_cache.h"
 
