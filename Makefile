@@ -64,7 +64,7 @@ ISAL ?= $(if $(or $(filter deps,$(GOALS)),\
                   $(wildcard $(DEPS:%=%/usr/include/isa-l.h)),\
                   $(filter 0,$(shell pkg-config --exists libisal; echo $$?))),1,0)
 
-LIBRARIES := libpng libjpeg zlib $(if $(filter 1,$(ISAL)),libisal)
+LIBRARIES := libpng libjpeg zlib nettle $(if $(filter 1,$(ISAL)),libisal)
 ifdef DEPS
 DEPS_LIB := $(wildcard $(addprefix $(abspath $(DEPS))/usr/lib,/ /*-linux-gnu))
 DEPS_CFLAGS := $(addprefix -isystem ,$(DEPS)/usr/include \
@@ -77,7 +77,7 @@ STB := $(firstword $(wildcard $(DEPS:%=%/usr/include/stb)) \
            /usr/include/stb)
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS = $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
-                   echo -lpng -ljpeg -lz $(if $(filter 1,$(ISAL)),-lisal))
+                   echo -lpng -ljpeg -lz -lnettle $(if $(filter 1,$(ISAL)),-lisal))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wwrite-strings
@@ -368,7 +368,7 @@ fuzz-%:
 
 # Packages of Debian 12 and Ubuntu 24.04: to build, to test, and for check-all.
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
-            libisal-dev libstb-dev python3 python3-numpy libjpeg-turbo-progs
+            nettle-dev libisal-dev libstb-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev zsh fish \
                 valgrind cppcheck strace

@@ -5,11 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nettle/sha2.h>
+
 #include "codecs/base/byte_order.h"
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/steps.h"
 
 enum { WORD = 4, BLOCK = 64 };
+
+/* Bytes of a cell in the sum. */
+static size_t summed_size(enum cell cell)
+{
+    return cell == CELL_DCT ? WORD * BLOCK : cell_size(cell);
+}
 
 /* A block as it is shown: transposed, then odd columns and rows negated where
  * they run backwards. */
@@ -26,54 +34,68 @@ static void put_block(uint8_t *to, const int16_t *block, const uint16_t *steps,
     }
 }
 
+/* The low byte comes first. */
+static const bool swapped = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
+
 static void put_sample(uint8_t *to, const uint8_t *from, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        to[i] =
-            from[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? i : size - 1 - i];
+        to[i] = from[swapped ? size - 1 - i : i];
 }
 
-/* Adds plane i of the picture as it is after t. `row` has room for one. */
-static void add_plane(struct sha256 *sum, const struct image *img, unsigned i,
-                      enum xform t, uint8_t *row)
+/* Puts row y of plane i of the picture as it is after t. */
+static void put_row(uint8_t *row, const struct image *img, unsigned i,
+                    enum xform t, uint32_t y)
 {
     const struct plane *plane = &img->plane[i];
-    const bool exchanged = xform_transposes(t), blocks = img->cell == CELL_DCT;
+    const bool exchanged = xform_transposes(t);
     const uint32_t width = exchanged ? plane->height : plane->width;
     const uint32_t height = exchanged ? plane->width : plane->height;
     const size_t size = cell_size(img->cell);
-    const size_t step = blocks ? WORD * BLOCK : size;
+    for (uint32_t x = 0; x < width; x++) {
+        uint32_t sx, sy;
+        xform_source(t, width, height, x, y, &sx, &sy);
+        const uint8_t *from = (uint8_t *)plane_row(plane, sy) + sx * size;
+        if (img->cell == CELL_DCT)
+            put_block(row + (size_t)x * WORD * BLOCK, (const int16_t *)from,
+                      steps_of(img, i), t);
+        else
+            put_sample(row + x * size, from, size);
+    }
+}
+
+/* Adds plane i of the picture as it is after t. `row` has room for one. */
+static void add_plane(struct sha256_ctx *sum, const struct image *img,
+                      unsigned i, enum xform t, uint8_t *row)
+{
+    const struct plane *plane = &img->plane[i];
+    const bool exchanged = xform_transposes(t);
+    const uint32_t width = exchanged ? plane->height : plane->width;
+    const uint32_t height = exchanged ? plane->width : plane->height;
+    const bool as_it_is = t == XFORM_NONE && img->cell != CELL_DCT &&
+                          (cell_size(img->cell) == 1 || !swapped);
     uint8_t shape[2 * WORD];
     write_le32(shape, width);
     write_le32(shape + WORD, height);
-    sha256_add(sum, shape, sizeof shape);
+    sha256_update(sum, sizeof shape, shape);
     for (uint32_t y = 0; y < height; y++) {
-        for (uint32_t x = 0; x < width; x++) {
-            uint32_t sx, sy;
-            xform_source(t, width, height, x, y, &sx, &sy);
-            const uint8_t *from = (uint8_t *)plane_row(plane, sy) + sx * size;
-            if (blocks)
-                put_block(row + x * step, (const int16_t *)from,
-                          steps_of(img, i), t);
-            else
-                put_sample(row + x * step, from, size);
-        }
-        sha256_add(sum, row, width * step);
+        if (!as_it_is)
+            put_row(row, img, i, t, y);
+        sha256_update(sum, width * summed_size(img->cell),
+                      as_it_is ? plane_row(plane, y) : row);
     }
 }
 
 /* Returns room for the longest row of a plane, also as a column. */
 static uint8_t *room_for_row(const struct image *img)
 {
-    const size_t step =
-        img->cell == CELL_DCT ? WORD * BLOCK : cell_size(img->cell);
     size_t most = 1;
     for (unsigned i = 0; i < img->nplanes; i++) {
         const struct plane *plane = &img->plane[i];
         most = plane->width > most ? plane->width : most;
         most = plane->height > most ? plane->height : most;
     }
-    return malloc(most * step);
+    return malloc(most * summed_size(img->cell));
 }
 
 int digest_picture(char text[DIGEST_TEXT], const struct image *img,
@@ -81,8 +103,8 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
 {
     const enum xform t = xform_from_exif(img->orientation);
     const bool exchanged = xform_transposes(t);
-    uint8_t digest[SHA256_SIZE], *row = room_for_row(img);
-    struct sha256 sum;
+    uint8_t digest[SHA256_DIGEST_SIZE], *row = room_for_row(img);
+    struct sha256_ctx sum;
     char head[96];
     if (!row)
         return fail_memory(err, "no memory for a row");
@@ -90,15 +112,16 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
                      image_color_name(img->color), img->alpha ? "+alpha" : "",
                      img->nplanes, exchanged ? img->height : img->width,
                      exchanged ? img->width : img->height, img->maxval);
-    sha256_begin(&sum);
-    sha256_add(&sum, head, (size_t)n);
+    sha256_init(&sum);
+    sha256_update(&sum, (size_t)n, (const uint8_t *)head);
     if (img->color == COLOR_INDEXED)
-        sha256_add(&sum, img->meta->palette, sizeof img->meta->palette);
+        sha256_update(&sum, sizeof img->meta->palette,
+                      (const uint8_t *)img->meta->palette);
     for (unsigned i = 0; i < img->nplanes; i++)
         add_plane(&sum, img, i, t, row);
-    sha256_end(&sum, digest);
+    sha256_digest(&sum, sizeof digest, digest);
     free(row);
-    for (unsigned i = 0; i < SHA256_SIZE; i++)
+    for (unsigned i = 0; i < SHA256_DIGEST_SIZE; i++)
         snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
     return 0;
 }

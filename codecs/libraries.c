@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include <jpeglib.h>
+#include <nettle/version.h>
 #include <png.h>
 
 #include "codecs/deflate/flate.h"
@@ -25,6 +26,8 @@ size_t libraries_list(struct library list[LIBRARIES_MAX])
     size_t n = 0;
     list[n++] = (struct library){ "libpng", png_get_libpng_ver(NULL) };
     list[n++] = (struct library){ JPEG_NAME, JPEG_VERSION };
+    list[n++] = (struct library){ "nettle", TEXT(NETTLE_VERSION_MAJOR) "." TEXT(
+                                                NETTLE_VERSION_MINOR) };
     for (const struct flate *const *flate = flates; *flate; flate++)
         list[n++] = (struct library){ (*flate)->name, (*flate)->version() };
     return n;

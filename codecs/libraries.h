@@ -8,7 +8,7 @@ enum { LIBRARIES_MAX = 8 };
 
 struct library {
     const char *name;
-    const char *version; /* of the library that runs, where it can be asked;
+    const char *version; /* of the library that runs, where it says so in words;
                             else of the one that this was built with */
 };
 
