@@ -212,9 +212,9 @@ ifneq ($(filter deps,$(GOALS)),)
 $(BUILD)/flags: | deps
 endif
 
-# What it is called with takes the place of malloc(): see there.
-STARVE := $(BUILD)/tests/starve.so
-$(STARVE): tests/support/preload/starve.c $(BUILD)/flags
+# What takes the place of malloc(), and of the clock: see there.
+PRELOADED := $(BUILD)/tests/starve.so $(BUILD)/tests/hurries.so
+$(PRELOADED): $(BUILD)/tests/%.so: tests/support/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -shared -fPIC -o $@ $< -ldl
 
@@ -232,7 +232,7 @@ $(BROKEN): $(call object,cli/main.c tests/broken/hdr.c) $(CLI_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
-tests: $(TESTS) $(STARVE) $(ON_HOST) $(BROKEN)
+tests: $(TESTS) $(PRELOADED) $(ON_HOST) $(BROKEN)
 
 # What the tests take for granted is that the choice was made here.
 CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(CUDA),0)

@@ -120,6 +120,8 @@ struct save_opts {
     uint32_t *adler; /* PNG: `encode` stores the Adler-32 of its rows here,
                         and `check` compares it; NULL or 0: unknown */
     const struct turner *turner; /* turns embedded JPEG files */
+    const struct budget *budget; /* whose time `encode` looks at, and gives up
+                                    when it is over; NULL: it has no end */
     /* How many pixels of these may still be read, as
      * codecs/metadata/embedded_jpeg.h counts; NULL: as many as is usual. */
     uint64_t *allowance;

@@ -175,6 +175,7 @@ static int encode(struct job_state *state, struct err *err)
         .tolerant = opts->tolerant,
         .pool = state->job->pool,
         .turner = &turner,
+        .budget = &state->budget,
         .adler = &adler,
         .flush = state->img.store ? flush : NULL,
         .context = state,

@@ -32,6 +32,7 @@ static int relate(struct relation *relation, const struct job_state *state,
     struct warnings unheard = { 0 };
     struct budget budget;
     budget_begin(&budget, state->input.size + state->output.size, 0);
+    budget_share_time(&budget, &state->budget);
     struct load_opts load = job_load_opts(opts, &budget, state->result);
     struct convert_opts convert = job_convert_opts(state);
     load.warnings = convert.warnings = &unheard;

@@ -51,6 +51,12 @@ int budget_spend(struct budget *budget, uint64_t bytes, struct err *err)
     return fail(err, "it takes more work than a sound file of its size does");
 }
 
+void budget_share_time(struct budget *budget, const struct budget *other)
+{
+    budget->end = other->end;
+    budget->seconds = other->seconds;
+}
+
 int budget_check_time(const struct budget *budget, struct err *err)
 {
     if (!budget || budget->end == 0 || now() < budget->end)

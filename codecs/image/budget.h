@@ -33,7 +33,11 @@ void budget_allow_pixels(struct budget *budget, uint64_t pixels);
  * at a time. */
 int budget_spend(struct budget *budget, uint64_t bytes, struct err *err);
 
-/* Fails if the time is over. Any thread may ask. Fine on NULL. */
+/* Gives a budget the end of another one. */
+void budget_share_time(struct budget *budget, const struct budget *other);
+
+/* Fails if the time is over, and so it does from then on. Any thread may ask.
+ * Fine on NULL. */
 int budget_check_time(const struct budget *budget, struct err *err);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <jpeglib.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/components.h"
 #include "codecs/jpeg/library.h"
@@ -24,6 +25,7 @@ enum {
 struct jpeg_writer {
     struct jpeg_compress_struct c;
     struct jpeg_error_mgr mgr;
+    struct jpeg_progress_mgr progress;
     struct library_target target;
     struct bytes *file;
     jmp_buf out;
@@ -55,6 +57,18 @@ static void on_message(j_common_ptr cinfo, int level)
         return;
     cinfo->err->format_message(cinfo, text);
     warn(w->opts->warnings, "%s", text);
+}
+
+static void check_time(struct jpeg_writer *w)
+{
+    if (budget_check_time(w->opts->budget, w->err))
+        leave(w);
+}
+
+/* libjpeg calls it for each row of blocks. */
+static void on_progress(j_common_ptr cinfo)
+{
+    check_time(cinfo->client_data);
 }
 
 static void set_colors(struct jpeg_writer *w)
@@ -197,6 +211,7 @@ static void write_samples(struct jpeg_writer *w)
         if (components_make(&w->made, img, &w->c, w->opts->pool, w->err))
             leave(w);
         img = &w->made;
+        check_time(w);
     }
     if (again)
         refine_steps(w, img);
@@ -207,8 +222,10 @@ static void write_samples(struct jpeg_writer *w)
         samples[i].rounding =
             samples_rounding(w->c.quant_tbl_ptrs[n]->quantval, again);
     }
-    if (!write_sequential(w, samples))
+    if (!write_sequential(w, samples)) {
+        check_time(w);
         write_transformed(w, img, samples);
+    }
 }
 
 static void write_all(struct jpeg_writer *w)
@@ -223,6 +240,8 @@ static void set_up(struct jpeg_writer *w)
 {
     jpeg_create_compress(&w->c);
     library_set_target(&w->target, &w->c, w->file);
+    w->progress.progress_monitor = on_progress;
+    w->c.progress = &w->progress;
     set_colors(w);
     if (codec_is_own(&codec_jpeg, w->img)) {
         parameters_set(&w->c, w->img, w->opts);

@@ -102,7 +102,9 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
                 enum xform t, const struct load_opts *opts, struct err *err)
 {
     struct archive w = {
-        .writer = { .file = out, .pool = opts->pool },
+        .writer = { .file = out,
+                    .pool = opts->pool,
+                    .budget = opts->limits.budget },
         .img = img,
         .t = t,
         .opts = opts,

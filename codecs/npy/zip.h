@@ -64,7 +64,8 @@ struct zip_writer {
     struct bytes *file; /* which it is appended to; empty at first */
     struct bytes directory;
     uint64_t count;
-    struct thread_pool *pool; /* threads that deflate; NULL: the caller's */
+    struct thread_pool *pool;    /* threads that deflate; NULL: the caller's */
+    const struct budget *budget; /* whose time ends that; or NULL */
 };
 
 /* Appends a member of an archive as it is. */

@@ -7,6 +7,7 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/lz77.h"
+#include "codecs/image/budget.h"
 
 /* ---- Deflate --------------------------------------------------------------*/
 
@@ -15,8 +16,9 @@ enum { BAND = 1 << 20 };
 
 struct deflating {
     struct bytes content;
-    struct bytes *band; /* deflated; empty if there was no memory */
+    struct bytes *band; /* deflated; empty if there was no memory, or time */
     size_t count;
+    const struct budget *budget;
 };
 
 static void deflate_band(void *context, size_t i)
@@ -24,6 +26,9 @@ static void deflate_band(void *context, size_t i)
     struct deflating *d = context;
     size_t at = i * BAND, left = d->content.size - at;
     size_t size = left < BAND ? left : BAND;
+    struct err unheard; /* append_bands() asks again */
+    if (budget_check_time(d->budget, &unheard))
+        return;
     struct lz77 *matcher = lz77_new();
     if (matcher && bytes_reserve(&d->band[i], flate_bound(size)))
         d->band[i].size =
@@ -35,6 +40,8 @@ static void deflate_band(void *context, size_t i)
 static int append_bands(struct bytes *file, const struct deflating *d,
                         struct err *err)
 {
+    if (budget_check_time(d->budget, err))
+        return -1;
     for (size_t i = 0; i < d->count; i++)
         if (d->band[i].size == 0 ||
             !bytes_append(file, d->band[i].data, d->band[i].size))
@@ -44,16 +51,17 @@ static int append_bands(struct bytes *file, const struct deflating *d,
 
 /* Makes *deflated the content, deflated. */
 static int deflate_content(struct bytes *deflated, struct bytes content,
-                           struct thread_pool *pool, struct err *err)
+                           const struct zip_writer *w, struct err *err)
 {
     struct deflating d = {
         .content = content,
         .count = content.size ? (content.size - 1) / BAND + 1 : 1,
+        .budget = w->budget,
     };
     d.band = calloc(d.count, sizeof *d.band);
     if (!d.band)
         return fail_memory(err, "no memory for the file");
-    thread_pool_run(pool, deflate_band, &d, d.count);
+    thread_pool_run(w->pool, deflate_band, &d, d.count);
     *deflated = (struct bytes){ 0 };
     int status = append_bands(deflated, &d, err);
     for (size_t i = 0; i < d.count; i++)
@@ -176,9 +184,8 @@ int zip_replace(struct zip_writer *w, const struct zip_member *m,
                 struct bytes content, struct err *err)
 {
     struct bytes data = { .data = content.data, .size = content.size };
-    int status = m->method == ZIP_DEFLATED
-                     ? deflate_content(&data, content, w->pool, err)
-                     : 0;
+    int status =
+        m->method == ZIP_DEFLATED ? deflate_content(&data, content, w, err) : 0;
     const struct zip_facts s = {
         .from = m,
         .crc = flates[0]->crc32(0, content.data, content.size),

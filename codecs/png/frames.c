@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/animation.h"
 #include "codecs/png/chunk.h"
@@ -187,6 +188,7 @@ struct frames_work {
     enum xform t;
     const struct turner *turner;
     struct thread_pool *pool; /* for one frame; NULL: its thread is one of it */
+    const struct budget *budget; /* whose time ends it */
     bool tolerant;
     const struct save_opts *save; /* NULL: they are not encoded */
 };
@@ -311,6 +313,9 @@ static void do_frame(void *context, size_t i)
     struct frame_task *task = (struct frame_task *)context + i;
     struct bytes file = { 0 };
     struct image frame = { 0 };
+    task->status = budget_check_time(task->work->budget, &task->err);
+    if (task->status)
+        return;
     task->status = make_file(&file, task)
                        ? decode(&frame, file, task)
                        : fail_memory(&task->err, "no memory for a frame");
@@ -428,6 +433,7 @@ int frames_try(struct image *img, const struct load_opts *opts, struct err *err)
 {
     struct frames_work work = { .img = img,
                                 .pool = opts->pool,
+                                .budget = opts->limits.budget,
                                 .tolerant = opts->tolerant };
     img->meta->animation.tried = true;
     return do_all(&work, opts->warnings, err);
@@ -458,6 +464,7 @@ int frames_turn(const struct image *img, const struct save_opts *opts,
                                 .t = img->turned,
                                 .turner = opts->turner,
                                 .pool = opts->pool,
+                                .budget = opts->budget,
                                 .tolerant = opts->tolerant,
                                 .save = opts };
     struct warnings unheard = { 0 };

@@ -8,6 +8,7 @@
 #include "codecs/deflate/literal_block.h"
 #include "codecs/deflate/lz77.h"
 #include "codecs/deflate/optimal.h"
+#include "codecs/image/budget.h"
 #include "codecs/png/filter_choice.h"
 #include "codecs/png/scanline.h"
 
@@ -59,6 +60,9 @@ static struct idat_scratch *scratch_new(const struct idat_bands *b)
 
 struct idat_scratch *idat_bands_take(struct idat_bands *b)
 {
+    struct err unheard; /* idat_write() asks again */
+    if (budget_check_time(b->budget, &unheard))
+        atomic_store(&b->failed, true);
     if (atomic_load(&b->failed))
         return NULL;
     pthread_mutex_lock(&b->lock);
@@ -168,13 +172,13 @@ int idat_bands_run(struct idat_bands *b, void (*work)(void *context, size_t i),
 /* ---- The whole ---------------------------------------------------------- */
 
 bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
-                     size_t around, struct thread_pool *pool)
+                     size_t around, const struct save_opts *opts)
 {
     size_t band = level < IDAT_SIZE_FROM ? BAND : LARGE_BAND;
     size_t row = scanline_size(img) + 1;
     *b = (struct idat_bands){
         .img = img,
-        .rows = row_source_open(img, pool),
+        .rows = row_source_open(img, opts->pool),
         .level = level,
         .flate = level > 0 && level < IDAT_LZ77_FROM ? flates[0] : &flate_zlib,
         .row = row,
@@ -182,6 +186,7 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
         .per_band = row < band ? (uint32_t)(band / row) : 1,
         .before = (uint32_t)((FLATE_WINDOW - 1) / row + 1),
         .continuous = img->color != COLOR_INDEXED && image_bits(img) >= 8,
+        .budget = opts->budget,
         .lock = PTHREAD_MUTEX_INITIALIZER,
     };
     b->count = (img->height - 1) / b->per_band + 1;

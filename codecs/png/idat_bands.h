@@ -13,8 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "codecs/base/thread_pool.h"
-#include "codecs/image/row_source.h"
+#include "codecs/codec.h"
 
 /* What levels from 0 to 9 mean: stored; by a library, as fast as possible;
  * matches by lz77.h; as small as possible, by optimal.h. */
@@ -54,8 +53,9 @@ struct idat_bands {
     uint32_t per_band; /* rows of a band */
     uint32_t before;   /* rows before a band that matches may refer to */
     size_t filtered_size, out_size, trial_size;
-    uint8_t *filter;    /* the choice of filter_choice.h for each band */
-    atomic_bool failed; /* memory has run out: no thread goes on */
+    uint8_t *filter; /* the choice of filter_choice.h for each band */
+    const struct budget *budget; /* whose time ends the work, too; or NULL */
+    atomic_bool failed; /* memory or time has run out: no thread goes on */
 
     pthread_mutex_t lock;
     struct idat_scratch *unused; /* the scratch memory that no thread has */
@@ -68,11 +68,11 @@ struct idat_bands {
                          */
 };
 
-/* Cuts img into bands for a level from 0 to 9, which the threads of the pool
- * share. Buffers for output get `around` bytes more than a band needs. Returns
- * whether there was memory. */
+/* Cuts img into bands for a level from 0 to 9, which the threads of the pool of
+ * `opts` share. Buffers for output get `around` bytes more than a band needs.
+ * Returns whether there was memory. */
 bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
-                     size_t around, struct thread_pool *pool);
+                     size_t around, const struct save_opts *opts);
 void idat_bands_close(struct idat_bands *b);
 
 /* Holds n rows from y on, those before them that matches may refer to, and the
@@ -90,7 +90,7 @@ int idat_bands_run(struct idat_bands *b, void (*work)(void *context, size_t i),
 uint32_t idat_bands_rows(const struct idat_bands *b, size_t i);
 
 /* Lends scratch memory to a thread. Returns NULL, and sets `failed`, if there
- * is no memory for it, or that was so before. */
+ * is no memory for it, if the time is over, or if that was so before. */
 struct idat_scratch *idat_bands_take(struct idat_bands *b);
 void idat_bands_give(struct idat_bands *b, struct idat_scratch *scratch);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/png/chunk.h"
 #include "codecs/png/idat_choice.h"
 
@@ -145,7 +146,7 @@ static int write_bands(struct idat_writer *w, struct err *err)
     if (idat_choice_make(bands, err) ||
         idat_bands_run(bands, write_band, w, err))
         return -1;
-    if (w->refused)
+    if (w->refused || budget_check_time(w->opts->budget, err))
         return -1;
     return is_complete(w, w->opts->adler)
                ? 0
@@ -161,8 +162,8 @@ int idat_write(struct bytes *file, const struct image *img, int level,
                              .adler = 1,
                              .err = err };
     int status = -1;
-    bool open = idat_bands_open(&w.bands, img, level, CHUNK_HEAD + STREAM_HEAD,
-                                opts->pool);
+    bool open =
+        idat_bands_open(&w.bands, img, level, CHUNK_HEAD + STREAM_HEAD, opts);
     /* Room for most files at once; pages that are not needed are not touched.
      */
     if (!opts->flush)

@@ -5,6 +5,7 @@
 #include <png.h>
 #include <stdlib.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/image/interleave.h"
 #include "codecs/png/scanline.h"
 
@@ -98,6 +99,8 @@ static void write_rows(struct png_writer *w)
     int passes = png_set_interlace_handling(w->png);
     for (int pass = 0; pass < passes; pass++)
         for (uint32_t y = 0; y < img->height; y++) {
+            if (budget_check_time(w->opts->budget, w->err))
+                png_longjmp(w->png, 1);
             interleave_join_row(img, y, w->row);
             png_write_row(w->png, w->row);
         }
