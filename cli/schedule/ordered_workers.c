@@ -161,17 +161,31 @@ static void *tick(void *argument)
     return NULL;
 }
 
+/* Starts up to n threads. Returns how many there are. */
+static unsigned start(struct ordered_workers *workers, void *run(void *),
+                      unsigned n)
+{
+    unsigned started = 0;
+    while (started < n && pthread_create(&workers->thread[workers->threads],
+                                         NULL, run, workers) == 0) {
+        workers->threads++;
+        started++;
+    }
+    return started;
+}
+
+/* Starts one thread of each kind, and of the others as many as the system has
+ * memory for: with fewer it takes longer. */
 static bool start_threads(struct ordered_workers *workers)
 {
-    const unsigned all = workers->opts.workers + workers->opts.resumers;
-    for (unsigned i = 0; i <= all; i++) {
-        void *(*run)(void *) = i < workers->opts.workers ? work
-                               : i < all                 ? resume
-                                                         : tick;
-        if (pthread_create(&workers->thread[i], NULL, run, workers))
-            return false;
-        workers->threads++;
-    }
+    const unsigned works = workers->opts.workers,
+                   resumers = workers->opts.resumers;
+    if (!start(workers, tick, 1) || !start(workers, work, 1) ||
+        (resumers && !start(workers, resume, 1)))
+        return false;
+    start(workers, work, works - 1);
+    if (resumers)
+        start(workers, resume, resumers - 1);
     return true;
 }
 
