@@ -5,6 +5,9 @@
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "codecs/base/byte_order.h"
 
 #define TEXT_OF(tokens) #tokens
 #define TEXT(macro)     TEXT_OF(macro)
@@ -72,23 +75,34 @@ static void *isal_deflate_open(int level)
     return malloc(sizeof(struct isal_deflater));
 }
 
-static size_t isal_deflate_band(void *deflater, uint8_t *out, size_t room,
-                                const uint8_t *data, size_t before, size_t size,
-                                bool final)
+/* The bytes of a stream's beginning that are stored, and the head of a stored
+ * block. */
+enum { STORED = 8, STORED_HEAD = 5 };
+
+/* Writes a stored block, which begins at a byte. */
+static void put_stored(uint8_t *out, const uint8_t *data, uint16_t size,
+                       bool final)
 {
-    struct isal_deflater *d = deflater;
+    out[0] = final;
+    write_le16(out + 1, size);
+    write_le16(out + 3, (uint16_t)~size);
+    memcpy(out + STORED_HEAD, data, size);
+}
+
+/* Deflates bytes that have some before them. */
+static size_t deflate_after(struct isal_deflater *d, uint8_t *out, size_t room,
+                            const uint8_t *data, size_t before, size_t size,
+                            bool final)
+{
     struct isal_zstream *s = &d->stream;
     uint32_t known = (uint32_t)(before < FLATE_WINDOW ? before : FLATE_WINDOW);
-    if (size > FLATE_STEP)
-        return 0;
     isal_deflate_init(s);
     s->level = 1;
     s->level_buf = d->buffer;
     s->level_buf_size = sizeof d->buffer;
     s->flush = final ? NO_FLUSH : SYNC_FLUSH;
     s->end_of_stream = final;
-    if (known &&
-        isal_deflate_set_dict(s, (uint8_t *)data - known, known) != COMP_OK)
+    if (isal_deflate_set_dict(s, (uint8_t *)data - known, known) != COMP_OK)
         return 0;
     s->next_in = (uint8_t *)data; /* which is only read */
     s->avail_in = (uint32_t)size;
@@ -97,6 +111,31 @@ static size_t isal_deflate_band(void *deflater, uint8_t *out, size_t room,
     if (isal_deflate(s) != COMP_OK || s->avail_in || !s->avail_out)
         return 0;
     return s->total_out;
+}
+
+/* Where nothing stands before the data, ISA-L (2.30 to 2.32 at least) hashes
+ * the second byte from a register that still holds the address of the stream
+ * (.write_first_byte in igzip_icf_body_h1_gr_bt.asm), so that what matches it
+ * finds depends on where memory lies. So the first bytes are stored, and stand
+ * before the others. */
+static size_t isal_deflate_band(void *deflater, uint8_t *out, size_t room,
+                                const uint8_t *data, size_t before, size_t size,
+                                bool final)
+{
+    if (size > FLATE_STEP)
+        return 0;
+    if (before)
+        return deflate_after(deflater, out, room, data, before, size, final);
+    const size_t first = size < STORED ? size : STORED;
+    const size_t stored = STORED_HEAD + first;
+    if (room < stored)
+        return 0;
+    put_stored(out, data, (uint16_t)first, final && first == size);
+    if (final && first == size)
+        return stored;
+    size_t made = deflate_after(deflater, out + stored, room - stored,
+                                data + first, first, size - first, final);
+    return made ? stored + made : 0;
 }
 
 const struct flate flate_isal = {
