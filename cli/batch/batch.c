@@ -56,7 +56,7 @@
 #include "cli/batch/stack.h"
 #include "cli/files/files.h"
 #include "cli/files/signals.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
 #include "cli/schedule/ordered_workers.h"
 #include "cli/select/plan.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/json/json_write.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "codecs/npy/npy.h"
 
 struct stack {

@@ -9,7 +9,7 @@
 
 #include "cli/options/parser.h"
 #include "cli/options/setters.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cuda/backend.h"
 #include "cuda/backend_choose.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/files/signals.h"
-#include "cli/progress_line.h"
+#include "cli/report/progress_line.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/thread_pool.h"
 #include "codecs/base/utf8.h"

@@ -12,7 +12,7 @@
 #include "cli/json/json_write.h"
 #include "cli/manifest/manifest_index.h"
 #include "cli/manifest/timestamp.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
 

@@ -10,7 +10,7 @@
 
 #include "cli/files/path.h"
 #include "cli/files/scratch_file.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cli/sandbox/call_filter.h"
 #include "cli/sandbox/file_rules.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/files/files.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cli/schedule/resource_limits.h"
 #include "codecs/base/clock.h"
 #include "codecs/base/page_cache.h"

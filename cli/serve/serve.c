@@ -66,7 +66,7 @@
 #include <unistd.h>
 
 #include "cli/files/signals.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cli/serve/supervisor.h"
 #include "cli/serve/worker.h"
 

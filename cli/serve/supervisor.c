@@ -19,7 +19,7 @@
 
 #include "cli/files/signals.h"
 #include "cli/json/json_read.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cli/select/line_reader.h"
 #include "cli/serve/worker_link.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/files/left_behind.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
 #include "cli/schedule/ordered_workers.h"
 #include "cli/serve/serve_job.h"

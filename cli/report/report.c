@@ -1,5 +1,5 @@
 /* Prints messages and the results of jobs. */
-#include "cli/report.h"
+#include "cli/report/report.h"
 
 #include <stdint.h>
 #include <string.h>

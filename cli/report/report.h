@@ -2,8 +2,8 @@
  *
  * Names and texts that came from outside are printed with their control
  * characters escaped, so that the name of a file cannot steer a terminal. */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#ifndef CLI_REPORT_REPORT_H
+#define CLI_REPORT_REPORT_H
 
 #include <stdio.h>
 

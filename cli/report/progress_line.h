@@ -1,7 +1,7 @@
 /* The line on the terminal that shows progress: of a batch, or of one picture
  * that takes long. */
-#ifndef CLI_PROGRESS_LINE_H
-#define CLI_PROGRESS_LINE_H
+#ifndef CLI_REPORT_PROGRESS_LINE_H
+#define CLI_REPORT_PROGRESS_LINE_H
 
 #include "cli/options/options.h"
 

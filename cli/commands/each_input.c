@@ -1,11 +1,11 @@
 /* Something that is done with every file that the options name. */
-#include "cli/each_input.h"
+#include "cli/commands/each_input.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
 #include "cli/schedule/ordered_workers.h"
 #include "cli/select/gather.h"

@@ -1,7 +1,10 @@
-/* What info and check do: something with every file that the options name, on
- * several threads, reported in order. */
-#ifndef CLI_EACH_INPUT_H
-#define CLI_EACH_INPUT_H
+/* This room holds the commands that say something of files and write none:
+ * check, info, relate, and version.
+ *
+ * Here is what info and check do alike: something with every file that the
+ * options name, on several threads, reported in order. */
+#ifndef CLI_COMMANDS_EACH_INPUT_H
+#define CLI_COMMANDS_EACH_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

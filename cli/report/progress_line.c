@@ -1,5 +1,5 @@
 /* The line on the terminal that shows progress. */
-#include "cli/progress_line.h"
+#include "cli/report/progress_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>

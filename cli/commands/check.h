@@ -1,6 +1,6 @@
 /* gimgxf check: says which files are damaged. */
-#ifndef CLI_CHECK_H
-#define CLI_CHECK_H
+#ifndef CLI_COMMANDS_CHECK_H
+#define CLI_COMMANDS_CHECK_H
 
 #include <stdbool.h>
 

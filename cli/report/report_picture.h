@@ -1,6 +1,6 @@
 /* Prints what a picture is: gimgxf info. */
-#ifndef CLI_REPORT_PICTURE_H
-#define CLI_REPORT_PICTURE_H
+#ifndef CLI_REPORT_REPORT_PICTURE_H
+#define CLI_REPORT_REPORT_PICTURE_H
 
 #include "cli/job/job.h"
 

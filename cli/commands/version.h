@@ -1,6 +1,6 @@
 /* gimgxf --version */
-#ifndef CLI_VERSION_H
-#define CLI_VERSION_H
+#ifndef CLI_COMMANDS_VERSION_H
+#define CLI_COMMANDS_VERSION_H
 
 /* Prints the version on stdout, and what a bug report should name: the
  * libraries, the vector instructions that the CPU stage uses, and the GPUs,

@@ -1,9 +1,9 @@
 /* gimgxf info: describes pictures by what stands beside their pixels. */
-#include "cli/info.h"
+#include "cli/commands/info.h"
 
-#include "cli/each_input.h"
+#include "cli/commands/each_input.h"
 #include "cli/job/job.h"
-#include "cli/report_picture.h"
+#include "cli/report/report_picture.h"
 
 struct description {
     struct each_input input;

@@ -1,5 +1,5 @@
 /* gimgxf --version */
-#include "cli/version.h"
+#include "cli/commands/version.h"
 
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 /* gimgxf check: says which files are damaged. */
-#include "cli/check.h"
+#include "cli/commands/check.h"
 
 #include <stdio.h>
 
-#include "cli/each_input.h"
+#include "cli/commands/each_input.h"
 #include "cli/job/job.h"
 #include "cli/json/json_write.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cli/schedule/resource_limits.h"
 #include "codecs/digest.h"
 

@@ -1,6 +1,6 @@
 /* gimgxf relate: says which turn makes one picture another. */
-#ifndef CLI_RELATE_H
-#define CLI_RELATE_H
+#ifndef CLI_COMMANDS_RELATE_H
+#define CLI_COMMANDS_RELATE_H
 
 #include <stdbool.h>
 

@@ -1,11 +1,11 @@
 /* Prints what a picture is: gimgxf info. */
-#include "cli/report_picture.h"
+#include "cli/report/report_picture.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/json/json_write.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 
 /* Returns whether an earlier block has the name of this one. */
 static bool seen_before(const struct meta *meta, size_t i)

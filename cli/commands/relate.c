@@ -1,5 +1,5 @@
 /* gimgxf relate: says which turn makes one picture another. */
-#include "cli/relate.h"
+#include "cli/commands/relate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "cli/job/job.h"
 #include "cli/json/json_write.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "codecs/relate.h"
 
 static const char *compared(const struct relation *relation)

@@ -1,6 +1,6 @@
 /* gimgxf info: describes pictures by what stands beside their pixels. */
-#ifndef CLI_INFO_H
-#define CLI_INFO_H
+#ifndef CLI_COMMANDS_INFO_H
+#define CLI_COMMANDS_INFO_H
 
 #include <stdbool.h>
 
