@@ -218,8 +218,10 @@ static int decode(struct image *img, const struct coded_picture *picture,
     const struct decode_plan plan = { .representation = representation,
                                       .width = picture->width,
                                       .height = picture->height };
+    struct load_opts load = *opts;
     struct reader reader;
-    if (codec_open(&reader, picture->codec, picture->file, opts, err))
+    load.layout = picture->layout;
+    if (codec_open(&reader, picture->codec, picture->file, &load, err))
         return -1;
     int status = codec_decode(&reader, img, &plan, err);
     codec_close(&reader);

@@ -42,15 +42,17 @@ enum { ALL_TURNS = (1 << XFORM_COUNT) - 1 };
 struct coded_picture {
     struct bytes file;
     const struct codec *codec;
+    enum layout layout;     /* of an array, if it is one */
     bool as_stored;         /* without regard to its orientation tag */
     uint32_t width, height; /* as struct decode_plan has them */
 };
 
 /* Finds how the pictures are related, among the turns of this set: 1 << turn,
- * or-ed. The files are read by these options, whose turners are not used. With
- * `convert`, or if their formats differ, the first one is made what it becomes
- * in the format of the second. Fails if one cannot be decoded, or if their
- * samples cannot be compared: if they are of other channels or other depths. */
+ * or-ed. The files are read by these options, whose turners and layout are not
+ * used. With `convert`, or if their formats differ, the first one is made what
+ * it becomes in the format of the second. Fails if one cannot be decoded, or if
+ * their samples cannot be compared: if they are of other channels or other
+ * depths. */
 int relate_pictures(struct relation *relation, const struct coded_picture *a,
                     const struct coded_picture *b, unsigned turns,
                     const struct load_opts *opts,

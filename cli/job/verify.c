@@ -12,6 +12,12 @@ static bool converts(const struct job_state *state)
     return state->result->from != state->result->to || state->opts->depth;
 }
 
+/* The layout of an array that is made of a picture of another format. */
+static enum layout made_layout(const struct options *opts)
+{
+    return opts->layout ? opts->layout : LAYOUT_HWC;
+}
+
 static int relate(struct relation *relation, const struct job_state *state,
                   unsigned turns, struct err *err)
 {
@@ -20,6 +26,7 @@ static int relate(struct relation *relation, const struct job_state *state,
     const struct coded_picture a = {
         .file = state->input,
         .codec = result->from,
+        .layout = opts->layout,
         .as_stored = opts->ignore_orientation && !opts->tag_only,
         .width = state->plan.decode.width,
         .height = state->plan.decode.height,
@@ -27,6 +34,7 @@ static int relate(struct relation *relation, const struct job_state *state,
     const struct coded_picture b = {
         .file = state->output,
         .codec = result->to,
+        .layout = result->to == result->from ? opts->layout : made_layout(opts),
         .as_stored = opts->ignore_orientation && !opts->tag_only,
     };
     struct warnings unheard = { 0 };
@@ -43,24 +51,27 @@ static int relate(struct relation *relation, const struct job_state *state,
                            converts(state) ? &convert : NULL, err);
 }
 
-/* What no viewer would see at a glance. */
-enum { NEAR = 30 /* dB */ };
+enum {
+    NEAR = 30,  /* dB: what no viewer would see at a glance */
+    CLEARLY = 2 /* times the squares, which is 3 dB */
+};
 
-/* What was encoded anew is not the same, but near, or nearer to this turn of
- * the input than to any other. */
+/* What was encoded anew is not the same, but near, or no other turn of the
+ * input is clearly nearer: of a tiny picture of low quality chance decides by
+ * how little one is. */
 static bool is_near(const struct relation *relation,
-                    const struct job_state *state, struct err *err)
+                    const struct job_state *state)
 {
     struct relation any;
+    struct err unheard;
     if (!relation->fits)
         return false;
     if (state->result->how == HOW_LUMA_LOSSLESS)
         return relation->coefficients && relation->far.luma;
     if (difference_psnr(&relation->far) >= NEAR)
         return true;
-    if (relate(&any, state, ALL_TURNS, err))
-        return false;
-    return !any.same && relation->far.square <= any.far.square;
+    return relate(&any, state, ALL_TURNS, &unheard) == 0 && !any.same &&
+           relation->far.square <= CLEARLY * any.far.square;
 }
 
 static bool may_differ(const struct job_state *state)
@@ -87,17 +98,16 @@ static int judge(struct job_state *state, const struct relation *relation,
 {
     struct verified *verified = &state->result->verified;
     char why[64] = "its size is another one";
-    struct err unheard = { .text = "" };
     verified->same = relation->same != 0;
-    verified->done = verified->same ||
-                     (may_differ(state) && is_near(relation, state, &unheard));
+    verified->done =
+        verified->same || (may_differ(state) && is_near(relation, state));
     if (relation->fits)
         verified->psnr = difference_psnr(&relation->far);
     if (verified->done)
         return 0;
     if (relation->fits)
         snprintf(why, sizeof why, "%.1f dB apart", verified->psnr);
-    return refuse(state, *unheard.text ? unheard.text : why, err);
+    return refuse(state, why, err);
 }
 
 int job_verify(struct job_state *state, struct err *err)

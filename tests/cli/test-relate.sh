@@ -59,6 +59,17 @@ gives 0 '' -q --verify rotate90 "$samples/f.jpg" o.png
 gives 0 '' -q --verify rotate90 "$samples/f-rgb.png" o.jpg
 gives 0 '' -q --verify --depth 8 rotate90 "$samples/f-gray16.png" o.png
 gives 0 '' -q --verify --quality 40 rotate90 "$samples/f.jpg" o.jpg
+# So few blocks of so low a quality that another turn is as near by chance.
+python3 -c 'import sys
+sys.stdout.buffer.write(b"P6 8 8 255\n" + bytes((i * i * 185 + i * 55) % 256
+                                                for i in range(192)))' >noise.ppm
+gives 0 '' -q --verify --quality 5 transverse noise.ppm o.jpg
+# Arrays whose shapes alone do not say where the channels are.
+for layout in auto hwc chw; do
+    gives 0 '' -q --verify --layout $layout --depth float flipv noise.ppm o.npy
+    { printf 'P6 1 1 255\n' && head -c 3 noise.ppm; } >dot.ppm
+    gives 0 '' -q --verify --layout $layout rotate90 dot.ppm o.npy
+done
 gimgxf --json --verify rotate90 "$samples/f-rgb.png" o.png >said
 check 'verified in JSON' grep -q '"verified": "same", ' said
 gimgxf -v --verify rotate90 "$samples/f-rgb.png" o.png 2>said
