@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "codecs/codec.h"
@@ -42,7 +43,7 @@ static int fork_process(const char *name)
         write_file(name);
         _exit(0);
     }
-    return pid < 0 ? -1 : 0;
+    return waitpid(pid, NULL, 0) < 0 ? -1 : 0;
 }
 
 static int open_socket(const char *unused)

@@ -58,10 +58,7 @@ for signal in TERM INT HUP; do
     set +m
     exec 7>endless
     head -n 1 jobs >&7
-    for ((i = 0; i < 200; i++)); do
-        [ ! -s answers ] || break
-        sleep 0.05
-    done
+    eventually [ -s answers ]
     check "SIG$signal: it waits" [ "$(field status <answers)" = '"done"' ]
     kill -s $signal $pid
     # One that does not listen ends by another signal, and fails.
