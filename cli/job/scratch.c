@@ -34,6 +34,7 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
     state->scratch =
         scratch_file_access(&state->cells_file, rows_memory(limits->bytes));
     limits->scratch = &state->scratch;
+    limits->stored = budget_stored(state->result->bytes_in);
 }
 
 /* A PNG of 1 MB may say that it is a picture of 1 GB. No camera's or scanner's

@@ -10,6 +10,8 @@ enum {
      * which is less by a little. */
     MEMORY_OF_BYTE = 2 * 1032,
     MEMORY_OF_FILE = 192 << 20,
+    /* A cell of a byte may have been one bit. */
+    STORED_OF_BYTE = 8 * 1032,
     /* Metadata is looked at some ten times, and so are the blocks of a
      * progressive JPEG. A byte takes a few nanoseconds, so what every file may
      * take is less than a second. */
@@ -27,11 +29,20 @@ void budget_begin(struct budget *budget, uint64_t file, unsigned seconds)
     };
 }
 
+static uint64_t share_of(uint64_t file, uint64_t of_byte)
+{
+    return file > UINT64_MAX / (2 * of_byte) ? UINT64_MAX
+                                             : MEMORY_OF_FILE + of_byte * file;
+}
+
 uint64_t budget_memory(uint64_t file)
 {
-    return file > UINT64_MAX / (2 * MEMORY_OF_BYTE)
-               ? UINT64_MAX
-               : MEMORY_OF_FILE + MEMORY_OF_BYTE * file;
+    return share_of(file, MEMORY_OF_BYTE);
+}
+
+uint64_t budget_stored(uint64_t file)
+{
+    return share_of(file, STORED_OF_BYTE);
 }
 
 void budget_allow_pixels(struct budget *budget, uint64_t pixels)

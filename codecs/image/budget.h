@@ -25,6 +25,11 @@ void budget_begin(struct budget *budget, uint64_t file, unsigned seconds);
 /* Returns the bytes of memory that the picture of such a file may take. */
 uint64_t budget_memory(uint64_t file);
 
+/* Returns the bytes of cells that may go to a temporary file instead, so that a
+ * small file cannot fill a disk: all of a sound one, and of a damaged one as
+ * much as its bytes can have been a part of. */
+uint64_t budget_stored(uint64_t file);
+
 /* Allows more work, for a picture of so many pixels. */
 void budget_allow_pixels(struct budget *budget, uint64_t pixels);
 

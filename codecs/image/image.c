@@ -151,9 +151,7 @@ int image_check_planes(const struct image *img, const struct limits *limits,
     uint64_t need = once + turned;
     if (is_beyond(once, turned, limit_bytes(limits, once))) {
         const struct scratch *scratch = limits->scratch;
-        bool more_than_file = /* can hold */
-            limits->file && is_beyond(once, turned, limits->bytes);
-        if (!scratch || more_than_file || !once || !turned ||
+        if (!scratch || !once || !turned || once > limits->stored ||
             longest_row(img) > scratch->memory / 2)
             return too_large(img, once, turned, limits, err);
         need = scratch->memory;

@@ -30,9 +30,11 @@ struct limits {
     /* A picture whose cells are more than this, since its file says next to
      * nothing about each, gets no more than LIMIT_SPARSE bytes; 0: it does. */
     uint64_t sparse_from;
-    /* Where the cells of a picture go that needs more; NULL: it is refused. Set
-     * only for codecs whose pictures may have a store. */
+    /* Where the cells of a picture go that needs more, if they are no more than
+     * so many bytes; NULL: it is refused. Set only for codecs whose pictures
+     * may have a store. */
     const struct scratch *scratch;
+    uint64_t stored;
     /* Called with the number of these bytes before they are allocated; may wait
      * until there is room. NULL: nothing is called. */
     void (*reserve)(void *context, uint64_t bytes);

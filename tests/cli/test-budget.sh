@@ -5,13 +5,47 @@
 LD_PRELOAD=${program%/gimgxf}/tests/starve.so "$program" --version \
     >/dev/null 2>&1 || skip_all 'this build has an allocator of its own'
 
-# --max-memory counts alone where it is given.
-printf 'P5 12000 12000 255\n' >cut.pgm
-gives 1 "gimgxf: cut.pgm: 12000 x 12000 pixels in 1 channels need 276M bytes, \
-more than the 192M that a file of 19 bytes may take; --max-memory 276M allows \
-them" --tolerant rotate90 cut.pgm o.pgm
+# --max-memory counts alone where it is given, and no file may fill a disk.
+printf 'P5 16000 16000 255\n' >cut.pgm
+needs_memory='16000 x 16000 pixels in 1 channels need 493M bytes, more than the'
+allowed='--max-memory 493M allows them'
+gives 1 "gimgxf: cut.pgm: $needs_memory 192M that a file of 19 bytes may take; \
+$allowed" --tolerant rotate90 cut.pgm o.pgm
+gives 1 "gimgxf: cut.pgm: $needs_memory 65536K of --max-memory; $allowed" \
+    --tolerant --max-memory 64M rotate90 cut.pgm o.pgm
 gives 0 'gimgxf: cut.pgm: warning: cut short, read as far as it goes' \
-    --tolerant --max-memory 276M rotate90 cut.pgm o.pgm
+    --tolerant --max-memory 493M rotate90 cut.pgm o.pgm
+{ printf 'P4 16000 14000\n' && head -c 4000 /dev/zero; } >cut.pbm
+for memory in 64M 1G; do
+    gives 0 'gimgxf: cut.pbm: warning: cut short, read as far as it goes' \
+        --tolerant --max-memory $memory rotate90 cut.pbm $memory.pbm
+done
+check 'cut short, through a file: the same' same 64M.pbm 1G.pbm
+
+# By default a picture gets a quarter of the memory, and a sparse one 512 MB.
+quarter=$(($(getconf _PHYS_PAGES) * $(getconf PAGE_SIZE) / 4))
+height=$((quarter / 60000 + 100))
+printf 'P5 30000 %d 255\n' $height >large.pgm
+truncate -s +$((30000 * height)) large.pgm
+gimgxf --max-pixels 1000G copy large.pgm o.bmp 2>said
+check "a quarter of the memory: $(cat said)" \
+    grep -q "more than the $((quarter >> 20))M of --max-memory" said
+rm large.pgm
+if [ $((quarter >> 20)) -gt 700 ]; then
+    python3 -c 'import sys
+sys.path.insert(0, sys.argv[1])
+from costly_files import png, deflate_zeros
+sys.stdout.buffer.write(png(18000, 18000, 8, 0, deflate_zeros(18001 * 18000)))
+' "$ROOT/tests/support" >sparse.png
+    gimgxf -v rotate90 sparse.png less.png 2>said
+    check 'a sparse picture: through a file' \
+        grep -q 'temporary file of 324000000 bytes' said
+    gimgxf -v --max-memory 700M rotate90 sparse.png whole.png 2>said
+    check 'a sparse picture: as --max-memory says' [ $? = 0 ]
+    check 'a sparse picture: in memory' \
+        [ "$(grep -c 'temporary file' said)" = 0 ]
+    check 'a sparse picture: the same' same less.png whole.png
+fi
 gives 0 '' --max-seconds 600 copy "$samples/f.ppm" o.ppm
 gives 2 'gimgxf: --max-seconds: 0 is out of range; expected 1 to 2147483647' \
     --max-seconds 0 copy "$samples/f.ppm" o.ppm
