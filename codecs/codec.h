@@ -41,6 +41,24 @@ enum representation {
     REPRESENTATIONS,
 };
 
+/* Takes what has been made of a file that is more than memory is to hold, and
+ * empties it. */
+struct flush {
+    int (*take)(void *context, struct bytes *file, struct err *err);
+    void *context;
+};
+
+/* Passes on what has been made of a file, if that is worth it, where nobody
+ * looks back. Fine on NULL: then all of it is kept. */
+static inline int flush_file(const struct flush *flush, struct bytes *file,
+                             struct err *err)
+{
+    const size_t enough = 1 << 20;
+    return flush && file->size >= enough
+               ? flush->take(flush->context, file, err)
+               : 0;
+}
+
 /* How a file is read. */
 struct load_opts {
     struct limits limits;
@@ -55,6 +73,8 @@ struct load_opts {
     struct thread_pool *pool;    /* threads that may be kept busy; NULL: the
                                     caller's */
     const struct turner *turner; /* that struct codec.turn turns with */
+    const struct flush *flush;   /* of what it makes of a picture that goes
+                                    through limits.scratch */
     struct warnings *warnings;
 };
 
@@ -113,10 +133,8 @@ struct save_opts {
     bool tolerant; /* take what can be read of a damaged frame, and warn */
     bool inner;    /* the picture stands in another one, so what follows
                       its end is left as it is */
-    /* Takes what `encode` has made of a picture that has a store, and empties
-     * it; save_flush() calls it. NULL: all is kept. */
-    int (*flush)(void *context, struct bytes *file, struct err *err);
-    void *context;
+    const struct flush *flush; /* of a picture that has a store; NULL: all of
+                                  the file is kept */
     uint32_t *adler; /* PNG: `encode` stores the Adler-32 of its rows here,
                         and `check` compares it; NULL or 0: unknown */
     const struct turner *turner; /* turns embedded JPEG files */
@@ -127,17 +145,6 @@ struct save_opts {
     uint64_t *allowance;
     struct warnings *warnings;
 };
-
-/* Passes on what has been made of a file, if that is worth it: `encode` calls
- * it where it does not look back. */
-static inline int save_flush(const struct save_opts *opts, struct bytes *file,
-                             struct err *err)
-{
-    const size_t enough = 1 << 20;
-    return opts->flush && file->size >= enough
-               ? opts->flush(opts->context, file, err)
-               : 0;
-}
 
 /* Levels of compression that have a name. */
 enum { LEVEL_FAST = 1, LEVEL_DEFAULT = 6, LEVEL_SMALL = 9 };
@@ -195,7 +202,8 @@ struct codec {
     bool kinds;                  /* the suffix chooses among its kinds */
     enum representation closest; /* to the file that it can decode to */
     bool stores; /* it decodes to a store where limits.scratch asks for that,
-                    and encodes pictures that have one, with flush() */
+                    and encodes pictures that have one, and flushes the file;
+                    and so does `turn` */
     struct capabilities capabilities;
     /* Size of the state in the meta of a picture that was read, which keeps how
      * the file was coded; 0: none, or one that open() makes. */

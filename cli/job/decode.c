@@ -98,11 +98,14 @@ static int turn_within(struct job_state *state, const struct load_opts *opts,
     struct turner_context context = { .job = state->job,
                                       .budget = &state->budget };
     const struct turner turner = job_turner(&context);
+    const struct flush to_file = job_flush(state);
     struct result *result = state->result;
     struct image *img = &state->img;
     enum xform t = state->opts->op;
     load.turner = &turner;
-    if (result->from->turn(&state->output, img, state->input, t, &load, err))
+    load.flush = &to_file;
+    if (result->from->turn(&state->output, img, state->input, t, &load, err) ||
+        (state->output_file.made && job_take_flushed(state, err)))
         return -1;
     result->turned = t;
     result->width = img->width;

@@ -139,15 +139,19 @@ static int flush(void *context, struct bytes *file, struct err *err)
     return scratch_file_append(&state->output_file, file, err);
 }
 
-/* Makes what was flushed the output, and gives back the disk that cells took.
- */
-static int take_flushed(struct job_state *state, struct err *err)
+struct flush job_flush(struct job_state *state)
+{
+    return (struct flush){ flush, state };
+}
+
+int job_take_flushed(struct job_state *state, struct err *err)
 {
     struct bytes *output = &state->output;
-    state->result->scratch = state->cells_file.size;
+    const uint64_t cells = state->cells_file.size;
     scratch_file_close(&state->cells_file);
     if (flush(state, output, err))
         return -1;
+    state->result->scratch = cells ? cells : state->output_file.size;
     bytes_free(output);
     return scratch_file_map(&state->output_file, output, err);
 }
@@ -161,6 +165,7 @@ static int encode(struct job_state *state, struct err *err)
     struct turner_context context = { .job = state->job,
                                       .budget = &state->budget };
     const struct turner turner = job_turner(&context);
+    const struct flush to_file = job_flush(state);
     const struct save_opts save = {
         .suffix = state->job->format_name,
         .quality = opts->quality,
@@ -177,15 +182,14 @@ static int encode(struct job_state *state, struct err *err)
         .turner = &turner,
         .budget = &state->budget,
         .adler = &adler,
-        .flush = state->img.store ? flush : NULL,
-        .context = state,
+        .flush = state->img.store ? &to_file : NULL,
         .warnings = &result->warnings,
     };
     result->width = state->img.width;
     result->height = state->img.height;
     if (metadata_turn(&state->img, result->to, &save, err) ||
         result->to->encode(&state->output, &state->img, &save, err) ||
-        (state->img.store && take_flushed(state, err)))
+        (state->img.store && job_take_flushed(state, err)))
         return -1;
     return job_check(state, &state->img, &save, err);
 }

@@ -71,6 +71,11 @@ int job_decode(struct job_state *state, struct err *err);
  * the turn; or makes the output of the input, where nothing is to be done. */
 int job_turn(struct job_state *state, struct err *err);
 
+/* Returns what takes the bytes of an output that are more than memory is to
+ * hold, and makes these the output, and gives back the disk that cells took. */
+struct flush job_flush(struct job_state *state);
+int job_take_flushed(struct job_state *state, struct err *err);
+
 /* Encodes the picture, and checks what that has made. */
 int job_encode(struct job_state *state, struct err *err);
 

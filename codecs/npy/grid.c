@@ -73,12 +73,27 @@ int npy_grid_of(struct npy_grid *grid, const struct npy_header *header,
         __builtin_mul_overflow(rows * columns, pixel, &all) ||
         __builtin_mul_overflow(all, grid->pictures, &all) || all > SIZE_MAX / 4)
         return too_large(header, UINT64_MAX, limits, err);
-    if (2 * all > limits->bytes)
-        return too_large(header, 2 * all, limits, err);
     grid->rows = (uint32_t)rows;
     grid->columns = (uint32_t)columns;
     grid->pixel = (size_t)pixel;
-    return 0;
+    return npy_is_beyond(grid, limits) && !limits->scratch
+               ? npy_refuse(grid, header, limits, err)
+               : 0;
+}
+
+bool npy_is_beyond(const struct npy_grid *grid, const struct limits *limits)
+{
+    const uint64_t all = npy_grid_size(grid);
+    return 2 * all > limit_bytes(limits, all);
+}
+
+int npy_refuse(const struct npy_grid *grid, const struct npy_header *header,
+               const struct limits *limits, struct err *err)
+{
+    const uint64_t all = npy_grid_size(grid);
+    struct limits told = *limits;
+    told.bytes = limit_bytes(limits, all);
+    return too_large(header, 2 * all, &told, err);
 }
 
 /* ---- An array that is being turned ----------------------------------------*/

@@ -269,10 +269,7 @@ static int write_turned(struct bytes *out, struct array *a, enum xform t,
                         const struct load_opts *opts, struct err *err)
 {
     size_t size = npy_grid_size(&a->grid);
-    const struct npy_header header = turn_header(a, &t);
     int status = complete(a, err);
-    if (status == 0)
-        status = npy_write_header(out, &header, err);
     if (status == 0 && !bytes_reserve(out, size))
         status = fail_memory(err, "no memory for the file");
     if (status == 0)
@@ -284,11 +281,28 @@ static int write_turned(struct bytes *out, struct array *a, enum xform t,
     return status;
 }
 
+/* Through a file, if it is more than memory is to hold. */
+static int turn_array(struct bytes *out, struct array *a, enum xform t,
+                      const struct load_opts *opts, struct err *err)
+{
+    const struct limits *limits = &opts->limits;
+    const struct npy_header header = turn_header(a, &t);
+    const bool large = npy_is_beyond(&a->grid, limits);
+    if (large && !npy_suits_pieces(&a->grid, t, limits))
+        return npy_refuse(&a->grid, &a->header, limits, err);
+    if (limits->reserve)
+        limits->reserve(limits->context, large ? limits->scratch->memory
+                                               : 2 * npy_grid_size(&a->grid));
+    if (npy_write_header(out, &header, err))
+        return -1;
+    return large ? npy_turn_pieces(out, a->data, &a->grid, t, opts, err)
+                 : write_turned(out, a, t, opts, err);
+}
+
 static int turn(struct bytes *out, struct image *img, struct bytes file,
                 enum xform t, const struct load_opts *opts, struct err *err)
 {
     struct array a = { 0 };
-    const struct limits *limits = &opts->limits;
     if (npy_read_header(&a.header, file, err) ||
         find_array(&a, file, opts, err))
         return -1;
@@ -297,9 +311,7 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
     img->height = (uint32_t)axis_size(&a.header, a.layout, columns ? 'w' : 'h');
     if (t == XFORM_NONE && a.data.size == npy_grid_size(&a.grid))
         return 0;
-    if (limits->reserve)
-        limits->reserve(limits->context, 2 * npy_grid_size(&a.grid));
-    return write_turned(out, &a, t, opts, err);
+    return turn_array(out, &a, t, opts, err);
 }
 
 /* ---- Writing --------------------------------------------------------------*/
@@ -435,6 +447,7 @@ const struct codec codec_npy = {
     .name = "npy",
     .title = "NPY",
     .suffixes = (const char *const[]){ "npy", NULL },
+    .stores = true,
     .capabilities = {
         .cells = 1 << CELL_U8 | 1 << CELL_U16 | 1 << CELL_F32,
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,

@@ -67,7 +67,7 @@ struct npy_grid {
 
 /* Finds the grid of an array of cells of `cell` bytes. Fails if a picture has
  * more pixels than the limits allow, or all of them need more bytes before and
- * after a turn. */
+ * after a turn and cannot go through a file. */
 int npy_grid_of(struct npy_grid *grid, const struct npy_header *header,
                 enum layout layout, size_t cell, const struct limits *limits,
                 struct err *err);
@@ -78,9 +78,26 @@ static inline size_t npy_grid_size(const struct npy_grid *grid)
     return (size_t)grid->pictures * grid->rows * grid->columns * grid->pixel;
 }
 
+/* Returns whether a grid needs more bytes, before and after a turn, than the
+ * limits allow; refuses it for that, and returns -1. */
+bool npy_is_beyond(const struct npy_grid *grid, const struct limits *limits);
+int npy_refuse(const struct npy_grid *grid, const struct npy_header *header,
+               const struct limits *limits, struct err *err);
+
 /* Turns every picture of a grid from `from` to `to`, which do not overlap, a
  * tile at a time, by the turner of the options. */
 int npy_turn_grid(uint8_t *to, const uint8_t *from, const struct npy_grid *grid,
                   enum xform t, const struct load_opts *opts, struct err *err);
+
+/* The same of a grid that is beyond the limits: the output is appended to
+ * `out`, piece by piece, and flushed, and the cells go through the scratch file
+ * of the limits where rows become columns. Where there are fewer cells than the
+ * grid has, zeros follow them. npy_suits_pieces() returns whether that can be: if
+ * the file may hold the grid, and memory a row of it. */
+bool npy_suits_pieces(const struct npy_grid *grid, enum xform t,
+                      const struct limits *limits);
+int npy_turn_pieces(struct bytes *out, struct bytes cells,
+                    const struct npy_grid *grid, enum xform t,
+                    const struct load_opts *opts, struct err *err);
 
 #endif

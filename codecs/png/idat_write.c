@@ -78,7 +78,7 @@ static bool append_chunk(struct idat_writer *w, uint8_t *bytes)
     chunk->state = CHUNK_WRITTEN;
     w->adler = adler;
     w->next++;
-    w->refused = save_flush(w->opts, w->file, w->err) != 0;
+    w->refused = flush_file(w->opts->flush, w->file, w->err) != 0;
     return !w->refused;
 }
 

@@ -284,7 +284,7 @@ int netpbm_write_rows(struct bytes *file, const struct image *img,
         const struct image *from = row_source_at(&source, y, &at);
         rows->join(from, at, file->data + file->size, rows);
         file->size += rows->size;
-        status = save_flush(opts, file, err);
+        status = flush_file(opts->flush, file, err);
     }
     row_source_close(&source);
     return status;

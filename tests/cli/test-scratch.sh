@@ -42,6 +42,22 @@ through pam.png png rotate180 --png-level small
 through pam.png png copy --png-level 0
 through a.pgm pgm flipv -j 1
 
+# Arrays, as numpy turns them.
+python=
+for name in python3 /usr/bin/python3; do
+    "$name" -c 'import numpy' 2>/dev/null && python=$name && break
+done
+if ! [ "$python" ]; then
+    echo 'skipped the arrays: numpy is not there'
+else
+    "$python" "$ROOT/tests/support/large_arrays.py" "$program" \
+        --backend "$GIMGXF_BACKEND" >log
+    check "arrays: $(grep FAIL log | head -n 5)" \
+        grep -q '^[0-9]* passed, 0 failed$' log
+    passed=$((passed + $(sed -n 's/^\([0-9]*\) passed.*/\1/p' log)))
+    rm -f ./*.npy
+fi
+
 # In and out of pipes, and in place.
 gimgxf rotate90 a.ppm whole.ppm
 gimgxf --max-memory 16M rotate90 - - <a.ppm >less.ppm

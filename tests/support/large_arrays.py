@@ -1,0 +1,97 @@
+"""Arrays that are more than --max-memory, turned through a temporary file by gimgxf
+and by numpy.
+
+large_arrays.py GIMGXF OPTION...: makes arrays below the current directory, has
+gimgxf turn them within 16 MB with these options, and compares what it writes with
+numpy: all bytes, the type, the shape and the order. Ends with "N passed, M failed".
+"""
+import subprocess
+import sys
+
+import numpy as np
+
+from arrays import TURNS, same, saved
+
+# Type, shape, layout, order: one picture and several, smaller and larger than a piece,
+# and pixels from one byte to many.
+ARRAYS = [
+    ('u1', (2003, 1601, 3), 'hwc', 'C'),
+    ('u1', (1601, 2003, 3), 'hwc', 'F'),
+    ('u1', (3, 1703, 1901), 'chw', 'C'),
+    ('u1', (37, 501, 603), 'nhw', 'C'),
+    ('u1', (5, 1301, 703, 3), 'nhwc', 'C'),
+    ('u1', (151, 121, 603), 'hwc', 'C'),
+    ('u1', (900001, 10), 'auto', 'C'),
+    ('>u2', (2003, 2301), 'auto', 'C'),
+    ('<f4', (1701, 1403), 'auto', 'F'),
+    ('>f8', (1101, 1003), 'auto', 'C'),
+    ('<c16', (801, 803), 'auto', 'C'),
+    ('V7', (1001, 1303), 'auto', 'C'),
+    ('<c32', (301, 43, 21), 'hwc', 'C'),
+]
+
+
+def make(rng, type_, shape, order):
+    size = int(np.prod(shape)) * np.dtype(type_).itemsize
+    flat = np.frombuffer(rng.bytes(size), type_)
+    return flat.reshape(shape, order=order)
+
+
+def axes(layout):
+    h = layout.index('h') if layout != 'auto' else 0
+    return h, h + 1
+
+
+def turn(program, options, name, out, layout):
+    words = [program, '-v', '--max-memory', '16M', '--layout', layout, *options]
+    made = subprocess.run([*words, name, out], capture_output=True)
+    return made.returncode, made.stderr.decode()
+
+
+def check(program, options, name, want, layout, order):
+    status, said = turn(program, options, name, 'out.npy', layout)
+    if status or 'through a temporary file' not in said:
+        return said
+    with open('out.npy', 'rb') as file:
+        return '' if same(file.read(), saved(want, order)) else 'another array'
+
+
+def cut(array):
+    """Cuts the file short: its array has zeros at its end then."""
+    with open('in.npy', 'rb') as file:
+        whole = file.read()
+    left = len(whole) // 3
+    with open('cut.npy', 'wb') as file:
+        file.write(whole[:left])
+    flat = array.reshape(-1).copy()
+    flat[left - (len(whole) - array.nbytes):] = 0
+    return flat.reshape(array.shape)
+
+
+def main(program, *options):
+    rng = np.random.default_rng(15)
+    failures = passed = 0
+    for i, (type_, shape, layout, order) in enumerate(ARRAYS):
+        array = make(rng, type_, shape, order)
+        with open('in.npy', 'wb') as file:
+            file.write(saved(array, order))
+        ops = list(TURNS)[1:] if i < 3 else ['rotate90', 'flipv', 'transverse']
+        whys = {op: check(program, [*options, op], 'in.npy',
+                          TURNS[op](array, *axes(layout)), layout, order)
+                for op in ops}
+        if i == 0:
+            short = cut(array)
+            for op in 'rotate270', 'flipv':
+                whys['cut, ' + op] = check(
+                    program, [*options, '--tolerant', op], 'cut.npy',
+                    TURNS[op](short, *axes(layout)), layout, order)
+        for op, why in whys.items():
+            failures += why != ''
+            passed += why == ''
+            if why:
+                print('FAIL %s %s %s %s: %s' % (type_, shape, order, op, why))
+    print('%d passed, %d failed' % (passed, failures))
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])
