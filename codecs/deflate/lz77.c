@@ -4,9 +4,10 @@
  * RFC 1951, section 4, proposes. What differs from the usual is for the sake of
  * pixels, and of a speed that no picture brings down:
  *
- * The hash is of six bytes, two pixels, not of three or four: most pixels equal
- * their neighbour, so that chains of shorter strings are long and lead to
- * little. LZ77_SHORT looks for three bytes as well, at the newest place alone.
+ * The hash is of six to eight bytes, about two pixels, not of three or four:
+ * most pixels equal their neighbour, so that chains of shorter strings are long
+ * and lead to little. LZ77_SHORT looks for three bytes as well, at the newest
+ * place alone.
  *
  * Two distances are tried beside these: the last one, which is often that of
  * the row above or of the last letter of this kind, and the last short one,
@@ -19,9 +20,9 @@
  * A match is worth the bits that it saves, by what its symbols and those of its
  * bytes cost in the block so far.
  *
- * Each byte that is passed allows for a step along a chain, or in a long match
- * for up to four. So much is searched where that leads far, and little where it
- * fails, and the steps are bounded by the bytes.
+ * Each byte that is passed in a match allows for some steps along a chain, in a
+ * long match for more. So much is searched where that leads far, and little
+ * where it fails, and the steps are bounded by the bytes.
  *
  * Few positions within long matches are chained, which keeps chains short;
  * positions that are left out are found by way of their neighbours.
@@ -39,15 +40,12 @@
 enum {
     WINDOW = MATCH_FARTHEST,
     HASH_BITS = 16,
-    HASHED = 6, /* bytes */
     SHORT_HASH_BITS = 14,
-    AHEAD = 8,       /* bytes that are read to hash a position */
-    NEAR = 16,       /* the largest distance that counts as that of a pixel */
-    DEPTH = 256,     /* positions of a chain that are tried at most */
-    LAZY_DEPTH = 64, /* the same, where there is a match already */
+    AHEAD = 8, /* bytes that are read to hash a position */
+    NEAR = 16, /* the largest distance that counts as that of a pixel */
     ALLOWED_MOST = 1024, /* steps that can be saved up */
-    FEW = 8,             /* bytes of a match after which each allows for more */
-    MANY = 32,           /* steps, and for still more */
+    MANY = 16,           /* bytes of a match, each after which allows for */
+    EACH = 4,            /* so many steps */
     LONG = 64,           /* of a match longer than this, every SPARSE-th */
     SPARSE = 4,          /* position is chained, and the last END ones */
     END = 16,
@@ -58,8 +56,27 @@ enum {
                           further ones, with a bit each */
 };
 
-/* Inlined, what find() makes stays in registers, and `search` is a constant. */
+/* Inlined, what find() makes stays in registers, and an effort is constants. */
 #define INLINE static inline __attribute__((always_inline))
+
+/* How an enum lz77_search is done. */
+struct effort {
+    unsigned hashed;     /* bytes, that all matches but short ones have */
+    bool brief;          /* three bytes are looked for as well */
+    int depth;           /* positions of a chain that are tried at most */
+    int lazy_depth;      /* the same, where there is a match already */
+    unsigned lazy_least; /* bytes of a match that is worth being improved */
+    unsigned quarters;   /* of a step that each of few bytes allows for */
+};
+
+/* Long matches of large pixels are found at once or hardly ever. Bytes that are
+ * pixels have more chains to choose from. Short matches are not improved: that
+ * would take long and save little. */
+static const struct effort efforts[] = {
+    [LZ77_LONG] = { 8, false, 64, 8, 12, 1 },
+    [LZ77_MIDDLE] = { 7, false, 16, 4, 0, 4 },
+    [LZ77_SHORT] = { 6, true, 4, 0, MATCH_LONGEST, 4 },
+};
 
 /* No distance: no match. */
 struct match {
@@ -84,10 +101,10 @@ struct lz77 {
 
 /* ---- Bytes -------------------------------------------------------------- */
 
-/* Returns 0 if the three bytes at p are those of `bytes`. */
-INLINE uint32_t differ_short(uint32_t bytes, const uint8_t *p)
+/* Returns 0 if the n bytes at p are the first ones of `bytes`. */
+INLINE uint64_t differ(uint64_t bytes, const uint8_t *p, unsigned n)
 {
-    return (bytes ^ read_le32(p)) << 8;
+    return (bytes ^ read_le64(p)) << 8 * (AHEAD - n);
 }
 
 /* The length of the longest match that fits. */
@@ -135,16 +152,17 @@ struct candidates {
 };
 
 INLINE struct candidates chain(struct lz77 *m, const uint8_t *p,
-                               enum lz77_search search)
+                               struct effort effort)
 {
     uint16_t at = (uint16_t)(p - m->start), back_short = 0;
     uint64_t bytes = read_le64(p);
-    uint64_t hash = (bytes << 8 * (AHEAD - HASHED)) * 0x9e3779b97f4a7c15u >>
-                    (64 - HASH_BITS);
+    uint64_t hash =
+        (bytes << 8 * (AHEAD - effort.hashed)) * 0x9e3779b97f4a7c15u >>
+        (64 - HASH_BITS);
     uint16_t back = (uint16_t)(at - m->newest[hash]);
     m->back[at % WINDOW] = back;
     m->newest[hash] = at;
-    if (search == LZ77_SHORT) {
+    if (effort.brief) {
         uint32_t few = (uint32_t)(bytes << 8) * 0x9e3779b1u;
         uint16_t *newest = &m->newest_short[few >> (32 - SHORT_HASH_BITS)];
         back_short = (uint16_t)(at - *newest);
@@ -154,39 +172,40 @@ INLINE struct candidates chain(struct lz77 *m, const uint8_t *p,
 }
 
 INLINE void chain_all(struct lz77 *m, const uint8_t *p, const uint8_t *end,
-                      enum lz77_search search)
+                      struct effort effort)
 {
     for (; p < end; p++)
-        chain(m, p, search);
+        chain(m, p, effort);
 }
 
 /* Chains positions of a match from p on, as far as they can be hashed. */
 INLINE void chain_match(struct lz77 *m, const uint8_t *p, const uint8_t *end,
-                        unsigned length, enum lz77_search search)
+                        unsigned length, struct effort effort)
 {
     if (m->end - end < AHEAD)
         end = m->end - AHEAD;
     if (length > LONG)
         for (; end - p > END; p += SPARSE)
-            chain(m, p, search);
-    chain_all(m, p, end, search);
+            chain(m, p, effort);
+    chain_all(m, p, end, effort);
 }
 
-/* Follows the chain from `distance` on, where HASHED bytes may be equal. */
+/* Follows the chain from `distance` on, where `hashed` bytes may be equal. */
 INLINE void follow_chain(struct lz77 *m, const uint8_t *p, unsigned most,
-                         unsigned distance, struct match *best, int depth)
+                         unsigned distance, struct match *best, unsigned hashed,
+                         int depth)
 {
     const size_t known = (size_t)(p - m->start);
     const unsigned reach = known < WINDOW ? (unsigned)known : WINDOW;
-    const uint32_t head = read_le32(p);
-    unsigned longest = best->length < HASHED ? HASHED - 1 : best->length;
+    const uint64_t head = read_le64(p);
+    unsigned longest = best->length < hashed ? hashed - 1 : best->length;
     int steps = 0;
     if (depth > m->allowed)
         depth = m->allowed;
     while (longest < most) {
         const uint8_t *q = p - distance, *behind = q + longest - 3;
         if (read_le32(behind) == read_le32(behind + distance) &&
-            read_le32(q) == head) {
+            !differ(head, q, hashed)) {
             unsigned length = consider(m, p, most, distance, best);
             longest = length > longest ? length : longest;
         }
@@ -220,23 +239,24 @@ INLINE unsigned within(unsigned distance, unsigned reach, unsigned other)
 /* Returns the best match at p that saves more than `gain`. */
 INLINE struct match find(struct lz77 *m, const struct parse_state *at,
                          const uint8_t *p, int gain, int depth,
-                         enum lz77_search search)
+                         struct effort effort)
 {
     const size_t known = (size_t)(p - m->start);
     const unsigned reach = known < WINDOW ? (unsigned)known : WINDOW;
     const unsigned near = at->near, again = at->again;
+    const unsigned least = effort.brief ? MATCH_SHORTEST : effort.hashed;
     struct match match = { 0, 0, gain };
-    struct candidates c = chain(m, p, search);
+    struct candidates c = chain(m, p, effort);
     if (reach < NEAR)
         return match;
     const unsigned far = within(c.distance, reach, near);
     const unsigned brief = within(c.distance_short, reach, near);
-    const uint32_t bytes = read_le32(p);
-    const uint32_t near_differs = differ_short(bytes, p - near);
-    const uint32_t again_differs = differ_short(bytes, p - again);
-    const uint32_t brief_differs =
-        search == LZ77_SHORT ? differ_short(bytes, p - brief) : 1;
-    const uint32_t far_differs = bytes ^ read_le32(p - far);
+    const uint64_t bytes = read_le64(p);
+    const uint64_t near_differs = differ(bytes, p - near, least);
+    const uint64_t again_differs = differ(bytes, p - again, least);
+    const uint64_t far_differs = differ(bytes, p - far, effort.hashed);
+    const uint64_t brief_differs =
+        effort.brief ? differ(bytes, p - brief, least) : 1;
     if (near_differs && again_differs && brief_differs && far_differs)
         return match;
     if (p + PRICED_MATCH > m->priced_end)
@@ -249,18 +269,18 @@ INLINE struct match find(struct lz77 *m, const struct parse_state *at,
     if (!brief_differs && brief != far)
         consider(m, p, most, brief, &match);
     if (!far_differs)
-        follow_chain(m, p, most, far, &match, depth);
+        follow_chain(m, p, most, far, &match, effort.hashed, depth);
     return match;
 }
 
 /* Moves p on by a byte as long as the match there saves more. Returns how many
  * positions behind p are chained. */
 INLINE unsigned improve(struct lz77 *m, struct parse_state *at,
-                        struct match *match, enum lz77_search search)
+                        struct match *match, struct effort effort)
 {
     while (match->length < MATCH_LONGEST && m->end - at->p > AHEAD) {
         struct match next =
-            find(m, at, at->p + 1, match->gain, LAZY_DEPTH, search);
+            find(m, at, at->p + 1, match->gain, effort.lazy_depth, effort);
         if (!next.distance)
             return 1;
         *match = next;
@@ -293,28 +313,25 @@ static void end_segment(struct lz77 *m, struct parse_state *at)
     m->priced_end = m->start; /* costs have changed */
 }
 
-/* Allows for the steps that passing n bytes at once is worth: one for each of
- * the first bytes, two for each that follows, then four. */
-INLINE void allow(struct lz77 *m, unsigned n)
+/* Allows for the steps that passing n bytes at once is worth. */
+INLINE void allow(struct lz77 *m, unsigned n, struct effort effort)
 {
-    int sum = m->allowed + (int)(n < FEW    ? n
-                                 : n < MANY ? 2 * n - FEW
-                                            : 4 * n - 2 * MANY - FEW);
+    unsigned few = n < MANY ? n : MANY;
+    int sum = m->allowed + (int)(few * effort.quarters / 4 + (n - few) * EACH);
     m->allowed = sum < 1 ? 1 : sum < ALLOWED_MOST ? sum : ALLOWED_MOST;
 }
 
-/* Short matches are not improved: that would take long and save little. */
 INLINE void take_match(struct lz77 *m, struct parse_state *at,
-                       struct match match, enum lz77_search search)
+                       struct match match, struct effort effort)
 {
     unsigned chained = 1;
-    if (search == LZ77_LONG)
-        chained += improve(m, at, &match, search);
+    if (match.length >= effort.lazy_least)
+        chained += improve(m, at, &match, effort);
     chained += extend_back(m, at, &match);
     size_t literals = (size_t)(at->p - at->pending);
     block_split_add(&m->split, literals, match.length, match.distance);
-    allow(m, match.length);
-    chain_match(m, at->p + chained, at->p + match.length, match.length, search);
+    allow(m, match.length, effort);
+    chain_match(m, at->p + chained, at->p + match.length, match.length, effort);
     at->p += match.length;
     at->pending = at->last = at->p;
     at->again = match.distance;
@@ -325,12 +342,13 @@ INLINE void take_match(struct lz77 *m, struct parse_state *at,
         end_segment(m, at);
 }
 
-INLINE void take_literals(struct lz77 *m, struct parse_state *at)
+INLINE void take_literals(struct lz77 *m, struct parse_state *at,
+                          struct effort effort)
 {
     size_t without = (size_t)(at->p - at->last) / PATIENCE;
     size_t step = 1 + (without < MOST_PASSED ? without : MOST_PASSED);
     size_t left = (size_t)(m->end - at->p);
-    allow(m, 1);
+    allow(m, 1, effort);
     at->p += step < left ? step : left;
     size_t literals = (size_t)(at->p - at->pending);
     if (literals < SEGMENT)
@@ -341,16 +359,16 @@ INLINE void take_literals(struct lz77 *m, struct parse_state *at)
 }
 
 INLINE void deflate_all(struct lz77 *m, const uint8_t *data,
-                        enum lz77_search search)
+                        struct effort effort)
 {
     struct parse_state at = { data, data, data, 1, 1, 0 };
-    chain_all(m, m->start, data, search);
+    chain_all(m, m->start, data, effort);
     while (m->end - at.p >= AHEAD) {
-        struct match match = find(m, &at, at.p, 0, DEPTH, search);
+        struct match match = find(m, &at, at.p, 0, effort.depth, effort);
         if (match.distance)
-            take_match(m, &at, match, search);
+            take_match(m, &at, match, effort);
         else
-            take_literals(m, &at);
+            take_literals(m, &at, effort);
     }
     if (m->end > at.pending)
         block_split_add(&m->split, (size_t)(m->end - at.pending), 0, 0);
@@ -358,12 +376,17 @@ INLINE void deflate_all(struct lz77 *m, const uint8_t *data,
 
 static void deflate_long(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, LZ77_LONG);
+    deflate_all(m, data, efforts[LZ77_LONG]);
+}
+
+static void deflate_middle(struct lz77 *m, const uint8_t *data)
+{
+    deflate_all(m, data, efforts[LZ77_MIDDLE]);
 }
 
 static void deflate_short(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, LZ77_SHORT);
+    deflate_all(m, data, efforts[LZ77_SHORT]);
 }
 
 /* ---- The whole ---------------------------------------------------------- */
@@ -386,7 +409,9 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
         m->end = data + size;
         m->priced_end = m->start;
         m->allowed = ALLOWED_MOST;
-        (search == LZ77_LONG ? deflate_long : deflate_short)(m, data);
+        (search == LZ77_LONG     ? deflate_long
+         : search == LZ77_MIDDLE ? deflate_middle
+                                 : deflate_short)(m, data);
     } else if (size > 0) {
         block_split_add(&m->split, size, 0, 0);
     }

@@ -17,10 +17,13 @@ void lz77_free(struct lz77 *m);
 
 /* Which matches are looked for. */
 enum lz77_search {
-    LZ77_LONG,  /* of six bytes and more; each is improved if that saves more */
-    LZ77_SHORT, /* of three bytes as well; the first that saves bits is taken.
-                   For noise that is the same in all channels, and for lines
-                   with soft edges */
+    LZ77_LONG,   /* of eight bytes and more, quickly: for pixels of several
+                    bytes, whose matches are many, long, or of noise */
+    LZ77_MIDDLE, /* of seven bytes and more, of which the better are searched
+                    for longer: for pixels of one byte */
+    LZ77_SHORT,  /* of three bytes and more; the first that saves bits is taken.
+                    For noise that is the same in all channels, and for lines
+                    with soft edges */
 };
 
 /* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band

@@ -33,7 +33,9 @@ static size_t deflate_by(const struct idat_bands *b,
                    : literal_block_deflate(out, data, size, final);
     if (b->level >= IDAT_LZ77_FROM)
         return lz77_deflate(scratch->lz77, out, data, before, size, final,
-                            coder == CODER_LONG ? LZ77_LONG : LZ77_SHORT);
+                            coder == CODER_SHORT ? LZ77_SHORT
+                            : b->pixel == 1      ? LZ77_MIDDLE
+                                                 : LZ77_LONG);
     return b->flate->deflate(scratch->deflater, out, flate_bound(size), data,
                              before, size, final);
 }

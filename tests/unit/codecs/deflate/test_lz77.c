@@ -77,8 +77,10 @@ static size_t check_round(const char *name, const uint8_t *data, size_t before,
                           size_t n, bool final)
 {
     size_t brief = check_search(name, data, before, n, final, LZ77_SHORT);
-    size_t usual = check_search(name, data, before, n, final, LZ77_LONG);
+    size_t usual = check_search(name, data, before, n, final, LZ77_MIDDLE);
+    size_t quick = check_search(name, data, before, n, final, LZ77_LONG);
     size_t least = brief < usual ? brief : usual;
+    least = quick < least ? quick : least;
     if (n <= OPTIMAL_MOST) {
         size_t size = check_optimal(name, data, before, n, final);
         CHECK(size <= least + least / 40 + 30, "%s: %zu, otherwise %zu", name,
