@@ -6,7 +6,7 @@
  *
  * The hash is of six to eight bytes, about two pixels, not of three or four:
  * most pixels equal their neighbour, so that chains of shorter strings are long
- * and lead to little. LZ77_SHORT looks for three bytes as well, at the newest
+ * and lead to little. LZ77_THREE looks for three bytes as well, at the newest
  * place alone.
  *
  * Two distances are tried beside these: the last one, which is often that of
@@ -41,9 +41,10 @@ enum {
     WINDOW = MATCH_FARTHEST,
     HASH_BITS = 16,
     SHORT_HASH_BITS = 14,
-    AHEAD = 8, /* bytes that are read to hash a position */
-    NEAR = 16, /* the largest distance that counts as that of a pixel */
-    ALLOWED_MOST = 1024, /* steps that can be saved up */
+    AHEAD = 8,         /* bytes that are read to hash a position */
+    NEAR = 16,         /* the largest distance that counts as that of a pixel */
+    ALLOWED_LEAST = 2, /* steps that may always be made */
+    ALLOWED_MOST = 1024, /* those that can be saved up */
     MANY = 16,           /* bytes of a match, each after which allows for */
     EACH = 4,            /* so many steps */
     LONG = 64,           /* of a match longer than this, every SPARSE-th */
@@ -73,9 +74,10 @@ struct effort {
  * pixels have more chains to choose from. Short matches are not improved: that
  * would take long and save little. */
 static const struct effort efforts[] = {
-    [LZ77_LONG] = { 8, false, 64, 8, 12, 1 },
-    [LZ77_MIDDLE] = { 7, false, 16, 4, 0, 4 },
-    [LZ77_SHORT] = { 6, true, 4, 0, MATCH_LONGEST, 4 },
+    [LZ77_THREE] = { 6, true, 4, 0, MATCH_LONGEST, 4 },
+    [LZ77_SIX] = { 6, false, 64, 8, 12, 1 },
+    [LZ77_SEVEN] = { 7, false, 16, 4, 0, 4 },
+    [LZ77_EIGHT] = { 8, false, 64, 8, 12, 1 },
 };
 
 /* No distance: no match. */
@@ -318,7 +320,9 @@ INLINE void allow(struct lz77 *m, unsigned n, struct effort effort)
 {
     unsigned few = n < MANY ? n : MANY;
     int sum = m->allowed + (int)(few * effort.quarters / 4 + (n - few) * EACH);
-    m->allowed = sum < 1 ? 1 : sum < ALLOWED_MOST ? sum : ALLOWED_MOST;
+    if (sum < ALLOWED_LEAST)
+        sum = ALLOWED_LEAST;
+    m->allowed = sum < ALLOWED_MOST ? sum : ALLOWED_MOST;
 }
 
 INLINE void take_match(struct lz77 *m, struct parse_state *at,
@@ -374,19 +378,24 @@ INLINE void deflate_all(struct lz77 *m, const uint8_t *data,
         block_split_add(&m->split, (size_t)(m->end - at.pending), 0, 0);
 }
 
-static void deflate_long(struct lz77 *m, const uint8_t *data)
+static void deflate_three(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, efforts[LZ77_LONG]);
+    deflate_all(m, data, efforts[LZ77_THREE]);
 }
 
-static void deflate_middle(struct lz77 *m, const uint8_t *data)
+static void deflate_six(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, efforts[LZ77_MIDDLE]);
+    deflate_all(m, data, efforts[LZ77_SIX]);
 }
 
-static void deflate_short(struct lz77 *m, const uint8_t *data)
+static void deflate_seven(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, efforts[LZ77_SHORT]);
+    deflate_all(m, data, efforts[LZ77_SEVEN]);
+}
+
+static void deflate_eight(struct lz77 *m, const uint8_t *data)
+{
+    deflate_all(m, data, efforts[LZ77_EIGHT]);
 }
 
 /* ---- The whole ---------------------------------------------------------- */
@@ -400,7 +409,7 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
     size_t used = before + size < WINDOW ? before + size : WINDOW;
     memset(m->back, 0, used * sizeof *m->back);
     memset(m->newest, 0, sizeof m->newest);
-    if (search == LZ77_SHORT)
+    if (search == LZ77_THREE)
         memset(m->newest_short, 0, sizeof m->newest_short);
     m->steps = 0;
     block_split_begin(&m->split, out, data, size);
@@ -409,9 +418,10 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
         m->end = data + size;
         m->priced_end = m->start;
         m->allowed = ALLOWED_MOST;
-        (search == LZ77_LONG     ? deflate_long
-         : search == LZ77_MIDDLE ? deflate_middle
-                                 : deflate_short)(m, data);
+        (search == LZ77_THREE   ? deflate_three
+         : search == LZ77_SIX   ? deflate_six
+         : search == LZ77_SEVEN ? deflate_seven
+                                : deflate_eight)(m, data);
     } else if (size > 0) {
         block_split_add(&m->split, size, 0, 0);
     }

@@ -15,15 +15,15 @@ struct lz77;
 struct lz77 *lz77_new(void);
 void lz77_free(struct lz77 *m);
 
-/* Which matches are looked for. */
+/* Which matches are looked for: of so many bytes and more. */
 enum lz77_search {
-    LZ77_LONG,   /* of eight bytes and more, quickly: for pixels of several
-                    bytes, whose matches are many, long, or of noise */
-    LZ77_MIDDLE, /* of seven bytes and more, of which the better are searched
-                    for longer: for pixels of one byte */
-    LZ77_SHORT,  /* of three bytes and more; the first that saves bits is taken.
-                    For noise that is the same in all channels, and for lines
-                    with soft edges */
+    LZ77_THREE, /* the first that saves bits is taken: for noise that is the
+                   same in all channels, and for lines with soft edges */
+    LZ77_SIX,   /* quickly: for pixels of three bytes, whose matches are many,
+                   long, or of noise */
+    LZ77_SEVEN, /* of which the better are searched for longer: for pixels of
+                   one byte */
+    LZ77_EIGHT, /* quickly: for other pixels */
 };
 
 /* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band

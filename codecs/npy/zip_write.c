@@ -33,7 +33,7 @@ static void deflate_band(void *context, size_t i)
     if (matcher && bytes_reserve(&d->band[i], flate_bound(size)))
         d->band[i].size =
             lz77_deflate(matcher, d->band[i].data, d->content.data + at, at,
-                         size, i + 1 == d->count, LZ77_MIDDLE);
+                         size, i + 1 == d->count, LZ77_SEVEN);
     lz77_free(matcher);
 }
 

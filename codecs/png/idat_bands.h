@@ -38,7 +38,8 @@ struct coder_sizes {
     size_t of[CODERS];
 };
 
-enum { IDAT_STRIPS = 8 };
+/* Strips of a picture, and filters that are tried on them. */
+enum { IDAT_STRIPS = 8, IDAT_TRIED = 4 };
 
 struct idat_bands {
     const struct image *img;
@@ -60,7 +61,8 @@ struct idat_bands {
     pthread_mutex_t lock;
     struct idat_scratch *unused; /* the scratch memory that no thread has */
 
-    struct coder_sizes plain[IDAT_STRIPS], adaptive[IDAT_STRIPS];
+    struct coder_sizes strip[IDAT_TRIED][IDAT_STRIPS];
+    unsigned best;      /* of the filters that were tried */
     enum coder matches; /* which matches are looked for */
     bool repeats;       /* they are worth it in a strip */
     bool only_repeats;  /* and in all strips they save much */

@@ -21,6 +21,15 @@ enum {
 
 /* ---- Coders ------------------------------------------------------------- */
 
+/* Two pixels of three bytes, or of four, are what most matches begin with. */
+static enum lz77_search search_of(const struct idat_bands *b, enum coder coder)
+{
+    return coder == CODER_SHORT ? LZ77_THREE
+           : b->pixel == 1      ? LZ77_SEVEN
+           : b->pixel == 3      ? LZ77_SIX
+                                : LZ77_EIGHT;
+}
+
 /* Deflates by a coder, in the way that is fast enough for the level. */
 static size_t deflate_by(const struct idat_bands *b,
                          struct idat_scratch *scratch, enum coder coder,
@@ -33,9 +42,7 @@ static size_t deflate_by(const struct idat_bands *b,
                    : literal_block_deflate(out, data, size, final);
     if (b->level >= IDAT_LZ77_FROM)
         return lz77_deflate(scratch->lz77, out, data, before, size, final,
-                            coder == CODER_SHORT ? LZ77_SHORT
-                            : b->pixel == 1      ? LZ77_MIDDLE
-                                                 : LZ77_LONG);
+                            search_of(b, coder));
     return b->flate->deflate(scratch->deflater, out, flate_bound(size), data,
                              before, size, final);
 }
@@ -68,26 +75,12 @@ static size_t smaller(size_t a, size_t b)
 
 /* ---- Filters, by strips ------------------------------------------------- */
 
-/* Tries how well n rows from y on can be coded once they are filtered. Matches
- * may refer to what is before them, as they will: many repeat what is farther
- * than a strip is long. */
-static struct coder_sizes try_filter(const struct idat_bands *b,
-                                     struct idat_scratch *scratch, int filter,
-                                     uint32_t y, uint32_t n, int coders)
-{
-    const uint32_t above = y < b->before ? y : b->before;
-    const size_t before = above * b->row;
-    struct coder_sizes sizes;
-    idat_bands_filter(b, scratch, filter, y - above, above + n,
-                      scratch->filtered);
-    for (int coder = 0; coder < CODERS; coder++)
-        sizes.of[coder] =
-            coder < coders
-                ? try_coder(b, scratch, (enum coder)coder,
-                            scratch->filtered + before, before, n * b->row)
-                : SIZE_MAX;
-    return sizes;
-}
+/* The filters that are best for most pictures, and two that for some drawn ones
+ * repeat more: the same letter in the next row, the same edge in the next
+ * column. */
+static const uint8_t tried[IDAT_TRIED] = { FILTER_LEAST_SUM, FILTER_NONE,
+                                           FILTER_UP, FILTER_SUB };
+enum { TRIED_ADAPTIVE, TRIED_NONE, TRIED_FIRST };
 
 static uint32_t strip_rows(const struct idat_bands *b)
 {
@@ -113,35 +106,80 @@ static uint32_t strip_at(const struct idat_bands *b, size_t i)
     return (uint32_t)(last * i / (IDAT_STRIPS - 1));
 }
 
-/* Tries on a strip the two choices that are best for most pictures. */
+/* Tries a coder on strip i, once a filter is applied. Matches may refer to what
+ * is before the strip, as they will: many repeat what is farther than a strip
+ * is long. */
+static void try_on_strip(struct idat_bands *b, struct idat_scratch *scratch,
+                         unsigned k, size_t i, enum coder coder)
+{
+    const uint32_t y = strip_at(b, i), n = strip_rows(b);
+    const uint32_t above = y < b->before ? y : b->before;
+    const size_t before = above * b->row;
+    struct coder_sizes *sizes = &b->strip[k][i];
+    const uint8_t *rows = scratch->filtered + before;
+    idat_bands_filter(b, scratch, tried[k], y - above, above + n,
+                      scratch->filtered);
+    sizes->of[CODER_LITERALS] = literal_block_estimate(rows, n * b->row);
+    sizes->of[coder] = try_coder(b, scratch, coder, rows, before, n * b->row);
+}
+
+/* Tries the two filters that are best for most pictures, and long matches; no
+ * matches with the second if they hardly help with the first. */
 static void try_strip(void *context, size_t i)
 {
     struct idat_bands *b = context;
-    uint32_t n = strip_rows(b), y = strip_at(b, i);
+    struct idat_scratch *scratch = idat_bands_take(b);
+    struct coder_sizes *plain = &b->strip[TRIED_NONE][i];
+    enum coder coder = CODER_LONG;
+    if (!scratch)
+        return;
+    if (b->continuous) {
+        try_on_strip(b, scratch, TRIED_ADAPTIVE, i, coder);
+        if (is_like_noise(&b->strip[TRIED_ADAPTIVE][i]))
+            coder = CODER_LITERALS;
+    }
+    plain->of[CODER_LONG] = SIZE_MAX;
+    try_on_strip(b, scratch, TRIED_NONE, i, coder);
+    idat_bands_give(b, scratch);
+}
+
+static void try_more_filters(void *context, size_t i)
+{
+    struct idat_bands *b = context;
     struct idat_scratch *scratch = idat_bands_take(b);
     if (!scratch)
         return;
-    int coders = b->level < IDAT_LZ77_FROM ? CODER_SHORT : CODERS;
-    if (b->continuous) {
-        b->adaptive[i] = try_filter(b, scratch, FILTER_LEAST_SUM, y, n, coders);
-        if (is_like_noise(&b->adaptive[i]))
-            coders = CODER_LONG;
-    }
-    b->plain[i] = try_filter(b, scratch, FILTER_NONE, y, n, coders);
+    for (unsigned k = TRIED_FIRST; k < IDAT_TRIED; k++)
+        try_on_strip(b, scratch, k, i, CODER_LONG);
+    idat_bands_give(b, scratch);
+}
+
+/* Tries short matches with the best filter, if long ones are worth it. */
+static void try_short(void *context, size_t i)
+{
+    struct idat_bands *b = context;
+    struct coder_sizes *sizes = &b->strip[b->best][i];
+    struct idat_scratch *scratch = idat_bands_take(b);
+    if (!scratch)
+        return;
+    sizes->of[CODER_SHORT] = sizes->of[CODER_LONG];
+    if (are_worth_it(b, sizes->of[CODER_LONG], sizes->of[CODER_LITERALS]))
+        try_on_strip(b, scratch, b->best, i, CODER_SHORT);
     idat_bands_give(b, scratch);
 }
 
 /* Tries n strips; those of a picture that has a store one by one. */
-static int try_strips(struct idat_bands *b, size_t n, struct err *err)
+static int try_strips(struct idat_bands *b, size_t n,
+                      void (*try)(void *context, size_t i), struct err *err)
 {
     if (!b->img->store) {
-        thread_pool_run(b->rows.pool, try_strip, b, n);
+        thread_pool_run(b->rows.pool, try, b, n);
         return 0;
     }
     for (size_t i = 0; i < n; i++) {
         if (idat_bands_hold(b, strip_at(b, i), strip_rows(b), err))
             return -1;
-        try_strip(b, i);
+        try(b, i);
     }
     return 0;
 }
@@ -155,39 +193,74 @@ static size_t sum_of_strips(const struct coder_sizes *strip, enum coder coder)
     return sum;
 }
 
+/* Returns whether matches help much in all of n strips. */
+static bool all_repeat(const struct coder_sizes *strip, size_t n)
+{
+    while (n > 0 && !is_like_noise(&strip[n - 1]))
+        n--;
+    return n == 0;
+}
+
+/* Chooses the filter by n strips. Of those that are tried later, one must be
+ * better than chance would make it. */
+static int choose_filter(struct idat_bands *b, size_t n, struct err *err)
+{
+    const unsigned first = b->continuous ? TRIED_ADAPTIVE : TRIED_NONE;
+    unsigned end = TRIED_FIRST;
+    size_t least = SIZE_MAX;
+    if (try_strips(b, n, try_strip, err))
+        return -1;
+    if (b->continuous && b->level >= IDAT_LZ77_FROM &&
+        all_repeat(b->strip[TRIED_ADAPTIVE], n)) {
+        end = IDAT_TRIED;
+        if (try_strips(b, n, try_more_filters, err))
+            return -1;
+    }
+    for (unsigned k = first; k < end; k++) {
+        size_t sum = sum_of_strips(b->strip[k], CODER_LONG);
+        if (k >= TRIED_FIRST)
+            sum += sum / 50;
+        if (sum < least) {
+            least = sum;
+            b->best = k;
+        }
+    }
+    memset(b->filter, tried[b->best], b->count);
+    return 0;
+}
+
+/* Chooses which matches are looked for by n strips. */
+static int choose_matches(struct idat_bands *b, size_t n, struct err *err)
+{
+    const struct coder_sizes *strip = b->strip[b->best];
+    b->matches = CODER_LONG;
+    if (b->level < IDAT_LZ77_FROM)
+        return 0;
+    if (try_strips(b, n, try_short, err))
+        return -1;
+    /* By chance short matches seem to be the best of a small sample. */
+    size_t brief = sum_of_strips(strip, CODER_SHORT);
+    if (brief + brief / 200 < sum_of_strips(strip, CODER_LONG))
+        b->matches = CODER_SHORT;
+    return 0;
+}
+
 /* Chooses one filter for all bands, and the coder for matches, by strips, which
  * are spread over the picture; if that is small, the first strip is all of it.
  */
 static int choose_by_strips(struct idat_bands *b, struct err *err)
 {
-    static const enum coder coders[] = { CODER_LONG, CODER_SHORT };
-    bool whole = strip_rows(b) == b->img->height;
-    const struct coder_sizes *chosen = NULL;
-    size_t least = SIZE_MAX;
-    if (try_strips(b, whole ? 1 : IDAT_STRIPS, err))
+    const bool whole = strip_rows(b) == b->img->height;
+    const size_t n = whole ? 1 : IDAT_STRIPS;
+    if (choose_filter(b, n, err) || choose_matches(b, n, err))
         return -1;
-    for (int i = b->continuous ? 0 : 2; i < 4; i++) {
-        const struct coder_sizes *strip = i < 2 ? b->adaptive : b->plain;
-        size_t sum = sum_of_strips(strip, coders[i % 2]);
-        /* By chance short matches seem to be the best of a small sample. */
-        if (coders[i % 2] == CODER_SHORT)
-            sum += sum / 200;
-        if (sum < least) {
-            least = sum;
-            chosen = strip;
-            b->matches = coders[i % 2];
-        }
-    }
-    b->only_repeats = true;
-    for (int i = 0; chosen && i < (whole ? 1 : IDAT_STRIPS); i++) {
-        const size_t *of = chosen[i].of;
-        b->repeats |= are_worth_it(b, of[b->matches], of[CODER_LITERALS]);
-        b->only_repeats &= !is_like_noise(&chosen[i]);
-    }
+    const struct coder_sizes *strip = b->strip[b->best];
+    for (size_t i = 0; i < n; i++)
+        b->repeats |= are_worth_it(b, strip[i].of[b->matches],
+                                   strip[i].of[CODER_LITERALS]);
+    b->only_repeats = all_repeat(strip, n);
     b->whole_sampled =
         whole && b->count == 1 && b->img->height * b->row <= SAMPLE;
-    memset(b->filter, chosen == b->plain ? FILTER_NONE : FILTER_LEAST_SUM,
-           b->count);
     return 0;
 }
 

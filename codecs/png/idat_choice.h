@@ -2,8 +2,9 @@
  *
  * The filter is chosen for all bands before any is deflated, since matches
  * refer to what the rows before a band have become. Usually one is chosen for
- * all, by strips of the picture; where size counts, one for each band, by what
- * optimal.h would make of parts of it.
+ * all, by strips of the picture, and more are tried if all of these repeat
+ * much; where size counts, one for each band, by what optimal.h would make of
+ * parts of it.
  *
  * The strips also tell which matches are worth looking for. Whether any are is
  * asked of a part of each band: many photographs have next to none, so that

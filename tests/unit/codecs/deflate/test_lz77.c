@@ -43,7 +43,7 @@ static size_t check_search(const char *name, const uint8_t *data, size_t before,
     /* Chains every position of the first bytes, as a band behind them does. */
     size_t known = n < 20000 ? n : 20000;
     lz77_deflate(confused, again, data + known, before + known, n - known,
-                 final, LZ77_SHORT);
+                 final, LZ77_THREE);
     CHECK(
         lz77_deflate(confused, again, data, before, n, final, search) == size &&
             memcmp(again, out + MARGIN, size) == 0,
@@ -76,17 +76,18 @@ static size_t check_optimal(const char *name, const uint8_t *data,
 static size_t check_round(const char *name, const uint8_t *data, size_t before,
                           size_t n, bool final)
 {
-    size_t brief = check_search(name, data, before, n, final, LZ77_SHORT);
-    size_t usual = check_search(name, data, before, n, final, LZ77_MIDDLE);
-    size_t quick = check_search(name, data, before, n, final, LZ77_LONG);
-    size_t least = brief < usual ? brief : usual;
-    least = quick < least ? quick : least;
+    size_t of[LZ77_EIGHT + 1], least = SIZE_MAX;
+    for (int search = LZ77_THREE; search <= LZ77_EIGHT; search++) {
+        of[search] = check_search(name, data, before, n, final,
+                                  (enum lz77_search)search);
+        least = of[search] < least ? of[search] : least;
+    }
     if (n <= OPTIMAL_MOST) {
         size_t size = check_optimal(name, data, before, n, final);
         CHECK(size <= least + least / 40 + 30, "%s: %zu, otherwise %zu", name,
               size, least);
     }
-    return usual;
+    return of[LZ77_SEVEN];
 }
 
 /* ---- Kinds of data --------------------------------------------------------*/
@@ -195,7 +196,7 @@ static void check_distance(size_t distance, size_t length, bool apart)
     fill(data, length, NOISE);
     memcpy(data + distance, data, length);
     size_t size =
-        check_search("far", data + before, before, n - before, true, LZ77_LONG);
+        check_search("far", data + before, before, n - before, true, LZ77_SIX);
     size_t parts = apart ? 1 : 2;
     bool found = size < parts * length - length / 2;
     CHECK(found == (distance <= WINDOW), "distance %zu, length %zu: %zu bytes",
@@ -241,8 +242,8 @@ TEST(short_matches)
         data[i + 1] = (uint8_t)(value * 37);
         data[i + 2] = (uint8_t)(value * 101 >> 3);
     }
-    size_t usual = check_search("threes", data, 0, N, true, LZ77_LONG);
-    size_t brief = check_search("threes", data, 0, N, true, LZ77_SHORT);
+    size_t usual = check_search("threes", data, 0, N, true, LZ77_SEVEN);
+    size_t brief = check_search("threes", data, 0, N, true, LZ77_THREE);
     CHECK(brief < usual - usual / 5, "%zu, %zu", brief, usual);
     free(data);
 }
