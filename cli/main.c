@@ -175,7 +175,7 @@ static int run(const struct options *opts)
     case COMMAND_SERVE:
         return turn_many(opts);
     case COMMAND_MANIFEST:
-        return manifest_main(opts->file, opts->nfiles, opts->json);
+        return manifest_main(opts);
     }
     return OUTCOME_NOT_BEGUN;
 }

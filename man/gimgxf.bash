@@ -59,7 +59,7 @@ ts    --backend             one auto cpu cuda
 tsb   --device              devices
 ts    --max-vram            other
 tsic  -j,--threads          other
-tsic  --sandbox             one on off
+tsimrc --sandbox            one on off
 tic   -q,--quiet
 tic   -v,--verbose
 timbrc --json

@@ -216,7 +216,7 @@ __gimgxf_option ts -l backend -x -d 'what moves the samples' -a 'auto cpu cuda'
 __gimgxf_option tsb -l device -x -d 'the GPUs to use' -a '(__gimgxf_devices)'
 __gimgxf_option ts -l max-vram -x -d 'limit the memory of each GPU'
 __gimgxf_option tsic -s j -l threads -x -d 'limit the number of processors'
-__gimgxf_option tsic -l sandbox -x -d 'keep to the files and calls it needs' \
+__gimgxf_option tsimrc -l sandbox -x -d 'keep to the files and calls it needs' \
     -a 'on off'
 __gimgxf_option tic -s q -l quiet -d 'print no warnings'
 __gimgxf_option tic -s v -l verbose -d 'say what was done, how, and how long'

@@ -8,6 +8,7 @@
 #include "cli/job/job.h"
 #include "cli/json/json_write.h"
 #include "cli/report/report.h"
+#include "cli/sandbox/sandbox.h"
 #include "codecs/relate.h"
 
 static const char *compared(const struct relation *relation)
@@ -76,6 +77,7 @@ bool relate_run(const struct options *opts)
     struct relation relation = { .same = 0 };
     struct warnings warnings = { 0 };
     struct err err;
+    sandbox_enter_for_files(opts->file, opts->nfiles, opts);
     int status = job_relate(&relation, opts->file[0], opts->file[1], opts,
                             &warnings, &err);
     if (!opts->json)

@@ -59,6 +59,7 @@ int manifest_read_line(const struct json_value *root, struct record *record,
 /* Runs gimgxf manifest. "merge" prints the line that counts of each job, sorted
  * by input; "check" says what is done, failed, missing or done twice, as JSON
  * on demand. Returns an exit status. */
-int manifest_main(const char *const *word, int nwords, bool json);
+struct options;
+int manifest_main(const struct options *opts);
 
 #endif

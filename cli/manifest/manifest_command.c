@@ -13,6 +13,7 @@
 #include "cli/manifest/manifest_index.h"
 #include "cli/manifest/timestamp.h"
 #include "cli/report/report.h"
+#include "cli/sandbox/sandbox.h"
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
 
@@ -436,8 +437,10 @@ static int fail_usage(const char *const *word, int nwords, bool known)
     return USAGE;
 }
 
-int manifest_main(const char *const *word, int nwords, bool json)
+int manifest_main(const struct options *opts)
 {
+    const char *const *word = opts->file;
+    const int nwords = opts->nfiles;
     bool merging = nwords > 0 && strcmp(word[0], "merge") == 0;
     bool checking = nwords > 0 && strcmp(word[0], "check") == 0;
     struct manifest_index index = { .keep_lines = merging,
@@ -446,8 +449,12 @@ int manifest_main(const char *const *word, int nwords, bool json)
     if (nwords < 2 || (!merging && !checking))
         return fail_usage(word, nwords, merging || checking);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* for a million messages */
+    if (checking)
+        sandbox_enter_to_read(opts);
+    else
+        sandbox_enter_for_files(word + 1, nwords - 1, opts);
     if (read_all(&index, word + 1, nwords - 1) == 0)
-        status = merging ? merge(&index) : check(&index, json);
+        status = merging ? merge(&index) : check(&index, opts->json);
     manifest_index_free(&index);
     return status;
 }

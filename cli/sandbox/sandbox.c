@@ -184,6 +184,8 @@ static void allow_inputs(struct sandbox *sandbox, const struct inputs *inputs)
     for (uint32_t i = 0; i < inputs->count; i++) {
         const struct input *input = &inputs->list[i];
         const struct root *root = input->root;
+        if (strcmp(input->name, "-") == 0) /* standard input, which is open */
+            continue;
         if (!root)
             allow_beside(sandbox, input->name, IN_INPUTS);
         else if (root != latest)
@@ -257,6 +259,18 @@ void sandbox_enter_for_batch(const struct file_plan *plan,
     enter(&sandbox);
 }
 
+void sandbox_enter_for_files(const char *const *name, int count,
+                             const struct options *opts)
+{
+    struct sandbox sandbox;
+    if (!begin(&sandbox, opts, false))
+        return;
+    for (int i = 0; sandbox.has_files && i < count; i++)
+        if (strcmp(name[i], "-") != 0)
+            allow(&sandbox, name[i], IN_INPUTS);
+    enter(&sandbox);
+}
+
 void sandbox_enter_for_inputs(const struct inputs *inputs,
                               const struct options *opts)
 {
@@ -265,6 +279,16 @@ void sandbox_enter_for_inputs(const struct inputs *inputs,
         return;
     if (sandbox.has_files)
         allow_inputs(&sandbox, inputs);
+    enter(&sandbox);
+}
+
+void sandbox_enter_to_read(const struct options *opts)
+{
+    struct sandbox sandbox;
+    if (!begin(&sandbox, opts, false))
+        return;
+    if (sandbox.has_files)
+        allow(&sandbox, "/", IN_INPUTS);
     enter(&sandbox);
 }
 

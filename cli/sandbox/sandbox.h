@@ -29,9 +29,15 @@ void sandbox_enter_for_job(const struct job *job);
 void sandbox_enter_for_batch(const struct file_plan *plan,
                              const struct options *opts, bool device);
 
-/* For the inputs of a command that writes nothing. */
+/* The same for a command that writes nothing: relate and manifest merge, which
+ * read these files; info and check, whose files were found; and manifest check,
+ * which reads whatever file a manifest names. "-" is standard input. */
+void sandbox_enter_for_files(const char *const *name, int count,
+                             const struct options *opts);
 void sandbox_enter_for_inputs(const struct inputs *inputs,
                               const struct options *opts);
+
+void sandbox_enter_to_read(const struct options *opts);
 
 /* For jobs that are not known yet, below a root. Without a root they may be
  * about any file. */

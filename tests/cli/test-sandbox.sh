@@ -72,6 +72,29 @@ attack read "$PWD/else/secret"
 "$program" info in/a.ppm in/m.hdr >stdout 2>stderr
 check 'info: refused' grep -q 'refused: Permission denied' stderr
 
+"$program" check in/a.ppm in/m.hdr 2>stderr
+check 'check: refused' grep -q 'refused: Permission denied' stderr
+attack read in/a.ppm
+"$program" relate "$samples/f.ppm" in/m.hdr 2>stderr
+check 'relate: refused' grep -q 'refused: Permission denied' stderr
+"$program" relate --sandbox=off "$samples/f.ppm" in/m.hdr 2>stderr
+check 'relate: without the sandbox' grep -q 'it worked' stderr
+attack read "$PWD/else/secret"
+
+# is_confined PID: whether its system calls are filtered.
+is_confined() {
+    grep -q '^Seccomp:[[:space:]]*2' "/proc/$1/status"
+}
+mkfifo log
+for command in merge check; do
+    "$program" manifest $command log >stdout &
+    check "manifest $command: confined" eventually is_confined $!
+    : >log
+    wait $!
+done
+echo 'a file of another' | "$program" manifest merge - 2>stderr
+check 'manifest: standard input' grep -q 'not a manifest' stderr
+
 # Jobs, of which one ends its process.
 mkdir root
 cp in/a.ppm root
