@@ -272,6 +272,21 @@ static bool follows_sequential(struct missing_bits *missing,
     return true;
 }
 
+/* Whether a plane has no bit that is missing. A damaged scan can give libjpeg
+ * coefficients behind its last one, without a warning. */
+static bool plane_has_none(const struct plane *plane, const int8_t *low)
+{
+    for (uint32_t y = 0; y < plane->height; y++) {
+        const int16_t *at = (const int16_t *)plane_row(plane, y);
+        for (size_t i = 0; i < (size_t)plane->width * DCTSIZE2; i++) {
+            int8_t bits = low[i % DCTSIZE2];
+            if (at[i] && (bits == NOTHING || at[i] % (1 << bits)))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Whether the scans that follow each other in a file may be those of img. They
  * give every coefficient to its last bit; or as those of an unfinished
  * progressive file, they give all bits that its own coefficients have, also
@@ -291,6 +306,8 @@ static bool scans_suffice(const struct missing_bits *missing,
             own = own && (!transposes || low[k] == low[k % 8 * 8 + k / 8]);
         }
     }
+    for (unsigned i = 0; !whole && own && i < img->nplanes; i++)
+        own = plane_has_none(&img->plane[i], missing->low[i]);
     return whole || own;
 }
 

@@ -80,16 +80,18 @@ static void write_again(struct image *img, const struct load_opts *load,
     struct image back = { 0 };
     struct bytes made = { 0 };
     struct err err = { .text = "" };
-    bool standard =
-        img->cell != CELL_DCT || is_in_range(img);
+    bool standard = img->cell != CELL_DCT || is_in_range(img);
     if (encode_as(&codec_jpeg, &made, img, &save, &err)) {
         must(!standard || strstr(err.text, "EXIF"));
     } else {
         write_side_by_side(img, save, made);
         again.tolerant = false;
-        again.limits = (struct limits){ .pixels = 1 << 20,
-                              .bytes = 256 << 20 };
+        again.limits = (struct limits){ .pixels = 1 << 20, .bytes = 256 << 20 };
         plan.width = plan.height = 0;
+        if (img->cell == CELL_DCT) { /* they are aligned now */
+            plan.representation = REPRESENTATION_COEFFICIENTS;
+            plan.turn = XFORM_NONE;
+        }
         must(codec_read_as(&codec_jpeg, &back, made, &again, &plan, &err) == 0);
         must(back.width == img->width && back.height == img->height);
         if (img->cell == CELL_DCT)
@@ -174,6 +176,8 @@ static void as_coded(struct bytes file, unsigned way)
         };
         if (representation == REPRESENTATION_PLANES && way & 32)
             plan.width = plan.height = 0;
+        else if (!plan.width || !plan.height) /* nothing would be left */
+            continue;
         if (codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err)) {
             must(!img.cells && !img.meta);
             continue;
