@@ -31,7 +31,7 @@ static int relate(struct relation *relation, const struct job_state *state,
         .width = state->plan.decode.width,
         .height = state->plan.decode.height,
     };
-    const struct coded_picture b = {
+    struct coded_picture b = {
         .file = state->output,
         .codec = result->to,
         .layout = result->to == result->from ? opts->layout : made_layout(opts),
@@ -47,8 +47,16 @@ static int relate(struct relation *relation, const struct job_state *state,
     load.pool = state->job->pool;
     load.limits.bytes = opts->limits.bytes;
     convert.mem = mem_plain;
-    return relate_pictures(relation, &a, &b, turns, &load,
-                           converts(state) ? &convert : NULL, err);
+    const struct convert_opts *how = converts(state) ? &convert : NULL;
+    int status = relate_pictures(relation, &a, &b, turns, &load, how, err);
+    /* An array that tells its layout may not tell it any more once it is
+     * turned. */
+    const bool array = result->from == &codec_npy && result->to == &codec_npy;
+    for (b.layout = LAYOUT_HWC;
+         array && !opts->layout && !relation->same && b.layout <= LAYOUT_CHW;
+         b.layout++)
+        status = relate_pictures(relation, &a, &b, turns, &load, how, err);
+    return status;
 }
 
 enum {

@@ -70,6 +70,9 @@ for layout in auto hwc chw; do
     { printf 'P6 1 1 255\n' && head -c 3 noise.ppm; } >dot.ppm
     gives 0 '' -q --verify --layout $layout rotate90 dot.ppm o.npy
 done
+{ printf 'P6 4 16 255\n' && head -c 192 noise.ppm; } >high.ppm
+gives 0 '' copy high.ppm high.npy
+gives 0 '' --verify --depth 16 rotate90 high.npy o.npy
 gimgxf --json --verify rotate90 "$samples/f-rgb.png" o.png >said
 check 'verified in JSON' grep -q '"verified": "same", ' said
 gimgxf -v --verify rotate90 "$samples/f-rgb.png" o.png 2>said
