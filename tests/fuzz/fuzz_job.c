@@ -1,0 +1,322 @@
+/* A whole job: a command line, as "rotate90 --edge=trim in.jpg out.png", a
+ * newline, and the bytes of the input. Whatever they are, the output is the old
+ * file or the new one, nothing else is left, a failure has one line and its
+ * status, and a picture is the input turned, as libpng and libjpeg decode both.
+ *
+ * The names are "in", "new" and "old" with any suffix; an old output exists
+ * before. A picture without a command line is turned by one of our own. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/job/job.h"
+#include "cli/json/json_read.h"
+#include "cli/options/command_line.h"
+#include "cli/report/report.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/judge_job.h"
+#include "tests/support/must.h"
+
+#ifdef FUZZING
+#include "tests/fuzz/mutate_job.h"
+#endif
+
+enum { LINE_MAX_SIZE = 400, WORDS_MAX = 24, THREADS_MAX = 3, NAME_SIZE = 96 };
+
+static const char old[] = "what was there before";
+static char place[64];
+
+static void remove_place(void)
+{
+    rmdir(place);
+}
+
+/* A folder in memory, if there is one. */
+static void make_place(void)
+{
+    const char *root = access("/dev/shm", W_OK) ? getenv("TMPDIR") : "/dev/shm";
+    snprintf(place, sizeof place, "%s/fuzz-job-XXXXXX", root ? root : "/tmp");
+    must(mkdtemp(place) != NULL);
+    atexit(remove_place);
+}
+
+/* ---- The command line --------------------------------------------------- */
+
+struct job_input {
+    char line[LINE_MAX_SIZE + 1];
+    char *word[WORDS_MAX + 1];
+    int words;
+    char name[WORDS_MAX][NAME_SIZE]; /* of files, with their folder */
+    struct bytes file;
+    struct options opts;
+};
+
+static bool is_name(const char *word)
+{
+    static const char *const kinds[] = { "in", "new", "old" };
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(kinds[i]);
+        if (strncmp(word, kinds[i], n) == 0 && (!word[n] || word[n] == '.'))
+            return strlen(word) < 20 && !strchr(word, '/');
+    }
+    return false;
+}
+
+static void take_word(struct job_input *c, char *word)
+{
+    char *name = c->name[c->words];
+    if (is_name(word)) {
+        snprintf(name, NAME_SIZE, "%s/%s", place, word);
+        word = name;
+    }
+    c->word[c->words++] = word;
+}
+
+/* Takes the input apart. Returns false if it has no command line. */
+static bool read_line(struct job_input *c, struct bytes data)
+{
+    static char program[] = "gimgxf";
+    const uint8_t *end = memchr(data.data, '\n', data.size);
+    size_t size = end ? (size_t)(end - data.data) : 0;
+    char *rest = c->line, *word;
+    if (codec_probe(data)) {
+        strcpy(c->line, "rotate90 in old.png");
+        c->file = data;
+    } else {
+        if (size == 0 || size > LINE_MAX_SIZE || memchr(data.data, '\0', size))
+            return false;
+        memcpy(c->line, data.data, size);
+        c->file =
+            (struct bytes){ data.data + size + 1, data.size - size - 1, 0 };
+    }
+    c->word[c->words++] = program;
+    while (c->words < WORDS_MAX && (word = strsep(&rest, " ")))
+        take_word(c, word);
+    return true;
+}
+
+/* A file of ours: other names would be read and written, too. */
+static bool is_ours(const char *name)
+{
+    const size_t n = strlen(place);
+    return strncmp(name, place, n) == 0 && is_name(name + n + 1);
+}
+
+/* Returns whether it is a job of one picture, which is kept small and quick. */
+static bool understand(struct job_input *c)
+{
+    struct options *opts = &c->opts;
+    struct err err = { .text = "" };
+    if (command_line_parse(opts, c->words, c->word, &err)) {
+        must(*err.text);
+        return false;
+    }
+    if (opts->command != COMMAND_TURN || opts->nfiles != 2 ||
+        !is_ours(opts->file[0]) || !is_ours(opts->file[1]) || opts->backup)
+        return false;
+    if (opts->limits.pixels > 1 << 16)
+        opts->limits.pixels = 1 << 16;
+    if (opts->limits.bytes > 64 << 20)
+        opts->limits.bytes = 64 << 20;
+    if (opts->threads > THREADS_MAX)
+        opts->threads = THREADS_MAX;
+    opts->max_seconds = 0;
+    return true;
+}
+
+/* ---- Files -------------------------------------------------------------- */
+
+static void write_whole(const char *name, struct bytes bytes)
+{
+    FILE *file = fopen(name, "wb");
+    must(file && fwrite(bytes.data, 1, bytes.size, file) == bytes.size);
+    must(fclose(file) == 0);
+}
+
+static struct bytes read_whole(const char *name)
+{
+    struct bytes bytes = { 0 };
+    uint8_t part[4096];
+    FILE *file = fopen(name, "rb");
+    must(file != NULL);
+    for (size_t n; (n = fread(part, 1, sizeof part, file));)
+        must(bytes_append(&bytes, part, n));
+    must(fclose(file) == 0);
+    return bytes;
+}
+
+static unsigned count_files(void)
+{
+    DIR *dir = opendir(place);
+    unsigned count = 0;
+    must(dir != NULL);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+    closedir(dir);
+    return count;
+}
+
+/* ---- What was said ------------------------------------------------------ */
+
+/* What the program would print: standard error, then standard output. */
+struct said {
+    char *text[2];
+    size_t size[2];
+    FILE *file[2];
+};
+
+static void check_json(const struct said *said, int status)
+{
+    struct json_text json = { 0 };
+    struct err err;
+    const size_t size = said->size[1];
+    const char *word;
+    must(size > 0 &&
+         memchr(said->text[1], '\n', size) == said->text[1] + size - 1);
+    must(json_read(&json, said->text[1], size, &err) == 0);
+    word = json_get_string(json_find(json_root(&json), "status"));
+    must(word && (strcmp(word, "failed") == 0) == (status != 0));
+    json_free(&json);
+}
+
+/* A failure is one line, beside warnings; nothing steers a terminal. */
+static void check_lines(const struct said *said, int status)
+{
+    unsigned failures = 0;
+    const char *line = said->text[0], *end;
+    for (; *line; line = end + 1) {
+        end = strchr(line, '\n');
+        must(end && strncmp(line, "gimgxf: ", 8) == 0);
+        for (const char *p = line; p < end; p++)
+            must((uint8_t)*p >= 0x20 && *p != 0x7f);
+        const char *warning = strstr(line, ": warning: ");
+        failures += !warning || warning > end;
+    }
+    must(status == 0 || failures == 1);
+}
+
+static void check_said(const struct job *job, const struct result *result,
+                       const struct err *err, int status)
+{
+    struct said said = { .size = { 0 } };
+    FILE *const before[] = { stderr, stdout };
+    for (int i = 0; i < 2; i++)
+        must((said.file[i] = open_memstream(&said.text[i], &said.size[i])));
+    stderr = said.file[0];
+    stdout = said.file[1];
+    report_job(job, result, status ? err : NULL, "as asked for");
+    stderr = before[0];
+    stdout = before[1];
+    for (int i = 0; i < 2; i++)
+        must(fclose(said.file[i]) == 0);
+    if (job->opts->json)
+        check_json(&said, status);
+    check_lines(&said, status);
+    for (int i = 0; i < 2; i++)
+        free(said.text[i]);
+}
+
+/* ---- The job ------------------------------------------------------------ */
+
+static struct thread_pool *pool_of(unsigned threads)
+{
+    static struct thread_pool *pool[THREADS_MAX + 1];
+    if (!pool[threads])
+        must((pool[threads] = thread_pool_open(threads)));
+    return pool[threads];
+}
+
+static struct lane *the_lane(void)
+{
+    static struct lane *lane;
+    struct err err;
+    const struct lane_opts opts = { .workers = 0 };
+    if (!lane)
+        must(backend_cpu.open(&lane, &opts, &err) == 0);
+    return lane;
+}
+
+/* What is there afterwards, and that nothing else is. */
+static void check_files(const struct job_input *c, const struct result *result,
+                        int status, bool existed)
+{
+    const char *input = c->opts.file[0], *output = c->opts.file[1];
+    const bool same = strcmp(input, output) == 0;
+    const bool new = status == 0 && !result->skipped;
+    const struct bytes before =
+        same ? c->file
+             : (struct bytes){ .data = (uint8_t *)old, .size = sizeof old };
+    must(count_files() == 1u + (!same && (existed || new)));
+    if (!same) {
+        struct bytes is = read_whole(input);
+        must(same_bytes(is, c->file));
+        bytes_free(&is);
+    }
+    if (!new && !existed)
+        return;
+    struct bytes is = read_whole(output);
+    if (!new)
+        must(same_bytes(is, before));
+    else
+        judge_job(&c->opts, result, c->file, is);
+    bytes_free(&is);
+}
+
+/* Whether a failure says that we are at fault. Coefficients that no encoder
+ * makes overflow in libjpeg, in one way in its vector code and in another in C:
+ * then what was encoded anew may be far from what it decodes for --verify. */
+static bool is_fault(const struct result *result, const struct err *err)
+{
+    const bool lossy =
+        result->how == HOW_REENCODED || result->how == HOW_LUMA_LOSSLESS;
+    return strstr(err->text, "please report it") &&
+           !(lossy && result->from == &codec_jpeg &&
+             strstr(err->text, "dB apart"));
+}
+
+static void run(const struct job_input *c, bool existed)
+{
+    struct job job = { .input = c->opts.file[0],
+                       .output = c->opts.file[1],
+                       .opts = &c->opts,
+                       .backend = &backend_cpu,
+                       .lane = the_lane(),
+                       .pool = pool_of(c->opts.threads) };
+    struct result result = { .how = HOW_UNCHANGED };
+    struct err err = { .text = "" };
+    bool known = false;
+    if (job_choose_format(&job, &err) || job_check_output(&job, &err)) {
+        must(*err.text);
+        return;
+    }
+    if (c->opts.dry_run) {
+        must(job_foresee(&job, &result, &known, &err) == 0 || *err.text);
+        return;
+    }
+    int status = job_run(&job, &result, &err);
+    must(status == 0 || (status == -1 && *err.text));
+    must(status == 0 || !is_fault(&result, &err));
+    check_said(&job, &result, &err, status);
+    check_files(c, &result, status, existed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct job_input c = { .words = 0 };
+    if (!*place)
+        make_place();
+    if (!read_line(&c, (struct bytes){ (uint8_t *)(uintptr_t)data, size, 0 }) ||
+        !understand(&c))
+        return 0;
+    const char *input = c.opts.file[0], *output = c.opts.file[1];
+    bool existed = strncmp(strrchr(output, '/'), "/old", 4) == 0;
+    if (existed)
+        write_whole(output, (struct bytes){ (uint8_t *)old, sizeof old, 0 });
+    write_whole(input, c.file);
+    run(&c, existed || strcmp(input, output) == 0);
+    unlink(input);
+    unlink(output);
+    return 0;
+}

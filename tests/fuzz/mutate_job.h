@@ -1,0 +1,112 @@
+/* How libFuzzer changes the inputs of fuzz_job.c: the words of the command line
+ * by others, the bytes of the file as it likes; and the chunks of a PNG get the
+ * checksums that they should have, or few would be read at all. */
+#ifndef TESTS_FUZZ_MUTATE_JOB_H
+#define TESTS_FUZZ_MUTATE_JOB_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/fuzz/png_crc.h"
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room,
+                               unsigned seed);
+
+static inline const char *pick(const char *const *list, size_t n,
+                               unsigned *random)
+{
+    *random = *random * 1103515245 + 12345;
+    return list[(*random >> 8) % n];
+}
+#define PICK(list, random) pick(list, sizeof(list) / sizeof *(list), random)
+
+/* Writes a whole command line and its newline. Returns its size. */
+static inline size_t make_line(char *line, size_t room, unsigned *random)
+{
+    static const char *const turns[] = {
+        "copy",      "upright",   "fliph",      "flipv",     "rotate90",
+        "rotate180", "rotate270", "transverse", "transpose",
+    };
+    static const char *const options[] = {
+        "",
+        "--edge=trim",
+        "--edge=tag",
+        "--edge=fail",
+        "--edge=reencode",
+        "--lossless",
+        "--tag-only",
+        "--tolerant",
+        "--strip",
+        "--strip=all",
+        "--strip=exif,xmp",
+        "--strip=icc,gps",
+        "--strip=thumbnail",
+        "--quality=50",
+        "--optimize",
+        "--no-restart",
+        "--png-level=0",
+        "--png-level=fast",
+        "--png-level=small",
+        "--png-level=6",
+        "--depth=8",
+        "--depth=16",
+        "--depth=float",
+        "--layout=chw",
+        "--layout=hwc",
+        "--background=red",
+        "--ignore-orientation",
+        "--verify",
+        "--preserve",
+        "--no-clobber",
+        "--format=png",
+        "--format=jpeg",
+        "--format=pam",
+        "--format=npy",
+        "--max-pixels=1000",
+        "--max-memory=100K",
+        "--max-memory=1M",
+        "--max-memory=10M",
+        "-j1",
+        "-j2",
+        "-j3",
+        "--json",
+        "-v",
+        "-q",
+        "--dry-run",
+    };
+    static const char *const names[] = {
+        "in new.png",      "in old.png",     "in.png in.png", "in.jpg in.jpg",
+        "in.jpg old.jpg",  "in.jpg new.png", "in new.pam",    "in.png new.jpg",
+        "in.jpg new.jpeg", "in new.ppm",     "in old.npy",    "in new.bmp",
+        "in new.tga",      "in new.hdr",     "in new.pfm",    "in.tga in.tga",
+        "in.bmp old.bmp",  "in.hdr new.hdr", "in.npy in.npy", "in.pbm new.pbm",
+    };
+    return (size_t)snprintf(line, room, "%s %s %s %s %s\n", PICK(turns, random),
+                            PICK(options, random), PICK(options, random),
+                            PICK(options, random), PICK(names, random));
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room,
+                               unsigned seed)
+{
+    char line[400];
+    const uint8_t *end = memchr(data, '\n', size);
+    const uint8_t *begin = end && end - data < 400 ? end + 1 : data;
+    const size_t n = make_line(line, sizeof line, &seed);
+    const size_t had = (size_t)(begin - data);
+    if (had && seed >> 8 & 3) { /* the file; else the line */
+        size = had + LLVMFuzzerMutate(data + had, size - had, room - had);
+    } else if (size - had + n <= room) {
+        memmove(data + n, begin, size - had);
+        memcpy(data, line, n);
+        size = size - had + n;
+        return size;
+    }
+    if (seed >> 10 & 7)
+        png_correct_checksums(data + had, size - had);
+    return size;
+}
+
+#endif
