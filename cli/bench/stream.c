@@ -175,11 +175,11 @@ static int open_traffic(struct traffic *t, const int *device,
 
 /* Seconds for the bytes of one picture: turned; and copied each way and by the
  * slower way. */
-struct samples {
+struct timings {
     double turn[SUITE_ROUNDS], slower[SUITE_ROUNDS], way[2][SUITE_ROUNDS];
 };
 
-static int measure_bus(struct traffic *t, struct samples *s, unsigned r,
+static int measure_bus(struct traffic *t, struct timings *s, unsigned r,
                        struct err *err)
 {
     double rate[2];
@@ -191,7 +191,7 @@ static int measure_bus(struct traffic *t, struct samples *s, unsigned r,
     return 0;
 }
 
-static int measure_turns(struct traffic *t, struct samples *s, unsigned r,
+static int measure_turns(struct traffic *t, struct timings *s, unsigned r,
                          struct err *err)
 {
     double begin = now();
@@ -202,7 +202,7 @@ static int measure_turns(struct traffic *t, struct samples *s, unsigned r,
 }
 
 /* The first round, in which memory is allocated, does not count. */
-static int time_rounds(struct traffic *t, struct samples *s,
+static int time_rounds(struct traffic *t, struct timings *s,
                        struct suite_result *result, struct err *err)
 {
     unsigned n = result->rounds;
@@ -244,7 +244,7 @@ static struct suite_entry entry_of_way(int way)
 }
 
 static int add_turn(struct bench *bench, struct traffic *t, unsigned lanes,
-                    const struct bench_row *like, struct samples *s,
+                    const struct bench_row *like, struct timings *s,
                     struct err *err)
 {
     struct bench_row row = *like;
@@ -263,7 +263,7 @@ static int add_turn(struct bench *bench, struct traffic *t, unsigned lanes,
 
 /* The plain copies that were timed beside the last turn. */
 static int add_way(struct bench *bench, const struct traffic *t, int way,
-                   const struct bench_row *like, struct samples *s,
+                   const struct bench_row *like, struct timings *s,
                    struct err *err)
 {
     struct bench_row row = *like;
@@ -279,7 +279,7 @@ static int add_way(struct bench *bench, const struct traffic *t, int way,
 }
 
 static int run_rows(struct bench *bench, struct traffic *t,
-                    const struct bench_row *like, struct samples *s,
+                    const struct bench_row *like, struct timings *s,
                     struct err *err)
 {
     for (size_t i = 0; i < sizeof lane_counts / sizeof *lane_counts; i++)
@@ -292,7 +292,7 @@ static int run_rows(struct bench *bench, struct traffic *t,
 }
 
 static int run_on(struct bench *bench, struct traffic *t, const int *device,
-                  unsigned ndevices, struct samples *s, struct err *err)
+                  unsigned ndevices, struct timings *s, struct err *err)
 {
     struct suite_entry entry = entry_of_turn();
     struct bench_row like = { .devices = ndevices,
@@ -318,7 +318,7 @@ int bench_stream(struct bench *bench, const struct kernel_suite *suite,
     if (bench->opts.profile || !bench_wants(bench, &entry))
         return 0;
     struct traffic *t = calloc(1, sizeof *t);
-    struct samples *s = calloc(1, sizeof *s);
+    struct timings *s = calloc(1, sizeof *s);
     int status = t && s ? 0 : fail(err, "no memory");
     if (status == 0) {
         t->suite = suite;

@@ -23,14 +23,14 @@ static const struct weights {
     { { 32768, -27439, -5329 }, 128 * ONE + ONE / 2 - 1 },
 };
 
-struct conversion {
+struct image_pair {
     const struct image *from, *to;
 };
 
 /* Rows have room for whole vectors. */
 ENTROPY_FOR_EACH_CPU static void convert_row(void *context, size_t y)
 {
-    const struct conversion *all = context;
+    const struct image_pair *all = context;
     for (unsigned c = 0; c < 3; c++) {
         uint8_t *to = plane_row(&all->to->plane[c], y);
         for (uint32_t x = 0; x < all->from->width; x += SIDE) {
@@ -50,7 +50,7 @@ ENTROPY_FOR_EACH_CPU static void convert_row(void *context, size_t y)
 
 static void copy_row(void *context, size_t y)
 {
-    const struct conversion *all = context;
+    const struct image_pair *all = context;
     for (unsigned c = 0; c < all->from->nplanes; c++)
         memcpy(plane_row(&all->to->plane[c], y),
                plane_row(&all->from->plane[c], y), all->from->plane[c].width);
@@ -82,7 +82,7 @@ int components_make(struct image *made, const struct image *img,
                     const struct jpeg_compress_struct *c,
                     struct thread_pool *pool, struct err *err)
 {
-    struct conversion all = { img, made };
+    struct image_pair all = { img, made };
     const bool converts =
         img->color == COLOR_RGB && c->jpeg_color_space == JCS_YCbCr;
     *made = (struct image){ .cell = CELL_U8,

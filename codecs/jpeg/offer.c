@@ -22,7 +22,7 @@ static bool set_steps(struct scan_samples *to, const struct sequential *s,
     to->table = s->component[i].quantization;
     memcpy(to->step, s->steps[to->table], sizeof to->step);
     for (unsigned k = 0; k < 64; k++) {
-        to->to_step[k] = to->step[exchanges ? k % 8 * 8 + k / 8 : k];
+        to->to_step[k] = to->step[exchanges ? entropy_exchange(k) : k];
         fit = fit && to->step[k] <= SCAN_STEP_MAX;
     }
     return fit;
@@ -118,17 +118,14 @@ static void set_picture(struct sequential *to, const struct sequential *from,
         };
         for (unsigned k = 0; k < 64; k++)
             to->steps[table][k] =
-                from->steps[table][exchanges ? k % 8 * 8 + k / 8 : k];
+                from->steps[table][exchanges ? entropy_exchange(k) : k];
     }
     scan->components = to->components;
     for (unsigned c = 0; c < scan->components; c++)
         scan->component[c].dc = scan->component[c].ac =
             is_chroma(p->space, to->scan[0].component[c]);
     sequential_set_sizes(to);
-    scan->restart = p->restart;
-    if (scan->restart % p->columns == 0 &&
-        (uint64_t)(scan->restart / p->columns) * scan->columns <= UINT16_MAX)
-        scan->restart = scan->restart / p->columns * scan->columns;
+    scan->restart = sequential_restart(p->restart, p->columns, scan->columns);
 }
 
 /* Offers all scans to become those of turned->to. Of some `samples` are made,

@@ -198,24 +198,20 @@ static void set_tables(j_compress_ptr c, const struct image *img)
         if (!*table)
             *table = jpeg_alloc_quant_table((j_common_ptr)c);
         c->comp_info[i].quant_tbl_no = n;
-        for (int k = 0; k < DCTSIZE2; k++)
+        for (unsigned k = 0; k < DCTSIZE2; k++)
             (*table)->quantval[k] =
-                p->step[n][exchanged ? k % 8 * 8 + k / 8 : k];
+                p->step[n][exchanged ? entropy_exchange(k) : k];
     }
 }
 
-/* Restart intervals of whole rows of MCUs stay whole rows: decoders of strips
- * need them. */
 static void set_restart(j_compress_ptr c, const struct image *img,
                         const struct save_opts *opts)
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
-    unsigned restart = p->restart, before = p->columns;
-    uint32_t now = mcu_columns(c->comp_info, c->num_components, c->image_width);
-    if (restart % before == 0 &&
-        (uint64_t)(restart / before) * now <= UINT16_MAX)
-        restart = restart / before * now;
-    c->restart_interval = opts->no_restart ? 0 : restart;
+    const uint32_t now =
+        mcu_columns(c->comp_info, c->num_components, c->image_width);
+    c->restart_interval =
+        opts->no_restart ? 0 : sequential_restart(p->restart, p->columns, now);
 }
 
 /* How many low bits of each coefficient, row by row, are still missing after
@@ -301,9 +297,9 @@ static bool scans_suffice(const struct missing_bits *missing,
     for (unsigned i = 0; i < img->nplanes; i++) {
         const int8_t *low = missing->low[i];
         own = own && low[0] != NOTHING;
-        for (int k = 0; k < DCTSIZE2; k++) {
+        for (unsigned k = 0; k < DCTSIZE2; k++) {
             whole = whole && low[k] == 0;
-            own = own && (!transposes || low[k] == low[k % 8 * 8 + k / 8]);
+            own = own && (!transposes || low[k] == low[entropy_exchange(k)]);
         }
     }
     for (unsigned i = 0; !whole && own && i < img->nplanes; i++)

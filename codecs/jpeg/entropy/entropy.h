@@ -80,6 +80,13 @@ static const uint8_t entropy_natural[64] = {
 #define ENTROPY_ODD_COLUMNS UINT64_C(0xb56aad55554aa952)
 #define ENTROPY_ODD_ROWS    UINT64_C(0xd6ab555aa5552a94)
 
+/* Returns where a coefficient, row by row, stands once rows and columns of its
+ * block are exchanged. */
+static inline unsigned entropy_exchange(unsigned at)
+{
+    return at % 8 * 8 + at / 8;
+}
+
 /* Returns a / b, rounded up. */
 static inline uint32_t entropy_divide_up(uint64_t a, uint32_t b)
 {

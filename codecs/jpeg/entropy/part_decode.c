@@ -195,7 +195,7 @@ static void set_order(struct part_order *order, bool transposes)
     memset(order->at, 64, sizeof order->at);
     for (unsigned k = 0; k < 64; k++) {
         unsigned i = entropy_natural[k];
-        order->at[k] = transposes ? position[i % 8 * 8 + i / 8] : (uint8_t)k;
+        order->at[k] = transposes ? position[entropy_exchange(i)] : (uint8_t)k;
         order->bit[k] = UINT64_C(1) << order->at[k];
     }
 }

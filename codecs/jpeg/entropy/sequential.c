@@ -251,13 +251,12 @@ void sequential_trim(struct sequential *s, uint32_t width, uint32_t height)
 
 /* ---- Turning ------------------------------------------------------------ */
 
-/* Whole rows of MCUs between restart markers stay whole rows: readers start
- * anew at such places. */
-static void keep_restarts(struct entropy_scan *to, uint32_t columns_before)
+uint32_t sequential_restart(uint32_t restart, uint32_t before, uint32_t now)
 {
-    uint64_t rows = to->restart / columns_before;
-    if (to->restart % columns_before == 0 && rows * to->columns <= UINT16_MAX)
-        to->restart = (uint32_t)rows * to->columns;
+    const uint64_t rows = restart / before;
+    return restart % before == 0 && rows * now <= UINT16_MAX
+               ? (uint32_t)rows * now
+               : restart;
 }
 
 /* Tables that were made for a picture mostly lack some code once it is
@@ -282,12 +281,14 @@ void sequential_turn(struct sequential *to, const struct sequential *from,
     }
     for (unsigned i = 0; transposes && i < 4; i++)
         for (unsigned k = 0; k < 64; k++)
-            to->steps[i][k] = from->steps[i][k % 8 * 8 + k / 8];
+            to->steps[i][k] = from->steps[i][entropy_exchange(k)];
     sequential_set_sizes(to);
     for (unsigned i = 0; i < to->scans; i++) {
+        struct entropy_scan *coding = &to->scan[i].coding;
         to->scan[i].blocks = (struct entropy_blocks){ 0 };
-        keep_restarts(&to->scan[i].coding, from->scan[i].coding.columns);
-        to->scan[i].coding.most = most_bits(to->scan[i].data.size);
+        coding->restart = sequential_restart(
+            coding->restart, from->scan[i].coding.columns, coding->columns);
+        coding->most = most_bits(to->scan[i].data.size);
     }
 }
 

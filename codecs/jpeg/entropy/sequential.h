@@ -63,6 +63,11 @@ void sequential_most(const struct sequential *s, unsigned *across,
 /* Cuts a picture that has been read to its first columns and rows. */
 void sequential_trim(struct sequential *s, uint32_t width, uint32_t height);
 
+/* Returns the MCUs between restart markers after a turn that makes `now` MCUs a
+ * row of `before`. Whole rows stay whole rows, where that can be written:
+ * decoders of strips begin at such places. */
+uint32_t sequential_restart(uint32_t restart, uint32_t before, uint32_t now);
+
 /* Makes `to` what `from` is after a turn, without its blocks. */
 void sequential_turn(struct sequential *to, const struct sequential *from,
                      enum xform turn);
