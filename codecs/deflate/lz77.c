@@ -52,7 +52,7 @@ enum {
     END = 16,
     PATIENCE = 128,   /* after so many bytes without a match one more byte is */
     MOST_PASSED = 32, /* skipped each time, up to MOST_PASSED */
-    PRICED = 512,     /* bytes whose costs are summed up in advance */
+    PRICED = 128,     /* bytes whose costs are summed up in advance */
     PRICED_MATCH = 32, /* bytes of a match that are counted with their costs;
                           further ones, with a bit each */
 };

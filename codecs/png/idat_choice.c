@@ -154,7 +154,17 @@ static void try_more_filters(void *context, size_t i)
     idat_bands_give(b, scratch);
 }
 
-/* Tries short matches with the best filter, if long ones are worth it. */
+/* Returns whether short matches may be worth it where long ones are: not if
+ * these save more than two thirds, and so are long indeed. */
+static bool may_be_short(const struct idat_bands *b,
+                         const struct coder_sizes *sizes)
+{
+    const size_t literals = sizes->of[CODER_LITERALS];
+    return are_worth_it(b, sizes->of[CODER_LONG], literals) &&
+           sizes->of[CODER_LONG] > literals / 3;
+}
+
+/* Tries short matches with the best filter. */
 static void try_short(void *context, size_t i)
 {
     struct idat_bands *b = context;
@@ -163,7 +173,7 @@ static void try_short(void *context, size_t i)
     if (!scratch)
         return;
     sizes->of[CODER_SHORT] = sizes->of[CODER_LONG];
-    if (are_worth_it(b, sizes->of[CODER_LONG], sizes->of[CODER_LITERALS]))
+    if (may_be_short(b, sizes))
         try_on_strip(b, scratch, b->best, i, CODER_SHORT);
     idat_bands_give(b, scratch);
 }
@@ -205,9 +215,7 @@ static bool all_repeat(const struct coder_sizes *strip, size_t n)
  * better than chance would make it. */
 static int choose_filter(struct idat_bands *b, size_t n, struct err *err)
 {
-    const unsigned first = b->continuous ? TRIED_ADAPTIVE : TRIED_NONE;
     unsigned end = TRIED_FIRST;
-    size_t least = SIZE_MAX;
     if (try_strips(b, n, try_strip, err))
         return -1;
     if (b->continuous && b->level >= IDAT_LZ77_FROM &&
@@ -216,7 +224,9 @@ static int choose_filter(struct idat_bands *b, size_t n, struct err *err)
         if (try_strips(b, n, try_more_filters, err))
             return -1;
     }
-    for (unsigned k = first; k < end; k++) {
+    size_t least = SIZE_MAX;
+    for (unsigned k = b->continuous ? TRIED_ADAPTIVE : TRIED_NONE; k < end;
+         k++) {
         size_t sum = sum_of_strips(b->strip[k], CODER_LONG);
         if (k >= TRIED_FIRST)
             sum += sum / 50;
