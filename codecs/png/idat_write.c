@@ -25,13 +25,16 @@ struct band_chunk {
 
 struct idat_writer {
     struct idat_bands bands;
-    pthread_mutex_t lock; /* of all that follows */
-    struct bytes *file;
-    const struct save_opts *opts;
+    pthread_mutex_t lock;     /* of what follows */
     struct band_chunk *chunk; /* of each band */
     uint32_t next;            /* the band whose turn it is to be appended */
-    uint32_t adler;           /* of those before it */
-    bool refused;             /* flushing has failed, for this reason */
+    bool appending;           /* a thread does so, or has failed to */
+
+    /* Of the thread that appends. */
+    struct bytes *file;
+    const struct save_opts *opts;
+    uint32_t adler; /* of the bands before the next one */
+    bool refused;   /* flushing has failed, for this reason */
     struct err *err;
 };
 
@@ -60,54 +63,64 @@ static bool make_chunk(struct idat_writer *w, struct idat_scratch *scratch,
     return made > 0;
 }
 
-/* Appends the chunk of the band whose turn it is; behind the last one, the
- * checksum. Returns false without memory, or if flushing fails. */
-static bool append_chunk(struct idat_writer *w, uint8_t *bytes)
+/* Appends the chunk of a band; behind the last one, the checksum. Returns false
+ * without memory, or if flushing fails. */
+static bool append_chunk(struct idat_writer *w, uint32_t i)
 {
-    struct band_chunk *chunk = &w->chunk[w->next];
+    const struct band_chunk *chunk = &w->chunk[i];
     uint8_t end[CHECKSUM + 4];
-    size_t more = w->next + 1 == w->bands.count ? CHECKSUM : 0;
-    uint32_t adler = (uint32_t)adler32_combine(w->adler, chunk->adler,
-                                               (z_off_t)band_size(w, w->next));
-    write_be32(bytes, (uint32_t)(chunk->size - CHUNK_HEAD + more));
-    write_be32(end, adler);
+    size_t more = i + 1 == w->bands.count ? CHECKSUM : 0;
+    w->adler = (uint32_t)adler32_combine(w->adler, chunk->adler,
+                                         (z_off_t)band_size(w, i));
+    write_be32(chunk->kept, (uint32_t)(chunk->size - CHUNK_HEAD + more));
+    write_be32(end, w->adler);
     write_be32(end + more, flates[0]->crc32(chunk->crc, end, more));
-    if (!bytes_append(w->file, bytes, chunk->size) ||
+    if (!bytes_append(w->file, chunk->kept, chunk->size) ||
         !bytes_append(w->file, end, more + 4))
         return false;
-    chunk->state = CHUNK_WRITTEN;
-    w->adler = adler;
-    w->next++;
     w->refused = flush_file(w->opts->flush, w->file, w->err) != 0;
     return !w->refused;
 }
 
-/* Keeps a copy of a chunk that is done before its turn. */
-static bool keep_chunk(struct band_chunk *chunk, const uint8_t *bytes)
+/* Appends all chunks whose turn it is, without the lock, so that others go on.
+ * One of their buffers becomes that of the scratch memory. */
+static bool append_chunks(struct idat_writer *w, struct idat_scratch *scratch)
 {
-    chunk->kept = malloc(chunk->size);
-    if (!chunk->kept)
-        return false;
-    memcpy(chunk->kept, bytes, chunk->size);
-    chunk->state = CHUNK_KEPT;
-    return true;
+    bool right = true;
+    w->appending = true;
+    while (right && w->next < w->bands.count &&
+           w->chunk[w->next].state == CHUNK_KEPT) {
+        struct band_chunk *chunk = &w->chunk[w->next];
+        pthread_mutex_unlock(&w->lock);
+        right = append_chunk(w, w->next);
+        free(scratch->out);
+        scratch->out = chunk->kept;
+        pthread_mutex_lock(&w->lock);
+        chunk->kept = NULL;
+        chunk->state = right ? CHUNK_WRITTEN : CHUNK_AWAITED;
+        w->next++;
+    }
+    w->appending = !right; /* nobody goes on after a failure */
+    return right;
 }
 
-/* Appends the chunk and those that waited for it, or lets it wait. */
-static bool add_chunk(struct idat_writer *w, uint32_t i, uint8_t *bytes)
+/* Takes the chunk of a band out of the scratch memory, and appends it; or
+ * leaves that to the thread that appends, or to one that makes a chunk before
+ * it. */
+static bool add_chunk(struct idat_writer *w, uint32_t i,
+                      struct idat_scratch *scratch)
 {
-    if (i != w->next)
-        return keep_chunk(&w->chunk[i], bytes);
-    if (!append_chunk(w, bytes))
-        return false;
-    while (w->next < w->bands.count && w->chunk[w->next].state == CHUNK_KEPT) {
-        struct band_chunk *chunk = &w->chunk[w->next];
-        if (!append_chunk(w, chunk->kept))
-            return false;
-        free(chunk->kept);
-        chunk->kept = NULL;
-    }
-    return true;
+    bool right = true;
+    pthread_mutex_lock(&w->lock);
+    w->chunk[i].kept = scratch->out;
+    w->chunk[i].state = CHUNK_KEPT;
+    scratch->out = NULL;
+    if (!w->appending)
+        right = append_chunks(w, scratch);
+    pthread_mutex_unlock(&w->lock);
+    if (!scratch->out)
+        scratch->out = malloc(w->bands.out_size);
+    return right && scratch->out;
 }
 
 static void write_band(void *context, size_t i)
@@ -116,11 +129,9 @@ static void write_band(void *context, size_t i)
     struct idat_scratch *scratch = idat_bands_take(&w->bands);
     if (!scratch)
         return;
-    bool made = make_chunk(w, scratch, (uint32_t)i);
-    pthread_mutex_lock(&w->lock);
-    if (!made || !add_chunk(w, (uint32_t)i, scratch->out))
+    if (!make_chunk(w, scratch, (uint32_t)i) ||
+        !add_chunk(w, (uint32_t)i, scratch))
         atomic_store(&w->bands.failed, true);
-    pthread_mutex_unlock(&w->lock);
     idat_bands_give(&w->bands, scratch);
 }
 
