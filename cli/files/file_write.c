@@ -195,20 +195,21 @@ static bool link_unnamed(int fd, const struct location *place)
                   AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* Makes a file without a name, where the file system can do that, and names it
- * when it is whole: nothing has to be removed, whatever ends the program, and
- * the directory changes once and not three times. Sets *cannot if the file must
- * be made beside its place. */
-static int write_unnamed(struct file_writer *w, bool *cannot)
+/* Makes a file without a name, unless there is one, where the file system can
+ * do that, and names it when it is whole: nothing has to be removed, whatever
+ * ends the program, and the directory changes once and not three times. Sets
+ * *cannot if the file must be made beside its place. */
+static int write_unnamed(struct file_writer *w, const int *made, bool *cannot)
 {
     const struct write_opts *opts = w->opts;
     int written = WRITTEN_NOT;
-    int fd = openat(w->place.directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
-                    first_mode(w));
+    int fd = made ? fcntl(*made, F_DUPFD_CLOEXEC, 0)
+                  : openat(w->place.directory, ".",
+                           O_TMPFILE | O_WRONLY | O_CLOEXEC, first_mode(w));
     *cannot = fd < 0;
     if (fd < 0)
         return WRITTEN_NOT;
-    if (fill(w, fd) == 0) {
+    if ((made ? dress(w, fd) : fill(w, fd)) == 0) {
         if (link_unnamed(fd, &w->place))
             written = WRITTEN;
         else if (errno == EEXIST && opts->no_clobber)
@@ -272,10 +273,12 @@ static int write_beside(struct file_writer *w)
 static int replace(struct file_writer *w)
 {
     bool cannot = true;
-    if (!w->place.exists) {
-        int new = write_unnamed(w, &cannot);
+    for (const int *made = w->opts->unnamed; !w->place.exists; made = NULL) {
+        int new = write_unnamed(w, made, &cannot);
         if (!cannot)
             return new;
+        if (!made)
+            break;
     }
     return name_backup(w) ? WRITTEN_NOT : write_beside(w);
 }

@@ -27,6 +27,9 @@ struct write_opts {
     struct warnings *warnings; /* of what is lost of a file that is replaced; or
                                   NULL */
     struct left_behind *left;  /* or NULL */
+    const int *unnamed; /* a descriptor of a file without a name, which holds
+                           the bytes and has the mode above: it gets the name
+                           if it can, and need not be copied. Or NULL */
     const char *backup; /* keep the old file, with this behind its name; fails
                            if that exists. NULL: the old file goes */
 };

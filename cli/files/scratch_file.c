@@ -12,10 +12,11 @@
 /* Makes a file without a name in a directory; or one that loses it at once,
  * where the file system cannot do that. Returns a descriptor, or -1 and sets
  * errno. */
-static int make_in(int directory)
+static int make_in(int directory, mode_t mode)
 {
-    int fd =
-        openat(directory, ".", O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+    const int flags = O_TMPFILE | O_RDWR | O_CLOEXEC;
+    int fd = mode ? openat(directory, ".", flags, mode)
+                  : openat(directory, ".", flags | O_EXCL, 0600);
     if (fd >= 0)
         return fd;
     struct temporary *temporary = temporary_open(directory, O_RDWR, 0600, &fd);
@@ -31,7 +32,7 @@ static int make_beside(const struct scratch_file *file, struct err *err)
     if (strcmp(file->beside, "-") == 0 ||
         resolve_file(file->root, file->beside, file->make, &place, err))
         return -1;
-    int fd = make_in(place.directory);
+    int fd = make_in(place.directory, file->mode);
     close(place.directory);
     return fd;
 }
@@ -49,7 +50,7 @@ static int make_apart(void)
         open(scratch_file_apart(), O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
         return -1;
-    int fd = make_in(directory);
+    int fd = make_in(directory, 0);
     int why = errno;
     close(directory);
     errno = why;

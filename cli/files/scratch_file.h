@@ -16,6 +16,8 @@ struct scratch_file {
     const char *beside; /* the name of the output; "-": standard output */
     struct root *root;  /* that name is confined to it, unless it is NULL */
     bool make;          /* make the directories that are missing on the way */
+    mode_t mode;        /* with which it may get a name, before the umask; 0: it
+                           never gets one */
     bool made;
     int fd;
     uint64_t size; /* bytes, so far */

@@ -65,8 +65,7 @@ enum skipped job_is_skipped(const struct job *job)
     return SKIPPED_NOT;
 }
 
-/* A new file has the mode of what it is made of, as cp gives it. */
-static mode_t mode_of_new(const struct job_state *state)
+mode_t job_mode_of_new(const struct job_state *state)
 {
     return strcmp(state->job->input, "-") == 0
                ? 0666
@@ -86,9 +85,10 @@ int job_write_output(struct job_state *state, struct err *err)
         .replaces_source = replaces,
         .to_replace = advise_replacing(job),
         .preserve = opts->preserve,
-        .mode = mode_of_new(state),
+        .mode = job_mode_of_new(state),
         .warnings = &state->result->warnings,
         .left = job->left,
+        .unnamed = state->output_file.made ? &state->output_file.fd : NULL,
         .regular = job->regular,
         .make_directories =
             job->make_directories || opts->directory || opts->output,

@@ -31,6 +31,9 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
             job->make_directories || job->opts->directory || job->opts->output,
     };
     state->output_file = state->cells_file;
+    /* It may be given the name of the output, instead of being copied. */
+    state->output_file.mode =
+        job->opts->preserve ? 0600 : job_mode_of_new(state);
     state->scratch =
         scratch_file_access(&state->cells_file, rows_memory(limits->bytes));
     limits->scratch = &state->scratch;

@@ -99,6 +99,10 @@ int job_check(const struct job_state *state, const struct image *img,
  * unless one is the other after the turn. */
 int job_verify(struct job_state *state, struct err *err);
 
+/* Returns the mode of an output that does not exist yet: that of what it is
+ * made of, as cp gives it. */
+mode_t job_mode_of_new(const struct job_state *state);
+
 /* Writes the output to its place. */
 int job_write_output(struct job_state *state, struct err *err);
 

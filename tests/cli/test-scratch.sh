@@ -65,6 +65,17 @@ check 'pipes: the same' same whole.ppm less.ppm
 cp a.ppm b.ppm
 gives 0 '' --max-memory 16M rotate90 b.ppm b.ppm
 check 'in place: the same' same whole.ppm b.ppm
+# A new file has the mode, and with -p the times, of its input.
+chmod 740 b.ppm
+touch -d 2001-02-03 b.ppm
+for option in '' -p; do
+    (umask 027 && gimgxf -q --max-memory 16M $option rotate90 b.ppm "c$option.ppm")
+    (umask 027 && gimgxf -q $option rotate90 b.ppm "d$option.ppm")
+    check "a new file $option: the same" same "c$option.ppm" "d$option.ppm"
+    check "a new file $option: its mode" \
+        [ "$(stat -c %a "c$option.ppm")" = "$(stat -c %a "d$option.ppm")" ]
+done
+check 'a new file -p: its times' [ "$(stat -c %Y ./c-p.ppm)" = "$(stat -c %Y b.ppm)" ]
 mkdir out
 gimgxf -q --max-memory 16M rotate90 -d out a.ppm ppm.png a.pam -j 4
 check 'a batch: the same' same whole.ppm out/a.ppm
