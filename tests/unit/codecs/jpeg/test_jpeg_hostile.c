@@ -371,6 +371,10 @@ TEST(limits)
  * nor for the coefficients of a progressive file. */
 TEST(claims)
 {
+    /* 12 GB cannot be allowed where no address is that large. */
+    const char *advice = SIZE_MAX > UINT32_MAX
+                             ? "--max-memory"
+                             : "more memory than can be counted";
     for (unsigned k = 1; k < 4; k += 2) {
         struct bytes file = make_kind(k);
         struct fixture *f = fixture_new(&codec_jpeg);
@@ -382,7 +386,7 @@ TEST(claims)
              representation++) {
             f->plan.representation = (enum representation)representation;
             CHECK(fixture_decode(f, file), "accepted");
-            CHECK(strstr(f->err.text, "--max-memory"), "%s", f->err.text);
+            CHECK(strstr(f->err.text, advice), "%s", f->err.text);
         }
         bytes_free(&file);
         fixture_free(f);

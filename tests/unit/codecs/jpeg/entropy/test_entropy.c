@@ -343,8 +343,9 @@ TEST(restarts_damaged)
 
     file = small_file(1);
     insert_bytes(&file, find_restart(file, 3), "\x55", 1);
+    /* libjpeg says nothing of a byte that it has in 64 bits read ahead. */
     check_trial("a byte before RST", file, (struct entropy_trial){ 0 },
-                ENTROPY_ONLY_LIBJPEG); /* it says nothing of this one */
+                sizeof(size_t) < 8 ? ENTROPY_REFUSED : ENTROPY_ONLY_LIBJPEG);
     bytes_free(&file);
 
     file = small_file(1);
