@@ -1,0 +1,54 @@
+# What is written depends on neither what memory holds, nor how many threads there
+# are, nor which pictures were turned before.
+. "$ROOT/tests/cli/lib.sh"
+
+mkdir in
+cp "$samples"/f[.-]* in
+for name in in/*.*; do
+    mv "$name" "in/$(basename "$name" | tr . -).${name##*.}"
+done
+# Rows of several bands, half of them noise.
+{
+    printf 'P6\n601 1009\n255\n'
+    for ((i = 0; i < 200; i++)); do
+        cat "$samples/f.bmp" "$samples/f-rgba.png" "$samples/f.jpg"
+    done | head -c $((601 * 505 * 3))
+    head -c $((601 * 504 * 3)) /dev/zero
+} >in/large-ppm.ppm
+for format in jpg png tga; do
+    gimgxf -q copy in/large-ppm.ppm in/large-$format.$format
+done
+ls in/* >names
+sort -r names >backwards
+
+# written DIRECTORY FILL THREADS NAMES ARGUMENTS...
+written() {
+    rm -rf "$1"
+    MALLOC_PERTURB_=$2 gimgxf -q -j "$3" --files-from "$4" -d "$1" "${@:5}" \
+        2>"$1.said"
+}
+
+while read -r options; do
+    # shellcheck disable=SC2086 # they are words
+    for arguments in "0 1 names" "85 2 backwards" "170 7 names"; do
+        written "out${arguments%% *}" $arguments $options
+    done
+    check "$options: something is written" [ -n "$(ls out0)" ]
+    check "$options: on 2 threads, backwards" diff -r out0 out85
+    check "$options: on 7 threads" diff -r out0 out170
+done <<'END'
+rotate90
+transverse --strip --tolerant
+fliph --optimize --quality 70
+rotate270 --edge trim --no-restart
+rotate90 --format png --background white --depth 8
+rotate90 --format png --background white --depth 8 --png-level fast
+rotate90 --format png --background white --depth 8 --png-level 4
+rotate90 --format jpeg --background white --depth 8
+rotate90 --format bmp --background white --depth 8
+rotate90 --format tga --background white --depth 8
+rotate90 --format hdr --background white --depth float
+rotate90 --format pam --background white --depth 16
+rotate90 --format npy --background white --depth float
+END
+finish
