@@ -118,13 +118,15 @@ void signals_end(int number)
     _exit(128 + number);
 }
 
-int signals_poll(struct pollfd *fds, unsigned n, int known)
+int signals_poll(struct pollfd *fds, unsigned n, int known, int milliseconds)
 {
+    const struct timespec limit = { .tv_sec = milliseconds / 1000,
+                                    .tv_nsec = milliseconds % 1000 * 1000000 };
     sigset_t before;
     int ready = 0;
     mask(SIG_BLOCK, &before);
     if (signals_asked() == known)
-        ready = ppoll(fds, n, NULL, &before);
+        ready = ppoll(fds, n, milliseconds < 0 ? NULL : &limit, &before);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ready < 0 && errno == EINTR ? 0 : ready;
 }

@@ -19,11 +19,11 @@ void signals_ask(void);
  * has. */
 int signals_asked(void);
 
-/* Works as poll() without a time limit, but also returns 0 once signals_asked()
- * differs from `known`. No signal is lost between that check and the waiting.
- * Returns -1 if poll() fails. */
+/* Works as poll(), but also returns 0 once signals_asked() differs from
+ * `known`. It waits without a limit if `milliseconds` is negative. No signal is
+ * lost between that check and the waiting. Returns -1 if poll() fails. */
 struct pollfd;
-int signals_poll(struct pollfd *fds, unsigned n, int known);
+int signals_poll(struct pollfd *fds, unsigned n, int known, int milliseconds);
 
 /* Ends the program by a signal, so that its parent sees what ended it. */
 _Noreturn void signals_end(int number);

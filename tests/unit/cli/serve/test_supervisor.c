@@ -1,6 +1,6 @@
 /* The supervisor of serve, with worker processes that follow the text of a job:
  * they answer, die, or send what nobody understands. */
-#include "cli/serve/supervisor.h"
+#include "cli/serve/serve_streams.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool receive_all(int fd, void *data, size_t size)
 
 struct fake {
     int fd;
-    struct serve_table *table;
+    struct note_table *table;
     struct job_message message;
     char text[64];
     uint32_t held[WINDOW]; /* slots of jobs that have begun */
@@ -126,13 +126,13 @@ static void do_job(struct fake *fake)
     answer_by_text(fake);
 }
 
-static enum outcome work(void *context, int fd, struct serve_table *table)
+static enum outcome work(void *context, int fd, struct note_table *table)
 {
     struct fake fake = { .fd = fd, .table = table };
     int *unready = context;
     if (unready)
         return (enum outcome) * unready;
-    answer(&fake, SERVE_READY, false, "");
+    answer(&fake, ANSWER_READY, false, "");
     while (receive_all(fd, &fake.message, sizeof fake.message)) {
         if (fake.message.size >= sizeof fake.text ||
             !receive_all(fd, fake.text, fake.message.size))
@@ -149,20 +149,18 @@ static enum outcome work(void *context, int fd, struct serve_table *table)
 
 /* Runs the supervisor on what can be read from a descriptor, and gives what it
  * answered. */
-static struct supervised run(int jobs, int *unready, char *answers, size_t room)
+static struct served run(int jobs, int *unready, char *answers, size_t room)
 {
     FILE *file = tmpfile();
-    struct supervisor_opts opts = {
+    struct serve_streams_opts opts = {
         .jobs = jobs,
         .answers = fileno(file),
         .end = '\n',
-        .window = WINDOW,
-        .work = work,
-        .context = unready,
+        .supervisor = { .window = WINDOW, .work = work, .context = unready },
     };
     int heard = dup(STDERR_FILENO);
     (void)!freopen("/dev/null", "w", stderr);
-    struct supervised end = supervisor_run(&opts);
+    struct served end = serve_streams_run(&opts);
     fflush(stderr);
     dup2(heard, STDERR_FILENO);
     close(heard);
@@ -172,14 +170,14 @@ static struct supervised run(int jobs, int *unready, char *answers, size_t room)
     return end;
 }
 
-static struct supervised run_text(const char *text, int *unready, char *answers,
-                                  size_t room)
+static struct served run_text(const char *text, int *unready, char *answers,
+                              size_t room)
 {
     FILE *jobs = tmpfile();
     fputs(text, jobs);
     fflush(jobs);
     rewind(jobs);
-    struct supervised end = run(fileno(jobs), unready, answers, room);
+    struct served end = run(fileno(jobs), unready, answers, room);
     fclose(jobs);
     return end;
 }
@@ -242,7 +240,7 @@ TEST(scenarios)
 {
     char answers[4096];
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
-        struct supervised end =
+        struct served end =
             run_text(scenarios[i].jobs, NULL, answers, sizeof answers);
         CHECK(strcmp(answers, scenarios[i].answers) == 0, "%zu: '%s'", i,
               answers);
@@ -262,7 +260,7 @@ TEST(many)
         at += sprintf(at, "%s\n",
                       i % 37 == 5 ? "dies: signal 11, begun" : "a job");
     }
-    struct supervised end = run_text(jobs, NULL, answers, sizeof answers);
+    struct served end = run_text(jobs, NULL, answers, sizeof answers);
     CHECK(strcmp(answers, want) == 0, "'%s'", answers);
     CHECK(end.outcome == OUTCOME_FAILED, "%d", end.outcome);
 }
@@ -274,7 +272,7 @@ TEST(unready)
     char answers[256];
     for (int i = 0; i < 2; i++) {
         int unready = (int)ways[i];
-        struct supervised end =
+        struct served end =
             run_text("a\nb\n", &unready, answers, sizeof answers);
         CHECK(end.outcome == ways[i], "%d", end.outcome);
         CHECK(*answers == '\0', "'%s'", answers);
@@ -310,7 +308,7 @@ TEST(pieces)
         _exit(0);
     }
     close(fds[1]);
-    struct supervised end = run(fds[0], NULL, answers, sizeof answers);
+    struct served end = run(fds[0], NULL, answers, sizeof answers);
     close(fds[0]);
     waitpid(writer, NULL, 0);
     CHECK(strcmp(answers, "one\ntwo\ntoo long\nthree\n") == 0, "'%s'", answers);

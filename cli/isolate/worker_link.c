@@ -1,5 +1,5 @@
 /* The supervisor's end of a worker process. */
-#include "cli/serve/worker_link.h"
+#include "cli/isolate/worker_link.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -88,12 +88,12 @@ static bool pass_on(struct worker_link *link, worker_answers *answers,
     size_t at = 0;
     while (in->size - at >= sizeof message) {
         memcpy(&message, in->data + at, sizeof message);
-        if (message.size > SERVE_ANSWER_MAX)
+        if (message.size > ANSWER_MAX)
             return false;
         if (in->size - at - sizeof message < message.size)
             break;
         at += sizeof message;
-        if (message.slot == SERVE_READY)
+        if (message.slot == ANSWER_READY)
             link->ready = true;
         else if (!answers(context, &message, (char *)in->data + at))
             return false;

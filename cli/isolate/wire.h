@@ -1,16 +1,18 @@
-/* What the two processes of serve share: the messages on the socket between
- * them, and a table in memory that both see, with a note about each job.
+/* What a supervisor and its worker process share: the messages on the socket
+ * between them, and a table in memory that both see, with a note about each
+ * job.
  *
  * The supervisor outlives the worker process, so it checks everything that the
- * worker may have written here: see the comment at the head of
- * cli/serve/serve.c. */
-#ifndef CLI_SERVE_WIRE_H
-#define CLI_SERVE_WIRE_H
+ * worker may have written here: see cli/isolate/supervisor.h. */
+#ifndef CLI_ISOLATE_WIRE_H
+#define CLI_ISOLATE_WIRE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "cli/job/job.h"
 
 /* How far a job came. */
 enum job_step {
@@ -30,19 +32,22 @@ struct output_stat {
 };
 
 /* What the worker process notes about a job. `before` is what stood under the
- * name of the output, and counts from JOB_WRITES on. */
+ * name of the output. It and what is below it count from JOB_WRITES on, and the
+ * last two are for the worker process after this one only. */
 struct job_note {
     atomic_uint step; /* an enum job_step */
     struct output_stat before;
+    struct result result; /* as the output is about to be written */
+    uint64_t mark;        /* a number of the client's */
 };
 
-/* A copy of a note. */
+/* A copy of a note, as far as it says whether the job was done. */
 struct job_past {
     enum job_step step;
     struct output_stat before;
 };
 
-struct serve_table {
+struct note_table {
     atomic_bool ending;     /* no more jobs are to be begun */
     struct job_note note[]; /* by slot */
 };
@@ -66,9 +71,10 @@ struct answer_message {
     uint32_t slot, size;
     uint32_t failed; /* 1 or 0 */
 };
-enum { SERVE_READY = INT32_MAX };
+enum { ANSWER_READY = INT32_MAX };
 
-/* An answer repeats what the job said, with up to six bytes for one. */
-enum { SERVE_ANSWER_MAX = 16 << 20 };
+/* An answer of serve repeats what the job said, with up to six bytes for one.
+ */
+enum { ANSWER_MAX = 16 << 20 };
 
 #endif

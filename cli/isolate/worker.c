@@ -1,6 +1,6 @@
-/* The worker process of serve. Jobs are read by its main thread and done by
- * several workers, which share memory, processors and devices as in a batch. */
-#include "cli/serve/worker.h"
+/* The worker process. Jobs are received by its main thread and done by several
+ * workers, which share memory, processors and devices as in a batch. */
+#include "cli/isolate/worker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,42 +13,31 @@
 #include <unistd.h>
 
 #include "cli/files/left_behind.h"
+#include "cli/isolate/job_order.h"
 #include "cli/report/report.h"
-#include "cli/sandbox/sandbox.h"
 #include "cli/schedule/ordered_workers.h"
-#include "cli/serve/serve_job.h"
-#include "cli/serve/serve_order.h"
-#include "cuda/backend_choose.h"
-
-struct worker_task {
-    struct worker_process *process;
-    struct job_message message;
-    char *text;
-    struct serve_job asked;
-    struct scheduled_job scheduled;
-    uint64_t number; /* in the order of jobs that share a file */
-    struct result result;
-    struct err err;
-    int status;
-};
 
 struct worker_process {
     const struct worker_opts *opts;
-    const struct backend *backend;
-    struct scheduler *scheduler;
     struct ordered_workers *workers;
-    struct serve_order *order;
-    struct serve_table *table;
+    struct job_order *order;
+    struct note_table *table;
     int fd;
     pthread_mutex_t sending;
     atomic_size_t to_do; /* jobs that wait for no other one and are not done */
-    atomic_bool alone;   /* the supervisor is gone */
+    atomic_bool ending;  /* no more jobs are begun */
 };
 
 static bool is_ending(void *context)
 {
     struct worker_process *process = context;
-    return atomic_load(&process->table->ending) || atomic_load(&process->alone);
+    return atomic_load(&process->table->ending) ||
+           atomic_load(&process->ending);
+}
+
+void worker_stop(struct worker_process *process)
+{
+    atomic_store(&process->ending, true);
 }
 
 /* ---- The socket ---------------------------------------------------------- */
@@ -81,10 +70,19 @@ static bool receive_all(int fd, void *data, size_t size)
 
 /* ---- Notes --------------------------------------------------------------- */
 
+static struct job_note *note_of(const struct worker_task *task)
+{
+    return &task->process->table->note[task->message.slot];
+}
+
 static void note_step(const struct worker_task *task, enum job_step step)
 {
-    struct serve_table *table = task->process->table;
-    atomic_store(&table->note[task->message.slot].step, step);
+    atomic_store(&note_of(task)->step, step);
+}
+
+uint64_t worker_mark(const struct worker_task *task)
+{
+    return note_of(task)->mark;
 }
 
 static void look_at_output(const struct job *job, struct output_stat *state)
@@ -108,10 +106,16 @@ static void look_at_output(const struct job *job, struct output_stat *state)
 static int note_writing(const struct job *job, const struct result *result,
                         struct bytes output, void *context, struct err *err)
 {
-    const struct worker_task *task = context;
-    struct job_note *note = &task->process->table->note[task->message.slot];
-    (void)result, (void)output, (void)err;
+    struct worker_task *task = context;
+    const struct worker_opts *opts = task->process->opts;
+    struct job_note *note = note_of(task);
     look_at_output(job, &note->before);
+    note->result = *result;
+    note->result.bytes_out = output.size;
+    note->mark = 0;
+    if (opts->ready &&
+        opts->ready(opts->context, task, output, &note->mark, err))
+        return -1;
     note_step(task, JOB_WRITES);
     return 0;
 }
@@ -133,7 +137,7 @@ static bool was_written(const struct worker_task *task)
     struct output_stat now;
     if (past->step != JOB_WRITES)
         return past->step == JOB_WRITTEN;
-    look_at_output(&task->asked.job, &now);
+    look_at_output(&task->job, &now);
     return memcmp(&now, &past->before, sizeof now) != 0;
 }
 
@@ -142,13 +146,13 @@ static bool was_written(const struct worker_task *task)
 static void remove_left_behind(const struct worker_process *process,
                                const struct worker_task *task)
 {
-    const struct job *job = &task->asked.job;
+    const struct job *job = &task->job;
     struct location place;
     struct err err;
     if (task->message.past.step < JOB_WRITES ||
         resolve_file(job->output_root, job->output, false, &place, &err))
         return;
-    left_behind_remove(scheduler_left_behind(process->scheduler),
+    left_behind_remove(scheduler_left_behind(process->opts->scheduler),
                        place.directory);
     close(place.directory);
 }
@@ -162,6 +166,7 @@ static bool settle_past(const struct worker_process *process,
     remove_left_behind(process, task);
     describe_end(task->message.status, end, sizeof end);
     if (was_written(task)) {
+        task->result = note_of(task)->result;
         warn(
             &task->result.warnings,
             "the process that did the job ended %s before it could answer; the "
@@ -190,9 +195,10 @@ static void resume(void *context)
 static bool do_job(struct worker_process *process, unsigned worker,
                    struct worker_task *task)
 {
+    struct scheduler *scheduler = process->opts->scheduler;
     if (!task->scheduled.job)
         task->scheduled = (struct scheduled_job){
-            .job = &task->asked.job,
+            .job = &task->job,
             .result = &task->result,
             .left = atomic_load(&process->to_do),
             .ready = note_writing,
@@ -200,17 +206,16 @@ static bool do_job(struct worker_process *process, unsigned worker,
             .context = task,
         };
     struct err why;
-    int status =
-        scheduler_do(process->scheduler, worker, &task->scheduled, &task->err);
+    int status = scheduler_do(scheduler, worker, &task->scheduled, &task->err);
     if (status == SCHEDULER_PARKED)
         return false; /* another worker may have the task already */
     task->status = status;
-    note_step(task, task->status ? JOB_BEGUN : JOB_WRITTEN);
-    if (device_scans_failure(scheduler_scans(process->scheduler), &why) &&
+    note_step(task,
+              task->status || task->result.skipped ? JOB_BEGUN : JOB_WRITTEN);
+    if (device_scans_failure(scheduler_scans(scheduler), &why) &&
         !process->opts->opts->quiet)
         report_device_failure(&why);
-    ordered_workers_allow(process->workers,
-                          scheduler_wanted(process->scheduler));
+    ordered_workers_allow(process->workers, scheduler_wanted(scheduler));
     if (task->message.again) {
         char end[80];
         describe_end(task->message.status, end, sizeof end);
@@ -222,33 +227,34 @@ static bool do_job(struct worker_process *process, unsigned worker,
     return true;
 }
 
+/* Returns whether there is nothing to do for the job any more. */
+static bool begin_job(struct worker_process *process, struct worker_task *task)
+{
+    const struct worker_opts *opts = process->opts;
+    if (task->status)
+        return true;
+    note_step(task, JOB_BEGUN);
+    return (task->message.again && settle_past(process, task)) ||
+           (opts->begin && !opts->begin(opts->context, task));
+}
+
 static void send_answer(struct worker_process *process,
                         struct worker_task *task)
 {
+    const struct worker_opts *opts = process->opts;
     struct answer_message message = { .slot = task->message.slot,
                                       .failed = task->status != 0 };
-    struct job job = task->asked.job;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    job.opts = job.opts ? job.opts : process->opts->opts;
-    job.backend = process->backend;
-    job.input = task->asked.input; /* as the user gave them */
-    job.output = task->asked.output;
-    if (out) {
-        report_answer(out, &job, &task->result,
-                      task->status ? &task->err : NULL);
-        if (fclose(out) || size > SERVE_ANSWER_MAX)
-            size = 0; /* the supervisor has an answer of its own for that */
-    }
-    message.size = (uint32_t)size;
+    struct bytes text = { 0 };
+    if (!opts->answer(opts->context, task, &text) || text.size > ANSWER_MAX)
+        text.size = 0; /* the supervisor has an answer of its own for that */
+    message.size = (uint32_t)text.size;
     pthread_mutex_lock(&process->sending);
     bool sent = send_all(process->fd, &message, sizeof message) &&
-                send_all(process->fd, text, size);
+                send_all(process->fd, text.data, text.size);
     pthread_mutex_unlock(&process->sending);
-    if (!sent)
-        atomic_store(&process->alone, true);
-    free(text);
+    if (!sent) /* the supervisor is gone */
+        worker_stop(process);
+    bytes_free(&text);
 }
 
 static void release(void *context, void *task)
@@ -264,27 +270,27 @@ static bool work(void *context, unsigned worker, void *argument)
 {
     struct worker_process *process = context;
     struct worker_task *task = argument;
+    const struct worker_opts *opts = process->opts;
     const bool begun = task->scheduled.job;
     if (begun || !is_ending(process)) {
-        bool settled = task->status != 0;
-        if (!begun)
-            note_step(task, JOB_BEGUN);
-        if (!begun && !settled && task->message.again)
-            settled = settle_past(process, task);
-        if (!settled && !do_job(process, worker, task))
+        if ((begun || !begin_job(process, task)) &&
+            !do_job(process, worker, task))
             return false;
+        if (opts->end)
+            opts->end(opts->context, task);
         send_answer(process, task);
     }
     atomic_fetch_sub(&process->to_do, 1);
-    serve_order_end(process->order, task->number, release, process);
+    job_order_end(process->order, task->number, release, process);
     return true;
 }
 
 static void end_task(void *context, void *argument)
 {
+    const struct worker_process *process = context;
     struct worker_task *task = argument;
-    (void)context;
-    serve_job_free(&task->asked);
+    if (process->opts->release)
+        process->opts->release(process->opts->context, task);
     free(task->text);
 }
 
@@ -292,20 +298,11 @@ static void end_task(void *context, void *argument)
 
 static int read_task(struct worker_process *process, struct worker_task *task)
 {
-    switch ((enum job_trouble)task->message.trouble) {
-    case JOB_TOO_LONG:
-        return fail(&task->err, "the job has more than %d bytes",
-                    (int)JSON_SIZE_MAX);
-    case JOB_NO_MEMORY:
+    if (task->message.trouble == JOB_NO_MEMORY)
         return fail(&task->err, "no memory for a job");
-    case JOB_IS_TEXT:
-        break;
-    }
     /* If the text ends the process, the note says whose it was. */
     note_step(task, JOB_BEGUN);
-    int status =
-        serve_job_read(&task->asked, task->text, task->message.size,
-                       process->opts->opts, process->opts->root, &task->err);
+    int status = process->opts->read(process->opts->context, task, &task->err);
     note_step(task, JOB_WAITS);
     return status;
 }
@@ -349,30 +346,29 @@ static void give_all(struct worker_process *process)
     struct worker_task *task;
     while ((task = ordered_workers_room(process->workers, is_ending)) &&
            next_task(process, task)) {
-        const struct job *job = task->status ? NULL : &task->asked.job;
+        const struct job *job = task->status ? NULL : &task->job;
         ordered_workers_hold(process->workers);
-        if (serve_order_add(process->order, job, task, &task->number))
+        if (job_order_add(process->order, job, task, &task->number))
             release(process, task);
     }
 }
 
 static enum outcome run_workers(struct worker_process *process)
 {
-    const struct answer_message ready = { .slot = SERVE_READY };
+    const struct answer_message ready = { .slot = ANSWER_READY };
     struct ordered_workers_opts opts = {
-        .workers = scheduler_workers(process->scheduler),
-        .resumers = scheduler_resumers(process->scheduler),
-        .task_size = sizeof(struct worker_task),
+        .workers = scheduler_workers(process->opts->scheduler),
+        .resumers = scheduler_resumers(process->opts->scheduler),
+        .task_size = process->opts->task_size,
         .window = process->opts->window,
         .work = work,
         .report = end_task,
         .context = process,
     };
-    process->order = serve_order_open(
-        opts.window, process->opts->root ? process->opts->root->path : NULL);
+    process->order = job_order_open(opts.window, process->opts->root);
     process->workers = process->order ? ordered_workers_open(&opts) : NULL;
     if (!process->workers) {
-        serve_order_close(process->order);
+        job_order_close(process->order);
         report_error(NULL, "the workers cannot be started");
         return OUTCOME_FAILED;
     }
@@ -380,26 +376,16 @@ static enum outcome run_workers(struct worker_process *process)
     if (send_all(process->fd, &ready, sizeof ready))
         give_all(process);
     ordered_workers_close(process->workers);
-    serve_order_close(process->order);
+    job_order_close(process->order);
     return OUTCOME_DONE;
 }
 
 enum outcome worker_run(const struct worker_opts *opts, int fd,
-                        struct serve_table *table)
+                        struct note_table *table)
 {
     struct worker_process process = { .opts = opts, .table = table, .fd = fd };
-    struct err err;
-    process.backend = backend_choose(opts->backend, &err);
-    if (!process.backend || scheduler_open(&process.scheduler, opts->opts,
-                                           process.backend, SIZE_MAX, &err))
-        return scheduler_refuse(opts->opts, opts->backend, process.backend,
-                                &err);
-    sandbox_enter_for_jobs(opts->root ? opts->root->path : NULL, opts->opts,
-                           scheduler_scans(process.scheduler) ||
-                               process.backend != &backend_cpu);
     pthread_mutex_init(&process.sending, NULL);
     enum outcome outcome = run_workers(&process);
     pthread_mutex_destroy(&process.sending);
-    scheduler_close(process.scheduler);
     return outcome;
 }

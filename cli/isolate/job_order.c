@@ -4,7 +4,7 @@
  * earlier ones it waits for. Which jobs wait for one is not stored but found
  * again when that one ends, by the same comparison as when they were added:
  * there are few jobs in the ring. */
-#include "cli/serve/serve_order.h"
+#include "cli/isolate/job_order.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ struct ordered_job {
     bool ended;
 };
 
-struct serve_order {
+struct job_order {
     const char *root; /* the directory where names start, or NULL */
     unsigned window;
     uint64_t first, added; /* not ended; not added */
@@ -53,7 +53,7 @@ static struct file_keys keys_of(const struct file_identity *identity)
 
 /* Nothing that was found before counts: jobs make directories and links may
  * change. Files that cannot be told apart count as one. */
-static struct file_keys find_keys(const struct serve_order *order,
+static struct file_keys find_keys(const struct job_order *order,
                                   const char *name)
 {
     char path[2 * PATH_MAX];
@@ -85,14 +85,14 @@ static bool shares_file(const struct ordered_job *a,
            is_same(&a->input, &b->output);
 }
 
-static struct ordered_job *job_at(const struct serve_order *order,
+static struct ordered_job *job_at(const struct job_order *order,
                                   uint64_t number)
 {
     return &order->job[number % order->window];
 }
 
-bool serve_order_add(struct serve_order *order, const struct job *job,
-                     void *task, uint64_t *number)
+bool job_order_add(struct job_order *order, const struct job *job, void *task,
+                   uint64_t *number)
 {
     struct ordered_job ordered = { .task = task };
     if (job) {
@@ -111,8 +111,8 @@ bool serve_order_add(struct serve_order *order, const struct job *job,
     return ordered.waits == 0;
 }
 
-void serve_order_end(struct serve_order *order, uint64_t number,
-                     void (*begin)(void *context, void *task), void *context)
+void job_order_end(struct job_order *order, uint64_t number,
+                   void (*begin)(void *context, void *task), void *context)
 {
     pthread_mutex_lock(&order->lock);
     struct ordered_job *ended = job_at(order, number);
@@ -128,9 +128,9 @@ void serve_order_end(struct serve_order *order, uint64_t number,
     pthread_mutex_unlock(&order->lock);
 }
 
-struct serve_order *serve_order_open(unsigned window, const char *root)
+struct job_order *job_order_open(unsigned window, const char *root)
 {
-    struct serve_order *order = calloc(1, sizeof *order);
+    struct job_order *order = calloc(1, sizeof *order);
     if (!order)
         return NULL;
     order->window = window;
@@ -139,11 +139,11 @@ struct serve_order *serve_order_open(unsigned window, const char *root)
     pthread_mutex_init(&order->lock, NULL);
     if (order->job)
         return order;
-    serve_order_close(order);
+    job_order_close(order);
     return NULL;
 }
 
-void serve_order_close(struct serve_order *order)
+void job_order_close(struct job_order *order)
 {
     if (!order)
         return;

@@ -1,12 +1,12 @@
 /* The supervisor's end of a worker process: starts it, sends it jobs, receives
  * answers, and learns how it ended. Only worker_link_end() waits for the
  * process. */
-#ifndef CLI_SERVE_WORKER_LINK_H
-#define CLI_SERVE_WORKER_LINK_H
+#ifndef CLI_ISOLATE_WORKER_LINK_H
+#define CLI_ISOLATE_WORKER_LINK_H
 
 #include <sys/types.h>
 
-#include "cli/serve/wire.h"
+#include "cli/isolate/wire.h"
 #include "codecs/base/bytes.h"
 
 /* {.fd = -1} at first. */
