@@ -47,6 +47,7 @@ t     -u,--update
 t     --dry-run
 t     --fail-fast
 t     --fail-after          other
+ts    --isolate
 t     --manifest            file
 t     --resume              file
 t     --shard               other

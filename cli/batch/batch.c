@@ -19,7 +19,7 @@
  * Who owns what, and when:
  *
  * - The names of files belong to the plan, which lives until the end.
- * - A task (struct batch_task) is a slot of a ring in the queue. It belongs to
+ * - A task (batch_task.h) is a slot of a ring in the queue. It belongs to
  *   the main thread while it is filled in, then to the worker that takes it,
  *   then to the thread that reports it; then the slot is free. It holds the
  *   result, not the picture.
@@ -51,84 +51,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/progress.h"
-#include "cli/batch/records.h"
+#include "cli/batch/batch_isolated.h"
 #include "cli/batch/stack.h"
 #include "cli/files/files.h"
 #include "cli/files/signals.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
 #include "cli/schedule/ordered_workers.h"
-#include "cli/select/plan.h"
 
 /* How many tasks may be done ahead of one that takes long: their results are
  * kept until it is reported. */
 enum { WINDOW = 256 };
-
-struct batch_task {
-    struct batch *batch;
-    size_t i; /* in the plan */
-    struct job job;
-    struct scheduled_job scheduled;
-    bool begun;
-    struct result result;
-    struct err err;
-    int status;
-    bool dropped; /* the batch ended before it was begun */
-    bool unknown; /* nobody can tell what became of it in a run before */
-    struct output_sum sum;
-};
-
-struct batch {
-    const struct options *opts;
-    const struct backend *backend;
-    const char *why_backend;
-    struct file_plan plan;
-    struct root folder;
-    struct root *root; /* that outputs are confined to: the folder, or NULL */
-    struct records records;
-    struct stack *stack; /* that all outputs go into, or NULL */
-    struct scheduler *scheduler;
-    struct ordered_workers *workers;
-    struct batch_progress progress;
-    atomic_size_t to_do;  /* jobs that are not done yet */
-    atomic_bool ending;   /* no job is to be begun */
-    atomic_bool full;     /* the disk is */
-    atomic_uint failures; /* jobs that failed, as they are done */
-    bool end_reported;    /* that a signal has asked for the end */
-    bool pipe_closed;     /* nobody reads our results any more */
-};
-
-static bool is_ending(void *context)
-{
-    struct batch *batch = context;
-    return atomic_load(&batch->ending) || atomic_load(&batch->records.failed) ||
-           signals_asked();
-}
-
-/* The i-th job of the plan. What was found in a directory stays there, whether
- * it is read or replaced. */
-static struct job planned_job(void *context, size_t i)
-{
-    const struct batch *batch = context;
-    const struct input *input = &batch->plan.inputs.list[i];
-    return (struct job){
-        .input = input->name,
-        .output = batch->plan.output[i],
-        .input_root = input->root,
-        .output_root = batch->opts->in_place ? input->root : batch->root,
-        .opts = batch->opts,
-    };
-}
 
 /* ---- A task, on its worker ---------------------------------------------- */
 
 static int note_ready(const struct job *job, const struct result *result,
                       struct bytes output, void *context, struct err *err)
 {
-    struct batch_task *task = context;
-    return records_note_ready(&task->batch->records, job, result, output,
-                              &task->sum, err);
+    (void)job;
+    return batch_task_ready(context, result, output, err);
 }
 
 static int put_on_stack(void *context, struct bytes output, size_t *size,
@@ -145,16 +86,12 @@ static void resume(void *context)
     ordered_workers_resume(task->batch->workers, task);
 }
 
-/* Returns whether the job is to be done. */
-static bool begin_task(struct batch *batch, struct batch_task *task)
+static void schedule(struct batch *batch, struct batch_task *task)
 {
-    struct job *job = &task->job;
-    enum verdict verdict;
-    *job = planned_job(batch, task->i);
-    job->put = batch->stack ? put_on_stack : NULL;
-    job->put_context = task;
+    task->job.put = batch->stack ? put_on_stack : NULL;
+    task->job.put_context = task;
     task->scheduled = (struct scheduled_job){
-        .job = job,
+        .job = &task->job,
         .result = &task->result,
         .left = atomic_load(&batch->to_do),
         .first = batch->stack && task->i == 0,
@@ -162,22 +99,16 @@ static bool begin_task(struct batch *batch, struct batch_task *task)
         .resume = resume,
         .context = task,
     };
-    task->begun = true;
-    task->status = records_check(&batch->records, job, &verdict, &task->err);
-    task->unknown = verdict == VERDICT_CHANGED;
-    if (task->status == 0 && verdict == VERDICT_DONE)
-        task->result.skipped = SKIPPED_DONE;
-    else if (task->status == 0)
-        task->status = job_choose_format(job, &task->err);
-    return task->status == 0 && !task->result.skipped;
 }
 
 /* Returns whether it is done, and not parked. */
 static bool do_task(struct batch *batch, unsigned worker,
                     struct batch_task *task)
 {
-    if (!task->begun && !begin_task(batch, task))
+    if (!task->begun && !batch_task_begin(task))
         return true;
+    if (!task->scheduled.job)
+        schedule(batch, task);
     int status =
         scheduler_do(batch->scheduler, worker, &task->scheduled, &task->err);
     if (status == SCHEDULER_PARKED)
@@ -186,124 +117,27 @@ static bool do_task(struct batch *batch, unsigned worker,
     return true;
 }
 
-/* Nothing is noted if nobody can tell: so the next run cannot tell either; or
- * as long as the file is not there. */
-static void note_result(struct batch *batch, struct batch_task *task)
-{
-    const struct err *failure = task->status ? &task->err : NULL;
-    struct err why;
-    if (batch->stack && !failure) {
-        records_keep_result(&batch->records, task->i, &task->result);
-        return;
-    }
-    if (task->unknown ||
-        records_note_result(&batch->records, &task->job, &task->result,
-                            task->sum, failure, &why) == 0 ||
-        failure)
-        return;
-    task->err = why;
-    task->status = -1;
-}
-
-/* Has the system read the file that a worker is likely to take next. */
-static void prefetch(struct batch *batch, const struct batch_task *task)
-{
-    size_t next = task->i + scheduler_wanted(batch->scheduler);
-    if (scheduler_waits_for_files(batch->scheduler) &&
-        next < batch->plan.inputs.count) {
-        const struct input *input = &batch->plan.inputs.list[next];
-        file_prefetch(input->root, input->name);
-    }
-}
-
-/* A full disk ends the batch. Of the jobs that meet it at once the first one
- * fails; the others count as not begun, since nothing was written. Returns
- * whether this is one of the others. */
-static bool meets_full_disk(struct batch *batch, const struct batch_task *task)
-{
-    if (!task->status || !task->err.full)
-        return false;
-    atomic_store(&batch->ending, true);
-    return atomic_exchange(&batch->full, true) ||
-           atomic_load(&batch->records.disk_full);
-}
-
-static void count_failure(struct batch *batch, const struct batch_task *task)
-{
-    unsigned most = batch->opts->fail_after;
-    if (task->status && !task->dropped && most &&
-        atomic_fetch_add(&batch->failures, 1) + 1 >= most)
-        atomic_store(&batch->ending, true);
-}
-
 static bool work(void *context, unsigned worker, void *argument)
 {
     struct batch *batch = context;
     struct batch_task *task = argument;
     if (!task->begun) {
         task->batch = batch;
-        task->dropped = is_ending(batch);
+        task->dropped = batch_is_ending(batch);
     }
-    if (!task->dropped) {
-        if (!task->begun)
-            prefetch(batch, task);
-        if (!do_task(batch, worker, task))
-            return false;
-        task->dropped = meets_full_disk(batch, task);
-        if (!task->dropped)
-            note_result(batch, task);
-        count_failure(batch, task);
-        ordered_workers_allow(batch->workers,
-                              scheduler_wanted(batch->scheduler));
-    }
-    atomic_fetch_sub(&batch->to_do, 1);
+    if (task->dropped)
+        return true;
+    if (!do_task(batch, worker, task))
+        return false;
+    batch_task_end(task);
+    ordered_workers_allow(batch->workers, scheduler_wanted(batch->scheduler));
     return true;
 }
 
-/* ---- Reports ------------------------------------------------------------ */
-
-static void report(void *context, void *argument)
+static void report(void *context, void *task)
 {
-    struct batch *batch = context;
-    struct batch_task *task = argument;
-    const struct err *err = task->status ? &task->err : NULL;
-    if (task->dropped)
-        return;
-    progress_count(&batch->progress, &task->job, &task->result, err != NULL);
-    if (!report_is_due(&task->job, &task->result, err))
-        return;
-    progress_clear(&batch->progress);
-    task->job.backend = batch->backend;
-    report_job(&task->job, &task->result, err, batch->why_backend);
-    if (batch->opts->json && fflush(stdout) && errno == EPIPE) {
-        batch->pipe_closed = true;
-        atomic_store(&batch->ending, true);
-    }
-}
-
-/* Says once that the CPU goes on where a device has failed. */
-static void warn_of_device(struct batch *batch)
-{
-    struct err why;
-    if (!device_scans_failure(scheduler_scans(batch->scheduler), &why) ||
-        batch->opts->quiet)
-        return;
-    progress_clear(&batch->progress);
-    report_device_failure(&why);
-}
-
-/* Confirms the first signal that asks for the end, and draws the progress. */
-static void tick(void *context)
-{
-    struct batch *batch = context;
-    if (signals_asked() && !batch->end_reported && !batch->opts->quiet) {
-        progress_clear(&batch->progress);
-        report_error(NULL, "ending when the files in work are done; the same "
-                           "signal again ends at once");
-        batch->end_reported = true;
-    }
-    warn_of_device(batch);
-    progress_draw(&batch->progress);
+    (void)context;
+    batch_task_report(task);
 }
 
 /* ---- All of them -------------------------------------------------------- */
@@ -318,7 +152,7 @@ static int give_all(struct batch *batch)
                   scheduler_parked(batch->scheduler) + WINDOW,
         .work = work,
         .report = report,
-        .tick = tick,
+        .tick = batch_tick,
         .context = batch,
     };
     struct ordered_workers *workers = batch->workers =
@@ -333,7 +167,7 @@ static int give_all(struct batch *batch)
     ordered_workers_allow(workers, batch->stack ? 1 : batch->opts->threads);
     signals_ask();
     for (size_t i = 0; i < batch->plan.inputs.count; i++) {
-        task = ordered_workers_room(workers, is_ending);
+        task = ordered_workers_room(workers, batch_is_ending);
         if (!task)
             break;
         task->i = i;
@@ -348,7 +182,7 @@ static void show_plan(struct batch *batch)
 {
     size_t planned = 0, all = batch->plan.inputs.count;
     for (size_t i = 0; i < all && !ferror(stdout); i++) {
-        struct batch_task task = { .job = planned_job(batch, i) };
+        struct batch_task task = { .job = batch_planned_job(batch, i) };
         enum verdict verdict;
         if (records_check(&batch->records, &task.job, &verdict, &task.err)) {
             report_error(task.job.input, task.err.text);
@@ -401,22 +235,60 @@ static int settle_stack(struct batch *batch, int status)
         written = stack_settle(batch->stack, &err);
     if (written == WRITTEN &&
         records_note_kept(&batch->records, stack_size(batch->stack),
-                          planned_job, batch, &err))
+                          batch_planned_job, batch, &err))
         report_error(batch->opts->manifest, err.text);
     stack_report(batch->opts, batch->stack, written, &err);
     stack_close(batch->stack);
     return written == WRITTEN_NOT ? -1 : 0;
 }
 
+/* Says how the batch has ended. */
+static void conclude(struct batch *batch)
+{
+    const struct options *opts = batch->opts;
+    struct scan_estimate estimate;
+    const bool weighed =
+        batch->scheduler &&
+        device_scans_estimate(scheduler_scans(batch->scheduler), &estimate);
+    const bool early = progress_left(&batch->progress);
+    progress_clear(&batch->progress);
+    batch_warn_of_device(batch);
+    if (!opts->quiet && !batch->pipe_closed)
+        progress_summary(&batch->progress, early, opts->verbose,
+                         opts->verbose && weighed ? &estimate : NULL);
+    if (early)
+        progress_report_ending(why_ended(batch), signals_asked(),
+                               &batch->progress, opts);
+}
+
+static bool has_failed(const struct batch *batch)
+{
+    return batch->progress.failed || atomic_load(&batch->records.failed);
+}
+
+static enum outcome do_isolated(struct batch *batch)
+{
+    enum outcome outcome = batch_isolated_run(batch);
+    if (outcome != OUTCOME_DONE &&
+        progress_left(&batch->progress) == batch->progress.all)
+        return outcome; /* as it was said, no job could be done */
+    conclude(batch);
+    return outcome == OUTCOME_DONE && has_failed(batch) ? OUTCOME_FAILED
+                                                        : outcome;
+}
+
 static enum outcome do_all(struct batch *batch)
 {
     const struct options *opts = batch->opts;
+    const size_t count = batch->plan.inputs.count;
     struct err err;
-    if (scheduler_open(&batch->scheduler, opts, batch->backend,
-                       batch->plan.inputs.count, &err))
+    atomic_store(&batch->to_do, count);
+    progress_begin(&batch->progress, count, opts);
+    if (opts->isolate)
+        return do_isolated(batch);
+    if (scheduler_open(&batch->scheduler, opts, batch->backend, count, &err))
         return scheduler_refuse(opts, batch->backend->name, batch->backend,
                                 &err);
-    size_t count = batch->plan.inputs.count;
     if (opts->stack && count &&
         stack_open(&batch->stack, opts, count,
                    scheduler_left_behind(batch->scheduler), &err)) {
@@ -427,28 +299,13 @@ static enum outcome do_all(struct batch *batch)
     sandbox_enter_for_batch(&batch->plan, opts,
                             scheduler_scans(batch->scheduler) ||
                                 batch->backend != &backend_cpu);
-    atomic_store(&batch->to_do, count);
-    progress_begin(&batch->progress, count, opts);
     int status = give_all(batch);
-    struct scan_estimate estimate;
-    bool weighed =
-        device_scans_estimate(scheduler_scans(batch->scheduler), &estimate);
-    bool early = progress_left(&batch->progress) && status == 0;
-    progress_clear(&batch->progress);
-    warn_of_device(batch);
-    if (!opts->quiet && !batch->pipe_closed)
-        progress_summary(&batch->progress, early, opts->verbose,
-                         opts->verbose && weighed ? &estimate : NULL);
-    if (early)
-        progress_report_ending(why_ended(batch), signals_asked(),
-                               &batch->progress, opts);
+    if (status == 0)
+        conclude(batch);
     if (batch->stack)
         status = settle_stack(batch, status);
     scheduler_close(batch->scheduler);
-    return status || batch->progress.failed ||
-                   atomic_load(&batch->records.failed)
-               ? OUTCOME_FAILED
-               : OUTCOME_DONE;
+    return status || has_failed(batch) ? OUTCOME_FAILED : OUTCOME_DONE;
 }
 
 /* The plan was checked when it was made. A directory that has become a link
@@ -471,7 +328,7 @@ static enum outcome plan_and_do(struct batch *batch)
     struct err err;
     if (plan_make(&batch->plan, opts, &err) || confine_outputs(batch, &err) ||
         records_open(&batch->records, opts, batch->plan.inputs.count,
-                     planned_job, batch, &err)) {
+                     batch_planned_job, batch, &err)) {
         report_refusal("usage", err.text, opts);
         return OUTCOME_NOT_BEGUN;
     }

@@ -122,8 +122,10 @@ static int note_writing(const struct job *job, const struct result *result,
 
 /* ---- Jobs of the process before ------------------------------------------ */
 
-static void describe_end(int status, char *text, size_t size)
+void worker_describe_end(const struct worker_task *task, char *text,
+                         size_t size)
 {
+    const int status = task->message.status;
     if (WIFSIGNALED(status))
         snprintf(text, size, "by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
@@ -164,18 +166,14 @@ static bool settle_past(const struct worker_process *process,
 {
     char end[80];
     remove_left_behind(process, task);
-    describe_end(task->message.status, end, sizeof end);
-    if (was_written(task)) {
+    task->written_before = was_written(task);
+    if (task->written_before) {
         task->result = note_of(task)->result;
-        warn(
-            &task->result.warnings,
-            "the process that did the job ended %s before it could answer; the "
-            "output was written",
-            end);
         return true;
     }
     if (!task->message.only_report)
         return false;
+    worker_describe_end(task, end, sizeof end);
     task->status = fail(&task->err,
                         "the job ended its process %s; the output "
                         "was not written",
@@ -200,7 +198,8 @@ static bool do_job(struct worker_process *process, unsigned worker,
         task->scheduled = (struct scheduled_job){
             .job = &task->job,
             .result = &task->result,
-            .left = atomic_load(&process->to_do),
+            .left = atomic_load(process->opts->left ? process->opts->left
+                                                    : &process->to_do),
             .ready = note_writing,
             .resume = resume,
             .context = task,
@@ -216,14 +215,6 @@ static bool do_job(struct worker_process *process, unsigned worker,
         !process->opts->opts->quiet)
         report_device_failure(&why);
     ordered_workers_allow(process->workers, scheduler_wanted(scheduler));
-    if (task->message.again) {
-        char end[80];
-        describe_end(task->message.status, end, sizeof end);
-        warn(&task->result.warnings,
-             "done once more from the start: the process that did this job and "
-             "others ended %s",
-             end);
-    }
     return true;
 }
 

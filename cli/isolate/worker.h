@@ -18,7 +18,8 @@ struct worker_task {
     char *text; /* message.size bytes, and a NUL */
     struct job job;
     struct scheduled_job scheduled;
-    uint64_t number; /* in the order of jobs that share a file */
+    bool written_before; /* the process before has written the output */
+    uint64_t number;     /* in the order of jobs that share a file */
     struct result result;
     struct err err;
     int status;
@@ -27,9 +28,10 @@ struct worker_task {
 struct worker_opts {
     const struct options *opts;
     struct scheduler *scheduler;
-    unsigned window;  /* notes in the table */
-    size_t task_size; /* of the client's struct */
-    const char *root; /* the directory where names of files start, or NULL */
+    unsigned window;     /* notes in the table */
+    atomic_size_t *left; /* jobs that are not done yet; NULL: nobody knows */
+    size_t task_size;    /* of the client's struct */
+    const char *root;    /* the directory where names of files start, or NULL */
     /* Sets task->job by the text, or if that was too long, which the message
      * says, as far as it can. Returns 0, or -1 with the reason for which the
      * job fails. */
@@ -60,6 +62,11 @@ enum outcome worker_run(const struct worker_opts *opts, int fd,
 
 /* Begins no more jobs: these are not answered. Any thread may call it. */
 void worker_stop(struct worker_process *process);
+
+/* Writes how the process before ended that had begun this job too, as "by
+ * signal 11 (Segmentation fault)". It has, if task->message.again. */
+void worker_describe_end(const struct worker_task *task, char *text,
+                         size_t size);
 
 /* Returns what the process that wrote the output of a job has noted for it. */
 uint64_t worker_mark(const struct worker_task *task);

@@ -251,9 +251,9 @@ static int check_outputs(const struct options *opts, struct err *err)
  * array, and what is left of it that of each. */
 static int check_stack(struct options *opts, struct err *err)
 {
-    static const char *const others[] = { "directory", "output",  "in-place",
-                                          "backup",    "update",  "preserve",
-                                          "resume",    "tag-only" };
+    static const char *const others[] = { "directory", "output",   "in-place",
+                                          "backup",    "update",   "preserve",
+                                          "resume",    "tag-only", "isolate" };
     static const enum layout of_one[LAYOUTS] = { [LAYOUT_HWC] = LAYOUT_HWC,
                                                  [LAYOUT_CHW] = LAYOUT_CHW,
                                                  [LAYOUT_NHWC] = LAYOUT_HWC,

@@ -94,6 +94,7 @@ struct options {
                                  picture */
     const char *backup;       /* the suffix that the old file gets, or NULL */
     bool update, dry_run;
+    bool isolate;                  /* the jobs have a process of their own */
     unsigned fail_after;           /* end after so many failures; 0: never */
     const char *manifest, *resume; /* or NULL; what is resumed is the manifest
                                       unless another one is named */

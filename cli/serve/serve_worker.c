@@ -32,6 +32,23 @@ static int read_job(void *context, struct worker_task *task, struct err *err)
     return status;
 }
 
+static void end(void *context, struct worker_task *task)
+{
+    char how[80];
+    (void)context;
+    worker_describe_end(task, how, sizeof how);
+    if (task->written_before)
+        warn(&task->result.warnings,
+             "the process that did the job ended %s before it could answer; "
+             "the output was written",
+             how);
+    else if (task->message.again && task->scheduled.job)
+        warn(&task->result.warnings,
+             "done once more from the start: the process that did this job and "
+             "others ended %s",
+             how);
+}
+
 static bool answer(void *context, const struct worker_task *task,
                    struct bytes *text)
 {
@@ -70,6 +87,7 @@ enum outcome serve_worker_run(const struct serve_worker_opts *opts, int fd,
         .task_size = sizeof(struct serve_task),
         .root = root,
         .read = read_job,
+        .end = end,
         .answer = answer,
         .release = release,
         .context = &worker,

@@ -65,6 +65,27 @@ static int send_signal(const char *process)
     return kill((pid_t)atoi(process), SIGTERM);
 }
 
+/* Each ends the process as a fault, the kernel without memory, or a library
+ * might. */
+
+static int crash(const char *unused)
+{
+    volatile char *nowhere = NULL;
+    (void)unused;
+    return *nowhere;
+}
+
+static int be_killed(const char *unused)
+{
+    (void)unused;
+    return kill(getpid(), SIGKILL);
+}
+
+static int leave(const char *status)
+{
+    _exit(atoi(status));
+}
+
 /* Writes beyond an array in this frame. */
 static int smash_stack(const char *bytes)
 {
@@ -83,7 +104,8 @@ static const struct attack {
     { "list", list_directory }, { "run", run_program },
     { "fork", fork_process },   { "socket", open_socket },
     { "code", make_code },      { "signal", send_signal },
-    { "stack", smash_stack },
+    { "stack", smash_stack },   { "crash", crash },
+    { "killed", be_killed },    { "exit", leave },
 };
 
 static bool probe(const uint8_t *head, size_t size)
