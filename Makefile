@@ -11,6 +11,7 @@
 #   make turns chart-kernels chart-files
 #                      draw the pictures of the README, the second on a GPU
 #   make bench-batch   measure batches, beside other programs and by processors
+#   make bench-sandbox measure what the sandbox and --isolate cost
 #   make bench-batch-gpu
 #                      measure batches of JPEG files on a GPU and without it
 #   make check         the tests; check-all: also the whole corpus, clang,
@@ -139,7 +140,7 @@ TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: FORCE all deps deps-all deps-bench deps-deb deps-ports demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch bench-batch-gpu \
+.PHONY: FORCE all deps deps-all deps-bench deps-deb deps-ports demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch bench-batch-gpu bench-sandbox \
         check check-all check-whole check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-levels check-valgrind check-analyze check-i386 \
         check-s390x check-gpu check-engines check-man fuzz tests install \
@@ -414,6 +415,8 @@ bench-jpeg: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs jpeg
 bench-batch: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/batch
+bench-sandbox: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/sandbox
 bench-batch-gpu: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/batch-gpu
 

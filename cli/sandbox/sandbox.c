@@ -10,6 +10,7 @@
 
 #include "cli/files/path.h"
 #include "cli/files/scratch_file.h"
+#include "cli/options/option_table.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/call_filter.h"
 #include "cli/sandbox/file_rules.h"
@@ -219,9 +220,29 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
 
 /* ---- Each command -------------------------------------------------------- */
 
+/* A file of fewer bytes than a thousandth of the memory is refused before it
+ * takes all of it, unless the user has set the limits; or there is so little
+ * memory that what any file may take is more. */
+enum { MOST_OF_FILE = 1024 };
+static const uint64_t any_file_takes = (uint64_t)1 << 30;
+
+/* Returns whether the picture may be more than memory, so that it goes through
+ * a file that is written and read. */
+static bool may_need_scratch(const struct job *job)
+{
+    const uint64_t memory = job->opts->limits.bytes;
+    struct stat st;
+    return memory < any_file_takes ||
+           option_table_given(job->opts, "max-memory") ||
+           stat(job->input, &st) != 0 || !S_ISREG(st.st_mode) ||
+           (uint64_t)st.st_size > memory / MOST_OF_FILE;
+}
+
 /* What is no regular file is written to where it stands. */
 void sandbox_enter_for_job(const struct job *job)
 {
+    const unsigned beside =
+        may_need_scratch(job) ? IN_OUTPUTS : IN_OUTPUTS & ~(unsigned)FILES_READ;
     struct sandbox sandbox;
     struct stat st;
     bool there = stat(job->output, &st) == 0;
@@ -234,7 +255,7 @@ void sandbox_enter_for_job(const struct job *job)
     if (sandbox.has_files && there && strcmp(job->output, "-") != 0)
         allow(&sandbox, job->output, FILES_READ | FILES_WRITE);
     if (sandbox.has_files && is_made_beside)
-        allow_output(&sandbox, job->output, IN_OUTPUTS);
+        allow_output(&sandbox, job->output, beside);
     else if (sandbox.has_files)
         allow(&sandbox, scratch_file_apart(),
               FILES_READ | FILES_WRITE | FILES_MAKE);

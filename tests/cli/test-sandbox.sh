@@ -50,6 +50,16 @@ attempts fork "$PWD/else/made" $killed
 attempts socket - $killed
 attempts code - 1
 
+# Beside the output files are made, and not read, unless the picture may go through
+# one.
+echo 'of another' >out/neighbour
+attack read "$PWD/out/neighbour"
+gimgxf copy in/m.hdr out/m.png 2>stderr
+check 'beside the output: not read' not worked
+gimgxf --max-memory 512M copy in/m.hdr out/m.png 2>stderr
+check 'beside the output: read, where a temporary file is' worked
+rm out/neighbour
+
 sleep 100 &
 attack signal $!
 gimgxf copy in/m.hdr out/m.png 2>stderr
