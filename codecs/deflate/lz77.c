@@ -70,14 +70,14 @@ struct effort {
     unsigned quarters;   /* of a step that each of few bytes allows for */
 };
 
-/* Long matches of large pixels are found at once or hardly ever. Bytes that are
- * pixels have more chains to choose from. Short matches are not improved: that
- * would take long and save little. */
+/* Quickly: what allows for steps are long matches, and short ones are not
+ * improved. */
 static const struct effort efforts[] = {
     [LZ77_THREE] = { 6, true, 4, 0, MATCH_LONGEST, 4 },
-    [LZ77_SIX] = { 6, false, 64, 8, 12, 1 },
-    [LZ77_SEVEN] = { 7, false, 16, 4, 0, 4 },
-    [LZ77_EIGHT] = { 8, false, 64, 8, 12, 1 },
+    [LZ77_SIX] = { 6, false, 16, 4, 0, 4 },
+    [LZ77_SEVEN] = { 7, false, 96, 16, 0, 4 },
+    [LZ77_SIX_QUICKLY] = { 6, false, 80, 8, 12, 1 },
+    [LZ77_EIGHT_QUICKLY] = { 8, false, 80, 8, 12, 1 },
 };
 
 /* No distance: no match. */
@@ -393,10 +393,24 @@ static void deflate_seven(struct lz77 *m, const uint8_t *data)
     deflate_all(m, data, efforts[LZ77_SEVEN]);
 }
 
-static void deflate_eight(struct lz77 *m, const uint8_t *data)
+static void deflate_six_quickly(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, efforts[LZ77_EIGHT]);
+    deflate_all(m, data, efforts[LZ77_SIX_QUICKLY]);
 }
+
+static void deflate_eight_quickly(struct lz77 *m, const uint8_t *data)
+{
+    deflate_all(m, data, efforts[LZ77_EIGHT_QUICKLY]);
+}
+
+/* A function for each effort, in which it is constants. */
+static void (*const deflates[])(struct lz77 *m, const uint8_t *data) = {
+    [LZ77_THREE] = deflate_three,
+    [LZ77_SIX] = deflate_six,
+    [LZ77_SEVEN] = deflate_seven,
+    [LZ77_SIX_QUICKLY] = deflate_six_quickly,
+    [LZ77_EIGHT_QUICKLY] = deflate_eight_quickly,
+};
 
 /* ---- The whole ---------------------------------------------------------- */
 
@@ -418,10 +432,7 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
         m->end = data + size;
         m->priced_end = m->start;
         m->allowed = ALLOWED_MOST;
-        (search == LZ77_THREE   ? deflate_three
-         : search == LZ77_SIX   ? deflate_six
-         : search == LZ77_SEVEN ? deflate_seven
-                                : deflate_eight)(m, data);
+        deflates[search](m, data);
     } else if (size > 0) {
         block_split_add(&m->split, size, 0, 0);
     }

@@ -19,11 +19,10 @@ void lz77_free(struct lz77 *m);
 enum lz77_search {
     LZ77_THREE, /* the first that saves bits is taken: for noise that is the
                    same in all channels, and for lines with soft edges */
-    LZ77_SIX,   /* quickly: for pixels of three bytes, whose matches are many,
-                   long, or of noise */
-    LZ77_SEVEN, /* of which the better are searched for longer: for pixels of
-                   one byte */
-    LZ77_EIGHT, /* quickly: for other pixels */
+    LZ77_SIX,   /* for photographs, in which few matches save little */
+    LZ77_SEVEN, /* for pixels of one byte, which have more to choose from */
+    LZ77_SIX_QUICKLY,   /* for pixels of three bytes, with many matches */
+    LZ77_EIGHT_QUICKLY, /* for other pixels */
 };
 
 /* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band

@@ -26,8 +26,9 @@ static enum lz77_search search_of(const struct idat_bands *b, enum coder coder)
 {
     return coder == CODER_SHORT ? LZ77_THREE
            : b->pixel == 1      ? LZ77_SEVEN
-           : b->pixel == 3      ? LZ77_SIX
-                                : LZ77_EIGHT;
+           : !b->only_repeats   ? LZ77_SIX
+           : b->pixel == 3      ? LZ77_SIX_QUICKLY
+                                : LZ77_EIGHT_QUICKLY;
 }
 
 /* Deflates by a coder, in the way that is fast enough for the level. */
@@ -154,17 +155,10 @@ static void try_more_filters(void *context, size_t i)
     idat_bands_give(b, scratch);
 }
 
-/* Returns whether short matches may be worth it where long ones are: not if
- * these save more than two thirds, and so are long indeed. */
-static bool may_be_short(const struct idat_bands *b,
-                         const struct coder_sizes *sizes)
-{
-    const size_t literals = sizes->of[CODER_LITERALS];
-    return are_worth_it(b, sizes->of[CODER_LONG], literals) &&
-           sizes->of[CODER_LONG] > literals / 3;
-}
-
-/* Tries short matches with the best filter. */
+/* Tries short matches with the best filter, unless long ones were not worth a
+ * trial, or save two thirds, and so are long indeed. Where these save nothing,
+ * short ones may; but they must be better than long ones that are not searched
+ * for quickly. */
 static void try_short(void *context, size_t i)
 {
     struct idat_bands *b = context;
@@ -173,8 +167,11 @@ static void try_short(void *context, size_t i)
     if (!scratch)
         return;
     sizes->of[CODER_SHORT] = sizes->of[CODER_LONG];
-    if (may_be_short(b, sizes))
+    if (sizes->of[CODER_LONG] < SIZE_MAX &&
+        sizes->of[CODER_LONG] > sizes->of[CODER_LITERALS] / 3)
         try_on_strip(b, scratch, b->best, i, CODER_SHORT);
+    if (!b->only_repeats && sizes->of[CODER_SHORT] < sizes->of[CODER_LONG])
+        try_on_strip(b, scratch, b->best, i, CODER_LONG);
     idat_bands_give(b, scratch);
 }
 
@@ -244,6 +241,7 @@ static int choose_matches(struct idat_bands *b, size_t n, struct err *err)
 {
     const struct coder_sizes *strip = b->strip[b->best];
     b->matches = CODER_LONG;
+    b->only_repeats = all_repeat(strip, n);
     if (b->level < IDAT_LZ77_FROM)
         return 0;
     if (try_strips(b, n, try_short, err))
@@ -262,13 +260,13 @@ static int choose_by_strips(struct idat_bands *b, struct err *err)
 {
     const bool whole = strip_rows(b) == b->img->height;
     const size_t n = whole ? 1 : IDAT_STRIPS;
+    b->only_repeats = true; /* so long as no strip shows otherwise */
     if (choose_filter(b, n, err) || choose_matches(b, n, err))
         return -1;
     const struct coder_sizes *strip = b->strip[b->best];
     for (size_t i = 0; i < n; i++)
         b->repeats |= are_worth_it(b, strip[i].of[b->matches],
                                    strip[i].of[CODER_LITERALS]);
-    b->only_repeats = all_repeat(strip, n);
     b->whole_sampled =
         whole && b->count == 1 && b->img->height * b->row <= SAMPLE;
     return 0;
