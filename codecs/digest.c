@@ -19,19 +19,34 @@ static size_t summed_size(enum cell cell)
     return cell == CELL_DCT ? WORD * BLOCK : cell_size(cell);
 }
 
-/* A block as it is shown: transposed, then odd columns and rows negated where
- * they run backwards. */
-static void put_block(uint8_t *to, const int16_t *block, const uint16_t *steps,
-                      enum xform t)
+/* How a block of a plane is as it is shown: coefficient i is coefficient
+ * from[i] times factor[i]. */
+struct shown_block {
+    uint8_t from[BLOCK];
+    int32_t factor[BLOCK];
+};
+
+/* Transposed, then odd columns and rows negated where they run backwards. */
+static struct shown_block show_block(const uint16_t *steps, enum xform t)
 {
+    struct shown_block shown;
     for (unsigned i = 0; i < BLOCK; i++) {
         const unsigned u = i % 8, v = i / 8;
         const unsigned from = xform_transposes(t) ? 8 * u + v : i;
         const bool minus =
             (t & XFORM_MIRROR_X && u % 2) != (t & XFORM_MIRROR_Y && v % 2);
-        const int value = block[from] * steps[from];
-        write_le32(to + WORD * i, (uint32_t)(minus ? -value : value));
+        shown.from[i] = (uint8_t)from;
+        shown.factor[i] = minus ? -steps[from] : steps[from];
     }
+    return shown;
+}
+
+static void put_block(uint8_t *to, const int16_t *block,
+                      const struct shown_block *shown)
+{
+    for (unsigned i = 0; i < BLOCK; i++)
+        write_le32(to + WORD * i,
+                   (uint32_t)(block[shown->from[i]] * shown->factor[i]));
 }
 
 /* The low byte comes first. */
@@ -43,24 +58,22 @@ static void put_sample(uint8_t *to, const uint8_t *from, size_t size)
         to[i] = from[swapped ? size - 1 - i : i];
 }
 
-/* Puts row y of plane i of the picture as it is after t. */
-static void put_row(uint8_t *row, const struct image *img, unsigned i,
-                    enum xform t, uint32_t y)
+/* Puts row y of a plane as it is after t. */
+static void put_row(uint8_t *row, const struct plane *plane, enum cell cell,
+                    const struct shown_block *shown, enum xform t, uint32_t y)
 {
-    const struct plane *plane = &img->plane[i];
     const bool exchanged = xform_transposes(t);
     const uint32_t width = exchanged ? plane->height : plane->width;
     const uint32_t height = exchanged ? plane->width : plane->height;
-    const size_t size = cell_size(img->cell);
+    const size_t size = cell_size(cell), step = summed_size(cell);
     for (uint32_t x = 0; x < width; x++) {
         uint32_t sx, sy;
         xform_source(t, width, height, x, y, &sx, &sy);
         const uint8_t *from = (uint8_t *)plane_row(plane, sy) + sx * size;
-        if (img->cell == CELL_DCT)
-            put_block(row + (size_t)x * WORD * BLOCK, (const int16_t *)from,
-                      steps_of(img, i), t);
+        if (cell == CELL_DCT)
+            put_block(row + x * step, (const int16_t *)from, shown);
         else
-            put_sample(row + x * size, from, size);
+            put_sample(row + x * step, from, size);
     }
 }
 
@@ -74,13 +87,16 @@ static void add_plane(struct sha256_ctx *sum, const struct image *img,
     const uint32_t height = exchanged ? plane->width : plane->height;
     const bool as_it_is = t == XFORM_NONE && img->cell != CELL_DCT &&
                           (cell_size(img->cell) == 1 || !swapped);
+    struct shown_block shown;
     uint8_t shape[2 * WORD];
+    if (img->cell == CELL_DCT)
+        shown = show_block(steps_of(img, i), t);
     write_le32(shape, width);
     write_le32(shape + WORD, height);
     sha256_update(sum, sizeof shape, shape);
     for (uint32_t y = 0; y < height; y++) {
         if (!as_it_is)
-            put_row(row, img, i, t, y);
+            put_row(row, plane, img->cell, &shown, t, y);
         sha256_update(sum, width * summed_size(img->cell),
                       as_it_is ? plane_row(plane, y) : row);
     }

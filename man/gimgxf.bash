@@ -52,6 +52,7 @@ t     --manifest            file
 t     --resume              file
 t     --shard               other
 ts    --verify
+tsm   --digest
 tsc   --max-pixels          other
 tsc   --max-memory          other
 tsc   --max-seconds         other

@@ -60,6 +60,7 @@ static int read_resume(struct records *records, const struct options *opts,
                 path_compare("", opts->manifest, "", opts->resume) == 0;
     struct err why;
     struct stat st;
+    records->resume.opts = opts;
     if (!option_table_given(opts, "manifest") && !opts->dry_run &&
         stat(opts->resume, &st) == 0 && !S_ISREG(st.st_mode))
         return fail(err,
@@ -125,6 +126,12 @@ static void add_input(struct facts *facts, const struct result *result)
         (struct inode_id){ result->device, result->inode, result->inode != 0 };
 }
 
+static void add_digests(struct record *record, const struct digests *digests)
+{
+    record->shown_before = *digests->input ? digests->input : NULL;
+    record->shown = *digests->output ? digests->output : NULL;
+}
+
 /* Adds which file the output is, so that it is known by other names, too. */
 static void add_output(struct facts *facts, const struct job *job)
 {
@@ -148,6 +155,7 @@ int records_note_ready(struct records *records, const struct job *job,
     sum->known = true;
     record.facts.status = STATUS_READY;
     add_input(&record.facts, result);
+    add_digests(&record, &result->digests);
     record.facts.written = output.size;
     record.facts.crc = sum->crc;
     record.facts.summed = true;
@@ -173,6 +181,7 @@ int records_note_result(struct records *records, const struct job *job,
         record.facts.written = result->bytes_out;
         record.facts.crc = sum.crc;
         record.facts.summed = sum.known;
+        add_digests(&record, &result->digests);
         add_output(&record.facts, job);
     }
     return note(records, &record, false, err);

@@ -8,7 +8,7 @@
 
 void job_free_input(struct job_state *state)
 {
-    if (!state->opts->verify)
+    if (!state->opts->verify && !state->opts->digest)
         bytes_free(&state->input);
 }
 
@@ -200,5 +200,7 @@ int job_encode(struct job_state *state, struct err *err)
         return -1;
     image_free(&state->img);
     state->result->bytes_out = state->output.size;
-    return state->opts->verify ? job_verify(state, err) : 0;
+    if (state->opts->verify && job_verify(state, err))
+        return -1;
+    return state->opts->digest ? job_digest(state, err) : 0;
 }

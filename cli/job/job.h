@@ -16,6 +16,7 @@
 #include "cli/files/left_behind.h"
 #include "cli/files/resolve.h"
 #include "cli/options/options.h"
+#include "codecs/digest.h"
 #include "cuda/backend.h"
 
 enum stage {
@@ -102,10 +103,16 @@ struct verified {
     double psnr; /* in decibels, where they are not */
 };
 
+/* Of the pictures as shown, by --digest: see codecs/digest.h. "": none. */
+struct digests {
+    char input[DIGEST_TEXT], output[DIGEST_TEXT];
+};
+
 struct result {
     enum skipped skipped;
     enum how how;
     struct verified verified;
+    struct digests digests;
     const struct codec *from, *to;
     enum xform turned;      /* what was done to the stored pixels */
     uint32_t width, height; /* of the output */

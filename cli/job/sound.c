@@ -6,21 +6,12 @@
 static int decode(struct job_state *state, const struct load_opts *load,
                   char *digest, struct err *err)
 {
-    const struct codec *codec = state->result->from;
-    const struct decode_plan plan = {
-        .representation = codec->closest == REPRESENTATION_SAMPLES
-                              ? REPRESENTATION_SAMPLES
-                              : REPRESENTATION_COEFFICIENTS
-    };
-    struct reader reader;
-    if (codec_open(&reader, codec, state->input, load, err))
-        return -1;
-    int status = codec_decode(&reader, &state->img, &plan, err);
-    codec_close(&reader);
-    state->result->width = state->img.width;
-    state->result->height = state->img.height;
-    return status || !digest ? status
-                             : digest_picture(digest, &state->img, err);
+    struct image *img = &state->img;
+    int status =
+        job_decode_closest(img, state->result->from, state->input, load, err);
+    state->result->width = img->width;
+    state->result->height = img->height;
+    return status || !digest ? status : digest_picture(digest, img, err);
 }
 
 /* Arrays are read as they are when they are turned by nothing. */

@@ -19,7 +19,8 @@ struct job_state {
     const struct job *job;
     const struct options *opts;
     struct result *result;
-    struct bytes input, output; /* the input stays with --verify */
+    struct bytes input, output; /* the input stays as
+                                   job_free_input() says */
     struct permissions source;  /* what the input was when it was read */
     struct job_plan plan;
     unsigned warned; /* warnings that came before it was decoded */
@@ -79,7 +80,8 @@ int job_take_flushed(struct job_state *state, struct err *err);
 /* Encodes the picture, and checks what that has made. */
 int job_encode(struct job_state *state, struct err *err);
 
-/* Frees the input, which has been decoded, unless --verify needs it. */
+/* Frees the input, which has been decoded, unless --verify or
+ * --digest needs it. */
 void job_free_input(struct job_state *state);
 
 /* Returns how the options convert samples. */
@@ -102,6 +104,14 @@ int job_verify(struct job_state *state, struct err *err);
 /* Returns the mode of an output that does not exist yet: that of what it is
  * made of, as cp gives it. */
 mode_t job_mode_of_new(const struct job_state *state);
+
+/* Decodes a file to what is closest to how it is stored. */
+int job_decode_closest(struct image *img, const struct codec *codec,
+                       struct bytes file, const struct load_opts *load,
+                       struct err *err);
+
+/* Notes the digests of input and output. */
+int job_digest(struct job_state *state, struct err *err);
 
 /* Writes the output to its place. */
 int job_write_output(struct job_state *state, struct err *err);

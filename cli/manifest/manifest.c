@@ -146,8 +146,10 @@ static void put_record(struct json_writer *json, const struct record *r,
         put_time(json, "mtime", facts->mtime);
         put_identity(json, "inode", &facts->file);
     }
+    put_text(json, "sha256", r->shown_before);
     if (facts->status >= STATUS_READY)
         put_written(json, facts);
+    put_text(json, "written_sha256", r->shown);
     put_time(json, "time", clock_read(CLOCK_REALTIME));
     if (*r->input != '/' || (r->output && *r->output != '/'))
         json_string(json, "directory", cwd);
@@ -297,6 +299,17 @@ static int take_crc(const struct json_value *root, struct facts *facts,
     return 0;
 }
 
+static int take_digest(const struct json_value *root, const char *key,
+                       const char **text, struct err *err)
+{
+    if (take_string(root, key, text, err))
+        return -1;
+    if (*text &&
+        (strlen(*text) != 64 || strspn(*text, "0123456789abcdef") != 64))
+        return fail(err, "%s is not 64 hexadecimal digits", key);
+    return 0;
+}
+
 /* Reads "DEVICE:INODE", if it is there. */
 static int take_identity(const struct json_value *root, const char *key,
                          struct inode_id *id, struct err *err)
@@ -369,6 +382,8 @@ int manifest_read_line(const struct json_value *root, struct record *r,
         take_directory(root, r, err) ||
         take_string(root, "options", &r->options, err) ||
         take_string(root, "error", &r->error, err) ||
+        take_digest(root, "sha256", &r->shown_before, err) ||
+        take_digest(root, "written_sha256", &r->shown, err) ||
         need_time(root, "time", &t->time, err))
         return -1;
     if (t->status < STATUS_READY)

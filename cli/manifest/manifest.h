@@ -4,7 +4,7 @@
  * was interrupted can be resumed (resume.h), and that several manifests can be
  * merged and checked (gimgxf manifest). Jobs and their results come in as
  * struct record; lines, and verdicts about what is done, go out. It knows
- * nothing of pictures, nor of how jobs are run.
+ * nothing of how jobs are run, and of pictures only what shown.h asks.
  *
  * Lines are appended, each with one write(), by any number of threads. A job is
  * identified by its input, output, operation and options; without the options
@@ -30,10 +30,13 @@ struct record {
     const char *format;    /* of a file that was passed over, as "HEIC" */
     const char *how;       /* of a job that is done: "lossless" and so on */
     const char *error;     /* of a job that failed */
+    const char *shown_before, *shown; /* SHA-256 of input and output as shown,
+                                         by --digest */
     struct facts facts;
 };
 
 struct manifest;
+struct options;
 
 /* Opens a manifest to append to it; "-" is standard output. The name must live
  * as long. A file that exists
@@ -58,8 +61,7 @@ int manifest_read_line(const struct json_value *root, struct record *record,
 
 /* Runs gimgxf manifest. "merge" prints the line that counts of each job, sorted
  * by input; "check" says what is done, failed, missing or done twice, as JSON
- * on demand. Returns an exit status. */
-struct options;
+ * on demand; with --digest it decodes the outputs. Returns an exit status. */
 int manifest_main(const struct options *opts);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "cli/json/json_write.h"
 #include "cli/manifest/manifest_index.h"
+#include "cli/manifest/shown.h"
 #include "cli/manifest/timestamp.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/sandbox.h"
@@ -162,9 +163,10 @@ static int find_twice(struct manifest_index *index)
 
 struct tally {
     size_t status[STATUS_DONE + 1];
-    size_t outputs;  /* that should be there */
-    size_t lost;     /* of them: gone, or not what was written */
-    size_t relative; /* of those: gone, with names that are relative */
+    size_t outputs;    /* that should be there */
+    size_t lost;       /* of them: gone, or not what was written */
+    size_t undigested; /* with no SHA-256 noted */
+    size_t relative;   /* of those: gone, with names that are relative */
     size_t twice;
 };
 
@@ -305,29 +307,38 @@ static size_t keep_last(struct checked_output *output, size_t count)
     return kept;
 }
 
-/* Returns whether the file is what was written: by its size, or, if it replaced
- * its input, by all that --resume looks at. */
-static bool is_as_written(const struct checked_output *output)
+/* Returns whether the file is what was written, or shows that: by its size, or,
+ * if it replaced its input, by all that --resume looks at. With --digest it
+ * must show it, where that is noted. */
+static bool is_as_written(const struct checked_output *output,
+                          const struct options *opts)
 {
     const struct entry *entry = output->entry;
     char path[PATH_MAX];
     struct stat st;
+    if (!find_output(output->index, entry, path, &st))
+        return false;
+    if (opts->digest && entry->shown)
+        return shown_as_made(entry, NULL, path, opts);
     if (entry->in_place)
-        return find_output(output->index, entry, path, &st) &&
-               facts_match_output(&entry->facts, NULL, path, &st);
-    return S_ISREG(output->st.st_mode) &&
-           (uint64_t)output->st.st_size == entry->facts.written;
+        return facts_match_output(&entry->facts, NULL, path, &st) ||
+               (shown_tells(entry) && shown_as_made(entry, NULL, path, opts));
+    return (S_ISREG(st.st_mode) &&
+            (uint64_t)st.st_size == entry->facts.written) ||
+           shown_as_made(entry, NULL, path, opts);
 }
 
 static void check_output(struct tally *tally,
-                         const struct checked_output *output)
+                         const struct checked_output *output,
+                         const struct options *opts)
 {
     const struct entry *entry = output->entry;
     struct err why;
     tally->outputs++;
+    tally->undigested += !entry->shown;
     if (!output->there)
         fail(&why, "the output is gone: %s", strerror(output->why));
-    else if (is_as_written(output))
+    else if (is_as_written(output, opts))
         return;
     else if ((uint64_t)output->st.st_size == entry->facts.written)
         fail(&why,
@@ -344,16 +355,29 @@ static void check_output(struct tally *tally,
     report_file(output->index, entry, entry->output, why.text);
 }
 
+static void report_undigested(const struct tally *tally)
+{
+    struct err text;
+    fail(&text,
+         "of %zu of %zu outputs the manifest has no SHA-256, so they were not "
+         "decoded; --digest notes it when they are made",
+         tally->undigested, tally->outputs);
+    report_error(NULL, text.text);
+}
+
 static int check_outputs(struct tally *tally,
-                         const struct manifest_index *index)
+                         const struct manifest_index *index,
+                         const struct options *opts)
 {
     struct checked_output *output = malloc((index->count + 1) * sizeof *output);
     if (!output)
         return -1;
     size_t count = keep_last(output, find_outputs(index, output));
     for (size_t i = 0; i < count; i++)
-        check_output(tally, &output[i]);
+        check_output(tally, &output[i], opts);
     free(output);
+    if (opts->digest && tally->undigested)
+        report_undigested(tally);
     if (tally->relative && tally->relative == tally->outputs)
         report_error(NULL, "none of the outputs is here; their names are "
                            "relative to where the batch was started");
@@ -389,20 +413,20 @@ static void print_tally(const struct tally *tally, bool as_json)
     putchar('\n');
 }
 
-static int check(struct manifest_index *index, bool json)
+static int check(struct manifest_index *index, const struct options *opts)
 {
     struct tally tally = { 0 };
     int status = find_twice(index);
     if (status == 0) {
         sort(index);
         check_jobs(&tally, index);
-        status = check_outputs(&tally, index);
+        status = check_outputs(&tally, index, opts);
     }
     if (status) {
         report_error(NULL, "no memory");
         return BAD;
     }
-    print_tally(&tally, json);
+    print_tally(&tally, opts->json);
     return tally.status[STATUS_FAILED] || tally.status[STATUS_READY] ||
                    tally.lost || tally.twice
                ? BAD
@@ -454,7 +478,7 @@ int manifest_main(const struct options *opts)
     else
         sandbox_enter_for_files(word + 1, nwords - 1, opts);
     if (read_all(&index, word + 1, nwords - 1) == 0)
-        status = merging ? merge(&index) : check(&index, opts->json);
+        status = merging ? merge(&index) : check(&index, opts);
     manifest_index_free(&index);
     return status;
 }

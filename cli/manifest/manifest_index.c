@@ -156,12 +156,14 @@ static struct entry *enter(struct manifest_index *index,
 int manifest_index_adopt(struct manifest_index *index, const struct record *job,
                          const struct entry *like)
 {
-    struct facts facts = like->facts;
+    const struct entry known = *like; /* which enter() may move */
     bool fresh;
     struct entry *entry = enter(index, job, &fresh);
     if (!entry)
         return -1;
-    entry->facts = facts;
+    entry->facts = known.facts;
+    entry->shown_before = known.shown_before;
+    entry->shown = known.shown;
     return 0;
 }
 
@@ -234,6 +236,22 @@ static bool note_done(struct entry *entry, const struct facts *fresh)
     return true;
 }
 
+/* Keeps the digests of the line that counts; the one before it may have them.
+ */
+static int keep_digests(struct manifest_index *index, struct entry *entry,
+                        const struct record *record, bool as_before)
+{
+    if (as_before && !record->shown)
+        return 0;
+    entry->shown_before =
+        record->shown_before ? keep_string(index, record->shown_before) : NULL;
+    entry->shown = record->shown ? keep_string(index, record->shown) : NULL;
+    return (record->shown_before && !entry->shown_before) ||
+                   (record->shown && !entry->shown)
+               ? -1
+               : 0;
+}
+
 /* Takes a line into an entry, whose facts it sets if it is the first one. */
 static int enter_line(struct manifest_index *index, const struct record *record,
                       struct bytes line, struct err *err)
@@ -254,11 +272,15 @@ static int enter_line(struct manifest_index *index, const struct record *record,
     }
     if (!counts)
         return 0;
-    if (!facts.summed && facts.status == STATUS_DONE &&
-        old->status == STATUS_READY && old->written == facts.written) {
+    const bool settles = facts.status == STATUS_DONE &&
+                         old->status == STATUS_READY &&
+                         old->written == facts.written;
+    if (!facts.summed && settles) {
         facts.summed = old->summed; /* the line before has the checksum */
         facts.crc = old->crc;
     }
+    if (keep_digests(index, entry, record, settles))
+        return fail(err, "no memory");
     entry->facts = facts;
     if (!index->keep_lines)
         return 0;

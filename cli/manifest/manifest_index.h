@@ -14,11 +14,13 @@ struct entry {
     const char *options;   /* "" if the line has none */
     const char *error;     /* of the line that counts, or of a failure since it
                               was ready; NULL: none */
-    const char *line;      /* the whole line; NULL unless lines are kept */
-    struct facts facts;    /* of the line that counts */
-    struct facts *done;    /* of the last "done"; NULL unless those are kept */
-    bool in_place;         /* the output is the input */
-    bool twice; /* it was done again while its input stayed the same */
+    const char *shown_before, *shown; /* of the line that counts, as in struct
+                                         record; NULL: not noted */
+    const char *line;   /* the whole line; NULL unless lines are kept */
+    struct facts facts; /* of the line that counts */
+    struct facts *done; /* of the last "done"; NULL unless those are kept */
+    bool in_place;      /* the output is the input */
+    bool twice;         /* it was done again while its input stayed the same */
     uint64_t hash;
 };
 

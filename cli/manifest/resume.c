@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/manifest/shown.h"
 #include "cli/manifest/timestamp.h"
 
 /* There are fewer operations than there is room for; a manifest with more was
@@ -143,7 +144,9 @@ static enum verdict of_replaced(const struct resume *resume,
         return VERDICT_CHANGED;
     }
     if (facts_match_output(&entry->facts, job->output_root, job->output, &st) ||
-        was_turned_on(resume, job, entry, &st))
+        was_turned_on(resume, job, entry, &st) ||
+        (shown_tells(entry) &&
+         shown_as_made(entry, job->output_root, job->output, resume->opts)))
         return VERDICT_DONE;
     return leave_done(resume, job, &entry->facts, &st, err);
 }

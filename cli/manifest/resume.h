@@ -7,8 +7,10 @@
 /* {0} is empty. */
 struct resume {
     struct manifest_index index;
-    const char *name;   /* of the manifest */
-    const char *op[32]; /* each operation that was done in place */
+    const char *name;           /* of the manifest */
+    const struct options *opts; /* to decode what was replaced; needed where
+                                   the manifest has digests */
+    const char *op[32];         /* each operation that was done in place */
     size_t ops;
 };
 
@@ -44,8 +46,9 @@ enum verdict {
  * done; if it was replaced, fills in job->facts. This looks at the
  * files: a job is to be done again if its output is gone or has another size,
  * or its input has changed since. A file that was replaced in place is done
- * once, but must be as it was written, by this operation or a later one; if it
- * is not, the reason is in `err`. For any number of threads. */
+ * once, but must be as it was written, by this operation or a later one, or
+ * show what was written, where that is noted; if it is not, the reason is in
+ * `err`. For any number of threads. */
 enum verdict resume_check(const struct resume *resume, struct record *job,
                           struct err *err);
 

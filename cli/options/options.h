@@ -66,6 +66,7 @@ struct options {
     bool lossless; /* and then `edge` is EDGE_FAIL */
     bool tag_only;
     bool verify;
+    bool digest;
     unsigned depth; /* 0: as it is */
     enum layout layout;
     bool background;

@@ -114,6 +114,12 @@ static const char *backend_name(const struct job *job,
     return result->device_use == DEVICE_TURNED ? "cuda" : job->backend->name;
 }
 
+static void put_digest(struct json_writer *json, const char *key,
+                       const char *digest)
+{
+    json_string(json, key, *digest ? digest : NULL);
+}
+
 void report_answer(FILE *out, const struct job *job,
                    const struct result *result, const struct err *err)
 {
@@ -149,6 +155,10 @@ void report_answer(FILE *out, const struct job *job,
         if (!result->verified.same)
             json_number(&json, "psnr", result->verified.psnr);
     }
+    if (done && job->opts->digest) {
+        put_digest(&json, "sha256_in", result->digests.input);
+        put_digest(&json, "sha256_out", result->digests.output);
+    }
     json_string(&json, "backend", backend_name(job, result));
     json_open(&json, "seconds", '{');
     for (int i = 0; i < STAGES; i++)
@@ -169,6 +179,16 @@ static void print_verified(const struct verified *verified)
                 "gimgxf: verified: %.1f dB apart, as libraries decode "
                 "it\n",
                 verified->psnr);
+}
+
+static void print_digests(const struct digests *digests)
+{
+    if (*digests->input)
+        fprintf(stderr, "gimgxf: SHA-256 as shown, before: %s\n",
+                digests->input);
+    if (*digests->output)
+        fprintf(stderr, "gimgxf: SHA-256 as shown, after: %s\n",
+                digests->output);
 }
 
 static void print_job(const struct job *job, const struct result *result,
@@ -193,6 +213,7 @@ static void print_job(const struct job *job, const struct result *result,
                 "file of %llu bytes\n",
                 (unsigned long long)result->scratch);
     print_verified(&result->verified);
+    print_digests(&result->digests);
     fprintf(stderr, "gimgxf: %zu bytes in, %zu out;", result->bytes_in,
             result->bytes_out);
     for (int i = 0; i < STAGES; i++)

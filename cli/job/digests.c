@@ -1,0 +1,59 @@
+/* --digest: digests of input and output, as both are shown. */
+#include <string.h>
+
+#include "cli/job/stages.h"
+#include "codecs/digest.h"
+
+int job_decode_closest(struct image *img, const struct codec *codec,
+                       struct bytes file, const struct load_opts *load,
+                       struct err *err)
+{
+    const struct decode_plan plan = {
+        .representation = codec->closest == REPRESENTATION_SAMPLES
+                              ? REPRESENTATION_SAMPLES
+                              : REPRESENTATION_COEFFICIENTS
+    };
+    struct reader reader;
+    if (codec_open(&reader, codec, file, load, err))
+        return -1;
+    int status = codec_decode(&reader, img, &plan, err);
+    codec_close(&reader);
+    return status;
+}
+
+/* Arrays have none. */
+static int digest(char *text, struct job_state *state,
+                  const struct codec *codec, struct bytes file, struct err *err)
+{
+    struct image img = { .meta = NULL };
+    struct warnings unheard = { 0 };
+    struct budget budget;
+    if (codec->turn)
+        return 0;
+    budget_begin(&budget, file.size, 0);
+    budget_share_time(&budget, &state->budget);
+    struct load_opts load = job_load_opts(state->opts, &budget, state->result);
+    load.limits.bytes = state->opts->limits.bytes;
+    load.warnings = &unheard;
+    load.pool = state->job->pool;
+    int status = job_decode_closest(&img, codec, file, &load, err);
+    if (status == 0)
+        status = digest_picture(text, &img, err);
+    image_free(&img);
+    return status;
+}
+
+int job_digest(struct job_state *state, struct err *err)
+{
+    struct result *result = state->result;
+    struct digests *digests = &result->digests;
+    struct err why;
+    if (digest(digests->output, state, result->to, state->output, &why))
+        return fail(err, "--digest: what was made cannot be decoded: %s",
+                    why.text);
+    if (result->how == HOW_UNCHANGED)
+        memcpy(digests->input, digests->output, sizeof digests->input);
+    else if (digest(digests->input, state, result->from, state->input, &why))
+        return fail(err, "--digest: the input cannot be decoded: %s", why.text);
+    return 0;
+}

@@ -1,0 +1,149 @@
+# --digest: digests of samples as shown, in JSON and in manifests, and what
+# `manifest check` and --resume make of them. The oracle is hashlib.
+. "$ROOT/tests/cli/lib.sh"
+
+# field KEY: of the object in `said`; "None" for null.
+field() {
+    python3 -c 'import json, sys
+print(json.load(open("said")).get(sys.argv[1], "absent"))' "$1"
+}
+
+# digest FILE: what check says.
+digest() {
+    gimgxf check --json "$1" >said 2>/dev/null
+    field sha256
+}
+
+# ---- Against hashlib ----
+
+cat >oracle.py <<'E2'
+"""oracle.py FILE OP: the digest of a PPM or PGM after a turn."""
+import hashlib
+import struct
+import sys
+data = open(sys.argv[1], 'rb').read()
+kind, width, height, most = data.split(maxsplit=4)[:4]
+width, height, most = int(width), int(height), int(most)
+planes, cell = 3 if kind == b'P6' else 1, 2 if most > 255 else 1
+data = data[len(data) - width * height * planes * cell:]
+source = {  # of the cell at x, y
+    'copy': lambda x, y: (x, y), 'transpose': lambda x, y: (y, x),
+    'fliph': lambda x, y: (width - 1 - x, y),
+    'flipv': lambda x, y: (x, height - 1 - y),
+    'rotate180': lambda x, y: (width - 1 - x, height - 1 - y),
+    'rotate90': lambda x, y: (y, height - 1 - x),
+    'rotate270': lambda x, y: (width - 1 - y, x),
+    'transverse': lambda x, y: (width - 1 - y, height - 1 - x)}[sys.argv[2]]
+w, h = width, height
+if sys.argv[2] in ('rotate90', 'rotate270', 'transpose', 'transverse'):
+    w, h = height, width
+text = '%s %d %d %d %d\n' % ('RGB' if planes == 3 else 'gray', planes, w, h, most)
+digest = hashlib.sha256(text.encode())
+for plane in range(planes):
+    digest.update(struct.pack('<II', w, h))
+    for y in range(h):
+        for x in range(w):
+            sx, sy = source(x, y)
+            at = ((sy * width + sx) * planes + plane) * cell
+            digest.update(data[at:at + cell][::-1])
+print(digest.hexdigest())
+E2
+head -c 2706 /dev/urandom >noise
+{ printf 'P6 41 22 255\n' && cat noise; } >rgb.ppm
+{ printf 'P5 33 41 65535\n' && cat noise; } >gray.pgm
+for file in rgb.ppm gray.pgm; do
+    before=$(python3 oracle.py $file copy)
+    for op in copy fliph flipv rotate90 rotate180 rotate270 transpose \
+        transverse; do
+        gimgxf -q --json --digest --backend cpu $op $file out.png >said
+        check "$op $file: before" [ "$(field sha256_in)" = "$before" ]
+        check "$op $file: after" \
+            [ "$(field sha256_out)" = "$(python3 oracle.py $file $op)" ]
+    done
+    gimgxf -q --json --digest transverse out.png "back.${file#*.}" >said
+    check "$file turned back" [ "$(field sha256_out)" = "$before" ]
+done
+
+# ---- In all formats, as check has it ----
+
+for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg \
+    f-sideways.jpg f.bmp f.tga f.pfm f.hdr; do
+    suffix=${file##*.}
+    gimgxf -q --json --digest --edge trim rotate90 "$samples/$file" \
+        "turned.$suffix" >said
+    before=$(field sha256_in) after=$(field sha256_out)
+    check "$file" [ "${#before} ${#after}" = '64 64' -a "$before" != "$after" ]
+    check "$file: before" [ "$(digest "$samples/$file")" = "$before" ]
+    check "$file: after" [ "$(digest "turned.$suffix")" = "$after" ]
+    gimgxf -q --json --digest rotate270 "turned.$suffix" "back.$suffix" >said
+    check "$file, turned back" \
+        [ "$(field sha256_in) $(field sha256_out)" = "$after $before" ]
+done
+gimgxf -q --json --digest rotate90 --tag-only "$samples/f.jpg" tag.jpg >said
+tagged=$(field sha256_out)
+gimgxf -q rotate90 "$samples/f.jpg" turned.jpg
+check 'a tag is a turn' [ "$tagged" = "$(digest turned.jpg)" ]
+gimgxf -q --json --digest rotate90 "$samples/f.npy" out.npy >said
+check 'arrays have none' [ "$(field sha256_in)$(field sha256_out)" = NoneNone ]
+gimgxf -q --json rotate90 "$samples/f.jpg" out.jpg >said
+check 'only if asked' [ "$(field sha256_in)" = absent ]
+gimgxf -v --digest rotate90 rgb.ppm out.ppm 2>said
+check 'in words' grep -qx "gimgxf: SHA-256 as shown, after: $(
+    python3 oracle.py rgb.ppm rotate90)" said
+
+# ---- Manifests ----
+
+# comment FILE: adds a comment behind the start of a JPEG, as an editor of
+# metadata does.
+comment() {
+    python3 -c 'import sys
+data = open(sys.argv[1], "rb").read()
+open(sys.argv[1], "wb").write(data[:2] + b"\xff\xfe\0\7hello" + data[2:])' "$1"
+}
+
+mkdir in
+cp "$samples/f.jpg" in/a.jpg
+cp "$samples/f.jpg" in/b.jpg
+cp rgb.ppm in/c.ppm
+gimgxf -q --digest rotate90 -r -d out --manifest log in
+check 'noted' [ "$(grep -c '"sha256": "[0-9a-f]\{64\}".*"written_sha256": "[0-9a-f]\{64\}"' log)" = 3 ]
+gives 0 '' manifest check --digest log
+comment out/a.jpg
+gives 0 '' manifest check log # it shows what was made
+gives 0 '' manifest check --digest log
+gimgxf -q flipv out/c.ppm out/c.ppm # as many bytes
+gives 0 '' manifest check log
+gives 1 'gimgxf: out/c.ppm: the output is not what rotate90 has written; it has '\
+'changed since' manifest check --digest log
+gimgxf -q flipv out/b.jpg out/b.jpg
+comment out/b.jpg
+gimgxf manifest check log >said 2>&1
+check 'neither its bytes nor what it shows' grep -q 'b.jpg: the output has ' said
+gimgxf -q rotate90 -r -d out2 --manifest bare in
+gives 0 'gimgxf: of 3 of 3 outputs the manifest has no SHA-256, so they were not '\
+'decoded; --digest notes it when they are made' manifest check --digest bare
+sed 's/"sha256": "../"sha256": "XY/' log >bad
+gimgxf manifest check bad >said 2>&1
+check 'not a digest' grep -q 'line 1: sha256 is not 64 hexadecimal digits' said
+
+# In place: metadata that another program has changed leave it done; any other
+# change, the original among them, is for the user to judge.
+for with in '' --digest; do
+    rm -rf tree m
+    cp -rp in tree
+    gimgxf -q $with rotate90 -i --manifest m -r tree
+    comment tree/a.jpg
+    cp tree/a.jpg edited.jpg
+    cp -p in/b.jpg tree/b.jpg
+    gimgxf -q $with rotate90 -i --manifest m --resume m -r tree 2>said
+    check "resume $with: status" [ $? = 1 ]
+    check "resume $with: untouched" same tree/a.jpg edited.jpg
+    check "resume $with: the original" \
+        grep -q 'b.jpg: .*; it may have been restored' said
+    check "resume $with: the edited one" \
+        [ "$(grep -c 'a.jpg' said)" = "$([ "$with" ] && echo 0 || echo 1)" ]
+    gimgxf manifest check m >said 2>&1
+    check "check $with: the edited one" \
+        [ "$(grep -c 'a.jpg' said)" = "$([ "$with" ] && echo 0 || echo 1)" ]
+done
+finish
