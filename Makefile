@@ -143,7 +143,7 @@ TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))
 .PHONY: FORCE all deps deps-all deps-bench deps-deb deps-ports demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch bench-batch-gpu bench-sandbox \
         check check-all check-whole check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-levels check-valgrind check-analyze check-i386 \
-        check-s390x check-gpu check-engines check-man fuzz tests install \
+        check-s390x check-gpu check-engines check-man check-faults fuzz tests install \
         uninstall format clean
 all: $(BUILD)/gimgxf
 
@@ -214,7 +214,8 @@ $(BUILD)/flags: | deps
 endif
 
 # What takes the place of malloc(), and of the clock: see there.
-PRELOADED := $(BUILD)/tests/starve.so $(BUILD)/tests/hurries.so
+PRELOADED := $(BUILD)/tests/starve.so $(BUILD)/tests/hurries.so \
+             $(BUILD)/tests/faults.so
 $(PRELOADED): $(BUILD)/tests/%.so: tests/support/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -shared -fPIC -o $@ $< -ldl
@@ -247,7 +248,10 @@ SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 check-all: check-whole check-clang check-cpu check-sanitize check-ubsan \
            check-tsan check-levels check-valgrind check-man check-deb
 check-whole: $(BUILD)/gimgxf tests
-	@PICTURES=all STARVE=0 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+	@PICTURES=all STARVE=0 FAULTS=1 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+# All that is let fail, of which check takes a part.
+check-faults: $(BUILD)/gimgxf tests
+	@STARVE=0 FAULTS=1 BUILD=$(BUILD) tests/run test-faults test-memory
 check-clang:
 	@$(MAKE) BUILD=build-clang CC=clang CUDA=0 CFLAGS='-O2 -g -Werror' \
 	    all tests
