@@ -234,7 +234,19 @@ $(BROKEN): $(call object,cli/main.c tests/broken/hdr.c) $(CLI_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
-tests: $(TESTS) $(PRELOADED) $(ON_HOST) $(BROKEN)
+# The program, on a runtime of CUDA that is the host and whose calls can fail.
+ifeq ($(CUDA),1)
+FAKE_GPU := $(BUILD)/fake-gpu/gimgxf
+$(FAKE_GPU): $(call object,cli/main.c tests/fake_gpu/backend_choose.c \
+                           tests/fake_gpu/cuda_runtime.c tests/fake_gpu/kernels.cu) \
+             $(TEST_LIB) $(CLI_LIB) $(LIB)
+	@mkdir -p $(@D)
+	@ln -sfn ../tests $(@D)/tests
+	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CXX_LIB)
+$(BUILD)/tests/fake_gpu/cuda_runtime.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
+endif
+
+tests: $(TESTS) $(PRELOADED) $(ON_HOST) $(FAKE_GPU) $(BROKEN)
 
 # What the tests take for granted is that the choice was made here.
 CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(CUDA),0)
@@ -248,10 +260,11 @@ SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 check-all: check-whole check-clang check-cpu check-sanitize check-ubsan \
            check-tsan check-levels check-valgrind check-man check-deb
 check-whole: $(BUILD)/gimgxf tests
-	@PICTURES=all STARVE=0 FAULTS=1 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
+	@PICTURES=all STARVE=0 FAULTS=1 GPU_FAULTS=1 BUILD=$(BUILD) CUDA_REQUIRED=$(CUDA_FORCED) tests/run
 # All that is let fail, of which check takes a part.
 check-faults: $(BUILD)/gimgxf tests
-	@STARVE=0 FAULTS=1 BUILD=$(BUILD) tests/run test-faults test-memory
+	@STARVE=0 FAULTS=1 GPU_FAULTS=1 BUILD=$(BUILD) \
+	    tests/run test-faults test-gpu-faults test-memory
 check-clang:
 	@$(MAKE) BUILD=build-clang CC=clang CUDA=0 CFLAGS='-O2 -g -Werror' \
 	    all tests

@@ -296,12 +296,13 @@ static const struct {
     [SCAN_STUFF] = { stuff_chunk, is_in, STUFFED },
 };
 
-static int launch(void *context, enum scan_kernel kernel, uint32_t blocks,
-                  uint32_t codes, const struct scan_params *p, struct err *err)
+/* All launches have the same shared memory. */
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void scan_engine_serial_launch(enum scan_kernel kernel, uint32_t blocks,
+                               const struct scan_params *p)
 {
-    (void)context;
-    (void)codes;
-    (void)err;
+    pthread_mutex_lock(&shared_lock);
     for (uint32_t i = 0; i < blocks; i++) {
         uint32_t picture = i;
         if (kernels[kernel].picture) {
@@ -313,6 +314,16 @@ static int launch(void *context, enum scan_kernel kernel, uint32_t blocks,
         if (!kernels[kernel].wants || kernels[kernel].wants(p, picture))
             kernels[kernel].run(p, i);
     }
+    pthread_mutex_unlock(&shared_lock);
+}
+
+static int launch(void *context, enum scan_kernel kernel, uint32_t blocks,
+                  uint32_t codes, const struct scan_params *p, struct err *err)
+{
+    (void)context;
+    (void)codes;
+    (void)err;
+    scan_engine_serial_launch(kernel, blocks, p);
     return 0;
 }
 
@@ -402,19 +413,13 @@ static const uint8_t *output_of(struct scan_engine *engine)
     return engine->output;
 }
 
-/* All engines have the same shared memory. */
-static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static int run(struct scan_engine *engine, struct scan_job *jobs, size_t n,
                struct err *err)
 {
     const struct scan_device device = { engine, memory, copy, copy,
                                         clear,  launch, wait };
-    pthread_mutex_lock(&shared_lock);
-    int status = scan_turn(&device, engine->input, jobs, n, engine->vram,
-                           &engine->output, err);
-    pthread_mutex_unlock(&shared_lock);
-    return status;
+    return scan_turn(&device, engine->input, jobs, n, engine->vram,
+                     &engine->output, err);
 }
 
 static int count_devices(unsigned *count, struct err *err)

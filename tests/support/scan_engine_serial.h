@@ -4,8 +4,20 @@
 #ifndef TESTS_SUPPORT_SCAN_ENGINE_SERIAL_H
 #define TESTS_SUPPORT_SCAN_ENGINE_SERIAL_H
 
+#include "cuda/jpeg/scan_device.h"
 #include "cuda/jpeg/scan_engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 extern const struct scan_engine_type scan_engine_serial;
 
+/* Runs all blocks of a launch, whose memory is that of the host. */
+void scan_engine_serial_launch(enum scan_kernel kernel, uint32_t blocks,
+                               const struct scan_params *p);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

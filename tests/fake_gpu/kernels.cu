@@ -1,0 +1,40 @@
+/* In place of the kernels: what they do, by the processor, at once. */
+#include "cuda/gpu/kernels.h"
+
+#include "cuda/jpeg/scan_kernels.h"
+#include "tests/fake_gpu/fake_gpu.h"
+#include "tests/support/scan_engine_serial.h"
+extern "C" {
+#include "tests/support/oracle.h"
+}
+
+cudaError_t kernels_usable(void)
+{
+    return fake_gpu_launch();
+}
+
+cudaError_t kernels_turn(const struct image *dst, const struct image *src,
+                         enum xform t, cudaStream_t)
+{
+    struct image to = *dst;
+    struct err unheard;
+    const cudaError_t error = fake_gpu_launch();
+    if (error == cudaSuccess)
+        (void)turn_cells(NULL, &to, src, t, &unheard);
+    return error;
+}
+
+cudaError_t scan_kernels_prepare(void)
+{
+    return fake_gpu_launch();
+}
+
+cudaError_t scan_kernels_launch(enum scan_kernel kernel, uint32_t blocks,
+                                uint32_t, const struct scan_params *params,
+                                cudaStream_t)
+{
+    const cudaError_t error = fake_gpu_launch();
+    if (error == cudaSuccess)
+        scan_engine_serial_launch(kernel, blocks, params);
+    return error;
+}
