@@ -372,6 +372,9 @@ static int make(struct image *img, const struct conversion *plan,
         .untrimmed_height = img->untrimmed_height,
     };
     const struct limits *limits = plan->opts->limits;
+    if (img->store)
+        return fail(err, "samples are converted in memory; a larger "
+                         "--max-memory allows that");
     if ((limits && image_check(made.width, made.height, made.nplanes, made.cell,
                                limits, err)) ||
         image_alloc(&made, plan->opts->mem, err))

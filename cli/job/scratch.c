@@ -17,12 +17,19 @@ static uint64_t rows_memory(uint64_t bytes)
     return bytes / 4 < rows_most ? bytes / 4 : rows_most;
 }
 
+/* Returns whether a picture can go through a file: between formats that do not
+ * turn it as a whole, if its samples stay as they are (codecs/convert.h). */
+static bool goes_through(const struct job_state *state)
+{
+    const struct codec *from = state->result->from, *to = state->result->to;
+    return from->stores && to->stores && !state->opts->stack &&
+           (state->plan.own || (!from->turn && !to->turn));
+}
+
 void job_offer_scratch(struct job_state *state, struct limits *limits)
 {
     const struct job *job = state->job;
-    const struct result *result = state->result;
-    if (!state->plan.own || !result->from->stores ||
-        limits->bytes < memory_least)
+    if (!goes_through(state) || limits->bytes < memory_least)
         return;
     state->cells_file = (struct scratch_file){
         .beside = job->output,

@@ -71,6 +71,7 @@ struct array {
     size_t cell; /* bytes */
     struct npy_grid grid;
     struct bytes data; /* of the file, which it borrows */
+    bool mapped;       /* the file is */
 };
 
 static int check_size(struct bytes data, size_t need,
@@ -97,6 +98,7 @@ static int find_array(struct array *a, struct bytes file,
                       err) ||
         npy_grid_of(&a->grid, header, a->layout, a->cell, &opts->limits, err))
         return -1;
+    a->mapped = bytes_are_mapped(file);
     a->data.data = file.data + header->size;
     a->data.size = file.size - header->size;
     return check_size(a->data, npy_grid_size(&a->grid), opts, err);
@@ -295,8 +297,11 @@ static int turn_array(struct bytes *out, struct array *a, enum xform t,
                                                : 2 * npy_grid_size(&a->grid));
     if (npy_write_header(out, &header, err))
         return -1;
-    return large ? npy_turn_pieces(out, a->data, &a->grid, t, opts, err)
-                 : write_turned(out, a, t, opts, err);
+    if (!large)
+        return write_turned(out, a, t, opts, err);
+    const struct bytes cells = { a->data.data, a->data.size,
+                                 a->mapped ? SIZE_MAX : 0 };
+    return npy_turn_pieces(out, cells, &a->grid, t, opts, err);
 }
 
 static int turn(struct bytes *out, struct image *img, struct bytes file,

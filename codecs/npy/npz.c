@@ -43,8 +43,9 @@ static int check_sizes(const struct zip *zip, const struct limits *limits,
         largest = size > largest ? size : largest;
     }
     if (!counted || all > limits->bytes / 2)
-        return limit_refuse_memory("its members need",
-                                   counted ? 2 * all : UINT64_MAX, limits, err);
+        return limit_refuse_memory(
+            "an NPZ is turned in memory: its members need",
+            counted ? 2 * all : UINT64_MAX, limits, err);
     if (limits->reserve)
         limits->reserve(limits->context, 2 * largest + all);
     return 0;

@@ -433,9 +433,15 @@ static int check_size(const struct reader *reader, struct err *err)
         limits.scratch = NULL;
     if (!reader->opts->tolerant && raw / 1032 > reader->file.size)
         return fail(err, "the image data is cut short");
+    struct err why;
     if (image_check(img->width, img->height, img->nplanes, img->cell, &limits,
-                    err))
-        return -1;
+                    &why))
+        return fail(err, "%s%s",
+                    limits.scratch || !reader->opts->limits.scratch ? ""
+                    : img->meta->interlaced
+                        ? "an interlaced PNG is turned in memory: "
+                        : "an animation is turned in memory: ",
+                    why.text);
     return frames_check_size(&reader->img, reader->opts, err);
 }
 

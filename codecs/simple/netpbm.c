@@ -378,7 +378,9 @@ int netpbm_check(struct bytes file, const struct image *img,
 {
     const struct netpbm_format *format = codec->format;
     struct image is = { .meta = codec_new_meta(codec) };
-    struct netpbm_reader r = { .at = file.data, .end = file.data + file.size };
+    struct netpbm_reader r = { .at = file.data,
+                               .end = file.data + file.size,
+                               .passed = bytes_passed_begin(file) };
     if (!is.meta)
         return fail_memory(err, "no memory to check the file");
     int status =

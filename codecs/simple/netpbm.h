@@ -26,6 +26,7 @@ struct netpbm_reader {
     const uint8_t *at, *end;
     struct meta *meta; /* NULL: comments are skipped */
     bool cut;          /* a warning has said that the file is cut short */
+    struct bytes_passed passed; /* of a file that is only looked through */
 };
 
 static inline size_t netpbm_left(const struct netpbm_reader *r)

@@ -7,6 +7,8 @@
 #include <strings.h>
 
 #include "codecs/image/interleave.h"
+#include "codecs/image/row_sink.h"
+#include "codecs/image/row_source.h"
 
 /* The digit behind the P. Those from 4 on are the same as bytes. */
 enum { BITS = 1, GRAYS = 2, COLORS = 3, RAW = 3 };
@@ -84,31 +86,58 @@ static int text_cut(struct netpbm_reader *r, const struct image *img,
                     img->maxval);
     if (!r->cut)
         simple_warn_cut(opts);
+    r->cut = true;
     r->at = r->end;
     return 0;
 }
 
-static int text_read(struct image *img, struct netpbm_reader *r, bool bits,
-                     const struct load_opts *opts, struct err *err)
+/* Reads row y of the file to row `at` of img; samples that are missing are 0.
+ */
+static int text_read_row(const struct image *img, uint32_t at, uint32_t y,
+                         uint32_t width, struct netpbm_reader *r, bool bits,
+                         bool *clipped, const struct load_opts *opts,
+                         struct err *err)
 {
-    bool clipped = false;
-    for (uint32_t y = 0; y < img->height; y++)
-        for (uint32_t x = 0; x < img->width; x++)
-            for (unsigned i = 0; i < img->nplanes; i++) {
-                void *row = plane_row(&img->plane[i], y);
-                uint32_t sample = 0;
-                if (!text_sample(r, bits, &sample) ||
-                    (sample > img->maxval && !opts->tolerant))
-                    return text_cut(r, img, x, y, opts, err);
-                if (sample > img->maxval) {
-                    netpbm_note_clipped(&clipped, y, img, opts, err);
-                    sample = img->maxval;
-                }
-                if (img->cell == CELL_U8)
-                    ((uint8_t *)row)[x] = (uint8_t)sample;
-                else
-                    ((uint16_t *)row)[x] = (uint16_t)sample;
+    for (unsigned i = 0; i < img->nplanes && opts->tolerant; i++)
+        memset(plane_row(&img->plane[i], at), 0, width * cell_size(img->cell));
+    for (uint32_t x = 0; x < width; x++)
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            void *row = plane_row(&img->plane[i], at);
+            uint32_t sample = 0;
+            if (!text_sample(r, bits, &sample) ||
+                (sample > img->maxval && !opts->tolerant))
+                return text_cut(r, img, x, y, opts, err);
+            if (sample > img->maxval) {
+                netpbm_note_clipped(clipped, y, img, opts, err);
+                sample = img->maxval;
             }
+            if (img->cell == CELL_U8)
+                ((uint8_t *)row)[x] = (uint8_t)sample;
+            else
+                ((uint16_t *)row)[x] = (uint16_t)sample;
+        }
+    return 0;
+}
+
+static int text_read(struct reader *reader, struct netpbm_reader *r, bool bits,
+                     struct err *err)
+{
+    const struct load_opts *opts = reader->opts;
+    const uint32_t width = reader->img.width;
+    struct bytes_passed passed = bytes_passed_begin(reader->file);
+    struct row_sink rows = { 0 };
+    bool clipped = false;
+    int status = netpbm_open_rows(&rows, reader, err);
+    for (uint32_t y = 0, at; y < rows.height && status == 0; y++) {
+        const struct image *to = row_sink_at(&rows, y, &at);
+        status = text_read_row(to, at, y, width, r, bits, &clipped, opts, err);
+        bytes_pass(&passed, r->at);
+        if (status == 0)
+            status = row_sink_done(&rows, y, err);
+    }
+    row_sink_close(&rows);
+    if (status)
+        return -1;
     /* Comments may stand behind numbers as well as between them. */
     return netpbm_skip_blanks(r)
                ? 0
@@ -116,30 +145,28 @@ static int text_read(struct image *img, struct netpbm_reader *r, bool bits,
 }
 
 /* Lines end before the 70 characters that pgm(5) allows, and with the row. */
-static int text_write(struct bytes *file, const struct image *img, bool bits,
-                      struct err *err)
+static int text_write_row(struct bytes *file, const struct image *img,
+                          uint32_t y, bool bits, struct err *err)
 {
-    for (uint32_t y = 0; y < img->height; y++) {
-        int column = 0;
-        for (uint32_t x = 0; x < img->width; x++)
-            for (unsigned i = 0; i < img->nplanes; i++) {
-                const void *row = plane_row(&img->plane[i], y);
-                uint32_t v = img->cell == CELL_U8 ? ((const uint8_t *)row)[x]
-                                                  : ((const uint16_t *)row)[x];
-                char text[16];
-                int n = sprintf(text, "%s%u",
-                                column == 0   ? ""
-                                : column > 62 ? "\n"
-                                              : " ",
-                                bits ? !v : v);
-                column = *text == '\n' ? n - 1 : column + n;
-                if (!bytes_append(file, text, (size_t)n))
-                    return fail_memory(err, "no memory for the file");
-            }
-        if (!bytes_append(file, "\n", 1))
-            return fail_memory(err, "no memory for the file");
-    }
-    return 0;
+    int column = 0;
+    for (uint32_t x = 0; x < img->width; x++)
+        for (unsigned i = 0; i < img->nplanes; i++) {
+            const void *row = plane_row(&img->plane[i], y);
+            uint32_t v = img->cell == CELL_U8 ? ((const uint8_t *)row)[x]
+                                              : ((const uint16_t *)row)[x];
+            char text[16];
+            int n = sprintf(text, "%s%u",
+                            column == 0   ? ""
+                            : column > 62 ? "\n"
+                                          : " ",
+                            bits ? !v : v);
+            column = *text == '\n' ? n - 1 : column + n;
+            if (!bytes_append(file, text, (size_t)n))
+                return fail_memory(err, "no memory for the file");
+        }
+    return bytes_append(file, "\n", 1)
+               ? 0
+               : fail_memory(err, "no memory for the file");
 }
 
 /* Returns the bytes of so many numbers; UINT64_MAX if they are not all there,
@@ -147,7 +174,10 @@ static int text_write(struct bytes *file, const struct image *img, bool bits,
 static uint64_t text_size(const struct netpbm_reader *r, uint64_t samples)
 {
     bool within = false;
+    struct bytes_passed passed = r->passed;
     for (const uint8_t *at = r->at; at < r->end; at++) {
+        if (at == r->end - 1 || *at == '\n')
+            bytes_pass(&passed, at);
         bool blank = netpbm_is_blank(*at);
         samples -= !blank && !within;
         within = !blank;
@@ -203,22 +233,12 @@ static uint64_t samples_size(const struct image *img,
 static int read_samples(struct reader *reader, struct netpbm_reader *r,
                         struct err *err)
 {
-    struct image *img = &reader->img;
-    const struct load_opts *opts = reader->opts;
-    const struct pnm_state *state = img->meta->state;
+    const struct pnm_state *state = reader->img.meta->state;
     if (state->digit > BITS + RAW)
         return netpbm_read_samples(reader, r, err);
-    if (state->digit == BITS + RAW)
-        return bits_read(reader, r, err);
-    struct limits limits = opts->limits;
-    limits.scratch = NULL; /* numbers are read into memory */
-    if (image_check(img->width, img->height, img->nplanes, img->cell, &limits,
-                    err) ||
-        image_alloc(img, opts->mem, err))
-        return -1;
-    if (opts->tolerant)
-        memset(img->cells, 0, img->size);
-    return text_read(img, r, state->digit == BITS, opts, err);
+    return state->digit == BITS + RAW
+               ? bits_read(reader, r, err)
+               : text_read(reader, r, state->digit == BITS, err);
 }
 
 static const struct netpbm_format pnm = {
@@ -270,6 +290,27 @@ static void join_promoted(const struct image *img, uint32_t y, uint8_t *row,
     netpbm_join_samples(&rgb, y, row, rows);
 }
 
+/* Writes rows as numbers. */
+static int text_write(struct bytes *file, const struct image *img, int kind,
+                      const struct save_opts *opts, struct err *err)
+{
+    const bool promote = kind == COLORS && img->nplanes == 1;
+    struct row_source source = row_source_open(img, opts->pool);
+    int status = 0;
+    for (uint32_t y = 0, at; y < img->height && status == 0; y++) {
+        status = row_source_reach(&source, y, err);
+        if (status)
+            break;
+        const struct image *held = row_source_at(&source, y, &at);
+        const struct image from = promote ? promoted(held) : *held;
+        status = text_write_row(file, &from, at, kind == BITS, err);
+        if (status == 0)
+            status = flush_file(opts->flush, file, err);
+    }
+    row_source_close(&source);
+    return status;
+}
+
 /* Writes rows as bytes. */
 static int rows_write(struct bytes *file, const struct image *img, int kind,
                       const struct save_opts *opts, struct err *err)
@@ -308,9 +349,8 @@ static int encode(struct bytes *file, const struct image *img,
         return -1;
     if (image_is_made(&as, PACKING_PIXELS))
         return image_append_made(file, &as, err);
-    if (ascii)
-        return text_write(file, &as, kind == BITS, err);
-    return rows_write(file, img, kind, opts, err);
+    return ascii ? text_write(file, img, kind, opts, err)
+                 : rows_write(file, img, kind, opts, err);
 }
 
 static int check(struct bytes file, const struct image *img,

@@ -12,6 +12,9 @@ noise() {
 { printf 'P7\nWIDTH 1501\nHEIGHT 1703\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n' &&
     noise $((1501 * 1703 * 4)); } >a.pam
 { printf 'PF\n1003 901\n-1.0\n' && noise $((1003 * 901 * 12)); } >a.pfm
+{ printf 'P2 # numbers\n3001 2803 255\n' &&
+    noise $((3001 * 2803)) | od -An -v -tu1 -w16; } >numbers.pgm
+{ printf 'P1 4003 2101\n' && noise 8410303 | LC_ALL=C tr '\000-\177\200-\377' '[0*128][1*128]'; } >numbers.pbm
 for i in ppm pgm pbm pam; do
     gimgxf copy a.$i $i.png
 done
@@ -30,6 +33,8 @@ for op in copy fliph rotate180 flipv transpose rotate90 transverse rotate270; do
     [ $op = copy ] || through a.ppm ppm $op
     [ $op = copy ] || through ppm.png png $op
 done
+through numbers.pgm pgm rotate90
+through numbers.pbm pbm flipv
 through a.pgm pgm rotate90
 through a.pgm ppm rotate90
 through a.pbm pbm rotate270
@@ -41,6 +46,15 @@ through pbm.png png transpose
 through pam.png png rotate180 --png-level small
 through pam.png png copy --png-level 0
 through a.pgm pgm flipv -j 1
+
+# From one format to another, where samples stay as they are.
+through ppm.png ppm rotate90
+through a.ppm png rotate270
+through a.ppm pam fliph
+through pam.png pam transpose
+through a.pam png rotate180
+through pgm.png pgm copy
+through numbers.pgm png transverse
 
 # Arrays, as numpy turns them.
 python=
@@ -81,10 +95,32 @@ gimgxf -q --max-memory 16M rotate90 -d out a.ppm ppm.png a.pam -j 4
 check 'a batch: the same' same whole.ppm out/a.ppm
 check 'nothing is left' no_temporary .
 
-# Formats that need the whole picture say what they need.
-gives 1 'gimgxf: ppm.png: 2501 x 1703 pixels in 3 channels need 25903K bytes, more '\
-'than the 16384K of --max-memory; --max-memory 25903K allows them' \
-    --max-memory 16M rotate90 ppm.png gone.ppm
+# What needs the whole picture says so, and what it needs.
+more='more than the 16384K of --max-memory; --max-memory'
+gives 1 "gimgxf: ppm.png: 2501 x 1703 pixels in 3 channels need 25903K bytes, \
+$more 25903K allows them" --max-memory 16M rotate90 ppm.png gone.bmp
+gives 1 'gimgxf: a.pam: samples are converted in memory; a larger --max-memory '\
+'allows that' --max-memory 16M --background white rotate90 a.pam gone.ppm
+if command -v python3 >/dev/null; then
+    python3 -c 'import struct, sys
+sys.path.insert(0, sys.argv[1])
+from costly_files import chunk, deflate_zeros, png
+passes = (8, 8), (8, 8), (4, 8), (4, 4), (2, 4), (2, 2), (1, 2)
+samples = sum((4000 // x + 1) * (4000 // y) for x, y in passes)
+data = deflate_zeros(samples)
+open("adam7.png", "wb").write(png(4000, 4000, 8, 0, data, interlaced=1))
+moving = (chunk(b"acTL", struct.pack(">II", 1, 0)) +
+          chunk(b"fcTL", struct.pack(">5I2H2B", 0, 4000, 4000, 0, 0, 1, 10, 0, 0)))
+data = deflate_zeros(4001 * 4000)
+open("moving.png", "wb").write(png(4000, 4000, 8, 0, data, moving))
+' "$ROOT/tests/support"
+    need='4000 x 4000 pixels in 1 channels need 32000K bytes'
+    gives 1 "gimgxf: adam7.png: an interlaced PNG is turned in memory: $need, \
+$more 32000K allows them" --max-memory 16M rotate90 adam7.png gone.png
+    gives 0 '' --max-memory 32M rotate90 adam7.png adam7-turned.png
+    gives 1 "gimgxf: moving.png: an animation is turned in memory: $need, \
+$more 32000K allows them" --max-memory 16M rotate90 moving.png gone.png
+fi
 
 # Damage is told as of a picture that fits, and what is there is read if asked.
 head -c 9000000 ppm.png >cut.png
