@@ -1,8 +1,9 @@
 /* The list of all codecs, and the choice among them. */
 #include "codecs/codec.h"
 
-#include <stdlib.h>
 #include <strings.h>
+
+#include "codecs/base/memory.h"
 
 const struct codec *const codecs[CODECS] = {
     &codec_png, &codec_jpeg, &codec_hdr, &codec_npy, &codec_npz,
@@ -22,8 +23,8 @@ struct meta *codec_new_meta(const struct codec *codec)
     struct meta *meta = meta_new(codec);
     if (!meta || codec->state_size == 0)
         return meta;
-    meta->state = calloc(1, codec->state_size);
-    meta->free_state = free;
+    meta->state = memory_alloc_zeroed(1, codec->state_size);
+    meta->free_state = memory_free;
     if (meta->state)
         return meta;
     meta_free(meta);

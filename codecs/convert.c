@@ -2,8 +2,9 @@
 #include "codecs/convert.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "codecs/base/memory.h"
 
 /* What the picture is to become. */
 struct conversion {
@@ -268,9 +269,13 @@ static int convert(struct image *dst, const struct image *src,
 {
     struct row_converter w = { .src = src, .dst = dst, .plan = plan };
     w.full = src->color == COLOR_INDEXED ? 255 : src->maxval ? src->maxval : 1;
-    double *rows = calloc(src->width, 5 * sizeof *rows);
-    if (!rows)
+    const size_t channels = 5 * sizeof(double);
+    memory_plan(src->width * channels);
+    double *rows = memory_alloc_zeroed(src->width, channels);
+    if (!rows) {
+        memory_unplan(src->width * channels);
         return fail_memory(err, "no memory for a row");
+    }
     for (unsigned c = 0; c < 5; c++)
         w.channel[c] = rows + (size_t)c * src->width;
     for (uint32_t y = 0; y < src->height; y++) {
@@ -279,7 +284,8 @@ static int convert(struct image *dst, const struct image *src,
         else
             convert_row(&w, y);
     }
-    free(rows);
+    memory_free(rows);
+    memory_unplan(src->width * channels);
     if (w.clipped)
         warn(plan->opts->warnings,
              "%llu samples were below 0 or above 1 and are clipped",

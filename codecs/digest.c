@@ -2,12 +2,12 @@
 #include "codecs/digest.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <nettle/sha2.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/steps.h"
 
@@ -111,7 +111,7 @@ static uint8_t *room_for_row(const struct image *img)
         most = plane->width > most ? plane->width : most;
         most = plane->height > most ? plane->height : most;
     }
-    return malloc(most * summed_size(img->cell));
+    return memory_alloc(most * summed_size(img->cell));
 }
 
 int digest_picture(char text[DIGEST_TEXT], const struct image *img,
@@ -136,7 +136,7 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
     for (unsigned i = 0; i < img->nplanes; i++)
         add_plane(&sum, img, i, t, row);
     sha256_digest(&sum, sizeof digest, digest);
-    free(row);
+    memory_free(row);
     for (unsigned i = 0; i < SHA256_DIGEST_SIZE; i++)
         snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
     return 0;

@@ -236,6 +236,7 @@ int job_decode(struct job_state *state, struct err *err)
     load = job_load_opts(opts, &state->budget, state->result);
     load.mem = job->backend->memory(job->lane);
     load.pool = job->pool;
+    job_limit_memory(state, &load.limits);
     if (opts->tag_only)
         return set_tag(state, &load, err);
     if (job_plan_formats(&state->plan, opts, state->result, err))

@@ -1,4 +1,5 @@
 /* The input of a job: read, described, and what would be done with it. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "cli/files/files.h"
@@ -79,6 +80,21 @@ static struct limits limits_of(const struct options *opts,
         limits.file = file;
     }
     return limits;
+}
+
+/* Samples have a limit of their own, by which more is planned for them. */
+void job_limit_memory(struct job_state *state, const struct limits *limits)
+{
+    const uint64_t least = budget_memory(state->result->bytes_in),
+                   most = limits->bytes > least ? limits->bytes : least;
+    state->memory.limit = most < LLONG_MAX / 2 ? (long long)most : 0;
+}
+
+void job_explain_memory(const struct job_state *state, struct err *err)
+{
+    if (err->memory && atomic_load(&state->memory.refused))
+        limit_refuse_all(state->result->bytes_in, (uint64_t)state->memory.limit,
+                         err);
 }
 
 struct load_opts job_load_opts(const struct options *opts,
@@ -164,6 +180,8 @@ int job_relate(struct relation *relation, const char *first, const char *second,
     const char *const names[] = { NULL, first, second };
     struct result result = { 0 };
     struct coded_picture a = { .codec = NULL }, b = { .codec = NULL };
+    struct job_state state = { .result = &result };
+    struct memory_account *before = memory_count_for(&state.memory);
     struct err why;
     int status = read_picture(&a, first, opts, err);
     if (status == 0)
@@ -174,8 +192,11 @@ int job_relate(struct relation *relation, const char *first, const char *second,
         budget_begin(&budget, result.bytes_in, 0);
         struct load_opts load = job_load_opts(opts, &budget, &result);
         load.warnings = warnings;
+        job_limit_memory(&state, &load.limits);
         status =
             relate_pictures(relation, &a, &b, ALL_TURNS, &load, NULL, &why);
+        if (status)
+            job_explain_memory(&state, &why);
         if (status && relation->undecoded)
             fail(err, "%s: %s", names[relation->undecoded], why.text);
         else if (status)
@@ -183,6 +204,7 @@ int job_relate(struct relation *relation, const char *first, const char *second,
     }
     bytes_free(&a.file);
     bytes_free(&b.file);
+    memory_count_for(before);
     return status;
 }
 
@@ -194,9 +216,11 @@ int job_describe(const char *input, struct root *root,
     struct job_state state = { .job = &job, .opts = opts, .result = result };
     struct load_opts load;
     struct reader reader = { 0 };
+    struct memory_account *before = memory_count_for(&state.memory);
     int status = read_file(&state, 0, err);
     budget_begin(&state.budget, result->bytes_in, 0);
     load = job_load_opts(opts, &state.budget, result);
+    job_limit_memory(&state, &load.limits);
     /* There is no limit to what can be described: it takes no memory. */
     load.limits.pixels = load.limits.bytes = UINT64_MAX;
     load.portable = true;
@@ -206,8 +230,11 @@ int job_describe(const char *input, struct root *root,
         status = codec_describe(&reader, img, err);
     if (img->meta)
         img->meta->budget = NULL;
+    if (status)
+        job_explain_memory(&state, err);
     codec_close(&reader);
     permissions_free(&state.source);
     bytes_free(&state.input);
+    memory_count_for(before);
     return status;
 }

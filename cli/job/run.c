@@ -54,6 +54,7 @@ static int run_stages(struct job_state *state, enum stage first,
         [STAGE_TURN] = job_turn,          [STAGE_ENCODE] = job_encode,
         [STAGE_WRITE] = job_write_output,
     };
+    struct memory_account *before = memory_count_for(&state->memory);
     int status = 0;
     for (int i = (int)first; i <= (int)last && status == 0; i++) {
         double begin = now();
@@ -64,6 +65,9 @@ static int run_stages(struct job_state *state, enum stage first,
             status = budget_check_time(&state->budget, err);
         state->result->seconds[i] = now() - begin;
     }
+    if (status)
+        job_explain_memory(state, err);
+    memory_count_for(before);
     return status;
 }
 
@@ -93,7 +97,9 @@ int job_begin(struct job_state *state, struct err *err)
 
 int job_retry(struct job_state *state, struct err *err)
 {
+    struct memory_account *before = memory_count_for(&state->memory);
     image_free(&state->img);
+    memory_count_for(before);
     state->result->warnings.count = state->warned;
     state->result->reencode_warning = 0;
     return run_stages(state, STAGE_DECODE, STAGE_DECODE, err);
@@ -123,12 +129,14 @@ void job_end(struct job_state *state)
 {
     if (!state)
         return;
+    struct memory_account *before = memory_count_for(&state->memory);
     image_free(&state->img);
     permissions_free(&state->source);
     bytes_free(&state->input);
     bytes_free(&state->output);
     scratch_file_close(&state->cells_file);
     scratch_file_close(&state->output_file);
+    memory_count_for(before);
     free(state);
 }
 

@@ -38,17 +38,22 @@ int job_check_sound(const char *input, struct root *root,
     *result = (struct result){ 0 };
     if (digest)
         *digest = '\0';
+    struct memory_account *before = memory_count_for(&state.memory);
     int status = job_read_input(&state, 0, err);
     budget_begin(&state.budget, result->bytes_in, opts->max_seconds);
     struct load_opts load = job_load_opts(opts, &state.budget, result);
+    job_limit_memory(&state, &load.limits);
     load.limits.reserve = reserve;
     load.limits.context = context;
     if (status == 0)
         status = result->from->turn ? read_within(&state, &load, err)
                                     : decode(&state, &load, digest, err);
+    if (status)
+        job_explain_memory(&state, err);
     image_free(&state.img);
     permissions_free(&state.source);
     bytes_free(&state.input);
     bytes_free(&state.output);
+    memory_count_for(before);
     return status;
 }

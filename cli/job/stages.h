@@ -11,11 +11,13 @@
 #include "cli/files/attributes.h"
 #include "cli/files/scratch_file.h"
 #include "cli/job/plan.h"
+#include "codecs/base/memory.h"
 #include "codecs/convert.h"
 #include "codecs/image/budget.h"
 
 struct job_state {
-    struct budget budget; /* of the input */
+    struct budget budget;         /* of the input */
+    struct memory_account memory; /* what it takes */
     const struct job *job;
     const struct options *opts;
     struct result *result;
@@ -42,6 +44,12 @@ void job_limit_sparse(const struct job_state *state, struct limits *limits);
 
 /* Returns from how many bytes on an input is mapped and not read. */
 uint64_t job_map_from(const struct options *opts);
+
+/* Limits the memory that a file, which has been read, may take in all. */
+void job_limit_memory(struct job_state *state, const struct limits *limits);
+
+/* Says, if it is so, that a job has failed for that limit. */
+void job_explain_memory(const struct job_state *state, struct err *err);
 
 /* Returns how a file, which has been read, is decoded by these options, with
  * warnings of the result. */

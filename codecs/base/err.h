@@ -1,8 +1,8 @@
 /* Reasons of failure, and warnings.
  *
  * This room, codecs/base, is what all others stand on: errors, bytes in memory,
- * byte order, UTF-8, the clock, large blocks of memory and the thread pool. It
- * knows nothing of pictures, formats or files.
+ * byte order, UTF-8, the clock, memory and the thread pool. It knows nothing of
+ * pictures, formats or files.
  *
  * A function that can fail takes a `struct err *`, and returns 0, or -1 with
  * the reason set where it is known: return fail(err, "%u rows are missing", n);

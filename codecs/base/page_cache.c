@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "codecs/base/memory.h"
+
 enum { ALIGNMENT = 256 };
 
 /* A block of at least this size begins where a page of 2 MiB may, and ends so
@@ -108,9 +110,9 @@ static bool are_kept(size_t size)
     return keeping && size >= kept_from;
 }
 
-void *page_cache_alloc(size_t size)
+static void *take_block(size_t size)
 {
-    if (size > SIZE_MAX / 2 || !are_kept(size))
+    if (!are_kept(size))
         return alloc_new(size);
     size_t room = (size + kept_from - 1) & ~(kept_from - 1);
     pthread_mutex_lock(&lock);
@@ -119,12 +121,19 @@ void *page_cache_alloc(size_t size)
     return memory ? memory : alloc_new(room);
 }
 
+void *page_cache_alloc(size_t size)
+{
+    if (size > SIZE_MAX / 2 || !memory_take(size))
+        return NULL;
+    return memory_taken(take_block(size), size);
+}
+
 void *page_cache_realloc(void *memory, size_t used, size_t size)
 {
     if (memory && malloc_usable_size(memory) >= size)
         return memory;
     if (!are_kept(size) && used > size / 4) {
-        uint8_t *moved = realloc(memory, size);
+        uint8_t *moved = memory_realloc(memory, size);
         if (moved)
             advise(moved + used, size - used);
         return moved;
@@ -141,7 +150,9 @@ void *page_cache_realloc(void *memory, size_t used, size_t size)
 /* Blocks of realloc() may not be aligned; they are not kept. */
 void page_cache_free(void *memory)
 {
-    size_t size = malloc_usable_size(memory) & ~(kept_from - 1);
+    size_t size = malloc_usable_size(memory);
+    memory_give(size);
+    size &= ~(kept_from - 1);
     if (!are_kept(size) || (uintptr_t)memory % ALIGNMENT) {
         free(memory);
         return;

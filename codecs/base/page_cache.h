@@ -1,5 +1,7 @@
 /* Allocates large blocks of memory: on large pages where the system has them,
- * and reused for the next picture. For any number of threads. */
+ * and reused for the next picture. For any number of threads. Blocks are
+ * counted as memory.h says, from when they are allocated until they are freed.
+ */
 #ifndef CODECS_BASE_PAGE_CACHE_H
 #define CODECS_BASE_PAGE_CACHE_H
 

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "codecs/base/memory.h"
+
 struct thread_pool {
     unsigned most;     /* the most helpers that there may be */
     unsigned helpers;  /* how many there are */
@@ -25,6 +27,7 @@ struct thread_pool {
      */
     void (*work)(void *context, size_t i);
     void *context;
+    struct memory_account *account; /* whose memory it takes */
     size_t n;
     atomic_size_t next;
 
@@ -56,6 +59,7 @@ static void *help(void *argument)
             break;
         pool->wanted--;
         pool->busy++;
+        memory_count_for(pool->account);
         pthread_mutex_unlock(&pool->lock);
         take_pieces(pool);
         pthread_mutex_lock(&pool->lock);
@@ -138,6 +142,7 @@ void thread_pool_run(struct thread_pool *pool,
     pthread_mutex_lock(&pool->lock);
     pool->work = work;
     pool->context = context;
+    pool->account = memory_counted_for();
     pool->n = n;
     atomic_store(&pool->next, 0);
     pool->wanted = wanted < pool->helpers ? wanted : pool->helpers;

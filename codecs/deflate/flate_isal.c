@@ -4,10 +4,10 @@
 #include <isa-l.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
 
 #define TEXT_OF(tokens) #tokens
 #define TEXT(macro)     TEXT_OF(macro)
@@ -21,7 +21,7 @@ static const char *isal_version(void)
 
 static void *isal_inflate_open(bool raw)
 {
-    struct inflate_state *s = malloc(sizeof *s);
+    struct inflate_state *s = memory_alloc(sizeof *s);
     if (!s)
         return NULL;
     isal_inflate_init(s);
@@ -72,7 +72,7 @@ struct isal_deflater {
 static void *isal_deflate_open(int level)
 {
     (void)level;
-    return malloc(sizeof(struct isal_deflater));
+    return memory_alloc(sizeof(struct isal_deflater));
 }
 
 /* The bytes of a stream's beginning that are stored, and the head of a stored
@@ -146,8 +146,8 @@ const struct flate flate_isal = {
     .inflate_open = isal_inflate_open,
     .inflate = isal_inflate_some,
     .inflate_is_between = isal_inflate_is_between,
-    .inflate_close = free,
+    .inflate_close = memory_free,
     .deflate_open = isal_deflate_open,
     .deflate = isal_deflate_band,
-    .deflate_close = free,
+    .deflate_close = memory_free,
 };

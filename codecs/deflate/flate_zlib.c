@@ -1,7 +1,7 @@
 /* DEFLATE by zlib. */
+#include "codecs/base/memory.h"
 #include "codecs/deflate/flate.h"
 
-#include <stdlib.h>
 #include <zlib.h>
 
 static uint32_t zlib_crc32(uint32_t crc, const uint8_t *data, size_t size)
@@ -14,11 +14,31 @@ static uint32_t zlib_adler32(uint32_t adler, const uint8_t *data, size_t size)
     return (uint32_t)adler32_z(adler, data, size);
 }
 
+static voidpf on_alloc(voidpf context, uInt n, uInt size)
+{
+    (void)context;
+    return memory_alloc((size_t)n * size);
+}
+
+static void on_free(voidpf context, voidpf memory)
+{
+    (void)context;
+    memory_free(memory);
+}
+
+static z_stream *new_stream(void)
+{
+    z_stream *z = memory_alloc(sizeof *z);
+    if (z)
+        *z = (z_stream){ .zalloc = on_alloc, .zfree = on_free };
+    return z;
+}
+
 static void *zlib_inflate_open(bool raw)
 {
-    z_stream *z = calloc(1, sizeof *z);
+    z_stream *z = new_stream();
     if (z && inflateInit2(z, raw ? -MAX_WBITS : MAX_WBITS) != Z_OK) {
-        free(z);
+        memory_free(z);
         return NULL;
     }
     return z;
@@ -57,16 +77,16 @@ static bool zlib_inflate_is_between(const void *inflater)
 static void zlib_inflate_close(void *inflater)
 {
     inflateEnd(inflater); /* fine on NULL */
-    free(inflater);
+    memory_free(inflater);
 }
 
 /* Z_FILTERED ignores matches below 6 bytes: in filtered rows, Huffman codes
  * save as much as such short matches do. */
 static void *zlib_deflate_open(int level)
 {
-    z_stream *z = calloc(1, sizeof *z);
+    z_stream *z = new_stream();
     if (z && deflateInit2(z, level, Z_DEFLATED, -15, 9, Z_FILTERED) != Z_OK) {
-        free(z);
+        memory_free(z);
         return NULL;
     }
     return z;
@@ -96,7 +116,7 @@ static size_t zlib_deflate(void *deflater, uint8_t *out, size_t room,
 static void zlib_deflate_close(void *deflater)
 {
     deflateEnd(deflater); /* fine on NULL */
-    free(deflater);
+    memory_free(deflater);
 }
 
 const struct flate flate_zlib = {

@@ -30,10 +30,10 @@
  * The longer no match was worth it, the fewer positions are tried. */
 #include "codecs/deflate/lz77.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
 #include "codecs/deflate/block_split.h"
 #include "codecs/deflate/match_length.h"
 
@@ -447,10 +447,10 @@ size_t lz77_steps(const struct lz77 *m)
 
 struct lz77 *lz77_new(void)
 {
-    return malloc(sizeof(struct lz77));
+    return memory_alloc(sizeof(struct lz77));
 }
 
 void lz77_free(struct lz77 *m)
 {
-    free(m);
+    memory_free(m);
 }

@@ -8,9 +8,9 @@
  * its own. */
 #include "codecs/deflate/optimal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/deflate/block_merge.h"
 #include "codecs/deflate/match_tree.h"
 #include "codecs/deflate/symbol_cost.h"
@@ -302,10 +302,10 @@ size_t optimal_estimate(struct optimal *o, const uint8_t *data, size_t before,
 
 struct optimal *optimal_new(void)
 {
-    return malloc(sizeof(struct optimal));
+    return memory_alloc(sizeof(struct optimal));
 }
 
 void optimal_free(struct optimal *o)
 {
-    free(o);
+    memory_free(o);
 }

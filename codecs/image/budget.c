@@ -7,7 +7,11 @@ enum {
     /* DEFLATE makes at most 1032 bytes of one (RFC 1951: a match of 258 bytes
      * takes two bits or more), and a picture is in memory before and after the
      * turn. A progressive JPEG has a bit or more for a block of 128 bytes,
-     * which is less by a little. */
+     * which is less by a little. A lower figure would refuse sound files: cells
+     * are bytes also where samples are bits, so a drawing of 13,000 x 19,000
+     * pixels, black on white, takes 250 MB, twice with its turn, of a file of
+     * some 300 KB. What a small file may take without any of this is what its
+     * metadata needs: a profile may become 64 MB, and be there twice. */
     MEMORY_OF_BYTE = 2 * 1032,
     MEMORY_OF_FILE = 192 << 20,
     /* A cell of a byte may have been one bit. */

@@ -22,7 +22,10 @@ struct budget {
  * seconds from now on; 0: without a limit. */
 void budget_begin(struct budget *budget, uint64_t file, unsigned seconds);
 
-/* Returns the bytes of memory that the picture of such a file may take. */
+/* Returns the bytes of memory that the samples of such a file may take, before
+ * and after the turn; and that all else may take in sum, beside what is planned
+ * for samples that are there (codecs/base/memory.h): the file, its metadata,
+ * the output, and what libraries take. */
 uint64_t budget_memory(uint64_t file);
 
 /* Returns the bytes of cells that may go to a temporary file instead, so that a

@@ -2,8 +2,9 @@
 #include "codecs/image/cell_store.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "codecs/base/memory.h"
 
 /* Bytes that are turned and written, or read, at a time. */
 enum { BLOCK = 4 << 20 };
@@ -29,13 +30,13 @@ static uint32_t rows_in(uint64_t memory, const struct image *img,
 static void close_store(void *context, void *cells)
 {
     (void)cells;
-    free(context);
+    memory_free(context);
 }
 
 int cell_store_open(struct image *img, enum xform t,
                     const struct scratch *scratch, struct err *err)
 {
-    struct cell_store *store = malloc(sizeof *store);
+    struct cell_store *store = memory_alloc(sizeof *store);
     uint64_t pixel = img->nplanes * cell_size(img->cell);
     if (!store)
         return fail_memory(err, "no memory for a scratch file");
@@ -48,7 +49,7 @@ int cell_store_open(struct image *img, enum xform t,
     };
     if (scratch->begin(scratch->context, pixel * img->width * img->height,
                        err)) {
-        free(store);
+        memory_free(store);
         return -1;
     }
     if (xform_transposes(t)) {
@@ -226,7 +227,7 @@ static int read_band(const struct store_reader *r, uint32_t begin,
         return 0;
     uint32_t step = place.row < BLOCK ? (uint32_t)(BLOCK / place.row) : 1;
     step = step < end - from ? step : end - from;
-    uint8_t *buffer = malloc(step * place.row);
+    uint8_t *buffer = memory_alloc(step * place.row);
     int status = buffer ? 0 : fail_memory(err, "no memory for some rows");
     for (uint32_t y = from; y < end && status == 0; y += step) {
         step = step < end - y ? step : end - y;
@@ -234,7 +235,7 @@ static int read_band(const struct store_reader *r, uint32_t begin,
             status = read_plane(r, &place, i, y - first, y - r->y, step, buffer,
                                 err);
     }
-    free(buffer);
+    memory_free(buffer);
     return status;
 }
 

@@ -5,10 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/base/page_cache.h"
 #include "codecs/base/scratch.h"
 #include "codecs/image/limit.h"
 #include "codecs/image/meta.h"
+
+/* Beyond what a file may take else: samples, whose limit has been looked at,
+ * and for each of their bytes so many of what is made of them on the way to a
+ * file.
+ */
+enum { PLANNED_OF_CELLS = 8 };
 
 static void *plain_alloc(void *context, size_t size)
 {
@@ -164,10 +171,13 @@ int image_check_planes(const struct image *img, const struct limits *limits,
 int image_alloc(struct image *img, struct mem mem, struct err *err)
 {
     uint64_t size = all_planes(img, false), width, height;
+    memory_plan(PLANNED_OF_CELLS * size);
     uint8_t *cells = size ? mem.alloc(mem.context, size) : NULL;
-    if (!cells)
+    if (!cells) {
+        memory_unplan(PLANNED_OF_CELLS * size);
         return fail_memory(err, "no memory for %u x %u pixels in %u channels",
                            img->width, img->height, img->nplanes);
+    }
     img->cells = cells;
     img->size = size;
     img->mem = mem;
@@ -281,10 +291,20 @@ void image_take_meta(struct image *dst, struct image *src)
     src->meta = NULL;
 }
 
+void image_free_cells(struct image *img)
+{
+    if (img->cells) {
+        memory_unplan(PLANNED_OF_CELLS * img->size);
+        img->mem.free(img->mem.context, img->cells);
+    }
+    img->cells = NULL;
+}
+
 void image_free(struct image *img)
 {
-    if (img->cells || img->store)
-        img->mem.free(img->mem.context, img->cells);
+    image_free_cells(img);
+    if (img->store)
+        img->mem.free(img->mem.context, NULL);
     meta_free(img->meta);
     *img = (struct image){ 0 };
 }

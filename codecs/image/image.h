@@ -204,6 +204,9 @@ void image_take_meta(struct image *dst, struct image *src);
 /* Frees the cells and the meta. Fine on {0}, and twice. */
 void image_free(struct image *img);
 
+/* Frees the cells alone, of a picture in memory. */
+void image_free_cells(struct image *img);
+
 static inline void *plane_row(const struct plane *plane, size_t y)
 {
     return plane->data + y * plane->stride;

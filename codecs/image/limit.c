@@ -65,6 +65,15 @@ int limit_refuse_memory(const char *what, uint64_t bytes,
                 amount_of(bytes, 1024, true).text);
 }
 
+int limit_refuse_all(uint64_t file, uint64_t limit, struct err *err)
+{
+    return fail(err,
+                "it takes more memory than the %s bytes that a file of %s "
+                "bytes may take; a larger --max-memory allows more",
+                amount_of(limit, 1024, false).text,
+                amount_of(file, 1024, false).text);
+}
+
 int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
                        struct err *err)
 {

@@ -70,6 +70,10 @@ int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
 int limit_refuse_memory(const char *what, uint64_t bytes,
                         const struct limits *limits, struct err *err);
 
+/* Of a file of so many bytes that takes more than the limit, with all that is
+ * made of it. */
+int limit_refuse_all(uint64_t file, uint64_t limit, struct err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,9 +2,9 @@
 #include "codecs/image/meta.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/base/utf8.h"
 
 /* A hostile file can be all blocks. 2^16 of them are more than any program
@@ -13,7 +13,7 @@ enum { BLOCKS_MAX = 1 << 16 };
 
 struct meta *meta_new(const struct codec *codec)
 {
-    struct meta *meta = calloc(1, sizeof *meta);
+    struct meta *meta = memory_alloc_zeroed(1, sizeof *meta);
     if (meta)
         meta->codec = codec;
     return meta;
@@ -24,16 +24,16 @@ void meta_free(struct meta *meta)
     if (!meta)
         return;
     for (size_t i = 0; i < meta->nblocks; i++)
-        free(meta->block[i].data);
-    free(meta->block);
-    free(meta->array);
+        memory_free(meta->block[i].data);
+    memory_free(meta->block);
+    memory_free(meta->array);
     bytes_free(&meta->icc);
     bytes_free(&meta->exif);
     bytes_free(&meta->xmp);
     bytes_free(&meta->comment);
     if (meta->state)
         meta->free_state(meta->state);
-    free(meta);
+    memory_free(meta);
 }
 
 struct array_note *meta_note_array(struct meta *meta)
@@ -44,7 +44,7 @@ struct array_note *meta_note_array(struct meta *meta)
         size_t room = n ? 2 * n : 1;
         struct array_note *array = NULL;
         if (room <= BLOCKS_MAX)
-            array = realloc(meta->array, room * sizeof *array);
+            array = memory_realloc(meta->array, room * sizeof *array);
         if (!array)
             return NULL;
         meta->array = array;
@@ -66,7 +66,7 @@ static bool make_room(struct meta *meta)
     size_t room = meta->room ? 2 * meta->room : 16;
     struct metadata_block *block = NULL;
     if (room <= BLOCKS_MAX)
-        block = realloc(meta->block, room * sizeof *block);
+        block = memory_realloc(meta->block, room * sizeof *block);
     if (!block)
         return false;
     meta->block = block;
@@ -82,7 +82,7 @@ struct metadata_block *meta_insert(struct meta *meta, size_t index,
         return NULL;
     struct metadata_block made = { .where = where, .size = size };
     snprintf(made.name, sizeof made.name, "%s", name);
-    made.data = malloc(size ? size : 1);
+    made.data = memory_alloc(size ? size : 1);
     if (!made.data)
         return NULL;
     if (size)
@@ -105,14 +105,14 @@ bool metadata_block_set(struct metadata_block *block, const void *lead,
 {
     uint8_t *made = NULL;
     if (size <= SIZE_MAX - lead_size - 1)
-        made = malloc(lead_size + size + 1);
+        made = memory_alloc(lead_size + size + 1);
     if (!made)
         return false;
     if (lead_size)
         memcpy(made, lead, lead_size);
     if (size)
         memcpy(made + lead_size, data, size);
-    free(block->data);
+    memory_free(block->data);
     block->data = made;
     block->size = lead_size + size;
     return true;
@@ -134,7 +134,7 @@ void meta_remove_dropped(struct meta *meta)
     size_t kept = 0;
     for (size_t i = 0; i < meta->nblocks; i++)
         if (meta->block[i].dropped)
-            free(meta->block[i].data);
+            memory_free(meta->block[i].data);
         else
             meta->block[kept++] = meta->block[i];
     meta->nblocks = kept;

@@ -3,14 +3,15 @@
 
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/jpeg/entropy/sequential.h"
 
 void parameters_forget_coded(struct jpeg_parameters *p)
 {
     if (p->coded)
         sequential_free(p->coded);
-    free(p->coded);
-    free(p->turned);
+    memory_free(p->coded);
+    memory_free(p->turned);
     p->coded = NULL;
     p->turned = NULL;
 }
@@ -30,7 +31,7 @@ void parameters_free(void *state)
     struct jpeg_parameters *p = state;
     parameters_forget_coded(p);
     bytes_free(&p->scans);
-    free(p);
+    memory_free(p);
 }
 
 /* ---- Noting ------------------------------------------------------------ */

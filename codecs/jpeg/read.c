@@ -3,12 +3,12 @@
  * libjpeg counts lost data as warnings and goes on; here the first one ends the
  * reading, unless it is tolerant. It leaves by longjmp(): all that changes
  * after setjmp() lives in a struct jpeg_reader. */
+#include "codecs/base/memory.h"
 #include "codecs/jpeg/jpeg.h"
 
 #include <limits.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jpeglib.h>
@@ -19,6 +19,7 @@
 #include "codecs/image/interleave.h"
 #include "codecs/jpeg/chroma.h"
 #include "codecs/jpeg/coefficient_arrays.h"
+#include "codecs/jpeg/libjpeg_memory.h"
 #include "codecs/jpeg/library.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/plane_shapes.h"
@@ -32,7 +33,7 @@ struct jpeg_reader {
     struct coefficient_arrays
         arrays; /* where coefficient_arrays_offer() looks for them */
     struct jpeg_decompress_struct d;
-    struct jpeg_error_mgr mgr;
+    struct libjpeg_memory memory;
     struct jpeg_progress_mgr progress;
     jmp_buf out;
     const struct load_opts *opts;
@@ -166,6 +167,7 @@ static void take_segments(struct jpeg_reader *r, const uint8_t *end, bool scans)
 static void read_header(struct jpeg_reader *r)
 {
     jpeg_create_decompress(&r->d);
+    libjpeg_memory_count(&r->memory, (j_common_ptr)&r->d);
     set_up(r);
     jpeg_mem_src(&r->d, r->file.data, r->file.size);
     jpeg_read_header(&r->d, TRUE);
@@ -303,7 +305,7 @@ static void allocate(struct jpeg_reader *r, struct image *img)
 
 static void read_samples(struct jpeg_reader *r)
 {
-    r->row = malloc((size_t)r->img->width * r->img->nplanes);
+    r->row = memory_alloc((size_t)r->img->width * r->img->nplanes);
     if (!r->row) {
         fail_memory(r->err, "no memory for a row");
         leave(r);
@@ -498,7 +500,7 @@ static int open_guarded(struct jpeg_reader *r, struct stream_info *info)
 
 int open_jpeg(struct reader *reader, struct err *err)
 {
-    struct jpeg_reader *r = reader->state = calloc(1, sizeof *r);
+    struct jpeg_reader *r = reader->state = memory_alloc_zeroed(1, sizeof *r);
     if (!r)
         return fail_memory(err, "no memory for the decoder");
     reader->img.meta->free_state = parameters_free;
@@ -506,9 +508,9 @@ int open_jpeg(struct reader *reader, struct err *err)
     r->img = &reader->img;
     r->file = reader->file;
     r->err = err;
-    r->d.err = jpeg_std_error(&r->mgr);
-    r->mgr.error_exit = on_error;
-    r->mgr.emit_message = on_message;
+    r->d.err = jpeg_std_error(&r->memory.errors);
+    r->d.err->error_exit = on_error;
+    r->d.err->emit_message = on_message;
     r->d.client_data = r;
     return open_guarded(r, &reader->info);
 }
@@ -539,8 +541,8 @@ void close_jpeg(struct reader *reader)
     struct jpeg_reader *r = reader->state;
     if (!r)
         return;
-    jpeg_destroy_decompress(&r->d);
+    libjpeg_memory_end(&r->memory, (j_common_ptr)&r->d);
     forget_decoded(r);
-    free(r->row);
-    free(r);
+    memory_free(r->row);
+    memory_free(r);
 }

@@ -1,8 +1,7 @@
 /* Sequential files with Huffman codes, read without libjpeg. */
 #include "codecs/jpeg/read_sequential.h"
 
-#include <stdlib.h>
-
+#include "codecs/base/memory.h"
 #include "codecs/image/row_sink.h"
 #include "codecs/jpeg/entropy/sequential.h"
 #include "codecs/jpeg/offer.h"
@@ -16,7 +15,7 @@ static bool find(struct jpeg_parameters *p, struct bytes file,
     struct err why;
     if (!plan->scan_turner)
         return false;
-    p->turned = calloc(1, sizeof *p->turned);
+    p->turned = memory_alloc_zeroed(1, sizeof *p->turned);
     return p->turned && sequential_find(p->coded, file, end, &why) == 0;
 }
 
@@ -87,7 +86,7 @@ enum sequential_verdict read_sequential(struct image *img, struct bytes file,
     size_t end = file.size;
     if (check_limits(img, opts, false, err))
         return SEQUENTIAL_FAILED;
-    p->coded = calloc(1, sizeof *p->coded);
+    p->coded = memory_alloc_zeroed(1, sizeof *p->coded);
     if (!p->coded) {
         fail_memory(err, "no memory for the decoder");
         return SEQUENTIAL_FAILED;
@@ -95,7 +94,7 @@ enum sequential_verdict read_sequential(struct image *img, struct bytes file,
     if (offer(p, file, plan, &end)) {
         img->turned = plan->turn;
     } else {
-        free(p->turned);
+        memory_free(p->turned);
         p->turned = NULL;
         verdict = decode(img, file, plan, opts, &end, err);
     }
@@ -122,7 +121,7 @@ make_pixels(struct image *img, const struct sequential *s, bool to_rgb,
         return SEQUENTIAL_FAILED;
     if (exact)
         return SEQUENTIAL_READ;
-    img->mem.free(img->mem.context, img->cells);
+    image_free_cells(img);
     *img = stored;
     return SEQUENTIAL_OTHER;
 }
@@ -139,7 +138,7 @@ read_sequential_elsewhere(struct image *img, struct bytes file, bool to_rgb,
         return SEQUENTIAL_OTHER;
     if (check_limits(img, opts, false, err))
         return SEQUENTIAL_FAILED;
-    p->coded = calloc(1, sizeof *p->coded);
+    p->coded = memory_alloc_zeroed(1, sizeof *p->coded);
     if (p->coded && find(p, file, plan, &end) &&
         offer_samples(img, to_rgb, plan)) {
         *behind = file.size - end;

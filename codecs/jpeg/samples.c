@@ -1,9 +1,9 @@
 /* Samples from blocks of coefficients, and back. */
 #include "codecs/jpeg/samples.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/jpeg/entropy/block_visitor.h"
 #include "codecs/jpeg/requantize.h"
 
@@ -205,7 +205,7 @@ unsigned samples_find_cap(const struct plane *plane, const uint16_t step[CELLS],
                entropy_divide_up(rows, n) >
            REQUANTIZE_SAMPLES)
         n *= 2;
-    s.block = malloc(sizeof *s.block * CELLS * REQUANTIZE_SAMPLES);
+    s.block = memory_alloc(sizeof *s.block * CELLS * REQUANTIZE_SAMPLES);
     if (!s.block)
         return 0;
     for (uint32_t y = 0; y < rows; y += n)
@@ -217,6 +217,6 @@ unsigned samples_find_cap(const struct plane *plane, const uint16_t step[CELLS],
         }
     s.limit = requantize_error_limit(number, s.count);
     const unsigned cap = search(&s);
-    free(s.block);
+    memory_free(s.block);
     return cap;
 }

@@ -4,13 +4,13 @@
 
 #include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <jpeglib.h>
 
 #include "codecs/image/budget.h"
 #include "codecs/jpeg/coefficient_arrays.h"
 #include "codecs/jpeg/components.h"
+#include "codecs/jpeg/libjpeg_memory.h"
 #include "codecs/jpeg/library.h"
 #include "codecs/jpeg/parameters.h"
 #include "codecs/jpeg/requantize.h"
@@ -24,7 +24,7 @@ enum {
 
 struct jpeg_writer {
     struct jpeg_compress_struct c;
-    struct jpeg_error_mgr mgr;
+    struct libjpeg_memory memory;
     struct jpeg_progress_mgr progress;
     struct library_target target;
     struct bytes *file;
@@ -239,6 +239,7 @@ static void write_all(struct jpeg_writer *w)
 static void set_up(struct jpeg_writer *w)
 {
     jpeg_create_compress(&w->c);
+    libjpeg_memory_count(&w->memory, (j_common_ptr)&w->c);
     library_set_target(&w->target, &w->c, w->file);
     w->progress.progress_monitor = on_progress;
     w->c.progress = &w->progress;
@@ -275,14 +276,14 @@ int write_jpeg(struct bytes *file, const struct image *img,
                     "%u x %u pixels are too many; a JPEG has up to %d "
                     "each way",
                     img->width, img->height, (int)JPEG_MAX_DIMENSION);
-    w.c.err = jpeg_std_error(&w.mgr);
-    w.mgr.error_exit = on_error;
-    w.mgr.emit_message = on_message;
+    w.c.err = jpeg_std_error(&w.memory.errors);
+    w.c.err->error_exit = on_error;
+    w.c.err->emit_message = on_message;
     w.c.client_data = &w;
     int status = write_guarded(&w);
     if (status == 0 && img->meta)
         status = trailer_append(file, img->meta, err);
-    jpeg_destroy_compress(&w.c);
+    libjpeg_memory_end(&w.memory, (j_common_ptr)&w.c);
     image_free(&w.made);
     image_free(&w.coded);
     return status;

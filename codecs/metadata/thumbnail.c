@@ -1,9 +1,9 @@
 /* Thumbnails within metadata. */
 #include "codecs/metadata/thumbnail.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/metadata/embedded_jpeg.h"
 #include "codecs/metadata/exif_thumbnail.h"
 
@@ -21,7 +21,7 @@ int thumbnail_turn_pixels(uint8_t *pixels, size_t bytes, uint8_t *width,
     uint32_t w = xform_transposes(t) ? sh : sw;
     uint32_t h = xform_transposes(t) ? sw : sh;
     size_t size = bytes * w * h;
-    uint8_t *from = malloc(size);
+    uint8_t *from = memory_alloc(size);
     if (!from)
         return fail_memory(err, "no memory for a thumbnail");
     memcpy(from, pixels, size);
@@ -31,7 +31,7 @@ int thumbnail_turn_pixels(uint8_t *pixels, size_t bytes, uint8_t *width,
             memcpy(pixels + bytes * ((size_t)y * w + x),
                    from + bytes * ((size_t)sy * sw + sx), bytes);
         }
-    free(from);
+    memory_free(from);
     *width = (uint8_t)w;
     *height = (uint8_t)h;
     return 0;

@@ -8,6 +8,7 @@
 #include <nettle/md5.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
 #include "codecs/metadata/xml.h"
 #include "codecs/metadata/xmp.h"
 #include "codecs/metadata/xmp_packet.h"
@@ -53,8 +54,8 @@ static void close_portions(struct portions *portions)
 {
     for (size_t i = 0; i < portions->count; i++)
         bytes_free(&portions->list[i].body);
-    free(portions->list);
-    free(portions->renamed);
+    memory_free(portions->list);
+    memory_free(portions->renamed);
 }
 
 /* Opens all of them, in order: they may stand in any (XMP specification, part
@@ -69,7 +70,8 @@ static int open_portions(struct portions *portions, struct meta *meta,
         if (block->kind != BLOCK_XMP_EXTENDED || block->dropped)
             continue;
         if (!portions->list)
-            portions->list = calloc(meta->nblocks, sizeof *portions->list);
+            portions->list =
+                memory_alloc_zeroed(meta->nblocks, sizeof *portions->list);
         if (!portions->list)
             return fail_memory(err, "no memory for Extended XMP");
         if (block_open(&body, block, format, meta->budget, err)) {
@@ -152,7 +154,8 @@ static int note_renamed(struct portions *portions, const uint8_t *was,
                         const char *is, struct err *err)
 {
     if (!portions->renamed)
-        portions->renamed = malloc(portions->count * sizeof *portions->renamed);
+        portions->renamed =
+            memory_alloc(portions->count * sizeof *portions->renamed);
     if (!portions->renamed)
         return fail_memory(err, "no memory for Extended XMP");
     struct renamed *renamed = &portions->renamed[portions->nrenamed++];

@@ -10,12 +10,12 @@
  * joined while it is in a cache; several small pictures make one tile. The
  * memory that this takes does not depend on the array. No library turns arrays
  * of any cell so: numpy itself copies them cell by cell. */
+#include "codecs/base/memory.h"
 #include "codecs/npy/npy.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/interleave.h"
@@ -295,13 +295,13 @@ static void planes_free(struct tile_planes *planes)
 {
     image_free(&planes->from);
     image_free(&planes->to);
-    free(planes);
+    memory_free(planes);
 }
 
 static struct tile_planes *planes_new(const struct grid_turn *w,
                                       struct err *err)
 {
-    struct tile_planes *planes = calloc(1, sizeof *planes);
+    struct tile_planes *planes = memory_alloc_zeroed(1, sizeof *planes);
     if (!planes) {
         fail_memory(err, "no memory to turn an array");
         return NULL;

@@ -6,13 +6,15 @@
  * then it goes to the scratch file as it is, and rows of the output are put
  * together from all pieces of a picture. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/npy/npy.h"
 
-enum { CHUNK = 256 << 10 }; /* bytes that are read at a time: they stay in a
-                               cache until they are copied */
+enum {
+    CHUNK = 256 << 10
+}; /* bytes that are read at a time: they stay in a
+      cache until they are copied */
 
 struct pieces {
     struct bytes *out;
@@ -94,7 +96,8 @@ static int append_piece(struct pieces *w, const struct npy_grid *piece,
     return flush_file(w->opts->flush, w->out, w->err);
 }
 
-/* ---- Small pictures, and rows that stay rows ------------------------------ */
+/* ---- Small pictures, and rows that stay rows ------------------------------
+ */
 
 static int turn_pictures(struct pieces *w)
 {
@@ -126,14 +129,15 @@ static int turn_rows(struct pieces *w, uint64_t at)
     return status;
 }
 
-/* ---- Rows that become columns --------------------------------------------- */
+/* ---- Rows that become columns ---------------------------------------------
+ */
 
 /* A picture in the scratch file, and some of its turned rows in memory. */
 struct strips {
     const struct pieces *w;
     const struct scratch *scratch;
-    uint32_t band;  /* rows of the stored picture in each piece */
-    uint32_t y, n;  /* the turned rows */
+    uint32_t band; /* rows of the stored picture in each piece */
+    uint32_t y, n; /* the turned rows */
     uint8_t *rows;
     pthread_mutex_t lock; /* of what follows */
     bool failed;
@@ -186,10 +190,10 @@ static void read_next(void *context, size_t i)
     struct strips *s = context;
     struct err err;
     const size_t part = s->band * s->w->grid->pixel;
-    uint8_t *buffer = malloc(part < CHUNK ? CHUNK : part);
+    uint8_t *buffer = memory_alloc(part < CHUNK ? CHUNK : part);
     int status = buffer ? read_strip(s, (uint32_t)i * s->band, buffer, &err)
                         : fail_memory(&err, "no memory for some rows");
-    free(buffer);
+    memory_free(buffer);
     if (status == 0)
         return;
     pthread_mutex_lock(&s->lock);
@@ -227,17 +231,18 @@ static int turn_strips(struct pieces *w, uint64_t at)
                         .scratch = w->opts->limits.scratch,
                         .lock = PTHREAD_MUTEX_INITIALIZER };
     s.band = (uint32_t)least(w->most / row_size(w->grid), w->grid->rows);
-    uint8_t *piece = malloc(s.band * row_size(w->grid));
+    uint8_t *piece = memory_alloc(s.band * row_size(w->grid));
     s.rows = piece;
     int status = piece ? s.scratch->begin(s.scratch->context, size, w->err)
                        : fail_memory(w->err, "no memory to turn an array");
     if (status == 0)
         status = write_strips(&s, w, at);
-    free(piece);
+    memory_free(piece);
     return status ? status : read_strips(&s, w);
 }
 
-/* ---- The whole ------------------------------------------------------------ */
+/* ---- The whole ------------------------------------------------------------
+ */
 
 int npy_turn_pieces(struct bytes *out, struct bytes cells,
                     const struct npy_grid *grid, enum xform t,

@@ -4,9 +4,9 @@
  * picture, stay as they are, with a warning. An archive is not converted: its
  * members have names and an order, which no other format holds. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/image/limit.h"
 #include "codecs/npy/npy.h"
 #include "codecs/npy/zip.h"
@@ -132,7 +132,7 @@ static int note_arrays(struct meta *meta, const struct zip *zip,
 {
     struct npy_header header;
     struct err unheard;
-    uint8_t *head = malloc(HEAD);
+    uint8_t *head = memory_alloc(HEAD);
     int status = head ? 0 : fail(err, "no memory for the decoder");
     for (size_t i = 0; status == 0 && i < zip->count; i++) {
         const struct zip_member *m = &zip->member[i];
@@ -149,7 +149,7 @@ static int note_arrays(struct meta *meta, const struct zip *zip,
         snprintf(note->name, sizeof note->name, "%.*s", (int)m->name_size,
                  (const char *)m->name);
     }
-    free(head);
+    memory_free(head);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
 #include "codecs/deflate/flate.h"
 
 /* The most bytes that one byte of deflate can become. */
@@ -204,7 +205,7 @@ static int compare_places(const void *a, const void *b)
 static int check_overlap(const struct zip *zip, struct err *err)
 {
     const struct zip_member **order =
-        malloc((zip->count + !zip->count) * sizeof *order);
+        memory_alloc((zip->count + !zip->count) * sizeof *order);
     int status = order ? 0 : fail_memory(err, "no memory for the archive");
     for (size_t i = 0; order && i < zip->count; i++)
         order[i] = &zip->member[i];
@@ -214,7 +215,7 @@ static int check_overlap(const struct zip *zip, struct err *err)
         if (order[i]->local < order[i - 1]->data.data + order[i - 1]->data.size)
             status =
                 zip_fail_member(err, order[i], "it overlaps another member");
-    free(order);
+    memory_free(order);
     return status;
 }
 
@@ -224,7 +225,8 @@ int zip_open(struct zip *zip, struct bytes file, struct err *err)
     *zip = (struct zip){ 0 };
     if (read_end(&d, zip, file, err))
         return -1;
-    zip->member = calloc((size_t)d.count + !d.count, sizeof *zip->member);
+    zip->member =
+        memory_alloc_zeroed((size_t)d.count + !d.count, sizeof *zip->member);
     if (!zip->member)
         return fail_memory(err, "no memory for the archive");
     const uint8_t *at = file.data + d.at;
@@ -242,7 +244,7 @@ int zip_open(struct zip *zip, struct bytes file, struct err *err)
 
 void zip_close(struct zip *zip)
 {
-    free(zip->member);
+    memory_free(zip->member);
     *zip = (struct zip){ 0 };
 }
 

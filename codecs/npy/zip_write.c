@@ -1,7 +1,7 @@
 /* ZIP archives: writing. */
+#include "codecs/base/memory.h"
 #include "codecs/npy/zip.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
@@ -58,7 +58,7 @@ static int deflate_content(struct bytes *deflated, struct bytes content,
         .count = content.size ? (content.size - 1) / BAND + 1 : 1,
         .budget = w->budget,
     };
-    d.band = calloc(d.count, sizeof *d.band);
+    d.band = memory_alloc_zeroed(d.count, sizeof *d.band);
     if (!d.band)
         return fail_memory(err, "no memory for the file");
     thread_pool_run(w->pool, deflate_band, &d, d.count);
@@ -66,7 +66,7 @@ static int deflate_content(struct bytes *deflated, struct bytes content,
     int status = append_bands(deflated, &d, err);
     for (size_t i = 0; i < d.count; i++)
         bytes_free(&d.band[i]);
-    free(d.band);
+    memory_free(d.band);
     return status;
 }
 

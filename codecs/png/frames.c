@@ -5,9 +5,9 @@
  * So no more than a few frames are decoded at a time. Where the memory and the
  * backend allow it each thread has one of them; else one after the other has
  * all threads. */
+#include "codecs/base/memory.h"
 #include "codecs/png/png.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/image/budget.h"
@@ -358,7 +358,7 @@ static void put_samples(struct meta *meta, struct frame_task *task)
         block->dropped = put != NULL;
         put = put ? put : block;
     }
-    free(put->data);
+    memory_free(put->data);
     put->data = task->made.data;
     put->size = task->made.size;
     task->made = (struct bytes){ 0 };
@@ -416,7 +416,7 @@ static int do_some(struct frames_work *work, struct frame_task *task,
 static int do_all(struct frames_work *work, struct warnings *warnings,
                   struct err *err)
 {
-    struct frame_task *tasks = malloc(TASKS * sizeof *tasks);
+    struct frame_task *tasks = memory_alloc(TASKS * sizeof *tasks);
     const struct meta *meta = work->img->meta;
     uint32_t number = 0;
     size_t at = 0;
@@ -425,7 +425,7 @@ static int do_all(struct frames_work *work, struct warnings *warnings,
         return fail_memory(err, "no memory for the frames");
     while (status == 0 && number < meta->animation.frames)
         status = do_some(work, tasks, &at, &number, warnings, err);
-    free(tasks);
+    memory_free(tasks);
     return status;
 }
 

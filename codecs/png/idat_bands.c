@@ -1,9 +1,9 @@
 /* The memory of bands, and their filtered rows. */
 #include "codecs/png/idat_bands.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/literal_block.h"
 #include "codecs/deflate/lz77.h"
@@ -16,6 +16,7 @@ enum {
     BAND = 512 << 10,          /* bytes of a band, which has at least one row */
     LARGE_BAND = 1 << 20,      /* where size counts */
     FILTERED_LEAST = 64 << 10, /* bytes of room, for rows to try filters on */
+    DEFLATER = 32 << 20,       /* more than any has */
 };
 
 /* ---- Scratch memory ----------------------------------------------------- */
@@ -26,26 +27,26 @@ static void scratch_free(const struct idat_bands *b,
     b->flate->deflate_close(scratch->deflater);
     lz77_free(scratch->lz77);
     optimal_free(scratch->optimal);
-    free(scratch->raw[0]);
-    free(scratch->raw[1]);
-    free(scratch->filtered);
-    free(scratch->out);
-    free(scratch->trial);
-    free(scratch);
+    memory_free(scratch->raw[0]);
+    memory_free(scratch->raw[1]);
+    memory_free(scratch->filtered);
+    memory_free(scratch->out);
+    memory_free(scratch->trial);
+    memory_free(scratch);
 }
 
 static struct idat_scratch *scratch_new(const struct idat_bands *b)
 {
     const bool optimal = b->level >= IDAT_SIZE_FROM;
     const bool lz77 = b->level >= IDAT_LZ77_FROM && !optimal;
-    struct idat_scratch *scratch = calloc(1, sizeof *scratch);
+    struct idat_scratch *scratch = memory_alloc_zeroed(1, sizeof *scratch);
     if (!scratch)
         return NULL;
-    scratch->raw[0] = malloc(b->row);
-    scratch->raw[1] = malloc(b->row);
-    scratch->filtered = malloc(b->filtered_size);
-    scratch->out = malloc(b->out_size);
-    scratch->trial = malloc(b->trial_size);
+    scratch->raw[0] = memory_alloc(b->row);
+    scratch->raw[1] = memory_alloc(b->row);
+    scratch->filtered = memory_alloc(b->filtered_size);
+    scratch->out = memory_alloc(b->out_size);
+    scratch->trial = memory_alloc(b->trial_size);
     scratch->lz77 = lz77 ? lz77_new() : NULL;
     scratch->optimal = optimal ? optimal_new() : NULL;
     scratch->deflater =
@@ -171,6 +172,16 @@ int idat_bands_run(struct idat_bands *b, void (*work)(void *context, size_t i),
 
 /* ---- The whole ---------------------------------------------------------- */
 
+/* Returns what all threads may take for scratch memory at a time, so that a
+ * picture is not refused where there are more of them. */
+static size_t threads_scratch(const struct idat_bands *b)
+{
+    const size_t threads = thread_pool_threads(b->rows.pool);
+    return (threads < b->count ? threads : b->count) *
+           (2 * b->row + b->filtered_size + b->out_size + b->trial_size +
+            DEFLATER);
+}
+
 bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
                      size_t around, const struct save_opts *opts)
 {
@@ -195,7 +206,8 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
         b->filtered_size = FILTERED_LEAST;
     b->out_size = around + literal_block_quick_room(b->per_band * row);
     b->trial_size = flate_bound(b->filtered_size);
-    b->filter = calloc(b->count, 1);
+    memory_plan(threads_scratch(b));
+    b->filter = memory_alloc_zeroed(b->count, 1);
     return b->filter;
 }
 
@@ -207,5 +219,6 @@ void idat_bands_close(struct idat_bands *b)
         scratch_free(b, scratch);
     }
     row_source_close(&b->rows);
-    free(b->filter);
+    memory_unplan(threads_scratch(b));
+    memory_free(b->filter);
 }

@@ -8,10 +8,10 @@
  *
  * The rows are unfiltered in order, by one thread at a time, while others
  * inflate. Chunks stay no farther ahead of it than a window of some. */
+#include "codecs/base/memory.h"
 #include "codecs/png/png.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -80,7 +80,8 @@ struct parts_reader {
 static bool grow(struct part_buffer *buffer)
 {
     size_t room = buffer->room ? 2 * buffer->room : ROOM;
-    uint8_t *data = room > ROOM_MOST ? NULL : realloc(buffer->data, room);
+    uint8_t *data =
+        room > ROOM_MOST ? NULL : memory_realloc(buffer->data, room);
     if (!data)
         return false;
     *buffer = (struct part_buffer){ data, room };
@@ -316,11 +317,11 @@ static bool open_reader(struct parts_reader *r, const struct image *img,
 {
     size_t largest, last;
     r->parts = count_parts(idats, &largest, &last);
-    r->part = calloc(r->parts, sizeof *r->part);
-    r->buffer = calloc(r->window, sizeof *r->buffer);
+    r->part = memory_alloc_zeroed(r->parts, sizeof *r->part);
+    r->buffer = memory_alloc_zeroed(r->window, sizeof *r->buffer);
     r->row = scanline_size(img) + 1;
-    r->line = malloc(r->row);
-    r->prior = calloc(r->row, 1);
+    r->line = memory_alloc(r->row);
+    r->prior = memory_alloc_zeroed(r->row, 1);
     if (last <= CHECKSUM || !r->part || !r->buffer || !r->line || !r->prior ||
         !find_parts(r, idats))
         return false;
@@ -333,11 +334,11 @@ static void close_reader(struct parts_reader *r)
     for (size_t i = 0; r->part && i < r->parts; i++)
         r->flate->inflate_close(r->part[i].inflater);
     for (size_t i = 0; r->buffer && i < r->window; i++)
-        free(r->buffer[i].data);
-    free(r->part);
-    free(r->buffer);
-    free(r->line);
-    free(r->prior);
+        memory_free(r->buffer[i].data);
+    memory_free(r->part);
+    memory_free(r->buffer);
+    memory_free(r->line);
+    memory_free(r->prior);
 }
 
 static bool is_whole(const struct parts_reader *r)

@@ -6,10 +6,10 @@
  * threads are kept busy, and a single one alternates, with the slots still in
  * its cache. Each thread does whatever can be done: nothing waits for a thread
  * that the system does not start. */
+#include "codecs/base/memory.h"
 #include "codecs/png/png.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/deflate/flate.h"
@@ -331,13 +331,13 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
     if (!fits_window(&r))
         return false;
     r.inflater = flate->inflate_open(false);
-    r.ring = malloc(r.in_ring * r.slot_size);
-    r.prior = malloc(scanline_size(img) + 1);
+    r.ring = memory_alloc(r.in_ring * r.slot_size);
+    r.prior = memory_alloc(scanline_size(img) + 1);
     if (r.inflater && r.ring && r.prior && (!interlaced || open_line(&r, img)))
         thread_pool_run(pool, read_slots, &r, 2);
     image_free(&r.line);
-    free(r.prior);
-    free(r.ring);
+    memory_free(r.prior);
+    memory_free(r.ring);
     flate->inflate_close(r.inflater);
     return !r.failed && r.unfiltered == r.slots;
 }

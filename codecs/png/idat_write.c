@@ -1,9 +1,9 @@
 /* Writes the samples of a PNG that is not interlaced, by several threads: each
  * band of idat_bands.h is a chunk IDAT, and adler32_combine() makes the
  * checksum of the one zlib stream that they are. */
+#include "codecs/base/memory.h"
 #include "codecs/png/png.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -93,7 +93,7 @@ static bool append_chunks(struct idat_writer *w, struct idat_scratch *scratch)
         struct band_chunk *chunk = &w->chunk[w->next];
         pthread_mutex_unlock(&w->lock);
         right = append_chunk(w, w->next);
-        free(scratch->out);
+        memory_free(scratch->out);
         scratch->out = chunk->kept;
         pthread_mutex_lock(&w->lock);
         chunk->kept = NULL;
@@ -119,7 +119,7 @@ static bool add_chunk(struct idat_writer *w, uint32_t i,
         right = append_chunks(w, scratch);
     pthread_mutex_unlock(&w->lock);
     if (!scratch->out)
-        scratch->out = malloc(w->bands.out_size);
+        scratch->out = memory_alloc(w->bands.out_size);
     return right && scratch->out;
 }
 
@@ -179,14 +179,14 @@ int idat_write(struct bytes *file, const struct image *img, int level,
      */
     if (!opts->flush)
         (void)bytes_reserve(file, w.bands.row * img->height / 8 * 7);
-    w.chunk = calloc(w.bands.count, sizeof *w.chunk);
+    w.chunk = memory_alloc_zeroed(w.bands.count, sizeof *w.chunk);
     if (open && w.chunk)
         status = write_bands(&w, err);
     else
         fail_memory(err, "no memory for the encoded picture");
     for (uint32_t i = 0; w.chunk && i < w.bands.count; i++)
-        free(w.chunk[i].kept);
-    free(w.chunk);
+        memory_free(w.chunk[i].kept);
+    memory_free(w.chunk);
     idat_bands_close(&w.bands);
     return status;
 }

@@ -5,16 +5,17 @@
  *
  * libpng leaves by longjmp(). All that changes after setjmp() stands in a
  * struct png_reader, which run_libpng() sets up and takes down. */
+#include "codecs/base/memory.h"
 #include "codecs/png/png.h"
 
 #include <png.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/deflate/flate.h"
 #include "codecs/image/interleave.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/chunk.h"
+#include "codecs/png/libpng_memory.h"
 #include "codecs/png/scanline.h"
 
 struct png_reader {
@@ -41,20 +42,6 @@ static void on_error(png_structp png, png_const_charp text)
     fail(r->err, "%s", text);
     r->err->memory = r->starved;
     png_longjmp(png, 1);
-}
-
-static png_voidp on_malloc(png_structp png, png_alloc_size_t size)
-{
-    struct png_reader *r = png_get_mem_ptr(png);
-    void *memory = malloc(size);
-    r->starved = r->starved || !memory;
-    return memory;
-}
-
-static void on_free(png_structp png, png_voidp memory)
-{
-    (void)png;
-    free(memory);
 }
 
 static void on_warning(png_structp png, png_const_charp text)
@@ -233,7 +220,8 @@ static void read_passes(struct png_reader *r, int passes)
 static void read_rows(struct png_reader *r)
 {
     struct image *img = r->img;
-    r->row = calloc((size_t)img->width * img->nplanes, cell_size(img->cell));
+    r->row = memory_alloc_zeroed((size_t)img->width * img->nplanes,
+                                 cell_size(img->cell));
     r->starved = !r->row;
     if (r->starved)
         png_error(r->png, "no memory for a row");
@@ -364,7 +352,8 @@ static int run_libpng(struct reader *reader, struct png_range idats,
     int status = -1;
     set_input(&r);
     r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error,
-                                     on_warning, &r, on_malloc, on_free);
+                                     on_warning, &r.starved,
+                                     libpng_memory_alloc, libpng_memory_free);
     r.info = r.png ? png_create_info_struct(r.png) : NULL;
     if (r.info)
         status = read_guarded(&r, read);
@@ -372,7 +361,7 @@ static int run_libpng(struct reader *reader, struct png_range idats,
         fail_memory(err, "no memory for the decoder");
     png_destroy_read_struct(&r.png, &r.info, NULL);
     row_sink_close(&r.rows);
-    free(r.row);
+    memory_free(r.row);
     if (status)
         return -1;
     chunks_note_transparency(&reader->img);
@@ -408,7 +397,8 @@ static int start_again(struct reader *reader, void (*read)(struct png_reader *),
 
 int open_png(struct reader *reader, struct err *err)
 {
-    struct png_state *state = reader->state = calloc(1, sizeof *state);
+    struct png_state *state = reader->state =
+        memory_alloc_zeroed(1, sizeof *state);
     if (!state)
         return fail_memory(err, "no memory for the decoder");
     if (!reader->opts->libraries)
@@ -497,5 +487,5 @@ int describe_png(struct reader *reader, struct err *err)
 
 void close_png(struct reader *reader)
 {
-    free(reader->state);
+    memory_free(reader->state);
 }

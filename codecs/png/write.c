@@ -1,12 +1,13 @@
 /* PNG out: through libpng the header, the palette and what samples idat_write.c
  * does not write; the blocks of metadata are written as they are. */
+#include "codecs/base/memory.h"
 #include "codecs/png/png.h"
 
 #include <png.h>
-#include <stdlib.h>
 
 #include "codecs/image/budget.h"
 #include "codecs/image/interleave.h"
+#include "codecs/png/libpng_memory.h"
 #include "codecs/png/scanline.h"
 
 struct png_writer {
@@ -16,6 +17,7 @@ struct png_writer {
     const struct image *img;
     const struct save_opts *opts;
     uint8_t *row;
+    bool starved; /* memory has run out */
     struct err *err;
 };
 
@@ -23,6 +25,7 @@ static void on_error(png_structp png, png_const_charp text)
 {
     struct png_writer *w = png_get_error_ptr(png);
     fail(w->err, "%s", text);
+    w->err->memory = w->starved;
     png_longjmp(png, 1);
 }
 
@@ -35,7 +38,8 @@ static void on_warning(png_structp png, png_const_charp text)
 static void on_write(png_structp png, png_bytep data, size_t size)
 {
     struct png_writer *w = png_get_io_ptr(png);
-    if (!bytes_append(w->file, data, size))
+    w->starved = w->starved || !bytes_append(w->file, data, size);
+    if (w->starved)
         png_error(png, "no memory for the encoded picture");
 }
 
@@ -88,8 +92,10 @@ static void write_rows(struct png_writer *w)
     const struct image *img = w->img;
     if (img->store)
         png_error(w->png, "rows of more than 1 GiB must be in memory");
-    w->row = malloc((size_t)img->width * img->nplanes * cell_size(img->cell));
-    if (!w->row)
+    w->row =
+        memory_alloc((size_t)img->width * img->nplanes * cell_size(img->cell));
+    w->starved = !w->row;
+    if (w->starved)
         png_error(w->png, "no memory for a row");
     if (w->opts->effort)
         png_set_compression_level(w->png, w->opts->effort - 1);
@@ -142,12 +148,13 @@ int write_png(struct bytes *file, const struct image *img,
     struct png_writer w = {
         .file = file, .img = img, .opts = opts, .err = err
     };
-    w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error,
-                                    on_warning);
+    w.png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &w, on_error,
+                                      on_warning, &w.starved,
+                                      libpng_memory_alloc, libpng_memory_free);
     w.info = w.png ? png_create_info_struct(w.png) : NULL;
     int status = w.info ? write_guarded(&w)
                         : fail_memory(err, "no memory for the encoder");
     png_destroy_write_struct(&w.png, &w.info);
-    free(w.row);
+    memory_free(w.row);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/codec.h"
 #include "codecs/simple/simple.h"
 #include "codecs/simple/stb_write.h"
@@ -139,7 +140,7 @@ static int shape(struct image *img, const struct load_opts *opts,
 static struct rgbe_row spare_row(const struct image *img, struct err *err)
 {
     struct rgbe_row row = { .width = img->width };
-    uint8_t *memory = malloc((size_t)4 * img->width);
+    uint8_t *memory = memory_alloc((size_t)4 * img->width);
     if (!memory)
         fail_memory(err, "no memory for a row");
     for (unsigned c = 0; memory && c < 4; c++)
@@ -199,7 +200,7 @@ static int decode(struct reader *reader, struct err *err)
     if (spare.channel[0] && image_alloc(img, reader->opts->mem, err) == 0)
         status =
             read_rows(img, reader->file, &reader->at, spare, reader->opts, err);
-    free(spare.channel[0]);
+    memory_free(spare.channel[0]);
     return status;
 }
 
@@ -350,7 +351,7 @@ static int write_own(struct bytes *file, const struct image *img,
         return -1;
     struct rgbe_row spare = spare_row(img, err);
     int status = spare.channel[0] ? put_rows(file, img, spare, lost, err) : -1;
-    free(spare.channel[0]);
+    memory_free(spare.channel[0]);
     return status;
 }
 
@@ -386,7 +387,7 @@ static int check(struct bytes file, const struct image *img,
             status = fail(err, "row %u is not whole", y);
     if (status == 0 && at != file.size)
         status = fail(err, "it has %zu bytes", file.size);
-    free(row.channel[0]);
+    memory_free(row.channel[0]);
     return status;
 }
 

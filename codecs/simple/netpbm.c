@@ -1,9 +1,9 @@
 /* Headers of text, and rows of samples. */
 #include "codecs/simple/netpbm.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
 #include "codecs/image/row_sink.h"
 
@@ -21,8 +21,11 @@ static bool read_comment(struct netpbm_reader *r)
     const uint8_t *begin = ++r->at;
     while (r->at < r->end && *r->at != '\n' && *r->at != '\r')
         r->at++;
-    return !r->meta ||
-           meta_add(r->meta, comment, 0, begin, (size_t)(r->at - begin));
+    if (!r->meta ||
+        meta_add(r->meta, comment, 0, begin, (size_t)(r->at - begin)))
+        return true;
+    r->starved = !meta_is_full(r->meta);
+    return false;
 }
 
 bool netpbm_skip_blanks(struct netpbm_reader *r)
@@ -236,7 +239,7 @@ int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
     struct image *img = &reader->img;
     const struct load_opts *opts = reader->opts;
     size_t samples = row_cells(img), n = samples * cell_size(img->cell);
-    uint8_t *row = malloc(n);
+    uint8_t *row = memory_alloc(n);
     struct row_sink rows = { 0 };
     bool floats = img->cell == CELL_F32, clipped = false;
     const struct pfm_state *pfm = img->meta->state;
@@ -262,7 +265,7 @@ int netpbm_read_samples(struct reader *reader, struct netpbm_reader *r,
     n *= rows.height;
     r->at += n < netpbm_left(r) ? n : netpbm_left(r);
     row_sink_close(&rows);
-    free(row);
+    memory_free(row);
     return status;
 }
 
@@ -353,8 +356,9 @@ int netpbm_open(struct reader *reader, struct err *err)
     const struct netpbm_format *format = reader->codec->format;
     struct netpbm_reader r = begin(reader);
     struct image *img = &reader->img;
-    if (format->read_header(img, &r, err) ||
-        image_check(img->width, img->height, img->nplanes, img->cell,
+    if (format->read_header(img, &r, err))
+        return r.starved ? fail_memory(err, "no memory for a comment") : -1;
+    if (image_check(img->width, img->height, img->nplanes, img->cell,
                     &reader->opts->limits, err))
         return -1;
     reader->at = (size_t)(r.at - reader->file.data);

@@ -27,6 +27,7 @@ struct netpbm_reader {
     struct meta *meta; /* NULL: comments are skipped */
     bool cut;          /* a warning has said that the file is cut short */
     struct bytes_passed passed; /* of a file that is only looked through */
+    bool starved;               /* there was no memory for a comment */
 };
 
 static inline size_t netpbm_left(const struct netpbm_reader *r)

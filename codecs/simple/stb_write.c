@@ -3,8 +3,8 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/base/page_cache.h"
 #include "codecs/image/interleave.h"
 
@@ -113,11 +113,11 @@ int stb_write_hdr(struct bytes *file, const struct image *img,
     if (!pixels)
         return -1;
     round_pixels(pixels, (size_t)img->width * img->height, lost);
-    row_memory = malloc((size_t)img->width * 4);
+    row_memory = memory_alloc((size_t)img->width * 4);
     int written =
         row_memory && stbi_write_hdr_to_func(append, &output, (int)img->width,
                                              (int)img->height, 3, pixels);
-    free(row_memory);
+    memory_free(row_memory);
     row_memory = NULL;
     return finish(&output, pixels, written, err);
 }

@@ -2,9 +2,9 @@
  * of 15 or 16 bits a pixel, is written with 24 or 32. */
 #include "codecs/simple/tga.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/image/interleave.h"
 #include "codecs/simple/stb_write.h"
 
@@ -179,7 +179,7 @@ static int read_palette(struct pixel_source *s, struct bytes file,
     const uint8_t *p = file.data;
     size_t entry = (p[AT_MAP_BITS] + 7) / 8, at = HEADER + (size_t)p[AT_ID];
     s->ncolors = read_le16(p + AT_MAP_LENGTH);
-    s->palette = calloc(s->ncolors, sizeof *s->palette);
+    s->palette = memory_alloc_zeroed(s->ncolors, sizeof *s->palette);
     if (!s->palette)
         return fail_memory(err, "no memory for the palette");
     for (unsigned i = 0; i < s->ncolors && at + entry <= file.size; i++) {
@@ -277,7 +277,7 @@ static int open_source(struct pixel_source *s, const struct image *img,
     s->runs = (struct tga_rle_reader){ .at = p + at,
                                        .end = p + file.size,
                                        .pixel = s->pixel };
-    s->row = malloc(row);
+    s->row = memory_alloc(row);
     return s->row ? 0 : fail_memory(err, "no memory for a row");
 }
 
@@ -294,8 +294,8 @@ static int decode(struct reader *reader, struct err *err)
     if (status == 0 && p[AT_DESCRIPTOR] & RIGHT_TO_LEFT)
         mirror(img);
     bytes_free(&s.rows);
-    free(s.row);
-    free(s.palette);
+    memory_free(s.row);
+    memory_free(s.palette);
     return status;
 }
 
@@ -358,10 +358,10 @@ static int put_rows(struct bytes *file, const struct image *img, bool packed,
 {
     struct image view = simple_bgr_view(img);
     size_t row = (size_t)img->width * img->nplanes;
-    uint8_t *plain = packed ? malloc(row) : NULL;
+    uint8_t *plain = packed ? memory_alloc(row) : NULL;
     size_t most = packed ? tga_rle_most(img->width, img->nplanes) : row;
     if ((packed && !plain) || !bytes_reserve(file, most * img->height)) {
-        free(plain);
+        memory_free(plain);
         return fail_memory(err, "no memory for the file");
     }
     for (uint32_t y = img->height; y-- > 0;) {
@@ -370,7 +370,7 @@ static int put_rows(struct bytes *file, const struct image *img, bool packed,
         file->size +=
             packed ? tga_rle_pack(to, plain, img->width, img->nplanes) : row;
     }
-    free(plain);
+    memory_free(plain);
     return 0;
 }
 

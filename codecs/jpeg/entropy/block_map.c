@@ -1,7 +1,7 @@
 /* Where the blocks of a turned component stand in the list of a scan. */
 #include "codecs/jpeg/entropy/block_map.h"
 
-#include <stdlib.h>
+#include "codecs/base/memory.h"
 
 /* Returns what each of `n` columns, or rows, of blocks adds to the number of a
  * block, from `first` on: `across` of them stand in an MCU. NULL without
@@ -9,7 +9,7 @@
 static size_t *make_axis(uint32_t n, bool reversed, size_t first,
                          unsigned across, size_t block, size_t mcu)
 {
-    size_t *part = malloc(n * sizeof *part);
+    size_t *part = memory_alloc(n * sizeof *part);
     for (uint32_t i = 0; part && i < n; i++) {
         uint32_t x = reversed ? n - 1 - i : i;
         part[i] = first + x / across * mcu + x % across * block;
@@ -38,6 +38,6 @@ bool block_map_make(struct block_map *map, const struct entropy_scan *scan,
 
 void block_map_free(struct block_map *map)
 {
-    free(map->column);
-    free(map->row);
+    memory_free(map->column);
+    memory_free(map->row);
 }

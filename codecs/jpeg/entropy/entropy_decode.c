@@ -9,9 +9,9 @@
  * Decoding on GPUs", 2018.) */
 #include "codecs/jpeg/entropy/entropy_decode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/memory.h"
 #include "codecs/base/page_cache.h"
 #include "codecs/jpeg/entropy/part_decode.h"
 
@@ -114,7 +114,7 @@ static void decode_intervals(void *context, size_t i)
 static void decode_guess(struct part *p)
 {
     p->block = page_cache_alloc(p->room * sizeof *p->block);
-    p->start = malloc(STARTS * sizeof *p->start);
+    p->start = memory_alloc(STARTS * sizeof *p->start);
     p->no_memory = !p->block || !p->start;
     uint64_t at = p->begin;
     part_seek(p, at);
@@ -281,7 +281,7 @@ static bool allocate(struct decoding *d, size_t size,
         d->scan->restart ? (mcus + d->scan->restart - 1) / d->scan->restart : 1;
     blocks->count = mcus * d->coding.blocks;
     d->data = page_cache_alloc(size + PART_PADDING);
-    d->interval = calloc(d->intervals + 1, sizeof *d->interval);
+    d->interval = memory_alloc_zeroed(d->intervals + 1, sizeof *d->interval);
     blocks->block = page_cache_alloc(blocks->count * sizeof *blocks->block);
     return d->data && d->interval && blocks->block;
 }
@@ -296,7 +296,7 @@ static bool divide(struct decoding *d, struct thread_pool *pool)
         parts = ENTROPY_PARTS;
     d->per = (d->intervals + parts - 1) / parts;
     d->parts = d->intervals > 1 ? (d->intervals + d->per - 1) / d->per : parts;
-    d->part = calloc(d->parts, sizeof *d->part);
+    d->part = memory_alloc_zeroed(d->parts, sizeof *d->part);
     if (!d->part) {
         d->parts = 0;
         return false;
@@ -347,12 +347,12 @@ static void free_all(struct decoding *d)
         d->blocks->values[d->blocks->parts++] = d->part[i].values.value;
         if (d->part[i].room)
             page_cache_free(d->part[i].block);
-        free(d->part[i].start);
+        memory_free(d->part[i].start);
     }
-    free(d->part);
-    free(d->interval);
+    memory_free(d->part);
+    memory_free(d->interval);
     page_cache_free(d->data);
-    free(d);
+    memory_free(d);
 }
 
 int entropy_decode(struct entropy_blocks *blocks,
@@ -360,7 +360,7 @@ int entropy_decode(struct entropy_blocks *blocks,
                    size_t size, size_t *used, bool transposes,
                    struct thread_pool *pool, struct err *err)
 {
-    struct decoding *d = calloc(1, sizeof *d);
+    struct decoding *d = memory_alloc_zeroed(1, sizeof *d);
     *blocks = (struct entropy_blocks){ 0 };
     if (!d)
         return fail_memory(err, "no memory for the decoder");

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/memory.h"
 #include "codecs/jpeg/entropy/bit_join.h"
 #include "codecs/jpeg/entropy/block_map.h"
 #include "codecs/jpeg/entropy/huffman_table.h"
@@ -267,7 +268,7 @@ static bool make_room(struct range *range, struct code_writer *out)
     const size_t used = (size_t)(out->at - range->data);
     if (range->room - used >= ENTROPY_MCU_BLOCKS * BLOCK_BYTES)
         return true;
-    uint8_t *data = realloc(range->data, range->room * 2);
+    uint8_t *data = memory_realloc(range->data, range->room * 2);
     if (!data)
         return false;
     range->data = data;
@@ -361,7 +362,7 @@ static void join_ranges(struct encoding *e)
         e->joining = true;
         pthread_mutex_unlock(&e->lock);
         bool failed = wanted && !join_range(e, range);
-        free(range->data);
+        memory_free(range->data);
         pthread_mutex_lock(&e->lock);
         e->joining = false;
         e->failed = e->failed || failed;
@@ -390,7 +391,7 @@ ENTROPY_FOR_EACH_CPU static void put_range(void *context, size_t i)
     size_t at = i * e->per, end = end_of(e, at, e->per);
     uint64_t seen = is_lacking(e) ? HUFFMAN_NONE : 0;
     range->room = e->room;
-    range->data = malloc(range->room);
+    range->data = memory_alloc(range->room);
     bool done = range->data != NULL;
     for (; done && at < end && !(seen & HUFFMAN_NONE); at += step)
         done = put_interval(e, range, at, end_of(e, at, step), &seen);
@@ -442,7 +443,7 @@ static int run(struct encoding *e, void (*work)(void *context, size_t i),
         e->per = (e->per + to->restart - 1) / to->restart * to->restart;
     e->ranges = (e->mcus + e->per - 1) / e->per;
     e->room = e->from->blocks->size / e->ranges * 5 / 4 + 64 * BLOCK_BYTES;
-    e->range = calloc(e->ranges, sizeof *e->range);
+    e->range = memory_alloc_zeroed(e->ranges, sizeof *e->range);
     pthread_mutex_init(&e->lock, NULL);
     if (mapped && e->range)
         thread_pool_run(pool, work, e, e->ranges);
@@ -451,7 +452,7 @@ static int run(struct encoding *e, void (*work)(void *context, size_t i),
     pthread_mutex_destroy(&e->lock);
     for (unsigned c = 0; c < to->components; c++)
         block_map_free(&e->map[c]);
-    free(e->range);
+    memory_free(e->range);
     return e->failed ? fail_memory(err, "no memory for the encoded picture")
                      : 0;
 }

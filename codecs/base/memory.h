@@ -1,0 +1,57 @@
+/* Memory that the files in work take, counted where it is taken.
+ *
+ * All of codecs/ takes its memory here, large blocks through page_cache.h, and
+ * libpng, libjpeg and zlib take here what they need. A thread works for one
+ * file at a time, so a block counts for the file of the thread that takes it,
+ * and no longer once a thread of the same file has freed it. The threads of a
+ * pool work for the file of the thread whose task they do (thread_pool.h).
+ *
+ * Blocks are those of malloc(): one that is freed elsewhere does no harm, but
+ * is counted on. */
+#ifndef CODECS_BASE_MEMORY_H
+#define CODECS_BASE_MEMORY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a file may take, and takes. {0} is without a limit. */
+struct memory_account {
+    atomic_llong taken;   /* bytes, now */
+    atomic_llong planned; /* bytes that may be taken beyond the limit */
+    long long limit;      /* 0: there is none */
+    atomic_bool refused;  /* a block would have been beyond it */
+};
+
+/* Makes this thread count for a file from now on; NULL: for none. Returns whom
+ * it has counted for. */
+struct memory_account *memory_count_for(struct memory_account *account);
+
+/* Returns whom this thread counts for. */
+struct memory_account *memory_counted_for(void);
+
+/* Lets a file take so many bytes more: those of samples, whose limit has been
+ * looked at by then, and what follows from their shape. */
+void memory_plan(size_t size);
+
+/* Takes that back. */
+void memory_unplan(size_t size);
+
+/* Counts bytes that are about to be taken. Returns false, and counts nothing,
+ * if they are beyond the limit. */
+bool memory_take(size_t size);
+
+/* Counts bytes that were given back. */
+void memory_give(size_t size);
+
+/* Counts a block of malloc() that memory_take() was asked for with `size`
+ * bytes, and that has more; or, NULL, that there is none. Returns it. */
+void *memory_taken(void *memory, size_t size);
+
+/* As malloc(), calloc(), realloc() and free(); NULL also beyond the limit. */
+void *memory_alloc(size_t size);
+void *memory_alloc_zeroed(size_t n, size_t size);
+void *memory_realloc(void *memory, size_t size);
+void memory_free(void *memory);
+
+#endif

@@ -1,0 +1,154 @@
+/* What a job takes is counted, down to the last byte, whatever library takes
+ * it: once it is done nothing is left but the output. And a job that may not
+ * take so much fails at any block, and says why. */
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/job/stages.h"
+#include "cli/options/command_line.h"
+#include "cuda/backend.h"
+#include "tests/support/must.h"
+#include "tests/support/test.h"
+
+/* A job from the words after the program's name. */
+struct ready {
+    struct options opts;
+    struct job job;
+};
+
+static char file[256];
+
+static void make_ready(struct ready *ready, const char *input,
+                       const char *options)
+{
+    static char words[512];
+    char *word[32] = { (char[]){ "gimgxf" } }, *save = NULL;
+    int n = 1;
+    struct err err = { .text = "" };
+    const struct lane_opts one = { .workers = 0 };
+    snprintf(words, sizeof words, "rotate90 %s %s out%s", options, input,
+             strrchr(input, '.'));
+    for (char *w = strtok_r(words, " ", &save); w;
+         w = strtok_r(NULL, " ", &save))
+        word[n++] = w;
+    if (command_line_parse(&ready->opts, n, word, &err))
+        CHECK(false, "%s: %s", words, err.text);
+    snprintf(file, sizeof file, "%s", input);
+    ready->job =
+        (struct job){ .input = file,
+                      .output = "out",
+                      .opts = &ready->opts,
+                      .format = ready->opts.format_name
+                                    ? codec_by_name(ready->opts.format_name)
+                                    : NULL,
+                      .format_name = "",
+                      .backend = &backend_cpu };
+    must(backend_cpu.open(&ready->job.lane, &one, &err) == 0);
+}
+
+static long long size_of(const struct bytes *bytes)
+{
+    return (long long)malloc_usable_size(bytes->data);
+}
+
+/* Does a job but for the writing, with so many bytes left of what it may take;
+ * -1: all. Returns the output, empty if it fails, and checks what is left. */
+static struct bytes run(const struct ready *ready, long long left,
+                        const char *name)
+{
+    struct result result;
+    struct err err = { .text = "" };
+    struct job_state *state = job_read(&ready->job, &result, &err);
+    must(state);
+    if (left >= 0)
+        atomic_fetch_add(&state->memory.taken,
+                         (long long)budget_memory(result.bytes_in) - left);
+    const long long before = atomic_load(&state->memory.taken),
+                    input = size_of(&state->input);
+    const bool done =
+        job_begin(state, &err) == 0 && job_finish(state, &err) == 0;
+    if (!done && left >= 0)
+        CHECK(strstr(err.text, "it takes more memory than"), "%s, %lld: %s",
+              name, left, err.text);
+    else
+        CHECK(done, "%s, %lld: %s", name, left, err.text);
+    image_free(&state->img);
+    struct bytes output = { 0 };
+    if (done) {
+        const long long more = atomic_load(&state->memory.taken) - before,
+                        output_has = size_of(&state->output),
+                        freed = input - size_of(&state->input);
+        CHECK(more == output_has - freed, "%s: %lld bytes are still counted",
+              name, more - output_has + freed);
+        must(bytes_append(&output, state->output.data, state->output.size));
+    }
+    job_end(state);
+    return output;
+}
+
+static const struct {
+    const char *input, *options;
+} cases[] = {
+    { "samples/f-rgb.png", "" },
+    { "samples/f-rgb.png", "--png-level 9" },
+    { "samples/f-rgb.png", "--png-level 1" },
+    { "samples/f-rgb.png", "--format jpg" },
+    { "samples/f-rgb.png", "--format pfm --depth float" },
+    { "samples/f-rgb.png", "--format bmp" },
+    { "samples/f-palette.png", "" },
+    { "samples/f-palette.png", "--format tga" },
+    { "samples/f-gray16.png", "" },
+    { "samples/f-gray16.png", "--format npy" },
+    { "samples/f.jpg", "" },
+    { "samples/f.jpg", "--optimize" },
+    { "samples/f.jpg", "--verify" },
+    { "samples/f.jpg", "--format png" },
+    { "samples/f-sideways.jpg", "" },
+    { "samples/f-sideways.jpg", "--tag-only" },
+    { "samples/f.ppm", "" },
+    { "samples/f.ppm", "--format jpg --quality 90" },
+    { "samples/f.npy", "" },
+    { "samples/f.hdr", "" },
+    { "samples/f.tga", "" },
+    { "samples/f.bmp", "--format hdr" },
+};
+
+TEST(nothing_is_left_but_the_output)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ready ready;
+        char name[128];
+        snprintf(name, sizeof name, "%s %s", cases[i].input, cases[i].options);
+        make_ready(&ready, cases[i].input, cases[i].options);
+        struct bytes want = run(&ready, -1, name);
+        CHECK(want.size > 0, "%s", name);
+        bytes_free(&want);
+        backend_cpu.close(ready.job.lane);
+    }
+}
+
+/* Samples are beyond what may be left, so none may be enough. */
+TEST(a_job_that_may_not_take_more_says_so)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ready ready;
+        char name[128];
+        snprintf(name, sizeof name, "%s %s", cases[i].input, cases[i].options);
+        make_ready(&ready, cases[i].input, cases[i].options);
+        struct bytes want = run(&ready, -1, name), got = { 0 };
+        bool failed = false;
+        for (long long left = 0; got.size == 0 && left < 1 << 26;
+             left += left / 8 + 64) {
+            got = run(&ready, left, name);
+            failed = failed || got.size == 0;
+        }
+        CHECK(failed, "%s: it takes something", name);
+        CHECK(got.size == want.size &&
+                  memcmp(got.data, want.data, got.size) == 0,
+              "%s: the same in the end", name);
+        bytes_free(&want);
+        bytes_free(&got);
+        backend_cpu.close(ready.job.lane);
+    }
+}
