@@ -42,10 +42,12 @@ static int check_sizes(const struct zip *zip, const struct limits *limits,
                   all <= UINT64_MAX / 4;
         largest = size > largest ? size : largest;
     }
-    if (!counted || all > limits->bytes / 2)
+    struct limits told = *limits;
+    told.bytes = limit_bytes(limits, all);
+    if (!counted || all > told.bytes / 2)
         return limit_refuse_memory(
             "an NPZ is turned in memory: its members need",
-            counted ? 2 * all : UINT64_MAX, limits, err);
+            counted ? 2 * all : UINT64_MAX, &told, err);
     if (limits->reserve)
         limits->reserve(limits->context, 2 * largest + all);
     return 0;

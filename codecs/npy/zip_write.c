@@ -30,10 +30,13 @@ static void deflate_band(void *context, size_t i)
     if (budget_check_time(d->budget, &unheard))
         return;
     struct lz77 *matcher = lz77_new();
-    if (matcher && bytes_reserve(&d->band[i], flate_bound(size)))
-        d->band[i].size =
-            lz77_deflate(matcher, d->band[i].data, d->content.data + at, at,
-                         size, i + 1 == d->count, LZ77_SEVEN);
+    struct bytes made = { 0 };
+    if (matcher && bytes_reserve(&made, flate_bound(size)))
+        made.size = lz77_deflate(matcher, made.data, d->content.data + at, at,
+                                 size, i + 1 == d->count, LZ77_SEVEN);
+    /* While it waits for others it takes no more than it has become. */
+    (void)bytes_append(&d->band[i], made.data, made.size);
+    bytes_free(&made);
     lz77_free(matcher);
 }
 

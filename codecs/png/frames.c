@@ -118,14 +118,17 @@ int frames_read(struct image *img, const struct load_opts *opts,
 /* ---- Limits -------------------------------------------------------------- */
 
 /* Returns the pixels of all pictures of the file together, and in *most those
- * of the largest frame that is decoded by itself. */
-static uint64_t count_pixels(const struct image *img, uint64_t *most)
+ * of the largest frame that is decoded by itself; in *coded the bytes of such
+ * frames in the file. */
+static uint64_t count_pixels(const struct image *img, uint64_t *most,
+                             uint64_t *coded)
 {
     const struct meta *meta = img->meta;
     uint64_t all = (uint64_t)img->width * img->height;
-    *most = 0;
+    *most = *coded = 0;
     for (size_t i = 0; i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
+        *coded += is_frame(block, "fdAT") ? block->size : 0;
         if (!is_frame(block, "fcTL") || block->where != PNG_PLACE_AFTER_IDAT)
             continue;
         struct frame_place place = frame_place_read(block->data);
@@ -146,17 +149,37 @@ static uint64_t frame_bytes(const struct image *img, uint64_t pixels)
                (img->width > img->height ? img->width : img->height);
 }
 
+/* Frames are decoded, turned and encoded one after the other, which takes time
+ * and no memory. Those that become more than so many times their bytes, as
+ * hardly any do but flat ones, take work beyond that: each byte is looked at
+ * some times. */
+enum { FLAT_FROM = 500, LOOKS = 4 };
+
+static int check_work(const struct image *img, uint64_t pixels, uint64_t coded,
+                      const struct budget *budget, struct err *err)
+{
+    const uint64_t bytes = pixels * img->nplanes * cell_size(img->cell),
+                   usual = FLAT_FROM * coded;
+    struct budget left = budget ? *budget : (struct budget){ 0 };
+    return budget && bytes > usual
+               ? budget_spend(&left, LOOKS * (bytes - usual), err)
+               : 0;
+}
+
 /* While a frame is turned the picture has been turned already. */
 int frames_check_size(const struct image *img, const struct load_opts *opts,
                       struct err *err)
 {
     const struct limits *limits = &opts->limits;
     struct animation *a = &img->meta->animation;
-    uint64_t most, all = count_pixels(img, &most);
+    uint64_t most, coded, all = count_pixels(img, &most, &coded);
     if (a->frames == 0 || most == 0)
         return 0;
     if (all > limits->pixels)
         return limit_refuse_frames(a->frames, all, limits, err);
+    if (check_work(img, all - (uint64_t)img->width * img->height, coded,
+                   limits->budget, err))
+        return -1;
     uint64_t once = frame_bytes(img, (uint64_t)img->width * img->height) / 2;
     uint64_t frame = frame_bytes(img, most), need = once + frame;
     unsigned threads = thread_pool_threads(opts->pool);

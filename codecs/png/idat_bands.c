@@ -200,6 +200,8 @@ bool idat_bands_open(struct idat_bands *b, const struct image *img, int level,
         .budget = opts->budget,
         .lock = PTHREAD_MUTEX_INITIALIZER,
     };
+    if (b->per_band > img->height) /* as each frame of a small animation */
+        b->per_band = img->height;
     b->count = (img->height - 1) / b->per_band + 1;
     b->filtered_size = (b->before + b->per_band) * row;
     if (b->filtered_size < FILTERED_LEAST)

@@ -9,11 +9,14 @@ memory out of all proportion to its size unless a program bounds both. None may
 take more than 256 MB, by the system's own count: it ends with an output, or with
 a message and none. The sound ones must be turned."""
 import hashlib
+import io
+import math
 import os
 import resource
 import struct
 import subprocess
 import sys
+import zipfile
 import zlib
 
 # ---- Formats -----------------------------------------------------------------
@@ -106,6 +109,57 @@ def extended_xmp(size):
     return small_jpeg(*parts)
 
 
+def directory(entries, count=None):
+    """A TIFF directory behind its header, of entries (tag, type, count, value)."""
+    return (b'II*\0' + struct.pack('<IH', 8, count or len(entries)) +
+            b''.join(struct.pack('<HHII', *e) for e in entries) +
+            struct.pack('<I', 8))
+
+
+def exif_jpeg(segments):
+    """Blocks of EXIF, each one long directory, to which all tags of others
+    lead, and its link too."""
+    links = [(0x8769, 4, 1, 8), (0x8825, 4, 1, 8), (0xa005, 4, 1, 8),
+             (0x0201, 4, 1, 8), (0x0202, 4, 1, 60000)]
+    entries = [(0x9000, 2, 65000, 8)] * 5440 + links
+    return small_jpeg(*[segment(0xe1, b'Exif\0\0' + directory(entries))] *
+                      segments)
+
+
+def mpf_jpeg(pictures, behind):
+    """A list of pictures that all are the ones behind, or a part of them."""
+    inner = small_jpeg()
+    listed = 26 + 4
+    head = directory([(0xb002, 7, 16 * pictures, listed)])[:26] + bytes(4)
+
+    def file(begin):
+        entries = b''.join(
+            struct.pack('<IIIHH', 0, len(inner) * (behind - i % behind),
+                        begin + len(inner) * (i % behind), 0, 0)
+            for i in range(pictures))
+        return small_jpeg(segment(0xe2, b'MPF\0' + head + entries))
+
+    return file(len(file(0)) - 10) + inner * behind
+
+
+def resources_jpeg(segments):
+    """Photoshop's image resources, as short as they are: 12 bytes."""
+    return small_jpeg(*[segment(0xed, b'Photoshop 3.0\0' +
+                                b'8BIM\4\4\0\0\0\0\0\0' * 5400)] * segments)
+
+
+def regions_jpeg(regions):
+    """Very many faces in a packet of XMP."""
+    face = (b'<rdf:li><rdf:Description mwg-rs:Type="Face"><mwg-rs:Area '
+            b'stArea:x="0.5" stArea:y="0.5" stArea:w="0.1" stArea:h="0.1"/>'
+            b'</rdf:Description></rdf:li>')
+    return small_jpeg(segment(0xe1, XMP + packet(
+        b'<rdf:Description xmlns:mwg-rs="http://www.metadataworkinggroup.com/'
+        b'schemas/regions/" xmlns:stArea="http://ns.adobe.com/xmp/sType/Area#">'
+        b'<mwg-rs:Regions><mwg-rs:RegionList><rdf:Bag>' + face * regions +
+        b'</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions></rdf:Description>')))
+
+
 def png_xmp(chunks):
     """Chunks of 65 KB that inflate to 63 MB of XMP each."""
     text = deflate_text(b'<rdf:li xml:lang="x-default" tiff:Orientation="1"/>',
@@ -130,6 +184,28 @@ def icc_png():
     """A profile that inflates to 63 MB, as the only metadata."""
     return png(1, 1, 8, 2, zlib.compress(bytes(4)),
                chunk(b'iCCP', b'a\0\0' + deflate_zeros(63 << 20)))
+
+
+def parts_png(parts):
+    """Chunks of samples that each look like a stream of their own, and become
+    63 MB, of which the picture has room for a part."""
+    part = deflate_zeros(63 << 20)[2:-4]
+    flushed = part[:1 << 16]
+    first = b'\x78\x9c' + flushed
+    return (png(4000, 4000, 8, 2, first)[:-12] +
+            chunk(b'IDAT', flushed) * (parts - 1) + chunk(b'IEND'))
+
+
+def empty_blocks_png(blocks):
+    """Samples behind stored blocks of no bytes."""
+    stream = (b'\x78\x9c' + b'\0\0\0\xff\xff' * blocks +
+              zlib.compress(bytes(2))[2:])
+    return png(1, 1, 8, 0, stream)
+
+
+def empty_chunks_png(chunks):
+    whole = png(1, 1, 8, 0, zlib.compress(bytes(2)))
+    return whole[:33] + chunk(b'IDAT') * chunks + whole[33:]
 
 
 def frames_apng(frames, side):
@@ -174,6 +250,15 @@ def many_scans(scans, side):
     return jpeg(*parts)
 
 
+def restarts(width, height):
+    """A restart marker after each block of two bits."""
+    blocks = ((width + 7) // 8) * ((height + 7) // 8)
+    data = b''.join(b'\x3f\xff' + bytes((0xd0 + i % 8,)) for i in range(8))
+    return jpeg(STEPS, frame(0xc0, width, height), codes(0x00, [0]),
+                codes(0x10, [0]), segment(0xdd, b'\0\1'), scan(),
+                (data * (blocks // 8 + 1))[:3 * blocks - 2])
+
+
 def baseline_rows(width, height):
     """Baseline, of two bits a block."""
     blocks = ((width + 7) // 8) * ((height + 7) // 8)
@@ -206,6 +291,18 @@ def npy(shape):
             (shape,)).encode()
     head += b' ' * (-(len(head) + 11) % 64) + b'\n'
     return b'\x93NUMPY\1\0' + struct.pack('<H', len(head)) + head + bytes(100)
+
+
+def bomb_npz(members, shape):
+    """Arrays of zeros."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+        for i in range(members):
+            with file.open('%d.npy' % i, 'w', force_zip64=True) as member:
+                member.write(npy(shape)[:-100])
+                for _ in range(shape[0]):
+                    member.write(bytes(math.prod(shape[1:])))
+    return out.getvalue()
 
 
 def old_runs_hdr(width, height):
@@ -248,6 +345,24 @@ FILES = {
     'cut.pam': lambda: (b'P7\nWIDTH 22000\nHEIGHT 22000\nDEPTH 16\nMAXVAL 65535'
                         b'\nENDHDR\n' + bytes(200)),
     'cut.bmp': lambda: run_length_bmp(22000, 22000)[:70],
+    'directories.jpg': lambda: exif_jpeg(15),
+    'listed.jpg': lambda: mpf_jpeg(4000, 400),
+    'resources.jpg': lambda: resources_jpeg(15),
+    'regions.jpg': lambda: regions_jpeg(380),
+    'restarts.jpg': lambda: restarts(4800, 4800),
+    'header.jpg': lambda: baseline_rows(65500, 65500)[:200],
+    'coefficients.jpg': lambda: many_scans(1, 65500)[:60000],
+    'parts.png': lambda: parts_png(16),
+    'empty-blocks.png': lambda: empty_blocks_png(200000),
+    'empty-chunks.png': lambda: empty_chunks_png(80000),
+    'frames-small.png': lambda: frames_apng(12000, 8),
+    'comments.ppm': lambda: b'P6\n' + b'#\n' * 60000 + b'1 1 255\n' + bytes(3),
+    'numbers.ppm': lambda: b'P3 22000 22000 255\n' + b'0 ' * 500000,
+    'members.npz': lambda: bomb_npz(3000, (1, 1)),
+    'bomb.npz': lambda: bomb_npz(1, (16000, 16000, 3)),
+    'resolution.hdr': lambda: (b'#?RADIANCE\n' + b'EXPOSURE=1\n' * 60000 +
+                               b'FORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n' +
+                               bytes(4)),
 }
 
 
@@ -263,6 +378,7 @@ SOUND = {
     'profile.png': icc_png,
     'runs.tga': lambda: run_length_tga(6400, 5000, 50 * 5000),
     'plain.npy': lambda: npy((10, 10)),
+    'frames-flat.png': lambda: frames_apng(100, 1000),
 }
 
 
