@@ -54,7 +54,7 @@ ended_well() {
         for suffix in png jpg; do
             same out/$i.$suffix want.$suffix && continue
             [ "$(cat out/$i.$suffix)" = old ] || return 1
-            grep -q "^gimgxf: in/$i.$suffix: no memory" stderr || return 1
+            grep -qi "^gimgxf: in/$i.$suffix: .*memory" stderr || return 1
             failed_files=$((failed_files + 1))
         done
     done
@@ -72,8 +72,9 @@ check "and none of them failed: $failed_files" [ "$failed_files" = 0 ]
 for ((kb = 20000; kb <= 100000; kb += 5000)); do
     short $kb --version >/dev/null 2>&1 || continue
     turn $kb
+    status=$?
     ! grep -qx 'gimgxf: the workers cannot be started' stderr || continue
-    check "status with $kb KB" [ $? = 1 ]
+    check "status with $kb KB" [ $status = 1 ]
     check "with $kb KB: $(cat stderr)" ended_well
 done
 finish
