@@ -241,6 +241,16 @@ static bool same_kind(const struct image *a, const struct image *b)
                     sizeof a->meta->palette) == 0));
 }
 
+/* A gray picture that is written as PPM becomes one of three equal channels. */
+static void promote_gray(struct image *a, const struct image *b)
+{
+    if (a->color != COLOR_GRAY || b->color != COLOR_RGB || a->alpha)
+        return;
+    a->color = COLOR_RGB;
+    a->nplanes = 3;
+    a->plane[1] = a->plane[2] = a->plane[0];
+}
+
 static int decode_both(struct image pair[2], unsigned *undecoded,
                        const struct coded_picture *a,
                        const struct coded_picture *b,
@@ -293,6 +303,8 @@ static int relate_samples(struct relation *relation,
     int status = 0;
     if (convert)
         status = convert_to_fit(&pair[0], b->codec, convert, &converted, err);
+    if (status == 0 && convert)
+        promote_gray(&pair[0], &pair[1]);
     if (status == 0 && !same_kind(&pair[0], &pair[1]))
         status = fail(err,
                       "their samples cannot be compared: %s of %u bits, "

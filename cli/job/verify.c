@@ -47,7 +47,8 @@ static int relate(struct relation *relation, const struct job_state *state,
     load.pool = state->job->pool;
     load.limits.bytes = opts->limits.bytes;
     convert.mem = mem_plain;
-    const struct convert_opts *how = converts(state) ? &convert : NULL;
+    const struct convert_opts *how =
+        converts(state) || result->to->kinds ? &convert : NULL;
     int status = relate_pictures(relation, &a, &b, turns, &load, how, err);
     /* An array that tells its layout may not tell it any more once it is
      * turned. */

@@ -64,6 +64,9 @@ python3 -c 'import sys
 sys.stdout.buffer.write(b"P6 8 8 255\n" + bytes((i * i * 185 + i * 55) % 256
                                                 for i in range(192)))' >noise.ppm
 gives 0 '' -q --verify --quality 5 transverse noise.ppm o.jpg
+# Gray becomes RGB in a PPM, from another format and from its own.
+gives 0 '' -q --verify rotate90 "$samples/f-gray16.png" o.ppm
+gives 0 '' -q --verify rotate90 "$samples/f.pgm" o.ppm
 # Arrays whose shapes alone do not say where the channels are.
 for layout in auto hwc chw; do
     gives 0 '' -q --verify --layout $layout --depth float flipv noise.ppm o.npy
