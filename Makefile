@@ -143,7 +143,7 @@ TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SRC))))
 .PHONY: FORCE all deps deps-all deps-bench deps-deb deps-ports demo deb check-deb turns chart-kernels chart-files bench bench-cpu bench-files bench-png bench-jpeg bench-batch bench-batch-gpu bench-sandbox \
         check check-all check-whole check-clang check-cpu check-sanitize \
         check-ubsan check-tsan check-levels check-valgrind check-analyze check-i386 \
-        check-s390x check-gpu check-engines check-man check-faults fuzz tests install \
+        check-s390x check-gpu check-engines check-man check-faults fuzz fuzz-coverage tests install \
         uninstall format clean
 all: $(BUILD)/gimgxf
 
@@ -369,9 +369,12 @@ check-man:
 	        (! grep .) || exit; \
 	done
 
-# Looks for inputs that break a reader: each fuzz target for FUZZ seconds. They
-# start from what broke one before, and from the samples.
+# Looks for inputs that break the code: each fuzz target for FUZZ seconds. They go
+# on from what FUZZ_CORPUS keeps, and begin with the samples, the corpus of
+# pictures where it is there, and what broke something before. A target that
+# finds something fails; `make -k fuzz` runs the others all the same.
 FUZZ ?= 60
+FUZZ_CORPUS ?= build-fuzz/corpus
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 fuzz: $(FUZZERS:%=fuzz-%)
 fuzz-%:
@@ -379,17 +382,29 @@ fuzz-%:
 	    CFLAGS='-O1 -g -DFUZZING -fsanitize=fuzzer-no-link,address,undefined \
 	        -fno-sanitize-recover=all' \
 	    LDFLAGS=-fsanitize=fuzzer build-fuzz/tests/$*
-	@mkdir -p build-fuzz/found
-	build-fuzz/tests/$* -max_total_time=$(FUZZ) -rss_limit_mb=4096 \
-	    -artifact_prefix=build-fuzz/found/ build-fuzz/found \
-	    $(wildcard tests/crashers) samples
+	@BUILD=build-fuzz FUZZ_CORPUS=$(FUZZ_CORPUS) tests/fuzz/run $* $(FUZZ)
+# Which functions the inputs of FUZZ_CORPUS reach.
+COVERED := build-fuzz-coverage/tests
+fuzz-coverage:
+	@$(MAKE) BUILD=build-fuzz-coverage CC=clang CUDA=0 HARDEN=0 \
+	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' \
+	    $(FUZZERS:%=$(COVERED)/%)
+	rm -f $(COVERED)/*.profraw
+	for target in $(FUZZERS); do \
+	    find $(FUZZ_CORPUS)/$$target tests/crashers -type f -print0 | \
+	        LLVM_PROFILE_FILE=$(COVERED)/$$target-%p.profraw \
+	        xargs -0 -n 4000 $(COVERED)/$$target || exit; \
+	done
+	llvm-profdata merge -o $(COVERED)/all.profdata $(COVERED)/*.profraw
+	llvm-cov export -skip-expansions -instr-profile=$(COVERED)/all.profdata \
+	    $(FUZZERS:%=-object $(COVERED)/%) | tests/fuzz/coverage
 
 # Packages of Debian 12 and Ubuntu 24.04: to build, to test, and for check-all.
 PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             nettle-dev libisal-dev libstb-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev zsh fish \
-                valgrind cppcheck strace
+                valgrind cppcheck strace llvm zip
 PACKAGES_PORTS := gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu \
                   libc6-dev-s390x-cross qemu-user-binfmt
 PACKAGES_DEB := debhelper dpkg-dev fakeroot lintian

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 5)
         return 0;
     const uint8_t *kind = kinds[data[0] % (sizeof kinds / sizeof *kinds)];
-    struct shape s = { data[1] * 4u + 1, data[2] * 2u + 1, kind[0], kind[1],
+    struct shape s = { data[1] * 2u + 1, data[2] / 2u + 1, kind[0], kind[1],
                        false };
     struct image img = shape_image(&s);
     struct bytes file = { 0 };

@@ -14,13 +14,14 @@
 
 enum { JUDGED_PIXELS = 1 << 16 };
 
-/* Returns whether the file might say an orientation, or how the rest of it is
- * to be read. */
-static inline bool has_tags(struct bytes file)
+/* Returns whether the file might say an orientation, be it in its head. */
+static inline bool has_tags(const struct codec *codec, struct bytes file)
 {
-    static const char *const words[] = { "Exif",        "eXIf", "rientation",
-                                         "Raw profile", "zTXt", "iTXt",
-                                         "xpacket",     "adobe" };
+    static const char *const words[] = { "Exif",        "eXIf",  "rientation",
+                                         "Raw profile", "zTXt",  "iTXt",
+                                         "xpacket",     "adobe", "orNT" };
+    if (codec == &codec_tga || codec == &codec_bmp || codec == &codec_hdr)
+        return true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (memmem(file.data, file.size, words[i], strlen(words[i])))
             return true;
@@ -97,7 +98,7 @@ static inline void judge_job(const struct options *opts,
         must(same_bytes(input, output));
         return;
     }
-    if (tagged || opts->ignore_orientation || !has_tags(input))
+    if (tagged || opts->ignore_orientation || !has_tags(result->from, input))
         must(result->turned == (tagged ? XFORM_NONE : opts->op));
     if (!tagged && !opts->ignore_orientation && !opts->tolerant)
         judge_tag(result, output);
