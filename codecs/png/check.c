@@ -115,12 +115,12 @@ static void check_next_crc(void *context, size_t i)
     pthread_mutex_lock(&check->lock);
     chunk_find(&chunk, check->next, SIZE_MAX);
     check->next += CHUNK_AROUND + chunk.size;
-    bytes_pass(&check->passed, check->next);
     pthread_mutex_unlock(&check->lock);
-    if (chunk_is_sound(&chunk))
-        return;
+    const bool sound = chunk_is_sound(&chunk);
     pthread_mutex_lock(&check->lock);
-    check->wrong = chunk.type;
+    if (!sound)
+        check->wrong = chunk.type;
+    bytes_pass(&check->passed, chunk.data + chunk.size);
     pthread_mutex_unlock(&check->lock);
 }
 
