@@ -26,6 +26,7 @@
 #
 #   CUDA=1 | CUDA=0    insist on CUDA, or never call nvcc
 #   ISAL=0             do without ISA-L, which makes PNG faster
+#   NETTLE=0           do without nettle, which makes digests faster
 #   ARCHS="90 100"     the GPUs to compile for
 #   HARDEN=0           without what makes a fault harder to exploit
 #   DEPS=DIR           libraries also in DIR/usr, where none can be installed
@@ -65,7 +66,13 @@ ISAL ?= $(if $(or $(filter deps,$(GOALS)),\
                   $(wildcard $(DEPS:%=%/usr/include/isa-l.h)),\
                   $(filter 0,$(shell pkg-config --exists libisal; echo $$?))),1,0)
 
-LIBRARIES := libpng libjpeg zlib nettle $(if $(filter 1,$(ISAL)),libisal)
+# The same of nettle, without which digests are slower.
+NETTLE ?= $(if $(or $(filter deps,$(GOALS)),\
+                    $(wildcard $(DEPS:%=%/usr/include/nettle/sha2.h)),\
+                    $(filter 0,$(shell pkg-config --exists nettle; echo $$?))),1,0)
+
+LIBRARIES := libpng libjpeg zlib $(if $(filter 1,$(ISAL)),libisal) \
+             $(if $(filter 1,$(NETTLE)),nettle)
 ifdef DEPS
 DEPS_LIB := $(wildcard $(addprefix $(abspath $(DEPS))/usr/lib,/ /*-linux-gnu))
 DEPS_CFLAGS := $(addprefix -isystem ,$(DEPS)/usr/include \
@@ -78,7 +85,8 @@ STB := $(firstword $(wildcard $(DEPS:%=%/usr/include/stb)) \
            /usr/include/stb)
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIB_LIBS = $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null || \
-                   echo -lpng -ljpeg -lz -lnettle $(if $(filter 1,$(ISAL)),-lisal))
+                   echo -lpng -ljpeg -lz $(if $(filter 1,$(ISAL)),-lisal) \
+                        $(if $(filter 1,$(NETTLE)),-lnettle))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wwrite-strings
@@ -118,6 +126,8 @@ LIB_SRC := $(wildcard $(addsuffix /*.c,codecs codecs/* codecs/*/* cuda cuda/*))
 ifneq ($(ISAL),1)
 LIB_SRC := $(filter-out codecs/deflate/flate_isal.c,$(LIB_SRC))
 endif
+LIB_SRC := $(filter-out codecs/base/sha256_$(if $(filter 1,$(NETTLE)),own,nettle).c,\
+                        $(LIB_SRC))
 CLI_SRC := $(wildcard cli/*.c cli/*/*.c)
 ifeq ($(CUDA),1)
 LIB_SRC += $(wildcard cuda/*/*.cu)
@@ -202,7 +212,7 @@ $(BUILD)/codecs/jpeg/pixel_rows.c.o \
 $(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when the choices do, so that all is built anew.
-CHOICES := $(CC) $(CUDA) $(ISAL) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
+CHOICES := $(CC) $(CUDA) $(ISAL) $(NETTLE) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
            $(VERSION) CFLAGS=$(CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)

@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <nettle/sha2.h>
-
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
+#include "codecs/base/sha256.h"
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/steps.h"
 
@@ -78,8 +77,8 @@ static void put_row(uint8_t *row, const struct plane *plane, enum cell cell,
 }
 
 /* Adds plane i of the picture as it is after t. `row` has room for one. */
-static void add_plane(struct sha256_ctx *sum, const struct image *img,
-                      unsigned i, enum xform t, uint8_t *row)
+static void add_plane(struct sha256 *sum, const struct image *img, unsigned i,
+                      enum xform t, uint8_t *row)
 {
     const struct plane *plane = &img->plane[i];
     const bool exchanged = xform_transposes(t);
@@ -93,12 +92,12 @@ static void add_plane(struct sha256_ctx *sum, const struct image *img,
         shown = show_block(steps_of(img, i), t);
     write_le32(shape, width);
     write_le32(shape + WORD, height);
-    sha256_update(sum, sizeof shape, shape);
+    sha256_add(sum, shape, sizeof shape);
     for (uint32_t y = 0; y < height; y++) {
         if (!as_it_is)
             put_row(row, plane, img->cell, &shown, t, y);
-        sha256_update(sum, width * summed_size(img->cell),
-                      as_it_is ? plane_row(plane, y) : row);
+        sha256_add(sum, as_it_is ? plane_row(plane, y) : row,
+                   width * summed_size(img->cell));
     }
 }
 
@@ -119,8 +118,8 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
 {
     const enum xform t = xform_from_exif(img->orientation);
     const bool exchanged = xform_transposes(t);
-    uint8_t digest[SHA256_DIGEST_SIZE], *row = room_for_row(img);
-    struct sha256_ctx sum;
+    uint8_t digest[SHA256_SIZE], *row = room_for_row(img);
+    struct sha256 sum;
     char head[96];
     if (!row)
         return fail_memory(err, "no memory for a row");
@@ -128,16 +127,15 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
                      image_color_name(img->color), img->alpha ? "+alpha" : "",
                      img->nplanes, exchanged ? img->height : img->width,
                      exchanged ? img->width : img->height, img->maxval);
-    sha256_init(&sum);
-    sha256_update(&sum, (size_t)n, (const uint8_t *)head);
+    sha256_begin(&sum);
+    sha256_add(&sum, head, (size_t)n);
     if (img->color == COLOR_INDEXED)
-        sha256_update(&sum, sizeof img->meta->palette,
-                      (const uint8_t *)img->meta->palette);
+        sha256_add(&sum, img->meta->palette, sizeof img->meta->palette);
     for (unsigned i = 0; i < img->nplanes; i++)
         add_plane(&sum, img, i, t, row);
-    sha256_digest(&sum, sizeof digest, digest);
+    sha256_end(&sum, digest);
     memory_free(row);
-    for (unsigned i = 0; i < SHA256_DIGEST_SIZE; i++)
+    for (unsigned i = 0; i < SHA256_SIZE; i++)
         snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
     return 0;
 }

@@ -5,10 +5,11 @@
 #ifndef CODECS_DIGEST_H
 #define CODECS_DIGEST_H
 
+#include "codecs/base/sha256.h"
 #include "codecs/image/image.h"
 
 /* A SHA-256 in hexadecimal, and its NUL. */
-enum { DIGEST_TEXT = 2 * 32 + 1 };
+enum { DIGEST_TEXT = 2 * SHA256_SIZE + 1 };
 
 /* Writes the digest of a picture with cells, which is as its file stores it.
  * What is summed: "kind planes width height maxval", as shown, in decimal, with

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include <jpeglib.h>
-#include <nettle/version.h>
 #include <png.h>
 
+#include "codecs/base/sha256.h"
 #include "codecs/deflate/flate.h"
 
 #define TEXT_OF(tokens) #tokens
@@ -26,8 +26,8 @@ size_t libraries_list(struct library list[LIBRARIES_MAX])
     size_t n = 0;
     list[n++] = (struct library){ "libpng", png_get_libpng_ver(NULL) };
     list[n++] = (struct library){ JPEG_NAME, JPEG_VERSION };
-    list[n++] = (struct library){ "nettle", TEXT(NETTLE_VERSION_MAJOR) "." TEXT(
-                                                NETTLE_VERSION_MINOR) };
+    if (sha256_nettle)
+        list[n++] = (struct library){ "nettle", sha256_nettle };
     for (const struct flate *const *flate = flates; *flate; flate++)
         list[n++] = (struct library){ (*flate)->name, (*flate)->version() };
     return n;
