@@ -1,7 +1,8 @@
 /* Loaded before the program (LD_PRELOAD), for tests of what happens when it
  * dies: at a file with one of these words in its first bytes,
  *
- *     dies-by-11    the process gets signal 11 as it reads the file
+ *     dies-by-11    the process gets signal 11 as it reads the file, in the
+ *                   thread that does
  *     dies-once     it gets signal 9, unless there is no file called `once`,
  *                   which is removed
  *     reads-slowly  it appends a byte to a file called `reading`, and waits
@@ -46,7 +47,7 @@ ssize_t read(int fd, void *data, size_t size)
     ssize_t n = next(fd, data, size);
     if (n > 4 && memcmp(data, "\x89PNG", 4) == 0) {
         if (has(data, n, "dies-by-11"))
-            kill(getpid(), SIGSEGV), pause();
+            raise(SIGSEGV);
         if (has(data, n, "dies-once"))
             die_once();
         if (has(data, n, "reads-slowly"))
