@@ -220,10 +220,11 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
 
 /* ---- Each command -------------------------------------------------------- */
 
-/* A file of fewer bytes than a thousandth of the memory is refused before it
- * takes all of it, unless the user has set the limits; or there is so little
- * memory that what any file may take is more. */
-enum { MOST_OF_FILE = 1024 };
+/* A file of fewer bytes has a picture that is in memory: of bits, which DEFLATE
+ * makes from an eighth of a thousandth, it is below the 96 MiB from which one
+ * may go through a file (codecs/image/budget.c). That is so unless the user has
+ * set the limits, or there is less memory than any file may take. */
+enum { LEAST_STORED = 12 << 10 };
 static const uint64_t any_file_takes = (uint64_t)1 << 30;
 
 /* Returns whether the picture may be more than memory, so that it goes through
@@ -235,7 +236,7 @@ static bool may_need_scratch(const struct job *job)
     return memory < any_file_takes ||
            option_table_given(job->opts, "max-memory") ||
            stat(job->input, &st) != 0 || !S_ISREG(st.st_mode) ||
-           (uint64_t)st.st_size > memory / MOST_OF_FILE;
+           st.st_size >= LEAST_STORED;
 }
 
 /* What is no regular file is written to where it stands. */
