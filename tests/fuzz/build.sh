@@ -32,7 +32,7 @@ make -j"$(nproc)" BUILD="$work" CC="$CC" CUDA=0 HARDEN=0 \
 seeds=$(mktemp -d)
 for target in "${targets[@]}"; do
     cp "$work/tests/$target" "$OUT"
-    ldd "$OUT/$target" | awk '/lib(png|jpeg|isal|z|nettle)/ { print $3 }' |
+    ldd "$work/tests/$target" | awk '/lib(png|jpeg|isal|z|nettle)/ { print $3 }' |
         xargs -I{} cp -uL {} "$OUT/lib"
     cp tests/fuzz/dictionary "$OUT/$target.dict"
     tests/fuzz/seeds "$target" "$seeds/$target"
