@@ -29,6 +29,12 @@ static struct image row_of(enum cell cell, uint32_t maxval, enum color color,
     return img;
 }
 
+/* As a float has it: some processors calculate with floats as with doubles. */
+static double single(double value)
+{
+    return (float)value;
+}
+
 /* A depth, and the gray or the color that alpha is laid on. */
 struct ask {
     unsigned depth;
@@ -149,8 +155,9 @@ TEST(palette)
                     0, 0, 0),
             NULL);
     becomes(indexed(0), &codec_pfm, nothing, CELL_F32, 0, COLOR_RGB, 3,
-            SAMPLES(40 / 255.f, 50 / 255.f, 60 / 255.f, 10 / 255.f, 20 / 255.f,
-                    30 / 255.f, 0, 0, 0),
+            SAMPLES(single(40 / 255.), single(50 / 255.), single(60 / 255.),
+                    single(10 / 255.), single(20 / 255.), single(30 / 255.), 0,
+                    0, 0),
             NULL);
     /* 128 of 255 of each, and nothing of black. */
     becomes(indexed(2), &codec_jpeg, (struct ask){ 0, black }, CELL_U8, 255,
@@ -180,8 +187,8 @@ TEST(key)
             2, SAMPLES(6, 255, 7, 0, 8, 255), NULL);
     img = row_of(CELL_U8, 255, COLOR_GRAY, 1, 3, gray);
     becomes(keyed(img, 7, 0, 0), &codec_png, depth16, CELL_U16, 65535,
-            COLOR_GRAY, 2,
-            SAMPLES(6 * 257, 65535, 7 * 257, 0, 8 * 257, 65535), NULL);
+            COLOR_GRAY, 2, SAMPLES(6 * 257, 65535, 7 * 257, 0, 8 * 257, 65535),
+            NULL);
     img = row_of(CELL_U8, 1, COLOR_GRAY, 1, 2, SAMPLES(0, 1));
     becomes(keyed(img, 1, 0, 0), &codec_pam, nothing, CELL_U8, 1, COLOR_GRAY, 2,
             SAMPLES(0, 1, 1, 0), NULL);
@@ -258,9 +265,9 @@ TEST(floats)
             COLOR_GRAY, 1, SAMPLES(0, 0, 32768, 65535, 65535, 0, 65535),
             clipped);
     becomes(gray(CELL_U8, 255, 2, SAMPLES(51, 255)), &codec_pfm, nothing,
-            CELL_F32, 0, COLOR_GRAY, 1, SAMPLES(0.2f, 1), NULL);
+            CELL_F32, 0, COLOR_GRAY, 1, SAMPLES(single(0.2), 1), NULL);
     becomes(gray(CELL_U16, 1023, 2, SAMPLES(1, 1023)), &codec_npy, depth32,
-            CELL_F32, 0, COLOR_GRAY, 1, SAMPLES(1 / 1023.f, 1), NULL);
+            CELL_F32, 0, COLOR_GRAY, 1, SAMPLES(single(1 / 1023.), 1), NULL);
     becomes(gray(CELL_U8, 255, 1, SAMPLES(255)), &codec_hdr, nothing, CELL_F32,
             0, COLOR_RGB, 3, SAMPLES(1, 1, 1), NULL);
     stays(gray(CELL_F32, 0, 7, floats), &codec_pfm, nothing);
@@ -282,7 +289,8 @@ TEST(colors)
     becomes(row_of(CELL_U8, 255, COLOR_GRAY, 2, 1, SAMPLES(7, 9)), &codec_bmp,
             nothing, CELL_U8, 255, COLOR_RGB, 4, SAMPLES(7, 7, 7, 9), NULL);
     refused(row_of(CELL_U8, 255, COLOR_CMYK, 4, 1, SAMPLES(1, 2, 3, 4)),
-            &codec_png, nothing, "PNG cannot hold CMYK; write a JPEG, which can, or convert the "
+            &codec_png, nothing,
+            "PNG cannot hold CMYK; write a JPEG, which can, or convert the "
             "picture to RGB first");
     refused(row_of(CELL_U8, 255, COLOR_OTHER, 2, 1, SAMPLES(1, 2)), &codec_png,
             nothing, "PNG cannot hold channels");
@@ -330,10 +338,10 @@ TEST(background)
                    SAMPLES(1, 2, 3, 0, 1, 2, 3, 1023)),
             &codec_pnm, (struct ask){ 0, over }, CELL_U16, 1023, COLOR_RGB, 3,
             SAMPLES(40, 1023, 0, 1, 2, 3), NULL);
-    becomes(row_of(CELL_F32, 0, COLOR_RGB, 4, 2,
-                   SAMPLES(2, 4, 8, 0.5, 2, 4, 8, 1)),
-            &codec_hdr, (struct ask){ 0, red }, CELL_F32, 0, COLOR_RGB, 3,
-            SAMPLES(1.5, 2, 4, 2, 4, 8), NULL);
+    becomes(
+        row_of(CELL_F32, 0, COLOR_RGB, 4, 2, SAMPLES(2, 4, 8, 0.5, 2, 4, 8, 1)),
+        &codec_hdr, (struct ask){ 0, red }, CELL_F32, 0, COLOR_RGB, 3,
+        SAMPLES(1.5, 2, 4, 2, 4, 8), NULL);
     /* It is for what cannot hold alpha, and only for that. */
     stays(row_of(CELL_U8, 255, COLOR_RGB, 4, 1, SAMPLES(1, 2, 3, 4)),
           &codec_png, (struct ask){ 0, red });
@@ -341,7 +349,8 @@ TEST(background)
 
 /* ---- Metadata -------------------------------------------------------------*/
 
-static void add(struct image *img, const char *name, bool samples, bool portable)
+static void add(struct image *img, const char *name, bool samples,
+                bool portable)
 {
     struct metadata_block *block = meta_add(img->meta, name, 0, "x", 1);
     block->samples = samples;
@@ -365,12 +374,13 @@ TEST(blocks)
     add(&img, "tEXt", false, false);
     CHECK(fit(&img, &codec_png, depth8, &converted, &warnings, &err) == 0, "%s",
           err.text);
-    CHECK(warnings.count == 2 &&
-              !strcmp(warnings.list[0].text, "sBIT is about the samples as they "
-                                             "were, so it is not kept") &&
-              !strcmp(warnings.list[1].text, "bKGD is about the samples as they "
-                                             "were, so it is not kept"),
-          "%u, %s", warnings.count, warnings.list[0].text);
+    CHECK(
+        warnings.count == 2 &&
+            !strcmp(warnings.list[0].text, "sBIT is about the samples as they "
+                                           "were, so it is not kept") &&
+            !strcmp(warnings.list[1].text, "bKGD is about the samples as they "
+                                           "were, so it is not kept"),
+        "%u, %s", warnings.count, warnings.list[0].text);
     CHECK(img.meta->nblocks == 2 && !strcmp(img.meta->block[0].name, "gAMA") &&
               !strcmp(img.meta->block[1].name, "tEXt"),
           "%zu", img.meta->nblocks);
