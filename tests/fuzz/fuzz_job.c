@@ -93,7 +93,8 @@ static bool read_line(struct job_input *c, struct bytes data)
     }
     c->word[c->words++] = program;
     while (c->words < WORDS_MAX && (word = strsep(&rest, " ")))
-        take_word(c, word);
+        if (*word)
+            take_word(c, word);
     return true;
 }
 
