@@ -11,12 +11,10 @@
 #include "codecs/base/memory.h"
 #include "codecs/npy/npy.h"
 
-enum {
-    CHUNK = 256 << 10
-}; /* bytes that are read at a time: they stay in a
-      cache until they are copied */
+/* Bytes that are read at a time: they stay in a cache until they are copied. */
+enum { CHUNK = 256 << 10 };
 
-struct pieces {
+struct grid_pieces {
     struct bytes *out;
     struct bytes cells; /* of the array; a file that is cut short has fewer */
     struct bytes_passed passed;
@@ -66,7 +64,7 @@ bool npy_suits_pieces(const struct npy_grid *grid, enum xform t,
 
 /* Turns what stands `at` bytes behind the first cell. Where the file is cut
  * short, zeros follow. */
-static int turn_piece(struct pieces *w, const struct npy_grid *piece,
+static int turn_piece(struct grid_pieces *w, const struct npy_grid *piece,
                       uint64_t at, uint8_t *to)
 {
     struct bytes rest = { .data = w->cells.data }, padded;
@@ -85,7 +83,7 @@ static int turn_piece(struct pieces *w, const struct npy_grid *piece,
 }
 
 /* Turns a piece to the end of the output. */
-static int append_piece(struct pieces *w, const struct npy_grid *piece,
+static int append_piece(struct grid_pieces *w, const struct npy_grid *piece,
                         uint64_t at)
 {
     if (!bytes_reserve(w->out, npy_grid_size(piece)))
@@ -99,7 +97,7 @@ static int append_piece(struct pieces *w, const struct npy_grid *piece,
 /* ---- Small pictures, and rows that stay rows ------------------------------
  */
 
-static int turn_pictures(struct pieces *w)
+static int turn_pictures(struct grid_pieces *w)
 {
     const uint64_t size = picture_size(w->grid);
     struct npy_grid piece = *w->grid;
@@ -113,7 +111,7 @@ static int turn_pictures(struct pieces *w)
 }
 
 /* The rows of a picture that begins `at` bytes behind the first cell. */
-static int turn_rows(struct pieces *w, uint64_t at)
+static int turn_rows(struct grid_pieces *w, uint64_t at)
 {
     const size_t row = row_size(w->grid);
     struct npy_grid piece = *w->grid;
@@ -134,7 +132,7 @@ static int turn_rows(struct pieces *w, uint64_t at)
 
 /* A picture in the scratch file, and some of its turned rows in memory. */
 struct strips {
-    const struct pieces *w;
+    const struct grid_pieces *w;
     const struct scratch *scratch;
     uint32_t band; /* rows of the stored picture in each piece */
     uint32_t y, n; /* the turned rows */
@@ -144,7 +142,8 @@ struct strips {
 };
 
 /* Writes the picture, each of its pieces turned. */
-static int write_strips(const struct strips *s, struct pieces *w, uint64_t at)
+static int write_strips(const struct strips *s, struct grid_pieces *w,
+                        uint64_t at)
 {
     const size_t row = row_size(w->grid);
     struct npy_grid piece = *w->grid;
@@ -204,7 +203,7 @@ static void read_next(void *context, size_t i)
 }
 
 /* Reads the turned rows, some at a time, to the end of the output. */
-static int read_strips(struct strips *s, struct pieces *w)
+static int read_strips(struct strips *s, struct grid_pieces *w)
 {
     const struct npy_grid *grid = w->grid;
     const size_t row = grid->rows * grid->pixel;
@@ -224,7 +223,7 @@ static int read_strips(struct strips *s, struct pieces *w)
     return status;
 }
 
-static int turn_strips(struct pieces *w, uint64_t at)
+static int turn_strips(struct grid_pieces *w, uint64_t at)
 {
     const uint64_t size = picture_size(w->grid);
     struct strips s = { .w = w,
@@ -249,14 +248,14 @@ int npy_turn_pieces(struct bytes *out, struct bytes cells,
                     const struct load_opts *opts, struct err *err)
 {
     const uint64_t size = picture_size(grid);
-    struct pieces w = { .out = out,
-                        .cells = cells,
-                        .passed = bytes_passed_begin(cells),
-                        .grid = grid,
-                        .t = t,
-                        .opts = opts,
-                        .most = piece_of(opts->limits.scratch),
-                        .err = err };
+    struct grid_pieces w = { .out = out,
+                             .cells = cells,
+                             .passed = bytes_passed_begin(cells),
+                             .grid = grid,
+                             .t = t,
+                             .opts = opts,
+                             .most = piece_of(opts->limits.scratch),
+                             .err = err };
     int status = 0;
     if (size <= w.most)
         return turn_pictures(&w);
