@@ -1,10 +1,12 @@
 /* Makes a picture fit a format that cannot hold it as it is. */
 #include "codecs/convert.h"
 
-#include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "codecs/base/memory.h"
+#include "codecs/convert_rows.h"
+#include "codecs/image/cell_store.h"
 
 /* What the picture is to become. */
 struct conversion {
@@ -117,182 +119,6 @@ static bool nothing_to_do(const struct conversion *p, const struct image *img)
            p->alpha == img->alpha && p->maxval == img->maxval;
 }
 
-/* ---- Doing it, a row at a time, in doubles --------------------------------
- *
- * A double holds every sample of 16 bits and every float exactly, and the
- * product of two samples of 16 bits as well: rounding is exact if the one
- * division comes last. One way serves all pairs of cells. It need not be fast:
- * pictures that keep their format never come here. */
-
-struct row_converter {
-    const struct image *src;
-    struct image *dst;
-    const struct conversion *plan;
-    double full;        /* the value of full intensity in the channels */
-    double *channel[5]; /* a row of each: gray or R G B, then alpha */
-    uint64_t clipped;   /* how many samples were outside 0 to `full` */
-};
-
-static double sample(const struct image *img, unsigned plane, uint32_t y,
-                     uint32_t x)
-{
-    const void *row = plane_row(&img->plane[plane], y);
-    switch (img->cell) {
-    case CELL_U8:
-        return ((const uint8_t *)row)[x];
-    case CELL_U16:
-        return ((const uint16_t *)row)[x];
-    default:
-        return ((const float *)row)[x];
-    }
-}
-
-static void load_palette(struct row_converter *w, uint32_t y)
-{
-    const struct image *img = w->src;
-    const uint8_t *row = plane_row(&img->plane[0], y);
-    for (uint32_t x = 0; x < img->width; x++) {
-        const uint8_t *entry = img->meta->palette[row[x]];
-        for (unsigned c = 0; c < 3; c++)
-            w->channel[c][x] = entry[c];
-        /* An index past the palette is opaque black, as viewers show it. */
-        w->channel[3][x] = row[x] < img->meta->ncolors ? entry[3] : 255;
-    }
-}
-
-static void load_key(struct row_converter *w, uint32_t y, unsigned colors)
-{
-    for (uint32_t x = 0; x < w->src->width; x++) {
-        bool hit = true;
-        for (unsigned c = 0; c < colors; c++)
-            hit = hit && sample(w->src, c, y, x) == w->src->meta->key[c];
-        w->channel[colors][x] = hit ? 0 : w->full;
-    }
-}
-
-/* Loads a row of src into the channels. Returns how many colors it has. */
-static unsigned load_row(struct row_converter *w, uint32_t y)
-{
-    const struct image *img = w->src;
-    if (img->color == COLOR_INDEXED) {
-        load_palette(w, y);
-        return 3;
-    }
-    for (unsigned c = 0; c < img->nplanes; c++)
-        for (uint32_t x = 0; x < img->width; x++)
-            w->channel[c][x] = sample(img, c, y, x);
-    unsigned colors = img->nplanes - img->alpha;
-    if (!img->alpha && img->meta && img->meta->keyed)
-        load_key(w, y, colors);
-    return colors;
-}
-
-static void copy_row(struct row_converter *w, unsigned to, unsigned from)
-{
-    memcpy(w->channel[to], w->channel[from],
-           w->src->width * sizeof *w->channel[0]);
-}
-
-/* Makes gray red, green and blue; alpha moves behind them. */
-static void promote_gray(struct row_converter *w)
-{
-    copy_row(w, 3, 1);
-    copy_row(w, 1, 0);
-    copy_row(w, 2, 0);
-}
-
-static void lay_on_background(struct row_converter *w, unsigned colors)
-{
-    const uint8_t *over = w->plan->opts->over;
-    /* Behind gray a background counts by its luma, ITU-R BT.601. */
-    double luma = 0.299 * over[0] + 0.587 * over[1] + 0.114 * over[2];
-    for (unsigned c = 0; c < colors; c++) {
-        double back = (colors == 1 ? luma : over[c]) * w->full / 255;
-        for (uint32_t x = 0; x < w->src->width; x++) {
-            double v = w->channel[c][x], a = w->channel[colors][x];
-            w->channel[c][x] = (a * v + (w->full - a) * back) / w->full;
-        }
-    }
-}
-
-static void store(struct row_converter *w, const double *from, unsigned plane,
-                  uint32_t y)
-{
-    void *row = plane_row(&w->dst->plane[plane], y);
-    double top = w->dst->maxval, full = w->full;
-    for (uint32_t x = 0; x < w->dst->width; x++) {
-        double v = from[x];
-        if (w->dst->cell == CELL_F32) {
-            ((float *)row)[x] = (float)(v / full);
-            continue;
-        }
-        if (!(v >= 0 && v <= full)) { /* NaN too */
-            w->clipped++;
-            v = v > full ? full : 0;
-        }
-        uint32_t n = (uint32_t)(v * top / full + 0.5);
-        if (w->dst->cell == CELL_U8)
-            ((uint8_t *)row)[x] = (uint8_t)n;
-        else
-            ((uint16_t *)row)[x] = (uint16_t)n;
-    }
-}
-
-static void convert_row(struct row_converter *w, uint32_t y)
-{
-    unsigned colors = load_row(w, y);
-    bool transparent = w->src->alpha || has_key_or_alphas(w->src);
-    if (colors == 1 && w->plan->color == COLOR_RGB) {
-        promote_gray(w);
-        colors = 3;
-    }
-    if (transparent && !w->plan->alpha)
-        lay_on_background(w, colors);
-    for (unsigned i = 0; i < w->dst->nplanes; i++)
-        store(w, w->channel[i], i, y);
-}
-
-/* Planes without a known meaning are converted one by one, however many there
- * are. */
-static void convert_other(struct row_converter *w, uint32_t y)
-{
-    double *row = w->channel[0];
-    for (unsigned i = 0; i < w->dst->nplanes; i++) {
-        for (uint32_t x = 0; x < w->src->width; x++)
-            row[x] = sample(w->src, i, y, x);
-        store(w, row, i, y);
-    }
-}
-
-static int convert(struct image *dst, const struct image *src,
-                   const struct conversion *plan, struct err *err)
-{
-    struct row_converter w = { .src = src, .dst = dst, .plan = plan };
-    w.full = src->color == COLOR_INDEXED ? 255 : src->maxval ? src->maxval : 1;
-    const size_t channels = 5 * sizeof(double);
-    memory_plan(src->width * channels);
-    double *rows = memory_alloc_zeroed(src->width, channels);
-    if (!rows) {
-        memory_unplan(src->width * channels);
-        return fail_memory(err, "no memory for a row");
-    }
-    for (unsigned c = 0; c < 5; c++)
-        w.channel[c] = rows + (size_t)c * src->width;
-    for (uint32_t y = 0; y < src->height; y++) {
-        if (src->color == COLOR_OTHER)
-            convert_other(&w, y);
-        else
-            convert_row(&w, y);
-    }
-    memory_free(rows);
-    memory_unplan(src->width * channels);
-    if (w.clipped)
-        warn(plan->opts->warnings,
-             "%llu samples were below 0 or above 1 and are clipped",
-             (unsigned long long)w.clipped);
-    return 0;
-}
-
 /* Drops an ICC profile of another color space (ICC.1, 7.2.8): gray that became
  * RGB has another one. */
 static void drop_foreign_profile(struct image *img,
@@ -361,10 +187,11 @@ static bool is_made_so(const struct image *img, const struct conversion *plan)
            img->color == plan->color && img->alpha == plan->alpha;
 }
 
-static int make(struct image *img, const struct conversion *plan,
-                struct err *err)
+/* Returns a picture without cells of what img is to become. */
+static struct image shape_of(const struct image *img,
+                             const struct conversion *plan)
 {
-    struct image made = {
+    return (struct image){
         .cell = plan->cell,
         .color = plan->color,
         .alpha = plan->alpha,
@@ -377,23 +204,122 @@ static int make(struct image *img, const struct conversion *plan,
         .untrimmed_width = img->untrimmed_width,
         .untrimmed_height = img->untrimmed_height,
     };
+}
+
+static struct row_colors colors_of(const struct image *img,
+                                   const struct conversion *plan)
+{
+    const struct meta *meta = img->meta;
+    struct row_colors colors = { .transparent =
+                                     img->alpha || has_key_or_alphas(img) };
+    memcpy(colors.over, plan->opts->over, sizeof colors.over);
+    if (!meta)
+        return colors;
+    colors.ncolors = meta->ncolors;
+    memcpy(colors.palette, meta->palette, sizeof colors.palette);
+    colors.keyed = meta->keyed;
+    memcpy(colors.key, meta->key, sizeof colors.key);
+    return colors;
+}
+
+static void warn_of_clipped(uint64_t clipped, const struct conversion *plan)
+{
+    if (clipped)
+        warn(plan->opts->warnings,
+             "%llu samples were below 0 or above 1 and are clipped",
+             (unsigned long long)clipped);
+}
+
+/* ---- In memory ----------------------------------------------------------- */
+
+static int make(struct image *img, const struct conversion *plan,
+                struct err *err)
+{
+    struct image made = shape_of(img, plan);
+    const struct row_colors colors = colors_of(img, plan);
     const struct limits *limits = plan->opts->limits;
-    if (img->store)
-        return fail(err, "samples are converted in memory; a larger "
-                         "--max-memory allows that");
     if ((limits && image_check(made.width, made.height, made.nplanes, made.cell,
                                limits, err)) ||
         image_alloc(&made, plan->opts->mem, err))
         return -1;
-    if (convert(&made, img, plan, err)) {
-        image_free(&made);
-        return -1;
-    }
+    warn_of_clipped(convert_rows(&made, img, &colors), plan);
     image_take_meta(&made, img);
     drop_sample_blocks(made.meta, plan->opts);
     image_free(img);
     *img = made;
     return 0;
+}
+
+/* ---- Through a file: when rows are read ---------------------------------- */
+
+struct converting_view {
+    struct cell_view view; /* first: this is what the picture holds */
+    struct row_colors colors;
+    atomic_ullong clipped; /* samples, whenever they were read */
+};
+
+static void convert_view(struct cell_view *view, const struct image *to,
+                         const struct image *from)
+{
+    struct converting_view *v = (struct converting_view *)view;
+    atomic_fetch_add(&v->clipped, convert_rows(to, from, &v->colors));
+}
+
+/* Only floats can be out of range. They are read once more, so that what is
+ * said of them comes when it does for a picture in memory. */
+static int count_clipped(const struct image *img, const struct conversion *plan,
+                         struct err *err)
+{
+    const struct converting_view *v = (const struct converting_view *)img->view;
+    struct row_source rows = row_source_open(img, NULL);
+    int status = 0;
+    if (v->view.stored.cell != CELL_F32 || img->cell == CELL_F32)
+        return 0;
+    for (uint32_t y = 0; y < img->height && status == 0; y++)
+        status = row_source_reach(&rows, y, err);
+    row_source_close(&rows);
+    warn_of_clipped(atomic_load(&v->clipped), plan);
+    return status;
+}
+
+/* Lets rows be converted when they are read. */
+static int make_view(struct image *img, const struct conversion *plan,
+                     struct err *err)
+{
+    struct image made = shape_of(img, plan);
+    struct converting_view *v;
+    made.store = img->store;
+    if (!cell_store_fits(&made))
+        return fail(err,
+                    "rows of %u pixels are converted in memory; a larger "
+                    "--max-memory allows that",
+                    img->width);
+    v = memory_alloc_zeroed(1, sizeof *v);
+    if (!v)
+        return fail_memory(err, "no memory to convert samples");
+    v->view = (struct cell_view){ *img, convert_view };
+    v->view.stored.meta = NULL;
+    v->colors = colors_of(img, plan);
+    made.mem = img->mem;
+    made.view = &v->view;
+    if (count_clipped(&made, plan, err)) {
+        memory_free(v);
+        return -1;
+    }
+    made.meta = img->meta;
+    drop_sample_blocks(made.meta, plan->opts);
+    *img = made;
+    return 0;
+}
+
+/* ---- Either -------------------------------------------------------------- */
+
+static int convert(struct image *img, const struct conversion *plan,
+                   struct err *err)
+{
+    if (is_made_so(img, plan))
+        return relabel(img, plan, err);
+    return img->store ? make_view(img, plan, err) : make(img, plan, err);
 }
 
 int convert_to_fit(struct image *img, const struct codec *to,
@@ -408,8 +334,7 @@ int convert_to_fit(struct image *img, const struct codec *to,
     if (plan_cells(&plan, img, to, err) || plan_color(&plan, img, to, err))
         return -1;
     *converted = !nothing_to_do(&plan, img);
-    if (*converted && (is_made_so(img, &plan) ? relabel(img, &plan, err)
-                                              : make(img, &plan, err)))
+    if (*converted && convert(img, &plan, err))
         return -1;
     if (!codec_is_own(to, img))
         drop_foreign_profile(img, opts);

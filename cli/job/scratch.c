@@ -18,7 +18,7 @@ static uint64_t rows_memory(uint64_t bytes)
 }
 
 /* Returns whether a picture can go through a file: between formats that do not
- * turn it as a whole, if its samples stay as they are (codecs/convert.h). */
+ * turn it as a whole. */
 static bool goes_through(const struct job_state *state)
 {
     const struct codec *from = state->result->from, *to = state->result->to;

@@ -20,11 +20,17 @@ struct cell_store {
     uint32_t band;          /* rows */
 };
 
+/* Returns how many rows of so many bytes are in memory, from one to `most`. */
+static uint32_t rows_of(uint64_t memory, uint64_t row, uint32_t most)
+{
+    uint64_t n = memory / row;
+    return n == 0 ? 1 : n < most ? (uint32_t)n : most;
+}
+
 static uint32_t rows_in(uint64_t memory, const struct image *img,
                         uint32_t width, uint32_t most)
 {
-    uint64_t n = memory / image_row_bytes(img, width);
-    return n == 0 ? 1 : n < most ? (uint32_t)n : most;
+    return rows_of(memory, image_row_bytes(img, width), most);
 }
 
 static void close_store(void *context, void *cells)
@@ -67,10 +73,19 @@ uint32_t cell_store_band(const struct cell_store *store)
     return store->band;
 }
 
+bool cell_store_fits(const struct image *img)
+{
+    return image_row_bytes(img, img->width) <= img->store->scratch->memory / 2;
+}
+
 uint32_t cell_store_window(const struct image *img)
 {
-    uint64_t memory = img->store->scratch->memory;
-    return rows_in(memory - memory / 4, img, img->width, img->height);
+    const uint64_t memory = img->store->scratch->memory,
+                   row = image_row_bytes(img, img->width),
+                   more = img->view
+                              ? image_row_bytes(&img->view->stored, img->width)
+                              : 0;
+    return rows_of(memory - memory / 4, row + more, img->height);
 }
 
 /* ---- Where things are ---------------------------------------------------- */

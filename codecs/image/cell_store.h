@@ -15,6 +15,15 @@
 #include "codecs/image/image.h"
 #include "codecs/image/turner.h"
 
+/* How the cells of a store become those of a picture. It is one block of
+ * memory, which image_free() frees. */
+struct cell_view {
+    struct image stored; /* the cells in the store; the picture owns it */
+    /* Converts all of `from`, cells as stored. Several threads may. */
+    void (*convert)(struct cell_view *view, const struct image *to,
+                    const struct image *from);
+};
+
 /* Gives img, which has the shape of the picture as stored, a store in place of
  * cells, and the shape that it has when it is turned by t. image_free() frees
  * the store; the scratch file must stay until then. Its memory must hold two
@@ -24,6 +33,10 @@ int cell_store_open(struct image *img, enum xform t,
 
 /* Returns how many rows of the stored picture a band has, but for the last. */
 uint32_t cell_store_band(const struct cell_store *store);
+
+/* Returns whether memory holds two rows of img, which has a store, of whatever
+ * cells they become. */
+bool cell_store_fits(const struct image *img);
 
 /* Returns how many rows of img may be read at a time. */
 uint32_t cell_store_window(const struct image *img);

@@ -305,6 +305,7 @@ void image_free(struct image *img)
     image_free_cells(img);
     if (img->store)
         img->mem.free(img->mem.context, NULL);
+    memory_free(img->view);
     meta_free(img->meta);
     *img = (struct image){ 0 };
 }

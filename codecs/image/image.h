@@ -89,6 +89,7 @@ struct made_samples {
 
 struct meta; /* all that a file says beside its pixels: codecs/image/meta.h */
 struct cell_store; /* cells in a file: codecs/image/cell_store.h */
+struct cell_view;  /* and what they become */
 
 struct image {
     enum cell cell;
@@ -106,6 +107,8 @@ struct image {
     size_t size;    /* its bytes */
     struct cell_store *store; /* holds the cells instead, and planes have none;
                                  NULL: they are in memory */
+    struct cell_view *view;   /* makes the cells of those in the store when they
+                                 are read; NULL: they are the same */
     unsigned orientation;     /* the tag of the file, 1..8; 1 if it has none */
     enum xform turned; /* what was done to the cells since they were read */
     struct made_samples made;

@@ -16,21 +16,69 @@ uint32_t row_source_most(const struct row_source *rows)
     return rows->img->store ? cell_store_window(rows->img) : rows->img->height;
 }
 
+/* Makes rows of the kind of `img` so many. */
+static int make_rows(struct image *rows, const struct image *img,
+                     uint32_t height, struct err *err)
+{
+    image_free(rows);
+    *rows = (struct image){ .cell = img->cell,
+                            .color = img->color,
+                            .alpha = img->alpha,
+                            .width = img->width,
+                            .height = height,
+                            .maxval = img->maxval,
+                            .nplanes = img->nplanes };
+    return image_alloc(rows, mem_plain, err);
+}
+
 /* Makes the window as high as this. */
 static int make_room(struct row_source *rows, uint32_t height, struct err *err)
 {
-    const struct image *img = rows->img;
+    const struct cell_view *view = rows->img->view;
     if (rows->window.height == height)
         return 0;
-    image_free(&rows->window);
-    rows->window = (struct image){ .cell = img->cell,
-                                   .color = img->color,
-                                   .alpha = img->alpha,
-                                   .width = img->width,
-                                   .height = height,
-                                   .maxval = img->maxval,
-                                   .nplanes = img->nplanes };
-    return image_alloc(&rows->window, mem_plain, err);
+    return make_rows(&rows->window, rows->img, height, err) ||
+                   (view &&
+                    make_rows(&rows->stored, &view->stored, height, err))
+               ? -1
+               : 0;
+}
+
+/* ---- Converting ---------------------------------------------------------- */
+
+/* Rows that one thread converts at a time. */
+enum { STRIP = 8 };
+
+static struct image strip_of(const struct image *rows, uint32_t y)
+{
+    struct image strip = *rows;
+    strip.height = rows->height - y < STRIP ? rows->height - y : STRIP;
+    for (unsigned i = 0; i < strip.nplanes; i++)
+        strip.plane[i].data = plane_row(&rows->plane[i], y);
+    return strip;
+}
+
+static void convert_strip(void *context, size_t i)
+{
+    const struct row_source *rows = context;
+    const uint32_t y = (uint32_t)i * STRIP;
+    const struct image to = strip_of(&rows->window, y),
+                       from = strip_of(&rows->stored, y);
+    rows->img->view->convert(rows->img->view, &to, &from);
+}
+
+/* ---- Holding ------------------------------------------------------------- */
+
+static int read_rows(struct row_source *rows, uint32_t y, struct err *err)
+{
+    const struct cell_view *view = rows->img->view;
+    if (!view)
+        return cell_store_read(rows->img, y, &rows->window, rows->pool, err);
+    if (cell_store_read(&view->stored, y, &rows->stored, rows->pool, err))
+        return -1;
+    thread_pool_run(rows->pool, convert_strip, rows,
+                    (rows->window.height - 1) / STRIP + 1);
+    return 0;
 }
 
 int row_source_hold(struct row_source *rows, uint32_t begin, uint32_t end,
@@ -39,8 +87,7 @@ int row_source_hold(struct row_source *rows, uint32_t begin, uint32_t end,
     if (begin >= rows->begin && end <= rows->end)
         return 0;
     rows->begin = rows->end = 0;
-    if (make_room(rows, end - begin, err) ||
-        cell_store_read(rows->img, begin, &rows->window, rows->pool, err))
+    if (make_room(rows, end - begin, err) || read_rows(rows, begin, err))
         return -1;
     rows->begin = begin;
     rows->end = end;
@@ -61,4 +108,5 @@ int row_source_reach(struct row_source *rows, uint32_t y, struct err *err)
 void row_source_close(struct row_source *rows)
 {
     image_free(&rows->window);
+    image_free(&rows->stored);
 }

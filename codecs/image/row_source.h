@@ -1,6 +1,6 @@
 /* Gives the rows of a picture while it is written: from its planes; or, where
- * its cells are in a scratch file, some hundred at a time. The counterpart of
- * row_sink.h. */
+ * its cells are in a scratch file, some hundred at a time, which may be
+ * converted on their way. The counterpart of row_sink.h. */
 #ifndef CODECS_IMAGE_ROW_SOURCE_H
 #define CODECS_IMAGE_ROW_SOURCE_H
 
@@ -11,6 +11,7 @@ struct row_source {
     const struct image *img;
     struct thread_pool *pool; /* reads; NULL: the caller's thread */
     struct image window;      /* some rows of it, where it has a store */
+    struct image stored;      /* the same as stored, where it has a view */
     uint32_t begin, end;      /* these */
 };
 

@@ -1,0 +1,52 @@
+"""PNG files that are more than 16 MB, before and after a turn, in a few bytes.
+
+large_pngs.py: makes them in the current directory, of rows of noise that repeat."""
+import random
+import struct
+import zlib
+
+from apng import Kind, chunk
+
+# A palette and a color that are transparent, few bits.
+PICTURES = {
+    'palette': Kind(8, 3, 0),
+    'key': Kind(16, 2, 0),
+    'bits': Kind(2, 0, 0),
+}
+
+
+def chunks(kind, rng):
+    if kind.color == 3:
+        return (chunk(b'PLTE', rng.randbytes(3 * 250)) +
+                chunk(b'tRNS', rng.randbytes(200)))
+    if kind.color == 2:
+        return chunk(b'tRNS', struct.pack('>3H', 1, 1, 1))
+    return b''
+
+
+def samples(kind, width, height, rng):
+    """Every fourth row has no samples but 0 and 1, of which the key is one."""
+    stream, parts = zlib.compressobj(1), []
+    for _, _, _, _, w, h in kind.passes(width, height):
+        size = (w * kind.bits + 7) // 8
+        rows = [b'\0' + rng.randbytes(size) for _ in range(31)]
+        rows[::4] = [b'\0' + bytes(rng.randint(0, 9) and i & 1
+                                   for i in range(size)) for _ in rows[::4]]
+        for y in range(h):
+            parts.append(stream.compress(rows[y * y % 31]))
+    return b''.join(parts) + stream.flush()
+
+
+def main():
+    for name, kind in PICTURES.items():
+        rng = random.Random(name)
+        size = kind.channels * (1 + (kind.depth == 16))
+        width, height = 9000000 // size // 2503, 2503
+        with open(name + '.png', 'wb') as file:
+            file.write(kind.head(width, height) + chunks(kind, rng) +
+                       chunk(b'IDAT', samples(kind, width, height, rng)) +
+                       chunk(b'IEND'))
+
+
+if __name__ == '__main__':
+    main()
