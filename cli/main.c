@@ -125,7 +125,9 @@ static int turn_many(const struct options *opts)
     struct err err;
     if (opts->command == COMMAND_SERVE)
         return (int)serve_run(opts, name);
-    const struct backend *backend = backend_choose(name, &err);
+    const struct backend *backend =
+        opts->isolate && !opts->dry_run ? backend_find(name, &err)
+                                        : backend_choose(name, &err);
     if (!backend)
         return (int)scheduler_refuse(opts, name, NULL, &err);
     return (int)batch_run(opts, backend, why);

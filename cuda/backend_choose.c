@@ -26,16 +26,22 @@ static const struct scan_engine_type *const engines[] = {
 };
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
-const struct backend *backend_choose(const char *name, struct err *err)
+const struct backend *backend_find(const char *name, struct err *err)
 {
     for (size_t i = 0; i < BACKENDS; i++)
         if (strcmp(backends[i]->name, name) == 0)
-            return backends[i]->probe(err) ? NULL : backends[i];
+            return backends[i];
     if (strcmp(name, "cuda") == 0)
         fail(err, "this build has no CUDA");
     else
         fail(err, "unknown backend \"%s\"; expected cpu or cuda", name);
     return NULL;
+}
+
+const struct backend *backend_choose(const char *name, struct err *err)
+{
+    const struct backend *backend = backend_find(name, err);
+    return backend && backend->probe(err) == 0 ? backend : NULL;
 }
 
 const struct scan_engine_type *backend_choose_engine(void)

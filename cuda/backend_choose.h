@@ -4,6 +4,11 @@
 
 #include "cuda/backend.h"
 
+/* Returns the backend of this name, or NULL with the reason if the build has
+ * none. Whether it can run is for its probe() to say, in the process that is to
+ * use it: the runtime of CUDA serves no child of a process that has called it. */
+const struct backend *backend_find(const char *name, struct err *err);
+
 /* Returns the backend of this name, or NULL with the reason if there is none or
  * it cannot run here. */
 const struct backend *backend_choose(const char *name, struct err *err);

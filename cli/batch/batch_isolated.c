@@ -150,6 +150,8 @@ static enum outcome work(void *context, int fd, struct note_table *table)
         .context = batch,
     };
     struct err err;
+    if (batch->backend->probe(&err))
+        return scheduler_refuse(opts, batch->backend->name, NULL, &err);
     if (scheduler_open(&batch->scheduler, opts, batch->backend,
                        batch->plan.inputs.count, &err))
         return scheduler_refuse(opts, batch->backend->name, batch->backend,

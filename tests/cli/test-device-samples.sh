@@ -38,6 +38,7 @@ compare() {
 }
 
 compare rotate90 --format npy
+compare rotate90 --isolate --format npy
 compare rotate270 --format npy --layout chw
 compare transpose --format npy --layout chw --depth float
 compare upright --format npy --layout hwc --depth float

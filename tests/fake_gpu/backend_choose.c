@@ -6,11 +6,16 @@
 
 #include "cuda/jpeg/scan_engine.h"
 
+const struct backend *backend_find(const char *name, struct err *err)
+{
+    (void)err;
+    return strcmp(name, "cuda") == 0 ? &backend_cuda : &backend_cpu;
+}
+
 const struct backend *backend_choose(const char *name, struct err *err)
 {
-    if (strcmp(name, "cuda") != 0)
-        return &backend_cpu;
-    return backend_cuda.probe(err) ? NULL : &backend_cuda;
+    const struct backend *backend = backend_find(name, err);
+    return backend->probe(err) ? NULL : backend;
 }
 
 const struct scan_engine_type *backend_choose_engine(void)

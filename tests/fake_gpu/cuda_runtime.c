@@ -7,6 +7,8 @@
  *                   after an error from which a device does not recover
  *   GPU_COUNT=FD    how many there were is written there at the end
  *
+ * As with the real one, no call works in a child of a process that has called.
+ *
  * So all that calls CUDA is tested, also when a call fails, on any machine that
  * can compile it. */
 #include <stdatomic.h>
@@ -20,6 +22,7 @@
 #include "tests/fake_gpu/fake_gpu.h"
 
 static atomic_ulong count;
+static _Atomic pid_t user; /* the first process that called */
 static _Thread_local cudaError_t last;
 
 static unsigned long number(const char *name, unsigned long otherwise)
@@ -34,6 +37,9 @@ static cudaError_t call(cudaError_t error)
     const unsigned long n = atomic_fetch_add(&count, 1) + 1;
     const unsigned long at = number("GPU_FAIL_AT", 0),
                         times = number("GPU_FAIL_FOR", 1);
+    pid_t none = 0, own = getpid();
+    if (!atomic_compare_exchange_strong(&user, &none, own) && none != own)
+        return last = cudaErrorInitializationError;
     if (!at || n < at || (times && n >= at + times))
         return cudaSuccess;
     return last = error;

@@ -58,10 +58,15 @@ static const struct backend backend_host = {
     .close = close_lane,
 };
 
-const struct backend *backend_choose(const char *name, struct err *err)
+const struct backend *backend_find(const char *name, struct err *err)
 {
     (void)err;
     return strcmp(name, "cuda") == 0 ? &backend_host : &backend_cpu;
+}
+
+const struct backend *backend_choose(const char *name, struct err *err)
+{
+    return backend_find(name, err);
 }
 
 const struct scan_engine_type *backend_choose_engine(void)
