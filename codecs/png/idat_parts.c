@@ -15,6 +15,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "codecs/deflate/adler.h"
 #include "codecs/deflate/flate.h"
 #include "codecs/png/chunk.h"
 #include "codecs/png/filter.h"
@@ -113,7 +114,7 @@ static bool inflate_part(const struct parts_reader *r, size_t i, void *inflater)
         if (io.in_size == 0 && io.out_size)
             break;
     }
-    part->adler = r->flate->adler32(1, buffer->data, part->size);
+    part->adler = adler_add(1, buffer->data, part->size);
     return io.in_size == 0 && status == (last ? FLATE_END : FLATE_MORE);
 }
 
