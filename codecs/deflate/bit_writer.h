@@ -11,7 +11,7 @@ struct bit_writer {
     unsigned count; /* number of held bits; at most 7 between calls */
 };
 
-/* Writes the low `count` bits of `bits`, at most 57; those above must be 0. */
+/* Writes the low `count` bits of `bits`, at most 56; those above must be 0. */
 static inline void bit_writer_put(struct bit_writer *b, uint64_t bits,
                                   unsigned count)
 {

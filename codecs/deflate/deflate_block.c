@@ -1,6 +1,8 @@
 /* DEFLATE blocks: counting, the header, the codes. */
 #include "codecs/deflate/deflate_block.h"
 
+#include "codecs/deflate/literal_run.h"
+
 enum {
     TOKENS = 19,     /* symbols of the code that the header is written in */
     TOKEN_LIMIT = 7, /* 3.2.7 */
@@ -119,7 +121,7 @@ static void make_header(struct header *h, const struct deflate_counts *counts)
     h->symbols = last_used(counts->symbol, HUFFMAN_SYMBOLS);
     h->distances = last_used(counts->distance, DISTANCES);
     h->ntokens = 0;
-    huffman_code_lengths(h->length, counts->symbol, h->symbols, SYMBOL_LIMIT);
+    huffman_code_lengths(h->length, counts->symbol, h->symbols, LITERAL_LIMIT);
     huffman_code_lengths(h->length + h->symbols, counts->distance, h->distances,
                          DISTANCE_LIMIT);
     unsigned n = h->symbols + h->distances;
@@ -189,28 +191,6 @@ static void put_header(struct bit_writer *b, const struct header *h, bool final)
 
 /* ---- The data ----------------------------------------------------------- */
 
-/* Joins two codes. Their bits do not depend on where they are written, so the
- * CPU need not wait for that. */
-static inline uint64_t pair(uint32_t a, uint32_t b, unsigned *count)
-{
-    *count = (a & 255) + (b & 255);
-    return (a >> 8) | (uint64_t)(b >> 8) << (a & 255);
-}
-
-static inline void put_literals(struct bit_writer *b, const uint32_t *code,
-                                const uint8_t *data, size_t size)
-{
-    size_t i = 0;
-    for (; i + 4 <= size; i += 4) {
-        unsigned m, n;
-        uint64_t low = pair(code[data[i]], code[data[i + 1]], &m);
-        uint64_t high = pair(code[data[i + 2]], code[data[i + 3]], &n);
-        bit_writer_put(b, low | high << m, m + n);
-    }
-    for (; i < size; i++)
-        huffman_code_put(b, code[data[i]]);
-}
-
 /* The codes of a block. The code of a length has its extra bits above it. */
 struct codes {
     uint32_t symbol[HUFFMAN_SYMBOLS];
@@ -238,7 +218,8 @@ static inline void put_match(struct bit_writer *b, const struct codes *c,
 {
     struct deflate_symbol part = deflate_block_distance(s.distance);
     unsigned n;
-    uint64_t bits = pair(c->length[s.length], c->distance[part.symbol], &n);
+    uint64_t bits =
+        huffman_code_pair(c->length[s.length], c->distance[part.symbol], &n);
     bit_writer_put(b, bits | (uint64_t)part.extra << n, n + part.bits);
 }
 
@@ -248,7 +229,13 @@ static void put_data(struct bit_writer *bits, const struct codes *c,
 {
     struct bit_writer b = *bits; /* a copy, which no store to `out` changes */
     for (const struct sequence *s = sequence; s < sequence + n; s++) {
-        put_literals(&b, c->symbol, data, s->literals);
+        if (s->literals < LITERAL_RUN) {
+            literal_run_put(&b, c->symbol, data, s->literals);
+        } else {
+            struct bit_writer run = b;
+            literal_run_put_long(&run, c->symbol, data, s->literals);
+            b = run;
+        }
         data += s->literals + s->length;
         if (s->length)
             put_match(&b, c, *s);

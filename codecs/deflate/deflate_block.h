@@ -18,7 +18,6 @@ enum {
     MATCH_FARTHEST = 32768,
     LITERALS = 257, /* the bytes, and the end of the block */
     END_OF_BLOCK = 256,
-    SYMBOL_LIMIT = 14, /* bits of a code: four of them are written at a time */
     DISTANCES = 30,
 };
 

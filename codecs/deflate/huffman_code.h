@@ -23,6 +23,15 @@ void huffman_code_lengths(uint8_t *length, const uint32_t *count, unsigned n,
  */
 void huffman_code_assign(uint32_t *code, const uint8_t *length, unsigned n);
 
+/* Joins two codes, of `count` bits together. Their bits do not depend on where
+ * they are written, so the CPU need not wait for that. */
+static inline uint64_t huffman_code_pair(uint32_t a, uint32_t b,
+                                         unsigned *count)
+{
+    *count = (a & 255) + (b & 255);
+    return (a >> 8) | (uint64_t)(b >> 8) << (a & 255);
+}
+
 static inline void huffman_code_put(struct bit_writer *b, uint32_t code)
 {
     bit_writer_put(b, code >> 8, code & 255);

@@ -82,7 +82,7 @@ static size_t estimate_block(const uint8_t *data, size_t size)
     size_t bits = 0;
     deflate_block_count(&counts, data, &all, 1);
     counts.symbol[END_OF_BLOCK] = 1;
-    huffman_code_lengths(length, counts.symbol, LITERALS, SYMBOL_LIMIT);
+    huffman_code_lengths(length, counts.symbol, LITERALS, LITERAL_LIMIT);
     for (unsigned i = 0; i < LITERALS; i++)
         bits += (size_t)counts.symbol[i] * length[i];
     return bits;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "codecs/deflate/deflate_block.h"
+#include "codecs/deflate/literal_run.h"
 
 /* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band
  * that ends as those of struct flate do. Returns the number of bytes written.
@@ -25,7 +26,7 @@ size_t literal_block_deflate_quickly(uint8_t *out, const uint8_t *data,
  * all have the longest codes. */
 static inline size_t literal_block_quick_room(size_t size)
 {
-    return size / 8 * SYMBOL_LIMIT + 4096;
+    return size / 8 * LITERAL_LIMIT + 4096;
 }
 
 /* Returns about how many bytes that would be, without the blocks' headers. */
