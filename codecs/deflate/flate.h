@@ -11,7 +11,7 @@
  * The encoder (lz77.h, literal_block.h, optimal.h, and what they stand on)
  * exists because no library does what PNG needs most. Filtered photographs have
  * next to no matches: Huffman codes alone, in blocks of 64 KiB, make them as
- * small as libpng's default at about 1 GB/s a core, where zlib's fastest such
+ * small as libpng's default at 1 to 2 GB/s a core, where zlib's fastest such
  * strategy, Z_RLE, does 0.13. Screenshots need matches: lz77.c makes them as
  * small as zlib's level 6 at several times its speed, and ISA-L only larger
  * ones. Where size counts, optimal.c does what libdeflate's highest level does.

@@ -4,11 +4,11 @@
 #include "codecs/deflate/deflate_block.h"
 
 enum {
-    SHARE = 4, /* one run of bytes of so many is counted */
+    SHARE = 8, /* one run of bytes of so many is counted */
     RUN = 1024,
     /* The bytes of a block for which a share is counted. In shorter ones, codes
      * of what is not there cost more; longer ones differ too much. */
-    QUICK_LEAST = 1 << 16,
+    QUICK_LEAST = 1 << 17,
     QUICK_MOST = 1 << 20,
 };
 

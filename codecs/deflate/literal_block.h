@@ -17,8 +17,8 @@
 size_t literal_block_deflate(uint8_t *out, const uint8_t *data, size_t size,
                              bool final);
 
-/* The same in four fifths of the time: one code for all, by a share of the
- * bytes. `out` has literal_block_quick_room(size) bytes. */
+/* The same in half of the time: one code for all, by a share of the bytes.
+ * `out` has literal_block_quick_room(size) bytes. */
 size_t literal_block_deflate_quickly(uint8_t *out, const uint8_t *data,
                                      size_t size, bool final);
 

@@ -15,8 +15,9 @@ enum {
     STRIP = 64 << 10,  /* bytes of rows, to choose filters, at most */
     STRIP_LEAST = 8 << 10,
     STRIPS_SHARE = 32, /* of the picture is in strips, unless they are small */
-    PARTS = 2,         /* of a band, on which filters are tried where size */
-    PART = 64 << 10,   /* counts, each of so many bytes */
+    STRIPS_SHARE_QUICK = 128, /* the same where speed counts most */
+    PARTS = 2,       /* of a band, on which filters are tried where size */
+    PART = 64 << 10, /* counts, each of so many bytes */
 };
 
 /* ---- Coders ------------------------------------------------------------- */
@@ -85,7 +86,8 @@ enum { TRIED_ADAPTIVE, TRIED_NONE, TRIED_FIRST };
 
 static uint32_t strip_rows(const struct idat_bands *b)
 {
-    size_t share = b->img->height * b->row / (IDAT_STRIPS * STRIPS_SHARE);
+    size_t part = b->level < IDAT_LZ77_FROM ? STRIPS_SHARE_QUICK : STRIPS_SHARE;
+    size_t share = b->img->height * b->row / (IDAT_STRIPS * part);
     size_t strip = share > STRIP         ? STRIP
                    : share < STRIP_LEAST ? STRIP_LEAST
                                          : share;

@@ -130,7 +130,7 @@ static void check_code(const uint32_t *count, unsigned n, unsigned limit,
  * the longest codes, or are coded otherwise. */
 TEST(not_counted)
 {
-    enum { N = 1 << 18, RUN = 1024, COUNTED = 4 };
+    enum { N = 1 << 18, RUN = 1024, COUNTED = 8 };
     uint8_t *data = malloc(N);
     for (size_t noisy = 1; noisy <= COUNTED - 1; noisy++) {
         for (size_t i = 0; i < N; i++) {
