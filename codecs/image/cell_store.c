@@ -33,6 +33,12 @@ static uint32_t rows_in(uint64_t memory, const struct image *img,
     return rows_of(memory, image_row_bytes(img, width), most);
 }
 
+static uint64_t size_of(const struct image *img)
+{
+    return img->nplanes * cell_size(img->cell) * (uint64_t)img->width *
+           img->height;
+}
+
 static void close_store(void *context, void *cells)
 {
     (void)cells;
@@ -43,7 +49,6 @@ int cell_store_open(struct image *img, enum xform t,
                     const struct scratch *scratch, struct err *err)
 {
     struct cell_store *store = memory_alloc(sizeof *store);
-    uint64_t pixel = img->nplanes * cell_size(img->cell);
     if (!store)
         return fail_memory(err, "no memory for a scratch file");
     *store = (struct cell_store){
@@ -53,8 +58,7 @@ int cell_store_open(struct image *img, enum xform t,
         .height = img->height,
         .band = rows_in(scratch->memory / 2, img, img->width, BAND_MOST),
     };
-    if (scratch->begin(scratch->context, pixel * img->width * img->height,
-                       err)) {
+    if (scratch->begin(scratch->context, size_of(img), err)) {
         memory_free(store);
         return -1;
     }
@@ -66,6 +70,11 @@ int cell_store_open(struct image *img, enum xform t,
     img->store = store;
     img->mem = (struct mem){ .free = close_store, .context = store };
     return 0;
+}
+
+struct scratch_part cell_store_behind(const struct image *img)
+{
+    return (struct scratch_part){ img->store->scratch, size_of(img) };
 }
 
 uint32_t cell_store_band(const struct cell_store *store)

@@ -31,6 +31,9 @@ struct cell_view {
 int cell_store_open(struct image *img, enum xform t,
                     const struct scratch *scratch, struct err *err);
 
+/* Returns what of its scratch file is behind the cells of img. */
+struct scratch_part cell_store_behind(const struct image *img);
+
 /* Returns how many rows of the stored picture a band has, but for the last. */
 uint32_t cell_store_band(const struct cell_store *store);
 

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "codecs/deflate/flate.h"
-#include "codecs/png/adam7.h"
 #include "codecs/png/chunk.h"
 #include "codecs/png/filter.h"
+#include "codecs/png/pass_rows.h"
 #include "codecs/png/scanline.h"
 
 enum {
@@ -25,14 +25,13 @@ enum {
 };
 
 struct idat_pass {
-    struct adam7_pass of;
     size_t row;          /* bytes, with the filter's type */
     uint32_t per_slot;   /* rows */
     uint32_t first, end; /* slots */
 };
 
 struct idat_reader {
-    struct row_sink *rows;
+    struct pass_rows rows;
     unsigned pixel; /* bytes of a pixel */
     const struct flate *flate;
     void *inflater;
@@ -43,9 +42,6 @@ struct idat_reader {
     bool ended; /* the stream has ended */
 
     struct idat_pass pass[ADAM7_PASSES];
-    unsigned passes;
-    struct image line; /* a row of a pass, in planes */
-    uint32_t complete; /* rows of the picture */
 
     size_t slot_size;
     uint32_t slots;   /* of the picture */
@@ -135,11 +131,12 @@ static const struct idat_pass *pass_of(const struct idat_reader *r,
 
 /* Returns the number of rows in a slot, and sets *first to the first of them in
  * its pass. */
-static uint32_t rows_of(const struct idat_pass *pass, uint32_t slot,
+static uint32_t rows_of(const struct idat_reader *r,
+                        const struct idat_pass *pass, uint32_t slot,
                         uint32_t *first)
 {
     *first = (slot - pass->first) * pass->per_slot;
-    uint32_t left = pass->of.height - *first;
+    uint32_t left = r->rows.pass[pass - r->pass].height - *first;
     return left < pass->per_slot ? left : pass->per_slot;
 }
 
@@ -152,57 +149,32 @@ static bool inflate_slot(struct idat_reader *r, uint32_t slot)
 {
     const struct idat_pass *pass = pass_of(r, slot);
     uint32_t first;
-    size_t want = rows_of(pass, slot, &first) * pass->row, size = want;
+    size_t want = rows_of(r, pass, slot, &first) * pass->row, size = want;
     return inflate_some(r, slot_at(r, slot), &size) && size == want &&
            (slot + 1 < r->slots || at_end(r));
 }
 
 /* ---- Undoing filters ----------------------------------------------------- */
 
-/* Tells the sink of all rows before `end` that are complete. */
-static bool complete_rows(struct idat_reader *r, uint32_t end)
-{
-    struct err err; /* libpng gives the reason */
-    for (; r->complete < end; r->complete++)
-        if (row_sink_done(r->rows, r->complete, &err))
-            return false;
-    return true;
-}
-
-/* Puts row i of a pass into the planes. The last pass completes its rows and
- * those above them. */
-static bool put_row(struct idat_reader *r, const struct idat_pass *pass,
-                    uint32_t i, const uint8_t *row)
-{
-    uint32_t at, y = pass->of.y + i * pass->of.dy;
-    const struct image *to = row_sink_at(r->rows, y, &at);
-    if (pass->of.dx == 1) {
-        scanline_split(to, at, row);
-    } else {
-        r->line.width = pass->of.width;
-        scanline_split(&r->line, 0, row);
-        adam7_spread(to, at, &pass->of, &r->line);
-    }
-    return pass != &r->pass[r->passes - 1] || complete_rows(r, y + 1);
-}
-
 static bool unfilter_slot(struct idat_reader *r, uint32_t slot)
 {
     const struct idat_pass *pass = pass_of(r, slot);
     const size_t size = pass->row - 1;
-    uint32_t first, n = rows_of(pass, slot, &first);
+    uint32_t first, n = rows_of(r, pass, slot, &first);
     uint8_t *row = slot_at(r, slot);
     const uint8_t *prior = r->prior;
+    struct err err; /* libpng gives the reason */
     if (first == 0)
         memset(r->prior, 0, size);
     for (uint32_t i = 0; i < n; i++, row += pass->row) {
         if (!filter_undo_row(row[0], row + 1, prior, size, r->pixel) ||
-            !put_row(r, pass, first + i, row + 1))
+            pass_rows_put(&r->rows, (unsigned)(pass - r->pass), first + i,
+                          row + 1, &err))
             return false;
         prior = row + 1;
     }
     memcpy(r->prior, prior, size); /* the slot is about to be reused */
-    return slot + 1 < r->slots || complete_rows(r, r->rows->height);
+    return slot + 1 < r->slots || pass_rows_end(&r->rows, &err) == 0;
 }
 
 /* ---- Both --------------------------------------------------------------- */
@@ -254,8 +226,8 @@ static bool fits_window(const struct idat_reader *r)
         return false;
     unsigned bits = 8 + (chunk.data[0] >> 4);
     size_t raw = 0;
-    for (unsigned i = 0; i < r->passes; i++)
-        raw += r->pass[i].row * r->pass[i].of.height;
+    for (unsigned i = 0; i < r->rows.passes; i++)
+        raw += r->pass[i].row * r->rows.pass[i].height;
     return bits == 15 || (bits < 15 && raw <= (size_t)1 << bits);
 }
 
@@ -263,46 +235,21 @@ static bool fits_window(const struct idat_reader *r)
 static void cut_slots(struct idat_reader *r, const struct image *img)
 {
     struct image one = *img;
-    for (unsigned i = 0; i < r->passes; i++) {
+    for (unsigned i = 0; i < r->rows.passes; i++) {
+        const struct adam7_pass *of = &r->rows.pass[i];
         struct idat_pass *pass = &r->pass[i];
-        one.width = pass->of.width;
+        one.width = of->width;
         pass->row = scanline_size(&one) + 1;
         pass->per_slot = pass->row < SLOT ? (uint32_t)(SLOT / pass->row) : 1;
-        if (pass->per_slot > pass->of.height)
-            pass->per_slot = pass->of.height;
+        if (pass->per_slot > of->height)
+            pass->per_slot = of->height;
         pass->first = r->slots;
-        pass->end = pass->first + (pass->of.height - 1) / pass->per_slot + 1;
+        pass->end = pass->first + (of->height - 1) / pass->per_slot + 1;
         r->slots = pass->end;
         size_t size = pass->per_slot * pass->row;
         r->slot_size = size > r->slot_size ? size : r->slot_size;
     }
     r->in_ring = r->slots < SLOTS ? r->slots : SLOTS;
-}
-
-static bool open_line(struct idat_reader *r, const struct image *img)
-{
-    struct err err;
-    r->line = (struct image){ .cell = img->cell,
-                              .color = img->color,
-                              .alpha = img->alpha,
-                              .width = img->width / 2 + 1,
-                              .height = 1,
-                              .maxval = img->maxval,
-                              .nplanes = img->nplanes };
-    return image_alloc(&r->line, mem_plain, &err) == 0;
-}
-
-static void open_passes(struct idat_reader *r, const struct image *img,
-                        bool interlaced)
-{
-    struct adam7_pass pass[ADAM7_PASSES] = {
-        { 0, 0, 1, 1, img->width, r->rows->height },
-    };
-    r->passes =
-        interlaced ? adam7_passes(pass, img->width, r->rows->height) : 1;
-    for (unsigned i = 0; i < r->passes; i++)
-        r->pass[i].of = pass[i];
-    cut_slots(r, img);
 }
 
 bool idat_read(struct row_sink *rows, struct png_range idats,
@@ -316,8 +263,8 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
         idat_parts_suit(idats,
                         (uint64_t)(scanline_size(img) + 1) * rows->height))
         return idat_parts_read(rows, idats, flate, pool);
+    struct err err; /* libpng gives the reason */
     struct idat_reader r = {
-        .rows = rows,
         .pixel = scanline_pixel(img),
         .flate = flate,
         .idats = idats,
@@ -327,15 +274,18 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .change = PTHREAD_COND_INITIALIZER,
     };
-    open_passes(&r, img, interlaced);
-    if (!fits_window(&r))
+    bool open = pass_rows_open(&r.rows, rows, interlaced, &err) == 0;
+    cut_slots(&r, img);
+    if (!open || !fits_window(&r)) {
+        pass_rows_close(&r.rows);
         return false;
+    }
     r.inflater = flate->inflate_open(false);
     r.ring = memory_alloc(r.in_ring * r.slot_size);
     r.prior = memory_alloc(scanline_size(img) + 1);
-    if (r.inflater && r.ring && r.prior && (!interlaced || open_line(&r, img)))
+    if (r.inflater && r.ring && r.prior)
         thread_pool_run(pool, read_slots, &r, 2);
-    image_free(&r.line);
+    pass_rows_close(&r.rows);
     memory_free(r.prior);
     memory_free(r.ring);
     flate->inflate_close(r.inflater);

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "codecs/deflate/flate.h"
-#include "codecs/image/interleave.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/chunk.h"
 #include "codecs/png/libpng_memory.h"
+#include "codecs/png/pass_rows.h"
 #include "codecs/png/scanline.h"
 
 struct png_reader {
@@ -28,7 +28,7 @@ struct png_reader {
     struct image *img;
     const struct decode_plan *plan;
     struct row_sink rows;
-    uint32_t y; /* the row that is read next, of a picture not interlaced */
+    struct pass_rows passes; /* of these */
     uint8_t *row;
     bool after_idat;
     bool pixels;  /* the sink has the samples that were read so far */
@@ -168,82 +168,41 @@ static int open_rows(struct row_sink *rows, struct image *img,
                      const struct decode_plan *plan, struct err *err)
 {
     const struct limits *limits = &opts->limits;
-    if (img->meta->interlaced)
-        return row_sink_open_whole(rows, img, plan->turn, plan->turner,
-                                   opts->mem, err);
     if (image_is_stored(img, limits))
         return row_sink_open_stored(rows, img, plan->turn, plan->turner,
                                     limits->scratch, err);
+    if (img->meta->interlaced)
+        return row_sink_open_whole(rows, img, plan->turn, plan->turner,
+                                   opts->mem, err);
     return row_sink_open(rows, img, plan->turn, plan->turner, opts->mem, err);
 }
 
-/* Puts a row from libpng into the sink, which may turn its band. */
-static int put_row(struct png_reader *r)
-{
-    uint32_t at;
-    const struct image *to = row_sink_at(&r->rows, r->y, &at);
-    interleave_split_row(to, at, r->row);
-    return row_sink_done(&r->rows, r->y++, r->err);
-}
-
-/* Makes the rows black that a damaged picture does not have. */
-static int fill_up(struct png_reader *r)
-{
-    const struct image *img = r->img;
-    if (r->y < r->rows.height)
-        memset(r->row, 0,
-               (size_t)img->nplanes * cell_size(img->cell) *
-                   row_sink_width(&r->rows));
-    while (r->y < r->rows.height)
-        if (put_row(r))
-            return -1;
-    return 0;
-}
-
-/* A pass of Adam7 changes some pixels of a row and leaves the others, so libpng
- * gets the row as the passes before have left it: at first black. */
-static void read_passes(struct png_reader *r, int passes)
-{
-    struct image *img = r->img;
-    if (image_alloc(img, r->opts->mem, r->err))
-        png_longjmp(r->png, 1);
-    memset(img->cells, 0, img->size);
-    r->pixels = true;
-    for (int pass = 0; pass < passes; pass++)
-        for (uint32_t y = 0; y < img->height; y++) {
-            interleave_join_row(img, y, r->row);
-            png_read_row(r->png, r->row, NULL);
-            interleave_split_row(img, y, r->row);
-        }
-}
-
+/* Pixels that are not in a damaged picture are black. */
 static void read_rows(struct png_reader *r)
 {
     struct image *img = r->img;
-    r->row = memory_alloc_zeroed((size_t)img->width * img->nplanes,
-                                 cell_size(img->cell));
+    const struct meta *meta = img->meta;
+    r->row =
+        memory_alloc((size_t)img->width * img->nplanes * cell_size(img->cell));
     r->starved = !r->row;
     if (r->starved)
         png_error(r->png, "no memory for a row");
-    png_set_packing(r->png); /* a byte a sample, also below 8 bits */
-    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
-        png_set_swap(r->png);
-    int passes = png_set_interlace_handling(r->png);
     png_read_update_info(r->png, r->info);
-    if (passes > 1) {
-        read_passes(r, passes);
-        return;
-    }
-    if (open_rows(&r->rows, img, r->opts, r->plan, r->err))
+    if (open_rows(&r->rows, img, r->opts, r->plan, r->err) ||
+        pass_rows_open(&r->passes, &r->rows, meta->interlaced, r->err))
+        png_longjmp(r->png, 1);
+    pass_rows_blacken(&r->passes);
+    for (unsigned pass = 0; pass < r->passes.passes; pass++)
+        for (uint32_t i = 0; i < r->passes.pass[pass].height; i++) {
+            r->pixels = true;
+            png_read_row(r->png, r->row, NULL);
+            r->pixels = false; /* what fails now is no fault of the file */
+            if (pass_rows_put(&r->passes, pass, i, r->row, r->err))
+                png_longjmp(r->png, 1);
+        }
+    if (pass_rows_end(&r->passes, r->err))
         png_longjmp(r->png, 1);
     r->pixels = true;
-    while (r->y < r->rows.height) {
-        png_read_row(r->png, r->row, NULL);
-        if (put_row(r)) {
-            r->pixels = false; /* this is no fault of the file */
-            png_longjmp(r->png, 1);
-        }
-    }
 }
 
 static void read_head(struct png_reader *r)
@@ -289,7 +248,7 @@ static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
         return -1;
     warn(r->opts->warnings, "damaged, read as far as it goes: %s",
          r->err->text);
-    return fill_up(r);
+    return pass_rows_end(&r->passes, r->err);
 }
 
 /* ---- Around libpng ------------------------------------------------------- */
@@ -360,6 +319,7 @@ static int run_libpng(struct reader *reader, struct png_range idats,
     else
         fail_memory(err, "no memory for the decoder");
     png_destroy_read_struct(&r.png, &r.info, NULL);
+    pass_rows_close(&r.passes);
     row_sink_close(&r.rows);
     memory_free(r.row);
     if (status)
@@ -418,8 +378,7 @@ static int check_size(const struct reader *reader, struct err *err)
     const struct image *img = &reader->img;
     uint64_t raw = (uint64_t)scanline_size(img) * img->height;
     struct limits limits = reader->opts->limits;
-    /* Passes, and frames, are turned in memory. */
-    if (img->meta->interlaced || img->meta->animation.frames)
+    if (img->meta->animation.frames) /* they are turned in memory */
         limits.scratch = NULL;
     if (!reader->opts->tolerant && raw / 1032 > reader->file.size)
         return fail(err, "the image data is cut short");
@@ -427,9 +386,8 @@ static int check_size(const struct reader *reader, struct err *err)
     if (image_check(img->width, img->height, img->nplanes, img->cell, &limits,
                     &why))
         return fail(err, "%s%s",
-                    limits.scratch || !reader->opts->limits.scratch ? ""
-                    : img->meta->interlaced
-                        ? "an interlaced PNG is turned in memory: "
+                    limits.scratch || !reader->opts->limits.scratch
+                        ? ""
                         : "an animation is turned in memory: ",
                     why.text);
     return frames_check_size(&reader->img, reader->opts, err);

@@ -16,6 +16,7 @@ struct png_writer {
     struct bytes *file;
     const struct image *img;
     const struct save_opts *opts;
+    struct row_source rows; /* of it, where libpng writes them */
     uint8_t *row;
     bool starved; /* memory has run out */
     struct err *err;
@@ -86,12 +87,26 @@ static void write_chunks(struct png_writer *w, unsigned where)
     }
 }
 
+/* Gives libpng row y, which it leaves out if the pass has no pixels of it. */
+static void write_row(struct png_writer *w, bool in_pass, uint32_t y)
+{
+    uint32_t at;
+    if (in_pass) {
+        if (row_source_reach(&w->rows, y, w->err))
+            png_longjmp(w->png, 1);
+        const struct image *from = row_source_at(&w->rows, y, &at);
+        interleave_join_row(from, at, w->row);
+    }
+    png_write_row(w->png, w->row);
+    if (flush_file(w->opts->flush, w->file, w->err))
+        png_longjmp(w->png, 1);
+}
+
 /* Through libpng: all of Adam7, and rows of more than 1 GiB. */
 static void write_rows(struct png_writer *w)
 {
     const struct image *img = w->img;
-    if (img->store)
-        png_error(w->png, "rows of more than 1 GiB must be in memory");
+    w->rows = row_source_open(img, w->opts->pool);
     w->row =
         memory_alloc((size_t)img->width * img->nplanes * cell_size(img->cell));
     w->starved = !w->row;
@@ -102,13 +117,12 @@ static void write_rows(struct png_writer *w)
     png_set_packing(w->png);
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
         png_set_swap(w->png);
-    int passes = png_set_interlace_handling(w->png);
+    const int passes = png_set_interlace_handling(w->png);
     for (int pass = 0; pass < passes; pass++)
         for (uint32_t y = 0; y < img->height; y++) {
             if (budget_check_time(w->opts->budget, w->err))
                 png_longjmp(w->png, 1);
-            interleave_join_row(img, y, w->row);
-            png_write_row(w->png, w->row);
+            write_row(w, passes == 1 || PNG_ROW_IN_INTERLACE_PASS(y, pass), y);
         }
 }
 
@@ -155,6 +169,7 @@ int write_png(struct bytes *file, const struct image *img,
     int status = w.info ? write_guarded(&w)
                         : fail_memory(err, "no memory for the encoder");
     png_destroy_write_struct(&w.png, &w.info);
+    row_source_close(&w.rows);
     memory_free(w.row);
     return status;
 }

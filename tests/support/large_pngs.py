@@ -7,19 +7,24 @@ import zlib
 
 from apng import Kind, chunk
 
-# A palette and a color that are transparent, few bits.
+# A palette and a color that are transparent, few bits; then interlaced ones.
 PICTURES = {
     'palette': Kind(8, 3, 0),
     'key': Kind(16, 2, 0),
     'bits': Kind(2, 0, 0),
+    'passes': Kind(8, 2, 1),
+    'passes-bits': Kind(1, 0, 1),
+    'passes-palette': Kind(4, 3, 1),
+    'passes-deep': Kind(16, 6, 1),
 }
 
 
 def chunks(kind, rng):
     if kind.color == 3:
-        return (chunk(b'PLTE', rng.randbytes(3 * 250)) +
-                chunk(b'tRNS', rng.randbytes(200)))
-    if kind.color == 2:
+        n = min(250, 1 << kind.depth)
+        return (chunk(b'PLTE', rng.randbytes(3 * n)) +
+                chunk(b'tRNS', rng.randbytes(n * 4 // 5)))
+    if kind.color == 2 and kind.depth == 16:
         return chunk(b'tRNS', struct.pack('>3H', 1, 1, 1))
     return b''
 
