@@ -135,6 +135,8 @@ struct save_opts {
                       its end is left as it is */
     const struct flush *flush; /* of a picture that has a store; NULL: all of
                                   the file is kept */
+    const struct scratch *scratch; /* for frames that memory does not hold, as
+                                      animation.stored says */
     uint32_t *adler; /* PNG: `encode` stores the Adler-32 of its rows here,
                         and `check` compares it; NULL or 0: unknown */
     const struct turner *turner; /* turns embedded JPEG files */

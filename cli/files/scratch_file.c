@@ -82,7 +82,7 @@ static int begin(void *context, uint64_t size, struct err *err)
     struct scratch_file *file = context;
     if (make_file(file, err))
         return -1;
-    file->size = size;
+    file->size = size > file->size ? size : file->size;
     if (fallocate(file->fd, 0, 0, (off_t)size) == 0 || errno == EOPNOTSUPP ||
         errno == ENOSYS)
         return 0;

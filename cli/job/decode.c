@@ -29,6 +29,20 @@ static int turn_part(void *context, struct image *dst, const struct image *src,
                   : job->backend->apply(job->lane, dst, src, t, NULL, err);
 }
 
+int job_open_cpu(struct turner_context *context, struct err *err)
+{
+    const struct lane_opts cpu = { .workers = 0 };
+    return context->job->backend->parts
+               ? 0
+               : backend_cpu.open(&context->cpu, &cpu, err);
+}
+
+void job_close_cpu(struct turner_context *context)
+{
+    if (context->cpu)
+        backend_cpu.close(context->cpu);
+}
+
 /* Several threads may turn small tiles at a time where the backend lets them,
  * else one thread turns large ones. */
 struct turner job_turner(struct turner_context *context)
@@ -160,22 +174,18 @@ static int decode_by(struct job_state *state, struct reader *reader,
     return codec_decode(reader, &state->img, &plan, err);
 }
 
-/* Decodes, and turns what can be turned meanwhile. Pictures that go through a
- * file are turned by the CPU, which waits for that file in any case. */
+/* Decodes, and turns what can be turned meanwhile. */
 static int decode(struct job_state *state, struct reader *reader,
                   struct err *err)
 {
     struct turner_context context = { .job = state->job,
                                       .budget = &state->budget,
                                       .rows = reader->info.height };
-    const struct lane_opts cpu = { .workers = 0 };
-    if (!state->job->backend->parts &&
-        image_is_stored(&reader->img, &reader->opts->limits) &&
-        backend_cpu.open(&context.cpu, &cpu, err))
+    if (image_is_stored(&reader->img, &reader->opts->limits) &&
+        job_open_cpu(&context, err))
         return -1;
     int status = decode_by(state, reader, &context, err);
-    if (context.cpu)
-        backend_cpu.close(context.cpu);
+    job_close_cpu(&context);
     return status;
 }
 

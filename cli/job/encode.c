@@ -144,27 +144,33 @@ struct flush job_flush(struct job_state *state)
     return (struct flush){ flush, state };
 }
 
+/* Gives back the disk that cells took, and notes how much that was. */
+static void end_cells(struct job_state *state)
+{
+    if (state->cells_file.made)
+        state->result->scratch = state->cells_file.size;
+    scratch_file_close(&state->cells_file);
+}
+
 int job_take_flushed(struct job_state *state, struct err *err)
 {
     struct bytes *output = &state->output;
-    const uint64_t cells = state->cells_file.size;
-    scratch_file_close(&state->cells_file);
+    end_cells(state);
     if (flush(state, output, err))
         return -1;
-    state->result->scratch = cells ? cells : state->output_file.size;
+    if (!state->result->scratch)
+        state->result->scratch = state->output_file.size;
     bytes_free(output);
     return scratch_file_map(&state->output_file, output, err);
 }
 
-static int encode(struct job_state *state, struct err *err)
+static int encode_by(struct job_state *state, const struct turner *turner,
+                     struct err *err)
 {
     const struct options *opts = state->opts;
     struct result *result = state->result;
     unsigned upright = opts->ignore_orientation ? 0 : 1;
     uint32_t adler = 0;
-    struct turner_context context = { .job = state->job,
-                                      .budget = &state->budget };
-    const struct turner turner = job_turner(&context);
     const struct flush to_file = job_flush(state);
     const struct save_opts save = {
         .suffix = state->job->format_name,
@@ -179,10 +185,11 @@ static int encode(struct job_state *state, struct err *err)
         .layout = opts->layout,
         .tolerant = opts->tolerant,
         .pool = state->job->pool,
-        .turner = &turner,
+        .turner = turner,
         .budget = &state->budget,
         .adler = &adler,
         .flush = state->img.store ? &to_file : NULL,
+        .scratch = state->scratch.begin ? &state->scratch : NULL,
         .warnings = &result->warnings,
     };
     result->width = state->img.width;
@@ -194,11 +201,25 @@ static int encode(struct job_state *state, struct err *err)
     return job_check(state, &state->img, &save, err);
 }
 
+static int encode(struct job_state *state, struct err *err)
+{
+    struct turner_context context = { .job = state->job,
+                                      .budget = &state->budget };
+    const struct meta *meta = state->img.meta;
+    if (meta && meta->animation.stored && job_open_cpu(&context, err))
+        return -1;
+    const struct turner turner = job_turner(&context);
+    int status = encode_by(state, &turner, err);
+    job_close_cpu(&context);
+    return status;
+}
+
 int job_encode(struct job_state *state, struct err *err)
 {
     if (!state->made && encode(state, err))
         return -1;
     image_free(&state->img);
+    end_cells(state);
     state->result->bytes_out = state->output.size;
     if (state->opts->verify && job_verify(state, err))
         return -1;

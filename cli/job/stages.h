@@ -69,6 +69,11 @@ struct turner_context {
     atomic_uint done; /* of them, so far */
 };
 
+/* Lets the CPU turn, if the backend cannot turn parts: what goes through a file
+ * waits for that in any case. job_close_cpu() is fine without it. */
+int job_open_cpu(struct turner_context *context, struct err *err);
+void job_close_cpu(struct turner_context *context);
+
 /* Returns the backend of the job as codecs see it. The context must stay. */
 struct turner job_turner(struct turner_context *context);
 

@@ -92,6 +92,7 @@ struct animation {
     double seconds;  /* of all frames, and of the ones shown least and most */
     double shortest, longest;
     bool side_by_side; /* there is memory for a frame a thread */
+    bool stored;       /* there is none for one: each goes through a file */
     bool tried;        /* all frames have been decoded, and warned of */
 };
 

@@ -4,13 +4,15 @@
  *
  * So no more than a few frames are decoded at a time. Where the memory and the
  * backend allow it each thread has one of them; else one after the other has
- * all threads. */
+ * all threads. Where memory does not hold even one, each goes through the
+ * scratch file, as other pictures do. */
 #include "codecs/base/memory.h"
 #include "codecs/png/png.h"
 
 #include <string.h>
 
 #include "codecs/image/budget.h"
+#include "codecs/image/cell_store.h"
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/animation.h"
 #include "codecs/png/chunk.h"
@@ -166,6 +168,16 @@ static int check_work(const struct image *img, uint64_t pixels, uint64_t coded,
                : 0;
 }
 
+/* Returns whether frames can go through the scratch file: if it may hold the
+ * cells of the largest, and memory some rows of it. */
+static bool suits_scratch(const struct image *img, uint64_t frame,
+                          const struct limits *limits)
+{
+    uint32_t side = img->width > img->height ? img->width : img->height;
+    return limits->scratch && frame / 2 <= limits->stored &&
+           image_row_bytes(img, side) <= limits->scratch->memory / 2;
+}
+
 /* While a frame is turned the picture has been turned already. */
 int frames_check_size(const struct image *img, const struct load_opts *opts,
                       struct err *err)
@@ -181,13 +193,18 @@ int frames_check_size(const struct image *img, const struct load_opts *opts,
                    limits->budget, err))
         return -1;
     uint64_t once = frame_bytes(img, (uint64_t)img->width * img->height) / 2;
+    if (image_is_stored(img, limits))
+        once = 0;
     uint64_t frame = frame_bytes(img, most), need = once + frame;
     unsigned threads = thread_pool_threads(opts->pool);
-    if (need > limits->bytes)
+    a->stored = need > limits->bytes;
+    if (a->stored && !suits_scratch(img, frame, limits))
         return limit_refuse_memory("the frames need", need, limits, err);
-    a->side_by_side = a->frames * 2ull >= threads &&
+    a->side_by_side = !a->stored && a->frames * 2ull >= threads &&
                       (limits->bytes - once) / threads >= frame;
-    need = a->side_by_side ? once + threads * frame : need;
+    need = a->side_by_side ? once + threads * frame
+           : a->stored     ? once + limits->scratch->memory
+                           : need;
     if (limits->reserve)
         limits->reserve(limits->context, need);
     return 0;
@@ -214,6 +231,9 @@ struct frames_work {
     const struct budget *budget; /* whose time ends it */
     bool tolerant;
     const struct save_opts *save; /* NULL: they are not encoded */
+    struct scratch scratch;       /* of one frame at a time, if they are stored:
+                                     behind the cells of the picture */
+    struct scratch_part behind;
 };
 
 static bool add_chunk(struct bytes *file, const char *name, const void *data,
@@ -259,8 +279,12 @@ static int decode(struct image *frame, struct bytes file,
                   struct frame_task *task)
 {
     const struct frames_work *w = task->work;
+    const bool stored = w->img->meta->animation.stored;
     const struct load_opts load = {
-        .limits = { .pixels = UINT64_MAX, .bytes = UINT64_MAX },
+        .limits = { .pixels = UINT64_MAX,
+                    .bytes = stored ? w->scratch.memory : UINT64_MAX,
+                    .scratch = stored ? &w->scratch : NULL,
+                    .stored = UINT64_MAX },
         .mem = mem_plain,
         .tolerant = w->tolerant,
         .pool = w->pool,
@@ -319,6 +343,7 @@ static int encode(const struct image *frame, struct frame_task *task)
     struct save_opts save = *task->work->save;
     struct bytes file = { 0 };
     uint32_t adler = 0;
+    save.flush = NULL; /* it becomes a chunk */
     save.pool = task->work->pool;
     save.adler = &adler;
     save.warnings = &task->warnings;
@@ -452,13 +477,41 @@ static int do_all(struct frames_work *work, struct warnings *warnings,
     return status;
 }
 
+/* Sets where frames go that are stored, which are done in memory if scratch is
+ * NULL. */
+static void set_scratch(struct frames_work *work, const struct scratch *scratch)
+{
+    if (!scratch)
+        return;
+    work->scratch = *scratch;
+    if (!work->img->store)
+        return;
+    work->behind = cell_store_behind(work->img);
+    work->scratch = scratch_part_access(&work->behind);
+}
+
+/* Frames that are only tried stay as they are. */
+static int copy_rows(void *context, struct image *dst, const struct image *src,
+                     enum xform t, struct err *err)
+{
+    (void)context, (void)t, (void)err;
+    for (unsigned i = 0; i < src->nplanes; i++)
+        for (uint32_t y = 0; y < src->height; y++)
+            memcpy(plane_row(&dst->plane[i], y), plane_row(&src->plane[i], y),
+                   src->width * cell_size(src->cell));
+    return 0;
+}
+
 int frames_try(struct image *img, const struct load_opts *opts, struct err *err)
 {
+    const struct turner copy = { .turn = copy_rows, .parallel = true };
     struct frames_work work = { .img = img,
+                                .turner = &copy,
                                 .pool = opts->pool,
                                 .budget = opts->limits.budget,
                                 .tolerant = opts->tolerant };
     img->meta->animation.tried = true;
+    set_scratch(&work, opts->limits.scratch);
     return do_all(&work, opts->warnings, err);
 }
 
@@ -492,6 +545,7 @@ int frames_turn(const struct image *img, const struct save_opts *opts,
                                 .save = opts };
     struct warnings unheard = { 0 };
     bool tried = img->meta->animation.tried;
+    set_scratch(&work, opts->scratch);
     if (do_all(&work, tried ? &unheard : opts->warnings, err))
         return -1;
     turn_places(img);

@@ -377,19 +377,11 @@ static int check_size(const struct reader *reader, struct err *err)
 {
     const struct image *img = &reader->img;
     uint64_t raw = (uint64_t)scanline_size(img) * img->height;
-    struct limits limits = reader->opts->limits;
-    if (img->meta->animation.frames) /* they are turned in memory */
-        limits.scratch = NULL;
     if (!reader->opts->tolerant && raw / 1032 > reader->file.size)
         return fail(err, "the image data is cut short");
-    struct err why;
-    if (image_check(img->width, img->height, img->nplanes, img->cell, &limits,
-                    &why))
-        return fail(err, "%s%s",
-                    limits.scratch || !reader->opts->limits.scratch
-                        ? ""
-                        : "an animation is turned in memory: ",
-                    why.text);
+    if (image_check(img->width, img->height, img->nplanes, img->cell,
+                    &reader->opts->limits, err))
+        return -1;
     return frames_check_size(&reader->img, reader->opts, err);
 }
 

@@ -5,7 +5,7 @@ import random
 import struct
 import zlib
 
-from apng import Kind, chunk
+from apng import Kind, chunk, fctl, fdat
 
 # A palette and a color that are transparent, few bits; then interlaced ones.
 PICTURES = {
@@ -42,7 +42,31 @@ def samples(kind, width, height, rng):
     return b''.join(parts) + stream.flush()
 
 
+def moving(kind, apart):
+    """Frames that are larger than memory, at odd places, and a small one."""
+    rng, width, height = random.Random(1), 2001, 2503
+    out = [kind.head(width, height),
+           chunk(b'acTL', struct.pack('>II', 4 - apart, 0)), chunks(kind, rng)]
+    number = 0
+    if not apart:
+        out.append(fctl(0, width, height))
+        number = 1
+    out.append(chunk(b'IDAT', samples(kind, width, height, rng)))
+    for i, (w, h) in enumerate([(1999, 2501), (7, 3), (2001, 2502)]):
+        data = samples(kind, w, h, rng)
+        out += [fctl(number, w, h, (width - w) // 2, height - h, dispose=i,
+                     blend=i % 2),
+                fdat(number + 1, data[:5]), fdat(number + 2, data[5:])]
+        number += 3
+    return b''.join(out) + chunk(b'IEND')
+
+
 def main():
+    for name, kind, apart in (('moving', Kind(8, 2, 0), 0),
+                              ('apart', Kind(8, 6, 0), 1),
+                              ('moving-passes', Kind(16, 2, 1), 0)):
+        with open(name + '.png', 'wb') as file:
+            file.write(moving(kind, apart))
     for name, kind in PICTURES.items():
         rng = random.Random(name)
         size = kind.channels * (1 + (kind.depth == 16))
