@@ -10,9 +10,8 @@ done
 # Rows of several bands, half of them noise.
 {
     printf 'P6\n601 1009\n255\n'
-    for ((i = 0; i < 200; i++)); do
-        cat "$samples/f.bmp" "$samples/f-rgba.png" "$samples/f.jpg"
-    done | head -c $((601 * 505 * 3))
+    python3 -c 'import random, sys
+sys.stdout.buffer.write(random.Random(1).randbytes(601 * 505 * 3))'
     head -c $((601 * 504 * 3)) /dev/zero
 } >in/large-ppm.ppm
 for format in jpg png tga; do
@@ -21,11 +20,16 @@ done
 ls in/* >names
 sort -r names >backwards
 
-# written DIRECTORY FILL THREADS NAMES ARGUMENTS...
+# written DIRECTORY FILL THREADS NAMES ARGUMENTS...: all pictures; and each large
+# one alone, as only such a one has several threads.
 written() {
     rm -rf "$1"
     MALLOC_PERTURB_=$2 gimgxf -q -j "$3" --files-from "$4" -d "$1" "${@:5}" \
         2>"$1.said"
+    for name in in/large-{jpg,png,tga}.*; do
+        MALLOC_PERTURB_=$2 gimgxf -q -j "$3" -d "$1/alone" "${@:5}" "$name" \
+            2>"$1.said"
+    done
 }
 
 while read -r options; do
@@ -34,6 +38,7 @@ while read -r options; do
         written "out${arguments%% *}" $arguments $options
     done
     check "$options: something is written" [ -n "$(ls out0)" ]
+    check "$options: three of them alone" [ "$(ls out0/alone | wc -l)" = 3 ]
     check "$options: on 2 threads, backwards" diff -r out0 out85
     check "$options: on 7 threads" diff -r out0 out170
 done <<'END'
