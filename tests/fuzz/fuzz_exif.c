@@ -1,12 +1,14 @@
-/* Any bytes as an EXIF block: nothing outside of it is accessed, and its
- * thumbnail lies within it. */
+/* Any bytes as an EXIF block: nothing outside of it is accessed, its thumbnail
+ * lies within it, and no place is left where GPS was dropped. */
 #include "codecs/metadata/exif.h"
+#include "codecs/metadata/exif_gps.h"
 #include "codecs/metadata/exif_thumbnail.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/compare.h"
 #include "tests/support/must.h"
 
 static void set_and_find(struct bytes *exif, size_t length)
@@ -20,11 +22,27 @@ static void set_and_find(struct bytes *exif, size_t length)
     must(found == length && !memcmp(exif->data + at, jpeg, length));
 }
 
+static void drop_gps(const uint8_t *data, size_t size)
+{
+    struct bytes exif = { 0 };
+    must(bytes_append(&exif, data, size));
+    if (exif_gps_drop(exif.data, size)) {
+        struct bytes again = { 0 };
+        must(exif_orientation(exif.data, size) == exif_orientation(data, size));
+        must(bytes_append(&again, exif.data, size));
+        must(exif_gps_drop(again.data, size));
+        must(same_bytes(again, exif));
+        bytes_free(&again);
+    }
+    bytes_free(&exif);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes exif = { 0 };
-    if (size < 5 || !bytes_append(&exif, data + 5, size - 5))
+    if (size < 6 || !bytes_append(&exif, data + 5, size - 5))
         return 0;
+    drop_gps(data + 5, size - 5);
     unsigned width = data[0] | data[1] << 8, height = data[2] | data[3] << 8;
     enum xform t = (enum xform)(data[4] & 7);
     unsigned orientation = (data[4] >> 3) % 9;
