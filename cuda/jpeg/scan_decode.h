@@ -45,7 +45,7 @@ SCAN_INLINE uint32_t scan_staged_place(uint32_t i)
 SCAN_INLINE uint32_t scan_text_word(const struct scan_text *text, uint32_t i)
 {
     return text->staged ? text->word[scan_staged_place(i) - text->offset]
-                        : scan_swap(text->word[i]);
+                        : scan_be32(text->word[i]);
 }
 
 /* The next bits: those of two words, of which `at` % 32 have been read. */
@@ -105,7 +105,8 @@ SCAN_INLINE void scan_put_value(struct scan_writer *out, uint32_t room,
     out->group = out->group >> 16 | (uint64_t)value << 48;
     out->values++;
     if (out->values % SCAN_GROUP == 0 && out->values <= room)
-        *(uint64_t *)(out->value + out->values - SCAN_GROUP) = out->group;
+        *(uint64_t *)(out->value + out->values - SCAN_GROUP) =
+            scan_halves(out->group);
 }
 
 /* Stores what is left. */

@@ -166,9 +166,9 @@ SCAN_INLINE void scan_put_bits(struct scan_sink *out, uint32_t bits, unsigned n)
     if (out->used < 32)
         return;
     if (out->shared)
-        scan_or(out->to, scan_swap(out->word));
+        scan_or(out->to, scan_be32(out->word));
     else
-        *out->to = scan_swap(out->word);
+        *out->to = scan_be32(out->word);
     out->shared = false;
     out->to++;
     out->used -= 32;
@@ -386,7 +386,7 @@ SCAN_INLINE void scan_emit(const struct scan_params *p, uint32_t tile,
         scan_end_interval(p, pic, &at, begin + p->length[pic->length + block],
                           &out);
     if (out.used)
-        scan_or(out.to, scan_swap(out.word));
+        scan_or(out.to, scan_be32(out.word));
 }
 
 /* Counts the symbols of a block. */

@@ -214,7 +214,7 @@ SCAN_INLINE void samples_store(const struct samples_params *p,
         *(uint64_t *)(p->samples + c->samples +
                       (uint64_t)c->columns * SAMPLES_SIDE *
                           (at->y * SAMPLES_SIDE + at->lane) +
-                      at->x * SAMPLES_SIDE) = row;
+                      at->x * SAMPLES_SIDE) = scan_le64(row);
 }
 
 /* ---- Samples as they are turned ------------------------------------------ */

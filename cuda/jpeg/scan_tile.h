@@ -38,7 +38,7 @@ SCAN_INLINE void scan_stage(const struct scan_params *p, uint32_t tile,
     const uint32_t *from = (const uint32_t *)(p->data + pic->data);
     for (uint32_t i = thread; i < SCAN_STAGED; i += SCAN_TILE)
         shared->word[scan_staged_place(i)] =
-            first + i < words ? scan_swap(from[first + i]) : 0;
+            first + i < words ? scan_be32(from[first + i]) : 0;
     const uint32_t *table = (const uint32_t *)(p->codes + pic->codes);
     for (uint32_t i = thread; i < pic->codes_size / 2; i += SCAN_TILE)
         ((uint32_t *)codes)[i] = table[i];

@@ -102,9 +102,9 @@ SCAN_INLINE void scan_copy_bytes(uint8_t *to, uint32_t from, uint32_t size,
     for (uint32_t at = thread * 4; at < end; at += SCAN_THREADS * 4) {
         if (at >= skip && at + 4 <= end) {
             const uint8_t *s = shared + (at - skip);
-            *(uint32_t *)(to + at) = s[0] | (uint32_t)s[1] << 8 |
-                                     (uint32_t)s[2] << 16 |
-                                     (uint32_t)s[3] << 24;
+            *(uint32_t *)(to + at) =
+                scan_le32(s[0] | (uint32_t)s[1] << 8 | (uint32_t)s[2] << 16 |
+                          (uint32_t)s[3] << 24);
             continue;
         }
         for (uint32_t i = at; i < at + 4; i++)

@@ -4,12 +4,41 @@
 
 #include <stdint.h>
 
+/* Four words that are loaded and stored at once. */
+struct scan_vector {
+    uint32_t word[4];
+} __attribute__((aligned(16)));
+
 #ifdef __CUDACC__
 #define SCAN_INLINE static __device__ __forceinline__
 
-SCAN_INLINE uint32_t scan_swap(uint32_t word)
+/* What is packed into a word as it lies in memory, and back: bytes with the
+ * first one highest; with the first one lowest; halves with the first one
+ * lowest. A GPU has the lowest byte first, a host may have the highest. */
+SCAN_INLINE uint32_t scan_be32(uint32_t word)
 {
     return __byte_perm(word, 0, 0x0123);
+}
+
+SCAN_INLINE uint32_t scan_le32(uint32_t word)
+{
+    return word;
+}
+
+SCAN_INLINE uint64_t scan_le64(uint64_t word)
+{
+    return word;
+}
+
+SCAN_INLINE uint64_t scan_halves(uint64_t word)
+{
+    return word;
+}
+
+/* Returns byte i of the vector in memory. */
+SCAN_INLINE unsigned scan_byte(const struct scan_vector *v, unsigned i)
+{
+    return v->word[i / 4] >> (8 * (i % 4)) & 255;
 }
 
 /* Returns the 32 bits from bit `at` % 32 of two words on, high ones first. */
@@ -56,11 +85,38 @@ SCAN_INLINE uint64_t scan_add64(uint64_t *word, uint64_t n)
     return atomicAdd(reinterpret_cast<unsigned long long *>(word), n);
 }
 #else
+#include <endian.h>
+#include <string.h>
+
 #define SCAN_INLINE static inline
 
-SCAN_INLINE uint32_t scan_swap(uint32_t word)
+SCAN_INLINE uint32_t scan_be32(uint32_t word)
 {
-    return __builtin_bswap32(word);
+    return htobe32(word);
+}
+
+SCAN_INLINE uint32_t scan_le32(uint32_t word)
+{
+    return htole32(word);
+}
+
+SCAN_INLINE uint64_t scan_le64(uint64_t word)
+{
+    return htole64(word);
+}
+
+SCAN_INLINE uint64_t scan_halves(uint64_t word)
+{
+    uint16_t half[4];
+    for (unsigned i = 0; i < 4; i++)
+        half[i] = (uint16_t)(word >> 16 * i);
+    memcpy(&word, half, sizeof word);
+    return word;
+}
+
+SCAN_INLINE unsigned scan_byte(const struct scan_vector *v, unsigned i)
+{
+    return ((const uint8_t *)v->word)[i];
 }
 
 SCAN_INLINE uint32_t scan_window(uint32_t a, uint32_t b, uint32_t at)
@@ -106,15 +162,5 @@ SCAN_INLINE uint64_t scan_add64(uint64_t *word, uint64_t n)
     return (*word += n) - n;
 }
 #endif
-
-/* Four words that are loaded and stored at once. */
-struct scan_vector {
-    uint32_t word[4];
-} __attribute__((aligned(16)));
-
-SCAN_INLINE unsigned scan_byte(const struct scan_vector *v, unsigned i)
-{
-    return v->word[i / 4] >> (8 * (i % 4)) & 255;
-}
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/base/byte_order.h"
 #include "tests/support/oracle.h"
 #include "tests/support/test.h"
 
@@ -34,19 +35,41 @@ static const struct tiles_plane *find(const struct launch *l, uint32_t tile)
     return tiles_find(l->planes, l->plan.nplanes, tile);
 }
 
-static const void *at_src(struct launch *l, size_t plane, uint64_t at)
+/* A word of a GPU has its first cell in its lowest bits, also where the host
+ * would put it highest. */
+static uint32_t load_word(const uint8_t *at, unsigned size)
+{
+    uint16_t half[2];
+    if (size == 1)
+        return read_le32(at);
+    memcpy(half, at, sizeof half);
+    return half[0] | (uint32_t)half[1] << 16;
+}
+
+static void store_word(uint8_t *at, uint32_t word, unsigned size)
+{
+    const uint16_t half[2] = { (uint16_t)word, (uint16_t)(word >> 16) };
+    if (size == 1)
+        write_le32(at, word);
+    else
+        memcpy(at, half, sizeof half);
+}
+
+static void get_src(struct launch *l, size_t plane, uint64_t at, uint32_t w[4])
 {
     l->inside &= check_plane_access(&l->src.plane[plane], at);
-    return l->inside ? l->planes[plane].src + at : l->src.cells;
+    for (unsigned i = 0; l->inside && i < 4; i++)
+        w[i] = load_word(l->planes[plane].src + at + 4 * i, l->size);
 }
 
 static void put_dst(struct launch *l, size_t plane, uint64_t at,
-                    const void *from)
+                    const uint32_t w[4])
 {
     l->inside &= check_plane_access(&l->dst.plane[plane], at);
     if (!l->inside)
         return;
-    memcpy(l->planes[plane].dst + at, from, 16);
+    for (unsigned i = 0; i < 4; i++)
+        store_word(l->planes[plane].dst + at + 4 * i, w[i], l->size);
     l->written[plane][at / 16]++;
 }
 
@@ -61,16 +84,16 @@ static void block_of_rows(struct launch *l, uint32_t tile)
             continue;
         if (l->size > 16) {
             uint32_t signs = dct_signs(p->t, (unsigned)(part.to / 16 % 8));
-            memcpy(w, at_src(l, plane, part.from), 16);
+            get_src(l, plane, part.from, w);
             for (int i = 0; i < 4; i++)
                 w[i] = word_negate(w[i], signs);
         } else if (!(p->t & XFORM_MIRROR_X)) {
-            memcpy(w, at_src(l, plane, part.from), 16);
+            get_src(l, plane, part.from, w);
         } else {
             if (part.low)
-                memcpy(w, at_src(l, plane, part.from - 16), 16);
+                get_src(l, plane, part.from - 16, w);
             if (part.shift)
-                memcpy(w + 4, at_src(l, plane, part.from), 16);
+                get_src(l, plane, part.from, w + 4);
             rows_mirror(w, part.shift, l->size);
         }
         put_dst(l, plane, part.to, w);
@@ -91,7 +114,7 @@ static void put_pieces(struct launch *l, uint32_t (*shared)[4], uint32_t tile,
     for (unsigned i = 0; i < step; i++) {
         uint64_t from;
         if (columns_read(p, at, g * step + i, v, l->size, &from))
-            memcpy(w[i], at_src(l, (size_t)(p - l->planes), from), 16);
+            get_src(l, (size_t)(p - l->planes), from, w[i]);
     }
     for (unsigned j = 0; j < 4; j++) {
         for (unsigned i = 0; i < step; i++)
@@ -155,7 +178,7 @@ static void block_of_blocks(struct launch *l, uint32_t tile)
         uint64_t from, to;
         for (unsigned lane = 0; lane < 8; lane++)
             if (dct_find(p, x, c, lane, &from, &to))
-                memcpy(w[lane], at_src(l, plane, from), 16);
+                get_src(l, plane, from, w[lane]);
         transpose_block(w);
         for (unsigned lane = 0; lane < 8; lane++) {
             for (int i = 0; i < 4; i++)
