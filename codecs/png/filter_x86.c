@@ -38,21 +38,31 @@ SIZED void store(uint8_t *to, __m128i v)
 /* ---- Undoing Sub ----------------------------------------------------------*/
 
 /* The shuffle that moves the bytes of a vector up by n places and fills up with
- * zeros stands at VECTOR - n. */
-static const uint8_t moves[2 * VECTOR] = {
-    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-    0x80, 0x80, 0x80, 0x80, 0x80, 0,    1,    2,    3,    4,    5,
-    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
+ * zeros stands at VECTOR - n; that which moves them down by up to half of it,
+ * at VECTOR + n. */
+static const uint8_t moves[2 * VECTOR + VECTOR / 2] = {
+    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0,    1,    2,    3,
+    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,
+    14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 };
+
+/* Returns the shuffle that fills a vector with copies of the pixel at `at`. */
+SSE4 SIZED __m128i pixel_at(size_t at, unsigned pixel)
+{
+    const __m128i all = _mm_set1_epi8((char)at);
+    const int p = (int)pixel;
+    return _mm_add_epi8(
+        all, _mm_setr_epi8(0, 1 % p, 2 % p, 3 % p, 4 % p, 5 % p, 6 % p, 7 % p,
+                           8 % p, 9 % p, 10 % p, 11 % p, 12 % p, 13 % p, 14 % p,
+                           15 % p));
+}
 
 /* Returns the shuffle that fills the next vector with copies of the last pixel
  * of this one. Vectors need not begin with a pixel. */
 SSE4 SIZED __m128i last_pixel(unsigned pixel)
 {
-    uint8_t from[VECTOR];
-    for (unsigned i = 0; i < VECTOR; i++)
-        from[i] = (uint8_t)(VECTOR - pixel + i % pixel);
-    return load(from);
+    return pixel_at(VECTOR - pixel, pixel);
 }
 
 SSE4 SIZED __m128i move_up(__m128i v, unsigned n)
@@ -225,12 +235,57 @@ SSE4 SIZED __m128i undo_paeth_of(uint8_t *to, __m128i raw, __m128i up,
     return left;
 }
 
+/* Stores whole pixels, and no byte behind them, which would have to reach the
+ * cache before the next vector can be loaded. */
+SSE4 SIZED void store_whole(uint8_t *to, __m128i v, unsigned pixel)
+{
+    enum { HALF = VECTOR / 2 };
+    const size_t rest = VECTOR / pixel * pixel - HALF;
+    _mm_storel_epi64((__m128i *)to, v);
+    _mm_storel_epi64((__m128i *)(to + rest),
+                     _mm_shuffle_epi8(v, load(moves + VECTOR + rest)));
+}
+
+/* Returns ones for the bytes of whole pixels, zeros for what is behind them. */
+SSE4 SIZED __m128i whole_pixels(unsigned pixel)
+{
+    const __m128i at = pixel_at(0, VECTOR);
+    return _mm_cmpgt_epi8(_mm_set1_epi8((char)(VECTOR / pixel * pixel)), at);
+}
+
+/* Where all predictions of Paeth are right, as in most of what is drawn, two
+ * cases need no look at each pixel. If a = c, the prediction is b; which is
+ * then the next one's a, and its c. And as long as b = c, it is a. Samples of a
+ * pixel need not be of the same case. Returns false if one of them is of
+ * neither, or not predicted; else changes the vector, and *left. */
+SSE4 SIZED bool undo_right_paeth(uint8_t *to, __m128i raw, __m128i up,
+                                 __m128i corner, __m128i *left, unsigned pixel)
+{
+    const __m128i whole = whole_pixels(pixel), first = pixel_at(0, pixel);
+    const __m128i sign = _mm_set1_epi8(-128);
+    if (!_mm_testz_si128(raw, whole))
+        return false;
+    __m128i a = _mm_shuffle_epi8(_mm_xor_si128(*left, sign), first);
+    __m128i as_above = _mm_cmpeq_epi8(a, _mm_shuffle_epi8(corner, first));
+    __m128i flat = _mm_cmpeq_epi8(up, corner);
+    if (!_mm_testc_si128(_mm_or_si128(as_above, flat), whole))
+        return false;
+    __m128i v = _mm_blendv_epi8(a, up, as_above);
+    store_whole(to, v, pixel);
+    const size_t last = VECTOR / pixel * pixel - pixel;
+    *left = _mm_xor_si128(_mm_shuffle_epi8(v, pixel_at(last, pixel)), sign);
+    return true;
+}
+
 SSE4 SIZED __m128i undo_vector(unsigned type, uint8_t *to, __m128i up,
                                __m128i corner, __m128i left, unsigned pixel)
 {
+    const __m128i raw = load(to);
     if (type == FILTER_AVERAGE)
-        return undo_average_of(to, load(to), up, left, pixel);
-    return undo_paeth_of(to, load(to), up, corner, left, pixel);
+        return undo_average_of(to, raw, up, left, pixel);
+    if (undo_right_paeth(to, raw, up, corner, &left, pixel))
+        return left;
+    return undo_paeth_of(to, raw, up, corner, left, pixel);
 }
 
 /* Undoes the filter of n bytes from byte i on, up to the end of the row. */
