@@ -13,10 +13,11 @@ static uint32_t first_end(const struct row_sink *rows)
     return end < rows->height ? end : rows->height;
 }
 
-static int open_band(struct row_sink *rows, struct err *err)
+static int open_band(const struct row_sink *rows, struct image *band,
+                     struct err *err)
 {
     const struct image *img = rows->img;
-    rows->band = (struct image){
+    *band = (struct image){
         .cell = img->cell,
         .color = img->color,
         .alpha = img->alpha,
@@ -25,7 +26,7 @@ static int open_band(struct row_sink *rows, struct err *err)
         .maxval = img->maxval,
         .nplanes = img->nplanes,
     };
-    return image_alloc(&rows->band, mem_plain, err);
+    return image_alloc(band, mem_plain, err);
 }
 
 /* Opens a sink that turns bands, `room` rows of which may be filled at a time,
@@ -36,7 +37,7 @@ static int open_bands(struct row_sink *rows, uint32_t room,
     rows->turner = turner;
     rows->room = room < rows->height ? room : rows->height;
     rows->end = first_end(rows);
-    return open_band(rows, err);
+    return open_band(rows, &rows->band, err);
 }
 
 static int open_sink(struct row_sink *rows, struct image *img, enum xform t,
@@ -79,6 +80,8 @@ int row_sink_open_stored(struct row_sink *rows, struct image *img, enum xform t,
     if (cell_store_open(img, t, scratch, err))
         return -1;
     rows->step = cell_store_band(img->store);
+    rows->tight = image_row_bytes(img, row_sink_width(rows)) * rows->step >
+                  scratch->memory / 4;
     return open_bands(rows, rows->step, turner, err);
 }
 
@@ -95,15 +98,15 @@ uint32_t row_sink_width(const struct row_sink *rows)
     return xform_transposes(img->turned) ? img->height : img->width;
 }
 
-/* Where the band goes in the turned picture. */
-static struct image part_of(const struct row_sink *rows)
+/* Where rows of the file go in the turned picture. */
+static struct image part_of(const struct row_sink *rows, uint32_t begin,
+                            uint32_t end)
 {
     bool columns = xform_transposes(rows->t);
     enum xform mirror = columns ? XFORM_MIRROR_X : XFORM_MIRROR_Y;
-    uint32_t height = rows->end - rows->begin;
-    uint32_t at = rows->t & mirror ? rows->height - rows->end : rows->begin;
+    uint32_t at = rows->t & mirror ? rows->height - end : begin;
     struct image part = *rows->img;
-    *(columns ? &part.width : &part.height) = height;
+    *(columns ? &part.width : &part.height) = end - begin;
     for (unsigned i = 0; i < part.nplanes; i++) {
         struct plane *plane = &part.plane[i];
         plane->data += at * (columns ? cell_size(part.cell) : plane->stride);
@@ -113,29 +116,43 @@ static struct image part_of(const struct row_sink *rows)
     return part;
 }
 
-/* Turns the rows of the band that is complete. */
-static int turn_band(const struct row_sink *rows, const struct image *band,
-                     struct err *err)
+/* Turns the rows from `begin` to `end`, which are complete and begin at row
+ * `at` of the band. */
+static int turn_band(const struct row_sink *rows, struct image band,
+                     uint32_t at, uint32_t begin, uint32_t end, struct err *err)
 {
     const struct turner *turner = rows->turner;
+    band.height = end - begin;
+    for (unsigned i = 0; i < band.nplanes; i++) {
+        struct plane *plane = &band.plane[i];
+        plane->data = plane_row(plane, at);
+        plane->height = band.height;
+    }
     if (rows->img->store)
-        return cell_store_write(rows->img, rows->begin, band, turner, err);
-    struct image part = part_of(rows);
-    return turner->turn(turner->context, &part, band, rows->t, err);
+        return cell_store_write(rows->img, begin, &band, turner, err);
+    struct image part = part_of(rows, begin, end);
+    return turner->turn(turner->context, &part, &band, rows->t, err);
+}
+
+/* Puts the band that is complete aside, and goes on with the other one. */
+static void let_wait(struct row_sink *rows)
+{
+    struct image full = rows->band;
+    rows->band = rows->second;
+    rows->second = full;
+    rows->second_begin = rows->begin;
+    rows->second_end = rows->end;
+    atomic_store(&rows->waiting, true);
 }
 
 int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
 {
     if (!rows->turner || y + 1 < rows->end)
         return 0;
-    struct image band = rows->band;
-    band.height = rows->end - rows->begin;
-    for (unsigned i = 0; i < band.nplanes; i++) {
-        struct plane *plane = &band.plane[i];
-        plane->data = plane_row(plane, rows->begin - rows->first);
-        plane->height = band.height;
-    }
-    if (turn_band(rows, &band, err))
+    if (rows->second.cells && !row_sink_has_waiting(rows))
+        let_wait(rows);
+    else if (turn_band(rows, rows->band, rows->begin - rows->first, rows->begin,
+                       rows->end, err))
         return -1;
     uint32_t left = rows->height - rows->end;
     rows->begin = rows->end;
@@ -143,6 +160,30 @@ int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err)
     rows->end += left < rows->step ? left : rows->step;
     return 0;
 }
+
+/* ---- A second band ------------------------------------------------------- */
+
+void row_sink_open_second(struct row_sink *rows)
+{
+    struct err unheard;
+    if (rows->turner && rows->room < rows->height && !rows->tight)
+        (void)open_band(rows, &rows->second, &unheard);
+}
+
+bool row_sink_has_waiting(const struct row_sink *rows)
+{
+    return atomic_load(&rows->waiting);
+}
+
+int row_sink_turn_waiting(struct row_sink *rows, struct err *err)
+{
+    int status = turn_band(rows, rows->second, 0, rows->second_begin,
+                           rows->second_end, err);
+    atomic_store(&rows->waiting, false);
+    return status;
+}
+
+/* ---- A band for each thread ---------------------------------------------- */
 
 size_t row_sink_bands(const struct row_sink *rows)
 {
@@ -158,15 +199,16 @@ int row_sink_open_band(struct row_sink *band, const struct row_sink *rows,
     *end = i ? *begin + rows->step : first;
     *end = *end < rows->height ? *end : rows->height;
     *band = *rows;
-    band->band = (struct image){ .cell = rows->img->cell };
+    band->band = band->second = (struct image){ .cell = rows->img->cell };
     if (!rows->turner)
         return 0;
     band->begin = band->first = *begin;
     band->end = *end;
-    return open_band(band, err);
+    return open_band(band, &band->band, err);
 }
 
 void row_sink_close(struct row_sink *rows)
 {
     image_free(&rows->band);
+    image_free(&rows->second);
 }

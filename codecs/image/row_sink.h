@@ -5,6 +5,8 @@
 #ifndef CODECS_IMAGE_ROW_SINK_H
 #define CODECS_IMAGE_ROW_SINK_H
 
+#include <stdatomic.h>
+
 #include "codecs/base/scratch.h"
 #include "codecs/image/image.h"
 #include "codecs/image/turner.h"
@@ -24,6 +26,12 @@ struct row_sink {
     uint32_t first;      /* the first row that `band` has */
     uint32_t room;       /* how many rows it has */
     struct image band;
+    bool tight; /* there is no room for a second band */
+    /* The second one, or no cells. While `waiting`, its rows are complete, and
+     * are for row_sink_turn_waiting() to turn. */
+    struct image second;
+    uint32_t second_begin, second_end;
+    atomic_bool waiting;
 };
 
 /* Allocates img, which has the size and the kind of the picture as stored; or,
@@ -55,6 +63,18 @@ uint32_t row_sink_width(const struct row_sink *rows);
 /* Called for each row in order when it is complete: turns its band, if that is.
  */
 int row_sink_done(struct row_sink *rows, uint32_t y, struct err *err);
+
+/* Gets a second band, so that one is filled while the other is turned. From
+ * then on row_sink_done() leaves a complete band for row_sink_turn_waiting(),
+ * unless one waits already. Does nothing where bands are not turned, or without
+ * memory for it. */
+void row_sink_open_second(struct row_sink *rows);
+
+/* Returns whether a complete band waits. */
+bool row_sink_has_waiting(const struct row_sink *rows);
+
+/* Turns it. One thread may, while another fills the sink. */
+int row_sink_turn_waiting(struct row_sink *rows, struct err *err);
 
 /* Several threads may take a band each, in any order: returns how many there
  * are. Without a turner they are bands of img itself. */

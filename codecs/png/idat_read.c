@@ -1,8 +1,8 @@
 /* Reads the samples of a PNG: inflates them into a ring of slots of some rows
- * each, and undoes the filters from there into the planes. The rows of an
- * interlaced picture come in up to seven passes.
+ * each, undoes the filters from there into the bands of the row sink, and has
+ * these turned. The rows of an interlaced picture come in up to seven passes.
  *
- * Both steps go on in order, and each is done by one thread at a time; so two
+ * All steps go on in order, and each is done by one thread at a time; so two
  * threads are kept busy, and a single one alternates, with the slots still in
  * its cache. Each thread does whatever can be done: nothing waits for a thread
  * that the system does not start. */
@@ -53,7 +53,7 @@ struct idat_reader {
     pthread_mutex_t lock;
     pthread_cond_t change;
     uint32_t inflated, unfiltered; /* slots that are done */
-    bool inflating, unfiltering, failed;
+    bool inflating, unfiltering, turning, failed;
 };
 
 /* ---- Inflating ---------------------------------------------------------- */
@@ -177,23 +177,56 @@ static bool unfilter_slot(struct idat_reader *r, uint32_t slot)
     return slot + 1 < r->slots || pass_rows_end(&r->rows, &err) == 0;
 }
 
-/* ---- Both --------------------------------------------------------------- */
+/* ---- All steps ----------------------------------------------------------- */
 
-/* Does one step, without the lock. */
-static void step(struct idat_reader *r, bool *busy, uint32_t *done,
+/* Does a step without the lock. To be woken takes a thread about as long as a
+ * slot, so those that wait are woken for half of the ring. Until then the
+ * thread that has done this step finds more of the same to do. */
+static bool step(struct idat_reader *r, bool *busy, uint32_t slot,
                  bool (*work)(struct idat_reader *r, uint32_t slot))
 {
-    uint32_t slot = *done;
     *busy = true;
     pthread_mutex_unlock(&r->lock);
     bool right = work(r, slot);
     pthread_mutex_lock(&r->lock);
     *busy = false;
-    if (right)
-        *done = slot + 1;
-    else
-        r->failed = true;
+    r->failed = r->failed || !right;
+    return right;
+}
+
+static void do_inflate(struct idat_reader *r)
+{
+    r->inflated += step(r, &r->inflating, r->inflated, inflate_slot);
+    if (r->failed || r->inflated == r->slots ||
+        r->inflated - r->unfiltered >= (r->in_ring + 1) / 2)
+        pthread_cond_broadcast(&r->change);
+}
+
+static void do_unfilter(struct idat_reader *r)
+{
+    r->unfiltered += step(r, &r->unfiltering, r->unfiltered, unfilter_slot);
+    if (r->failed || r->inflated - r->unfiltered <= r->in_ring / 2 ||
+        row_sink_has_waiting(r->rows.rows))
+        pthread_cond_broadcast(&r->change);
+}
+
+static bool turn_waiting(struct idat_reader *r, uint32_t slot)
+{
+    struct err err; /* libpng gives the reason */
+    (void)slot;
+    return row_sink_turn_waiting(r->rows.rows, &err) == 0;
+}
+
+static void do_turn(struct idat_reader *r)
+{
+    step(r, &r->turning, 0, turn_waiting);
     pthread_cond_broadcast(&r->change);
+}
+
+static bool is_done(const struct idat_reader *r)
+{
+    return r->failed ||
+           (r->unfiltered == r->slots && !row_sink_has_waiting(r->rows.rows));
 }
 
 /* The first thread prefers to inflate and the second to undo filters, so that
@@ -202,14 +235,17 @@ static void read_slots(void *context, size_t i)
 {
     struct idat_reader *r = context;
     pthread_mutex_lock(&r->lock);
-    while (!r->failed && r->unfiltered < r->slots) {
+    while (!is_done(r)) {
         bool can_inflate = !r->inflating && r->inflated < r->slots &&
                            r->inflated - r->unfiltered < r->in_ring;
         bool can_unfilter = !r->unfiltering && r->unfiltered < r->inflated;
-        if (can_inflate && (i == 0 || !can_unfilter))
-            step(r, &r->inflating, &r->inflated, inflate_slot);
-        else if (can_unfilter)
-            step(r, &r->unfiltering, &r->unfiltered, unfilter_slot);
+        bool can_turn = !r->turning && row_sink_has_waiting(r->rows.rows);
+        if (can_inflate && (i == 0 || !(can_unfilter || can_turn)))
+            do_inflate(r);
+        else if (can_unfilter && (i == 1 || !can_turn))
+            do_unfilter(r);
+        else if (can_turn)
+            do_turn(r);
         else
             pthread_cond_wait(&r->change, &r->lock);
     }
@@ -283,6 +319,8 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
     r.inflater = flate->inflate_open(false);
     r.ring = memory_alloc(r.in_ring * r.slot_size);
     r.prior = memory_alloc(scanline_size(img) + 1);
+    if (thread_pool_threads(pool) > 1)
+        row_sink_open_second(rows);
     if (r.inflater && r.ring && r.prior)
         thread_pool_run(pool, read_slots, &r, 2);
     pass_rows_close(&r.rows);
