@@ -1,13 +1,15 @@
 /* Reads the samples of a PNG whose chunks IDAT can be inflated side by side:
  * those that begin with a block at a byte, and refer to nothing before them. No
- * PNG says which do, so each chunk is tried, on its own: one that refers to
- * what is before it fails within its first bytes, and waits for the inflater
- * that has read the chunk before. What a trial makes counts only if the chunk
- * before it, in the same way, has ended with a block at a byte: then it is what
- * any inflater makes. The checksum of the whole stream is compared in the end.
+ * PNG says which do, so each chunk is tried, on its own, if one of the first is
+ * such: one that refers to what is before it fails within its first bytes, and
+ * waits for the inflater that has read the chunk before. What a trial makes
+ * counts only if the chunk before it, in the same way, has ended with a block
+ * at a byte: then it is what any inflater makes. The checksum of the whole
+ * stream is compared in the end.
  *
- * The rows are unfiltered in order, by one thread at a time, while others
- * inflate. Chunks stay no farther ahead of it than a window of some. */
+ * The rows are unfiltered in order, by one thread at a time, and their bands
+ * turned by another, while others inflate. Chunks stay no farther ahead of it
+ * than a window of some. */
 #include "codecs/base/memory.h"
 #include "codecs/png/png.h"
 
@@ -29,11 +31,19 @@ enum {
     RAW_MOST = 4 << 20,
     ROOM = 640 << 10, /* bytes for what a chunk becomes, at first */
     ROOM_MOST = 64 << 20,
-    TRIALS = 32, /* that fail before all chunks are believed to refer back */
+    TRIALS = 8,   /* chunks of which one must refer to nothing before it, as
+                     of those that we write */
+    TRIAL = 16 << 10, /* bytes that it becomes, as far as that is tried */
+};
+
+struct part_buffer {
+    uint8_t *data;
+    size_t room;
 };
 
 struct idat_part {
     struct chunk chunk;
+    struct part_buffer buffer; /* of what it becomes */
     enum {
         PART_UNTRIED,
         PART_BUSY,
@@ -46,24 +56,22 @@ struct idat_part {
     uint32_t adler; /* of them */
 };
 
-struct part_buffer {
-    uint8_t *data;
-    size_t room;
-};
-
 struct parts_reader {
     struct row_sink *rows;
     const struct flate *flate;
     struct bytes_passed passed; /* of the chunks */
     struct idat_part *part;
     size_t parts, window;
-    struct part_buffer *buffer; /* of part i: i % window */
 
-    pthread_mutex_t lock; /* of the states, and of what follows */
+    /* Those that no part has: as many as the window has parts, some without
+     * data. The one that was used last is the first to be used again. */
+    struct part_buffer *buffer;
+    size_t buffers;
+
+    pthread_mutex_t lock; /* of the states, buffers, and what follows */
     pthread_cond_t change;
     size_t split; /* parts whose rows are in the sink */
-    size_t trials, successes;
-    bool splitting, failed;
+    bool splitting, turning, failed;
 
     /* Of the thread that splits. */
     unsigned pixel; /* bytes */
@@ -93,7 +101,7 @@ static bool grow(struct part_buffer *buffer)
 static bool inflate_part(const struct parts_reader *r, size_t i, void *inflater)
 {
     struct idat_part *part = &r->part[i];
-    struct part_buffer *buffer = &r->buffer[i % r->window];
+    struct part_buffer *buffer = &part->buffer;
     const bool last = i + 1 == r->parts;
     const size_t skip = i == 0 ? STREAM_HEAD : 0;
     struct flate_io io = {
@@ -116,6 +124,17 @@ static bool inflate_part(const struct parts_reader *r, size_t i, void *inflater)
     }
     part->adler = adler_add(1, buffer->data, part->size);
     return io.in_size == 0 && status == (last ? FLATE_END : FLATE_MORE);
+}
+
+static void take_buffer(struct parts_reader *r, struct idat_part *part)
+{
+    part->buffer = r->buffer[--r->buffers];
+}
+
+static void give_buffer(struct parts_reader *r, struct idat_part *part)
+{
+    r->buffer[r->buffers++] = part->buffer;
+    part->buffer = (struct part_buffer){ 0 };
 }
 
 /* Brings an inflater that has read all before part i to it. If that was
@@ -141,15 +160,15 @@ static void run_part(struct parts_reader *r, size_t i)
     const bool trial = !inflater;
     part->inflater = NULL;
     part->state = PART_BUSY;
+    take_buffer(r, part);
     pthread_mutex_unlock(&r->lock);
     if (trial)
         inflater = r->flate->inflate_open(true);
     bool right = inflater && inflate_part(r, i, inflater);
     pthread_mutex_lock(&r->lock);
-    r->trials += trial;
-    r->successes += trial && right;
     part->state = right ? PART_INFLATED : PART_DEPENDS;
     if (!right) {
+        give_buffer(r, part);
         r->flate->inflate_close(inflater);
         r->failed = r->failed || !trial;
     } else {
@@ -159,18 +178,16 @@ static void run_part(struct parts_reader *r, size_t i)
             hand_over(r, i, before);
         hand_over(r, i + 1, inflater);
     }
-    pthread_cond_broadcast(&r->change);
 }
 
 /* Returns the first part that can be inflated or tried now; if there is none,
  * the number of parts. */
 static size_t next_part(const struct parts_reader *r)
 {
-    const bool tries = r->successes || r->trials < TRIALS;
     for (size_t i = r->split; i < r->parts && i < r->split + r->window; i++) {
         const struct idat_part *part = &r->part[i];
-        bool idle = part->state == PART_UNTRIED || part->state == PART_DEPENDS;
-        if (idle && (part->inflater || (tries && part->state == PART_UNTRIED)))
+        if (part->state == PART_UNTRIED ||
+            (part->state == PART_DEPENDS && part->inflater))
             return i;
     }
     return r->parts;
@@ -206,9 +223,9 @@ static size_t end_line(struct parts_reader *r, const uint8_t *data, size_t size)
     return n;
 }
 
-static bool split_part(struct parts_reader *r, const struct idat_part *part,
-                       uint8_t *data)
+static bool split_part(struct parts_reader *r, const struct idat_part *part)
 {
+    uint8_t *data = part->buffer.data;
     size_t at = r->in_line ? end_line(r, data, part->size) : 0;
     if (at > part->size)
         return false;
@@ -230,15 +247,26 @@ static bool split_part(struct parts_reader *r, const struct idat_part *part,
 
 static void split_next(struct parts_reader *r)
 {
-    const size_t i = r->split;
+    struct idat_part *part = &r->part[r->split];
     r->splitting = true;
     pthread_mutex_unlock(&r->lock);
-    bool right = split_part(r, &r->part[i], r->buffer[i % r->window].data);
+    bool right = split_part(r, part);
     pthread_mutex_lock(&r->lock);
+    give_buffer(r, part);
     r->splitting = false;
     r->split++;
     r->failed = r->failed || !right;
-    pthread_cond_broadcast(&r->change);
+}
+
+static void turn_waiting(struct parts_reader *r)
+{
+    struct err err; /* libpng gives the reason */
+    r->turning = true;
+    pthread_mutex_unlock(&r->lock);
+    bool right = row_sink_turn_waiting(r->rows, &err) == 0;
+    pthread_mutex_lock(&r->lock);
+    r->turning = false;
+    r->failed = r->failed || !right;
 }
 
 /* ---- The chunks ---------------------------------------------------------- */
@@ -250,22 +278,49 @@ static struct bytes_passed passed_of(struct png_range idats)
                                               idats.mapped ? SIZE_MAX : 0 });
 }
 
-/* ---- Both ---------------------------------------------------------------- */
+/* ---- All steps ----------------------------------------------------------- */
 
+static bool is_done(const struct parts_reader *r)
+{
+    return r->failed ||
+           (r->split == r->parts && !row_sink_has_waiting(r->rows));
+}
+
+/* Does the first step that can be done: of those that one thread does at a
+ * time, if possible. Returns whether there was one. */
+static bool do_step(struct parts_reader *r)
+{
+    size_t i;
+    if (!r->splitting && r->split < r->parts &&
+        r->part[r->split].state == PART_INFLATED)
+        split_next(r);
+    else if (!r->turning && row_sink_has_waiting(r->rows))
+        turn_waiting(r);
+    else if ((i = next_part(r)) < r->parts)
+        run_part(r, i);
+    else
+        return false;
+    return true;
+}
+
+/* What a step makes possible, besides what this thread does next, is enough for
+ * one thread more, or two where a band waits. Nothing is left undone if they
+ * find something else to do: each looks again before it waits. */
 static void read_parts(void *context, size_t thread)
 {
     struct parts_reader *r = context;
     (void)thread;
     pthread_mutex_lock(&r->lock);
-    while (!r->failed && r->split < r->parts) {
-        size_t i = next_part(r);
-        if (!r->splitting && r->part[r->split].state == PART_INFLATED)
-            split_next(r);
-        else if (i < r->parts)
-            run_part(r, i);
-        else
+    while (!is_done(r)) {
+        if (!do_step(r)) {
             pthread_cond_wait(&r->change, &r->lock);
+            continue;
+        }
+        pthread_cond_signal(&r->change);
+        if (row_sink_has_waiting(r->rows))
+            pthread_cond_signal(&r->change);
     }
+    pthread_cond_broadcast(&r->change);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -286,8 +341,32 @@ static size_t count_parts(struct png_range idats, size_t *largest, size_t *last)
     return n;
 }
 
+static bool begins_anew(const struct chunk *chunk, const struct flate *flate)
+{
+    uint8_t out[TRIAL];
+    struct flate_io io = { chunk->data, chunk->size, out, sizeof out };
+    void *inflater = flate->inflate_open(true);
+    bool right = inflater && flate->inflate(inflater, &io) == FLATE_MORE;
+    flate->inflate_close(inflater);
+    return right;
+}
+
+/* Returns whether one of the first chunks behind the very first begins anew. */
+static bool some_begins_anew(struct png_range idats, const struct flate *flate)
+{
+    struct chunk chunk;
+    size_t at = 0;
+    for (size_t i = 0; i <= TRIALS &&
+                       chunk_find(&chunk, idats.at + at, idats.size - at);
+         i++, at += chunk.size + CHUNK_AROUND)
+        if (i > 0 && begins_anew(&chunk, flate))
+            return true;
+    return false;
+}
+
 /* The whole of a stream's head, and of its checksum, must be in one chunk. */
-bool idat_parts_suit(struct png_range idats, uint64_t raw)
+bool idat_parts_suit(struct png_range idats, uint64_t raw,
+                     const struct flate *flate)
 {
     struct chunk first;
     size_t largest, last, n = count_parts(idats, &largest, &last);
@@ -297,7 +376,7 @@ bool idat_parts_suit(struct png_range idats, uint64_t raw)
         return false;
     /* Deflate, with the usual window, without a dictionary. */
     return first.data[0] == 0x78 && read_be16(first.data) % 31 == 0 &&
-           !(first.data[1] & 0x20);
+           !(first.data[1] & 0x20) && some_begins_anew(idats, flate);
 }
 
 static bool find_parts(struct parts_reader *r, struct png_range idats)
@@ -320,6 +399,7 @@ static bool open_reader(struct parts_reader *r, const struct image *img,
     r->parts = count_parts(idats, &largest, &last);
     r->part = memory_alloc_zeroed(r->parts, sizeof *r->part);
     r->buffer = memory_alloc_zeroed(r->window, sizeof *r->buffer);
+    r->buffers = r->window;
     r->row = scanline_size(img) + 1;
     r->line = memory_alloc(r->row);
     r->prior = memory_alloc_zeroed(r->row, 1);
@@ -332,9 +412,11 @@ static bool open_reader(struct parts_reader *r, const struct image *img,
 
 static void close_reader(struct parts_reader *r)
 {
-    for (size_t i = 0; r->part && i < r->parts; i++)
+    for (size_t i = 0; r->part && i < r->parts; i++) {
         r->flate->inflate_close(r->part[i].inflater);
-    for (size_t i = 0; r->buffer && i < r->window; i++)
+        memory_free(r->part[i].buffer.data);
+    }
+    for (size_t i = 0; r->buffer && i < r->buffers; i++)
         memory_free(r->buffer[i].data);
     memory_free(r->part);
     memory_free(r->buffer);
@@ -367,6 +449,7 @@ bool idat_parts_read(struct row_sink *rows, struct png_range idats,
         .change = PTHREAD_COND_INITIALIZER,
     };
     bool right = open_reader(&r, img, idats);
+    row_sink_open_second(rows);
     if (right)
         thread_pool_run(pool, read_parts, &r, threads);
     right = right && is_whole(&r);

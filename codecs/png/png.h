@@ -53,8 +53,10 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
                const struct flate *flate, struct thread_pool *pool);
 
 /* Returns whether idat_parts_read() may be faster for these chunks of a picture
- * whose rows take so many bytes, by their number and size. */
-bool idat_parts_suit(struct png_range idats, uint64_t raw);
+ * whose rows take so many bytes: by their number and size, and by whether one
+ * of the first can be inflated on its own. */
+bool idat_parts_suit(struct png_range idats, uint64_t raw,
+                     const struct flate *flate);
 
 /* Does what idat_read() does, by several threads that inflate a chunk each, for
  * a picture that is not interlaced. */
