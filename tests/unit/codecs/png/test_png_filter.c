@@ -47,7 +47,8 @@ static uint64_t sum_of(const uint8_t *bytes, size_t size)
 
 /* ---- Rows -----------------------------------------------------------------*/
 
-enum kind { NOISE, BORDERS, SMOOTH, FLAT, KINDS };
+/* PREDICTED: nearly all bytes are what Paeth predicts. */
+enum kind { NOISE, BORDERS, SMOOTH, FLAT, PREDICTED, KINDS };
 
 static uint8_t make_byte(enum kind kind, uint64_t random, uint8_t near)
 {
@@ -59,10 +60,28 @@ static uint8_t make_byte(enum kind kind, uint64_t random, uint8_t near)
     return kind == SMOOTH ? (uint8_t)(near + random % 7 - 3) : 200;
 }
 
+/* What is drawn: the row above is flat for some pixels, with steps between. */
+static void make_predicted(uint8_t *row, uint8_t *prior, size_t size,
+                           unsigned pixel)
+{
+    uint64_t state = size * 8 + pixel + 1;
+    for (size_t i = 0; i < size; i++) {
+        uint64_t random = test_random(&state) >> 24;
+        int a = i < pixel ? 0 : row[i - pixel];
+        int c = i < pixel ? 0 : prior[i - pixel];
+        prior[i] = (uint8_t)(random % 24 ? c : c + (int)(random >> 8) % 9);
+        row[i] = (uint8_t)(paeth(a, prior[i], c) + !(random >> 16 & 63));
+    }
+}
+
 static void make_rows(enum kind kind, uint8_t *row, uint8_t *prior, size_t size,
                       unsigned pixel)
 {
     uint64_t state = size * 8 + pixel + 1;
+    if (kind == PREDICTED) {
+        make_predicted(row, prior, size, pixel);
+        return;
+    }
     for (size_t i = 0; i < size; i++) {
         uint64_t random = test_random(&state) >> 24;
         prior[i] = make_byte(kind, random, i < pixel ? 99 : prior[i - pixel]);
