@@ -52,10 +52,10 @@ SSE4 SIZED __m128i pixel_at(size_t at, unsigned pixel)
 {
     const __m128i all = _mm_set1_epi8((char)at);
     const int p = (int)pixel;
-    return _mm_add_epi8(
-        all, _mm_setr_epi8(0, 1 % p, 2 % p, 3 % p, 4 % p, 5 % p, 6 % p, 7 % p,
-                           8 % p, 9 % p, 10 % p, 11 % p, 12 % p, 13 % p, 14 % p,
-                           15 % p));
+    return _mm_add_epi8(all,
+                        _mm_setr_epi8(0, 1 % p, 2 % p, 3 % p, 4 % p, 5 % p,
+                                      6 % p, 7 % p, 8 % p, 9 % p, 10 % p,
+                                      11 % p, 12 % p, 13 % p, 14 % p, 15 % p));
 }
 
 /* Returns the shuffle that fills the next vector with copies of the last pixel
@@ -336,8 +336,8 @@ SSE4 SIZED void undo_sized(unsigned type, uint8_t *row, const uint8_t *prior,
 }
 
 /* A library that inflates may leave values in the upper halves of registers.
- * Then each instruction of SSE waits for the one that wrote its register before,
- * to keep that half: Paeth takes more than twice as long on Zen 5. */
+ * Then each instruction of SSE waits for the one that wrote its register
+ * before, to keep that half: Paeth takes more than twice as long on Zen 5. */
 AVX2 static void forget_upper_halves(void)
 {
     _mm256_zeroupper();

@@ -31,8 +31,8 @@ enum {
     RAW_MOST = 4 << 20,
     ROOM = 640 << 10, /* bytes for what a chunk becomes, at first */
     ROOM_MOST = 64 << 20,
-    TRIALS = 8,   /* chunks of which one must refer to nothing before it, as
-                     of those that we write */
+    TRIALS = 8,       /* chunks of which one must refer to nothing before it, as
+                         of those that we write */
     TRIAL = 16 << 10, /* bytes that it becomes, as far as that is tried */
 };
 
@@ -356,8 +356,8 @@ static bool some_begins_anew(struct png_range idats, const struct flate *flate)
 {
     struct chunk chunk;
     size_t at = 0;
-    for (size_t i = 0; i <= TRIALS &&
-                       chunk_find(&chunk, idats.at + at, idats.size - at);
+    for (size_t i = 0;
+         i <= TRIALS && chunk_find(&chunk, idats.at + at, idats.size - at);
          i++, at += chunk.size + CHUNK_AROUND)
         if (i > 0 && begins_anew(&chunk, flate))
             return true;

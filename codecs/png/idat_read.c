@@ -296,9 +296,8 @@ bool idat_read(struct row_sink *rows, struct png_range idats,
     const struct meta *meta = rows->img->meta;
     bool interlaced = meta && meta->interlaced;
     if (!interlaced && thread_pool_threads(pool) > 1 &&
-        idat_parts_suit(idats,
-                        (uint64_t)(scanline_size(img) + 1) * rows->height,
-                        flate))
+        idat_parts_suit(
+            idats, (uint64_t)(scanline_size(img) + 1) * rows->height, flate))
         return idat_parts_read(rows, idats, flate, pool);
     struct err err; /* libpng gives the reason */
     struct idat_reader r = {
