@@ -103,10 +103,22 @@ static bool is_like_noise(const struct coder_sizes *sizes)
            sizes->of[CODER_LITERALS] - sizes->of[CODER_LITERALS] / 10;
 }
 
+/* Returns how many strips there are: one that is all of a small picture, and
+ * fewer of long rows, which are whole in a strip. */
+static size_t count_strips(const struct idat_bands *b)
+{
+    const uint32_t height = b->img->height, share = height / STRIPS_SHARE;
+    if (strip_rows(b) == height)
+        return 1;
+    return b->row < STRIP || share > IDAT_STRIPS ? IDAT_STRIPS
+           : share > 1                           ? share
+                                                 : 1;
+}
+
 static uint32_t strip_at(const struct idat_bands *b, size_t i)
 {
-    uint32_t last = b->img->height - strip_rows(b);
-    return (uint32_t)(last * i / (IDAT_STRIPS - 1));
+    const size_t last = b->img->height - strip_rows(b), n = count_strips(b);
+    return (uint32_t)(n > 1 ? last * i / (n - 1) : last / 2);
 }
 
 /* Tries a coder on strip i, once a filter is applied. Matches may refer to what
@@ -261,7 +273,7 @@ static int choose_matches(struct idat_bands *b, size_t n, struct err *err)
 static int choose_by_strips(struct idat_bands *b, struct err *err)
 {
     const bool whole = strip_rows(b) == b->img->height;
-    const size_t n = whole ? 1 : IDAT_STRIPS;
+    const size_t n = count_strips(b);
     b->only_repeats = true; /* so long as no strip shows otherwise */
     if (choose_filter(b, n, err) || choose_matches(b, n, err))
         return -1;
