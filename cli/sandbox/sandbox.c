@@ -10,10 +10,10 @@
 
 #include "cli/files/path.h"
 #include "cli/files/scratch_file.h"
-#include "cli/options/option_table.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/call_filter.h"
 #include "cli/sandbox/file_rules.h"
+#include "codecs/codec.h"
 
 struct sandbox {
     const struct options *opts;
@@ -220,23 +220,26 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
 
 /* ---- Each command -------------------------------------------------------- */
 
-/* A file of fewer bytes has a picture that is in memory: of bits, which DEFLATE
- * makes from an eighth of a thousandth, it is below the 96 MiB from which one
- * may go through a file (codecs/image/budget.c). That is so unless the user has
- * set the limits, or there is less memory than any file may take. */
-enum { LEAST_STORED = 12 << 10 };
-static const uint64_t any_file_takes = (uint64_t)1 << 30;
+/* What tells the format of a file. */
+enum { HEAD = 64 };
 
-/* Returns whether the picture may be more than memory, so that it goes through
- * a file that is written and read. */
+/* Returns whether the picture may go through a file that is written and read:
+ * not one of a format that never does, such as JPEG. */
 static bool may_need_scratch(const struct job *job)
 {
-    const uint64_t memory = job->opts->limits.bytes;
-    struct stat st;
-    return memory < any_file_takes ||
-           option_table_given(job->opts, "max-memory") ||
-           stat(job->input, &st) != 0 || !S_ISREG(st.st_mode) ||
-           st.st_size >= LEAST_STORED;
+    uint8_t head[HEAD];
+    int fd = strcmp(job->input, "-") == 0
+                 ? -1
+                 : open(job->input, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return true;
+    const ssize_t size = pread(fd, head, sizeof head, 0);
+    close(fd);
+    const struct codec *codec =
+        size > 0
+            ? codec_probe((struct bytes){ .data = head, .size = (size_t)size })
+            : NULL;
+    return !codec || codec->stores;
 }
 
 /* What is no regular file is written to where it stands. */

@@ -22,7 +22,7 @@
 
 /* For one picture: the input can be read, and files can be made and replaced in
  * the directory of the output, and below it. They can be read there, too, if
- * the picture may be more than memory. */
+ * pictures of the input's format may go through a file. */
 void sandbox_enter_for_job(const struct job *job);
 
 /* For a batch: files can be read in the directories of the inputs, and made and
