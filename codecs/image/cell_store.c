@@ -10,8 +10,13 @@
 enum { BLOCK = 4 << 20 };
 
 /* A band has no more rows than this: half of what they take on their way is
- * still in a cache when they are turned. */
-enum { BAND_MOST = 256 };
+ * still in a cache when they are turned. Short rows are more, so that a band is
+ * worth a call of the system. */
+enum { BAND_MOST = 256, BAND_LEAST = 1 << 20 };
+
+/* Shorter rows of a turned block, in bytes, would be little beside what pads
+ * them to a stride. */
+enum { NARROW = 32 };
 
 struct cell_store {
     const struct scratch *scratch;
@@ -20,17 +25,19 @@ struct cell_store {
     uint32_t band;          /* rows */
 };
 
-/* Returns how many rows of so many bytes are in memory, from one to `most`. */
-static uint32_t rows_of(uint64_t memory, uint64_t row, uint32_t most)
+/* Returns how many rows of so many bytes fit in, from 1 to `most`. */
+static uint32_t rows_in(uint64_t memory, uint64_t row, uint32_t most)
 {
     uint64_t n = memory / row;
     return n == 0 ? 1 : n < most ? (uint32_t)n : most;
 }
 
-static uint32_t rows_in(uint64_t memory, const struct image *img,
-                        uint32_t width, uint32_t most)
+/* Returns the rows of a band of the picture as stored. */
+static uint32_t band_rows(const struct image *img, uint64_t memory)
 {
-    return rows_of(memory, image_row_bytes(img, width), most);
+    const uint64_t row = image_row_bytes(img, img->width);
+    uint32_t most = rows_in(BAND_LEAST, row, UINT32_MAX);
+    return rows_in(memory, row, most > BAND_MOST ? most : BAND_MOST);
 }
 
 static uint64_t size_of(const struct image *img)
@@ -56,7 +63,7 @@ int cell_store_open(struct image *img, enum xform t,
         .t = t,
         .width = img->width,
         .height = img->height,
-        .band = rows_in(scratch->memory / 2, img, img->width, BAND_MOST),
+        .band = band_rows(img, scratch->memory / 2),
     };
     if (scratch->begin(scratch->context, size_of(img), err)) {
         memory_free(store);
@@ -90,11 +97,12 @@ bool cell_store_fits(const struct image *img)
 uint32_t cell_store_window(const struct image *img)
 {
     const uint64_t memory = img->store->scratch->memory,
-                   row = image_row_bytes(img, img->width),
-                   more = img->view
-                              ? image_row_bytes(&img->view->stored, img->width)
-                              : 0;
-    return rows_of(memory - memory / 4, row + more, img->height);
+                   pixel = img->nplanes * cell_size(img->cell),
+                   more = img->view ? img->view->stored.nplanes *
+                                          cell_size(img->view->stored.cell)
+                                    : 0;
+    return rows_in(memory - memory / 4, (pixel + more) * img->width,
+                   img->height);
 }
 
 /* ---- Where things are ---------------------------------------------------- */
@@ -126,13 +134,21 @@ static struct band_place place_of(const struct image *img, uint32_t begin)
 
 /* ---- Writing ------------------------------------------------------------- */
 
+static bool is_narrow(const struct band_place *at)
+{
+    return at->columns && at->row <= NARROW;
+}
+
 /* A band is turned in blocks: some columns of it, which become rows, or some
  * rows. Columns come in whole strides, so that blocks are aligned. */
 static uint32_t block_of(const struct image *img, const struct band_place *at)
 {
     const struct cell_store *store = img->store;
-    uint32_t width = at->columns ? at->count : store->width;
-    uint32_t n = rows_in(BLOCK, img, width, UINT32_MAX);
+    uint64_t row =
+        is_narrow(at)
+            ? at->row * img->nplanes
+            : image_row_bytes(img, at->columns ? at->count : store->width);
+    uint32_t n = rows_in(BLOCK, row, UINT32_MAX);
     if (!at->columns)
         return n < at->count ? n : at->count;
     n = n > IMAGE_STRIDE ? n - n % IMAGE_STRIDE : IMAGE_STRIDE;
@@ -169,7 +185,8 @@ static int write_rows(const struct image *img, const struct band_place *place,
     int status = 0;
     for (unsigned i = 0; i < block->nplanes && status == 0; i++) {
         const struct plane *plane = &block->plane[i];
-        for (uint32_t row = 1; row < block->height; row++)
+        for (uint32_t row = 1;
+             row < block->height && plane->stride > place->row; row++)
             memmove(plane->data + row * place->row, plane_row(plane, row),
                     place->row);
         status = scratch->write(scratch->context,
@@ -192,7 +209,8 @@ int cell_store_write(const struct image *img, uint32_t begin,
                            .width = place.columns ? place.count : store->width,
                            .height = n,
                            .nplanes = img->nplanes };
-    int status = image_alloc(&block, mem_plain, err);
+    int status = is_narrow(&place) ? image_alloc_packed(&block, err)
+                                   : image_alloc(&block, mem_plain, err);
     for (uint32_t at = 0; at < all && status == 0; at += n) {
         n = n < all - at ? n : all - at;
         const struct image part = part_of(band, place.columns, at, n);

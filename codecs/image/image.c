@@ -52,6 +52,13 @@ unsigned image_bits(const struct image *img)
     return bits;
 }
 
+/* A picture of which padding is so many times as much as its samples, twice as
+ * it has them before and after the turn, goes through a file from so many bytes
+ * on. */
+enum { PADDED_TIMES = 2 * 8, PADDED_FROM = 64 << 20 };
+
+typedef uint64_t stride_of(uint64_t width, enum cell cell);
+
 /* What a plane has room for beyond its size, each way. libjpeg reads and writes
  * whole groups of up to 4 x 4 blocks (T.81, A.2.3), of which one may be in the
  * picture. */
@@ -67,6 +74,11 @@ static uint64_t row_stride(uint64_t width, enum cell cell)
     return ((width + room_of(cell)) * cell_size(cell) + mask) & ~mask;
 }
 
+static uint64_t packed_stride(uint64_t width, enum cell cell)
+{
+    return width * cell_size(cell);
+}
+
 /* A plane whose size is not set is as large as the picture. */
 static void plane_shape(const struct image *img, unsigned i, uint64_t *width,
                         uint64_t *height)
@@ -76,20 +88,26 @@ static void plane_shape(const struct image *img, unsigned i, uint64_t *width,
     *height = plane->height ? plane->height : img->height;
 }
 
-/* Returns the bytes of all planes, as they are or with their axes exchanged; 0
- * if they are more than memory can hold. */
-static uint64_t all_planes(const struct image *img, bool exchanged)
+/* Returns the bytes of all planes with rows of this stride, as they are or with
+ * their axes exchanged; 0 if they are more than memory can hold. */
+static uint64_t planes_of(const struct image *img, stride_of *stride,
+                          bool exchanged)
 {
     uint64_t width, height, plane, all = 0;
     for (unsigned i = 0; i < img->nplanes; i++) {
         plane_shape(img, i, exchanged ? &height : &width,
                     exchanged ? &width : &height);
-        if (__builtin_mul_overflow(row_stride(width, img->cell),
+        if (__builtin_mul_overflow(stride(width, img->cell),
                                    height + room_of(img->cell), &plane) ||
             __builtin_add_overflow(all, plane, &all))
             return 0;
     }
     return all > SIZE_MAX / 2 ? 0 : all;
+}
+
+static uint64_t all_planes(const struct image *img, bool exchanged)
+{
+    return planes_of(img, row_stride, exchanged);
 }
 
 static int too_large(const struct image *img, uint64_t once, uint64_t turned,
@@ -142,11 +160,29 @@ static uint64_t longest_row(const struct image *img)
                            img->width > img->height ? img->width : img->height);
 }
 
+/* Returns whether a picture is hardly more than padding, before or after its
+ * turn: one of a row or a column, or of few. */
+static bool is_padding(const struct image *img, uint64_t need)
+{
+    return need >= PADDED_FROM &&
+           need / PADDED_TIMES > planes_of(img, packed_stride, false);
+}
+
+/* Returns whether a scratch file may hold the samples, and memory two rows. */
+static bool fits_store(const struct image *img, const struct limits *limits)
+{
+    const uint64_t samples = planes_of(img, packed_stride, false);
+    return limits->scratch && samples && samples <= limits->stored &&
+           longest_row(img) <= limits->scratch->memory / 2;
+}
+
 bool image_is_stored(const struct image *img, const struct limits *limits)
 {
-    const uint64_t once = all_planes(img, false);
-    return limits->scratch &&
-           is_beyond(once, all_planes(img, true), limit_bytes(limits, once));
+    const uint64_t once = all_planes(img, false),
+                   turned = all_planes(img, true);
+    return fits_store(img, limits) &&
+           (is_beyond(once, turned, limit_bytes(limits, once)) ||
+            is_padding(img, once + turned));
 }
 
 int image_check_planes(const struct image *img, const struct limits *limits,
@@ -156,21 +192,19 @@ int image_check_planes(const struct image *img, const struct limits *limits,
         return limit_refuse_pixels(img->width, img->height, limits, err);
     uint64_t once = all_planes(img, false), turned = all_planes(img, true);
     uint64_t need = once + turned;
-    if (is_beyond(once, turned, limit_bytes(limits, once))) {
-        const struct scratch *scratch = limits->scratch;
-        if (!scratch || !once || !turned || once > limits->stored ||
-            longest_row(img) > scratch->memory / 2)
-            return too_large(img, once, turned, limits, err);
-        need = scratch->memory;
-    }
+    if (image_is_stored(img, limits))
+        need = limits->scratch->memory;
+    else if (is_beyond(once, turned, limit_bytes(limits, once)))
+        return too_large(img, once, turned, limits, err);
     if (limits->reserve)
         limits->reserve(limits->context, need);
     return 0;
 }
 
-int image_alloc(struct image *img, struct mem mem, struct err *err)
+static int alloc_planes(struct image *img, stride_of *stride, struct mem mem,
+                        struct err *err)
 {
-    uint64_t size = all_planes(img, false), width, height;
+    uint64_t size = planes_of(img, stride, false), width, height;
     memory_plan(PLANNED_OF_CELLS * size);
     uint8_t *cells = size ? mem.alloc(mem.context, size) : NULL;
     if (!cells) {
@@ -185,13 +219,23 @@ int image_alloc(struct image *img, struct mem mem, struct err *err)
         plane_shape(img, i, &width, &height);
         img->plane[i] = (struct plane){
             .data = cells,
-            .stride = row_stride(width, img->cell),
+            .stride = stride(width, img->cell),
             .width = (uint32_t)width,
             .height = (uint32_t)height,
         };
         cells += img->plane[i].stride * (height + room_of(img->cell));
     }
     return 0;
+}
+
+int image_alloc(struct image *img, struct mem mem, struct err *err)
+{
+    return alloc_planes(img, row_stride, mem, err);
+}
+
+int image_alloc_packed(struct image *img, struct err *err)
+{
+    return alloc_planes(img, packed_stride, mem_plain, err);
 }
 
 int image_like(struct image *dst, const struct image *src, enum xform t,

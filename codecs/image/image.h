@@ -141,6 +141,11 @@ bool image_is_stored(const struct image *img, const struct limits *limits);
  * rows. On failure there is nothing to free. */
 int image_alloc(struct image *img, struct mem mem, struct err *err);
 
+/* The same for samples whose rows get no padding, which would be most of a
+ * narrow picture. They are read by codecs; what turns pictures makes them only
+ * of rows that become columns (codecs/image/turner.h). */
+int image_alloc_packed(struct image *img, struct err *err);
+
 /* Allocates dst for what t makes of src. Its cells are undefined, and it has no
  * meta: image_take_meta() moves that. */
 int image_like(struct image *dst, const struct image *src, enum xform t,

@@ -28,7 +28,7 @@ static int make_rows(struct image *rows, const struct image *img,
                             .height = height,
                             .maxval = img->maxval,
                             .nplanes = img->nplanes };
-    return image_alloc(rows, mem_plain, err);
+    return image_alloc_packed(rows, err);
 }
 
 /* Makes the window as high as this. */
@@ -46,13 +46,19 @@ static int make_room(struct row_source *rows, uint32_t height, struct err *err)
 
 /* ---- Converting ---------------------------------------------------------- */
 
-/* Rows that one thread converts at a time. */
-enum { STRIP = 8 };
+/* Pixels that one thread converts at a time, at least. */
+enum { STRIP = 32 << 10 };
+
+static uint32_t strip_rows(const struct image *rows)
+{
+    return STRIP / rows->width + 1;
+}
 
 static struct image strip_of(const struct image *rows, uint32_t y)
 {
+    const uint32_t most = strip_rows(rows), left = rows->height - y;
     struct image strip = *rows;
-    strip.height = rows->height - y < STRIP ? rows->height - y : STRIP;
+    strip.height = left < most ? left : most;
     for (unsigned i = 0; i < strip.nplanes; i++)
         strip.plane[i].data = plane_row(&rows->plane[i], y);
     return strip;
@@ -61,7 +67,7 @@ static struct image strip_of(const struct image *rows, uint32_t y)
 static void convert_strip(void *context, size_t i)
 {
     const struct row_source *rows = context;
-    const uint32_t y = (uint32_t)i * STRIP;
+    const uint32_t y = (uint32_t)i * strip_rows(&rows->window);
     const struct image to = strip_of(&rows->window, y),
                        from = strip_of(&rows->stored, y);
     rows->img->view->convert(rows->img->view, &to, &from);
@@ -77,7 +83,7 @@ static int read_rows(struct row_source *rows, uint32_t y, struct err *err)
     if (cell_store_read(&view->stored, y, &rows->stored, rows->pool, err))
         return -1;
     thread_pool_run(rows->pool, convert_strip, rows,
-                    (rows->window.height - 1) / STRIP + 1);
+                    (rows->window.height - 1) / strip_rows(&rows->window) + 1);
     return 0;
 }
 

@@ -49,6 +49,21 @@ through pam.png png rotate180 --png-level small
 through pam.png png copy --png-level 0
 through a.pgm pgm flipv -j 1
 
+# One row, or one column, or few: what pads them is most of their memory.
+for size in '70001 1' '1 70001' '70001 2' '3 70001' '70001 17' '70001 33'; do
+    set -- $size
+    { printf 'P6 %s 255\n' "$size" && noise $(($1 * $2 * 3)); } >narrow.ppm
+    { printf 'P5 %s 65535\n' "$size" && noise $(($1 * $2 * 2)); } >narrow.pgm
+    { printf 'PF\n%s\n-1.0\n' "$size" && noise $(($1 * $2 * 12)); } >narrow.pfm
+    for op in rotate90 fliph rotate180 flipv transpose rotate270 transverse; do
+        through narrow.ppm ppm $op
+    done
+    through narrow.ppm png rotate90
+    through narrow.pgm pgm rotate270 -j 1
+    through narrow.pgm png transpose
+    through narrow.pfm pfm transverse
+done
+
 # From one format to another, where samples stay as they are.
 through ppm.png ppm rotate90
 through a.ppm png rotate270

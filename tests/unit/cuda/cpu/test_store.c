@@ -173,6 +173,10 @@ TEST(blocks)
         check(CELL_U8, 20000, 300, t, 64 << 20);
         check(CELL_U16, 300, 20000, t, 1 << 20);
         check(CELL_F32, 4000, 1, t, 1 << 16);
+        check(CELL_U8, 9000, 1, t, 1 << 20);
+        check(CELL_U16, 1, 9000, t, 1 << 20);
+        check(CELL_F32, 3000, 8, t, 1 << 20);
+        check(CELL_U8, 3000, 33, t, 1 << 18);
     }
 }
 
@@ -195,7 +199,7 @@ TEST(faults)
     img = (struct image){ .cell = CELL_U8, .nplanes = 2, .width = 300,
                           .height = 600 };
     file.writes_left = -1;
-    file.reads_left = 5;
+    file.reads_left = 1;
     CHECK(write_picture(&img, &src, XFORM_ROTATE_90, &scratch, &err) == 0 &&
               read_picture(&got, &img, false, &err) &&
               strcmp(err.text, "the disk is gone") == 0,
