@@ -16,9 +16,9 @@ enum {
     MEMORY_OF_FILE = 192 << 20,
     /* A cell of a byte may have been one bit. */
     STORED_OF_BYTE = 8 * 1032,
-    /* Metadata is looked at some ten times, and so are the blocks of a
-     * progressive JPEG. A byte takes a few nanoseconds, so what every file may
-     * take is less than a second. */
+    /* A packet of XMP is read some twenty times, for each thing that may be
+     * in it, and the blocks of a progressive JPEG some ten times. A byte takes
+     * a few nanoseconds, so what every file may take is less than a second. */
     WORK_OF_BYTE = 64,
     WORK_OF_PIXEL = 32,
     WORK_OF_FILE = 256 << 20,
@@ -55,15 +55,41 @@ void budget_allow_pixels(struct budget *budget, uint64_t pixels)
         budget->work += WORK_OF_PIXEL * pixels;
 }
 
+/* Returns whether there may be so many more. */
+static bool spend(struct budget *budget, uint64_t bytes)
+{
+    const uint64_t left = budget->work - budget->spent;
+    budget->spent += bytes < left ? bytes : left;
+    return bytes <= left && left > 0;
+}
+
 int budget_spend(struct budget *budget, uint64_t bytes, struct err *err)
 {
     if (!budget)
         return 0;
-    const uint64_t left = budget->work - budget->spent;
-    budget->spent += bytes < left ? bytes : left;
-    if (bytes <= left && left > 0)
+    if (spend(budget, bytes))
         return budget_check_time(budget, err);
     return fail(err, "it takes more work than a sound file of its size does");
+}
+
+static _Thread_local struct budget *current;
+
+struct budget *budget_enter(struct budget *budget)
+{
+    struct budget *before = current;
+    if (budget)
+        current = budget;
+    return before;
+}
+
+void budget_leave(struct budget *before)
+{
+    current = before;
+}
+
+bool budget_look(uint64_t bytes)
+{
+    return !current || spend(current, bytes);
 }
 
 void budget_share_time(struct budget *budget, const struct budget *other)

@@ -7,6 +7,7 @@
 #ifndef CODECS_IMAGE_BUDGET_H
 #define CODECS_IMAGE_BUDGET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "codecs/base/err.h"
@@ -40,6 +41,16 @@ void budget_allow_pixels(struct budget *budget, uint64_t pixels);
  * they are more than there may be. Fine without a budget: NULL. By one thread
  * at a time. */
 int budget_spend(struct budget *budget, uint64_t bytes, struct err *err);
+
+/* Has what this thread looks at counted for a budget from now on; NULL changes
+ * nothing. Returns for which it was counted, to be given to budget_leave(). */
+struct budget *budget_enter(struct budget *budget);
+void budget_leave(struct budget *before);
+
+/* Counts as budget_spend() does, where nothing can fail. Returns false if there
+ * may be no more: who looks for something then has not found it, and the next
+ * budget_spend(), of no bytes, fails. */
+bool budget_look(uint64_t bytes);
 
 /* Gives a budget the end of another one. */
 void budget_share_time(struct budget *budget, const struct budget *other);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/metadata/exif_gps.h"
 #include "codecs/metadata/exif_thumbnail.h"
 #include "codecs/metadata/xml.h"
@@ -40,7 +41,10 @@ bool drop_is_place(const char *name, size_t size)
 bool drop_tells_place(const uint8_t *data, size_t size)
 {
     static const char *const words[] = { "gpslat", "gpslon", "iso6709" };
+    const size_t looks = sizeof words / sizeof *words + 1;
     bool film = false; /* an atom of QuickTime */
+    if (!budget_look(looks * size))
+        return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (has_word(data, size, words[i]))
             return true;

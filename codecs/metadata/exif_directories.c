@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/metadata/axes.h"
 
 static struct tiff_ifd ifd_of(const struct tiff *tiff,
@@ -79,6 +80,8 @@ bool exif_directories_use(const struct tiff *tiff, size_t from, size_t to)
         if (exif_directories_overlap(from, to, ifd[i].start, end))
             return true;
         size_t entry = ifd[i].start + 2, at, length;
+        if (!budget_look(end - ifd[i].start))
+            return true;
         for (; entry < ifd[i].end; entry += TIFF_ENTRY)
             if (tiff_values(tiff, entry, &at, &length) &&
                 exif_directories_overlap(from, to, at, at + length))

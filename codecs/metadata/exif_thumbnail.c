@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/metadata/exif_directories.h"
 
 enum { COMPRESSION_JPEG = 6 };
@@ -26,7 +27,8 @@ static bool get_nth(const struct tiff *tiff, size_t entry, size_t i,
                     uint32_t *number)
 {
     size_t at, length;
-    if (!entry || !tiff_values(tiff, entry, &at, &length))
+    if (!entry || !budget_look(TIFF_ENTRY) ||
+        !tiff_values(tiff, entry, &at, &length))
         return false;
     unsigned type = tiff_type(tiff, entry), bytes = tiff_type_size[type];
     if ((type != TIFF_SHORT && type != TIFF_LONG) || i >= length / bytes)
@@ -49,7 +51,7 @@ static bool find_strips(const struct tiff *tiff, const struct tiff_ifd *ifd1,
          i++) {
         if (i == 0)
             *at = offset;
-        if (offset < TIFF_HEADER || offset != *at + *length ||
+        if (offset < TIFF_HEADER || bytes == 0 || offset != *at + *length ||
             !tiff_contains(tiff, offset, bytes))
             break;
         *length += bytes;

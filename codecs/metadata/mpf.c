@@ -4,6 +4,8 @@
  * picture; its link leads to the attribute IFD. These two are all we follow. */
 #include "codecs/metadata/mpf.h"
 
+#include "codecs/image/budget.h"
+
 enum { MP_ENTRY = 16 };
 
 enum {
@@ -19,6 +21,8 @@ enum { CLASS = 0xff0000, CLASS_LARGE_THUMBNAIL = 0x010000 };
 
 static void look_for_places(struct mpf *mpf, const struct tiff_ifd *ifd)
 {
+    if (!budget_look(ifd->end - ifd->start))
+        return;
     for (size_t at = ifd->start + 2; at < ifd->end; at += TIFF_ENTRY) {
         uint32_t tag = tiff_get(&mpf->tiff, at, 2);
         if (tag >= TAG_PAN_ORIENTATION && tag <= TAG_ROLL_ANGLE)

@@ -2,6 +2,7 @@
  * formats hold as well. */
 #include "codecs/metadata/metadata.h"
 
+#include "codecs/image/budget.h"
 #include "codecs/metadata/block_format.h"
 #include "codecs/metadata/exif.h"
 #include "codecs/metadata/raw_profile.h"
@@ -65,9 +66,8 @@ static int note_block(struct orientation *o, const struct metadata_block *block,
 
 /* Readers take the first EXIF there is, and a block of its own before a text.
  */
-int metadata_read_orientation(struct image *img,
-                              const struct block_format *format,
-                              struct err *err)
+static int read_orientation(struct image *img,
+                            const struct block_format *format, struct err *err)
 {
     static const unsigned passes[] = {
         1u << BLOCK_EXIF | 1u << BLOCK_ORIENTATION,
@@ -87,6 +87,16 @@ int metadata_read_orientation(struct image *img,
         return -1;
     img->orientation = o->value ? o->value : 1;
     return 0;
+}
+
+int metadata_read_orientation(struct image *img,
+                              const struct block_format *format,
+                              struct err *err)
+{
+    struct budget *budget = img->meta->budget, *before = budget_enter(budget);
+    int status = read_orientation(img, format, err);
+    budget_leave(before);
+    return budget_spend(budget, 0, err) ? -1 : status;
 }
 
 /* Returns the portable field that a block of this kind fills; NULL if there is

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/image/budget.h"
 
 const uint8_t tiff_type_size[TIFF_TYPES] = {
     0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4,
@@ -47,11 +48,10 @@ struct tiff_ifd tiff_ifd_at(const struct tiff *tiff, size_t start)
 size_t tiff_find_from(const struct tiff *tiff, const struct tiff_ifd *ifd,
                       size_t at, unsigned tag)
 {
-    for (; at < ifd->end; at += TIFF_ENTRY) {
-        if (tiff_get(tiff, at, 2) == tag)
-            return at;
-    }
-    return 0;
+    const size_t from = at;
+    while (at < ifd->end && tiff_get(tiff, at, 2) != tag)
+        at += TIFF_ENTRY;
+    return budget_look(at - from) && at < ifd->end ? at : 0;
 }
 
 size_t tiff_find(const struct tiff *tiff, const struct tiff_ifd *ifd,

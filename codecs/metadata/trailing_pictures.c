@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/metadata/embedded_jpeg.h"
 #include "codecs/metadata/mpf.h"
 
@@ -74,10 +75,16 @@ static void add_inlay(struct trailer *trailer, struct inlay inlay)
         trailer->more++;
 }
 
+/* Counts that an entry of the list is compared with all pictures. */
+static bool look(const struct trailer *trailer)
+{
+    return budget_look((trailer->count + 1) * sizeof *trailer->inlay);
+}
+
 static void find_by_mpf(struct trailer *trailer, struct warnings *warnings)
 {
     size_t lost = 0;
-    for (size_t i = 1; i < trailer->mpf.count; i++) {
+    for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
         struct mpf_entry entry = mpf_get(&trailer->mpf, i);
         if (!trailer->block || entry.offset < trailer->begin ||
             !is_within(trailer, entry.offset - trailer->begin, entry.size)) {
@@ -227,7 +234,7 @@ static size_t moved(const struct trailer *trailer, size_t at)
  * bytes. */
 static int rewrite_list(struct trailer *trailer, size_t size, struct err *err)
 {
-    for (size_t i = 1; i < trailer->mpf.count; i++) {
+    for (size_t i = 1; i < trailer->mpf.count && look(trailer); i++) {
         struct mpf_entry entry = mpf_get(&trailer->mpf, i);
         if (entry.offset < trailer->begin ||
             entry.offset - trailer->begin > size)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/metadata/axes.h"
 #include "codecs/metadata/block_format.h"
 #include "codecs/metadata/drop.h"
@@ -181,13 +182,13 @@ static int turn_opened(struct metadata_block *block, struct bytes *body,
 static int turn_block(struct metadata_block *block, const struct turned *t,
                       struct err *err)
 {
+    struct budget *budget = t->img->meta->budget;
     struct bytes body = { 0 };
     struct err why = { .text = "" };
-    int status = 0;
-    if (block_open(&body, block, t->format, t->img->meta->budget, &why) == 0) {
-        status = turn_opened(block, &body, t, err);
+    if (block_open(&body, block, t->format, budget, &why) == 0) {
+        int status = turn_opened(block, &body, t, err);
         bytes_free(&body);
-        return status;
+        return budget_spend(budget, 0, err) ? -1 : status;
     }
     if (why.memory) {
         *err = why;
@@ -327,15 +328,13 @@ static void warn_of_frames(struct meta *meta, const struct codec *to,
     meta->animation = (struct animation){ 0 };
 }
 
-int metadata_turn(struct image *img, const struct codec *to,
-                  const struct save_opts *opts, struct err *err)
+static int turn_metadata(struct image *img, const struct codec *to,
+                         const struct save_opts *opts, struct err *err)
 {
     struct meta *meta = img->meta;
     struct save_opts save = *opts;
     uint64_t allowance = embedded_jpeg_allowance(img);
     struct turned t = { .img = img, .opts = &save, .format = to->blocks };
-    if (!meta)
-        return 0;
     warn_of_frames(meta, to, opts->warnings);
     if (opts->strip == STRIP_NOTHING && meta->codec != to)
         meta_warn_lost(meta, to->capabilities.metadata, to->title,
@@ -360,6 +359,17 @@ int metadata_turn(struct image *img, const struct codec *to,
     return status;
 }
 
+int metadata_turn(struct image *img, const struct codec *to,
+                  const struct save_opts *opts, struct err *err)
+{
+    if (!img->meta)
+        return 0;
+    struct budget *budget = img->meta->budget, *before = budget_enter(budget);
+    int status = turn_metadata(img, to, opts, err);
+    budget_leave(before);
+    return budget_spend(budget, 0, err) ? -1 : status;
+}
+
 /* ---- Tags alone -----------------------------------------------------------*/
 
 static int write_blocks(struct bytes *out, struct bytes file,
@@ -379,9 +389,9 @@ static int write_blocks(struct bytes *out, struct bytes file,
     return 0;
 }
 
-int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
-                   enum xform op, size_t exif_at, struct warnings *warnings,
-                   struct err *err)
+static int retag(struct bytes *out, struct bytes file, struct image *img,
+                 enum xform op, size_t exif_at, struct warnings *warnings,
+                 struct err *err)
 {
     const unsigned kinds = 1u << BLOCK_EXIF | 1u << BLOCK_RAW_PROFILE |
                            1u << BLOCK_XMP | 1u << BLOCK_ORIENTATION;
@@ -400,4 +410,14 @@ int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
         (save.orientation > 1 && exif_at && add_tag(meta, &t, exif_at, err)))
         return -1;
     return write_blocks(out, file, meta, t.format, err);
+}
+
+int metadata_retag(struct bytes *out, struct bytes file, struct image *img,
+                   enum xform op, size_t exif_at, struct warnings *warnings,
+                   struct err *err)
+{
+    struct budget *budget = img->meta->budget, *before = budget_enter(budget);
+    int status = retag(out, file, img, op, exif_at, warnings, err);
+    budget_leave(before);
+    return budget_spend(budget, 0, err) ? -1 : status;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "codecs/image/budget.h"
+
 /* ---- Tokens ---------------------------------------------------------------*/
 
 static bool is_blank(uint8_t c)
@@ -134,7 +136,7 @@ static bool read_in_tag(struct xml_reader *xml, struct xml_token *token)
     return true;
 }
 
-bool xml_next(struct xml_reader *xml, struct xml_token *token)
+static bool read_token(struct xml_reader *xml, struct xml_token *token)
 {
     while (xml->at < xml->size) {
         if (xml->in_tag) {
@@ -147,6 +149,13 @@ bool xml_next(struct xml_reader *xml, struct xml_token *token)
         }
     }
     return false;
+}
+
+bool xml_next(struct xml_reader *xml, struct xml_token *token)
+{
+    const size_t from = xml->at;
+    const bool read = read_token(xml, token);
+    return budget_look(xml->at - from) && read;
 }
 
 /* ---- Names ----------------------------------------------------------------*/

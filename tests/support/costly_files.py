@@ -126,6 +126,54 @@ def exif_jpeg(segments):
                       segments)
 
 
+def strips_exif(size):
+    """Directories of GPS, each value of which is compared with each strip of a
+    thumbnail, of a byte each."""
+    strips = (size - 8000) // 9
+    offsets, counts = 8000 + strips, 8000 + 5 * strips
+    block = bytearray(size)
+
+    def put(at, entries, link=0):
+        block[at:at + 6 + 12 * len(entries)] = (
+            struct.pack('<H', len(entries)) +
+            b''.join(struct.pack('<HHII', *e) for e in entries) +
+            struct.pack('<I', link))
+
+    block[:8] = b'II*\0' + struct.pack('<I', 8)
+    put(8, [(0x8825, 4, 1, 2000 + 1000 * i) for i in range(5)], 200)
+    put(200, [(0x0111, 4, strips, offsets), (0x0117, 4, strips, counts)])
+    for at in range(2000, 7000, 1000):
+        put(at, [(i, 5, 1, at + 740 + 8 * i) for i in range(30)])
+    for i in range(strips):
+        struct.pack_into('<I', block, offsets + 4 * i, 8000 + i)
+        struct.pack_into('<I', block, counts + 4 * i, 1)
+    return bytes(block)
+
+
+def strips_jpeg(segments):
+    return small_jpeg(*[segment(0xe1, b'Exif\0\0' + strips_exif(65000))] *
+                      segments)
+
+
+def metadata_png(*chunks):
+    return png(1, 1, 8, 0, zlib.compress(bytes(2)), *chunks)
+
+
+def raw_profile_png(chunks, size):
+    """EXIF of zeros, in hexadecimal."""
+    text = zlib.compress(b'\nexif\n%8d\n' % size + b'00' * size)
+    body = b'Raw profile type exif\0\0' + text
+    return metadata_png(*[chunk(b'zTXt', body)] * chunks)
+
+
+def namespaces_png(size):
+    """XMP whose prefixes each stand for two namespaces in turn."""
+    text = b''.join(b'<a xmlns:p%d="http://ns.adobe.com/tiff/1.0/" '
+                    b'xmlns:p%d="u:x"/>' % (i, i) for i in range(8))
+    body = b'XML:com.adobe.xmp\0\0' + deflate_text(text, size)
+    return metadata_png(chunk(b'zTXt', body))
+
+
 def mpf_jpeg(pictures, behind):
     """A list of pictures that all are the ones behind, or a part of them."""
     inner = small_jpeg()
@@ -354,6 +402,10 @@ FILES = {
     'cut.bmp': lambda: run_length_bmp(22000, 22000)[:70],
     'directories.jpg': lambda: exif_jpeg(15),
     'listed.jpg': lambda: mpf_jpeg(4000, 400),
+    'strips.jpg': lambda: strips_jpeg(15),
+    'strips.png': lambda: metadata_png(chunk(b'eXIf', strips_exif(1 << 20))),
+    'raw-profile.png': lambda: raw_profile_png(10, 20 << 20),
+    'namespaces.png': lambda: namespaces_png(60 << 20),
     'resources.jpg': lambda: resources_jpeg(15),
     'regions.jpg': lambda: regions_jpeg(380),
     'restarts.jpg': lambda: restarts(4800, 4800),
@@ -425,13 +477,22 @@ def is_good(status, line, size, options, sound):
     return not sound and status == 1 and size is None and line != ''
 
 
+SETS = [], ['--tolerant'], ['relate']
+
+# What costs is beside the pixels; with what is done there alone.
+METADATA = ('chunks-60000.png', 'directories.jpg', 'extended-437k.jpg',
+            'listed.jpg', 'namespaces.png', 'raw-profile.png', 'regions.jpg',
+            'resources.jpg', 'strips.jpg', 'strips.png', 'xmp-65k.png')
+METADATA_SETS = ['--strip=gps'], ['--tag-only']
+
+
 def check(program, place):
     failed = passed = 0
     for files, most in (FILES, MOST), (SOUND, 1 << 20):
         for name, make in files.items():
             with open(os.path.join(place, name), 'wb') as file:
                 file.write(make())
-            for options in [], ['--tolerant'], ['relate']:
+            for options in SETS + METADATA_SETS * (name in METADATA):
                 status, used, line, size = turn(program, options, place, name)
                 if (is_good(status, line, size, options,
                             files is SOUND) and

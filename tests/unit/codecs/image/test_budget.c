@@ -64,6 +64,23 @@ TEST(work_is_over_and_stays_so)
     CHECK(budget_spend(NULL, UINT64_MAX, &err) == 0, "no budget");
 }
 
+TEST(looks)
+{
+    struct err err;
+    struct budget budget;
+    CHECK(budget_look(UINT64_MAX), "no budget");
+    budget_begin(&budget, 0, 0);
+    struct budget *before = budget_enter(&budget);
+    struct budget *same = budget_enter(NULL);
+    CHECK(before == NULL && same == &budget, "as before");
+    CHECK(budget_look(budget.work - 1), "all but one");
+    CHECK(budget_spend(&budget, 0, &err) == 0, "one is left");
+    CHECK(!budget_look(2) && !budget_look(0), "and from then on");
+    CHECK(budget_spend(&budget, 0, &err), "a failure");
+    budget_leave(before);
+    CHECK(budget_look(1), "no budget again");
+}
+
 /* ---- Encoders -------------------------------------------------------------*/
 
 static struct image noise(uint32_t width, uint32_t height)
