@@ -4,6 +4,7 @@
 
 #include "cli/job/stages.h"
 #include "cli/job/watch.h"
+#include "codecs/base/clock.h"
 #include "codecs/jpeg/entropy/scan_turner.h"
 #include "codecs/metadata/drop.h"
 
@@ -243,6 +244,7 @@ int job_decode(struct job_state *state, struct err *err)
     const struct options *opts = state->opts;
     struct load_opts load;
     budget_begin(&state->budget, state->result->bytes_in, opts->max_seconds);
+    clock_set_end(state->budget.end);
     load = job_load_opts(opts, &state->budget, state->result);
     load.mem = job->backend->memory(job->lane);
     load.pool = job->pool;

@@ -55,6 +55,7 @@ static int run_stages(struct job_state *state, enum stage first,
         [STAGE_WRITE] = job_write_output,
     };
     struct memory_account *before = memory_count_for(&state->memory);
+    const double end = clock_set_end(state->budget.end);
     int status = 0;
     for (int i = (int)first; i <= (int)last && status == 0; i++) {
         double begin = now();
@@ -67,6 +68,7 @@ static int run_stages(struct job_state *state, enum stage first,
     }
     if (status)
         job_explain_memory(state, err);
+    clock_set_end(end);
     memory_count_for(before);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Whether a file is sound. */
 #include "cli/job/stages.h"
+#include "codecs/base/clock.h"
 #include "codecs/digest.h"
 
 /* The closest representation to the file finds all damage, and takes least. */
@@ -41,6 +42,7 @@ int job_check_sound(const char *input, struct root *root,
     struct memory_account *before = memory_count_for(&state.memory);
     int status = job_read_input(&state, 0, err);
     budget_begin(&state.budget, result->bytes_in, opts->max_seconds);
+    const double end = clock_set_end(state.budget.end);
     struct load_opts load = job_load_opts(opts, &state.budget, result);
     job_limit_memory(&state, &load.limits);
     load.limits.reserve = reserve;
@@ -54,6 +56,7 @@ int job_check_sound(const char *input, struct root *root,
     permissions_free(&state.source);
     bytes_free(&state.input);
     bytes_free(&state.output);
+    clock_set_end(end);
     memory_count_for(before);
     return status;
 }

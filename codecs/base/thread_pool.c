@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "codecs/base/clock.h"
 #include "codecs/base/memory.h"
 
 struct thread_pool {
@@ -28,6 +29,7 @@ struct thread_pool {
     void (*work)(void *context, size_t i);
     void *context;
     struct memory_account *account; /* whose memory it takes */
+    double end;                     /* of the time that it has */
     size_t n;
     atomic_size_t next;
 
@@ -60,6 +62,7 @@ static void *help(void *argument)
         pool->wanted--;
         pool->busy++;
         memory_count_for(pool->account);
+        clock_set_end(pool->end);
         pthread_mutex_unlock(&pool->lock);
         take_pieces(pool);
         pthread_mutex_lock(&pool->lock);
@@ -143,6 +146,7 @@ void thread_pool_run(struct thread_pool *pool,
     pool->work = work;
     pool->context = context;
     pool->account = memory_counted_for();
+    pool->end = clock_end();
     pool->n = n;
     atomic_store(&pool->next, 0);
     pool->wanted = wanted < pool->helpers ? wanted : pool->helpers;

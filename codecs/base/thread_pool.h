@@ -21,7 +21,8 @@ unsigned thread_pool_threads(const struct thread_pool *pool);
 /* Calls work(context, i) for each i from 0 to n - 1, in this order, on several
  * threads at once. Returns when all calls have returned and what they wrote can
  * be read. Two threads must not call it at a time. Without a pool the caller
- * does all. The memory that they take counts for the caller's file. */
+ * does all. The memory that they take counts for the caller's file, and
+ * they have its time. */
 void thread_pool_run(struct thread_pool *pool,
                      void (*work)(void *context, size_t i), void *context,
                      size_t n);

@@ -152,6 +152,8 @@ static bool write_sequential(struct jpeg_writer *w,
         status = write_sequential_coded(w->file, &w->c, samples ? NULL : img,
                                         samples, p && p->extended,
                                         w->opts->pool, w->err);
+    if (status)
+        check_time(w);
     if (status && (w->err->memory || !img->cells))
         leave(w);
     if (status)

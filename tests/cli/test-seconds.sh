@@ -7,7 +7,8 @@ library=${program%/gimgxf}/tests/hurries.so
 LD_PRELOAD=$library "$program" --version >/dev/null 2>&1 ||
     skip_all 'nothing can be loaded before this build'
 
-# A PNG of many bands, an animation, an archive, and a JPEG that libjpeg writes.
+# A PNG of many bands, an animation, an archive, and JPEGs that libjpeg and our own
+# coder write.
 mkdir in
 python3 - "$ROOT" in <<'END'
 import io, os, sys, zipfile
@@ -22,6 +23,8 @@ def put(name, data):
 put('bands.png', made.png(700, 700, 8, 2, made.deflate_zeros(2101 * 700)))
 put('frames.png', made.frames_apng(8, 20))
 put('scans.jpg', made.many_scans(3, 100))
+put('blocks.jpg', made.baseline_rows(2400, 1600))
+put('restarts.jpg', made.restarts(2400, 1600))
 with zipfile.ZipFile(os.path.join(place, 'arrays.npz'), 'w',
                      zipfile.ZIP_DEFLATED) as archive:
     head = made.npy((700, 700, 3))
@@ -73,9 +76,10 @@ for ((at = 1; at <= reads; at++)); do
     fi
     check "$at: $late" ends_well "$late"
 done
-# Where it is looked at: before and after each stage, and for each band, frame,
-# or row of blocks.
-for name in bands.png:6 frames.png:16 arrays.npz:4 scans.jpg:40; do
+# Where it is looked at: before and after each stage, and for each band, frame, row
+# of blocks of libjpeg, or 8192 blocks of our own coder.
+for name in bands.png:6 frames.png:16 arrays.npz:4 scans.jpg:40 blocks.jpg:14 \
+    restarts.jpg:14; do
     times=$(grep -cx "${name%:*}" given-up)
     check "${name%:*} is given up at $times places" \
         [ "$times" -ge "${name#*:}" ]

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "codecs/base/clock.h"
 #include "codecs/base/memory.h"
 #include "codecs/base/page_cache.h"
 #include "codecs/jpeg/entropy/part_decode.h"
@@ -24,6 +25,7 @@ enum {
     PART_BYTES = 1 << 17, /* fewer are not worth a thread of their own */
     STARTS = 1 << 14,     /* blocks among which a part is to meet the next one */
 #endif
+    CHECKED_BLOCKS = 1 << 13, /* between two looks at the clock */
 };
 
 /* All that the threads share. */
@@ -87,10 +89,24 @@ static size_t all_mcus(const struct entropy_scan *scan)
     return (size_t)scan->columns * scan->rows;
 }
 
+/* Does as part_append() until the time is over. */
+static void append_in_time(struct part *p, size_t n, uint64_t end)
+{
+    while (n && !p->failed && part_position(p) < end) {
+        const size_t left = CHECKED_BLOCKS - p->unchecked;
+        const size_t some = n < left ? n : left;
+        part_append(p, some, end);
+        n -= some;
+        p->unchecked = (p->unchecked + some) % CHECKED_BLOCKS;
+        if (p->unchecked == 0 && clock_is_over())
+            p->late = p->failed = true;
+    }
+}
+
 static void decode_interval(struct part *p, size_t mcus, const size_t range[2])
 {
     part_seek(p, range[0] * 8);
-    part_append(p, mcus * p->coding->blocks, UINT64_MAX);
+    append_in_time(p, mcus * p->coding->blocks, UINT64_MAX);
     p->failed = p->failed || p->odd || !ends_at(p, range[1] * 8);
 }
 
@@ -118,12 +134,12 @@ static void decode_guess(struct part *p)
     p->no_memory = !p->block || !p->start;
     uint64_t at = p->begin;
     part_seek(p, at);
-    while (at < p->end && !p->no_memory) {
+    while (at < p->end && !p->no_memory && !p->late) {
         if (p->nstarts < STARTS)
             p->start[p->nstarts++] = (uint32_t)(at - p->begin);
-        part_append(p, p->nstarts < STARTS ? 1 : SIZE_MAX, p->end);
+        append_in_time(p, p->nstarts < STARTS ? 1 : SIZE_MAX, p->end);
         at = part_position(p);
-        if (p->failed && !p->no_memory) {
+        if (p->failed && !p->no_memory && !p->late) {
             p->count = p->nstarts = p->values.count = 0;
             p->failed = false;
             part_seek(p, ++at);
@@ -142,7 +158,7 @@ static void decode_part(void *context, size_t i)
     }
     p->block = d->blocks->block;
     part_seek(p, 0);
-    part_append(p, d->blocks->count, p->end);
+    append_in_time(p, d->blocks->count, p->end);
 }
 
 /* Lets the blocks of `next`, all components of which are coded alike, belong to
@@ -225,7 +241,7 @@ static bool join_parts(const struct decoding *d)
             d->part[i].first = d->part[i].count;
     }
     if (count < all)
-        part_append(p, all - count, UINT64_MAX);
+        append_in_time(p, all - count, UINT64_MAX);
     return !p->failed && !d->part[0].odd &&
            p->place + p->count - p->first == all && ends_at(p, d->size * 8);
 }

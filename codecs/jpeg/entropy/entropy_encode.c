@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
+#include "codecs/base/clock.h"
 #include "codecs/base/memory.h"
 #include "codecs/jpeg/entropy/bit_join.h"
 #include "codecs/jpeg/entropy/block_map.h"
@@ -56,6 +57,7 @@ struct encoding {
     size_t next;          /* the range that is to be joined next */
     bool lacking;         /* there was no code for a symbol */
     bool failed;
+    bool late; /* the time is over, so that ranges are missing */
     struct entropy_statistics *counts; /* or else symbols are only counted */
 };
 
@@ -370,12 +372,16 @@ static void join_ranges(struct encoding *e)
     }
 }
 
-static bool is_lacking(struct encoding *e)
+/* Returns whether nothing more is to be coded: a code is lacking, or the time
+ * is over. */
+static bool is_over(struct encoding *e)
 {
+    const bool late = clock_is_over();
     pthread_mutex_lock(&e->lock);
-    bool lacking = e->lacking;
+    e->late = e->late || late;
+    bool over = e->lacking || e->late;
     pthread_mutex_unlock(&e->lock);
-    return lacking;
+    return over;
 }
 
 static size_t end_of(const struct encoding *e, size_t first, size_t mcus)
@@ -389,7 +395,7 @@ ENTROPY_FOR_EACH_CPU static void put_range(void *context, size_t i)
     struct range *range = &e->range[i];
     const size_t step = e->to->restart ? e->to->restart : e->per;
     size_t at = i * e->per, end = end_of(e, at, e->per);
-    uint64_t seen = is_lacking(e) ? HUFFMAN_NONE : 0;
+    uint64_t seen = is_over(e) ? HUFFMAN_NONE : 0;
     range->room = e->room;
     range->data = memory_alloc(range->room);
     bool done = range->data != NULL;
@@ -419,6 +425,8 @@ ENTROPY_FOR_EACH_CPU static void count_range(void *context, size_t i)
     struct entropy_statistics counts = { 0 };
     const size_t step = e->to->restart ? e->to->restart : e->per;
     size_t at = i * e->per, end = end_of(e, at, e->per);
+    if (is_over(e))
+        return;
     for (; at < end; at += step)
         walk_mcus(e, NULL, NULL, at, end_of(e, at, step), &counts);
     pthread_mutex_lock(&e->lock);
@@ -453,8 +461,9 @@ static int run(struct encoding *e, void (*work)(void *context, size_t i),
     for (unsigned c = 0; c < to->components; c++)
         block_map_free(&e->map[c]);
     memory_free(e->range);
-    return e->failed ? fail_memory(err, "no memory for the encoded picture")
-                     : 0;
+    if (e->failed)
+        return fail_memory(err, "no memory for the encoded picture");
+    return e->late ? fail(err, "the time is over") : 0;
 }
 
 int entropy_encode(struct bytes *file, const struct entropy_scan *to,

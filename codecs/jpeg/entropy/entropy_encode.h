@@ -29,12 +29,12 @@ struct entropy_source {
  * the turn. Several threads share the work; what is written does not depend on
  * them. *bits becomes how many bits it has before they are stuffed; or 0 where
  * a table has no code for a symbol that is needed, and what has been appended
- * is of no use. Returns -1 without memory. */
+ * is of no use. Returns -1 without memory, or once the time is over. */
 int entropy_encode(struct bytes *file, const struct entropy_scan *to,
                    const struct entropy_source *from, uint64_t *bits,
                    struct thread_pool *pool, struct err *err);
 
-/* Counts the symbols that this would code. Returns -1 without memory. */
+/* Counts the symbols that this would code. Returns -1 as that does. */
 int entropy_count(struct entropy_statistics *counts,
                   const struct entropy_scan *to,
                   const struct entropy_source *from, struct thread_pool *pool,

@@ -53,6 +53,8 @@ struct part {
     int64_t dc[ENTROPY_COMPONENTS]; /* the last ones */
     bool odd; /* one of them was out of range, which a guess may be */
     bool failed, no_memory;
+    bool late;        /* the time was over, and so it has failed */
+    size_t unchecked; /* blocks since the clock was looked at */
 
     /* Of a part that begins with a guess. */
     uint64_t begin, end; /* positions, in bits */
