@@ -346,11 +346,22 @@ check-valgrind: $(BUILD)/gimgxf tests
 	    [ $$? != 9 ] || exit 9; \
 	done
 # What reads the source; the answers say why what it finds is none.
+ANALYZED := -DHAVE_CUDA=0 -DHAVE_ISAL=1 -DHAVE_SANDBOX=1
+ANALYZED_SRC = $(filter %.c,$(LIB_SRC) $(CLI_SRC))
+ANALYZED_FLAGS = $(filter-out -MMD -MP $(HARD_CFLAGS) $(CFLAGS),$(ALL_CFLAGS)) \
+                 -isystem $(STB) $(ANALYZED) -O1
 check-analyze:
 	cppcheck -q --enable=warning,portability --inline-suppr --std=c11 -I. \
 	    --error-exitcode=1 --suppressions-list=tests/support/cppcheck-answers \
-	    --suppress=missingIncludeSystem -DHAVE_CUDA=0 \
-	    -DHAVE_ISAL=1 -DHAVE_SANDBOX=1 cli codecs cuda/*.c cuda/cpu
+	    --suppress=missingIncludeSystem $(ANALYZED) cli codecs cuda/*.c cuda/cpu
+	mkdir -p $(BUILD)
+	printf '%s\n' $(ANALYZED_SRC) | xargs -P$$(nproc) -n1 gcc $(ANALYZED_FLAGS) \
+	    -fanalyzer -fdiagnostics-path-format=none -c -o /dev/null \
+	    2>$(BUILD)/gcc-found && \
+	    tests/support/unanswered tests/support/gcc-answers <$(BUILD)/gcc-found
+	printf '%s\n' $(ANALYZED_SRC) | xargs -P$$(nproc) -I{} clang-tidy --quiet {} \
+	    -- $(ANALYZED_FLAGS) >$(BUILD)/tidy-found 2>/dev/null && \
+	    tests/support/unanswered tests/support/tidy-answers <$(BUILD)/tidy-found
 # Machines of 32 bits, with the high byte first, and without x86's vectors, by qemu.
 # Their libraries are unpacked below the build, and nothing is installed but what
 # deps-ports names.
@@ -418,7 +429,7 @@ PACKAGES := gcc make pkg-config libc6-dev libpng-dev libjpeg-dev zlib1g-dev \
             nettle-dev libisal-dev libstb-dev python3 python3-numpy libjpeg-turbo-progs
 PACKAGES_ALL := clang man-db imagemagick libvips-tools python3-pil pngcheck \
                 libimage-exiftool-perl libclang-rt-14-dev zsh fish \
-                valgrind cppcheck strace llvm zip
+                valgrind cppcheck clang-tidy strace llvm zip
 PACKAGES_PORTS := gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu \
                   libc6-dev-s390x-cross gcc-aarch64-linux-gnu \
                   libc6-dev-arm64-cross qemu-user

@@ -94,7 +94,7 @@ struct tables {
 static struct tables take_tables(struct arena *arena,
                                  const struct scan_plan *plan)
 {
-    struct tables all;
+    struct tables all = { 0 };
     all.status = take(arena, (uint64_t)plan->pictures + 1, sizeof *all.status);
     all.picture = take(arena, plan->pictures, sizeof *all.picture);
     all.codes = take(arena, plan->codes.size, 1);
