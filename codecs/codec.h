@@ -45,6 +45,9 @@ enum representation {
  * empties it. */
 struct flush {
     int (*take)(void *context, struct bytes *file, struct err *err);
+    /* Writes over some of the bytes that were taken, `at` behind the first. */
+    int (*replace)(void *context, uint64_t at, const void *data, size_t size,
+                   struct err *err);
     void *context;
 };
 

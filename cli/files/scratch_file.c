@@ -121,9 +121,18 @@ static int read_at(void *context, uint64_t at, void *data, size_t size,
     return 0;
 }
 
+static int map(void *context, uint64_t size, struct bytes *bytes,
+               struct err *err)
+{
+    const struct scratch_file *file = context;
+    if (bytes_map(bytes, file->fd, size))
+        return 0;
+    return fail_system(err, "its temporary file cannot be read");
+}
+
 struct scratch scratch_file_access(struct scratch_file *file, uint64_t memory)
 {
-    return (struct scratch){ begin, write_at, read_at, file, memory };
+    return (struct scratch){ begin, write_at, read_at, map, file, memory };
 }
 
 int scratch_file_append(struct scratch_file *file, struct bytes *bytes,
@@ -137,12 +146,16 @@ int scratch_file_append(struct scratch_file *file, struct bytes *bytes,
     return 0;
 }
 
-int scratch_file_map(const struct scratch_file *file, struct bytes *bytes,
+int scratch_file_replace(struct scratch_file *file, uint64_t at,
+                         const void *data, size_t size, struct err *err)
+{
+    return write_at(file, at, data, size, err);
+}
+
+int scratch_file_map(struct scratch_file *file, struct bytes *bytes,
                      struct err *err)
 {
-    if (bytes_map(bytes, file->fd, file->size))
-        return 0;
-    return fail_system(err, "its temporary file cannot be read");
+    return map(file, file->size, bytes, err);
 }
 
 void scratch_file_close(struct scratch_file *file)

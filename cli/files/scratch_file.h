@@ -32,9 +32,13 @@ struct scratch scratch_file_access(struct scratch_file *file, uint64_t memory);
 int scratch_file_append(struct scratch_file *file, struct bytes *bytes,
                         struct err *err);
 
+/* Writes over bytes of the file. */
+int scratch_file_replace(struct scratch_file *file, uint64_t at,
+                         const void *data, size_t size, struct err *err);
+
 /* Maps the whole file, which must not be written to any more, into *bytes,
  * which the caller frees. Returns 0, or -1 with the reason. */
-int scratch_file_map(const struct scratch_file *file, struct bytes *bytes,
+int scratch_file_map(struct scratch_file *file, struct bytes *bytes,
                      struct err *err);
 
 /* Removes the file. Fine if it has not been made, and twice. */

@@ -139,9 +139,16 @@ static int flush(void *context, struct bytes *file, struct err *err)
     return scratch_file_append(&state->output_file, file, err);
 }
 
+static int replace(void *context, uint64_t at, const void *data, size_t size,
+                   struct err *err)
+{
+    struct job_state *state = context;
+    return scratch_file_replace(&state->output_file, at, data, size, err);
+}
+
 struct flush job_flush(struct job_state *state)
 {
-    return (struct flush){ flush, state };
+    return (struct flush){ flush, replace, state };
 }
 
 /* Gives back the disk that cells took, and notes how much that was. */

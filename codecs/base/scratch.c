@@ -23,5 +23,9 @@ static int read_at(void *context, uint64_t at, void *data, size_t size,
 
 struct scratch scratch_part_access(struct scratch_part *part)
 {
-    return (struct scratch){ begin, write_at, read_at, part, part->of->memory };
+    return (struct scratch){ .begin = begin,
+                             .write = write_at,
+                             .read = read_at,
+                             .context = part,
+                             .memory = part->of->memory };
 }

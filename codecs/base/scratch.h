@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
 #ifdef __cplusplus
@@ -23,6 +24,10 @@ struct scratch {
                  struct err *err);
     int (*read)(void *context, uint64_t at, void *data, size_t size,
                 struct err *err);
+    /* Maps the first `size` bytes, which nobody may write to then, to be freed
+     * by bytes_free(). NULL for a part of a file. */
+    int (*map)(void *context, uint64_t size, struct bytes *bytes,
+               struct err *err);
     void *context;
     uint64_t memory; /* bytes that who writes or reads should work with */
 };

@@ -26,14 +26,37 @@ struct archive {
     struct load_opts member_opts; /* the same; nothing is reserved again */
     bool changed;                 /* some member has become another */
     bool turned;                  /* some array can be turned */
+    bool large;                   /* it is more than memory is to hold */
+
+    /* Of a large one. */
+    const struct zip_member *member; /* that is being turned */
+    bool begun;                      /* some of it is in the output */
+    struct scratch_part behind;      /* its content in the scratch file */
+    struct scratch scratch;
+    struct flush flush; /* of what the member becomes */
 };
+
+/* Returns whether an archive of so many bytes can go through files: nothing of
+ * it, but for what has to be kept to the end, where nothing is turned. */
+static bool suits_files(const struct archive *w, uint64_t all)
+{
+    const struct limits *limits = &w->opts->limits;
+    return limits->scratch && all <= limits->stored &&
+           (w->t != XFORM_NONE || !w->opts->tolerant);
+}
+
+static bool is_large(const struct archive *w, uint64_t member)
+{
+    return w->large && member > limit_bytes(&w->opts->limits, member) / 2;
+}
 
 /* The limit is for all members together, though only one of them is in memory
  * at a time: an archive of many large ones is as hostile as one of a huge one.
  */
-static int check_sizes(const struct zip *zip, const struct limits *limits,
-                       struct err *err)
+static int check_sizes(struct archive *w, struct err *err)
 {
+    const struct limits *limits = &w->opts->limits;
+    const struct zip *zip = &w->zip;
     uint64_t all = 0, largest = 0;
     bool counted = true;
     for (size_t i = 0; i < zip->count; i++) {
@@ -44,33 +67,52 @@ static int check_sizes(const struct zip *zip, const struct limits *limits,
     }
     struct limits told = *limits;
     told.bytes = limit_bytes(limits, all);
-    if (!counted || all > told.bytes / 2)
-        return limit_refuse_memory(
-            "an NPZ is turned in memory: its members need",
-            counted ? 2 * all : UINT64_MAX, &told, err);
+    w->large = !counted || all > told.bytes / 2;
+    if (w->large && (!counted || !suits_files(w, all)))
+        return limit_refuse_memory("the members of an NPZ need",
+                                   counted ? 2 * all : UINT64_MAX, &told, err);
+    uint64_t need = w->large ? limits->scratch->memory : all;
+    if (!is_large(w, largest))
+        need += 2 * largest;
     if (limits->reserve)
-        limits->reserve(limits->context, 2 * largest + all);
+        limits->reserve(limits->context, need);
     return 0;
 }
 
-/* Turns a member, or keeps it with a warning if it is not an array that can be
- * turned. */
-static int turn_content(struct archive *w, const struct zip_member *m,
-                        struct bytes content, struct err *err)
+/* Takes what a large member becomes. */
+static int put_piece(void *context, struct bytes *piece, struct err *err)
+{
+    struct archive *w = context;
+    if (!w->begun && zip_begin(&w->writer, w->member, err))
+        return -1;
+    w->begun = true;
+    if (zip_put(&w->writer, *piece, err))
+        return -1;
+    piece->size = 0;
+    return 0;
+}
+
+/* Where nothing is turned, a large archive is only checked. */
+static int keep_member(struct archive *w, const struct zip_member *m,
+                       struct err *err)
+{
+    return w->large && w->t == XFORM_NONE
+               ? 0
+               : zip_copy(&w->writer, &w->zip, m, err);
+}
+
+/* Turns a member that is an array. */
+static int turn_array(struct archive *w, const struct zip_member *m,
+                      struct bytes content, struct err *err)
 {
     struct bytes out = { 0 };
     struct image img = { 0 };
-    struct npy_header header;
-    struct err why = { .text = "not an array" };
-    size_t cell;
-    bool array = npy_is(content.data, content.size);
-    if (array && npy_read_header(&header, content, &why))
-        return zip_fail_member(err, m, why.text);
-    if (!array || npy_suits(&header, &cell, &why)) {
-        warn(w->opts->warnings, "member '%.*s' is kept as it is: %s",
-             (int)m->name_size, (const char *)m->name, why.text);
-        return zip_copy(&w->writer, m, err);
-    }
+    struct err why;
+    if (is_large(w, m->size) && w->zip.mapped)
+        content.capacity = SIZE_MAX; /* borrowed, but its pages can be given
+                                        back */
+    w->member = m;
+    w->begun = false;
     int status =
         codec_npy.turn(&out, &img, content, w->t, &w->member_opts, &why);
     if (status)
@@ -78,20 +120,68 @@ static int turn_content(struct archive *w, const struct zip_member *m,
     else if (!w->turned)
         *w->img = img;
     w->turned = true;
-    w->changed = w->changed || out.size;
+    w->changed = w->changed || out.size || w->begun;
     if (status == 0)
-        status = out.size ? zip_replace(&w->writer, m, out, err)
-                          : zip_copy(&w->writer, m, err);
+        status = w->begun   ? zip_end(&w->writer, out, err)
+                 : out.size ? zip_replace(&w->writer, m, out, err)
+                            : keep_member(w, m, err);
     bytes_free(&out);
     return status;
 }
 
+/* Turns a member, or keeps it with a warning if it is not an array that can be
+ * turned. */
+static int turn_content(struct archive *w, const struct zip_member *m,
+                        struct bytes content, struct err *err)
+{
+    struct npy_header header;
+    struct err why = { .text = "not an array" };
+    size_t cell;
+    bool array = npy_is(content.data, content.size);
+    if (array && npy_read_header(&header, content, &why))
+        return zip_fail_member(err, m, why.text);
+    if (array && npy_suits(&header, &cell, &why) == 0)
+        return turn_array(w, m, content, err);
+    warn(w->opts->warnings, "member '%.*s' is kept as it is: %s",
+         (int)m->name_size, (const char *)m->name, why.text);
+    return keep_member(w, m, err);
+}
+
+/* Sets how the members of a large archive are turned: those that are large
+ * themselves in pieces, and the scratch file is free behind their content. */
+static void set_member_opts(struct archive *w)
+{
+    struct load_opts *opts = &w->member_opts;
+    *opts = *w->opts;
+    opts->limits.reserve = NULL;
+    opts->flush = NULL;
+    if (!w->large)
+        return;
+    w->writer.flush = w->opts->flush;
+    w->flush = (struct flush){ .take = put_piece, .context = w };
+    opts->flush = &w->flush;
+    w->behind.of = w->opts->limits.scratch;
+    w->scratch = scratch_part_access(&w->behind);
+    opts->limits.scratch = &w->scratch;
+}
+
+static int extract(struct archive *w, const struct zip_member *m,
+                   struct bytes *content, struct err *err)
+{
+    w->behind.from = 0;
+    if (!is_large(w, m->size))
+        return zip_extract(content, m, err);
+    w->behind.from = m->method == ZIP_STORED ? 0 : m->size;
+    return zip_extract_large(content, &w->zip, m, w->opts->limits.scratch, err);
+}
+
 static int turn_members(struct archive *w, struct err *err)
 {
-    int status = check_sizes(&w->zip, &w->opts->limits, err);
+    int status = check_sizes(w, err);
+    set_member_opts(w);
     for (size_t i = 0; status == 0 && i < w->zip.count; i++) {
         struct bytes content;
-        status = zip_extract(&content, &w->zip.member[i], err);
+        status = extract(w, &w->zip.member[i], &content, err);
         if (status == 0)
             status = turn_content(w, &w->zip.member[i], content, err);
         bytes_free(&content);
@@ -111,9 +201,7 @@ static int turn(struct bytes *out, struct image *img, struct bytes file,
         .img = img,
         .t = t,
         .opts = opts,
-        .member_opts = *opts,
     };
-    w.member_opts.limits.reserve = NULL;
     int status = zip_open(&w.zip, file, err);
     if (status == 0)
         status = turn_members(&w, err);
@@ -209,6 +297,7 @@ const struct codec codec_npz = {
         .colors = 1 << COLOR_GRAY | 1 << COLOR_RGB | 1 << COLOR_OTHER,
         .alpha = true,
     },
+    .stores = true,
     .probe = probe,
     .open = open,
     .decode = decode,

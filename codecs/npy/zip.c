@@ -222,7 +222,7 @@ static int check_overlap(const struct zip *zip, struct err *err)
 int zip_open(struct zip *zip, struct bytes file, struct err *err)
 {
     struct zip_directory d = { 0 };
-    *zip = (struct zip){ 0 };
+    *zip = (struct zip){ .mapped = bytes_are_mapped(file) };
     if (read_end(&d, zip, file, err))
         return -1;
     zip->member =
@@ -284,6 +284,74 @@ int zip_extract(struct bytes *content, const struct zip_member *m,
         return zip_fail_member(err, m,
                                "its data are damaged: the CRC is wrong");
     return 0;
+}
+
+/* Copies what a member has deflated to a scratch file, and its CRC to *crc. */
+static int inflate_to(const struct scratch *scratch, uint32_t *crc,
+                      const struct zip *zip, const struct zip_member *m,
+                      struct err *err)
+{
+    enum { STEP = 1 << 20 };
+    struct flate_io io = { .in = m->data.data, .in_size = m->data.size };
+    struct bytes_passed passed = bytes_passed_begin((struct bytes){
+        m->data.data, m->data.size, zip->mapped ? SIZE_MAX : 0 });
+    enum flate_status status = FLATE_MORE;
+    uint8_t *out = memory_alloc(STEP);
+    void *inflater = flate_zlib.inflate_open(true);
+    bool made = out && inflater;
+    int wrong = made ? 0 : fail_memory(err, "no memory for the decoder");
+    uint64_t at = 0;
+    *crc = 0;
+    for (size_t n = STEP; !wrong && status == FLATE_MORE && n; at += n) {
+        io.out = out;
+        io.out_size = STEP;
+        status = flate_zlib.inflate(inflater, &io);
+        n = STEP - io.out_size;
+        bytes_pass(&passed, io.in);
+        *crc = flates[0]->crc32(*crc, out, n);
+        if (status == FLATE_BAD || n > m->size - at)
+            wrong = zip_fail_member(err, m, "its data are damaged");
+        else if (n)
+            wrong = scratch->write(scratch->context, at, out, n, err);
+    }
+    if (!wrong && (status != FLATE_END || io.in_size || at != m->size))
+        wrong = zip_fail_member(err, m, "its data are damaged");
+    flate_zlib.inflate_close(inflater);
+    memory_free(out);
+    return wrong;
+}
+
+static uint32_t crc_of(const struct zip *zip, const struct zip_member *m)
+{
+    enum { STEP = 1 << 20 };
+    const struct bytes data = m->data;
+    struct bytes_passed passed = bytes_passed_begin(
+        (struct bytes){ data.data, data.size, zip->mapped ? SIZE_MAX : 0 });
+    uint32_t crc = 0;
+    for (size_t at = 0, n; at < data.size; at += n) {
+        n = data.size - at < STEP ? data.size - at : STEP;
+        crc = flates[0]->crc32(crc, data.data + at, n);
+        bytes_pass(&passed, data.data + at + n);
+    }
+    return crc;
+}
+
+int zip_extract_large(struct bytes *content, const struct zip *zip,
+                      const struct zip_member *m, const struct scratch *scratch,
+                      struct err *err)
+{
+    uint32_t crc;
+    *content = (struct bytes){ m->data.data, (size_t)m->size, 0 };
+    if (m->method == ZIP_STORED)
+        crc = crc_of(zip, m);
+    else if (scratch->begin(scratch->context, m->size, err) ||
+             inflate_to(scratch, &crc, zip, m, err) ||
+             scratch->map(scratch->context, m->size, content, err))
+        return -1;
+    return crc == m->crc ? 0
+                         : zip_fail_member(err, m,
+                                           "its data are damaged: the CRC is "
+                                           "wrong");
 }
 
 size_t zip_extract_head(uint8_t *head, size_t size, const struct zip_member *m)

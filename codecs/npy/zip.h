@@ -9,9 +9,9 @@
 #ifndef CODECS_NPY_ZIP_H
 #define CODECS_NPY_ZIP_H
 
-#include "codecs/base/bytes.h"
-#include "codecs/base/err.h"
-#include "codecs/base/thread_pool.h"
+#include "codecs/base/scratch.h"
+#include "codecs/codec.h"
+#include "codecs/npy/zip_deflate.h"
 
 /* How a member is compressed. */
 enum { ZIP_STORED = 0, ZIP_DEFLATED = 8 };
@@ -32,6 +32,7 @@ struct zip {
     struct zip_member *member; /* in the order of the directory */
     size_t count;
     struct bytes comment; /* borrowed */
+    bool mapped;          /* the archive is */
 };
 
 /* Returns whether a file begins as an archive does whose first member has a
@@ -50,6 +51,12 @@ void zip_close(struct zip *zip);
 int zip_extract(struct bytes *content, const struct zip_member *member,
                 struct err *err);
 
+/* The same of a member that is more than memory is to hold: what is deflated
+ * goes to the beginning of a scratch file, which *content is then. */
+int zip_extract_large(struct bytes *content, const struct zip *zip,
+                      const struct zip_member *member,
+                      const struct scratch *scratch, struct err *err);
+
 /* Fails with what is wrong with a member, behind its name. */
 int zip_fail_member(struct err *err, const struct zip_member *member,
                     const char *what);
@@ -59,6 +66,18 @@ int zip_fail_member(struct err *err, const struct zip_member *member,
 size_t zip_extract_head(uint8_t *head, size_t size,
                         const struct zip_member *member);
 
+/* A member that is being written. */
+struct zip_output {
+    const struct zip_member *from;
+    uint64_t at;       /* where its header begins */
+    size_t header;     /* bytes of it */
+    uint32_t crc;      /* of the content so far */
+    uint64_t size;     /* bytes of that */
+    uint64_t deflated; /* bytes that these have become */
+    bool deflated_anew;
+    struct zip_deflate deflate;
+};
+
 /* An archive that is being written. */
 struct zip_writer {
     struct bytes *file; /* which it is appended to; empty at first */
@@ -66,15 +85,25 @@ struct zip_writer {
     uint64_t count;
     struct thread_pool *pool;    /* threads that deflate; NULL: the caller's */
     const struct budget *budget; /* whose time ends that; or NULL */
+    const struct flush *flush;   /* of the file; NULL: all of it is kept */
+    uint64_t flushed;            /* bytes of it */
+    struct zip_output now;
 };
 
 /* Appends a member of an archive as it is. */
-int zip_copy(struct zip_writer *writer, const struct zip_member *member,
-             struct err *err);
+int zip_copy(struct zip_writer *writer, const struct zip *zip,
+             const struct zip_member *member, struct err *err);
 
-/* Appends it with other content; name, method and extra fields stay. */
+/* Append it with other content; name, method and extra fields stay: all at
+ * once, or in pieces, the last of which is given to zip_end(). Where the file
+ * is flushed, a member that becomes one of 4 GiB or more, or no longer is one,
+ * fails. */
 int zip_replace(struct zip_writer *writer, const struct zip_member *member,
                 struct bytes content, struct err *err);
+int zip_begin(struct zip_writer *writer, const struct zip_member *member,
+              struct err *err);
+int zip_put(struct zip_writer *writer, struct bytes piece, struct err *err);
+int zip_end(struct zip_writer *writer, struct bytes piece, struct err *err);
 
 /* Appends the directory, which ends the archive. */
 int zip_finish(struct zip_writer *writer, struct bytes comment,

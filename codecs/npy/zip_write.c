@@ -1,87 +1,12 @@
 /* ZIP archives: writing. */
-#include "codecs/base/memory.h"
 #include "codecs/npy/zip.h"
 
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
 #include "codecs/deflate/flate.h"
-#include "codecs/deflate/lz77.h"
-#include "codecs/image/budget.h"
-
-/* ---- Deflate --------------------------------------------------------------*/
-
-/* Bytes that one thread deflates at a time. */
-enum { BAND = 1 << 20 };
-
-struct deflating {
-    struct bytes content;
-    struct bytes *band; /* deflated; empty if there was no memory, or time */
-    size_t count;
-    const struct budget *budget;
-};
-
-static void deflate_band(void *context, size_t i)
-{
-    struct deflating *d = context;
-    size_t at = i * BAND, left = d->content.size - at;
-    size_t size = left < BAND ? left : BAND;
-    struct err unheard; /* append_bands() asks again */
-    if (budget_check_time(d->budget, &unheard))
-        return;
-    struct lz77 *matcher = lz77_new();
-    struct bytes made = { 0 };
-    if (matcher && bytes_reserve(&made, flate_bound(size)))
-        made.size = lz77_deflate(matcher, made.data, d->content.data + at, at,
-                                 size, i + 1 == d->count, LZ77_SEVEN);
-    /* While it waits for others it takes no more than it has become. */
-    (void)bytes_append(&d->band[i], made.data, made.size);
-    bytes_free(&made);
-    lz77_free(matcher);
-}
-
-static int append_bands(struct bytes *file, const struct deflating *d,
-                        struct err *err)
-{
-    if (budget_check_time(d->budget, err))
-        return -1;
-    for (size_t i = 0; i < d->count; i++)
-        if (d->band[i].size == 0 ||
-            !bytes_append(file, d->band[i].data, d->band[i].size))
-            return fail_memory(err, "no memory for the file");
-    return 0;
-}
-
-/* Makes *deflated the content, deflated. */
-static int deflate_content(struct bytes *deflated, struct bytes content,
-                           const struct zip_writer *w, struct err *err)
-{
-    struct deflating d = {
-        .content = content,
-        .count = content.size ? (content.size - 1) / BAND + 1 : 1,
-        .budget = w->budget,
-    };
-    d.band = memory_alloc_zeroed(d.count, sizeof *d.band);
-    if (!d.band)
-        return fail_memory(err, "no memory for the file");
-    thread_pool_run(w->pool, deflate_band, &d, d.count);
-    *deflated = (struct bytes){ 0 };
-    int status = append_bands(deflated, &d, err);
-    for (size_t i = 0; i < d.count; i++)
-        bytes_free(&d.band[i]);
-    memory_free(d.band);
-    return status;
-}
 
 /* ---- Headers --------------------------------------------------------------*/
-
-/* What the two headers of a member say. */
-struct zip_facts {
-    const struct zip_member *from;
-    uint32_t crc;
-    uint64_t size, stored, at;
-    bool deflated_anew;
-};
 
 /* Appends the extra fields of a header but those of ZIP64. Returns their bytes;
  * -1 without memory. */
@@ -103,11 +28,11 @@ static int append_extra(struct bytes *out, const uint8_t *extra, size_t size)
 
 /* Makes the extra field of numbers that 32 bits do not hold: in an entry those
  * that need it, in a local header both sizes if one does. Returns its bytes. */
-static size_t make_extra_64(uint8_t extra[28], const struct zip_facts *s,
+static size_t make_extra_64(uint8_t extra[28], const struct zip_output *s,
                             bool local)
 {
-    const uint64_t number[] = { s->size, s->stored, s->at };
-    bool both = s->size >= UINT32_MAX || s->stored >= UINT32_MAX;
+    const uint64_t number[] = { s->size, s->deflated, s->at };
+    bool both = s->size >= UINT32_MAX || s->deflated >= UINT32_MAX;
     size_t n = 4;
     for (int i = 0; i < (local ? 2 : 3); i++)
         if (local ? both : number[i] >= UINT32_MAX) {
@@ -127,7 +52,7 @@ static uint32_t in_32(uint64_t n)
 /* Appends a header of a member, in the directory or before the data: the old
  * one with what has changed. What both say stands 2 bytes later in the
  * directory. */
-static int append_header(struct bytes *out, const struct zip_facts *s,
+static int append_header(struct bytes *out, const struct zip_output *s,
                          bool local, struct err *err)
 {
     const struct zip_member *m = s->from;
@@ -153,7 +78,7 @@ static int append_header(struct bytes *out, const struct zip_facts *s,
     write_le16(p + 4, n ? 45 : 20);
     write_le16(p + 6, read_le16(m->entry + 8) & ~stale);
     write_le32(p + 14, s->crc);
-    write_le32(p + 18, local && n ? UINT32_MAX : in_32(s->stored));
+    write_le32(p + 18, local && n ? UINT32_MAX : in_32(s->deflated));
     write_le32(p + 22, local && n ? UINT32_MAX : in_32(s->size));
     write_le16(p + 28, (unsigned)n + (unsigned)more);
     if (!local)
@@ -163,44 +88,139 @@ static int append_header(struct bytes *out, const struct zip_facts *s,
 
 /* ---- Members --------------------------------------------------------------*/
 
-static int append_member(struct zip_writer *w, const struct zip_facts *s,
-                         const uint8_t *data, struct err *err)
+/* Passes on what has been made, if the file is flushed. */
+static int flush(struct zip_writer *w, struct err *err)
 {
-    if (append_header(w->file, s, true, err) ||
-        append_header(&w->directory, s, false, err))
+    const size_t made = w->file->size;
+    if (flush_file(w->flush, w->file, err))
         return -1;
-    w->count++;
-    return bytes_append(w->file, data, s->stored)
-               ? 0
-               : fail_memory(err, "no memory for the file");
+    w->flushed += made - w->file->size;
+    return 0;
 }
 
-int zip_copy(struct zip_writer *w, const struct zip_member *m, struct err *err)
+static uint64_t position(const struct zip_writer *w)
 {
-    const struct zip_facts s = {
-        m, m->crc, m->size, m->data.size, w->file->size, false
-    };
-    return append_member(w, &s, m->data.data, err);
+    return w->flushed + w->file->size;
+}
+
+/* The header is that of the member as it was, until its content is known. */
+int zip_begin(struct zip_writer *w, const struct zip_member *m, struct err *err)
+{
+    const size_t before = w->file->size;
+    w->now = (struct zip_output){ .from = m,
+                                  .at = position(w),
+                                  .crc = m->crc,
+                                  .size = m->size,
+                                  .deflated = m->data.size,
+                                  .deflate = { .pool = w->pool,
+                                               .budget = w->budget } };
+    if (append_header(w->file, &w->now, true, err))
+        return -1;
+    w->now.header = w->file->size - before;
+    w->now.deflated_anew = true;
+    w->now.crc = 0;
+    w->now.size = w->now.deflated = 0;
+    return 0;
+}
+
+static int put(struct zip_writer *w, struct bytes piece, bool last,
+               struct err *err)
+{
+    struct zip_output *now = &w->now;
+    const size_t before = w->file->size;
+    now->crc = flates[0]->crc32(now->crc, piece.data, piece.size);
+    now->size += piece.size;
+    if (now->from->method == ZIP_DEFLATED) {
+        if (zip_deflate(&now->deflate, w->file, piece, last, err))
+            return -1;
+    } else if (!bytes_append(w->file, piece.data, piece.size)) {
+        return fail_memory(err, "no memory for the file");
+    }
+    now->deflated += w->file->size - before;
+    return last ? 0 : flush(w, err);
+}
+
+int zip_put(struct zip_writer *w, struct bytes piece, struct err *err)
+{
+    return put(w, piece, false, err);
+}
+
+/* Replaces the header that is in memory, whose size may be another. */
+static int replace_in_memory(struct zip_writer *w, struct bytes header,
+                             struct err *err)
+{
+    struct bytes *file = w->file;
+    const size_t at = (size_t)(w->now.at - w->flushed), old = w->now.header;
+    if (header.size > old && !bytes_reserve(file, header.size - old))
+        return fail_memory(err, "no memory for the file");
+    if (header.size != old)
+        memmove(file->data + at + header.size, file->data + at + old,
+                file->size - at - old);
+    memcpy(file->data + at, header.data, header.size);
+    file->size = file->size - old + header.size;
+    return 0;
+}
+
+/* Writes the header again, with what is known now. */
+static int end_header(struct zip_writer *w, struct err *err)
+{
+    const struct zip_output *now = &w->now;
+    struct bytes header = { 0 };
+    int status = append_header(&header, now, true, err);
+    if (status == 0 && now->at >= w->flushed)
+        status = replace_in_memory(w, header, err);
+    else if (status == 0 && header.size != now->header)
+        status = zip_fail_member(err, now->from,
+                                 "it is nearly 4 GiB large; a larger "
+                                 "--max-memory turns it in memory");
+    else if (status == 0)
+        status = w->flush->replace(w->flush->context, now->at, header.data,
+                                   header.size, err);
+    bytes_free(&header);
+    return status;
+}
+
+int zip_end(struct zip_writer *w, struct bytes piece, struct err *err)
+{
+    if (put(w, piece, true, err) || end_header(w, err) ||
+        append_header(&w->directory, &w->now, false, err))
+        return -1;
+    zip_deflate_end(&w->now.deflate);
+    w->count++;
+    return flush(w, err);
 }
 
 int zip_replace(struct zip_writer *w, const struct zip_member *m,
                 struct bytes content, struct err *err)
 {
-    struct bytes data = { .data = content.data, .size = content.size };
-    int status =
-        m->method == ZIP_DEFLATED ? deflate_content(&data, content, w, err) : 0;
-    const struct zip_facts s = {
-        .from = m,
-        .crc = flates[0]->crc32(0, content.data, content.size),
-        .size = content.size,
-        .stored = data.size,
-        .at = w->file->size,
-        .deflated_anew = true,
-    };
-    if (status == 0)
-        status = append_member(w, &s, data.data, err);
-    bytes_free(&data);
-    return status;
+    return zip_begin(w, m, err) || zip_end(w, content, err) ? -1 : 0;
+}
+
+int zip_copy(struct zip_writer *w, const struct zip *zip,
+             const struct zip_member *m, struct err *err)
+{
+    enum { STEP = 1 << 20 };
+    const struct zip_output as_was = { .from = m,
+                                       .at = position(w),
+                                       .crc = m->crc,
+                                       .size = m->size,
+                                       .deflated = m->data.size };
+    const struct bytes data = m->data;
+    struct bytes_passed passed = bytes_passed_begin(
+        (struct bytes){ data.data, data.size, zip->mapped ? SIZE_MAX : 0 });
+    if (append_header(w->file, &as_was, true, err) ||
+        append_header(&w->directory, &as_was, false, err))
+        return -1;
+    w->count++;
+    for (size_t at = 0, n; at < data.size; at += n) {
+        n = data.size - at < STEP ? data.size - at : STEP;
+        if (!bytes_append(w->file, data.data + at, n))
+            return fail_memory(err, "no memory for the file");
+        if (flush(w, err))
+            return -1;
+        bytes_pass(&passed, data.data + at + n);
+    }
+    return 0;
 }
 
 /* ---- The end --------------------------------------------------------------*/
@@ -227,7 +247,7 @@ static int append_end_64(struct zip_writer *w, uint64_t at, struct err *err)
 
 int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
 {
-    uint64_t at = w->file->size, size = w->directory.size;
+    uint64_t at = position(w), size = w->directory.size;
     uint8_t end[ZIP_END] = { 0 };
     bool large = at >= UINT32_MAX || size >= UINT32_MAX || w->count >= 65535;
     unsigned count = w->count < 65535 ? (unsigned)w->count : 65535;
@@ -250,4 +270,5 @@ int zip_finish(struct zip_writer *w, struct bytes comment, struct err *err)
 void zip_abandon(struct zip_writer *w)
 {
     bytes_free(&w->directory);
+    zip_deflate_end(&w->now.deflate);
 }

@@ -7,6 +7,7 @@ numpy: all bytes, the type, the shape and the order. Ends with "N passed, M fail
 """
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 
@@ -68,6 +69,62 @@ def cut(array):
     return flat.reshape(array.shape)
 
 
+def read(name):
+    with open(name, 'rb') as file:
+        return file.read()
+
+
+def make_archive(rng, name, method):
+    """Arrays that are large and small, and what is none; every second byte is
+    noise, so that matches are found, but not everywhere."""
+    arrays = {'small': rng.integers(0, 256, (37, 53, 3), 'u1'),
+              'large': rng.integers(0, 256, (2003, 1601, 3), 'u1'),
+              'pictures': rng.integers(0, 256, (5, 1301, 703, 3), 'u1')}
+    arrays['large'][::2] = arrays['large'][0]
+    with zipfile.ZipFile(name, 'w', method) as archive:
+        for key, array in arrays.items():
+            archive.writestr(key + '.npy', saved(array, 'C'))
+        archive.writestr('noise.npy', rng.bytes(9999999))
+    return arrays
+
+
+def check_archive(program, options, name, arrays, op):
+    """As numpy turns them, and as they become in memory."""
+    words = [program, *options, op, name]
+    whole = subprocess.run([*words, 'whole.npz'], capture_output=True)
+    less = subprocess.run([*words, 'less.npz', '-v', '--max-memory', '16M'],
+                          capture_output=True)
+    if whole.returncode or less.returncode:
+        return less.stderr.decode()
+    if op != 'copy' and b'temporary file' not in less.stderr:
+        return 'not through a file'
+    if read('whole.npz') != read('less.npz'):
+        return 'another archive than in memory'
+    with zipfile.ZipFile('less.npz') as archive:
+        if archive.testzip():
+            return 'damaged'
+        for key, array in arrays.items():
+            h = array.ndim - 3
+            want = saved(TURNS[op](array, h, h + 1), 'C')
+            if not same(archive.read(key + '.npy'), want):
+                return 'another array: ' + key
+    return ''
+
+
+def damage(program, options, name):
+    """A member whose CRC is wrong, or whose data are."""
+    data = bytearray(read(name))
+    data[len(data) // 3] ^= 255
+    with open('bad.npz', 'wb') as file:
+        file.write(data)
+    said = [subprocess.run([program, *options, *more, 'rotate90', 'bad.npz',
+                            'gone.npz'], capture_output=True)
+            for more in ([], ['--max-memory', '16M'])]
+    if said[0].returncode != 1 or said[0].stderr != said[1].stderr:
+        return repr([made.stderr for made in said])
+    return ''
+
+
 def main(program, *options):
     rng = np.random.default_rng(15)
     failures = passed = 0
@@ -90,6 +147,17 @@ def main(program, *options):
             passed += why == ''
             if why:
                 print('FAIL %s %s %s %s: %s' % (type_, shape, order, op, why))
+    for name, method in (('stored', zipfile.ZIP_STORED),
+                         ('deflated', zipfile.ZIP_DEFLATED)):
+        arrays = make_archive(rng, 'in.npz', method)
+        whys = {op: check_archive(program, options, 'in.npz', arrays, op)
+                for op in TURNS}
+        whys['damaged'] = damage(program, options, 'in.npz')
+        for op, why in whys.items():
+            failures += why != ''
+            passed += why == ''
+            if why:
+                print('FAIL %s %s: %s' % (name, op, why))
     print('%d passed, %d failed' % (passed, failures))
 
 

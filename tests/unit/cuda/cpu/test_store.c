@@ -27,7 +27,7 @@ static const struct turner turner = { .turn = turn_part };
 struct memory_file {
     uint8_t *bytes;
     uint64_t size;
-    uint64_t written; /* bytes, in all */
+    uint64_t written;            /* bytes, in all */
     int writes_left, reads_left; /* before one fails */
 };
 
@@ -66,7 +66,11 @@ static int file_get(void *context, uint64_t at, void *data, size_t size,
 static struct scratch scratch_of(struct memory_file *file, uint64_t memory)
 {
     *file = (struct memory_file){ .writes_left = -1, .reads_left = -1 };
-    return (struct scratch){ file_begin, file_put, file_get, file, memory };
+    return (struct scratch){ .begin = file_begin,
+                             .write = file_put,
+                             .read = file_get,
+                             .context = file,
+                             .memory = memory };
 }
 
 /* ---- The way there and back ---------------------------------------------- */
@@ -115,8 +119,9 @@ static int read_picture(const struct image *to, const struct image *img,
 
 static struct image picture(enum cell cell, uint32_t width, uint32_t height)
 {
-    struct image img = { .cell = cell, .nplanes = 2, .width = width,
-                         .height = height };
+    struct image img = {
+        .cell = cell, .nplanes = 2, .width = width, .height = height
+    };
     struct err err;
     uint64_t seed = width * 7919 + height;
     if (image_alloc(&img, mem_plain, &err))
@@ -126,12 +131,13 @@ static struct image picture(enum cell cell, uint32_t width, uint32_t height)
     return img;
 }
 
-static void check(enum cell cell, uint32_t width, uint32_t height,
-                  enum xform t, uint64_t memory)
+static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
+                  uint64_t memory)
 {
     struct image src = picture(cell, width, height), want, got;
-    struct image img = { .cell = cell, .nplanes = 2, .width = width,
-                         .height = height };
+    struct image img = {
+        .cell = cell, .nplanes = 2, .width = width, .height = height
+    };
     struct memory_file file;
     const struct scratch scratch = scratch_of(&file, memory);
     struct err err = { .text = "" };
@@ -183,8 +189,9 @@ TEST(blocks)
 TEST(faults)
 {
     struct image src = picture(CELL_U8, 300, 600), got;
-    struct image img = { .cell = CELL_U8, .nplanes = 2, .width = 300,
-                         .height = 600 };
+    struct image img = {
+        .cell = CELL_U8, .nplanes = 2, .width = 300, .height = 600
+    };
     struct memory_file file;
     const struct scratch scratch = scratch_of(&file, 1 << 20);
     struct err err = { .text = "" };
@@ -196,8 +203,9 @@ TEST(faults)
           "%s", err.text);
     image_free(&img);
     free(file.bytes);
-    img = (struct image){ .cell = CELL_U8, .nplanes = 2, .width = 300,
-                          .height = 600 };
+    img = (struct image){
+        .cell = CELL_U8, .nplanes = 2, .width = 300, .height = 600
+    };
     file.writes_left = -1;
     file.reads_left = 1;
     CHECK(write_picture(&img, &src, XFORM_ROTATE_90, &scratch, &err) == 0 &&
