@@ -96,6 +96,15 @@ check 'nothing is left' [ "$(gimgxf info stripped.png)" = \
 gimgxf -q --tag-only rotate90 upright.png out.png
 check 'only the tag' same out.png tagged.png
 
+# All tags, also behind the frames: as shown, and what says how samples look
+# stays, byte for byte.
+for tag in 1 2 3 4 5 6 7 8; do
+    special tag-$tag
+    gimgxf -q --png-level 3 upright tag-$tag.png upright-$tag.png
+    echo "$tag tag-$tag.png upright-$tag.png"
+done >list
+check 'the tags' [ -z "$(python3 "$apng" compare <list)" ]
+
 # A tag that is put in does not part iDOT from the image data.
 python3 - <<'END'
 import re

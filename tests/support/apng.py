@@ -108,7 +108,14 @@ def colors(kind, rng):
     return b''
 
 
-def animation(kind, apart, width=13, height=9, frames=7, plays=0, more=b''):
+def pieces(data, count, rng):
+    """Some may be empty."""
+    cuts = sorted(rng.randint(0, len(data)) for _ in range(count - 1))
+    return [data[a:b] for a, b in zip([0] + cuts, cuts + [len(data)])]
+
+
+def animation(kind, apart, width=13, height=9, frames=7, plays=0, more=b'',
+              behind=b''):
     rng = random.Random(repr((kind.depth, kind.color, kind.adam7, apart)))
     delays = [(1, 10), (3, 100), (5, 0), (0, 7), (65535, 1000), (2, 25)]
     out = [kind.head(width, height), more,
@@ -125,11 +132,12 @@ def animation(kind, apart, width=13, height=9, frames=7, plays=0, more=b''):
         x, y = rng.randint(0, width - w), rng.randint(0, height - h)
         out.append(fctl(number, w, h, x, y, delays[i % 6], i % 3, i // 3 % 2))
         data = kind.samples(noise(kind, w, h, rng))
-        cut = rng.randint(0, len(data))
-        out += [fdat(number + 1, data[:cut]), fdat(number + 2, data[cut:]),
-                chunk(b'tEXt', b'a\0b')]
-        number += 3
-    return b''.join(out) + chunk(b'IEND')
+        number += 1
+        for piece in pieces(data, rng.choice((1, 2, 9)), rng):
+            out.append(fdat(number, piece))
+            number += 1
+        out.append(chunk(b'tEXt', b'a\0b'))
+    return b''.join(out) + behind + chunk(b'IEND')
 
 
 def make(directory):
@@ -148,15 +156,26 @@ def make(directory):
 # ---- Special ones ------------------------------------------------------------
 
 
-def tagged(tag):
+def exif(tag):
+    return b'MM\0*' + struct.pack('>IHHHIHHI', 8, 1, 0x112, 3, 1, tag, 0, 0)
+
+
+def tagged(tag, behind=False):
     """With all that says how samples look, what is tied to the file, and an
-    orientation."""
-    exif = (b'MM\0*' + struct.pack('>IHHHIHHI', 8, 1, 0x112, 3, 1, tag, 0, 0))
+    orientation, which may stand behind all frames."""
     more = (chunk(b'cICP', bytes([9, 16, 0, 1])) +
-            chunk(b'mDCV', bytes(range(24))) + chunk(b'cLLI', bytes(8)) +
-            chunk(b'eXIf', exif) + chunk(b'caBX', b'signature') +
-            chunk(b'iDOT', bytes(28)))
-    return animation(Kind(8, 6, 0), 0, more=more)
+            chunk(b'mDCV', bytes(range(24))) + chunk(b'cLLI', bytes(8)))
+    tied = chunk(b'caBX', b'signature') + chunk(b'iDOT', bytes(28))
+    if behind:
+        return animation(Kind(8, 6, 0), 1, more=more + tied,
+                         behind=chunk(b'eXIf', exif(tag)))
+    return animation(Kind(8, 6, 0), 0,
+                     more=more + chunk(b'eXIf', exif(tag)) + tied)
+
+
+# What each tag turns.
+TAGS = ['copy', 'fliph', 'rotate180', 'flipv', 'transpose', 'rotate90',
+        'transverse', 'rotate270']
 
 
 def special(what):
@@ -176,6 +195,7 @@ def special(what):
     return {
         'tagged': tagged(6),
         'upright': tagged(1),
+        **{'tag-%d' % tag: tagged(tag, tag % 2) for tag in range(1, 9)},
         'many': animation(Kind(8, 2, 0), 1, 97, 61, 100),
         'sound': file(3, first, idat, *second, *third),
         'no-frames': file(2, idat),
@@ -326,7 +346,13 @@ def turn_place(op, width, height, frame):
 
 
 def compare(op, a, b):
+    """OP may be a tag, 1 to 8: all frames are as it shows them, and it is 1."""
     a, b = Animation(a), Animation(b)
+    if op.isdigit():
+        assert (b'eXIf', exif(int(op))) in a.other, 'tag'
+        a.other = [(b'eXIf', exif(1)) if kind == b'eXIf' else (kind, body)
+                   for kind, body in a.other if kind not in (b'caBX', b'iDOT')]
+        op = TAGS[int(op) - 1]
     assert (a.kind.depth, a.kind.color, a.kind.adam7) == (
         b.kind.depth, b.kind.color, b.kind.adam7), 'kind'
     assert a.actl == b.actl and a.apart == b.apart, 'acTL'
