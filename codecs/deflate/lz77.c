@@ -6,8 +6,11 @@
  *
  * The hash is of six to eight bytes, about two pixels, not of three or four:
  * most pixels equal their neighbour, so that chains of shorter strings are long
- * and lead to little. LZ77_THREE looks for three bytes as well, at the newest
- * place alone.
+ * and lead to little.
+ *
+ * LZ77_PIXELS looks for one pixel as well, at the newest place alone, and only
+ * where pixels begin. Most matches begin there, and the others are found at the
+ * next pixel, and extended back: so it is faster, and what it finds is nearer.
  *
  * Two distances are tried beside these: the last one, which is often that of
  * the row above or of the last letter of this kind, and the last short one,
@@ -18,11 +21,12 @@
  * not be foreseen.
  *
  * A match is worth the bits that it saves, by what its symbols and those of its
- * bytes cost in the block so far.
+ * bytes cost in the block so far. One that costs a little more is taken, too:
+ * the more matches there are, the less each costs, and the faster all is.
  *
- * Each byte that is passed in a match allows for some steps along a chain, in a
- * long match for more. So much is searched where that leads far, and little
- * where it fails, and the steps are bounded by the bytes.
+ * Each byte that is passed in a long match allows for some steps along a chain,
+ * and where size counts more, any byte for one. So much is searched where that
+ * leads far, and little where it fails, and the steps are bounded by the bytes.
  *
  * Few positions within long matches are chained, which keeps chains short;
  * positions that are left out are found by way of their neighbours.
@@ -43,13 +47,14 @@ enum {
     SHORT_HASH_BITS = 14,
     AHEAD = 8,         /* bytes that are read to hash a position */
     NEAR = 16,         /* the largest distance that counts as that of a pixel */
-    ALLOWED_LEAST = 2, /* steps that may always be made */
+    ALLOWED_LEAST = 1, /* steps that may always be made */
     ALLOWED_MOST = 1024, /* those that can be saved up */
     MANY = 16,           /* bytes of a match, each after which allows for */
     EACH = 4,            /* so many steps */
     LONG = 64,           /* of a match longer than this, every SPARSE-th */
     SPARSE = 4,          /* position is chained, and the last END ones */
     END = 16,
+    LOSS = 2 * COST_OF_BIT, /* that a match may cost more than its bytes */
     PATIENCE = 128,   /* after so many bytes without a match one more byte is */
     MOST_PASSED = 32, /* skipped each time, up to MOST_PASSED */
     PRICED = 128,     /* bytes whose costs are summed up in advance */
@@ -62,23 +67,34 @@ enum {
 
 /* How an enum lz77_search is done. */
 struct effort {
+    unsigned stride;     /* bytes from one position that is tried to the next */
     unsigned hashed;     /* bytes, that all matches but short ones have */
-    bool brief;          /* three bytes are looked for as well */
+    unsigned brief;      /* of fewer bytes, that are looked for as well; or 0 */
     int depth;           /* positions of a chain that are tried at most */
     int lazy_depth;      /* the same, where there is a match already */
     unsigned lazy_least; /* bytes of a match that is worth being improved */
-    unsigned quarters;   /* of a step that each of few bytes allows for */
+    int each;            /* steps that each byte allows for, in long matches
+                            and outside */
 };
 
-/* Quickly: what allows for steps are long matches, and short ones are not
- * improved. */
 static const struct effort efforts[] = {
-    [LZ77_THREE] = { 6, true, 4, 0, MATCH_LONGEST, 4 },
-    [LZ77_SIX] = { 6, false, 16, 4, 0, 4 },
-    [LZ77_SEVEN] = { 7, false, 96, 16, 0, 4 },
-    [LZ77_SIX_QUICKLY] = { 6, false, 80, 8, 12, 1 },
-    [LZ77_EIGHT_QUICKLY] = { 8, false, 80, 8, 12, 1 },
+    [LZ77_SIX] = { 1, 6, 0, 16, 4, 0, 1 },
+    [LZ77_SEVEN] = { 1, 7, 0, 96, 8, 0, 1 },
+    [LZ77_SIX_QUICKLY] = { 1, 6, 0, 80, 4, 12, 0 },
+    [LZ77_EIGHT_QUICKLY] = { 1, 8, 0, 80, 4, 12, 0 },
 };
+
+/* Pixels of one byte have more to choose from than those that are two strings
+ * alike. */
+static struct effort effort_of_pixels(unsigned pixel)
+{
+    return (struct effort){ .stride = pixel,
+                            .hashed = pixel == 3 ? 6 : 8,
+                            .brief = pixel == 4 ? 4 : 3,
+                            .depth = pixel == 1 ? 4 : 1,
+                            .lazy_least = MATCH_LONGEST,
+                            .each = 1 };
+}
 
 /* No distance: no match. */
 struct match {
@@ -88,7 +104,10 @@ struct match {
 
 struct lz77 {
     struct block_split split;
+    size_t row; /* bytes, with the filter's type */
+    unsigned pixel;
     const uint8_t *start, *end; /* the bytes that may be read */
+    const uint8_t *row_end;     /* of the row of the next position */
     /* price[i] is the cost of the i bytes from `priced` on, as literals. */
     const uint8_t *priced, *priced_end;
     uint32_t price[PRICED + 1];
@@ -165,31 +184,53 @@ INLINE struct candidates chain(struct lz77 *m, const uint8_t *p,
     m->back[at % WINDOW] = back;
     m->newest[hash] = at;
     if (effort.brief) {
-        uint32_t few = (uint32_t)(bytes << 8) * 0x9e3779b1u;
-        uint16_t *newest = &m->newest_short[few >> (32 - SHORT_HASH_BITS)];
+        uint32_t few = (uint32_t)bytes << 8 * (4 - effort.brief);
+        uint16_t *newest =
+            &m->newest_short[few * 0x9e3779b1u >> (32 - SHORT_HASH_BITS)];
         back_short = (uint16_t)(at - *newest);
         *newest = at;
     }
     return (struct candidates){ back, back_short };
 }
 
-INLINE void chain_all(struct lz77 *m, const uint8_t *p, const uint8_t *end,
-                      struct effort effort)
+/* Returns p if that is in the row, or else where the next row's pixels begin.
+ */
+INLINE const uint8_t *in_row(struct lz77 *m, const uint8_t *p)
 {
-    for (; p < end; p++)
-        chain(m, p, effort);
+    const size_t left = (size_t)(m->end - m->row_end);
+    if (p < m->row_end)
+        return p;
+    p = m->row_end + (left > 0);
+    m->row_end += left < m->row ? left : m->row;
+    return p;
 }
 
-/* Chains positions of a match from p on, as far as they can be hashed. */
-INLINE void chain_match(struct lz77 *m, const uint8_t *p, const uint8_t *end,
-                        unsigned length, struct effort effort)
+/* Chains the positions from p on. Returns the first one that is not before
+ * `end`. */
+INLINE const uint8_t *chain_all(struct lz77 *m, const uint8_t *p,
+                                const uint8_t *end, struct effort effort)
 {
-    if (m->end - end < AHEAD)
-        end = m->end - AHEAD;
-    if (length > LONG)
-        for (; end - p > END; p += SPARSE)
+    while (p < end) {
+        const uint8_t *stop = m->row_end < end ? m->row_end : end;
+        for (; p < stop; p += effort.stride)
             chain(m, p, effort);
-    chain_all(m, p, end, effort);
+        p = in_row(m, p);
+    }
+    return p;
+}
+
+/* Chains positions of a match from p on, as far as they can be hashed. Returns
+ * the first position behind it. */
+INLINE const uint8_t *chain_match(struct lz77 *m, const uint8_t *p,
+                                  const uint8_t *end, unsigned length,
+                                  struct effort effort)
+{
+    const uint8_t *stop = m->end - end < AHEAD ? m->end - AHEAD : end;
+    if (length > LONG)
+        for (; stop - p > END; p = in_row(m, p + SPARSE * effort.stride))
+            chain(m, p, effort);
+    p = chain_all(m, p, stop, effort);
+    return p < end ? end : p; /* where nothing is looked for any more */
 }
 
 /* Follows the chain from `distance` on, where `hashed` bytes may be equal. */
@@ -246,7 +287,7 @@ INLINE struct match find(struct lz77 *m, const struct parse_state *at,
     const size_t known = (size_t)(p - m->start);
     const unsigned reach = known < WINDOW ? (unsigned)known : WINDOW;
     const unsigned near = at->near, again = at->again;
-    const unsigned least = effort.brief ? MATCH_SHORTEST : effort.hashed;
+    const unsigned least = effort.brief ? effort.brief : effort.hashed;
     struct match match = { 0, 0, gain };
     struct candidates c = chain(m, p, effort);
     if (reach < NEAR)
@@ -292,9 +333,9 @@ INLINE unsigned improve(struct lz77 *m, struct parse_state *at,
 }
 
 /* Extends a match to equal bytes before it: it is found late where positions
- * were skipped. Returns by how many bytes. */
-INLINE unsigned extend_back(const struct lz77 *m, struct parse_state *at,
-                            struct match *match)
+ * were passed over. */
+INLINE void extend_back(const struct lz77 *m, struct parse_state *at,
+                        struct match *match)
 {
     const uint8_t *p = at->p;
     while (p > at->pending && p - match->distance > m->start &&
@@ -303,9 +344,7 @@ INLINE unsigned extend_back(const struct lz77 *m, struct parse_state *at,
         p--;
         match->length++;
     }
-    unsigned by = (unsigned)(at->p - p);
     at->p = p;
-    return by;
 }
 
 static void end_segment(struct lz77 *m, struct parse_state *at)
@@ -319,7 +358,7 @@ static void end_segment(struct lz77 *m, struct parse_state *at)
 INLINE void allow(struct lz77 *m, unsigned n, struct effort effort)
 {
     unsigned few = n < MANY ? n : MANY;
-    int sum = m->allowed + (int)(few * effort.quarters / 4 + (n - few) * EACH);
+    int sum = m->allowed + (int)(few * effort.each + (n - few) * EACH);
     if (sum < ALLOWED_LEAST)
         sum = ALLOWED_LEAST;
     m->allowed = sum < ALLOWED_MOST ? sum : ALLOWED_MOST;
@@ -331,13 +370,13 @@ INLINE void take_match(struct lz77 *m, struct parse_state *at,
     unsigned chained = 1;
     if (match.length >= effort.lazy_least)
         chained += improve(m, at, &match, effort);
-    chained += extend_back(m, at, &match);
+    const uint8_t *next = in_row(m, at->p + chained * effort.stride);
+    extend_back(m, at, &match);
     size_t literals = (size_t)(at->p - at->pending);
     block_split_add(&m->split, literals, match.length, match.distance);
     allow(m, match.length, effort);
-    chain_match(m, at->p + chained, at->p + match.length, match.length, effort);
-    at->p += match.length;
-    at->pending = at->last = at->p;
+    at->pending = at->last = at->p + match.length;
+    at->p = chain_match(m, next, at->pending, match.length, effort);
     at->again = match.distance;
     if (match.distance <= NEAR)
         at->near = match.distance;
@@ -352,8 +391,10 @@ INLINE void take_literals(struct lz77 *m, struct parse_state *at,
     size_t without = (size_t)(at->p - at->last) / PATIENCE;
     size_t step = 1 + (without < MOST_PASSED ? without : MOST_PASSED);
     size_t left = (size_t)(m->end - at->p);
+    if (effort.stride > 1)
+        step += effort.stride - 1 - (step - 1) % effort.stride;
     allow(m, 1, effort);
-    at->p += step < left ? step : left;
+    at->p = in_row(m, at->p + (step < left ? step : left));
     size_t literals = (size_t)(at->p - at->pending);
     if (literals < SEGMENT)
         return;
@@ -362,13 +403,13 @@ INLINE void take_literals(struct lz77 *m, struct parse_state *at,
     end_segment(m, at);
 }
 
-INLINE void deflate_all(struct lz77 *m, const uint8_t *data,
+INLINE void deflate_all(struct lz77 *m, const uint8_t *data, const uint8_t *p,
                         struct effort effort)
 {
-    struct parse_state at = { data, data, data, 1, 1, 0 };
-    chain_all(m, m->start, data, effort);
+    struct parse_state at = { data, data, data, 1, effort.stride, 0 };
+    at.p = chain_all(m, p, data, effort);
     while (m->end - at.p >= AHEAD) {
-        struct match match = find(m, &at, at.p, 0, effort.depth, effort);
+        struct match match = find(m, &at, at.p, -LOSS, effort.depth, effort);
         if (match.distance)
             take_match(m, &at, match, effort);
         else
@@ -378,34 +419,46 @@ INLINE void deflate_all(struct lz77 *m, const uint8_t *data,
         block_split_add(&m->split, (size_t)(m->end - at.pending), 0, 0);
 }
 
-static void deflate_three(struct lz77 *m, const uint8_t *data)
+/* Without rows: any position is tried. */
+INLINE void deflate_bytes(struct lz77 *m, const uint8_t *data,
+                          struct effort effort)
 {
-    deflate_all(m, data, efforts[LZ77_THREE]);
+    m->row_end = m->end;
+    deflate_all(m, data, m->start, effort);
+}
+
+/* What is before the data may begin within a row. */
+static void deflate_pixels(struct lz77 *m, const uint8_t *data)
+{
+    const size_t part = (size_t)(data - m->start) % m->row;
+    m->row_end = m->start + part;
+    deflate_all(m, data, in_row(m, m->start + part % m->pixel),
+                effort_of_pixels(m->pixel));
 }
 
 static void deflate_six(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, efforts[LZ77_SIX]);
+    deflate_bytes(m, data, efforts[LZ77_SIX]);
 }
 
 static void deflate_seven(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, efforts[LZ77_SEVEN]);
+    deflate_bytes(m, data, efforts[LZ77_SEVEN]);
 }
 
 static void deflate_six_quickly(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, efforts[LZ77_SIX_QUICKLY]);
+    deflate_bytes(m, data, efforts[LZ77_SIX_QUICKLY]);
 }
 
 static void deflate_eight_quickly(struct lz77 *m, const uint8_t *data)
 {
-    deflate_all(m, data, efforts[LZ77_EIGHT_QUICKLY]);
+    deflate_bytes(m, data, efforts[LZ77_EIGHT_QUICKLY]);
 }
 
 /* A function for each effort, in which it is constants. */
 static void (*const deflates[])(struct lz77 *m, const uint8_t *data) = {
-    [LZ77_THREE] = deflate_three,
+    [LZ77_PIXELS] = deflate_pixels,
     [LZ77_SIX] = deflate_six,
     [LZ77_SEVEN] = deflate_seven,
     [LZ77_SIX_QUICKLY] = deflate_six_quickly,
@@ -423,7 +476,7 @@ size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
     size_t used = before + size < WINDOW ? before + size : WINDOW;
     memset(m->back, 0, used * sizeof *m->back);
     memset(m->newest, 0, sizeof m->newest);
-    if (search == LZ77_THREE)
+    if (search == LZ77_PIXELS)
         memset(m->newest_short, 0, sizeof m->newest_short);
     m->steps = 0;
     block_split_begin(&m->split, out, data, size);
@@ -445,9 +498,14 @@ size_t lz77_steps(const struct lz77 *m)
     return m->steps;
 }
 
-struct lz77 *lz77_new(void)
+struct lz77 *lz77_new(size_t row, unsigned pixel)
 {
-    return memory_alloc(sizeof(struct lz77));
+    struct lz77 *m = memory_alloc(sizeof *m);
+    if (m) {
+        m->row = row;
+        m->pixel = pixel;
+    }
+    return m;
 }
 
 void lz77_free(struct lz77 *m)

@@ -11,22 +11,24 @@
 /* The tables of one thread, for one band after another. */
 struct lz77;
 
-/* Returns NULL without memory. */
-struct lz77 *lz77_new(void);
+/* For rows of so many bytes: the type of a filter, then pixels. Returns NULL
+ * without memory. */
+struct lz77 *lz77_new(size_t row, unsigned pixel);
 void lz77_free(struct lz77 *m);
 
 /* Which matches are looked for: of so many bytes and more. */
 enum lz77_search {
-    LZ77_THREE, /* the first that saves bits is taken: for noise that is the
-                   same in all channels, and for lines with soft edges */
-    LZ77_SIX,   /* for photographs, in which few matches save little */
-    LZ77_SEVEN, /* for pixels of one byte, which have more to choose from */
-    LZ77_SIX_QUICKLY,   /* for pixels of three bytes, with many matches */
-    LZ77_EIGHT_QUICKLY, /* for other pixels */
+    LZ77_PIXELS, /* of one pixel, from pixels on: the fastest. For noise that is
+                    the same in all channels, and for lines with soft edges */
+    LZ77_SIX,    /* for photographs, in which few matches save little */
+    LZ77_SEVEN,  /* for pixels of one byte, which have more to choose from */
+    LZ77_SIX_QUICKLY,   /* for many matches that are short */
+    LZ77_EIGHT_QUICKLY, /* for matches of more than two pixels */
 };
 
 /* Deflates `size` bytes to `out`, which has flate_bound(size) bytes, to a band
- * as struct flate has them. Returns the number of bytes written. */
+ * as struct flate has them. LZ77_PIXELS needs data that begin with a row.
+ * Returns the number of bytes written. */
 size_t lz77_deflate(struct lz77 *m, uint8_t *out, const uint8_t *data,
                     size_t before, size_t size, bool final,
                     enum lz77_search search);

@@ -30,7 +30,7 @@ static void deflate_band(void *context, size_t i)
     struct err unheard; /* append_bands() asks again */
     if (budget_check_time(b->budget, &unheard))
         return;
-    struct lz77 *matcher = lz77_new();
+    struct lz77 *matcher = lz77_new(1, 1);
     struct bytes made = { 0 };
     if (matcher && bytes_reserve(&made, flate_bound(size)))
         made.size =

@@ -47,7 +47,7 @@ static struct idat_scratch *scratch_new(const struct idat_bands *b)
     scratch->filtered = memory_alloc(b->filtered_size);
     scratch->out = memory_alloc(b->out_size);
     scratch->trial = memory_alloc(b->trial_size);
-    scratch->lz77 = lz77 ? lz77_new() : NULL;
+    scratch->lz77 = lz77 ? lz77_new(b->row, b->pixel) : NULL;
     scratch->optimal = optimal ? optimal_new() : NULL;
     scratch->deflater =
         !lz77 && !optimal ? b->flate->deflate_open(b->level) : NULL;

@@ -66,6 +66,8 @@ struct idat_bands {
     enum coder matches; /* which matches are looked for */
     bool repeats;       /* they are worth it in a strip */
     bool only_repeats;  /* and in all strips they save much */
+    bool long_repeats;  /* in sum two thirds */
+    bool has_room;      /* a filter was found that libpng does not use */
     bool whole_sampled; /* a strip was all of the picture: no sample tells more
                          */
 };

@@ -1,6 +1,7 @@
 /* Any bytes are deflated with matches, in bounded work: zlib inflates them to
  * the same. The first byte says how many of the others precede the band,
- * whether it is the last one, and how often it repeats. */
+ * whether it is the last one, and how often it repeats; their number, the rows
+ * that they are. */
 #include "codecs/deflate/flate.h"
 #include "codecs/deflate/lz77.h"
 #include "codecs/deflate/optimal.h"
@@ -14,9 +15,10 @@
 
 static void check(const uint8_t *data, size_t before, size_t size, bool final)
 {
-    struct lz77 *m = lz77_new();
+    static const unsigned pixels[] = { 1, 2, 3, 4, 6, 8 };
+    struct lz77 *m = lz77_new(1 + size % 97, pixels[size % 6]);
     uint8_t *out = malloc(flate_bound(size));
-    for (int search = LZ77_THREE; search <= LZ77_EIGHT_QUICKLY; search++) {
+    for (int search = LZ77_PIXELS; search <= LZ77_EIGHT_QUICKLY; search++) {
         size_t made = lz77_deflate(m, out, data, before, size, final,
                                    (enum lz77_search)search);
         must(made <= flate_bound(size));

@@ -43,7 +43,7 @@ static size_t check_search(const char *name, const uint8_t *data, size_t before,
     /* Chains every position of the first bytes, as a band behind them does. */
     size_t known = n < 20000 ? n : 20000;
     lz77_deflate(confused, again, data + known, before + known, n - known,
-                 final, LZ77_THREE);
+                 final, LZ77_PIXELS);
     CHECK(
         lz77_deflate(confused, again, data, before, n, final, search) == size &&
             memcmp(again, out + MARGIN, size) == 0,
@@ -77,7 +77,7 @@ static size_t check_round(const char *name, const uint8_t *data, size_t before,
                           size_t n, bool final)
 {
     size_t of[LZ77_EIGHT_QUICKLY + 1], least = SIZE_MAX;
-    for (int search = LZ77_THREE; search <= LZ77_EIGHT_QUICKLY; search++) {
+    for (int search = LZ77_PIXELS; search <= LZ77_EIGHT_QUICKLY; search++) {
         of[search] = check_search(name, data, before, n, final,
                                   (enum lz77_search)search);
         least = of[search] < least ? of[search] : least;
@@ -229,23 +229,58 @@ TEST(runs)
     }
 }
 
-/* Threes of bytes, of few values that are apart: only short matches find most
- * of them. */
+/* A row of pixels of few values that are apart: only short matches find most of
+ * them. */
 TEST(short_matches)
 {
-    enum { N = 300000 };
-    uint8_t *data = malloc(N);
+    enum { N = 1 + 3 * 100000 };
+    struct lz77 *rows = lz77_new(N, 3);
+    uint8_t *data = malloc(N), *out = malloc(flate_bound(N));
     uint64_t state = 5;
-    for (size_t i = 0; i < N; i += 3) {
+    data[0] = 0;
+    for (size_t i = 1; i < N; i += 3) {
         unsigned value = (unsigned)(test_random(&state) >> 40) % 500;
         data[i] = (uint8_t)value;
         data[i + 1] = (uint8_t)(value * 37);
         data[i + 2] = (uint8_t)(value * 101 >> 3);
     }
-    size_t usual = check_search("threes", data, 0, N, true, LZ77_SEVEN);
-    size_t brief = check_search("threes", data, 0, N, true, LZ77_THREE);
+    size_t usual = lz77_deflate(rows, out, data, 0, N, true, LZ77_SEVEN);
+    size_t brief = lz77_deflate(rows, out, data, 0, N, true, LZ77_PIXELS);
     CHECK(brief < usual - usual / 5, "%zu, %zu", brief, usual);
+    free(out);
     free(data);
+    lz77_free(rows);
+}
+
+/* Rows of all sizes of pixels, short and long, of one pixel and of none; bands
+ * may end within one, as may what is before them. */
+TEST(rows)
+{
+    static const struct {
+        size_t row;
+        unsigned pixel;
+    } shapes[] = { { 1, 1 },  { 2, 1 },   { 7, 2 },    { 4, 3 },
+                   { 97, 3 }, { 401, 4 }, { 1201, 6 }, { 70001, 8 } };
+    static const size_t sizes[] = { 0, 1, 7, 8, 9, 300, 4097, 150001 };
+    static const size_t befores[] = { 0, 1, 500, WINDOW + 1 };
+    struct lz77 *as_used = used, *as_confused = confused;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        used = lz77_new(shapes[i].row, shapes[i].pixel);
+        confused = lz77_new(shapes[i].row, shapes[i].pixel);
+        for (int k = 0; k < KINDS * 8 * 4; k++) {
+            size_t before = befores[k % 4], n = sizes[k / 4 % 8];
+            enum kind kind = (enum kind)(k / 32);
+            uint8_t *all = malloc(before + n + 1);
+            fill(all, before + n, kind);
+            check_search(names[kind], all + before, before, n, k % 2,
+                         LZ77_PIXELS);
+            free(all);
+        }
+        lz77_free(used);
+        lz77_free(confused);
+    }
+    used = as_used;
+    confused = as_confused;
 }
 
 /* Deflates by zlib with its defaults; gives the size. */
@@ -381,8 +416,8 @@ TEST(pictures)
 
 TEST_SET_UP()
 {
-    used = lz77_new();
-    confused = lz77_new();
+    used = lz77_new(ROW, 3);
+    confused = lz77_new(ROW, 3);
     shortest = optimal_new();
 }
 
