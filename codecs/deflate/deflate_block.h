@@ -41,10 +41,7 @@ struct deflate_symbol {
  * 2, 2, 4, 4 distances and so on, from 1 upwards. */
 static inline struct deflate_symbol deflate_block_distance(unsigned distance)
 {
-    unsigned d = distance - 1;
-    if (d < 4)
-        return (struct deflate_symbol){ d, 0, 0 };
-    unsigned bits = 30 - (unsigned)__builtin_clz(d);
+    unsigned d = distance - 1, bits = 30 - (unsigned)__builtin_clz(d | 2);
     return (struct deflate_symbol){ 2 * bits + (d >> bits),
                                     d & ((1u << bits) - 1), bits };
 }
@@ -57,9 +54,7 @@ static inline struct deflate_symbol deflate_block_length(unsigned length)
     unsigned l = length - MATCH_SHORTEST;
     if (length == MATCH_LONGEST)
         return (struct deflate_symbol){ LITERALS + 28, 0, 0 };
-    if (l < 8)
-        return (struct deflate_symbol){ LITERALS + l, 0, 0 };
-    unsigned bits = 29 - (unsigned)__builtin_clz(l);
+    unsigned bits = 29 - (unsigned)__builtin_clz(l | 4);
     return (struct deflate_symbol){ LITERALS + 4 * bits + (l >> bits),
                                     l & ((1u << bits) - 1), bits };
 }
