@@ -238,9 +238,13 @@ $(ON_HOST): $(call object,cli/main.c tests/on_host/backend_choose.c) \
 	@ln -sfn ../tests $(@D)/tests
 	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
-# The program, with a decoder that does what a picture says.
-BROKEN := $(BUILD)/broken/gimgxf
-$(BROKEN): $(call object,cli/main.c tests/broken/hdr.c) $(CLI_LIB) $(LIB)
+# Both, with a decoder that does what a picture says.
+BROKEN := $(BUILD)/broken/gimgxf $(BUILD)/on-host/broken/gimgxf
+BROKEN_OBJ := $(call object,cli/main.c tests/broken/hdr.c)
+$(BUILD)/broken/gimgxf: $(BROKEN_OBJ) $(CLI_LIB) $(LIB)
+$(BUILD)/on-host/broken/gimgxf: $(BROKEN_OBJ) \
+    $(call object,tests/on_host/backend_choose.c) $(TEST_LIB) $(CLI_LIB) $(LIB)
+$(BROKEN):
 	@mkdir -p $(@D)
 	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
 
@@ -254,9 +258,15 @@ $(FAKE_GPU): $(call object,cli/main.c tests/fake_gpu/backend_choose.c \
 	@ln -sfn ../tests $(@D)/tests
 	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CXX_LIB)
 $(BUILD)/tests/fake_gpu/cuda_runtime.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
+
+# What leaves others little of a GPU's memory.
+FILL_GPU := $(BUILD)/tests/fill_gpu
+$(FILL_GPU): $(call object,tests/gpu/fill_gpu.c)
+	$(CC) $(LINK_FLAGS) -o $@ $^ $(CUDA_LIBS)
+$(BUILD)/tests/gpu/fill_gpu.c.o: ALL_CFLAGS += -isystem $(CUDA_HOME)/include
 endif
 
-tests: $(TESTS) $(PRELOADED) $(ON_HOST) $(FAKE_GPU) $(BROKEN)
+tests: $(TESTS) $(PRELOADED) $(ON_HOST) $(FAKE_GPU) $(FILL_GPU) $(BROKEN)
 
 # What the tests take for granted is that the choice was made here.
 CUDA_FORCED := $(if $(filter command environment,$(firstword $(origin CUDA))),$(CUDA),0)

@@ -97,12 +97,12 @@ static int turn(const struct options *opts)
         return wrong_usage(opts, err.text);
     if (opts->dry_run)
         return show(&job);
-    job.backend = backend_choose(name, &err);
+    job.backend = backend_find(name, &err);
     if (!job.backend)
         return (int)scheduler_refuse(opts, name, NULL, &err);
-    if (job.backend->open(&job.lane, &lane, &err))
+    sandbox_enter_for_job(&job, job.backend != &backend_cpu);
+    if (job.backend->probe(&err) || job.backend->open(&job.lane, &lane, &err))
         return (int)scheduler_refuse(opts, name, job.backend, &err);
-    sandbox_enter_for_job(&job);
     job.pool =
         thread_pool_open(opts->threads); /* without one it takes longer */
     job.left = left_behind_open(FEW_ENTRIES);
@@ -126,8 +126,7 @@ static int turn_many(const struct options *opts)
     if (opts->command == COMMAND_SERVE)
         return (int)serve_run(opts, name);
     const struct backend *backend =
-        opts->isolate && !opts->dry_run ? backend_find(name, &err)
-                                        : backend_choose(name, &err);
+        opts->dry_run ? backend_choose(name, &err) : backend_find(name, &err);
     if (!backend)
         return (int)scheduler_refuse(opts, name, NULL, &err);
     return (int)batch_run(opts, backend, why);

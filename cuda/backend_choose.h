@@ -6,7 +6,8 @@
 
 /* Returns the backend of this name, or NULL with the reason if the build has
  * none. Whether it can run is for its probe() to say, in the process that is to
- * use it: the runtime of CUDA serves no child of a process that has called it. */
+ * use it: the runtime of CUDA serves no child of a process that has called it,
+ * and starts threads, which a sandbox that is entered later leaves out. */
 const struct backend *backend_find(const char *name, struct err *err);
 
 /* Returns the backend of this name, or NULL with the reason if there is none or

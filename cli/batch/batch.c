@@ -286,6 +286,9 @@ static enum outcome do_all(struct batch *batch)
     progress_begin(&batch->progress, count, opts);
     if (opts->isolate)
         return do_isolated(batch);
+    sandbox_enter_for_batch(
+        &batch->plan, opts,
+        scheduler_may_use_device(opts, batch->backend, count));
     if (scheduler_open(&batch->scheduler, opts, batch->backend, count, &err))
         return scheduler_refuse(opts, batch->backend->name, batch->backend,
                                 &err);
@@ -296,9 +299,6 @@ static enum outcome do_all(struct batch *batch)
         stack_report(opts, NULL, WRITTEN_NOT, &err);
         return OUTCOME_FAILED;
     }
-    sandbox_enter_for_batch(&batch->plan, opts,
-                            scheduler_scans(batch->scheduler) ||
-                                batch->backend != &backend_cpu);
     int status = give_all(batch);
     if (status == 0)
         conclude(batch);

@@ -122,15 +122,11 @@ static bool answer(void *context, const struct worker_task *worker,
 
 /* The worker reads nothing from standard input, and prints nothing but the
  * manifest, if that goes to standard output. */
-static bool close_streams(const struct options *opts)
+static bool close_streams(const struct options *opts, int null)
 {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     bool prints = opts->manifest && strcmp(opts->manifest, "-") == 0;
-    bool done = null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
-                (prints || dup2(null, STDOUT_FILENO) >= 0);
-    if (null >= 0)
-        close(null);
-    return done;
+    return dup2(null, STDIN_FILENO) >= 0 &&
+           (prints || dup2(null, STDOUT_FILENO) >= 0);
 }
 
 static enum outcome work(void *context, int fd, struct note_table *table)
@@ -149,21 +145,21 @@ static enum outcome work(void *context, int fd, struct note_table *table)
         .answer = answer,
         .context = batch,
     };
+    const size_t count = batch->plan.inputs.count;
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     struct err err;
-    if (batch->backend->probe(&err))
-        return scheduler_refuse(opts, batch->backend->name, NULL, &err);
-    if (scheduler_open(&batch->scheduler, opts, batch->backend,
-                       batch->plan.inputs.count, &err))
+    sandbox_enter_for_batch(
+        &batch->plan, opts,
+        scheduler_may_use_device(opts, batch->backend, count));
+    if (scheduler_open(&batch->scheduler, opts, batch->backend, count, &err))
         return scheduler_refuse(opts, batch->backend->name, batch->backend,
                                 &err);
-    if (!close_streams(opts)) {
+    if (null < 0 || !close_streams(opts, null)) {
         report_error("/dev/null", strerror(errno));
         return OUTCOME_FAILED;
     }
+    close(null);
     worker.scheduler = batch->scheduler;
-    sandbox_enter_for_batch(&batch->plan, opts,
-                            scheduler_scans(batch->scheduler) ||
-                                batch->backend != &backend_cpu);
     enum outcome outcome = worker_run(&worker, fd, table);
     scheduler_close(batch->scheduler);
     return outcome;

@@ -17,7 +17,9 @@ enum access {
     ACCESS_MAKE_DIR = 1 << 7,
     ACCESS_MAKE_REG = 1 << 8,
     ACCESS_TRUNCATE = 1 << 14,
-    ACCESS_OF_FILES = ACCESS_WRITE_FILE | ACCESS_READ_FILE | ACCESS_TRUNCATE,
+    ACCESS_IOCTL_DEV = 1 << 15,
+    ACCESS_OF_FILES = ACCESS_WRITE_FILE | ACCESS_READ_FILE | ACCESS_TRUNCATE |
+                      ACCESS_IOCTL_DEV,
 };
 
 struct ruleset_attr {
@@ -68,7 +70,8 @@ void file_rules_allow(const struct file_rules *rules, int fd, unsigned what)
         (what & FILES_WRITE ? ACCESS_WRITE_FILE | ACCESS_TRUNCATE : 0) |
         (what & FILES_MAKE
              ? ACCESS_MAKE_REG | ACCESS_MAKE_DIR | ACCESS_REMOVE_FILE
-             : 0);
+             : 0) |
+        (what & FILES_CONTROL ? ACCESS_IOCTL_DEV : 0);
     if (fstat(fd, &st))
         return;
     if (!S_ISDIR(st.st_mode))

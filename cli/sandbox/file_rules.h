@@ -17,6 +17,7 @@ enum {
     FILES_LIST = 2,  /* read directories */
     FILES_WRITE = 4, /* write to files that exist */
     FILES_MAKE = 8,  /* make, rename and remove files, and make directories */
+    FILES_CONTROL = 16, /* control devices, by ioctl() */
 };
 
 /* Rules that do not hold yet. */

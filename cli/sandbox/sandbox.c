@@ -12,6 +12,7 @@
 #include "cli/files/scratch_file.h"
 #include "cli/report/report.h"
 #include "cli/sandbox/call_filter.h"
+#include "cli/sandbox/driver_files.h"
 #include "cli/sandbox/file_rules.h"
 #include "codecs/codec.h"
 
@@ -19,7 +20,8 @@ struct sandbox {
     const struct options *opts;
     struct file_rules files;
     bool has_files;
-    struct err lacks;   /* why it has none */
+    bool has_driver;    /* of a GPU may be used */
+    struct err lacks;   /* why it has no files */
     const char *latest; /* the name of which the directory was allowed last */
 };
 
@@ -32,19 +34,6 @@ enum {
 };
 
 /* ---- On and off ---------------------------------------------------------- */
-
-static bool exists(const char *name)
-{
-    struct stat st;
-    return stat(name, &st) == 0;
-}
-
-/* Returns whether this machine has a GPU that the program could use. */
-static bool has_gpu(void)
-{
-    return exists("/dev/nvidiactl") || exists("/dev/nvidia0") ||
-           exists("/dev/dxg") || exists("/dev/nvhost-ctrl-gpu");
-}
 
 static void tell(const struct options *opts, const char *to, const char *why)
 {
@@ -60,19 +49,19 @@ static const char all[] = "its files and to few system calls";
 static bool begin(struct sandbox *sandbox, const struct options *opts,
                   bool device)
 {
-    *sandbox = (struct sandbox){ .opts = opts };
+    *sandbox = (struct sandbox){ .opts = opts, .has_driver = device };
     if (opts->sandbox == SANDBOX_OFF)
         return false;
     if (!HAVE_SANDBOX) {
         tell(opts, all, "this build has sanitizers");
         return false;
     }
-    if (device && has_gpu()) {
-        tell(opts, all, "a GPU may be used");
-        return false;
-    }
+    if (device)
+        driver_files_make();
     sandbox->has_files =
         file_rules_begin(&sandbox->files, &sandbox->lacks) == 0;
+    if (sandbox->has_files && device)
+        driver_files_allow(&sandbox->files);
     return true;
 }
 
@@ -86,8 +75,11 @@ static void enter(struct sandbox *sandbox)
     if (!sandbox->has_files ||
         file_rules_enforce(&sandbox->files, &sandbox->lacks))
         tell(sandbox->opts, "its files", sandbox->lacks.text);
-    if (call_filter_install(&why))
+    if (call_filter_install(
+            sandbox->has_driver ? CALLS_OF_DRIVER : CALLS_OF_PICTURES, &why))
         tell(sandbox->opts, "few system calls", why.text);
+    else if (sandbox->has_driver && sandbox->opts->verbose)
+        report_error(NULL, "confined, with what the driver of a GPU needs");
 }
 
 /* ---- Files --------------------------------------------------------------- */
@@ -243,7 +235,7 @@ static bool may_need_scratch(const struct job *job)
 }
 
 /* What is no regular file is written to where it stands. */
-void sandbox_enter_for_job(const struct job *job)
+void sandbox_enter_for_job(const struct job *job, bool device)
 {
     const unsigned beside =
         may_need_scratch(job) ? IN_OUTPUTS : IN_OUTPUTS & ~(unsigned)FILES_READ;
@@ -252,7 +244,7 @@ void sandbox_enter_for_job(const struct job *job)
     bool there = stat(job->output, &st) == 0;
     bool is_made_beside =
         strcmp(job->output, "-") != 0 && (!there || S_ISREG(st.st_mode));
-    if (!begin(&sandbox, job->opts, job->backend != &backend_cpu))
+    if (!begin(&sandbox, job->opts, device))
         return;
     if (sandbox.has_files && strcmp(job->input, "-") != 0)
         allow(&sandbox, job->input, FILES_READ);

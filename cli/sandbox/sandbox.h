@@ -7,13 +7,15 @@
  * out. Two mechanisms of Linux do it, each where the kernel has it:
  *
  *   file_rules   Landlock: which files can be opened
- *   call_filter  seccomp: which system calls can be made
+ *   call_filter  seccomp: which system calls can be made (call_verdicts.h)
  *
  * Both hold until the end, for all threads that are started afterwards, so each
  * function below is called before there are any. None fails: with -v a line
- * says what the kernel lacks. All do nothing with --sandbox=off, in a build
- * with sanitizers, and where a GPU may be used, whose driver does more than is
- * allowed here. */
+ * says what the kernel lacks. All do nothing with --sandbox=off and in a build
+ * with sanitizers.
+ *
+ * `device` says that a GPU may be used, whose driver needs more: driver_files.h
+ * and another filter. It is started afterwards, since it starts threads. */
 #ifndef CLI_SANDBOX_SANDBOX_H
 #define CLI_SANDBOX_SANDBOX_H
 
@@ -23,7 +25,7 @@
 /* For one picture: the input can be read, and files can be made and replaced in
  * the directory of the output, and below it. They can be read there, too, if
  * pictures of the input's format may go through a file. */
-void sandbox_enter_for_job(const struct job *job);
+void sandbox_enter_for_job(const struct job *job, bool device);
 
 /* For a batch: files can be read in the directories of the inputs, and made and
  * replaced in those of the outputs, and below all of these. */

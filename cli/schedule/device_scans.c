@@ -35,6 +35,12 @@ struct device_scans {
     struct resource_share opening; /* a processor, as long as devices open */
 };
 
+bool device_scans_may_start(const struct options *opts, size_t jobs)
+{
+    return backend_choose_engine() && strcmp(opts->backend, "auto") == 0 &&
+           jobs >= opts->threads;
+}
+
 struct device_scans *device_scans_open(const struct options *opts,
                                        const struct backend *backend,
                                        bool endless)

@@ -10,6 +10,10 @@
 
 struct device_scans;
 
+/* Returns whether `auto` may have a device turn scans of so many jobs. Fewer
+ * than there are processors are done sooner by these. */
+bool device_scans_may_start(const struct options *opts, size_t jobs);
+
 /* Opens it for jobs that are done with this backend; `endless` if nobody knows
  * how many there are. Returns NULL if no device is to turn scans. */
 struct device_scans *device_scans_open(const struct options *opts,

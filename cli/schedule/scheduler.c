@@ -40,6 +40,12 @@ enum outcome scheduler_refuse(const struct options *opts, const char *name,
     return no_device ? OUTCOME_NO_DEVICE : OUTCOME_FAILED;
 }
 
+bool scheduler_may_use_device(const struct options *opts,
+                              const struct backend *backend, size_t jobs)
+{
+    return backend != &backend_cpu || device_scans_may_start(opts, jobs);
+}
+
 unsigned scheduler_workers(const struct scheduler *scheduler)
 {
     return scheduler->workers;
@@ -102,6 +108,8 @@ static void keep_memory(uint64_t bytes, unsigned workers)
 int scheduler_open(struct scheduler **scheduler, const struct options *opts,
                    const struct backend *backend, size_t jobs, struct err *err)
 {
+    if (backend->probe(err))
+        return -1;
     struct scheduler *made = calloc(1, sizeof *made);
     if (!made)
         return fail(err, "no memory");

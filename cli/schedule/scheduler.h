@@ -22,18 +22,23 @@ enum outcome {
 };
 
 /* Prints why the backend of this name cannot be used; `backend` is NULL if it
- * was not found, otherwise it could not open a lane. Returns the outcome: a
+ * was not found, otherwise it cannot run or open a lane. Returns the outcome: a
  * missing device, or, for the CPU, which only lacks memory, a failure. */
 enum outcome scheduler_refuse(const struct options *opts, const char *name,
                               const struct backend *backend,
                               const struct err *why);
 
+/* Returns whether a device, if there is one, may be used for so many jobs;
+ * SIZE_MAX if nobody knows. */
+bool scheduler_may_use_device(const struct options *opts,
+                              const struct backend *backend, size_t jobs);
+
 struct scheduler;
 
-/* Opens a lane for each worker, so that a device that cannot be used is known
- * before anything is done. There will be up to `jobs` jobs, SIZE_MAX if nobody
- * knows. The options must outlive the scheduler. Returns 0, or -1 with the
- * reason. */
+/* Asks the backend whether it can run here, and opens a lane for each worker,
+ * so that a device that cannot be used is known before anything is done. There
+ * will be up to `jobs` jobs, SIZE_MAX if nobody knows. The options must outlive
+ * the scheduler. Returns 0, or -1 with the reason. */
 int scheduler_open(struct scheduler **scheduler, const struct options *opts,
                    const struct backend *backend, size_t jobs, struct err *err);
 void scheduler_close(struct scheduler *scheduler);

@@ -93,14 +93,15 @@ enum outcome serve_worker_run(const struct serve_worker_opts *opts, int fd,
         .context = &worker,
     };
     struct err err;
-    worker.backend = backend_choose(opts->backend, &err);
+    worker.backend = backend_find(opts->backend, &err);
+    if (worker.backend)
+        sandbox_enter_for_jobs(
+            root, opts->opts,
+            scheduler_may_use_device(opts->opts, worker.backend, SIZE_MAX));
     if (!worker.backend || scheduler_open(&jobs.scheduler, opts->opts,
                                           worker.backend, SIZE_MAX, &err))
         return scheduler_refuse(opts->opts, opts->backend, worker.backend,
                                 &err);
-    sandbox_enter_for_jobs(root, opts->opts,
-                           scheduler_scans(jobs.scheduler) ||
-                               worker.backend != &backend_cpu);
     enum outcome outcome = worker_run(&jobs, fd, table);
     scheduler_close(jobs.scheduler);
     return outcome;

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +52,19 @@ static int open_socket(const char *unused)
 {
     (void)unused;
     return socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static int connect_locally(const char *name)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    strncpy(to.sun_path, name, sizeof to.sun_path - 1);
+    return fd < 0 ? -1 : connect(fd, (struct sockaddr *)&to, sizeof to);
+}
+
+static int change_mode(const char *name)
+{
+    return chmod(name, 0777);
 }
 
 static int make_code(const char *unused)
@@ -100,12 +115,13 @@ static const struct attack {
     const char *word;
     int (*run)(const char *argument);
 } attacks[] = {
-    { "read", read_file },      { "write", write_file },
-    { "list", list_directory }, { "run", run_program },
-    { "fork", fork_process },   { "socket", open_socket },
-    { "code", make_code },      { "signal", send_signal },
-    { "stack", smash_stack },   { "crash", crash },
-    { "killed", be_killed },    { "exit", leave },
+    { "read", read_file },          { "write", write_file },
+    { "list", list_directory },     { "run", run_program },
+    { "fork", fork_process },       { "socket", open_socket },
+    { "connect", connect_locally }, { "chmod", change_mode },
+    { "code", make_code },          { "signal", send_signal },
+    { "stack", smash_stack },       { "crash", crash },
+    { "killed", be_killed },        { "exit", leave },
 };
 
 static bool probe(const uint8_t *head, size_t size)

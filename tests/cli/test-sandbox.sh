@@ -1,8 +1,12 @@
 # A decoder that a picture has taken over can do little. The program is one whose
-# decoder of HDR does what the picture says (tests/broken/hdr.c).
+# decoder of HDR does what the picture says (tests/broken/hdr.c). Where a GPU may be
+# used it can do what the driver needs as well.
 . "$ROOT/tests/cli/lib.sh"
 program=$(dirname "$program")/broken/gimgxf
 [ -x "$program" ] || skip_all 'the broken decoder was not built'
+has_driver() {
+    [ "$GIMGXF_BACKEND" = cuda ]
+}
 gimgxf -v copy "$samples/f.ppm" x.png 2>stderr
 ! grep 'not confined' stderr || skip_all 'no sandbox here'
 
@@ -41,14 +45,42 @@ attempts() {
     check "$1: nothing is written" absent out/m.png
 }
 
+check 'a driver: told' [ "$(grep -c 'confined, with what the driver' stderr)" = \
+    "$(has_driver && echo 1 || echo 0)" ]
+
+# What no driver calls either is refused where there is one, since it may try.
 killed=159 # by SIGSYS
+! has_driver || killed=1
 attempts read "$PWD/else/secret" 1
 attempts list "$PWD/else" 1
 attempts write "$PWD/else/made" 1
 attempts run "$PWD/else/made" $killed
 attempts fork "$PWD/else/made" $killed
 attempts socket - $killed
-attempts code - 1
+has_driver || attempts code - 1
+python3 -c 'import socket, time
+s = socket.socket(socket.AF_UNIX)
+s.bind("else/socket")
+s.listen(9)
+time.sleep(1000)' &
+listener=$!
+check 'somebody listens' eventually [ -S else/socket ]
+attempts connect "$PWD/else/socket" $killed
+kill $listener
+attempts chmod "$PWD/else/secret" 1
+attack read /proc/version
+gimgxf copy in/m.hdr out/m.png 2>stderr
+check 'what the kernel says: read by a driver alone' \
+    [ "$(worked && echo 1)" = "$(has_driver && echo 1)" ]
+
+# The devices of a GPU are made before, if they are not there.
+mkdir bin
+printf '#!/bin/sh\necho "$@" >>made\n' >bin/nvidia-modprobe
+chmod +x bin/nvidia-modprobe
+PATH=$PWD/bin:$PATH gimgxf copy "$samples/f.ppm" x.png
+is_made=
+! has_driver || [ -e /dev/nvidia-uvm ] || is_made='-c 0 -u'
+check 'the devices are made' [ "$(cat made 2>/dev/null)" = "$is_made" ]
 
 # Beside the output files are made, and not read where the format of the input
 # never needs a temporary file.
@@ -118,13 +150,58 @@ cp in/m.hdr root
     job m.hdr m.png
     job a.ppm z.png
 } | gimgxf serve --root root - >answers 2>stderr
-check 'serve: it is told' grep -q 'ended its process by signal 31' answers
+how='ended its process by signal 31'
+! has_driver || how='refused: Operation not permitted'
+check 'serve: it is told' grep -q "$how" answers
 check 'serve: the program was not run' absent else/made
 check 'serve: the others' [ -e root/a.png -a -e root/z.png ]
 attack read "$PWD/else/secret"
 cp in/m.hdr root
 job m.hdr m.png | gimgxf serve --root root - >answers
 check 'serve: a file outside its root' grep -q 'refused: Permission' answers
+
+# Threads that were there before would not be confined. all_confined PID: all are.
+all_confined() {
+    local task
+    [ -d "/proc/$1" ] || return
+    for task in /proc/"$1"/task/*; do
+        is_confined "$1/task/${task##*/}" || return
+    done
+}
+mkfifo jobs
+"$program" serve --backend "$GIMGXF_BACKEND" --root root - <jobs >answers &
+exec 9>jobs
+job a.ppm late.png >&9
+check 'serve: a job is done' eventually [ -e root/late.png ]
+check 'serve: all threads of the worker are confined' all_confined "$(worker $!)"
+exec 9>&-
+wait $!
+"$program" rotate90 --backend "$GIMGXF_BACKEND" - late.png <jobs &
+exec 9>jobs
+check 'one picture: all threads are confined' eventually all_confined $!
+cat in/a.ppm >&9
+exec 9>&-
+check 'one picture: done' wait $!
+mkfifo in/late
+attack read in/late # which waits until somebody writes to it
+"$program" rotate90 --backend "$GIMGXF_BACKEND" -d out in/m.hdr in/a.ppm 2>stderr &
+check 'a batch: all threads are confined' eventually all_confined $!
+timeout 60 sh -c ': >in/late'
+wait $!
+check 'a batch: waited' worked
+rm in/late
+
+# A GPU is of no use for fewer pictures than there are processors, so that its driver
+# gets nothing.
+attack run "$PWD/else/made"
+for threads in 1 4; do
+    has_driver || break
+    (GIMGXF_BACKEND=auto gimgxf -j $threads copy -d out in/m.hdr 2>stderr) 2>/dev/null
+    status=$?
+    check "auto, $threads threads: does not work" not worked
+    check "auto, $threads threads: status $status" [ $status = \
+        $((threads == 1 ? 1 : 159)) ]
+done
 
 # Where its own files are is no matter.
 mkdir -p far/in far/out

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -100,11 +101,11 @@ static void check_call(const char *name, long number, unsigned argument,
 }
 
 /* Returns whether there is a filter, which `code` then holds. */
-static bool make_filter(void)
+static bool make_filter(enum calls_of calls_of)
 {
     struct err err = { 0 };
     length = 0;
-    int status = call_filter_install(&err);
+    int status = call_filter_install(calls_of, &err);
     if (HAS_FILTER)
         CHECK(status == 0 && length > 0, "%s", err.text);
     else
@@ -116,7 +117,7 @@ static bool make_filter(void)
 
 TEST(calls)
 {
-    if (!make_filter())
+    if (!make_filter(CALLS_OF_PICTURES))
         return;
     check_call(CALL(read), 0, 0, SECCOMP_RET_ALLOW);
     check_call(CALL(openat), 0, 0, SECCOMP_RET_ALLOW);
@@ -138,7 +139,7 @@ TEST(calls)
 TEST(arguments)
 {
     const uint64_t high = (uint64_t)1 << 32, self = (uint64_t)getpid();
-    if (!make_filter())
+    if (!make_filter(CALLS_OF_PICTURES))
         return;
     check_call(CALL(mmap), 2, PROT_READ | PROT_WRITE, SECCOMP_RET_ALLOW);
     check_call(CALL(mmap), 2, PROT_READ | PROT_EXEC, REFUSED);
@@ -162,14 +163,54 @@ TEST(arguments)
     check_call(CALL(tgkill), 0, high | self, REFUSED);
 }
 
-/* The numbers of another processor mean other calls: not one is let through. */
-TEST(another_processor)
+TEST(calls_of_a_driver)
 {
-    if (!make_filter())
+    const uint64_t high = (uint64_t)1 << 32, self = (uint64_t)getpid();
+    if (!make_filter(CALLS_OF_DRIVER))
+        return;
+    check_call(CALL(openat), 0, 0, SECCOMP_RET_ALLOW);
+    check_call(CALL(pipe2), 0, 0, SECCOMP_RET_ALLOW);
+    check_call(CALL(bind), 0, 0, SECCOMP_RET_ALLOW);
+    check_call(CALL(mmap), 2, PROT_READ | PROT_EXEC, SECCOMP_RET_ALLOW);
+    check_call(CALL(execve), 0, 0, REFUSED);
+    check_call(CALL(ptrace), 0, 0, REFUSED);
+    check_call(CALL(connect), 0, 0, REFUSED);
+    check_call(CALL(io_uring_setup), 0, 0, REFUSED);
+    check_call(CALL(bpf), 0, 0, REFUSED);
+    check_call(CALL(clone3), 0, 0, UNKNOWN);
+    check_call("fchmodat2", 452, 0, 0, UNKNOWN);
+    check_call("the last number", 511, 0, 0, UNKNOWN);
+    check_call("one more", 512, 0, 0, UNKNOWN);
+    check_call("no number", -1, 0, 0, UNKNOWN);
+    check_call(CALL(clone), 0, CLONE_VM | CLONE_THREAD, SECCOMP_RET_ALLOW);
+    check_call(CALL(clone), 0, CLONE_VM, REFUSED);
+    check_call(CALL(socket), 0, AF_UNIX, SECCOMP_RET_ALLOW);
+    check_call(CALL(socket), 0, AF_INET, REFUSED);
+    check_call(CALL(socket), 0, AF_INET6, REFUSED);
+    check_call(CALL(sendto), 4, 0, SECCOMP_RET_ALLOW);
+    check_call(CALL(sendto), 4, high, REFUSED);
+    check_call(CALL(ioctl), 1, 0xc0104600, SECCOMP_RET_ALLOW);
+    check_call(CALL(ioctl), 1, TIOCSTI, REFUSED);
+    check_call(CALL(ioctl), 1, high | TIOCSTI, REFUSED);
+    check_call(CALL(ioctl), 1, TIOCLINUX, REFUSED);
+    check_call(CALL(kill), 0, self, SECCOMP_RET_ALLOW);
+    check_call(CALL(kill), 0, self + 1, REFUSED);
+}
+
+/* The numbers of another processor mean other calls: not one is let through. */
+static void check_another_processor(enum calls_of calls_of)
+{
+    if (!make_filter(calls_of))
         return;
     for (int number = 0; number < 600; number++) {
         struct seccomp_data call = { .nr = number, .arch = AUDIT_ARCH_I386 };
         uint32_t found = run_filter(&call);
         CHECK(found == SECCOMP_RET_KILL_PROCESS, "call %d: %#x", number, found);
     }
+}
+
+TEST(another_processor)
+{
+    check_another_processor(CALLS_OF_PICTURES);
+    check_another_processor(CALLS_OF_DRIVER);
 }
