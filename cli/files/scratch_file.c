@@ -9,14 +9,20 @@
 
 #include "cli/files/temporary.h"
 
-/* Makes a file without a name in a directory; or one that loses it at once,
- * where the file system cannot do that. Returns a descriptor, or -1 and sets
- * errno. */
-static int make_in(int directory, mode_t mode)
+/* Makes a file without a name in a directory. Returns a descriptor, or -1 and
+ * sets errno. */
+static int make_unnamed(int directory, mode_t mode)
 {
     const int flags = O_TMPFILE | O_RDWR | O_CLOEXEC;
-    int fd = mode ? openat(directory, ".", flags, mode)
-                  : openat(directory, ".", flags | O_EXCL, 0600);
+    return mode ? openat(directory, ".", flags, mode)
+                : openat(directory, ".", flags | O_EXCL, 0600);
+}
+
+/* The same, or makes one that loses its name at once, where the file system
+ * cannot do that. */
+static int make_in(int directory, mode_t mode)
+{
+    int fd = make_unnamed(directory, mode);
     if (fd >= 0)
         return fd;
     struct temporary *temporary = temporary_open(directory, O_RDWR, 0600, &fd);
@@ -70,10 +76,25 @@ static int make_file(struct scratch_file *file, struct err *err)
     return 0;
 }
 
-static int fail_writing(struct err *err)
+bool scratch_file_make_output(struct scratch_file *file)
 {
-    return fail_system(err, "it is more than --max-memory, and its temporary "
-                            "file cannot be written");
+    struct location place;
+    struct err unheard;
+    if (file->mode == 0 || strcmp(file->beside, "-") == 0 ||
+        resolve_file(file->root, file->beside, file->make, &place, &unheard))
+        return false;
+    file->fd = place.exists ? -1 : make_unnamed(place.directory, file->mode);
+    close(place.directory);
+    file->made = file->is_output = file->fd >= 0;
+    return file->made;
+}
+
+static int fail_writing(const struct scratch_file *file, struct err *err)
+{
+    return fail_system(err, file->is_output
+                                ? "the output cannot be written"
+                                : "it is more than --max-memory, and its "
+                                  "temporary file cannot be written");
 }
 
 /* Not all file systems can set room aside. */
@@ -86,7 +107,7 @@ static int begin(void *context, uint64_t size, struct err *err)
     if (fallocate(file->fd, 0, 0, (off_t)size) == 0 || errno == EOPNOTSUPP ||
         errno == ENOSYS)
         return 0;
-    return fail_writing(err);
+    return fail_writing(file, err);
 }
 
 static int write_at(void *context, uint64_t at, const void *data, size_t size,
@@ -98,7 +119,7 @@ static int write_at(void *context, uint64_t at, const void *data, size_t size,
         ssize_t n = TEMP_FAILURE_RETRY(
             pwrite(file->fd, from + done, size - done, (off_t)(at + done)));
         if (n < 0)
-            return fail_writing(err);
+            return fail_writing(file, err);
         done += (size_t)n;
     }
     return 0;

@@ -18,6 +18,7 @@ struct scratch_file {
     bool make;          /* make the directories that are missing on the way */
     mode_t mode;        /* with which it may get a name, before the umask; 0: it
                            never gets one */
+    bool is_output; /* scratch_file_make_output() has made it */
     bool made;
     int fd;
     uint64_t size; /* bytes, so far */
@@ -26,6 +27,10 @@ struct scratch_file {
 /* Returns the file as codecs use it, with so many bytes of memory. It must
  * stay. */
 struct scratch scratch_file_access(struct scratch_file *file, uint64_t memory);
+
+/* Makes the file so that it may become the output: returns false, and makes
+ * none, where there is an output, or no file can get a name later. */
+bool scratch_file_make_output(struct scratch_file *file);
 
 /* Appends bytes to the file, and empties them. Returns 0, or -1 with the
  * reason. */

@@ -179,6 +179,7 @@ static int encode_by(struct job_state *state, const struct turner *turner,
     unsigned upright = opts->ignore_orientation ? 0 : 1;
     uint32_t adler = 0;
     const struct flush to_file = job_flush(state);
+    const bool flushes = job_flushes(state);
     const struct save_opts save = {
         .suffix = state->job->format_name,
         .quality = opts->quality,
@@ -195,7 +196,7 @@ static int encode_by(struct job_state *state, const struct turner *turner,
         .turner = turner,
         .budget = &state->budget,
         .adler = &adler,
-        .flush = state->img.store ? &to_file : NULL,
+        .flush = flushes ? &to_file : NULL,
         .scratch = state->scratch.begin ? &state->scratch : NULL,
         .warnings = &result->warnings,
     };
@@ -203,7 +204,7 @@ static int encode_by(struct job_state *state, const struct turner *turner,
     result->height = state->img.height;
     if (metadata_turn(&state->img, result->to, &save, err) ||
         result->to->encode(&state->output, &state->img, &save, err) ||
-        (state->img.store && job_take_flushed(state, err)))
+        (flushes && job_take_flushed(state, err)))
         return -1;
     return job_check(state, &state->img, &save, err);
 }

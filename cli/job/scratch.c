@@ -29,8 +29,6 @@ static bool goes_through(const struct job_state *state)
 void job_offer_scratch(struct job_state *state, struct limits *limits)
 {
     const struct job *job = state->job;
-    if (!goes_through(state) || limits->bytes < memory_least)
-        return;
     state->cells_file = (struct scratch_file){
         .beside = job->output,
         .root = job->output_root,
@@ -41,10 +39,27 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
     /* It may be given the name of the output, instead of being copied. */
     state->output_file.mode =
         job->opts->preserve ? 0600 : job_mode_of_new(state);
+    if (!goes_through(state) || limits->bytes < memory_least)
+        return;
     state->scratch =
         scratch_file_access(&state->cells_file, rows_memory(limits->bytes));
     limits->scratch = &state->scratch;
     limits->stored = budget_stored(state->result->bytes_in);
+}
+
+/* New memory is dear: each of its pages is cleared first, and on a virtual
+ * machine the host may have to provide it. So what is larger than this is not
+ * copied there: a file that is read is mapped, and samples go to the output
+ * while they are encoded. (100 megapixels on 2 processors: 0.57 s, not 1.05.
+ * A mapped file of 18 MB is slower than one that is read: 0.104 s, not 0.099.)
+ */
+static const uint64_t large = 64 << 20;
+
+bool job_flushes(struct job_state *state)
+{
+    return state->img.store ||
+           (state->img.size >= large && state->result->to->stores &&
+            !state->job->put && scratch_file_make_output(&state->output_file));
 }
 
 /* A PNG of 1 MB may say that it is a picture of 1 GB. No camera's or scanner's
@@ -60,5 +75,8 @@ void job_limit_sparse(const struct job_state *state, struct limits *limits)
 
 uint64_t job_map_from(const struct options *opts)
 {
-    return opts->limits.bytes < memory_least ? 0 : opts->limits.bytes / 8;
+    const uint64_t share = opts->limits.bytes / 8;
+    return opts->limits.bytes < memory_least ? 0
+           : share < large                   ? share
+                                             : large;
 }

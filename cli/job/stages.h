@@ -38,6 +38,11 @@ struct job_state {
  * file, if that is possible for what is planned. */
 void job_offer_scratch(struct job_state *state, struct limits *limits);
 
+/* Returns whether the output goes to a file while it is encoded, which is made
+ * then: where cells go through one; or where there is much of it, and the place
+ * of the output can take it at once. */
+bool job_flushes(struct job_state *state);
+
 /* Lowers the limits for an input that decodes to very many times its size,
  * unless the user has set them. */
 void job_limit_sparse(const struct job_state *state, struct limits *limits);

@@ -186,9 +186,9 @@ check 'a cut file: the same rows' same cut.16M.png cut.1G.png
 check 'no output' absent gone.png
 
 # The memory that it takes: less than the cells alone.
+{ printf 'P6 9001 7001 255\n' && noise $((1 << 20)) >chunk &&
+    for ((i = 0; i < 181; i++)); do cat chunk; done | head -c $((9001 * 7001 * 3)); } >large.ppm
 if command -v python3 >/dev/null; then
-    { printf 'P6 9001 7001 255\n' && noise $((1 << 20)) >chunk &&
-        for ((i = 0; i < 181; i++)); do cat chunk; done | head -c $((9001 * 7001 * 3)); } >large.ppm
     cat >peak.py <<'END'
 import resource, subprocess, sys
 subprocess.run(sys.argv[2:], check=True)
@@ -203,7 +203,7 @@ END
         check "$t: the same" same whole.ppm out.ppm
     done
 fi
-rm -f large.ppm whole.ppm out.ppm
+rm -f whole.ppm out.ppm
 
 # A disk that is full while cells are written, or while the file is.
 disk() {
@@ -222,6 +222,15 @@ gimgxf: a.ppm: it is more than --max-memory, and its temporary file cannot be wr
 0
 END
     done
+    # In memory as well, what is large goes to its file while it is encoded.
+    disk size=8M sh -c '"$1" rotate90 large.ppm disk/o.ppm
+        echo $?; ls -A disk; df disk | tail -n 1 | tr -s " " | cut -d" " -f3' \
+        sh "$program" >said 2>&1
+    check 'a large picture: a full disk' diff - said <<'END'
+gimgxf: large.ppm: the output cannot be written: No space left on device
+1
+0
+END
 else
     echo 'skipped a full disk: none can be mounted here'
 fi
