@@ -32,7 +32,10 @@ static void copy_row(const struct image *to, uint32_t row,
                from->width * cell_size(from->cell));
 }
 
-static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t)
+/* With a second band if it is `late`: one that waits is turned in the next row
+ * whose number that divides, which may be behind the next band. */
+static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t,
+                  uint32_t late)
 {
     const struct turner turner = { .turn = turn_part };
     struct image src = { .cell = cell, .nplanes = 2 }, got, want;
@@ -52,13 +55,18 @@ static void check(enum cell cell, uint32_t width, uint32_t height, enum xform t)
     CHECK(backend_cpu.apply(lane, &want, &src, t, NULL, &err) == 0, "%s",
           err.text);
     int status = 0;
+    if (late)
+        row_sink_open_second(&rows);
     for (uint32_t y = 0, row; y < height; y++) {
         const struct image *to = row_sink_at(&rows, y, &row);
         copy_row(to, row, &src, y);
         status |= row_sink_done(&rows, y, &err);
+        if (row_sink_has_waiting(&rows) && (y + 1 == height || y % late == 0))
+            status |= row_sink_turn_waiting(&rows, &err);
     }
-    CHECK(status == 0 && got.turned == t && same_cells(&got, &want),
-          "%u x %u, cell %d, %s", width, height, cell, xform_name(t));
+    CHECK(status == 0 && got.turned == t && same_cells(&got, &want) &&
+              !rows.second.cells == !(late && t && height > BAND_ROWS),
+          "%u x %u, cell %d, %s, %u", width, height, cell, xform_name(t), late);
     row_sink_close(&rows);
     image_free(&src);
     image_free(&got);
@@ -113,6 +121,17 @@ TEST(sizes)
         for (int k = 0; k < SIZES; k++)
             for (enum cell cell = CELL_U8; cell <= CELL_F32; cell++)
                 for (enum xform t = 0; t < 8; t++)
-                    check(cell, sizes[i], sizes[k], t);
-    check(CELL_U8, 3000, 2000, XFORM_ROTATE_90);
+                    check(cell, sizes[i], sizes[k], t, 0);
+    check(CELL_U8, 3000, 2000, XFORM_ROTATE_90, 0);
+}
+
+TEST(second_band)
+{
+    static const uint32_t heights[] = { 256, 257, 600, 1024 };
+    for (int i = 0; i < 4; i++)
+        for (enum xform t = 0; t < 8; t++) {
+            check(CELL_U8, 65, heights[i], t, 1);
+            check(CELL_U8, 65, heights[i], t, 100);
+            check(CELL_U16, 65, heights[i], t, 400);
+        }
 }
