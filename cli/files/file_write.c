@@ -185,16 +185,6 @@ static int settle(struct file_writer *w, struct temporary *temporary)
 
 /* ---- A new file --------------------------------------------------------- */
 
-/* Gives a file without a name its first one. On failure it returns false and
- * sets errno. */
-static bool link_unnamed(int fd, const struct location *place)
-{
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, link, place->directory, place->base,
-                  AT_SYMLINK_FOLLOW) == 0;
-}
-
 /* Makes a file without a name, unless there is one, where the file system can
  * do that, and names it when it is whole: nothing has to be removed, whatever
  * ends the program, and the directory changes once and not three times. Sets
@@ -210,7 +200,7 @@ static int write_unnamed(struct file_writer *w, const int *made, bool *cannot)
     if (fd < 0)
         return WRITTEN_NOT;
     if ((made ? dress(w, fd) : fill(w, fd)) == 0) {
-        if (link_unnamed(fd, &w->place))
+        if (temporary_give_name(fd, w->place.directory, w->place.base))
             written = WRITTEN;
         else if (errno == EEXIST && opts->no_clobber)
             written = WRITTEN_EXISTS;
@@ -262,10 +252,19 @@ static int close_beside(struct file_writer *w, struct temporary *temporary,
     return written;
 }
 
+/* A file that was made without a name gets a temporary one, unless that is
+ * impossible: then it is copied. */
 static int write_beside(struct file_writer *w)
 {
     int fd;
-    struct temporary *temporary = open_beside(w, &fd);
+    const int *made = w->place.exists ? w->opts->unnamed : NULL;
+    if (made && dress(w, *made))
+        return WRITTEN_NOT;
+    struct temporary *temporary =
+        made ? temporary_link(w->place.directory, *made, &fd) : NULL;
+    if (temporary)
+        return close_beside(w, temporary, fd, 0);
+    temporary = open_beside(w, &fd);
     return temporary ? close_beside(w, temporary, fd, fill(w, fd))
                      : WRITTEN_NOT;
 }

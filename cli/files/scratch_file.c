@@ -83,7 +83,10 @@ bool scratch_file_make_output(struct scratch_file *file)
     if (file->mode == 0 || strcmp(file->beside, "-") == 0 ||
         resolve_file(file->root, file->beside, file->make, &place, &unheard))
         return false;
-    file->fd = place.exists ? -1 : make_unnamed(place.directory, file->mode);
+    const bool regular = !place.exists || S_ISREG(place.st.st_mode);
+    file->fd = regular && !place.magic
+                   ? make_unnamed(place.directory, file->mode)
+                   : -1;
     close(place.directory);
     file->made = file->is_output = file->fd >= 0;
     return file->made;

@@ -29,7 +29,7 @@ struct scratch_file {
 struct scratch scratch_file_access(struct scratch_file *file, uint64_t memory);
 
 /* Makes the file so that it may become the output: returns false, and makes
- * none, where there is an output, or no file can get a name later. */
+ * none, where that is no regular file, or no file can get a name later. */
 bool scratch_file_make_output(struct scratch_file *file);
 
 /* Appends bytes to the file, and empties them. Returns 0, or -1 with the

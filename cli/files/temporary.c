@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -127,17 +128,41 @@ static bool lock_new(int fd)
     return fstat(fd, &st) || st.st_nlink > 0;
 }
 
+bool temporary_give_name(int unnamed, int directory, const char *name)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", unnamed);
+    return linkat(AT_FDCWD, link, directory, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* How a file comes to be. */
+struct origin {
+    int unnamed; /* it is this one, which gets a name; -1: it is made */
+    int access;
+    mode_t mode;
+};
+
+static int open_named(const struct origin *from, int directory,
+                      const char *name)
+{
+    if (from->unnamed < 0)
+        return openat(directory, name,
+                      from->access | O_CREAT | O_EXCL | O_CLOEXEC, from->mode);
+    return temporary_give_name(from->unnamed, directory, name)
+               ? fcntl(from->unnamed, F_DUPFD_CLOEXEC, 0)
+               : -1;
+}
+
 /* Makes and locks a file. Returns a descriptor, or -1 and sets errno. */
-static int make_file(struct temporary *temporary, int directory, int access,
-                     mode_t mode)
+static int make_file(struct temporary *temporary, int directory,
+                     const struct origin *from)
 {
     for (int tries = 0; tries < 100; tries++) {
         char name[NAME_MAX + 1];
         if (make_name(name))
             return -1;
         struct temporary_place *place = temporary_lock(temporary);
-        int fd = openat(directory, name, access | O_CREAT | O_EXCL | O_CLOEXEC,
-                        mode);
+        int fd = open_named(from, directory, name);
         bool taken = fd >= 0 && !lock_new(fd);
         if (fd >= 0 && !taken) {
             place->directory = directory;
@@ -154,19 +179,30 @@ static int make_file(struct temporary *temporary, int directory, int access,
     return -1;
 }
 
-struct temporary *temporary_open(int directory, int access, mode_t mode,
-                                 int *fd)
+static struct temporary *open_from(const struct origin *from, int directory,
+                                   int *fd)
 {
     struct temporary *temporary = take_entry();
     if (!temporary)
         return NULL;
-    *fd = make_file(temporary, directory, access, mode);
+    *fd = make_file(temporary, directory, from);
     if (*fd >= 0)
         return temporary;
     int why = errno;
     temporary_end(temporary);
     errno = why;
     return NULL;
+}
+
+struct temporary *temporary_open(int directory, int access, mode_t mode,
+                                 int *fd)
+{
+    return open_from(&(struct origin){ -1, access, mode }, directory, fd);
+}
+
+struct temporary *temporary_link(int directory, int unnamed, int *fd)
+{
+    return open_from(&(struct origin){ .unnamed = unnamed }, directory, fd);
 }
 
 /* ---- Left behind --------------------------------------------------------- */

@@ -27,6 +27,14 @@ bool temporary_is_name(const char *base);
 struct temporary *temporary_open(int directory, int access, mode_t mode,
                                  int *fd);
 
+/* The same for a file that was made without a name, in the file system of the
+ * directory: gives it one, and sets *fd to another descriptor of it. */
+struct temporary *temporary_link(int directory, int unnamed, int *fd);
+
+/* Gives a file without a name this one. On failure it returns false and sets
+ * errno. */
+bool temporary_give_name(int unnamed, int directory, const char *name);
+
 /* The file may be renamed, and its name emptied, only between these two. No
  * signal ends the program in between. */
 struct temporary_place *temporary_lock(struct temporary *temporary);

@@ -151,8 +151,17 @@ gimgxf rotate90 a.ppm whole.ppm
 gimgxf --max-memory 16M rotate90 - - <a.ppm >less.ppm
 check 'pipes: the same' same whole.ppm less.ppm
 cp a.ppm b.ppm
-gives 0 '' --max-memory 16M rotate90 b.ppm b.ppm
+chmod 640 b.ppm
+gimgxf -q --max-memory 16M --in-place --backup .old rotate90 b.ppm
 check 'in place: the same' same whole.ppm b.ppm
+check 'in place: its mode' [ "$(stat -c %a b.ppm)" = 640 ]
+check 'in place: its backup' same a.ppm b.ppm.old
+echo old >old.ppm
+chmod 604 old.ppm
+gives 0 '' --max-memory 16M rotate90 a.ppm old.ppm
+check 'an old file: the same' same whole.ppm old.ppm
+check 'an old file: its mode' [ "$(stat -c %a old.ppm)" = 604 ]
+check 'an old file: nothing is left' no_temporary .
 # A new file has the mode, and with -p the times, of its input.
 chmod 740 b.ppm
 touch -d 2001-02-03 b.ppm
