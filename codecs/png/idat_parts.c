@@ -31,9 +31,11 @@ enum {
     RAW_MOST = 4 << 20,
     ROOM = 640 << 10, /* bytes for what a chunk becomes, at first */
     ROOM_MOST = 64 << 20,
-    TRIALS = 8,       /* chunks of which one must refer to nothing before it, as
+    FIRST = 8,        /* chunks of which one must refer to nothing before it, as
                          of those that we write */
-    TRIAL = 16 << 10, /* bytes that it becomes, as far as that is tried */
+    PROBE = 16 << 10, /* bytes that it becomes, as far as that is looked at */
+    TRIALS = 32, /* that fail before all chunks are believed to refer back: one
+                    of some bytes may seem sound by chance */
 };
 
 struct part_buffer {
@@ -71,6 +73,7 @@ struct parts_reader {
     pthread_mutex_t lock; /* of the states, buffers, and what follows */
     pthread_cond_t change;
     size_t split; /* parts whose rows are in the sink */
+    size_t trials, successes;
     bool splitting, turning, failed;
 
     /* Of the thread that splits. */
@@ -166,6 +169,8 @@ static void run_part(struct parts_reader *r, size_t i)
         inflater = r->flate->inflate_open(true);
     bool right = inflater && inflate_part(r, i, inflater);
     pthread_mutex_lock(&r->lock);
+    r->trials += trial;
+    r->successes += trial && right;
     part->state = right ? PART_INFLATED : PART_DEPENDS;
     if (!right) {
         give_buffer(r, part);
@@ -184,10 +189,12 @@ static void run_part(struct parts_reader *r, size_t i)
  * the number of parts. */
 static size_t next_part(const struct parts_reader *r)
 {
+    const bool tries = r->successes || r->trials < TRIALS;
     for (size_t i = r->split; i < r->parts && i < r->split + r->window; i++) {
         const struct idat_part *part = &r->part[i];
-        if (part->state == PART_UNTRIED ||
-            (part->state == PART_DEPENDS && part->inflater))
+        const bool idle =
+            part->state == PART_UNTRIED || part->state == PART_DEPENDS;
+        if (idle && (part->inflater || (tries && part->state == PART_UNTRIED)))
             return i;
     }
     return r->parts;
@@ -343,7 +350,7 @@ static size_t count_parts(struct png_range idats, size_t *largest, size_t *last)
 
 static bool begins_anew(const struct chunk *chunk, const struct flate *flate)
 {
-    uint8_t out[TRIAL];
+    uint8_t out[PROBE];
     struct flate_io io = { chunk->data, chunk->size, out, sizeof out };
     void *inflater = flate->inflate_open(true);
     bool right = inflater && flate->inflate(inflater, &io) == FLATE_MORE;
@@ -357,7 +364,7 @@ static bool some_begins_anew(struct png_range idats, const struct flate *flate)
     struct chunk chunk;
     size_t at = 0;
     for (size_t i = 0;
-         i <= TRIALS && chunk_find(&chunk, idats.at + at, idats.size - at);
+         i <= FIRST && chunk_find(&chunk, idats.at + at, idats.size - at);
          i++, at += chunk.size + CHUNK_AROUND)
         if (i > 0 && begins_anew(&chunk, flate))
             return true;
