@@ -12,6 +12,7 @@
 
 #include "codecs/base/memory.h"
 #include "codecs/deflate/block_merge.h"
+#include "codecs/deflate/literal_run.h"
 #include "codecs/deflate/match_tree.h"
 #include "codecs/deflate/symbol_cost.h"
 
@@ -27,10 +28,12 @@ enum {
     SLICE_LEAST = 16 << 10, /* least so many bytes */
     ROUNDS = 2,             /* for the slices, from each beginning */
     MORE_ROUNDS = 2,        /* from the better one */
-    BLOCK_ROUNDS = 3,       /* for a block */
-    /* Of longer matches only the whole is tried, but for the last round. */
+    BLOCK_ROUNDS = 4,       /* for a block, at most: after one that saves a */
+    SETTLED = 1000,         /* smaller share, no more are made */
+    /* Of longer matches only the whole is tried at first: all lengths take long
+     * for a gradient, which becomes 7 % smaller by them. */
     SOME_LENGTHS = 32,
-    LITERAL_LEAST = 4 * COST_OF_BIT,
+    LITERAL_LEAST = 6 * COST_OF_BIT,
 };
 
 struct optimal {
@@ -88,6 +91,35 @@ static void set_length_costs(struct optimal *o)
 static void set_costs(struct optimal *o, const struct deflate_counts *counts)
 {
     symbol_costs_of(&o->costs, counts);
+    set_length_costs(o);
+}
+
+/* Moves costs halfway from entropies to the lengths of a Huffman code. */
+static void round_costs(uint16_t *cost, const uint32_t *count, unsigned n)
+{
+    uint8_t length[HUFFMAN_SYMBOLS];
+    unsigned used = 0;
+    for (unsigned i = 0; i < n; i++)
+        used += count[i] != 0;
+    if (used < 2)
+        return;
+    huffman_code_lengths(length, count, n, LITERAL_LIMIT);
+    for (unsigned i = 0; i < n; i++)
+        if (length[i])
+            cost[i] = (uint16_t)((cost[i] + length[i] * COST_OF_BIT) / 2);
+}
+
+/* Sets costs for a block, which gets a code of its own. They lie between what
+ * symbols cost by the code of the last round, and what they would cost if their
+ * codes had fractions of bits: with the former alone, no symbol would ever get
+ * a code of another length, and with the latter a path would rely on codes that
+ * there are not. The files are up to 0.1 % smaller so. */
+static void set_block_costs(struct optimal *o,
+                            const struct deflate_counts *counts)
+{
+    symbol_costs_of(&o->costs, counts);
+    round_costs(o->costs.symbol, counts->symbol, HUFFMAN_SYMBOLS);
+    round_costs(o->costs.distance, counts->distance, DISTANCES);
     set_length_costs(o);
 }
 
@@ -231,16 +263,18 @@ static size_t settle_best(struct optimal *o, struct deflate_counts *counts)
 static void put_block(struct optimal *o, size_t begin, size_t end,
                       struct deflate_counts counts, bool final)
 {
-    size_t n = 0;
-    for (int round = 1; round <= BLOCK_ROUNDS; round++) {
-        set_costs(o, &counts);
-        find_path(o, begin, end,
-                  round < BLOCK_ROUNDS ? SOME_LENGTHS : MATCH_LONGEST);
+    size_t n = 0, bits = SIZE_MAX, before;
+    int round = 0;
+    do {
+        set_block_costs(o, &counts);
+        find_path(o, begin, end, round ? MATCH_LONGEST : SOME_LENGTHS);
         n = follow_path(o, begin, end);
         counts = (struct deflate_counts){ 0 };
         deflate_block_count(&counts, o->data + begin, o->sequence, n);
         counts.symbol[END_OF_BLOCK] = 1;
-    }
+        before = bits;
+        bits = deflate_block_bits(&counts);
+    } while (++round < BLOCK_ROUNDS && before - before / SETTLED > bits);
     deflate_block_put(&o->bits, &counts, o->data + begin, end - begin,
                       o->sequence, n, final);
 }
@@ -297,7 +331,12 @@ size_t optimal_estimate(struct optimal *o, const uint8_t *data, size_t before,
     struct deflate_counts counts;
     begin(o, data, before, size, TRIAL_DEPTH);
     find_matches(o, size);
-    return settle_best(o, &counts) / 8 * size / (SLICES * slice_size(o));
+    guess_costs(o, true);
+    size_t with = settle(o, ROUNDS, &counts);
+    guess_costs(o, false);
+    size_t without = settle(o, 1, &counts);
+    size_t bits = with < without ? with : without;
+    return bits / 8 * size / (SLICES * slice_size(o));
 }
 
 struct optimal *optimal_new(void)

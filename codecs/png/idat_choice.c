@@ -16,8 +16,11 @@ enum {
     STRIP_LEAST = 8 << 10,
     STRIPS_SHARE = 32, /* of the picture is in strips, unless they are small */
     STRIPS_SHARE_QUICK = 128, /* the same where speed counts most */
-    PARTS = 2,       /* of a band, on which filters are tried where size */
-    PART = 64 << 10, /* counts, each of so many bytes */
+    PARTS = 3,                /* of a band, on which filters are tried where */
+    PART = 64 << 10,          /* size counts, each of so many bytes, behind */
+    PART_BEFORE = 8 << 10,    /* so many to which matches may refer */
+    HOPELESS = 10, /* a filter is tried no further that makes parts larger by */
+    HOPELESS_LEAST = 256, /* such a share, and so many bytes */
 };
 
 /* ---- Coders ------------------------------------------------------------- */
@@ -304,78 +307,113 @@ static int choose_by_strips(struct idat_bands *b, struct err *err)
 
 /* ---- Filters, where size counts ------------------------------------------ */
 
-/* Returns about how many bytes n rows from y on become by Huffman codes alone
- * once they are filtered. */
+/* Rows of a picture. */
+struct row_range {
+    uint32_t y, n;
+};
+
+/* Returns about how many bytes rows become by Huffman codes alone once they are
+ * filtered. */
 static size_t try_literals(const struct idat_bands *b,
-                           struct idat_scratch *scratch, int filter, uint32_t y,
-                           uint32_t n)
+                           struct idat_scratch *scratch, int filter,
+                           struct row_range rows)
 {
-    idat_bands_filter(b, scratch, filter, y, n, scratch->filtered);
-    return literal_block_estimate(scratch->filtered, n * b->row);
+    idat_bands_filter(b, scratch, filter, rows.y, rows.n, scratch->filtered);
+    return literal_block_estimate(scratch->filtered, rows.n * b->row);
 }
 
 /* The same with matches. */
 static size_t try_optimal(const struct idat_bands *b,
-                          struct idat_scratch *scratch, int filter, uint32_t y,
-                          uint32_t n)
+                          struct idat_scratch *scratch, int filter,
+                          struct row_range rows)
 {
-    const uint32_t above = y < b->before ? y : b->before;
-    idat_bands_filter(b, scratch, filter, y - above, above + n,
+    const uint32_t most = (uint32_t)(PART_BEFORE / b->row + 1);
+    const uint32_t above = rows.y < most ? rows.y : most;
+    idat_bands_filter(b, scratch, filter, rows.y - above, above + rows.n,
                       scratch->filtered);
     return optimal_estimate(scratch->optimal,
                             scratch->filtered + above * b->row, above * b->row,
-                            n * b->row);
+                            rows.n * b->row);
 }
 
 typedef size_t try_function(const struct idat_bands *b,
                             struct idat_scratch *scratch, int filter,
-                            uint32_t y, uint32_t n);
+                            struct row_range rows);
 
-/* Sums up what each part of a band becomes. */
-static size_t try_parts(const struct idat_bands *b,
-                        struct idat_scratch *scratch, try_function *try,
-                        int filter, uint32_t i)
+/* What becomes of a band by each filter, as far as that was tried. */
+struct filter_sizes {
+    size_t of[FILTER_CHOICES];
+};
+
+static unsigned best_filter(const struct filter_sizes *sizes)
 {
-    uint32_t y = i * b->per_band, rows = idat_bands_rows(b, i);
-    uint32_t part = (uint32_t)(PART / b->row + 1);
-    size_t sum = 0;
-    if (part > rows / PARTS)
-        part = (rows + PARTS - 1) / PARTS;
-    for (uint64_t k = 1; k <= PARTS; k++)
-        sum += try(b, scratch, filter,
-                   y + (uint32_t)((rows - part) * k / PARTS), part);
-    return sum;
+    unsigned best = FILTER_NONE;
+    for (unsigned filter = 0; filter < FILTER_CHOICES; filter++)
+        if (sizes->of[filter] < sizes->of[best])
+            best = filter;
+    return best;
+}
+
+/* Returns a part of a band: the first one is number 0. */
+static struct row_range part_of(const struct idat_bands *b, uint32_t band,
+                                uint32_t number)
+{
+    const uint32_t rows = idat_bands_rows(b, band);
+    uint32_t n = (uint32_t)(PART / b->row + 1);
+    if (n > rows / PARTS)
+        n = (rows + PARTS - 1) / PARTS;
+    return (struct row_range){
+        band * b->per_band + (rows - n) / (PARTS - 1) * number, n
+    };
+}
+
+/* Returns whether matches help where each row has the simplest filter. */
+static bool do_matches_help(const struct idat_bands *b,
+                            struct idat_scratch *scratch, struct row_range rows)
+{
+    size_t with = try_optimal(b, scratch, FILTER_LEAST_ENTROPY, rows);
+    size_t without = try_literals(b, scratch, FILTER_LEAST_ENTROPY, rows);
+    return with < without - without / 10;
+}
+
+/* Adds what becomes of rows by each filter, but for those that are much worse
+ * than the best so far. */
+static void try_filters(const struct idat_bands *b,
+                        struct idat_scratch *scratch, try_function *try,
+                        struct row_range rows, struct filter_sizes *sizes)
+{
+    const size_t least = sizes->of[best_filter(sizes)];
+    const size_t most = least + least / HOPELESS + HOPELESS_LEAST;
+    for (int filter = 0; filter < FILTER_CHOICES; filter++) {
+        if (sizes->of[filter] > most)
+            sizes->of[filter] = SIZE_MAX;
+        else
+            sizes->of[filter] += try(b, scratch, filter, rows);
+    }
 }
 
 /* Chooses the filter of a band by what matches make of parts of it. If they
- * help little where each row has the simplest filter, Huffman codes alone show
- * which is best, and are quick to try on the whole. */
+ * help little, Huffman codes alone show which is best, and are quick to try on
+ * the whole. */
 static void choose_for_band(void *context, size_t i)
 {
     struct idat_bands *b = context;
+    const uint32_t band = (uint32_t)i;
     struct idat_scratch *scratch = idat_bands_take(b);
+    struct filter_sizes sizes = { 0 };
     if (!scratch)
         return;
-    const uint32_t band = (uint32_t)i, rows = idat_bands_rows(b, i);
-    size_t optimal =
-        try_parts(b, scratch, try_optimal, FILTER_LEAST_ENTROPY, band);
-    size_t literals =
-        try_parts(b, scratch, try_literals, FILTER_LEAST_ENTROPY, band);
-    bool matches = optimal < literals - literals / 10;
-    size_t least = SIZE_MAX;
-    for (int filter = 0; filter < FILTER_CHOICES; filter++) {
-        if (filter == FILTER_LEAST_SUM) /* hardly ever the best */
-            continue;
-        size_t size = !matches ? try_literals(b, scratch, filter,
-                                              band * b->per_band, rows)
-                      : filter == FILTER_LEAST_ENTROPY
-                          ? optimal
-                          : try_parts(b, scratch, try_optimal, filter, band);
-        if (size < least) {
-            least = size;
-            b->filter[i] = (uint8_t)filter;
-        }
-    }
+    sizes.of[FILTER_LEAST_SUM] = SIZE_MAX; /* hardly ever the best */
+    if (do_matches_help(b, scratch, part_of(b, band, 0)))
+        for (uint32_t number = 0; number < PARTS; number++)
+            try_filters(b, scratch, try_optimal, part_of(b, band, number),
+                        &sizes);
+    else
+        try_filters(
+            b, scratch, try_literals,
+            (struct row_range){ band * b->per_band, idat_bands_rows(b, band) },
+            &sizes);
+    b->filter[i] = (uint8_t)best_filter(&sizes);
     idat_bands_give(b, scratch);
 }
 
