@@ -2,6 +2,7 @@
 #include "codecs/relate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codecs/jpeg/steps.h"
@@ -270,6 +271,32 @@ static int decode_both(struct image pair[2], unsigned *undecoded,
     return 0;
 }
 
+/* Returns whether no 64 samples, whose coefficients were rounded to these, are
+ * within their range: the transform keeps the sum of the squares. */
+static bool is_impossible(const int16_t *block, const uint16_t *steps)
+{
+    double square = 0;
+    for (unsigned i = 0; i < 64; i++) {
+        const double least = (abs(block[i]) - 0.5) * steps[i];
+        square += least > 0 ? least * least : 0;
+    }
+    return square > 64 * 128 * 128;
+}
+
+static bool has_impossible(const struct image *img)
+{
+    for (unsigned i = 0; i < img->nplanes; i++) {
+        const struct plane *plane = &img->plane[i];
+        for (uint32_t y = 0; y < plane->height; y++) {
+            const int16_t *row = plane_row(plane, y);
+            for (uint32_t x = 0; x < plane->width; x++)
+                if (is_impossible(row + (size_t)64 * x, steps_of(img, i)))
+                    return true;
+        }
+    }
+    return false;
+}
+
 static int relate_coefficients(struct relation *relation,
                                const struct coded_picture *a,
                                const struct coded_picture *b, unsigned turns,
@@ -282,6 +309,7 @@ static int relate_coefficients(struct relation *relation,
     relation->coefficients = true;
     if (same_kind(&pair[0], &pair[1]))
         relate(relation, &pair[0], &pair[1], turns);
+    relation->impossible = !relation->same && has_impossible(&pair[0]);
     image_free(&pair[0]);
     image_free(&pair[1]);
     return 0;
@@ -337,7 +365,7 @@ int relate_pictures(struct relation *relation, const struct coded_picture *a,
             return -1;
         if (relation->same || (relation->fits && relation->far.luma))
             return 0;
-        *relation = (struct relation){ .same = 0 };
+        *relation = (struct relation){ .impossible = relation->impossible };
     }
     return relate_samples(relation, a, b, turns, &load, convert, err);
 }

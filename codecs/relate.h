@@ -34,6 +34,8 @@ struct relation {
     bool fits;             /* the sizes are those of some turn; then */
     enum xform nearest;    /* the turn that comes closest, and */
     struct difference far; /* by how much it misses */
+    bool impossible;       /* coefficients were compared, and some block of the
+                              first picture has more than samples can have */
 };
 
 enum { ALL_TURNS = (1 << XFORM_COUNT) - 1 };
