@@ -86,7 +86,7 @@ static const struct effort efforts[] = {
 
 /* Pixels of one byte have more to choose from than those that are two strings
  * alike. */
-static struct effort effort_of_pixels(unsigned pixel)
+INLINE struct effort effort_of_pixels(unsigned pixel)
 {
     return (struct effort){ .stride = pixel,
                             .hashed = pixel == 3 ? 6 : 8,
@@ -428,12 +428,24 @@ INLINE void deflate_bytes(struct lz77 *m, const uint8_t *data,
 }
 
 /* What is before the data may begin within a row. */
-static void deflate_pixels(struct lz77 *m, const uint8_t *data)
+INLINE void deflate_rows(struct lz77 *m, const uint8_t *data, unsigned pixel)
 {
     const size_t part = (size_t)(data - m->start) % m->row;
     m->row_end = m->start + part;
-    deflate_all(m, data, in_row(m, m->start + part % m->pixel),
-                effort_of_pixels(m->pixel));
+    deflate_all(m, data, in_row(m, m->start + part % pixel),
+                effort_of_pixels(pixel));
+}
+
+static void deflate_pixels(struct lz77 *m, const uint8_t *data)
+{
+    if (m->pixel == 1)
+        deflate_rows(m, data, 1);
+    else if (m->pixel == 3)
+        deflate_rows(m, data, 3);
+    else if (m->pixel == 4)
+        deflate_rows(m, data, 4);
+    else
+        deflate_rows(m, data, m->pixel);
 }
 
 static void deflate_six(struct lz77 *m, const uint8_t *data)
@@ -456,7 +468,8 @@ static void deflate_eight_quickly(struct lz77 *m, const uint8_t *data)
     deflate_bytes(m, data, efforts[LZ77_EIGHT_QUICKLY]);
 }
 
-/* A function for each effort, in which it is constants. */
+/* A function for each effort, in which it is constants; that of pixels has one
+ * for each of the usual sizes. */
 static void (*const deflates[])(struct lz77 *m, const uint8_t *data) = {
     [LZ77_PIXELS] = deflate_pixels,
     [LZ77_SIX] = deflate_six,

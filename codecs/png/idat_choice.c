@@ -12,7 +12,7 @@
 enum {
     SEGMENT = 8,       /* bands: the first refers to nothing before it */
     SAMPLE = 16 << 10, /* bytes of a band, to choose its coder */
-    STRIP = 64 << 10,  /* bytes of rows, to choose filters, at most */
+    STRIP = 32 << 10,  /* bytes of rows, to choose filters, at most */
     STRIP_LEAST = 8 << 10,
     STRIPS_SHARE = 32, /* of the picture is in strips, unless they are small */
     STRIPS_SHARE_QUICK = 128, /* the same where speed counts most */
