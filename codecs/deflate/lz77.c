@@ -80,6 +80,7 @@ struct effort {
 static const struct effort efforts[] = {
     [LZ77_SIX] = { 1, 6, 0, 16, 4, 0, 1 },
     [LZ77_SEVEN] = { 1, 7, 0, 96, 8, 0, 1 },
+    [LZ77_SEVEN_QUICKLY] = { 1, 7, 0, 8, 2, 0, 1 },
     [LZ77_SIX_QUICKLY] = { 1, 6, 0, 80, 4, 12, 0 },
     [LZ77_EIGHT_QUICKLY] = { 1, 8, 0, 80, 4, 12, 0 },
 };
@@ -458,6 +459,11 @@ static void deflate_seven(struct lz77 *m, const uint8_t *data)
     deflate_bytes(m, data, efforts[LZ77_SEVEN]);
 }
 
+static void deflate_seven_quickly(struct lz77 *m, const uint8_t *data)
+{
+    deflate_bytes(m, data, efforts[LZ77_SEVEN_QUICKLY]);
+}
+
 static void deflate_six_quickly(struct lz77 *m, const uint8_t *data)
 {
     deflate_bytes(m, data, efforts[LZ77_SIX_QUICKLY]);
@@ -474,6 +480,7 @@ static void (*const deflates[])(struct lz77 *m, const uint8_t *data) = {
     [LZ77_PIXELS] = deflate_pixels,
     [LZ77_SIX] = deflate_six,
     [LZ77_SEVEN] = deflate_seven,
+    [LZ77_SEVEN_QUICKLY] = deflate_seven_quickly,
     [LZ77_SIX_QUICKLY] = deflate_six_quickly,
     [LZ77_EIGHT_QUICKLY] = deflate_eight_quickly,
 };

@@ -22,6 +22,7 @@ enum lz77_search {
                     the same in all channels, and for lines with soft edges */
     LZ77_SIX,    /* for photographs, in which few matches save little */
     LZ77_SEVEN,  /* for pixels of one byte, which have more to choose from */
+    LZ77_SEVEN_QUICKLY, /* for such pixels, where size counts less */
     LZ77_SIX_QUICKLY,   /* for many matches that are short */
     LZ77_EIGHT_QUICKLY, /* for matches of more than two pixels */
 };

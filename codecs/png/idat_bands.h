@@ -67,7 +67,7 @@ struct idat_bands {
     bool repeats;       /* they are worth it in a strip */
     bool only_repeats;  /* and in all strips they save much */
     bool long_repeats;  /* in sum two thirds */
-    bool has_room;      /* a filter was found that libpng does not use */
+    bool has_room;      /* a filter saves much that libpng does not use */
     bool whole_sampled; /* a strip was all of the picture: no sample tells more
                          */
 };

@@ -30,6 +30,7 @@ enum {
 static enum lz77_search search_of(const struct idat_bands *b, enum coder coder)
 {
     return coder == CODER_SHORT                    ? LZ77_PIXELS
+           : b->pixel == 1 && b->has_room          ? LZ77_SEVEN_QUICKLY
            : b->pixel <= (b->long_repeats ? 1 : 2) ? LZ77_SEVEN
            : !b->only_repeats                      ? LZ77_SIX
            : b->pixel == 3 && !b->long_repeats     ? LZ77_SIX_QUICKLY
@@ -272,11 +273,13 @@ static size_t most_by_short(const struct idat_bands *b)
 static int choose_matches(struct idat_bands *b, size_t n, struct err *err)
 {
     const struct coder_sizes *strip = b->strip[b->best];
+    const size_t by_long = sum_of_strips(strip, CODER_LONG);
+    const size_t adaptive = sum_of_strips(b->strip[TRIED_ADAPTIVE], CODER_LONG);
     b->matches = CODER_LONG;
     b->only_repeats = all_repeat(strip, n);
-    b->long_repeats = sum_of_strips(strip, CODER_LONG) <=
-                      sum_of_strips(strip, CODER_LITERALS) / 3;
-    b->has_room = b->continuous && b->best != TRIED_ADAPTIVE && b->only_repeats;
+    b->long_repeats = by_long <= sum_of_strips(strip, CODER_LITERALS) / 3;
+    b->has_room =
+        b->continuous && b->only_repeats && by_long < adaptive - adaptive / 6;
     if (b->level < IDAT_LZ77_FROM || (b->long_repeats && !b->has_room))
         return 0;
     if (try_strips(b, n, try_short, err))
