@@ -62,20 +62,20 @@ turn_one() {
 
 # turn_batch WHEN BACKEND: what is there is right, and each that is not is told.
 turn_batch() {
-    local status right=0 failed picture
+    local status right=0 told picture
     rm -rf out
     "$program" --backend $2 -j 2 rotate90 -r -d out in >stdout 2>stderr
     status=$?
     for picture in out/*; do
         ! same "$picture" want.jpg || right=$((right + 1))
     done
-    failed=$(grep -c '^gimgxf: in/' stderr)
-    echo "$1: a batch, $2: status $status, $right right, $failed failed," \
+    told=$(grep -c '^gimgxf: in/' stderr)
+    echo "$1: a batch, $2: status $status, $right right, $told told," \
         "$(grep -v '^gimgxf: in/' stderr | head -5)" >&2
     check "$1: a batch, $2: no wrong one" [ $right = "$(ls out 2>/dev/null | wc -l)" ]
     case $2$status in
     *0) check "$1: a batch, $2: all" [ $right = 120 ] ;;
-    cuda1) check "$1: a batch, $2: each is told" [ $((right + failed)) = 120 ] ;;
+    cuda1) check "$1: a batch, $2: each is told" [ $((right + told)) = 120 ] ;;
     cuda3) check "$1: a batch, $2: one line" [ $right = 0 -a \
         "$(grep -c '^gimgxf: --backend cuda: ' stderr)" = 1 ] ;;
     *) check "$1: a batch, $2: status $status" false ;;
