@@ -95,7 +95,7 @@ class Case:
         return subprocess.run(
             [*before, self.program, '-q', *jobs, *self.words], cwd=place,
             env={**os.environ, **(settings or {})}, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, check=False, timeout=120, **more)
+            stderr=subprocess.PIPE, check=False, timeout=1200, **more)
 
     def trace(self, place, *options):
         return self.run(place, ['strace', '-f', '-qq', '-o',
