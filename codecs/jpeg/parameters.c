@@ -323,13 +323,36 @@ static bool can_keep_scans(const struct jpeg_scan *scan, size_t count,
     return scans_suffice(&missing, img);
 }
 
+/* Whether an MCU of all components has more blocks than there may be. */
+static bool is_too_large(const struct jpeg_compress_struct *c)
+{
+    int blocks = 0;
+    for (int i = 0; i < c->num_components; i++)
+        blocks += c->comp_info[i].h_samp_factor * c->comp_info[i].v_samp_factor;
+    return blocks > C_MAX_BLOCKS_IN_MCU;
+}
+
+/* A scan for each component, with all of its coefficients. */
+static void set_single_scans(j_compress_ptr c)
+{
+    const size_t count = (size_t)c->num_components;
+    jpeg_scan_info *list = c->mem->alloc_small((j_common_ptr)c, JPOOL_PERMANENT,
+                                               count * sizeof *list);
+    for (size_t i = 0; i < count; i++)
+        list[i] = (jpeg_scan_info){ 1, { (int)i }, 0, DCTSIZE2 - 1, 0, 0 };
+    c->scan_info = list;
+    c->num_scans = (int)count;
+}
+
 static void set_scans(j_compress_ptr c, const struct image *img)
 {
     const struct jpeg_parameters *p = parameters_of(img->meta);
     const struct jpeg_scan *scan = (const struct jpeg_scan *)p->scans.data;
     size_t count = p->scans.size / sizeof *scan;
     if (!can_keep_scans(scan, count, img)) {
-        if (img->meta->progressive)
+        if (is_too_large(c))
+            set_single_scans(c);
+        else if (img->meta->progressive)
             jpeg_simple_progression(c);
         return;
     }
