@@ -17,6 +17,7 @@
 enum {
     REFUSE = SECCOMP_RET_ERRNO | EPERM,
     UNKNOWN = SECCOMP_RET_ERRNO | ENOSYS,
+    UNHEARD = SECCOMP_RET_ERRNO | ECONNREFUSED,
 };
 
 /* ---- For pictures -------------------------------------------------------- */
@@ -191,7 +192,6 @@ static const unsigned refused[] = {
     SYS_move_pages,
     SYS_migrate_pages,
     /* What reaches others. */
-    SYS_connect,
     SYS_sendmsg,
     SYS_sendmmsg,
     SYS_shmget,
@@ -344,12 +344,14 @@ static void choose_for_pictures(struct call_verdicts *verdicts)
 }
 
 /* Threads are started by clone(), whose argument tells them from processes;
- * that of clone3() is in memory. */
+ * that of clone3() is in memory. A driver asks whether a program that shares the
+ * GPU listens, and takes another error than that for its own failure. */
 static void choose_for_driver(struct call_verdicts *verdicts)
 {
     for (unsigned i = 0; i < CALL_VERDICTS; i++)
         set(verdicts, i, i <= LATEST ? SECCOMP_RET_ALLOW : UNKNOWN, NULL);
     set(verdicts, SYS_clone3, UNKNOWN, NULL);
+    set(verdicts, SYS_connect, UNHEARD, NULL);
     set_all(verdicts, refused, REFUSED, REFUSE);
     set_rules(verdicts, driver_rules, DRIVER_RULES);
 }
