@@ -134,7 +134,8 @@ def floats(a):
 # ---- Files -------------------------------------------------------------------
 
 def write_ppm(f, a):
-    f.write(b'P6\n%d %d\n255\n' % (a.shape[1], a.shape[0]) + a.tobytes())
+    f.write(b'P6\n%d %d\n%d\n' % (a.shape[1], a.shape[0], 256 ** a.itemsize - 1) +
+            a.astype(a.dtype.newbyteorder('>')).tobytes())
 
 
 def write_bmp(f, a):
