@@ -103,6 +103,4 @@ release
 turn_all 'free again'
 check 'free again: nothing failed' [ "$(grep -c '^gimgxf: ' stderr)" = \
     "$(grep -c '^gimgxf: [0-9]' stderr)" ]
-"$program" --backend cuda -v rotate90 -r -d again in 2>stderr
-check 'free again: the GPU works' grep -q '^gimgxf: [1-9][0-9]* turned on the GPU' stderr
 finish
