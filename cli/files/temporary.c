@@ -142,15 +142,20 @@ struct origin {
     mode_t mode;
 };
 
+/* What cannot be opened gets no name: nobody would remove it. */
 static int open_named(const struct origin *from, int directory,
                       const char *name)
 {
     if (from->unnamed < 0)
         return openat(directory, name,
                       from->access | O_CREAT | O_EXCL | O_CLOEXEC, from->mode);
-    return temporary_give_name(from->unnamed, directory, name)
-               ? fcntl(from->unnamed, F_DUPFD_CLOEXEC, 0)
-               : -1;
+    int fd = fcntl(from->unnamed, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0 || temporary_give_name(from->unnamed, directory, name))
+        return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
 }
 
 /* Makes and locks a file. Returns a descriptor, or -1 and sets errno. */

@@ -1,0 +1,81 @@
+/* A file that was made without a name gets one only if it is removed again,
+ * whatever happens then. */
+#include "cli/files/temporary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tests/support/test.h"
+
+static char place[] = "/tmp/test-temporary-XXXXXX";
+static int directory = -1;
+
+TEST_SET_UP()
+{
+    CHECK(mkdtemp(place), "%s", strerror(errno));
+    directory = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(directory >= 0, "%s", strerror(errno));
+}
+
+static size_t count_files(void)
+{
+    DIR *files = opendir(place);
+    size_t n = 0;
+    for (struct dirent *file; files && (file = readdir(files));)
+        n += temporary_is_name(file->d_name);
+    if (files)
+        closedir(files);
+    return n;
+}
+
+/* Returns a file without a name; -1, and skips the test, where there is none.
+ */
+static int make_unnamed(void)
+{
+    int fd = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        test_skip("files without a name: %s", strerror(errno));
+    return fd;
+}
+
+TEST(link)
+{
+    int unnamed = make_unnamed(), fd = -1;
+    if (unnamed < 0)
+        return;
+    struct temporary *temporary = temporary_link(directory, unnamed, &fd);
+    CHECK(temporary && fd >= 0, "%s", strerror(errno));
+    CHECK(count_files() == 1, "%zu files", count_files());
+    if (temporary)
+        temporary_end(temporary);
+    CHECK(count_files() == 0, "%zu files are left", count_files());
+    close(fd);
+    close(unnamed);
+}
+
+TEST(link_without_descriptors)
+{
+    int unnamed = make_unnamed(), fd = -1;
+    struct rlimit before, none;
+    if (unnamed < 0)
+        return;
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0, "%s", strerror(errno));
+    none = before;
+    none.rlim_cur = 0;
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0, "%s", strerror(errno));
+    CHECK(!temporary_link(directory, unnamed, &fd), "there were descriptors");
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0, "%s", strerror(errno));
+    CHECK(count_files() == 0, "%zu files are left", count_files());
+    close(unnamed);
+}
+
+TEST_TEAR_DOWN()
+{
+    close(directory);
+    CHECK(rmdir(place) == 0, "%s: %s", place, strerror(errno));
+}
