@@ -41,8 +41,8 @@ enum representation {
     REPRESENTATIONS,
 };
 
-/* Takes what has been made of a file that is more than memory is to hold, and
- * empties it. */
+/* Takes what has been made of a file that memory need not hold, and empties it.
+ */
 struct flush {
     int (*take)(void *context, struct bytes *file, struct err *err);
     /* Writes over some of the bytes that were taken, `at` behind the first. */
@@ -136,8 +136,8 @@ struct save_opts {
     bool tolerant; /* take what can be read of a damaged frame, and warn */
     bool inner;    /* the picture stands in another one, so what follows
                       its end is left as it is */
-    const struct flush *flush; /* of a picture that has a store; NULL: all of
-                                  the file is kept */
+    const struct flush *flush;     /* of a picture that has a store or is large;
+                                      NULL: all of the file is kept */
     const struct scratch *scratch; /* for frames that memory does not hold, as
                                       animation.stored says */
     uint32_t *adler; /* PNG: `encode` stores the Adler-32 of its rows here,

@@ -1,4 +1,4 @@
-/* Files without a name, for what is more than memory is to hold. */
+/* Files without a name, for what memory need not hold. */
 #include "cli/files/scratch_file.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Files without a name, for what is more than memory is to hold. They stand in
- * the directory of the output, or, where that takes none, in TMPDIR or /tmp.
+/* Files without a name, for what memory need not hold. They stand in the
+ * directory of the output, or, where that takes none, in TMPDIR or /tmp.
  * Whatever ends the program, nothing of them is left. */
 #ifndef CLI_FILES_SCRATCH_FILE_H
 #define CLI_FILES_SCRATCH_FILE_H
@@ -18,7 +18,7 @@ struct scratch_file {
     bool make;          /* make the directories that are missing on the way */
     mode_t mode;        /* with which it may get a name, before the umask; 0: it
                            never gets one */
-    bool is_output; /* scratch_file_make_output() has made it */
+    bool is_output;     /* scratch_file_make_output() has made it */
     bool made;
     int fd;
     uint64_t size; /* bytes, so far */

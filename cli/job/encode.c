@@ -165,7 +165,7 @@ int job_take_flushed(struct job_state *state, struct err *err)
     end_cells(state);
     if (flush(state, output, err))
         return -1;
-    if (!state->result->scratch)
+    if (!state->result->scratch && !state->output_file.is_output)
         state->result->scratch = state->output_file.size;
     bytes_free(output);
     return scratch_file_map(&state->output_file, output, err);

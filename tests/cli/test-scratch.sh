@@ -31,6 +31,12 @@ through() {
     check "$*, $in: the same" same "whole.$out" "less.$out"
 }
 
+# The output of a large picture is a file from the beginning, and no temporary one.
+{ printf 'P6 3001 2003 255\n' && head -c $((3001 * 2003 * 3)) /dev/zero; } >fits.ppm
+gimgxf -v rotate90 fits.ppm turned.ppm 2>said
+check 'what fits goes through no file' eval '! grep -q "temporary file of" said'
+rm fits.ppm turned.ppm
+
 for op in copy fliph rotate180 flipv transpose rotate90 transverse rotate270; do
     [ $op = copy ] || through a.ppm ppm $op
     [ $op = copy ] || through ppm.png png $op

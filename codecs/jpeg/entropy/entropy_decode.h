@@ -17,7 +17,8 @@
  * Returns 0; or -1 without memory, or if anything is odd about the data: a code
  * that no table has, more coefficients than a block has, bytes that are missing
  * or left over, restart markers that are wrong; or once the time of the file is
- * over. What it is, whoever reads the file with libjpeg can tell. The blocks are to be freed in any case. */
+ * over. What it is, whoever reads the file with libjpeg can tell. The blocks
+ * are to be freed in any case. */
 int entropy_decode(struct entropy_blocks *blocks,
                    const struct entropy_scan *scan, const uint8_t *data,
                    size_t size, size_t *used, bool transposes,
