@@ -80,7 +80,7 @@ struct effort {
 static const struct effort efforts[] = {
     [LZ77_SIX] = { 1, 6, 0, 16, 4, 0, 1 },
     [LZ77_SEVEN] = { 1, 7, 0, 96, 8, 0, 1 },
-    [LZ77_SEVEN_QUICKLY] = { 1, 7, 0, 8, 2, 0, 1 },
+    [LZ77_SEVEN_QUICKLY] = { 1, 7, 0, 32, 2, 0, 1 },
     [LZ77_SIX_QUICKLY] = { 1, 6, 0, 80, 4, 12, 0 },
     [LZ77_EIGHT_QUICKLY] = { 1, 8, 0, 80, 4, 12, 0 },
 };

@@ -102,10 +102,9 @@ static uint32_t strip_rows(const struct idat_bands *b)
 
 /* Returns whether matches hardly help, as in a photograph that is filtered. It
  * has none to speak of if it is not filtered, either. */
-static bool is_like_noise(const struct coder_sizes *sizes)
+static bool is_like_noise(size_t matches, size_t literals)
 {
-    return sizes->of[CODER_LONG] >
-           sizes->of[CODER_LITERALS] - sizes->of[CODER_LITERALS] / 10;
+    return matches > literals - literals / 10;
 }
 
 /* Returns how many strips there are: one that is all of a small picture, and
@@ -149,13 +148,15 @@ static void try_strip(void *context, size_t i)
 {
     struct idat_bands *b = context;
     struct idat_scratch *scratch = idat_bands_take(b);
+    const struct coder_sizes *adaptive = &b->strip[TRIED_ADAPTIVE][i];
     struct coder_sizes *plain = &b->strip[TRIED_NONE][i];
     enum coder coder = CODER_LONG;
     if (!scratch)
         return;
     if (b->continuous) {
         try_on_strip(b, scratch, TRIED_ADAPTIVE, i, coder);
-        if (is_like_noise(&b->strip[TRIED_ADAPTIVE][i]))
+        if (is_like_noise(adaptive->of[CODER_LONG],
+                          adaptive->of[CODER_LITERALS]))
             coder = CODER_LITERALS;
     }
     plain->of[CODER_LONG] = SIZE_MAX;
@@ -220,9 +221,11 @@ static size_t sum_of_strips(const struct coder_sizes *strip, enum coder coder)
 /* Returns whether matches help much in all of n strips. */
 static bool all_repeat(const struct coder_sizes *strip, size_t n)
 {
-    while (n > 0 && !is_like_noise(&strip[n - 1]))
-        n--;
-    return n == 0;
+    size_t i = 0;
+    while (i < n &&
+           !is_like_noise(strip[i].of[CODER_LONG], strip[i].of[CODER_LITERALS]))
+        i++;
+    return i == n;
 }
 
 /* Chooses the filter by n strips. Of those that are tried later, one must be
@@ -432,7 +435,10 @@ int idat_choice_make(struct idat_bands *b, struct err *err)
 
 /* Returns whether matches are worth it for a band, by a part of it. If they
  * were in strips, that may refer to what is before it, as the band will:
- * repetition after more bytes than the part has shows only so. */
+ * repetition after more bytes than the part has shows only so. If they were
+ * not, as in dither, they must save a tenth: in noise of few values most bands
+ * save less than half of what their parts do, and take several times as long.
+ */
 static bool is_worth_matches(const struct idat_bands *b,
                              struct idat_scratch *scratch, const uint8_t *rows,
                              size_t before, size_t size)
@@ -446,9 +452,9 @@ static bool is_worth_matches(const struct idat_bands *b,
     size_t matches = try_coder(b, scratch, b->matches, rows + at,
                                b->repeats ? before + at : 0, sample);
     size_t literals = literal_block_estimate(rows + at, sample);
-    return b->repeats && b->level >= IDAT_LZ77_FROM
-               ? matches < literals
-               : are_worth_it(b, matches, literals);
+    return b->level < IDAT_LZ77_FROM ? are_worth_it(b, matches, literals)
+           : b->repeats              ? matches < literals
+                                     : !is_like_noise(matches, literals);
 }
 
 size_t idat_choice_deflate(const struct idat_bands *b,
