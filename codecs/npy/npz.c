@@ -177,7 +177,9 @@ static int extract(struct archive *w, const struct zip_member *m,
 
 static int turn_members(struct archive *w, struct err *err)
 {
-    int status = check_sizes(w, err);
+    int status = 0;
+    if (check_sizes(w, err))
+        return -1;
     set_member_opts(w);
     for (size_t i = 0; status == 0 && i < w->zip.count; i++) {
         struct bytes content;

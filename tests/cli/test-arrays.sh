@@ -147,6 +147,15 @@ n.savez("a.npz", x=n.zeros((5, 6, 3)), y=n.arange(5))'
   array x.npy: shape (5, 6, 3), type <f8, layout hwc
   array y.npy: shape (5,), type <i8' a.npz
 fi
+# An archive that is too large, where nothing goes through a file.
+npy "'|u1'" False '(4000, 4000)' 16000000 >a.npy
+rm -f a.npz
+python3 -m zipfile -c a.npz a.npy
+for command in check rotate90; do
+    gives 1 "gimgxf: a.npz: the members of an NPZ need 31251K bytes, more than the \
+12288K of --max-memory; --max-memory 31251K allows them" \
+        $command --max-memory 12M a.npz $([ $command = check ] || echo turned.npz)
+done
 gives 1 "gimgxf: $samples/f.ppm: only an NPZ can become an NPZ; write an NPY" \
     -q copy "$samples/f.ppm" picture.npz
 check 'nothing is written' absent picture.npz

@@ -305,7 +305,7 @@ def refuse_archives(gimgxf):
     bomb = archive([(f'{i}.npy', saved(np.zeros((1000, 1000)), 'C'))
                     for i in range(9)], zipfile.ZIP_DEFLATED)
     refuse(gimgxf, bomb, 'the members of an NPZ need 138M bytes, more than the '
-           '15M of --max-memory; --max-memory 138M allows them',
+           '15360K of --max-memory; --max-memory 138M allows them',
            '--max-memory', '15M')
     refuse(gimgxf, bomb, "member '0.npy': 1000 x 1000 pixels are more than "
            'the 999K of --max-pixels; --max-pixels 1000K allows them', '--max-pixels', '999999')
