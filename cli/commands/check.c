@@ -87,7 +87,8 @@ bool check_run(const struct options *opts)
     bool done = each_input(opts, &work);
     resource_limits_end(&all.limits);
     if (all.unsound && all.files > 1 && !opts->quiet) {
-        snprintf(text, sizeof text, "%llu of %llu files are not sound",
+        snprintf(text, sizeof text,
+                 "%llu of %llu files are not sound, or could not be checked",
                  (unsigned long long)all.unsound,
                  (unsigned long long)all.files);
         report_error(NULL, text);

@@ -209,8 +209,7 @@ static void print_job(const struct job *job, const struct result *result,
             on_device ? "its coded data is turned in a batch" : why_backend);
     if (result->scratch)
         fprintf(stderr,
-                "gimgxf: more than --max-memory: turned through a temporary "
-                "file of %llu bytes\n",
+                "gimgxf: turned through a temporary file of %llu bytes\n",
                 (unsigned long long)result->scratch);
     print_verified(&result->verified);
     print_digests(&result->digests);

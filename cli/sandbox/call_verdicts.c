@@ -344,8 +344,8 @@ static void choose_for_pictures(struct call_verdicts *verdicts)
 }
 
 /* Threads are started by clone(), whose argument tells them from processes;
- * that of clone3() is in memory. A driver asks whether a program that shares the
- * GPU listens, and takes another error than that for its own failure. */
+ * that of clone3() is in memory. A driver asks whether a program that shares
+ * the GPU listens, and takes another error than that for its own failure. */
 static void choose_for_driver(struct call_verdicts *verdicts)
 {
     for (unsigned i = 0; i < CALL_VERDICTS; i++)

@@ -138,7 +138,9 @@ static void check_shape(const struct backend *backend, struct lane *lane,
  * and what it looks for does not depend on these. */
 static const uint32_t sides[] = {
 #ifdef __SANITIZE_THREAD__
-    1,  33, 257,
+    1,
+    33,
+    257,
 #else
     1,  2,  3,  7,   15,  16,  17,  31,  32,  33,  61,
     63, 64, 65, 127, 128, 129, 251, 255, 256, 257,
@@ -291,7 +293,7 @@ static void test_loads(const struct backend *backend, unsigned ndevices,
                        uint64_t vram)
 {
     static const struct shape shapes[] = {
-        { CELL_U8, 3, 1021, 769, 0 }, { CELL_U16, 2, 700, 501, 1 },
+        { CELL_U8, 3, 1021, 769, 0 },  { CELL_U16, 2, 700, 501, 1 },
         { CELL_F32, 1, 333, 1027, 0 }, { CELL_U8, 1, 70000, 3, 0 },
         { CELL_U8, 1, 3, 70000, 0 },
     };

@@ -59,17 +59,17 @@ static void fill(uint8_t *data, size_t n, enum kind kind)
         data[i] = kind == CONSTANT ? 7
                   : kind == TWO    ? (r >> 40 & 63 ? 0 : 255)
                   : kind == NOISE  ? (uint8_t)(r >> 32)
-                  : kind == PHOTO  ? (uint8_t)((int)(r >> 20 & 7) -
-                                              (int)(r >> 30 & 7) +
-                                              (int)(zeros * zeros))
-                                   : (uint8_t)zeros;
+                  : kind == PHOTO
+                      ? (uint8_t)((int)(r >> 20 & 7) - (int)(r >> 30 & 7) +
+                                  (int)(zeros * zeros))
+                      : (uint8_t)zeros;
     }
 }
 
 static void check_sizes(enum kind kind)
 {
-    static const size_t sizes[] = { 0,     1,     2,     3,     4,      5,
-                                    100,   257,   1000,  65534, 65535,  65536,
+    static const size_t sizes[] = { 0,     1,     2,      3,      4,     5,
+                                    100,   257,   1000,   65534,  65535, 65536,
                                     65537, 98304, 131070, 131071, 524288 };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         uint8_t *data = malloc(sizes[i] + 1);
@@ -116,8 +116,8 @@ static void check_code(const uint32_t *count, unsigned n, unsigned limit,
     for (unsigned i = 0; i < n; i++) {
         cost += (uint64_t)count[i] * length[i];
         sum += length[i] ? (uint64_t)1 << (limit - length[i]) : 0;
-        used = used && (count[i] != 0) == (length[i] != 0) &&
-               length[i] <= limit;
+        used =
+            used && (count[i] != 0) == (length[i] != 0) && length[i] <= limit;
     }
     CHECK(used, "%u symbols, limit %u", n, limit);
     CHECK(sum == (uint64_t)1 << limit, "%u symbols, limit %u: incomplete", n,

@@ -214,7 +214,8 @@ static void check_rewrite(struct bytes file)
     struct err err;
     CHECK(zip_open(&zip, file, &err) == 0, "%s", err.text);
     for (size_t i = 0; i < zip.count; i++)
-        CHECK(zip_copy(&writer, &zip, &zip.member[i], &err) == 0, "%s", err.text);
+        CHECK(zip_copy(&writer, &zip, &zip.member[i], &err) == 0, "%s",
+              err.text);
     CHECK(zip_finish(&writer, zip.comment, &err) == 0, "%s", err.text);
     check_members(out);
     zip_abandon(&writer);

@@ -17,8 +17,12 @@ static struct thread_pool *pools[POOLS]; /* of 1, 2 and 7 threads */
 /* A picture whose rows partly repeat, so that some bands have matches. */
 static struct image picture(uint32_t width, uint32_t height)
 {
-    struct image img = { .cell = CELL_U8, .color = COLOR_RGB, .maxval = 255,
-                         .nplanes = 3, .width = width, .height = height };
+    struct image img = { .cell = CELL_U8,
+                         .color = COLOR_RGB,
+                         .maxval = 255,
+                         .nplanes = 3,
+                         .width = width,
+                         .height = height };
     struct err err;
     uint64_t seed = width;
     must(image_alloc(&img, mem_plain, &err) == 0);
@@ -57,9 +61,12 @@ static bool reads(const struct image *img, struct bytes idats,
                   const struct flate *flate, struct thread_pool *pool,
                   bool *same)
 {
-    struct image got = { .cell = img->cell, .color = img->color,
-                         .maxval = img->maxval, .nplanes = img->nplanes,
-                         .width = img->width, .height = img->height };
+    struct image got = { .cell = img->cell,
+                         .color = img->color,
+                         .maxval = img->maxval,
+                         .nplanes = img->nplanes,
+                         .width = img->width,
+                         .height = img->height };
     struct row_sink rows;
     struct err err;
     must(row_sink_open(&rows, &got, XFORM_NONE, NULL, mem_plain, &err) == 0);
@@ -74,8 +81,8 @@ static bool reads(const struct image *img, struct bytes idats,
 }
 
 /* All libraries and pools read these chunks, or none does. */
-static void check(const char *what, const struct image *img,
-                  struct bytes idats, bool sound)
+static void check(const char *what, const struct image *img, struct bytes idats,
+                  bool sound)
 {
     bool same;
     for (int f = 0; flates[f]; f++)
@@ -102,8 +109,8 @@ TEST(our_files)
         struct bytes idats = written(&img, level);
         CHECK(level == 9 || /* its bands are larger, and few */
                   idat_parts_suit((struct png_range){ .at = idats.data,
-                                                  .size = idats.size },
-                              (uint64_t)(3 * 1201 + 1) * 1700, flates[0]),
+                                                      .size = idats.size },
+                                  (uint64_t)(3 * 1201 + 1) * 1700, flates[0]),
               "level %d", level);
         check("ours", &img, idats, true);
         bytes_free(&idats);
@@ -187,13 +194,18 @@ TEST(damage)
 TEST(sound_by_chance)
 {
     enum { W = 999, H = 60, RAW = (W + 1) * H, PIECE = 15000 };
-    struct image img = { .cell = CELL_U8, .color = COLOR_GRAY, .maxval = 255,
-                         .nplanes = 1, .width = W, .height = H };
+    struct image img = { .cell = CELL_U8,
+                         .color = COLOR_GRAY,
+                         .maxval = 255,
+                         .nplanes = 1,
+                         .width = W,
+                         .height = H };
     struct bytes stream = { 0 };
     uint8_t *raw = calloc(1, RAW);
     struct err err;
-    const uint8_t head[7] = { 0x78, 0x01, 1, RAW & 255, RAW >> 8,
-                              (uint8_t)~RAW, (uint8_t)(~RAW >> 8) };
+    const uint8_t head[7] = {
+        0x78, 0x01, 1, RAW & 255, RAW >> 8, (uint8_t)~RAW, (uint8_t)(~RAW >> 8)
+    };
     must(raw && image_alloc(&img, mem_plain, &err) == 0);
     for (int i = 1; i < 4; i++) {
         const uint16_t size = PIECE - 5;

@@ -84,8 +84,9 @@ static int refuse(void *context, struct image *dst, const struct image *src,
 TEST(failure)
 {
     const struct turner turner = { .turn = refuse };
-    struct image img = { .cell = CELL_U8, .nplanes = 1, .width = 3,
-                         .height = 2 * BAND_ROWS };
+    struct image img = {
+        .cell = CELL_U8, .nplanes = 1, .width = 3, .height = 2 * BAND_ROWS
+    };
     struct row_sink rows;
     struct err err = { .text = "" };
     CHECK(row_sink_open(&rows, &img, XFORM_TRANSPOSE, &turner, mem_plain,
@@ -114,8 +115,9 @@ TEST_TEAR_DOWN()
 
 TEST(sizes)
 {
-    static const uint32_t sizes[] = { 1,   2,   63,  64,  65,
-                                      255, 256, 257, 600, 1024 };
+    static const uint32_t sizes[] = {
+        1, 2, 63, 64, 65, 255, 256, 257, 600, 1024
+    };
     enum { SIZES = sizeof sizes / sizeof *sizes };
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < SIZES; k++)
