@@ -37,11 +37,14 @@ struct archive {
 };
 
 /* Returns whether an archive of so many bytes can go through files: nothing of
- * it, but for what has to be kept to the end, where nothing is turned. */
+ * it, but for what has to be kept to the end, where nothing is turned. A sparse
+ * one does not unless the user asks for little memory: by one thread, what a
+ * small file holds is inflated for seconds. */
 static bool suits_files(const struct archive *w, uint64_t all)
 {
     const struct limits *limits = &w->opts->limits;
-    return limits->scratch && all <= limits->stored &&
+    const bool sparse = limits->sparse_from && all > limits->sparse_from;
+    return limits->scratch && !sparse && all <= limits->stored &&
            (w->t != XFORM_NONE || !w->opts->tolerant);
 }
 
