@@ -20,7 +20,7 @@ head -c 5000 "$samples/f.ppm" >tree/below/cut.ppm
 gimgxf check -r tree >stdout 2>said
 check 'status of a tree' [ $? = 1 ]
 check "a tree: $(cat said)" [ "$(cut -d: -f2 said | tr -d ' \n')" = \
-    tree/below/cut.jpgtree/below/cut.pngtree/below/cut.ppm3of5filesarenotsound ]
+    tree/below/cut.jpgtree/below/cut.pngtree/below/cut.ppm3of5filesarenotsound,orcouldnotbechecked ]
 check 'the reason' grep -qF 'cut.ppm: the image data is cut short' said
 gimgxf check -q -r tree 2>said
 check 'no summary' [ "$(wc -l <said)" = 3 ]
