@@ -11,10 +11,10 @@
 #include "cli/schedule/scheduler.h"
 
 /* Does all files that the options name, and reports them. `why_backend` says
- * why the backend was chosen, for --verbose; with --isolate, whether it can run
- * here is not asked before. If a signal has asked for the end, it ends the
- * program by that signal after the report. Returns the outcome; what went wrong
- * has been printed. */
+ * why the backend was chosen, for --verbose; whether it can run here is asked
+ * in the process that does the jobs. If a signal has asked for the end, it ends
+ * the program by that signal after the report. Returns the outcome; what went
+ * wrong has been printed. */
 enum outcome batch_run(const struct options *opts,
                        const struct backend *backend, const char *why_backend);
 
