@@ -116,6 +116,16 @@ DCT_INLINE bool is_exact(const dct_lanes v[8])
            column[2] <= DCT_EXACT && column[3] <= DCT_EXACT;
 }
 
+/* Returns whether no number is beyond DCT_LIMIT. */
+DCT_INLINE bool is_in_range(const dct_lanes v[8])
+{
+    dct_lanes beyond;
+    uint64_t bits[4];
+    dct_find_beyond(&beyond, v);
+    memcpy(bits, &beyond, sizeof bits);
+    return (bits[0] | bits[1] | bits[2] | bits[3]) == 0;
+}
+
 ENTROPY_FOR_EACH_CPU bool dct_inverse(uint8_t *samples, size_t stride,
                                       const int16_t coefficient[64],
                                       const uint16_t step[64])
@@ -133,7 +143,7 @@ ENTROPY_FOR_EACH_CPU bool dct_inverse(uint8_t *samples, size_t stride,
     transpose(v);
     dct_inverse_pass(v, DCT_INVERSE_LAST_PASS);
     store_samples(samples, stride, v);
-    return exact;
+    return exact && is_in_range(v);
 }
 
 /* Numbers below 2^24 are exact as float, and a correctly rounded quotient of

@@ -46,6 +46,10 @@ enum {
      * hold their sum. All blocks of samples are below, by Parseval's theorem,
      * unless steps are long. */
     DCT_EXACT = 5900,
+    /* What the inverse passes give is a sample, less DCT_MIDDLE. Below -512 and
+     * above 511 libjpeg's C code wraps round, where its vector code has 0 and
+     * 255. */
+    DCT_LIMIT = 512,
 };
 
 /* Of the paper's figure 1: cos is of k pi / 16, times sqrt(2). */
@@ -131,6 +135,17 @@ DCT_INLINE int16_t dct_quantize(int32_t value, uint16_t step, int32_t least)
     int32_t divisor = DCT_SCALE * step, size = value < 0 ? -value : value;
     int32_t rounded = size < least ? 0 : (size + divisor / 2) / divisor;
     return (int16_t)(value < 0 ? -rounded : rounded);
+}
+
+/* Has 0 in the lanes of which no number that the inverse passes give is beyond
+ * DCT_LIMIT. */
+DCT_INLINE void dct_find_beyond(dct_lanes *beyond, const dct_lanes v[8])
+{
+    dct_lanes bits = v[0] + DCT_LIMIT;
+    DCT_UNROLL
+    for (int i = 1; i < 8; i++)
+        bits |= v[i] + DCT_LIMIT;
+    *beyond = bits / (2 * DCT_LIMIT);
 }
 
 /* Returns the sample of a number that the inverse passes give. */

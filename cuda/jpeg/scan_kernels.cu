@@ -227,8 +227,8 @@ KERNEL decode_samples(PARAMS)
     __syncthreads();
     samples_inverse_column(&at, &shared);
     __syncthreads();
-    samples_store(&p.samples, &at, &shared);
-    if (!samples_agree(&at, &shared))
+    const bool agree = samples_store(&p.samples, &at, &shared);
+    if (!agree || !samples_agree(&at, &shared))
         scan_refuse(&p, at.c->picture);
 }
 

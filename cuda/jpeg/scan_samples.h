@@ -196,8 +196,9 @@ SCAN_INLINE bool samples_agree(const struct samples_place *at,
                DCT_EXACT;
 }
 
-/* Each thread transforms a row, and stores its samples. */
-SCAN_INLINE void samples_store(const struct samples_params *p,
+/* Each thread transforms a row, and stores its samples. Returns whether decoders
+ * agree about these: what DCT_LIMIT says. */
+SCAN_INLINE bool samples_store(const struct samples_params *p,
                                const struct samples_place *at,
                                const struct samples_shared *shared)
 {
@@ -215,6 +216,9 @@ SCAN_INLINE void samples_store(const struct samples_params *p,
                       (uint64_t)c->columns * SAMPLES_SIDE *
                           (at->y * SAMPLES_SIDE + at->lane) +
                       at->x * SAMPLES_SIDE) = scan_le64(row);
+    dct_lanes beyond;
+    dct_find_beyond(&beyond, v);
+    return !at->there || !c->exact || beyond == 0;
 }
 
 /* ---- Samples as they are turned ------------------------------------------ */

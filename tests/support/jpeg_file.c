@@ -139,6 +139,27 @@ struct bytes make_columns_jpeg(const struct coding *coding)
     return make_jpeg_of(coding, columns_row, NULL);
 }
 
+static void plain_row(uint8_t *row, uint32_t y, const struct coding *coding,
+                      const void *context)
+{
+    const uint8_t *sample = context;
+    (void)y;
+    memset(row, *sample, (size_t)coding->width * space_channels(coding->space));
+}
+
+struct bytes make_plain_jpeg(uint32_t side, uint8_t sample, uint8_t step)
+{
+    const struct coding coding = { side, side, JCS_GRAYSCALE, .quality = 100 };
+    struct bytes file = make_jpeg_of(&coding, plain_row, &sample);
+    size_t at = 0;
+    while (at + 5 < file.size &&
+           !(file.data[at] == 0xff && file.data[at + 1] == 0xdb))
+        at++;
+    must(at + 5 < file.size);
+    file.data[at + 5] = step;
+    return file;
+}
+
 /* ---- Segments -------------------------------------------------------------*/
 
 void insert_bytes(struct bytes *file, size_t at, const void *data, size_t size)

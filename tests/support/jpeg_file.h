@@ -54,6 +54,10 @@ struct bytes make_noisy_jpeg(const struct coding *coding, unsigned noise);
  * another code. */
 struct bytes make_columns_jpeg(const struct coding *coding);
 
+/* A square of gray, coded as if the step of the first coefficient were 1, which
+ * the file says is `step`. */
+struct bytes make_plain_jpeg(uint32_t side, uint8_t sample, uint8_t step);
+
 /* ---- Segments -------------------------------------------------------------*/
 
 /* Puts bytes into a file, at a place of it. */

@@ -257,6 +257,18 @@ void pixels_trial_long_steps(const struct scan_engine_type *type)
     end_trial(trial, trial->refused);
 }
 
+void pixels_trial_out_of_range(const struct scan_engine_type *type)
+{
+    struct trial *trial = begin_trial(type);
+    const struct decode_plan plan = { .packing = PACKING_PIXELS };
+    const struct coding coding = { 16, 16, JCS_GRAYSCALE, .h = 1, .v = 1 };
+    for (int white = 0; white <= 255; white += 255)
+        for (uint8_t step = 4; step <= 5; step++)
+            offer(trial, &coding,
+                  make_plain_jpeg(coding.width, (uint8_t)white, step), &plan);
+    end_trial(trial, 2);
+}
+
 void pixels_trial_mixed(const struct scan_engine_type *type)
 {
     struct trial *trial = begin_trial(type);

@@ -13,6 +13,9 @@ void pixels_trial_large(const struct scan_engine_type *type);
 /* Steps that are so long that decoders differ: what is not refused is right. */
 void pixels_trial_long_steps(const struct scan_engine_type *type);
 
+/* Samples about which libjpeg's C code and its vectors differ are refused. */
+void pixels_trial_out_of_range(const struct scan_engine_type *type);
+
 /* Beside pictures that become JPEG again. */
 void pixels_trial_mixed(const struct scan_engine_type *type);
 

@@ -27,7 +27,7 @@ bool samples_serial_decode(const struct samples_params *p, uint32_t tile)
     EACH(i) samples_inverse_column(&at[i], &shared);
     EACH(i)
     {
-        samples_store(p, &at[i], &shared);
+        agree = samples_store(p, &at[i], &shared) && agree;
         agree = samples_agree(&at[i], &shared) && agree;
     }
     return agree;

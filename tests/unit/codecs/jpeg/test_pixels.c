@@ -195,6 +195,21 @@ TEST(long_steps)
     CHECK(read > 100 && left > 10, "%u read, %u left", read, left);
 }
 
+/* Five times black or white is 640 beyond the middle, which libjpeg's C code
+ * wraps round; four times is the last that it does not. */
+TEST(out_of_range)
+{
+    for (int white = 0; white <= 255; white += 255)
+        for (uint8_t step = 4; step <= 5; step++) {
+            struct bytes file = make_plain_jpeg(16, (uint8_t)white, step);
+            struct image img = { 0 };
+            CHECK(read_own(&img, file, true, XFORM_NONE) == (step == 4),
+                  "%d, step %d", white, step);
+            image_free(&img);
+            bytes_free(&file);
+        }
+}
+
 /* libjpeg has no samples for these. */
 TEST(fractions)
 {

@@ -74,6 +74,12 @@ TEST(long_steps)
         pixels_trial_long_steps(&scan_engine_cuda);
 }
 
+TEST(out_of_range)
+{
+    if (has_device())
+        pixels_trial_out_of_range(&scan_engine_cuda);
+}
+
 TEST(mixed)
 {
     if (has_device())

@@ -45,6 +45,11 @@ TEST(long_steps)
     pixels_trial_long_steps(&scan_engine_serial);
 }
 
+TEST(out_of_range)
+{
+    pixels_trial_out_of_range(&scan_engine_serial);
+}
+
 TEST(mixed)
 {
     pixels_trial_mixed(&scan_engine_serial);
