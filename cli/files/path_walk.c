@@ -192,11 +192,12 @@ static int look(const struct path_walk *w, struct stat *st)
     return status;
 }
 
-/* Ends the walk at a component that cannot be looked at, unless it is the last
- * one and missing. */
+/* Ends the walk at a component that cannot be looked at. It is where the walk
+ * was to go if it is missing, and the last one or a directory not to be made.
+ */
 static enum step step_missing(struct path_walk *w, int why)
 {
-    if (why == ENOENT && w->last)
+    if (why == ENOENT && (w->last || w->nearest))
         return STEP_THERE;
     path_walk_fail(w->err, why);
     if (w->make && !w->last)

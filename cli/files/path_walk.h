@@ -34,6 +34,7 @@ struct path_walk {
     const struct path_rules *rules;
     int directory; /* where a relative name starts */
     bool make;     /* make missing directories */
+    bool nearest;  /* end at the first of them, which is `base` then */
     bool follow;   /* follow the last component, too, if it is a link */
     struct err *err;
     /* The result: */

@@ -209,35 +209,53 @@ static int look(struct path_walk *w, struct location *location)
     return 0;
 }
 
-static int find(const struct path_rules *rules, int start, const char *name,
-                bool make, struct location *location, struct err *err)
+static int find(struct path_walk *walk, const char *name,
+                struct location *location)
 {
-    struct path_walk walk = {
-        .rules = rules,
-        .directory = start,
-        .make = make,
-        .follow = true,
-        .err = err,
-    };
-    if (path_walk(&walk, name))
-        return errno == ENOENT && !make
-                   ? fail(err, "its directory does not exist")
+    walk->follow = true;
+    if (path_walk(walk, name))
+        return errno == ENOENT && !walk->make
+                   ? fail(walk->err, "its directory does not exist")
                    : -1;
-    if (look(&walk, location) == 0)
+    if (look(walk, location) == 0)
         return 0;
-    close(walk.fd);
+    close(walk->fd);
     return -1;
+}
+
+/* The same from the directory `start` of a root. */
+static int find_within(struct root *root, int start, struct path_walk *walk,
+                       const char *name, struct location *location)
+{
+    walk->rules = &root->rules;
+    walk->directory = start;
+    int status = find(walk, name, location);
+    leave(root, start);
+    return status;
 }
 
 int resolve_file(struct root *root, const char *name, bool make,
                  struct location *location, struct err *err)
 {
+    struct path_walk walk = {
+        .rules = &none, .directory = AT_FDCWD, .make = make, .err = err
+    };
     if (!root)
-        return find(&none, AT_FDCWD, name, make, location, err);
+        return find(&walk, name, location);
     int start = enter(root, &name, make, err);
-    if (start < 0)
-        return -1;
-    int status = find(&root->rules, start, name, make, location, err);
-    leave(root, start);
-    return status;
+    return start < 0 ? -1 : find_within(root, start, &walk, name, location);
+}
+
+int resolve_nearest(struct root *root, const char *name,
+                    struct location *location, struct err *err)
+{
+    struct path_walk walk = {
+        .rules = &none, .directory = AT_FDCWD, .nearest = true, .err = err
+    };
+    if (!root)
+        return find(&walk, name, location);
+    int start = enter(root, &name, false, err);
+    if (start >= 0)
+        return find_within(root, start, &walk, name, location);
+    return errno == ENOENT ? find(&walk, root->name, location) : -1;
 }

@@ -89,4 +89,9 @@ struct location {
 int resolve_file(struct root *root, const char *name, bool make,
                  struct location *location, struct err *err);
 
+/* The same, but where directories are missing it makes none, and finds where
+ * the first of them would be made. */
+int resolve_nearest(struct root *root, const char *name,
+                    struct location *location, struct err *err);
+
 #endif

@@ -36,7 +36,7 @@ static int make_beside(const struct scratch_file *file, struct err *err)
 {
     struct location place;
     if (strcmp(file->beside, "-") == 0 ||
-        resolve_file(file->root, file->beside, file->make, &place, err))
+        resolve_nearest(file->root, file->beside, &place, err))
         return -1;
     int fd = make_in(place.directory, file->mode);
     close(place.directory);
@@ -81,7 +81,7 @@ bool scratch_file_make_output(struct scratch_file *file)
     struct location place;
     struct err unheard;
     if (file->mode == 0 || strcmp(file->beside, "-") == 0 ||
-        resolve_file(file->root, file->beside, file->make, &place, &unheard))
+        resolve_nearest(file->root, file->beside, &place, &unheard))
         return false;
     const bool regular = !place.exists || S_ISREG(place.st.st_mode);
     file->fd = regular && !place.magic

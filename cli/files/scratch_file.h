@@ -1,6 +1,7 @@
 /* Files without a name, for what memory need not hold. They stand in the
- * directory of the output, or, where that takes none, in TMPDIR or /tmp.
- * Whatever ends the program, nothing of them is left. */
+ * directory of the output, or, where that is missing, in the one that it will
+ * be made in; or, where that takes none, in TMPDIR or /tmp. Whatever ends the
+ * program, nothing of them is left. */
 #ifndef CLI_FILES_SCRATCH_FILE_H
 #define CLI_FILES_SCRATCH_FILE_H
 
@@ -15,7 +16,6 @@ const char *scratch_file_apart(void);
 struct scratch_file {
     const char *beside; /* the name of the output; "-": standard output */
     struct root *root;  /* that name is confined to it, unless it is NULL */
-    bool make;          /* make the directories that are missing on the way */
     mode_t mode;        /* with which it may get a name, before the umask; 0: it
                            never gets one */
     bool is_output;     /* scratch_file_make_output() has made it */

@@ -32,8 +32,6 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
     state->cells_file = (struct scratch_file){
         .beside = job->output,
         .root = job->output_root,
-        .make =
-            job->make_directories || job->opts->directory || job->opts->output,
     };
     state->output_file = state->cells_file;
     /* It may be given the name of the output, instead of being copied. */

@@ -16,6 +16,7 @@ enum access {
     ACCESS_REMOVE_FILE = 1 << 5,
     ACCESS_MAKE_DIR = 1 << 7,
     ACCESS_MAKE_REG = 1 << 8,
+    ACCESS_REFER = 1 << 13,
     ACCESS_TRUNCATE = 1 << 14,
     ACCESS_IOCTL_DEV = 1 << 15,
     ACCESS_OF_FILES = ACCESS_WRITE_FILE | ACCESS_READ_FILE | ACCESS_TRUNCATE |
@@ -69,7 +70,8 @@ void file_rules_allow(const struct file_rules *rules, int fd, unsigned what)
         (what & FILES_LIST ? ACCESS_READ_DIR : 0) |
         (what & FILES_WRITE ? ACCESS_WRITE_FILE | ACCESS_TRUNCATE : 0) |
         (what & FILES_MAKE
-             ? ACCESS_MAKE_REG | ACCESS_MAKE_DIR | ACCESS_REMOVE_FILE
+             ? ACCESS_MAKE_REG | ACCESS_MAKE_DIR | ACCESS_REMOVE_FILE |
+                   ACCESS_REFER
              : 0) |
         (what & FILES_CONTROL ? ACCESS_IOCTL_DEV : 0);
     if (fstat(fd, &st))

@@ -16,7 +16,8 @@ enum {
     FILES_READ = 1,  /* read files */
     FILES_LIST = 2,  /* read directories */
     FILES_WRITE = 4, /* write to files that exist */
-    FILES_MAKE = 8,  /* make, rename and remove files, and make directories */
+    FILES_MAKE = 8,  /* make, rename and remove files, and make directories; and
+                        move files between those where this is allowed */
     FILES_CONTROL = 16, /* control devices, by ioctl() */
 };
 

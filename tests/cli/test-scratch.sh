@@ -220,6 +220,26 @@ END
 fi
 rm -f whole.ppm out.ppm
 
+# Directories that are missing are made when the output is whole, and it is not
+# copied then. (Before Linux 5.19, Landlock lets no file go to another directory.)
+gimgxf -q rotate90 large.ppm whole.ppm
+for memory in 64M 4G; do
+    (ulimit -f 8192 && exec "$program" -q --backend "$GIMGXF_BACKEND" \
+        --max-memory $memory rotate90 -d missing/deep large.ppm) 2>stderr
+    check "$memory: a file that becomes too large" grep -q \
+        'file cannot be written: File too large\|output cannot be written: File' stderr
+    check "$memory: no directories" absent missing
+    gimgxf -q --max-memory $memory rotate90 -d missing/deep large.ppm
+    check "$memory: the same" same whole.ppm missing/deep/large.ppm
+    rm -r missing
+    strace -f -o trace -e trace=openat "$program" -q --max-memory $memory \
+        rotate90 -d missing/deep large.ppm 2>/dev/null || continue
+    check "$memory: not copied" [ "$(uname -r | cut -d. -f1)" -lt 6 -o \
+        "$(grep -c O_TMPFILE trace)" = "$([ $memory = 64M ] && echo 2 || echo 1)" ]
+    rm -r missing
+done
+rm -f whole.ppm
+
 # A disk that is full while cells are written, or while the file is.
 disk() {
     unshare -rm sh -c 'mount -t tmpfs -o "$1" none disk && shift && "$@"' \

@@ -263,6 +263,23 @@ static void check_file(bool stepwise)
     root_close(&root);
 }
 
+/* Of a file whose directories are missing, where the first one would be made. */
+static void check_nearest(struct root *root, const char *name,
+                          const char *directory, const char *base)
+{
+    struct location place;
+    struct stat one, two;
+    struct err err = { .text = "" };
+    CHECK(resolve_nearest(root, name, &place, &err) == 0, "%s: %s", name,
+          err.text);
+    CHECK(strcmp(place.base, base) == 0 && !place.exists, "%s: %s", name,
+          place.base);
+    CHECK(fstat(place.directory, &one) == 0 && stat(directory, &two) == 0 &&
+              one.st_ino == two.st_ino,
+          "%s: not in %s", name, directory);
+    close(place.directory);
+}
+
 /* Directories that are missing are made, where links lead, but not outside. */
 static void check_make(bool stepwise)
 {
@@ -274,12 +291,20 @@ static void check_make(bool stepwise)
     root.rules.avoid_openat2 = stepwise;
     CHECK(stat("fresh", &st) != 0, "made too early");
     CHECK(!resolve_stat(&root, "fresh/root/x", true, &st), "not there");
+    check_nearest(&root, "fresh/root/x/y/z", ".", "fresh");
+    check_nearest(NULL, "fresh/root/x/y/z", ".", "fresh");
+    CHECK(stat("fresh", &st) != 0, "made, not found");
     CHECK(resolve_file(&root, "fresh/root/x/y/z", true, &place, &err) == 0,
           "%s", err.text);
     close(place.directory);
     CHECK(stat("fresh/root/x/y", &st) == 0 && S_ISDIR(st.st_mode), "made");
     CHECK(symlink("../../made", "fresh/root/out") == 0, "link");
     CHECK(symlink("x/made", "fresh/root/in") == 0, "link");
+    CHECK(resolve_nearest(&root, "fresh/root/out/z", &place, &err) == -1,
+          "outside");
+    check_nearest(&root, "fresh/root/in/z", "fresh/root/x", "made");
+    check_nearest(&root, "fresh/root/x/n/o/z", "fresh/root/x", "n");
+    check_nearest(&root, "fresh/root/x/y/z", "fresh/root/x/y", "z");
     CHECK(resolve_file(&root, "fresh/root/out/z", true, &place, &err) == -1,
           "outside");
     CHECK(stat("made", &st) != 0 && stat("fresh/made", &st) != 0, "outside");
