@@ -17,6 +17,7 @@ struct file_writer {
     struct bytes file;
     const struct write_opts *opts;
     char backup[NAME_MAX + 1]; /* the name that the old file gets; "": none */
+    unsigned warned;           /* so often before the file was written */
     struct err *err;
 };
 
@@ -84,11 +85,19 @@ static mode_t first_mode(const struct file_writer *w)
     return w->place.exists || w->opts->preserve ? 0600 : w->opts->mode;
 }
 
-/* Gives a file that nobody sees yet its permissions and attributes. */
+static unsigned warned(const struct write_opts *opts)
+{
+    return opts->warnings ? opts->warnings->count : 0;
+}
+
+/* Gives a file that nobody sees yet its permissions and attributes. Warnings of
+ * one that could not be named, which this one stands for, go. */
 static int dress(const struct file_writer *w, int fd)
 {
     const struct write_opts *opts = w->opts;
     const struct permissions *source = opts->source;
+    if (opts->warnings)
+        opts->warnings->count = w->warned;
     if ((w->place.exists && copy_old(w, fd)) ||
         (opts->preserve && permissions_give(source, fd, PERMISSIONS_AS_CP,
                                             opts->warnings, w->err)) ||
@@ -339,7 +348,11 @@ enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err)
 {
     struct file_writer w = {
-        .name = name, .file = file, .opts = opts, .err = err
+        .name = name,
+        .file = file,
+        .opts = opts,
+        .warned = warned(opts),
+        .err = err,
     };
     if (strcmp(name, "-") == 0 ||
         (!opts->regular && strcmp(name, "/dev/stdout") == 0))
@@ -370,8 +383,9 @@ int file_draft_begin(struct file_draft **draft, const char *name,
     if (!made)
         return fail_memory(err, "no memory for a file");
     made->opts = *opts;
-    made->w =
-        (struct file_writer){ .name = name, .opts = &made->opts, .err = err };
+    made->w = (struct file_writer){
+        .name = name, .opts = &made->opts, .warned = warned(opts), .err = err
+    };
     struct location *place = &made->w.place;
     if (resolve_file(opts->root, name, opts->make_directories, place, err)) {
         free(made);

@@ -170,6 +170,15 @@ if xattr x.png user.note kept 2>/dev/null &&
             "$program" rotate90 in.png x.png 2>stderr
         check 'no room for an attribute' grep -q \
             'attribute user.note of the output cannot be kept: No space' stderr
+        # It is told once, whatever had to be tried to name the file.
+        cp in.png y.png
+        python3 attributes.py give-acl y.png access
+        rm -f new.png
+        strace -o trace -e inject=fsetxattr:error=EOPNOTSUPP \
+            -e inject=linkat:error=EPERM "$program" -p rotate90 y.png new.png \
+            2>stderr
+        check 'no list and no link: told once' [ "$(grep -c \
+            'the access control list of the output cannot be kept' stderr)" = 1 ]
     fi
 else
     echo 'skipped: attributes, which this file system has not'
