@@ -29,6 +29,8 @@ static bool goes_through(const struct job_state *state)
 void job_offer_scratch(struct job_state *state, struct limits *limits)
 {
     const struct job *job = state->job;
+    scratch_file_close(&state->cells_file);
+    scratch_file_close(&state->output_file);
     state->cells_file = (struct scratch_file){
         .beside = job->output,
         .root = job->output_root,
