@@ -48,6 +48,19 @@ static uint32_t mcu_columns(const jpeg_component_info *info, int components,
     return (width + wide - 1) / wide;
 }
 
+/* Some files call all of their components alike, which libjpeg reads where one
+ * scan has all, in order. Nobody may (T.81, B.2.2), and no scan can name one of
+ * them: they get the numbers that JFIF has. */
+static void tell_apart(uint8_t *ids, int components)
+{
+    bool differ = true;
+    for (int i = 0; i < components; i++)
+        for (int k = 0; k < i; k++)
+            differ = differ && ids[i] != ids[k];
+    for (int i = 0; i < components && !differ; i++)
+        ids[i] = (uint8_t)(i + 1);
+}
+
 void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame)
 {
     struct jpeg_parameters *p = parameters_of(meta);
@@ -57,12 +70,15 @@ void parameters_note(struct meta *meta, j_decompress_ptr d, unsigned frame)
     p->extended = frame == MARKER_SOF1;
     p->restart = d->restart_interval;
     p->columns = mcu_columns(d->comp_info, d->num_components, d->image_width);
-    for (int i = 0; i < d->num_components && i < COMPONENTS; i++) {
+    const int components =
+        d->num_components < COMPONENTS ? d->num_components : COMPONENTS;
+    for (int i = 0; i < components; i++) {
         const jpeg_component_info *component = &d->comp_info[i];
         p->ids[i] = (uint8_t)component->component_id;
         p->across[i] = (uint8_t)component->h_samp_factor;
         p->down[i] = (uint8_t)component->v_samp_factor;
     }
+    tell_apart(p->ids, components);
 }
 
 bool parameters_note_scan(struct meta *meta, j_decompress_ptr d)

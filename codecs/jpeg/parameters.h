@@ -29,7 +29,7 @@ struct jpeg_parameters {
     bool extended;              /* SOF1, although SOF0 may do */
     unsigned restart;           /* MCUs between restart markers; 0: none */
     unsigned columns;           /* MCUs in a row */
-    uint8_t ids[COMPONENTS];    /* what the components are called */
+    uint8_t ids[COMPONENTS];    /* of the components; no two are equal */
     uint8_t across[COMPONENTS]; /* sampling factors of the planes as decoded */
     uint8_t down[COMPONENTS];
     uint8_t table[COMPONENTS]; /* the quantization table of each component */

@@ -457,6 +457,41 @@ TEST(frame)
     bytes_free(&file);
 }
 
+/* Calls all components the same, in the frame and in the one scan. */
+static void call_alike(struct bytes file, uint8_t id)
+{
+    for (size_t at = 2; at < file.size;
+         at += 2 + ((size_t)file.data[at + 2] << 8 | file.data[at + 3])) {
+        const bool frame = file.data[at + 1] == 0xc0;
+        const unsigned first = frame ? 10 : 5, each = frame ? 3 : 2;
+        if (frame || file.data[at + 1] == 0xda)
+            for (unsigned i = 0; i < file.data[at + first - 1]; i++)
+                file.data[at + first + each * i] = id;
+        if (file.data[at + 1] == 0xda)
+            break;
+    }
+}
+
+/* libjpeg reads such files; what is written has the numbers of JFIF. */
+TEST(alike)
+{
+    const struct coding coding = coding_of(3, 0, WIDE, HIGH);
+    struct bytes file = make_jpeg(&coding);
+    for (unsigned id = 0; id <= 2; id++) {
+        struct bytes other = make_jpeg(&coding);
+        call_alike(other, (uint8_t)id);
+        for (int i = 0; i < XFORM_COUNT; i++) {
+            enum xform t = (enum xform)i;
+            struct bytes made =
+                turned_in(other, t, REPRESENTATION_COEFFICIENTS);
+            check_turned("alike", file, made, t);
+            bytes_free(&made);
+        }
+        bytes_free(&other);
+    }
+    bytes_free(&file);
+}
+
 /* Those of the standard stay, unless the smallest file is asked for. */
 TEST(optimize)
 {
