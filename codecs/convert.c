@@ -322,6 +322,51 @@ static int convert(struct image *img, const struct conversion *plan,
     return img->store ? make_view(img, plan, err) : make(img, plan, err);
 }
 
+/* ---- Two pictures alike -------------------------------------------------- */
+
+static enum color without_palette(const struct image *img)
+{
+    return img->color == COLOR_INDEXED ? COLOR_RGB : img->color;
+}
+
+static uint32_t sample_maxval(const struct image *img)
+{
+    return img->color == COLOR_INDEXED ? 255 : img->maxval;
+}
+
+/* Plans what both are to be; their order is no matter. */
+static int plan_same(struct conversion *p, const struct image *a,
+                     const struct image *b, struct err *err)
+{
+    const enum color colors[] = { without_palette(a), without_palette(b) };
+    const uint32_t maxval = sample_maxval(a);
+    for (int i = 0; i < 2; i++)
+        if (colors[i] != COLOR_GRAY && colors[i] != COLOR_RGB)
+            return fail(err,
+                        "their samples cannot be compared: %s of %u bits, and "
+                        "%s of %u",
+                        image_color_name(a->color), image_bits(a),
+                        image_color_name(b->color), image_bits(b));
+    p->color = colors[0] == colors[1] ? colors[0] : COLOR_RGB;
+    p->alpha =
+        a->alpha || b->alpha || has_key_or_alphas(a) || has_key_or_alphas(b);
+    p->cell = a->cell > b->cell ? a->cell : b->cell;
+    p->maxval = sample_maxval(b) == maxval ? maxval : maxval_of(p->cell);
+    return 0;
+}
+
+int convert_to_same(struct image *a, struct image *b,
+                    const struct convert_opts *opts, struct err *err)
+{
+    struct conversion plan = { .opts = opts };
+    if (plan_same(&plan, a, b, err) ||
+        (!nothing_to_do(&plan, a) && convert(a, &plan, err)))
+        return -1;
+    return nothing_to_do(&plan, b) ? 0 : convert(b, &plan, err);
+}
+
+/* ---- To a format --------------------------------------------------------- */
+
 int convert_to_fit(struct image *img, const struct codec *to,
                    const struct convert_opts *opts, bool *converted,
                    struct err *err)

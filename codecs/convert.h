@@ -25,4 +25,11 @@ int convert_to_fit(struct image *img, const struct codec *to,
                    const struct convert_opts *opts, bool *converted,
                    struct err *err);
 
+/* Makes both pictures ones of the same kind: colors of palettes, of gray where
+ * the other one is RGB, alpha if one has transparency, and samples of the
+ * larger depth. Fails if that cannot be, as of CMYK and RGB; then either may
+ * have been converted. */
+int convert_to_same(struct image *a, struct image *b,
+                    const struct convert_opts *opts, struct err *err);
+
 #endif

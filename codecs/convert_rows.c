@@ -123,9 +123,17 @@ static void store(struct span_converter *w, const double *from, unsigned plane,
     }
 }
 
+static void make_opaque(struct span_converter *w, unsigned channels)
+{
+    for (uint32_t x = 0; x < w->src.width; x++)
+        w->channel[channels][x] = w->full;
+}
+
 static void convert_row(struct span_converter *w, uint32_t y)
 {
     unsigned channels = load_row(w, y);
+    if (!w->colors->transparent)
+        make_opaque(w, channels);
     if (channels == 1 && w->dst.color == COLOR_RGB) {
         promote_gray(w);
         channels = 3;

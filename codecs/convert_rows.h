@@ -21,8 +21,9 @@ struct row_colors {
 
 /* Converts all pixels of src, which has any cells but CELL_DCT, to those of
  * dst, of the same size: gray to gray or RGB, a palette to RGB, alpha to alpha
- * or to nothing, and COLOR_OTHER to the same. Returns how many samples were
- * below 0 or above full intensity, and are clipped. */
+ * or to nothing, what has none to opaque alpha, and COLOR_OTHER to the same.
+ * Returns how many samples were below 0 or above full intensity, and are
+ * clipped. */
 uint64_t convert_rows(const struct image *dst, const struct image *src,
                       const struct row_colors *colors);
 

@@ -11,29 +11,32 @@
 
 /* What is compared: a plane of a, turned by t, with that of b. */
 struct plane_pair {
+    const struct image *picture; /* b's, and */
+    unsigned index;              /* which of its planes */
     const struct plane *a, *b;
     enum cell cell;
     enum xform t;
     double scale;             /* what a difference of 1 is */
     const uint16_t *steps[2]; /* of a and b, where cells are blocks */
     struct difference *difference;
-    uint32_t across, down; /* pixels of a cell, each way */
 };
 
+/* Notes cells at x, y of b's plane: a sample, or some of a block. What is not a
+ * number is as far from any number as can be. */
 static void note(struct plane_pair *p, uint32_t x, uint32_t y, unsigned cells,
                  double square)
 {
     struct difference *d = p->difference;
-    const uint32_t left = x * p->across, top = y * p->down;
+    struct span columns = { x, x + 1 }, rows = { y, y + 1 };
     const bool first = d->differing == 0;
-    d->left = first || left < d->left ? left : d->left;
-    d->top = first || top < d->top ? top : d->top;
-    if (first || left + p->across > d->right)
-        d->right = left + p->across;
-    if (first || top + p->down > d->bottom)
-        d->bottom = top + p->down;
+    if (p->cell == CELL_DCT)
+        steps_pixels(p->picture, p->index, x, y, &columns, &rows);
+    d->left = first || columns.first < d->left ? columns.first : d->left;
+    d->top = first || rows.first < d->top ? rows.first : d->top;
+    d->right = first || columns.end > d->right ? columns.end : d->right;
+    d->bottom = first || rows.end > d->bottom ? rows.end : d->bottom;
     d->differing += cells;
-    d->square += square;
+    d->square += isnan(square) ? INFINITY : square;
 }
 
 static double sample(const struct plane *plane, enum cell cell, uint32_t x,
@@ -64,8 +67,8 @@ static double compare_coefficient(const struct plane_pair *p, const int16_t *a,
     const unsigned from = xform_transposes(p->t) ? 8 * u + v : to;
     const bool minus =
         (p->t & XFORM_MIRROR_X && u % 2) != (p->t & XFORM_MIRROR_Y && v % 2);
-    const int is = b[to] * p->steps[1][to];
-    const int was = a[from] * p->steps[0][from];
+    const double is = (double)b[to] * p->steps[1][to];
+    const double was = (double)a[from] * p->steps[0][from];
     const double off = is - (minus ? -was : was);
     return off * off;
 }
@@ -146,15 +149,14 @@ static bool compare(struct difference *d, const struct image *a,
     for (unsigned i = 0; i < b->nplanes; i++) {
         const struct plane *plane = &b->plane[i];
         struct plane_pair pair = {
+            .picture = b,
+            .index = i,
             .a = &a->plane[i],
             .b = plane,
             .cell = b->cell,
             .t = t,
             .scale = b->maxval ? 1.0 / b->maxval : 1,
             .difference = d,
-            .across = b->width / plane->width + (b->width % plane->width != 0),
-            .down =
-                b->height / plane->height + (b->height % plane->height != 0),
         };
         if (blocks) {
             pair.steps[0] = steps_of(a, i);
@@ -165,10 +167,6 @@ static bool compare(struct difference *d, const struct image *a,
         if (i == 0)
             d->luma = d->differing == 0;
     }
-    if (d->right > b->width)
-        d->right = b->width;
-    if (d->bottom > b->height)
-        d->bottom = b->height;
     return d->differing == 0;
 }
 
@@ -186,6 +184,13 @@ static enum xform shown(const struct image *a, const struct image *b,
     return xform_then(xform_then(xform_inverse(up_a), t), up_b);
 }
 
+/* Also where samples of both are infinitely far off, or only zeros differ. */
+static bool is_closer(const struct difference *d, const struct difference *than)
+{
+    return d->square < than->square ||
+           (d->square == than->square && d->differing < than->differing);
+}
+
 static void relate(struct relation *relation, const struct image *a,
                    const struct image *b, unsigned turns)
 {
@@ -201,7 +206,7 @@ static void relate(struct relation *relation, const struct image *a,
         if (!(turns >> as_shown & 1) || !fits(a, b, t))
             continue;
         compare(&d, a, b, t, true);
-        if (!relation->fits || d.square < relation->far.square) {
+        if (!relation->fits || is_closer(&d, &relation->far)) {
             relation->far = d;
             relation->nearest = as_shown;
         }
@@ -231,15 +236,29 @@ static int decode(struct image *img, const struct coded_picture *picture,
     return status;
 }
 
+static bool same_palette(const struct image *a, const struct image *b)
+{
+    return a->meta->ncolors == b->meta->ncolors &&
+           memcmp(a->meta->palette, b->meta->palette,
+                  sizeof a->meta->palette) == 0;
+}
+
+/* Returns whether the same samples are transparent: those of a key. */
+static bool same_key(const struct image *a, const struct image *b)
+{
+    const bool keyed[] = { a->meta && a->meta->keyed,
+                           b->meta && b->meta->keyed };
+    return keyed[0] == keyed[1] &&
+           (!keyed[0] || memcmp(a->meta->key, b->meta->key,
+                                a->nplanes * sizeof *a->meta->key) == 0);
+}
+
 static bool same_kind(const struct image *a, const struct image *b)
 {
     return a->cell == b->cell && a->nplanes == b->nplanes &&
            a->maxval == b->maxval && a->color == b->color &&
-           a->alpha == b->alpha &&
-           (a->color != COLOR_INDEXED ||
-            (a->meta->ncolors == b->meta->ncolors &&
-             memcmp(a->meta->palette, b->meta->palette,
-                    sizeof a->meta->palette) == 0));
+           a->alpha == b->alpha && same_key(a, b) &&
+           (a->color != COLOR_INDEXED || same_palette(a, b));
 }
 
 /* A gray picture that is written as PPM becomes one of three equal channels. */
@@ -322,9 +341,13 @@ static int relate_samples(struct relation *relation,
                           const struct convert_opts *convert, struct err *err)
 {
     struct load_opts load = *opts;
+    struct warnings unheard = { 0 };
+    const struct convert_opts alike = { .limits = &opts->limits,
+                                        .mem = mem_plain,
+                                        .warnings = &unheard };
     struct image pair[2];
     bool converted;
-    load.portable = convert || a->codec->lossy;
+    load.portable = convert || a->codec != b->codec || a->codec->lossy;
     if (decode_both(pair, &relation->undecoded, a, b, REPRESENTATION_SAMPLES,
                     &load, err))
         return -1;
@@ -333,12 +356,9 @@ static int relate_samples(struct relation *relation,
         status = convert_to_fit(&pair[0], b->codec, convert, &converted, err);
     if (status == 0 && convert)
         promote_gray(&pair[0], &pair[1]);
-    if (status == 0 && !same_kind(&pair[0], &pair[1]))
-        status = fail(err,
-                      "their samples cannot be compared: %s of %u bits, "
-                      "and %s of %u",
-                      image_color_name(pair[0].color), image_bits(&pair[0]),
-                      image_color_name(pair[1].color), image_bits(&pair[1]));
+    relation->unlike = status == 0 && !same_kind(&pair[0], &pair[1]);
+    if (relation->unlike)
+        status = convert_to_same(&pair[0], &pair[1], &alike, err);
     if (status == 0)
         relate(relation, &pair[0], &pair[1], turns);
     image_free(&pair[0]);
@@ -351,14 +371,9 @@ int relate_pictures(struct relation *relation, const struct coded_picture *a,
                     const struct load_opts *opts,
                     const struct convert_opts *convert, struct err *err)
 {
-    const struct convert_opts plain = { .limits = &opts->limits,
-                                        .mem = mem_plain,
-                                        .warnings = opts->warnings };
     struct load_opts load = *opts;
     load.libraries = true;
     load.mem = mem_plain;
-    if (!convert && a->codec != b->codec)
-        convert = &plain;
     *relation = (struct relation){ .same = 0 };
     if (a->codec == &codec_jpeg && b->codec == &codec_jpeg && !convert) {
         if (relate_coefficients(relation, a, b, turns, &load, err))

@@ -29,6 +29,8 @@ struct relation {
     unsigned undecoded;    /* on failure: 1 or 2 if that picture could not be
                               decoded; else 0 */
     bool coefficients;     /* these were compared, else samples */
+    bool unlike;           /* their samples were of other kinds, and both were
+                              converted (convert_to_same) */
     unsigned same;         /* 1 << turn, or-ed, of the pictures as shown: all
                               that make the first one the second */
     bool fits;             /* the sizes are those of some turn; then */
@@ -51,10 +53,9 @@ struct coded_picture {
 
 /* Finds how the pictures are related, among the turns of this set: 1 << turn,
  * or-ed. The files are read by these options, whose turners and layout are not
- * used. With `convert`, or if their formats differ, the first one is made what
- * it becomes in the format of the second, gray also RGB. Fails if one cannot be
- * decoded, or if their samples cannot be compared: if they are of other
- * channels or other depths. */
+ * used. With `convert` the first one is made what it becomes in the format of
+ * the second, gray also RGB. Fails if one cannot be decoded, or if their samples
+ * cannot be compared, as CMYK and RGB. */
 int relate_pictures(struct relation *relation, const struct coded_picture *a,
                     const struct coded_picture *b, unsigned turns,
                     const struct load_opts *opts,

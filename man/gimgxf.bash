@@ -30,7 +30,7 @@ ts    --optimize
 ts    --no-restart
 ts    --png-level           one fast default small 0 1 2 3 4 5 6 7 8 9
 ts    --depth               one 8 16 float
-tsic  --layout              one auto hwc chw nhw nhwc nchw
+tsirc --layout              one auto hwc chw nhw nhwc nchw
 ts    --background          color
 tsi   --tolerant
 t     -d,--directory        directory
@@ -53,8 +53,8 @@ t     --resume              file
 t     --shard               other
 ts    --verify
 tsm   --digest
-tsc   --max-pixels          other
-tsc   --max-memory          other
+tsrc  --max-pixels          other
+tsrc  --max-memory          other
 tsc   --max-seconds         other
 s     --root                directory
 ts    --backend             one auto cpu cuda
@@ -62,8 +62,8 @@ tsb   --device              devices
 ts    --max-vram            other
 tsic  -j,--threads          other
 tsimrc --sandbox            one on off
-tic   -q,--quiet
-tic   -v,--verbose
+tirc  -q,--quiet
+tirc  -v,--verbose
 timbrc --json
 i     --csv
 tsimbrc -h,--help

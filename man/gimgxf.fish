@@ -182,7 +182,7 @@ __gimgxf_option ts -l no-restart -d 'write a JPEG without restart markers'
 __gimgxf_option ts -l png-level -x -d 'compression effort of a PNG' \
     -a 'fast default small 0 1 2 3 4 5 6 7 8 9'
 __gimgxf_option ts -l depth -x -d 'make samples 8, 16 or float' -a '8 16 float'
-__gimgxf_option tsic -l layout -x -d 'axes of NPY arrays' \
+__gimgxf_option tsirc -l layout -x -d 'axes of NPY arrays' \
     -a 'auto hwc chw nhw nhwc nchw'
 __gimgxf_option ts -l background -x -d 'background color for transparency' \
     -a "$__gimgxf_colors"
@@ -209,8 +209,8 @@ __gimgxf_option t -l resume -r -F -d 'skip what this manifest has as done'
 __gimgxf_option t -l shard -x -d 'do one share of the files' -a '1/2 2/2'
 __gimgxf_option ts -l verify -d 'decode the output and compare it'
 __gimgxf_option tsm -l digest -d 'note digests of the pictures as shown'
-__gimgxf_option tsc -l max-pixels -x -d 'refuse larger pictures'
-__gimgxf_option tsc -l max-memory -x -d 'memory for pictures'
+__gimgxf_option tsrc -l max-pixels -x -d 'refuse larger pictures'
+__gimgxf_option tsrc -l max-memory -x -d 'memory for pictures'
 __gimgxf_option tsc -l max-seconds -x -d 'give a file up after so many seconds'
 __gimgxf_option s -l root -x -d 'keep all files below this directory' \
     -a '(__fish_complete_directories (__gimgxf_typed))'
@@ -220,8 +220,8 @@ __gimgxf_option ts -l max-vram -x -d 'limit the memory of each GPU'
 __gimgxf_option tsic -s j -l threads -x -d 'limit the number of processors'
 __gimgxf_option tsimrc -l sandbox -x -d 'keep to the files and calls it needs' \
     -a 'on off'
-__gimgxf_option tic -s q -l quiet -d 'print no warnings'
-__gimgxf_option tic -s v -l verbose -d 'say what was done, how, and how long'
+__gimgxf_option tirc -s q -l quiet -d 'print no warnings'
+__gimgxf_option tirc -s v -l verbose -d 'say what was done, how, and how long'
 __gimgxf_option timbrc -l json -d 'print JSON'
 __gimgxf_option i -l csv -d 'print a table for spreadsheets'
 __gimgxf_option tsimbrc -s h -l help -d 'print a summary'

@@ -13,7 +13,9 @@
 
 static const char *compared(const struct relation *relation)
 {
-    return relation->coefficients ? "coefficients" : "samples";
+    return relation->coefficients ? "coefficients"
+           : relation->unlike     ? "colors"
+                                  : "samples";
 }
 
 static void print_json(const struct options *opts,
@@ -50,9 +52,23 @@ static void print_json(const struct options *opts,
     putchar('\n');
 }
 
-static void print_words(const struct relation *relation)
+/* Without decibels where there are none: of what is not a number, or where only
+ * the signs of zeros differ. */
+static void print_difference(const struct relation *relation)
 {
     const struct difference *far = &relation->far;
+    const double psnr = difference_psnr(far);
+    printf("none: %s comes closest", xform_name(relation->nearest));
+    if (isfinite(psnr))
+        printf(", %.1f dB apart", psnr);
+    printf(": %" PRIu64 " of %" PRIu64
+           " %s differ, within %u x %u pixels at %u, %u\n",
+           far->differing, far->cells, compared(relation),
+           far->right - far->left, far->bottom - far->top, far->left, far->top);
+}
+
+static void print_words(const struct relation *relation)
+{
     const char *separator = "";
     for (int t = 0; t < XFORM_COUNT; t++)
         if (relation->same >> t & 1) {
@@ -64,12 +80,7 @@ static void print_words(const struct relation *relation)
     else if (!relation->fits)
         puts("none: the sizes differ");
     else
-        printf("none: %s comes closest, %.1f dB apart: %" PRIu64 " of %" PRIu64
-               " %s differ, within %u x %u pixels at %u, %u\n",
-               xform_name(relation->nearest), difference_psnr(far),
-               far->differing, far->cells, compared(relation),
-               far->right - far->left, far->bottom - far->top, far->left,
-               far->top);
+        print_difference(relation);
 }
 
 bool relate_run(const struct options *opts)

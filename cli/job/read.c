@@ -167,8 +167,9 @@ static int read_picture(struct coded_picture *picture, const char *name,
     struct job_state state = { .job = &job, .opts = opts, .result = &result };
     struct err why;
     int status = read_file(&state, 0, &why);
-    *picture =
-        (struct coded_picture){ .file = state.input, .codec = result.from };
+    *picture = (struct coded_picture){ .file = state.input,
+                                       .codec = result.from,
+                                       .layout = opts->layout };
     permissions_free(&state.source);
     return status ? fail(err, "%s: %s", name, why.text) : 0;
 }

@@ -107,6 +107,8 @@ static int judge(struct job_state *state, const struct relation *relation,
 {
     struct verified *verified = &state->result->verified;
     char why[64] = "its size is another one";
+    if (relation->unlike)
+        return refuse(state, "its samples are of another kind", err);
     verified->same = relation->same != 0;
     verified->done =
         verified->same || (may_differ(state) && is_near(relation, state));

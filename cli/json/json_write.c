@@ -2,6 +2,7 @@
 #include "cli/json/json_write.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "codecs/base/utf8.h"
 
@@ -62,7 +63,10 @@ void json_string(struct json_writer *json, const char *key, const char *value)
 void json_number(struct json_writer *json, const char *key, double value)
 {
     begin(json, key);
-    fprintf(json->out, "%.15g", value);
+    if (isfinite(value))
+        fprintf(json->out, "%.15g", value);
+    else
+        fputs("null", json->out);
 }
 
 void json_uint(struct json_writer *json, const char *key, uint64_t value)

@@ -27,6 +27,7 @@ void json_close(struct json_writer *json, char bracket);
 
 /* NULL is written as null. */
 void json_string(struct json_writer *json, const char *key, const char *value);
+/* What is not a number, or infinite, is written as null. */
 void json_number(struct json_writer *json, const char *key, double value);
 /* Exact, as a double is only up to 2^53. */
 void json_uint(struct json_writer *json, const char *key, uint64_t value);

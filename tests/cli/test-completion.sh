@@ -74,7 +74,8 @@ done | ask 'gimgxf copy --'
 ask 'gimgxf manifest --' --digest --sandbox --json --help --version
 "$program" check --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
     ask 'gimgxf check --'
-ask 'gimgxf relate --' --sandbox --json --help --version
+"$program" relate --help | grep -oE '^  (-., |    )--[a-z-]+' | dashed |
+    ask 'gimgxf relate --'
 ask 'gimgxf manifest merge a --' --digest --sandbox --json --help --version
 
 # What the man page says of info, besides what has a meaning everywhere.

@@ -34,14 +34,101 @@ says 'none: copy comes closest, 46.4 dB apart: 1 of 6 samples differ, within 1 x
 says 'none: the sizes differ' 1 a.pgm c.pgm
 says 'copy or fliph or flipv or rotate180 or transpose or rotate90 or '\
 'rotate270 or transverse: the same samples' 0 same.pgm same.pgm
-says 'gimgxf: their samples cannot be compared: gray of 8 bits, and RGB of 8' 1 \
-    a.pgm "$samples/f.ppm"
 says 'gimgxf: none.png: No such file or directory' 1 a.pgm none.png
 gimgxf relate --json a.pgm b.pgm >said
 check 'relate --json' [ "$(cat said)" = '{"first": "a.pgm", "second": "b.pgm", '\
 '"compared": "samples", "turns": [], "nearest": "copy", "psnr": '\
 "$(grep -o '"psnr": [0-9.]*' said | cut -d' ' -f2)"', "differing": 1, "of": 6, '\
 '"within": {"x": 2, "y": 1, "width": 1, "height": 1}, "error": null}' ]
+
+# A block of chroma that differs, in a picture that is not whole blocks: of 53 x 37
+# pixels, with chroma of half the width and height.
+python3 - "$ROOT/tests/support" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+from costly_files import STEPS, codes, frame, jpeg, scan
+def picture(name, differs):
+    bits = ''
+    for mcu in range(4 * 3):
+        bits += '00' * 5
+        bits += {differs: '1011110', differs + 1: '1000000'}.get(mcu, '00')
+    bits += '1' * (-len(bits) % 8)
+    data = int(bits, 2).to_bytes(len(bits) // 8, 'big')
+    open(name, 'wb').write(jpeg(
+        STEPS, frame(0xc0, 53, 37, (0x22, 0x11, 0x11)), codes(0x00, [0, 4]),
+        codes(0x10, [0]), scan(3), data.replace(b'\xff', b'\xff\0')))
+picture('flat.jpg', -2)
+picture('middle.jpg', 5)
+picture('edge.jpg', 3)
+END
+says 'none: copy comes closest, 60.4 dB apart: 1 of 3776 coefficients differ, within '\
+'16 x 16 pixels at 16, 16' 1 flat.jpg middle.jpg
+says 'none: copy comes closest, 60.4 dB apart: 1 of 3776 coefficients differ, within '\
+'5 x 16 pixels at 48, 0' 1 flat.jpg edge.jpg
+
+# Zeros of two signs, and what is not a number: JSON has neither.
+python3 -c 'import struct
+for name, numbers in {"plain": (0, 1, 2, 3), "minus": (-0.0, 1, 2, 3),
+                      "nan": (0, 1, float("nan"), 3)}.items():
+    open(name + ".pfm", "wb").write(b"Pf 4 1 -1\n" + struct.pack("<4f", *numbers))'
+for pair in 'minus 0' 'nan 2'; do
+    says "none: copy comes closest: 1 of 4 samples differ, within 1 x 1 pixels at ${pair#* }"\
+', 0' 1 plain.pfm "${pair% *}.pfm"
+    gimgxf relate --json plain.pfm "${pair% *}.pfm" >said
+    check "JSON: $(cat said)" grep -q '"psnr": null, ' said
+done
+says 'copy or flipv: the same samples' 0 nan.pfm nan.pfm
+
+# The same colors, otherwise stored: in another order of the palette, as a palette,
+# with more bits, as RGB, or with alpha that is everywhere opaque. A transparent
+# color makes a picture another one.
+python3 - "$ROOT/tests/support" <<'END'
+import struct
+import sys
+import zlib
+sys.path.insert(0, sys.argv[1])
+from costly_files import chunk, png
+def save(name, depth, color, samples, *chunks):
+    rows = samples[:len(samples) // 2], samples[len(samples) // 2:]
+    data = b''.join(b'\0' + bytes(row) for row in rows)
+    open(name, 'wb').write(png(2, 2, depth, color, zlib.compress(data), *chunks))
+gray = (10, 20, 30, 40)
+save('gray.png', 8, 0, gray)
+save('gray16.png', 16, 0, [g for g in gray for _ in range(2)])
+save('gray-alpha.png', 8, 4, [v for g in gray for v in (g, 255)])
+rgb = [g for g in gray for _ in range(3)]
+save('rgb.png', 8, 2, rgb)
+save('rgb-key.png', 8, 2, rgb, chunk(b'tRNS', struct.pack('>3H', 20, 20, 20)))
+save('rgb-other-key.png', 8, 2, rgb, chunk(b'tRNS', struct.pack('>3H', 1, 2, 3)))
+save('rgba.png', 8, 6, [v for g in gray for v in (g, g, g, 0 if g == 20 else 255)])
+colors = [bytes([g] * 3) for g in gray]
+save('palette.png', 8, 3, (0, 1, 2, 3), chunk(b'PLTE', b''.join(colors)))
+save('other-palette.png', 8, 3, (3, 2, 1, 0), chunk(b'PLTE', b''.join(colors[::-1])))
+END
+for file in gray16 gray-alpha rgb palette other-palette rgb-other-key; do
+    says 'copy: the same colors' 0 gray.png $file.png
+    says 'copy: the same colors' 0 $file.png gray.png
+    gimgxf relate --json $file.png gray.png >said
+    check "JSON of $file: $(cat said)" grep -q '"compared": "colors", ' said
+done
+says 'copy: the same colors' 0 palette.png other-palette.png
+says 'copy: the same colors' 0 rgb-key.png rgba.png
+for file in rgb rgb-other-key; do
+    says 'none: copy comes closest, 12.0 dB apart: 1 of 16 colors differ, within 1 x '\
+'1 pixels at 1, 0' 1 rgb-key.png $file.png
+done
+gives 0 '' copy gray.png gray.bmp
+says 'copy: the same colors' 0 gray.bmp gray.png
+says 'copy: the same colors' 0 gray.png gray.bmp
+
+# What the messages of an array ask for.
+python3 -c 'head = b"{'"'descr': '|u1', 'fortran_order': False, 'shape': (3, 3, 3)"'}"
+open("cube.npy", "wb").write(b"\x93NUMPY\1\0v\0" + head.ljust(117) + b"\n" +
+                             bytes(range(27)))'
+gives 0 '' relate --layout hwc cube.npy cube.npy
+gimgxf relate --max-pixels 1000 "$samples/f.jpg" "$samples/f.jpg" 2>said
+check "--max-pixels: $(cat said)" grep -q 'more than the 1000 of --max-pixels' said
+
 gives 2 'gimgxf: relate needs two pictures: gimgxf relate A B' relate a.pgm
 gives 2 'gimgxf: --strip: gimgxf relate writes no pictures, so the option '\
 'changes nothing' relate --strip a.pgm b.pgm
