@@ -113,6 +113,15 @@ static uint8_t *room_for_row(const struct image *img)
     return memory_alloc(most * summed_size(img->cell));
 }
 
+/* Adds the samples that are transparent. */
+static void add_key(struct sha256 *sum, const struct image *img)
+{
+    uint8_t key[3 * 2];
+    for (unsigned i = 0; i < img->nplanes; i++)
+        write_le16(key + (size_t)2 * i, img->meta->key[i]);
+    sha256_add(sum, key, (size_t)2 * img->nplanes);
+}
+
 int digest_picture(char text[DIGEST_TEXT], const struct image *img,
                    struct err *err)
 {
@@ -123,14 +132,20 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
     char head[96];
     if (!row)
         return fail_memory(err, "no memory for a row");
+    const bool keyed = img->meta && img->meta->keyed;
     int n = snprintf(head, sizeof head, "%s%s %u %u %u %u\n",
-                     image_color_name(img->color), img->alpha ? "+alpha" : "",
+                     image_color_name(img->color),
+                     img->alpha ? "+alpha"
+                     : keyed    ? "+key"
+                                : "",
                      img->nplanes, exchanged ? img->height : img->width,
                      exchanged ? img->width : img->height, img->maxval);
     sha256_begin(&sum);
     sha256_add(&sum, head, (size_t)n);
     if (img->color == COLOR_INDEXED)
         sha256_add(&sum, img->meta->palette, sizeof img->meta->palette);
+    if (keyed)
+        add_key(&sum, img);
     for (unsigned i = 0; i < img->nplanes; i++)
         add_plane(&sum, img, i, t, row);
     sha256_end(&sum, digest);

@@ -46,6 +46,31 @@ print(sum.hexdigest())
 END
 check 'the digest of a PPM' [ "$(digest "$samples/f.ppm")" = "$(cat want)" ]
 check 'that of a PNG' [ "$(digest "$samples/f-rgb.png")" = "$(cat want)" ]
+# A transparent color and a palette are a part of it.
+python3 - "$ROOT/tests/support" >want <<'END'
+import hashlib, struct, sys, zlib
+sys.path.insert(0, sys.argv[1])
+from costly_files import chunk, png
+def save(name, color, pixels, line, *chunks):
+    rows = b''.join(b'\0' + bytes(sum(pixels[i:i + 3], ())) for i in (0, 3))
+    open(name, 'wb').write(png(3, 2, 8, color, zlib.compress(rows), *chunks))
+    digest = hashlib.sha256(line)
+    for plane in zip(*pixels):
+        digest.update(struct.pack('<II', 3, 2) + bytes(plane))
+    print(digest.hexdigest())
+pixels = [(i, 2 * i, 250 - i) for i in range(6)]
+save('opaque.png', 2, pixels, b'RGB 3 3 2 255\n')
+save('key.png', 2, pixels, b'RGB+key 3 3 2 255\n' + struct.pack('<3H', 1, 2, 249),
+     chunk(b'tRNS', struct.pack('>3H', 1, 2, 249)))
+colors = [(9, 8, 7), (6, 5, 4)]
+save('palette.png', 3, [(i % 2,) for i in range(6)], b'palette 1 3 2 255\n' +
+     bytes((9, 8, 7, 255, 6, 5, 4, 255)).ljust(1024, b'\0'),
+     chunk(b'PLTE', bytes(sum(colors, ()))))
+END
+for file in opaque key palette; do
+    digest $file.png
+done >got
+check "opaque, with a key, with a palette: $(paste want got)" same want got
 for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg f-sideways.jpg \
     f.ppm f.pgm f.pfm f.hdr f.tga f.bmp; do
     suffix=${file##*.} was=$(digest "$samples/$file")
