@@ -372,12 +372,13 @@ int foreign_refuse_input(struct bytes head, struct err *err)
     if (!foreign)
         return refuse_other(head, err);
     if (foreign == &table[FOREIGN_VIDEO])
-        return fail(err, "a video, not a picture; ffmpeg turns one, e.g. "
-                         "ffmpeg -i in.mp4 -vf transpose=1 out.mp4");
-    return fail(err,
-                "%s, which gimgxf does not read; convert it first, e.g. "
-                "%s",
-                foreign->what, foreign->to_png);
+        return fail_unread(err,
+                           "a video, not a picture; ffmpeg turns one, e.g. "
+                           "ffmpeg -i in.mp4 -vf transpose=1 out.mp4");
+    return fail_unread(err,
+                       "%s, which gimgxf does not read; convert it first, e.g. "
+                       "%s",
+                       foreign->what, foreign->to_png);
 }
 
 int foreign_refuse_output(const struct foreign *foreign, struct err *err)

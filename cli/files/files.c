@@ -21,7 +21,7 @@ static size_t read_some(int fd, struct bytes *file, int *status,
     ssize_t n = TEMP_FAILURE_RETRY(
         read(fd, file->data + file->size, file->capacity - file->size));
     if (n < 0)
-        *status = fail(err, "%s", strerror(errno));
+        *status = fail_system(err, NULL);
     else
         file->size += (size_t)n;
     return n > 0 ? (size_t)n : 0;
@@ -37,10 +37,10 @@ static int too_large(const struct stat *st, uint64_t limit, struct err *err)
     if (S_ISREG(st->st_mode) && (uint64_t)st->st_size > limit)
         return limit_refuse_bytes("the file has", (uint64_t)st->st_size, limit,
                                   err);
-    return fail(err,
-                "the file has more than %llu bytes, which --max-memory "
-                "allows; a larger --max-memory reads it",
-                (unsigned long long)limit);
+    return fail_unread(err,
+                       "the file has more than %llu bytes, which --max-memory "
+                       "allows; a larger --max-memory reads it",
+                       (unsigned long long)limit);
 }
 
 static bool is_to_map(const struct stat *st, const struct read_opts *opts)
@@ -55,7 +55,7 @@ static int map(int fd, struct bytes *file, const struct stat *st,
     bytes_free(file);
     return bytes_map(file, fd, (size_t)st->st_size)
                ? 0
-               : fail(err, "cannot be mapped: %s", strerror(errno));
+               : fail_system(err, "cannot be mapped");
 }
 
 static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
@@ -63,16 +63,16 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
 {
     int status = 0;
     if (fstat(fd, st))
-        return fail(err, "%s", strerror(errno));
+        return fail_system(err, NULL);
     if (S_ISDIR(st->st_mode))
-        return fail(err, opts->served
-                             ? "a directory, not a regular file"
-                             : "a directory; --recursive (-r) takes the "
-                               "pictures in it");
+        return fail_unread(err, opts->served
+                                    ? "a directory, not a regular file"
+                                    : "a directory; --recursive (-r) takes the "
+                                      "pictures in it");
     if (opts->regular && !S_ISREG(st->st_mode))
-        return fail(err, "not a regular file");
+        return fail_unread(err, "not a regular file");
     if (!bytes_reserve(file, HEAD))
-        return fail(err, "no memory for the file");
+        return fail_memory(err, "no memory for the file");
     while (file->size < HEAD && read_some(fd, file, &status, err))
         continue;
     size_t most = opts->head ? opts->head : SIZE_MAX;
@@ -91,7 +91,7 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
         if (file->size > opts->limit)
             return too_large(st, opts->limit, err);
         if (file->size == file->capacity && !bytes_reserve(file, room))
-            return fail(err, "no memory for the file");
+            return fail_memory(err, "no memory for the file");
         room = STEP;
     } while (file->size < most && read_some(fd, file, &status, err));
     return status;

@@ -16,12 +16,12 @@ enum { LINKS_MAX = 40 };
 int path_walk_fail(struct err *err, int why)
 {
     errno = why;
-    return fail(err, "%s", strerror(why));
+    return fail_system(err, NULL);
 }
 
 int path_walk_fail_outside(struct err *err, const char *root)
 {
-    fail(err, "its name leads out of %s", root);
+    fail_unread(err, "its name leads out of %s", root);
     errno = EXDEV;
     return -1;
 }
@@ -129,10 +129,10 @@ static int check_link(struct path_walk *w, const struct stat *link)
         return path_walk_fail(w->err, errno);
     if (may_follow(&directory, link))
         return 0;
-    fail(w->err,
-         "%s is a link that another user put into a directory "
-         "that all may write to; it is not followed",
-         w->base);
+    fail_unread(w->err,
+                "%s is a link that another user put into a directory "
+                "that all may write to; it is not followed",
+                w->base);
     errno = EACCES;
     return -1;
 }
@@ -166,7 +166,8 @@ enum step { STEP_FAILED = -1, STEP_ON, STEP_THERE };
 static enum step step_link(struct path_walk *w, const struct stat *st)
 {
     if (w->rules->refuse_links) {
-        fail(w->err, "%s has become a link, which is not followed", w->base);
+        fail_unread(w->err, "%s has become a link, which is not followed",
+                    w->base);
         errno = ELOOP;
         return STEP_FAILED;
     }

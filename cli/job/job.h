@@ -193,15 +193,19 @@ int job_relate(struct relation *relation, const char *first, const char *second,
                const struct options *opts, struct warnings *warnings,
                struct err *err);
 
-/* Decodes a file, whatever it holds, and keeps nothing of it: fails unless it
- * is sound. `digest`, unless it is NULL, gets that of the picture, as
- * codecs/digest.h makes it; of what is not one picture, and of what stays an
- * array, "". `reserve` is that of struct limits, or NULL. */
-int job_check_sound(const char *input, struct root *root,
-                    const struct options *opts,
-                    void (*reserve)(void *context, uint64_t bytes),
-                    void *context, struct result *result, char *digest,
-                    struct err *err);
+enum soundness { SOUND, UNSOUND, SOUNDNESS_UNKNOWN };
+
+/* Decodes a file, whatever it holds, and keeps nothing of it. Returns whether
+ * it is sound, with the reason if it is not, or if that is not known: if a
+ * limit or the system keeps it from being read to its end. `digest`, unless it
+ * is NULL, gets that of the picture, as codecs/digest.h makes it; of what is
+ * not one picture, and of what stays an array, "". `reserve` is that of struct
+ * limits, or NULL. */
+enum soundness job_check_sound(const char *input, struct root *root,
+                               const struct options *opts,
+                               void (*reserve)(void *context, uint64_t bytes),
+                               void *context, struct result *result,
+                               char *digest, struct err *err);
 
 /* Describes a picture in img, which has no cells and which the caller frees.
  * The name is confined to the root, unless that is NULL. */

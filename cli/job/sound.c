@@ -28,11 +28,11 @@ static int read_within(struct job_state *state, const struct load_opts *load,
     return 0;
 }
 
-int job_check_sound(const char *input, struct root *root,
-                    const struct options *opts,
-                    void (*reserve)(void *context, uint64_t bytes),
-                    void *context, struct result *result, char *digest,
-                    struct err *err)
+enum soundness job_check_sound(const char *input, struct root *root,
+                               const struct options *opts,
+                               void (*reserve)(void *context, uint64_t bytes),
+                               void *context, struct result *result,
+                               char *digest, struct err *err)
 {
     const struct job job = { .input = input, .input_root = root };
     struct job_state state = { .job = &job, .opts = opts, .result = result };
@@ -58,5 +58,5 @@ int job_check_sound(const char *input, struct root *root,
     bytes_free(&state.output);
     clock_set_end(end);
     memory_count_for(before);
-    return status;
+    return status == 0 ? SOUND : err->unread ? SOUNDNESS_UNKNOWN : UNSOUND;
 }

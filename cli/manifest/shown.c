@@ -11,7 +11,7 @@ bool shown_as_made(const struct entry *entry, struct root *root,
     struct err unheard;
     return entry->shown &&
            job_check_sound(name, root, opts, NULL, NULL, &result, digest,
-                           &unheard) == 0 &&
+                           &unheard) == SOUND &&
            strcmp(digest, entry->shown) == 0;
 }
 

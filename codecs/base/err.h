@@ -23,11 +23,17 @@ struct err {
     bool memory; /* memory has run out, and with more it would not have failed:
                     not a reason to go on without it */
     bool full;   /* the disk, or the user's quota, is full */
+    bool unread; /* a limit or the system has kept a file from being read to its
+                    end: it may be sound */
 };
 
 /* Sets the reason. Returns -1. */
 __attribute__((format(printf, 2, 3))) int fail(struct err *err,
                                                const char *format, ...);
+
+/* Sets the reason, and that the file may be sound. Returns -1. */
+__attribute__((format(printf, 2, 3))) int fail_unread(struct err *err,
+                                                      const char *format, ...);
 
 /* Sets the reason, and that memory has run out. Returns -1. */
 __attribute__((format(printf, 2, 3))) int fail_memory(struct err *err,
@@ -36,6 +42,11 @@ __attribute__((format(printf, 2, 3))) int fail_memory(struct err *err,
 /* Sets the reason why a system call failed: `what`, a colon, and the text of
  * errno; only that text if `what` is NULL. Returns -1. */
 int fail_system(struct err *err, const char *what);
+
+/* Sets the reason, which tells of another one, and is of the same kind. Returns
+ * -1. */
+__attribute__((format(printf, 3, 4))) int
+fail_with(struct err *err, const struct err *other, const char *format, ...);
 
 /* What a picture lost without failing, in order. At most WARNINGS_MAX are kept,
  * so that a hostile file cannot print without end. {0} is an empty list. */

@@ -102,6 +102,7 @@ int budget_check_time(const struct budget *budget, struct err *err)
 {
     if (!budget || budget->end == 0 || now() < budget->end)
         return 0;
-    return fail(err, "it takes more than the %g seconds of --max-seconds",
-                budget->seconds);
+    return fail_unread(err,
+                       "it takes more than the %g seconds of --max-seconds",
+                       budget->seconds);
 }

@@ -29,26 +29,28 @@ int limit_refuse_pixels(uint64_t width, uint64_t height,
                         const struct limits *limits, struct err *err)
 {
     if (width > IMAGE_DIMENSION || height > IMAGE_DIMENSION)
-        return fail(err,
-                    "%" PRIu64 " x %" PRIu64 " pixels: a side can have no "
-                    "more than %d",
-                    width, height, (int)IMAGE_DIMENSION);
-    return fail(err,
-                "%" PRIu64 " x %" PRIu64 " pixels are more than the %s of "
-                "--max-pixels; --max-pixels %s allows them",
-                width, height, amount_of(limits->pixels, 1000, false).text,
-                amount_of(width * height, 1000, true).text);
+        return fail_unread(err,
+                           "%" PRIu64 " x %" PRIu64
+                           " pixels: a side can have no "
+                           "more than %d",
+                           width, height, (int)IMAGE_DIMENSION);
+    return fail_unread(
+        err,
+        "%" PRIu64 " x %" PRIu64 " pixels are more than the %s of "
+        "--max-pixels; --max-pixels %s allows them",
+        width, height, amount_of(limits->pixels, 1000, false).text,
+        amount_of(width * height, 1000, true).text);
 }
 
 int limit_refuse_frames(uint32_t frames, uint64_t pixels,
                         const struct limits *limits, struct err *err)
 {
-    return fail(err,
-                "%u frames have %s pixels together, more than the %s of "
-                "--max-pixels; --max-pixels %s allows them",
-                frames, amount_of(pixels, 1000, true).text,
-                amount_of(limits->pixels, 1000, false).text,
-                amount_of(pixels, 1000, true).text);
+    return fail_unread(err,
+                       "%u frames have %s pixels together, more than the %s of "
+                       "--max-pixels; --max-pixels %s allows them",
+                       frames, amount_of(pixels, 1000, true).text,
+                       amount_of(limits->pixels, 1000, false).text,
+                       amount_of(pixels, 1000, true).text);
 }
 
 int limit_refuse_memory(const char *what, uint64_t bytes,
@@ -56,33 +58,34 @@ int limit_refuse_memory(const char *what, uint64_t bytes,
 {
     if (!limits->file || bytes == UINT64_MAX)
         return limit_refuse_bytes(what, bytes, limits->bytes, err);
-    return fail(err,
-                "%s %s bytes, more than the %s that a file of %s bytes may "
-                "take; --max-memory %s allows them",
-                what, amount_of(bytes, 1024, true).text,
-                amount_of(limits->bytes, 1024, false).text,
-                amount_of(limits->file, 1024, false).text,
-                amount_of(bytes, 1024, true).text);
+    return fail_unread(
+        err,
+        "%s %s bytes, more than the %s that a file of %s bytes may "
+        "take; --max-memory %s allows them",
+        what, amount_of(bytes, 1024, true).text,
+        amount_of(limits->bytes, 1024, false).text,
+        amount_of(limits->file, 1024, false).text,
+        amount_of(bytes, 1024, true).text);
 }
 
 int limit_refuse_all(uint64_t file, uint64_t limit, struct err *err)
 {
-    return fail(err,
-                "it takes more memory than the %s bytes that a file of %s "
-                "bytes may take; a larger --max-memory allows more",
-                amount_of(limit, 1024, false).text,
-                amount_of(file, 1024, false).text);
+    return fail_unread(
+        err,
+        "it takes more memory than the %s bytes that a file of %s "
+        "bytes may take; a larger --max-memory allows more",
+        amount_of(limit, 1024, false).text, amount_of(file, 1024, false).text);
 }
 
 int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
                        struct err *err)
 {
     if (bytes == UINT64_MAX)
-        return fail(err, "%s more memory than can be counted", what);
-    return fail(err,
-                "%s %s bytes, more than the %s of --max-memory; "
-                "--max-memory %s allows them",
-                what, amount_of(bytes, 1024, true).text,
-                amount_of(limit, 1024, false).text,
-                amount_of(bytes, 1024, true).text);
+        return fail_unread(err, "%s more memory than can be counted", what);
+    return fail_unread(err,
+                       "%s %s bytes, more than the %s of --max-memory; "
+                       "--max-memory %s allows them",
+                       what, amount_of(bytes, 1024, true).text,
+                       amount_of(limit, 1024, false).text,
+                       amount_of(bytes, 1024, true).text);
 }

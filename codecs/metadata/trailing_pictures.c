@@ -196,9 +196,8 @@ static int add_turned(struct bytes *made, struct trailer *trailer,
     bool done = embedded_jpeg_turn(&turned, file, &inner, &save, &why) == 0;
     if (inner.refused || why.memory) {
         bytes_free(&turned);
-        fail(err, "picture %zu in the file: %s", inlay->number, why.text);
-        err->memory = why.memory;
-        return -1;
+        return fail_with(err, &why, "picture %zu in the file: %s",
+                         inlay->number, why.text);
     }
     if (done)
         relay(opts->warnings, &said, inlay->number);

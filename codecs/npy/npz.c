@@ -119,7 +119,8 @@ static int turn_array(struct archive *w, const struct zip_member *m,
     int status =
         codec_npy.turn(&out, &img, content, w->t, &w->member_opts, &why);
     if (status)
-        zip_fail_member(err, m, why.text);
+        fail_with(err, &why, "member '%.*s': %s", (int)m->name_size,
+                  (const char *)m->name, why.text);
     else if (!w->turned)
         *w->img = img;
     w->turned = true;

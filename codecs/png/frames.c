@@ -422,8 +422,8 @@ static int end_task(struct meta *meta, struct frame_task *task,
         warn(warnings, "frame %u: %s", task->number,
              task->warnings.list[i].text);
     if (status) {
-        fail(err, "frame %u: %s", task->number, task->err.text);
-        err->memory = task->err.memory;
+        fail_with(err, &task->err, "frame %u: %s", task->number,
+                  task->err.text);
     } else if (task->work->save) {
         put_samples(meta, task);
     }
