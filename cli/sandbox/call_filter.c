@@ -113,7 +113,7 @@ static void put_tree(struct program *program,
     put_tree(program, verdicts, middle, end);
 }
 
-static void make_program(struct program *program, enum calls_of calls_of)
+static void make_program(struct program *program, unsigned calls_of)
 {
     struct call_verdicts verdicts;
     call_verdicts_choose(&verdicts, calls_of);
@@ -131,7 +131,7 @@ static void make_program(struct program *program, enum calls_of calls_of)
 /* Without the first flag, kernels before 5.16 slow the process down against
  * attacks on speculation, which is of use where several programs share a
  * process. */
-int call_filter_install(enum calls_of calls_of, struct err *err)
+int call_filter_install(unsigned calls_of, struct err *err)
 {
     struct program program;
     make_program(&program, calls_of);
@@ -151,7 +151,7 @@ int call_filter_install(enum calls_of calls_of, struct err *err)
 
 #else /* Other processors have other calls, with other arguments. */
 
-int call_filter_install(enum calls_of calls_of, struct err *err)
+int call_filter_install(unsigned calls_of, struct err *err)
 {
     (void)calls_of;
     return fail(err, "on this processor they are not filtered");

@@ -5,9 +5,9 @@
 #include "cli/sandbox/call_verdicts.h"
 #include "codecs/base/err.h"
 
-/* Installs the filter for this thread and those that it starts. The process
- * must have no way to gain privileges (PR_SET_NO_NEW_PRIVS). Returns 0, or -1
- * with the reason. */
-int call_filter_install(enum calls_of calls_of, struct err *err);
+/* Installs the filter of these calls for this thread and those that it starts.
+ * The process must have no way to gain privileges (PR_SET_NO_NEW_PRIVS).
+ * Returns 0, or -1 with the reason. */
+int call_filter_install(unsigned calls_of, struct err *err);
 
 #endif

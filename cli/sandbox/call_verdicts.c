@@ -298,6 +298,12 @@ static const struct call_rule driver_rules[] = {
     { SYS_prlimit64, 2, TEST_EQUAL, { 0, 0 }, REFUSE },
 };
 
+/* ---- For attributes ------------------------------------------------------ */
+
+static const unsigned of_attributes[] = {
+    SYS_fchmod, SYS_fchown, SYS_fsetxattr, SYS_fremovexattr, SYS_utimensat,
+};
+
 /* ---- The choice ---------------------------------------------------------- */
 
 /* Those whose first argument is a process: this one. */
@@ -310,6 +316,7 @@ enum {
     RULES = sizeof rules / sizeof *rules,
     REFUSED = sizeof refused / sizeof *refused,
     DRIVER_RULES = sizeof driver_rules / sizeof *driver_rules,
+    OF_ATTRIBUTES = sizeof of_attributes / sizeof *of_attributes,
     TO_ITSELF = sizeof to_itself / sizeof *to_itself,
 };
 
@@ -356,14 +363,15 @@ static void choose_for_driver(struct call_verdicts *verdicts)
     set_rules(verdicts, driver_rules, DRIVER_RULES);
 }
 
-void call_verdicts_choose(struct call_verdicts *verdicts,
-                          enum calls_of calls_of)
+void call_verdicts_choose(struct call_verdicts *verdicts, unsigned calls_of)
 {
     const uint32_t self = (uint32_t)getpid();
-    if (calls_of == CALLS_OF_DRIVER)
+    if (calls_of & CALLS_OF_DRIVER)
         choose_for_driver(verdicts);
     else
         choose_for_pictures(verdicts);
+    if (!(calls_of & CALLS_OF_ATTRIBUTES))
+        set_all(verdicts, of_attributes, OF_ATTRIBUTES, REFUSE);
     for (unsigned i = 0; i < TO_ITSELF; i++) {
         struct call_rule *rule = &verdicts->to_itself[i];
         *rule = (struct call_rule){

@@ -11,7 +11,12 @@
  * that it calls. What no driver needs is refused with EPERM, since it may try
  * and go on without: the same as above, to change the mode and owner of files
  * by their names, and what only an administrator does. It can map code and make
- * local sockets, but connect to none. */
+ * local sockets, but connect to none.
+ *
+ * CALLS_OF_ATTRIBUTES give an open file its mode, owner, access control list,
+ * extended attributes and times, as an output that replaces a file gets them.
+ * The kernel lets them do so to a file that is open for reading, such as an
+ * input, so they are refused unless they are asked for. */
 #ifndef CLI_SANDBOX_CALL_VERDICTS_H
 #define CLI_SANDBOX_CALL_VERDICTS_H
 
@@ -24,7 +29,12 @@
 #define CALL_VERDICTS_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-enum calls_of { CALLS_OF_PICTURES, CALLS_OF_DRIVER };
+/* Whose calls can be made; or-ed. */
+enum {
+    CALLS_OF_PICTURES = 0,
+    CALLS_OF_DRIVER = 1,
+    CALLS_OF_ATTRIBUTES = 2,
+};
 
 /* A call that is allowed by one of its arguments. */
 struct call_rule {
@@ -53,7 +63,6 @@ struct call_verdicts {
 };
 
 /* Sets what becomes of each call of this process. */
-void call_verdicts_choose(struct call_verdicts *verdicts,
-                          enum calls_of calls_of);
+void call_verdicts_choose(struct call_verdicts *verdicts, unsigned calls_of);
 
 #endif

@@ -69,10 +69,9 @@ void file_rules_allow(const struct file_rules *rules, int fd, unsigned what)
         (what & FILES_READ ? ACCESS_READ_FILE : 0) |
         (what & FILES_LIST ? ACCESS_READ_DIR : 0) |
         (what & FILES_WRITE ? ACCESS_WRITE_FILE | ACCESS_TRUNCATE : 0) |
-        (what & FILES_MAKE
-             ? ACCESS_MAKE_REG | ACCESS_MAKE_DIR | ACCESS_REMOVE_FILE |
-                   ACCESS_REFER
-             : 0) |
+        (what & FILES_MAKE ? ACCESS_MAKE_REG | ACCESS_MAKE_DIR |
+                                 ACCESS_REMOVE_FILE | ACCESS_REFER
+                           : 0) |
         (what & FILES_CONTROL ? ACCESS_IOCTL_DEV : 0);
     if (fstat(fd, &st))
         return;

@@ -20,14 +20,15 @@ struct sandbox {
     const struct options *opts;
     struct file_rules files;
     bool has_files;
-    bool has_driver;    /* of a GPU may be used */
+    unsigned calls_of;  /* as in call_verdicts.h */
     struct err lacks;   /* why it has no files */
     const char *latest; /* the name of which the directory was allowed last */
 };
 
 /* What a run does in directories of inputs, and of outputs. The outputs of an
  * earlier run are read for --resume, those that are replaced for their
- * attributes, and files without a name for pictures larger than memory. */
+ * attributes, and files without a name for pictures larger than memory: any of
+ * a batch may be one, which is not known before it is read. */
 enum {
     IN_INPUTS = FILES_READ | FILES_LIST,
     IN_OUTPUTS = FILES_READ | FILES_LIST | FILES_WRITE | FILES_MAKE,
@@ -49,7 +50,10 @@ static const char all[] = "its files and to few system calls";
 static bool begin(struct sandbox *sandbox, const struct options *opts,
                   bool device)
 {
-    *sandbox = (struct sandbox){ .opts = opts, .has_driver = device };
+    *sandbox = (struct sandbox){
+        .opts = opts,
+        .calls_of = device ? CALLS_OF_DRIVER : CALLS_OF_PICTURES,
+    };
     if (opts->sandbox == SANDBOX_OFF)
         return false;
     if (!HAVE_SANDBOX) {
@@ -75,10 +79,9 @@ static void enter(struct sandbox *sandbox)
     if (!sandbox->has_files ||
         file_rules_enforce(&sandbox->files, &sandbox->lacks))
         tell(sandbox->opts, "its files", sandbox->lacks.text);
-    if (call_filter_install(
-            sandbox->has_driver ? CALLS_OF_DRIVER : CALLS_OF_PICTURES, &why))
+    if (call_filter_install(sandbox->calls_of, &why))
         tell(sandbox->opts, "few system calls", why.text);
-    else if (sandbox->has_driver && sandbox->opts->verbose)
+    else if (sandbox->calls_of & CALLS_OF_DRIVER && sandbox->opts->verbose)
         report_error(NULL, "confined, with what the driver of a GPU needs");
 }
 
@@ -210,6 +213,34 @@ static void allow_outputs(struct sandbox *sandbox, const struct file_plan *plan,
     }
 }
 
+/* ---- Attributes ---------------------------------------------------------- */
+
+/* Lets outputs have the attributes of what they are made of, or replace. */
+static void allow_attributes(struct sandbox *sandbox, bool replaces)
+{
+    if (sandbox->opts->preserve || replaces)
+        sandbox->calls_of |= CALLS_OF_ATTRIBUTES;
+}
+
+static bool is_there(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0;
+}
+
+static bool may_replace(const struct file_plan *plan,
+                        const struct options *opts)
+{
+    bool any = false;
+    if (opts->no_clobber)
+        return false;
+    if (opts->stack)
+        return is_there(opts->stack);
+    for (uint32_t i = 0; i < plan->inputs.count && !any; i++)
+        any = is_there(plan->output[i]);
+    return any;
+}
+
 /* ---- Each command -------------------------------------------------------- */
 
 /* What tells the format of a file. */
@@ -255,6 +286,7 @@ void sandbox_enter_for_job(const struct job *job, bool device)
     else if (sandbox.has_files)
         allow(&sandbox, scratch_file_apart(),
               FILES_READ | FILES_WRITE | FILES_MAKE);
+    allow_attributes(&sandbox, is_made_beside && there);
     enter(&sandbox);
 }
 
@@ -273,6 +305,7 @@ void sandbox_enter_for_batch(const struct file_plan *plan,
         if (opts->manifest) /* whose directory is synced */
             allow_output(&sandbox, opts->manifest, FILES_LIST);
     }
+    allow_attributes(&sandbox, may_replace(plan, opts));
     enter(&sandbox);
 }
 
@@ -317,5 +350,6 @@ void sandbox_enter_for_jobs(const char *root, const struct options *opts,
         return;
     if (sandbox.has_files)
         allow(&sandbox, root ? root : "/", IN_OUTPUTS);
+    allow_attributes(&sandbox, true);
     enter(&sandbox);
 }

@@ -67,6 +67,13 @@ static int change_mode(const char *name)
     return chmod(name, 0777);
 }
 
+/* Of a file that is open, as one that can be read. */
+static int change_open_mode(const char *name)
+{
+    int fd = open(name, O_RDONLY);
+    return fd < 0 ? -1 : fchmod(fd, 0777);
+}
+
 static int make_code(const char *unused)
 {
     (void)unused;
@@ -115,13 +122,21 @@ static const struct attack {
     const char *word;
     int (*run)(const char *argument);
 } attacks[] = {
-    { "read", read_file },          { "write", write_file },
-    { "list", list_directory },     { "run", run_program },
-    { "fork", fork_process },       { "socket", open_socket },
-    { "connect", connect_locally }, { "chmod", change_mode },
-    { "code", make_code },          { "signal", send_signal },
-    { "stack", smash_stack },       { "crash", crash },
-    { "killed", be_killed },        { "exit", leave },
+    { "read", read_file },
+    { "write", write_file },
+    { "list", list_directory },
+    { "run", run_program },
+    { "fork", fork_process },
+    { "socket", open_socket },
+    { "connect", connect_locally },
+    { "chmod", change_mode },
+    { "fchmod", change_open_mode },
+    { "code", make_code },
+    { "signal", send_signal },
+    { "stack", smash_stack },
+    { "crash", crash },
+    { "killed", be_killed },
+    { "exit", leave },
 };
 
 static bool probe(const uint8_t *head, size_t size)

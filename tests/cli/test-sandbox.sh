@@ -68,6 +68,7 @@ check 'somebody listens' eventually [ -S else/socket ]
 attempts connect "$PWD/else/socket" $killed
 kill $listener
 attempts chmod "$PWD/else/secret" 1
+attempts fchmod "$PWD/in/m.hdr" 1
 attack read /proc/version
 gimgxf copy in/m.hdr out/m.png 2>stderr
 check 'what the kernel says: read by a driver alone' \
@@ -110,6 +111,18 @@ check 'a list: the others' [ -e out/named/a.ppm -a -e out/named/z.ppm ]
 attack write in/made
 gimgxf rotate90 -r -d out in 2>stderr
 check 'inputs are not written to' absent in/made
+# What is read keeps its mode, where no output takes the place of a file.
+attack fchmod in/a.ppm
+chmod 640 in/a.ppm
+gimgxf rotate90 -r -d out/fresh in 2>stderr
+check 'inputs keep their mode' [ "$(stat -c %a in/a.ppm)" = 640 ]
+check 'inputs keep their mode: told' \
+    grep -q 'in/m.hdr: refused: Operation not permitted' stderr
+"$program" check in/a.ppm in/m.hdr 2>stderr
+check 'check: nor do files' [ "$(stat -c %a in/a.ppm)" = 640 ]
+chmod 604 out/fresh/a.ppm
+gimgxf rotate90 -d out/fresh in/a.ppm in/z.ppm
+check 'what replaces a file has its mode' [ "$(stat -c %a out/fresh/a.ppm)" = 604 ]
 attack read "$PWD/else/secret"
 "$program" info in/a.ppm in/m.hdr >stdout 2>stderr
 check 'info: refused' grep -q 'refused: Permission denied' stderr

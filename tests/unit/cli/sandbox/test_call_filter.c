@@ -101,7 +101,7 @@ static void check_call(const char *name, long number, unsigned argument,
 }
 
 /* Returns whether there is a filter, which `code` then holds. */
-static bool make_filter(enum calls_of calls_of)
+static bool make_filter(unsigned calls_of)
 {
     struct err err = { 0 };
     length = 0;
@@ -139,7 +139,7 @@ TEST(calls)
 TEST(arguments)
 {
     const uint64_t high = (uint64_t)1 << 32, self = (uint64_t)getpid();
-    if (!make_filter(CALLS_OF_PICTURES))
+    if (!make_filter(CALLS_OF_PICTURES | CALLS_OF_ATTRIBUTES))
         return;
     check_call(CALL(mmap), 2, PROT_READ | PROT_WRITE, SECCOMP_RET_ALLOW);
     check_call(CALL(mmap), 2, PROT_READ | PROT_EXEC, REFUSED);
@@ -161,6 +161,24 @@ TEST(arguments)
     check_call(CALL(kill), 0, self + 1, REFUSED);
     check_call(CALL(tgkill), 0, self, SECCOMP_RET_ALLOW);
     check_call(CALL(tgkill), 0, high | self, REFUSED);
+}
+
+TEST(calls_of_attributes)
+{
+    const unsigned calls_of[] = { CALLS_OF_PICTURES, CALLS_OF_DRIVER };
+    for (size_t i = 0; i < 2; i++)
+        for (unsigned with = 0; with <= CALLS_OF_ATTRIBUTES;
+             with += CALLS_OF_ATTRIBUTES) {
+            const uint32_t want = with ? SECCOMP_RET_ALLOW : REFUSED;
+            if (!make_filter(calls_of[i] | with))
+                return;
+            check_call(CALL(fchmod), 0, 0, want);
+            check_call(CALL(fchown), 0, 0, want);
+            check_call(CALL(fsetxattr), 0, 0, want);
+            check_call(CALL(fremovexattr), 0, 0, want);
+            check_call(CALL(utimensat), 1, 0, want);
+            check_call(CALL(fgetxattr), 0, 0, SECCOMP_RET_ALLOW);
+        }
 }
 
 TEST(calls_of_a_driver)
@@ -198,7 +216,7 @@ TEST(calls_of_a_driver)
 }
 
 /* The numbers of another processor mean other calls: not one is let through. */
-static void check_another_processor(enum calls_of calls_of)
+static void check_another_processor(unsigned calls_of)
 {
     if (!make_filter(calls_of))
         return;
