@@ -265,7 +265,11 @@ static bool may_need_scratch(const struct job *job)
     return !codec || codec->stores;
 }
 
-/* What is no regular file is written to where it stands. */
+/* What is no regular file is written to where it stands. Without the right to
+ * read beside it, a JPEG that becomes a large file of another format is encoded
+ * in memory, and then copied: the right to a file without a name is that to all
+ * files of its directory. That takes no longer (100 megapixels to PPM: 1.2 s
+ * with the right and without). */
 void sandbox_enter_for_job(const struct job *job, bool device)
 {
     const unsigned beside =
