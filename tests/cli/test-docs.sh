@@ -139,7 +139,7 @@ for page in gimgxf*.[17]; do
     ! command -v man >/dev/null || check "warnings: $page" \
         [ -z "$(man --warnings -E UTF-8 -l -Tutf8 "$page" 2>&1 >/dev/null)" ]
 done
-check 'the first page is short' [ "$(wc -l <gimgxf.1)" -lt 560 ]
+check 'the first page is short' [ "$(wc -l <gimgxf.1)" -lt 500 ]
 
 # Examples, as they stand, where there is what they name.
 examples() {
