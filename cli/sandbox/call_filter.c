@@ -50,14 +50,14 @@ static void put_rule(struct program *program, const struct call_rule *rule)
     const size_t low = offsetof(struct seccomp_data, args[rule->argument]);
     if (rule->test == TEST_EQUAL) {
         put_load(program, low + 4);
-        put_if(program, BPF_JEQ, 0, 0, 4);
+        put_if(program, BPF_JEQ, 0, 0, rule->values + 2);
         put_load(program, low);
-        put_if(program, BPF_JEQ, rule->value[0], 1, 0);
-        put_if(program, BPF_JEQ, rule->value[1], 0, 1);
+        for (unsigned i = 0, left = rule->values; left-- > 0; i++)
+            put_if(program, BPF_JEQ, rule->value[i], left, left == 0);
     } else if (rule->test == TEST_OTHER) {
         put_load(program, low);
-        put_if(program, BPF_JEQ, rule->value[0], 2, 0);
-        put_if(program, BPF_JEQ, rule->value[1], 1, 0);
+        for (unsigned i = 0, left = rule->values; left-- > 0; i++)
+            put_if(program, BPF_JEQ, rule->value[i], left + 1, 0);
     } else {
         put_load(program, low);
         put_if(program, BPF_JSET, rule->value[0], rule->test == TEST_HAS_NO,

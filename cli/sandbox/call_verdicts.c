@@ -3,7 +3,9 @@
 
 #ifdef CALL_VERDICTS_ARCH
 
+#include <asm/sockios.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
@@ -40,7 +42,6 @@ static const unsigned allowed[] = {
     SYS_close,
     SYS_fstat,
     SYS_fstatfs,
-    SYS_fcntl,
     SYS_dup,
     SYS_dup3,
     SYS_ftruncate,
@@ -87,7 +88,6 @@ static const unsigned allowed[] = {
     SYS_exit_group,
     SYS_sched_yield,
     SYS_sched_getaffinity,
-    SYS_sched_setaffinity,
     SYS_getcpu,
     /* Time, chance, and who this is. */
     SYS_clock_gettime,
@@ -154,15 +154,25 @@ static const unsigned fatal[] = {
 };
 
 static const struct call_rule rules[] = {
-    { SYS_mmap, 2, TEST_HAS_NO, { PROT_EXEC }, REFUSE },
-    { SYS_mprotect, 2, TEST_HAS_NO, { PROT_EXEC }, REFUSE },
-    { SYS_clone, 0, TEST_HAS, { CLONE_THREAD }, SECCOMP_RET_KILL_PROCESS },
-    { SYS_ioctl, 1, TEST_EQUAL, { TCGETS, TIOCGWINSZ }, REFUSE },
-    { SYS_prctl, 0, TEST_EQUAL, { PR_SET_NAME, PR_SET_NAME }, REFUSE },
+    { SYS_mmap, 2, TEST_HAS_NO, 1, { PROT_EXEC }, REFUSE },
+    { SYS_mprotect, 2, TEST_HAS_NO, 1, { PROT_EXEC }, REFUSE },
+    { SYS_clone, 0, TEST_HAS, 1, { CLONE_THREAD }, SECCOMP_RET_KILL_PROCESS },
+    { SYS_ioctl, 1, TEST_EQUAL, 2, { TCGETS, TIOCGWINSZ }, REFUSE },
+    /* Not who gets a signal when a descriptor is ready, or a directory has
+     * changed: any process of the user can be named. */
+    { SYS_fcntl,
+      1,
+      TEST_EQUAL,
+      4,
+      { F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL },
+      REFUSE },
+    { SYS_prctl, 0, TEST_EQUAL, 1, { PR_SET_NAME }, REFUSE },
+    /* Of its own threads, not of another process. */
+    { SYS_sched_setaffinity, 0, TEST_EQUAL, 1, { 0 }, REFUSE },
     /* futimens() alone: no name, the descriptor is the file. */
-    { SYS_utimensat, 1, TEST_EQUAL, { 0, 0 }, REFUSE },
+    { SYS_utimensat, 1, TEST_EQUAL, 1, { 0 }, REFUSE },
     /* getrlimit() alone: no new limit. */
-    { SYS_prlimit64, 2, TEST_EQUAL, { 0, 0 }, REFUSE },
+    { SYS_prlimit64, 2, TEST_EQUAL, 1, { 0 }, REFUSE },
 };
 
 /* ---- For the driver of a GPU --------------------------------------------- */
@@ -288,14 +298,21 @@ static const unsigned refused[] = {
 };
 
 static const struct call_rule driver_rules[] = {
-    { SYS_clone, 0, TEST_HAS, { CLONE_THREAD }, REFUSE },
+    { SYS_clone, 0, TEST_HAS, 1, { CLONE_THREAD }, REFUSE },
     /* It makes sockets to be found by, and connects to none. */
-    { SYS_socket, 0, TEST_EQUAL, { AF_UNIX, AF_UNIX }, REFUSE },
-    { SYS_sendto, 4, TEST_EQUAL, { 0, 0 }, REFUSE },
-    /* Not what types into the user's terminal. */
-    { SYS_ioctl, 1, TEST_OTHER, { TIOCSTI, TIOCLINUX }, REFUSE },
-    { SYS_utimensat, 1, TEST_EQUAL, { 0, 0 }, REFUSE },
-    { SYS_prlimit64, 2, TEST_EQUAL, { 0, 0 }, REFUSE },
+    { SYS_socket, 0, TEST_EQUAL, 1, { AF_UNIX }, REFUSE },
+    { SYS_sendto, 4, TEST_EQUAL, 1, { 0 }, REFUSE },
+    /* Not what types into the user's terminal, and not who gets a signal when
+     * a descriptor is ready. */
+    { SYS_ioctl,
+      1,
+      TEST_OTHER,
+      4,
+      { TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP },
+      REFUSE },
+    { SYS_fcntl, 1, TEST_OTHER, 2, { F_SETOWN, F_SETOWN_EX }, REFUSE },
+    { SYS_utimensat, 1, TEST_EQUAL, 1, { 0 }, REFUSE },
+    { SYS_prlimit64, 2, TEST_EQUAL, 1, { 0 }, REFUSE },
 };
 
 /* ---- For attributes ------------------------------------------------------ */
@@ -375,7 +392,7 @@ void call_verdicts_choose(struct call_verdicts *verdicts, unsigned calls_of)
     for (unsigned i = 0; i < TO_ITSELF; i++) {
         struct call_rule *rule = &verdicts->to_itself[i];
         *rule = (struct call_rule){
-            to_itself[i], 0, TEST_EQUAL, { self, self }, REFUSE
+            to_itself[i], 0, TEST_EQUAL, 1, { self }, REFUSE
         };
         set(verdicts, rule->call, 0, rule);
     }

@@ -40,12 +40,13 @@ enum {
 struct call_rule {
     unsigned call, argument;
     enum {
-        TEST_EQUAL,  /* it is one of the values, */
+        TEST_EQUAL,  /* it is one of so many values, */
         TEST_OTHER,  /* its lower half is none of them, */
         TEST_HAS,    /* it has a bit of the first one, */
         TEST_HAS_NO, /* or none */
     } test;
-    uint32_t value[2];
+    unsigned values;
+    uint32_t value[4];
     uint32_t otherwise; /* what becomes of the call: SECCOMP_RET_* */
 };
 

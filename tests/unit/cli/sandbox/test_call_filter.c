@@ -2,7 +2,9 @@
  * kernel is not asked, so that this also runs where qemu takes its place. */
 #include "cli/sandbox/call_filter.h"
 
+#include <asm/sockios.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -151,6 +153,16 @@ TEST(arguments)
     check_call(CALL(ioctl), 1, TIOCGWINSZ, SECCOMP_RET_ALLOW);
     check_call(CALL(ioctl), 1, TIOCSTI, REFUSED);
     check_call(CALL(ioctl), 1, high | TCGETS, REFUSED);
+    check_call(CALL(fcntl), 1, F_DUPFD_CLOEXEC, SECCOMP_RET_ALLOW);
+    check_call(CALL(fcntl), 1, F_GETFL, SECCOMP_RET_ALLOW);
+    check_call(CALL(fcntl), 1, F_SETFL, REFUSED);
+    check_call(CALL(fcntl), 1, F_SETOWN, REFUSED);
+    check_call(CALL(fcntl), 1, F_SETOWN_EX, REFUSED);
+    check_call(CALL(fcntl), 1, F_SETSIG, REFUSED);
+    check_call(CALL(fcntl), 1, F_NOTIFY, REFUSED);
+    check_call(CALL(fcntl), 1, high | F_GETFD, REFUSED);
+    check_call(CALL(sched_setaffinity), 0, 0, SECCOMP_RET_ALLOW);
+    check_call(CALL(sched_setaffinity), 0, self + 1, REFUSED);
     check_call(CALL(prctl), 0, PR_SET_NAME, SECCOMP_RET_ALLOW);
     check_call(CALL(prctl), 0, PR_SET_DUMPABLE, REFUSED);
     check_call(CALL(utimensat), 1, 0, SECCOMP_RET_ALLOW);
@@ -211,6 +223,12 @@ TEST(calls_of_a_driver)
     check_call(CALL(ioctl), 1, TIOCSTI, REFUSED);
     check_call(CALL(ioctl), 1, high | TIOCSTI, REFUSED);
     check_call(CALL(ioctl), 1, TIOCLINUX, REFUSED);
+    check_call(CALL(ioctl), 1, FIOSETOWN, REFUSED);
+    check_call(CALL(ioctl), 1, SIOCSPGRP, REFUSED);
+    check_call(CALL(fcntl), 1, F_SETFL, SECCOMP_RET_ALLOW);
+    check_call(CALL(fcntl), 1, F_SETOWN, REFUSED);
+    check_call(CALL(fcntl), 1, high | F_SETOWN, REFUSED);
+    check_call(CALL(fcntl), 1, F_SETOWN_EX, REFUSED);
     check_call(CALL(kill), 0, self, SECCOMP_RET_ALLOW);
     check_call(CALL(kill), 0, self + 1, REFUSED);
 }
