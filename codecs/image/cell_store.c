@@ -234,8 +234,8 @@ struct store_reader {
     struct err *err;
 };
 
-/* Reads n rows of a plane of a band, from row y of its own on, through a
- * buffer, to the rows of `to` from `row` on. */
+/* Reads n rows of a plane of a band, from row y of its own on, to its rows from
+ * `row` on: through a buffer, unless they stand there as in the file. */
 static int read_plane(const struct store_reader *r,
                       const struct band_place *place, unsigned i, uint32_t y,
                       uint32_t row, uint32_t n, uint8_t *buffer,
@@ -243,14 +243,15 @@ static int read_plane(const struct store_reader *r,
 {
     const struct scratch *scratch = r->img->store->scratch;
     const struct plane *plane = &r->rows->plane[i];
+    const uint64_t from = place->at + i * place->plane + y * place->row;
     size_t at = place->columns ? place->first * cell_size(r->img->cell) : 0;
-    if (scratch->read(scratch->context,
-                      place->at + i * place->plane + y * place->row, buffer,
+    uint8_t *to = (uint8_t *)plane_row(plane, row) + at;
+    const bool packed = plane->stride == place->row;
+    if (scratch->read(scratch->context, from, packed ? to : buffer,
                       n * place->row, err))
         return -1;
-    for (uint32_t k = 0; k < n; k++)
-        memcpy((uint8_t *)plane_row(plane, row + k) + at,
-               buffer + k * place->row, place->row);
+    for (uint32_t k = 0; k < n && !packed; k++)
+        memcpy(to + k * plane->stride, buffer + k * place->row, place->row);
     return 0;
 }
 

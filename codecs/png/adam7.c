@@ -1,6 +1,8 @@
 /* The passes of interlaced pictures. */
 #include "codecs/png/adam7.h"
 
+#include "codecs/image/interleave.h"
+
 unsigned adam7_passes(struct adam7_pass pass[ADAM7_PASSES], uint32_t width,
                       uint32_t height)
 {
@@ -37,5 +39,28 @@ void adam7_spread(const struct image *img, uint32_t y,
         uint16_t *to16 = (uint16_t *)to;
         for (size_t i = 0; i < n; i++)
             to16[pass->x + i * step] = from16[i];
+    }
+}
+
+void adam7_join(void *row, const struct image *img, uint32_t y,
+                const struct adam7_pass *pass)
+{
+    const size_t n = pass->width, step = pass->dx, cells = img->nplanes;
+    if (step == 1) {
+        interleave_join_row(img, y, row);
+        return;
+    }
+    for (unsigned c = 0; c < cells; c++) {
+        const uint8_t *from = plane_row(&img->plane[c], y);
+        uint8_t *to = (uint8_t *)row + c;
+        if (img->cell == CELL_U8) {
+            for (size_t i = 0; i < n; i++)
+                to[i * cells] = from[pass->x + i * step];
+            continue;
+        }
+        const uint16_t *from16 = (const uint16_t *)from;
+        uint16_t *to16 = (uint16_t *)row + c;
+        for (size_t i = 0; i < n; i++)
+            to16[i * cells] = from16[pass->x + i * step];
     }
 }

@@ -22,4 +22,9 @@ unsigned adam7_passes(struct adam7_pass pass[ADAM7_PASSES], uint32_t width,
 void adam7_spread(const struct image *img, uint32_t y,
                   const struct adam7_pass *pass, const struct image *line);
 
+/* The inverse, of pixels side by side: joins what a pass has of row y of img to
+ * `row`, in native byte order. */
+void adam7_join(void *row, const struct image *img, uint32_t y,
+                const struct adam7_pass *pass);
+
 #endif

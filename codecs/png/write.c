@@ -6,7 +6,7 @@
 #include <png.h>
 
 #include "codecs/image/budget.h"
-#include "codecs/image/interleave.h"
+#include "codecs/png/adam7.h"
 #include "codecs/png/libpng_memory.h"
 #include "codecs/png/scanline.h"
 
@@ -87,25 +87,31 @@ static void write_chunks(struct png_writer *w, unsigned where)
     }
 }
 
-/* Gives libpng row y, which it leaves out if the pass has no pixels of it. */
-static void write_row(struct png_writer *w, bool in_pass, uint32_t y)
+/* Gives libpng the pixels that a pass has of row y. */
+static void write_row(struct png_writer *w, const struct adam7_pass *pass,
+                      uint32_t y)
 {
     uint32_t at;
-    if (in_pass) {
-        if (row_source_reach(&w->rows, y, w->err))
-            png_longjmp(w->png, 1);
-        const struct image *from = row_source_at(&w->rows, y, &at);
-        interleave_join_row(from, at, w->row);
-    }
+    if (budget_check_time(w->opts->budget, w->err) ||
+        row_source_reach(&w->rows, y, w->err))
+        png_longjmp(w->png, 1);
+    const struct image *from = row_source_at(&w->rows, y, &at);
+    adam7_join(w->row, from, at, pass);
     png_write_row(w->png, w->row);
     if (flush_file(w->opts->flush, w->file, w->err))
         png_longjmp(w->png, 1);
 }
 
-/* Through libpng: all of Adam7, and rows of more than 1 GiB. */
-static void write_rows(struct png_writer *w)
+/* Through libpng: all of Adam7, and rows of more than 1 GiB. It is given the
+ * passes themselves: of whole rows it would ask for all in each pass, which of
+ * a narrow picture are as many as its pixels. */
+static void write_rows(struct png_writer *w, bool interlaced)
 {
     const struct image *img = w->img;
+    struct adam7_pass pass[ADAM7_PASSES] = { { 0, 0, 1, 1, img->width,
+                                               img->height } };
+    const unsigned passes =
+        interlaced ? adam7_passes(pass, img->width, img->height) : 1;
     w->rows = row_source_open(img, w->opts->pool);
     w->row =
         memory_alloc((size_t)img->width * img->nplanes * cell_size(img->cell));
@@ -117,13 +123,9 @@ static void write_rows(struct png_writer *w)
     png_set_packing(w->png);
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
         png_set_swap(w->png);
-    const int passes = png_set_interlace_handling(w->png);
-    for (int pass = 0; pass < passes; pass++)
-        for (uint32_t y = 0; y < img->height; y++) {
-            if (budget_check_time(w->opts->budget, w->err))
-                png_longjmp(w->png, 1);
-            write_row(w, passes == 1 || PNG_ROW_IN_INTERLACE_PASS(y, pass), y);
-        }
+    for (unsigned i = 0; i < passes; i++)
+        for (uint32_t n = 0; n < pass[i].height; n++)
+            write_row(w, &pass[i], pass[i].y + n * pass[i].dy);
 }
 
 static void write_samples(struct png_writer *w)
@@ -132,7 +134,7 @@ static void write_samples(struct png_writer *w)
     bool interlaced =
         codec_is_own(&codec_png, w->img) && w->img->meta->interlaced;
     if (interlaced || scanline_size(w->img) >= (size_t)1 << 30)
-        write_rows(w);
+        write_rows(w, interlaced);
     else if (idat_write(w->file, w->img, level, w->opts, w->err))
         png_longjmp(w->png, 1);
 }
