@@ -119,27 +119,32 @@ int frames_read(struct image *img, const struct load_opts *opts,
 
 /* ---- Limits -------------------------------------------------------------- */
 
-/* Returns the pixels of all pictures of the file together, and in *most those
- * of the largest frame that is decoded by itself; in *coded the bytes of such
- * frames in the file. */
-static uint64_t count_pixels(const struct image *img, uint64_t *most,
-                             uint64_t *coded)
+/* What the frames that are decoded by themselves have together. */
+struct frame_sums {
+    uint64_t pixels; /* those of the picture, too */
+    uint64_t most;   /* pixels of the largest one */
+    uint64_t cells;  /* bytes, with what pads rows: before and after the turn */
+    uint64_t coded;  /* bytes in the file */
+};
+
+static struct frame_sums sum_frames(const struct image *img)
 {
     const struct meta *meta = img->meta;
-    uint64_t all = (uint64_t)img->width * img->height;
-    *most = *coded = 0;
+    struct frame_sums sum = { .pixels = (uint64_t)img->width * img->height };
     for (size_t i = 0; i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
-        *coded += is_frame(block, "fdAT") ? block->size : 0;
+        sum.coded += is_frame(block, "fdAT") ? block->size : 0;
         if (!is_frame(block, "fcTL") || block->where != PNG_PLACE_AFTER_IDAT)
             continue;
         struct frame_place place = frame_place_read(block->data);
         uint64_t pixels = (uint64_t)place.width * place.height;
-        *most = pixels > *most ? pixels : *most;
-        if (__builtin_add_overflow(all, pixels, &all))
-            all = UINT64_MAX;
+        sum.most = pixels > sum.most ? pixels : sum.most;
+        sum.cells += image_row_bytes(img, place.width) * place.height +
+                     image_row_bytes(img, place.height) * place.width;
+        if (__builtin_add_overflow(sum.pixels, pixels, &sum.pixels))
+            sum.pixels = UINT64_MAX;
     }
-    return all;
+    return sum;
 }
 
 /* Returns about as many bytes as the cells of a frame take before and after the
@@ -154,14 +159,13 @@ static uint64_t frame_bytes(const struct image *img, uint64_t pixels)
 /* Frames are decoded, turned and encoded one after the other, which takes time
  * and no memory. Those that become more than so many times their bytes, as
  * hardly any do but flat ones, take work beyond that: each byte is looked at
- * some times. */
+ * some times, and so is what pads rows, before the turn and after it. */
 enum { FLAT_FROM = 500, LOOKS = 4 };
 
-static int check_work(const struct image *img, uint64_t pixels, uint64_t coded,
-                      const struct budget *budget, struct err *err)
+static int check_work(const struct frame_sums *sum, const struct budget *budget,
+                      struct err *err)
 {
-    const uint64_t bytes = pixels * img->nplanes * cell_size(img->cell),
-                   usual = FLAT_FROM * coded;
+    const uint64_t bytes = sum->cells / 2, usual = FLAT_FROM * sum->coded;
     struct budget left = budget ? *budget : (struct budget){ 0 };
     return budget && bytes > usual
                ? budget_spend(&left, LOOKS * (bytes - usual), err)
@@ -184,18 +188,17 @@ int frames_check_size(const struct image *img, const struct load_opts *opts,
 {
     const struct limits *limits = &opts->limits;
     struct animation *a = &img->meta->animation;
-    uint64_t most, coded, all = count_pixels(img, &most, &coded);
-    if (a->frames == 0 || most == 0)
+    const struct frame_sums sum = sum_frames(img);
+    if (a->frames == 0 || sum.most == 0)
         return 0;
-    if (all > limits->pixels)
-        return limit_refuse_frames(a->frames, all, limits, err);
-    if (check_work(img, all - (uint64_t)img->width * img->height, coded,
-                   limits->budget, err))
+    if (sum.pixels > limits->pixels)
+        return limit_refuse_frames(a->frames, sum.pixels, limits, err);
+    if (check_work(&sum, limits->budget, err))
         return -1;
     uint64_t once = frame_bytes(img, (uint64_t)img->width * img->height) / 2;
     if (image_is_stored(img, limits))
         once = 0;
-    uint64_t frame = frame_bytes(img, most), need = once + frame;
+    uint64_t frame = frame_bytes(img, sum.most), need = once + frame;
     unsigned threads = thread_pool_threads(opts->pool);
     a->stored = need > limits->bytes;
     if (a->stored && !suits_scratch(img, frame, limits))
