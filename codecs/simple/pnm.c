@@ -144,29 +144,42 @@ static int text_read(struct reader *reader, struct netpbm_reader *r, bool bits,
                : fail_memory(err, "no memory for the comments");
 }
 
+/* The most characters of a sample, with what stands before it. */
+enum { NUMBER = 6 };
+
+/* Writes a number without a blank, and returns its characters. */
+static size_t put_number(uint8_t *to, unsigned v)
+{
+    size_t n = 1;
+    for (unsigned i = 10; i <= v; i *= 10)
+        n++;
+    for (size_t i = n; i-- > 0; v /= 10)
+        to[i] = (uint8_t)('0' + v % 10);
+    return n;
+}
+
 /* Lines end before the 70 characters that pgm(5) allows, and with the row. */
 static int text_write_row(struct bytes *file, const struct image *img,
                           uint32_t y, bool bits, struct err *err)
 {
-    int column = 0;
-    for (uint32_t x = 0; x < img->width; x++)
+    size_t column = 0;
+    for (uint32_t x = 0; x < img->width; x++) {
+        if (!bytes_reserve(file, img->nplanes * NUMBER + 1))
+            return fail_memory(err, "no memory for the file");
         for (unsigned i = 0; i < img->nplanes; i++) {
             const void *row = plane_row(&img->plane[i], y);
-            uint32_t v = img->cell == CELL_U8 ? ((const uint8_t *)row)[x]
+            unsigned v = img->cell == CELL_U8 ? ((const uint8_t *)row)[x]
                                               : ((const uint16_t *)row)[x];
-            char text[16];
-            int n = sprintf(text, "%s%u",
-                            column == 0   ? ""
-                            : column > 62 ? "\n"
-                                          : " ",
-                            bits ? !v : v);
-            column = *text == '\n' ? n - 1 : column + n;
-            if (!bytes_append(file, text, (size_t)n))
-                return fail_memory(err, "no memory for the file");
+            const bool ends = column > 62;
+            uint8_t *to = file->data + file->size;
+            *to = ends ? '\n' : ' ';
+            size_t n = put_number(to + (column > 0), bits ? !v : v);
+            file->size += n + (column > 0);
+            column = ends ? n : column + n + (column > 0);
         }
-    return bytes_append(file, "\n", 1)
-               ? 0
-               : fail_memory(err, "no memory for the file");
+    }
+    file->data[file->size++] = '\n';
+    return 0;
 }
 
 /* Returns the bytes of so many numbers; UINT64_MAX if they are not all there,
@@ -218,14 +231,17 @@ static int read_header(struct image *img, struct netpbm_reader *r,
     return netpbm_end_header(r) ? 0 : fail(err, "its header has no end");
 }
 
-/* A number takes a character at least. */
+/* A number takes a character at least, and one more parts it from the next,
+ * unless it is a bit. */
 static uint64_t samples_size(const struct image *img,
                              const struct netpbm_reader *r)
 {
     const struct pnm_state *state = img->meta->state;
     uint64_t samples = (uint64_t)img->width * img->nplanes * img->height;
     if (state->digit <= RAW)
-        return r ? text_size(r, samples) : samples;
+        return r                       ? text_size(r, samples)
+               : state->digit == BITS ? samples
+                                      : 2 * samples - 1;
     return state->digit == BITS + RAW ? (uint64_t)bits_row(img) * img->height
                                       : netpbm_samples_size(img);
 }
