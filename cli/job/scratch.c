@@ -26,9 +26,15 @@ static bool goes_through(const struct job_state *state)
            (state->plan.own || (!from->turn && !to->turn));
 }
 
+/* A cell of a byte may have been one bit. */
+enum { CELLS_OF_BITS = 8 };
+
+/* Without --max-memory less of a picture that can go through a file is in
+ * memory: only what is as sparse as a bomb is more. */
 void job_offer_scratch(struct job_state *state, struct limits *limits)
 {
     const struct job *job = state->job;
+    const uint64_t file = state->result->bytes_in;
     scratch_file_close(&state->cells_file);
     scratch_file_close(&state->output_file);
     state->cells_file = (struct scratch_file){
@@ -41,10 +47,13 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
         job->opts->preserve ? 0600 : job_mode_of_new(state);
     if (!goes_through(state) || limits->bytes < memory_least)
         return;
-    state->scratch =
-        scratch_file_access(&state->cells_file, rows_memory(limits->bytes));
+    state->scratch = scratch_file_access(
+        &state->cells_file,
+        rows_memory(limits->bytes));
     limits->scratch = &state->scratch;
-    limits->stored = budget_stored(state->result->bytes_in);
+    limits->stored = budget_cells(file, CELLS_OF_BITS * BUDGET_CELLS_OF_BYTE);
+    if (limits->file)
+        limits->bytes = budget_cells(file, BUDGET_CELLS_OF_BYTE);
 }
 
 /* New memory is dear: each of its pages is cleared first, and on a virtual

@@ -45,6 +45,8 @@ enum soundness job_check_sound(const char *input, struct root *root,
     const double end = clock_set_end(state.budget.end);
     struct load_opts load = job_load_opts(opts, &state.budget, result);
     job_limit_memory(&state, &load.limits);
+    if (status == 0 && result->from->turn)
+        job_limit_sparse(&state, &load.limits);
     load.limits.reserve = reserve;
     load.limits.context = context;
     if (status == 0)

@@ -4,18 +4,10 @@
 #include "codecs/base/clock.h"
 
 enum {
-    /* DEFLATE makes at most 1032 bytes of one (RFC 1951: a match of 258 bytes
-     * takes two bits or more), and a picture is in memory before and after the
-     * turn. A progressive JPEG has a bit or more for a block of 128 bytes,
-     * which is less by a little. A lower figure would refuse sound files: cells
-     * are bytes also where samples are bits, so a drawing of 13,000 x 19,000
-     * pixels, black on white, takes 250 MB, twice with its turn, of a file of
-     * some 300 KB. What a small file may take without any of this is what its
-     * metadata needs: a profile may become 64 MB, and be there twice. */
-    MEMORY_OF_BYTE = 2 * 1032,
+    /* What a small file may take beside that is what its metadata needs: a
+     * profile may become 64 MB, and be there twice. */
     MEMORY_OF_FILE = 192 << 20,
-    /* A cell of a byte may have been one bit. */
-    STORED_OF_BYTE = 8 * 1032,
+    CELLS_OF_FILE = 64 << 20,
     /* A packet of XMP is read some twenty times, for each thing that may be
      * in it, and the blocks of a progressive JPEG some ten times. A byte takes
      * a few nanoseconds, so what every file may take is less than a second. */
@@ -33,20 +25,20 @@ void budget_begin(struct budget *budget, uint64_t file, unsigned seconds)
     };
 }
 
-static uint64_t share_of(uint64_t file, uint64_t of_byte)
+static uint64_t share_of(uint64_t least, uint64_t file, uint64_t of_byte)
 {
     return file > UINT64_MAX / (2 * of_byte) ? UINT64_MAX
-                                             : MEMORY_OF_FILE + of_byte * file;
+                                             : least + of_byte * file;
 }
 
 uint64_t budget_memory(uint64_t file)
 {
-    return share_of(file, MEMORY_OF_BYTE);
+    return share_of(MEMORY_OF_FILE, file, 2 * BUDGET_CELLS_OF_BYTE);
 }
 
-uint64_t budget_stored(uint64_t file)
+uint64_t budget_cells(uint64_t file, uint64_t of_byte)
 {
-    return share_of(file, STORED_OF_BYTE);
+    return share_of(CELLS_OF_FILE, file, of_byte);
 }
 
 void budget_allow_pixels(struct budget *budget, uint64_t pixels)

@@ -23,16 +23,29 @@ struct budget {
  * seconds from now on; 0: without a limit. */
 void budget_begin(struct budget *budget, uint64_t file, unsigned seconds);
 
+/* DEFLATE makes at most 1032 bytes of one (RFC 1951: a match of 258 bytes takes
+ * two bits or more). A progressive JPEG has a bit or more for a block of 128
+ * bytes, which is less by a little. */
+enum { BUDGET_CELLS_OF_BYTE = 1032 };
+
 /* Returns the bytes of memory that the samples of such a file may take, before
  * and after the turn; and that all else may take in sum, beside what is planned
  * for samples that are there (codecs/base/memory.h): the file, its metadata,
- * the output, and what libraries take. */
+ * the output, and what libraries take.
+ *
+ * That is 2064 times the file. A lower figure would refuse sound files where
+ * nothing goes through a temporary file: to be compared, or to become a JPEG.
+ * Cells are bytes also where samples are bits, so a drawing of 13,000 x 19,000
+ * pixels, black on white, takes 250 MB, twice with its turn, of a file of some
+ * 300 KB. */
 uint64_t budget_memory(uint64_t file);
 
-/* Returns the bytes of cells that may go to a temporary file instead, so that a
- * small file cannot fill a disk: all of a sound one, and of a damaged one as
- * much as its bytes can have been a part of. */
-uint64_t budget_stored(uint64_t file);
+/* Returns the bytes that one copy of the cells of a file may take, a byte of
+ * which becomes so many at most, and 64 MiB: as many in memory as a temporary
+ * file can hold beyond that, and in that file, so that a small one cannot fill
+ * a disk. Of a damaged file they are as many as its bytes can have been a part
+ * of. */
+uint64_t budget_cells(uint64_t file, uint64_t of_byte);
 
 /* Allows more work, for a picture of so many pixels. */
 void budget_allow_pixels(struct budget *budget, uint64_t pixels);

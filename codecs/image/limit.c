@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "codecs/image/budget.h"
+
 struct amount {
     char text[24];
 };
@@ -66,6 +68,20 @@ int limit_refuse_memory(const char *what, uint64_t bytes,
         amount_of(limits->bytes, 1024, false).text,
         amount_of(limits->file, 1024, false).text,
         amount_of(bytes, 1024, true).text);
+}
+
+/* At least one byte of so many is there. */
+enum { CUT_OF_BYTE = 8 };
+
+int limit_check_cut(uint64_t left, uint64_t need, const struct limits *limits,
+                    struct err *err)
+{
+    if (!limits->file || need <= budget_cells(left, CUT_OF_BYTE))
+        return 0;
+    return fail(err,
+                "%" PRIu64 " of the %" PRIu64 " bytes of its samples are "
+                "there, which --tolerant reads only with --max-memory",
+                left, need);
 }
 
 int limit_refuse_all(uint64_t file, uint64_t limit, struct err *err)

@@ -51,7 +51,7 @@ static inline uint64_t limit_bytes(const struct limits *limits, uint64_t cells)
     return limits->bytes;
 }
 
-/* All other functions return -1, with the reason. */
+/* All other functions return -1, with the reason; a check may return 0. */
 
 /* Of a picture with too many pixels, or too many to a side. */
 int limit_refuse_pixels(uint64_t width, uint64_t height,
@@ -69,6 +69,12 @@ int limit_refuse_bytes(const char *what, uint64_t bytes, uint64_t limit,
 /* The same of a picture, whose limit may be one that its file has set. */
 int limit_refuse_memory(const char *what, uint64_t bytes,
                         const struct limits *limits, struct err *err);
+
+/* Fails if so few bytes are left of those that the samples of a damaged file
+ * need that hardly anything of a large picture is there, and --max-memory has
+ * not set the limit. */
+int limit_check_cut(uint64_t left, uint64_t need, const struct limits *limits,
+                    struct err *err);
 
 /* Of a file of so many bytes that takes more than the limit, with all that is
  * made of it. */

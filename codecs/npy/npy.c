@@ -82,6 +82,8 @@ static int check_size(struct bytes data, size_t need,
     if (!opts->tolerant)
         return fail(err, "%zu bytes of data, where its shape needs %zu",
                     data.size, need);
+    if (limit_check_cut(data.size, need, &opts->limits, err))
+        return -1;
     warn(opts->warnings, "%zu bytes of data, where its shape needs %zu",
          data.size, need);
     return 0;

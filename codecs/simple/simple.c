@@ -15,6 +15,8 @@ int simple_check_size(struct bytes file, size_t at, uint64_t need,
     if (!opts->tolerant)
         return fail(err, "the image data is cut short: %zu bytes of %llu", left,
                     (unsigned long long)need);
+    if (limit_check_cut(left, need, &opts->limits, err))
+        return -1;
     simple_warn_cut(opts);
     return 0;
 }

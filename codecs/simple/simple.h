@@ -23,7 +23,7 @@
 void simple_warn_cut(const struct load_opts *opts);
 
 /* Fails if not all of the `need` bytes of pixels from `at` on are there;
- * tolerant, it warns. */
+ * tolerant, it warns, or fails if next to nothing of a large picture is. */
 int simple_check_size(struct bytes file, size_t at, uint64_t need,
                       const struct load_opts *opts, struct err *err);
 

@@ -9,18 +9,24 @@ LD_PRELOAD=${program%/gimgxf}/tests/starve.so "$program" --version \
 printf 'P5 16000 16000 255\n' >cut.pgm
 needs_memory='16000 x 16000 pixels in 1 channels need 493M bytes, more than the'
 allowed='--max-memory 493M allows them'
-gives 1 "gimgxf: cut.pgm: $needs_memory 192M that a file of 19 bytes may take; \
+gives 1 "gimgxf: cut.pgm: $needs_memory 65555K that a file of 19 bytes may take; \
 $allowed" --tolerant rotate90 cut.pgm o.pgm
 gives 1 "gimgxf: cut.pgm: $needs_memory 65536K of --max-memory; $allowed" \
     --tolerant --max-memory 64M rotate90 cut.pgm o.pgm
 gives 0 'gimgxf: cut.pgm: warning: cut short, read as far as it goes' \
     --tolerant --max-memory 493M rotate90 cut.pgm o.pgm
-{ printf 'P4 16000 14000\n' && head -c 4000 /dev/zero; } >cut.pbm
+{ printf 'P4 8000 8000\n' && head -c 4000 /dev/zero; } >cut.pbm
 for memory in 64M 1G; do
     gives 0 'gimgxf: cut.pbm: warning: cut short, read as far as it goes' \
         --tolerant --max-memory $memory rotate90 cut.pbm $memory.pbm
 done
 check 'cut short, through a file: the same' same 64M.pbm 1G.pbm
+# One of which hardly anything is there is no picture.
+{ printf 'P6 5000 5000 255\n' && head -c 4000 /dev/zero; } >cut.ppm
+gives 1 'gimgxf: cut.ppm: 4000 of the 75000000 bytes of its samples are there, '\
+'which --tolerant reads only with --max-memory' --tolerant copy cut.ppm o.ppm
+gives 0 'gimgxf: cut.ppm: warning: cut short, read as far as it goes' \
+    --tolerant --max-memory 1G flipv cut.ppm o.ppm
 
 # By default a picture gets a quarter of the memory, and a sparse one 512 MB.
 quarter=$(($(getconf _PHYS_PAGES) * $(getconf PAGE_SIZE) / 4))

@@ -21,7 +21,7 @@ def put(name, data):
         file.write(data)
 
 put('bands.png', made.png(700, 700, 8, 2, made.deflate_zeros(2101 * 700)))
-put('frames.png', made.frames_apng(8, 20))
+put('frames.png', made.frames_apng(8, 20, 20))
 put('scans.jpg', made.many_scans(3, 100))
 put('blocks.jpg', made.baseline_rows(2400, 1600))
 put('restarts.jpg', made.restarts(2400, 1600))
