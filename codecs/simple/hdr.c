@@ -158,27 +158,30 @@ static struct rgbe_row row_of(const struct image *img, uint32_t y,
     return row;
 }
 
-static int read_rows(struct image *img, struct bytes file, size_t *at,
-                     struct rgbe_row spare, const struct load_opts *opts,
-                     struct err *err)
+static int read_rows(struct reader *reader, struct row_sink *rows,
+                     struct rgbe_row spare, struct err *err)
 {
+    const struct load_opts *opts = reader->opts;
     enum runs_end status = RUNS_WHOLE;
-    for (uint32_t y = 0; y < img->height; y++) {
-        struct rgbe_row row = row_of(img, y, spare);
+    for (uint32_t y = 0, i; y < rows->height; y++) {
+        const struct image *to = row_sink_at(rows, y, &i);
+        struct rgbe_row row = row_of(to, i, spare);
         if (status == RUNS_WHOLE) {
-            status = rgbe_read(row, file, at);
+            status = rgbe_read(row, reader->file, &reader->at);
             if (simple_check_runs(status, y, opts, err))
                 return -1;
         }
         if (status != RUNS_WHOLE) /* black from here on */
             for (unsigned c = 0; c < 4; c++)
                 memset(row.channel[c], 0, row.width);
-        if (img->color != COLOR_RGBE)
-            rgbe_to_floats(row, img, y);
+        if (to->color != COLOR_RGBE)
+            rgbe_to_floats(row, to, i);
+        if (row_sink_done(rows, y, err))
+            return -1;
     }
-    if (status == RUNS_WHOLE && *at < file.size)
+    if (status == RUNS_WHOLE && reader->at < reader->file.size)
         warn(opts->warnings, "%zu bytes after the picture are not kept",
-             file.size - *at);
+             reader->file.size - reader->at);
     return 0;
 }
 
@@ -194,12 +197,15 @@ static int open(struct reader *reader, struct err *err)
 
 static int decode(struct reader *reader, struct err *err)
 {
-    struct image *img = &reader->img;
-    struct rgbe_row spare = spare_row(img, err);
+    const struct decode_plan *plan = reader->plan;
+    struct rgbe_row spare = spare_row(&reader->img, err);
+    struct row_sink rows = { 0 };
     int status = -1;
-    if (spare.channel[0] && image_alloc(img, reader->opts->mem, err) == 0)
-        status =
-            read_rows(img, reader->file, &reader->at, spare, reader->opts, err);
+    if (spare.channel[0] &&
+        row_sink_open(&rows, &reader->img, plan->turn, plan->turner,
+                      reader->opts->mem, err) == 0)
+        status = read_rows(reader, &rows, spare, err);
+    row_sink_close(&rows);
     memory_free(spare.channel[0]);
     return status;
 }
