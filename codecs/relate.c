@@ -103,6 +103,54 @@ static void compare_sample(struct plane_pair *p, uint32_t x, uint32_t y,
     note(p, x, y, 1, off * off * p->scale * p->scale);
 }
 
+/* Returns whether n cells at `b` are those at `a`, which are `step` bytes apart.
+ */
+static bool is_equal_run(enum cell cell, const uint8_t *a, ptrdiff_t step,
+                         const uint8_t *b, uint32_t n)
+{
+    const size_t size = cell_size(cell);
+    uint32_t differ = 0;
+    if (step == (ptrdiff_t)size)
+        return memcmp(a, b, n * size) == 0;
+    if (size == 1) {
+        for (uint32_t i = 0; i < n; i++)
+            differ |= a[(ptrdiff_t)i * step] ^ b[i];
+        return differ == 0;
+    }
+    for (uint32_t i = 0; i < n && !differ; i++)
+        differ = memcmp(a + (ptrdiff_t)i * step, b + i * size, size) != 0;
+    return differ == 0;
+}
+
+/* Compares n samples of row y, from column x on. Most are the same. */
+static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
+                            uint32_t n)
+{
+    const ptrdiff_t size = (ptrdiff_t)cell_size(p->cell),
+                    stride = (ptrdiff_t)p->a->stride,
+                    step = xform_transposes(p->t) ? stride : size;
+    uint32_t sx, sy;
+    xform_source(p->t, p->b->width, p->b->height, x, y, &sx, &sy);
+    if (is_equal_run(p->cell, (uint8_t *)plane_row(p->a, sy) + sx * size,
+                     p->t & XFORM_MIRROR_X ? -step : step,
+                     (uint8_t *)plane_row(p->b, y) + x * size, n))
+        return;
+    for (uint32_t i = x; i < x + n; i++) {
+        xform_source(p->t, p->b->width, p->b->height, i, y, &sx, &sy);
+        compare_sample(p, i, y, sx, sy);
+    }
+}
+
+static void compare_blocks(struct plane_pair *p, uint32_t x, uint32_t y,
+                           uint32_t n)
+{
+    uint32_t sx, sy;
+    for (uint32_t i = x; i < x + n; i++) {
+        xform_source(p->t, p->b->width, p->b->height, i, y, &sx, &sy);
+        compare_block(p, i, y, sx, sy);
+    }
+}
+
 /* In squares, so that both planes are read from a cache. Stops at the first
  * difference unless all are to be counted. */
 static void compare_planes(struct plane_pair *p, bool count)
@@ -114,14 +162,11 @@ static void compare_planes(struct plane_pair *p, bool count)
             for (uint32_t y = top; y < top + SIDE && y < height; y++) {
                 if (!count && p->difference->differing)
                     return;
-                for (uint32_t x = left; x < left + SIDE && x < width; x++) {
-                    uint32_t sx, sy;
-                    xform_source(p->t, width, height, x, y, &sx, &sy);
-                    if (p->cell == CELL_DCT)
-                        compare_block(p, x, y, sx, sy);
-                    else
-                        compare_sample(p, x, y, sx, sy);
-                }
+                const uint32_t n = width - left < SIDE ? width - left : SIDE;
+                if (p->cell == CELL_DCT)
+                    compare_blocks(p, left, y, n);
+                else
+                    compare_samples(p, left, y, n);
             }
 }
 
