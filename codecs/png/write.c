@@ -87,6 +87,10 @@ static void write_chunks(struct png_writer *w, unsigned where)
     }
 }
 
+/* To choose among the filters of a shorter row, in bytes, takes longer than to
+ * deflate it, and of narrow pictures there can be millions. */
+enum { FILTERED_FROM = 32 };
+
 /* Gives libpng the pixels that a pass has of row y. */
 static void write_row(struct png_writer *w, const struct adam7_pass *pass,
                       uint32_t y)
@@ -120,6 +124,8 @@ static void write_rows(struct png_writer *w, bool interlaced)
         png_error(w->png, "no memory for a row");
     if (w->opts->effort)
         png_set_compression_level(w->png, w->opts->effort - 1);
+    if (scanline_size(img) < FILTERED_FROM)
+        png_set_filter(w->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
     png_set_packing(w->png);
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && img->cell == CELL_U16)
         png_set_swap(w->png);
