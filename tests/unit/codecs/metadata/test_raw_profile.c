@@ -20,10 +20,12 @@
 
 static struct err err;
 
+/* A copy with room, so that none of no bytes is at no address, which memcmp()
+ * must not be given. */
 static struct bytes own(const char *text, size_t size)
 {
     struct bytes copy = { 0 };
-    if (!bytes_append(&copy, text, size))
+    if (!bytes_reserve(&copy, size + 1) || !bytes_append(&copy, text, size))
         abort();
     return copy;
 }
