@@ -6,32 +6,6 @@
 #include "codecs/convert.h"
 #include "codecs/metadata/metadata.h"
 
-void job_free_input(struct job_state *state)
-{
-    if (!state->opts->verify && !state->opts->digest)
-        bytes_free(&state->input);
-}
-
-void job_keep_input(struct job_state *state)
-{
-    state->result->how = HOW_UNCHANGED;
-    state->output = state->input;
-    state->input = (struct bytes){ 0 };
-    state->made = true;
-}
-
-int job_check(const struct job_state *state, const struct image *img,
-              const struct save_opts *save, struct err *err)
-{
-    struct err why;
-    if (state->result->to->check(state->output, img, save, &why) == 0)
-        return 0;
-    return fail(err,
-                "the encoded file is not whole, so it was not written: %s; "
-                "this is a fault of gimgxf, please report it",
-                why.text);
-}
-
 /* ---- Turning ------------------------------------------------------------- */
 
 /* Returns whether the output would be the input but for how it is coded. Then
@@ -53,19 +27,6 @@ static bool nothing_to_do(const struct job_state *state)
            same_kind && !lost && !opts->strip && !opts->drop &&
            !opts->quality && !opts->effort && !opts->optimize &&
            !opts->no_restart;
-}
-
-struct convert_opts job_convert_opts(const struct job_state *state)
-{
-    const struct options *opts = state->opts;
-    return (struct convert_opts){
-        .depth = opts->depth,
-        .background = opts->background,
-        .over = { opts->over[0], opts->over[1], opts->over[2] },
-        .limits = &opts->limits,
-        .mem = state->job->backend->memory(state->job->lane),
-        .warnings = &state->result->warnings,
-    };
 }
 
 static int convert(struct job_state *state, struct err *err)
@@ -133,44 +94,6 @@ int job_turn(struct job_state *state, struct err *err)
 
 /* ---- Encoding ------------------------------------------------------------ */
 
-static int flush(void *context, struct bytes *file, struct err *err)
-{
-    struct job_state *state = context;
-    return scratch_file_append(&state->output_file, file, err);
-}
-
-static int replace(void *context, uint64_t at, const void *data, size_t size,
-                   struct err *err)
-{
-    struct job_state *state = context;
-    return scratch_file_replace(&state->output_file, at, data, size, err);
-}
-
-struct flush job_flush(struct job_state *state)
-{
-    return (struct flush){ flush, replace, state };
-}
-
-/* Gives back the disk that cells took, and notes how much that was. */
-static void end_cells(struct job_state *state)
-{
-    if (state->cells_file.made)
-        state->result->scratch = state->cells_file.size;
-    scratch_file_close(&state->cells_file);
-}
-
-int job_take_flushed(struct job_state *state, struct err *err)
-{
-    struct bytes *output = &state->output;
-    end_cells(state);
-    if (flush(state, output, err))
-        return -1;
-    if (!state->result->scratch && !state->output_file.is_output)
-        state->result->scratch = state->output_file.size;
-    bytes_free(output);
-    return scratch_file_map(&state->output_file, output, err);
-}
-
 static int encode_by(struct job_state *state, const struct turner *turner,
                      struct err *err)
 {
@@ -227,7 +150,7 @@ int job_encode(struct job_state *state, struct err *err)
     if (!state->made && encode(state, err))
         return -1;
     image_free(&state->img);
-    end_cells(state);
+    job_end_cells(state);
     state->result->bytes_out = state->output.size;
     if (state->opts->verify && job_verify(state, err))
         return -1;

@@ -68,6 +68,20 @@ int job_read_input(struct job_state *state, size_t head, struct err *err)
     return 0;
 }
 
+void job_free_input(struct job_state *state)
+{
+    if (!state->opts->verify && !state->opts->digest)
+        bytes_free(&state->input);
+}
+
+void job_keep_input(struct job_state *state)
+{
+    state->result->how = HOW_UNCHANGED;
+    state->output = state->input;
+    state->input = (struct bytes){ 0 };
+    state->made = true;
+}
+
 /* Who says how much memory there may be knows what the files are. */
 static struct limits limits_of(const struct options *opts,
                                struct budget *budget, uint64_t file)
@@ -106,6 +120,19 @@ struct load_opts job_load_opts(const struct options *opts,
         .tolerant = opts->tolerant,
         .layout = opts->layout,
         .warnings = &result->warnings,
+    };
+}
+
+struct convert_opts job_convert_opts(const struct job_state *state)
+{
+    const struct options *opts = state->opts;
+    return (struct convert_opts){
+        .depth = opts->depth,
+        .background = opts->background,
+        .over = { opts->over[0], opts->over[1], opts->over[2] },
+        .limits = &opts->limits,
+        .mem = state->job->backend->memory(state->job->lane),
+        .warnings = &state->result->warnings,
     };
 }
 

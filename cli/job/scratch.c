@@ -88,3 +88,42 @@ uint64_t job_map_from(const struct options *opts)
            : share < mapped_from             ? share
                                              : mapped_from;
 }
+
+/* ---- Output that goes to a file ------------------------------------------ */
+
+static int flush(void *context, struct bytes *file, struct err *err)
+{
+    struct job_state *state = context;
+    return scratch_file_append(&state->output_file, file, err);
+}
+
+static int replace(void *context, uint64_t at, const void *data, size_t size,
+                   struct err *err)
+{
+    struct job_state *state = context;
+    return scratch_file_replace(&state->output_file, at, data, size, err);
+}
+
+struct flush job_flush(struct job_state *state)
+{
+    return (struct flush){ flush, replace, state };
+}
+
+void job_end_cells(struct job_state *state)
+{
+    if (state->cells_file.made)
+        state->result->scratch = state->cells_file.size;
+    scratch_file_close(&state->cells_file);
+}
+
+int job_take_flushed(struct job_state *state, struct err *err)
+{
+    struct bytes *output = &state->output;
+    job_end_cells(state);
+    if (flush(state, output, err))
+        return -1;
+    if (!state->result->scratch && !state->output_file.is_output)
+        state->result->scratch = state->output_file.size;
+    bytes_free(output);
+    return scratch_file_map(&state->output_file, output, err);
+}

@@ -95,6 +95,9 @@ int job_turn(struct job_state *state, struct err *err);
 struct flush job_flush(struct job_state *state);
 int job_take_flushed(struct job_state *state, struct err *err);
 
+/* Gives back the disk that cells took, and notes how much that was. */
+void job_end_cells(struct job_state *state);
+
 /* Encodes the picture, and checks what that has made. */
 int job_encode(struct job_state *state, struct err *err);
 

@@ -1,5 +1,5 @@
-/* --verify: whether the output, as a library decodes it, is the input as a
- * library decodes it, turned. */
+/* Whether the output is whole; and with --verify, whether it is, as a library
+ * decodes it, the input as a library decodes it, turned. */
 #include <math.h>
 #include <stdio.h>
 
@@ -147,4 +147,16 @@ int job_verify(struct job_state *state, struct err *err)
         return fail(err, "--verify: the library cannot decode the input: %s",
                     why.text);
     return refuse(state, why.text, err);
+}
+
+int job_check(const struct job_state *state, const struct image *img,
+              const struct save_opts *save, struct err *err)
+{
+    struct err why;
+    if (state->result->to->check(state->output, img, save, &why) == 0)
+        return 0;
+    return fail(err,
+                "the encoded file is not whole, so it was not written: %s; "
+                "this is a fault of gimgxf, please report it",
+                why.text);
 }
