@@ -13,6 +13,7 @@ struct conversion {
     enum cell cell;
     enum color color;
     bool alpha;
+    bool laid; /* what is transparent, on the background */
     uint32_t maxval;
     const struct convert_opts *opts;
 };
@@ -67,6 +68,7 @@ static int plan_color(struct conversion *p, const struct image *img,
                         "lays it on a color",
                         to->title);
         p->alpha = false;
+        p->laid = true;
     }
     return 0;
 }
@@ -116,7 +118,7 @@ static int plan_cells(struct conversion *p, const struct image *img,
 static bool nothing_to_do(const struct conversion *p, const struct image *img)
 {
     return p->cell == img->cell && p->color == img->color &&
-           p->alpha == img->alpha && p->maxval == img->maxval;
+           p->alpha == img->alpha && p->maxval == img->maxval && !p->laid;
 }
 
 /* Drops an ICC profile of another color space (ICC.1, 7.2.8): gray that became

@@ -391,9 +391,8 @@ void call_verdicts_choose(struct call_verdicts *verdicts, unsigned calls_of)
         set_all(verdicts, of_attributes, OF_ATTRIBUTES, REFUSE);
     for (unsigned i = 0; i < TO_ITSELF; i++) {
         struct call_rule *rule = &verdicts->to_itself[i];
-        *rule = (struct call_rule){
-            to_itself[i], 0, TEST_EQUAL, 1, { self }, REFUSE
-        };
+        *rule = (struct call_rule){ to_itself[i], 0,     TEST_EQUAL, 1,
+                                    { self },     REFUSE };
         set(verdicts, rule->call, 0, rule);
     }
 }

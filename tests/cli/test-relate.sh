@@ -117,6 +117,13 @@ for file in rgb rgb-other-key; do
     says 'none: copy comes closest, 12.0 dB apart: 1 of 16 colors differ, within 1 x '\
 '1 pixels at 1, 0' 1 rgb-key.png $file.png
 done
+# Without alpha it is laid on the background, also where no sample changes its type.
+for operation in copy rotate90; do
+    gives 0 '' --verify --background '#0a0b0c' $operation rgb-key.png laid.ppm
+    check "laid on the background, $operation" [ "$(tail -c 12 laid.ppm | od -An -v -tu1 | tr -s ' \n' ' ')" = \
+        "$([ $operation = copy ] && echo ' 10 10 10 10 11 12 30 30 30 40 40 40 ' ||
+            echo ' 30 30 30 10 10 10 40 40 40 10 11 12 ')" ]
+done
 gives 0 '' copy gray.png gray.bmp
 says 'copy: the same colors' 0 gray.bmp gray.png
 says 'copy: the same colors' 0 gray.png gray.bmp
