@@ -93,12 +93,19 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 CFLAGS ?= -O2 -g
 CXXFLAGS ?= -O2 -g
 
+knows = $(shell $(1) -Werror $(2) -E -x c /dev/null >/dev/null 2>&1 && echo $(2))
+
+# Where a loop begins decides how many lines of the cache it takes, and that by up
+# to 1 % of the time of a batch. So it does not depend on what stands before it.
+ifneq ($(BUILDS),)
+ALIGNED := $(foreach flag,-falign-functions=64 -falign-loops=32,$(call knows,$(CC),$(flag)))
+endif
+
 # What makes a fault harder to exploit, as far as the compilers know it. CFLAGS
 # and LDFLAGS come later, so they have the last word. The sanitizers check more
 # themselves; FORTIFY wants an optimizer, and is set only once.
 HARDEN ?= $(if $(findstring -fsanitize,$(CFLAGS)),0,1)
 ifeq ($(HARDEN)$(if $(BUILDS),,0),1)
-knows = $(shell $(1) -Werror $(2) -E -x c /dev/null >/dev/null 2>&1 && echo $(2))
 protections = $(foreach flag,-fstack-protector-strong -fstack-clash-protection \
     -fcf-protection=full,$(call knows,$(1),$(flag))) -fPIE
 PROTECTIONS := $(call protections,$(CC))
@@ -110,7 +117,7 @@ HARD_LDFLAGS := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 endif
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -I. $(WARNINGS) $(DEPS_CFLAGS) \
              $(LIB_CFLAGS) -DGIMGXF_VERSION='"$(VERSION)"' $(DEFINES) \
-             -MMD -MP $(HARD_CFLAGS) $(CFLAGS)
+             -MMD -MP $(ALIGNED) $(HARD_CFLAGS) $(CFLAGS)
 LINK_FLAGS = $(HARD_LDFLAGS) $(CFLAGS) $(LDFLAGS)
 ALL_LIBS = $(DEPS_LIBS) $(LIB_LIBS) -lm -lpthread
 
@@ -358,7 +365,7 @@ check-valgrind: $(BUILD)/gimgxf tests
 # What reads the source; the answers say why what it finds is none.
 ANALYZED := -DHAVE_CUDA=0 -DHAVE_ISAL=1 -DHAVE_SANDBOX=1
 ANALYZED_SRC = $(filter %.c,$(LIB_SRC) $(CLI_SRC))
-ANALYZED_FLAGS = $(filter-out -MMD -MP $(HARD_CFLAGS) $(CFLAGS),$(ALL_CFLAGS)) \
+ANALYZED_FLAGS = $(filter-out -MMD -MP $(ALIGNED) $(HARD_CFLAGS) $(CFLAGS),$(ALL_CFLAGS)) \
                  -isystem $(STB) $(ANALYZED) -O1
 check-analyze:
 	cppcheck -q --enable=warning,portability --inline-suppr --std=c11 -I. \
