@@ -215,11 +215,13 @@ void filter_row_with(unsigned type, uint8_t *out, const uint8_t *row,
 void filter_row(uint8_t *out, const uint8_t *row, const uint8_t *prior,
                 size_t size, unsigned pixel)
 {
+    const struct filters *f = best();
     uint64_t sums[FILTER_TYPES];
     unsigned type = FILTER_NONE;
-    best()->measure(sums, row, prior, size, pixel);
+    f->measure(sums, row, prior, size, pixel);
     for (unsigned i = 1; i < FILTER_TYPES; i++)
         if (sums[i] < sums[type])
             type = i;
-    filter_row_with(type, out, row, prior, size, pixel);
+    out[0] = (uint8_t)type;
+    f->apply(type, out + 1, row, prior, size, pixel);
 }

@@ -75,4 +75,8 @@ struct filters {
 extern const struct filters *const filters[];
 extern const struct filters filters_avx2, filters_portable;
 
+/* What AVX2 is of no use for. */
+void filter_undo_sse4(unsigned type, uint8_t *row, const uint8_t *prior,
+                      size_t size, unsigned pixel);
+
 #endif

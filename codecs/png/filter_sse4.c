@@ -1,10 +1,8 @@
-/* The filters of PNG with the vectors of x86-64.
+/* Undoes the filters of PNG with the vectors of x86-64.
  *
- * When a row is filtered all its bytes are known, and AVX2 does 32 at a time.
- * When a filter is undone each pixel needs the one to its left, so that 16-byte
- * vectors are large enough. These functions are compiled for SSE4.1, which
- * every CPU with AVX2 has: on some Intel CPUs the blends of AVX take twice as
- * long. */
+ * Each pixel needs the one to its left, so that 16-byte vectors are large
+ * enough. SSE4.1 is what every CPU with AVX2 has, but on some Intel CPUs the
+ * blends of AVX take twice as long. */
 #include "codecs/png/filter.h"
 
 #ifdef __x86_64__
@@ -15,15 +13,10 @@
 #define AVX2  __attribute__((target("avx2")))
 #define SIZED static inline __attribute__((always_inline))
 
-enum { VECTOR = 16, WIDE = 32 };
+enum { VECTOR = 16 };
 
 /* Makes the compiler load the object from memory, not keep it in registers. */
 #define IN_MEMORY(object) __asm__("" : "+m"(object))
-
-static bool has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
 
 SIZED __m128i load(const uint8_t *from)
 {
@@ -344,8 +337,8 @@ AVX2 static void forget_upper_halves(void)
 }
 
 /* Any compiler vectorizes Up, and memory is its limit. */
-SSE4 static void undo(unsigned type, uint8_t *row, const uint8_t *prior,
-                      size_t size, unsigned pixel)
+SSE4 void filter_undo_sse4(unsigned type, uint8_t *row, const uint8_t *prior,
+                           size_t size, unsigned pixel)
 {
     forget_upper_halves();
     if (type == FILTER_NONE || type == FILTER_UP)
@@ -353,143 +346,4 @@ SSE4 static void undo(unsigned type, uint8_t *row, const uint8_t *prior,
     else
         FILTER_BY_PIXEL(pixel, undo_sized, type, row, prior, size);
 }
-
-/* ---- Filtering ------------------------------------------------------------*/
-
-/* Bytes of a row, and those to the left, above, and above to the left. */
-struct bytes32 {
-    __m256i x, a, b, c;
-};
-
-AVX2 SIZED __m256i load_wide(const uint8_t *from)
-{
-    return _mm256_loadu_si256((const __m256i *)from);
-}
-
-AVX2 SIZED struct bytes32 load_middle(const uint8_t *row, const uint8_t *prior,
-                                      size_t i, unsigned pixel)
-{
-    return (struct bytes32){ load_wide(row + i), load_wide(row + i - pixel),
-                             load_wide(prior + i),
-                             load_wide(prior + i - pixel) };
-}
-
-/* The same at the beginning and the end of a row. Bytes outside are zero, and
- * so is what any filter makes of them. */
-AVX2 SIZED struct bytes32 load_edge(const uint8_t *row, const uint8_t *prior,
-                                    size_t size, size_t i, unsigned pixel)
-{
-    enum { BEFORE = 8 };
-    uint8_t here[BEFORE + WIDE] = { 0 }, above[BEFORE + WIDE] = { 0 };
-    uint8_t left[WIDE] = { 0 }, corner[WIDE] = { 0 };
-    size_t n = size - i < WIDE ? size - i : WIDE, before = i ? BEFORE : 0;
-    memcpy(here + BEFORE - before, row + i - before, before + n);
-    memcpy(above + BEFORE - before, prior + i - before, before + n);
-    memcpy(left, here + BEFORE - pixel, n);
-    memcpy(corner, above + BEFORE - pixel, n);
-    return (struct bytes32){ load_wide(here + BEFORE), load_wide(left),
-                             load_wide(above + BEFORE), load_wide(corner) };
-}
-
-/* If c lies between a and b, then a is as far from a + b - c as b is from c,
- * and b as far as a is from c, and c as far as these two distances differ. If c
- * does not, the one farther from c is the nearest. So with distances that are
- * zero where c is beyond, the prediction is the lower of a and b where it is at
- * least twice as far from c as the higher, the higher in the opposite case, and
- * else c. */
-AVX2 SIZED __m256i paeth_guess(struct bytes32 v)
-{
-    const __m256i zero = _mm256_setzero_si256();
-    __m256i low = _mm256_min_epu8(v.a, v.b), high = _mm256_max_epu8(v.a, v.b);
-    __m256i to_low = _mm256_subs_epu8(v.c, low);
-    __m256i to_high = _mm256_subs_epu8(high, v.c);
-    __m256i more = _mm256_subs_epu8(_mm256_adds_epu8(to_high, to_high), to_low);
-    __m256i guess = _mm256_blendv_epi8(v.c, low, _mm256_cmpeq_epi8(more, zero));
-    more = _mm256_subs_epu8(_mm256_adds_epu8(to_low, to_low), to_high);
-    return _mm256_blendv_epi8(guess, high, _mm256_cmpeq_epi8(more, zero));
-}
-
-/* pavgb rounds up. */
-AVX2 SIZED __m256i average_guess(struct bytes32 v)
-{
-    __m256i odd = _mm256_xor_si256(v.a, v.b);
-    odd = _mm256_and_si256(odd, _mm256_set1_epi8(1));
-    return _mm256_sub_epi8(_mm256_avg_epu8(v.a, v.b), odd);
-}
-
-AVX2 SIZED __m256i filtered(unsigned type, struct bytes32 v)
-{
-    if (type == FILTER_SUB)
-        return _mm256_sub_epi8(v.x, v.a);
-    if (type == FILTER_UP)
-        return _mm256_sub_epi8(v.x, v.b);
-    if (type == FILTER_AVERAGE)
-        return _mm256_sub_epi8(v.x, average_guess(v));
-    return type == FILTER_PAETH ? _mm256_sub_epi8(v.x, paeth_guess(v)) : v.x;
-}
-
-AVX2 SIZED void add_magnitudes(__m256i sums[FILTER_TYPES], struct bytes32 v)
-{
-#pragma GCC unroll 5
-    for (unsigned type = 0; type < FILTER_TYPES; type++) {
-        __m256i magnitude = _mm256_abs_epi8(filtered(type, v));
-        magnitude = _mm256_sad_epu8(magnitude, _mm256_setzero_si256());
-        sums[type] = _mm256_add_epi64(sums[type], magnitude);
-    }
-}
-
-AVX2 static void measure(uint64_t sums[FILTER_TYPES], const uint8_t *row,
-                         const uint8_t *prior, size_t size, unsigned pixel)
-{
-    __m256i wide[FILTER_TYPES];
-    uint64_t part[FILTER_TYPES][4];
-    memset(wide, 0, sizeof wide);
-    add_magnitudes(wide, load_edge(row, prior, size, 0, pixel));
-    size_t i = WIDE;
-    for (; i + WIDE <= size; i += WIDE)
-        add_magnitudes(wide, load_middle(row, prior, i, pixel));
-    if (i < size)
-        add_magnitudes(wide, load_edge(row, prior, size, i, pixel));
-    memcpy(part, wide, sizeof part);
-    for (unsigned type = 0; type < FILTER_TYPES; type++)
-        sums[type] =
-            part[type][0] + part[type][1] + part[type][2] + part[type][3];
-}
-
-AVX2 SIZED void apply_edge(unsigned type, uint8_t *out, const uint8_t *row,
-                           const uint8_t *prior, size_t size, size_t i,
-                           unsigned pixel)
-{
-    uint8_t bytes[WIDE];
-    struct bytes32 v = load_edge(row, prior, size, i, pixel);
-    _mm256_storeu_si256((__m256i *)bytes, filtered(type, v));
-    memcpy(out + i, bytes, size - i < WIDE ? size - i : WIDE);
-}
-
-AVX2 SIZED void apply_as(uint8_t *out, const uint8_t *row, const uint8_t *prior,
-                         size_t size, unsigned pixel, unsigned type)
-{
-    apply_edge(type, out, row, prior, size, 0, pixel);
-    size_t i = WIDE;
-    for (; i + WIDE <= size; i += WIDE) {
-        struct bytes32 v = load_middle(row, prior, i, pixel);
-        _mm256_storeu_si256((__m256i *)(out + i), filtered(type, v));
-    }
-    if (i < size)
-        apply_edge(type, out, row, prior, size, i, pixel);
-}
-
-AVX2 static void apply(unsigned type, uint8_t *out, const uint8_t *row,
-                       const uint8_t *prior, size_t size, unsigned pixel)
-{
-    FILTER_BY_TYPE(type, apply_as, out, row, prior, size, pixel);
-}
-
-const struct filters filters_avx2 = {
-    .name = "avx2",
-    .usable = has_avx2,
-    .undo = undo,
-    .apply = apply,
-    .measure = measure,
-};
 #endif
