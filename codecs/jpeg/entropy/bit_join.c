@@ -14,7 +14,7 @@ static bool has_ff(uint64_t bytes)
 }
 
 /* Writes whole bytes, stuffed, and returns where they end. */
-static uint8_t *stuff(uint8_t *to, uint64_t bytes, unsigned n)
+ENTROPY_INLINE uint8_t *stuff(uint8_t *to, uint64_t bytes, unsigned n)
 {
     if (n == 8 && !has_ff(bytes)) {
         write_be64(to, bytes);
