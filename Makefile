@@ -98,7 +98,7 @@ knows = $(shell $(1) -Werror $(2) -E -x c /dev/null >/dev/null 2>&1 && echo $(2)
 # Where a loop begins decides how many lines of the cache it takes, and that by up
 # to 1 % of the time of a batch. So it does not depend on what stands before it.
 ifneq ($(BUILDS),)
-ALIGNED := $(foreach flag,-falign-functions=64 -falign-loops=32,$(call knows,$(CC),$(flag)))
+ALIGNED := $(foreach flag,-falign-functions=64 -falign-loops=64,$(call knows,$(CC),$(flag)))
 endif
 
 # What makes a fault harder to exploit, as far as the compilers know it. CFLAGS
