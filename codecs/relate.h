@@ -54,8 +54,8 @@ struct coded_picture {
 /* Finds how the pictures are related, among the turns of this set: 1 << turn,
  * or-ed. The files are read by these options, whose turners and layout are not
  * used. With `convert` the first one is made what it becomes in the format of
- * the second, gray also RGB. Fails if one cannot be decoded, or if their samples
- * cannot be compared, as CMYK and RGB. */
+ * the second, gray also RGB. Fails if one cannot be decoded, or if their
+ * samples cannot be compared, as CMYK and RGB. */
 int relate_pictures(struct relation *relation, const struct coded_picture *a,
                     const struct coded_picture *b, unsigned turns,
                     const struct load_opts *opts,

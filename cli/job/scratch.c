@@ -47,9 +47,8 @@ void job_offer_scratch(struct job_state *state, struct limits *limits)
         job->opts->preserve ? 0600 : job_mode_of_new(state);
     if (!goes_through(state) || limits->bytes < memory_least)
         return;
-    state->scratch = scratch_file_access(
-        &state->cells_file,
-        rows_memory(limits->bytes));
+    state->scratch =
+        scratch_file_access(&state->cells_file, rows_memory(limits->bytes));
     limits->scratch = &state->scratch;
     limits->stored = budget_cells(file, CELLS_OF_BITS * BUDGET_CELLS_OF_BYTE);
     if (limits->file)

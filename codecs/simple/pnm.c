@@ -239,7 +239,7 @@ static uint64_t samples_size(const struct image *img,
     const struct pnm_state *state = img->meta->state;
     uint64_t samples = (uint64_t)img->width * img->nplanes * img->height;
     if (state->digit <= RAW)
-        return r                       ? text_size(r, samples)
+        return r                      ? text_size(r, samples)
                : state->digit == BITS ? samples
                                       : 2 * samples - 1;
     return state->digit == BITS + RAW ? (uint64_t)bits_row(img) * img->height

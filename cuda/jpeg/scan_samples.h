@@ -196,8 +196,8 @@ SCAN_INLINE bool samples_agree(const struct samples_place *at,
                DCT_EXACT;
 }
 
-/* Each thread transforms a row, and stores its samples. Returns whether decoders
- * agree about these: what DCT_LIMIT says. */
+/* Each thread transforms a row, and stores its samples. Returns whether
+ * decoders agree about these: what DCT_LIMIT says. */
 SCAN_INLINE bool samples_store(const struct samples_params *p,
                                const struct samples_place *at,
                                const struct samples_shared *shared)
