@@ -220,7 +220,7 @@ $(BUILD)/cuda/cpu/portable.c.o: ALL_CFLAGS += -O3
 
 # Changes when the choices do, so that all is built anew.
 CHOICES := $(CC) $(CUDA) $(ISAL) $(NETTLE) HARDEN=$(HARDEN) $(ARCHS) $(DEPS) $(NVCCFLAGS) \
-           $(VERSION) CFLAGS=$(CFLAGS)
+           $(VERSION) $(ALIGNED) CFLAGS=$(CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CHOICES)' | cmp -s - $@ || echo '$(CHOICES)' > $@
