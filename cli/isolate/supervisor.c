@@ -260,9 +260,13 @@ static void queue_again(struct supervisor *s, int status)
     s->next = s->first;
 }
 
-/* A process that ended before it was ready has printed why, if it could. */
+/* A process that ended before it was ready has printed why, if it could. One that
+ * was killed, as where memory runs out, could not; another one may be luckier.
+ */
 static void end_unready(struct supervisor *s, int status)
 {
+    if (WIFSIGNALED(status) && ++s->fruitless < FRUITLESS_MAX)
+        return;
     bool no_device =
         WIFEXITED(status) && WEXITSTATUS(status) == OUTCOME_NO_DEVICE;
     give_up(s, WIFEXITED(status) && !s->started
@@ -343,7 +347,8 @@ static void wait_and_receive(struct supervisor *s, struct pollfd *fds,
 void supervisor_step(struct supervisor *s, struct pollfd *fds, unsigned n,
                      int milliseconds)
 {
-    if (s->link.fd < 0 && !s->given_up && next_request(s))
+    if (s->link.fd < 0 && !supervisor_is_over(s) && !s->given_up &&
+        (next_request(s) || !s->started))
         start_process(s);
     if (s->link.ready)
         send_requests(s);

@@ -125,6 +125,20 @@ check 'below a root: answered' [ "$(field id <answers | tr '\n' ' ')" = '1 2 ' ]
 check 'below a root: the other one' same root/new/x.png want.png
 check 'below a root: nothing is left half' no_temporary root
 
+# Killed before it is ready: another one is started, but not again and again.
+touch unready-1 unready-2
+job 1 a.png u.png | serve >answers 2>said
+check 'killed before it is ready: status' [ $? = 0 ]
+check 'killed before it is ready: twice' absent unready-2
+check 'killed before it is ready: done' same u.png want.png
+check 'killed before it is ready: nothing is said' [ ! -s said ]
+touch unready-1 unready-2 unready-3
+job 1 a.png v.png | serve >answers 2>said
+check 'killed three times: status' [ $? = 1 ]
+check 'killed three times: told' [ "$(cat said)" = \
+    'gimgxf: a worker process ended before it was ready' ]
+check 'killed three times: nothing is written' absent v.png
+
 # From outside: while it works, and while it waits.
 mkfifo endless
 LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve -j 2 - \

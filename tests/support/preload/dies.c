@@ -13,7 +13,9 @@
  *     dies-before-  it gets signal 9 before the output has that name
  *     dies-after-   it gets signal 9 after that
  *
- * both only if there is a file called `once`, which is removed. */
+ * both only if there is a file called `once`, which is removed. A process that is
+ * forked gets signal 9 at once while there is a file called `unready-1`,
+ * `unready-2` or `unready-3`, of which one is removed. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,6 +26,17 @@ static void die_once(void)
 {
     if (unlink("once") == 0)
         kill(getpid(), SIGKILL);
+}
+
+pid_t fork(void)
+{
+    pid_t (*next)(void);
+    *(void **)&next = dlsym(RTLD_NEXT, "fork");
+    pid_t child = next();
+    if (child == 0 && (unlink("unready-1") == 0 || unlink("unready-2") == 0 ||
+                       unlink("unready-3") == 0))
+        kill(getpid(), SIGKILL);
+    return child;
 }
 
 static void read_slowly(void)
