@@ -94,7 +94,7 @@ row any 'a read-only file' 'it is replaced' 0
 closed() { file "$1" && chmod 444 "$1"; }
 in_any is_new '' '' closed
 
-row any 'a symbolic link to a file' 'its target is replaced' 0
+row any 'a link to a file' 'its target is replaced' 0
 linked() { file out/real && ln -s real "$1"; }
 is_new_behind() {
     check "$title: a link" [ "$(readlink "$1")" = real ]
@@ -102,11 +102,11 @@ is_new_behind() {
 }
 in_any is_new_behind '' '' linked
 
-row any 'a dangling symbolic link' 'its target is made' 0
+row any 'a dangling link' 'its target is made' 0
 dangling() { ln -s real "$1"; }
 in_any is_new_behind '' '' dangling
 
-row any 'one of several hard links' 'this one is replaced' 0
+row any 'one of some hard links' 'this one is replaced' 0
 hard() { file out/real && ln out/real "$1"; }
 is_new_beside() { is_new "$1" && is_old out/real; }
 in_any is_new_beside '' '' hard
@@ -357,7 +357,7 @@ turns -q -i --backup .old rotate90 in.png
 is_new in.png
 is_old in.png.old input.png
 
-row '-i, --backup' 'the input, and a backup' 'error, both stay' 1
+row '-i, --backup' 'the input; a backup' 'error, both stay' 1
 file in.png.old
 turns -q -i --backup .old rotate90 in.png
 is_old in.png input.png
@@ -375,13 +375,13 @@ cp in.png changed.png
 turns -q --manifest log --resume log -i rotate90 in.png
 check "$title: it stays" same in.png changed.png
 
-row '-i, same text' 'input, no turn needed' 'it stays, unwritten' 0
+row -i 'the input, nothing to do' 'it stays, unwritten' 0
 before=$(stat -c '%i %Y' in.png)
 turns -q -i copy in.png
 turns copy in.png in.png
 check "$title: the same file" [ "$(stat -c '%i %Y' in.png)" = "$before" ]
 
-row '-d, --dry-run' 'a file' 'it stays' 0
+row --dry-run 'a file' 'it stays' 0
 file out/in.png
 turns --dry-run rotate90 -d out in.png
 turns --dry-run rotate90 -o 'out/{stem}.{ext}' in.png
@@ -422,7 +422,7 @@ is_old c.png
 
 # listed: their rows in the man pages.
 listed() {
-    sed -n '/^Call|What is there/,/^\.TE/p' "$ROOT"/man/gimgxf*.1 |
+    sed -n '/^Call|What is there/,/^\.TE/p' "$ROOT"/man/gimgxf*.[17] |
         sed '1,/^_$/d' | grep '|' | grep -v '^Call|' | sed 's/\\-/-/g' | sort
 }
 cd "$PLACE" || exit 1
