@@ -103,9 +103,7 @@ static void compare_sample(struct plane_pair *p, uint32_t x, uint32_t y,
     note(p, x, y, 1, off * off * p->scale * p->scale);
 }
 
-/* Returns whether n cells at `b` are those at `a`, which are `step` bytes
- * apart.
- */
+/* Returns whether n cells at `b` are those at `a`, `step` bytes apart. */
 static bool is_equal_run(enum cell cell, const uint8_t *a, ptrdiff_t step,
                          const uint8_t *b, uint32_t n)
 {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "codecs/metadata/exif.h"
 #include "codecs/metadata/exif_directories.h"
 #include "codecs/metadata/exif_thumbnail.h"
 
@@ -50,7 +51,7 @@ static void remove_entry(const struct tiff *tiff, uint8_t *data,
     tiff_put(tiff, data, ifd->start, 2, tiff_get(tiff, ifd->start, 2) - 1);
 }
 
-bool exif_gps_drop(uint8_t *data, size_t size)
+static bool drop_all(uint8_t *data, size_t size)
 {
     struct tiff tiff;
     struct tiff_ifd ifd[EXIF_IFDS];
@@ -71,4 +72,11 @@ bool exif_gps_drop(uint8_t *data, size_t size)
             return false;
     }
     return false;
+}
+
+/* What lies in another directory may go with a place that claims to be there. */
+bool exif_gps_drop(uint8_t *data, size_t size)
+{
+    const unsigned orientation = exif_orientation(data, size);
+    return drop_all(data, size) && exif_orientation(data, size) == orientation;
 }
