@@ -260,8 +260,8 @@ static void queue_again(struct supervisor *s, int status)
     s->next = s->first;
 }
 
-/* A process that ended before it was ready has printed why, if it could. One that
- * was killed, as where memory runs out, could not; another one may be luckier.
+/* A process that ended before it was ready has printed why, if it could. One
+ * that was killed, as where memory runs out, could not, and another is tried.
  */
 static void end_unready(struct supervisor *s, int status)
 {
@@ -347,7 +347,7 @@ static void wait_and_receive(struct supervisor *s, struct pollfd *fds,
 void supervisor_step(struct supervisor *s, struct pollfd *fds, unsigned n,
                      int milliseconds)
 {
-    if (s->link.fd < 0 && !supervisor_is_over(s) && !s->given_up &&
+    if (s->link.fd < 0 && !supervisor_is_over(s) &&
         (next_request(s) || !s->started))
         start_process(s);
     if (s->link.ready)

@@ -18,8 +18,7 @@ static bool has_avx2(void)
     return __builtin_cpu_supports("avx2");
 }
 
-/* ---- Bytes of a row -------------------------------------------------------
- */
+/* ---- Bytes of a row -------------------------------------------------------*/
 
 /* Bytes of a row, and those to the left, above, and above to the left. */
 struct bytes32 {
@@ -104,8 +103,7 @@ AVX2 SIZED struct bytes32 load_short(const uint8_t *row, const uint8_t *prior,
                              load_wide(above + BEFORE), load_wide(corner) };
 }
 
-/* ---- What the filters make of them ----------------------------------------
- */
+/* ---- What the filters make of them ----------------------------------------*/
 
 /* If c lies between a and b, then a is as far from a + b - c as b is from c,
  * and b as far as a is from c, and c as far as these two distances differ. If c
@@ -144,8 +142,7 @@ AVX2 SIZED __m256i filtered(unsigned type, struct bytes32 v)
     return type == FILTER_PAETH ? _mm256_sub_epi8(v.x, paeth_guess(v)) : v.x;
 }
 
-/* ---- Measuring ------------------------------------------------------------
- */
+/* ---- Measuring ------------------------------------------------------------*/
 
 AVX2 SIZED void add_magnitudes(__m256i sums[FILTER_TYPES], struct bytes32 v)
 {
@@ -204,8 +201,7 @@ AVX2 static void measure(uint64_t sums[FILTER_TYPES], const uint8_t *row,
     write_sums(sums, wide);
 }
 
-/* ---- Applying -------------------------------------------------------------
- */
+/* ---- Applying -------------------------------------------------------------*/
 
 AVX2 __attribute__((noinline)) static void
 apply_short(unsigned type, uint8_t *out, const uint8_t *row,
