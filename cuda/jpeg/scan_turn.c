@@ -154,7 +154,8 @@ static void lay_out(struct turning *t, struct arena *arena, uint8_t **input)
     struct scan_params *p = &t->params;
     struct tables all = take_tables(arena, plan);
     t->status_there = p->status = all.status;
-    p->cursor = (uint64_t *)(all.status + plan->pictures);
+    if (all.status) /* else only the sizes count */
+        p->cursor = (uint64_t *)(all.status + plan->pictures);
     p->picture = all.picture;
     p->codes = all.codes;
     p->symbols = all.symbols;
