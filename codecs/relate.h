@@ -7,23 +7,8 @@
 #ifndef CODECS_RELATE_H
 #define CODECS_RELATE_H
 
+#include "codecs/compare.h"
 #include "codecs/convert.h"
-
-/* How far one picture, turned, is from another. Places are those of the
- * pictures as stored. */
-struct difference {
-    uint64_t cells, differing; /* of all planes; blocks count as 64 */
-    double square;             /* the sum of the squares of what they differ by,
-                                  where full intensity is 1 */
-    bool luma;                 /* no cell of the first plane differs */
-    /* The columns and rows of the second picture that hold all cells which
-     * differ, if any does. */
-    uint32_t left, top, right, bottom; /* the last two are behind them */
-};
-
-/* Returns the peak signal-to-noise ratio in decibels; INFINITY if no cell
- * differs. */
-double difference_psnr(const struct difference *d);
 
 struct relation {
     unsigned undecoded;    /* on failure: 1 or 2 if that picture could not be

@@ -1,0 +1,244 @@
+/* Two pictures, cell by cell. */
+#include "codecs/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "codecs/image/meta.h"
+#include "codecs/jpeg/steps.h"
+
+/* ---- Two planes, cell by cell -------------------------------------------- */
+
+/* What is compared: a plane of a, turned by t, with that of b. */
+struct plane_pair {
+    const struct image *picture; /* b's, and */
+    unsigned index;              /* which of its planes */
+    const struct plane *a, *b;
+    enum cell cell;
+    enum xform t;
+    double scale;             /* what a difference of 1 is */
+    const uint16_t *steps[2]; /* of a and b, where cells are blocks */
+    struct difference *difference;
+};
+
+/* Notes cells at x, y of b's plane: a sample, or some of a block. What is not a
+ * number is as far from any number as can be. */
+static void note(struct plane_pair *p, uint32_t x, uint32_t y, unsigned cells,
+                 double square)
+{
+    struct difference *d = p->difference;
+    struct span columns = { x, x + 1 }, rows = { y, y + 1 };
+    const bool first = d->differing == 0;
+    if (p->cell == CELL_DCT)
+        steps_pixels(p->picture, p->index, x, y, &columns, &rows);
+    d->left = first || columns.first < d->left ? columns.first : d->left;
+    d->top = first || rows.first < d->top ? rows.first : d->top;
+    d->right = first || columns.end > d->right ? columns.end : d->right;
+    d->bottom = first || rows.end > d->bottom ? rows.end : d->bottom;
+    d->differing += cells;
+    d->square += isnan(square) ? INFINITY : square;
+}
+
+static double sample(const struct plane *plane, enum cell cell, uint32_t x,
+                     uint32_t y)
+{
+    const uint8_t *at = plane_row(plane, y);
+    uint16_t word;
+    float real;
+    at += x * cell_size(cell);
+    if (cell == CELL_U8)
+        return *at;
+    if (cell == CELL_F32) {
+        memcpy(&real, at, sizeof real);
+        return (double)real;
+    }
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* Returns the square of what a coefficient differs by: row v and column u of a
+ * block of b, which is row u and column v of one that is transposed; odd
+ * columns change their sign where columns run backwards, odd rows where rows
+ * do. */
+static double compare_coefficient(const struct plane_pair *p, const int16_t *a,
+                                  const int16_t *b, unsigned u, unsigned v)
+{
+    const unsigned to = 8 * v + u;
+    const unsigned from = xform_transposes(p->t) ? 8 * u + v : to;
+    const bool minus =
+        (p->t & XFORM_MIRROR_X && u % 2) != (p->t & XFORM_MIRROR_Y && v % 2);
+    const double is = (double)b[to] * p->steps[1][to];
+    const double was = (double)a[from] * p->steps[0][from];
+    const double off = is - (minus ? -was : was);
+    return off * off;
+}
+
+static void compare_block(struct plane_pair *p, uint32_t x, uint32_t y,
+                          uint32_t sx, uint32_t sy)
+{
+    const int16_t *a = (const int16_t *)plane_row(p->a, sy) + 64 * (size_t)sx;
+    const int16_t *b = (const int16_t *)plane_row(p->b, y) + 64 * (size_t)x;
+    double square = 0;
+    unsigned differing = 0;
+    for (unsigned v = 0; v < 8; v++)
+        for (unsigned u = 0; u < 8; u++) {
+            const double off = compare_coefficient(p, a, b, u, v);
+            square += off;
+            differing += off != 0;
+        }
+    /* The transform keeps the sum of squares (T.81, A.3.3). */
+    if (differing)
+        note(p, x, y, differing, square * p->scale * p->scale);
+}
+
+static void compare_sample(struct plane_pair *p, uint32_t x, uint32_t y,
+                           uint32_t sx, uint32_t sy)
+{
+    const size_t size = cell_size(p->cell);
+    const uint8_t *a = plane_row(p->a, sy), *b = plane_row(p->b, y);
+    if (memcmp(a + sx * size, b + x * size, size) == 0)
+        return; /* also where they are not numbers */
+    const double off =
+        sample(p->a, p->cell, sx, sy) - sample(p->b, p->cell, x, y);
+    note(p, x, y, 1, off * off * p->scale * p->scale);
+}
+
+/* Returns whether n cells at `b` are those at `a`, `step` bytes apart. */
+static bool is_equal_run(enum cell cell, const uint8_t *a, ptrdiff_t step,
+                         const uint8_t *b, uint32_t n)
+{
+    const size_t size = cell_size(cell);
+    uint32_t differ = 0;
+    if (step == (ptrdiff_t)size)
+        return memcmp(a, b, n * size) == 0;
+    if (size == 1) {
+        for (uint32_t i = 0; i < n; i++)
+            differ |= a[(ptrdiff_t)i * step] ^ b[i];
+        return differ == 0;
+    }
+    for (uint32_t i = 0; i < n && !differ; i++)
+        differ = memcmp(a + (ptrdiff_t)i * step, b + i * size, size) != 0;
+    return differ == 0;
+}
+
+/* Compares n samples of row y, from column x on. Most are the same. */
+static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
+                            uint32_t n)
+{
+    const ptrdiff_t size = (ptrdiff_t)cell_size(p->cell),
+                    stride = (ptrdiff_t)p->a->stride,
+                    step = xform_transposes(p->t) ? stride : size;
+    uint32_t sx, sy;
+    xform_source(p->t, p->b->width, p->b->height, x, y, &sx, &sy);
+    if (is_equal_run(p->cell, (uint8_t *)plane_row(p->a, sy) + sx * size,
+                     p->t & XFORM_MIRROR_X ? -step : step,
+                     (uint8_t *)plane_row(p->b, y) + x * size, n))
+        return;
+    for (uint32_t i = x; i < x + n; i++) {
+        xform_source(p->t, p->b->width, p->b->height, i, y, &sx, &sy);
+        compare_sample(p, i, y, sx, sy);
+    }
+}
+
+static void compare_blocks(struct plane_pair *p, uint32_t x, uint32_t y,
+                           uint32_t n)
+{
+    uint32_t sx, sy;
+    for (uint32_t i = x; i < x + n; i++) {
+        xform_source(p->t, p->b->width, p->b->height, i, y, &sx, &sy);
+        compare_block(p, i, y, sx, sy);
+    }
+}
+
+/* In squares, so that both planes are read from a cache. Stops at the first
+ * difference unless all are to be counted. */
+static void compare_planes(struct plane_pair *p, bool count)
+{
+    enum { SIDE = 64 };
+    const uint32_t width = p->b->width, height = p->b->height;
+    for (uint32_t top = 0; top < height; top += SIDE)
+        for (uint32_t left = 0; left < width; left += SIDE)
+            for (uint32_t y = top; y < top + SIDE && y < height; y++) {
+                if (!count && p->difference->differing)
+                    return;
+                const uint32_t n = width - left < SIDE ? width - left : SIDE;
+                if (p->cell == CELL_DCT)
+                    compare_blocks(p, left, y, n);
+                else
+                    compare_samples(p, left, y, n);
+            }
+}
+
+/* ---- Two pictures -------------------------------------------------------- */
+
+static bool same_palette(const struct image *a, const struct image *b)
+{
+    return a->meta->ncolors == b->meta->ncolors &&
+           memcmp(a->meta->palette, b->meta->palette,
+                  sizeof a->meta->palette) == 0;
+}
+
+/* Returns whether the same samples are transparent: those of a key. */
+static bool same_key(const struct image *a, const struct image *b)
+{
+    const bool keyed[] = { a->meta && a->meta->keyed,
+                           b->meta && b->meta->keyed };
+    return keyed[0] == keyed[1] &&
+           (!keyed[0] || memcmp(a->meta->key, b->meta->key,
+                                a->nplanes * sizeof *a->meta->key) == 0);
+}
+
+bool pictures_are_alike(const struct image *a, const struct image *b)
+{
+    return a->cell == b->cell && a->nplanes == b->nplanes &&
+           a->maxval == b->maxval && a->color == b->color &&
+           a->alpha == b->alpha && same_key(a, b) &&
+           (a->color != COLOR_INDEXED || same_palette(a, b));
+}
+
+bool pictures_fit(const struct image *a, const struct image *b, enum xform t)
+{
+    const bool exchanged = xform_transposes(t);
+    bool fit = b->width == (exchanged ? a->height : a->width) &&
+               b->height == (exchanged ? a->width : a->height);
+    for (unsigned i = 0; i < a->nplanes; i++) {
+        const struct plane *pa = &a->plane[i], *pb = &b->plane[i];
+        fit = fit && pb->width == (exchanged ? pa->height : pa->width) &&
+              pb->height == (exchanged ? pa->width : pa->height);
+    }
+    return fit;
+}
+
+bool pictures_compare(struct difference *d, const struct image *a,
+                      const struct image *b, enum xform t, bool count)
+{
+    const bool blocks = b->cell == CELL_DCT;
+    *d = (struct difference){ .luma = true };
+    for (unsigned i = 0; i < b->nplanes; i++) {
+        const struct plane *plane = &b->plane[i];
+        struct plane_pair pair = {
+            .picture = b,
+            .index = i,
+            .a = &a->plane[i],
+            .b = plane,
+            .cell = b->cell,
+            .t = t,
+            .scale = b->maxval ? 1.0 / b->maxval : 1,
+            .difference = d,
+        };
+        if (blocks) {
+            pair.steps[0] = steps_of(a, i);
+            pair.steps[1] = steps_of(b, i);
+        }
+        d->cells += (uint64_t)plane->width * plane->height * (blocks ? 64 : 1);
+        compare_planes(&pair, count);
+        if (i == 0)
+            d->luma = d->differing == 0;
+    }
+    return d->differing == 0;
+}
+
+double difference_psnr(const struct difference *d)
+{
+    return d->differing ? 10 * log10((double)d->cells / d->square) : INFINITY;
+}
