@@ -16,12 +16,7 @@
 #include "codecs/metadata/metadata.h"
 #include "codecs/png/animation.h"
 #include "codecs/png/chunk.h"
-
-static bool is_frame(const struct metadata_block *block, const char *name)
-{
-    return block->kind == BLOCK_FRAME && !block->dropped &&
-           strcmp(block->name, name) == 0;
-}
+#include "codecs/png/frame_file.h"
 
 /* ---- What the chunks say ------------------------------------------------- */
 
@@ -85,7 +80,7 @@ static void mend(struct meta *meta, struct animation_parser *p,
     warn(warnings, "only frames that can be read are kept, %u in all: %s",
          p->frames, p->wrong.text);
     for (size_t i = 0; i < meta->nblocks; i++)
-        if (is_frame(&meta->block[i], "acTL"))
+        if (is_frame_block(&meta->block[i], "acTL"))
             write_be32(meta->block[i].data, p->frames);
 }
 
@@ -101,7 +96,7 @@ int frames_read(struct image *img, const struct load_opts *opts,
     bool declared = false;
     for (size_t i = 0; i < meta->nblocks; i++) {
         chunks += meta->block[i].kind == BLOCK_FRAME;
-        declared = declared || is_frame(&meta->block[i], "acTL");
+        declared = declared || is_frame_block(&meta->block[i], "acTL");
     }
     if (chunks == 0)
         return 0;
@@ -133,8 +128,9 @@ static struct frame_sums sum_frames(const struct image *img)
     struct frame_sums sum = { .pixels = (uint64_t)img->width * img->height };
     for (size_t i = 0; i < meta->nblocks; i++) {
         const struct metadata_block *block = &meta->block[i];
-        sum.coded += is_frame(block, "fdAT") ? block->size : 0;
-        if (!is_frame(block, "fcTL") || block->where != PNG_PLACE_AFTER_IDAT)
+        sum.coded += is_frame_block(block, "fdAT") ? block->size : 0;
+        if (!is_frame_block(block, "fcTL") ||
+            block->where != PNG_PLACE_AFTER_IDAT)
             continue;
         struct frame_place place = frame_place_read(block->data);
         uint64_t pixels = (uint64_t)place.width * place.height;
@@ -217,7 +213,7 @@ int frames_check_size(const struct image *img, const struct load_opts *opts,
 
 struct frame_task {
     const struct frames_work *work;
-    size_t begin, end; /* blocks: its fcTL, and behind the last fdAT */
+    struct frame_blocks blocks;
     uint32_t number;   /* from 1 */
     struct bytes made; /* fdAT */
     struct warnings warnings;
@@ -238,45 +234,6 @@ struct frames_work {
                                      behind the cells of the picture */
     struct scratch_part behind;
 };
-
-static bool add_chunk(struct bytes *file, const char *name, const void *data,
-                      size_t size)
-{
-    struct metadata_block block = { .data = (uint8_t *)(uintptr_t)data,
-                                    .size = size };
-    memcpy(block.name, name, 5);
-    return chunks_frame(file, &block);
-}
-
-static bool add_head(struct bytes *file, const struct image *img,
-                     struct frame_place place)
-{
-    const struct meta *meta = img->meta;
-    uint8_t ihdr[13] = { [8] = (uint8_t)image_bits(img),
-                         [9] = ihdr_color_type(img),
-                         [12] = meta->interlaced };
-    uint8_t colors[256 * 3];
-    write_be32(ihdr, place.width);
-    write_be32(ihdr + 4, place.height);
-    for (unsigned i = 0; i < meta->ncolors; i++)
-        memcpy(colors + 3 * i, meta->palette[i], 3);
-    return bytes_append(file, "\x89PNG\r\n\x1a\n", PNG_SIGNATURE) &&
-           add_chunk(file, "IHDR", ihdr, sizeof ihdr) &&
-           (meta->ncolors == 0 ||
-            add_chunk(file, "PLTE", colors, 3 * meta->ncolors));
-}
-
-static bool make_file(struct bytes *file, const struct frame_task *task)
-{
-    const struct image *img = task->work->img;
-    const struct metadata_block *block = img->meta->block;
-    bool made = add_head(file, img, frame_place_read(block[task->begin].data));
-    for (size_t i = task->begin; i < task->end && made; i++)
-        if (is_frame(&block[i], "fdAT"))
-            made = add_chunk(file, "IDAT", block[i].data + SEQUENCE,
-                             block[i].size - SEQUENCE);
-    return made && add_chunk(file, "IEND", NULL, 0);
-}
 
 static int decode(struct image *frame, struct bytes file,
                   struct frame_task *task)
@@ -367,7 +324,7 @@ static void do_frame(void *context, size_t i)
     task->status = budget_check_time(task->work->budget, &task->err);
     if (task->status)
         return;
-    task->status = make_file(&file, task)
+    task->status = frame_make_file(&file, task->work->img, task->blocks)
                        ? decode(&frame, file, task)
                        : fail_memory(&task->err, "no memory for a frame");
     bytes_free(&file);
@@ -380,31 +337,13 @@ static void do_frame(void *context, size_t i)
 
 /* ---- All frames ---------------------------------------------------------- */
 
-/* Finds the next frame behind the picture from block *at on, and sets *at
- * behind it. Returns false if there is none. */
-static bool find_frame(const struct meta *meta, size_t *at,
-                       struct frame_task *task)
-{
-    size_t i = *at, end;
-    while (i < meta->nblocks && !is_frame(&meta->block[i], "fcTL"))
-        i++;
-    if (i == meta->nblocks)
-        return false;
-    for (end = i + 1; end < meta->nblocks; end++)
-        if (is_frame(&meta->block[end], "fcTL"))
-            break;
-    task->begin = i;
-    task->end = *at = end;
-    return true;
-}
-
 /* Puts the fdAT that was made in the place of those that were read. */
 static void put_samples(struct meta *meta, struct frame_task *task)
 {
     struct metadata_block *put = NULL;
-    for (size_t i = task->begin; i < task->end; i++) {
+    for (size_t i = task->blocks.begin; i < task->blocks.end; i++) {
         struct metadata_block *block = &meta->block[i];
-        if (!is_frame(block, "fdAT"))
+        if (!is_frame_block(block, "fdAT"))
             continue;
         block->dropped = put != NULL;
         put = put ? put : block;
@@ -450,10 +389,10 @@ static int do_some(struct frames_work *work, struct frame_task *task,
     int status = 0;
     while (n < TASKS) {
         task[n] = (struct frame_task){ .work = work };
-        if (!find_frame(meta, at, &task[n]))
+        if (!frame_find(&task[n].blocks, meta, at))
             break;
         task[n].number = ++*number;
-        n += meta->block[task[n].begin].where == PNG_PLACE_AFTER_IDAT;
+        n += !frame_is_default(meta, task[n].blocks);
     }
     work->pool = parallel ? NULL : pool;
     thread_pool_run(parallel ? pool : NULL, do_frame, task, n);
@@ -525,13 +464,13 @@ static void turn_places(const struct image *img)
     uint32_t number = 0;
     for (size_t i = 0; i < meta->nblocks; i++) {
         struct metadata_block *block = &meta->block[i];
-        bool control = is_frame(block, "fcTL");
+        bool control = is_frame_block(block, "fcTL");
         if (control)
             frame_place_write(block->data,
                               frame_place_turn(frame_place_read(block->data),
                                                img->turned, img->width,
                                                img->height));
-        if (control || is_frame(block, "fdAT"))
+        if (control || is_frame_block(block, "fdAT"))
             write_be32(block->data, number++);
     }
 }

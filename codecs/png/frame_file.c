@@ -1,0 +1,85 @@
+/* A frame of an animated PNG as a file of its own. */
+#include "codecs/png/frame_file.h"
+
+#include <string.h>
+
+#include "codecs/png/animation.h"
+#include "codecs/png/chunk.h"
+#include "codecs/png/png.h"
+
+bool is_frame_block(const struct metadata_block *block, const char *name)
+{
+    return block->kind == BLOCK_FRAME && !block->dropped &&
+           strcmp(block->name, name) == 0;
+}
+
+bool frame_find(struct frame_blocks *frame, const struct meta *meta, size_t *at)
+{
+    size_t i = *at, end;
+    while (i < meta->nblocks && !is_frame_block(&meta->block[i], "fcTL"))
+        i++;
+    if (i == meta->nblocks)
+        return false;
+    for (end = i + 1; end < meta->nblocks; end++)
+        if (is_frame_block(&meta->block[end], "fcTL"))
+            break;
+    *frame = (struct frame_blocks){ i, end };
+    *at = end;
+    return true;
+}
+
+bool frame_is_default(const struct meta *meta, struct frame_blocks frame)
+{
+    return meta->block[frame.begin].where != PNG_PLACE_AFTER_IDAT;
+}
+
+static bool add_chunk(struct bytes *file, const char *name, const void *data,
+                      size_t size)
+{
+    struct metadata_block block = { .data = (uint8_t *)(uintptr_t)data,
+                                    .size = size };
+    memcpy(block.name, name, 5);
+    return chunks_frame(file, &block);
+}
+
+static bool add_head(struct bytes *file, const struct image *img,
+                     struct frame_place place)
+{
+    const struct meta *meta = img->meta;
+    uint8_t ihdr[13] = { [8] = (uint8_t)image_bits(img),
+                         [9] = ihdr_color_type(img),
+                         [12] = meta->interlaced };
+    uint8_t colors[256 * 3];
+    write_be32(ihdr, place.width);
+    write_be32(ihdr + 4, place.height);
+    for (unsigned i = 0; i < meta->ncolors; i++)
+        memcpy(colors + 3 * i, meta->palette[i], 3);
+    return bytes_append(file, "\x89PNG\r\n\x1a\n", PNG_SIGNATURE) &&
+           add_chunk(file, "IHDR", ihdr, sizeof ihdr) &&
+           (meta->ncolors == 0 ||
+            add_chunk(file, "PLTE", colors, 3 * meta->ncolors));
+}
+
+/* Appends what says which samples are transparent. */
+static bool add_transparency(struct bytes *file, const struct meta *meta)
+{
+    bool added = true;
+    for (size_t i = 0; i < meta->nblocks && added; i++)
+        if (strcmp(meta->block[i].name, "tRNS") == 0)
+            added = chunks_frame(file, &meta->block[i]);
+    return added;
+}
+
+bool frame_make_file(struct bytes *file, const struct image *img,
+                     struct frame_blocks frame)
+{
+    const struct metadata_block *block = img->meta->block;
+    bool made =
+        add_head(file, img, frame_place_read(block[frame.begin].data)) &&
+        add_transparency(file, img->meta);
+    for (size_t i = frame.begin; i < frame.end && made; i++)
+        if (is_frame_block(&block[i], "fdAT"))
+            made = add_chunk(file, "IDAT", block[i].data + SEQUENCE,
+                             block[i].size - SEQUENCE);
+    return made && add_chunk(file, "IEND", NULL, 0);
+}
