@@ -47,6 +47,32 @@ static void relate(struct relation *relation, const struct image *a,
     relation->fits = relation->fits || relation->same;
 }
 
+static enum xform first_turn(unsigned turns)
+{
+    int t = 0;
+    while (!(turns >> t & 1))
+        t++;
+    return (enum xform)t;
+}
+
+/* Leaves of relation->same what makes the frames of a those of b, too. */
+static int relate_frames(struct relation *relation, const struct image *a,
+                         const struct image *b, const struct load_opts *opts,
+                         struct err *err)
+{
+    unsigned stored = 0, left = 0;
+    for (int t = 0; t < XFORM_COUNT; t++)
+        stored |= (relation->same >> shown(a, b, (enum xform)t) & 1u) << t;
+    if (frames_compare(&stored, &relation->frames, a, b, opts, err))
+        return -1;
+    for (int t = 0; t < XFORM_COUNT; t++)
+        left |= (stored >> t & 1u) << shown(a, b, (enum xform)t);
+    if (!left)
+        relation->nearest = first_turn(relation->same);
+    relation->same = left;
+    return 0;
+}
+
 /* ---- Two files ----------------------------------------------------------- */
 
 static int decode(struct image *img, const struct coded_picture *picture,
@@ -168,6 +194,8 @@ static int relate_samples(struct relation *relation,
         status = convert_to_same(&pair[0], &pair[1], &alike, err);
     if (status == 0)
         relate(relation, &pair[0], &pair[1], turns);
+    if (relation->same && !load.portable && a->codec == &codec_png)
+        status = relate_frames(relation, &pair[0], &pair[1], &load, err);
     image_free(&pair[0]);
     image_free(&pair[1]);
     return status;

@@ -8,16 +8,20 @@
 #define CODECS_RELATE_H
 
 #include "codecs/compare.h"
+#include "codecs/compare_frames.h"
 #include "codecs/convert.h"
 
 struct relation {
-    unsigned undecoded;    /* on failure: 1 or 2 if that picture could not be
-                              decoded; else 0 */
-    bool coefficients;     /* these were compared, else samples */
-    bool unlike;           /* their samples were of other kinds, and both were
-                              converted (convert_to_same) */
-    unsigned same;         /* 1 << turn, or-ed, of the pictures as shown: all
-                              that make the first one the second */
+    unsigned undecoded; /* on failure: 1 or 2 if that picture could not be
+                           decoded; else 0 */
+    bool coefficients;  /* these were compared, else samples */
+    bool unlike;        /* their samples were of other kinds, and both were
+                           converted (convert_to_same) */
+    unsigned same;      /* 1 << turn, or-ed, of the pictures as shown: all
+                           that make the first one the second */
+    struct frames_difference frames; /* of animated PNGs; if not "" some turn
+                              makes the default image the other, `nearest`, but
+                              none makes all frames those of the other */
     bool fits;             /* the sizes are those of some turn; then */
     enum xform nearest;    /* the turn that comes closest, and */
     struct difference far; /* by how much it misses */

@@ -23,7 +23,8 @@ static void print_json(const struct options *opts,
 {
     struct json_writer json = { .out = stdout };
     const struct difference *far = &relation->far;
-    const bool apart = !err && !relation->same && relation->fits;
+    const char *frames = relation->frames.text;
+    const bool apart = !err && !relation->same && relation->fits && !*frames;
     json_open(&json, NULL, '{');
     json_string(&json, "first", opts->file[0]);
     json_string(&json, "second", opts->file[1]);
@@ -46,6 +47,10 @@ static void print_json(const struct options *opts,
         json_uint(&json, "width", far->right - far->left);
         json_uint(&json, "height", far->bottom - far->top);
         json_close(&json, '}');
+    }
+    if (!err && *frames) {
+        json_string(&json, "nearest", xform_name(relation->nearest));
+        json_string(&json, "frames", frames);
     }
     json_string(&json, "error", err ? err->text : NULL);
     json_close(&json, '}');
@@ -77,6 +82,9 @@ static void print_words(const struct relation *relation)
         }
     if (relation->same)
         printf(": the same %s\n", compared(relation));
+    else if (*relation->frames.text)
+        printf("none: %s makes the default image the same, but %s\n",
+               xform_name(relation->nearest), relation->frames.text);
     else if (!relation->fits)
         puts("none: the sizes differ");
     else

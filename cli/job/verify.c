@@ -106,7 +106,7 @@ static int judge(struct job_state *state, const struct relation *relation,
                  struct err *err)
 {
     struct verified *verified = &state->result->verified;
-    char why[64] = "its size is another one";
+    char why[96] = "its size is another one";
     if (relation->unlike)
         return refuse(state, "its samples are of another kind", err);
     verified->same = relation->same != 0;
@@ -116,6 +116,8 @@ static int judge(struct job_state *state, const struct relation *relation,
         verified->psnr = difference_psnr(&relation->far);
     if (verified->done)
         return 0;
+    if (*relation->frames.text)
+        return refuse(state, relation->frames.text, err);
     if (relation->fits && relation->impossible && may_differ(state))
         return fail(err,
                     "--verify: the input has coefficients that no samples "

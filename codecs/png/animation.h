@@ -10,6 +10,7 @@
 enum {
     ACTL = 8, /* bytes of its data */
     FCTL = 26,
+    FCTL_DELAY = 20, /* where the delay is, before disposal and blending */
     SEQUENCE = 4, /* bytes of the number that leads fcTL and fdAT */
 };
 

@@ -192,21 +192,54 @@ check 'verified in words' \
 gives 0 'gimgxf: '"$samples/f.npy"': warning: --verify is for pictures: arrays '\
 'that stay arrays are not decoded again' --verify rotate90 "$samples/f.npy" o.npy
 
+# ---- Frames of animations ----
+
+apng() {
+    python3 "$ROOT/tests/support/apng.py" special "$1" "$1.png"
+}
+apng sound
+for op in copy fliph flipv rotate180 transpose rotate90 rotate270 transverse; do
+    gives 0 '' --verify --png-level 4 "$op" sound.png turned.png
+    says "$op: the same samples" 0 sound.png turned.png
+done
+while IFS=: read -r kind why; do
+    apng "$kind"
+    says "none: copy makes the default image the same, but $why" 1 \
+        sound.png "$kind.png"
+    check "frames: $kind: json" [ "$("$program" relate --json sound.png \
+        "$kind.png" | python3 -c 'import json, sys; a = json.load(sys.stdin); \
+        print(a["turns"], a["nearest"], a["frames"])')" = "[] copy $why" ]
+done <<'END'
+still:the first has 3 frames, the second 0
+fewer:the first has 3 frames, the second 2
+plays:the first is played without end, the second 2 times
+delay:frame 3 is shown for another time, or in another way
+first-delay:frame 1 is shown for another time, or in another way
+disposal:frame 2 is shown for another time, or in another way
+blending:frame 3 is shown for another time, or in another way
+place:frame 2 lies elsewhere
+size:frame 2 lies elsewhere
+samples:frame 3 differs
+END
+gives 0 '' -q copy sound.png sound.ppm
+says 'copy: the same samples' 0 sound.png sound.ppm # where there are no frames
+
 # A library that sees another picture. The output stays what it was.
 if cc -shared -fPIC -o lies.so "$ROOT/tests/support/preload/lies.c" -ldl \
     2>/dev/null && LD_PRELOAD=./lies.so "$program" --version >/dev/null 2>&1; then
-    for kind in png:f-rgb.png:samples jpeg:f.jpg:coefficients; do
-        IFS=: read -r library file _ <<<"$kind"
+    for kind in "png:$samples/f-rgb.png:turned" "jpeg:$samples/f.jpg:turned" \
+        'frame:sound.png:turned, so it was not written: frame 2 differs'; do
+        IFS=: read -r library file why <<<"$kind"
         out=kept.${file##*.}
         echo old >"$out"
         LIES=$library LD_PRELOAD=./lies.so "$program" --backend "$GIMGXF_BACKEND" \
-            --verify rotate90 "$samples/$file" "$out" 2>said
+            --verify rotate90 "$file" "$out" 2>said
         check "$library lies: status" [ $? = 1 ]
         check "$library lies: $(cat said)" \
-            grep -q -- '--verify: what was made is not the input turned' said
+            grep -q -- "--verify: what was made is not the input $why" said
         check "$library lies: the output stays" [ "$(cat "$out")" = old ]
         LIES=$library LD_PRELOAD=./lies.so "$program" --backend "$GIMGXF_BACKEND" \
-            rotate90 "$samples/$file" "$out"
+            rotate90 "$file" "$out"
         check "$library lies unheard" [ $? = 0 ]
     done
 fi

@@ -184,8 +184,8 @@ def special(what):
     part = kind.samples(noise(kind, 3, 2, rng))
     idat, iend = chunk(b'IDAT', full), chunk(b'IEND')
 
-    def file(frames, *chunks):
-        actl = [chunk(b'acTL', struct.pack('>II', frames, 0))]
+    def file(frames, *chunks, plays=0):
+        actl = [chunk(b'acTL', struct.pack('>II', frames, plays))]
         return b''.join([kind.head(8, 6)] + actl * (frames > 0) +
                         list(chunks) + [iend])
     first = fctl(0, 8, 6)
@@ -198,6 +198,23 @@ def special(what):
         **{'tag-%d' % tag: tagged(tag, tag % 2) for tag in range(1, 9)},
         'many': animation(Kind(8, 2, 0), 1, 97, 61, 100),
         'sound': file(3, first, idat, *second, *third),
+        # Each is 'sound' but for what it is called by.
+        'still': file(0, idat),
+        'plays': file(3, first, idat, *second, *third, plays=2),
+        'fewer': file(2, first, idat, *second),
+        'delay': file(3, first, idat, *second,
+                      fctl(3, 3, 2, delay=(1, 11)), third[1]),
+        'first-delay': file(3, fctl(0, 8, 6, delay=(2, 10)), idat, *second,
+                            *third),
+        'disposal': file(3, first, idat, fctl(1, 3, 2, 5, 4, dispose=1),
+                         second[1], *third),
+        'blending': file(3, first, idat, *second, fctl(3, 3, 2, blend=1),
+                         third[1]),
+        'place': file(3, first, idat, fctl(1, 3, 2, 4, 4), second[1], *third),
+        'samples': file(3, first, idat, *second, third[0],
+                        fdat(4, kind.samples(noise(kind, 3, 2, rng)))),
+        'size': file(3, first, idat, fctl(1, 2, 3, 5, 3),
+                     fdat(2, kind.samples(noise(kind, 2, 3, rng))), *third),
         'no-frames': file(2, idat),
         'too-few': file(3, first, idat, *second),
         'too-many': file(1, first, idat, *second),
