@@ -326,20 +326,8 @@ check-tsan:
 	    build-tsan/tests/test_page_cache build-tsan/on-host/gimgxf \
 	    build-tsan/tests/test_scan_pipeline \
 	    build-tsan/tests/test_resource_limits
-	for test in stage jpeg_threads jpeg_restarts entropy page_cache resource_limits scan_pipeline; do \
-	    TSAN_OPTIONS=halt_on_error=1 setarch -R \
-	        build-tsan/tests/test_$$test || exit; \
-	done
-	for script in png-level threads batch serve serve-names serve-order; do \
-	    TSAN_OPTIONS=halt_on_error=1 ROOT=$(CURDIR) BUILD=$(CURDIR)/build-tsan \
-	    PLACE=$$(mktemp -d) GIMGXF_BACKEND=cpu \
-	    setarch -R bash tests/cli/test-$$script.sh || exit; \
-	done
-	for script in device-scans device-samples; do \
-	    TSAN_OPTIONS=halt_on_error=1 ROOT=$(CURDIR) PLACE=$$(mktemp -d) \
-	    BUILD=$(CURDIR)/build-tsan/on-host GIMGXF_BACKEND=cuda \
-	    setarch -R bash tests/cli/test-$$script.sh || exit; \
-	done
+	@TSAN_OPTIONS=halt_on_error=1 PICTURES=none BUILD=build-tsan \
+	    setarch -R tests/run test_ png-level threads batch serve device-
 # Other levels of optimization: each warns of other things, and lays out memory
 # in another way.
 check-levels:
