@@ -39,32 +39,6 @@ static bool is_placed_alike(const struct frame_pair *p, enum xform t)
            is.height == should.height;
 }
 
-/* The sizes of all frames together have been checked with the pictures. */
-static int decode(struct image *frame, const struct frame_pair *p, int which,
-                  const struct load_opts *opts, struct err *err)
-{
-    const struct load_opts load = {
-        .limits = { .pixels = UINT64_MAX, .bytes = opts->limits.bytes },
-        .mem = mem_plain,
-        .tolerant = opts->tolerant,
-        .libraries = true,
-        .pool = opts->pool,
-        .warnings = opts->warnings,
-    };
-    const struct decode_plan plan = { .turner = NULL };
-    struct bytes file = { 0 };
-    struct reader reader;
-    int status = frame_make_file(&file, p->picture[which], p->blocks[which])
-                     ? codec_open(&reader, &codec_png, file, &load, err)
-                     : fail_memory(err, "no memory for a frame");
-    if (status == 0) {
-        status = codec_decode(&reader, frame, &plan, err);
-        codec_close(&reader);
-    }
-    bytes_free(&file);
-    return status;
-}
-
 /* Leaves the turns that make one frame the other. */
 static int keep_turns(unsigned *turns, struct image frame[2],
                       const struct load_opts *opts, struct err *err)
@@ -90,9 +64,11 @@ static int compare_samples(unsigned *turns, const struct frame_pair *p,
                            const struct load_opts *opts, struct err *err)
 {
     struct image frame[2] = { { .meta = NULL }, { .meta = NULL } };
-    int status = decode(&frame[0], p, 0, opts, err);
+    int status =
+        frame_decode(&frame[0], p->picture[0], p->blocks[0], opts, err);
     if (status == 0)
-        status = decode(&frame[1], p, 1, opts, err);
+        status =
+            frame_decode(&frame[1], p->picture[1], p->blocks[1], opts, err);
     if (status == 0)
         status = keep_turns(turns, frame, opts, err);
     image_free(&frame[0]);

@@ -7,8 +7,11 @@
 #include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/base/sha256.h"
+#include "codecs/image/budget.h"
 #include "codecs/image/meta.h"
 #include "codecs/jpeg/steps.h"
+#include "codecs/png/animation.h"
+#include "codecs/png/frame_file.h"
 
 enum { WORD = 4, BLOCK = 64 };
 
@@ -122,16 +125,70 @@ static void add_key(struct sha256 *sum, const struct image *img)
     sha256_add(sum, key, (size_t)2 * img->nplanes);
 }
 
+/* Adds the planes of a picture, or of a frame of one, as they are after t. */
+static int add_planes(struct sha256 *sum, const struct image *img, enum xform t,
+                      struct err *err)
+{
+    uint8_t *row = room_for_row(img);
+    if (!row)
+        return fail_memory(err, "no memory for a row");
+    for (unsigned i = 0; i < img->nplanes; i++)
+        add_plane(sum, img, i, t, row);
+    memory_free(row);
+    return 0;
+}
+
+/* Adds where a frame is shown, and how. */
+static void add_control(struct sha256 *sum, const struct image *img,
+                        const uint8_t *fctl, enum xform t)
+{
+    const bool exchanged = xform_transposes(t);
+    const uint8_t *delay = fctl + FCTL_DELAY;
+    const struct frame_place place = frame_place_turn(
+        frame_place_read(fctl), t, exchanged ? img->height : img->width,
+        exchanged ? img->width : img->height);
+    char line[96];
+    int n =
+        snprintf(line, sizeof line, "frame %u %u %u %u %u %u %u %u\n", place.x,
+                 place.y, place.width, place.height, read_be16(delay),
+                 read_be16(delay + 2), delay[4], delay[5]);
+    sha256_add(sum, line, (size_t)n);
+}
+
+static int add_frames(struct sha256 *sum, const struct image *img, enum xform t,
+                      const struct load_opts *opts, struct err *err)
+{
+    const struct meta *meta = img->meta;
+    struct frame_blocks blocks;
+    size_t at = 0;
+    char line[64];
+    int n = snprintf(line, sizeof line, "animation %u %u\n",
+                     meta->animation.frames, meta->animation.plays);
+    sha256_add(sum, line, (size_t)n);
+    while (frame_find(&blocks, meta, &at)) {
+        struct image frame = { .meta = NULL };
+        int status = budget_check_time(opts->limits.budget, err);
+        add_control(sum, img, meta->block[blocks.begin].data, t);
+        if (status == 0 && !frame_is_default(meta, blocks)) {
+            status = frame_decode(&frame, img, blocks, opts, err);
+            if (status == 0)
+                status = add_planes(sum, &frame, t, err);
+            image_free(&frame);
+        }
+        if (status)
+            return -1;
+    }
+    return 0;
+}
+
 int digest_picture(char text[DIGEST_TEXT], const struct image *img,
-                   struct err *err)
+                   const struct load_opts *opts, struct err *err)
 {
     const enum xform t = xform_from_exif(img->orientation);
     const bool exchanged = xform_transposes(t);
-    uint8_t digest[SHA256_SIZE], *row = room_for_row(img);
+    uint8_t digest[SHA256_SIZE];
     struct sha256 sum;
     char head[96];
-    if (!row)
-        return fail_memory(err, "no memory for a row");
     const bool keyed = img->meta && img->meta->keyed;
     int n = snprintf(head, sizeof head, "%s%s %u %u %u %u\n",
                      image_color_name(img->color),
@@ -146,10 +203,11 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
         sha256_add(&sum, img->meta->palette, sizeof img->meta->palette);
     if (keyed)
         add_key(&sum, img);
-    for (unsigned i = 0; i < img->nplanes; i++)
-        add_plane(&sum, img, i, t, row);
+    if (add_planes(&sum, img, t, err) ||
+        (img->meta && img->meta->animation.frames &&
+         add_frames(&sum, img, t, opts, err)))
+        return -1;
     sha256_end(&sum, digest);
-    memory_free(row);
     for (unsigned i = 0; i < SHA256_SIZE; i++)
         snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
     return 0;

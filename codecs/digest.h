@@ -6,7 +6,7 @@
 #define CODECS_DIGEST_H
 
 #include "codecs/base/sha256.h"
-#include "codecs/image/image.h"
+#include "codecs/codec.h"
 
 /* A SHA-256 in hexadecimal, and its NUL. */
 enum { DIGEST_TEXT = 2 * SHA256_SIZE + 1 };
@@ -17,8 +17,13 @@ enum { DIGEST_TEXT = 2 * SHA256_SIZE + 1 };
  * for each plane; then each plane, its width and
  * height in 4 bytes each, and its rows as shown: samples in as many bytes as
  * they have, or for each block 64 coefficients times their steps, row by row,
- * in 4 bytes. The low byte comes first. Returns -1 without memory. */
+ * in 4 bytes. The low byte comes first. Of an animation "animation frames
+ * plays" and a newline follow; and for each frame "frame x y width height", as
+ * shown, "delay units disposal blending", as PNG has them, and a newline; then
+ * its planes, unless the picture is the frame. Frames are decoded by `opts`;
+ * the file is that of img. Returns -1 without memory, or if a frame is damaged.
+ */
 int digest_picture(char text[DIGEST_TEXT], const struct image *img,
-                   struct err *err);
+                   const struct load_opts *opts, struct err *err);
 
 #endif

@@ -38,7 +38,7 @@ static int digest(char *text, struct job_state *state,
     load.pool = state->job->pool;
     int status = job_decode_closest(&img, codec, file, &load, err);
     if (status == 0)
-        status = digest_picture(text, &img, err);
+        status = digest_picture(text, &img, &load, err);
     image_free(&img);
     return status;
 }

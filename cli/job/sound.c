@@ -12,7 +12,7 @@ static int decode(struct job_state *state, const struct load_opts *load,
         job_decode_closest(img, state->result->from, state->input, load, err);
     state->result->width = img->width;
     state->result->height = img->height;
-    return status || !digest ? status : digest_picture(digest, img, err);
+    return status || !digest ? status : digest_picture(digest, img, load, err);
 }
 
 /* Arrays are read as they are when they are turned by nothing. */

@@ -83,3 +83,29 @@ bool frame_make_file(struct bytes *file, const struct image *img,
                              block[i].size - SEQUENCE);
     return made && add_chunk(file, "IEND", NULL, 0);
 }
+
+int frame_decode(struct image *frame, const struct image *img,
+                 struct frame_blocks blocks, const struct load_opts *opts,
+                 struct err *err)
+{
+    const struct load_opts load = {
+        .limits = { .pixels = UINT64_MAX, .bytes = opts->limits.bytes },
+        .mem = mem_plain,
+        .tolerant = opts->tolerant,
+        .libraries = opts->libraries,
+        .pool = opts->pool,
+        .warnings = opts->warnings,
+    };
+    const struct decode_plan plan = { .turner = NULL };
+    struct bytes file = { 0 };
+    struct reader reader;
+    int status = frame_make_file(&file, img, blocks)
+                     ? codec_open(&reader, &codec_png, file, &load, err)
+                     : fail_memory(err, "no memory for a frame");
+    if (status == 0) {
+        status = codec_decode(&reader, frame, &plan, err);
+        codec_close(&reader);
+    }
+    bytes_free(&file);
+    return status;
+}

@@ -28,4 +28,11 @@ bool frame_is_default(const struct meta *meta, struct frame_blocks frame);
 bool frame_make_file(struct bytes *file, const struct image *img,
                      struct frame_blocks frame);
 
+/* Decodes another frame as it is stored, by options of which threads, damage
+ * and libraries count: the sizes of all frames have been checked with the
+ * picture. */
+int frame_decode(struct image *frame, const struct image *img,
+                 struct frame_blocks blocks, const struct load_opts *opts,
+                 struct err *err);
+
 #endif
