@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "codecs/image/budget.h"
 #include "codecs/jpeg/steps.h"
 
 /* ---- Two pictures -------------------------------------------------------- */
@@ -23,11 +24,14 @@ static bool is_closer(const struct difference *d, const struct difference *than)
            (d->square == than->square && d->differing < than->differing);
 }
 
-static void relate(struct relation *relation, const struct image *a,
-                   const struct image *b, unsigned turns)
+static int relate(struct relation *relation, const struct image *a,
+                  const struct image *b, unsigned turns,
+                  const struct budget *budget, struct err *err)
 {
     struct difference d;
     for (int i = 0; i < XFORM_COUNT; i++) {
+        if (budget_check_time(budget, err))
+            return -1;
         const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
         if (turns >> as_shown & 1 && pictures_fit(a, b, t) &&
             pictures_compare(&d, a, b, t, false))
@@ -37,6 +41,8 @@ static void relate(struct relation *relation, const struct image *a,
         const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
         if (!(turns >> as_shown & 1) || !pictures_fit(a, b, t))
             continue;
+        if (budget_check_time(budget, err))
+            return -1;
         pictures_compare(&d, a, b, t, true);
         if (!relation->fits || is_closer(&d, &relation->far)) {
             relation->far = d;
@@ -45,6 +51,7 @@ static void relate(struct relation *relation, const struct image *a,
         relation->fits = true;
     }
     relation->fits = relation->fits || relation->same;
+    return 0;
 }
 
 static enum xform first_turn(unsigned turns)
@@ -159,12 +166,14 @@ static int relate_coefficients(struct relation *relation,
                     REPRESENTATION_COEFFICIENTS, opts, err))
         return -1;
     relation->coefficients = true;
+    int status = 0;
     if (pictures_are_alike(&pair[0], &pair[1]))
-        relate(relation, &pair[0], &pair[1], turns);
+        status = relate(relation, &pair[0], &pair[1], turns,
+                        opts->limits.budget, err);
     relation->impossible = !relation->same && has_impossible(&pair[0]);
     image_free(&pair[0]);
     image_free(&pair[1]);
-    return 0;
+    return status;
 }
 
 static int relate_samples(struct relation *relation,
@@ -193,8 +202,10 @@ static int relate_samples(struct relation *relation,
     if (relation->unlike)
         status = convert_to_same(&pair[0], &pair[1], &alike, err);
     if (status == 0)
-        relate(relation, &pair[0], &pair[1], turns);
-    if (relation->same && !load.portable && a->codec == &codec_png)
+        status = relate(relation, &pair[0], &pair[1], turns,
+                        opts->limits.budget, err);
+    if (status == 0 && relation->same && !load.portable &&
+        a->codec == &codec_png)
         status = relate_frames(relation, &pair[0], &pair[1], &load, err);
     image_free(&pair[0]);
     image_free(&pair[1]);

@@ -55,7 +55,7 @@ ts    --verify
 tsm   --digest
 tsrc  --max-pixels          other
 tsrc  --max-memory          other
-tsc   --max-seconds         other
+tsrc  --max-seconds         other
 s     --root                directory
 ts    --backend             one auto cpu cuda
 tsb   --device              devices

@@ -211,7 +211,7 @@ __gimgxf_option ts -l verify -d 'decode the output and compare it'
 __gimgxf_option tsm -l digest -d 'note digests of the pictures as shown'
 __gimgxf_option tsrc -l max-pixels -x -d 'refuse larger pictures'
 __gimgxf_option tsrc -l max-memory -x -d 'memory for pictures'
-__gimgxf_option tsc -l max-seconds -x -d 'give a file up after so many seconds'
+__gimgxf_option tsrc -l max-seconds -x -d 'give a file up after so many seconds'
 __gimgxf_option s -l root -x -d 'keep all files below this directory' \
     -a '(__fish_complete_directories (__gimgxf_typed))'
 __gimgxf_option ts -l backend -x -d 'what moves the samples' -a 'auto cpu cuda'

@@ -6,6 +6,7 @@
 #include "cli/files/path.h"
 #include "cli/job/stages.h"
 #include "cli/options/option_table.h"
+#include "codecs/base/clock.h"
 #include "codecs/foreign.h"
 #include "codecs/relate.h"
 
@@ -217,12 +218,14 @@ int job_relate(struct relation *relation, const char *first, const char *second,
     result.bytes_in = a.file.size + b.file.size;
     if (status == 0) {
         struct budget budget;
-        budget_begin(&budget, result.bytes_in, 0);
+        budget_begin(&budget, result.bytes_in, opts->max_seconds);
+        const double end = clock_set_end(budget.end);
         struct load_opts load = job_load_opts(opts, &budget, &result);
         load.warnings = warnings;
         job_limit_memory(&state, &load.limits);
         status =
             relate_pictures(relation, &a, &b, ALL_TURNS, &load, NULL, &why);
+        clock_set_end(end);
         if (status)
             job_explain_memory(&state, &why);
         if (status && relation->undecoded)

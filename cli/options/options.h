@@ -73,8 +73,8 @@ struct options {
     uint8_t over[3];
     bool tolerant;
     struct limits limits;
-    unsigned max_seconds; /* for a file; 0: as many as it takes */
-    const char *backend;  /* "auto", "cpu", "cuda" */
+    double max_seconds;  /* for a file; 0: as many as it takes */
+    const char *backend; /* "auto", "cpu", "cuda" */
     struct device_list devices;
     uint64_t vram; /* 0: what is best */
     unsigned threads;

@@ -46,6 +46,13 @@ int setters_number(const struct parser_option *option, void *field,
     return value_read_int(text, option->least, option->most, field, err);
 }
 
+int setters_seconds(const struct parser_option *option, void *field,
+                    const char *text, struct err *err)
+{
+    (void)option;
+    return value_read_seconds(text, field, err);
+}
+
 int setters_amount(const struct parser_option *option, void *field,
                    const char *text, struct err *err)
 {

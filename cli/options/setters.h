@@ -9,6 +9,7 @@
 parser_setter setters_true, setters_false; /* a bool */
 parser_setter setters_constant; /* an int or an enum, to option->least */
 parser_setter setters_number;   /* an int from option->least to option->most */
+parser_setter setters_seconds;  /* a double */
 parser_setter setters_amount;   /* a uint64_t; K is option->least, M its square,
                                    G its cube */
 parser_setter setters_choice;   /* an int or an enum, by option->choices */

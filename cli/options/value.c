@@ -24,6 +24,22 @@ int value_read_int(const char *text, int least, int most, int *value,
     return 0;
 }
 
+/* The locale is that of C, whose decimal point is a dot. */
+int value_read_seconds(const char *text, double *value, struct err *err)
+{
+    const double least = 0.001, most = 1e9;
+    char *end;
+    const double n = strtod(text, &end);
+    if (!*text || text[strspn(text, "0123456789.")] || *end)
+        return fail(err, "'%s' is not a number of seconds, such as 60 or 0.5",
+                    text);
+    if (!(n >= least && n <= most))
+        return fail(err, "%s is out of range; expected %g to %g", text, least,
+                    most);
+    *value = n;
+    return 0;
+}
+
 int value_read_amount(const char *text, unsigned base, uint64_t *value,
                       struct err *err)
 {

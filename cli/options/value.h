@@ -13,6 +13,10 @@
 int value_read_int(const char *text, int least, int most, int *value,
                    struct err *err);
 
+/* Reads seconds, which may have decimals: a millisecond or more. Returns 0, or
+ * -1 with the reason. */
+int value_read_seconds(const char *text, double *value, struct err *err);
+
 /* Reads a whole number, not 0. K, M or G behind it stand for base, base^2 or
  * base^3; base is 1024 for bytes, else 1000. Returns 0, or -1 with the
  * reason. */

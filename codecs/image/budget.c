@@ -16,7 +16,7 @@ enum {
     WORK_OF_FILE = 256 << 20,
 };
 
-void budget_begin(struct budget *budget, uint64_t file, unsigned seconds)
+void budget_begin(struct budget *budget, uint64_t file, double seconds)
 {
     *budget = (struct budget){
         .work = WORK_OF_FILE + WORK_OF_BYTE * file,

@@ -21,7 +21,7 @@ struct budget {
 
 /* Begins the budget of a file of so many bytes, for which there are so many
  * seconds from now on; 0: without a limit. */
-void budget_begin(struct budget *budget, uint64_t file, unsigned seconds);
+void budget_begin(struct budget *budget, uint64_t file, double seconds);
 
 /* DEFLATE makes at most 1032 bytes of one (RFC 1951: a match of 258 bytes takes
  * two bits or more). A progressive JPEG has a bit or more for a block of 128

@@ -84,4 +84,22 @@ for name in bands.png:6 frames.png:16 arrays.npz:4 scans.jpg:40 blocks.jpg:14 \
     check "${name%:*} is given up at $times places" \
         [ "$times" -ge "${name#*:}" ]
 done
+
+# relate decodes two files, and compares them.
+related() {
+    HURRIES_AT=$1 HURRIES_COUNT=9 LD_PRELOAD=$library "$program" \
+        relate --max-seconds 0.5 "in/$2" "$2" 9>reads >stdout 2>stderr
+}
+for name in bands.png scans.jpg; do
+    gives 0 '' -q flipv "in/$name" "$name"
+    check "relate $name" related 0 "$name"
+    given=0
+    for ((at = 1, reads = $(cat reads); at <= reads; at++)); do
+        ! related "$at" "$name" || continue
+        given=$((given + 1))
+        check "relate $name: $at: $(cat stderr)" grep -qE \
+            '^gimgxf: .*it takes more than the 0.5 seconds of --max-seconds$' stderr
+    done
+    check "relate $name is given up at $given places" [ "$given" -ge 8 ]
+done
 finish
