@@ -71,6 +71,9 @@ static int read_all(int fd, const struct read_opts *opts, struct bytes *file,
                                       "pictures in it");
     if (opts->regular && !S_ISREG(st->st_mode))
         return fail_unread(err, "not a regular file");
+    if (opts->reserve)
+        opts->reserve(opts->reserve_context,
+                      S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0);
     if (!bytes_reserve(file, HEAD))
         return fail_memory(err, "no memory for the file");
     while (file->size < HEAD && read_some(fd, file, &status, err))
@@ -151,14 +154,6 @@ void file_prefetch(struct root *root, const char *name)
 }
 
 /* ---- Looking ------------------------------------------------------------ */
-
-uint64_t file_size(struct root *root, const char *name)
-{
-    struct stat st;
-    return resolve_stat(root, name, true, &st) && S_ISREG(st.st_mode)
-               ? (uint64_t)st.st_size
-               : 0;
-}
 
 bool file_is_newer(struct root *root, const char *name, struct root *than_root,
                    const char *than)

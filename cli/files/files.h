@@ -28,6 +28,10 @@ struct read_opts {
      * Returns 0 if the rest is worth reading, or -1 with the reason. */
     int (*check)(void *context, struct bytes head, struct err *err);
     void *context;
+    /* Is called with the size of a regular file, and 0 for everything else,
+     * before it is read; may be NULL. */
+    void (*reserve)(void *context, uint64_t bytes);
+    void *reserve_context;
 };
 
 /* Reads a file, or maps it; "-" is standard input. *permissions are those of
@@ -44,9 +48,6 @@ bool file_checksum(struct root *root, const char *name, uint64_t *size,
 
 /* Has the system read a file ahead, if there is one. */
 void file_prefetch(struct root *root, const char *name);
-
-/* Returns the bytes of a regular file, and 0 for everything else. */
-uint64_t file_size(struct root *root, const char *name);
 
 /* Returns whether both files exist, and the first was modified no earlier. */
 bool file_is_newer(struct root *root, const char *name, struct root *than_root,

@@ -66,7 +66,9 @@ struct job {
                      nobody ends a job that waits for another program */
     bool make_directories; /* make the directories of the output */
     bool served; /* it comes through serve: errors advise accordingly */
-    /* Of struct limits, where jobs share their memory; or NULL. */
+    /* Where jobs share their memory, or NULL: of struct read_opts, before the
+     * file is read, and of struct limits. */
+    void (*reserve_file)(void *context, uint64_t bytes);
     void (*reserve)(void *context, uint64_t bytes);
     void *context;
     /* Turns coded scans, but for what the options say; or NULL. */

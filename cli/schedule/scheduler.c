@@ -4,8 +4,8 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
-#include "cli/files/files.h"
 #include "cli/report/report.h"
 #include "cli/schedule/resource_limits.h"
 #include "codecs/base/clock.h"
@@ -139,10 +139,19 @@ int scheduler_open(struct scheduler **scheduler, const struct options *opts,
  * matter. */
 static const double fading = 0.99;
 
-/* Seconds that this thread has not run, since some time in the past. */
-static double time_waited(void)
+static struct wait wait_begin(void)
 {
-    return now() - clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+    struct rusage usage = { .ru_nvcsw = 0 };
+    (void)getrusage(RUSAGE_THREAD, &usage);
+    return (struct wait){ now(), usage.ru_nvcsw };
+}
+
+/* Returns the seconds since then if the thread has waited for something: what
+ * another process takes a processor away for is no wait for files. */
+static double wait_end(struct wait wait)
+{
+    const struct wait end = wait_begin();
+    return end.blocked != wait.blocked ? end.begin - wait.begin : 0;
 }
 
 static void note_pace(struct scheduler *scheduler, const struct pace *job)
@@ -252,6 +261,21 @@ static int write_output(struct scheduled_job *s, struct err *err)
     return status ? status : job_write(s->state, err);
 }
 
+/* Takes memory for the file, which is no wait for files either. */
+static void take_file(void *context, uint64_t bytes)
+{
+    struct scheduled_job *s = context;
+    s->read += wait_end(s->wait);
+    resource_limits_take_file(&s->share, bytes);
+    s->wait = wait_begin();
+}
+
+static void take_cells(void *context, uint64_t bytes)
+{
+    struct scheduled_job *s = context;
+    resource_limits_take_cells(&s->share, bytes);
+}
+
 static void set_up(struct scheduler *scheduler, unsigned worker,
                    struct scheduled_job *s)
 {
@@ -260,8 +284,9 @@ static void set_up(struct scheduler *scheduler, unsigned worker,
     job->lane = scheduler->lane[worker];
     job->left = scheduler->left;
     job->regular = true;
-    job->reserve = resource_limits_take_cells;
-    job->context = &s->share;
+    job->reserve_file = take_file;
+    job->reserve = take_cells;
+    job->context = s;
 }
 
 /* Reads the file and begins. Returns what scheduler_do() does. */
@@ -271,11 +296,10 @@ static int first_part(struct scheduler *scheduler, struct scheduled_job *s,
     const struct job *job = s->job;
     *s->result = (struct result){ 0 };
     s->share = (struct resource_share){ .limits = &scheduler->limits };
-    resource_limits_take_file(&s->share,
-                              file_size(job->input_root, job->input));
-    s->read = -time_waited();
+    s->read = 0;
+    s->wait = wait_begin();
     s->state = job_read(job, s->result, err);
-    s->read += time_waited();
+    s->read += wait_end(s->wait);
     if (!s->state || s->result->skipped)
         return s->state ? 0 : -1;
     int status = begin(scheduler, s, err);
@@ -300,10 +324,10 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker,
         result->seconds[STAGE_DECODE] -= s->share.waited;
         pace.make = result->seconds[STAGE_DECODE] +
                     result->seconds[STAGE_TURN] + result->seconds[STAGE_ENCODE];
-        pace.write = -time_waited();
+        const struct wait wait = wait_begin();
         if (status == 0)
             status = write_output(s, err);
-        pace.write += time_waited();
+        pace.write = wait_end(wait);
         device_scans_release(&s->picture);
         device_scans_note(&s->picture, result);
     }

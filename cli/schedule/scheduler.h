@@ -74,6 +74,10 @@ struct scheduled_job {
     struct job_state *state;
     struct device_picture picture;
     double read; /* seconds that it waited for its file */
+    struct wait {
+        double begin; /* now() */
+        long blocked; /* how often the thread has waited for anything by then */
+    } wait;           /* for it */
 };
 
 /* Does a job. Each worker, from 0, is for one thread at a time. Returns 0; or
