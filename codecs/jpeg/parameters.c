@@ -234,9 +234,9 @@ static void set_restart(j_compress_ptr c, const struct image *img,
 /* How many low bits of each coefficient, row by row, are still missing after
  * some scans. */
 struct missing_bits {
-    int8_t low[COMPONENTS][DCTSIZE2];
+    uint8_t low[COMPONENTS][DCTSIZE2];
 };
-enum { NOTHING = -1, BITS_MAX = 10 };
+enum { NOTHING = UINT8_MAX, BITS_MAX = 10 };
 
 /* Returns whether a scan may follow in a progressive file (T.81, G.1.1.1), and
  * counts its bits. */
@@ -247,16 +247,16 @@ static bool follows(struct missing_bits *missing, const struct jpeg_scan *scan)
     if (scan->to >= DCTSIZE2 || scan->low > BITS_MAX || scan->high > BITS_MAX)
         return false;
     for (unsigned i = 0; i < scan->count; i++) {
-        int8_t *low = missing->low[scan->component[i]];
+        uint8_t *low = missing->low[scan->component[i]];
         if (scan->from && low[0] == NOTHING)
             return false;
         for (unsigned k = scan->from; k <= scan->to; k++) {
-            int8_t *bits = &low[entropy_natural[k]];
+            uint8_t *bits = &low[entropy_natural[k]];
             if (*bits == NOTHING
                     ? scan->high != 0
                     : scan->high != *bits || scan->low != *bits - 1)
                 return false;
-            *bits = (int8_t)scan->low;
+            *bits = scan->low;
         }
     }
     return true;
@@ -277,7 +277,7 @@ static bool follows_sequential(struct missing_bits *missing,
                                const struct jpeg_scan *scan)
 {
     for (unsigned i = 0; i < scan->count; i++) {
-        int8_t *low = missing->low[scan->component[i]];
+        uint8_t *low = missing->low[scan->component[i]];
         if (low[0] != NOTHING)
             return false;
         memset(low, 0, DCTSIZE2);
@@ -287,12 +287,12 @@ static bool follows_sequential(struct missing_bits *missing,
 
 /* Whether a plane has no bit that is missing. A damaged scan can give libjpeg
  * coefficients behind its last one, without a warning. */
-static bool plane_has_none(const struct plane *plane, const int8_t *low)
+static bool plane_has_none(const struct plane *plane, const uint8_t *low)
 {
     for (uint32_t y = 0; y < plane->height; y++) {
         const int16_t *at = (const int16_t *)plane_row(plane, y);
         for (size_t i = 0; i < (size_t)plane->width * DCTSIZE2; i++) {
-            int8_t bits = low[i % DCTSIZE2];
+            const uint8_t bits = low[i % DCTSIZE2];
             if (at[i] && (bits == NOTHING || at[i] % (1 << bits)))
                 return false;
         }
@@ -312,7 +312,7 @@ static bool scans_suffice(const struct missing_bits *missing,
     bool whole = true,
          own = img->meta->progressive && img->cell == CELL_DCT && !p->realigned;
     for (unsigned i = 0; i < img->nplanes; i++) {
-        const int8_t *low = missing->low[i];
+        const uint8_t *low = missing->low[i];
         own = own && low[0] != NOTHING;
         for (unsigned k = 0; k < DCTSIZE2; k++) {
             whole = whole && low[k] == 0;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "codecs/base/byte_order.h"
-#include "codecs/base/byte_order.h"
 #include "codecs/base/memory.h"
 #include "codecs/metadata/md5.h"
 #include "codecs/metadata/xml.h"

@@ -167,9 +167,9 @@ static double radius_by(const struct change *change)
 static bool exchange(const struct iptc_turn *w, uint8_t *text,
                      struct xml_span name, char a, char b)
 {
-    uint8_t *letter = &text[name.at + name.size - 1];
+    char *letter = (char *)&text[name.at + name.size - 1];
     if (xform_transposes(w->change->turn))
-        *letter = (uint8_t)(*letter == a ? b : a);
+        *letter = *letter == a ? b : a;
     return *letter == a;
 }
 

@@ -42,8 +42,8 @@ struct region_turn {
 static void exchange_letters(uint8_t *text, struct xml_span name, char a,
                              char b)
 {
-    uint8_t *letter = &text[name.at + name.size - 1];
-    *letter = (uint8_t)(*letter == a ? b : a);
+    char *letter = (char *)&text[name.at + name.size - 1];
+    *letter = *letter == a ? b : a;
 }
 
 static bool is_either(const uint8_t *text, struct xml_span name,
