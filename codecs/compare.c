@@ -9,6 +9,14 @@
 
 /* ---- Two planes, cell by cell -------------------------------------------- */
 
+/* How a block becomes one of b: coefficient i is coefficient from[i] of a times
+ * was[i], and of b itself times is[i]: their steps, of which a product with a
+ * coefficient has 32 bits at most. */
+struct block_turn {
+    uint8_t from[64];
+    int32_t was[64], is[64];
+};
+
 /* What is compared: a plane of a, turned by t, with that of b. */
 struct plane_pair {
     const struct image *picture; /* b's, and */
@@ -17,7 +25,7 @@ struct plane_pair {
     enum cell cell;
     enum xform t;
     double scale;             /* what a difference of 1 is */
-    const uint16_t *steps[2]; /* of a and b, where cells are blocks */
+    struct block_turn blocks; /* where cells are blocks */
     struct difference *difference;
 };
 
@@ -56,21 +64,33 @@ static double sample(const struct plane *plane, enum cell cell, uint32_t x,
     return word;
 }
 
-/* Returns the square of what a coefficient differs by: row v and column u of a
- * block of b, which is row u and column v of one that is transposed; odd
- * columns change their sign where columns run backwards, odd rows where rows
- * do. */
-static double compare_coefficient(const struct plane_pair *p, const int16_t *a,
-                                  const int16_t *b, unsigned u, unsigned v)
+/* Row v and column u of a block of b are row u and column v of one that is
+ * transposed; odd columns change their sign where columns run backwards, odd
+ * rows where rows do. */
+static struct block_turn turn_blocks(enum xform t, const uint16_t *a,
+                                     const uint16_t *b)
 {
-    const unsigned to = 8 * v + u;
-    const unsigned from = xform_transposes(p->t) ? 8 * u + v : to;
-    const bool minus =
-        (p->t & XFORM_MIRROR_X && u % 2) != (p->t & XFORM_MIRROR_Y && v % 2);
-    const double is = (double)b[to] * p->steps[1][to];
-    const double was = (double)a[from] * p->steps[0][from];
-    const double off = is - (minus ? -was : was);
-    return off * off;
+    struct block_turn turn;
+    for (unsigned v = 0; v < 8; v++)
+        for (unsigned u = 0; u < 8; u++) {
+            const unsigned to = 8 * v + u;
+            const unsigned from = xform_transposes(t) ? 8 * u + v : to;
+            const bool minus =
+                (t & XFORM_MIRROR_X && u % 2) != (t & XFORM_MIRROR_Y && v % 2);
+            turn.from[to] = (uint8_t)from;
+            turn.was[to] = minus ? -a[from] : a[from];
+            turn.is[to] = b[to];
+        }
+    return turn;
+}
+
+static bool is_equal_block(const struct block_turn *turn, const int16_t *a,
+                           const int16_t *b)
+{
+    int32_t differ = 0;
+    for (unsigned i = 0; i < 64; i++)
+        differ |= (b[i] * turn->is[i]) ^ (a[turn->from[i]] * turn->was[i]);
+    return differ == 0;
 }
 
 static void compare_block(struct plane_pair *p, uint32_t x, uint32_t y,
@@ -78,17 +98,19 @@ static void compare_block(struct plane_pair *p, uint32_t x, uint32_t y,
 {
     const int16_t *a = (const int16_t *)plane_row(p->a, sy) + 64 * (size_t)sx;
     const int16_t *b = (const int16_t *)plane_row(p->b, y) + 64 * (size_t)x;
+    const struct block_turn *turn = &p->blocks;
     double square = 0;
     unsigned differing = 0;
-    for (unsigned v = 0; v < 8; v++)
-        for (unsigned u = 0; u < 8; u++) {
-            const double off = compare_coefficient(p, a, b, u, v);
-            square += off;
-            differing += off != 0;
-        }
+    if (is_equal_block(turn, a, b))
+        return;
+    for (unsigned i = 0; i < 64; i++) {
+        const double off = (double)(b[i] * turn->is[i]) -
+                           (double)(a[turn->from[i]] * turn->was[i]);
+        square += off * off;
+        differing += off != 0;
+    }
     /* The transform keeps the sum of squares (T.81, A.3.3). */
-    if (differing)
-        note(p, x, y, differing, square * p->scale * p->scale);
+    note(p, x, y, differing, square * p->scale * p->scale);
 }
 
 static void compare_sample(struct plane_pair *p, uint32_t x, uint32_t y,
@@ -226,10 +248,8 @@ bool pictures_compare(struct difference *d, const struct image *a,
             .scale = b->maxval ? 1.0 / b->maxval : 1,
             .difference = d,
         };
-        if (blocks) {
-            pair.steps[0] = steps_of(a, i);
-            pair.steps[1] = steps_of(b, i);
-        }
+        if (blocks)
+            pair.blocks = turn_blocks(t, steps_of(a, i), steps_of(b, i));
         d->cells += (uint64_t)plane->width * plane->height * (blocks ? 64 : 1);
         compare_planes(&pair, count);
         if (i == 0)
