@@ -141,6 +141,7 @@ check 'killed three times: nothing is written' absent v.png
 
 # From outside: while it works, and while it waits.
 mkfifo endless
+: >answers # here and below, so that those of another one are not taken for its own
 LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve -j 2 - \
     <endless >answers 2>said &
 server=$!
@@ -187,6 +188,7 @@ check 'SIGTERM at work: what had begun is answered' \
     grep -q '"id": 7.*"status": "done"' answers
 check 'nothing on stderr' [ ! -s said ]
 exec 7>&-
+: >answers
 LD_PRELOAD=$PWD/dies.so "$program" --backend "$GIMGXF_BACKEND" serve - \
     <endless >answers &
 server=$!
@@ -205,6 +207,7 @@ check 'SIGTERM twice: the process ended, too' [ ! -e "/proc/$second" ]
 exec 7>&-
 
 # Without its supervisor it ends.
+: >answers
 "$program" --backend "$GIMGXF_BACKEND" serve - <endless >answers &
 server=$!
 exec 7>endless

@@ -12,6 +12,7 @@ job() {
 # answers go to a file.
 mkfifo endless
 begin() {
+    : >answers # so that those of another server are not taken for its own
     "$program" --backend "$GIMGXF_BACKEND" serve "$@" - \
         <endless >answers 2>said &
     server=$!
