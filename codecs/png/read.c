@@ -32,6 +32,7 @@ struct png_reader {
     uint8_t *row;
     bool after_idat;
     bool pixels;  /* the sink has the samples that were read so far */
+    bool cut;     /* and no more: the rest is damaged */
     bool starved; /* memory has run out: libpng may go on without a chunk */
     struct err *err;
 };
@@ -248,6 +249,7 @@ static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
         return -1;
     warn(r->opts->warnings, "damaged, read as far as it goes: %s",
          r->err->text);
+    r->cut = true;
     return pass_rows_end(&r->passes, r->err);
 }
 
@@ -296,6 +298,38 @@ static void set_input(struct png_reader *r)
         (struct png_range){ .at = after, .size = (size_t)(end - after) };
 }
 
+static int run_libpng(struct reader *reader, struct png_range idats,
+                      void (*read)(struct png_reader *), struct err *err);
+
+/* Behind damaged samples libpng reads no chunks, so they are read without
+ * them. Returns false, with nothing changed, if they cannot be. */
+static bool read_rest(struct reader *reader)
+{
+    const struct png_range idats = find_idats(reader->file);
+    const unsigned warned = reader->opts->warnings->count;
+    struct image cut = reader->img;
+    struct err unheard;
+    if (!idats.size)
+        return false;
+    reader->img =
+        (struct image){ .orientation = 1, .meta = meta_new(&codec_png) };
+    if (reader->img.meta)
+        reader->img.meta->budget = reader->opts->limits.budget;
+    const bool done = reader->img.meta &&
+                      run_libpng(reader, idats, read_chunks, &unheard) == 0;
+    if (done) {
+        struct meta *meta = cut.meta;
+        cut.meta = reader->img.meta;
+        cut.orientation = reader->img.orientation;
+        reader->img.meta = meta;
+    } else {
+        reader->opts->warnings->count = warned;
+    }
+    image_free(&reader->img);
+    reader->img = cut;
+    return done;
+}
+
 /* Reads into reader->img, which is empty but for an empty meta, through libpng:
  * all but the samples, or without idats the samples too. */
 static int run_libpng(struct reader *reader, struct png_range idats,
@@ -324,6 +358,8 @@ static int run_libpng(struct reader *reader, struct png_range idats,
     memory_free(r.row);
     if (status)
         return -1;
+    if (r.cut && read_rest(reader))
+        return 0;
     chunks_note_transparency(&reader->img);
     if (read != read_head && frames_read(&reader->img, reader->opts, err))
         return -1;

@@ -203,6 +203,25 @@ still no-frames 'acTL says that there are 2 frames, but 0 are there'
 still small-first 'frame 1, the default image, is said to be 3 x 2 pixels large'
 still late-actl 'acTL stands behind the image data'
 still short-actl 'acTL is malformed'
+# What stands behind damaged samples is kept, and tags there count.
+for kind in cut cut-tagged; do
+    special $kind
+    gimgxf --tolerant --verify upright $kind.png out.png 2>said
+    check "$kind: one warning" [ "$(wc -l <said)" = 1 ] # libpng gives the reason
+    check "$kind: the warning" grep -q 'warning: damaged, read as far as it goes' said
+    gives 0 '' -q rotate270 out.png back.png
+done
+check 'cut-tagged: it is turned' grep -q '6 x 8' <<<"$(gimgxf info out.png)"
+check 'cut-tagged: all is there' grep -q 'eXIf, tEXt' <<<"$(gimgxf info out.png)"
+special sound
+gimgxf -q --tolerant --strip rotate90 cut.png out.png
+gimgxf -q rotate90 sound.png whole.png
+for file in out whole; do # behind the picture itself
+    python3 -c 'import sys
+data = open(sys.argv[1], "rb").read()
+print(data[data.index(b"fcTL", data.index(b"IDAT")):])' $file.png >$file.frames
+done
+check 'cut: all frames are there' same out.frames whole.frames
 for kind in short-data bad-data; do # libpng gives the reason
     special $kind
     gimgxf rotate90 $kind.png gone.png 2>said

@@ -178,11 +178,27 @@ TAGS = ['copy', 'fliph', 'rotate180', 'flipv', 'transpose', 'rotate90',
         'transverse', 'rotate270']
 
 
+def as_rgba(rows):
+    return Kind(8, 6, 0).samples([[pixel + (255,) for pixel in row]
+                                  for row in rows])
+
+
 def special(what):
     kind, rng = Kind(8, 2, 0), random.Random(1)
     full = kind.samples(noise(kind, 8, 6, rng))
     part = kind.samples(noise(kind, 3, 2, rng))
     idat, iend = chunk(b'IDAT', full), chunk(b'IEND')
+    cut = chunk(b'IDAT', full[:len(full) // 2])
+    random_pixels = random.Random(1)
+    pixels = noise(kind, 8, 6, random_pixels), noise(kind, 3, 2, random_pixels)
+    other = noise(kind, 3, 2, random_pixels)
+
+    def with_alpha(last):
+        frames = [as_rgba(rows) for rows in (*pixels, last)]
+        return b''.join([
+            Kind(8, 6, 0).head(8, 6), chunk(b'acTL', struct.pack('>II', 3, 0)),
+            first, chunk(b'IDAT', frames[0]), second[0], fdat(2, frames[1]),
+            third[0], fdat(4, frames[2]), iend])
 
     def file(frames, *chunks, plays=0):
         actl = [chunk(b'acTL', struct.pack('>II', frames, plays))]
@@ -199,6 +215,11 @@ def special(what):
         'many': animation(Kind(8, 2, 0), 1, 97, 61, 100),
         'sound': file(3, first, idat, *second, *third),
         # Each is 'sound' but for what it is called by.
+        'alpha': with_alpha(pixels[1]),
+        'alpha-other': with_alpha(other),
+        'cut': file(3, first, cut, *second, *third),
+        'cut-tagged': file(0, cut, chunk(b'eXIf', exif(6)),
+                           chunk(b'tEXt', b'a\0b')),
         'still': file(0, idat),
         'plays': file(3, first, idat, *second, *third, plays=2),
         'fewer': file(2, first, idat, *second),
