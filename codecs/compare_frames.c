@@ -148,7 +148,7 @@ int frames_compare(unsigned *turns, struct frames_difference *difference,
             return -1;
         if (!frame_find(&pair.blocks[0], a->meta, &at[0]) ||
             !frame_find(&pair.blocks[1], b->meta, &at[1]))
-            break;
+            return fail(err, "frame %u is not there", n);
         struct err why;
         if (compare_pair(&left, &what, &pair, opts, &why))
             return fail_with(err, &why, "frame %u: %s", n, why.text);

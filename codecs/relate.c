@@ -130,6 +130,12 @@ static int decode_both(struct image pair[2], unsigned *undecoded,
     return 0;
 }
 
+static void free_both(struct image pair[2])
+{
+    image_free(&pair[0]);
+    image_free(&pair[1]);
+}
+
 /* Returns whether no 64 samples, whose coefficients were rounded to these, are
  * within their range: the transform keeps the sum of the squares. */
 static bool is_impossible(const int16_t *block, const uint16_t *steps)
@@ -171,8 +177,7 @@ static int relate_coefficients(struct relation *relation,
         status = relate(relation, &pair[0], &pair[1], turns,
                         opts->limits.budget, err);
     relation->impossible = !relation->same && has_impossible(&pair[0]);
-    image_free(&pair[0]);
-    image_free(&pair[1]);
+    free_both(pair);
     return status;
 }
 
@@ -198,17 +203,25 @@ static int relate_samples(struct relation *relation,
         status = convert_to_fit(&pair[0], b->codec, convert, &converted, err);
     if (status == 0 && convert)
         promote_gray(&pair[0], &pair[1]);
+    const bool animated =
+        !load.portable && a->codec == &codec_png &&
+        (pair[0].meta->animation.frames || pair[1].meta->animation.frames);
     relation->unlike = status == 0 && !pictures_are_alike(&pair[0], &pair[1]);
     if (relation->unlike)
         status = convert_to_same(&pair[0], &pair[1], &alike, err);
     if (status == 0)
         status = relate(relation, &pair[0], &pair[1], turns,
                         opts->limits.budget, err);
-    if (status == 0 && relation->same && !load.portable &&
-        a->codec == &codec_png)
+    const bool frames = status == 0 && relation->same && animated;
+    if (frames && relation->unlike) { /* the conversion has dropped them */
+        free_both(pair);
+        if (decode_both(pair, &relation->undecoded, a, b,
+                        REPRESENTATION_SAMPLES, &load, err))
+            return -1;
+    }
+    if (frames)
         status = relate_frames(relation, &pair[0], &pair[1], &load, err);
-    image_free(&pair[0]);
-    image_free(&pair[1]);
+    free_both(pair);
     return status;
 }
 

@@ -60,14 +60,19 @@ static bool add_head(struct bytes *file, const struct image *img,
             add_chunk(file, "PLTE", colors, 3 * meta->ncolors));
 }
 
-/* Appends what says which samples are transparent. */
-static bool add_transparency(struct bytes *file, const struct meta *meta)
+/* Appends a tRNS of what the meta says: to look for that of the picture, among
+ * many blocks, for each of many frames would take long. */
+static bool add_transparency(struct bytes *file, const struct image *img)
 {
-    bool added = true;
-    for (size_t i = 0; i < meta->nblocks && added; i++)
-        if (strcmp(meta->block[i].name, "tRNS") == 0)
-            added = chunks_frame(file, &meta->block[i]);
-    return added;
+    const struct meta *meta = img->meta;
+    uint8_t alphas[256], key[3 * 2];
+    for (unsigned i = 0; i < meta->nalphas; i++)
+        alphas[i] = meta->palette[i][3];
+    for (unsigned i = 0; meta->keyed && i < img->nplanes; i++)
+        write_be16(key + 2 * i, meta->key[i]);
+    return (meta->nalphas == 0 ||
+            add_chunk(file, "tRNS", alphas, meta->nalphas)) &&
+           (!meta->keyed || add_chunk(file, "tRNS", key, 2 * img->nplanes));
 }
 
 bool frame_make_file(struct bytes *file, const struct image *img,
@@ -76,7 +81,7 @@ bool frame_make_file(struct bytes *file, const struct image *img,
     const struct metadata_block *block = img->meta->block;
     bool made =
         add_head(file, img, frame_place_read(block[frame.begin].data)) &&
-        add_transparency(file, img->meta);
+        add_transparency(file, img);
     for (size_t i = frame.begin; i < frame.end && made; i++)
         if (is_frame_block(&block[i], "fdAT"))
             made = add_chunk(file, "IDAT", block[i].data + SEQUENCE,

@@ -221,6 +221,12 @@ place:frame 2 lies elsewhere
 size:frame 2 lies elsewhere
 samples:frame 3 differs
 END
+# The same colors, in samples of another kind.
+apng alpha
+apng alpha-other
+says 'copy: the same colors' 0 sound.png alpha.png
+says 'none: copy makes the default image the same, but frame 3 differs' 1 \
+    alpha-other.png sound.png
 gives 0 '' -q copy sound.png sound.ppm
 says 'copy: the same samples' 0 sound.png sound.ppm # where there are no frames
 
