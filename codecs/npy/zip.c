@@ -230,7 +230,8 @@ int zip_open(struct zip *zip, struct bytes file, struct err *err)
     if (!zip->member)
         return fail_memory(err, "no memory for the archive");
     const uint8_t *at = file.data + d.at;
-    for (size_t left = (size_t)d.size; zip->count < d.count; zip->count++) {
+    size_t left = (size_t)d.size;
+    for (; zip->count < d.count; zip->count++) {
         size_t size = entry_size(at, left);
         if (size == 0)
             return fail(err, "the directory of the archive is damaged");
@@ -239,6 +240,8 @@ int zip_open(struct zip *zip, struct bytes file, struct err *err)
         at += size;
         left -= size;
     }
+    if (left) /* members beyond their number, which others read */
+        return fail(err, "the directory of the archive is damaged");
     return check_overlap(zip, err);
 }
 
