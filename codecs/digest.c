@@ -116,6 +116,15 @@ static uint8_t *room_for_row(const struct image *img)
     return memory_alloc(most * summed_size(img->cell));
 }
 
+/* Adds the colors that indices mean: behind the last one opaque black. */
+static void add_palette(struct sha256 *sum, const struct meta *meta)
+{
+    static const uint8_t black[4] = { [3] = 255 };
+    sha256_add(sum, meta->palette, meta->ncolors * sizeof *meta->palette);
+    for (unsigned i = meta->ncolors; i < 256; i++)
+        sha256_add(sum, black, sizeof black);
+}
+
 /* Adds the samples that are transparent. */
 static void add_key(struct sha256 *sum, const struct image *img)
 {
@@ -200,7 +209,7 @@ int digest_picture(char text[DIGEST_TEXT], const struct image *img,
     sha256_begin(&sum);
     sha256_add(&sum, head, (size_t)n);
     if (img->color == COLOR_INDEXED)
-        sha256_add(&sum, img->meta->palette, sizeof img->meta->palette);
+        add_palette(&sum, img->meta);
     if (keyed)
         add_key(&sum, img);
     if (add_planes(&sum, img, t, err) ||

@@ -13,7 +13,7 @@ enum { DIGEST_TEXT = 2 * SHA256_SIZE + 1 };
 
 /* Writes the digest of a picture with cells, which is as its file stores it.
  * What is summed: "kind planes width height maxval", as shown, in decimal, with
- * a newline; of a palette 256 colors of 4 bytes; of a transparent color 2 bytes
+ * a newline; of a palette 256 colors of 4 bytes, black behind its last one; of a transparent color 2 bytes
  * for each plane; then each plane, its width and
  * height in 4 bytes each, and its rows as shown: samples in as many bytes as
  * they have, or for each block 64 coefficients times their steps, row by row,

@@ -86,7 +86,7 @@ save('key.png', 2, pixels, b'RGB+key 3 3 2 255\n' + struct.pack('<3H', 1, 2, 249
      chunk(b'tRNS', struct.pack('>3H', 1, 2, 249)))
 colors = [(9, 8, 7), (6, 5, 4)]
 save('palette.png', 3, [(i % 2,) for i in range(6)], b'palette 1 3 2 255\n' +
-     bytes((9, 8, 7, 255, 6, 5, 4, 255)).ljust(1024, b'\0'),
+     bytes((9, 8, 7, 255, 6, 5, 4, 255)) + bytes((0, 0, 0, 255)) * 254,
      chunk(b'PLTE', bytes(sum(colors, ()))))
 END
 for file in opaque key palette; do

@@ -109,6 +109,35 @@ gimgxf -q copy still.png still8.png --depth 8
 check 'frames that are not there, too' \
     [ "$(digest sound.png)" != "$(digest still8.png)" ]
 
+# ---- Palettes: an index behind the last color is opaque black ----
+
+python3 - <<'E2'
+import struct
+import zlib
+
+
+def chunk(name, data=b''):
+    body = name + data
+    return (struct.pack('>I', len(data)) + body +
+            struct.pack('>I', zlib.crc32(body)))
+
+
+def put(name, colors, alphas):
+    with open(name, 'wb') as out:
+        out.write(b'\x89PNG\r\n\x1a\n' +
+                  chunk(b'IHDR', struct.pack('>IIBBBBB', 2, 1, 8, 3, 0, 0, 0)) +
+                  chunk(b'PLTE', bytes(colors)) + chunk(b'tRNS', bytes(alphas)) +
+                  chunk(b'IDAT', zlib.compress(b'\0\0\1')) + chunk(b'IEND'))
+
+
+put('behind.png', [1, 2, 3], [255])
+put('black.png', [1, 2, 3, 0, 0, 0], [255, 255])
+put('clear.png', [1, 2, 3, 0, 0, 0], [255, 0])
+E2
+check 'as opaque black' [ "$(digest behind.png)" = "$(digest black.png)" ]
+check 'not as a transparent color' \
+    [ "$(digest behind.png)" != "$(digest clear.png)" ]
+
 # ---- In all formats, as check has it ----
 
 for file in f-rgb.png f-palette.png f-rgba.png f-gray16.png f.jpg \
