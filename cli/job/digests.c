@@ -26,15 +26,13 @@ static int digest(char *text, struct job_state *state,
                   const struct codec *codec, struct bytes file, struct err *err)
 {
     struct image img = { .meta = NULL };
-    struct warnings unheard = { 0 };
+    struct result unheard = { .bytes_in = file.size };
     struct budget budget;
     if (codec->turn)
         return 0;
     budget_begin(&budget, file.size, 0);
     budget_share_time(&budget, &state->budget);
-    struct load_opts load = job_load_opts(state->opts, &budget, state->result);
-    load.limits.bytes = state->opts->limits.bytes;
-    load.warnings = &unheard;
+    struct load_opts load = job_load_opts(state->opts, &budget, &unheard);
     load.pool = state->job->pool;
     int status = job_decode_closest(&img, codec, file, &load, err);
     if (status == 0)

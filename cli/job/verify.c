@@ -38,14 +38,14 @@ static int relate(struct relation *relation, const struct job_state *state,
         .as_stored = opts->ignore_orientation && !opts->tag_only,
     };
     struct warnings unheard = { 0 };
+    struct result both = { .bytes_in = a.file.size + b.file.size };
     struct budget budget;
-    budget_begin(&budget, state->input.size + state->output.size, 0);
+    budget_begin(&budget, both.bytes_in, 0);
     budget_share_time(&budget, &state->budget);
-    struct load_opts load = job_load_opts(opts, &budget, state->result);
+    struct load_opts load = job_load_opts(opts, &budget, &both);
     struct convert_opts convert = job_convert_opts(state);
     load.warnings = convert.warnings = &unheard;
     load.pool = state->job->pool;
-    load.limits.bytes = opts->limits.bytes;
     convert.mem = mem_plain;
     const struct convert_opts *how =
         converts(state) || result->to->kinds ? &convert : NULL;

@@ -371,6 +371,8 @@ def old_runs_hdr(width, height):
 
 
 FILES = {
+    # In memory at once only where both pictures are compared.
+    'bits.png': lambda: png(16000, 16000, 1, 0, deflate_zeros(2001 * 16000)),
     'comments-30000.jpg': lambda: small_jpeg(segment(0xfe) * 30000),
     'comments-60000.jpg': lambda: small_jpeg(segment(0xfe) * 60000),
     'segments-60000.jpg': lambda: small_jpeg(segment(0xe2, b'x') * 60000),
@@ -497,7 +499,7 @@ def is_good(status, line, size, options, sound):
 
 
 READERS = [['relate'], ['check']]
-SETS = [[], ['--tolerant'], *READERS]
+SETS = [[], ['--tolerant'], ['--verify', '--digest'], *READERS]
 
 # What costs is beside the pixels; with what is done there alone.
 METADATA = ('chunks-60000.png', 'directories.jpg', 'extended-437k.jpg',
