@@ -301,7 +301,8 @@ static int check_all(struct check *c, struct err *err)
         return fail(err, "no memory to compare %u names", inputs->count);
     uint32_t outputs = c->opts->stack && inputs->count ? 1 : inputs->count;
     for (uint32_t i = 0; i < outputs; i++)
-        if (!inputs->list[i].directory && check_output(c, i, err))
+        if ((c->opts->stack || !inputs->list[i].directory) &&
+            check_output(c, i, err))
             return -1;
     for (uint32_t i = 0; i < inputs->count && !c->opts->in_place; i++)
         if (!inputs->list[i].directory && check_input(c, i, err))

@@ -163,6 +163,23 @@ gimgxf --dry-run copy --stack out.npy 1.ppm 2.ppm >stdout 2>/dev/null
 printf '%s -> out.npy\n' 1.ppm 2.ppm >want
 check 'what would be done' same want stdout
 
+# Not an input, also where a directory that cannot be read comes first.
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 true 2>/dev/null; then
+    mkdir -m 777 shared
+    mkdir -m 700 shared/closed
+    gimgxf -q copy --stack shared/in.npy 1.ppm
+    chmod 666 shared/in.npy
+    cp shared/in.npy before.npy
+    chmod 711 .
+    for shard in 1 2; do
+        check "shard $shard: refused" [ "$(setpriv --reuid 65534 --regid 65534 \
+            --clear-groups "$program" copy -r --stack shared/in.npy \
+            --shard $shard/2 shared/closed shared/in.npy 2>&1)" = \
+            'gimgxf: shared/in.npy, what shared/closed becomes, is itself an input; only -i (--in-place) replaces inputs' ]
+        check "shard $shard: the input stays" same before.npy shared/in.npy
+    done
+fi
+
 # An early end leaves nothing.
 is_begun() {
     ! no_temporary .
