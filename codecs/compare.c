@@ -29,31 +29,28 @@ struct plane_pair {
     struct difference *difference;
 };
 
-/* Notes cells at x, y of b's plane: a sample, or some of a block. What is not a
- * number is as far from any number as can be. */
-static void note(struct plane_pair *p, uint32_t x, uint32_t y, unsigned cells,
-                 double square)
+/* Notes cells in columns of row y of b's plane: of some samples, or of a block.
+ */
+static void note(struct plane_pair *p, struct span columns, uint32_t y,
+                 unsigned cells, double square)
 {
     struct difference *d = p->difference;
-    struct span columns = { x, x + 1 }, rows = { y, y + 1 };
+    struct span rows = { y, y + 1 };
     const bool first = d->differing == 0;
     if (p->cell == CELL_DCT)
-        steps_pixels(p->picture, p->index, x, y, &columns, &rows);
+        steps_pixels(p->picture, p->index, columns.first, y, &columns, &rows);
     d->left = first || columns.first < d->left ? columns.first : d->left;
     d->top = first || rows.first < d->top ? rows.first : d->top;
     d->right = first || columns.end > d->right ? columns.end : d->right;
     d->bottom = first || rows.end > d->bottom ? rows.end : d->bottom;
     d->differing += cells;
-    d->square += isnan(square) ? INFINITY : square;
+    d->square += square * p->scale * p->scale;
 }
 
-static double sample(const struct plane *plane, enum cell cell, uint32_t x,
-                     uint32_t y)
+static inline double sample(enum cell cell, const uint8_t *at)
 {
-    const uint8_t *at = plane_row(plane, y);
     uint16_t word;
     float real;
-    at += x * cell_size(cell);
     if (cell == CELL_U8)
         return *at;
     if (cell == CELL_F32) {
@@ -110,19 +107,7 @@ static void compare_block(struct plane_pair *p, uint32_t x, uint32_t y,
         differing += off != 0;
     }
     /* The transform keeps the sum of squares (T.81, A.3.3). */
-    note(p, x, y, differing, square * p->scale * p->scale);
-}
-
-static void compare_sample(struct plane_pair *p, uint32_t x, uint32_t y,
-                           uint32_t sx, uint32_t sy)
-{
-    const size_t size = cell_size(p->cell);
-    const uint8_t *a = plane_row(p->a, sy), *b = plane_row(p->b, y);
-    if (memcmp(a + sx * size, b + x * size, size) == 0)
-        return; /* also where they are not numbers */
-    const double off =
-        sample(p->a, p->cell, sx, sy) - sample(p->b, p->cell, x, y);
-    note(p, x, y, 1, off * off * p->scale * p->scale);
+    note(p, (struct span){ x, x + 1 }, y, differing, square);
 }
 
 /* Returns whether n cells at `b` are those at `a`, `step` bytes apart. */
@@ -143,23 +128,43 @@ static bool is_equal_run(enum cell cell, const uint8_t *a, ptrdiff_t step,
     return differ == 0;
 }
 
+/* Counts what differs in n cells at `b` from those at `a`. What is not a number
+ * is as far from any number as can be. */
+static void count_run(struct plane_pair *p, const uint8_t *a, ptrdiff_t step,
+                      const uint8_t *b, uint32_t x, uint32_t y, uint32_t n)
+{
+    const enum cell cell = p->cell;
+    const size_t size = cell_size(cell);
+    struct span columns = { x + n, x };
+    unsigned differing = 0;
+    double square = 0;
+    for (uint32_t i = 0; i < n; i++, a += step, b += size) {
+        if (memcmp(a, b, size) == 0)
+            continue; /* also where they are not numbers */
+        const double off = sample(cell, a) - sample(cell, b);
+        square += isnan(off) ? INFINITY : off * off;
+        columns.first = differing ? columns.first : x + i;
+        columns.end = x + i + 1;
+        differing++;
+    }
+    note(p, columns, y, differing, square);
+}
+
 /* Compares n samples of row y, from column x on. Most are the same. */
 static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
                             uint32_t n)
 {
     const ptrdiff_t size = (ptrdiff_t)cell_size(p->cell),
                     stride = (ptrdiff_t)p->a->stride,
-                    step = xform_transposes(p->t) ? stride : size;
+                    along = xform_transposes(p->t) ? stride : size,
+                    step = p->t & XFORM_MIRROR_X ? -along : along;
     uint32_t sx, sy;
     xform_source(p->t, p->b->width, p->b->height, x, y, &sx, &sy);
-    if (is_equal_run(p->cell, (uint8_t *)plane_row(p->a, sy) + sx * size,
-                     p->t & XFORM_MIRROR_X ? -step : step,
-                     (uint8_t *)plane_row(p->b, y) + x * size, n))
+    const uint8_t *a = (uint8_t *)plane_row(p->a, sy) + sx * size,
+                  *b = (uint8_t *)plane_row(p->b, y) + x * size;
+    if (is_equal_run(p->cell, a, step, b, n))
         return;
-    for (uint32_t i = x; i < x + n; i++) {
-        xform_source(p->t, p->b->width, p->b->height, i, y, &sx, &sy);
-        compare_sample(p, i, y, sx, sy);
-    }
+    count_run(p, a, step, b, x, y, n);
 }
 
 static void compare_blocks(struct plane_pair *p, uint32_t x, uint32_t y,
