@@ -48,7 +48,7 @@ static const char *given_in(const struct options *opts, unsigned groups,
 
 /* Folds "rotate90,fliph", done left to right, to one turn. `upright` adds none:
  * turns apply to the picture as it is shown. */
-static int read_operation(struct options *opts, const char *list,
+static int read_operation(struct options *opts, const char *list, bool served,
                           struct err *err)
 {
     char *copy = strdup(list), *rest = copy, *word;
@@ -69,7 +69,7 @@ static int read_operation(struct options *opts, const char *list,
         }
         only_upright = false;
         if (!xform_parse(word, &t))
-            status = hint_operation(word, alone, err);
+            status = hint_operation(word, alone && !served, err);
         opts->op = xform_then(opts->op, t);
     }
     opts->op_name = only_upright ? "upright" : xform_name(opts->op);
@@ -112,9 +112,11 @@ static int check_tag_only(const struct options *opts, struct err *err)
                : 0;
 }
 
-static int check_turn(struct options *opts, const char *op, struct err *err)
+/* A job of serve is no place for a command. */
+static int check_turn(struct options *opts, const char *op, bool served,
+                      struct err *err)
 {
-    if (read_operation(opts, op, err) || check_lossless(opts, err) ||
+    if (read_operation(opts, op, served, err) || check_lossless(opts, err) ||
         check_tag_only(opts, err))
         return -1;
     if (opts->edge == EDGE_TAG && opts->ignore_orientation)
@@ -209,7 +211,8 @@ int checks_job(struct options *opts, const char *const *word, int n,
     opts->command = COMMAND_TURN;
     opts->file = word + 1;
     opts->nfiles = 2;
-    return check_turn(opts, word[0], err) || check_pair(opts, err) ? -1 : 0;
+    return check_turn(opts, word[0], true, err) || check_pair(opts, err) ? -1
+                                                                         : 0;
 }
 
 /* ---- Batches ------------------------------------------------------------ */
@@ -392,7 +395,7 @@ int checks_words(struct options *opts, const char *const *word, int n,
     if (strcmp(command, "bench") == 0)
         return fail(err, "the options of bench follow it: gimgxf bench "
                          "[options]");
-    if (check_turn(opts, command, err) || check_quiet(opts, err))
+    if (check_turn(opts, command, false, err) || check_quiet(opts, err))
         return -1;
     return given_in(opts, ABOUT_LIST, 0) ? check_batch(opts, err)
                                          : check_names(opts, err);

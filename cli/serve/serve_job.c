@@ -14,6 +14,7 @@
 
 #include "cli/options/command_line.h"
 #include "cli/options/option_table.h"
+#include "codecs/base/utf8.h"
 
 static int add_word(struct serve_job *job, struct err *err, const char *format,
                     const char *a, const char *b)
@@ -154,6 +155,21 @@ static void note_asked(struct serve_job *job, const struct json_value *all)
     job->output = json_get_string(json_find(all, "output"));
 }
 
+/* An answer is UTF-8, as JSON is. (Names may be any bytes: json_write.h.) */
+static int check_id(struct serve_job *job, struct err *err)
+{
+    const char *at = job->job.id, *end = at + job->job.id_size;
+    while (at && at < end) {
+        const unsigned n = utf8_length(at);
+        if (n == 0) {
+            job->job.id = NULL;
+            return fail(err, "its id is not UTF-8");
+        }
+        at += n;
+    }
+    return 0;
+}
+
 int serve_job_read(struct serve_job *job, const char *text, size_t size,
                    const struct options *base, struct serve_root *root,
                    struct err *err)
@@ -165,7 +181,8 @@ int serve_job_read(struct serve_job *job, const char *text, size_t size,
         return fail(err, "the job is not JSON: %s", why.text);
     const struct json_value *all = json_root(&job->json);
     note_asked(job, all);
-    if (check_members(all, err) || make_words(job, base, all, err) ||
+    if (check_id(job, err) || check_members(all, err) ||
+        make_words(job, base, all, err) ||
         command_line_parse_job(&job->opts, base, job->words, job->word, err))
         return -1;
     take_names(job, root);

@@ -96,6 +96,11 @@ answer 'very long' "$(head -c 1100000 /dev/zero | tr '\0' x)" \
     'the job has more than 1048576 bytes'
 answer 'no such op' '{"op": "turn", "input": "a.png", "output": "b.png"}' \
     "'turn' is not an operation; did you mean 'rotate90', 'rotate180' or 'rotate270'?"
+answer 'a command' '{"op": "info", "input": "a.png", "output": "b.png"}' \
+    "'info' is not an operation; expected rotate90, rotate180, rotate270, fliph, flipv, transpose, transverse, upright or copy"
+answer 'an id that is no text' \
+    $'{"id": "\xff", "op": "copy", "input": "a.png", "output": "b.png"}' \
+    'its id is not UTF-8'
 answer 'standard input' '{"op": "copy", "input": "-", "output": "b.png"}' \
     '\"input\" of a job is a file; standard input and output are for jobs and answers'
 answer 'an option of the whole' \
