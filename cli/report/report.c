@@ -220,10 +220,13 @@ static void print_job(const struct job *job, const struct result *result,
                 result->seconds[i] * 1e3, i < STAGES - 1 ? "," : "\n");
 }
 
-/* Returns the number of the warning that the summary of a batch has, from 1. */
-static unsigned summed_up(const struct job *job, const struct result *result)
+/* Returns the number of the warning, from 1, that the summary of a batch has,
+ * or that is not true of what was not written. */
+static unsigned left_out(const struct job *job, const struct result *result,
+                         const struct err *err)
 {
-    return job->opts->command == COMMAND_BATCH ? result->reencode_warning : 0;
+    return err || job->opts->command == COMMAND_BATCH ? result->reencode_warning
+                                                      : 0;
 }
 
 void report_job(const struct job *job, const struct result *result,
@@ -232,7 +235,7 @@ void report_job(const struct job *job, const struct result *result,
     bool piped = strcmp(job->output, "-") == 0;
     const struct options *opts = job->opts;
     report_warnings(job->input, opts, &result->warnings,
-                    summed_up(job, result));
+                    left_out(job, result, err));
     if (err) /* names the file that is at fault */
         report_error(result->last == STAGE_WRITE ? job->output : job->input,
                      err->text);
@@ -252,7 +255,7 @@ bool report_is_due(const struct job *job, const struct result *result,
                    const struct err *err)
 {
     const struct options *opts = job->opts;
-    unsigned least = summed_up(job, result) ? 1 : 0;
+    unsigned least = left_out(job, result, err) ? 1 : 0;
     bool noteworthy =
         result->warnings.count > least || result->skipped == SKIPPED_EXISTS;
     return err || opts->json || opts->verbose || (noteworthy && !opts->quiet);
