@@ -25,6 +25,7 @@ static struct record record_of(const struct job *job)
 struct kept_note {
     struct facts facts;
     enum how how;
+    struct digests digests;
 };
 
 /* ---- Beginning and end -------------------------------------------------- */
@@ -194,6 +195,7 @@ void records_keep_result(struct records *records, size_t i,
         return;
     add_input(&records->kept[i].facts, result);
     records->kept[i].how = result->how;
+    records->kept[i].digests = result->digests;
 }
 
 int records_note_kept(struct records *records, uint64_t written,
@@ -207,6 +209,7 @@ int records_note_kept(struct records *records, uint64_t written,
         record.facts.status = STATUS_DONE;
         record.facts.written = written;
         record.how = job_how_name(records->kept[i].how);
+        add_digests(&record, &records->kept[i].digests);
         add_output(&record.facts, &planned);
         if (note(records, &record, false, err))
             return -1;

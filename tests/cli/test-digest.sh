@@ -220,4 +220,10 @@ for with in '' --digest; do
     check "check $with: the edited one" \
         [ "$(grep -c 'a.jpg' said)" = "$([ "$with" ] && echo 0 || echo 1)" ]
 done
+
+# ---- Stacks: of the inputs ----
+
+gimgxf -q --digest copy --stack stack.npy --manifest stacked rgb.ppm rgb.ppm
+check 'a stack' [ "$(grep -c "\"sha256\": \"$(python3 oracle.py rgb.ppm copy)\"" \
+    stacked)" = 2 ]
 finish
