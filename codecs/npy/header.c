@@ -42,7 +42,7 @@ static bool take_string(struct header_parser *p, char *text, size_t room)
         return false;
     char quote = *p->at++;
     while (p->at < p->end && *p->at != quote) {
-        if (n + 1 == room)
+        if (n + 1 == room || *p->at == '\0')
             return false;
         text[n++] = *p->at++;
     }

@@ -24,6 +24,9 @@ npy() {
 }
 
 npy "'|u1'" False '(3, 48, 3)' 432 >a.npy
+python3 -c 'head = b"{\x27descr\x27: \x27|u1\0\x27, \x27fortran_order\x27: False, \x27shape\x27: (2, 2)}\n"
+open("nul.npy", "wb").write(b"\x93NUMPY\1\0" + bytes([len(head), 0]) + head + bytes(4))'
+gives 1 'gimgxf: nul.npy: its header is malformed' rotate90 nul.npy out.npy
 gives 1 'gimgxf: a.npy: shape (3, 48, 3) can be read with the channels first or last; --layout chw or hwc says which' \
     fliph a.npy out.npy
 check 'nothing is written' absent out.npy
