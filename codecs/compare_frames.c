@@ -90,7 +90,11 @@ static int compare_pair(unsigned *turns, const char **what,
         if (*turns >> t & 1 && is_placed_alike(p, (enum xform)t))
             left |= 1u << t;
     *what = "lies elsewhere";
-    if (left && (defaults[0] != defaults[1] || !is_shown_alike(p))) {
+    if (left && defaults[0] != defaults[1]) {
+        *what = "is the default image of one of them alone";
+        left = 0;
+    }
+    if (left && !is_shown_alike(p)) {
         *what = "is shown for another time, or in another way";
         left = 0;
     }
@@ -111,6 +115,8 @@ struct plays {
 static struct plays say_plays(uint32_t plays)
 {
     struct plays said = { "without end" };
+    if (plays == 1)
+        return (struct plays){ "once" };
     if (plays)
         snprintf(said.text, sizeof said.text, "%u times", plays);
     return said;

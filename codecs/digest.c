@@ -174,15 +174,18 @@ static int add_frames(struct sha256 *sum, const struct image *img, enum xform t,
     int n = snprintf(line, sizeof line, "animation %u %u\n",
                      meta->animation.frames, meta->animation.plays);
     sha256_add(sum, line, (size_t)n);
-    while (frame_find(&blocks, meta, &at)) {
+    for (uint32_t number = 1; frame_find(&blocks, meta, &at); number++) {
         struct image frame = { .meta = NULL };
+        struct err why;
         int status = budget_check_time(opts->limits.budget, err);
         add_control(sum, img, meta->block[blocks.begin].data, t);
         if (status == 0 && !frame_is_default(meta, blocks)) {
-            status = frame_decode(&frame, img, blocks, opts, err);
+            status = frame_decode(&frame, img, blocks, opts, &why);
             if (status == 0)
-                status = add_planes(sum, &frame, t, err);
+                status = add_planes(sum, &frame, t, &why);
             image_free(&frame);
+            if (status)
+                fail_with(err, &why, "frame %u: %s", number, why.text);
         }
         if (status)
             return -1;

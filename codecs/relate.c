@@ -215,6 +215,7 @@ static int relate_samples(struct relation *relation,
     const bool frames = status == 0 && relation->same && animated;
     if (frames && relation->unlike) { /* the conversion has dropped them */
         free_both(pair);
+        load.warnings = &unheard;
         if (decode_both(pair, &relation->undecoded, a, b,
                         REPRESENTATION_SAMPLES, &load, err))
             return -1;

@@ -52,7 +52,7 @@ static void print_json(const struct checked_file *s)
         json_uint(&json, "height", s->result.height);
         json_string(&json, "sha256", *s->digest ? s->digest : NULL);
     }
-    report_json_warnings(&json, &s->result.warnings);
+    report_json_warnings(&json, &s->result.warnings, 0);
     json_string(&json, "error", s->soundness == SOUND ? NULL : s->err.text);
     json_close(&json, '}');
     putchar('\n');

@@ -21,16 +21,18 @@ int job_decode_closest(struct image *img, const struct codec *codec,
     return status;
 }
 
-/* Arrays have none. */
+/* Arrays have none. Memory and work are those of a file as large as input and
+ * output together: one may be much smaller than the other. */
 static int digest(char *text, struct job_state *state,
                   const struct codec *codec, struct bytes file, struct err *err)
 {
     struct image img = { .meta = NULL };
-    struct result unheard = { .bytes_in = file.size };
+    struct result unheard = { .bytes_in =
+                                  state->input.size + state->output.size };
     struct budget budget;
     if (codec->turn)
         return 0;
-    budget_begin(&budget, file.size, 0);
+    budget_begin(&budget, unheard.bytes_in, 0);
     budget_share_time(&budget, &state->budget);
     struct load_opts load = job_load_opts(state->opts, &budget, &unheard);
     load.pool = state->job->pool;

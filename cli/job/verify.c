@@ -106,7 +106,7 @@ static int judge(struct job_state *state, const struct relation *relation,
                  struct err *err)
 {
     struct verified *verified = &state->result->verified;
-    char why[96] = "its size is another one";
+    char why[64] = "its size is another one";
     if (relation->unlike)
         return refuse(state, "its samples are of another kind", err);
     verified->same = relation->same != 0;

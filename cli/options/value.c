@@ -27,14 +27,14 @@ int value_read_int(const char *text, int least, int most, int *value,
 /* The locale is that of C, whose decimal point is a dot. */
 int value_read_seconds(const char *text, double *value, struct err *err)
 {
-    const double least = 0.001, most = 1e9;
+    const double least = 0.001, most = 1000000000;
     char *end;
     const double n = strtod(text, &end);
     if (!*text || text[strspn(text, "0123456789.")] || *end)
         return fail(err, "'%s' is not a number of seconds, such as 60 or 0.5",
                     text);
     if (!(n >= least && n <= most))
-        return fail(err, "%s is out of range; expected %g to %g", text, least,
+        return fail(err, "%s is out of range; expected %g to %.0f", text, least,
                     most);
     *value = n;
     return 0;

@@ -75,11 +75,12 @@ void report_warnings(const char *file, const struct options *opts,
 }
 
 void report_json_warnings(struct json_writer *json,
-                          const struct warnings *warnings)
+                          const struct warnings *warnings, unsigned except)
 {
     json_open(json, "warnings", '[');
     for (unsigned i = 0; i < warnings->count && i < WARNINGS_MAX; i++)
-        json_string(json, NULL, warnings->list[i].text);
+        if (i + 1 != except)
+            json_string(json, NULL, warnings->list[i].text);
     json_close(json, ']');
 }
 
@@ -164,7 +165,8 @@ void report_answer(FILE *out, const struct job *job,
     for (int i = 0; i < STAGES; i++)
         json_number(&json, job_stage_name((enum stage)i), result->seconds[i]);
     json_close(&json, '}');
-    report_json_warnings(&json, &result->warnings);
+    report_json_warnings(&json, &result->warnings,
+                         err ? result->reencode_warning : 0);
     json_string(&json, "error", err ? err->text : NULL);
     json_close(&json, '}');
     putc('\n', out);
@@ -323,7 +325,8 @@ void report_plan(struct job *job, struct result *result,
             json_string(&json, "reason", job_skipped_name(result->skipped));
         if (!err && known)
             json_string(&json, "how", job_how_name(result->how));
-        report_json_warnings(&json, &result->warnings);
+        report_json_warnings(&json, &result->warnings,
+                             err ? result->reencode_warning : 0);
         json_string(&json, "error", err ? err->text : NULL);
         json_close(&json, '}');
     }

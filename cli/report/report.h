@@ -56,9 +56,10 @@ void report_put_escaped(FILE *out, const char *text);
 void report_warnings(const char *file, const struct options *opts,
                      const struct warnings *warnings, unsigned except);
 
-/* Adds the member "warnings" to an object. */
+/* Adds the member "warnings" to an object, but for the one of this number, from
+ * 1, if any. */
 struct json_writer;
 void report_json_warnings(struct json_writer *json,
-                          const struct warnings *warnings);
+                          const struct warnings *warnings, unsigned except);
 
 #endif

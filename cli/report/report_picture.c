@@ -205,7 +205,7 @@ static void json_picture(const char *file, const struct image *img,
             json_arrays(&json, meta);
         json_number(&json, "bytes", (double)result->bytes_in);
     }
-    report_json_warnings(&json, &result->warnings);
+    report_json_warnings(&json, &result->warnings, 0);
     json_string(&json, "error", err ? err->text : NULL);
     json_close(&json, '}');
     putchar('\n');

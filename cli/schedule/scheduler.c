@@ -261,13 +261,16 @@ static int write_output(struct scheduled_job *s, struct err *err)
     return status ? status : job_write(s->state, err);
 }
 
-/* Takes memory for the file, which is no wait for files either. */
+/* Takes memory for the file, which is no wait for files either, nor a part of
+ * reading. */
 static void take_file(void *context, uint64_t bytes)
 {
     struct scheduled_job *s = context;
+    const double begin = now();
     s->read += wait_end(s->wait);
     resource_limits_take_file(&s->share, bytes);
     s->wait = wait_begin();
+    s->delayed = now() - begin;
 }
 
 static void take_cells(void *context, uint64_t bytes)
@@ -296,10 +299,11 @@ static int first_part(struct scheduler *scheduler, struct scheduled_job *s,
     const struct job *job = s->job;
     *s->result = (struct result){ 0 };
     s->share = (struct resource_share){ .limits = &scheduler->limits };
-    s->read = 0;
+    s->read = s->delayed = 0;
     s->wait = wait_begin();
     s->state = job_read(job, s->result, err);
     s->read += wait_end(s->wait);
+    s->result->seconds[STAGE_READ] -= s->delayed;
     if (!s->state || s->result->skipped)
         return s->state ? 0 : -1;
     int status = begin(scheduler, s, err);

@@ -73,7 +73,8 @@ struct scheduled_job {
     struct resource_share share;
     struct job_state *state;
     struct device_picture picture;
-    double read; /* seconds that it waited for its file */
+    double read;    /* seconds that it waited for its file */
+    double delayed; /* and for memory for it */
     struct wait {
         double begin; /* now() */
         long blocked; /* how often the thread has waited for anything by then */

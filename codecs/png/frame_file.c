@@ -93,12 +93,17 @@ int frame_decode(struct image *frame, const struct image *img,
                  struct frame_blocks blocks, const struct load_opts *opts,
                  struct err *err)
 {
+    /* For fewer pixels threads are not worth their start. */
+    enum { WORTH_THREADS = 1 << 16 };
+    const struct frame_place place =
+        frame_place_read(img->meta->block[blocks.begin].data);
+    const bool large = (uint64_t)place.width * place.height >= WORTH_THREADS;
     const struct load_opts load = {
         .limits = { .pixels = UINT64_MAX, .bytes = opts->limits.bytes },
         .mem = mem_plain,
         .tolerant = opts->tolerant,
         .libraries = opts->libraries,
-        .pool = opts->pool,
+        .pool = large ? opts->pool : NULL,
         .warnings = opts->warnings,
     };
     const struct decode_plan plan = { .turner = NULL };

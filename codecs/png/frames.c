@@ -1,6 +1,6 @@
 /* The frames of an animated PNG behind the picture itself. Each is made a file
- * of its own, IHDR, PLTE, IDAT and IEND, is read, turned and written like any
- * other, and its IDATs become the fdAT of the frame.
+ * of its own, IHDR, PLTE, tRNS, IDAT and IEND, is read, turned and written like
+ * any other, and its IDATs become the fdAT of the frame.
  *
  * So no more than a few frames are decoded at a time. Where the memory and the
  * backend allow it each thread has one of them; else one after the other has

@@ -228,6 +228,20 @@ static void read_chunks(struct png_reader *r)
     read_end(r);
 }
 
+/* Damage among the chunks behind the samples, which are elsewhere, is as it is
+ * among samples. */
+static void read_around(struct png_reader *r)
+{
+    read_head(r);
+    r->pixels = true;
+    read_end(r);
+}
+
+static void warn_of_damage(const struct load_opts *opts, const struct err *err)
+{
+    warn(opts->warnings, "damaged, read as far as it goes: %s", err->text);
+}
+
 static void read_whole(struct png_reader *r)
 {
     read_head(r);
@@ -247,10 +261,9 @@ static int read_guarded(struct png_reader *r, void (*read)(struct png_reader *))
     }
     if (!r->opts->tolerant || !r->pixels || r->err->memory)
         return -1;
-    warn(r->opts->warnings, "damaged, read as far as it goes: %s",
-         r->err->text);
-    r->cut = true;
-    return pass_rows_end(&r->passes, r->err);
+    warn_of_damage(r->opts, r->err);
+    r->cut = read == read_whole;
+    return r->cut ? pass_rows_end(&r->passes, r->err) : 0;
 }
 
 /* ---- Around libpng ------------------------------------------------------- */
@@ -301,33 +314,36 @@ static void set_input(struct png_reader *r)
 static int run_libpng(struct reader *reader, struct png_range idats,
                       void (*read)(struct png_reader *), struct err *err);
 
-/* Behind damaged samples libpng reads no chunks, so they are read without
- * them. Returns false, with nothing changed, if they cannot be. */
-static bool read_rest(struct reader *reader)
+/* Behind damaged samples libpng reads no chunks, so all are read again without
+ * the samples. `warned` is how many warnings there were before; err has the
+ * damage. Returns 1 if the chunks cannot be read without them. */
+static int read_rest(struct reader *reader, unsigned warned, struct err *err)
 {
     const struct png_range idats = find_idats(reader->file);
-    const unsigned warned = reader->opts->warnings->count;
     struct image cut = reader->img;
-    struct err unheard;
+    struct err why;
     if (!idats.size)
-        return false;
+        return 1;
     reader->img =
         (struct image){ .orientation = 1, .meta = meta_new(&codec_png) };
-    if (reader->img.meta)
+    reader->opts->warnings->count = warned; /* the same come again */
+    int status =
+        reader->img.meta ? 0 : fail_memory(&why, "no memory for the decoder");
+    if (status == 0) {
         reader->img.meta->budget = reader->opts->limits.budget;
-    const bool done = reader->img.meta &&
-                      run_libpng(reader, idats, read_chunks, &unheard) == 0;
-    if (done) {
+        status = run_libpng(reader, idats, read_around, &why);
         struct meta *meta = cut.meta;
         cut.meta = reader->img.meta;
         cut.orientation = reader->img.orientation;
         reader->img.meta = meta;
-    } else {
-        reader->opts->warnings->count = warned;
     }
     image_free(&reader->img);
     reader->img = cut;
-    return done;
+    if (status == 0)
+        warn_of_damage(reader->opts, err);
+    else
+        *err = why;
+    return status;
 }
 
 /* Reads into reader->img, which is empty but for an empty meta, through libpng:
@@ -342,6 +358,7 @@ static int run_libpng(struct reader *reader, struct png_range idats,
                             .img = &reader->img,
                             .plan = reader->plan ? reader->plan : &no_plan,
                             .err = err };
+    const unsigned warned = reader->opts->warnings->count;
     int status = -1;
     set_input(&r);
     r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error,
@@ -358,8 +375,8 @@ static int run_libpng(struct reader *reader, struct png_range idats,
     memory_free(r.row);
     if (status)
         return -1;
-    if (r.cut && read_rest(reader))
-        return 0;
+    if (r.cut && (status = read_rest(reader, warned, err)) <= 0)
+        return status;
     chunks_note_transparency(&reader->img);
     if (read != read_head && frames_read(&reader->img, reader->opts, err))
         return -1;

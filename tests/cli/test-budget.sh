@@ -54,7 +54,7 @@ sys.stdout.buffer.write(png(18000, 18000, 8, 0, deflate_zeros(18001 * 18000)))
 fi
 gives 0 '' --max-seconds 600 copy "$samples/f.ppm" o.ppm
 gives 0 '' --max-seconds 599.5 copy "$samples/f.ppm" o.ppm
-gives 2 'gimgxf: --max-seconds: 0 is out of range; expected 0.001 to 1e+09' \
+gives 2 'gimgxf: --max-seconds: 0 is out of range; expected 0.001 to 1000000000' \
     --max-seconds 0 copy "$samples/f.ppm" o.ppm
 for seconds in -1 1s 1e3 nan 0x10 1.2.3 ''; do
     gives 2 "gimgxf: --max-seconds: '$seconds' is not a number of seconds, such as 60 or 0.5" \

@@ -35,6 +35,8 @@ gives 0 '' -q rotate90 odd.jpg out.jpg
 gimgxf --max-memory 20K rotate90 odd.jpg out.jpg 2>said # and no word of a loss
 status=$?
 check "refused: $(cat said)" [ $status = 1 -a "$(wc -l <said)" = 1 -a "$(grep -c anew said)" = 0 ]
+gimgxf --json --max-memory 20K rotate90 odd.jpg out.jpg >said 2>&1
+check 'refused: JSON' grep -q '"warnings": \[\]' said
 gives 0 '' rotate90 even.jpg out.jpg
 gives 0 '' transpose odd.jpg out.jpg
 gives 0 '' copy odd.jpg out.jpg

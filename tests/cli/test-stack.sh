@@ -178,6 +178,8 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 true 2>/dev/null; then
             'gimgxf: shared/in.npy, what shared/closed becomes, is itself an input; only -i (--in-place) replaces inputs' ]
         check "shard $shard: the input stays" same before.npy shared/in.npy
     done
+else
+    echo 'skipped: what another user may not read, which takes root and setpriv'
 fi
 
 # An early end leaves nothing.

@@ -218,6 +218,12 @@ def special(what):
         'alpha': with_alpha(pixels[1]),
         'alpha-other': with_alpha(other),
         'cut': file(3, first, cut, *second, *third),
+        'cut-end': file(0, cut, chunk(b'eXIf', exif(6)))[:-12] +
+                   chunk(b'tEXt', b'a\0b')[:-3],
+        'cut-front': file(0, chunk(b'tEXt', b'a\0b')[:-4] + bytes(4), cut,
+                          chunk(b'eXIf', exif(6))),
+        'cut-passes': Kind(8, 2, 1).head(8, 6) + cut + chunk(
+            b'eXIf', exif(6)) + iend,
         'cut-tagged': file(0, cut, chunk(b'eXIf', exif(6)),
                            chunk(b'tEXt', b'a\0b')),
         'still': file(0, idat),
