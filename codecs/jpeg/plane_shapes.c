@@ -34,8 +34,7 @@ void plane_shapes_trim(struct image *img, uint32_t width, uint32_t height)
     img->untrimmed_height = img->height;
     img->width = width;
     img->height = height;
-    /* A device that turns it may be reading it: then it has been trimmed. */
-    if (p->coded && (p->coded->width != width || p->coded->height != height))
+    if (p->coded)
         sequential_trim(p->coded, width, height);
 }
 

@@ -238,6 +238,8 @@ int sequential_read(struct sequential *s, struct bytes file, bool transposes,
 /* The blocks stay where they are: only how many of them count changes. */
 void sequential_trim(struct sequential *s, uint32_t width, uint32_t height)
 {
+    if (width == s->width && height == s->height)
+        return;
     s->width = width;
     s->height = height;
     for (unsigned i = 0; i < s->scans; i++) {

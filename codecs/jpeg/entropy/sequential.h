@@ -60,7 +60,8 @@ void sequential_set_sizes(struct sequential *s);
 void sequential_most(const struct sequential *s, unsigned *across,
                      unsigned *down);
 
-/* Cuts a picture that has been read to its first columns and rows. */
+/* Cuts a picture that has been read to its first columns and rows. Writes
+ * nothing if it is cut so: a device may be reading it by then. */
 void sequential_trim(struct sequential *s, uint32_t width, uint32_t height);
 
 /* Returns the MCUs between restart markers after a turn that makes `now` MCUs a
