@@ -9,14 +9,6 @@
 
 /* ---- Two planes, cell by cell -------------------------------------------- */
 
-/* How a block becomes one of b: coefficient i is coefficient from[i] of a times
- * was[i], and of b itself times is[i]: their steps, of which a product with a
- * coefficient has 32 bits at most. */
-struct block_turn {
-    uint8_t from[64];
-    int32_t was[64], is[64];
-};
-
 /* What is compared: a plane of a, turned by t, with that of b. */
 struct plane_pair {
     const struct image *picture; /* b's, and */
@@ -24,8 +16,9 @@ struct plane_pair {
     const struct plane *a, *b;
     enum cell cell;
     enum xform t;
-    double scale;             /* what a difference of 1 is */
-    struct block_turn blocks; /* where cells are blocks */
+    double scale;            /* what a difference of 1 is */
+    struct turned_block was; /* where cells are blocks: those of a, */
+    const uint16_t *steps;   /* and the steps of those of b */
     struct difference *difference;
 };
 
@@ -61,32 +54,13 @@ static inline double sample(enum cell cell, const uint8_t *at)
     return word;
 }
 
-/* Row v and column u of a block of b are row u and column v of one that is
- * transposed; odd columns change their sign where columns run backwards, odd
- * rows where rows do. */
-static struct block_turn turn_blocks(enum xform t, const uint16_t *a,
-                                     const uint16_t *b)
-{
-    struct block_turn turn;
-    for (unsigned v = 0; v < 8; v++)
-        for (unsigned u = 0; u < 8; u++) {
-            const unsigned to = 8 * v + u;
-            const unsigned from = xform_transposes(t) ? 8 * u + v : to;
-            const bool minus =
-                (t & XFORM_MIRROR_X && u % 2) != (t & XFORM_MIRROR_Y && v % 2);
-            turn.from[to] = (uint8_t)from;
-            turn.was[to] = minus ? -a[from] : a[from];
-            turn.is[to] = b[to];
-        }
-    return turn;
-}
-
-static bool is_equal_block(const struct block_turn *turn, const int16_t *a,
+static bool is_equal_block(const struct plane_pair *p, const int16_t *a,
                            const int16_t *b)
 {
+    const struct turned_block *was = &p->was;
     int32_t differ = 0;
     for (unsigned i = 0; i < 64; i++)
-        differ |= (b[i] * turn->is[i]) ^ (a[turn->from[i]] * turn->was[i]);
+        differ |= (b[i] * p->steps[i]) ^ (a[was->from[i]] * was->factor[i]);
     return differ == 0;
 }
 
@@ -95,14 +69,14 @@ static void compare_block(struct plane_pair *p, uint32_t x, uint32_t y,
 {
     const int16_t *a = (const int16_t *)plane_row(p->a, sy) + 64 * (size_t)sx;
     const int16_t *b = (const int16_t *)plane_row(p->b, y) + 64 * (size_t)x;
-    const struct block_turn *turn = &p->blocks;
+    const struct turned_block *was = &p->was;
     double square = 0;
     unsigned differing = 0;
-    if (is_equal_block(turn, a, b))
+    if (is_equal_block(p, a, b))
         return;
     for (unsigned i = 0; i < 64; i++) {
-        const double off = (double)(b[i] * turn->is[i]) -
-                           (double)(a[turn->from[i]] * turn->was[i]);
+        const double off = (double)(b[i] * p->steps[i]) -
+                           (double)(a[was->from[i]] * was->factor[i]);
         square += off * off;
         differing += off != 0;
     }
@@ -253,8 +227,10 @@ bool pictures_compare(struct difference *d, const struct image *a,
             .scale = b->maxval ? 1.0 / b->maxval : 1,
             .difference = d,
         };
-        if (blocks)
-            pair.blocks = turn_blocks(t, steps_of(a, i), steps_of(b, i));
+        if (blocks) {
+            pair.was = steps_turn(steps_of(a, i), t);
+            pair.steps = steps_of(b, i);
+        }
         d->cells += (uint64_t)plane->width * plane->height * (blocks ? 64 : 1);
         compare_planes(&pair, count);
         if (i == 0)

@@ -21,30 +21,8 @@ static size_t summed_size(enum cell cell)
     return cell == CELL_DCT ? WORD * BLOCK : cell_size(cell);
 }
 
-/* How a block of a plane is as it is shown: coefficient i is coefficient
- * from[i] times factor[i]. */
-struct shown_block {
-    uint8_t from[BLOCK];
-    int32_t factor[BLOCK];
-};
-
-/* Transposed, then odd columns and rows negated where they run backwards. */
-static struct shown_block show_block(const uint16_t *steps, enum xform t)
-{
-    struct shown_block shown;
-    for (unsigned i = 0; i < BLOCK; i++) {
-        const unsigned u = i % 8, v = i / 8;
-        const unsigned from = xform_transposes(t) ? 8 * u + v : i;
-        const bool minus =
-            (t & XFORM_MIRROR_X && u % 2) != (t & XFORM_MIRROR_Y && v % 2);
-        shown.from[i] = (uint8_t)from;
-        shown.factor[i] = minus ? -steps[from] : steps[from];
-    }
-    return shown;
-}
-
 static void put_block(uint8_t *to, const int16_t *block,
-                      const struct shown_block *shown)
+                      const struct turned_block *shown)
 {
     for (unsigned i = 0; i < BLOCK; i++)
         write_le32(to + WORD * i,
@@ -62,7 +40,7 @@ static void put_sample(uint8_t *to, const uint8_t *from, size_t size)
 
 /* Puts row y of a plane as it is after t. */
 static void put_row(uint8_t *row, const struct plane *plane, enum cell cell,
-                    const struct shown_block *shown, enum xform t, uint32_t y)
+                    const struct turned_block *shown, enum xform t, uint32_t y)
 {
     const bool exchanged = xform_transposes(t);
     const uint32_t width = exchanged ? plane->height : plane->width;
@@ -89,10 +67,10 @@ static void add_plane(struct sha256 *sum, const struct image *img, unsigned i,
     const uint32_t height = exchanged ? plane->width : plane->height;
     const bool as_it_is = t == XFORM_NONE && img->cell != CELL_DCT &&
                           (cell_size(img->cell) == 1 || !swapped);
-    struct shown_block shown;
+    struct turned_block shown;
     uint8_t shape[2 * WORD];
     if (img->cell == CELL_DCT)
-        shown = show_block(steps_of(img, i), t);
+        shown = steps_turn(steps_of(img, i), t);
     write_le32(shape, width);
     write_le32(shape + WORD, height);
     sha256_add(sum, shape, sizeof shape);

@@ -9,6 +9,15 @@
  * as a block has them. */
 const uint16_t *steps_of(const struct image *img, unsigned i);
 
+/* How blocks of these steps are after a turn: coefficient i is coefficient
+ * from[i] times factor[i], which has 32 bits at most. */
+struct turned_block {
+    uint8_t from[64];
+    int32_t factor[64];
+};
+
+struct turned_block steps_turn(const uint16_t *steps, enum xform t);
+
 /* A part of an axis: from `first` on, and before `end`. */
 struct span {
     uint32_t first, end;
