@@ -92,6 +92,19 @@ void codec_close(struct reader *reader)
     *reader = (struct reader){ 0 };
 }
 
+int codec_decode_file(const struct codec *codec, struct image *img,
+                      struct bytes file, const struct load_opts *opts,
+                      const struct decode_plan *plan, struct err *err)
+{
+    struct reader reader;
+    *img = (struct image){ 0 };
+    if (codec_open(&reader, codec, file, opts, err))
+        return -1;
+    int status = codec_decode(&reader, img, plan, err);
+    codec_close(&reader);
+    return status;
+}
+
 const struct codec *codec_by_name(const char *name)
 {
     for (size_t i = 0; i < CODECS; i++)

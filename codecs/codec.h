@@ -280,6 +280,11 @@ int codec_open(struct reader *reader, const struct codec *codec,
 int codec_decode(struct reader *reader, struct image *img,
                  const struct decode_plan *plan, struct err *err);
 
+/* Opens, decodes and closes: all of these. On failure img is {0}. */
+int codec_decode_file(const struct codec *codec, struct image *img,
+                      struct bytes file, const struct load_opts *opts,
+                      const struct decode_plan *plan, struct err *err);
+
 /* Describes the picture instead: img gets its shape and its metadata, but for
  * the portable fields, and no cells. */
 int codec_describe(struct reader *reader, struct image *img, struct err *err);

@@ -90,12 +90,9 @@ static int decode(struct image *img, const struct coded_picture *picture,
                                       .width = picture->width,
                                       .height = picture->height };
     struct load_opts load = *opts;
-    struct reader reader;
     load.layout = picture->layout;
-    if (codec_open(&reader, picture->codec, picture->file, &load, err))
-        return -1;
-    int status = codec_decode(&reader, img, &plan, err);
-    codec_close(&reader);
+    int status = codec_decode_file(picture->codec, img, picture->file, &load,
+                                   &plan, err);
     if (status == 0 && picture->as_stored)
         img->orientation = 1;
     return status;

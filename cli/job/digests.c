@@ -13,12 +13,7 @@ int job_decode_closest(struct image *img, const struct codec *codec,
                               ? REPRESENTATION_SAMPLES
                               : REPRESENTATION_COEFFICIENTS
     };
-    struct reader reader;
-    if (codec_open(&reader, codec, file, load, err))
-        return -1;
-    int status = codec_decode(&reader, img, &plan, err);
-    codec_close(&reader);
-    return status;
+    return codec_decode_file(codec, img, file, load, &plan, err);
 }
 
 /* Arrays have none. Memory and work are those of a file as large as input and

@@ -108,14 +108,10 @@ int frame_decode(struct image *frame, const struct image *img,
     };
     const struct decode_plan plan = { .turner = NULL };
     struct bytes file = { 0 };
-    struct reader reader;
-    int status = frame_make_file(&file, img, blocks)
-                     ? codec_open(&reader, &codec_png, file, &load, err)
-                     : fail_memory(err, "no memory for a frame");
-    if (status == 0) {
-        status = codec_decode(&reader, frame, &plan, err);
-        codec_close(&reader);
-    }
+    int status =
+        frame_make_file(&file, img, blocks)
+            ? codec_decode_file(&codec_png, frame, file, &load, &plan, err)
+            : fail_memory(err, "no memory for a frame");
     bytes_free(&file);
     return status;
 }

@@ -254,12 +254,7 @@ static int decode(struct image *frame, struct bytes file,
         .turn = w->t,
         .turner = w->turner && w->turner->parallel ? w->turner : NULL,
     };
-    struct reader reader;
-    if (codec_open(&reader, &codec_png, file, &load, &task->err))
-        return -1;
-    int status = codec_decode(&reader, frame, &plan, &task->err);
-    codec_close(&reader);
-    return status;
+    return codec_decode_file(&codec_png, frame, file, &load, &plan, &task->err);
 }
 
 /* Turns what has not been turned while it was decoded. */

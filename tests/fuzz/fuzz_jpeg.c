@@ -92,7 +92,8 @@ static void write_again(struct image *img, const struct load_opts *load,
             plan.representation = REPRESENTATION_COEFFICIENTS;
             plan.turn = XFORM_NONE;
         }
-        must(codec_read_as(&codec_jpeg, &back, made, &again, &plan, &err) == 0);
+        must(codec_decode_file(&codec_jpeg, &back, made, &again, &plan, &err) ==
+             0);
         must(back.width == img->width && back.height == img->height);
         if (img->cell == CELL_DCT)
             must(same_cells(img, &back));
@@ -135,10 +136,11 @@ static void side_by_side(struct bytes file, unsigned way)
                                               : REPRESENTATION_PLANES };
     struct image one = { 0 }, two = { 0 };
     struct err err[2] = { 0 };
-    int status = codec_read_as(&codec_jpeg, &one, file, &load, &plan, &err[0]);
+    int status =
+        codec_decode_file(&codec_jpeg, &one, file, &load, &plan, &err[0]);
     load.pool = two_threads();
     load.warnings = &warnings[1];
-    must(codec_read_as(&codec_jpeg, &two, file, &load, &plan, &err[1]) ==
+    must(codec_decode_file(&codec_jpeg, &two, file, &load, &plan, &err[1]) ==
          status);
     check_same_warnings(&warnings[0], &warnings[1]);
     if (status == 0) {
@@ -178,7 +180,7 @@ static void as_coded(struct bytes file, unsigned way)
             plan.width = plan.height = 0;
         else if (!plan.width || !plan.height) /* nothing would be left */
             continue;
-        if (codec_read_as(&codec_jpeg, &img, file, &load, &plan, &err)) {
+        if (codec_decode_file(&codec_jpeg, &img, file, &load, &plan, &err)) {
             must(!img.cells && !img.meta);
             continue;
         }

@@ -37,7 +37,8 @@ int fixture_decode(struct fixture *f, struct bytes file)
 {
     image_free(&f->img);
     f->err = (struct err){ .text = "" };
-    return codec_read_as(f->codec, &f->img, file, &f->load, &f->plan, &f->err);
+    return codec_decode_file(f->codec, &f->img, file, &f->load, &f->plan,
+                             &f->err);
 }
 
 int fixture_encode(struct fixture *f)

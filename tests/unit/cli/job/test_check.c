@@ -234,8 +234,8 @@ TEST(jpeg_bytes)
     struct bytes was = { data, in ? fread(data, 1, sizeof data, in) : 0, 0 };
     if (in)
         fclose(in);
-    CHECK(codec_read_as(&codec_jpeg, &img, was, &load, &plan, &err) == 0, "%s",
-          err.text);
+    CHECK(codec_decode_file(&codec_jpeg, &img, was, &load, &plan, &err) == 0,
+          "%s", err.text);
     parameters_forget_coded(parameters_of(img.meta));
     parameters_of(img.meta)->restart = 2;
     struct bytes file = encoded(&codec_jpeg, &img, &opts);

@@ -61,7 +61,7 @@ static void read_into(struct outcome *o, struct bytes file,
     load.tolerant = tolerant;
     load.pool = pool;
     o->status =
-        codec_read_as(&codec_jpeg, &o->img, file, &load, &plan, &o->err);
+        codec_decode_file(&codec_jpeg, &o->img, file, &load, &plan, &o->err);
 }
 
 static bool same_blocks(const struct meta *a, const struct meta *b)
@@ -113,10 +113,11 @@ TEST(sound)
         unsigned columns = kinds[k].columns;
         /* Whole rows; parts of rows that end with one now and then; a row and a
          * bit more, which does so too late; and none. */
-        const unsigned ways[] = { columns,         3 * columns,
-                                  columns / 2,     1,
-                                  columns * 2 / 3, columns * columns + 1,
-                                  0 };
+        const unsigned ways[] = {
+            columns, 3 * columns,     columns / 2,
+            1,       columns * 2 / 3, columns * columns + 1,
+            0
+        };
         for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct bytes file = make_kind(k, ways[i]);
             for (int representation = REPRESENTATION_SAMPLES;
