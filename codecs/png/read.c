@@ -314,6 +314,17 @@ static void set_input(struct png_reader *r)
 static int run_libpng(struct reader *reader, struct png_range idats,
                       void (*read)(struct png_reader *), struct err *err);
 
+/* Begins reader->img, whatever it was, as codec_open() does. */
+static int begin_image(struct reader *reader, struct err *err)
+{
+    reader->img =
+        (struct image){ .orientation = 1, .meta = meta_new(&codec_png) };
+    if (!reader->img.meta)
+        return fail_memory(err, "no memory for the decoder");
+    reader->img.meta->budget = reader->opts->limits.budget;
+    return 0;
+}
+
 /* Behind damaged samples libpng reads no chunks, so all are read again without
  * the samples. `warned` is how many warnings there were before; err has the
  * damage. Returns 1 if the chunks cannot be read without them. */
@@ -324,13 +335,9 @@ static int read_rest(struct reader *reader, unsigned warned, struct err *err)
     struct err why;
     if (!idats.size)
         return 1;
-    reader->img =
-        (struct image){ .orientation = 1, .meta = meta_new(&codec_png) };
     reader->opts->warnings->count = warned; /* the same come again */
-    int status =
-        reader->img.meta ? 0 : fail_memory(&why, "no memory for the decoder");
+    int status = begin_image(reader, &why);
     if (status == 0) {
-        reader->img.meta->budget = reader->opts->limits.budget;
         status = run_libpng(reader, idats, read_around, &why);
         struct meta *meta = cut.meta;
         cut.meta = reader->img.meta;
@@ -400,11 +407,8 @@ static int start_again(struct reader *reader, void (*read)(struct png_reader *),
     state->idats.size = 0;
     reader->opts->warnings->count = state->warned;
     image_free(&reader->img);
-    reader->img.orientation = 1;
-    reader->img.meta = meta_new(&codec_png);
-    if (!reader->img.meta)
-        return fail_memory(err, "no memory for the decoder");
-    reader->img.meta->budget = reader->opts->limits.budget;
+    if (begin_image(reader, err))
+        return -1;
     return run_libpng(reader, state->idats, read, err);
 }
 
