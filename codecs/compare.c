@@ -11,8 +11,6 @@
 
 /* What is compared: a plane of a, turned by t, with that of b. */
 struct plane_pair {
-    const struct image *picture; /* b's, and */
-    unsigned index;              /* which of its planes */
     const struct plane *a, *b;
     enum cell cell;
     enum xform t;
@@ -21,24 +19,6 @@ struct plane_pair {
     const uint16_t *steps;   /* and the steps of those of b */
     struct difference *difference;
 };
-
-/* Notes cells in columns of row y of b's plane: of some samples, or of a block.
- */
-static void note(struct plane_pair *p, struct span columns, uint32_t y,
-                 unsigned cells, double square)
-{
-    struct difference *d = p->difference;
-    struct span rows = { y, y + 1 };
-    const bool first = d->differing == 0;
-    if (p->cell == CELL_DCT)
-        steps_pixels(p->picture, p->index, columns.first, y, &columns, &rows);
-    d->left = first || columns.first < d->left ? columns.first : d->left;
-    d->top = first || rows.first < d->top ? rows.first : d->top;
-    d->right = first || columns.end > d->right ? columns.end : d->right;
-    d->bottom = first || rows.end > d->bottom ? rows.end : d->bottom;
-    d->differing += cells;
-    d->square += square * p->scale * p->scale;
-}
 
 static inline double sample(enum cell cell, const uint8_t *at)
 {
@@ -64,26 +44,6 @@ static bool is_equal_block(const struct plane_pair *p, const int16_t *a,
     return differ == 0;
 }
 
-static void compare_block(struct plane_pair *p, uint32_t x, uint32_t y,
-                          uint32_t sx, uint32_t sy)
-{
-    const int16_t *a = (const int16_t *)plane_row(p->a, sy) + 64 * (size_t)sx;
-    const int16_t *b = (const int16_t *)plane_row(p->b, y) + 64 * (size_t)x;
-    const struct turned_block *was = &p->was;
-    double square = 0;
-    unsigned differing = 0;
-    if (is_equal_block(p, a, b))
-        return;
-    for (unsigned i = 0; i < 64; i++) {
-        const double off = (double)(b[i] * p->steps[i]) -
-                           (double)(a[was->from[i]] * was->factor[i]);
-        square += off * off;
-        differing += off != 0;
-    }
-    /* The transform keeps the sum of squares (T.81, A.3.3). */
-    note(p, (struct span){ x, x + 1 }, y, differing, square);
-}
-
 /* Returns whether n cells at `b` are those at `a`, `step` bytes apart. */
 static bool is_equal_run(enum cell cell, const uint8_t *a, ptrdiff_t step,
                          const uint8_t *b, uint32_t n)
@@ -102,26 +62,27 @@ static bool is_equal_run(enum cell cell, const uint8_t *a, ptrdiff_t step,
     return differ == 0;
 }
 
-/* Counts what differs in n cells at `b` from those at `a`. What is not a number
- * is as far from any number as can be. */
+/* Counts what differs in n cells at `b`, from column x of row y on, from those
+ * at `a`. What is not a number is as far from any number as can be. */
 static void count_run(struct plane_pair *p, const uint8_t *a, ptrdiff_t step,
                       const uint8_t *b, uint32_t x, uint32_t y, uint32_t n)
 {
-    const enum cell cell = p->cell;
-    const size_t size = cell_size(cell);
-    struct span columns = { x + n, x };
-    unsigned differing = 0;
+    struct difference *d = p->difference;
+    const size_t size = cell_size(p->cell);
     double square = 0;
-    for (uint32_t i = 0; i < n; i++, a += step, b += size) {
+    for (uint32_t i = x; i < x + n; i++, a += step, b += size) {
         if (memcmp(a, b, size) == 0)
             continue; /* also where they are not numbers */
-        const double off = sample(cell, a) - sample(cell, b);
+        const double off = sample(p->cell, a) - sample(p->cell, b);
+        const bool first = d->differing == 0;
         square += isnan(off) ? INFINITY : off * off;
-        columns.first = differing ? columns.first : x + i;
-        columns.end = x + i + 1;
-        differing++;
+        d->left = first || i < d->left ? i : d->left;
+        d->top = first || y < d->top ? y : d->top;
+        d->right = first || i >= d->right ? i + 1 : d->right;
+        d->bottom = first || y >= d->bottom ? y + 1 : d->bottom;
+        d->differing++;
     }
-    note(p, columns, y, differing, square);
+    d->square += square * p->scale * p->scale;
 }
 
 /* Compares n samples of row y, from column x on. Most are the same. */
@@ -141,13 +102,16 @@ static void compare_samples(struct plane_pair *p, uint32_t x, uint32_t y,
     count_run(p, a, step, b, x, y, n);
 }
 
+/* Notes only that blocks differ: how far, the samples say. */
 static void compare_blocks(struct plane_pair *p, uint32_t x, uint32_t y,
                            uint32_t n)
 {
-    uint32_t sx, sy;
     for (uint32_t i = x; i < x + n; i++) {
+        uint32_t sx, sy;
         xform_source(p->t, p->b->width, p->b->height, i, y, &sx, &sy);
-        compare_block(p, i, y, sx, sy);
+        p->difference->differing += !is_equal_block(
+            p, (const int16_t *)plane_row(p->a, sy) + 64 * (size_t)sx,
+            (const int16_t *)plane_row(p->b, y) + 64 * (size_t)i);
     }
 }
 
@@ -213,13 +177,10 @@ bool pictures_fit(const struct image *a, const struct image *b, enum xform t)
 bool pictures_compare(struct difference *d, const struct image *a,
                       const struct image *b, enum xform t, bool count)
 {
-    const bool blocks = b->cell == CELL_DCT;
     *d = (struct difference){ .luma = true };
     for (unsigned i = 0; i < b->nplanes; i++) {
         const struct plane *plane = &b->plane[i];
         struct plane_pair pair = {
-            .picture = b,
-            .index = i,
             .a = &a->plane[i],
             .b = plane,
             .cell = b->cell,
@@ -227,11 +188,11 @@ bool pictures_compare(struct difference *d, const struct image *a,
             .scale = b->maxval ? 1.0 / b->maxval : 1,
             .difference = d,
         };
-        if (blocks) {
+        if (b->cell == CELL_DCT) {
             pair.was = steps_turn(steps_of(a, i), t);
             pair.steps = steps_of(b, i);
         }
-        d->cells += (uint64_t)plane->width * plane->height * (blocks ? 64 : 1);
+        d->cells += (uint64_t)plane->width * plane->height;
         compare_planes(&pair, count);
         if (i == 0)
             d->luma = d->differing == 0;

@@ -8,9 +8,10 @@
 /* How far one picture, turned, is from another. Places are those of the
  * pictures as stored. */
 struct difference {
-    uint64_t cells, differing; /* of all planes; blocks count as 64 */
+    uint64_t cells, differing; /* of all planes */
     double square;             /* the sum of the squares of what they differ by,
-                                  where full intensity is 1 */
+                                  where full intensity is 1; of samples alone,
+                                  as what follows `luma` */
     bool luma;                 /* no cell of the first plane differs */
     /* The columns and rows of the second picture that hold all cells which
      * differ, if any does. */

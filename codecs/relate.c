@@ -24,33 +24,47 @@ static bool is_closer(const struct difference *d, const struct difference *than)
            (d->square == than->square && d->differing < than->differing);
 }
 
-static int relate(struct relation *relation, const struct image *a,
-                  const struct image *b, unsigned turns,
-                  const struct budget *budget, struct err *err)
+/* Finds the turns that make them the same. */
+static int find_same(struct relation *relation, const struct image *a,
+                     const struct image *b, unsigned turns,
+                     const struct budget *budget, struct err *err)
 {
     struct difference d;
     for (int i = 0; i < XFORM_COUNT; i++) {
         if (budget_check_time(budget, err))
             return -1;
         const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
-        if (turns >> as_shown & 1 && pictures_fit(a, b, t) &&
-            pictures_compare(&d, a, b, t, false))
+        if (!(turns >> as_shown & 1) || !pictures_fit(a, b, t))
+            continue;
+        relation->fits = true;
+        if (pictures_compare(&d, a, b, t, false))
             relation->same |= 1u << as_shown;
+        if (a->cell == CELL_DCT && d.luma)
+            relation->luma = true;
     }
-    for (int i = 0; i < XFORM_COUNT && !relation->same; i++) {
+    return 0;
+}
+
+/* Finds the turn that comes closest. */
+static int find_nearest(struct relation *relation, const struct image *a,
+                        const struct image *b, unsigned turns,
+                        const struct budget *budget, struct err *err)
+{
+    bool any = false;
+    for (int i = 0; i < XFORM_COUNT; i++) {
+        struct difference d;
         const enum xform t = (enum xform)i, as_shown = shown(a, b, t);
         if (!(turns >> as_shown & 1) || !pictures_fit(a, b, t))
             continue;
         if (budget_check_time(budget, err))
             return -1;
         pictures_compare(&d, a, b, t, true);
-        if (!relation->fits || is_closer(&d, &relation->far)) {
+        if (!any || is_closer(&d, &relation->far)) {
             relation->far = d;
             relation->nearest = as_shown;
         }
-        relation->fits = true;
+        any = true;
     }
-    relation->fits = relation->fits || relation->same;
     return 0;
 }
 
@@ -171,8 +185,8 @@ static int relate_coefficients(struct relation *relation,
     relation->coefficients = true;
     int status = 0;
     if (pictures_are_alike(&pair[0], &pair[1]))
-        status = relate(relation, &pair[0], &pair[1], turns,
-                        opts->limits.budget, err);
+        status = find_same(relation, &pair[0], &pair[1], turns,
+                           opts->limits.budget, err);
     relation->impossible = !relation->same && has_impossible(&pair[0]);
     free_both(pair);
     return status;
@@ -207,8 +221,11 @@ static int relate_samples(struct relation *relation,
     if (relation->unlike)
         status = convert_to_same(&pair[0], &pair[1], &alike, err);
     if (status == 0)
-        status = relate(relation, &pair[0], &pair[1], turns,
-                        opts->limits.budget, err);
+        status = find_same(relation, &pair[0], &pair[1], turns,
+                           opts->limits.budget, err);
+    if (status == 0 && !relation->same)
+        status = find_nearest(relation, &pair[0], &pair[1], turns,
+                              opts->limits.budget, err);
     const bool frames = status == 0 && relation->same && animated;
     if (frames && relation->unlike) { /* the conversion has dropped them */
         free_both(pair);
@@ -235,9 +252,10 @@ int relate_pictures(struct relation *relation, const struct coded_picture *a,
     if (a->codec == &codec_jpeg && b->codec == &codec_jpeg && !convert) {
         if (relate_coefficients(relation, a, b, turns, &load, err))
             return -1;
-        if (relation->same || (relation->fits && relation->far.luma))
+        if (relation->same)
             return 0;
-        *relation = (struct relation){ .impossible = relation->impossible };
+        *relation = (struct relation){ .impossible = relation->impossible,
+                                       .luma = relation->luma };
     }
     return relate_samples(relation, a, b, turns, &load, convert, err);
 }

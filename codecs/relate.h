@@ -3,7 +3,9 @@
  * share nothing with what turns pictures.
  *
  * Of two JPEGs the coefficients are compared, dequantized, so that a turn
- * without loss is seen to be one; else, and of other formats, the samples. */
+ * without loss is seen to be one. If they differ, and of other formats, the
+ * samples are compared, as they are shown: coefficients of blocks that reach
+ * beyond the edge may differ by much where nobody sees it. */
 #ifndef CODECS_RELATE_H
 #define CODECS_RELATE_H
 
@@ -14,7 +16,8 @@
 struct relation {
     unsigned undecoded; /* on failure: 1 or 2 if that picture could not be
                            decoded; else 0 */
-    bool coefficients;  /* these were compared, else samples */
+    bool coefficients;  /* these are the same; else samples were compared */
+    bool luma;          /* JPEGs: those of the first channel are the same */
     bool unlike;        /* their samples were of other kinds, and both were
                            converted (convert_to_same) */
     unsigned same;      /* 1 << turn, or-ed, of the pictures as shown: all
@@ -24,9 +27,9 @@ struct relation {
                               none makes all frames those of the other */
     bool fits;             /* the sizes are those of some turn; then */
     enum xform nearest;    /* the turn that comes closest, and */
-    struct difference far; /* by how much it misses */
-    bool impossible;       /* coefficients were compared, and some block of the
-                              first picture has more than samples can have */
+    struct difference far; /* by how much its samples miss */
+    bool impossible;       /* JPEGs: some block of the first picture has more
+                              than samples can have */
 };
 
 enum { ALL_TURNS = (1 << XFORM_COUNT) - 1 };

@@ -11,6 +11,20 @@
 #include "cli/sandbox/sandbox.h"
 #include "codecs/relate.h"
 
+/* Decibels from which on pictures are nearly the same: what is encoded anew is
+ * about so far apart, other pictures are 10 to 30. */
+enum { NEARLY = 40 };
+
+static bool is_apart(const struct relation *relation)
+{
+    return !relation->same && relation->fits && !*relation->frames.text;
+}
+
+static bool is_nearly(const struct relation *relation)
+{
+    return is_apart(relation) && difference_psnr(&relation->far) >= NEARLY;
+}
+
 static const char *compared(const struct relation *relation)
 {
     return relation->coefficients ? "coefficients"
@@ -24,7 +38,6 @@ static void print_json(const struct options *opts,
     struct json_writer json = { .out = stdout };
     const struct difference *far = &relation->far;
     const char *frames = relation->frames.text;
-    const bool apart = !err && !relation->same && relation->fits && !*frames;
     json_open(&json, NULL, '{');
     json_string(&json, "first", opts->file[0]);
     json_string(&json, "second", opts->file[1]);
@@ -36,7 +49,8 @@ static void print_json(const struct options *opts,
                 json_string(&json, NULL, xform_name((enum xform)t));
         json_close(&json, ']');
     }
-    if (apart) {
+    if (!err && is_apart(relation)) {
+        json_bool(&json, "nearly", is_nearly(relation));
         json_string(&json, "nearest", xform_name(relation->nearest));
         json_number(&json, "psnr", difference_psnr(far));
         json_uint(&json, "differing", far->differing);
@@ -63,11 +77,16 @@ static void print_difference(const struct relation *relation)
 {
     const struct difference *far = &relation->far;
     const double psnr = difference_psnr(far);
-    printf("none: %s comes closest", xform_name(relation->nearest));
+    const bool nearly = is_nearly(relation);
+    printf(nearly ? "%s, nearly: " : "none: %s comes closest",
+           xform_name(relation->nearest));
     if (isfinite(psnr))
-        printf(", %.1f dB apart", psnr);
-    printf(": %" PRIu64 " of %" PRIu64
+        printf("%s%.1f dB apart", nearly ? "" : ", ", psnr);
+    printf("%s%" PRIu64 " of %" PRIu64
            " %s differ, within %u x %u pixels at %u, %u\n",
+           !nearly          ? ": "
+           : isfinite(psnr) ? ", "
+                            : "",
            far->differing, far->cells, compared(relation),
            far->right - far->left, far->bottom - far->top, far->left, far->top);
 }
@@ -107,5 +126,5 @@ bool relate_run(const struct options *opts)
         print_json(opts, &relation, status ? &err : NULL);
     else if (status == 0)
         print_words(&relation);
-    return status == 0 && relation.same;
+    return status == 0 && (relation.same || is_nearly(&relation));
 }

@@ -76,7 +76,7 @@ static bool is_near(const struct relation *relation,
     if (!relation->fits)
         return false;
     if (state->result->how == HOW_LUMA_LOSSLESS)
-        return relation->coefficients && relation->far.luma;
+        return relation->luma;
     if (difference_psnr(&relation->far) >= NEAR)
         return true;
     return relate(&any, state, ALL_TURNS, &unheard) == 0 && !any.same &&

@@ -77,8 +77,8 @@ static void help_relate(void)
     puts("gimgxf relate A B   say which turn makes picture A picture B, or how "
          "far they are\n                    apart\n");
     parser_help(&option_table, FOR_RELATE);
-    puts("\nExit status: 0 a turn makes A B, 1 none does or one cannot be "
-         "read, 2 wrong\nusage. More: man gimgxf-relate");
+    puts("\nExit status: 0 a turn makes A B, or nearly, 1 none does or one "
+         "cannot be read,\n2 wrong usage. More: man gimgxf-relate");
 }
 
 static void help_manifest(void)

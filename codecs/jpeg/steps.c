@@ -1,4 +1,4 @@
-/* The steps that coefficients are counted in, and the pixels of a block. */
+/* The steps that coefficients are counted in. */
 #include "codecs/jpeg/steps.h"
 
 #include "codecs/jpeg/parameters.h"
@@ -22,25 +22,4 @@ struct turned_block steps_turn(const uint16_t *steps, enum xform t)
         turned.factor[i] = minus ? -steps[from] : steps[from];
     }
     return turned;
-}
-
-/* The pixels of a block, of a component that has `own` of the `most` samples,
- * within so many. */
-static struct span pixels_of(uint32_t block, unsigned most, unsigned own,
-                             uint32_t within)
-{
-    const uint64_t first = (uint64_t)block * 8 * most / own;
-    const uint64_t end = ((block + 1ull) * 8 * most + own - 1) / own;
-    return (struct span){ (uint32_t)first,
-                          end < within ? (uint32_t)end : within };
-}
-
-void steps_pixels(const struct image *img, unsigned i, uint32_t x, uint32_t y,
-                  struct span *columns, struct span *rows)
-{
-    const struct jpeg_parameters *p = parameters_of(img->meta);
-    unsigned across, down;
-    parameters_most(p, &across, &down);
-    *columns = pixels_of(x, across, p->across[i], img->width);
-    *rows = pixels_of(y, down, p->down[i], img->height);
 }

@@ -1,5 +1,5 @@
-/* The steps that the coefficients of a JPEG are counted in, and the pixels that
- * a block stands for, for what compares or sums pictures of several formats. */
+/* The steps that the coefficients of a JPEG are counted in, for what compares
+ * or sums pictures of several formats. */
 #ifndef CODECS_JPEG_STEPS_H
 #define CODECS_JPEG_STEPS_H
 
@@ -17,14 +17,5 @@ struct turned_block {
 };
 
 struct turned_block steps_turn(const uint16_t *steps, enum xform t);
-
-/* A part of an axis: from `first` on, and before `end`. */
-struct span {
-    uint32_t first, end;
-};
-
-/* Sets the columns and rows of pixels that block x, y of plane i stands for. */
-void steps_pixels(const struct image *img, unsigned i, uint32_t x, uint32_t y,
-                  struct span *columns, struct span *rows);
 
 #endif

@@ -29,52 +29,108 @@ printf 'P5 3 2 255\n\001\002\003\004\005\006' >a.pgm
 printf 'P5 3 2 255\n\001\002\003\004\005\011' >b.pgm
 printf 'P5 2 2 255\n\001\001\001\001' >same.pgm
 printf 'P5 3 3 255\n123456789' >c.pgm
-says 'none: copy comes closest, 46.4 dB apart: 1 of 6 samples differ, within 1 x '\
-'1 pixels at 2, 1' 1 a.pgm b.pgm
+printf 'P5 3 2 255\n\001\002\003\004\005\015' >d.pgm
+says 'copy, nearly: 46.4 dB apart, 1 of 6 samples differ, within 1 x '\
+'1 pixels at 2, 1' 0 a.pgm b.pgm
+says 'none: copy comes closest, 39.0 dB apart: 1 of 6 samples differ, within 1 x '\
+'1 pixels at 2, 1' 1 a.pgm d.pgm
 says 'none: the sizes differ' 1 a.pgm c.pgm
 says 'copy or fliph or flipv or rotate180 or transpose or rotate90 or '\
 'rotate270 or transverse: the same samples' 0 same.pgm same.pgm
 says 'gimgxf: none.png: No such file or directory' 1 a.pgm none.png
 gimgxf relate --json a.pgm b.pgm >said
 check 'relate --json' [ "$(cat said)" = '{"first": "a.pgm", "second": "b.pgm", '\
-'"compared": "samples", "turns": [], "nearest": "copy", "psnr": '\
+'"compared": "samples", "turns": [], "nearly": true, "nearest": "copy", '\
+'"psnr": '\
 "$(grep -o '"psnr": [0-9.]*' said | cut -d' ' -f2)"', "differing": 1, "of": 6, '\
 '"within": {"x": 2, "y": 1, "width": 1, "height": 1}, "error": null}' ]
 
 # A block of chroma that differs, in a picture that is not whole blocks: of 53 x 37
-# pixels, with chroma of half the width and height.
+# pixels, with chroma of half the width and height. In `unseen` it is one of which
+# three columns are shown, and only the others are not gray.
 python3 - "$ROOT/tests/support" <<'END'
+import math
 import sys
 sys.path.insert(0, sys.argv[1])
 from costly_files import STEPS, codes, frame, jpeg, scan
-def picture(name, differs):
+ZIGZAG = (0, 1, 5, 6, 14, 15, 27, 28)  # where the first row of a block is
+DC, AC = range(12), []
+def coded(table, symbol, value=None):
+    code = '1' * table.index(symbol) + '0'
+    size = abs(value or 0).bit_length()
+    return code + (f'{value + (value < 0) * ((1 << size) - 1):0{size}b}'
+                   if size else '')
+def pieces(columns):
+    row = [round(math.sqrt(8) * (math.sqrt(1 / 8) if u == 0 else 1 / 2) *
+                 sum(c * math.cos((2 * x + 1) * u * math.pi / 16)
+                     for x, c in enumerate(columns))) for u in range(8)]
+    at, found = 0, []
+    for u in range(1, 8):
+        if row[u]:
+            run = ZIGZAG[u] - at - 1
+            found.append((run << 4 | abs(row[u]).bit_length(), row[u]))
+            at = ZIGZAG[u]
+    return row[0], found
+def picture(name, differs, columns):
+    dc, row = pieces(columns)
+    table = [0] + sorted({symbol for symbol, value in row})
     bits = ''
     for mcu in range(4 * 3):
-        bits += '00' * 5
-        bits += {differs: '1011110', differs + 1: '1000000'}.get(mcu, '00')
+        bits += ('0' + '0') * 4
+        off = {differs: dc, differs + 1: -dc}.get(mcu, 0)
+        bits += coded(DC, abs(off).bit_length(), off)
+        bits += ''.join(coded(table, *part) for part in row if mcu == differs)
+        bits += '0' + '00'
     bits += '1' * (-len(bits) % 8)
     data = int(bits, 2).to_bytes(len(bits) // 8, 'big')
     open(name, 'wb').write(jpeg(
-        STEPS, frame(0xc0, 53, 37, (0x22, 0x11, 0x11)), codes(0x00, [0, 4]),
-        codes(0x10, [0]), scan(3), data.replace(b'\xff', b'\xff\0')))
-picture('flat.jpg', -2)
-picture('middle.jpg', 5)
-picture('edge.jpg', 3)
+        STEPS, frame(0xc0, 53, 37, (0x22, 0x11, 0x11)), codes(0x00, DC),
+        codes(0x10, table), scan(3), data.replace(b'\xff', b'\xff\0')))
+picture('flat.jpg', -2, [0] * 8)
+picture('middle.jpg', 5, [2] * 8)
+picture('edge.jpg', 3, [2] * 8)
+picture('unseen.jpg', 3, [0] * 3 + [90] * 5)
 END
-says 'none: copy comes closest, 60.4 dB apart: 1 of 3776 coefficients differ, within '\
-'16 x 16 pixels at 16, 16' 1 flat.jpg middle.jpg
-says 'none: copy comes closest, 60.4 dB apart: 1 of 3776 coefficients differ, within '\
-'5 x 16 pixels at 48, 0' 1 flat.jpg edge.jpg
+# oracle A B: how far two PPMs are apart, and where.
+cat >oracle.py <<'END'
+import math, re, sys
+def read(name):
+    data = open(name, 'rb').read()
+    head = re.match(rb'P6\s+(\d+)\s+(\d+)\s+255\s', data)
+    return int(head[1]), int(head[2]), data[head.end():]
+(width, height, a), (_, _, b) = read(sys.argv[1]), read(sys.argv[2])
+off = [i for i in range(len(a)) if a[i] != b[i]]
+x, y = [i // 3 % width for i in off], [i // 3 // width for i in off]
+square = sum((a[i] - b[i]) ** 2 for i in off) / 255 ** 2
+print('%.1f dB apart, %d of %d samples differ, within %d x %d pixels at %d, %d' % (
+    10 * math.log10(len(a) / square), len(off), len(a), max(x) - min(x) + 1,
+    max(y) - min(y) + 1, min(x), min(y)))
+END
+gives 0 '' copy flat.jpg flat.ppm
+for name in middle edge; do
+    gives 0 '' copy $name.jpg $name.ppm
+    says "copy, nearly: $(python3 oracle.py flat.ppm $name.ppm)" 0 \
+        flat.jpg $name.jpg
+done
+says 'copy or fliph or flipv or rotate180: the same samples' 0 flat.jpg unseen.jpg
+
+# What is encoded anew, as it is unless something else is asked for.
+gives 0 '' -q --verify rotate90 middle.jpg turned.jpg
+gives 0 '' rotate90 middle.jpg middle.ppm
+gives 0 '' copy turned.jpg turned.ppm
+says "rotate90, nearly: $(python3 oracle.py middle.ppm turned.ppm)" 0 \
+    middle.jpg turned.jpg
 
 # Zeros of two signs, and what is not a number: JSON has neither.
 python3 -c 'import struct
 for name, numbers in {"plain": (0, 1, 2, 3), "minus": (-0.0, 1, 2, 3),
                       "nan": (0, 1, float("nan"), 3)}.items():
     open(name + ".pfm", "wb").write(b"Pf 4 1 -1\n" + struct.pack("<4f", *numbers))'
-for pair in 'minus 0' 'nan 2'; do
-    says "none: copy comes closest: 1 of 4 samples differ, within 1 x 1 pixels at ${pair#* }"\
-', 0' 1 plain.pfm "${pair% *}.pfm"
-    gimgxf relate --json plain.pfm "${pair% *}.pfm" >said
+one='1 of 4 samples differ, within 1 x 1 pixels'
+says "copy, nearly: $one at 0, 0" 0 plain.pfm minus.pfm
+says "none: copy comes closest: $one at 2, 0" 1 plain.pfm nan.pfm
+for name in minus nan; do
+    gimgxf relate --json plain.pfm $name.pfm >said
     check "JSON: $(cat said)" grep -q '"psnr": null, ' said
 done
 says 'copy or flipv: the same samples' 0 nan.pfm nan.pfm
