@@ -35,7 +35,7 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
-VERSION := 0.1.0
+VERSION := 0.9.0
 
 # ---- What is here -----------------------------------------------------------
 
@@ -505,19 +505,21 @@ $(BUILD)/tests/bench/rivals_opencv.cc.o: tests/bench/rivals_opencv.cc $(BUILD)/f
 
 DATA = $(DESTDIR)$(PREFIX)/share
 MAN_PAGES := $(wildcard man/*.1 man/*.7)
+MAN_INSTALLED = $(patsubst man/%.1,$(DATA)/man/man1/%.1,\
+                $(patsubst man/%.7,$(DATA)/man/man7/%.7,$(MAN_PAGES)))
+# The pages get the version as they are installed.
 install: $(BUILD)/gimgxf
 	install -Dm755 $(BUILD)/gimgxf $(DESTDIR)$(PREFIX)/bin/gimgxf
 	install -d $(DATA)/man/man1 $(DATA)/man/man7
 	install -m644 $(filter %.1,$(MAN_PAGES)) $(DATA)/man/man1
 	install -m644 $(filter %.7,$(MAN_PAGES)) $(DATA)/man/man7
+	sed -i '/^\.TH/s/"gimgxf"/"gimgxf $(VERSION)"/' $(MAN_INSTALLED)
 	install -Dm644 man/gimgxf.bash $(DATA)/bash-completion/completions/gimgxf
 	install -Dm644 man/_gimgxf $(DATA)/zsh/site-functions/_gimgxf
 	install -Dm644 man/gimgxf.fish \
 	    $(DATA)/fish/vendor_completions.d/gimgxf.fish
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/gimgxf \
-	    $(patsubst man/%.1,$(DATA)/man/man1/%.1,$(filter %.1,$(MAN_PAGES))) \
-	    $(patsubst man/%.7,$(DATA)/man/man7/%.7,$(filter %.7,$(MAN_PAGES))) \
+	rm -f $(DESTDIR)$(PREFIX)/bin/gimgxf $(MAN_INSTALLED) \
 	    $(DATA)/bash-completion/completions/gimgxf \
 	    $(DATA)/zsh/site-functions/_gimgxf \
 	    $(DATA)/fish/vendor_completions.d/gimgxf.fish

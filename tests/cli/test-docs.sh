@@ -132,7 +132,9 @@ for page in gimgxf*.[17]; do
         check "$page refers to $other" [ -e "$other" ]
     done
     name=${page%.*}
-    check "$page has its name in .TH" grep -q "^\.TH ${name^^} ${page##*.} " "$page"
+    # The version is added when it is installed.
+    check "$page has its name in .TH" \
+        grep -q "^\.TH ${name^^} ${page##*.} ....-..-.. \"gimgxf\" " "$page"
     check "gimgxf.1 refers to $page" grep -qF "${name//-/\\-}\\fR(${page##*.})" \
         <(sed -n '/^\.SH "SEE ALSO"/,$p' gimgxf.1; echo '\fBgimgxf\fR(1)')
     check "lines of $page" [ "$(wc -l <"$page")" -lt 600 ]
@@ -172,6 +174,10 @@ for page in README gimgxf gimgxf-batch gimgxf-check gimgxf-info gimgxf-relate gi
     check "examples of $page" gimgxf_in_path script >said 2>&1
     cd ..
 done
+
+# The newest version in the list of changes is this one.
+check 'the version in CHANGELOG.md' [ "$(sed -n '/^## /{s/^## //;s/,.*//p;q}' \
+    "$ROOT/CHANGELOG.md")" = "$("$program" --version | sed -n '1s/gimgxf //p')" ]
 
 # Rooms. The map names each folder of sources, and what it names is there.
 cd "$ROOT" || exit 1
