@@ -184,31 +184,56 @@ static struct metadata_block *insert_exif(struct meta *meta)
 
 /* ---- What is read out of chunks -------------------------------------------*/
 
+/* Returns why viewers, as libpng, pass a tRNS over; or NULL. */
+static const char *why_not_shown(const struct image *img,
+                                 const struct metadata_block *block)
+{
+    const struct meta *meta = img->meta;
+    const bool indexed = img->color == COLOR_INDEXED;
+    if (meta->keyed || meta->nalphas)
+        return "there is one before it";
+    if (block->where == PNG_PLACE_AFTER_IDAT)
+        return "it stands behind the image data";
+    if (block->where == PNG_PLACE_BEFORE_PLTE && meta->ncolors)
+        return "it stands before the palette";
+    if (img->alpha)
+        return "the picture has an alpha channel";
+    if (indexed && block->size > meta->ncolors)
+        return "it has more entries than the palette";
+    if (block->size == 0 || (!indexed && block->size != 2 * img->nplanes))
+        return "its size is wrong";
+    return NULL;
+}
+
 /* tRNS: alphas of the palette, or the color that is transparent. */
 static void note_transparency(struct image *img,
                               const struct metadata_block *block)
 {
     struct meta *meta = img->meta;
-    if (block->where == PNG_PLACE_AFTER_IDAT)
-        return; /* out of place: viewers pass it over */
     if (img->color == COLOR_INDEXED) {
-        for (size_t i = 0; i < block->size && i < meta->ncolors; i++)
+        for (size_t i = 0; i < block->size; i++)
             meta->palette[i][3] = block->data[i];
-        meta->nalphas = (unsigned)(block->size < 256 ? block->size : 256);
-    } else if (!img->alpha && block->size == 2 * img->nplanes) {
-        /* Bits above the depth are to be ignored (11.3.1.1). */
-        for (unsigned i = 0; i < img->nplanes; i++)
-            meta->key[i] =
-                (uint16_t)(read_be16(block->data + 2 * i) & img->maxval);
-        meta->keyed = true;
+        meta->nalphas = (unsigned)block->size;
+        return;
     }
+    /* Bits above the depth are to be ignored (11.3.1.1). */
+    for (unsigned i = 0; i < img->nplanes; i++)
+        meta->key[i] = (uint16_t)(read_be16(block->data + 2 * i) & img->maxval);
+    meta->keyed = true;
 }
 
-void chunks_note_transparency(struct image *img)
+void chunks_note_transparency(struct image *img, struct warnings *warnings)
 {
-    for (size_t i = 0; i < img->meta->nblocks; i++)
-        if (strcmp(img->meta->block[i].name, "tRNS") == 0)
-            note_transparency(img, &img->meta->block[i]);
+    for (size_t i = 0; i < img->meta->nblocks; i++) {
+        const struct metadata_block *block = &img->meta->block[i];
+        const char *why;
+        if (strcmp(block->name, "tRNS") != 0)
+            continue;
+        if ((why = why_not_shown(img, block)))
+            warn(warnings, "chunk tRNS makes nothing transparent: %s", why);
+        else
+            note_transparency(img, block);
+    }
 }
 
 static bool density_to_portable(struct meta *meta,

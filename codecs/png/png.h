@@ -86,8 +86,9 @@ bool chunks_may_orient(const uint8_t type[4], const uint8_t *data, size_t size);
  * memory. */
 bool chunks_frame(struct bytes *file, const struct metadata_block *block);
 
-/* Reads transparency and palette alpha out of the blocks into img's meta. */
-void chunks_note_transparency(struct image *img);
+/* Reads transparency and palette alpha out of the blocks into img's meta: out
+ * of the one tRNS that libpng shows. Others are kept, with a warning. */
+void chunks_note_transparency(struct image *img, struct warnings *warnings);
 
 /* ---- Frames of an animation ---------------------------------------------- */
 

@@ -88,6 +88,8 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
         r->after_idat = true;
         return 1;
     }
+    if (!(chunk->location & PNG_HAVE_IHDR))
+        png_error(png, "missing IHDR"); /* as libpng says of what it knows */
     if (!(name[0] & 0x20)) {
         snprintf(text, sizeof text, "unknown critical chunk %.4s", name);
         png_error(png, text);
@@ -384,7 +386,7 @@ static int run_libpng(struct reader *reader, struct png_range idats,
         return -1;
     if (r.cut && (status = read_rest(reader, warned, err)) <= 0)
         return status;
-    chunks_note_transparency(&reader->img);
+    chunks_note_transparency(&reader->img, reader->opts->warnings);
     if (read != read_head && frames_read(&reader->img, reader->opts, err))
         return -1;
     return metadata_read_orientation(&reader->img, &chunks_format, err);
@@ -454,9 +456,10 @@ static int read_idats(struct reader *reader, struct err *err)
     return status;
 }
 
-/* Frames are decoded when they are turned; but where nothing is turned, the
- * file may be kept as it is, and must be sound. They are not known before the
- * file was read to its end, which may be only now. */
+/* Frames are decoded when they are turned. Where nothing is turned, as the file
+ * may be kept as it is, or where they are left out of another format, they are
+ * tried: whether a file is sound does not hang on what is made of it. They are
+ * not known before the file was read to its end, which may be only now. */
 static int decode_frames(struct reader *reader, struct err *err)
 {
     struct image *img = &reader->img;
@@ -464,8 +467,9 @@ static int decode_frames(struct reader *reader, struct err *err)
         return 0;
     if (frames_check_size(img, reader->opts, err))
         return -1;
-    return reader->plan->turn == XFORM_NONE ? frames_try(img, reader->opts, err)
-                                            : 0;
+    if (reader->plan->turn != XFORM_NONE && !reader->opts->portable)
+        return 0;
+    return frames_try(img, reader->opts, err);
 }
 
 int decode_png(struct reader *reader, struct err *err)

@@ -240,6 +240,12 @@ for kind in short-data bad-data; do # libpng gives the reason
     check "$kind: reason" grep -q "^gimgxf: $kind.png: frame 2: ..." said
     gimgxf copy $kind.png gone.png 2>said
     check "$kind: copy" [ $? = 1 ]
+    for op in copy rotate90; do
+        gimgxf $op $kind.png gone.pam 2>said
+        check "$kind: $op to PAM" [ $? = 1 ]
+        check "$kind: reason of $op to PAM" \
+            grep -q "^gimgxf: $kind.png: frame 2: ..." said
+    done
     gimgxf --tolerant rotate90 $kind.png out.png 2>said
     check "$kind: warning" grep -q 'warning: frame 2: damaged, read as far' said
     check "$kind: one warning" lines said 1
@@ -248,6 +254,7 @@ for kind in short-data bad-data; do # libpng gives the reason
     check "$kind: sound" gimgxf copy --png-level 1 out.png again.png
 done
 check 'damaged samples: nothing is written' absent gone.png
+check 'damaged samples: no PAM is written' absent gone.pam
 special both-bad # of several the first is told
 gimgxf --threads 4 rotate90 both-bad.png gone.png 2>said
 check 'two bad frames: status' [ $? = 1 ]

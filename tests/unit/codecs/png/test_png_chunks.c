@@ -409,6 +409,77 @@ TEST(alpha)
     }
 }
 
+/* A file of a head and the pieces: P a palette of 4 colors, I pixels, and a
+ * digit a tRNS of so many bytes. */
+static struct bytes with_alphas(const struct shape *s, const char *pieces)
+{
+    static const uint8_t alphas[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    struct bytes file = { 0 };
+    add_head(&file, s);
+    for (const char *p = pieces; *p; p++)
+        if (*p == 'P')
+            add_palette(&file, 4);
+        else if (*p == 'I')
+            add_pixels(&file, s, 0, SIZE_MAX);
+        else
+            add_chunk(&file, "tRNS", alphas, (size_t)(*p - '0'));
+    add_end(&file);
+    return file;
+}
+
+/* What libpng shows of these, and nothing else, is transparent; there is a
+ * warning of each tRNS that it passes over, which is kept as it is. */
+static void check_shown(const struct shape *s, const char *pieces,
+                        unsigned nalphas, bool keyed, unsigned warnings)
+{
+    struct bytes file = with_alphas(s, pieces);
+    struct fixture *f = fixture_new(&codec_png);
+    struct chunks was = { 0 }, is = { 0 };
+    CHECK(!fixture_decode(f, file), "%s: %s", pieces, f->err.text);
+    if (f->img.cells) {
+        CHECK(f->img.meta->nalphas == nalphas && f->img.meta->keyed == keyed,
+              "%s: %u alphas", pieces, f->img.meta->nalphas);
+        for (unsigned i = 0; i < f->img.meta->ncolors; i++)
+            CHECK(f->img.meta->palette[i][3] == (i < nalphas ? i + 1 : 255),
+                  "%s: of %u", pieces, i);
+        CHECK(f->warnings.count == warnings, "%s: %u warnings", pieces,
+              f->warnings.count);
+        CHECK(!fixture_encode(f), "%s: %s", pieces, f->err.text);
+        CHECK(read_chunks(&was, file) && read_chunks(&is, f->made), "no PNG");
+        CHECK(was.count == is.count, "%s: chunks are lost", pieces);
+        for (size_t i = 0; i < was.count && i < is.count; i++)
+            CHECK(strcmp(was.chunk[i].name, is.chunk[i].name) == 0 &&
+                      (strcmp(was.chunk[i].name, "tRNS") != 0 ||
+                       was.chunk[i].size == is.chunk[i].size),
+                  "%s: chunk %zu", pieces, i);
+    }
+    fixture_free(f);
+    bytes_free(&file);
+}
+
+TEST(alpha_not_shown)
+{
+    const struct shape indexed = { 5, 3, 2, PALETTE, false },
+                       rgb = { 5, 3, 8, RGB, false },
+                       gray = { 5, 3, 8, GRAY, false },
+                       alpha = { 5, 3, 8, RGB_ALPHA, false };
+    check_shown(&indexed, "P4I", 4, false, 0);
+    check_shown(&indexed, "P5I", 0, false, 1);
+    check_shown(&indexed, "P0I", 0, false, 1);
+    check_shown(&indexed, "3PI", 0, false, 1);
+    check_shown(&indexed, "PI3", 0, false, 1);
+    check_shown(&indexed, "P34I", 3, false, 1);
+    check_shown(&indexed, "2P53I", 3, false, 2);
+    check_shown(&rgb, "6I", 0, true, 0);
+    check_shown(&rgb, "P6I", 0, true, 0);
+    check_shown(&rgb, "6PI", 0, false, 1);
+    check_shown(&rgb, "5I", 0, false, 1);
+    check_shown(&rgb, "I6", 0, false, 1);
+    check_shown(&gray, "26I", 0, true, 1);
+    check_shown(&gray, "6I", 0, false, 1);
+    check_shown(&alpha, "6I", 0, false, 1);
+}
+
 /* ---- Thumbnails -----------------------------------------------------------*/
 
 /* A thumbnail that is not a JPEG file cannot be turned. It is dropped, with a

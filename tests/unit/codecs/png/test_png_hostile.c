@@ -222,6 +222,8 @@ TEST(order)
         { "HIPE", "" },
         { "HtiIE", "" },
         { "HItiE", "" },
+        { "tHIE", "missing IHDR" },
+        { "tHPItE", "missing IHDR" },
         { "HI", "cut short" },
         { "H", "cut short" },
         { "", "cut short" },
