@@ -20,6 +20,13 @@ static bool is_directory(const char *name)
     return stat(name, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Returns whether it is a directory, or ends in a slash. */
+static bool names_directory(const char *name)
+{
+    const size_t length = strlen(name);
+    return is_directory(name) || (length && name[length - 1] == '/');
+}
+
 /* Returns the first option of `names` that was given, or NULL. */
 static const char *first_given(const struct options *opts,
                                const char *const *names, size_t n)
@@ -160,6 +167,12 @@ static int check_names(const struct options *opts, struct err *err)
                     "an input and an output are missing: gimgxf %s INPUT "
                     "OUTPUT",
                     opts->op_name);
+    if (is_directory(file[0]) && opts->nfiles == 2 &&
+        (is_directory(file[1]) ||
+         (access(file[1], F_OK) && !codec_by_name(path_suffix(file[1])))))
+        return fail(err,
+                    "%s is a directory; did you mean gimgxf %s -r -d %s %s?",
+                    file[0], opts->op_name, file[1], file[0]);
     if (is_directory(file[0]))
         return fail(err,
                     "%s is a directory; -r takes the pictures in it, and "
@@ -175,16 +188,11 @@ static int check_names(const struct options *opts, struct err *err)
                     "%d names: several inputs need --directory DIR, "
                     "--output NAME or --in-place",
                     opts->nfiles);
-    size_t length = strlen(file[1]);
-    if (length > 1 && file[1][length - 1] == '/' && !is_directory(file[1]))
-        return fail(err,
-                    "%s ends in a slash, as a directory does; -d %.*s "
-                    "writes into it",
-                    file[1], (int)length - 1, file[1]);
-    if (!opts->format_name && !codec_by_name(path_suffix(file[1])) &&
-        is_directory(file[1]))
-        return fail(err, "%s is a directory; -d %s writes into it", file[1],
-                    file[1]);
+    if (names_directory(file[1]) &&
+        (!is_directory(file[1]) ||
+         (!opts->format_name && !codec_by_name(path_suffix(file[1])))))
+        return fail(err, "%s is the name of a directory; -d %s writes into it",
+                    file[1], file[1]);
     return check_pair(opts, err);
 }
 
@@ -211,8 +219,10 @@ int checks_job(struct options *opts, const char *const *word, int n,
     opts->command = COMMAND_TURN;
     opts->file = word + 1;
     opts->nfiles = 2;
-    return check_turn(opts, word[0], true, err) || check_pair(opts, err) ? -1
-                                                                         : 0;
+    return hint_operations(word, 1, err) ||
+                   check_turn(opts, word[0], true, err) || check_pair(opts, err)
+               ? -1
+               : 0;
 }
 
 /* ---- Batches ------------------------------------------------------------ */
@@ -240,6 +250,11 @@ static int check_outputs(const struct options *opts, struct err *err)
 {
     if (opts->backup)
         return fail(err, "--backup: needs --in-place");
+    if (opts->output && !opts->directory && names_directory(opts->output))
+        return fail(err,
+                    "--output: %s is the name of a directory; did you mean "
+                    "-d %s?",
+                    opts->output, opts->output);
     if (opts->directory || opts->output)
         return 0;
     if (opts->nfiles == 2 && !opts->recursive && !opts->files_from &&
@@ -395,7 +410,8 @@ int checks_words(struct options *opts, const char *const *word, int n,
     if (strcmp(command, "bench") == 0)
         return fail(err, "the options of bench follow it: gimgxf bench "
                          "[options]");
-    if (check_turn(opts, command, false, err) || check_quiet(opts, err))
+    if (hint_operations(word, n, err) ||
+        check_turn(opts, command, false, err) || check_quiet(opts, err))
         return -1;
     return given_in(opts, ABOUT_LIST, 0) ? check_batch(opts, err)
                                          : check_names(opts, err);

@@ -1,11 +1,14 @@
 /* Guesses at what was meant by a wrong word. */
 #include "cli/options/hint.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/files/path.h"
 #include "cli/options/spelling.h"
@@ -15,93 +18,38 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define USAGE        "gimgxf rotate90 in.png out.png"
+#define ANGLES                                                                 \
+    "only multiples of 90 degrees are exact: rotate90 (clockwise), "           \
+    "rotate180, rotate270"
 
 /* ---- Operations --------------------------------------------------------- */
 
-/* What other programs call the operations. If a word may mean either of two,
- * both are named. */
-static const struct alias {
+/* What other programs call the operations, if the letters do not tell: without
+ * what is neither letter nor digit. */
+static const struct {
     const char *word, *op;
-    const char *more; /* what stands behind the operation */
 } operations[] = {
-    { "90", "rotate90", "" },
-    { "+90", "rotate90", "" },
-    { "180", "rotate180", "" },
-    { "-180", "rotate180", "" },
-    { "270", "rotate270", "" },
-    { "-90", "rotate270", "" },
-    { "-270", "rotate90", "" },
-    { "0", "copy", "" },
-    { "360", "copy", "" },
-    { "rotate", "rotate90", ", 'rotate180' or 'rotate270'" },
-    { "rot", "rotate90", ", 'rotate180' or 'rotate270'" },
-    { "turn", "rotate90", ", 'rotate180' or 'rotate270'" },
-    { "rotate-90", "rotate90", " (clockwise) or 'rotate270'" },
-    { "rotate-180", "rotate180", "" },
-    { "rotate-270", "rotate270", " (clockwise) or 'rotate90'" },
-    { "rotate_90", "rotate90", " (clockwise) or 'rotate270'" },
-    { "rotate_180", "rotate180", "" },
-    { "rotate_270", "rotate270", " (clockwise) or 'rotate90'" },
-    { "rot90", "rotate90", " (clockwise) or 'rotate270'" },
-    { "rot180", "rotate180", "" },
-    { "rot270", "rotate270", " (clockwise) or 'rotate90'" },
-    { "r90", "rotate90", "" },
-    { "r180", "rotate180", "" },
-    { "r270", "rotate270", "" },
-    { "90cw", "rotate90", "" },
-    { "90ccw", "rotate270", "" },
-    { "cw90", "rotate90", "" },
-    { "ccw90", "rotate270", "" },
-    { "right", "rotate90", "" },
-    { "left", "rotate270", "" },
-    { "rotate-right", "rotate90", "" },
-    { "rotate-left", "rotate270", "" },
-    { "rotateright", "rotate90", "" },
-    { "rotateleft", "rotate270", "" },
-    { "clockwise", "rotate90", "" },
-    { "counterclockwise", "rotate270", "" },
-    { "anticlockwise", "rotate270", "" },
-    { "upside-down", "rotate180", "" },
-    { "horizontal", "fliph", "" },
-    { "flip-h", "fliph", "" },
-    { "flip_h", "fliph", "" },
-    { "flip-horizontal", "fliph", "" },
-    { "flip_horizontal", "fliph", "" },
-    { "fliphorizontal", "fliph", "" },
-    { "flip_left_right", "fliph", "" },
-    { "fliplr", "fliph", "" },
-    { "mirror-horizontal", "fliph", "" },
-    { "mirror-x", "fliph", "" },
-    { "vertical", "flipv", "" },
-    { "flip-v", "flipv", "" },
-    { "flip_v", "flipv", "" },
-    { "flip-vertical", "flipv", "" },
-    { "flip_vertical", "flipv", "" },
-    { "flipvertical", "flipv", "" },
-    { "flip_top_bottom", "flipv", "" },
-    { "flipud", "flipv", "" },
-    { "mirror-vertical", "flipv", "" },
-    { "mirror-y", "flipv", "" },
-    { "transpose=0", "transpose", "" },
-    { "transpose=1", "rotate90", "" },
-    { "transpose=2", "rotate270", "" },
-    { "transpose=3", "transverse", "" },
-    { "autorotate", "upright", "" },
-    { "auto-rotate", "upright", "" },
-    { "auto_rotate", "upright", "" },
-    { "autorot", "upright", "" },
-    { "autoorient", "upright", "" },
-    { "auto_orient", "upright", "" },
-    { "auto", "upright", "" },
-    { "orient", "upright", "" },
-    { "exif", "upright", "" },
-    { "exif_transpose", "upright", "" },
-    { "exif-transpose", "upright", "" },
-    { "exif-rotate", "upright", "" },
-    { "normalize", "upright", "" },
-    { "none", "copy", "" },
-    { "noop", "copy", "" },
-    { "convert", "copy", "" },
+    { "right", "rotate90" },
+    { "rotateright", "rotate90" },
+    { "clockwise", "rotate90" },
+    { "left", "rotate270" },
+    { "rotateleft", "rotate270" },
+    { "counterclockwise", "rotate270" },
+    { "anticlockwise", "rotate270" },
+    { "transpose1", "rotate90" },
+    { "transpose2", "rotate270" },
+    { "transpose3", "transverse" },
+    { "horizontal", "fliph" },
+    { "fliphorizontal", "fliph" },
+    { "fliplr", "fliph" },
+    { "vertical", "flipv" },
+    { "flipvertical", "flipv" },
+    { "flipud", "flipv" },
+    { "autorotate", "upright" },
+    { "exif", "upright" },
+    { "exiftranspose", "upright" },
+    { "none", "copy" },
+    { "convert", "copy" },
 };
 
 static const char *const names[] = {
@@ -110,15 +58,93 @@ static const char *const names[] = {
     "hflip",    "vflip",     "auto-orient", "identity",
 };
 
-static const struct alias *alias_of(const char *word)
+enum { BARE = 64 };
+
+/* Copies the letters, in lower case, and the digits. */
+static void make_bare(const char *word, char text[BARE])
 {
+    size_t n = 0;
+    for (; *word && n < BARE - 1; word++)
+        if (isalnum((unsigned char)*word))
+            text[n++] = (char)tolower((unsigned char)*word);
+    text[n] = '\0';
+}
+
+/* Returns the operation that another program calls so, or NULL. */
+static const char *alias_of(const char *word)
+{
+    char text[BARE];
+    make_bare(word, text);
     for (size_t i = 0; i < COUNT(operations); i++)
-        if (strcasecmp(operations[i].word, word) == 0)
-            return &operations[i];
+        if (strcmp(operations[i].word, text) == 0)
+            return operations[i].op;
     return NULL;
 }
 
-static bool is_file(const char *word)
+/* Returns the operation that turns by the angle of a word such as "90", "-90",
+ * "rot90" or "90cw"; "" if none does; NULL if it is no such word. */
+static const char *rotation_of(const char *word)
+{
+    static const char *const turns[] = { "", "rotate90", "rotate180",
+                                         "rotate270" };
+    char text[BARE], *end;
+    make_bare(word, text);
+    const char *minus = strpbrk(word, "-_");
+    const bool back = minus == word || strstr(text, "ccw");
+    char *digits = text + strcspn(text, "0123456789");
+    const unsigned long angle = strtoul(digits, &end, 10) % 360;
+    *digits = '\0';
+    if (*end && strcmp(end, "cw") != 0 && strcmp(end, "ccw") != 0)
+        return NULL;
+    if (strncmp("rotate", text, strlen(text)) != 0 && strcmp(text, "cw") != 0 &&
+        strcmp(text, "ccw") != 0)
+        return NULL;
+    if (angle == 0)
+        return strlen(text) < 3 ? NULL : "";
+    if (angle % 180 && minus && minus != word) /* a hyphen, or a minus? */
+        return "";
+    return angle % 90 ? "" : turns[back ? 4 - angle / 90 : angle / 90];
+}
+
+static bool is_operation(const char *name)
+{
+    enum xform t;
+    return xform_parse(name, &t) || strcmp(name, "upright") == 0 ||
+           strcmp(name, "auto-orient") == 0;
+}
+
+enum { OPERATIONS = 80 };
+
+/* Appends the operations of a word to a list. Returns false if some are none.
+ */
+static bool add_operations(char list[OPERATIONS], const char *word)
+{
+    char *copy = strdup(word), *rest = copy, *name;
+    bool all = copy != NULL;
+    while (all && (name = strsep(&rest, ", "))) {
+        all = !*name || (is_operation(name) &&
+                         strlen(list) + strlen(name) + 2 < OPERATIONS);
+        if (all && *name)
+            strcat(strcat(list, *list ? "," : ""), name);
+    }
+    free(copy);
+    return all;
+}
+
+int hint_operations(const char *const *word, int n, struct err *err)
+{
+    char list[OPERATIONS] = "";
+    int count = 0;
+    while (count < n && (count == 0 || access(word[count], F_OK)) &&
+           add_operations(list, word[count]))
+        count++;
+    if (count < 2 && (count == 0 || !strchr(word[0], ' ')))
+        return 0;
+    return fail(err, "operations are joined by commas without spaces: %s",
+                list);
+}
+
+bool hint_is_file(const char *word)
 {
     struct stat st;
     const char *suffix = path_suffix(word);
@@ -132,11 +158,11 @@ static const char *command_like(const char *word)
     static const char *const commands[] = { "info",   "serve", "manifest",
                                             "relate", "check", "bench",
                                             "help" };
-    if (strcasecmp(word, "identify") == 0 || strcasecmp(word, "show") == 0)
+    if (strcasecmp(word, "identify") == 0)
         return "info";
     if (strcasecmp(word, "compare") == 0)
         return "relate";
-    if (strcasecmp(word, "verify") == 0 || strcasecmp(word, "test") == 0)
+    if (strcasecmp(word, "verify") == 0)
         return "check";
     if (strcasecmp(word, "version") == 0)
         return "--version";
@@ -145,19 +171,22 @@ static const char *command_like(const char *word)
 
 int hint_operation(const char *word, bool command, struct err *err)
 {
-    const struct alias *alias = alias_of(word);
-    const char *like = command ? command_like(word) : NULL;
+    const char *turn = rotation_of(word);
+    const char *like = alias_of(word);
     if (!*word)
         return fail(err, "an operation is empty; expected e.g. rotate90 or "
                          "rotate90,fliph");
-    if (alias)
-        return fail(err, "'%s' is not an operation; did you mean '%s'%s?", word,
-                    alias->op, alias->more);
-    if (is_file(word) && command)
+    if (!like && command && hint_is_file(word))
         return fail(err,
                     "'%s' is a file, not an operation, which comes first: "
                     "gimgxf OPERATION INPUT OUTPUT, e.g. " USAGE,
                     word);
+    if (!like && turn && !*turn)
+        return fail(err, "'%s' is not an operation; " ANGLES, word);
+    if (!like)
+        like = turn;
+    if (!like && command)
+        like = command_like(word);
     if (!like)
         like = spelling_nearest(word, names, COUNT(names));
     if (like)
@@ -172,42 +201,35 @@ int hint_operation(const char *word, bool command, struct err *err)
 
 /* ---- Options ------------------------------------------------------------ */
 
-/* What other programs call their options, and the answer. */
+/* What other programs call their options, without what is neither letter nor
+ * digit, and the answer. */
 static const struct {
     const char *word, *said;
 } options[] = {
     { "outdir", "did you mean '--directory'?" },
-    { "out-dir", "did you mean '--directory'?" },
-    { "output-dir", "did you mean '--directory'?" },
-    { "output-directory", "did you mean '--directory'?" },
+    { "outputdir", "did you mean '--directory'?" },
     { "outfile", "the output is the last name: " USAGE },
-    { "output-file", "the output is the last name: " USAGE },
     { "input", "the input has no option: " USAGE },
     { "jobs", "did you mean '--threads'?" },
     { "workers", "did you mean '--threads'?" },
-    { "parallel", "did you mean '--threads'?" },
     { "gpu", "did you mean '--backend cuda'?" },
     { "cuda", "did you mean '--backend cuda'?" },
-    { "cpu", "did you mean '--backend cpu'?" },
     { "compression", "did you mean '--png-level'?" },
-    { "compression-level", "did you mean '--png-level'?" },
-    { "level", "did you mean '--png-level'?" },
     { "silent", "did you mean '--quiet'?" },
-    { "simulate", "did you mean '--dry-run'?" },
-    { "just-print", "did you mean '--dry-run'?" },
-    { "skip-existing", "did you mean '--no-clobber'?" },
-    { "no-overwrite", "did you mean '--no-clobber'?" },
+    { "skipexisting", "did you mean '--no-clobber'?" },
     { "overwrite", "an OUTPUT that exists is replaced without it; --in-place "
                    "replaces the inputs" },
-    { "replace", "did you mean '--in-place'?" },
-    { "type", "did you mean '--format'?" },
-    { "bits", "did you mean '--depth'?" },
     { "trim", "did you mean '--edge trim'?" },
-    { "perfect", "did you mean '--edge fail'?" },
-    { "copy-all", "metadata is kept unless --strip is given" },
+    { "perfect", "did you mean '--lossless'?" },
+    { "copy", "metadata is kept unless --strip drops it" },
+    { "progressive", "leave it out: a progressive JPEG stays one, and others "
+                     "stay what they are" },
     { "resize", "gimgxf turns pictures and does not scale them" },
-    { "scale", "gimgxf turns pictures and does not scale them" },
     { "crop", "gimgxf turns pictures and does not crop them" },
+    { "a", "exiftran -ai is gimgxf upright -i FILE" },
+    { "9", "exiftran -9i is gimgxf rotate90 -i FILE" },
+    { "1", "exiftran -1i is gimgxf rotate180 -i FILE" },
+    { "2", "exiftran -2i is gimgxf rotate270 -i FILE" },
 };
 
 /* Copies the name out of "--name=value" or "-name". */
@@ -219,8 +241,10 @@ static void name_of(const char *word, char *name, size_t size)
 
 static const char *said_of(const char *name)
 {
+    char text[BARE];
+    make_bare(name, text);
     for (size_t i = 0; i < COUNT(options); i++)
-        if (strcasecmp(options[i].word, name) == 0)
+        if (strcmp(options[i].word, text) == 0)
             return options[i].said;
     return NULL;
 }
@@ -242,22 +266,14 @@ static bool is_long(const char *name, const struct option *longs)
     return longs->name != NULL;
 }
 
-static bool is_operation(const char *name)
-{
-    enum xform t;
-    return xform_parse(name, &t) || strcmp(name, "upright") == 0 ||
-           strcmp(name, "auto-orient") == 0;
-}
-
 bool hint_is_word(const char *word, const struct option *longs)
 {
     char name[64];
     name_of(word, name, sizeof name);
-    if (word[0] != '-' || word[1] == '-')
-        return false;
-    return alias_of(word) ||
-           (strlen(name) > 2 && (is_long(name, longs) || is_operation(name) ||
-                                 alias_of(name) || said_of(name)));
+    return word[0] == '-' && word[1] != '-' && strlen(name) > 1 &&
+           (rotation_of(word) ||
+            (strlen(name) > 2 && (is_long(name, longs) || is_operation(name) ||
+                                  alias_of(name) || said_of(name))));
 }
 
 /* Refuses "--no": "could be --no-clobber or --no-restart". Returns 0 if
@@ -285,52 +301,79 @@ static int refuse_ambiguous(const char *word, const struct option *longs,
     return fail(err, "%.*s: could be %s", (int)length, word, list);
 }
 
-/* Returns the hint for an option that does not exist, or NULL. */
-static const char *option_like(const char *name, const struct option *longs,
-                               char *text, size_t size)
+/* Returns the operation that an option, with or without the word that follows,
+ * is in other programs: "-90", "-rotate 90", "-flip horizontal". "": none turns
+ * so; NULL: it is no operation. */
+static const char *operation_of(const char *word, const char *name,
+                                const char *next)
 {
-    const char *list[LONGS];
-    const char *said = said_of(name);
-    const struct alias *alias = alias_of(name);
-    const char *near = spelling_nearest(name, list, list_longs(longs, list));
-    const char *op = is_operation(name) ? name : alias ? alias->op : NULL;
-    if (said)
-        return said;
-    if (!op && !near)
-        op = spelling_nearest(name, names, COUNT(names));
-    if (op)
-        snprintf(text, size,
-                 "an operation comes first and has no dashes: gimgxf %s INPUT "
-                 "OUTPUT",
-                 op);
-    else if (near)
-        snprintf(text, size, "did you mean '--%s'?", near);
-    return op || near ? text : NULL;
+    const char *turn = rotation_of(isdigit((unsigned char)*name) ? word : name);
+    const char *own = is_operation(name) ? name : turn ? turn : alias_of(name);
+    turn = own && next ? rotation_of(next) : NULL;
+    const char *with = own && next && !turn ? alias_of(next) : turn;
+    return with ? with : own;
 }
 
-int hint_option(const char *word, const struct option *longs, struct err *err)
+/* Writes the hint for an option that does not exist. Returns false if there is
+ * none. */
+static bool option_like(const char *word, const char *next,
+                        const struct option *longs, struct err *hint)
 {
-    char name[64], text[256];
-    const struct alias *turn = alias_of(word);
-    const char *said = NULL;
+    const char *list[LONGS];
+    char name[64];
+    name_of(word, name, sizeof name);
+    const char *said = said_of(name), *op = operation_of(word, name, next);
+    const char *near = spelling_nearest(name, list, list_longs(longs, list));
+    if (!op && !near)
+        op = spelling_nearest(name, names, COUNT(names));
+    if (said)
+        fail(hint, "%s", said);
+    else if (op && *op)
+        fail(hint,
+             "an operation comes first and has no dashes: gimgxf %s INPUT "
+             "OUTPUT",
+             op);
+    else if (op)
+        fail(hint, "%s", ANGLES);
+    else if (near)
+        fail(hint, "did you mean '--%s'?", near);
+    return said || op || near;
+}
+
+/* Refuses a letter, which may follow others in a word. */
+static int refuse_letter(char letter, const char *word, struct err *err)
+{
+    const char name[] = { letter, '\0' };
+    const bool first = word[1] == letter || word[1] == 'i';
+    const char *said = first ? said_of(name) : NULL;
+    if (word[1] == 'i' && word[2] == letter && !isalnum((unsigned char)letter))
+        return fail(err,
+                    "unknown option '%s'; -i takes no suffix; did you mean "
+                    "'-i --backup %s'?",
+                    word, word + 2);
+    return fail(err, "unknown option '-%c'; %s", letter,
+                said ? said : "--help lists all");
+}
+
+int hint_option(const char *word, const char *next, char letter,
+                const struct option *longs, struct err *err)
+{
+    char name[64];
+    struct err hint;
     int length = (int)strcspn(word, "=");
     name_of(word, name, sizeof name);
+    if (letter && !hint_is_word(word, longs))
+        return refuse_letter(letter, word, err);
     if (refuse_ambiguous(word, longs, err))
         return -1;
-    if (turn)
-        return fail(err,
-                    "unknown option '%s'; did you mean the operation "
-                    "'%s'?",
-                    word, turn->op);
     if (is_long(name, longs))
         return fail(err,
                     "unknown option '%.*s'; a long option has two dashes: "
                     "--%s",
                     length, word, name);
-    if (strlen(name) > 1)
-        said = option_like(name, longs, text, sizeof text);
-    return fail(err, "unknown option '%.*s'; %s", length, word,
-                said ? said : "--help lists all");
+    if (!option_like(word, next, longs, &hint))
+        fail(&hint, "--help lists all");
+    return fail(err, "unknown option '%.*s'; %s", length, word, hint.text);
 }
 
 /* ---- Formats ------------------------------------------------------------ */

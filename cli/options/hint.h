@@ -14,13 +14,24 @@
 int hint_operation(const char *word, bool command, struct err *err);
 
 /* For an option as it was written, with dashes and value: it does not exist,
- * or several begin so. `longs` are those that exist, for getopt_long(). */
+ * or several begin so. `next` is the word after it, or NULL; `letter` is what
+ * getopt does not know in it, or 0 if it is the whole word. `longs` are the
+ * options that exist, for getopt_long(). */
 struct option;
-int hint_option(const char *word, const struct option *longs, struct err *err);
+int hint_option(const char *word, const char *next, char letter,
+                const struct option *longs, struct err *err);
 
 /* Returns whether a word with one dash is a long option or an operation of
  * other programs, as -rotate or -90, rather than letters put together. */
 bool hint_is_word(const char *word, const struct option *longs);
+
+/* Refuses operations that are several words, of the n that there are, or one
+ * with spaces: "rotate180, flip", "rotate180 flip". A file may be called as an
+ * operation is. Returns 0 if there are none. */
+int hint_operations(const char *const *word, int n, struct err *err);
+
+/* Returns whether a word is probably the name of a file. */
+bool hint_is_file(const char *word);
 
 /* For a format that --format names. */
 int hint_format(const char *name, struct err *err);

@@ -65,6 +65,14 @@ static const char *word_of_letter(int letter, char **argv)
     return is_current ? current : before;
 }
 
+/* Returns the word after this one, or NULL. */
+static const char *word_after(const char *word, char **argv)
+{
+    while (*argv && *argv != word)
+        argv++;
+    return *argv ? argv[1] : NULL;
+}
+
 /* Says what is wrong with a word that getopt refused: optopt is the option, or
  * 0 if it is not known. */
 static int refuse_word(const struct parser_table *table, int found, char **argv,
@@ -72,7 +80,6 @@ static int refuse_word(const struct parser_table *table, int found, char **argv,
 {
     const struct parser_option *option = option_of(table, optopt);
     const char *word = argv[optind - 1];
-    char letter[] = { '-', (char)optopt, '\0' };
     if (option && found == ':')
         return fail(err, "--%s: a value is missing; expected --%s %s (%s)",
                     option->name, option->name, option->value, option->help);
@@ -81,8 +88,7 @@ static int refuse_word(const struct parser_table *table, int found, char **argv,
                     option->name, word + strcspn(word, "=") + 1);
     if (optopt)
         word = word_of_letter(optopt, argv);
-    return hint_option(optopt && !hint_is_word(word, longs) ? letter : word,
-                       longs, err);
+    return hint_option(word, word_after(word, argv), (char)optopt, longs, err);
 }
 
 static int set_option(const struct parser_table *table,
@@ -100,6 +106,16 @@ static int set_option(const struct parser_table *table,
     return 0;
 }
 
+/* Returns whether a word, which is no file, would be a value of the option. */
+static bool is_its_value(const struct parser_option *option, void *opts,
+                         const char *word)
+{
+    struct err unheard;
+    return word && !hint_is_file(word) &&
+           option->set(option, (char *)opts + option->offset, word, &unheard) ==
+               0;
+}
+
 int parser_read(const struct parser_table *table, void *opts, int argc,
                 char **argv, struct parser_result *result, struct err *err)
 {
@@ -113,9 +129,16 @@ int parser_read(const struct parser_table *table, void *opts, int argc,
         const struct parser_option *option = option_of(table, found);
         if (!option)
             return refuse_word(table, found, argv, getopts.longs, err);
-        if (found < FIRST_OPTION && optarg != argv[optind - 1] &&
-            hint_is_word(word_of_letter(found, argv), getopts.longs))
-            return hint_option(word_of_letter(found, argv), getopts.longs, err);
+        const char *word =
+            found < FIRST_OPTION ? word_of_letter(found, argv) : NULL;
+        if (word && optarg != argv[optind - 1] &&
+            hint_is_word(word, getopts.longs))
+            return hint_option(word, word_after(word, argv), 0, getopts.longs,
+                               err);
+        if (value_is_optional(option) && !optarg &&
+            is_its_value(option, opts, argv[optind]))
+            return fail(err, "--%s: a value is joined by '=': --%s=%s",
+                        option->name, option->name, argv[optind]);
         if (set_option(table, option, opts, result, err))
             return -1;
     }

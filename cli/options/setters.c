@@ -211,9 +211,9 @@ int setters_strip(const struct parser_option *option, void *field,
                                          "xmp", "exif",     "icc" };
     struct options *opts = field;
     const char *at = text ? text : "metadata";
+    enum strip strip = STRIP_NOTHING;
+    unsigned drop = 0;
     (void)option;
-    opts->strip = STRIP_NOTHING;
-    opts->drop = 0;
     for (;; at++) {
         char word[64];
         size_t n = strcspn(at, ",");
@@ -222,13 +222,16 @@ int setters_strip(const struct parser_option *option, void *field,
             value_read_choice(word, names, sizeof names / sizeof *names, err);
         if (i < 0)
             return -1;
-        if (means[i].strip > opts->strip)
-            opts->strip = means[i].strip;
-        opts->drop |= means[i].drop;
+        if (means[i].strip > strip)
+            strip = means[i].strip;
+        drop |= means[i].drop;
         at += n;
         if (*at == '\0')
-            return 0;
+            break;
     }
+    opts->strip = strip;
+    opts->drop = drop;
+    return 0;
 }
 
 int setters_background(const struct parser_option *option, void *field,

@@ -35,37 +35,54 @@ wrong "unknown option '--rotate'; an operation comes first and has no dashes: \
 gimgxf rotate90 INPUT OUTPUT" --rotate 90 in.png out.png
 wrong "unknown option '--rotate90'; an operation comes first and has no dashes: \
 gimgxf rotate90 INPUT OUTPUT" --rotate90 in.png out.png
-wrong "unknown option '-90'; did you mean the operation 'rotate270'?" \
-    -90 in.png out.png
+angles='only multiples of 90 degrees are exact: rotate90 (clockwise), rotate180, rotate270'
+first='an operation comes first and has no dashes: gimgxf'
+for pair in '-90=rotate270' '-rotate 270=rotate270' '-rotate -90=rotate270' \
+    '-flip horizontal=fliph' '-flip vertical=flipv' '-transpose=transpose' \
+    '-auto-orient=auto-orient' '-flop=flop'; do
+    # shellcheck disable=SC2086 # they are words
+    wrong "unknown option '${pair%%[= ]*}'; $first ${pair#*=} INPUT OUTPUT" \
+        ${pair%=*} in.png out.png
+done
+wrong "unknown option '-rotate'; $angles" in.png -rotate out.png
+wrong "unknown option '-rotate'; $angles" -rotate 45 in.png out.png
+wrong "unknown option '-45'; $angles" -45 in.png out.png
 wrong "unknown option '-flip'; an operation comes first and has no dashes: \
 gimgxf flip INPUT OUTPUT" in.png -flip out.png
 wrong "unknown option '-auto-orient'; an operation comes first and has no \
 dashes: gimgxf auto-orient INPUT OUTPUT" in.png -auto-orient out.png
 
 # What is it called?
-three="'rotate90', 'rotate180' or 'rotate270'"
-wrong "'rotate' is not an operation; did you mean $three?" \
-    rotate in.png 90 out.png
+for word in rotate rotate45 rotate91 45 rotate-90 ROTATE_90; do
+    wrong "'$word' is not an operation; $angles" $word in.png 90 out.png
+done
 for pair in 90=rotate90 180=rotate180 270=rotate270 left=rotate270 \
     right=rotate90 flip-h=fliph flip-v=flipv flip_horizontal=fliph \
     horizontal=fliph vertical=flipv autorotate=upright exif=upright \
     r90=rotate90 rotate-180=rotate180 rotat90=rotate90 Rotate90=rotate90 \
-    transpos=transpose mirrro=mirror flipud=flipv; do
-    wrong "'${pair%=*}' is not an operation; did you mean '${pair#*=}'?" \
+    90ccw=rotate270 roatte90=rotate90 transpose=2=rotate270 \
+    transpos=transpose mirrro=mirror flipud=flipv exif_transpose=upright; do
+    wrong "'${pair%=*}' is not an operation; did you mean '${pair##*=}'?" \
         "${pair%=*}" in.png out.png
 done
-wrong "'rotate-90' is not an operation; did you mean 'rotate90' (clockwise) or \
-'rotate270'?" rotate-90 in.png out.png
-wrong "'ROTATE_90' is not an operation; did you mean 'rotate90' (clockwise) or \
-'rotate270'?" ROTATE_90 in.png out.png
 wrong "'transpose=1' is not an operation; did you mean 'rotate90'?" \
     transpose=1 in.png out.png
-wrong "'rotate45' is not an operation; did you mean 'rotate90'?" \
-    rotate45 in.png out.png
 wrong "'sharpen' is not an operation; expected rotate90, rotate180, rotate270, \
 fliph, flipv, transpose, transverse, upright or copy" sharpen in.png out.png
 wrong "'identify' is not an operation; did you mean 'info'?" identify in.png
 wrong "'version' is not an operation; did you mean '--version'?" version
+
+# Several operations.
+for words in 'rotate180, flip' 'rotate180 flip' 'rotate180 , flip' \
+    'rotate180 ,flip'; do
+    # shellcheck disable=SC2086 # they are words
+    wrong 'operations are joined by commas without spaces: rotate180,flip' \
+        $words in.png out.png
+done
+wrong 'operations are joined by commas without spaces: rotate180,flip' \
+    'rotate180, flip' in.png out.png
+wrong 'operations are joined by commas without spaces: rotate90,flip,upright' \
+    rotate90,flip upright -d out in.png
 
 # Where does it go?
 wrong "an output is missing: gimgxf rotate90 in.png OUTPUT, or -i to replace \
@@ -74,11 +91,17 @@ wrong 'an input and an output are missing: gimgxf rotate90 INPUT OUTPUT' \
     rotate90
 wrong '3 names: several inputs need --directory DIR, --output NAME or --in-place' \
     rotate90 a.jpg in.png photos/a.jpg
-wrong 'photos/ is a directory; -r takes the pictures in it, and -d DIR says '\
-'where the outputs go' rotate90 photos/ out/
+for out in out/ new; do
+    wrong "photos/ is a directory; did you mean gimgxf rotate90 -r -d $out photos/?" \
+        rotate90 photos/ $out
+done
+for out in out out/ new/; do
+    wrong "--output: $out is the name of a directory; did you mean -d $out?" \
+        rotate90 -o $out in.png
+done
 wrong 'photos is a directory; -r takes the pictures in it, and -d DIR says '\
 'where the outputs go' rotate90 photos
-wrong 'out is a directory; -d out writes into it' rotate90 in.png out
+wrong 'out is the name of a directory; -d out writes into it' rotate90 in.png out
 wrong 'a batch needs --directory DIR, --output NAME, --in-place or --stack FILE' \
     rotate90 -r photos
 gives 1 'gimgxf: photos: a directory; --recursive (-r) takes the pictures in it' \
@@ -127,16 +150,37 @@ you mean 'trim'?" rotate90 --edge trimm a.jpg out.jpg
 wrong "--backend: 'gpu' is not known; did you mean 'cuda'?" \
     rotate90 --backend gpu in.png out.png
 wrong "unknown option '-y'; --help lists all" -y rotate90 in.png out.png
+wrong "unknown option '-9'; --help lists all" rotate90 -q90 a.jpg out.jpg
+wrong "--strip: a value is joined by '=': --strip=gps" \
+    rotate90 --strip gps a.jpg out.jpg
+wrong "--strip: a value is joined by '=': --strip=xmp,icc" \
+    --strip xmp,icc rotate90 a.jpg out.jpg
+wrong "unknown option '-i.bak'; -i takes no suffix; did you mean '-i --backup \
+.bak'?" rotate90 -i.bak a.jpg
+while IFS='|' read -r words option said; do
+    # shellcheck disable=SC2086 # they are words
+    wrong "unknown option '$option'; $said" $words a.jpg out.jpg
+done <<'END'
+-copy none|-copy|metadata is kept unless --strip drops it
+-progressive -rotate 90|-progressive|leave it out: a progressive JPEG stays one, and others stay what they are
+-crop 16x16+0+0|-crop|gimgxf turns pictures and does not crop them
+-trim -rotate 90|-trim|did you mean '--edge trim'?
+-perfect -rotate 90|-perfect|did you mean '--lossless'?
+-ai|-a|exiftran -ai is gimgxf upright -i FILE
+-a|-a|exiftran -ai is gimgxf upright -i FILE
+-9|-9|exiftran -9i is gimgxf rotate90 -i FILE
+-9i|-9|exiftran -9i is gimgxf rotate90 -i FILE
+END
 wrong "unknown option '--resize'; gimgxf turns pictures and does not scale \
 them" rotate90 --resize 50% in.png out.png
 
 # Every name that a message suggests exists.
 gimgxf --help >help
-for option in $(grep -oE "did you mean '--[a-z-]+|two dashes: --[a-z-]+" \
+for option in $(grep -oE "did you mean '--[a-z-]+|unless --[a-z-]+" \
     "$ROOT/cli/options/hint.c" | grep -oE -- '--[a-z-]+' | sort -u); do
-    check "$option is an option" grep -q -- " $option " help
+    check "$option is an option" grep -qE -- " $option( |\[)" help
 done
-for op in $(sed -n 's/^    { "[^"]*", "\([a-z0-9]*\)", .*/\1/p' \
+for op in $(sed -n 's/^    { "[^"]*", "\([a-z0-9]*\)" },/\1/p' \
     "$ROOT/cli/options/hint.c" | sort -u); do
     gives 0 '' -q "$op" in.png - # is an operation
 done
@@ -187,7 +231,7 @@ wrong "'90' is not a file; -q is --quiet, and the quality of a JPEG is \
 --quality 90" rotate90 -q 90 a.jpg out.jpg
 wrong "'85' is not a file; -q is --quiet, and the quality of a JPEG is \
 --quality 85" rotate90 -i -q 85 a.jpg
-wrong 'zz/new/ ends in a slash, as a directory does; -d zz/new writes into it' \
+wrong 'zz/new/ is the name of a directory; -d zz/new/ writes into it' \
     rotate90 a.jpg zz/new/
 
 # A single picture with options of batches.
