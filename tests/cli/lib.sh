@@ -7,7 +7,9 @@
 #   GIMGXF_BACKEND  cpu or cuda: what every call is made with
 #   VERBOSE=1       a line for each check that passed, too
 samples=$ROOT/samples
-passed=0 failed=0
+tools=$PLACE/.tools
+. "$ROOT/tests/support/tools.sh"
+passed=0 failed=0 traces=
 cd "$PLACE" || exit 1
 case $BUILD in
 /*) program=$BUILD/gimgxf ;;
@@ -111,12 +113,28 @@ slow_pictures() {
     done
 }
 
-# needs PROGRAM...: ends the script where one of them is not installed.
+# needs TOOL...: ends the script where has_tool() does not find one of them.
 needs() {
     local name
     for name in "$@"; do
-        command -v "$name" >/dev/null || skip_all "there is no $name"
+        has_tool "$name" || skip_all "there is no $name"
     done
+}
+
+# can_trace: whether strace is there, and may do its work; says it once if not.
+can_trace() {
+    if [ -z "$traces" ]; then
+        has_tool strace && strace -o trace -e trace=none true 2>/dev/null
+        traces=$?
+        [ $traces = 0 ] || echo 'skipped: what takes strace'
+    fi
+    return $traces
+}
+
+# can_be_nobody: whether setpriv can start a program as another user.
+can_be_nobody() {
+    [ "$(id -u)" = 0 ] && has_tool setpriv &&
+        setpriv --reuid 65534 true 2>/dev/null
 }
 
 # skip_all REASON: ends a script that cannot run here.

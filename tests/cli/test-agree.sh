@@ -2,6 +2,7 @@
 # reads both results, and they are the same picture. Four quarter turns change
 # nothing, neither pixels nor the metadata of a PNG.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 skipped() {
     echo "skipped: $1"
@@ -15,24 +16,16 @@ turn() {
     gimgxf -q "$1" "$samples/$2" "ours.${2##*.}" && echo "ours.${2##*.}"
 }
 
-# ---- ImageMagick (what is called convert may be another program) -------------
-
-find_magick() {
-    local name
-    for name in magick convert-im6 /usr/bin/convert convert; do
-        case $("$name" -version 2>/dev/null) in
-        *ImageMagick*) echo "$name" && return ;;
-        esac
-    done
-    return 1
-}
+# ---- ImageMagick ----------------------------------------------------------------
 
 # Its palettes, gray and colors of 16 bits and less are the same as PAM.
 magick_pam() {
-    "$magick" "$@" +repage -strip -depth 16 pam:-
+    magick "$@" +repage -strip -depth 16 pam:-
 }
 
-if magick=$(find_magick); then
+hdrs=0
+if has_tool ImageMagick; then
+    hdrs=6
     set -- '-rotate 90' '-rotate 180' '-rotate 270' -flop -flip -transpose \
         -transverse
     for op in $turns; do
@@ -77,18 +70,14 @@ for line in sys.stdin:
                              load(ours))
     print(op, name, 0 if good else 1)
 EOF
-python=
-for name in python3 /usr/bin/python3; do
-    "$name" -c 'import PIL.Image, numpy' 2>/dev/null && python=$name && break
-done
-if [ "$python" ]; then
+if has_tool Pillow; then
     for op in $turns; do
         for name in $pngs f.ppm f.pgm f.bmp f.tga f.npy; do
             gimgxf -q "$op" "$samples/$name" "$op-$name"
             echo "$op $name $op-$name"
         done
     done >list
-    "$python" pillow.py "$samples" <list >told
+    python3 pillow.py "$samples" <list >told
     check 'Pillow read all' [ "$(wc -l <told)" = 63 ]
     while read -r op name status; do
         check "Pillow, $op of $name" [ "$status" = 0 ]
@@ -105,7 +94,7 @@ import sys
 import numpy
 from PIL import Image
 
-gimgxf, magick = sys.argv[1:3]
+gimgxf, hdrs = sys.argv[1:3]
 random = numpy.random.default_rng(3)
 SIZES = (1, 1), (1, 7), (7, 1), (5, 13), (3, 200), (67, 45)
 
@@ -139,18 +128,18 @@ for height, width in SIZES:
             print(suffix, height, width, planes, 0 if good else 1)
     a = runs(random.integers(128, 256, (height, width, 3)).astype('<f4') / 256)
     convert(a, 'out.hdr')
-    if magick:
-        raw = subprocess.run([magick, 'out.hdr', '-set', 'colorspace', 'sRGB',
+    if int(hdrs):
+        raw = subprocess.run(['magick', 'out.hdr', '-set', 'colorspace', 'sRGB',
                               '-depth', '16', 'rgb:-'], check=True,
                              stdout=subprocess.PIPE).stdout
         got = numpy.frombuffer(raw, 'u2').reshape(a.shape)
         good = numpy.abs(got - 65535 * a).max() <= 0.5
         print('hdr', height, width, 3, 0 if good else 1)
 EOF
-if [ "$python" ]; then
-    "$python" converted.py "$program" "$magick" >told
+if has_tool Pillow; then
+    python3 converted.py "$program" $hdrs >told
     check 'all conversions were read' \
-        [ "$(wc -l <told)" = "$([ "$magick" ] && echo 54 || echo 48)" ]
+        [ "$(wc -l <told)" = $((48 + hdrs)) ]
     while read -r suffix height width planes status; do
         check "$suffix of $height x $width, $planes planes" [ "$status" = 0 ]
     done <told
@@ -163,7 +152,7 @@ vips_ppm() {
     vips "$@" && LC_ALL=C sed '/^#vips2ppm/d' out.ppm
 }
 
-if vips --version >/dev/null 2>&1; then
+if has_tool vips; then
     for pair in rotate90=d90 rotate180=d180 rotate270=d270 fliph=horizontal \
         flipv=vertical; do
         verb=rot
@@ -183,7 +172,7 @@ fi
 printf 'P4\n13 3\n\252\270\125\100\377\010' >odd.pbm
 printf 'P7\nWIDTH 2\nHEIGHT 2\nDEPTH 2\nMAXVAL 9\nTUPLTYPE GRAYSCALE_ALPHA\n'\
 'ENDHDR\n\001\002\003\004\005\006\007\010' >alpha.pam
-if pamflip -version >/dev/null 2>&1; then
+if has_tool pamflip && has_tool pamtopam; then
     set -- -cw -r180 -ccw -lr -tb -xy -xform=transpose,leftright,topbottom
     for op in $turns; do
         for name in odd.pbm "$samples/f.pgm" "$samples/f.ppm" alpha.pam; do

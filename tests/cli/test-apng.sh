@@ -1,5 +1,6 @@
 # Animated PNG files are turned, every frame, and damaged ones are refused.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 apng=$ROOT/tests/support/apng.py
 ops='copy fliph flipv rotate180 transpose rotate90 rotate270 transverse'
 
@@ -35,23 +36,19 @@ check "frame by frame" [ -z "$(python3 "$apng" compare <list)" ]
 
 # Pillow reads neither interlaced animations nor, in some versions, 16 bits of
 # gray.
-python=
-for name in python3 /usr/bin/python3; do
-    "$name" -c 'import PIL.Image' 2>/dev/null && python=$name && break
-done
-if [ "$python" ]; then
+if has_tool Pillow; then
     grep -v -e '-1-[01]\.png' -e '/16-0-' list >shown
-    check "as Pillow shows them" [ -z "$("$python" "$apng" pillow <shown)" ]
+    check "as Pillow shows them" [ -z "$(python3 "$apng" pillow <shown)" ]
     sed -n 's/^rotate90/rotate270/p' shown >false
-    check 'Pillow sees a wrong turn' [ "$("$python" "$apng" pillow <false |
+    check 'Pillow sees a wrong turn' [ "$(python3 "$apng" pillow <false |
         wc -l)" = "$(wc -l <false)" ]
 else
-    echo 'skipped Pillow'
+    echo 'skipped: Pillow'
 fi
 
 # ffmpeg reads interlaced ones, but none whose default image is no frame; it
 # places frames of 2 and 4 bits wrongly, and does not blend those of 16.
-if ffmpeg -version >/dev/null 2>&1; then
+if has_tool ffmpeg; then
     grep -E '^(flipv|rotate90|transverse) in/8-[0-9]-[01]-0\.png' list >shown
     check 'shown' [ "$(wc -l <shown)" = 30 ]
     check 'as ffmpeg shows them' [ -z "$(python3 "$apng" ffmpeg <shown)" ]
@@ -59,7 +56,7 @@ if ffmpeg -version >/dev/null 2>&1; then
     check 'ffmpeg sees a wrong turn' [ "$(python3 "$apng" ffmpeg <false |
         wc -l)" = "$(wc -l <false)" ]
 else
-    echo 'skipped ffmpeg'
+    echo 'skipped: ffmpeg'
 fi
 
 special many

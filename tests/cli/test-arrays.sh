@@ -1,14 +1,11 @@
 # Arrays of every type, layout and order are turned as numpy turns them; arrays
 # that cannot be turned are refused with a reason.
 . "$ROOT/tests/cli/lib.sh"
-python=
-for name in python3 /usr/bin/python3; do
-    "$name" -c 'import numpy' 2>/dev/null && python=$name && break
-done
-if ! [ "$python" ]; then
+needs python3
+if ! has_tool numpy; then
     echo 'skipped the arrays: numpy is not there'
 else
-    "$python" "$ROOT/tests/support/arrays.py" "$program" --backend "$GIMGXF_BACKEND" \
+    python3 "$ROOT/tests/support/arrays.py" "$program" --backend "$GIMGXF_BACKEND" \
         >log
     grep '^skipped' log
     check "arrays: $(grep FAIL log | head -n 5)" \
@@ -143,8 +140,8 @@ check 'JSON of an array' grep -qF '"channels": 0, "bits": 0' stdout
 check 'JSON of an array' grep -qF \
     "\"type\": \"[('r', '|u1')]\", \"shape\": [3], \"layout\": null, \"fortran\": false}]" \
     stdout
-if [ "$python" ]; then
-    "$python" -c 'import numpy as n
+if has_tool numpy; then
+    python3 -c 'import numpy as n
 n.savez("a.npz", x=n.zeros((5, 6, 3)), y=n.arange(5))'
     told 'a.npz: NPZ
   array x.npy: shape (5, 6, 3), type <f8, layout hwc

@@ -1,5 +1,6 @@
 # The backend that is chosen, and the message if it cannot be used.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 in=$samples/f-rgb.png
 
 "$program" -v rotate90 "$in" out.png 2>stderr

@@ -148,7 +148,7 @@ disk() {
         sh "$@"
 }
 mkdir disk
-if disk size=64k true 2>/dev/null; then
+if has_tool unshare && disk size=64k true 2>/dev/null; then
     head -c 40000 /dev/zero >zeros
     cat >small <<'END'
 cp zeros disk/fill

@@ -1,9 +1,7 @@
 # tests/bench/programs verifies the outputs of gimgxf and prints what it
 # compared, and the pictures of the README can be drawn. Speed is not tested.
 . "$ROOT/tests/cli/lib.sh"
-python3 -c 'import numpy' 2>/dev/null ||
-    /usr/bin/python3 -c 'import numpy' 2>/dev/null ||
-    skip_all 'there is no numpy'
+needs numpy
 for group in files png; do
     BUILD=${program%/*} SIZE=137x70 ROUNDS=1 \
         "$ROOT/tests/bench/programs" $group >>out 2>err
@@ -30,7 +28,7 @@ else
 fi
 
 # The chart of whole files, and the picture of the turns.
-if command -v cjpeg >/dev/null && command -v jpegtran >/dev/null; then
+if has_tool cjpeg && has_tool jpegtran; then
     BUILD=${program%/*} SIZE=128x64 ROUNDS=1 \
         "$ROOT/tests/bench/chart-files" chart.svg >out 2>err
     status=$?

@@ -1,6 +1,7 @@
 # gimgxf bench verifies what it times, and prints readable tables. With a GPU it
 # runs every step of the kernel suite.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 bench() {
     "$program" bench "$@" >stdout 2>stderr

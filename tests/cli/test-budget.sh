@@ -1,5 +1,6 @@
 # Small files that would cost much memory or time cost neither.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 [ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
 LD_PRELOAD=${program%/gimgxf}/tests/starve.so "$program" --version \

@@ -1,5 +1,6 @@
 # Which files are damaged, and the digest of the others.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 # digest FILE: the SHA-256 of its samples.
 digest() {

@@ -47,12 +47,12 @@ COMP_WORDS=(gimgxf copy --background '') COMP_CWORD=3
 _gimgxf
 names=${COMPREPLY[*]}
 check 'there are 148' [ "$(wc -w <<<"$names")" = 148 ]
-if command -v convert >/dev/null; then
+if has_tool ImageMagick; then
     for name in $names; do
         case $name in
         rebeccapurple | gray | grey) continue ;; # not as CSS has them there
         esac
-        want=$(convert -size 1x1 "xc:$name" -depth 8 rgb:- |
+        want=$(magick -size 1x1 "xc:$name" -depth 8 rgb:- |
             od -An -v -tx1 | tr -d ' \n')
         check "$name" [ "$(color "$name")" = "$want" ]
     done

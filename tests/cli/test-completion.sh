@@ -202,14 +202,14 @@ accepts() {
 bash "$ROOT/tests/cli/complete.bash" "$ROOT/man/gimgxf.bash" <../lines >../bash
 agree bash
 accepts bash
-if command -v zsh >/dev/null; then
+if has_tool zsh; then
     check 'zsh: syntax' zsh -n "$ROOT/man/_gimgxf"
     zsh -f "$ROOT/tests/cli/complete.zsh" "$ROOT/man" <../lines >../zsh
     agree zsh
 else
     echo 'skipped: zsh'
 fi
-if command -v fish >/dev/null; then
+if has_tool fish; then
     check 'fish: syntax' fish -n "$ROOT/man/gimgxf.fish"
     HOME=$PWD fish -N "$ROOT/tests/cli/complete.fish" "$ROOT/man/gimgxf.fish" \
         <../lines >../fish

@@ -1,6 +1,7 @@
 # JPEG files that a device makes samples of, in batches, become the files that
 # the CPU writes, byte for byte; what it does not take, the CPU does beside it.
 . "$ROOT/tests/cli/lib.sh"
+needs jpegtran
 
 mkdir -p in same
 for i in 1 2 3 4 5 6 7 8 9; do

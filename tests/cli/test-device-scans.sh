@@ -1,6 +1,7 @@
 # JPEG files whose coded scans a device turns in batches are those that the CPU
 # writes, byte for byte; what it does not take, the CPU does beside it.
 . "$ROOT/tests/cli/lib.sh"
+needs jpegtran
 
 mkdir in in/sub
 for i in 1 2 3 4 5 6 7 8 9 10; do

@@ -1,6 +1,7 @@
 # --digest: digests of samples as shown, in JSON and in manifests, and what
 # `manifest check` and --resume make of them. The oracle is hashlib.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 # field KEY: of the object in `said`; "None" for null.
 field() {

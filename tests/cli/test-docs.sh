@@ -138,7 +138,7 @@ for page in gimgxf*.[17]; do
     check "gimgxf.1 refers to $page" grep -qF "${name//-/\\-}\\fR(${page##*.})" \
         <(sed -n '/^\.SH "SEE ALSO"/,$p' gimgxf.1; echo '\fBgimgxf\fR(1)')
     check "lines of $page" [ "$(wc -l <"$page")" -lt 600 ]
-    ! command -v man >/dev/null || check "warnings: $page" \
+    ! has_tool man || check "warnings: $page" \
         [ -z "$(man --warnings -E UTF-8 -l -Tutf8 "$page" 2>&1 >/dev/null)" ]
 done
 check 'the first page is short' [ "$(wc -l <gimgxf.1)" -lt 500 ]
@@ -169,7 +169,7 @@ for page in README gimgxf gimgxf-batch gimgxf-check gimgxf-info gimgxf-relate gi
     touch log.1 log.3 log.4
     echo '{"op": "fliph", "input": "in.png", "output": "out.png"}' >jobs
     examples "$page" | sed "s#/srv/pictures#$PWD#" >script
-    command -v jq >/dev/null || sed -i 's/ | jq .*//' script
+    has_tool jq || sed -i 's/ | jq .*//' script
     check "there are examples in $page" [ "$(grep -c gimgxf script)" -gt 1 ]
     check "examples of $page" gimgxf_in_path script >said 2>&1
     cd ..

@@ -1,9 +1,11 @@
 # A run that ends early, by a full disk, too many failures, a signal, a closed
 # pipe or wrong usage, says so in words and in JSON.
-if [ -z "$OWN_MOUNTS" ] && unshare -rm true 2>/dev/null; then
-    OWN_MOUNTS=1 exec unshare -rm bash "$0" # what it mounts goes with it
-fi
 . "$ROOT/tests/cli/lib.sh"
+needs python3
+# What it mounts goes with it.
+if [ -z "$OWN_MOUNTS" ] && has_tool unshare && unshare -rm true 2>/dev/null; then
+    OWN_MOUNTS=1 exec unshare -rm bash "$ROOT/tests/cli/test-endings.sh"
+fi
 mkdir in
 for i in {01..60}; do
     cp "$samples/f.jpg" in/$i.jpg

@@ -3,11 +3,11 @@
 # (tests/support/faults.py). FAULTS=N lets each Nth system call fail in one way,
 # FAULTS=1 all in all ways; 7 leaves out no kind of call, and no error.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 library=${program%/gimgxf}/tests/faults.so
 step=${FAULTS-7}
 gimgxf -v copy "$samples/f.ppm" x.png 2>stderr
-if ! strace -o /dev/null true 2>/dev/null; then
-    echo 'skipped system calls: strace is not there, or cannot trace here'
+if ! can_trace; then
     step=0
 elif grep -q 'not confined' stderr; then
     echo 'skipped system calls: no sandbox, which marks the beginning'

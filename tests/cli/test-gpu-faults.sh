@@ -2,6 +2,7 @@
 # failure is told (tests/support/gpu_faults.py). It takes a build with CUDA, but no
 # GPU: tests/fake_gpu plays it. GPU_FAULTS=N tries each Nth fault, 1 all.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 [ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it chooses the backend itself'
 fake=${program%/gimgxf}/fake-gpu/gimgxf
 [ -x "$fake" ] || skip_all 'this build has no CUDA'

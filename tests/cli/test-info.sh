@@ -1,6 +1,7 @@
 # gimgxf info prints what the headers of files and trees say, in words, JSON and
 # CSV.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 mkdir -p tree/below
 cp "$samples/f-rgba.png" tree/a.png

@@ -1,5 +1,6 @@
 # --json prints one object a file, which a JSON parser reads and which is true.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 # field FILE KEY: as Python's json module reads it.
 field() {

@@ -3,8 +3,7 @@
 . "$ROOT/tests/cli/lib.sh"
 # The leak checker of a sanitizer cannot run below strace.
 export ASAN_OPTIONS=detect_leaks=0
-strace -o trace -e trace=none true 2>/dev/null ||
-    skip_all 'killed runs, which takes strace'
+can_trace || skip_all 'there are no killed runs'
 cp "$samples/f-rgb.png" in.png
 gives 0 '' rotate90 in.png want.png
 

@@ -1,7 +1,7 @@
 # A JPEG file that cannot be turned without loss is reported, counted, predicted
 # and, if asked, refused; it does not grow with every turn.
 . "$ROOT/tests/cli/lib.sh"
-needs cjpeg djpeg
+needs python3 cjpeg djpeg
 
 # picture WIDTH HEIGHT: a PPM with soft shapes and noise.
 picture() {

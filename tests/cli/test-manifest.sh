@@ -1,5 +1,6 @@
 # gimgxf manifest joins manifests, and checks them against the files.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 # line INPUT OUTPUT STATUS TIME [SIZE WRITTEN MTIME [OP]]: a line, with TIME and
 # MTIME in seconds; names may be any bytes.

@@ -1,9 +1,9 @@
 # Every allocation may fail: the file fails, or becomes what it is with enough
 # memory. STARVE=N lets the first N allocations of each case fail, STARVE=0 all.
 . "$ROOT/tests/cli/lib.sh"
+needs python3 cjpeg
 library=${program%/gimgxf}/tests/starve.so
 
-needs cjpeg
 [ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
 LD_PRELOAD=$library "$program" --version >/dev/null 2>&1 ||
     skip_all 'this build has an allocator of its own'

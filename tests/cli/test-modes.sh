@@ -1,5 +1,6 @@
 # Permissions, owners, access control lists and extended attributes of outputs.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 cp "$samples/f-rgb.png" in.png
 chmod 644 in.png
 gives 0 '' rotate90 in.png want.png
@@ -150,7 +151,7 @@ if xattr x.png user.note kept 2>/dev/null &&
     check 'with -p, none from the directory' [ -z "$(acl listed/new.png)" ]
 
     # Where no list can be set nobody may do more than by the list.
-    if strace -o trace -e trace=none true 2>/dev/null; then
+    if can_trace; then
         rm x.png
         cp in.png x.png
         python3 attributes.py give-acl x.png access
@@ -185,7 +186,7 @@ else
 fi
 
 # Between users.
-if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 true 2>/dev/null; then
+if can_be_nobody; then
     other() {
         setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
     }
@@ -235,7 +236,7 @@ else
 fi
 
 # Nobody may read at any instant what they may not in the end.
-if strace -o trace -e trace=none true 2>/dev/null; then
+if can_trace; then
     install -m 600 in.png m.png
     rm -f new.png
     strace -o trace -e trace=openat,fchmod "$program" -p rotate90 m.png new.png

@@ -310,7 +310,7 @@ check 'info passes over, JSON' [ "$(head -n 1 stdout)" = \
 check 'info passes over, in all' [ "$(wc -l <stdout)" = 3 ]
 
 # "-" does not wait for a picture from the keyboard.
-if command -v python3 >/dev/null; then
+if has_tool python3; then
     python3 - "$program" >typed <<'EOF'
 import os, pty, subprocess, sys
 master, slave = pty.openpty()

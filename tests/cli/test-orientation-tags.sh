@@ -2,6 +2,7 @@
 # of ImageMagick is folded into the turn, and then says 1. Python computes the
 # expected pixels.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 pictures="python3 $ROOT/tests/support/tagged_pictures.py"
 
 stored_pictures stored
@@ -81,7 +82,7 @@ gimgxf --json --edge fail rotate90 odd/XMP-8-attribute.jpg out.jpg >told 2>&1
 check 'two turns that undo each other' grep -q '"how": "lossless"' told
 gimgxf --edge fail copy odd/XMP-6-attribute.jpg out.jpg 2>stderr
 check 'one that leaves a rest' grep -q 'without loss' stderr
-if command -v exiftool >/dev/null; then
+if has_tool exiftool; then
     exiftool -q -T -n -Orientation -XMP-tiff:Orientation out | tr -d ' ' >told
     check 'exiftool of all' [ "$(wc -l <told)" = "$(ls out | wc -l)" ]
     check 'exiftool: all say 1' [ -z "$(grep '[2-8]' told)" ]

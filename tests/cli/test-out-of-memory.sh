@@ -1,6 +1,7 @@
 # The kernel kills what takes more memory than there is: of serve, and of a batch
 # with --isolate, one job is lost. A control group has that little memory.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 [ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
 if [ -d /sys/fs/cgroup/memory ]; then

@@ -1,6 +1,7 @@
 # Every --png-level holds the same samples on any number of threads, smaller
 # levels are not larger, and other programs read the files.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 levels='fast default small 0 1 2 3 4 5 6 7 8 9'
 pngs='f-rgb.png f-rgba.png f-gray16.png f-palette.png'
@@ -79,7 +80,7 @@ for value in 10 -1 large '' 1x; do
         --png-level "$value" copy wide-0.png out.png
 done
 
-if command -v pngcheck >/dev/null; then
+if has_tool pngcheck; then
     for level in 0 fast default small; do
         check "pngcheck of level $level" pngcheck -q wide-$level.png
     done
@@ -87,7 +88,7 @@ else
     echo 'skipped: pngcheck'
 fi
 
-if /usr/bin/python3 -c 'import PIL' 2>/dev/null; then
+if has_tool Pillow; then
     cat >same.py <<'EOF'
 import sys
 from PIL import Image
@@ -96,7 +97,7 @@ sys.exit(a.mode != b.mode or a.size != b.size or a.tobytes() != b.tobytes())
 EOF
     for level in 0 fast default small; do
         check "Pillow of level $level" \
-            /usr/bin/python3 same.py wide-$level.png turned.ppm
+            python3 same.py wide-$level.png turned.ppm
     done
 else
     echo 'skipped: Pillow'

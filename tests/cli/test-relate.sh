@@ -1,6 +1,7 @@
 # Which turn makes one picture another, and --verify, which asks that of each
 # output.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 # says TEXT STATUS A B: what relate prints.
 says() {

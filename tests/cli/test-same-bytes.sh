@@ -1,6 +1,7 @@
 # What is written depends on neither what memory holds, nor how many threads there
 # are, nor which pictures were turned before.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 mkdir in
 cp "$samples"/f[.-]* in

@@ -2,6 +2,7 @@
 # decoder of HDR does what the picture says (tests/broken/hdr.c). Where a GPU may be
 # used it can do what the driver needs as well.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 program=$(dirname "$program")/broken/gimgxf
 [ -x "$program" ] || skip_all 'the broken decoder was not built'
 has_driver() {
@@ -236,7 +237,7 @@ for options in 'in/link.ppm linked/b.png' 'in/link.ppm out/link.png' \
 done
 
 # Where there are no such mechanisms the pictures are turned, and -v says so.
-if strace -o /dev/null true 2>/dev/null; then
+if can_trace; then
     strace -f -o trace -e inject=landlock_create_ruleset:error=ENOSYS \
         -e inject=seccomp:error=EINVAL "$program" -v rotate90 in/a.ppm o.ppm \
         2>stderr

@@ -1,6 +1,7 @@
 # --max-seconds gives up a file whenever its time is over: the clock of each run
 # leaps once, at another moment of a batch.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 library=${program%/gimgxf}/tests/hurries.so
 
 [ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'

@@ -1,6 +1,7 @@
 # Jobs of serve may name regular files only, with --root only those below a
 # directory. Only answers are written to standard output.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 # job ID INPUT OUTPUT
 job() {

@@ -1,6 +1,7 @@
 # Jobs of serve that share a file give the results that they give one after
 # another, on any number of workers.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 field() {
     grep -oE "\"$1\": (\"[^\"]*\"|[^,}]*)" | sed 's/^"[^"]*": //'

@@ -2,6 +2,7 @@
 # picture that needs more fails alone; and where it is short for all, each picture
 # is turned or fails with a message, and what stood at its place stays.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 [ "$GIMGXF_BACKEND" = cpu ] || skip_all 'it is for the cpu'
 

@@ -1,6 +1,7 @@
 # Files with cut or empty segments and chunks are turned like others; only a tag
 # cannot be put into damaged EXIF.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 
 # A size that is no whole blocks, so that every --edge has something to do.
 python3 -c 'print("P6 21 19 255\n" + 3 * 21 * 19 * "y", end="")' >odd.ppm

@@ -1,5 +1,6 @@
 # --strip=LIST drops everything that it names, and nothing else.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 pictures="python3 $ROOT/tests/support/strip_pictures.py"
 stored_pictures plain
 $pictures make plain.jpg plain.png .
@@ -34,7 +35,7 @@ for suffix in jpg png; do
     check "dropped, not lost: $suffix" [ "$(grep -c 'XMP,\|eXIf\|ICC\|Extended' stderr)" = 0 ]
 done
 gives 0 '' --strip=gps,icc,thumbnail -q copy full.jpg out.jpg
-if command -v exiftool >/dev/null; then
+if has_tool exiftool; then
     for list in gps thumbnail xmp exif; do
         gimgxf -q --strip=$list rotate90 full.jpg out.jpg
         gimgxf -q rotate90 full.jpg all.jpg

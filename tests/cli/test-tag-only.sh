@@ -1,6 +1,7 @@
 # --tag-only shows the same picture as a turn of the pixels, and changes nothing
 # but the tag.
 . "$ROOT/tests/cli/lib.sh"
+needs python3
 pictures="python3 $ROOT/tests/support/tagged_pictures.py"
 ops='copy fliph rotate180 flipv transpose rotate90 transverse rotate270'
 
@@ -61,7 +62,7 @@ for file in in/*; do
 done
 
 # Among the tags are thumbnails and pictures behind; they stay what they are.
-if command -v exiftool >/dev/null; then
+if has_tool exiftool; then
     cp stored.jpg in.jpg
     exiftool -q -overwrite_original "-ThumbnailImage<=stored.jpg" \
         -IFD0:Orientation#=6 -IFD1:Orientation#=1 -Artist=somebody in.jpg
@@ -76,7 +77,7 @@ else
 fi
 trailers="python3 $ROOT/tests/support/jpeg_trailers.py"
 for kind in ultrahdr ultrahdr-elements stereo gaps motion tagged; do
-    command -v djpeg >/dev/null || break
+    has_tool cjpeg && has_tool djpeg || break
     $trailers make $kind in.jpg
     gives 0 '' --tag-only rotate90 in.jpg out.jpg
     check "$kind: pictures are where MPF says" $trailers same in.jpg out.jpg
@@ -84,7 +85,7 @@ for kind in ultrahdr ultrahdr-elements stereo gaps motion tagged; do
     check "$kind: nothing to do" same in.jpg same.jpg
 done
 # EXIF that grows behind MPF moves the pictures behind farther from it.
-if command -v djpeg >/dev/null; then
+if has_tool cjpeg && has_tool djpeg; then
     $trailers make ultrahdr in.jpg
     python3 - <<'END'
 import struct

@@ -1,7 +1,7 @@
 # exiftool finds the same tags in a turned JPEG as before, apart from what the
 # turn makes false.
 . "$ROOT/tests/cli/lib.sh"
-needs exiftool
+needs python3 exiftool
 tags="python3 $ROOT/tests/support/jpeg_tags.py"
 
 # Its tags speak of 400 x 240 pixels.

@@ -2,8 +2,8 @@
 # are turned with it, films are kept byte for byte, and all offsets to them are
 # right afterwards.
 . "$ROOT/tests/cli/lib.sh"
+needs python3 cjpeg djpeg
 trailers="python3 $ROOT/tests/support/jpeg_trailers.py"
-needs cjpeg djpeg
 
 for kind in $($trailers kinds); do
     $trailers make "$kind" in.jpg
