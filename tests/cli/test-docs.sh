@@ -183,7 +183,7 @@ check 'the version in CHANGELOG.md' [ "$(sed -n '/^## /{s/^## //;s/,.*//p;q}' \
 cd "$ROOT" || exit 1
 {
     find cli codecs cuda -mindepth 1 -type d
-    printf '%s\n' .debian codecs cuda man samples tests
+    printf '%s\n' .debian codecs cuda man mk samples tests
 } >"$PLACE/want"
 sed -n '/^## The code/,/^## /p' README.md | grep '^|' | cut -d '|' -f 3 |
     grep -o '`[^`]*`' | tr -d '`' | grep -v '\.c$' >"$PLACE/got"

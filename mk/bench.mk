@@ -1,0 +1,53 @@
+# What measures, and what draws the pictures of the README.
+
+.PHONY: turns chart-kernels chart-files bench bench-cpu bench-files bench-png \
+        bench-jpeg bench-batch bench-batch-gpu bench-sandbox
+
+# The pictures of the README: the turns of a sample, the kernels on a GPU, and whole
+# processes beside those that make deps-bench installs.
+turns: $(BUILD)/gimgxf
+	samples/make-turns $(BUILD)/gimgxf >samples/turns.svg
+chart-kernels: $(BUILD)/gimgxf
+	$(BUILD)/gimgxf bench --only transpose --svg samples/kernels-h200.svg
+chart-files: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/chart-files samples/files.svg
+
+bench: $(BUILD)/gimgxf
+	$(BUILD)/gimgxf bench $(BENCH)
+bench-files: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/programs files
+bench-png: $(BUILD)/gimgxf $(BUILD)/tests/bench/png_encode
+	@BUILD=$(BUILD) tests/bench/programs png
+	@BUILD=$(BUILD) tests/bench/png-levels
+$(BUILD)/tests/bench/png_encode: $(call object,tests/bench/png_encode.c) $(LIB)
+	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
+bench-jpeg: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/programs jpeg
+bench-batch: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/batch
+bench-sandbox: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/sandbox
+bench-batch-gpu: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/batch-gpu
+
+# The CPU beside other libraries, each where its header is; Debian's libyuv tells
+# pkg-config nothing. What is installed may change, so that is asked each time.
+INCLUDES := $(DEPS:%=%/usr/include) /usr/include /usr/local/include
+OPENCV := $(firstword $(wildcard $(INCLUDES:%=%/opencv4)))
+LIBYUV := $(firstword $(wildcard $(INCLUDES:%=%/libyuv.h)))
+RIVALS := tests/bench/rivals.c $(if $(OPENCV),tests/bench/rivals_opencv.cc) \
+          $(if $(LIBYUV),tests/bench/rivals_libyuv.c)
+RIVALS_LIBS := $(if $(OPENCV),-lopencv_core) $(if $(LIBYUV),-lyuv)
+bench-cpu: $(BUILD)/tests/bench/rivals
+	$(BUILD)/tests/bench/rivals $(BENCH)
+$(BUILD)/tests/bench/rivals.c.o: DEFINES := -DHAVE_OPENCV=$(if $(OPENCV),1,0) \
+    -DHAVE_LIBYUV=$(if $(LIBYUV),1,0)
+$(BUILD)/tests/bench/rivals.c.o: FORCE
+$(BUILD)/tests/bench/rivals: $(call object,$(RIVALS)) $(LIB)
+	$(if $(OPENCV),$(CXX),$(CC)) $(LINK_FLAGS) -o $@ $^ \
+	    $(RIVALS_LIBS) $(ALL_LIBS) $(CUDA_LIBS)
+$(BUILD)/tests/bench/rivals_opencv.cc.o: tests/bench/rivals_opencv.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -I. -isystem $(OPENCV) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(patsubst %.o,%.d,$(call object,$(RIVALS) tests/bench/png_encode.c))
