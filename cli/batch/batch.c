@@ -254,7 +254,7 @@ static void conclude(struct batch *batch)
     progress_clear(&batch->progress);
     batch_warn_of_device(batch);
     if (!opts->quiet && !batch->pipe_closed)
-        progress_summary(&batch->progress, early, opts->verbose,
+        progress_summary(&batch->progress, opts,
                          opts->verbose && weighed ? &estimate : NULL);
     if (early)
         progress_report_ending(why_ended(batch), signals_asked(),

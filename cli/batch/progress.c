@@ -26,7 +26,10 @@ void progress_begin(struct batch_progress *progress, size_t all,
 void progress_count(struct batch_progress *progress, const struct job *job,
                     const struct result *result, bool failed)
 {
-    const bool anew = result->reencode_warning && result->how == HOW_REENCODED;
+    size_t *const edge = result->how == HOW_REENCODED       ? &progress->anew
+                         : result->how == HOW_LUMA_LOSSLESS ? &progress->color
+                                                            : &progress->left;
+    const bool anew = result->edge_warning && edge == &progress->anew;
     for (int i = 0; i < STAGES; i++)
         progress->seconds[i] += result->seconds[i];
     progress->waited += result->waited;
@@ -37,8 +40,8 @@ void progress_count(struct batch_progress *progress, const struct job *job,
     } else {
         progress->done++;
         progress->device[result->device_use]++;
-        if (anew)
-            progress->anew++;
+        if (result->edge_warning)
+            ++*edge;
         else
             progress->how[result->how]++;
         /* Without memory the file is counted, and its name is not kept. */
@@ -95,11 +98,46 @@ void progress_clear(struct batch_progress *progress)
     progress->visible = false;
 }
 
-/* Prints ", 3 NAME", unless there are none. */
+/* Prints ", 3 NAME", unless there are none; with `lead` for the comma. */
+static const char *put_kind(const char *lead, size_t n, const char *name)
+{
+    if (n == 0)
+        return lead;
+    fprintf(stderr, "%s%zu %s", lead, n, name);
+    return ", ";
+}
+
 static void put_count(size_t n, const char *name)
 {
-    if (n)
-        fprintf(stderr, ", %zu %s", n, name);
+    (void)put_kind(", ", n, name);
+}
+
+/* What a JPEG that was turned so has lost is not named by what it has kept. */
+static const char *name_of(enum how how)
+{
+    return how == HOW_LUMA_LOSSLESS ? "with color compressed again"
+                                    : job_how_name(how);
+}
+
+/* Says of how many files a single job would have warned, and what to do. */
+static void put_loss(const struct batch_progress *progress, bool upright)
+{
+    const size_t lost = progress->anew + progress->color;
+    if (lost)
+        fprintf(stderr,
+                "gimgxf: warning: %zu lost some quality, since %s no whole "
+                "number of blocks; --lossless refuses, --edge trim%s turns "
+                "without loss\n",
+                lost, lost > 1 ? "their sizes are" : "its size is",
+                upright ? "" : " or tag");
+    if (progress->left)
+        fprintf(stderr,
+                "gimgxf: warning: %zu kept %s, since the turn would lose "
+                "samples%s\n",
+                progress->left,
+                progress->left > 1 ? "their pixels and orientation tags"
+                                   : "its pixels and orientation tag",
+                upright ? "" : "; upright turns them, with loss");
 }
 
 static void list_anew(struct batch_progress *progress)
@@ -164,9 +202,11 @@ static void put_estimate(const struct scan_estimate *estimate)
             estimate->pictures, estimate->by_processors, estimate->by_device);
 }
 
-void progress_summary(struct batch_progress *progress, bool ended, bool stages,
+void progress_summary(struct batch_progress *progress,
+                      const struct options *opts,
                       const struct scan_estimate *estimate)
 {
+    const size_t not_begun = progress_left(progress);
     char in[16], out[16];
     progress_clear(progress);
     list_anew(progress);
@@ -175,20 +215,19 @@ void progress_summary(struct batch_progress *progress, bool ended, bool stages,
     put_count(progress->failed, "failed");
     const char *lead = ": ";
     for (int i = 0; i < HOWS; i++)
-        if (progress->how[i]) {
-            fprintf(stderr, "%s%zu %s", lead, progress->how[i],
-                    job_how_name((enum how)i));
-            lead = ", ";
-        }
-    if (progress->anew)
-        fprintf(stderr, "%s%zu re-encoded with loss", lead, progress->anew);
-    if (ended)
-        fprintf(stderr, "; ended early, %zu not begun",
-                progress_left(progress));
+        lead = put_kind(lead,
+                        progress->how[i] +
+                            (i == HOW_LUMA_LOSSLESS ? progress->color : 0),
+                        name_of((enum how)i));
+    lead = put_kind(lead, progress->anew, "re-encoded with loss");
+    put_kind(lead, progress->left, "left by the tag");
+    if (not_begun)
+        fprintf(stderr, "; ended early, %zu not begun", not_begun);
     fprintf(stderr, "\ngimgxf: %s in, %s out, %.2f s\n",
             bytes_text(progress->bytes_in, in),
             bytes_text(progress->bytes_out, out), now() - progress->begin);
-    if (stages) {
+    put_loss(progress, opts->upright);
+    if (opts->verbose) {
         put_device(progress);
         put_stages(progress);
     }
@@ -221,7 +260,7 @@ static void say_next(struct err *text, const struct options *opts)
         fail(text, "the same call with --resume %s goes on", opts->manifest);
     else if (!opts->in_place)
         fail(text, "the same call with --update goes on");
-    else if (strcmp(opts->op_name, "upright") == 0)
+    else if (opts->upright)
         fail(text, "the same call goes on");
     else
         fail(text, "no manifest says which files are done, so the same call "

@@ -8,10 +8,11 @@
 struct batch_progress {
     size_t all; /* files that are to be done */
     size_t done, skipped, failed;
-    size_t how[HOWS];           /* of `done`, without `anew` */
+    size_t how[HOWS];           /* of `done`, without the next three */
     size_t device[DEVICE_USES]; /* of `done` */
-    size_t anew;                /* files re-encoded with loss, since they could
-                                   not be turned without */
+    size_t anew, color, left;   /* files that could not be turned without loss:
+                                   encoded anew, their chroma alone, or not
+                                   turned but left by their tag */
     struct bytes anew_names; /* pointers to the names of these, as many as could
                                 be kept */
     uint64_t bytes_in, bytes_out;
@@ -43,12 +44,12 @@ void progress_plan(size_t planned, size_t all);
 /* Returns how many files were not begun. */
 size_t progress_left(const struct batch_progress *progress);
 
-/* Prints the summary on standard error, and frees what was kept for it. `ended`
- * says that it ended before all files were begun; `stages` asks for the seconds
- * of each stage and what a device did, and `estimate`, unless it is NULL, is
- * what `auto` has chosen by. */
+/* Prints the summary on standard error, and frees what was kept for it. With
+ * --verbose it has the seconds of each stage and what a device did, and
+ * `estimate`, unless it is NULL, which is what `auto` has chosen by. */
 struct scan_estimate;
-void progress_summary(struct batch_progress *progress, bool ended, bool stages,
+void progress_summary(struct batch_progress *progress,
+                      const struct options *opts,
                       const struct scan_estimate *estimate);
 
 enum ending {

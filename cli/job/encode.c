@@ -17,7 +17,8 @@ static bool nothing_to_do(const struct job_state *state)
     const struct image *img = &state->img;
     const struct job_plan *plan = &state->plan;
     const char *suffix = path_suffix(state->job->input);
-    bool lost = opts->tolerant && result->warnings.count;
+    unsigned said = result->edge_warning ? 1 : 0;
+    bool lost = opts->tolerant && result->warnings.count > said;
     bool same_tag = opts->ignore_orientation ||
                     (img->orientation == (plan->tag ? plan->tag : 1) &&
                      !img->meta->orientation.other);
@@ -27,6 +28,17 @@ static bool nothing_to_do(const struct job_state *state)
            same_kind && !lost && !opts->strip && !opts->drop &&
            !opts->quality && !opts->effort && !opts->optimize &&
            !opts->no_restart;
+}
+
+/* Drops all warnings but that it is left by its tag. */
+static void keep_edge_warning(struct result *result)
+{
+    struct warnings *warnings = &result->warnings;
+    if (result->edge_warning > WARNINGS_MAX)
+        return;
+    if (result->edge_warning)
+        warnings->list[0] = warnings->list[result->edge_warning - 1];
+    warnings->count = result->edge_warning = result->edge_warning ? 1 : 0;
 }
 
 static int convert(struct job_state *state, struct err *err)
@@ -76,8 +88,7 @@ int job_turn(struct job_state *state, struct err *err)
     if (state->made)
         return 0;
     if (nothing_to_do(state)) {
-        result->warnings.count = 0; /* what would be lost is not */
-        result->reencode_warning = 0;
+        keep_edge_warning(result); /* what else would be lost is not */
         result->width = state->img.width;
         result->height = state->img.height;
         job_keep_input(state);

@@ -129,9 +129,10 @@ struct result {
     double waited;   /* seconds spent waiting for memory, in no stage */
     enum stage last; /* the last stage that was begun */
     struct warnings warnings;
-    unsigned reencode_warning; /* which warning, from 1, says that a JPEG, or
-                                  its chroma, is encoded anew since it cannot be
-                                  turned without loss; 0: none */
+    unsigned edge_warning; /* which warning, from 1, says that a JPEG cannot be
+                              turned without loss: that it, or its chroma, is
+                              encoded anew, or that it is left by its tag; 0:
+                              none */
 };
 
 /* Chooses the format of the output by the options, else by its name. A name
@@ -148,7 +149,7 @@ int job_check_output(const struct job *job, struct err *err);
 enum skipped job_is_skipped(const struct job *job);
 
 /* Finds by the head of the input, without decoding it, how the job would be
- * done: result->to, `how`, `reencode_warning` and the warnings. Sets *known to
+ * done: result->to, `how`, `edge_warning` and the warnings. Sets *known to
  * whether `how` is certain. On failure the job is known to fail, for that
  * reason. */
 int job_foresee(const struct job *job, struct result *result, bool *known,

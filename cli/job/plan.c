@@ -53,22 +53,43 @@ static int plan_trim(struct decode_plan *plan, const struct stream_info *info,
                 info->width, info->height, alignment->x, alignment->y);
 }
 
+/* Nothing is turned but by the tag. If that is the one that the picture has,
+ * nothing is turned at all, which is said. */
+static void plan_tag(struct job_plan *plan, const struct options *opts,
+                     const struct stream_info *info, struct result *result)
+{
+    const struct alignment *alignment =
+        &info->alignment[REPRESENTATION_COEFFICIENTS];
+    result->how = HOW_TAGGED;
+    plan->tag = xform_to_exif(plan->decode.turn);
+    plan->decode.turn = XFORM_NONE;
+    if (opts->op != XFORM_NONE)
+        return;
+    warn(&result->warnings,
+         "%u x %u pixels are not whole blocks of %u x %u: they stay, and so "
+         "does the orientation tag, %u%s",
+         info->width, info->height, alignment->x, alignment->y, plan->tag,
+         opts->upright ? "" : "; upright turns them, with loss");
+    result->edge_warning = result->warnings.count;
+}
+
 /* A picture that cannot be turned as it is coded: what reverses an axis would
- * bring the rest of a block to the wrong end of it. */
+ * bring the rest of a block to the wrong end of it. `copy` is not asked to turn
+ * anything. */
 static int plan_edge(struct job_plan *plan, const struct options *opts,
                      const struct stream_info *info, struct result *result,
                      struct err *err)
 {
     const struct alignment *alignment =
         &info->alignment[REPRESENTATION_COEFFICIENTS];
-    switch (opts->edge) {
+    const bool meant = option_table_given(opts, "edge");
+    const bool copies = opts->op == XFORM_NONE && !opts->upright;
+    switch (copies && !meant ? EDGE_TAG : opts->edge) {
     case EDGE_TRIM:
         result->how = HOW_TRIMMED;
         return plan_trim(&plan->decode, info, err);
     case EDGE_TAG:
-        result->how = HOW_TAGGED;
-        plan->tag = xform_to_exif(plan->decode.turn);
-        plan->decode.turn = XFORM_NONE;
+        plan_tag(plan, opts, info, result);
         return 0;
     case EDGE_FAIL:
         return fail(err,
@@ -86,14 +107,14 @@ static int plan_edge(struct job_plan *plan, const struct options *opts,
         plan->decode.representation = REPRESENTATION_REALIGNED;
         result->how = HOW_LUMA_LOSSLESS;
     }
-    if (option_table_given(opts, "edge")) /* it is meant */
+    if (meant)
         return 0;
     warn(&result->warnings,
          "%u x %u pixels are not whole blocks of %u x %u: %sencoded anew, with "
-         "loss; --lossless refuses, --edge trim or tag turns without loss",
+         "loss; --lossless refuses, --edge trim%s turns without loss",
          info->width, info->height, alignment->x, alignment->y,
-         chroma_alone ? "only chroma is " : "");
-    result->reencode_warning = result->warnings.count;
+         chroma_alone ? "only chroma is " : "", opts->upright ? "" : " or tag");
+    result->edge_warning = result->warnings.count;
     return 0;
 }
 

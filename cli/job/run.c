@@ -103,7 +103,7 @@ int job_retry(struct job_state *state, struct err *err)
     image_free(&state->img);
     memory_count_for(before);
     state->result->warnings.count = state->warned;
-    state->result->reencode_warning = 0;
+    state->result->edge_warning = 0;
     return run_stages(state, STAGE_DECODE, STAGE_DECODE, err);
 }
 

@@ -60,10 +60,11 @@ static int read_operation(struct options *opts, const char *list, bool served,
 {
     char *copy = strdup(list), *rest = copy, *word;
     int status = 0;
-    bool only_upright = true, alone = !strchr(list, ',');
+    bool alone = !strchr(list, ',');
     if (!copy)
         return fail(err, "no memory");
     opts->op = XFORM_NONE;
+    opts->upright = false;
     while (status == 0 && (word = strsep(&rest, ","))) {
         enum xform t = XFORM_NONE;
         if (strcmp(word, "upright") == 0 || strcmp(word, "auto-orient") == 0) {
@@ -72,14 +73,15 @@ static int read_operation(struct options *opts, const char *list, bool served,
                               "%s: needs the orientation that "
                               "--ignore-orientation ignores",
                               word);
+            opts->upright = true;
             continue;
         }
-        only_upright = false;
         if (!xform_parse(word, &t))
             status = hint_operation(word, alone && !served, err);
         opts->op = xform_then(opts->op, t);
     }
-    opts->op_name = only_upright ? "upright" : xform_name(opts->op);
+    opts->upright = opts->upright && opts->op == XFORM_NONE;
+    opts->op_name = opts->upright ? "upright" : xform_name(opts->op);
     free(copy);
     return status;
 }
@@ -126,12 +128,10 @@ static int check_turn(struct options *opts, const char *op, bool served,
     if (read_operation(opts, op, served, err) || check_lossless(opts, err) ||
         check_tag_only(opts, err))
         return -1;
-    if (opts->edge == EDGE_TAG && opts->ignore_orientation)
-        return fail(err, "--edge tag sets the orientation that "
-                         "--ignore-orientation leaves");
-    if (opts->edge == EDGE_TAG && (opts->strip || opts->drop & DROP_EXIF))
-        return fail(err, "--strip drops the orientation that --edge tag sets");
-    return 0;
+    return opts->edge == EDGE_TAG && opts->ignore_orientation
+               ? fail(err, "--edge tag sets the orientation that "
+                           "--ignore-orientation leaves")
+               : 0;
 }
 
 /* ---- One picture -------------------------------------------------------- */

@@ -49,6 +49,7 @@ struct options {
     enum command command;
     enum xform op;
     const char *op_name;     /* canonical: "rotate90", "upright" */
+    bool upright;            /* that is all: the pixels as they are shown */
     const char *const *file; /* what is left: names of files */
     int nfiles;
 

@@ -166,7 +166,7 @@ void report_answer(FILE *out, const struct job *job,
         json_number(&json, job_stage_name((enum stage)i), result->seconds[i]);
     json_close(&json, '}');
     report_json_warnings(&json, &result->warnings,
-                         err ? result->reencode_warning : 0);
+                         err ? result->edge_warning : 0);
     json_string(&json, "error", err ? err->text : NULL);
     json_close(&json, '}');
     putc('\n', out);
@@ -227,7 +227,7 @@ static void print_job(const struct job *job, const struct result *result,
 static unsigned left_out(const struct job *job, const struct result *result,
                          const struct err *err)
 {
-    return err || job->opts->command == COMMAND_BATCH ? result->reencode_warning
+    return err || job->opts->command == COMMAND_BATCH ? result->edge_warning
                                                       : 0;
 }
 
@@ -291,7 +291,9 @@ static void print_plan(const struct job *job, const struct result *result,
         fputs("\twould fail: ", stdout);
     if (err)
         report_put_escaped(stdout, err->text);
-    else if (result->reencode_warning)
+    else if (result->edge_warning && result->how == HOW_TAGGED)
+        fputs("\twould be left by its tag", stdout);
+    else if (result->edge_warning)
         printf("\twould re-encode%s, with loss",
                result->how == HOW_LUMA_LOSSLESS ? " chroma" : "");
 }
@@ -326,7 +328,7 @@ void report_plan(struct job *job, struct result *result,
         if (!err && known)
             json_string(&json, "how", job_how_name(result->how));
         report_json_warnings(&json, &result->warnings,
-                             err ? result->reencode_warning : 0);
+                             err ? result->edge_warning : 0);
         json_string(&json, "error", err ? err->text : NULL);
         json_close(&json, '}');
     }

@@ -145,8 +145,6 @@ fail" \
     --edge crop rotate90 odd.jpg out.jpg
 gives 2 'gimgxf: --edge tag sets the orientation that --ignore-orientation leaves' \
     --edge tag --ignore-orientation rotate90 odd.jpg out.jpg
-gives 2 'gimgxf: --strip drops the orientation that --edge tag sets' \
-    --edge tag --strip rotate90 odd.jpg out.jpg
 
 # ---- Four quarter turns -----------------------------------------------------
 

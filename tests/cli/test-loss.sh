@@ -72,10 +72,21 @@ cp odd.jpg in/c.jpg
 gimgxf fliph -d out in/*.jpg 2>stderr
 check 'a batch counts them' \
     grep -q '^gimgxf: 3 of 3 done: 1 lossless, 2 re-encoded with loss' stderr
-check 'and does not name each' [ "$(grep -c 'loss' stderr)" = 1 ]
+check 'and does not name each' [ "$(grep -c 'odd\|[ac]\.jpg' stderr)" = 0 ]
+check 'and says what helps' [ "$(grep warning: stderr)" = "gimgxf: warning: 2 lost \
+some quality, since their sizes are no whole number of blocks; --lossless refuses, \
+--edge trim or tag turns without loss" ]
+gimgxf --edge reencode fliph -d out in/*.jpg 2>stderr
+check 'but not if that is meant' [ "$(grep -c warning: stderr)" = 0 ]
+cp -r in placed
+gimgxf -i fliph placed/a.jpg 2>stderr
+check 'in place, too' [ "$(grep warning: stderr)" = "gimgxf: warning: 1 lost some \
+quality, since its size is no whole number of blocks; --lossless refuses, --edge \
+trim or tag turns without loss" ]
 gimgxf flipv -f -d out luma.jpg even.jpg 2>stderr
 check 'luma by itself' \
-    grep -q '^gimgxf: 2 of 2 done: 1 lossless, 1 luma-lossless' stderr
+    grep -q '^gimgxf: 2 of 2 done: 1 lossless, 1 with color compressed again' stderr
+check 'and what helps' grep -q 'warning: 1 lost some quality.*--lossless' stderr
 gimgxf -v fliph -f -d out in/*.jpg 2>stderr
 check 'but with -v' [ "$(grep ': re-encoded with loss$' stderr)" = \
     'gimgxf: in/a.jpg: re-encoded with loss

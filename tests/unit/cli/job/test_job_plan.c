@@ -59,8 +59,8 @@ TEST(formats)
         struct err err = { .text = "" };
         int status = job_plan_formats(&plan, &opts, &result, &err);
         CHECK(!status == !cases[i].refused, "%zu: %s", i, err.text);
-        CHECK(plan.own == cases[i].own && plan.within == cases[i].within,
-              "%zu", i);
+        CHECK(plan.own == cases[i].own && plan.within == cases[i].within, "%zu",
+              i);
         CHECK(result.how == cases[i].how, "%zu: %s", i,
               job_how_name(result.how));
     }
@@ -87,8 +87,8 @@ TEST(edges)
           REPRESENTATION_COEFFICIENTS, 32, 37, 0, 0 },
         { XFORM_ROTATE_90, EDGE_TRIM, 0, HOW_TRIMMED,
           REPRESENTATION_COEFFICIENTS, 40, 32, 0, 0 },
-        { XFORM_ROTATE_90, EDGE_TAG, 0, HOW_TAGGED,
-          REPRESENTATION_COEFFICIENTS, 0, 0, 6, 0 },
+        { XFORM_ROTATE_90, EDGE_TAG, 0, HOW_TAGGED, REPRESENTATION_COEFFICIENTS,
+          0, 0, 6, 0 },
         { XFORM_ROTATE_180, EDGE_REENCODE, 0, HOW_REENCODED,
           REPRESENTATION_PLANES, 0, 0, 0, 1 },
         { XFORM_MIRROR_X, EDGE_REENCODE, 0, HOW_LUMA_LOSSLESS,
@@ -121,7 +121,7 @@ TEST(edges)
                   decode->turn == (plan.tag ? XFORM_NONE : opts.op),
               "%zu: tag %u", i, plan.tag);
         CHECK(result.warnings.count == cases[i].warnings &&
-                  result.reencode_warning == cases[i].warnings,
+                  result.edge_warning == cases[i].warnings,
               "%zu: %u warnings", i, result.warnings.count);
     }
 }

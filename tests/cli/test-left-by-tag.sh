@@ -1,0 +1,188 @@
+# A tagged JPEG that cannot be turned without loss: `copy` leaves pixels and tag,
+# whatever metadata goes; `upright` turns it, and what --edge tag leaves is said.
+# Whatever is done, the picture as shown stays what it was.
+. "$ROOT/tests/cli/lib.sh"
+needs cjpeg djpeg
+
+cat >tagged.py <<'END'
+"""tagged.py make FILE TAG OUT: adds EXIF with this orientation and a maker, and
+XMP with the same orientation and a creator.
+tagged.py tags FILE: prints the orientation in EXIF, how many tags EXIF has, and
+the orientation in XMP; - for what is not there.
+tagged.py shown A B...: whether all are shown alike, as djpeg decodes them.
+tagged.py stored A B: whether djpeg decodes the same samples."""
+import re, struct, subprocess, sys
+
+def segments(data):
+    at = 2
+    while data[at + 1] != 0xda:
+        size = struct.unpack('>H', data[at + 2:at + 4])[0]
+        yield data[at + 1], data[at + 4:at + 2 + size]
+        at += 2 + size
+
+def tags(name):
+    exif, count, xmp = '-', '-', '-'
+    for kind, body in segments(open(name, 'rb').read()):
+        if kind == 0xe1 and body.startswith(b'Exif\0\0'):
+            tiff = body[6:]
+            order = '<' if tiff[:2] == b'II' else '>'
+            ifd = struct.unpack(order + 'I', tiff[4:8])[0]
+            count = struct.unpack(order + 'H', tiff[ifd:ifd + 2])[0]
+            for i in range(count):
+                entry = tiff[ifd + 2 + 12 * i:][:12]
+                if struct.unpack(order + 'H', entry[:2])[0] == 0x112:
+                    exif = struct.unpack(order + 'H', entry[8:10])[0]
+        found = re.search(rb'tiff:Orientation="(.)"', body)
+        if kind == 0xe1 and found:
+            xmp = int(found.group(1))
+    return exif, count, xmp
+
+def stored(name):
+    ppm = subprocess.run(['djpeg', '-nosmooth', name], check=True,
+                         stdout=subprocess.PIPE).stdout
+    head = re.match(rb'P6\s+(\d+)\s+(\d+)\s+255\s', ppm)
+    w, h = int(head.group(1)), int(head.group(2))
+    body = ppm[head.end():]
+    return w, h, [[body[3 * (y * w + x):][:3] for x in range(w)]
+                  for y in range(h)]
+
+# EXIF 2.3, 4.6.4: which sides of the picture row 0 and column 0 are.
+def shown(name):
+    w, h, s = stored(name)
+    tag = tags(name)[0]
+    pixel = {1: lambda x, y: s[y][x], 2: lambda x, y: s[y][w - 1 - x],
+             3: lambda x, y: s[h - 1 - y][w - 1 - x],
+             4: lambda x, y: s[h - 1 - y][x], 5: lambda x, y: s[x][y],
+             6: lambda x, y: s[h - 1 - x][y],
+             7: lambda x, y: s[h - 1 - x][w - 1 - y],
+             8: lambda x, y: s[x][w - 1 - y]}[1 if tag == '-' else tag]
+    across, down = (h, w) if tag != '-' and tag > 4 else (w, h)
+    return across, down, b''.join(pixel(x, y) for y in range(down)
+                                  for x in range(across))
+
+if sys.argv[1] == 'make':
+    data, tag = open(sys.argv[2], 'rb').read(), int(sys.argv[3])
+    exif = (b'Exif\0\0II*\0' + struct.pack('<IH', 8, 2) +
+            struct.pack('<HHI4s', 0x10f, 2, 4, b'abc\0') +
+            struct.pack('<HHIHH', 0x112, 3, 1, tag, 0) + bytes(4))
+    xmp = (b'http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x="adobe:ns:meta/">'
+           b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+           b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" '
+           b'tiff:Orientation="%d"/></rdf:RDF></x:xmpmeta>' % tag)
+    add = b''.join(b'\xff\xe1' + struct.pack('>H', len(b) + 2) + b
+                   for b in (exif, xmp))
+    open(sys.argv[4], 'wb').write(data[:2] + add + data[2:])
+elif sys.argv[1] == 'tags':
+    print(*tags(sys.argv[2]))
+elif sys.argv[1] == 'shown':
+    a = shown(sys.argv[2])
+    for name in sys.argv[3:]:
+        b = shown(name)
+        apart = [abs(i - k) for i, k in zip(a[2], b[2])]
+        if a[:2] != b[:2] or sum(apart) > 3 * len(apart):
+            sys.exit(name + ' is shown otherwise')
+else:
+    sys.exit(stored(sys.argv[2]) != stored(sys.argv[3]))
+END
+tagged() {
+    python3 tagged.py "$@"
+}
+
+# picture WIDTH HEIGHT: soft shapes that no turn leaves alike.
+picture() {
+    python3 -c "
+import sys
+w, h = $1, $2
+sys.stdout.buffer.write(b'P6\n%d %d\n255\n' % (w, h) + bytes(
+    v for y in range(h) for x in range(w)
+    for v in (x * 200 // w, y * 150 // h, 40 + x * y * 100 // (w * h))))"
+}
+
+# Of 40 x 27 nothing can be turned but by exchanging the axes, of 40 x 32 all but
+# what mirrors x, at 4:2:0.
+picture 40 27 | cjpeg -quality 90 -sample 2x2 >odd.jpg
+picture 40 32 | cjpeg -quality 90 -sample 2x2 >chroma.jpg
+picture 48 32 | cjpeg -quality 90 -sample 2x2 >whole.jpg
+kept='not whole blocks of 16 x 16: they stay, and so does the orientation tag'
+
+for which in {1..8},odd {2,6,7},chroma {3,6},whole; do
+    file=${which#*,} tag=${which%,*}
+    rm -f out-*.jpg
+    tagged make $file.jpg $tag in.jpg
+    loses=$(gimgxf --lossless upright in.jpg out-lossless.jpg 2>&1)
+    gimgxf copy in.jpg out-copy.jpg 2>said
+    if [ -n "$loses" ]; then
+        check "no byte is changed, $which" same in.jpg out-copy.jpg
+        check "it is said, $which" grep -qF "$kept, $tag; upright" said
+        left="$tag 2 $tag" stripped="$tag 1 -"
+    else
+        check "no word, $which" [ ! -s said ]
+        left='1 2 1' stripped='- - -'
+    fi
+    check "tags, $which" [ "$(tagged tags out-copy.jpg)" = "$left" ]
+    for strip in --strip --strip=exif,xmp; do
+        gimgxf -q $strip copy in.jpg out$strip.jpg
+        check "the tag alone: copy $strip, $which" \
+            [ "$(tagged tags out$strip.jpg)" = "$stripped" ]
+    done
+    [ -z "$loses" ] || check "no pixel moves, $which" \
+        tagged stored in.jpg out--strip.jpg
+    gives 0 '' -q --strip=gps --lossless copy in.jpg out-gps.jpg
+    gimgxf -q --edge tag --strip rotate90 in.jpg out-turned.jpg
+    gimgxf -q --edge tag --strip rotate270 out-turned.jpg out-back.jpg
+    rm out-turned.jpg
+    gimgxf upright in.jpg out-upright.jpg 2>said
+    check "upright has its own advice, $which" [ "$(grep -c 'or tag' said)" = 0 ]
+    check "its tag, $which" [ "$(tagged tags out-upright.jpg)" = '1 2 1' ]
+    check "as shown, $which" tagged shown in.jpg out-*.jpg
+done
+
+# ---- What is asked for ----
+
+tagged make odd.jpg 6 in.jpg
+# As it is turned where a way is named.
+for way in reencode trim; do
+    gives 0 '' --edge $way copy in.jpg new-$way.jpg
+    check "--edge $way copy" [ "$(tagged tags new-$way.jpg)" = '1 2 1' ]
+done
+gives 1 'gimgxf: in.jpg: 40 x 27 pixels are not whole blocks of 16 x 16, so it cannot be turned without loss; --edge says what else to do' \
+    --edge fail copy in.jpg none.jpg
+gives 0 '' -q upright,copy in.jpg new-upright.jpg
+check 'upright,copy' [ "$(tagged tags new-upright.jpg)" = '1 2 1' ]
+gives 0 "gimgxf: in.jpg: warning: 40 x 27 pixels are $kept, 6" \
+    --edge tag upright in.jpg new-tag.jpg
+check 'upright by its tag' same in.jpg new-tag.jpg
+gimgxf --json -q copy in.jpg new-json.jpg >said
+check 'JSON' grep -q '"how": "unchanged".*"warnings": \["40 x 27' said
+gimgxf --json -q --strip copy in.jpg new-strip.jpg >said
+check 'JSON, stripped' grep -q '"how": "tagged"' said
+
+# ---- Many ----
+
+mkdir in
+for tag in 1 6 8; do
+    tagged make odd.jpg $tag in/odd$tag.jpg
+    tagged make whole.jpg $tag in/whole$tag.jpg
+done
+gimgxf copy -d out in/*.jpg 2>said
+check 'a batch counts' grep -q \
+    '^gimgxf: 6 of 6 done: 2 unchanged, 2 lossless, 2 left by the tag$' said
+check 'and says why' [ "$(grep warning: said)" = "gimgxf: warning: 2 kept their \
+pixels and orientation tags, since the turn would lose samples; upright turns them, \
+with loss" ]
+gimgxf --edge tag upright -d out-tag in/*.jpg 2>said
+check 'upright counts' grep -q ' 2 lossless, 2 left by the tag$' said
+check 'what the tag turns' [ "$(grep warning: said)" = "gimgxf: warning: 2 kept \
+their pixels and orientation tags, since the turn would lose samples" ]
+gimgxf upright -d out-upright in/*.jpg 2>said
+check 'upright warns' [ "$(grep warning: said)" = "gimgxf: warning: 2 lost some \
+quality, since their sizes are no whole number of blocks; --lossless refuses, --edge \
+trim turns without loss" ]
+for file in {odd,whole}{6,8}.jpg; do
+    check "as shown, $file" tagged shown {in,out,out-tag,out-upright}/$file
+done
+gives 0 '' -q -i --strip copy in/odd6.jpg
+check 'in place' [ "$(tagged tags in/odd6.jpg)" = '6 1 -' ]
+gives 0 '' --dry-run copy -d later in/odd8.jpg
+check 'foreseen' grep -q $'\twould be left by its tag$' stdout
+finish
