@@ -381,8 +381,8 @@ int checks_words(struct options *opts, const char *const *word, int n,
     const char *command = n ? word[0] : "";
     if (n == 0)
         return fail(err, "an operation is missing: gimgxf OPERATION INPUT "
-                         "OUTPUT, e.g. gimgxf rotate90 in.png out.png; --help "
-                         "lists all");
+                         "OUTPUT, e.g. gimgxf rotate90 in.png out.png; see "
+                         "--help");
     opts->file = word + 1;
     opts->nfiles = n - 1;
     if (opts->root && strcmp(command, "serve") != 0)

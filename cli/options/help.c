@@ -6,31 +6,56 @@
 
 #include "cli/options/option_table.h"
 
-static void help_turn(void)
+static const char exit_status[] =
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no device";
+
+/* Fits a screen of 24 rows with the prompt behind it. */
+static void help_common(void)
 {
-    fputs("gimgxf OP[,OP...] [options] INPUT OUTPUT   turn a picture\n"
-          "gimgxf OP[,OP...] [options] -d DIR | -o NAME | -i INPUT...   turn "
-          "many\n"
-          "gimgxf serve [options] -                   turn as jobs on stdin "
-          "say\n"
-          "gimgxf info [options] FILE...              describe pictures\n"
-          "gimgxf check [options] FILE...             say which files are "
-          "damaged\n"
-          "gimgxf relate A B                          find the turn between "
-          "pictures\n"
-          "gimgxf manifest merge|check FILE...        use what batches "
-          "recorded\n"
-          "gimgxf bench [options]                     measure (these six "
-          "have a --help)\n"
-          "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
-          "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"
-          "    upright (auto-orient)  copy (identity)\n"
-          "INPUT and OUTPUT may be - for stdin and stdout. Formats:\n"
-          "png jpeg bmp tga hdr pnm (pbm pgm ppm) pam pfm npy npz\n",
-          stdout);
-    parser_help(&option_table, ABOUT_ALL);
-    puts("Exit status: 0 done, 1 failed, 2 wrong usage, 3 no device. "
-         "More: man gimgxf");
+    puts("gimgxf OP[,OP...] [options] INPUT OUTPUT           turn a picture\n"
+         "gimgxf OP[,OP...] [options] -d DIR | -i INPUT...   turn many\n"
+         "gimgxf info | check | relate | serve | manifest | bench   each has a "
+         "--help\n"
+         "OP: rotate90 (clockwise)  rotate180  rotate270  fliph (mirror)  "
+         "flipv\n"
+         "    transpose  transverse  upright (as the orientation tag asks)  "
+         "copy\n"
+         "Formats: png jpeg bmp tga hdr pnm pam pfm npy npz; - is stdin or "
+         "stdout");
+    parser_help(&option_table, COMMON);
+    printf("%s. More: man gimgxf\n", exit_status);
+}
+
+static void help_all(void)
+{
+    puts("gimgxf OP[,OP...] [options] INPUT OUTPUT   turn a picture\n"
+         "gimgxf OP[,OP...] [options] -d DIR | -o NAME | -i INPUT...   turn "
+         "many\n"
+         "gimgxf serve [options] -                   turn as jobs on stdin "
+         "say\n"
+         "gimgxf info [options] FILE...              describe pictures\n"
+         "gimgxf check [options] FILE...             say which files are "
+         "damaged\n"
+         "gimgxf relate A B                          find the turn between "
+         "pictures\n"
+         "gimgxf manifest merge|check FILE...        use what batches "
+         "recorded\n"
+         "gimgxf bench [options]                     measure (these six "
+         "have a --help)\n"
+         "OP: rotate90 (cw)  rotate180  rotate270 (ccw)  transpose\n"
+         "    fliph (flop, hflip, mirror)  flipv (flip, vflip)  transverse\n"
+         "    upright (auto-orient)  copy (identity)\n"
+         "INPUT and OUTPUT may be - for stdin and stdout. Formats:\n"
+         "png jpeg bmp tga hdr pnm (pbm pgm ppm) pam pfm npy npz\n"
+         "What is written:");
+    parser_help(&option_table, ABOUT_SHAPE);
+    puts("Each picture:");
+    parser_help(&option_table, ABOUT_JOB | ABOUT_DRY_RUN);
+    puts("Many pictures:");
+    parser_help(&option_table, ABOUT_LIST);
+    puts("The run:");
+    parser_help(&option_table, ABOUT_RUN);
+    printf("%s. More: man gimgxf\n", exit_status);
 }
 
 static void help_serve(void)
@@ -102,6 +127,8 @@ void help_print(const char *name)
         help_relate();
     else if (strcmp(name, "manifest") == 0)
         help_manifest();
+    else if (strcmp(name, "all") == 0)
+        help_all();
     else
-        help_turn();
+        help_common();
 }

@@ -2,8 +2,9 @@
 #ifndef CLI_OPTIONS_HELP_H
 #define CLI_OPTIONS_HELP_H
 
-/* Prints the help of the command that is called `name` on stdout; that of
- * turns, which lists all options, for any other name. */
+/* Prints the help of the command that is called `name` on stdout; of "all", that
+ * of turns with all options by heading; of any other name, with the common
+ * ones. */
 void help_print(const char *name);
 
 #endif

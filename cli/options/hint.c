@@ -352,7 +352,7 @@ static int refuse_letter(char letter, const char *word, struct err *err)
                     "'-i --backup %s'?",
                     word, word + 2);
     return fail(err, "unknown option '-%c'; %s", letter,
-                said ? said : "--help lists all");
+                said ? said : "see --help");
 }
 
 int hint_option(const char *word, const char *next, char letter,
@@ -372,7 +372,7 @@ int hint_option(const char *word, const char *next, char letter,
                     "--%s",
                     length, word, name);
     if (!option_like(word, next, longs, &hint))
-        fail(&hint, "--help lists all");
+        fail(&hint, "see --help");
     return fail(err, "unknown option '%.*s'; %s", length, word, hint.text);
 }
 

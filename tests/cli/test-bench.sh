@@ -27,10 +27,10 @@ usage() {
     check "stderr of: bench $*" [ "$(cat stderr)" = "gimgxf: $said" ]
     check "no stdout of: bench $*" [ ! -s stdout ]
 }
-usage "unknown option '--frobnicate'; --help lists all" --frobnicate
+usage "unknown option '--frobnicate'; see --help" --frobnicate
 usage "unknown option '--onyl'; did you mean '--only'?" --onyl x
 usage '--s: could be --size, --sweep or --svg' --s
-usage "unknown option '-x'; --help lists all" -x
+usage "unknown option '-x'; see --help" -x
 usage '--size: a value is missing; expected --size WxH (run at this size, in pixels)' --size
 usage "--size: '12' is not a size; expected e.g. 4096x4096" --size 12
 usage "--size: '0x4' is not a size; expected e.g. 4096x4096" --size 0x4
@@ -53,7 +53,7 @@ gives 0 '' help bench
 check 'help bench' same short stdout
 cp short stdout
 check 'help is on stdout' grep -q '^      --sweep ' stdout
-check 'it stands in --help' grep -q '^gimgxf bench ' <("$program" --help)
+check 'it stands in --help' grep -q '^gimgxf bench ' <("$program" --help all)
 
 # The CPU part, as a table, as JSON, as a chart.
 bench --cpu --size 67x41 --rounds 3

@@ -1,7 +1,7 @@
 # bash, zsh and fish complete exactly what the program accepts, according to
-# --help and its messages.
+# --help all and its messages.
 . "$ROOT/tests/cli/lib.sh"
-"$program" --help >help
+"$program" --help all >help
 mkdir -p files/sub none
 cd none || exit 1 # a directory in which nothing is, and nothing stays
 

@@ -1,11 +1,11 @@
 # The man pages and the completions know every option, operation and format that
-# --help prints, and no others; the pages refer to each other, and their examples
+# --help all prints, and no others; the pages refer to each other, and their examples
 # work; the map in the README knows every folder.
 . "$ROOT/tests/cli/lib.sh"
 man=$ROOT/man bash=$ROOT/man/gimgxf.bash
 zsh=$ROOT/man/_gimgxf fish=$ROOT/man/gimgxf.fish
 . "$bash"
-gimgxf --help >help
+gimgxf --help all >help
 
 # agree NAME: whether the files `want` and `got` list the same, and something.
 agree() {

@@ -22,7 +22,7 @@ wrong() {
 example='gimgxf OPERATION INPUT OUTPUT, e.g. gimgxf rotate90 in.png out.png'
 
 # Where is the operation?
-wrong "an operation is missing: $example; --help lists all"
+wrong "an operation is missing: $example; see --help"
 wrong "'in.png' is a file, not an operation, which comes first: $example" \
     in.png out.png
 wrong "'in.png' is a file, not an operation, which comes first: $example" \
@@ -149,8 +149,8 @@ wrong "--edge: 'trimm' is not known; expected reencode, trim, tag or fail; did \
 you mean 'trim'?" rotate90 --edge trimm a.jpg out.jpg
 wrong "--backend: 'gpu' is not known; did you mean 'cuda'?" \
     rotate90 --backend gpu in.png out.png
-wrong "unknown option '-y'; --help lists all" -y rotate90 in.png out.png
-wrong "unknown option '-9'; --help lists all" rotate90 -q90 a.jpg out.jpg
+wrong "unknown option '-y'; see --help" -y rotate90 in.png out.png
+wrong "unknown option '-9'; see --help" rotate90 -q90 a.jpg out.jpg
 wrong "--strip: a value is joined by '=': --strip=gps" \
     rotate90 --strip gps a.jpg out.jpg
 wrong "--strip: a value is joined by '=': --strip=xmp,icc" \
@@ -175,7 +175,7 @@ wrong "unknown option '--resize'; gimgxf turns pictures and does not scale \
 them" rotate90 --resize 50% in.png out.png
 
 # Every name that a message suggests exists.
-gimgxf --help >help
+gimgxf --help all >help
 for option in $(grep -oE "did you mean '--[a-z-]+|unless --[a-z-]+" \
     "$ROOT/cli/options/hint.c" | grep -oE -- '--[a-z-]+' | sort -u); do
     check "$option is an option" grep -qE -- " $option( |\[)" help

@@ -28,9 +28,16 @@ check 'the picture has stdout for itself' same want.png out.png
 check 'JSON goes to stderr then' grep -q '"status": "done"' json
 gives 0 '' --help
 check 'help on stdout' grep -q rotate90 stdout
-# 66 lines of paper.
-check 'help is a page' [ "$(wc -l <stdout)" -le 66 ]
-check 'and fits the width of a screen' [ "$(wc -L <stdout)" -le 79 ]
+# A screen of 24 rows, the last of which is for the prompt, and 80 columns.
+check 'help fits a screen' [ "$(wc -l <stdout)" -le 23 ]
+check 'and its width' [ "$(wc -L <stdout)" -le 79 ]
+check 'help says where the rest is' grep -q -e '--help all' stdout
+cp stdout common
+gives 0 '' --help all
+check 'all of it fits the width of a screen' [ "$(wc -L <stdout)" -le 79 ]
+check 'each common option is among all' \
+    [ -z "$(grep -E '^ +-' common | grep -vxFf stdout)" ]
+check 'which are more' [ "$(grep -cE '^ +-' stdout)" -gt 40 ]
 gives 0 '' --version
 check 'version' grep -qx 'gimgxf [0-9.]*' <(head -n 1 stdout)
 check 'version: libraries' grep -qE \

@@ -3,7 +3,7 @@
 in=$samples/f-rgb.png
 
 gives 2 "gimgxf: an operation is missing: gimgxf OPERATION INPUT OUTPUT, \
-e.g. gimgxf rotate90 in.png out.png; --help lists all"
+e.g. gimgxf rotate90 in.png out.png; see --help"
 gives 2 "gimgxf: 'Rotate90' is not an operation; did you mean 'rotate90'?" \
     Rotate90 "$in" o.png
 gives 2 "gimgxf: an operation is empty; expected e.g. rotate90 or \
@@ -16,8 +16,8 @@ or --in-place" \
     rotate90 "$in" o.png p.png
 gives 2 "gimgxf: o.xyz: the name does not say which format to write; give it \
 a suffix such as .png or .jpg, or --format NAME" rotate90 "$in" o.xyz
-gives 2 "gimgxf: unknown option '--frobnicate'; --help lists all" --frobnicate
-gives 2 "gimgxf: unknown option '-Z'; --help lists all" -Z
+gives 2 "gimgxf: unknown option '--frobnicate'; see --help" --frobnicate
+gives 2 "gimgxf: unknown option '-Z'; see --help" -Z
 gives 2 "gimgxf: --quality: a value is missing; expected --quality N (encode \
 a JPEG anew, 1 to 100)" rotate90 "$in" o.jpg --quality
 gives 2 "gimgxf: --quality: 101 is out of range; expected 1 to 100" \
