@@ -12,6 +12,8 @@
 #                      draw the pictures of the README, the second on a GPU
 #   make bench-batch   measure batches, beside other programs and by processors
 #   make bench-sandbox measure what the sandbox and --isolate cost
+#   make bench-guard BEFORE=OTHER/gimgxf
+#                      what is slower, larger or hungrier than in another build
 #   make bench-batch-gpu
 #                      measure batches of JPEG files on a GPU and without it
 #   make check         the tests; check-all: also the whole corpus, clang,

@@ -1,7 +1,7 @@
 # What measures, and what draws the pictures of the README.
 
 .PHONY: turns chart-kernels chart-files bench bench-cpu bench-files bench-png \
-        bench-jpeg bench-batch bench-batch-gpu bench-sandbox
+        bench-jpeg bench-batch bench-batch-gpu bench-sandbox bench-guard
 
 # The pictures of the README: the turns of a sample, the kernels on a GPU, and whole
 # processes beside those that make deps-bench installs.
@@ -27,6 +27,10 @@ bench-batch: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/batch
 bench-sandbox: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/sandbox
+# Beside another build, BEFORE=OTHER/gimgxf.
+bench-guard: $(BUILD)/gimgxf
+	@$(if $(BEFORE),,$(error bench-guard needs BEFORE=OTHER/gimgxf))
+	@BUILD=$(BUILD) tests/bench/guard $(BEFORE) $(BUILD)/gimgxf
 bench-batch-gpu: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/batch-gpu
 

@@ -217,10 +217,15 @@ def filtered(rows, step):
 
 def write_png(f, a, palette=None):
     """Filtered and deflated as libpng does it by default. With a palette, a has
-    its indices."""
+    its indices, and they have as few bits as that needs."""
     height, width, channels = a.shape
+    bits = 8 * a.itemsize
     rows = a.astype(a.dtype.newbyteorder('>')).view(numpy.uint8)
     rows = rows.reshape(height, -1)
+    if palette:
+        bits = next(n for n in (1, 2, 4, 8) if len(palette) <= 1 << n)
+        rows = numpy.packbits(numpy.unpackbits(rows[..., None], axis=2)[
+            ..., 8 - bits:].reshape(height, -1), axis=1)
     kind = 3 if palette else {1: 0, 2: 4, 3: 2, 4: 6}[channels]
     step = channels * a.itemsize
     z = zlib.compressobj(6, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY
@@ -233,8 +238,7 @@ def write_png(f, a, palette=None):
         f.write(struct.pack('>I', len(body)) + name + body +
                 struct.pack('>I', zlib.crc32(name + body)))
     f.write(b'\x89PNG\r\n\x1a\n')
-    chunk(b'IHDR', struct.pack('>2I5B', width, height, 8 * a.itemsize, kind, 0,
-                               0, 0))
+    chunk(b'IHDR', struct.pack('>2I5B', width, height, bits, kind, 0, 0, 0))
     if palette:
         chunk(b'PLTE', bytes(sum(palette, ())))
     for at in range(0, len(data), 8192):

@@ -1,6 +1,8 @@
 """Classes of pictures that a PNG encoder meets, from photographs to noise of two
-values: what tests/bench/png-levels measures. Each is an array of numpy,
-H x W x channels, and always the same."""
+values: what tests/bench/png-levels and tests/bench/guard measure. Each is an array
+of numpy, H x W x channels, and always the same."""
+import random
+
 import numpy
 
 from pictures import SEED, in_bits, scene, screenshot, spread, with_hole
@@ -136,3 +138,44 @@ CLASSES = {
 # Those of RGB and 8 bits.
 PHOTOGRAPHS = ('photograph', 'noise of 2', 'light noise of 2', 'noise of 8',
                'Kodak-like')
+
+PALETTES = {'palette': PALETTE}
+# Names, channels, bits, and colors of a palette.
+RGB = ('RGB', 3, 8, 0)
+FORMS = [RGB, ('200 colors', 1, 8, 200), ('RGBA', 3, 8, 0), ('gray', 1, 8, 0),
+         ('RGB of 16 bits', 3, 16, 0), RGB, ('16 colors', 1, 8, 16),
+         ('gray and alpha', 1, 8, 0), ('gray of 16 bits', 1, 16, 0), RGB,
+         ('2 colors', 1, 8, 2)]
+
+
+def drawn(number):
+    """Member `number` of a family of pictures: its name, how it is made, and its
+    palette. What was fitted to the classes above alone is seen by these."""
+    pick = random.Random(number)
+    form, channels, bits, colors = FORMS[number % len(FORMS)]
+    noise, smooth, text = number * 5 % 13, pick.randint(1, 8), pick.choice(
+        [0, 0, .2, .5, .8])
+    each = pick.choice([1, channels])
+
+    def paint(width, height):
+        light = 128 + field(width, height, range(smooth, 10), .75, number) * .8
+        a = numpy.stack([light + field(width, height, [7], 0, number + c) * 14
+                         for c in range(channels)], -1)
+        a += numpy.random.default_rng(number).integers(
+            -noise, noise + 1, (height, width, each))
+        a[:int(height * text)] = page(width, int(height * text))
+        if colors:
+            return (a * (colors / 256)).clip(0, colors - 1).astype(numpy.uint8)
+        a = in_bits(a, bits)
+        return with_hole(a) if form in ('RGBA', 'gray and alpha') else a
+    name = '%s, noise %d, smooth %d, text %d %%' % (form, noise, smooth, text * 100)
+    return name, paint, [(i, 255 - i, i // 2) for i in numpy.linspace(
+        0, 255, colors).astype(int).tolist()]
+
+
+FAMILY = {}
+for member in range(len(CLASSES)):
+    title, painter, palette = drawn(member)
+    FAMILY[title] = MP3, painter
+    if palette:
+        PALETTES[title] = palette

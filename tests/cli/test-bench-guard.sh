@@ -1,0 +1,72 @@
+# tests/bench/guard calls worse what is worse: by numbers that are given, so that no
+# clock counts, and of programs one of which writes larger files.
+. "$ROOT/tests/cli/lib.sh"
+python3 -c 'import numpy' 2>/dev/null ||
+    /usr/bin/python3 -c 'import numpy' 2>/dev/null ||
+    skip_all 'there is no numpy'
+
+# judged NAME WANTED RUNS [THREADS] [BYTES]: what is said of a build whose runs are
+# Python's RUNS, beside one of 20 runs of 1 s, 1 s of processors and 10 MB, 2 threads
+# and 1000 bytes.
+cat >judge.py <<'END'
+import os
+import runpy
+import sys
+sys.path.append(os.environ['ROOT'] + '/tests/bench')
+import processes  # finds a Python with numpy
+guard = runpy.run_path(processes.ROOT + '/tests/bench/guard')
+
+
+def build(runs, threads=2, size=1000):
+    made = guard['Build']('x')
+    made.runs = {1: runs, 2: runs}
+    made.threads, made.bytes = int(threads), int(size)
+    return made
+
+
+for words, certain in guard['faults'](build([(1, 1, 10)] * 20),
+                                      build(eval(sys.argv[1]), *sys.argv[2:])):
+    print('surely' if certain else 'perhaps', words)
+END
+judged() {
+    local name=$1 wanted=$2
+    shift 2
+    ROOT=$ROOT PYTHONDONTWRITEBYTECODE=1 python3 judge.py "$@" >said 2>&1
+    check "$name: $(cat said)" [ "$(cat said)" = "$wanted" ]
+}
+judged 'the same' '' '[(1, 1, 10)] * 20'
+judged 'better' '' '[(.5, .6, 5)] * 20' 3 500
+judged 'a little worse' '' '[(1.09, 1.09, 11.9)] * 20' 2 1009
+judged 'slower' 'surely wall at -j 1 is 1.20 of before
+surely wall at -j 2 is 1.20 of before' '[(1.2, 1, 10)] * 20'
+judged 'more of processors' 'surely CPU at -j 1 is 1.20 of before
+surely CPU at -j 2 is 1.20 of before' '[(1, 1.2, 10)] * 20'
+judged 'hungrier' 'surely memory at -j 1 is 1.30 of before
+surely memory at -j 2 is 1.30 of before' '[(1, 1, 13)] * 20'
+judged 'larger' 'surely size at -j 2 is 1.02 of before' '[(1, 1, 10)] * 20' 2 1020
+judged 'a thread lost' 'surely 1 threads ran, and 2 before' '[(1, 1, 10)] * 20' 1
+judged 'a thread gained, at a price' 'surely CPU at -j 1 is 1.20 of before
+surely memory at -j 1 is 1.30 of before' '[(.9, 1.2, 13)] * 20' 3
+judged 'few runs' 'perhaps wall at -j 1 is 1.20 of before
+perhaps wall at -j 2 is 1.20 of before' '[(1.2, 1, 10)] * 9'
+judged 'one undisturbed run' '' '[(w, 1, 10) for w in [1.9] * 19 + [1]]'
+
+# guarded STATUS AFTER CLASS...: the guard, as it is called, with tiny pictures.
+guarded() {
+    local status=$1 after=$2
+    shift 2
+    BUILD=${program%/*} PLACE=$PWD/bench SIZE=130x70 BUDGET=0 \
+        "$ROOT/tests/bench/guard" "$program" "$after" "$@" >out 2>&1
+    local got=$?
+    check "status of $after $*: $(tail -n 2 out)" [ $got = "$status" ]
+}
+guarded 0 "$program" gradient palette start-up PNGs
+check 'a line for each class' [ "$(grep -c ' | [0-9], [0-9] | 1.000' out)" = 4 ]
+printf '#!/bin/sh\nexec "%s" --png-level 0 "$@"\n' "$program" >stub
+chmod +x stub
+guarded 1 ./stub gradient
+check 'what is larger' grep -q '^WORSE PNG, gradient: size' out
+printf '#!/bin/sh\nexit 1\n' >stub
+guarded 1 ./stub gradient
+check 'what fails' grep -q '^WORSE PNG, gradient: .*stub .* fails' out
+finish
