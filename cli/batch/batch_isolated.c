@@ -187,7 +187,7 @@ static bool is_sound(struct batch_answer *told)
     return (unsigned)r->skipped <= SKIPPED_DONE && (unsigned)r->how < HOWS &&
            (unsigned)r->turned < XFORM_COUNT &&
            (unsigned)r->device_use < DEVICE_USES &&
-           (unsigned)r->last < STAGES &&
+           (unsigned)r->last < STAGES && r->worker <= WORKERS_MAX &&
            (done ? is_codec(r->from) && is_codec(r->to) : true);
 }
 

@@ -33,6 +33,7 @@ void progress_count(struct batch_progress *progress, const struct job *job,
     for (int i = 0; i < STAGES; i++)
         progress->seconds[i] += result->seconds[i];
     progress->waited += result->waited;
+    progress->worked[result->worker] = true;
     if (failed) {
         progress->failed++;
     } else if (result->skipped) {
@@ -160,6 +161,9 @@ size_t progress_left(const struct batch_progress *progress)
 static void put_stages(const struct batch_progress *progress)
 {
     const char *lead = "gimgxf:";
+    unsigned workers = 0;
+    for (unsigned i = 1; i <= WORKERS_MAX; i++)
+        workers += progress->worked[i];
     for (int i = 0; i < STAGES; i++) {
         fprintf(stderr, "%s %s %.2f s", lead, job_stage_name((enum stage)i),
                 progress->seconds[i]);
@@ -167,7 +171,8 @@ static void put_stages(const struct batch_progress *progress)
     }
     if (progress->waited >= 0.005)
         fprintf(stderr, ", waited for memory %.2f s", progress->waited);
-    fputs(", all workers together\n", stderr);
+    fprintf(stderr, ", %u worker%s together\n", workers,
+            workers == 1 ? "" : "s");
 }
 
 /* What a device did, and why the CPU did the rest. */

@@ -4,6 +4,10 @@
 #define CLI_BATCH_PROGRESS_H
 
 #include "cli/job/job.h"
+#include "cli/options/option_table.h"
+
+/* Twice as many workers as threads, and once more those that resume tasks. */
+enum { WORKERS_MAX = 3 * OPTION_THREADS_MAX };
 
 struct batch_progress {
     size_t all; /* files that are to be done */
@@ -16,8 +20,9 @@ struct batch_progress {
     struct bytes anew_names; /* pointers to the names of these, as many as could
                                 be kept */
     uint64_t bytes_in, bytes_out;
-    double seconds[STAGES]; /* of all workers together */
-    double waited;          /* the same, for memory */
+    double seconds[STAGES];       /* of all workers together */
+    bool worked[WORKERS_MAX + 1]; /* whether this worker has done a file */
+    double waited;                /* the same, for memory */
     double begin;
     bool shown;   /* there is a terminal, and a line is wanted */
     double drawn; /* when the line was drawn */

@@ -118,7 +118,10 @@ struct result {
     const struct codec *from, *to;
     enum xform turned;      /* what was done to the stored pixels */
     uint32_t width, height; /* of the output */
-    bool progressive;       /* the input is a JPEG of several scans */
+    unsigned threads;       /* that worked on it */
+    unsigned worker;  /* which worker of a batch or of serve did it, from 1; or
+                         0: none */
+    bool progressive; /* the input is a JPEG of several scans */
     enum device_use device_use;
     size_t bytes_in, bytes_out;
     uint64_t scratch;      /* bytes of cells that went through a file */

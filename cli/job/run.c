@@ -1,9 +1,11 @@
 /* One picture, start to end: the order of its stages. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/job/stages.h"
 #include "cli/job/watch.h"
 #include "codecs/base/clock.h"
+#include "codecs/base/thread_pool.h"
 
 const char *job_stage_name(enum stage stage)
 {
@@ -107,9 +109,24 @@ int job_retry(struct job_state *state, struct err *err)
     return run_stages(state, STAGE_DECODE, STAGE_DECODE, err);
 }
 
+/* Notes how many threads have worked, and warns of those that could not be
+ * started: without them it takes longer. */
+static void note_threads(const struct job_state *state)
+{
+    struct thread_pool *pool = state->job->pool;
+    const int why = thread_pool_refused(pool);
+    state->result->threads = thread_pool_worked(pool);
+    if (why)
+        warn(&state->result->warnings,
+             "not all of %u threads could be started: %s",
+             thread_pool_threads(pool), strerror(why));
+}
+
 int job_finish(struct job_state *state, struct err *err)
 {
-    return run_stages(state, STAGE_TURN, STAGE_ENCODE, err);
+    int status = run_stages(state, STAGE_TURN, STAGE_ENCODE, err);
+    note_threads(state);
+    return status;
 }
 
 struct bytes job_output(const struct job_state *state)

@@ -59,6 +59,13 @@ void report_device_failure(const struct err *why)
     put_line(NULL, "warning: the GPU has failed: ", text.text);
 }
 
+void report_refused_threads(int why, const struct options *opts)
+{
+    if (why && !opts->quiet)
+        put_line(NULL,
+                 "warning: not all threads could be started: ", strerror(why));
+}
+
 void report_warnings(const char *file, const struct options *opts,
                      const struct warnings *warnings, unsigned except)
 {
@@ -150,7 +157,10 @@ void report_answer(FILE *out, const struct job *job,
         json_number(&json, "height", result->height);
         json_number(&json, "bytes_in", (double)result->bytes_in);
         json_number(&json, "bytes_out", (double)result->bytes_out);
+        json_number(&json, "threads", result->threads);
     }
+    if (done && result->worker)
+        json_number(&json, "worker", result->worker);
     if (done && result->verified.done) {
         json_string(&json, "verified", result->verified.same ? "same" : "near");
         if (!result->verified.same)
@@ -215,8 +225,9 @@ static void print_job(const struct job *job, const struct result *result,
                 (unsigned long long)result->scratch);
     print_verified(&result->verified);
     print_digests(&result->digests);
-    fprintf(stderr, "gimgxf: %zu bytes in, %zu out;", result->bytes_in,
-            result->bytes_out);
+    fprintf(stderr, "gimgxf: %zu bytes in, %zu out, %u thread%s;",
+            result->bytes_in, result->bytes_out, result->threads,
+            result->threads == 1 ? "" : "s");
     for (int i = 0; i < STAGES; i++)
         fprintf(stderr, " %s %.1f ms%s", job_stage_name((enum stage)i),
                 result->seconds[i] * 1e3, i < STAGES - 1 ? "," : "\n");

@@ -16,6 +16,10 @@ void report_error(const char *file, const char *text);
 /* Warns that a device has failed, so that the CPU goes on. */
 void report_device_failure(const struct err *why);
 
+/* Warns that not all threads could be started, for the reason `why`, an errno;
+ * unless that is 0. */
+void report_refused_threads(int why, const struct options *opts);
+
 /* Prints why the program does not begin: a line on standard error, and with
  * --json an object on standard output, or on standard error if the picture
  * would go to standard output. `status` is "usage", "no_device" or "failed". */

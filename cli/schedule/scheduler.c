@@ -323,6 +323,7 @@ int scheduler_do(struct scheduler *scheduler, unsigned worker,
     int status = s->state ? resume(s, err) : first_part(scheduler, s, err);
     if (status == SCHEDULER_PARKED)
         return status;
+    result->worker = worker + 1;
     if (s->state && !result->skipped) {
         result->waited = s->share.waited;
         result->seconds[STAGE_DECODE] -= s->share.waited;

@@ -22,7 +22,9 @@ struct thread_pool {
     unsigned most;     /* the most helpers that there may be */
     unsigned helpers;  /* how many there are */
     pthread_t *thread; /* of each helper */
-    cpu_set_t allowed; /* where they may run */
+    int refused; /* why there are fewer than were wanted, an errno; or 0 */
+    cpu_set_t allowed; /* where they may run, */
+    cpu_set_t begin;   /* and begin; empty if that is the same */
 
     /* The current task. It is written under the lock while no helper is busy.
      */
@@ -37,22 +39,37 @@ struct thread_pool {
     pthread_cond_t come, done;
     unsigned wanted; /* helpers that have yet to begin */
     unsigned busy;   /* helpers that have begun and not ended */
+    unsigned worked; /* helpers that have done a piece of any task */
     bool closing;
 };
 
-static void take_pieces(struct thread_pool *pool)
+/* Returns whether there was a piece left. */
+static bool take_pieces(struct thread_pool *pool)
 {
-    size_t i;
-    while ((i = atomic_fetch_add(&pool->next, 1)) < pool->n)
+    bool any = false;
+    for (size_t i; (i = atomic_fetch_add(&pool->next, 1)) < pool->n; any = true)
         pool->work(pool->context, i);
+    return any;
+}
+
+/* Moves the calling thread, which has just been made, to another processor than
+ * that of the thread that made it. Left to itself Linux may let it wait for
+ * that one, beside an idle one, for longer than a picture takes; and it is
+ * woken where it ran before. The thread does so itself: attributes of
+ * pthread_create() would name it by its number, by which it could be a thread
+ * of another process as well, so that the sandbox refuses it. */
+static void begin_elsewhere(const struct thread_pool *pool)
+{
+    if (CPU_COUNT(&pool->begin) &&
+        sched_setaffinity(0, sizeof pool->begin, &pool->begin) == 0)
+        (void)sched_setaffinity(0, sizeof pool->allowed, &pool->allowed);
 }
 
 static void *help(void *argument)
 {
     struct thread_pool *pool = argument;
-    if (CPU_COUNT(&pool->allowed))
-        pthread_setaffinity_np(pthread_self(), sizeof pool->allowed,
-                               &pool->allowed);
+    bool worked = false;
+    begin_elsewhere(pool);
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         while (!pool->wanted && !pool->closing)
@@ -64,8 +81,10 @@ static void *help(void *argument)
         memory_count_for(pool->account);
         clock_set_end(pool->end);
         pthread_mutex_unlock(&pool->lock);
-        take_pieces(pool);
+        const bool any = take_pieces(pool);
         pthread_mutex_lock(&pool->lock);
+        pool->worked += any && !worked;
+        worked = worked || any;
         if (--pool->busy == 0)
             pthread_cond_signal(&pool->done);
     }
@@ -73,20 +92,16 @@ static void *help(void *argument)
     return NULL;
 }
 
-/* Lets a thread that is about to be made begin on another processor. Left to
- * itself Linux may let it wait for this one, beside an idle one, for longer
- * than a picture takes; and it is woken where it ran before. */
-static void begin_elsewhere(struct thread_pool *pool, pthread_attr_t *attr)
+/* Finds where helpers begin. */
+static void choose_processors(struct thread_pool *pool)
 {
-    int here = sched_getcpu();
-    CPU_ZERO(&pool->allowed);
+    const int here = sched_getcpu();
+    CPU_ZERO(&pool->begin);
     if (here < 0 || here >= CPU_SETSIZE ||
         sched_getaffinity(0, sizeof pool->allowed, &pool->allowed))
         return;
-    cpu_set_t elsewhere = pool->allowed;
-    CPU_CLR(here, &elsewhere);
-    if (CPU_COUNT(&elsewhere))
-        pthread_attr_setaffinity_np(attr, sizeof elsewhere, &elsewhere);
+    pool->begin = pool->allowed;
+    CPU_CLR(here, &pool->begin);
 }
 
 /* Starts helpers up to `wanted`, or as many as the system allows. No signal is
@@ -95,18 +110,18 @@ static void begin_elsewhere(struct thread_pool *pool, pthread_attr_t *attr)
 static void hire(struct thread_pool *pool, unsigned wanted)
 {
     sigset_t all, before;
-    pthread_attr_t attr;
+    int why = 0;
     if (pool->helpers >= wanted)
         return;
-    pthread_attr_init(&attr);
-    begin_elsewhere(pool, &attr);
+    choose_processors(pool);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool->helpers < wanted &&
-           pthread_create(&pool->thread[pool->helpers], &attr, help, pool) == 0)
+    while (
+        pool->helpers < wanted &&
+        !(why = pthread_create(&pool->thread[pool->helpers], NULL, help, pool)))
         pool->helpers++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
+    pool->refused = why ? why : pool->refused;
 }
 
 struct thread_pool *thread_pool_open(unsigned threads)
@@ -129,6 +144,21 @@ struct thread_pool *thread_pool_open(unsigned threads)
 unsigned thread_pool_threads(const struct thread_pool *pool)
 {
     return pool ? pool->most + 1 : 1;
+}
+
+unsigned thread_pool_worked(struct thread_pool *pool)
+{
+    if (!pool)
+        return 1;
+    pthread_mutex_lock(&pool->lock);
+    const unsigned worked = pool->worked;
+    pthread_mutex_unlock(&pool->lock);
+    return worked + 1;
+}
+
+int thread_pool_refused(const struct thread_pool *pool)
+{
+    return pool ? pool->refused : 0;
 }
 
 void thread_pool_run(struct thread_pool *pool,

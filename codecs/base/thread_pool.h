@@ -18,6 +18,14 @@ struct thread_pool *thread_pool_open(unsigned threads);
 /* Returns how many threads the pool has; 1 without a pool. */
 unsigned thread_pool_threads(const struct thread_pool *pool);
 
+/* Returns how many threads have worked so far: did a part of any task, or
+ * called thread_pool_run(). */
+unsigned thread_pool_worked(struct thread_pool *pool);
+
+/* Returns why the pool has started fewer threads than it needed: an errno; or 0
+ * if it has not. */
+int thread_pool_refused(const struct thread_pool *pool);
+
 /* Calls work(context, i) for each i from 0 to n - 1, in this order, on several
  * threads at once. Returns when all calls have returned and what they wrote can
  * be read. Two threads must not call it at a time. Without a pool the caller
