@@ -162,6 +162,7 @@ static int give_all(struct batch *batch)
         report_error(NULL, "the workers cannot be started");
         return -1;
     }
+    report_refused_threads(ordered_workers_refused(workers), batch->opts);
     /* The first picture of a stack decides the shape of all: none runs beside
      * it. */
     ordered_workers_allow(workers, batch->stack ? 1 : batch->opts->threads);

@@ -53,7 +53,8 @@ static int do_all(const struct each_input_work *all,
     sandbox_enter_for_inputs(inputs, options);
     struct ordered_workers *workers = ordered_workers_open(&opts);
     if (!workers)
-        return fail(err, "the threads cannot be started");
+        return fail(err, "no memory");
+    report_refused_threads(ordered_workers_refused(workers), options);
     for (uint32_t i = 0; i < inputs->count; i++) {
         next = ordered_workers_room(workers, is_unheard);
         if (!next)

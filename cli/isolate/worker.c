@@ -363,6 +363,8 @@ static enum outcome run_workers(struct worker_process *process)
         report_error(NULL, "the workers cannot be started");
         return OUTCOME_FAILED;
     }
+    report_refused_threads(ordered_workers_refused(process->workers),
+                           process->opts->opts);
     ordered_workers_allow(process->workers, process->opts->opts->threads);
     if (send_all(process->fd, &ready, sizeof ready))
         give_all(process);

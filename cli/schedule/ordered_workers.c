@@ -25,8 +25,11 @@ enum { TICK_MS = 100 };
 
 struct ordered_workers {
     struct ordered_workers_opts opts;
-    pthread_t *thread; /* the workers, then the one that ticks */
+    pthread_t *thread; /* the one that ticks, workers and resumers */
     unsigned threads;
+    int refused;        /* why there are not more of them: an errno, or 0 */
+    bool has_worker;    /* else those who give and release tasks do them, */
+    bool doing;         /* one of them at a time, which does now */
     unsigned started;   /* workers that have taken their number */
     unsigned restarted; /* and resumers */
     unsigned char *task;
@@ -161,32 +164,42 @@ static void *tick(void *argument)
     return NULL;
 }
 
-/* Starts up to n threads. Returns how many there are. */
-static unsigned start(struct ordered_workers *workers, void *run(void *),
-                      unsigned n)
+/* Starts up to n threads. Returns whether there is one. */
+static bool start(struct ordered_workers *workers, void *run(void *),
+                  unsigned n)
 {
+    int why = 0;
     unsigned started = 0;
-    while (started < n && pthread_create(&workers->thread[workers->threads],
-                                         NULL, run, workers) == 0) {
+    while (started < n &&
+           !(why = pthread_create(&workers->thread[workers->threads], NULL, run,
+                                  workers))) {
         workers->threads++;
         started++;
     }
-    return started;
+    workers->refused = why ? why : workers->refused;
+    return started > 0;
 }
 
-/* Starts one thread of each kind, and of the others as many as the system has
- * memory for: with fewer it takes longer. */
+/* Starts one thread of each kind, and of the others as many as the system
+ * allows: with fewer it takes longer. Returns whether tasks can be done. */
 static bool start_threads(struct ordered_workers *workers)
 {
     const unsigned works = workers->opts.workers,
                    resumers = workers->opts.resumers;
-    if (!start(workers, tick, 1) || !start(workers, work, 1) ||
-        (resumers && !start(workers, resume, 1)))
+    workers->has_worker = start(workers, work, 1);
+    if (resumers && !start(workers, resume, 1))
         return false;
-    start(workers, work, works - 1);
+    start(workers, tick, 1);
+    if (workers->has_worker)
+        start(workers, work, works - 1);
     if (resumers)
         start(workers, resume, resumers - 1);
     return true;
+}
+
+int ordered_workers_refused(const struct ordered_workers *workers)
+{
+    return workers->refused;
 }
 
 static void join_threads(struct ordered_workers *workers)
@@ -243,6 +256,16 @@ void *ordered_workers_room(struct ordered_workers *workers,
     return task;
 }
 
+/* Does what stands in the queue, also what is put there meanwhile. */
+static void do_queue(struct ordered_workers *workers)
+{
+    const size_t window = workers->opts.window;
+    workers->doing = true;
+    while (workers->taken < workers->released)
+        do_slot(workers, 0, workers->queue[workers->taken++ % window]);
+    workers->doing = false;
+}
+
 /* The lock is held. */
 static void release(struct ordered_workers *workers, size_t slot)
 {
@@ -250,6 +273,8 @@ static void release(struct ordered_workers *workers, size_t slot)
     /* A worker that is busy finds it without being woken. */
     if (workers->busy < workers->allowed)
         pthread_cond_signal(&workers->work);
+    if (!workers->has_worker && !workers->doing)
+        do_queue(workers);
 }
 
 void ordered_workers_give(struct ordered_workers *workers)

@@ -32,10 +32,15 @@ struct ordered_workers_opts {
     void *context;
 };
 
-/* Starts the workers, of which all may be busy at first.
- * Returns NULL if there is no memory or a thread cannot be started. */
+/* Starts the workers, of which all may be busy at first, or as many as the
+ * system allows. Without any the thread that gives a task, or releases it, does
+ * it. Returns NULL if there is no memory, or no resumer although they are
+ * wanted. */
 struct ordered_workers *
 ordered_workers_open(const struct ordered_workers_opts *opts);
+
+/* Returns why there are fewer threads than were wanted: an errno, or 0. */
+int ordered_workers_refused(const struct ordered_workers *workers);
 
 /* Waits for a free slot and returns it; returns NULL once `stop` returns true.
  * ordered_workers_give() then hands the task to a worker. Both are for one
