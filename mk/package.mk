@@ -28,7 +28,7 @@ deps-bench: deps
 # The package is built from a copy, as debhelper wants its folder at the top. It
 # is dated like the list of changes, so that the same tree gives the same package.
 SOURCES := Makefile mk cli codecs cuda tests samples man README.md CHANGELOG.md \
-           BENCHMARKS.md SECURITY.md TESTING.md LICENSE
+           BENCHMARKS.md SECURITY.md TESTING.md CONTRIBUTING.md LICENSE
 DEB_TREE := $(BUILD)/deb/gimgxf-$(VERSION)
 deb:
 	rm -rf $(BUILD)/deb

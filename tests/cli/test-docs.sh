@@ -192,6 +192,9 @@ for name in $(sed -n '/^## The code/,/^## /p' README.md |
     tr -d '`' | grep -vxE 'info|make'); do
     check "the map: $name" [ -e "$name" ]
 done
+for name in $(grep -oE '`[a-z]+/[a-z_/.]*`' CONTRIBUTING.md | tr -d '`'); do
+    check "CONTRIBUTING.md: $name" [ -e "$name" ]
+done
 check 'the map fits a glance' [ "$(sed -n '/^## The code/,/^## /p' README.md |
     grep -c '^| [^t]')" -le 15 ]
 cd "$PLACE" || exit 1
