@@ -5,10 +5,9 @@
 #include "cli/job/job.h"
 #include "cli/report/report_picture.h"
 
-struct description {
+struct info_task {
     struct each_input input;
-    struct image img; /* without cells */
-    struct result result;
+    struct description description;
     struct err err;
     int status;
 };
@@ -21,26 +20,26 @@ struct describing {
 static void describe(void *context, void *task)
 {
     const struct describing *all = context;
-    struct description *d = task;
-    d->status = job_describe(d->input.name, d->input.root, all->opts, &d->img,
-                             &d->result, &d->err);
+    struct info_task *d = task;
+    d->status = job_describe(d->input.name, d->input.root, all->opts,
+                             &d->description, &d->err);
 }
 
 static void print(void *context, void *task)
 {
     struct describing *all = context;
-    struct description *d = task;
+    struct info_task *d = task;
     all->failed = all->failed || d->status;
-    report_picture(d->input.name, all->opts, &d->img, &d->result,
+    report_picture(d->input.name, all->opts, &d->description,
                    d->status ? &d->err : NULL);
-    image_free(&d->img);
+    image_free(&d->description.img);
 }
 
 bool info_run(const struct options *opts)
 {
     struct describing all = { .opts = opts };
     const struct each_input_work work = {
-        .task_size = sizeof(struct description),
+        .task_size = sizeof(struct info_task),
         .work = describe,
         .report = print,
         .context = &all,

@@ -213,10 +213,18 @@ enum soundness job_check_sound(const char *input, struct root *root,
                                void *context, struct result *result,
                                char *digest, struct err *err);
 
-/* Describes a picture in img, which has no cells and which the caller frees.
- * The name is confined to the root, unless that is NULL. */
+/* What a picture is, and what would become of it. */
+struct description {
+    struct image img; /* without cells; the caller frees it */
+    struct result result;
+    enum how turns[XFORM_COUNT]; /* how it would be turned so within its format;
+                                    `upright` stands for XFORM_NONE */
+};
+
+/* Describes a picture without decoding it. The name is confined to the root,
+ * unless that is NULL. */
 int job_describe(const char *input, struct root *root,
-                 const struct options *opts, struct image *img,
-                 struct result *result, struct err *err);
+                 const struct options *opts, struct description *description,
+                 struct err *err);
 
 #endif

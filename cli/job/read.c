@@ -241,10 +241,28 @@ int job_relate(struct relation *relation, const char *first, const char *second,
     return status;
 }
 
-int job_describe(const char *input, struct root *root,
-                 const struct options *opts, struct image *img,
-                 struct result *result, struct err *err)
+static void foresee_turns(struct description *d, const struct options *opts,
+                          const struct stream_info *info)
 {
+    for (unsigned t = 0; t < XFORM_COUNT; t++) {
+        struct options asked = *opts;
+        struct result result = { .from = d->result.from, .to = d->result.from };
+        struct job_plan plan;
+        struct err err;
+        asked.op = (enum xform)t;
+        asked.upright = t == XFORM_NONE;
+        if (job_plan_formats(&plan, &asked, &result, &err) == 0 &&
+            job_plan_picture(&plan, &asked, info, &result, &err) == 0)
+            d->turns[t] = result.how;
+    }
+}
+
+int job_describe(const char *input, struct root *root,
+                 const struct options *opts, struct description *description,
+                 struct err *err)
+{
+    struct image *img = &description->img;
+    struct result *result = &description->result;
     const struct job job = { .input = input, .input_root = root };
     struct job_state state = { .job = &job, .opts = opts, .result = result };
     struct load_opts load;
@@ -261,6 +279,8 @@ int job_describe(const char *input, struct root *root,
         status = codec_open(&reader, result->from, state.input, &load, err);
     if (status == 0)
         status = codec_describe(&reader, img, err);
+    if (status == 0)
+        foresee_turns(description, opts, &reader.info);
     if (img->meta)
         img->meta->budget = NULL;
     if (status)

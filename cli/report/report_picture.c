@@ -80,13 +80,37 @@ static void print_animation(const struct animation *a)
         printf(", the default image is no frame");
 }
 
+static void print_coding(const struct coding_note *note)
+{
+    if (*note->subsampling)
+        printf(", %s", note->subsampling);
+    printf(", %s", note->coding);
+    if (note->restart)
+        printf(", restart markers every %u MCU%s", note->restart,
+               note->restart > 1 ? "s" : "");
+}
+
+/* The size as shown: the tag may exchange the axes. */
+static uint32_t shown_width(const struct image *img)
+{
+    return img->orientation > 4 ? img->height : img->width;
+}
+
+static uint32_t shown_height(const struct image *img)
+{
+    return img->orientation > 4 ? img->width : img->height;
+}
+
 static void print_color(const char *file, const struct image *img,
                         const struct result *result)
 {
     const struct meta *meta = img->meta;
     report_put_escaped(stdout, file);
-    printf(": %s, %u x %u, %s%s", result->from->title, img->width, img->height,
-           image_color_name(img->color), img->alpha ? " with alpha" : "");
+    printf(": %s, %u x %u", result->from->title, img->width, img->height);
+    if (shown_width(img) != img->width)
+        printf(" (shown as %u x %u)", shown_width(img), shown_height(img));
+    printf(", %s%s", image_color_name(img->color),
+           img->alpha ? " with alpha" : "");
     if (img->color == COLOR_OTHER)
         printf(" (%u)", img->nplanes);
     if (img->cell == CELL_F32)
@@ -95,8 +119,8 @@ static void print_color(const char *file, const struct image *img,
         printf(", %u bit%s", image_bits(img), img->maxval > 1 ? "s" : "");
     if (meta && meta->interlaced)
         printf(", interlaced");
-    if (meta && meta->progressive)
-        printf(", progressive");
+    if (meta && meta->coding.coding)
+        print_coding(&meta->coding);
     if (meta && meta->animation.frames)
         print_animation(&meta->animation);
     if (img->orientation != 1)
@@ -110,11 +134,44 @@ static void print_color(const char *file, const struct image *img,
     putchar('\n');
 }
 
-static void print_picture(const char *file, const struct image *img,
-                          const struct result *result)
+static const char *turn_name(unsigned t)
 {
+    return t == XFORM_NONE ? "upright" : xform_name((enum xform)t);
+}
+
+/* Prints a line for each way in which some of the turns would be done. */
+static void print_turns(const enum how *turns)
+{
+    static const struct {
+        enum how how;
+        const char *words;
+    } ways[] = { { HOW_LOSSLESS, "lossless" },
+                 { HOW_LUMA_LOSSLESS, "color compressed again" },
+                 { HOW_REENCODED, "all compressed again" } };
+    unsigned count[HOWS] = { 0 };
+    for (unsigned t = 0; t < XFORM_COUNT; t++)
+        count[turns[t]]++;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const bool every = count[ways[i].how] == XFORM_COUNT;
+        if (count[ways[i].how] == 0)
+            continue;
+        printf("  %s:%s", ways[i].words, every ? " every turn" : "");
+        for (unsigned t = 0; !every && t < XFORM_COUNT; t++)
+            if (turns[t] == ways[i].how)
+                printf(" %s", turn_name(t));
+        putchar('\n');
+    }
+}
+
+static void print_picture(const char *file,
+                          const struct description *description)
+{
+    const struct image *img = &description->img;
     const struct meta *meta = img->meta;
-    (img->nplanes ? print_color : print_arrays)(file, img, result);
+    (img->nplanes ? print_color : print_arrays)(file, img,
+                                                &description->result);
+    if (img->nplanes)
+        print_turns(description->turns);
     if (meta)
         print_blocks(meta);
     for (size_t i = 0; meta && i < listed(meta->narrays); i++)
@@ -168,17 +225,55 @@ static void json_animation(struct json_writer *json, const struct animation *a)
     json_close(json, '}');
 }
 
-static void json_picture(const char *file, const struct image *img,
-                         const struct result *result, const struct err *err)
+static void json_metadata(struct json_writer *json, const struct meta *meta)
+{
+    json_open(json, "metadata", '[');
+    for (size_t i = 0; meta && i < listed(meta->nblocks); i++) {
+        if (meta->block[i].kind == BLOCK_FRAME)
+            continue;
+        json_open(json, NULL, '{');
+        json_string(json, "name", meta->block[i].name);
+        json_number(json, "bytes", (double)meta->block[i].size);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void json_turns(struct json_writer *json, const enum how *turns)
+{
+    json_open(json, "turns", '{');
+    for (unsigned t = 0; t < XFORM_COUNT; t++)
+        json_string(json, turn_name(t), job_how_name(turns[t]));
+    json_close(json, '}');
+}
+
+static struct coding_note coding_of(const struct meta *meta)
+{
+    return meta ? meta->coding : (struct coding_note){ NULL };
+}
+
+static const char *text_or_null(const char *text)
+{
+    return *text ? text : NULL;
+}
+
+static void json_picture(const char *file,
+                         const struct description *description,
+                         const struct err *err)
 {
     struct json_writer json = { .out = stdout };
+    const struct image *img = &description->img;
+    const struct result *result = &description->result;
     const struct meta *meta = img->meta;
+    const struct coding_note coding = coding_of(meta);
     json_open(&json, NULL, '{');
     json_string(&json, "input", file);
     if (!err) {
         json_string(&json, "format", result->from->name);
         json_number(&json, "width", img->width);
         json_number(&json, "height", img->height);
+        json_number(&json, "shown_width", shown_width(img));
+        json_number(&json, "shown_height", shown_height(img));
         json_string(&json, "color", image_color_name(img->color));
         json_bool(&json, "alpha", img->alpha);
         json_number(&json, "channels", img->nplanes);
@@ -189,16 +284,12 @@ static void json_picture(const char *file, const struct image *img,
         json_tags(&json, meta);
         json_bool(&json, "interlaced", meta && meta->interlaced);
         json_bool(&json, "progressive", meta && meta->progressive);
-        json_open(&json, "metadata", '[');
-        for (size_t i = 0; meta && i < listed(meta->nblocks); i++) {
-            if (meta->block[i].kind == BLOCK_FRAME)
-                continue;
-            json_open(&json, NULL, '{');
-            json_string(&json, "name", meta->block[i].name);
-            json_number(&json, "bytes", (double)meta->block[i].size);
-            json_close(&json, '}');
-        }
-        json_close(&json, ']');
+        json_string(&json, "coding", coding.coding);
+        json_string(&json, "subsampling", text_or_null(coding.subsampling));
+        json_number(&json, "restart", coding.restart);
+        json_metadata(&json, meta);
+        if (img->nplanes)
+            json_turns(&json, description->turns);
         if (meta && meta->animation.frames)
             json_animation(&json, &meta->animation);
         if (meta && meta->narrays)
@@ -225,43 +316,49 @@ static void put_field(const char *text)
 
 void report_picture_csv_head(void)
 {
-    puts("input,format,width,height,color,alpha,channels,bits,float,maxval,"
-         "orientation,orientation_from,interlaced,progressive,bytes,error");
+    puts("input,format,width,height,shown_width,shown_height,color,alpha,"
+         "channels,bits,float,maxval,orientation,orientation_from,interlaced,"
+         "progressive,coding,subsampling,restart,bytes,error");
 }
 
-static void csv_picture(const char *file, const struct image *img,
-                        const struct result *result, const struct err *err)
+static void csv_picture(const char *file, const struct description *description,
+                        const struct err *err)
 {
+    const struct image *img = &description->img;
+    const struct result *result = &description->result;
     const struct meta *meta = img->meta;
     const struct orientation tags =
         meta ? meta->orientation : (struct orientation){ 0 };
     put_field(file);
     if (err) {
-        printf(",,,,,,,,,,,,,,,");
+        printf(",,,,,,,,,,,,,,,,,,,,");
         put_field(err->text);
     } else {
         const char *place = tags.place ? orientation_place(tags.place) : "";
-        printf(",%s,%u,%u,%s,%d,%u,%u,%d,%u,%u,%s,%d,%d,%zu,",
-               result->from->name, img->width, img->height,
-               image_color_name(img->color), img->alpha, img->nplanes,
-               image_bits(img), img->cell == CELL_F32, img->maxval,
-               img->orientation, place, meta && meta->interlaced,
-               meta && meta->progressive, result->bytes_in);
+        const struct coding_note coding = coding_of(meta);
+        printf(",%s,%u,%u,%u,%u,%s,%d,%u,%u,%d,%u,%u,%s,%d,%d,%s,",
+               result->from->name, img->width, img->height, shown_width(img),
+               shown_height(img), image_color_name(img->color), img->alpha,
+               img->nplanes, image_bits(img), img->cell == CELL_F32,
+               img->maxval, img->orientation, place, meta && meta->interlaced,
+               meta && meta->progressive, coding.coding ? coding.coding : "");
+        put_field(coding.subsampling); /* may have commas */
+        printf(",%u,%zu,", coding.restart, result->bytes_in);
     }
     putchar('\n');
 }
 
 void report_picture(const char *file, const struct options *opts,
-                    const struct image *img, const struct result *result,
+                    const struct description *description,
                     const struct err *err)
 {
-    report_warnings(file, opts, &result->warnings, 0);
+    report_warnings(file, opts, &description->result.warnings, 0);
     if (err)
         report_error(file, err->text);
     if (opts->json)
-        json_picture(file, img, result, err);
+        json_picture(file, description, err);
     else if (opts->csv)
-        csv_picture(file, img, result, err);
+        csv_picture(file, description, err);
     else if (!err)
-        print_picture(file, img, result);
+        print_picture(file, description);
 }

@@ -10,7 +10,7 @@ void report_picture_csv_head(void);
 /* Prints on standard output what a picture is: in words, or as the options ask
  * in JSON or as a line of CSV. `err` says why that is not known, or is NULL. */
 void report_picture(const char *file, const struct options *opts,
-                    const struct image *img, const struct result *result,
+                    const struct description *description,
                     const struct err *err);
 
 #endif

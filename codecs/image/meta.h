@@ -96,6 +96,14 @@ struct animation {
     bool tried;        /* all frames have been decoded, and warned of */
 };
 
+/* How a JPEG is coded, as `info` tells of it. */
+struct coding_note {
+    const char *coding;   /* "baseline" and the like; NULL: it is none */
+    char subsampling[32]; /* "4:2:0", or the factors of the components; "" of
+                             one */
+    unsigned restart;     /* MCUs between restart markers; 0: there are none */
+};
+
 struct meta {
     const struct codec *codec; /* that has read the file. The blocks are its
                                   own, until metadata_turn() puts those of the
@@ -111,6 +119,7 @@ struct meta {
     struct animation animation;
     struct array_note *array; /* filled only where the pixels are not read */
     size_t narrays;
+    struct coding_note coding; /* the same */
 
     struct bytes icc;     /* a profile, as ICC.1 has it */
     struct bytes exif;    /* from the TIFF header on */

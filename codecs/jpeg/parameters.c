@@ -142,6 +142,48 @@ void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
     }
 }
 
+/* Returns the usual name of the subsampling of three components, of which the
+ * last two are alike; NULL if it has none. */
+static const char *name_subsampling(const jpeg_component_info *c)
+{
+    static const struct {
+        int across, down;
+        const char *name;
+    } names[] = { { 1, 1, "4:4:4" }, { 2, 1, "4:2:2" }, { 2, 2, "4:2:0" },
+                  { 1, 2, "4:4:0" }, { 4, 1, "4:1:1" }, { 4, 2, "4:1:0" } };
+    const int across = c[1].h_samp_factor, down = c[1].v_samp_factor;
+    if (across != c[2].h_samp_factor || down != c[2].v_samp_factor)
+        return NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (c[0].h_samp_factor == names[i].across * across &&
+            c[0].v_samp_factor == names[i].down * down)
+            return names[i].name;
+    return NULL;
+}
+
+void parameters_describe(struct meta *meta, j_decompress_ptr d)
+{
+    const struct jpeg_parameters *p = parameters_of(meta);
+    const jpeg_component_info *c = d->comp_info;
+    struct coding_note *note = &meta->coding;
+    const size_t size = sizeof note->subsampling;
+    const char *name = d->num_components == 3 ? name_subsampling(c) : NULL;
+    size_t n = 0;
+    note->restart = p->restart;
+    note->coding = !p->arithmetic      ? meta->progressive ? "progressive"
+                                         : p->extended     ? "extended"
+                                                           : "baseline"
+                   : meta->progressive ? "arithmetic progressive"
+                                       : "arithmetic";
+    if (name)
+        snprintf(note->subsampling, size, "%s", name);
+    else if (d->num_components > 1)
+        for (int i = 0; i < d->num_components && i < COMPONENTS; i++)
+            n += (size_t)snprintf(note->subsampling + n, size - n, "%s%dx%d",
+                                  i ? "," : "", c[i].h_samp_factor,
+                                  c[i].v_samp_factor);
+}
+
 /* ---- Alignments -------------------------------------------------------- */
 
 static uint32_t common_divisor(uint32_t a, uint32_t b)

@@ -76,6 +76,9 @@ bool parameters_note_scan(struct meta *meta, j_decompress_ptr d);
 void parameters_note_tables(struct meta *meta, j_decompress_ptr d,
                             unsigned components);
 
+/* Tells `info` how the file is coded; after parameters_note(). */
+void parameters_describe(struct meta *meta, j_decompress_ptr d);
+
 /* Sets the alignments of a file. */
 void parameters_alignments(struct stream_info *info, j_decompress_ptr d);
 

@@ -533,7 +533,11 @@ int decode_jpeg(struct reader *reader, struct err *err)
 
 int describe_jpeg(struct reader *reader, struct err *err)
 {
-    return read_picture(reader, pass_over_scans, err);
+    if (read_picture(reader, pass_over_scans, err))
+        return -1;
+    struct jpeg_reader *r = reader->state;
+    parameters_describe(reader->img.meta, &r->d);
+    return 0;
 }
 
 void close_jpeg(struct reader *reader)

@@ -10,12 +10,12 @@ cp "$samples/f.pgm" 'tree/below/c "d", e.pgm'
 echo text >tree/note.txt
 
 gives 0 '' info -r tree
-check 'a tree, in order' [ "$(cut -d, -f1 stdout | grep -v metadata)" = \
+check 'a tree, in order' [ "$(cut -d, -f1 stdout | grep -v '^  ')" = \
     'tree/a.png: PNG
 tree/below/b.jpg: JPEG
 tree/below/c "d"' ]
 gives 0 '' info "$samples/f.bmp" tree/a.png
-check 'several files' [ "$(grep -c : stdout)" = 2 ]
+check 'several files' [ "$(grep -c '^[^ ]*: ' stdout)" = 2 ]
 printf 'tree/a.png\0tree/below/b.jpg\0' >list
 gives 0 '' info --files-from list -0 --json
 check 'a list' [ "$(wc -l <stdout)" = 2 ]
@@ -87,6 +87,93 @@ check 'its chunks behind the samples' grep -q 'tIME' stdout
 ([ "${ulimit:-}" ] || ulimit -v 300000; gimgxf info huge.png >stdout 2>stderr)
 check 'no memory is taken for pixels' \
     grep -q '^huge.png: PNG, 2000000 x 1000000, RGB, 8 bits' stdout
+
+# How JPEG files are coded, and which turns lose nothing: pictures of one
+# color, which are few bits in any sampling and size.
+python3 - <<'END'
+import struct
+def segment(code, data):
+    return struct.pack('>BBH', 0xff, code, 2 + len(data)) + data
+def jpeg(name, width, height, factors, sof=0xc0, restart=0, tag=1):
+    exif = b'Exif\0\0MM\0*' + struct.pack('>LHHHLHHL', 8, 1, 274, 3, 1, tag, 0, 0)
+    across = max(a for a, d in factors)
+    down = max(d for a, d in factors)
+    if len(factors) == 1:
+        across = down = 1
+    mcus = -(-width // (8 * across)) * -(-height // (8 * down))
+    blocks = sum(a * d for a, d in factors) if len(factors) > 1 else 1
+    parts = []
+    while mcus > 0:
+        n = min(mcus, restart or mcus)
+        mcus -= n
+        bits = '00' * (n * blocks) # no difference, no more coefficients
+        bits += '1' * (-len(bits) % 8)
+        parts.append(int(bits, 2).to_bytes(len(bits) // 8, 'big'))
+    data = parts[0]
+    for i, part in enumerate(parts[1:]):
+        data += bytes([0xff, 0xd0 + i % 8]) + part
+    n = len(factors)
+    frame = struct.pack('>BHHB', 8, height, width, n)
+    for i, (a, d) in enumerate(factors):
+        frame += bytes([i + 1, a << 4 | d, 0])
+    table = bytes([1] + 15 * [0] + [0])
+    scan = bytes([n]) + b''.join(bytes([i + 1, 0]) for i in range(n))
+    with open(name, 'wb') as file:
+        file.write(b'\xff\xd8' + segment(0xe1, exif)
+                   + segment(0xdb, bytes([0] + 64 * [8]))
+                   + segment(sof, frame) + segment(0xc4, b'\0' + table)
+                   + segment(0xc4, b'\x10' + table)
+                   + (segment(0xdd, struct.pack('>H', restart)) if restart else b'')
+                   + segment(0xda, scan + b'\0\x3f\0') + data + b'\xff\xd9')
+luma, half = (2, 2), (1, 1)
+jpeg('whole.jpg', 64, 48, [luma, half, half], restart=3)
+jpeg('odd.jpg', 72, 40, [luma, half, half], tag=6)
+jpeg('odder.jpg', 60, 48, [(2, 1), half, half], tag=2)
+jpeg('gray.jpg', 24, 20, [half], sof=0xc1)
+jpeg('tall.jpg', 24, 20, [(1, 2), half, half])
+jpeg('other.jpg', 48, 48, [(2, 2), (1, 2), half])
+jpeg('cmyk.jpg', 48, 48, [half] * 4)
+jpeg('scans.jpg', 48, 48, [luma, half, half], sof=0xc2)
+jpeg('ari.jpg', 48, 48, [luma, half, half], sof=0xc9)
+jpeg('both.jpg', 48, 48, [luma, half, half], sof=0xca)
+END
+gives 0 '' info whole.jpg odd.jpg odder.jpg gray.jpg other.jpg
+check 'coding in words' [ "$(grep -v metadata stdout)" = \
+'whole.jpg: JPEG, 64 x 48, RGB, 8 bits, 4:2:0, baseline, restart markers every 3 MCUs
+  lossless: every turn
+odd.jpg: JPEG, 72 x 40 (shown as 40 x 72), RGB, 8 bits, 4:2:0, baseline, orientation 6 (shown by rotate90), as EXIF says
+  lossless: fliph rotate270
+  color compressed again: upright flipv rotate180 transpose rotate90 transverse
+odder.jpg: JPEG, 60 x 48, RGB, 8 bits, 4:2:2, baseline, orientation 2 (shown by fliph), as EXIF says
+  lossless: fliph rotate180 rotate270 transverse
+  all compressed again: upright flipv transpose rotate90
+gray.jpg: JPEG, 24 x 20, gray, 8 bits, extended
+  lossless: upright fliph transpose rotate270
+  all compressed again: flipv rotate180 rotate90 transverse
+other.jpg: JPEG, 48 x 48, RGB, 8 bits, 2x2,1x2,1x1, baseline
+  lossless: every turn' ]
+for file in whole odd odder gray tall other cmyk; do
+    gimgxf info --json $file.jpg >object
+    for op in upright fliph flipv rotate90 rotate180 rotate270 transpose transverse; do
+        gimgxf -q --json $op $file.jpg out.jpg >done
+        how=$(sed -n 's/.*"how": "\([a-z-]*\)".*/\1/p' done)
+        [ "$op $how" != 'upright unchanged' ] || how=lossless
+        check "$op of $file.jpg is $how" grep -q "\"$op\": \"$how\"" object
+    done
+done
+gives 0 '' info --csv whole.jpg tall.jpg cmyk.jpg scans.jpg ari.jpg both.jpg tree/a.png
+check 'coding in a table' [ "$(cut -d, -f 5,6,17- stdout | sed 's/,[0-9]*,$//')" = \
+'shown_width,shown_height,coding,subsampling,restart,bytes,error
+64,48,baseline,"4:2:0",3
+24,20,baseline,"4:4:0",0
+48,48,baseline,"1x1,1x1,1x1,1x1",0
+48,48,progressive,"4:2:0",0
+48,48,arithmetic,"4:2:0",0
+48,48,arithmetic progressive,"4:2:0",0
+48,64,,"",0' ]
+gives 0 '' info --json -r tree
+check 'a PNG is not coded as a JPEG' grep -q '"coding": null, "subsampling": null' stdout
+check 'and turns without loss' grep -q '"rotate90": "lossless"' stdout
 
 gives 2 'gimgxf: info needs the name of a file' info
 gives 2 'gimgxf: info writes no pictures; of the options of batches it takes --recursive, --files-from, --null, --include and --exclude' \
