@@ -178,6 +178,14 @@ bool file_is_same(struct root *root, const char *name, struct root *other_root,
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+bool file_is_stream(struct root *root, const char *name)
+{
+    struct stat st;
+    return strcmp(name, "-") == 0 ||
+           (resolve_stat(root, name, true, &st) && !S_ISREG(st.st_mode) &&
+            !S_ISDIR(st.st_mode));
+}
+
 bool file_exists(struct root *root, const char *name)
 {
     struct stat st;

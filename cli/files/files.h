@@ -59,6 +59,9 @@ bool file_is_newer(struct root *root, const char *name, struct root *than_root,
 bool file_is_same(struct root *root, const char *name, struct root *other_root,
                   const char *other);
 
+/* Returns whether a name is "-", or that of a pipe or a device. */
+bool file_is_stream(struct root *root, const char *name);
+
 /* Returns whether something that could be replaced has this name: anything but
  * a directory. "-" never does. */
 bool file_exists(struct root *root, const char *name);

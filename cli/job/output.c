@@ -13,7 +13,7 @@ int job_choose_format(struct job *job, struct err *err)
     const char *asked = job->opts->format_name;
     job->format_name = asked ? asked : path_suffix(job->output);
     job->format = codec_by_name(job->format_name);
-    if (job->format || strcmp(job->output, "-") == 0 ||
+    if (job->format || file_is_stream(job->output_root, job->output) ||
         strcmp(job->format_name, path_suffix(job->input)) == 0)
         return 0;
     return hint_output(job->output, err);

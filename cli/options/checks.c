@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/files/files.h"
 #include "cli/files/path.h"
 #include "cli/options/hint.h"
 #include "cli/options/option_table.h"
@@ -140,7 +141,7 @@ static int check_output(const struct options *opts, struct err *err)
 {
     const char *output = opts->file[1];
     struct err why;
-    if (opts->format_name || strcmp(output, "-") == 0 ||
+    if (opts->format_name || file_is_stream(NULL, output) ||
         codec_by_name(path_suffix(output)))
         return 0;
     hint_output(output, &why);

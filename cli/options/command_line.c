@@ -90,8 +90,11 @@ int command_line_parse(struct options *opts, int argc, char **argv,
     };
     if (read_options(opts, &option_table, argc, argv, &first, err))
         return -1;
-    const char *const *word = (const char *const *)argv + first;
+    const char **word = (const char **)argv + first;
     int n = argc - first;
+    if (n == 3 && (strcmp(word[2], "/dev/stdout") == 0 ||
+                   strcmp(word[2], "/dev/fd/1") == 0))
+        word[2] = "-"; /* and is reported, and refused to a terminal, as that */
     bool help = opts->command == COMMAND_HELP;
     if (opts->command == COMMAND_VERSION)
         return 0;

@@ -323,6 +323,10 @@ print(run.returncode)
 run = subprocess.run([sys.argv[1], "rotate90", "in.png", "-"], stdout=slave,
                      stderr=subprocess.PIPE, timeout=20)
 print(run.returncode, run.stderr.decode(), end="")
+for name in "/dev/stdout", os.ttyname(slave):
+    run = subprocess.run([sys.argv[1], "rotate90", "in.png", name],
+                         stdout=slave, stderr=subprocess.PIPE, timeout=20)
+    print(run.returncode, len(run.stderr.splitlines()))
 EOF
     printf '%s\n' '2 gimgxf: standard input is a terminal; a picture comes from
 a file or a pipe, e.g. gimgxf rotate90 - out.png <in.png' |
@@ -330,6 +334,7 @@ a file or a pipe, e.g. gimgxf rotate90 - out.png <in.png' |
     echo 2 >>want
     echo '2 gimgxf: a picture is not written to a terminal; give a file or a pipe,
 e.g. gimgxf rotate90 in.png - | display' | paste -sd ' ' >>want
+    printf '%s\n' '2 1' '2 1' >>want
     check 'terminals' diff want typed
 fi
 finish

@@ -6,12 +6,32 @@ gives 0 '' rotate90 "$in" want.png
 gimgxf rotate90 - - <"$in" >out.png
 check 'the format of the input' same want.png out.png
 gimgxf rotate90 "$in" - | gimgxf -q rotate270 - --format ppm - >out.ppm
-gives 0 '' -q copy "$in" want.ppm
-check 'a pipeline' same want.ppm out.ppm
+gives 0 '' -q copy "$in" copy.ppm
+check 'a pipeline' same copy.ppm out.ppm
 gimgxf rotate90 - out2.png <"$in"
 check 'from a pipe to a file' same want.png out2.png
 gives 0 '' --format png rotate90 "$in" out.xyz
 check '--format wins over the name' same want.png out.xyz
+
+# What is written to where it stands has the format of the input, too, unless its
+# name says another.
+mkfifo pipe pipe.ppm
+gives 0 '' -q rotate90 "$in" want.ppm
+for pair in pipe=want.png pipe.ppm=want.ppm; do
+    cat "${pair%=*}" >out &
+    gives 0 '' -q rotate90 "$in" "${pair%=*}"
+    wait
+    check "to ${pair%=*}" same "${pair#*=}" out
+done
+gimgxf rotate90 "$in" >(cat >out) && eventually same want.png out
+check 'to a command' same want.png out
+for redirected in /dev/stdout /dev/fd/1; do
+    gimgxf --json rotate90 "$in" $redirected 2>json | cat >out
+    check "to $redirected" same want.png out
+done
+gimgxf --json rotate90 "$in" /dev/stdout 2>json >out
+check 'to /dev/stdout, which is a file' same want.png out
+check 'JSON goes to stderr then' grep -q '"status": "done"' json
 
 gimgxf rotate90 "$in" - 2>stderr >/dev/full
 check 'a full stdout fails' [ $? = 1 ]
