@@ -29,7 +29,7 @@ int stack_open(struct stack **stack, const struct options *opts, size_t count,
         .no_clobber = opts->no_clobber,
         .mode = 0666,
         .regular = true,
-        .make_directories = true,
+        .alone = true,
         .left = left,
     };
     struct stack *made = calloc(1, sizeof *made);

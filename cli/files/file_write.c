@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/files/files.h"
+#include "cli/files/path.h"
 #include "cli/files/temporary.h"
 
 struct file_writer {
@@ -236,12 +237,30 @@ static int name_backup(struct file_writer *w)
                : fail(w->err, "%s", strerror(ENAMETOOLONG));
 }
 
+/* Says which directory is not writable, unless a link leads elsewhere. */
+static int refuse_directory(const struct file_writer *w)
+{
+    const struct path path = path_split(w->name, strlen(w->name));
+    struct err text;
+    if (errno != EACCES && errno != EPERM && errno != EROFS)
+        return fail_system(w->err, "cannot be written");
+    if (strlen(w->place.base) != path.nbase ||
+        memcmp(w->place.base, path.base, path.nbase) != 0)
+        return fail_system(w->err, "its directory is not writable");
+    const int why = errno;
+    fail(&text, "the directory %.*s is not writable",
+         path.ndirectory ? (int)path.ndirectory : 1,
+         path.ndirectory ? path.directory : ".");
+    errno = why;
+    return fail_system(w->err, text.text);
+}
+
 static struct temporary *open_beside(const struct file_writer *w, int *fd)
 {
     struct temporary *temporary =
         temporary_open(w->place.directory, O_WRONLY, first_mode(w), fd);
     if (!temporary)
-        fail_system(w->err, "cannot be written beside its place");
+        refuse_directory(w);
     return temporary;
 }
 
@@ -344,6 +363,26 @@ static int write_there(struct file_writer *w)
     return replace(w);
 }
 
+/* Removes the directories that were made for a file which is not there. All
+ * above them hold others. Names with ".." may lead elsewhere. */
+static void remove_made(const struct file_writer *w)
+{
+    char name[PATH_MAX];
+    size_t n = strlen(w->name);
+    unsigned made = w->place.made;
+    if (!w->opts->alone || n >= sizeof name || path_has(w->name, ".."))
+        return;
+    strcpy(name, w->name);
+    while (made) {
+        const struct path path = path_split(name, n);
+        if (path.ndirectory == 0 || path.ndirectory == n)
+            return;
+        n = path.ndirectory;
+        name[n] = '\0';
+        made -= unlinkat(AT_FDCWD, name, AT_REMOVEDIR) == 0;
+    }
+}
+
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err)
 {
@@ -354,16 +393,19 @@ enum written file_write(const char *name, struct bytes file,
         .warned = warned(opts),
         .err = err,
     };
-    if (strcmp(name, "-") == 0 ||
-        (!opts->regular && strcmp(name, "/dev/stdout") == 0))
+    if (strcmp(name, "-") == 0)
         return (enum written)write_to_stdout(file, opts, err);
     if (opts->no_clobber && file_exists(opts->root, name))
         return WRITTEN_EXISTS;
-    if (resolve_file(opts->root, name, opts->make_directories, &w.place, err))
+    if (resolve_file(opts->root, name, true, &w.place, err)) {
+        remove_made(&w);
         return WRITTEN_NOT;
+    }
     left_behind_remove(opts->left, w.place.directory);
     int written = write_there(&w);
     close(w.place.directory);
+    if (written == WRITTEN_NOT)
+        remove_made(&w);
     return (enum written)written;
 }
 
@@ -374,6 +416,7 @@ struct file_draft {
     struct write_opts opts;
     struct temporary *temporary; /* NULL: the file has been closed */
     int fd;
+    enum written written;
 };
 
 int file_draft_begin(struct file_draft **draft, const char *name,
@@ -383,11 +426,13 @@ int file_draft_begin(struct file_draft **draft, const char *name,
     if (!made)
         return fail_memory(err, "no memory for a file");
     made->opts = *opts;
+    made->written = WRITTEN_NOT;
     made->w = (struct file_writer){
         .name = name, .opts = &made->opts, .warned = warned(opts), .err = err
     };
     struct location *place = &made->w.place;
-    if (resolve_file(opts->root, name, opts->make_directories, place, err)) {
+    if (resolve_file(opts->root, name, true, place, err)) {
+        remove_made(&made->w);
         free(made);
         return -1;
     }
@@ -422,8 +467,9 @@ enum written file_draft_settle(struct file_draft *draft, struct err *err)
     struct temporary *temporary = draft->temporary;
     draft->w.err = err;
     draft->temporary = NULL;
-    return (enum written)close_beside(&draft->w, temporary, draft->fd,
-                                      dress(&draft->w, draft->fd));
+    draft->written = (enum written)close_beside(&draft->w, temporary, draft->fd,
+                                                dress(&draft->w, draft->fd));
+    return draft->written;
 }
 
 void file_draft_end(struct file_draft *draft)
@@ -435,5 +481,7 @@ void file_draft_end(struct file_draft *draft)
         close(draft->fd);
     }
     close(draft->w.place.directory);
+    if (draft->written == WRITTEN_NOT)
+        remove_made(&draft->w);
     free(draft);
 }

@@ -23,7 +23,8 @@ struct write_opts {
                       of the source, as cp -p does */
     mode_t mode;   /* of a file that did not exist, before the umask */
     bool regular;  /* write to nothing but regular files */
-    bool make_directories;     /* make those that are missing on the way */
+    bool alone; /* nothing else is written meanwhile: directories that were made
+                   on the way are removed if the file fails */
     struct warnings *warnings; /* of what is lost of a file that is replaced; or
                                   NULL */
     struct left_behind *left;  /* or NULL */
@@ -37,11 +38,11 @@ struct write_opts {
 enum written { WRITTEN = 0, WRITTEN_NOT = -1, WRITTEN_EXISTS = 1 };
 
 /* Writes a file beside its place, then renames it: at any instant there is the
- * old file or the new one. Symbolic links are followed to the file that is
- * replaced, which passes on its permissions and attributes, as attributes.h
- * says. What is not a regular file, and "-", standard output, is written to.
- * Returns WRITTEN; WRITTEN_EXISTS if the file existed and no_clobber is set; or
- * WRITTEN_NOT with the reason. */
+ * old file or the new one. Directories that are missing are made. Symbolic
+ * links are followed to the file that is replaced, which passes on its
+ * permissions and attributes, as attributes.h says. What is not a regular file,
+ * and "-", standard output, is written to. Returns WRITTEN; WRITTEN_EXISTS if
+ * the file existed and no_clobber is set; or WRITTEN_NOT with the reason. */
 enum written file_write(const char *name, struct bytes file,
                         const struct write_opts *opts, struct err *err);
 

@@ -184,13 +184,16 @@ static enum step step_link(struct path_walk *w, const struct stat *st)
 }
 
 /* Looks at the component, and makes a directory that is missing. */
-static int look(const struct path_walk *w, struct stat *st)
+static int look(struct path_walk *w, struct stat *st)
 {
     int status = fstatat(w->fd, w->base, st, AT_SYMLINK_NOFOLLOW);
-    if (status && errno == ENOENT && w->make && !w->last &&
-        (mkdirat(w->fd, w->base, 0777) == 0 || errno == EEXIST))
-        status = fstatat(w->fd, w->base, st, AT_SYMLINK_NOFOLLOW);
-    return status;
+    if (status == 0 || errno != ENOENT || !w->make || w->last)
+        return status;
+    if (mkdirat(w->fd, w->base, 0777) == 0)
+        w->made++;
+    else if (errno != EEXIST)
+        return -1;
+    return fstatat(w->fd, w->base, st, AT_SYMLINK_NOFOLLOW);
 }
 
 /* Ends the walk at a component that cannot be looked at. It is where the walk

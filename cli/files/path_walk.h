@@ -42,6 +42,7 @@ struct path_walk {
     char
         base[PATH_WALK_BASE]; /* the last component, which need not exist; "" if
                                  the name ends in a directory, which is `fd` */
+    unsigned made;            /* directories that were made */
     bool magic; /* the last component was a link in /proc to something open, */
     struct stat opened; /* which is this */
     /* Used on the way: */

@@ -190,7 +190,9 @@ bool resolve_stat(struct root *root, const char *name, bool follow,
 /* Looks at what stands where a walk has ended. */
 static int look(struct path_walk *w, struct location *location)
 {
-    *location = (struct location){ .directory = w->fd, .magic = w->magic };
+    *location = (struct location){ .directory = w->fd,
+                                   .made = w->made,
+                                   .magic = w->magic };
     strcpy(location->base, *w->base ? w->base : ".");
     bool by_link = w->magic && !S_ISREG(w->opened.st_mode);
     if (by_link)
@@ -213,10 +215,10 @@ static int find(struct path_walk *walk, const char *name,
                 struct location *location)
 {
     walk->follow = true;
-    if (path_walk(walk, name))
-        return errno == ENOENT && !walk->make
-                   ? fail(walk->err, "its directory does not exist")
-                   : -1;
+    if (path_walk(walk, name)) {
+        location->made = walk->made;
+        return -1;
+    }
     if (look(walk, location) == 0)
         return 0;
     close(walk->fd);
@@ -243,6 +245,7 @@ int resolve_file(struct root *root, const char *name, bool make,
     if (!root)
         return find(&walk, name, location);
     int start = enter(root, &name, make, err);
+    location->made = 0;
     return start < 0 ? -1 : find_within(root, start, &walk, name, location);
 }
 

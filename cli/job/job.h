@@ -64,7 +64,6 @@ struct job {
     struct left_behind *left; /* see cli/files/left_behind.h; or NULL */
     bool regular; /* fail unless input and output are regular files: in a batch
                      nobody ends a job that waits for another program */
-    bool make_directories; /* make the directories of the output */
     bool served; /* it comes through serve: errors advise accordingly */
     /* Where jobs share their memory, or NULL: of struct read_opts, before the
      * file is read, and of struct limits. */

@@ -90,8 +90,7 @@ int job_write_output(struct job_state *state, struct err *err)
         .left = job->left,
         .unnamed = state->output_file.made ? &state->output_file.fd : NULL,
         .regular = job->regular,
-        .make_directories =
-            job->make_directories || opts->directory || opts->output,
+        .alone = opts->command == COMMAND_TURN && !job->served,
         .backup = opts->backup,
     };
     if (job->put)

@@ -13,6 +13,7 @@ enum access {
     ACCESS_WRITE_FILE = 1 << 1,
     ACCESS_READ_FILE = 1 << 2,
     ACCESS_READ_DIR = 1 << 3,
+    ACCESS_REMOVE_DIR = 1 << 4,
     ACCESS_REMOVE_FILE = 1 << 5,
     ACCESS_MAKE_DIR = 1 << 7,
     ACCESS_MAKE_REG = 1 << 8,
@@ -69,9 +70,10 @@ void file_rules_allow(const struct file_rules *rules, int fd, unsigned what)
         (what & FILES_READ ? ACCESS_READ_FILE : 0) |
         (what & FILES_LIST ? ACCESS_READ_DIR : 0) |
         (what & FILES_WRITE ? ACCESS_WRITE_FILE | ACCESS_TRUNCATE : 0) |
-        (what & FILES_MAKE ? ACCESS_MAKE_REG | ACCESS_MAKE_DIR |
-                                 ACCESS_REMOVE_FILE | ACCESS_REFER
-                           : 0) |
+        (what & FILES_MAKE
+             ? ACCESS_MAKE_REG | ACCESS_MAKE_DIR | ACCESS_REMOVE_DIR |
+                   ACCESS_REMOVE_FILE | ACCESS_REFER
+             : 0) |
         (what & FILES_CONTROL ? ACCESS_IOCTL_DEV : 0);
     if (fstat(fd, &st))
         return;

@@ -136,7 +136,6 @@ static void take_names(struct serve_job *serve, struct serve_root *root)
     job->opts = &serve->opts;
     job->input = serve->opts.file[0];
     job->output = serve->opts.file[1];
-    job->make_directories = true;
     job->served = true;
     if (!root)
         return;

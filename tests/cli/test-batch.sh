@@ -169,8 +169,8 @@ written: No space left on device" said
     disk ro sh -c '"$1" -q rotate90 -d disk in/001.png in/002.jpg 2>&1' \
         sh "$program" >said
     check 'a disk that is read-only' diff - said <<'END'
-gimgxf: disk/001.png: cannot be written beside its place: Read-only file system
-gimgxf: disk/002.jpg: cannot be written beside its place: Read-only file system
+gimgxf: disk/001.png: the directory disk is not writable: Read-only file system
+gimgxf: disk/002.jpg: the directory disk is not writable: Read-only file system
 END
 else
     echo 'skipped a full disk: none can be mounted here'

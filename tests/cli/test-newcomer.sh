@@ -108,8 +108,6 @@ gives 1 'gimgxf: photos: a directory; --recursive (-r) takes the pictures in it'
     -q rotate90 -d out photos
 wrong 'an input is missing: name files, with -r directories, or --files-from '\
 'a list' rotate90 -i
-gives 1 'gimgxf: missing/out.png: its directory does not exist' \
-    rotate90 in.png missing/out.png
 gives 1 'gimgxf: missing.png: No such file or directory' \
     rotate90 missing.png out.png
 

@@ -258,7 +258,7 @@ static void check_file(bool stepwise)
               err.text);
     }
     CHECK(resolve_file(&root, "none/new", false, &place, &err) == -1 &&
-              strstr(err.text, "directory does not exist"),
+              strstr(err.text, "No such file or directory"),
           "%s", err.text);
     root_close(&root);
 }
