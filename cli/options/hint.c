@@ -120,7 +120,7 @@ enum { OPERATIONS = 80 };
 static bool add_operations(char list[OPERATIONS], const char *word)
 {
     char *copy = strdup(word), *rest = copy, *name;
-    bool all = copy != NULL;
+    bool all = copy && *word;
     while (all && (name = strsep(&rest, ", "))) {
         all = !*name || (is_operation(name) &&
                          strlen(list) + strlen(name) + 2 < OPERATIONS);

@@ -252,7 +252,7 @@ done
 refuses '--output: a { without }; write {{ for a plain {' -o 'x{stem.jpg' a.jpg
 refuses '--output: a { without }; write {{ for a plain {' -o 'x{st{em}.jpg' a.jpg
 refuses '--output: a } without {; write }} for a plain }' -o 'x}.jpg' a.jpg
-refuses "'out/', what a.jpg becomes, is not the name of a file" -o 'out/' a.jpg
+refuses '--output: out/ is the name of a directory; did you mean -d out/?' -o 'out/' a.jpg
 refuses "'', what a becomes, is not the name of a file" -o '{ext}' a
 refuses "'out/.', what a.jpg becomes, is not the name of a file" -o 'out/.' a.jpg
 
