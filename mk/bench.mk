@@ -1,7 +1,8 @@
 # What measures, and what draws the pictures of the README.
 
 .PHONY: turns chart-kernels chart-files bench bench-cpu bench-files bench-png \
-        bench-jpeg bench-batch bench-batch-gpu bench-sandbox bench-guard
+        bench-jpeg bench-batch bench-batch-gpu bench-sandbox bench-guard \
+        bench-tables
 
 # The pictures of the README: the turns of a sample, the kernels on a GPU, and whole
 # processes beside those that make deps-bench installs.
@@ -18,6 +19,7 @@ bench-files: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/programs files
 bench-png: $(BUILD)/gimgxf $(BUILD)/tests/bench/png_encode
 	@BUILD=$(BUILD) tests/bench/programs png
+	@BUILD=$(BUILD) tests/bench/programs classes
 	@BUILD=$(BUILD) tests/bench/png-levels
 $(BUILD)/tests/bench/png_encode: $(call object,tests/bench/png_encode.c) $(LIB)
 	$(CC) $(LINK_FLAGS) -o $@ $^ $(ALL_LIBS) $(CUDA_LIBS)
@@ -27,6 +29,9 @@ bench-batch: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/batch
 bench-sandbox: $(BUILD)/gimgxf
 	@BUILD=$(BUILD) tests/bench/sandbox
+# All tables of BENCHMARKS.md about whole processes on a small machine, and the chart.
+bench-tables: $(BUILD)/gimgxf
+	@BUILD=$(BUILD) tests/bench/tables
 # Beside another build, BEFORE=OTHER/gimgxf.
 bench-guard: $(BUILD)/gimgxf
 	@$(if $(BEFORE),,$(error bench-guard needs BEFORE=OTHER/gimgxf))

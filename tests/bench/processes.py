@@ -1,9 +1,11 @@
 """What the scripts here share: where things are, ImageMagick, and how a process is
 measured."""
+import importlib.util
 import os
 import subprocess
 import sys
 from collections import namedtuple
+from importlib.machinery import SourceFileLoader
 
 try:
     import numpy  # noqa: F401, of pictures
@@ -17,6 +19,15 @@ BUILD = os.path.join(ROOT, os.environ.get('BUILD', 'build'))
 PLACE = os.environ.get('PLACE', os.path.join(BUILD, 'bench'))
 GIMGXF = os.path.join(BUILD, 'gimgxf')
 SIZE = [int(n) for n in os.environ.get('SIZE', '').split('x') if n]
+
+
+def script(name):
+    """A script that is beside this file, as a module."""
+    loader = SourceFileLoader(name, os.path.join(ROOT, 'tests', 'bench', name))
+    module = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def magick():
@@ -38,7 +49,7 @@ def magick():
 STARTER = '''
 import os, sys, time
 for line in sys.stdin:
-    watch, source, target, *words = line.rstrip("\\n").split("\\0")
+    watch, source, target, words = eval(line)
     begin = time.perf_counter()
     child = os.fork()
     if not child:
@@ -78,8 +89,7 @@ def run(words, source=os.devnull, target=os.devnull, watch=False):
     starter = starter or subprocess.Popen(
         ['/usr/bin/python3', '-IS', '-c', STARTER], text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    print('watch' * watch, source, target, *words, sep='\0', file=starter.stdin,
-          flush=True)
+    print((watch, source, target, list(words)), file=starter.stdin, flush=True)
     *spent, status = map(float, starter.stdout.readline().split())
     if status:
         raise Failed(' '.join(words) + ' fails')
